@@ -271,7 +271,7 @@ fn go_on(log: &Arc<Log>) {
     room.shrink(1000);
     assert!(room.bytes() > 0);
     if log.set_checkpoint(last, last, false).is_ok() {
-        log.set_reuse_wait("NOTHING");
+        log.set_reuse_wait(wal::ReuseWait::Nothing);
         log.truncate(last);
         let usage = log.usage();
         assert!(usage.used_bytes <= usage.total_bytes);

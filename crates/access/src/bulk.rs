@@ -5,13 +5,22 @@ use base::SqlResult;
 use page::Field;
 use work::Work;
 
+/// How full a load leaves the pages of a tree, in percent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Fill {
+    /// Leaves.
+    pub leaf: u8,
+    /// The pages above them.
+    pub interior: u8,
+}
+
 /// A hobt that can be loaded.
 pub trait BulkLoad: Send + Sync {
-    /// Begins a load into an empty hobt, filling leaf pages up to `fill_percent`.
+    /// Begins a load into an empty hobt.
     ///
     /// # Errors
     /// Locks, space.
-    fn load(&self, work: &mut Work, fill_percent: u8) -> SqlResult<Box<dyn Loader + '_>>;
+    fn load(&self, work: &mut Work, fill: Fill) -> SqlResult<Box<dyn Loader + '_>>;
 }
 
 /// A load in progress.

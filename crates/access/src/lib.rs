@@ -10,16 +10,18 @@
 
 mod bulk;
 mod cursor;
+mod growth;
 mod locks;
 mod resolve;
 mod sink;
 mod spill;
 
-pub use bulk::{BulkLoad, Loader};
+pub use bulk::{BulkLoad, Fill, Loader};
 pub use cursor::{
     Division, KeyBound, PageHint, PageSample, RowCursor, ScanRange, SourceSize, TableReads,
     TableSource, Use,
 };
+pub use growth::{Growth, GrowthPart};
 pub use locks::{Granule, Isolation, LockPlan, Strength};
 pub use page::{Field, RowView};
 pub use resolve::{Hobt, Hobts};

@@ -272,16 +272,20 @@ messages! {
     FILE_SIZE_TOO_LARGE = 1842, 16, "The file size, max size cannot be greater than 2147483647 in units of a page size. The file growth cannot be greater than 2147483647 in units of both page size and percentage.";
     CLUSTERED_EXISTS = 1902, 16, "Cannot create more than one clustered index on {0} '{1}'. Drop the existing clustered index '{2}' before creating another.";
     INDEX_TOO_MANY_COLUMNS = 1904, 16, "The index '{0}' on table '{1}' has {2} columns in the key list. The maximum limit for index key column list is {3}.";
+    INDEX_OF_CONSTRAINT_DIFFERS = 1907, 16, "Cannot recreate index '{0}'. The new index definition does not match the constraint being enforced by the existing index.";
     INDEX_COLUMN_TWICE = 1909, 16, "Cannot use duplicate column names in {0}. Column name '{1}' listed more than once.";
     INDEX_NO_COLUMN = 1911, 16, "Column name '{0}' does not exist in the target table or view.";
     INDEX_EXISTS = 1913, 16, "The operation failed because an index or statistics with name '{0}' already exists on {1} '{2}'.";
     INDEX_COLUMN_TYPE = 1919, 16, "Column '{0}' in table '{1}' is of a type that is invalid for use as a key column in an index.";
     PLACEMENT_INVALID = 1921, 16, "Invalid {0} '{1}' specified.";
+    CLUSTERED_TO_NONCLUSTERED = 1925, 16, "Cannot convert a clustered index to a nonclustered index by using the DROP_EXISTING option. To change the index type from clustered to nonclustered, delete the clustered index, and then create a nonclustered index by using two separate statements.";
     STATISTICS_EXIST = 1927, 16, "There are already statistics on table '{0}' named '{1}'.";
     INDEX_SET_OPTIONS = 1934, 16, "{0} failed because the following SET options have incorrect settings: '{1}'. Verify that SET options are correct for use with indexed views and/or indexes on computed columns and/or filtered indexes and/or query notifications and/or XML data type methods and/or spatial index operations.";
     INDEX_KEY_TOO_LONG = 1944, 16, "Index '{0}' was not created. This index has a key length of at least {1} bytes. The maximum permissible key length is {2} bytes.";
     KEY_TOO_LONG_WARNING = 1945, 10, "Warning! The maximum key length for a {0} index is {1} bytes. The index '{2}' has maximum length of {3} bytes. For some combination of large values, the insert/update operation will fail.";
     KEY_TOO_LONG = 1946, 16, "Operation failed. The index entry of length {0} bytes for the index '{1}' exceeds the maximum length of {2} bytes for {3} indexes.";
+    INDEX_DISABLED = 1973, 16, "Cannot perform the specified operation on disabled index '{0}' on table '{1}'.";
+    CLUSTERED_DISABLED = 1974, 16, "Cannot perform the specified operation on table '{0}' because its clustered index '{1}' is disabled.";
     INDEX_OPTION_CONSTRAINT = 1979, 16, "Cannot use index option {0} to alter index '{1}' as it enforces a primary or unique constraint.";
     INCLUDED_COLUMN_TYPE = 1999, 16, "Column '{0}' in table '{1}' is of a type that is invalid for use as included column in an index.";
     ALTER_WRONG_KIND = 2010, 16, "Cannot perform alter on '{0}' because it is an incompatible object type.";
@@ -550,6 +554,7 @@ messages! {
     LOB_TOO_LONG = 7119, 16, "Attempting to grow LOB beyond maximum allowed size of {0} bytes.";
     SPID_INVALID = 7955, 16, "Invalid SPID {0} specified.";
     SHRINK_READ_ONLY = 7992, 16, "Cannot shrink 'read only' database '{0}'.";
+    NO_INDEX_OF_NAME = 7999, 16, "Could not find any index named '{0}' for table '{1}'.";
     TDS_TOO_MANY_PARAMETERS = 8003, 16, "The incoming request has too many parameters. The server supports a maximum of {0} parameters. Reduce the number of parameters and resend the request.";
     TDS_RPC_NAME = 8004, 16, "The incoming tabular data stream (TDS) remote procedure call (RPC) protocol stream is incorrect. The RPC name is invalid.";
     TDS_PARAMETER_NAME = 8005, 16, "The incoming tabular data stream (TDS) remote procedure call (RPC) protocol stream is incorrect. Parameter {0}: The parameter name is invalid.";
@@ -611,6 +616,7 @@ messages! {
     HINTS_NO_PLAN = 8622, 16, "Query processor could not produce a query plan because of the hints defined in this query. Resubmit the query without specifying any hints and without using SET FORCEPLAN.";
     QUERY_MEMORY_TIMEOUT = 8645, 17, "A timeout occurred while waiting for memory resources to execute the query in resource pool '{0}' ({1}). Rerun the query.";
     INDEX_ENTRY_MISSING = 8646, 21, "Unable to find index entry in index ID {0}, of table {1}, in database '{2}'. The indicated index is corrupt or there is a problem with the current update plan. Run DBCC CHECKDB or DBCC CHECKTABLE. If the problem persists, contact product support.";
+    NO_PLAN_INDEX_DISABLED = 8655, 16, "The query processor is unable to produce a plan because the index '{0}' on table or view '{1}' is disabled.";
     MERGE_ROW_TWICE = 8672, 16, "The MERGE statement attempted to UPDATE or DELETE the same row more than once. This happens when a target row matches more than one source row. A MERGE statement cannot UPDATE/DELETE the same row of the target table multiple times. Refine the ON clause to ensure a target row matches at most one source row, or use the GROUP BY clause to group the source rows.";
     TABLE_HINT_TWICE = 8720, 15, "Cannot execute query. There is more than one TABLE HINT clause specified for object '{0}'. Use at most one such TABLE HINT clause per table reference.";
     TABLE_HINT_DIFFERS = 8722, 15, "Cannot execute query. Semantic affecting hint '{0}' appears in the '{1}' clause of object '{2}' but not in the corresponding '{3}' clause. Change the OPTION (TABLE HINTS...) clause so the semantic affecting hints match the WITH clause.";

@@ -262,6 +262,10 @@ impl<'a> Binder<'a> {
         }
         self.depend(database);
         let object = match &reference {
+            Object::Table(t) if t.base().disabled => {
+                let args: [&dyn std::fmt::Display; 2] = [&t.base().name, &t.name];
+                return Err(SqlError::new(messages::NO_PLAN_INDEX_DISABLED, &args));
+            }
             Object::Table(t) => {
                 let private = t.object_id.table_variable().is_some();
                 self.header.session_bound |= t.is_temp && !private;

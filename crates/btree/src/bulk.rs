@@ -2,7 +2,8 @@
 //!
 //! Each page is a group: the new leaf filled, linked, and told to its parent, which is split by
 //! appending when it is full. So the tree is sound after each, and a crash leaves the beginning
-//! of a load; whoever builds an index drops its unit then. Interior pages are filled whole.
+//! of a load; whoever builds an index drops its unit then. A page above the leaves, the root too,
+//! is left with room for later entries where that is wanted (PAD_INDEX), once it has two entries.
 
 use crate::error::BtreeResult;
 use crate::kinds::{Operation, kind};
@@ -24,6 +25,8 @@ pub struct BulkLoad<'t> {
     tree: &'t Tree,
     /// Bytes of records and slots that fill a leaf.
     fill: usize,
+    /// Bytes that stay free on the pages above.
+    spare: usize,
     batch: Vec<u8>,
     batch_cost: usize,
     /// The first record of the batch, whose key becomes the separator.
@@ -34,15 +37,17 @@ pub struct BulkLoad<'t> {
 }
 
 impl<'t> BulkLoad<'t> {
-    /// A load into an empty tree. `fill_factor` is in percent; 0 is 100.
-    pub fn new(tree: &'t Tree, fill_factor: u8) -> Self {
-        let percent = match fill_factor {
-            1..=99 => usize::from(fill_factor),
-            _ => 100,
+    /// A load into an empty tree: leaves and the pages above them are filled so far, in percent;
+    /// 0 is 100.
+    pub fn new(tree: &'t Tree, leaf_fill: u8, interior_fill: u8) -> Self {
+        let bytes = |percent: u8| match percent {
+            1..=99 => PAGE_BODY_BYTES * usize::from(percent) / 100,
+            _ => PAGE_BODY_BYTES,
         };
         BulkLoad {
             tree,
-            fill: PAGE_BODY_BYTES * percent / 100,
+            fill: bytes(leaf_fill),
+            spare: PAGE_BODY_BYTES - bytes(interior_fill),
             batch: Vec::with_capacity(8192),
             batch_cost: 0,
             first: Vec::new(),
@@ -114,7 +119,7 @@ impl<'t> BulkLoad<'t> {
             let mut key = KeyFields::default();
             let found = tree.shape.key_of(Part::Leaf, &self.first, &mut key);
             found.ok_or_else(|| tree.corrupt(tree.root, fits::NO_KEY))?;
-            tree.append_page(group, key.as_slice(), &self.batch)?;
+            tree.append_page(group, key.as_slice(), &self.batch, self.spare)?;
         }
         self.pages += 1;
         self.batch.clear();

@@ -8,7 +8,9 @@
 #![forbid(unsafe_code)]
 
 mod bulk;
+mod compact;
 mod error;
+mod exchange;
 mod free;
 mod guess;
 mod key;
@@ -26,6 +28,7 @@ mod tree;
 mod verify;
 
 pub use bulk::{BULK_PAGE_LOG_BYTES, BulkLoad};
+pub use compact::{Compacted, LeafUse, Leaves};
 pub use error::{BtreeError, BtreeResult};
 pub use free::{FREE_LOG_BYTES_MAX, Freed};
 pub use key::{KeyBuf, key_fields};

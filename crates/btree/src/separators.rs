@@ -89,7 +89,7 @@ impl Tree {
     }
 
     /// The interior page at a level that a key leads to; `None` where the tree is not so high.
-    fn interior_at(
+    pub(crate) fn interior_at(
         &self,
         level: u8,
         key: &[Field<'_>],

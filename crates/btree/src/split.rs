@@ -73,6 +73,8 @@ struct Wish<'k> {
     batch: &'k [u8],
     /// A bulk load builds the tree: its pages are added, none overflows.
     builds: bool,
+    /// Bytes that stay free on pages above the leaves, once they have two entries.
+    spare: usize,
 }
 
 /// A page's records, in order, as an INSERT_MANY payload.
@@ -84,7 +86,11 @@ pub(crate) fn push_record(batch: &mut Vec<u8>, record: &[u8]) {
     debug_assert_eq!(batch.len() - before, 2 + record.len(), "a length and a record");
 }
 
-fn batch_of(v: PageView<'_>, slots: std::ops::Range<u16>, goes: impl Fn(&[u8]) -> bool) -> Vec<u8> {
+pub(crate) fn batch_of(
+    v: PageView<'_>,
+    slots: std::ops::Range<u16>,
+    goes: impl Fn(&[u8]) -> bool,
+) -> Vec<u8> {
     debug_assert!(slots.start <= slots.end && slots.end <= v.slot_count(), "slots of the page");
     let mut batch = Vec::with_capacity(8192);
     for slot in slots {
@@ -125,7 +131,7 @@ impl Tree {
     ) -> BtreeResult<()> {
         assert!(bytes <= RECORD_MAX, "a record fits an empty page");
         assert_eq!(key.len(), self.shape.order.len(), "room is made for a whole key");
-        self.make(group, Wish { key, level: 0, bytes, policy, batch: &[], builds: false })
+        self.make(group, Wish { key, level: 0, bytes, policy, batch: &[], builds: false, spare: 0 })
     }
 
     /// Adds a page of records at the right edge; all are behind every record of the tree.
@@ -134,11 +140,12 @@ impl Tree {
         group: &mut Group,
         key: &[Field<'_>],
         batch: &[u8],
+        spare: usize,
     ) -> BtreeResult<()> {
         assert!(!batch.is_empty(), "a page is appended for its records");
         assert_eq!(key.len(), self.shape.order.len(), "a page begins with a whole key");
         let policy = SplitPolicy::Append;
-        self.make(group, Wish { key, level: 0, bytes: 0, policy, batch, builds: true })
+        self.make(group, Wish { key, level: 0, bytes: 0, policy, batch, builds: true, spare })
     }
 
     fn make(&self, group: &mut Group, wish: Wish<'_>) -> BtreeResult<()> {
@@ -183,7 +190,7 @@ impl Tree {
         self.inspect(&page)?;
         let division = self.divide(&page, wish)?;
         debug_assert!(division.at <= page.view().slot_count(), "a division is within its page");
-        if slot_cost(division.separator.len()) > usize::from(parent.view().free_count()) {
+        if !entry_fits(parent.view(), division.separator.len(), wish.spare) {
             return Ok(Attempt::ParentFull(division.separator.len()));
         }
         let next = self.right_neighbour(&page, wish.level, &[parent.id()])?;
@@ -222,6 +229,9 @@ impl Tree {
         debug_assert_eq!(page.view().level(), wish.level, "the page that the wish is for");
         if !wish.batch.is_empty() {
             return Ok(false);
+        }
+        if wish.level > 0 {
+            return Ok(entry_fits(page.view(), wish.bytes, wish.spare));
         }
         let free = usize::from(page.view().free_count());
         if slot_cost(wish.bytes) <= free {
@@ -307,6 +317,13 @@ impl Tree {
         let found = record.and_then(|r| self.shape.key_of(Self::part(level), r, &mut key));
         found.ok_or_else(|| self.corrupt(page.id(), fits::NO_KEY))?;
         Ok(self.division_at_key(at, key.as_slice(), fall))
+    }
+
+    /// The entry that leads to a leaf which begins with the record of a slot.
+    pub(crate) fn separator_at(&self, page: &WriteGuard<'_>, slot: u16) -> BtreeResult<Vec<u8>> {
+        let mut separator = self.division_at_record(page, 0, slot, Fall::Between)?.separator;
+        self.shape.put_child(&mut separator, page.id());
+        Ok(separator)
     }
 
     /// Divides a page, one group: format and fill the new page, cut the old, link, tell the
@@ -427,7 +444,7 @@ impl Tree {
     /// A page had overflowed, and is two now.
     fn count_split(&self, wish: Wish<'_>, fall: Fall, from: PageId, to: (PageId, PageId)) {
         self.pages.counters().add(Event::PageSplit, u64::from(!wish.builds));
-        self.splits.divided(wish.level, fall, from, to);
+        self.splits.divided((wish.level, fall), wish.key, from, to);
     }
 
     pub(crate) fn format_and_fill(
@@ -448,6 +465,13 @@ impl Tree {
             debug_assert!(change.view(page).slot_count() > 0, "the records are there");
         }
     }
+}
+
+/// Whether a page above the leaves takes one more entry, leaving what a load spares.
+fn entry_fits(v: PageView<'_>, bytes: usize, spare: usize) -> bool {
+    debug_assert!(v.level() > 0, "leaves are filled by what is put on them");
+    let spare = if v.slot_count() > 2 { spare } else { 0 };
+    slot_cost(bytes) + spare <= usize::from(v.free_count())
 }
 
 /// A LINK payload: the page at the left (0) or at the right (1).

@@ -18,7 +18,10 @@
 //!     interior pages likewise, with the roots that grew in the place of the one.
 //!  2. What is counted stays counted when its writer rolls back: so do the pages.
 
+use crate::key::KeyBuf;
 use base::PageId;
+use os::sync::Mutex;
+use page::Field;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Why and where a page was divided.
@@ -45,7 +48,12 @@ pub struct SplitCounters {
     loaded_roots: AtomicU64,
     /// The pages that the last split of a leaf has left, as numbers.
     last: [AtomicU64; 2],
+    /// Where leaves were split.
+    places: Mutex<Vec<KeyBuf>>,
 }
+
+/// So many places are kept of all splits, each of which is as likely as another to be kept.
+const PLACES_MAX: usize = 256;
 
 #[derive(Default)]
 struct LevelCounters {
@@ -159,12 +167,30 @@ impl SplitCounters {
         if level == 0 { &self.leaf } else { &self.interior }
     }
 
-    /// A page of a level was divided, `from`, into `left`, which it is itself unless it was the
-    /// root, and `right`.
+    /// The keys that asked for room when a leaf was split, some of all those: where splits fall.
+    pub fn places(&self) -> Vec<KeyBuf> {
+        self.places.lock().clone()
+    }
+
+    fn note_place(&self, nth: u64, key: &[Field<'_>]) {
+        let mut places = self.places.lock();
+        if places.len() < PLACES_MAX {
+            places.push(KeyBuf::of(key));
+            return;
+        }
+        // The nth replaces one of those kept with a likelihood of so many in n.
+        let drawn = mixed(nth) % nth.max(1);
+        if let Some(place) = places.get_mut(drawn as usize) {
+            *place = KeyBuf::of(key);
+        }
+    }
+
+    /// A page of a level was divided for a key, `from`, into `left`, which it is itself unless it
+    /// was the root, and `right`.
     pub(crate) fn divided(
         &self,
-        level: u8,
-        fall: Fall,
+        (level, fall): (u8, Fall),
+        key: &[Field<'_>],
         from: PageId,
         (left, right): (PageId, PageId),
     ) {
@@ -177,6 +203,8 @@ impl SplitCounters {
         let last = [left, right].map(number);
         let before = [0, 1].map(|side: usize| self.last[side].swap(last[side], Relaxed));
         counters.beside_last.fetch_add(u64::from(before.contains(&number(from))), Relaxed);
+        let LevelSplits { splits, .. } = counters.read();
+        self.note_place(splits, key);
     }
 
     /// The root was divided, and stands above its records' pages now.
@@ -189,6 +217,15 @@ impl SplitCounters {
     pub(crate) fn freed(&self, level: u8) {
         self.at(level).freed.fetch_add(1, Relaxed);
     }
+}
+
+/// A number in which each bit of another has a say: by it places are drawn, so that a simulation
+/// draws the same.
+fn mixed(n: u64) -> u64 {
+    let n = n.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let n = (n ^ (n >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let n = (n ^ (n >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    n ^ (n >> 31)
 }
 
 /// Not 0, which is no page of a tree.
@@ -206,19 +243,40 @@ mod tests {
     fn a_split_of_what_the_last_one_left_is_told_apart() {
         let counters = SplitCounters::default();
         let id = |n| PageId::new(1, n);
-        let split = |from, to| counters.divided(0, Fall::Between, id(from), (id(from), id(to)));
+        let key = [Field::Inline(&[7])];
+        let split = |from, to| {
+            counters.divided((0, Fall::Between), &key, id(from), (id(from), id(to)));
+        };
         split(10, 11);
         split(20, 21);
         split(21, 22);
         split(21, 23);
         split(10, 12);
         // Neither is a split of a leaf: the last of those stays.
-        counters.divided(0, Fall::Append, id(50), (id(50), id(51)));
-        counters.divided(1, Fall::AtEnd, id(7), (id(7), id(8)));
+        counters.divided((0, Fall::Append), &key, id(50), (id(50), id(51)));
+        counters.divided((1, Fall::AtEnd), &key, id(7), (id(7), id(8)));
         split(12, 13);
         let seen = counters.read();
         assert_eq!((seen.leaf.splits, seen.leaf.beside_last, seen.leaf.appends), (6, 3, 1));
         assert_eq!((seen.interior.splits, seen.interior.at_end), (1, 1));
         assert_eq!(seen.interior.beside_last, 0);
+    }
+
+    #[test]
+    fn places_are_kept_from_all_the_time() {
+        let counters = SplitCounters::default();
+        for n in 0..4000_u32 {
+            let (key, id) = (n.to_be_bytes(), |n| PageId::new(1, n));
+            let key = [Field::Inline(&key)];
+            counters.divided((0, Fall::Between), &key, id(n + 1), (id(n + 1), id(n + 2)));
+        }
+        let number = |key: &KeyBuf| match key.fields().as_slice()[0] {
+            Field::Inline(b) => u32::from_be_bytes([b[0], b[1], b[2], b[3]]),
+            _ => unreachable!("keys are numbers"),
+        };
+        let places: Vec<u32> = counters.places().iter().map(number).collect();
+        assert_eq!(places.len(), PLACES_MAX);
+        let late = places.iter().filter(|n| **n >= 2000).count();
+        assert!((90..166).contains(&late), "half of them, more or less: {late}");
     }
 }

@@ -59,6 +59,9 @@ fn drawn(random: &mut Random, schema: Schema, me: u64, step: u64) -> Op {
 fn session(rig: &Rig, tree: &Tree, schema: Schema, (seed, me): (u64, u64), promised: &Promised) {
     let (mut random, mut group) = (Random::new(seed * 10 + me), Group::new());
     for step in 0..120 {
+        if random.one_in(5) {
+            rig::reorganize(tree, schema, &mut group, &mut random, KEYS);
+        }
         let op = drawn(&mut random, schema, me, step);
         let policy = if random.one_in(2) { SplitPolicy::Append } else { SplitPolicy::Half };
         let end = perform(tree, schema, &mut group, &op, policy, Undo::Never, &mut || {

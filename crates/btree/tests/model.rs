@@ -135,6 +135,9 @@ fn run_model(seed: u64, schema: Schema, keys: u64, steps: u32) {
                 let _log = rig::reserve(&tree);
                 tree.free_if_empty(&mut group, &fields_of(&bytes)).unwrap();
             }
+            if random.one_in(8) {
+                rig::reorganize(&tree, schema, &mut group, &mut random, keys);
+            }
             if step % 20 == 0 {
                 check_seeks(&tree, schema, &model, &mut random);
             }
@@ -334,7 +337,7 @@ fn a_sorted_load_fills_pages_as_it_is_told() {
             let rig = Rig::create(disk, schema, 64);
             let tree = rig.tree(schema);
             let mut group = Group::new();
-            let mut load = BulkLoad::new(&tree, fill_factor);
+            let mut load = BulkLoad::new(&tree, fill_factor, 100);
             let mut model = BTreeMap::new();
             for n in 0..8000 {
                 let (key, payload) = (schema.key(n), vec![n as u8; 10]);
@@ -351,6 +354,39 @@ fn a_sorted_load_fills_pages_as_it_is_told() {
             assert!((least..=most).contains(&leaves), "{leaves} leaves at {fill_factor} %");
             assert_eq!(contents(&tree), expected(schema, &model));
             assert_eq!(rig.findings(&tree), Vec::<String>::new());
+        });
+    }
+}
+
+/// Entries of about 400 bytes: whole pages above the leaves take a dozen and more, half filled ones
+/// half as many, and none is left with less than two.
+#[test]
+fn a_sorted_load_leaves_room_above_the_leaves() {
+    for (interior_fill, wanted) in [(100, 12..=22), (50, 4..=10), (1, 2..=3)] {
+        in_simulation(7, |disk| {
+            let schema = Schema::LongKeys;
+            let rig = Rig::create(disk, schema, 64);
+            let tree = rig.tree(schema);
+            let mut group = Group::new();
+            let mut load = BulkLoad::new(&tree, 100, interior_fill);
+            let mut keys: Vec<ModelKey> = (0..800).map(|n| schema.key(n)).collect();
+            keys.sort();
+            for key in &keys {
+                let _log = rig::reserve(&tree);
+                load.push(&mut group, &schema.record(key, &[7; 10], false)).unwrap();
+            }
+            assert_eq!(load.finish(&mut group).unwrap(), 800);
+            let (mut entries, mut fullest) = (Vec::new(), 0);
+            let found = verified(&tree, &mut |_, v| {
+                if v.level() > 0 {
+                    entries.push(v.slot_count());
+                    fullest = fullest.max(v.slot_count());
+                }
+            });
+            assert_eq!(found, Vec::new());
+            assert!(wanted.contains(&fullest), "{interior_fill}: {entries:?}");
+            assert!(entries.len() > 3 && entries.iter().all(|n| *n >= 2), "{entries:?}");
+            assert_eq!(contents(&tree).len(), 800);
         });
     }
 }

@@ -99,7 +99,7 @@ fn rows_all_over_split_all_over_and_longer_ones_are_told_apart() {
 fn loaded_pages_and_freed_ones_are_counted_apart() {
     in_simulation(|tree, put| {
         let mut group = Group::new();
-        let mut load = BulkLoad::new(tree, 100);
+        let mut load = BulkLoad::new(tree, 100, 100);
         for n in 0..20_000 {
             let _log = reserve(tree);
             load.push(&mut group, &SCHEMA.record(&SCHEMA.key(n), &[1; 60], false)).unwrap();

@@ -1,4 +1,4 @@
-//! Eight tasks at once on one tree in a small pool: nobody waits for ever, nothing is lost, and
+//! Nine tasks at once on one tree in a small pool: nobody waits for ever, nothing is lost, and
 //! readers meanwhile see keys in order and every record that nobody touched.
 #![allow(clippy::unwrap_used)]
 
@@ -64,6 +64,14 @@ fn write(shared: &Shared, seed: u64, me: u64, steps: u64) {
     }
     shared.model.lock().append(&mut mine);
     shared.writing.fetch_sub(1, Relaxed);
+}
+
+/// Moves leaves about while others read and write them.
+fn reorganize(shared: &Shared, seed: u64) {
+    let (mut random, mut group) = (Random::new(seed * 100 + 90), Group::new());
+    while shared.writing.load(Relaxed) > 0 {
+        rig::reorganize(&shared.tree, shared.schema, &mut group, &mut random, shared.keys);
+    }
 }
 
 fn payload_len(schema: Schema, random: &mut Random) -> usize {
@@ -183,6 +191,10 @@ fn run(seed: u64, schema: Schema, keys: u64, steps: u64) {
         for me in 0..WRITERS {
             let shared = Arc::clone(&shared);
             tasks.push(os::task::spawn("writer", move || write(&shared, seed, me, steps)));
+        }
+        {
+            let shared = Arc::clone(&shared);
+            tasks.push(os::task::spawn("reorganizer", move || reorganize(&shared, seed)));
         }
         for me in 0..READERS {
             let shared = Arc::clone(&shared);

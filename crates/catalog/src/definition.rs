@@ -9,8 +9,8 @@ use crate::sysrows::{
     text_class,
 };
 use crate::view::{
-    Check, Column, Computed, Default, ForeignKey, ForeignKeyColumn, Gathered, Identity, Index,
-    IndexColumn, IndexKind, RowHistory, SchemaId, Statistics, Table, Wording,
+    AutoFill, Check, Column, Computed, Default, ForeignKey, ForeignKeyColumn, Gathered, Identity,
+    Index, IndexColumn, IndexKind, RowHistory, SchemaId, Statistics, Table, Wording,
 };
 use base::{DatabaseId, HobtId, IndexId, ObjectId};
 use std::sync::Arc;
@@ -139,6 +139,7 @@ impl DefinitionRows {
             | flag(index.system_named, index_status::SYSTEM_NAMED)
             | flag(index.ignore_dup_key, index_status::IGNORE_DUP_KEY)
             | flag(index.disabled, index_status::DISABLED)
+            | flag(index.padded, index_status::PADDED)
             | flag(index.gathered.no_recompute, index_status::NO_RECOMPUTE);
         let (object, number) = (table.object_id.0, index.index_id.0);
         self.indexes.push(IndexRow {
@@ -171,6 +172,10 @@ impl DefinitionRows {
         if let Some(filter) = &index.filter {
             let text = filter_text::write(&table.columns, filter);
             self.texts.extend(split_text(object, text_class::FILTER, number, &text));
+        }
+        if let Some(auto) = &index.auto_fill {
+            let pieces = split_text(object, text_class::AUTO_FILL, number, &auto.to_text());
+            self.texts.extend(pieces);
         }
         if let Some(id) = index.constraint_id {
             let kind = if index.primary_key { "PK" } else { "UQ" };
@@ -237,6 +242,21 @@ impl DefinitionRows {
         let read = text.and_then(|t| filter_text::read(columns, &t));
         read.map(|filter| Some(Arc::new(filter))).ok_or_else(|| {
             let what = format!("the filter of index {} of object {}", row.index, row.object);
+            CatalogError::corrupt("sysobjvalues", what)
+        })
+    }
+
+    fn auto_fill(&self, row: &IndexRow) -> Result<Option<AutoFill>, CatalogError> {
+        let mine = |t: &&TextRow| {
+            (t.object, t.class, t.column) == (row.object, text_class::AUTO_FILL, row.index)
+        };
+        if !self.texts.iter().any(|t| mine(&t)) {
+            return Ok(None);
+        }
+        let text = join_texts(self.texts.iter().filter(mine));
+        let read = text.and_then(|t| AutoFill::from_text(&t));
+        read.map(Some).ok_or_else(|| {
+            let what = format!("the fill of index {} of object {}", row.index, row.object);
             CatalogError::corrupt("sysobjvalues", what)
         })
     }
@@ -450,6 +470,8 @@ impl DefinitionRows {
             included,
             hobt: HobtId(rowset.hobt as u32),
             fill_factor: row.fill_factor,
+            auto_fill: self.auto_fill(row)?,
+            padded: has(index_status::PADDED),
             ignore_dup_key: has(index_status::IGNORE_DUP_KEY),
             disabled: has(index_status::DISABLED),
             filter: self.filter(row, columns)?,

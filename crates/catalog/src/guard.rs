@@ -22,6 +22,18 @@ pub fn lock_object(work: &mut Work, database: DatabaseId, object: ObjectId) -> S
     take(work, Resource::object(database, object), Mode::SchM)
 }
 
+/// IX on an object: its definition stays, others read and write its rows.
+///
+/// # Errors
+/// 1205, 1222, cancellation.
+pub fn lock_object_to_write(
+    work: &mut Work,
+    database: DatabaseId,
+    object: ObjectId,
+) -> SqlResult<()> {
+    take(work, Resource::object(database, object), Mode::IX)
+}
+
 /// Sch-S on an object where nobody has to be waited for; false else.
 ///
 /// # Errors

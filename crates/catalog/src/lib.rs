@@ -46,7 +46,9 @@ pub use changes::Changes;
 pub use delta::{Delta, Publisher, apply};
 pub use error::CatalogError;
 pub use files::{FileGrowth, FileOwner, FileSetting, FileSettings};
-pub use guard::{lock_name, lock_object, lock_schema, lock_schema_name, try_share_object};
+pub use guard::{
+    lock_name, lock_object, lock_object_to_write, lock_schema, lock_schema_name, try_share_object,
+};
 pub use identity::{Identities, IdentityStore, ROW_VERSIONS};
 pub use ids::Ids;
 pub use load::{Loaded, ObjectDates, load, load_for_undo, object_dates};

@@ -4,7 +4,7 @@
 
 use crate::sysrows::{AllocUnitRow, DropRow, SystemTable, SystemTableId};
 use crate::view::{Index, IndexKind, KeyField, PhysicalColumn, Table};
-use access::Hobt;
+use access::{Growth, Hobt};
 use base::{AllocUnitId, DatabaseId, HobtId, IndexId, ObjectId, PageId, SqlResult};
 use std::sync::Arc;
 use types::{Collation, SqlType};
@@ -45,8 +45,10 @@ pub struct HobtSpec {
     /// The declared key is unique. A clustered index that is not has its uniquifier as the last
     /// key field.
     pub unique: bool,
-    /// IGNORE_DUP_KEY, fill factor: of no meaning to a system table.
+    /// Percent; 0 is 100: of no meaning to a system table.
     pub fill_factor: u8,
+    /// PAD_INDEX.
+    pub padded: bool,
 }
 
 impl HobtSpec {
@@ -80,6 +82,7 @@ impl HobtSpec {
             declared_key: layout.declared_key,
             unique: index.unique,
             fill_factor: index.fill_factor,
+            padded: index.padded,
         }
     }
 
@@ -102,6 +105,7 @@ impl HobtSpec {
             declared_key: table.key,
             unique: true,
             fill_factor: 0,
+            padded: false,
         }
     }
 
@@ -220,6 +224,26 @@ pub trait Builder: Send + Sync {
     /// # Errors
     /// Space, log; no such hobt.
     fn add_columns(&self, work: &mut Work, spec: &HobtSpec) -> SqlResult<Option<UnitPlaces>>;
+
+    /// How a tree has grown since it was built; `None` for a heap.
+    ///
+    /// # Errors
+    /// Damaged pages, cancellation; no such hobt.
+    fn growth(&self, work: &Work, spec: &HobtSpec) -> SqlResult<Option<Growth>>;
+
+    /// Moves the rows of a hobt together, leaves being filled to `percent`, and brings its pages
+    /// into order; with `large` those of values off the rows, too. Each step stands by itself and
+    /// stays, whatever becomes of the transaction; others read and write meanwhile.
+    ///
+    /// # Errors
+    /// Damaged pages, log, cancellation; no such hobt.
+    fn reorganize(
+        &self,
+        work: &mut Work,
+        spec: &HobtSpec,
+        percent: u8,
+        large: bool,
+    ) -> SqlResult<()>;
 
     /// A hobt of the database, also one that the caller's transaction has just made.
     ///

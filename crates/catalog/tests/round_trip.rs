@@ -5,10 +5,10 @@ mod fakes;
 use base::{DatabaseId, HobtId, IndexId, ObjectId};
 use catalog::statistics::{Collector, Whole};
 use catalog::view::{
-    Check, Column, Computed, DatabaseView, Default as Preset, Events, ForeignKey, ForeignKeyColumn,
-    Gathered, Identity, Index, IndexColumn, IndexKind, Module, ModuleKind, ModuleOptions, Object,
-    Parameter, ReferentialAction, RowHistory, Schema, SchemaId, Statistics, SystemObjects, Table,
-    Trigger,
+    AutoFill, Check, Column, Computed, DatabaseView, Default as Preset, Events, ForeignKey,
+    ForeignKeyColumn, Gathered, Identity, Index, IndexColumn, IndexKind, Module, ModuleKind,
+    ModuleOptions, Object, Parameter, ReferentialAction, RowHistory, Schema, SchemaId, Statistics,
+    SystemObjects, Table, Trigger,
 };
 use catalog::{
     Builder as _, Changes, DatabaseOption, Delta, HobtSpec, Loaded, RecoveryModel, apply, load,
@@ -52,6 +52,14 @@ fn index(n: i32, name: &str, kind: IndexKind, key: &[usize]) -> Index {
         included: Vec::new(),
         hobt: HobtId(300 + n as u32),
         fill_factor: 80,
+        auto_fill: (n > 1).then_some(AutoFill {
+            rows: 5,
+            inserts: 1 << 40,
+            appends: 0,
+            splits: 3,
+            spread: 40,
+        }),
+        padded: n == 1,
         ignore_dup_key: false,
         disabled: false,
         filter: None,

@@ -2,7 +2,7 @@
 
 use crate::database::Database;
 use crate::spec::row_spec;
-use access::Hobt;
+use access::{Growth, Hobt};
 use base::{HobtId, PageId, SqlError, SqlResult, messages};
 use catalog::view::IndexKind;
 use catalog::{Builder, DroppedUnit, HobtPlaces, HobtSpec, UnitKind, UnitPlaces};
@@ -72,6 +72,26 @@ impl Builder for DatabaseBuilder {
         let wide = hobt.with_columns(row_spec(spec, hobt.spec().unit), large);
         database.hobts.enter(wide);
         Ok(places)
+    }
+
+    fn growth(&self, work: &Work, spec: &HobtSpec) -> SqlResult<Option<Growth>> {
+        match self.0.hobts.get(spec.hobt) {
+            Some(hobt) => hobt.growth(work.owner().waiter()),
+            None => Err(SqlError::new(messages::INVALID_OBJECT, &[&spec.object_id])),
+        }
+    }
+
+    fn reorganize(
+        &self,
+        work: &mut Work,
+        spec: &HobtSpec,
+        percent: u8,
+        large: bool,
+    ) -> SqlResult<()> {
+        match self.0.hobts.get(spec.hobt) {
+            Some(hobt) => hobt.reorganize(work, percent, large),
+            None => Err(SqlError::new(messages::INVALID_OBJECT, &[&spec.object_id])),
+        }
     }
 
     fn open(&self, spec: &HobtSpec) -> SqlResult<Arc<dyn Hobt>> {

@@ -39,6 +39,7 @@ fn spec() -> HobtSpec {
         declared_key: 1,
         unique: true,
         fill_factor: 0,
+        padded: false,
     }
 }
 

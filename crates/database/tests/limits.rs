@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
-use access::{BulkLoad, Field, Isolation, LockPlan, ScanRange, TableSink, TableSource, WriteError};
+use access::{
+    BulkLoad, Field, Fill, Isolation, LockPlan, ScanRange, TableSink, TableSource, WriteError,
+};
 use base::{DatabaseId, HobtId, IndexId, ObjectId, SessionId};
 use catalog::view::{IndexKind, KeyField, SystemObjects};
 use catalog::{DatabaseOptions, HobtColumn, HobtSpec};
@@ -46,6 +48,7 @@ fn spec(hobt: u32, kind: IndexKind) -> HobtSpec {
         key,
         unique: true,
         fill_factor: 0,
+        padded: false,
     }
 }
 
@@ -109,7 +112,8 @@ fn a_full_log_refuses_and_rolls_back() {
         let hobt = p.db.hobts().get(HobtId(300)).unwrap();
         let filler = [b'x'; 3000];
         let mut refused = false;
-        let mut loader = loads.then(|| hobt.load(&mut p.work, 100).unwrap());
+        let mut loader =
+            loads.then(|| hobt.load(&mut p.work, Fill { leaf: 100, interior: 100 }).unwrap());
         for i in 0..10_000_i32 {
             let (key, work) = (i.to_le_bytes(), &mut p.work);
             let done = match &mut loader {

@@ -111,6 +111,8 @@ fn table() -> Table {
             included: Vec::new(),
             hobt: HOBT,
             fill_factor: 0,
+            auto_fill: None,
+            padded: false,
             ignore_dup_key: false,
             disabled: false,
             filter: None,

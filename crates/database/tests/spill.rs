@@ -256,6 +256,7 @@ fn spec(hobt: u32) -> HobtSpec {
         key: Vec::new(),
         unique: false,
         fill_factor: 0,
+        padded: false,
     }
 }
 

@@ -1,12 +1,14 @@
-//! ALTER INDEX … REBUILD and DISABLE.
+//! ALTER INDEX … REBUILD, SET and DISABLE; REORGANIZE is another file's.
 //!
-//! An index that is disabled is neither read nor maintained; REBUILD makes it anew.
+//! An index that is disabled is neither read nor maintained; REBUILD makes it anew. While a
+//! clustered one is disabled nobody gets at the rows of its table (8655, 1974).
 
 use crate::context::{DdlContext, Place, unsupported};
 use crate::foreign_key;
 use crate::index_option::{IndexOptions, options};
-use crate::locate::{Located, locked_table, same_name};
+use crate::locate::{Located, has_rows, locked_table, same_name};
 use crate::rebuild::{Content, rebuild, renew_all};
+use crate::reorganize::reorganize;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{IndexKind, Table};
 use tsql::ast::{AlterIndex, AlterIndexAction};
@@ -15,7 +17,7 @@ pub(crate) fn alter(s: &AlterIndex, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     let line = s.table.span.line;
     let name = match s.action {
         AlterIndexAction::Rebuild | AlterIndexAction::Disable | AlterIndexAction::Set => None,
-        AlterIndexAction::Reorganize => Some("ALTER INDEX REORGANIZE"),
+        AlterIndexAction::Reorganize => return reorganize(s, cx),
         AlterIndexAction::Resume => Some("ALTER INDEX RESUME"),
         AlterIndexAction::Pause => Some("ALTER INDEX PAUSE"),
         AlterIndexAction::Abort => Some("ALTER INDEX ABORT"),
@@ -26,7 +28,7 @@ pub(crate) fn alter(s: &AlterIndex, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     if s.partition.is_some() {
         return Err(unsupported("partitions", line));
     }
-    let kept = options(&s.options)?;
+    let kept = options(&s.options)?.without_drop_existing(line)?;
     let Some(Located { place, table }) = locked_table(cx, &s.table)? else {
         let e = SqlError::new(messages::OBJECT_NOT_FOUND, &[&s.table]).with_state(9);
         return Err(e.at_line(line));
@@ -47,11 +49,15 @@ pub(crate) fn alter(s: &AlterIndex, cx: &mut DdlContext<'_>) -> SqlResult<()> {
             .map_err(|e| e.at_line(line))?;
         return rebuild(cx, &place, Some(&table), &after, Content::Keep(&[]));
     }
+    if at != 0 {
+        has_rows(&table).map_err(|e| e.at_line(line))?;
+    }
     set(&mut after, s.name.is_some().then_some(at), kept).map_err(|e| e.at_line(line))?;
     if matches!(s.action, AlterIndexAction::Set) {
-        if kept.fill_factor != 0 {
-            let e = SqlError::new(messages::SYNTAX_NEAR, &[&"FILLFACTOR"]);
-            return Err(e.at_line(line));
+        let of_builds =
+            [("FILLFACTOR", kept.fill_factor.is_some()), ("PAD_INDEX", kept.padded.is_some())];
+        if let Some((name, _)) = of_builds.iter().find(|(_, said)| *said) {
+            return Err(SqlError::new(messages::SYNTAX_NEAR, &[name]).at_line(line));
         }
         return rebuild(cx, &place, Some(&table), &after, Content::Keep(&[]));
     }
@@ -62,11 +68,11 @@ pub(crate) fn alter(s: &AlterIndex, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     }
     let all = s.name.is_none();
     let rebuilt = after.indexes.iter_mut().enumerate().filter(|(n, _)| all || *n == at);
-    rebuilt.for_each(|(_, index)| index.disabled = false);
-    if kept.fill_factor != 0 {
-        let all = s.name.is_none();
-        let touched = after.indexes.iter_mut().enumerate().filter(|(n, _)| all || *n == at);
-        touched.for_each(|(_, index)| index.fill_factor = kept.fill_factor);
+    for (_, index) in rebuilt {
+        index.disabled = false;
+        if index.kind != IndexKind::Heap {
+            kept.fill(index);
+        }
     }
     rebuild(cx, &place, Some(&table), &after, Content::Keep(&[]))
 }
@@ -94,14 +100,13 @@ fn set(after: &mut Table, one: Option<usize>, kept: IndexOptions) -> SqlResult<(
     Ok(())
 }
 
-/// Disables one index, or all.
+/// Disables one index, or all: with the clustered one, where the rows are, all others.
 fn disable(place: &Place, table: &Table, after: &mut Table, one: Option<usize>) -> SqlResult<()> {
+    let with_rows = one == Some(0) && table.base().kind == IndexKind::Clustered;
     for (n, index) in after.indexes.iter_mut().enumerate() {
-        if one.is_some_and(|at| at != n) || index.kind == IndexKind::Heap {
+        let meant = with_rows || one.is_none_or(|at| at == n);
+        if !meant || index.kind == IndexKind::Heap {
             continue;
-        }
-        if index.kind == IndexKind::Clustered {
-            return Err(unsupported("ALTER INDEX DISABLE of a clustered index", 0));
         }
         if foreign_key::user_of_key(&place.view, table, index).is_some() {
             let what = "ALTER INDEX DISABLE of a key that a FOREIGN KEY refers to";

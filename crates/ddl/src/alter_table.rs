@@ -11,7 +11,7 @@ use crate::create_index::inline_index;
 use crate::create_table::check_row_size;
 use crate::drop_constraint::without_constraint;
 use crate::index_definition::column;
-use crate::locate::{Located, constraint_names, locked_table, queried_name, same_name};
+use crate::locate::{Located, constraint_names, locked_rows, queried_name, same_name};
 use crate::rebuild::{Added, Content, Present, rebuild, renew_all};
 use crate::{alter_column, computed, foreign_key, index_option, instant};
 use base::{HobtId, SqlError, SqlResult, messages};
@@ -47,7 +47,7 @@ pub(crate) fn alter(s: &AlterTable, text: &str, cx: &mut DdlContext<'_>) -> SqlR
     if let Some(name) = name {
         return Err(unsupported(name, line));
     }
-    let Some(Located { place, table }) = locked_table(cx, &s.name)? else {
+    let Some(Located { place, table }) = locked_rows(cx, &s.name)? else {
         let e = SqlError::new(messages::ALTER_TABLE_NOT_FOUND, &[&s.name]);
         return Err(e.at_line(line));
     };
@@ -381,7 +381,7 @@ fn drop_parts(
     let mut after = table.clone();
     for item in items {
         let line = item.name.line;
-        index_option::options(&item.options)?;
+        index_option::drop_options(&item.options)?;
         match item.kind {
             AlterTableDropKind::Constraint => match without_constraint(place, &after, &item.name) {
                 Some(without) => {
@@ -487,7 +487,7 @@ fn drop_column(
 /// # Errors
 /// 208 where there is no such table any more; a lock.
 pub fn distrust(name: &ObjectName, cx: &mut DdlContext<'_>) -> SqlResult<()> {
-    let Some(Located { place, table }) = locked_table(cx, name)? else {
+    let Some(Located { place, table }) = locked_rows(cx, name)? else {
         return Err(SqlError::new(messages::INVALID_OBJECT, &[name]).at_line(name.span.line));
     };
     if !table.trusts_constraints() {

@@ -1,7 +1,9 @@
 //! Rows of one hobt put into an empty other: index builds, and copies of a table.
 
 use crate::sort::{BUFFER_BYTES_MAX, BUFFER_BYTES_MIN, ROWS_PER_CHECK, RowOrder, Sorter};
-use access::{Field, Hobt, Isolation, Loader, LockPlan, RowCursor, ScanRange, Spill, WriteError};
+use access::{
+    Field, Fill, Hobt, Isolation, Loader, LockPlan, RowCursor, ScanRange, Spill, WriteError,
+};
 use base::{SqlError, SqlResult, messages};
 use catalog::HobtSpec;
 use catalog::view::{Identity, Index, IndexKind, KeyField, PhysicalColumn, Table};
@@ -168,6 +170,15 @@ impl From<SqlError> for BuildError {
     }
 }
 
+/// PAD_INDEX leaves the pages above the leaves as full as those.
+fn fill(spec: &HobtSpec) -> Fill {
+    let leaf = match spec.fill_factor {
+        0 => 100,
+        n => n.min(100),
+    };
+    Fill { leaf, interior: if spec.padded { leaf } else { 100 } }
+}
+
 /// Moves the rows.
 pub(crate) fn build(
     work: &mut Work,
@@ -175,15 +186,12 @@ pub(crate) fn build(
     semaphores: &ResourceSemaphores,
     build: &Build<'_>,
 ) -> Result<u64, BuildError> {
-    let percent = match build.spec.fill_factor {
-        0 => 100,
-        n => n.min(100),
-    };
+    let fill = fill(build.spec);
     let mut cursor = build.source.scan(work, &ScanRange::default(), &READ)?;
     let mut twins = Twins::of(build.spec);
     let mut count = 0_u64;
     if !build.sort {
-        let mut loader = build.target.load(work, percent)?;
+        let mut loader = build.target.load(work, fill)?;
         while cursor.next(work)? {
             if !build.admits(&*cursor)? {
                 continue;
@@ -209,7 +217,7 @@ pub(crate) fn build(
     }
     drop(cursor);
     let mut sorted = sorter.finish()?;
-    let mut loader = build.target.load(work, percent)?;
+    let mut loader = build.target.load(work, fill)?;
     let mut packed = Vec::new();
     let mut rows = 0_u64;
     while sorted.next(&mut packed)? {

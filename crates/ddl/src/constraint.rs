@@ -76,7 +76,7 @@ pub(crate) fn add_key(
     clustered: bool,
 ) -> SqlResult<()> {
     let line = written.constraint.span.line;
-    let kept = options(&k.options)?;
+    let kept = options(&k.options)?.without_drop_existing(line)?;
     placement(k.on.as_ref())?;
     let prefix = if k.primary { "PK" } else { "UQ" };
     let object_id = place.ids.object();

@@ -1,11 +1,13 @@
-//! CREATE INDEX, and INDEX within CREATE TABLE.
+//! CREATE INDEX, and INDEX within CREATE TABLE. With DROP_EXISTING an index takes the place of the
+//! one of its name (`drop_existing.rs`).
 
 use crate::computed;
 use crate::context::{DdlContext, Place, unsupported};
+use crate::drop_existing::{existing, replaced};
 use crate::index_definition::{blank, check_size, included, key, put};
 use crate::index_filter;
 use crate::index_option::{options, placement};
-use crate::locate::{Located, locked_table, same_name};
+use crate::locate::{Located, has_rows, locked_table, same_name};
 use crate::rebuild::{Content, rebuild, renew_all};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Index, IndexKind, Table};
@@ -48,6 +50,13 @@ pub(crate) fn create(s: &CreateIndex, cx: &mut DdlContext<'_>, text: &str) -> Sq
         filter: s.filter.as_ref(),
         line,
     };
+    let kept = options(&s.options)?;
+    if kept.drop_existing {
+        existing(&place, &table, &s.name).map_err(|e| e.at_line(line))?;
+    }
+    if !kept.drop_existing || !same_name(&place, &table.base().name, &s.name) {
+        has_rows(&table).map_err(|e| e.at_line(line))?;
+    }
     let stored = computed::to_store(&place, &table, &wanted.names());
     let Located { place, table } = match stored.is_empty() {
         true => Located { place, table },
@@ -58,12 +67,21 @@ pub(crate) fn create(s: &CreateIndex, cx: &mut DdlContext<'_>, text: &str) -> Sq
         }
     };
     let index = index_of(cx, &place, &table, &wanted, text)?;
-    let mut after = Table::clone(&table);
+    let after = match kept.drop_existing {
+        true => replaced(&place, &table, index).map_err(|e| e.at_line(line))?,
+        false => with_index(&place, &table, index),
+    };
+    rebuild(cx, &place, Some(&table), &after, Content::Keep(&[]))
+}
+
+/// The table with one index more.
+fn with_index(place: &Place, table: &Table, index: Index) -> Table {
+    let mut after = table.clone();
     if index.kind == IndexKind::Clustered {
-        renew_all(&place, &mut after);
+        renew_all(place, &mut after);
     }
     put(&mut after, index);
-    rebuild(cx, &place, Some(&table), &after, Content::Keep(&[]))
+    after
 }
 
 /// Puts an index of CREATE TABLE into the table. `column` is the one behind which it stands.
@@ -91,6 +109,7 @@ pub(crate) fn inline_index(
         filter: s.filter.as_ref(),
         line: s.span.line,
     };
+    options(&s.options)?.without_drop_existing(s.span.line)?;
     let stored = computed::to_store(place, table, &wanted.names());
     computed::store(cx, place, table, &stored, &s.name)?;
     let index = index_of(cx, place, table, &wanted, text)?;
@@ -123,17 +142,19 @@ fn index_of(
     text: &str,
 ) -> SqlResult<Index> {
     let kind = kind(s.kind, s.line)?;
+    let kept = options(s.options)?;
+    let replaces = kept.drop_existing;
     let all = table.all_statistics();
-    if let Some(same) = all.iter().find(|a| same_name(place, a.name, s.name)) {
+    if let Some(same) = all.iter().find(|a| !replaces && same_name(place, a.name, s.name)) {
         let args: [&dyn std::fmt::Display; 3] = [&same.name, &"table", &table.two_part_name()];
         return Err(SqlError::new(messages::INDEX_EXISTS, &args).at_line(s.line));
     }
-    if kind == IndexKind::Clustered && table.base().kind == IndexKind::Clustered {
+    let itself = replaces && same_name(place, &table.base().name, s.name);
+    if kind == IndexKind::Clustered && table.base().kind == IndexKind::Clustered && !itself {
         let args: [&dyn std::fmt::Display; 3] =
             [&"table", &table.two_part_name(), &table.base().name];
         return Err(SqlError::new(messages::CLUSTERED_EXISTS, &args).with_state(3).at_line(s.line));
     }
-    let kept = options(s.options)?;
     if kept.ignore_dup_key == Some(true) && !s.unique {
         return Err(unsupported("IGNORE_DUP_KEY on a nonunique index", s.line));
     }

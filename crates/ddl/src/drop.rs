@@ -4,7 +4,7 @@ use crate::computed;
 use crate::context::{Change, DdlContext, Place, unsupported};
 use crate::drop_constraint::without_index;
 use crate::foreign_key;
-use crate::index_option::options;
+use crate::index_option::drop_options;
 use crate::locate::{Located, locked_object, locked_table, same_name};
 use crate::rebuild::{Content, drop_hobt, rebuild};
 use crate::sequence;
@@ -263,7 +263,7 @@ fn drop_module(cx: &mut DdlContext<'_>, place: &Place, module: &Module) -> SqlRe
 }
 
 fn drop_index(item: &DropItem, cx: &mut DdlContext<'_>) -> SqlResult<bool> {
-    options(&item.options)?;
+    drop_options(&item.options)?;
     let Some(table) = &item.table else { return Ok(false) };
     let Some(Located { place, table }) = locked_table(cx, table)? else { return Ok(false) };
     let name = &item.name.object;

@@ -9,7 +9,7 @@
 
 use crate::constraint::{Written, not_created};
 use crate::context::{DdlContext, Place, unsupported};
-use crate::locate::{locked_table, look_up, quoted, same_name};
+use crate::locate::{locked_rows, look_up, quoted, same_name};
 use crate::{column, computed, generated_name, trigger};
 use base::{ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{
@@ -174,7 +174,7 @@ fn parent(
         return Ok(None);
     }
     let args: [&dyn Display; 2] = [&draft.name, name];
-    if let Some(found) = locked_table(cx, &of_place)? {
+    if let Some(found) = locked_rows(cx, &of_place)? {
         return Ok(Some(found.table));
     }
     Err(match look_up(cx, &of_place)?.object {

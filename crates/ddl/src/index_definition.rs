@@ -16,7 +16,7 @@ const NONCLUSTERED_KEY_MAX: usize = 1700;
 
 /// A heap or index of nothing yet.
 pub(crate) fn blank(kind: IndexKind, name: &str, hobt: HobtId, options: IndexOptions) -> Index {
-    Index {
+    let mut index = Index {
         index_id: IndexId(match kind {
             IndexKind::Heap => 0,
             IndexKind::Clustered => 1,
@@ -32,7 +32,9 @@ pub(crate) fn blank(kind: IndexKind, name: &str, hobt: HobtId, options: IndexOpt
         key: Vec::new(),
         included: Vec::new(),
         hobt,
-        fill_factor: options.fill_factor,
+        fill_factor: 0,
+        auto_fill: None,
+        padded: false,
         ignore_dup_key: options.ignore_dup_key.unwrap_or(false),
         disabled: false,
         filter: None,
@@ -40,7 +42,9 @@ pub(crate) fn blank(kind: IndexKind, name: &str, hobt: HobtId, options: IndexOpt
             no_recompute: options.no_recompute.unwrap_or(false),
             distribution: None,
         },
-    }
+    };
+    options.fill(&mut index);
+    index
 }
 
 /// Puts an index into a table: instead of its heap, or behind the others.

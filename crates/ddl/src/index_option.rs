@@ -2,16 +2,54 @@
 
 use crate::context::unsupported;
 use base::{SqlError, SqlResult, messages};
+use catalog::view::Index;
 use tsql::ast::{Placement, Setting, SettingValue};
+
+/// How full a build leaves leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FillFactor {
+    Percent(u8),
+    /// Each build chooses, by what became of the index since the one before.
+    Auto,
+}
 
 /// What is kept of it; `None` where nothing is said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct IndexOptions {
-    /// Percent; 0 when nothing is said.
-    pub(crate) fill_factor: u8,
+    pub(crate) fill_factor: Option<FillFactor>,
+    /// PAD_INDEX
+    pub(crate) padded: Option<bool>,
     pub(crate) ignore_dup_key: Option<bool>,
     /// STATISTICS_NORECOMPUTE
     pub(crate) no_recompute: Option<bool>,
+    /// DROP_EXISTING: the index replaces the one of its name.
+    pub(crate) drop_existing: bool,
+}
+
+impl IndexOptions {
+    /// Gives an index what is said of its pages.
+    pub(crate) fn fill(&self, index: &mut Index) {
+        if let Some(padded) = self.padded {
+            index.padded = padded;
+        }
+        match self.fill_factor {
+            None => {}
+            Some(FillFactor::Percent(percent)) => {
+                (index.fill_factor, index.auto_fill) = (percent, None);
+            }
+            Some(FillFactor::Auto) => {
+                index.auto_fill.get_or_insert_default();
+            }
+        }
+    }
+
+    /// DROP_EXISTING means something to CREATE INDEX alone.
+    pub(crate) fn without_drop_existing(self, line: u32) -> SqlResult<IndexOptions> {
+        match self.drop_existing {
+            false => Ok(self),
+            true => Err(unsupported("DROP_EXISTING = ON", line)),
+        }
+    }
 }
 
 /// The options; those that would change nothing here are checked for saying so.
@@ -19,16 +57,16 @@ pub(crate) fn options(settings: &[Setting]) -> SqlResult<IndexOptions> {
     let mut options = IndexOptions::default();
     for s in settings {
         match &*s.name {
-            "FILLFACTOR" => options.fill_factor = fill_factor(s)?,
+            "FILLFACTOR" => options.fill_factor = Some(fill_factor(s)?),
             "IGNORE_DUP_KEY" => options.ignore_dup_key = Some(on(s)?),
             "ALLOW_ROW_LOCKS" | "ALLOW_PAGE_LOCKS" => only(s, true)?,
             "STATISTICS_NORECOMPUTE" => options.no_recompute = Some(on(s)?),
             // Sorts always spill to tempdb; builds are serial.
             "SORT_IN_TEMPDB" => drop(on(s)?),
             "MAXDOP" => drop(number(s)?),
-            "PAD_INDEX"
-            | "DROP_EXISTING"
-            | "ONLINE"
+            "PAD_INDEX" => options.padded = Some(on(s)?),
+            "DROP_EXISTING" => options.drop_existing = on(s)?,
+            "ONLINE"
             | "RESUMABLE"
             | "STATISTICS_INCREMENTAL"
             | "OPTIMIZE_FOR_SEQUENTIAL_KEY"
@@ -43,9 +81,22 @@ pub(crate) fn options(settings: &[Setting]) -> SqlResult<IndexOptions> {
     Ok(options)
 }
 
-fn fill_factor(s: &Setting) -> SqlResult<u8> {
+/// The options of what drops an index: those of its build do not belong there.
+pub(crate) fn drop_options(settings: &[Setting]) -> SqlResult<()> {
+    let of_builds = ["FILLFACTOR", "PAD_INDEX", "DROP_EXISTING", "IGNORE_DUP_KEY"];
+    if let Some(s) = settings.iter().find(|s| of_builds.contains(&&*s.name)) {
+        let args: [&dyn std::fmt::Display; 2] = [&s.name, &"DROP INDEX"];
+        return Err(SqlError::new(messages::OPTION_UNKNOWN, &args).at_line(s.span.line));
+    }
+    options(settings).map(drop)
+}
+
+fn fill_factor(s: &Setting) -> SqlResult<FillFactor> {
+    if matches!(&s.value, SettingValue::Word(w) if w.eq_ignore_ascii_case("AUTO")) {
+        return Ok(FillFactor::Auto);
+    }
     match number(s)? {
-        n @ 1..=100 => Ok(n as u8),
+        n @ 1..=100 => Ok(FillFactor::Percent(n as u8)),
         n => Err(SqlError::new(messages::SYNTAX_NEAR, &[&n]).at_line(s.span.line)),
     }
 }

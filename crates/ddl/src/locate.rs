@@ -4,10 +4,11 @@
 //!  1. What is found was looked up after its lock was granted (catalog/README.md, protocol 2).
 
 use crate::context::{DdlContext, Place, unsupported};
-use base::{SqlError, SqlResult, messages};
+use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{Object, ObjectName as Parts, Schema, SchemaId, Table, is_global_temp};
 use std::sync::Arc;
 use tsql::ast::ObjectName;
+use work::Work;
 
 /// A table to change, under Sch-M.
 pub(crate) struct Located {
@@ -85,6 +86,15 @@ pub(crate) fn locked_object(
     cx: &mut DdlContext<'_>,
     name: &ObjectName,
 ) -> SqlResult<Option<(Place, Object)>> {
+    locked_by(cx, name, catalog::lock_object)
+}
+
+/// The object of a name under a lock that this takes; `None` when there is none.
+pub(crate) fn locked_by(
+    cx: &mut DdlContext<'_>,
+    name: &ObjectName,
+    lock: fn(&mut Work, DatabaseId, ObjectId) -> SqlResult<()>,
+) -> SqlResult<Option<(Place, Object)>> {
     loop {
         let named = look_up(cx, name)?;
         let Some(object) = named.object else { return Ok(None) };
@@ -92,7 +102,7 @@ pub(crate) fn locked_object(
         if let Object::Virtual(_) = object {
             return Ok(Some((named.place, object)));
         }
-        catalog::lock_object(cx.work, named.place.view.id(), id)?;
+        lock(cx.work, named.place.view.id(), id)?;
         let again = look_up(cx, name)?;
         match again.object {
             Some(object) if object.object_id() == id => {
@@ -117,6 +127,29 @@ pub(crate) fn locked_table(
         ))
         | None => None,
     })
+}
+
+/// The same of a table whose rows are to be read or written: 1974 while its clustered index is
+/// disabled.
+pub(crate) fn locked_rows(
+    cx: &mut DdlContext<'_>,
+    name: &ObjectName,
+) -> SqlResult<Option<Located>> {
+    let found = locked_table(cx, name)?;
+    if let Some(Located { table, .. }) = &found {
+        has_rows(table).map_err(|e| e.at_line(name.span.line))?;
+    }
+    Ok(found)
+}
+
+/// 1974 while a table's clustered index is disabled.
+pub(crate) fn has_rows(table: &Table) -> SqlResult<()> {
+    let base = table.base();
+    if !base.disabled {
+        return Ok(());
+    }
+    let args: [&dyn std::fmt::Display; 2] = [&table.two_part_name(), &base.name];
+    Err(SqlError::new(messages::CLUSTERED_DISABLED, &args))
 }
 
 /// Whether any object of the place, constraints included, bears a name.

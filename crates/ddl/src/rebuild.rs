@@ -18,9 +18,10 @@ use crate::build::{
     Build, BuildError, Conversion, Origin, RowFilter, build, entry_origins, same_order,
 };
 use crate::context::{Change, DdlContext, Place};
+use crate::fill_choice;
 use crate::gather::of_built_index;
 use base::{SqlError, SqlResult, messages};
-use catalog::view::{Column, Identity, Index, IndexKind, PhysicalColumn, Table};
+use catalog::view::{AutoFill, Column, Identity, Index, IndexKind, PhysicalColumn, Table};
 use catalog::{Changes, HobtSpec};
 use types::SqlType;
 use types::datetime::DateFormat;
@@ -75,6 +76,9 @@ pub(crate) fn rebuild(
     if !base_kept {
         settled.forget_history();
     }
+    if let (Some(before), Content::Keep(_)) = (before, content) {
+        choose_fills(cx, place, before, &mut settled)?;
+    }
     let after = &settled;
     let mut known = after.clone();
     let changes = Changes::new(&*place.system);
@@ -93,14 +97,18 @@ pub(crate) fn rebuild(
     if let (Some(before), Content::Keep(added)) = (before, content) {
         if !base_kept {
             let rows = copy_rows(cx, place, before, after, added)?;
+            note_rows(&mut known.indexes[0], rows);
             count_rows(place, after, added, rows)?;
             if before.identity().is_some() && after.identity().is_some() {
                 let (from, to) = (before.base().hobt, after.base().hobt);
                 place.identities.inherit(from, to, &*place.identity_store)?;
             }
         }
-        for index in after.indexes.iter().skip(1).filter(|i| !kept(i) && !i.disabled) {
-            fill_index(cx, place, after, index)?;
+        for (n, index) in after.indexes.iter().enumerate().skip(1) {
+            if !kept(index) && !index.disabled {
+                let rows = fill_index(cx, place, after, index)?;
+                note_rows(&mut known.indexes[n], rows);
+            }
         }
         for at in (0..known.indexes.len()).filter(|&n| !kept(&after.indexes[n])) {
             let index = &after.indexes[at];
@@ -118,6 +126,46 @@ pub(crate) fn rebuild(
         }
     }
     cx.record(place, Change::Put { before, after: &known })
+}
+
+/// Chooses how full to build indexes that are made anew and choose it themselves. One that was
+/// disabled stays as it was chosen before.
+fn choose_fills(
+    cx: &DdlContext<'_>,
+    place: &Place,
+    before: &Table,
+    after: &mut Table,
+) -> SqlResult<()> {
+    let kept = |index: &Index| before.indexes.iter().any(|i| i.hobt == index.hobt);
+    for at in 0..after.indexes.len() {
+        let index = &after.indexes[at];
+        let Some(last) = index.auto_fill.filter(|_| !kept(index) && !index.disabled) else {
+            continue;
+        };
+        let old = forerunner(before, after, index);
+        if old.is_some_and(|i| i.disabled) {
+            continue;
+        }
+        let growth = old.map(|i| place.builder.growth(cx.work, &HobtSpec::of(before, i)));
+        let (factor, basis) = match growth.transpose()?.flatten() {
+            Some(growth) => fill_choice::choose(&growth, &last),
+            None => (100, AutoFill::default()),
+        };
+        after.indexes[at].fill_factor = factor;
+        after.indexes[at].auto_fill = Some(basis);
+    }
+    Ok(())
+}
+
+/// The index that another is made from: the one of its number, with its key.
+fn forerunner<'t>(before: &'t Table, after: &Table, index: &Index) -> Option<&'t Index> {
+    let key = |table: &Table, index: &Index| -> Vec<(i32, bool)> {
+        let columns = index.key.iter();
+        columns.map(|k| (table.columns[k.column].column_id, k.descending)).collect()
+    };
+    let wanted = key(after, index);
+    let same = |i: &&Index| i.index_id == index.index_id && key(before, i) == wanted;
+    before.indexes.iter().find(same).filter(|i| i.kind != IndexKind::Heap)
 }
 
 /// Gives the rows' hobt the columns that were added, and longer ones room off the rows.
@@ -225,7 +273,7 @@ fn fill_index(
     place: &Place,
     table: &Table,
     index: &Index,
-) -> SqlResult<()> {
+) -> SqlResult<u64> {
     let source = place.builder.open(&HobtSpec::of(table, table.base()))?;
     let spec = HobtSpec::of(table, index);
     let target = place.builder.open(&spec)?;
@@ -233,7 +281,14 @@ fn fill_index(
     let filter = RowFilter::of(table, index);
     let (sort, origins) = (true, &origins);
     let moved = Build { source: &*source, target: &*target, spec: &spec, origins, sort, filter };
-    build(cx.work, cx.spill, cx.semaphores, &moved).map(drop).map_err(|e| failed(table, index, e))
+    build(cx.work, cx.spill, cx.semaphores, &moved).map_err(|e| failed(table, index, e))
+}
+
+/// How many rows an index has that chooses its fill factor: what comes later is counted from there.
+fn note_rows(index: &mut Index, rows: u64) {
+    if let Some(auto) = &mut index.auto_fill {
+        auto.rows = rows;
+    }
 }
 
 fn failed(table: &Table, index: &Index, e: BuildError) -> SqlError {

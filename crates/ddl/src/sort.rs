@@ -342,6 +342,7 @@ mod tests {
             declared_key: 2,
             unique: false,
             fill_factor: 0,
+            padded: false,
         }
     }
 

@@ -7,7 +7,7 @@ use crate::{
     user_type, view,
 };
 use base::{SqlError, SqlResult, messages};
-use tsql::ast::{DropKind, Statement, StatementKind};
+use tsql::ast::{AlterIndexAction, DropKind, Statement, StatementKind};
 
 /// What a statement did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +97,9 @@ fn dispatch(statement: &Statement, text: &str, cx: &mut DdlContext<'_>) -> SqlRe
         StatementKind::AlterDatabase(s) => alter_database::alter(s, cx)?,
         StatementKind::Checkpoint(duration) => admin::checkpoint(duration.as_deref(), cx)?,
         StatementKind::Dbcc(s) => admin::dbcc(s, text, cx)?,
+        StatementKind::AlterIndex(s) if s.action == AlterIndexAction::Reorganize => {
+            alter_index::alter(s, cx)?;
+        }
         StatementKind::Drop(s) if s.kind == DropKind::Database => drop::databases(s, cx)?,
         other => {
             change(other, statement, text, cx)?;

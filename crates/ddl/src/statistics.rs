@@ -7,7 +7,7 @@ use crate::context::{Change, DdlContext, Place, unsupported};
 use crate::gather::{Found, Sample, of_columns, of_index};
 use crate::index_definition::column;
 use crate::index_option::{number, on};
-use crate::locate::{Located, locked_table, same_name};
+use crate::locate::{Located, locked_rows, same_name};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{AnyStatistics, Gathered, Statistics, Table};
 use std::fmt::Display;
@@ -83,7 +83,7 @@ pub(crate) fn create(s: &CreateStatistics, cx: &mut DdlContext<'_>) -> SqlResult
         return Err(unsupported("filtered statistics (CREATE STATISTICS … WHERE)", line));
     }
     let options = options(&s.options, false)?;
-    let Some(Located { place, table }) = locked_table(cx, &s.table)? else {
+    let Some(Located { place, table }) = locked_rows(cx, &s.table)? else {
         let e = SqlError::new(messages::OBJECT_NOT_FOUND, &[&s.table]).with_state(12);
         return Err(e.at_line(s.table.span.line));
     };
@@ -128,7 +128,7 @@ fn columns(place: &Place, table: &Table, names: &[Name]) -> SqlResult<Vec<usize>
 /// UPDATE STATISTICS
 pub(crate) fn update(s: &UpdateStatistics, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     let options = options(&s.options, true)?;
-    let Some(Located { place, table }) = locked_table(cx, &s.table)? else {
+    let Some(Located { place, table }) = locked_rows(cx, &s.table)? else {
         let e = SqlError::new(messages::TABLE_NOT_THERE, &[&s.table.object]).with_state(6);
         return Err(e.at_line(s.table.span.line));
     };
@@ -188,7 +188,7 @@ pub(crate) fn put(table: &mut Table, known: &AnyStatistics<'_>, gathered: Gather
 /// Drops statistics of their own; false when there are none of that name.
 pub(crate) fn drop_one(item: &DropItem, cx: &mut DdlContext<'_>) -> SqlResult<bool> {
     let Some(table) = &item.table else { return Ok(false) };
-    let Some(Located { place, table }) = locked_table(cx, table)? else { return Ok(false) };
+    let Some(Located { place, table }) = locked_rows(cx, table)? else { return Ok(false) };
     let name = &item.name.object;
     let all = table.all_statistics();
     let Some(known) = all.iter().find(|a| same_name(&place, a.name, name)) else {

@@ -3,7 +3,7 @@
 
 use crate::context::{DdlContext, unsupported};
 use crate::foreign_key;
-use crate::locate::{Located, locked_table};
+use crate::locate::{Located, locked_rows};
 use crate::rebuild::{Content, rebuild, renew_all};
 use base::{SqlError, SqlResult, messages};
 use catalog::HobtSpec;
@@ -14,7 +14,7 @@ pub(crate) fn truncate(s: &Truncate, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     if !s.partitions.is_empty() {
         return Err(unsupported("partitions", s.table.span.line));
     }
-    let Some(Located { place, table }) = locked_table(cx, &s.table)? else {
+    let Some(Located { place, table }) = locked_rows(cx, &s.table)? else {
         let e = SqlError::new(messages::TRUNCATE_NO_TABLE, &[&s.table.object]);
         return Err(e.at_line(s.table.span.line));
     };

@@ -108,6 +108,11 @@ impl Activity {
         now.push(Arc::clone(tree));
     }
 
+    /// Rows or entries that were put one by one.
+    pub(crate) fn inserts(&self) -> u64 {
+        self.tally.sum(Deed::LeafInsert as usize)
+    }
+
     fn splits(&self) -> TreeSplits {
         let trees = self.trees.lock();
         let mut all = trees.before;

@@ -80,6 +80,10 @@ pub(crate) struct HobtState {
     pub(crate) hints: Mutex<HeapHints>,
     pub(crate) rows: AtomicI64,
     pub(crate) rows_known: AtomicU64,
+    /// Rows that a load has put into the tree, one more; 0 where it was made before it was opened.
+    pub(crate) built: AtomicU64,
+    /// Rows that had been put one by one, as its activity counts them, when it was opened.
+    pub(crate) inserts_before: u64,
     pub(crate) measured: Mutex<Option<crate::count::Measured>>,
     /// In a tree of pieces the number of the next value, 0 while unknown.
     pub(crate) next_value: AtomicU64,
@@ -103,9 +107,12 @@ impl HobtState {
             hints: Mutex::default(),
             rows: AtomicI64::default(),
             rows_known: AtomicU64::default(),
+            built: AtomicU64::default(),
+            inserts_before: activity.inserts(),
             measured: Mutex::default(),
             next_value: AtomicU64::default(),
             dropped: AtomicBool::default(),
+            ranges: AtomicBool::default(),
             bare: crate::bare_ghosts::BareGhosts::default(),
             promised: crate::promised::Promised::default(),
             graves: crate::graveyard::Graveyard::default(),
@@ -327,6 +334,7 @@ impl RowHobt {
         };
         let hobt = Self::open_with(home, spec, places, large);
         hobt.state.rows_known.store(1, Relaxed);
+        hobt.state.built.store(1, Relaxed);
         Ok(hobt)
     }
 

@@ -5,7 +5,7 @@ use crate::heap_scan::HeapCursor;
 use crate::hobt::{HobtKind, RowHobt};
 use crate::index_scan::IndexCursor;
 use access::{
-    BulkLoad, Division, Inserted, Loader, LockPlan, PageSample, RowCursor, RowKey, ScanRange,
+    BulkLoad, Division, Fill, Inserted, Loader, LockPlan, PageSample, RowCursor, RowKey, ScanRange,
     SourceSize, TableSink, TableSource, Use, WriteError,
 };
 use base::SqlResult;
@@ -162,7 +162,7 @@ struct HeapLoader<'h> {
 }
 
 impl BulkLoad for RowHobt {
-    fn load(&self, work: &mut Work, fill_percent: u8) -> SqlResult<Box<dyn Loader + '_>> {
+    fn load(&self, work: &mut Work, fill: Fill) -> SqlResult<Box<dyn Loader + '_>> {
         assert!(work.is_active(), "a load belongs to a transaction");
         let part = work.part(&self.home);
         let reserved = part.reserve(2 * BULK_PAGE_LOG_BYTES as usize);
@@ -171,7 +171,7 @@ impl BulkLoad for RowHobt {
             HobtKind::Heap => Box::new(HeapLoader { hobt: self, rows: 0 }),
             HobtKind::Clustered | HobtKind::Nonclustered => Box::new(TreeLoader {
                 hobt: self,
-                load: Some(btree::BulkLoad::new(self.tree(), fill_percent)),
+                load: Some(btree::BulkLoad::new(self.tree(), fill.leaf, fill.interior)),
                 record: Vec::new(),
                 last: Vec::new(),
             }),
@@ -196,6 +196,7 @@ impl Loader for TreeLoader<'_> {
         let rows = load.finish(&mut part.group).map_err(|e| self.hobt.sql(e.into()))?;
         assert_eq!(rows > 0, !self.last.is_empty(), "what was pushed is in the tree");
         self.hobt.count_rows(rows as i64);
+        self.hobt.state.built.store(rows + 1, Relaxed);
         Ok(rows)
     }
 }

@@ -462,11 +462,11 @@ impl Asked<'_> {
             "ISUNIQUE" => int(i32::from(index.unique)),
             "ISCLUSTERED" => int(i32::from(index.index_id == IndexId(1))),
             "ISDISABLED" => int(i32::from(index.disabled)),
+            "ISPADINDEX" => int(i32::from(index.padded)),
             "INDEXFILLFACTOR" => int(i32::from(index.fill_factor)),
             "ISHYPOTHETICAL"
             | "ISSTATISTICS"
             | "ISAUTOSTATISTICS"
-            | "ISPADINDEX"
             | "ISFULLTEXTKEY"
             | "ISPAGELOCKDISALLOWED"
             | "ISROWLOCKDISALLOWED"

@@ -160,6 +160,16 @@ view over a populated instance and fails when a column that is not listed here n
   `LOP_BEGIN_RECOVERY` is the first record of a start, `LOP_COMPENSATION`, which SQL Server does not
   have, one without a page. `[RowLog Contents 2]` is the key by which a row is found again. Lengths
   and bits are int. A name of an allocation unit is that of now; of what was dropped there is none.
+* `sys.dm_db_index_fill_factors` is our own: of each index how full it was built and what became of
+  it since. `fill_factor` is what was set, or what FILLFACTOR = AUTO chose at the last build;
+  `rows_at_build` the rows of that build, where it is known: of an index with AUTO always, of others
+  until the database is closed. The counts are since the build, or since the database was opened:
+  rows that were put in one by one (`inserts_since_build`; those of a rolled back transaction, too),
+  leaves added at the right edge (`append_count`), leaves split elsewhere (`split_count`), of these
+  those where the new row was to be the leaf's last (`split_at_end_count`) and those that the split
+  before had left (`split_again_count`). `chosen_by_…` is what AUTO chose by: rows, inserts of the time
+  before, appends, splits, and on what part of the index, in percent, the splits fell. After a start
+  AUTO knows of the time before by the rows that were added since the build, not where they came.
 * `sys.dm_db_log_blocks(start, end)` is our own: the blocks of the log, each of a header, records and
   padding. The sum of `[Log Record Length]` over the same blocks is that of `record_bytes`.
 * `version_record_count` of `sys.dm_db_index_physical_stats` counts records on pages that have a

@@ -105,6 +105,8 @@ fn described(database: DatabaseId, table: &SystemTable) -> Arc<Table> {
         included: Vec::new(),
         hobt: table.id.hobt(),
         fill_factor: 0,
+        auto_fill: None,
+        padded: false,
         ignore_dup_key: false,
         disabled: false,
         filter: None,

@@ -379,6 +379,12 @@ const DEFINITIONS: &[&str] = &[
     "create unique index ix_heap on dbo.heap (b desc, a) include (c)
         with (ignore_dup_key = on, fillfactor = 70)",
     "create index ix_filled on dbo.filled (v)",
+    "create table dbo.fills (k int primary key with (pad_index = on), v int, w char(500))",
+    "create index ix_fills on dbo.fills (v, w) with (fillfactor = auto)",
+    "insert dbo.fills select value, value * 7919 % 10007, 'w' from generate_series(1, 2000)",
+    "alter index ix_fills on dbo.fills rebuild",
+    "insert dbo.fills select value, value * 7919 % 10007, 'w' from generate_series(2001, 3000)",
+    "insert dbo.fills select -value, value, 'w' from generate_series(1, 100)",
     "exec sp_addextendedproperty 'e', null, 'schema', 'dbo', 'table', 'filled', 'index', 'ix_filled'",
     "create table sales.lines (id int, ordered int constraint fk_lines references sales.orders
         on delete cascade)",

@@ -17,6 +17,7 @@ mod lines;
 mod log_1;
 mod log_2;
 mod log_3;
+mod log_4;
 mod log_5;
 mod log_7;
 mod path_1;
@@ -143,6 +144,7 @@ const PROOFS: &[Proof] = &[
     log(1, "what transactions of one row wait for, write, and leave behind", log_1::run),
     log(2, "what a row costs the log, and the log a row", log_2::run),
     log(3, "many sessions at one end of one index", log_3::run),
+    log(4, "fill factors: full, with room, and as AUTO chooses", log_4::run),
     log(5, "crashes while log and indexes change their shape, and on a full disk", log_5::run),
     log(7, "fn_dblog over a million records", log_7::run),
 ];

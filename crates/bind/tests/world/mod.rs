@@ -54,6 +54,8 @@ fn index(id: i32, name: &str, key: &[usize], unique: bool, hobt: u32) -> Index {
         included: Vec::new(),
         hobt: HobtId(hobt),
         fill_factor: 0,
+        auto_fill: None,
+        padded: false,
         ignore_dup_key: false,
         disabled: false,
         filter: None,

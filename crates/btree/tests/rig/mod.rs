@@ -10,6 +10,7 @@ use os::disk::{Disk, File, OpenHow};
 use os::vm::AlignedBuffer;
 use os::wait::Waiter;
 use page::{Field, PageBytes, PageKind, PageView, RecordKind, RowLayout};
+use sim::Random;
 use space::{AllocUnit, FileFacts, GrowthOptions, Space, SpaceRedo, format_file};
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BTreeSet};
@@ -457,6 +458,23 @@ pub fn perform(
         }
         .unwrap();
         return Some(change.finish(&mut chain).last);
+    }
+}
+
+/// Moves records of two leaves together, or lets two leaves exchange their pages: what no record
+/// is to notice.
+pub fn reorganize(tree: &Tree, schema: Schema, group: &mut Group, random: &mut Random, keys: u64) {
+    let mut drawn = || schema.key(random.below(keys) as u32);
+    let (a, b) = (drawn(), drawn());
+    let (low, high) = if a < b { (a, b) } else { (b, a) };
+    let (low_bytes, high_bytes) = (key_bytes(&low), key_bytes(&high));
+    let _log = reserve(tree);
+    if low == high || random.one_in(2) {
+        let fill = 8096 * [50, 80, 100][random.below(3) as usize] / 100;
+        tree.compact(group, &fields_of(&low_bytes), fill).unwrap();
+    } else {
+        let (low, high) = (fields_of(&low_bytes), fields_of(&high_bytes));
+        tree.exchange_leaves(group, &low, &high).unwrap();
     }
 }
 

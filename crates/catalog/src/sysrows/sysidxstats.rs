@@ -32,4 +32,5 @@ pub(crate) mod index_status {
     pub(crate) const IGNORE_DUP_KEY: i32 = 16;
     pub(crate) const DISABLED: i32 = 32;
     pub(crate) const NO_RECOMPUTE: i32 = 64;
+    pub(crate) const PADDED: i32 = 128;
 }

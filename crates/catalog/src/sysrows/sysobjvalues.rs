@@ -1,6 +1,6 @@
 //! `sysobjvalues`: texts of modules, defaults, checks and computed columns, what foreign keys refer
-//! to, filters of indexes, distributions of statistics, and extended properties, in pieces that fit
-//! a row.
+//! to, filters of indexes, what their fill factors were chosen by, distributions of statistics, and
+//! extended properties, in pieces that fit a row.
 
 use super::row::system_row;
 use types::SqlType;
@@ -50,6 +50,8 @@ pub(crate) mod text_class {
     pub(crate) const ROW_HISTORY: u8 = 12;
     /// What a schema-bound module is bound to.
     pub(crate) const BOUND_TO: u8 = 13;
+    /// By what the fill factor of an index was chosen that chooses it itself, by its number.
+    pub(crate) const AUTO_FILL: u8 = 14;
 
     /// Whether texts of a class belong to no object.
     pub(crate) const fn stands_alone(class: u8) -> bool {

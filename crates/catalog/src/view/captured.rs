@@ -29,6 +29,8 @@ pub fn captured_rows(columns: &[Column], name: &str, number: u16) -> Table {
         included: Vec::new(),
         hobt: HobtId::of_table_variable(number, 0),
         fill_factor: 0,
+        auto_fill: None,
+        padded: false,
         ignore_dup_key: false,
         disabled: false,
         filter: None,

@@ -10,6 +10,7 @@
 //!  3. What the physical columns of a hobt are, and in which order, is said by
 //!     [`Table::hobt_layout`] and nowhere else: rowstore's layouts, plans and verifiers ask it.
 
+mod auto_fill;
 mod captured;
 mod database;
 mod foreign_key;
@@ -24,6 +25,7 @@ mod table;
 mod user_type;
 mod virtual_table;
 
+pub use auto_fill::AutoFill;
 pub use captured::captured_rows;
 pub use database::{DatabaseView, Object, Schema, SchemaId};
 pub(crate) use foreign_key::Wording;

@@ -1,6 +1,6 @@
 //! Tables, their columns, indexes and constraints.
 
-use super::{ExtendedProperty, ForeignKey, RowHistory, SchemaId};
+use super::{AutoFill, ExtendedProperty, ForeignKey, RowHistory, SchemaId};
 use crate::statistics::Distribution;
 use base::{DatabaseId, HobtId, IndexId, ObjectId};
 use std::sync::Arc;
@@ -177,6 +177,10 @@ pub struct Index {
     pub hobt: HobtId,
     /// Percent; 0 is the server's default (100).
     pub fill_factor: u8,
+    /// FILLFACTOR = AUTO: each build chooses the factor, by this the last time.
+    pub auto_fill: Option<AutoFill>,
+    /// PAD_INDEX: builds leave as much free on the pages above the leaves.
+    pub padded: bool,
     /// IGNORE_DUP_KEY.
     pub ignore_dup_key: bool,
     /// Neither read nor maintained.

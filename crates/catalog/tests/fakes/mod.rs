@@ -233,8 +233,8 @@ impl TableSink for FakeHobt {
 }
 
 impl BulkLoad for FakeHobt {
-    fn load(&self, _: &mut Work, fill_percent: u8) -> SqlResult<Box<dyn Loader + '_>> {
-        assert!((1..=100).contains(&fill_percent), "a fill factor of {fill_percent}");
+    fn load(&self, _: &mut Work, fill: access::Fill) -> SqlResult<Box<dyn Loader + '_>> {
+        assert!((1..=100).contains(&fill.leaf), "a fill factor of {fill:?}");
         assert!(self.rows.lock().is_empty(), "only an empty hobt is loaded");
         Ok(Box::new(FakeLoader { hobt: self, count: 0 }))
     }
@@ -345,6 +345,14 @@ impl SystemHobts for FakeDatabase {
 }
 
 impl Builder for FakeDatabase {
+    fn growth(&self, _: &Work, _: &HobtSpec) -> SqlResult<Option<access::Growth>> {
+        Ok(None)
+    }
+
+    fn reorganize(&self, _: &mut Work, _: &HobtSpec, _: u8, _: bool) -> SqlResult<()> {
+        unreachable!("rows without pages are in order")
+    }
+
     fn create_hobt(&self, _: &mut Work, spec: &HobtSpec) -> SqlResult<HobtPlaces> {
         let mut next = self.next_unit.lock();
         let unit = *next;

@@ -87,6 +87,7 @@ fn spec(kind: IndexKind) -> HobtSpec {
         key,
         unique: true,
         fill_factor: 0,
+        padded: false,
     }
 }
 

@@ -41,6 +41,8 @@ fn index(id: i32, kind: IndexKind, key: Option<usize>, unique: bool, hobt: HobtI
         included: Vec::new(),
         hobt,
         fill_factor: 0,
+        auto_fill: None,
+        padded: false,
         ignore_dup_key: false,
         disabled: false,
         filter: None,

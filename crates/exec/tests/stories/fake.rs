@@ -308,7 +308,7 @@ impl TableSink for Fake {
 }
 
 impl BulkLoad for Fake {
-    fn load(&self, _: &mut Work, _: u8) -> SqlResult<Box<dyn Loader + '_>> {
+    fn load(&self, _: &mut Work, _: access::Fill) -> SqlResult<Box<dyn Loader + '_>> {
         Err(SqlError::new(messages::NOT_SUPPORTED, &[&"bulk load"]))
     }
 }

@@ -233,7 +233,7 @@ pub(crate) fn define(p: &Promised, id: i64, value: i64, own: i64, r: &mut Random
     let (from, to) = (own * 1000, own * 1000 + 1000);
     let tables = p.own(Place::Table, from, to);
     let indexes = p.own(Place::Index, from, to);
-    match (r.below(6), tables.first(), indexes.first()) {
+    match (r.below(7), tables.first(), indexes.first()) {
         (0 | 1, Some(old), _) => {
             vec![step(format!("DROP TABLE dbo.P{old}"), Effect::Done((Place::Table, *old), None))]
         }
@@ -243,6 +243,10 @@ pub(crate) fn define(p: &Promised, id: i64, value: i64, own: i64, r: &mut Random
         )],
         (3, _, Some(old)) => vec![index(*old, true)],
         (3 | 4, ..) => vec![index(from + id % 1000, false)],
+        (6, ..) => {
+            let table = ["T", "H", "U"][r.below(3) as usize];
+            vec![step(format!("ALTER INDEX ALL ON dbo.{table} REORGANIZE"), Effect::Nothing)]
+        }
         _ => {
             let number = from + id % 1000;
             let (key, name) = ((Place::Table, number), format!("P{number}"));

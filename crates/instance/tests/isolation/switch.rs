@@ -1,5 +1,5 @@
 //! Who switches options while others work: versions of statements and of transactions, optimized
-//! locking, and when ghosts are cleared away.
+//! locking, and when ghosts are cleared away; and reorganizes tables.
 
 use crate::DATABASE;
 use crate::book::Book;
@@ -41,10 +41,17 @@ impl Switcher {
         let on = ["ON", "OFF"][self.r.below(2) as usize];
         let waits = ["", " WITH NO_WAIT", " WITH ROLLBACK IMMEDIATE", " WITH ROLLBACK AFTER 1"];
         let wait = waits[self.r.below(4) as usize];
-        match self.r.below(8) {
+        match self.r.below(10) {
             0..=2 => format!("ALTER DATABASE {DATABASE} SET READ_COMMITTED_SNAPSHOT {on}{wait}"),
             3 | 4 => format!("ALTER DATABASE {DATABASE} SET ALLOW_SNAPSHOT_ISOLATION {on}"),
             5 | 6 => format!("ALTER DATABASE {DATABASE} SET OPTIMIZED_LOCKING = {on}{wait}"),
+            8 | 9 => {
+                let t = ["T", "H"][self.r.below(2) as usize];
+                format!(
+                    "USE {DATABASE}; IF OBJECT_ID('dbo.{t}') IS NOT NULL \
+                     ALTER INDEX ALL ON dbo.{t} REORGANIZE; USE master"
+                )
+            }
             _ => {
                 let rule = ["INTERVAL", "TRANSACTION"][self.r.below(2) as usize];
                 format!(

@@ -131,6 +131,8 @@ impl Fake {
             included: Vec::new(),
             hobt,
             fill_factor: 0,
+            auto_fill: None,
+            padded: false,
             ignore_dup_key: false,
             disabled: false,
             filter: None,
@@ -530,7 +532,7 @@ impl TableSink for Heap {
 }
 
 impl BulkLoad for Heap {
-    fn load(&self, _: &mut Work, _: u8) -> SqlResult<Box<dyn Loader + '_>> {
+    fn load(&self, _: &mut Work, _: access::Fill) -> SqlResult<Box<dyn Loader + '_>> {
         Err(SqlError::new(messages::NOT_SUPPORTED, &[&"bulk load"]))
     }
 }

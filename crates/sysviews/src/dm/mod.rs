@@ -2,6 +2,7 @@
 
 mod counters;
 mod db_database_page_allocations;
+mod db_index_fill_factors;
 mod db_index_operational_stats;
 mod db_index_physical_stats;
 mod db_index_usage_stats;
@@ -113,4 +114,5 @@ pub(crate) const VIEWS: &[&View] = &[
     &os_spinlock_stats::VIEW,
     &db_index_usage_stats::VIEW,
     &db_index_operational_stats::VIEW,
+    &db_index_fill_factors::VIEW,
 ];

@@ -1,0 +1,245 @@
+//! FILLFACTOR = AUTO: how full to build an index, by what became of it since the build before.
+//!
+//! A page that is left room for the rows to come is never split; one that is full splits with its
+//! first row and is half empty then. So it is reckoned how many pages there will be when as many
+//! rows have come as came last time:
+//!
+//! ```text
+//! rows at the right edge of the index     want full pages: nothing comes between them
+//! rows at the ends of some groups         likewise: pages that splits leave are not met again
+//! rows between others, spread over        pages = Σ over parts (rows / f) × E(f × (1 + growth))
+//! some parts of the index                 E(t): what a page with rows for t pages becomes
+//! ```
+//!
+//! E(t) is 1 while t is well below 1, then 2 × E(t / 2); between the two by the likelihood that
+//! random arrivals overflow a page, which a page of many rows can better expect. f is what makes
+//! the sum least, splits counting a tenth of a page each for their work. The prediction is the mean
+//! of those for somewhat fewer and more rows than last time.
+//!
+//! Invariants
+//!  1. An index about which nothing is known is built full.
+//!  2. What was known before is half forgotten with each build that nothing happened before: an
+//!     index that is left in peace is full in the end.
+
+use access::{Growth, GrowthPart};
+use catalog::view::AutoFill;
+
+/// The factors among which is chosen.
+const FACTORS: std::ops::RangeInclusive<u8> = 30..=100;
+/// What may come, against what came.
+const GROWTHS: [f64; 3] = [0.8, 1.0, 1.25];
+/// What a split costs, in pages.
+const SPLIT_PAGES: f64 = 0.1;
+/// A lower factor is taken when it saves at least that share.
+const WORTH: f64 = 0.995;
+/// Splits by which it can be told where they fall.
+const SPLITS_MIN: u64 = 8;
+/// A part of the index with so much less than its share of the splits is one where no rows come.
+const COLD: f64 = 0.25;
+/// How often a page may be halved in reckoning.
+const HALVES_MAX: u32 = 12;
+
+/// A share of the rows, and what it grows by.
+type Part = (f64, f64);
+
+/// What came between others, and where.
+struct Arrivals {
+    /// Rows that came in all.
+    rows: f64,
+    /// Those of them that came between others, all over some parts.
+    between: f64,
+    /// The share of the index that those parts are.
+    spread: f64,
+    /// The share of what came between that those parts got.
+    caught: f64,
+}
+
+/// The factor for the next build, and what it was chosen by. `last` is that of the build before.
+pub(crate) fn choose(growth: &Growth, last: &AutoFill) -> (u8, AutoFill) {
+    if growth.rows == 0 {
+        return (100, AutoFill::default());
+    }
+    let arrivals = arrivals(growth, last);
+    let seen = growth.appends + growth.splits > 0;
+    let known = if seen { (growth.appends, growth.splits) } else { (last.appends, last.splits) };
+    let basis = AutoFill {
+        rows: growth.rows,
+        inserts: arrivals.rows as u64,
+        appends: known.0,
+        splits: known.1,
+        spread: (arrivals.spread * 100.0).round().clamp(0.0, 100.0) as u8,
+    };
+    (best(&arrivals, growth), basis)
+}
+
+fn arrivals(growth: &Growth, last: &AutoFill) -> Arrivals {
+    let built = growth.built.unwrap_or(if last.rows > 0 { last.rows } else { growth.rows });
+    let counted = growth.inserts.max(growth.rows.saturating_sub(built));
+    // Invariant 2.
+    let rows = counted.max(last.inserts / 2) as f64;
+    let page = growth.rows_a_page as f64;
+    let (appended, of) = match growth.appends + growth.splits {
+        0 => (last.appends as f64 * page, last.inserts.max(counted) as f64),
+        _ => (growth.appends as f64 * page, counted as f64),
+    };
+    // The first page and the last are counted as no appends.
+    let of_edge =
+        if growth.splits == 0 && appended > 0.0 { appended + 2.0 * page } else { appended };
+    let between = rows * (1.0 - (of_edge / of.max(1.0)).min(1.0));
+    let at_ends = growth.splits >= SPLITS_MIN
+        && (growth.at_end * 5 >= growth.splits * 4 || growth.beside_last * 2 >= growth.splits);
+    if at_ends {
+        return Arrivals { rows, between: 0.0, spread: 0.0, caught: 1.0 };
+    }
+    let (spread, caught) = match spread(&growth.parts) {
+        Some(found) => found,
+        None if last.splits >= SPLITS_MIN => (f64::from(last.spread) / 100.0, 1.0),
+        None => (1.0, 1.0),
+    };
+    Arrivals { rows, between, spread, caught }
+}
+
+/// On what share of the rows splits fall, and how many of them; `None` where too few are known.
+fn spread(parts: &[GrowthPart]) -> Option<(f64, f64)> {
+    let (rows, splits) =
+        parts.iter().fold((0, 0), |(rows, splits), p| (rows + p.rows, splits + p.splits));
+    if splits < SPLITS_MIN || rows == 0 {
+        return None;
+    }
+    // So many splits are in a part on average that one without them has not just missed them.
+    let count = (splits / SPLITS_MIN).clamp(1, parts.len() as u64) as usize;
+    let (mut warm, mut caught) = (0, 0);
+    for n in 0..count {
+        let cut = |n: usize| n * parts.len() / count;
+        let of = &parts[cut(n)..cut(n + 1)];
+        let (r, s) = of.iter().fold((0, 0), |(r, s), p| (r + p.rows, s + p.splits));
+        if s as f64 / splits as f64 >= COLD * (r as f64 / rows as f64) {
+            warm += r;
+            caught += s;
+        }
+    }
+    Some((warm as f64 / rows as f64, caught as f64 / splits as f64))
+}
+
+fn best(arrivals: &Arrivals, growth: &Growth) -> u8 {
+    let (rows, page) = (growth.rows as f64, growth.rows_a_page as f64);
+    let (warm, cold) = (arrivals.spread, 1.0 - arrivals.spread);
+    let by = |share: f64, of: f64| {
+        if of <= 0.0 { 0.0 } else { arrivals.between * share / (rows * of) }
+    };
+    let parts = [(warm, by(arrivals.caught, warm)), (cold, by(1.0 - arrivals.caught, cold))];
+    let mut chosen = (100, f64::INFINITY);
+    for factor in FACTORS.rev() {
+        let cost = cost(f64::from(factor) / 100.0, parts, page);
+        if cost < chosen.1 * WORTH {
+            chosen = (factor, cost);
+        }
+    }
+    chosen.0
+}
+
+/// Pages of the index afterwards, in units of its pages when they are full, splits counted in.
+fn cost(fill: f64, parts: [Part; 2], page: f64) -> f64 {
+    let of = |(share, growth): Part| {
+        let mean = |factor: f64| {
+            let growth = growth * factor;
+            let becomes = pages(fill * (1.0 + growth), growth, page, HALVES_MAX);
+            becomes + SPLIT_PAGES * (becomes - 1.0)
+        };
+        let means: f64 = GROWTHS.iter().map(|f| mean(*f)).sum();
+        share / fill * means / GROWTHS.len() as f64
+    };
+    parts.into_iter().map(of).sum()
+}
+
+/// What a page becomes that gets rows for so many pages.
+fn pages(content: f64, growth: f64, page: f64, halves: u32) -> f64 {
+    if growth <= 0.0 {
+        return 1.0;
+    }
+    // Arrivals are random, and so is how much of the keys' range a page has.
+    let deviation = (content * growth / page).sqrt().max(1e-9);
+    let overflows = normal((content - 1.0) / deviation);
+    if halves == 0 || overflows < 1e-4 {
+        return 1.0;
+    }
+    1.0 - overflows + 2.0 * overflows * pages(content / 2.0, growth, page, halves - 1)
+}
+
+/// The likelihood that a normally distributed number is below so many deviations.
+fn normal(x: f64) -> f64 {
+    1.0 / (1.0 + (-1.5976 * x - 0.070_565 * x * x * x).exp())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FULL: AutoFill = AutoFill { rows: 0, inserts: 0, appends: 0, splits: 0, spread: 0 };
+
+    /// 16 parts of the same size with so many of the splits that were kept.
+    fn parts(splits: impl Fn(usize) -> u64) -> Vec<GrowthPart> {
+        (0..16).map(|n| GrowthPart { rows: 6250, splits: splits(n) }).collect()
+    }
+
+    fn grown(inserts: u64, splits: u64, parts: Vec<GrowthPart>) -> Growth {
+        let (rows, rows_a_page) = (100_000, 300);
+        Growth { rows, built: None, inserts, splits, rows_a_page, parts, ..Growth::default() }
+    }
+
+    fn factor(growth: &Growth) -> u8 {
+        choose(growth, &FULL).0
+    }
+
+    #[test]
+    fn what_nothing_is_known_of_is_full() {
+        assert_eq!(choose(&Growth::default(), &FULL), (100, FULL));
+        assert_eq!(factor(&grown(0, 0, parts(|_| 0))), 100);
+    }
+
+    #[test]
+    fn rows_all_over_get_their_room_and_a_little_more() {
+        let of = |inserts| factor(&grown(inserts, 300, parts(|_| 16)));
+        for (inserts, least, most) in [(10_000, 80, 90), (25_000, 66, 76), (100_000, 38, 47)] {
+            let chosen = of(inserts);
+            assert!((least..=most).contains(&chosen), "{inserts} rows: {chosen}");
+        }
+        // The same without splits, as there was room.
+        assert_eq!(factor(&grown(25_000, 0, parts(|_| 0))), of(25_000));
+    }
+
+    #[test]
+    fn rows_at_the_edge_or_at_one_moving_place_get_none() {
+        let edge = Growth { appends: 332, ..grown(100_000, 0, parts(|_| 0)) };
+        assert_eq!(factor(&edge), 100);
+        let group_ends = Growth { at_end: 280, ..grown(100_000, 300, parts(|_| 16)) };
+        assert_eq!(factor(&group_ends), 100);
+        let backwards = Growth { beside_last: 299, ..grown(100_000, 300, parts(|_| 16)) };
+        assert_eq!(factor(&backwards), 100);
+    }
+
+    #[test]
+    fn rows_in_one_place_leave_the_rest_full() {
+        let hot = grown(20_000, 130, parts(|n| if n == 5 { 130 } else { 0 }));
+        let (chosen, basis) = choose(&hot, &FULL);
+        assert!(chosen >= 97, "{chosen}");
+        assert_eq!(basis.spread, 6);
+    }
+
+    #[test]
+    fn what_was_learnt_lasts_over_a_restart_and_fades_in_peace() {
+        let (before, last) = choose(&grown(100_000, 300, parts(|_| 16)), &FULL);
+        // After a start nothing is counted, but the rows that have come since the build are there.
+        let more = Growth { rows: 200_000, ..grown(0, 0, parts(|_| 0)) };
+        let (after, _) = choose(&more, &last);
+        assert!(after < 65, "{after}");
+        let mut now = (before, last);
+        let mut builds = 0;
+        while now.0 < 99 {
+            now = choose(&grown(0, 0, parts(|_| 0)), &now.1);
+            builds += 1;
+            assert!(builds < 20, "invariant 2");
+        }
+        assert!(builds > 3);
+    }
+}
