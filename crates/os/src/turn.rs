@@ -15,9 +15,9 @@
 //!                 │  └─┘                    before others, since it may hold locks
 //!                 └─ aside                  the disk, the log, a mutex that is held for long: back
 //!                                           at once, beyond the limit if need be
-//! look: between statements, one that others wait for lets them go first, and so does one beyond the
-//!       limit; one whose quantum is not used up is the next after them: what it works with is still
-//!       in its processor's cache
+//! look: between statements, one that others wait for lets them go first, and so does one beyond
+//!       the limit; one whose quantum is not used up is the next after them: what it works with is
+//!       still in its processor's cache
 //! ```
 //!
 //! Invariants
@@ -31,9 +31,9 @@
 //!  5. A processor is at most one turn's. A thread with a turn is bound to the turn's, or to none:
 //!     where a turn is beyond the number, or was given up for a system call, or was free, the
 //!     system puts its thread. One that rests may still be bound to the one before.
-//!  6. Who came back beyond the limit gives his turn up at a look after [`BEYOND_NS`] of it, unless he
-//!     may hold locks: else those who came back at once from one wait, like that for a longer log, would go on side
-//!     by side, and queue up at each latch.
+//!  6. Who came back beyond the limit gives his turn up at a look after [`BEYOND_NS`] of it, unless
+//!     he may hold locks: else those who came back at once from one wait, like that for a longer
+//!     log, would go on side by side, and queue up at each latch.
 //!  7. Where the process may use less of its processors' time than all of it (a quota), nobody is
 //!     bound: others with such a quota would be bound to the same ones.
 //!

@@ -8,8 +8,9 @@
 //! whom it covered are woken, and of the others the one who leads.
 //!
 //! Invariants
-//!  1. While somebody waits and no flush is in progress, somebody who waits is awake: whoever ends a
-//!     flush wakes one of the next, and one who was woken for nothing wakes another.
+//!  1. While somebody waits and no flush is in progress, somebody who waits is awake: whoever ends
+//!     a flush wakes one of the next. That one leads it, or finds another who does, or who has done
+//!     so and has woken all the others of it.
 //!  2. Headers of VLFs are durable with the blocks that need them: where there are some, one sync
 //!     covers all writes of the flush.
 
@@ -30,8 +31,8 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 #[derive(Default)]
 pub(crate) struct Flushing {
     pub(crate) in_progress: bool,
-    /// Counts flushes: who waits for the one in progress waits at the place of its number, who waits
-    /// for the next at the other.
+    /// Counts flushes: who waits for the one in progress waits at the place of its number, who
+    /// waits for the next at the other.
     number: usize,
 }
 
@@ -39,8 +40,8 @@ pub(crate) struct Flushing {
 #[derive(Default)]
 pub(crate) struct FlushWaits {
     places: [Condvar; 2],
-    /// What the flush in progress will have made durable; 0 while that is open: it takes whatever is
-    /// appended by then.
+    /// What the flush in progress will have made durable; 0 while that is open: it takes whatever
+    /// is appended by then.
     covers: AtomicU64,
 }
 
@@ -115,10 +116,6 @@ impl Log {
         let mut waited = false;
         loop {
             if lsn < self.durable_lsn() {
-                if !flushing.in_progress {
-                    // Invariant 1: it may be the one who was to lead.
-                    self.waits.place(flushing.number + 1).notify_one();
-                }
                 return if waited { self.flushed_ns.load(Relaxed) } else { 0 };
             }
             if flushing.in_progress {

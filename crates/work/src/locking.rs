@@ -198,8 +198,8 @@ impl Work {
         Ok(())
     }
 
-    /// What the transaction is known to hold on a table to its end, without a look at the lock table:
-    /// rows that are changed one after the other are mostly of one.
+    /// What the transaction is known to hold on a table to its end, without a look at the lock
+    /// table: rows that are changed one after the other are mostly of one.
     #[inline]
     pub fn known_table_lock(&self, table: Resource) -> Option<Mode> {
         self.counts.table.filter(|(known, _)| *known == table).map(|(_, held)| held)

@@ -1,5 +1,5 @@
-//! The operating system's files: pread, pwrite, fdatasync, O_DIRECT where it works; durable writes by
-//! the faster way (`through.rs`).
+//! The operating system's files: pread, pwrite, fdatasync, O_DIRECT where it works; durable writes
+//! by the faster way (`through.rs`).
 
 use super::through::{Through, Way};
 use super::{Disk, File, FileStats, OpenHow};

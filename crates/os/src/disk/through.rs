@@ -1,9 +1,9 @@
 //! How a file's durable writes get to the disk: through the page cache and by fdatasync, or past it
 //! by one call (O_DIRECT, RWF_DSYNC).
 //!
-//! Which takes less time depends on disk and file system, so it is measured by the first such writes
-//! of each file: some by the one, then as many by the other. From then on the one whose median was
-//! less is taken. A file that has no way past the page cache goes through it.
+//! Which takes less time depends on disk and file system, so it is measured by the first such
+//! writes of each file: some by the one, then as many by the other. From then on the one whose
+//! median was less is taken. A file that has no way past the page cache goes through it.
 //!
 //! io_uring was left out: a commit waits for one call, which it could not shorten.
 

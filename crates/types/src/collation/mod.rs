@@ -232,8 +232,8 @@ fn pad_compare<T: Ord + Copy>(
 }
 
 /// Both without what they begin with alike: where each byte is a character it decides nothing, at
-/// any level. Told apart eight bytes at a time; the first bytes of what is left differ, if both have
-/// one.
+/// any level. Told apart eight bytes at a time; the first bytes of what is left differ, if both
+/// have one.
 #[inline]
 fn from_difference<'a>(a: &'a [u8], b: &'a [u8]) -> (&'a [u8], &'a [u8]) {
     let word = |x: &[u8; 8]| u64::from_le_bytes(*x);
