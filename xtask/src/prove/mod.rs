@@ -15,6 +15,7 @@ mod lines;
 mod log_1;
 mod log_2;
 mod log_3;
+mod log_6;
 mod log_7;
 mod path_1;
 mod path_10;
@@ -62,7 +63,7 @@ pub(crate) struct Options {
     /// How long each fuzz target of path.7 runs; the proof asks for 600
     #[arg(long, value_name = "SECONDS", default_value_t = program::FUZZ_SECONDS)]
     fuzz_seconds: u64,
-    /// The part of the rows and transactions of versions.3, 4 and 7 to run; below 1 none passes
+    /// The part of the rows and transactions of log.6, versions.3, 4 and 7 to run; below 1 none passes
     #[arg(long, value_name = "PART", default_value_t = 1.0)]
     scale: f64,
 }
@@ -139,6 +140,7 @@ const PROOFS: &[Proof] = &[
     log(1, "what transactions of one row wait for, write, and leave behind", log_1::run),
     log(2, "what a row costs the log, and the log a row", log_2::run),
     log(3, "many sessions at one end of one index", log_3::run),
+    log(6, "a killed update of five million rows, and its rollback, beside the peers", log_6::run),
     log(7, "fn_dblog over a million records", log_7::run),
 ];
 
