@@ -10,6 +10,7 @@ use os::task::JoinHandle;
 use os::wait::{Cancelled, WaitKind, Wake};
 use recovery::Checkpointed;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use work::{CommitMode, Work};
 
 /// A delayed commit is on disk at the latest after this long.
@@ -72,7 +73,8 @@ impl Database {
             let worked = self.log.next_lsn() != last_lsn;
             let due = monotonic_ns() - last > CHECKPOINT_NS;
             let asked = self.log.relief().is_asked();
-            if (worked && (pressed || due)) || asked {
+            let recovered = self.recovered.swap(false, Relaxed);
+            if (worked && (pressed || due)) || asked || recovered {
                 // What is not written now is written the next time. It needs log: not when that
                 // is full, as it would wait for this checkpoint.
                 if !asked {
