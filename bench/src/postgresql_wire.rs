@@ -1,5 +1,5 @@
-//! PostgreSQL's protocol, version 3, as far as [`Connection`] needs it: start-up without a password,
-//! simple queries, and Parse once, then Bind, Execute and Sync for each row.
+//! PostgreSQL's protocol, version 3, as far as [`Connection`] needs it: start-up without a
+//! password, simple queries, and Parse once, then Bind, Execute and Sync for each row.
 
 use crate::Outcome;
 use crate::connection::{Arrived, Connection, Insert, dial};

@@ -63,7 +63,8 @@ pub(crate) struct Options {
     /// How long each fuzz target of path.7 runs; the proof asks for 600
     #[arg(long, value_name = "SECONDS", default_value_t = program::FUZZ_SECONDS)]
     fuzz_seconds: u64,
-    /// The part of the rows and transactions of log.6, versions.3, 4 and 7 to run; below 1 none passes
+    /// The part of the rows and transactions of log.6, versions.3, 4 and 7 to run; below 1 none
+    /// passes
     #[arg(long, value_name = "PART", default_value_t = 1.0)]
     scale: f64,
 }
