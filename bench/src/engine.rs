@@ -1,6 +1,7 @@
 //! `Engine`: a database server that can be started, driven and stopped.
 
 use crate::Outcome;
+use crate::connection::Connection;
 use crate::wire::Session;
 use std::path::Path;
 use std::process::Child;
@@ -48,6 +49,21 @@ pub(crate) trait Engine {
 
     /// Syncs of its log so far.
     fn syncs(&mut self) -> Outcome<u64>;
+
+    /// Bytes that its log has taken so far.
+    fn log_bytes(&mut self) -> Outcome<u64>;
+
+    /// A session of the compiled client.
+    fn connect(&self) -> Outcome<Box<dyn Connection>>;
+
+    /// Ends it as an operator would, and waits for that.
+    fn stop(&mut self) -> Outcome<()>;
+
+    /// SIGKILL to all of it, and the wait until nothing is left.
+    fn kill(&mut self) -> Outcome<()>;
+
+    /// Starts it again on its files, and does not wait: only `connect` tells when it answers.
+    fn launch(&mut self) -> Outcome<()>;
 
     /// Runs a query to its end and forgets its rows.
     fn read(&mut self, sql: &str) -> Outcome<()>;

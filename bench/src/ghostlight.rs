@@ -1,13 +1,17 @@
 //! Ghostlight, as `serve` starts it for anybody.
 
 use crate::bulk_load::BulkLoad;
+use crate::connection::{Connection, Insert};
 use crate::engine::{Durability, Engine, Held, Start, script};
 use crate::process::{Server, empty, free_port};
 use crate::wire::Session;
 use crate::{Outcome, load};
+use std::os::fd::{AsFd as _, BorrowedFd};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 use std::time::Instant;
+use tds::{ProcId, Procedure, RpcParameter, Token};
 use types::{SqlType, Value};
 
 const PASSWORD: &str = "Bench-engine-1";
@@ -15,6 +19,9 @@ const PASSWORD: &str = "Bench-engine-1";
 /// A running server and a session of it.
 pub(crate) struct Ghostlight {
     server: Server,
+    binary: PathBuf,
+    folder: PathBuf,
+    memory_mb: Option<u32>,
     port: u16,
     session: Session,
 }
@@ -26,14 +33,7 @@ pub(crate) fn start(start: &Start<'_>) -> Outcome<Option<Box<dyn Engine>>> {
 pub(crate) fn start_server(start: &Start<'_>) -> Outcome<Ghostlight> {
     let folder = empty(start.folder, None)?;
     let port = free_port()?;
-    let mut command = Command::new(start.binary);
-    command.arg("serve").arg("--data").arg(folder.join("data"));
-    command.args(["--listen", &format!("127.0.0.1:{port}")]);
-    if let Some(mb) = start.memory_mb {
-        command.args(["--max-memory", &format!("{mb}MB")]);
-    }
-    command.env("GHOSTLIGHT_SA_PASSWORD", PASSWORD);
-    let mut server = Server::start(command, &folder)?;
+    let mut server = serve(start.binary, &folder, port, start.memory_mb)?;
     let mut session = server.ready(|| login(port, "master"))?;
     let durability = match start.durability {
         Durability::Full => "DISABLED",
@@ -47,7 +47,19 @@ pub(crate) fn start_server(start: &Start<'_>) -> Outcome<Ghostlight> {
     ] {
         session.batch(sql).map_err(|e| format!("{sql}: {e}"))?;
     }
-    Ok(Ghostlight { server, port, session })
+    let (binary, memory_mb) = (start.binary.to_owned(), start.memory_mb);
+    Ok(Ghostlight { server, binary, folder, memory_mb, port, session })
+}
+
+fn serve(binary: &Path, folder: &Path, port: u16, memory_mb: Option<u32>) -> Outcome<Server> {
+    let mut command = Command::new(binary);
+    command.arg("serve").arg("--data").arg(folder.join("data"));
+    command.args(["--listen", &format!("127.0.0.1:{port}")]);
+    if let Some(mb) = memory_mb {
+        command.args(["--max-memory", &format!("{mb}MB")]);
+    }
+    command.env("GHOSTLIGHT_SA_PASSWORD", PASSWORD);
+    Server::start(command, folder)
 }
 
 fn login(port: u16, database: &str) -> Outcome<Session> {
@@ -134,6 +146,28 @@ impl Engine for Ghostlight {
         self.number(sql).map(i64::unsigned_abs)
     }
 
+    fn log_bytes(&mut self) -> Outcome<u64> {
+        let sql = "SELECT num_of_bytes_written FROM sys.dm_io_virtual_file_stats(DB_ID(), 2)";
+        self.number(sql).map(i64::unsigned_abs)
+    }
+
+    fn connect(&self) -> Outcome<Box<dyn Connection>> {
+        Ok(Box::new(Client { session: self.login()?, statement: 0 }))
+    }
+
+    fn stop(&mut self) -> Outcome<()> {
+        self.server.stop()
+    }
+
+    fn kill(&mut self) -> Outcome<()> {
+        self.server.kill()
+    }
+
+    fn launch(&mut self) -> Outcome<()> {
+        self.server = serve(&self.binary, &self.folder, self.port, self.memory_mb)?;
+        Ok(())
+    }
+
     fn read(&mut self, sql: &str) -> Outcome<()> {
         self.session.discard(sql).map_err(|e| format!("{sql}: {e}"))
     }
@@ -148,5 +182,66 @@ impl Engine for Ghostlight {
 
     fn script(&self, name: &str) -> Outcome<String> {
         script("ghostlight", name)
+    }
+}
+
+/// A session of the compiled client: batches, and sp_prepare once, then an sp_execute for each row.
+struct Client {
+    session: Session,
+    /// The handle of what is prepared.
+    statement: i32,
+}
+
+impl Connection for Client {
+    fn run(&mut self, sql: &str) -> Outcome<Vec<i64>> {
+        self.session.batch(sql).map_err(|e| format!("{sql}: {e}"))
+    }
+
+    fn prepare(&mut self, insert: &Insert) -> Outcome<()> {
+        let declared: Vec<String> =
+            insert.columns.iter().map(|(name, of)| format!("@{name} {of}")).collect();
+        let text = insert.text(|n| format!("@{}", insert.columns[n - 1].0));
+        let nvarchar =
+            |s: &str| RpcParameter::input("", SqlType::nvarchar(4000), Value::nvarchar(s));
+        let handle =
+            RpcParameter { output: true, ..RpcParameter::input("", SqlType::Int, Value::Null) };
+        let parameters = vec![handle, nvarchar(&declared.join(", ")), nvarchar(&text)];
+        let tokens = self.session.call(Procedure::Id(ProcId::Prepare), parameters)?;
+        let handle = tokens.iter().find_map(|token| match token {
+            Token::ReturnValue(v) => v.value.as_i64(),
+            _ => None,
+        });
+        self.statement = handle.ok_or("sp_prepare gives no handle")? as i32;
+        Ok(())
+    }
+
+    fn ask(&mut self, row: &[Value]) -> Outcome<()> {
+        let handle = RpcParameter::input("", SqlType::Int, Value::Int(self.statement));
+        let parameters = row.iter().map(|value| {
+            let of = match value {
+                Value::Bit(_) => SqlType::Bit,
+                Value::Date(_) => SqlType::Date,
+                _ => SqlType::varchar(48),
+            };
+            RpcParameter::input("", of, value.clone())
+        });
+        let parameters = std::iter::once(handle).chain(parameters).collect();
+        self.session.ask(Procedure::Id(ProcId::Execute), parameters)
+    }
+
+    fn answered(&mut self) -> Outcome<bool> {
+        let Some(message) = self.session.arrived().map_err(|e| e.to_string())? else {
+            return Ok(false);
+        };
+        for token in self.session.read(&message).map_err(|e| e.to_string())? {
+            if let Token::Error(e) = token {
+                return Err(format!("{}: {}", e.number, e.text));
+            }
+        }
+        Ok(true)
+    }
+
+    fn socket(&self) -> BorrowedFd<'_> {
+        self.session.socket.as_fd()
     }
 }

@@ -1,10 +1,14 @@
-//! The load generator: many sessions on one thread, each calling a procedure again and again,
-//! one RPC a transaction. What pgbench is to PostgreSQL (`-j 1`).
+//! The load generator: many sessions on one thread, each asking for a transaction again and again:
+//! one RPC of Ghostlight's, what pgbench is to PostgreSQL (`-j 1`), or one prepared INSERT of any
+//! engine's.
 
+use crate::Outcome;
+use crate::connection::Connection;
+use crate::persons::Persons;
 use crate::wire::{Session, packets};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::io::{self, Write as _};
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::time::{Duration, Instant};
 use tds::{Headers, PacketType, Procedure, RpcCall, RpcOptions, Token};
 
@@ -22,7 +26,7 @@ pub(crate) fn calls(sessions: &mut [Session], procedure: &str, seconds: u64) -> 
     let (mut done, mut waiting) = (0_u64, sessions.len());
     let mut asked = vec![true; sessions.len()];
     while waiting > 0 {
-        let ready = ready(sessions, &asked)?;
+        let ready = ready(|at| sessions[at].socket.as_fd(), &asked)?;
         let more = Instant::now() < end;
         for at in ready {
             let session = &mut sessions[at];
@@ -43,10 +47,44 @@ pub(crate) fn calls(sessions: &mut [Session], procedure: &str, seconds: u64) -> 
     Ok(done as f64 / start.elapsed().as_secs_f64())
 }
 
+/// A session that inserts rows of its own.
+pub(crate) struct Inserting {
+    pub(crate) session: Box<dyn Connection>,
+    pub(crate) persons: Persons,
+}
+
+/// Inserts persons for so long, a transaction each; how many, and in how many seconds.
+pub(crate) fn inserts(sessions: &mut [Inserting], seconds: u64) -> Outcome<(u64, f64)> {
+    let start = Instant::now();
+    let end = start + Duration::from_secs(seconds);
+    for one in &mut *sessions {
+        one.session.ask(&one.persons.next())?;
+    }
+    let (mut done, mut waiting) = (0, sessions.len());
+    let mut asked = vec![true; sessions.len()];
+    while waiting > 0 {
+        let ready = ready(|at| sessions[at].session.socket(), &asked).map_err(|e| e.to_string())?;
+        let more = Instant::now() < end;
+        for at in ready {
+            let one = &mut sessions[at];
+            if !one.session.answered()? {
+                continue;
+            }
+            done += 1;
+            asked[at] = more;
+            match more {
+                true => one.session.ask(&one.persons.next())?,
+                false => waiting -= 1,
+            }
+        }
+    }
+    Ok((done, start.elapsed().as_secs_f64()))
+}
+
 /// The sessions from which something has come.
-fn ready(sessions: &[Session], asked: &[bool]) -> io::Result<Vec<usize>> {
-    let waiting: Vec<usize> = (0..sessions.len()).filter(|&at| asked[at]).collect();
-    let poll_of = |&at: &usize| PollFd::new(sessions[at].socket.as_fd(), PollFlags::POLLIN);
+fn ready<'s>(socket: impl Fn(usize) -> BorrowedFd<'s>, asked: &[bool]) -> io::Result<Vec<usize>> {
+    let waiting: Vec<usize> = (0..asked.len()).filter(|&at| asked[at]).collect();
+    let poll_of = |&at: &usize| PollFd::new(socket(at), PollFlags::POLLIN);
     let mut polled: Vec<PollFd<'_>> = waiting.iter().map(poll_of).collect();
     poll(&mut polled, PollTimeout::from(60_000_u16))?;
     let ready: Vec<usize> = polled

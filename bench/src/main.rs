@@ -11,21 +11,28 @@
 )]
 
 mod bulk_load;
+mod connection;
+mod disk;
 mod engine;
 mod ghostlight;
 mod held;
 mod load;
 mod lookups;
 mod mariadb;
+mod mariadb_wire;
 mod pair;
+mod persons;
 mod plans;
 mod postgresql;
+mod postgresql_wire;
 mod process;
 mod python;
 mod queue;
 mod sets;
 mod tpch;
 mod w1;
+mod w2;
+mod w3;
 mod w8;
 mod w9;
 mod wire;
@@ -70,6 +77,30 @@ enum Choice {
         transactions: u64,
         #[arg(long, default_value_t = 3)]
         repetitions: usize,
+    },
+    /// Single-row inserts into a table with five secondary indexes, durable, by a compiled client
+    W2 {
+        /// Of each run
+        #[arg(long, default_value_t = 4)]
+        seconds: u64,
+        #[arg(long, default_value_t = 3)]
+        repetitions: usize,
+        /// This engine alone
+        #[arg(long)]
+        engine: Option<String>,
+        /// Only cases whose line begins so, as in "durable, clients, 8"
+        #[arg(long, default_value = "")]
+        only: String,
+    },
+    /// An update of every row: killed before its commit, and rolled back
+    W3 {
+        #[arg(long, default_value_t = 5_000_000)]
+        rows: u64,
+        #[arg(long, default_value_t = 1)]
+        repetitions: usize,
+        /// This engine alone
+        #[arg(long)]
+        engine: Option<String>,
     },
     /// Seven queries over tables like TPC-H's, beside PostgreSQL
     W8 {
@@ -139,6 +170,13 @@ fn main() -> ExitCode {
         }
         Choice::Held { transactions, repetitions } => {
             held::run(binary, folder, transactions, repetitions)
+        }
+        Choice::W2 { seconds, repetitions, engine, only } => {
+            let choice = w2::Choice { seconds, repetitions, engine, only };
+            w2::run(binary, folder, &choice)
+        }
+        Choice::W3 { rows, repetitions, engine } => {
+            w3::run(binary, folder, &w3::Choice { rows, repetitions, engine })
         }
         Choice::W8 { scale, repetitions, only } => {
             w8::run(binary, folder, &w8::Choice { scale, repetitions, only })

@@ -1,7 +1,9 @@
 //! MariaDB (InnoDB), driven by its own clients.
 
 use crate::Outcome;
+use crate::connection::Connection;
 use crate::engine::{Durability, Engine, Held, Start, script};
+use crate::mariadb_wire::MariaDbSession;
 use crate::postgresql::write;
 use crate::process::{Server, as_user, empty, find, free_port, hold, output, together};
 use std::path::{Path, PathBuf};
@@ -23,8 +25,11 @@ const SETTINGS: [&str; 9] = [
 
 struct MariaDb {
     server: Server,
+    mariadbd: PathBuf,
     folder: PathBuf,
     socket: PathBuf,
+    port: u16,
+    durability: Durability,
 }
 
 pub(crate) fn start(start: &Start<'_>) -> Outcome<Option<Box<dyn Engine>>> {
@@ -36,26 +41,36 @@ pub(crate) fn start(start: &Start<'_>) -> Outcome<Option<Box<dyn Engine>>> {
         return Ok(None);
     };
     let folder = empty(start.folder, Some(USER))?;
-    let (data, socket) = (folder.join("data"), folder.join("s.sock"));
+    let socket = folder.join("s.sock");
     let mut command = Command::new(install);
     command.args(["--no-defaults", "--auth-root-authentication-method=normal"]);
-    command.arg(format!("--datadir={}", data.display())).arg(format!("--user={USER}"));
+    command.arg(datadir(&folder)).arg(format!("--user={USER}"));
     command.arg("--innodb-log-file-size=4G");
     output(command)?;
-    let flush = match start.durability {
+    let (port, durability) = (free_port()?, start.durability);
+    let mut server = serve(&mariadbd, &folder, port, durability)?;
+    server.ready(|| output(client(&socket, "mysql", "select 1")))?;
+    output(client(&socket, "mysql", "create database if not exists test"))?;
+    Ok(Some(Box::new(MariaDb { server, mariadbd, folder, socket, port, durability })))
+}
+
+fn serve(mariadbd: &Path, folder: &Path, port: u16, durability: Durability) -> Outcome<Server> {
+    let flush = match durability {
         Durability::Full => 1,
         Durability::Delayed => 0,
     };
-    let mut command = as_user(&mariadbd, USER);
-    command.arg("--no-defaults").arg(format!("--datadir={}", data.display()));
-    command.arg(format!("--socket={}", socket.display())).arg(format!("--port={}", free_port()?));
+    let socket = folder.join("s.sock");
+    let mut command = as_user(mariadbd, USER);
+    command.arg("--no-defaults").arg(datadir(folder));
+    command.arg(format!("--socket={}", socket.display())).arg(format!("--port={port}"));
     command.arg(format!("--pid-file={}", folder.join("pid").display()));
     command.arg(format!("--tmpdir={}", folder.display())).args(SETTINGS);
     command.arg(format!("--innodb-flush-log-at-trx-commit={flush}"));
-    let mut server = Server::start(command, &folder)?;
-    server.ready(|| output(client(&socket, "mysql", "select 1")))?;
-    output(client(&socket, "mysql", "create database if not exists test"))?;
-    Ok(Some(Box::new(MariaDb { server, folder, socket })))
+    Server::start(command, folder)
+}
+
+fn datadir(folder: &Path) -> String {
+    format!("--datadir={}", folder.join("data").display())
 }
 
 fn client(socket: &Path, database: &str, sql: &str) -> Command {
@@ -63,6 +78,15 @@ fn client(socket: &Path, database: &str, sql: &str) -> Command {
     command.arg("--no-defaults").arg(format!("--socket={}", socket.display()));
     command.args(["-uroot", "-N", "-B", database, "-e", sql]);
     command
+}
+
+impl MariaDb {
+    fn status(&self, name: &str) -> Outcome<u64> {
+        let sql = format!("show global status like '{name}'");
+        let said = output(client(&self.socket, "test", &sql))?;
+        let number = said.split_whitespace().nth(1).and_then(|n| n.parse().ok());
+        number.ok_or_else(|| format!("{sql}: {said}"))
+    }
 }
 
 impl Engine for MariaDb {
@@ -116,10 +140,28 @@ impl Engine for MariaDb {
 
     fn syncs(&mut self) -> Outcome<u64> {
         // Of all its files; while no checkpoint runs they are the log's.
-        let sql = "show global status like 'Innodb_data_fsyncs'";
-        let said = output(client(&self.socket, "test", sql))?;
-        let number = said.split_whitespace().nth(1).and_then(|n| n.parse().ok());
-        number.ok_or_else(|| format!("{sql}: {said}"))
+        self.status("Innodb_data_fsyncs")
+    }
+
+    fn log_bytes(&mut self) -> Outcome<u64> {
+        self.status("Innodb_lsn_current")
+    }
+
+    fn connect(&self) -> Outcome<Box<dyn Connection>> {
+        Ok(Box::new(MariaDbSession::login(self.port, "root", "test")?))
+    }
+
+    fn stop(&mut self) -> Outcome<()> {
+        self.server.stop()
+    }
+
+    fn kill(&mut self) -> Outcome<()> {
+        self.server.kill()
+    }
+
+    fn launch(&mut self) -> Outcome<()> {
+        self.server = serve(&self.mariadbd, &self.folder, self.port, self.durability)?;
+        Ok(())
     }
 
     fn read(&mut self, sql: &str) -> Outcome<()> {

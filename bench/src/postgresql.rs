@@ -1,7 +1,9 @@
 //! PostgreSQL, driven by psql and pgbench.
 
 use crate::Outcome;
+use crate::connection::Connection;
 use crate::engine::{Durability, Engine, Held, Start, script};
+use crate::postgresql_wire::PostgreSqlSession;
 use crate::process::{Server, as_user, empty, find, free_port, hold, output, together};
 use std::fs;
 use std::io::{BufWriter, Write as _};
@@ -10,6 +12,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use types::Value;
 
 const USER: &str = "postgres";
+const DATABASE: &str = "postgres";
 const SETTINGS: &str = "listen_addresses='127.0.0.1'\nmax_wal_size='16GB'\n\
     checkpoint_timeout='30min'\nwal_buffers='64MB'\nmax_connections=200\njit=off\n";
 /// Pages get the one half of little memory, queries the other.
@@ -18,6 +21,7 @@ const PLENTY: (u32, u32) = (4096, 64);
 /// A running server.
 pub(crate) struct PostgreSql {
     server: Server,
+    postgres: PathBuf,
     folder: PathBuf,
     port: u16,
 }
@@ -39,7 +43,7 @@ pub(crate) fn beside(start: &Start<'_>, command: &[String]) -> Outcome<()> {
         .env("PGHOST", "127.0.0.1")
         .env("PGPORT", own.port.to_string())
         .env("PGUSER", USER)
-        .env("PGDATABASE", "postgres")
+        .env("PGDATABASE", DATABASE)
         .status()
         .map_err(|e| format!("start {program}: {e}"))?;
     match status.success() {
@@ -77,11 +81,15 @@ pub(crate) fn start_server(start: &Start<'_>) -> Outcome<Option<PostgreSql>> {
     );
     fs::write(data.join("postgresql.auto.conf"), own)
         .map_err(|e| format!("write settings: {e}"))?;
-    let mut command = as_user(&postgres, USER);
-    command.arg("-D").arg(&data);
-    let mut server = Server::start(command, &folder)?;
+    let mut server = serve(&postgres, &folder)?;
     server.ready(|| output(psql(port, "select 1")))?;
-    Ok(Some(PostgreSql { server, folder, port }))
+    Ok(Some(PostgreSql { server, postgres, folder, port }))
+}
+
+fn serve(postgres: &Path, folder: &Path) -> Outcome<Server> {
+    let mut command = as_user(postgres, USER);
+    command.arg("-D").arg(folder.join("data"));
+    Server::start(command, folder)
 }
 
 /// Where Debian's packages put the programs, newest version first.
@@ -96,7 +104,7 @@ fn folders() -> Vec<String> {
 
 fn psql(port: u16, sql: &str) -> Command {
     let mut command = Command::new("psql");
-    command.args(["-h", "127.0.0.1", "-p", &port.to_string(), "-U", USER, "-d", "postgres"]);
+    command.args(["-h", "127.0.0.1", "-p", &port.to_string(), "-U", USER, "-d", DATABASE]);
     command.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", sql]);
     command
 }
@@ -124,7 +132,7 @@ impl Engine for PostgreSql {
         let mut command = Command::new("pgbench");
         command.args(["-n", "-M", "prepared", "-j", "1", "-c", &sessions.to_string()]);
         command.args(["-T", &seconds.to_string(), "-f"]).arg(&file);
-        command.args(["-h", "127.0.0.1", "-p", &self.port.to_string(), "-U", USER, "postgres"]);
+        command.args(["-h", "127.0.0.1", "-p", &self.port.to_string(), "-U", USER, DATABASE]);
         let said = output(command)?;
         let line = said.lines().find(|line| line.starts_with("tps = "));
         let tps = line.and_then(|line| line.split(' ').nth(2)?.parse().ok());
@@ -145,6 +153,28 @@ impl Engine for PostgreSql {
     fn syncs(&mut self) -> Outcome<u64> {
         self.number("select pg_stat_force_next_flush(); select wal_sync from pg_stat_wal")
             .map(i64::unsigned_abs)
+    }
+
+    fn log_bytes(&mut self) -> Outcome<u64> {
+        let sql = "select (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint";
+        self.number(sql).map(i64::unsigned_abs)
+    }
+
+    fn connect(&self) -> Outcome<Box<dyn Connection>> {
+        Ok(Box::new(PostgreSqlSession::login(self.port, USER, DATABASE)?))
+    }
+
+    fn stop(&mut self) -> Outcome<()> {
+        self.server.stop()
+    }
+
+    fn kill(&mut self) -> Outcome<()> {
+        self.server.kill()
+    }
+
+    fn launch(&mut self) -> Outcome<()> {
+        self.server = serve(&self.postgres, &self.folder)?;
+        Ok(())
     }
 
     fn read(&mut self, sql: &str) -> Outcome<()> {

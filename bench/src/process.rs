@@ -13,6 +13,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const READY_SECONDS_MAX: u64 = 60;
+/// A peer writes all of its pages before it stops.
+const STOP_SECONDS_MAX: u64 = 300;
 /// Clock ticks a second of /proc's times (USER_HZ, the same on every Linux architecture).
 const TICKS: f64 = 100.0;
 
@@ -51,6 +53,31 @@ impl Server {
         }
     }
 
+    /// SIGTERM, and the wait for its end.
+    pub(crate) fn stop(&mut self) -> Outcome<()> {
+        signal("-TERM", &[self.child.id()])?;
+        self.gone(&[])
+    }
+
+    /// SIGKILL to it and its descendants, and the wait until none is left.
+    pub(crate) fn kill(&mut self) -> Outcome<()> {
+        let family: Vec<u32> = self.family().iter().map(|process| process.id).collect();
+        signal("-KILL", &family)?;
+        self.gone(&family)
+    }
+
+    fn gone(&mut self, family: &[u32]) -> Outcome<()> {
+        let start = Instant::now();
+        let there = |id: &u32| Path::new("/proc").join(id.to_string()).exists();
+        while matches!(self.child.try_wait(), Ok(None)) || family.iter().any(there) {
+            if start.elapsed() > Duration::from_secs(STOP_SECONDS_MAX) {
+                return Err(format!("a server does not end within {STOP_SECONDS_MAX} s"));
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
+        Ok(())
+    }
+
     /// The most memory that the process itself has had in use, in KB.
     pub(crate) fn peak_kb(&self) -> u64 {
         self.status_kb("VmHWM:")
@@ -70,6 +97,11 @@ impl Server {
 
     /// User and system time of it and all its descendants, those that have ended included.
     pub(crate) fn cpu_seconds(&self) -> f64 {
+        self.family().iter().map(Stat::seconds).sum()
+    }
+
+    /// It and its descendants.
+    fn family(&self) -> Vec<Stat> {
         let mut processes = Vec::new();
         for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
             if let Some(stat) = Stat::read(&entry.path().join("stat")) {
@@ -82,13 +114,17 @@ impl Server {
             family.extend(processes.iter().filter(|p| p.parent == parent).map(|p| p.id));
             at += 1;
         }
-        processes.iter().filter(|p| family.contains(&p.id)).map(Stat::seconds).sum()
+        processes.retain(|p| family.contains(&p.id));
+        processes
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
         // It may have ended by itself; then there is nothing to end. Peers end their children.
+        if !matches!(self.child.try_wait(), Ok(None)) {
+            return;
+        }
         let mut term = Command::new("kill");
         term.arg("-TERM").arg(self.child.id().to_string()).stderr(Stdio::null());
         if term.status().is_ok() {
@@ -102,6 +138,13 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+fn signal(which: &str, processes: &[u32]) -> Outcome<()> {
+    let mut kill = Command::new("kill");
+    kill.arg(which).args(processes.iter().map(u32::to_string)).stderr(Stdio::null());
+    // One that has just ended by itself is as good as killed.
+    kill.status().map(drop).map_err(|e| format!("kill: {e}"))
 }
 
 /// What /proc says of a process.

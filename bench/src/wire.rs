@@ -1,5 +1,6 @@
 //! `Session`: a TDS session of bare packets, without encryption.
 
+use crate::Outcome;
 use std::io::{self, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use tds::{
@@ -142,15 +143,24 @@ impl Session {
         procedure: Procedure,
         parameters: Vec<RpcParameter>,
     ) -> Result<Vec<Token>, String> {
-        let call = RpcCall { procedure, options: RpcOptions(0), parameters };
-        let mut payload = Vec::new();
-        tds::encode_rpc(&Headers::new(0), &[call], &mut payload).map_err(|e| e.to_string())?;
-        self.send(PacketType::Rpc, payload).map_err(|e| e.to_string())?;
+        self.ask(procedure, parameters)?;
         let tokens = self.response().map_err(|e| e.to_string())?;
         match tokens.iter().find_map(|t| if let Token::Error(e) = t { Some(e) } else { None }) {
             Some(e) => Err(format!("{}: {}", e.number, e.text)),
             None => Ok(tokens),
         }
+    }
+
+    /// The call without the wait for its answer.
+    pub(crate) fn ask(
+        &mut self,
+        procedure: Procedure,
+        parameters: Vec<RpcParameter>,
+    ) -> Outcome<()> {
+        let call = RpcCall { procedure, options: RpcOptions(0), parameters };
+        let mut payload = Vec::new();
+        tds::encode_rpc(&Headers::new(0), &[call], &mut payload).map_err(|e| e.to_string())?;
+        self.send(PacketType::Rpc, payload).map_err(|e| e.to_string())
     }
 
     fn send(&mut self, kind: PacketType, payload: Vec<u8>) -> io::Result<()> {

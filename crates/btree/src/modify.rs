@@ -10,7 +10,7 @@ use crate::kinds::{Difference, MODIFY_FRONT_BYTES, Operation, kind};
 use crate::order::Part;
 use crate::tree::Tree;
 use buffer::{Change, PageRef, Undo};
-use page::fits;
+use page::{Field, fits};
 use std::cmp::Ordering;
 
 /// Bytes of log that an insert takes at most, its record header included.
@@ -187,6 +187,27 @@ impl Tree {
         }
         debug_assert_eq!(change.view(page).slot_count() + 1, count, "one record less");
         Ok(())
+    }
+
+    /// The slot of a key on a leaf that is in a change; `None` when it is not there. A whole key is
+    /// on one leaf alone.
+    ///
+    /// # Errors
+    /// 824.
+    pub fn slot_in(
+        &self,
+        change: &Change<'_>,
+        page: PageRef,
+        key: &[Field<'_>],
+    ) -> BtreeResult<Option<u16>> {
+        let (id, view) = (change.id(page), change.view(page));
+        debug_assert_eq!(view.alloc_unit(), self.unit.id, "a page of this tree");
+        debug_assert_eq!(view.level(), 0, "records stand on leaves");
+        let slot = self.lower_bound((id, view), Part::Leaf, key, false, 0)?;
+        let Some(record) = view.record(slot) else { return Ok(None) };
+        let order = self.shape.compare(Part::Leaf, record, key);
+        let order = order.ok_or_else(|| self.corrupt(id, fits::NO_KEY))?;
+        Ok((order == Ordering::Equal).then_some(slot))
     }
 
     /// Puts another record with the same key in place of one; logs only the bytes that differ.

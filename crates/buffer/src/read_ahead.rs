@@ -84,7 +84,7 @@ impl ReadAhead {
 
 impl Pages {
     /// Whether a page is in memory, at this moment.
-    fn is_resident(&self, id: PageId) -> bool {
+    pub fn is_resident(&self, id: PageId) -> bool {
         self.slot(id).is_ok_and(|slot| state::is_resident(slot.state()))
     }
 

@@ -13,6 +13,7 @@ use os::wait::Waiter;
 use space::Space;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use wal::Log;
 use work::{Engine, Home, Work};
 
@@ -86,6 +87,8 @@ pub struct Database {
     /// What master keeps of tempdb's files.
     pub(crate) loaded_files: FileSettings,
     pub(crate) checkpointing: Mutex<()>,
+    /// What recovery did is to be checkpointed soon.
+    pub(crate) recovered: AtomicBool,
     pub(crate) survives: bool,
     pub(crate) stopping: Arc<Waiter>,
 }

@@ -11,6 +11,7 @@ use os::task::JoinHandle;
 use os::wait::{Cancelled, WaitKind, Wake};
 use recovery::Checkpointed;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use work::{CommitMode, Work};
 
 /// A delayed commit is on disk at the latest after this long.
@@ -66,8 +67,9 @@ impl Database {
                 return;
             }
             let asked = self.log.relief().is_asked();
+            let recovered = self.recovered.swap(false, Relaxed);
             let target = self.options.read().target_recovery_seconds;
-            if asked || pace.is_due(&self.log, target) {
+            if asked || recovered || pace.is_due(&self.log, target) {
                 // What is not written now is written the next time. It needs log: not when that
                 // is full, as it would wait for this checkpoint.
                 if !asked {

@@ -20,6 +20,7 @@ use recovery::Redone;
 use space::{Space, read_file_facts};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use txn::Begin;
 use types::Collation;
 use wal::{Group, Log, LogOptions, TransactionChain, kinds};
@@ -135,10 +136,10 @@ impl Database {
         report.undone = opened.undo_losers(&report.redone.losers)?;
         report.undo_ns = monotonic_ns() - from;
         let database = opened.load()?;
-        // After a clean stop there is nothing that the next recovery could be spared.
-        if report.redone.applied > 0 || report.undone > 0 {
-            database.checkpoint(false)?;
-        }
+        // After a clean stop there is nothing that the next recovery could be spared. Else its
+        // checkpoint is the checkpointer's: nobody waits for pages to come home.
+        let recovered = report.redone.applied > 0 || report.undone > 0;
+        database.recovered.store(recovered, Relaxed);
         database.free_entered(|_| true);
         Ok(database)
     }
@@ -192,6 +193,7 @@ impl Opened {
             file_notes: RwLock::new(files::named_at_first(self.id, &name)),
             loaded_files: loaded.files,
             checkpointing: Mutex::of(LatchClass::Checkpoint, ()),
+            recovered: AtomicBool::new(false),
             survives: self.survives,
             stopping: Arc::new(Waiter::new()),
         });

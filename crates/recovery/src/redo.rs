@@ -54,9 +54,9 @@ pub fn redo(
     let mut done = Redone { start: from, ..Redone::default() };
     let mut analysis = Analysis::default();
     let mut reader = LogReader::new(log, from);
-    let mut touched = Vec::new();
+    let (mut touched, mut ahead) = (Vec::new(), Ahead::default());
     while reader.next_block(|group: &GroupView<'_>| {
-        redo_group(pages, group, &mut touched, &mut done)?;
+        redo_group(pages, group, (&mut touched, &mut ahead), &mut done)?;
         for record in group.records {
             analysis.record(record)?;
             observer(record);
@@ -76,7 +76,7 @@ pub fn redo(
 fn redo_group(
     pages: &Pages,
     group: &GroupView<'_>,
-    touched: &mut Vec<PageId>,
+    (touched, ahead): (&mut Vec<PageId>, &mut Ahead),
     done: &mut Redone,
 ) -> Result<(), RecoveryError> {
     assert!(done.end < group.end(), "the log is read in order");
@@ -87,6 +87,7 @@ fn redo_group(
         }
     }
     for &page in touched.iter() {
+        ahead.comes_to(pages, page);
         done.applied += u64::from(pages.redo_group(page, group)?);
     }
     assert!(touched.len() <= group.records.len(), "a record changes one page");
@@ -95,4 +96,41 @@ fn redo_group(
     done.records += group.records.len() as u64;
     done.pages += touched.len() as u64;
     Ok(())
+}
+
+/// Pages of an extent, which are read together where one of them is missed.
+const EXTENT_PAGES: u32 = 8;
+/// Pages read at a time where misses follow each other.
+const WINDOW_PAGES: u32 = 32;
+
+/// Reading ahead of redo: a page that is not in memory comes with its extent, and with more where
+/// what was read before ended right there, as it does when all rows of a table were changed.
+#[derive(Default)]
+struct Ahead {
+    /// The page behind the last run.
+    until: PageId,
+    /// The last run that brought nothing in: pages that were never written.
+    barren: (PageId, u32),
+}
+
+impl Ahead {
+    fn comes_to(&mut self, pages: &Pages, page: PageId) {
+        if pages.is_resident(page) || self.is_barren(page) {
+            return;
+        }
+        let follows = page.file == self.until.file
+            && (self.until.page..self.until.page + EXTENT_PAGES).contains(&page.page);
+        let of_extent = EXTENT_PAGES - page.page % EXTENT_PAGES;
+        let window = if follows { WINDOW_PAGES } else { of_extent };
+        pages.read_ahead(page, window);
+        self.until = PageId { file: page.file, page: page.page.saturating_add(window) };
+        if !pages.is_resident(page) {
+            self.barren = (page, window);
+        }
+    }
+
+    fn is_barren(&self, page: PageId) -> bool {
+        let (first, count) = self.barren;
+        page.file == first.file && (first.page..first.page + count).contains(&page.page)
+    }
 }

@@ -8,8 +8,8 @@ use crate::activity::Deed;
 use crate::directory::HobtDirectory;
 use crate::error::{RowError, RowResult};
 use crate::hobt::RowHobt;
-use btree::{KeyFields, Logged, SplitPolicy};
-use buffer::Change;
+use btree::{Difference, KeyFields, Logged, SplitPolicy};
+use buffer::{Change, PageRef};
 use page::RecordKind;
 use space::AllocUnit;
 use std::sync::{Arc, Weak};
@@ -116,7 +116,31 @@ fn undo_error(record: &RecordView<'_>, e: RowError) -> UndoError {
     }
 }
 
+/// Log of one run of compensations, about: a longer group may not fit the block that is open, and
+/// waste what is left of it.
+const RUN_BYTES: usize = 4 << 10;
+
 impl UndoHandler for RowUndo {
+    fn undo_run(
+        &self,
+        records: &[RecordView<'_>],
+        cx: &mut UndoContext<'_>,
+    ) -> Result<usize, UndoError> {
+        let first = records.first().expect("a run has a record");
+        let row_of_tree = !crate::HEAP_KINDS.contains(&first.kind().0)
+            && !space::kinds::RANGE.contains(&first.kind().0);
+        if records.len() > 1 && row_of_tree {
+            let hobt = self.directory(first)?.by_unit(first.alloc_unit());
+            let run = hobt.map(|hobt| hobt.undo_replaces(&self.engine, records, cx));
+            match run.unwrap_or(Ok(0)) {
+                Ok(0) => {}
+                Ok(count) => return Ok(count),
+                Err(e) => return Err(undo_error(first, e)),
+            }
+        }
+        self.undo(first, cx).map(|()| 1)
+    }
+
     fn undo(&self, record: &RecordView<'_>, cx: &mut UndoContext<'_>) -> Result<(), UndoError> {
         let undoes = record.flags().has(RecordFlags::COMPENSATION);
         assert!(!undoes, "a compensation is not undone");
@@ -252,6 +276,84 @@ impl RowHobt {
         debug_assert!(cx.chain.last > before, "the chain has its compensation");
         self.count_rows(if revive { 1 } else { -1 });
         Ok(true)
+    }
+
+    /// Puts back what was there before, of as many rows in a row as are on one leaf now and were
+    /// replaced: one search from the root, one latch, one group. How many; 0 where the first is
+    /// something else, or has no room.
+    fn undo_replaces(
+        &self,
+        engine: &Engine,
+        records: &[RecordView<'_>],
+        cx: &mut UndoContext<'_>,
+    ) -> RowResult<usize> {
+        let tree = self.tree();
+        let Some(first) = records.first().and_then(|r| self.replaced(r)) else { return Ok(0) };
+        let before = cx.chain.last;
+        let leaf = tree.seek_write(first.1.as_slice())?;
+        let mut change = Change::new(cx.pages, cx.group);
+        let (page, _) = leaf.join(&mut change);
+        let (mut count, mut rows, mut old) = (0, 0, Vec::new());
+        for record in records {
+            let next = record.previous();
+            let undo = buffer::Undo::Compensation { transaction: cx.chain.id, next };
+            let undone = self.put_back(engine, &mut change, page, (record, undo), &mut old);
+            match undone {
+                Ok(Some(more)) => rows += more,
+                // The next call begins with it, and tells what is wrong.
+                Ok(None) | Err(_) if count > 0 => break,
+                Ok(None) => return Ok(0),
+                Err(e) => return Err(e),
+            }
+            count += 1;
+            if change.logged_bytes() > RUN_BYTES {
+                break;
+            }
+        }
+        change.finish(cx.chain);
+        debug_assert!(cx.chain.last > before, "the chain has its compensations");
+        self.count_rows(rows);
+        Ok(count)
+    }
+
+    /// What a replacement said, and the key of its row.
+    fn replaced<'r>(&self, record: &RecordView<'r>) -> Option<(Difference<'r>, KeyFields<'r>)> {
+        let Some(Logged::Modify(difference)) = btree::logged(record) else { return None };
+        let key = btree::key_fields(difference.key)?;
+        (key.as_slice().len() == self.tree().order().len()).then_some((difference, key))
+    }
+
+    /// Puts back one row of a leaf that is in the change; how many rows more there are then.
+    /// `None`, and nothing has changed, where it is not there as it was left, or has no room.
+    fn put_back(
+        &self,
+        engine: &Engine,
+        change: &mut Change<'_>,
+        page: PageRef,
+        (record, undo): (&RecordView<'_>, buffer::Undo),
+        old: &mut Vec<u8>,
+    ) -> RowResult<Option<i64>> {
+        let Some((difference, key)) = self.replaced(record) else { return Ok(None) };
+        let Some(slot) = self.tree().slot_in(change, page, key.as_slice())? else {
+            return Ok(None);
+        };
+        let view = change.view(page);
+        let now = view.record(slot).expect("the slot of a key has a record");
+        if !difference.restore(now, old) {
+            return Ok(None);
+        }
+        let taken = self.retake(engine, now, old)?;
+        if old.len() > now.len() + usize::from(view.free_count()) {
+            return Ok(None);
+        }
+        let was_ghost = RecordKind::of(now[0]).is_ghost();
+        let is_ghost = RecordKind::of(old[0]).is_ghost();
+        if is_ghost {
+            self.home.ghosts().note(change.id(page));
+        }
+        self.tree().replace(change, page, slot, old, undo)?;
+        free_taken(engine, taken);
+        Ok(Some(i64::from(was_ghost) - i64::from(is_ghost)))
     }
 
     fn undo_replace(

@@ -9,6 +9,9 @@ use buffer::{BufferError, Pages, Undo};
 use std::sync::Arc;
 use wal::{Group, Log, RecordFlags, RecordReader, RecordView, TransactionChain, WalError, kinds};
 
+/// Records that are handed over at a time: about a page's.
+const RUN_MAX: usize = 256;
+
 /// Why a record could not be undone.
 #[derive(Debug)]
 pub enum UndoError {
@@ -67,6 +70,21 @@ pub trait UndoHandler: Send + Sync {
     /// # Errors
     /// Damage, or a disk that cannot be read.
     fn undo(&self, record: &RecordView<'_>, cx: &mut UndoContext<'_>) -> Result<(), UndoError>;
+
+    /// Undoes the first of some records, and as many of those behind it as one change can, each by
+    /// an operation of its own whose compensation leads on to its record's `previous`. They are of
+    /// one kind and were made on one page, newest first. Says how many were undone.
+    ///
+    /// # Errors
+    /// As `undo`, of the first.
+    fn undo_run(
+        &self,
+        records: &[RecordView<'_>],
+        cx: &mut UndoContext<'_>,
+    ) -> Result<usize, UndoError> {
+        let first = records.first().expect("a run has a record");
+        self.undo(first, cx).map(|()| 1)
+    }
 }
 
 /// Which handler undoes which kinds.
@@ -101,7 +119,7 @@ impl UndoTable {
 
 /// Undoes a transaction's records after `to` (exclusive), newest first. With `keeps_keys` (the
 /// transaction goes on and has locked ranges) keys that it put stay as ghosts. The chain is shown
-/// after each record.
+/// after each change.
 ///
 /// # Errors
 /// See [`UndoError`]; what was undone stays undone, and a repeated call goes on.
@@ -121,27 +139,59 @@ pub fn roll_back(
     let mut records = RecordReader::new(log);
     let mut at = chain.last;
     while at > to {
-        let view = records.record(at)?;
-        if view.transaction() != chain.id {
-            return Err(UndoError::Lost(at, "it belongs to another transaction"));
-        }
-        let previous = view.previous();
-        if previous >= at {
-            return Err(UndoError::Lost(at, "the transaction's chain does not go back"));
-        }
-        let skip = view.flags().has(RecordFlags::COMPENSATION | RecordFlags::REDO_ONLY)
-            || matches!(view.kind(), kinds::BEGIN | kinds::SAVEPOINT);
-        if !skip {
+        let view = checked(records.record(at)?, chain.id)?;
+        let mut previous = view.previous();
+        if !is_passed(&view) {
             let handler = table.handlers[usize::from(view.kind().0)].as_ref();
             let handler = handler.ok_or(UndoError::Lost(at, "nobody undoes its kind"))?;
+            let run = run_of(&records, at, to, chain.id);
             let undo = Undo::Compensation { transaction: chain.id, next: previous };
             let before = chain.last;
             let mut cx = UndoContext { pages, group, chain, undo, keeps_keys };
-            handler.undo(&view, &mut cx)?;
+            let count = handler.undo_run(&run, &mut cx)?;
+            assert!((1..=run.len()).contains(&count), "what was handed over is undone in turn");
             assert!(chain.last > before, "rule 1: the undo is logged, or it would be done again");
+            previous = run[count - 1].previous();
             undone(chain);
         }
         at = previous;
     }
     Ok(())
+}
+
+/// The record, if it is a link of the transaction's chain.
+fn checked(view: RecordView<'_>, transaction: u32) -> Result<RecordView<'_>, UndoError> {
+    if view.transaction() != transaction {
+        return Err(UndoError::Lost(view.lsn, "it belongs to another transaction"));
+    }
+    if view.previous() >= view.lsn {
+        return Err(UndoError::Lost(view.lsn, "the transaction's chain does not go back"));
+    }
+    Ok(view)
+}
+
+/// Whether the walk goes past it: there is nothing to undo.
+fn is_passed(view: &RecordView<'_>) -> bool {
+    view.flags().has(RecordFlags::COMPENSATION | RecordFlags::REDO_ONLY)
+        || matches!(view.kind(), kinds::BEGIN | kinds::SAVEPOINT)
+}
+
+/// A record that is kept, and those that the walk comes to behind it as long as they are kept,
+/// too, of its kind and of its page.
+fn run_of<'r>(
+    records: &'r RecordReader<'_>,
+    first: Lsn,
+    to: Lsn,
+    transaction: u32,
+) -> Vec<RecordView<'r>> {
+    let first = records.kept(first).expect("it was read just now");
+    let (mut run, mut at) = (vec![first], first.previous());
+    while at > to && run.len() < RUN_MAX {
+        let next = records.kept(at).and_then(|view| checked(view, transaction).ok());
+        let like = |r: &RecordView<'_>| (r.kind(), r.page()) == (first.kind(), first.page());
+        let Some(next) = next.filter(|r| !is_passed(r) && like(r)) else { break };
+        at = next.previous();
+        run.push(next);
+    }
+    run
 }

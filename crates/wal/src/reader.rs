@@ -23,7 +23,7 @@ fn vlf_of(vlfs: &[VlfState], sequence: u32) -> Option<&VlfState> {
     vlfs.iter().find(|v| sequence != 0 && v.sequence == sequence)
 }
 
-/// Reads the block at a place into `buf`, if there is a sound one.
+/// Reads the block at a place into `buf`, if there is a sound one. What `buf` held is written over.
 fn read_block<'b>(
     file: &dyn File,
     vlfs: &[VlfState],
@@ -36,9 +36,10 @@ fn read_block<'b>(
         return None;
     }
     let offset = vlf.file_offset(at);
-    buf.clear();
-    buf.resize(LOG_SECTOR_BYTES, 0);
-    file.read_at(buf, offset).ok()?;
+    if buf.len() < LOG_SECTOR_BYTES {
+        buf.resize(LOG_SECTOR_BYTES, 0);
+    }
+    file.read_at(&mut buf[..LOG_SECTOR_BYTES], offset).ok()?;
     let units = BlockView::claimed_units(buf, at);
     if units == 0 || at.block() + units > vlf.units() {
         return None;
@@ -164,14 +165,21 @@ impl<'l> RecordReader<'l> {
     /// When there is none.
     pub fn record(&mut self, lsn: Lsn) -> Result<RecordView<'_>, WalError> {
         let missing = || WalError::Missing(lsn);
-        let slot = usize::from(lsn.slot()).checked_sub(1).ok_or_else(missing)?;
-        if self.block != Some(lsn.block_start()) || slot >= self.offsets.len() {
+        if self.kept(lsn).is_none() {
             self.keep(lsn.block_start()).ok_or_else(missing)?;
         }
-        let offset = *self.offsets.get(slot).ok_or_else(missing)?;
-        let record = RecordView::parse(lsn, &self.buf[offset..]).ok_or_else(missing)?;
+        self.kept(lsn).ok_or_else(missing)
+    }
+
+    /// A record of the block that is kept; nothing is read.
+    pub fn kept(&self, lsn: Lsn) -> Option<RecordView<'_>> {
+        if self.block != Some(lsn.block_start()) {
+            return None;
+        }
+        let offset = *self.offsets.get(usize::from(lsn.slot()).checked_sub(1)?)?;
+        let record = RecordView::parse(lsn, &self.buf[offset..])?;
         assert_eq!(record.lsn, lsn, "a slot holds the record that was found there");
-        Ok(record)
+        Some(record)
     }
 
     fn keep(&mut self, block: Lsn) -> Option<()> {
@@ -198,6 +206,18 @@ pub(crate) struct Loaded {
     checksum: Option<u32>,
 }
 
+impl Loaded {
+    fn of(view: BlockView<'_>) -> Loaded {
+        let (previous, checksum) = (view.previous_checksum(), Some(view.checksum()));
+        Loaded { units: view.units(), previous, checksum }
+    }
+
+    /// Whether it will stay as it is.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.checksum.is_some()
+    }
+}
+
 impl Log {
     /// Copies a block's used bytes into `buf`.
     pub(crate) fn load_block(&self, at: Lsn, buf: &mut Vec<u8>) -> Option<Loaded> {
@@ -216,22 +236,28 @@ impl Log {
             }
             tail.vlfs.clone()
         };
-        let mut raw = Vec::new();
-        read_block(&*self.file, &vlfs, at, &mut raw)?;
-        used_part(&raw, at, buf)
+        let view = read_block(&*self.file, &vlfs, at, buf)?;
+        let (used, loaded) = (view.bytes.len(), Loaded::of(view));
+        buf.truncate(used);
+        Some(loaded)
     }
 
     /// The block after one: of the places where it may be, the one that continues the chain
-    /// (rule 4). A sound block of a future that a crash cut off may stand in the other.
-    pub(crate) fn successor_of(&self, at: Lsn, block: Loaded) -> Option<Lsn> {
+    /// (rule 4). A sound block of a future that a crash cut off may stand in the other. Its used
+    /// bytes, as they are now, are in `buf` then.
+    pub(crate) fn successor_of(
+        &self,
+        at: Lsn,
+        block: Loaded,
+        buf: &mut Vec<u8>,
+    ) -> Option<(Lsn, Loaded)> {
         let checksum = block.checksum?;
         assert!(block.units > 0, "a closed block takes a sector");
         let vlfs = self.tail.lock().vlfs.clone();
-        let mut buf = Vec::new();
-        let follows = |&lsn: &Lsn| {
-            self.load_block(lsn, &mut buf).is_some_and(|next| next.previous == checksum)
-        };
-        successors(&vlfs, at, block.units).into_iter().flatten().find(follows)
+        successors(&vlfs, at, block.units).into_iter().flatten().find_map(|lsn| {
+            let next = self.load_block(lsn, buf)?;
+            (next.previous == checksum).then_some((lsn, next))
+        })
     }
 }
 
@@ -240,6 +266,5 @@ fn used_part(raw: &[u8], at: Lsn, buf: &mut Vec<u8>) -> Option<Loaded> {
     debug_assert!(view.bytes.len() <= raw.len(), "the used part is a part");
     buf.clear();
     buf.extend_from_slice(view.bytes);
-    let (previous, checksum) = (view.previous_checksum(), Some(view.checksum()));
-    Some(Loaded { units: view.units(), previous, checksum })
+    Some(Loaded::of(view))
 }

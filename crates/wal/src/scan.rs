@@ -1,6 +1,6 @@
 //! The log block by block, and who reads it while it goes on: recovery, and fn_dblog.
 //!
-//! Memory is one block, whatever is read.
+//! Memory is two blocks, whatever is read: one, and the one behind it.
 //!
 //! Invariants
 //!  1. A block is given only when it is sound and follows the one before (`reader.rs`), and when
@@ -10,6 +10,7 @@
 
 use crate::block::{BLOCK_HEADER_BYTES, records_of};
 use crate::log::Log;
+use crate::reader::Loaded;
 use crate::record::{RecordFlags, RecordView};
 use crate::{VlfStatus, WalError};
 use base::Lsn;
@@ -38,6 +39,9 @@ pub struct BlockFacts {
 pub struct BlockScan<L> {
     log: L,
     next: Option<Lsn>,
+    /// The next block where it was read already and will not change: its bytes are in `ahead_buf`.
+    ahead: Option<Loaded>,
+    ahead_buf: Vec<u8>,
     at: Lsn,
     units: u32,
     buf: Vec<u8>,
@@ -49,7 +53,8 @@ impl<L: Deref<Target = Log>> BlockScan<L> {
     /// Stands before the block of a record.
     pub fn new(log: L, from: Lsn) -> Self {
         let (next, at) = (Some(from.block_start()), Lsn::ZERO);
-        BlockScan { log, next, at, units: 0, buf: Vec::new(), offsets: Vec::new() }
+        let (buf, ahead_buf, offsets) = (Vec::new(), Vec::new(), Vec::new());
+        BlockScan { log, next, ahead: None, ahead_buf, at, units: 0, buf, offsets }
     }
 
     /// Moves to the next block; false at the end of the log.
@@ -59,7 +64,13 @@ impl<L: Deref<Target = Log>> BlockScan<L> {
     pub fn next_block(&mut self) -> Result<bool, WalError> {
         self.offsets.clear();
         let Some(at) = self.next else { return Ok(false) };
-        let loaded = self.log.load_block(at, &mut self.buf).ok_or(WalError::Missing(at))?;
+        let loaded = match self.ahead.take() {
+            Some(loaded) => {
+                std::mem::swap(&mut self.buf, &mut self.ahead_buf);
+                loaded
+            }
+            None => self.log.load_block(at, &mut self.buf).ok_or(WalError::Missing(at))?,
+        };
         let (mut end, mut more) = (BLOCK_HEADER_BYTES, false);
         for record in records_of(at, &self.buf) {
             self.offsets.push(end as u16);
@@ -72,7 +83,9 @@ impl<L: Deref<Target = Log>> BlockScan<L> {
             return Err(WalError::Missing(Lsn(at.0 + 1)));
         }
         (self.at, self.units) = (at, loaded.units);
-        self.next = self.log.successor_of(at, loaded);
+        let next = self.log.successor_of(at, loaded, &mut self.ahead_buf);
+        self.next = next.map(|(lsn, _)| lsn);
+        self.ahead = next.map(|(_, loaded)| loaded).filter(Loaded::is_closed);
         assert!(self.next.is_none_or(|next| next > at), "the log is read forward");
         Ok(true)
     }

@@ -1,10 +1,11 @@
 //! log.2, what a row costs the log: CPU and bytes of 100,000 delayed commits of one row into a
-//! table with six indexes, and how much later than its write and sync a full commit is told.
+//! table with six indexes, and how much later than its write and sync a full commit is told. And
+//! the same rows by clients, fully durable, beside the peers (W2).
 
 use super::crowd::asked;
 use super::program::{Ground, Serving};
 use super::scene::{number, script, session};
-use super::{Figure, path_2::median};
+use super::{Figure, bench, path_2::median};
 use crate::workspace::Outcome;
 use std::time::Instant;
 
@@ -52,7 +53,7 @@ pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
     drop(client);
     server.stop()?;
     let rows = "a delayed commit of one row and its six entries";
-    Ok(vec![
+    let mut figures = vec![
         limited(format!("CPU of {rows}"), median(costs), "us", CPU_US_MAX),
         limited(
             format!("log bytes of {rows}, headers and padding too"),
@@ -66,7 +67,9 @@ pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
             "us",
             BESIDE_US_MAX,
         ),
-    ])
+    ];
+    figures.extend(bench::figures_or_why(ground, &["w2"]));
+    Ok(figures)
 }
 
 fn limited(what: String, figure: f64, unit: &str, at_most: f64) -> Figure {

@@ -19,6 +19,7 @@ mod log_2;
 mod log_3;
 mod log_4;
 mod log_5;
+mod log_6;
 mod log_7;
 mod path_1;
 mod path_10;
@@ -66,8 +67,8 @@ pub(crate) struct Options {
     /// How long each fuzz target of path.7 runs; the proof asks for 600
     #[arg(long, value_name = "SECONDS", default_value_t = program::FUZZ_SECONDS)]
     fuzz_seconds: u64,
-    /// The part of the rows, transactions and kills of versions.3, 4, 7 and log.5 to run; below 1
-    /// none passes
+    /// The part of the rows, transactions and kills of log.5, log.6, versions.3, 4 and 7 to run;
+    /// below 1 none passes
     #[arg(long, value_name = "PART", default_value_t = 1.0)]
     scale: f64,
 }
@@ -146,6 +147,7 @@ const PROOFS: &[Proof] = &[
     log(3, "many sessions at one end of one index", log_3::run),
     log(4, "fill factors: full, with room, and as AUTO chooses", log_4::run),
     log(5, "crashes while log and indexes change their shape, and on a full disk", log_5::run),
+    log(6, "a killed update of five million rows, and its rollback, beside the peers", log_6::run),
     log(7, "fn_dblog over a million records", log_7::run),
 ];
 
