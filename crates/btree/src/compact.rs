@@ -78,7 +78,11 @@ impl Tree {
     pub fn leaves_beside(&self, key: &[Field<'_>]) -> BtreeResult<Option<Leaves>> {
         let Some(mut found) = self.children_beside(key)? else { return Ok(None) };
         for leaf in &mut found.leaves {
-            let page = self.pages.read(leaf.id)?;
+            let page = match self.pages.read(leaf.id) {
+                Ok(page) => page,
+                Err(e) if self.leads_to(key, leaf.id)? => return Err(e.into()),
+                Err(_) => continue,
+            };
             // One that was freed meanwhile counts as full: nobody touches it.
             if self.page_fault(page.view(), 0).is_none() {
                 leaf.used = PAGE_BODY_BYTES - usize::from(page.view().free_count());
@@ -87,6 +91,12 @@ impl Tree {
             }
         }
         Ok(Some(found))
+    }
+
+    /// Whether a leaf is still one of those beside a key: its page was not to be read.
+    fn leads_to(&self, key: &[Field<'_>], leaf: PageId) -> BtreeResult<bool> {
+        let now = self.children_beside(key)?;
+        Ok(now.is_some_and(|now| now.leaves.iter().any(|l| l.id == leaf)))
     }
 
     /// The same, none of the leaves read: each counts as full.
@@ -107,20 +117,16 @@ impl Tree {
         Ok(Some(Leaves { leaves, next }))
     }
 
-    /// The key of the first record of a leaf; `None` where it has none, or the page is no leaf of
-    /// this tree any more.
-    ///
-    /// # Errors
-    /// 823, 824 or 701.
-    pub fn first_key(&self, leaf: PageId) -> BtreeResult<Option<KeyBuf>> {
-        let page = self.pages.read(leaf)?;
+    /// The key of the first record of a leaf; `None` where it has none, or the page cannot be read
+    /// or is no leaf of this tree: it may be another's by now.
+    pub fn first_key(&self, leaf: PageId) -> Option<KeyBuf> {
+        let page = self.pages.read(leaf).ok()?;
         if self.page_fault(page.view(), 0).is_some() {
-            return Ok(None);
+            return None;
         }
         let mut key = KeyBuf::default();
-        let first = page.view().record(0);
-        let copied = first.and_then(|r| self.shape.copy_key(Part::Leaf, r, &mut key));
-        Ok(copied.map(|()| key))
+        self.shape.copy_key(Part::Leaf, page.view().record(0)?, &mut key)?;
+        Some(key)
     }
 
     /// The key of the first entry of the page at the right of one above the leaves.

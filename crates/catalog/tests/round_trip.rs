@@ -55,6 +55,7 @@ fn index(n: i32, name: &str, kind: IndexKind, key: &[usize]) -> Index {
         auto_fill: (n > 1).then_some(AutoFill {
             rows: 5,
             inserts: 1 << 40,
+            growth: 7,
             appends: 0,
             splits: 3,
             spread: 40,

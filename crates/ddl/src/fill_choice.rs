@@ -13,8 +13,9 @@
 //!
 //! E(t) is 1 while t is well below 1, then 2 × E(t / 2); between the two by the likelihood that
 //! random arrivals overflow a page, which a page of many rows can better expect. f is what makes
-//! the sum least, splits counting a tenth of a page each for their work. The prediction is the mean
-//! of those for somewhat fewer and more rows than last time.
+//! the sum least, splits counting a tenth of a page each for their work. The prediction is the
+//! mean of those for somewhat fewer and more rows than last time. Where rows went meanwhile only
+//! what the index is larger by counts as growth; what came makes the likelihood.
 //!
 //! Invariants
 //!  1. An index about which nothing is known is built full.
@@ -39,13 +40,23 @@ const COLD: f64 = 0.25;
 /// How often a page may be halved in reckoning.
 const HALVES_MAX: u32 = 12;
 
-/// A share of the rows, and what it grows by.
-type Part = (f64, f64);
+/// Some of the index's leaves.
+#[derive(Clone, Copy)]
+struct Part {
+    /// The share of the rows that they have.
+    share: f64,
+    /// What comes there, against what is there.
+    comes: f64,
+    /// What of that stays.
+    stays: f64,
+}
 
 /// What came between others, and where.
 struct Arrivals {
     /// Rows that came in all.
     rows: f64,
+    /// The share of them that the index is larger by: others went.
+    stays: f64,
     /// Those of them that came between others, all over some parts.
     between: f64,
     /// The share of the index that those parts are.
@@ -65,6 +76,7 @@ pub(crate) fn choose(growth: &Growth, last: &AutoFill) -> (u8, AutoFill) {
     let basis = AutoFill {
         rows: growth.rows,
         inserts: arrivals.rows as u64,
+        growth: (arrivals.rows * arrivals.stays) as u64,
         appends: known.0,
         splits: known.1,
         spread: (arrivals.spread * 100.0).round().clamp(0.0, 100.0) as u8,
@@ -74,9 +86,15 @@ pub(crate) fn choose(growth: &Growth, last: &AutoFill) -> (u8, AutoFill) {
 
 fn arrivals(growth: &Growth, last: &AutoFill) -> Arrivals {
     let built = growth.built.unwrap_or(if last.rows > 0 { last.rows } else { growth.rows });
-    let counted = growth.inserts.max(growth.rows.saturating_sub(built));
+    let more = growth.rows.saturating_sub(built);
+    let counted = growth.inserts.max(more);
     // Invariant 2.
     let rows = counted.max(last.inserts / 2) as f64;
+    let stays = match (growth.built, counted) {
+        (None, _) if last.rows == 0 => 1.0,
+        (_, 0) => last.growth as f64 / last.inserts.max(1) as f64,
+        _ => more as f64 / counted as f64,
+    };
     let page = growth.rows_a_page as f64;
     let (appended, of) = match growth.appends + growth.splits {
         0 => (last.appends as f64 * page, last.inserts.max(counted) as f64),
@@ -89,14 +107,14 @@ fn arrivals(growth: &Growth, last: &AutoFill) -> Arrivals {
     let at_ends = growth.splits >= SPLITS_MIN
         && (growth.at_end * 5 >= growth.splits * 4 || growth.beside_last * 2 >= growth.splits);
     if at_ends {
-        return Arrivals { rows, between: 0.0, spread: 0.0, caught: 1.0 };
+        return Arrivals { rows, stays, between: 0.0, spread: 0.0, caught: 1.0 };
     }
     let (spread, caught) = match spread(&growth.parts) {
         Some(found) => found,
         None if last.splits >= SPLITS_MIN => (f64::from(last.spread) / 100.0, 1.0),
         None => (1.0, 1.0),
     };
-    Arrivals { rows, between, spread, caught }
+    Arrivals { rows, stays, between, spread, caught }
 }
 
 /// On what share of the rows splits fall, and how many of them; `None` where too few are known.
@@ -123,11 +141,12 @@ fn spread(parts: &[GrowthPart]) -> Option<(f64, f64)> {
 
 fn best(arrivals: &Arrivals, growth: &Growth) -> u8 {
     let (rows, page) = (growth.rows as f64, growth.rows_a_page as f64);
-    let (warm, cold) = (arrivals.spread, 1.0 - arrivals.spread);
-    let by = |share: f64, of: f64| {
-        if of <= 0.0 { 0.0 } else { arrivals.between * share / (rows * of) }
+    let part = |caught: f64, share: f64| {
+        let comes = if share > 0.0 { arrivals.between * caught / (rows * share) } else { 0.0 };
+        Part { share, comes, stays: comes * arrivals.stays }
     };
-    let parts = [(warm, by(arrivals.caught, warm)), (cold, by(1.0 - arrivals.caught, cold))];
+    let (warm, caught) = (arrivals.spread, arrivals.caught);
+    let parts = [part(caught, warm), part(1.0 - caught, 1.0 - warm)];
     let mut chosen = (100, f64::INFINITY);
     for factor in FACTORS.rev() {
         let cost = cost(f64::from(factor) / 100.0, parts, page);
@@ -140,30 +159,30 @@ fn best(arrivals: &Arrivals, growth: &Growth) -> u8 {
 
 /// Pages of the index afterwards, in units of its pages when they are full, splits counted in.
 fn cost(fill: f64, parts: [Part; 2], page: f64) -> f64 {
-    let of = |(share, growth): Part| {
+    let of = |part: Part| {
         let mean = |factor: f64| {
-            let growth = growth * factor;
-            let becomes = pages(fill * (1.0 + growth), growth, page, HALVES_MAX);
+            let (comes, stays) = (part.comes * factor, part.stays * factor);
+            // Arrivals are random, and so is how much of the keys' range a page has.
+            let variance = fill * comes * (1.0 + comes) / page;
+            let becomes = pages(fill * (1.0 + stays), variance, HALVES_MAX);
             becomes + SPLIT_PAGES * (becomes - 1.0)
         };
         let means: f64 = GROWTHS.iter().map(|f| mean(*f)).sum();
-        share / fill * means / GROWTHS.len() as f64
+        part.share / fill * means / GROWTHS.len() as f64
     };
     parts.into_iter().map(of).sum()
 }
 
-/// What a page becomes that gets rows for so many pages.
-fn pages(content: f64, growth: f64, page: f64, halves: u32) -> f64 {
-    if growth <= 0.0 {
+/// What a page becomes that gets rows for so many pages, more or less.
+fn pages(content: f64, variance: f64, halves: u32) -> f64 {
+    if variance <= 0.0 {
         return 1.0;
     }
-    // Arrivals are random, and so is how much of the keys' range a page has.
-    let deviation = (content * growth / page).sqrt().max(1e-9);
-    let overflows = normal((content - 1.0) / deviation);
+    let overflows = normal((content - 1.0) / variance.sqrt());
     if halves == 0 || overflows < 1e-4 {
         return 1.0;
     }
-    1.0 - overflows + 2.0 * overflows * pages(content / 2.0, growth, page, halves - 1)
+    1.0 - overflows + 2.0 * overflows * pages(content / 2.0, variance / 2.0, halves - 1)
 }
 
 /// The likelihood that a normally distributed number is below so many deviations.
@@ -175,7 +194,8 @@ fn normal(x: f64) -> f64 {
 mod tests {
     use super::*;
 
-    const FULL: AutoFill = AutoFill { rows: 0, inserts: 0, appends: 0, splits: 0, spread: 0 };
+    const FULL: AutoFill =
+        AutoFill { rows: 0, inserts: 0, growth: 0, appends: 0, splits: 0, spread: 0 };
 
     /// 16 parts of the same size with so many of the splits that were kept.
     fn parts(splits: impl Fn(usize) -> u64) -> Vec<GrowthPart> {
@@ -224,6 +244,17 @@ mod tests {
         let (chosen, basis) = choose(&hot, &FULL);
         assert!(chosen >= 97, "{chosen}");
         assert_eq!(basis.spread, 6);
+    }
+
+    #[test]
+    fn rows_that_go_again_need_little_room() {
+        let churn = Growth { built: Some(100_000), ..grown(100_000, 300, parts(|_| 16)) };
+        let (chosen, basis) = choose(&churn, &FULL);
+        assert!((80..=95).contains(&chosen), "{chosen}");
+        assert_eq!((basis.inserts, basis.growth), (100_000, 0));
+        let half = Growth { built: Some(50_000), ..grown(100_000, 300, parts(|_| 16)) };
+        let chosen = choose(&half, &FULL).0;
+        assert!((50..=65).contains(&chosen), "{chosen}");
     }
 
     #[test]

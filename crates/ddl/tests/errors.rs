@@ -102,7 +102,8 @@ const CASES: &[(&str, &[i32])] = &[
     ("drop index if exists nosuch on sales.Orders", &[]),
     ("drop index sales.Orders.IX_a", &[]),
     ("alter index nosuch on sales.Orders rebuild", &[3701]),
-    ("alter index all on sales.Orders reorganize", &[40517]),
+    ("alter index all on sales.Orders reorganize with (fillfactor = 70)", &[155]),
+    ("create index nosuch on sales.Orders (id) with (drop_existing = on)", &[7999]),
     // drops
     ("drop table nosuch", &[3701]),
     ("drop table if exists nosuch, nowhere.dbo.t", &[]),

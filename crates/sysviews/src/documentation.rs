@@ -168,7 +168,8 @@ view over a populated instance and fails when a column that is not listed here n
   leaves added at the right edge (`append_count`), leaves split elsewhere (`split_count`), of these
   those where the new row was to be the leaf's last (`split_at_end_count`) and those that the split
   before had left (`split_again_count`). `chosen_by_…` is what AUTO chose by: rows, inserts of the time
-  before, appends, splits, and on what part of the index, in percent, the splits fell. After a start
+  before and by how many rows the index grew in it, appends, splits, and on what part of the index, in
+  percent, the splits fell. After a start
   AUTO knows of the time before by the rows that were added since the build, not where they came.
 * `sys.dm_db_log_blocks(start, end)` is our own: the blocks of the log, each of a header, records and
   padding. The sum of `[Log Record Length]` over the same blocks is that of `record_bytes`.

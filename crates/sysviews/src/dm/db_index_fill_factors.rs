@@ -10,7 +10,7 @@ use types::{SqlType, Value};
 
 const BIG: SqlType = SqlType::BigInt;
 
-const COLUMNS: [Column; 17] = [
+const COLUMNS: [Column; 18] = [
     col("database_id", SqlType::SmallInt),
     col("object_id", SqlType::Int),
     col("index_id", SqlType::Int),
@@ -25,6 +25,7 @@ const COLUMNS: [Column; 17] = [
     col("split_again_count", BIG),
     maybe("chosen_by_rows", BIG),
     maybe("chosen_by_inserts", BIG),
+    maybe("chosen_by_growth", BIG),
     maybe("chosen_by_appends", BIG),
     maybe("chosen_by_splits", BIG),
     maybe("chosen_by_spread_percent", SqlType::TinyInt),
@@ -65,6 +66,7 @@ fn row(p: &Partition) -> Vec<Value> {
         big(leaf.beside_last),
         chosen(|a| a.rows),
         chosen(|a| a.inserts),
+        chosen(|a| a.growth),
         chosen(|a| a.appends),
         chosen(|a| a.splits),
         index.auto_fill.map_or(Value::Null, |a| Value::TinyInt(a.spread)),
