@@ -18,8 +18,9 @@ use buffer::{Change, PageRef, Undo, WriteGuard};
 use page::{Field, PageView};
 use wal::{Group, TransactionChain};
 
-/// Attempts to latch what is needed without waiting.
-const ATTEMPTS: u32 = 4;
+/// Attempts to latch what is needed without waiting: each that finds a page absent brings it in,
+/// and up to seven may be.
+const ATTEMPTS: u32 = 8;
 
 /// What an attempt found.
 enum Found<'t> {

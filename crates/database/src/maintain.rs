@@ -76,7 +76,10 @@ impl Database {
                     let _ = self.save_modifications();
                 }
                 // A checkpoint that fails is tried again; the one before stays valid.
-                pace.run(&self.log, || drop(self.checkpoint(false)));
+                let taken = pace.run(&self.log, || self.checkpoint(false).is_ok());
+                if recovered && !taken {
+                    self.recovered.store(true, Relaxed);
+                }
             }
             if asked {
                 self.log.relief().done();

@@ -64,12 +64,15 @@ impl Pace {
         }
     }
 
-    /// Takes one by `take`, and counts from its beginning.
-    pub(crate) fn run(&mut self, log: &Log, take: impl FnOnce()) {
+    /// Takes one by `take`, and counts from its beginning; one that failed stays due. Whether it
+    /// was taken.
+    pub(crate) fn run(&mut self, log: &Log, take: impl FnOnce() -> bool) -> bool {
         let began = Moment::of(log);
         assert!(self.began.logged <= began.logged, "the log goes on");
-        take();
-        *self = Pace { began, ended: log.next_lsn() };
+        let taken = take();
+        let ended = if taken { log.next_lsn() } else { self.ended };
+        *self = Pace { began, ended };
+        taken
     }
 }
 

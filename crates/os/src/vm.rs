@@ -143,6 +143,15 @@ impl AlignedBuffer {
         let bytes = bytes.max(1).next_multiple_of(4096);
         AlignedBuffer { region: Region::reserve(bytes).expect("a small buffer can be mapped") }
     }
+
+    /// The same where nothing could go on without it.
+    pub fn or_stop(bytes: usize) -> Self {
+        let bytes = bytes.max(1).next_multiple_of(4096);
+        match Region::reserve(bytes) {
+            Ok(region) => AlignedBuffer { region },
+            Err(e) => crate::stop::process(&format!("no memory for a buffer: {e}")),
+        }
+    }
 }
 
 impl std::ops::Deref for AlignedBuffer {

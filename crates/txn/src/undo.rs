@@ -188,7 +188,8 @@ fn run_of<'r>(
     let (mut run, mut at) = (vec![first], first.previous());
     while at > to && run.len() < RUN_MAX {
         let next = records.kept(at).and_then(|view| checked(view, transaction).ok());
-        let like = |r: &RecordView<'_>| (r.kind(), r.page()) == (first.kind(), first.page());
+        let of = |r: &RecordView<'_>| (r.kind(), r.page(), r.alloc_unit());
+        let like = |r: &RecordView<'_>| of(r) == of(&first);
         let Some(next) = next.filter(|r| !is_passed(r) && like(r)) else { break };
         at = next.previous();
         run.push(next);

@@ -22,6 +22,8 @@ const CLOSED_BLOCKS_MAX: usize = 64;
 const CLOSED_BLOCKS_WAKE: usize = 4;
 /// Written blocks kept in memory, so that short rollbacks read no disk.
 const RECENT_BLOCKS: usize = 16;
+/// Buffers kept for new blocks: as many as may be closed before one is written.
+const SPARE_BUFFERS: usize = CLOSED_BLOCKS_MAX;
 
 /// A block whose bytes change no more.
 pub(crate) struct ClosedBlock {
@@ -105,7 +107,7 @@ impl Tail {
     }
 
     fn buffer(&mut self) -> Buffer {
-        debug_assert!(self.spare.len() <= RECENT_BLOCKS, "spare buffers are bounded");
+        debug_assert!(self.spare.len() <= SPARE_BUFFERS, "spare buffers are bounded");
         self.spare.pop().unwrap_or_else(Buffer::new)
     }
 
@@ -137,9 +139,10 @@ impl Tail {
         if self.block.is_empty() {
             return at;
         }
+        // First: without memory for the next block nothing has changed.
+        let buffer = self.buffer();
         self.previous_checksum = self.block.close(self.previous_checksum);
         let unit = at.block() + (self.block.bytes.len() / LOG_SECTOR_BYTES) as u32;
-        let buffer = self.buffer();
         let fresh = Block { lsn: at, bytes: buffer, count: 0 };
         let full = std::mem::replace(&mut self.block, fresh);
         debug_assert!(unit > at.block() && unit <= self.current().units(), "inside the VLF");
@@ -184,7 +187,7 @@ impl Tail {
         while self.recent.len() > RECENT_BLOCKS {
             if let Some(old) = self.recent.pop_front()
                 && let Ok(buffer) = Arc::try_unwrap(old.bytes)
-                && self.spare.len() < RECENT_BLOCKS
+                && self.spare.len() < SPARE_BUFFERS
             {
                 self.spare.push(buffer);
             }

@@ -25,6 +25,7 @@ pub(crate) const RECORDS_MAX: usize = Lsn::SLOT_MAX as usize - 1;
 const MAGIC: u32 = 0x3142_4C47;
 
 /// The bytes of a block in memory: room for the longest, at a multiple of what a disk transfers.
+/// Without memory for one the process stops: half a step of the log's tail cannot be taken back.
 pub(crate) struct Buffer {
     room: AlignedBuffer,
     len: usize,
@@ -32,7 +33,7 @@ pub(crate) struct Buffer {
 
 impl Buffer {
     pub(crate) fn new() -> Buffer {
-        Buffer { room: AlignedBuffer::new(LOG_BLOCK_BYTES_MAX), len: 0 }
+        Buffer { room: AlignedBuffer::or_stop(LOG_BLOCK_BYTES_MAX), len: 0 }
     }
 
     /// Puts bytes behind those that are there.

@@ -90,7 +90,8 @@ impl Content {
         let (from, to) = (*offset, *offset + bytes.len() as u64);
         let beneath = |change: &Change| match change {
             Change::Write { offset, bytes } => *offset < to && from < *offset + bytes.len() as u64,
-            Change::SetLen { .. } => true,
+            // A longer file is beneath what lies behind its durable end alone.
+            Change::SetLen { len } => to > self.durable.len() || *len < self.durable.len(),
         };
         let others = self.changes.len() - 1;
         if self.changes.iter().take(others).any(|(_, change)| beneath(change)) {

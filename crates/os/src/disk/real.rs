@@ -1,7 +1,7 @@
 //! The operating system's files: pread, pwrite, fdatasync, O_DIRECT where it works; durable writes
 //! by the faster way (`through.rs`).
 
-use super::through::{Through, Way};
+use super::through::{Through, Way, bytes_of};
 use super::{Disk, File, FileStats, OpenHow};
 use crate::clock;
 use crate::turn;
@@ -31,20 +31,26 @@ impl RealFile {
         self.sync()
     }
 
-    /// Whether all of it was written, which a file system may refuse.
+    /// Whether all of it was written: else the other way is to be taken.
     fn write_direct(&self, fd: &OwnedFd, parts: &[&[u8]], offset: u64) -> io::Result<bool> {
         let slices: Vec<IoSlice<'_>> = parts.iter().map(|p| IoSlice::new(p)).collect();
-        let bytes: usize = parts.iter().map(|p| p.len()).sum();
         loop {
             let write = || rustix::io::pwritev2(fd, &slices, offset, ReadWriteFlags::DSYNC);
             match turn::aside(write) {
-                Ok(n) => return Ok(n == bytes),
-                Err(Errno::INTR) => {}
-                Err(Errno::INVAL | Errno::OPNOTSUPP) => {
-                    self.through.refused();
+                Ok(n) if n == bytes_of(parts) => return Ok(true),
+                Ok(_) => {
+                    self.through.refused(false);
                     return Ok(false);
                 }
-                Err(e) => return Err(e.into()),
+                Err(Errno::INTR) => {}
+                Err(e) => {
+                    let unsupported = matches!(e, Errno::INVAL | Errno::OPNOTSUPP | Errno::NOSYS);
+                    return if self.through.refused(unsupported) {
+                        Ok(false)
+                    } else {
+                        Err(e.into())
+                    };
+                }
             }
         }
     }
@@ -140,18 +146,18 @@ impl File for RealFile {
     }
 
     fn write_durably(&self, parts: &[&[u8]], offset: u64) -> io::Result<()> {
-        let from = clock::monotonic_ns();
+        let (from, bytes) = (clock::monotonic_ns(), bytes_of(parts));
         if let Way::Direct(fd) = self.through.way(&self.fd, parts, offset)
             && self.write_direct(fd, parts, offset)?
         {
             let took = clock::monotonic_ns() - from;
-            self.stats.written(parts.iter().map(|p| p.len()).sum(), took);
+            self.stats.written(bytes, took);
             self.stats.synced(0);
-            self.through.took(true, took);
+            self.through.took(true, bytes, took);
             return Ok(());
         }
         self.write_parts(parts, offset)?;
-        self.through.took(false, clock::monotonic_ns() - from);
+        self.through.took(false, bytes, clock::monotonic_ns() - from);
         Ok(())
     }
 

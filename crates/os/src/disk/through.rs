@@ -1,9 +1,11 @@
 //! How a file's durable writes get to the disk: through the page cache and by fdatasync, or past it
 //! by one call (O_DIRECT, RWF_DSYNC).
 //!
-//! Which takes less time depends on disk and file system, so it is measured by the first such
-//! writes of each file: some by the one, then as many by the other. From then on the one whose
-//! median was less is taken. A file that has no way past the page cache goes through it.
+//! Which takes less time depends on disk and file system, so it is measured by the first short
+//! writes of each file, in turns by the one and by the other; longer ones go through the cache
+//! meanwhile. From then on the one whose median was less is taken. A file that has no way past the
+//! page cache goes through it, and so does one whose way fails before it was chosen, whatever the
+//! reason: the same bytes are written again, and a disk that is broken says so then.
 //!
 //! io_uring was left out: a commit waits for one call, which it could not shorten.
 
@@ -14,6 +16,8 @@ use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 /// Writes by which each way is measured.
 const MEASURED: usize = 8;
+/// Longer ones are not compared.
+const COMPARED_BYTES_MAX: usize = 4096;
 /// What parts past the page cache are multiples of.
 const SECTOR: usize = 512;
 
@@ -50,8 +54,12 @@ impl Through {
         if chosen == CACHED || !whole(offset as usize) || !parts.iter().all(aligned) {
             return Way::Cached;
         }
-        if chosen == UNKNOWN && self.measuring.lock().cached_ns.len() < MEASURED {
-            return Way::Cached;
+        if chosen == UNKNOWN {
+            let measuring = self.measuring.lock();
+            let turn = measuring.direct_ns.len() < measuring.cached_ns.len();
+            if !turn || bytes_of(parts) > COMPARED_BYTES_MAX {
+                return Way::Cached;
+            }
         }
         match self.direct.get_or_init(|| past_page_cache(file)) {
             Some(direct) => Way::Direct(direct),
@@ -62,9 +70,9 @@ impl Through {
         }
     }
 
-    /// A write has taken so long.
-    pub(super) fn took(&self, direct: bool, ns: u64) {
-        if self.chosen.load(Relaxed) != UNKNOWN {
+    /// A write of so many bytes has taken so long.
+    pub(super) fn took(&self, direct: bool, bytes: usize, ns: u64) {
+        if self.chosen.load(Relaxed) != UNKNOWN || bytes > COMPARED_BYTES_MAX {
             return;
         }
         let mut measuring = self.measuring.lock();
@@ -80,10 +88,19 @@ impl Through {
         }
     }
 
-    /// The file system refuses it after all.
-    pub(super) fn refused(&self) {
-        self.chosen.store(CACHED, Relaxed);
+    /// It was refused, or not done whole. Whether it may be done by the other way: always where the
+    /// choice was open.
+    pub(super) fn refused(&self, unsupported: bool) -> bool {
+        let open = self.chosen.load(Relaxed) == UNKNOWN;
+        if open || unsupported {
+            self.chosen.store(CACHED, Relaxed);
+        }
+        open || unsupported
     }
+}
+
+pub(super) fn bytes_of(parts: &[&[u8]]) -> usize {
+    parts.iter().map(|p| p.len()).sum()
 }
 
 fn median(times: &mut [u64]) -> u64 {
@@ -106,14 +123,26 @@ mod tests {
     fn the_way_with_the_lesser_median_is_chosen() {
         for (direct_ns, wins) in [(80, DIRECT), (120, CACHED)] {
             let through = Through::default();
+            through.took(true, 60_000, 1);
             for n in 0..MEASURED as u64 {
-                through.took(false, if n == 3 { 9_000 } else { 100 });
                 assert_eq!(through.chosen.load(Relaxed), UNKNOWN);
-            }
-            for n in 0..MEASURED as u64 {
-                through.took(true, if n == 5 { 9_000 } else { direct_ns });
+                through.took(false, 512, if n == 3 { 9_000 } else { 100 });
+                through.took(true, 512, if n == 5 { 9_000 } else { direct_ns });
             }
             assert_eq!(through.chosen.load(Relaxed), wins);
         }
+    }
+
+    /// What fails while nothing is chosen goes the other way from then on; a chosen way that the
+    /// file system does not know any more, too; another failure of it is the disk's.
+    #[test]
+    fn a_way_that_fails_is_given_up_where_that_tells_of_the_way() {
+        let through = Through::default();
+        assert!(through.refused(false));
+        assert_eq!(through.chosen.load(Relaxed), CACHED);
+        through.chosen.store(DIRECT, Relaxed);
+        assert!(!through.refused(false));
+        assert!(through.refused(true));
+        assert_eq!(through.chosen.load(Relaxed), CACHED);
     }
 }

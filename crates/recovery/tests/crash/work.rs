@@ -230,9 +230,16 @@ impl Work {
         let Some(disk) = &self.shared else { return };
         let before = self.refused();
         disk.set_capacity(disk.used_bytes());
-        os::task::sleep_ns((1 + below(120)) * MS);
+        let both = || self.refused().iter().zip(before).all(|(now, before)| *now > before);
+        // Sometimes until both files have felt it.
+        for _ in 0..below(12) {
+            os::task::sleep_ns((1 + below(120)) * MS);
+            if both() || self.stop.load(Relaxed) {
+                break;
+            }
+        }
         disk.set_capacity(crate::CAPACITY_BYTES);
-        let both = self.refused().iter().zip(before).all(|(now, before)| *now > before);
+        let both = both();
         COVERED.filled.fetch_add(1, Relaxed);
         COVERED.both_refused.fetch_add(u64::from(both), Relaxed);
     }
