@@ -1,6 +1,6 @@
 //! `Connection`: a session in an engine's own protocol, over TCP, so that one compiled client
-//! drives Ghostlight and its peers alike: statements one after the other, or one prepared INSERT again and
-//! again without a wait between asking and looking for the answer.
+//! drives Ghostlight and its peers alike: statements one after the other, or one prepared INSERT
+//! again and again without a wait between asking and looking for the answer.
 
 use crate::Outcome;
 use std::io::Read as _;
