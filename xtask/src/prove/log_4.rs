@@ -42,17 +42,31 @@ pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
     for (table, what) in VARIANTS {
         println!("  rows {what}:");
         println!("    FILLFACTOR   seconds    CPU s   log MB   splits    pages");
-        let costs = FILLS.map(|fill| cost(ground, &server, (table, fill)));
-        let [full, roomy, auto] = costs;
-        figures.extend(compare(what, &auto?, [&full?, &roomy?]));
+        let [full, roomy, auto] = costs(ground, &server, table)?;
+        figures.extend(compare(what, &auto, [&full, &roomy]));
     }
     server.stop()?;
     Ok(figures)
 }
 
-/// The medians of some runs.
-fn cost(ground: &Ground<'_>, server: &Serving, of: (&str, &str)) -> Outcome<Cost> {
-    let runs = (0..REPETITIONS).map(|_| one(ground, server, of)).collect::<Outcome<Vec<_>>>()?;
+/// The medians of some runs by each fill factor, in turns: a machine that becomes slower does so
+/// for all.
+fn costs(ground: &Ground<'_>, server: &Serving, table: &str) -> Outcome<[Cost; 3]> {
+    let mut runs = FILLS.map(|_| Vec::new());
+    for _ in 0..REPETITIONS {
+        for (runs, fill) in runs.iter_mut().zip(FILLS) {
+            runs.push(one(ground, server, (table, fill))?);
+        }
+    }
+    let mut costs = [Cost::default(); 3];
+    for ((cost, fill), runs) in costs.iter_mut().zip(FILLS).zip(runs) {
+        *cost = shown(fill, runs);
+    }
+    Ok(costs)
+}
+
+/// The medians, and what AUTO chose in the last run.
+fn shown(fill: &str, runs: Vec<(Cost, String)>) -> Cost {
     let chosen = runs.last().map(|run| run.1.clone()).unwrap_or_default();
     let runs: Vec<Cost> = runs.into_iter().map(|run| run.0).collect();
     let mid = |part: fn(&Cost) -> f64| median(runs.iter().map(part).collect());
@@ -65,7 +79,7 @@ fn cost(ground: &Ground<'_>, server: &Serving, of: (&str, &str)) -> Outcome<Cost
     };
     println!(
         "    {:>10} {:>9.2} {:>8.2} {:>8.1} {:>8} {:>8}",
-        of.1,
+        fill,
         cost.seconds,
         cost.cpu,
         cost.log_bytes / 1e6,
@@ -75,7 +89,7 @@ fn cost(ground: &Ground<'_>, server: &Serving, of: (&str, &str)) -> Outcome<Cost
     if !chosen.is_empty() {
         println!("      AUTO of index {chosen}");
     }
-    Ok(cost)
+    cost
 }
 
 /// One run, and what AUTO chose in it.
