@@ -40,6 +40,7 @@ impl<'t> BulkLoad<'t> {
     /// A load into an empty tree: leaves and the pages above them are filled so far, in percent;
     /// 0 is 100.
     pub fn new(tree: &'t Tree, leaf_fill: u8, interior_fill: u8) -> Self {
+        assert!(leaf_fill <= 100 && interior_fill <= 100, "a page is filled as far as it goes");
         let bytes = |percent: u8| match percent {
             1..=99 => PAGE_BODY_BYTES * usize::from(percent) / 100,
             _ => PAGE_BODY_BYTES,

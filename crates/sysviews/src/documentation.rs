@@ -129,7 +129,7 @@ view over a populated instance and fails when a column that is not listed here n
   TRUNCATE TABLE makes anew counts on, and all is gone with the instance.
 * `sys.dm_db_index_operational_stats` has a row for every heap and index of an open database, used
   or not, and counts what was done, also where it was rolled back since. What a rebuild makes anew
-  counts on; rows and pages that the rebuild writes itself are not counted.
+  counts on; rows and pages that the rebuild writes itself are not counted, but for the pages of a heap.
   * A deleted row becomes a ghost, of a heap as well (`leaf_ghost_count`); `leaf_delete_count` has
     rows that a rollback took out. A row whose key changes is a ghost and an insert, a row that is
     as it was is no update.

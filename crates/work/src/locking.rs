@@ -55,7 +55,8 @@ pub(crate) struct LockCounts {
     itself: Vec<DatabaseId>,
     /// Rows and pages that are locked for the change at hand alone.
     passing: Vec<Resource>,
-    /// The table whose long lock was asked for last, and at least what is held.
+    /// The table whose long lock was asked for last, and what was held on it then: what is asked of
+    /// it, IX or X, is held to the end.
     table: Option<(Resource, Mode)>,
 }
 

@@ -2,8 +2,8 @@
 //! rows, pages and locks of each heap and index since it was opened.
 //!
 //! NULL and 0 (-1 for the index) are wildcards. What a rebuild makes anew counts on; pages and rows
-//! that the rebuild itself writes are not counted. The last columns are our own: how an index came
-//! by its leaves, and where splits fell (docs/views.md).
+//! that the rebuild itself writes are not counted, but for the pages of a heap. The last columns are
+//! our own: how an index came by its leaves, and where splits fell (docs/views.md).
 
 use super::indexes::{Chosen, Found, each_index};
 use crate::cell::{big, big_ms, int, int_argument};
@@ -20,8 +20,8 @@ const ENTRIES: &str =
 const WITH_ROWS: &str = "A value off its row is written with the row, and given up with it.";
 const ONE_UNIT: &str =
     "Values that are off their rows are in one unit, whatever their type: see lob_fetch_in_pages.";
-const ALL_WRITTEN: &str =
-    "A changed row writes all its values anew, so none is looked for elsewhere.";
+const NOT_TOLD_APART: &str =
+    "A changed row writes all its values anew; those that come back into it are not told apart.";
 const INTENTS: &str = "Pages are locked with intents alone, and those do not wait for each other.";
 const GHOSTS: &str = "Ghosts are told by leaf_ghost_count, versions by version_generated_offrow.";
 
@@ -52,7 +52,7 @@ const COLUMNS: [Column; 56] = [
     zero("row_overflow_fetch_in_pages", BIG, ONE_UNIT),
     zero("row_overflow_fetch_in_bytes", BIG, ONE_UNIT),
     col("column_value_push_off_row_count", BIG),
-    zero("column_value_pull_in_row_count", BIG, ALL_WRITTEN),
+    null("column_value_pull_in_row_count", BIG, NOT_TOLD_APART),
     col("row_lock_count", BIG),
     col("row_lock_wait_count", BIG),
     col("row_lock_wait_in_ms", BIG),
