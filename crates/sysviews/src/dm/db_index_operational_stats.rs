@@ -2,8 +2,8 @@
 //! rows, pages and locks of each heap and index since it was opened.
 //!
 //! NULL and 0 (-1 for the index) are wildcards. What a rebuild makes anew counts on; pages and rows
-//! that the rebuild itself writes are not counted, but for the pages of a heap. The last columns are
-//! our own: how an index came by its leaves, and where splits fell (docs/views.md).
+//! that the rebuild itself writes are not counted, but for the pages of a heap. The last columns
+//! are our own: how an index came by its leaves, and where splits fell (docs/views.md).
 
 use super::indexes::{Chosen, Found, each_index};
 use crate::cell::{big, big_ms, int, int_argument};
