@@ -178,8 +178,8 @@ impl Tree {
     }
 
     fn latch_pair(&self, key: &[Field<'_>]) -> BtreeResult<Option<Pair<'_>>> {
-        let Some(parent) = self.write_at(key, 1)? else { return Ok(None) };
-        let slot = self.child_slot((parent.id(), parent.view()), key, true)?;
+        let Some(parent) = self.write_at(&self.sought(key), 1)? else { return Ok(None) };
+        let slot = self.child_slot((parent.id(), parent.view()), &self.sought(key), true)?;
         if slot + 1 >= parent.view().slot_count() {
             return Ok(None);
         }

@@ -99,7 +99,7 @@ impl Tree {
         else {
             return Ok(Found::One);
         };
-        let Some(parent) = self.write_at(first, 1)? else { return Ok(Found::One) };
+        let Some(parent) = self.write_at(&self.sought(first), 1)? else { return Ok(Found::One) };
         let other = match id == parent.id() {
             true => None,
             false => match self.pages.try_write(id) {
@@ -109,7 +109,7 @@ impl Tree {
         };
         let above = other.as_ref().unwrap_or(&parent);
         let place = |above: &WriteGuard<'_>, key| -> BtreeResult<(u16, PageId)> {
-            let slot = self.child_slot((above.id(), above.view()), key, true)?;
+            let slot = self.child_slot((above.id(), above.view()), &self.sought(key), true)?;
             Ok((slot, self.child(above.id(), above.view(), slot)?))
         };
         let (a, b) = (place(&parent, first)?, place(above, second)?);

@@ -99,14 +99,14 @@ impl Tree {
 
     /// Latches what freeing the leaf takes when the page at level `top` keeps an entry.
     fn find_doomed(&self, key: &[Field<'_>], top: u8) -> BtreeResult<Found<'_>> {
-        let Some(above) = self.write_at(key, top)? else { return Ok(Found::Kept) };
+        let Some(above) = self.write_at(&self.sought(key), top)? else { return Ok(Found::Kept) };
         debug_assert_eq!(above.view().level(), top, "the level that was asked for");
         if above.view().slot_count() < 2 {
             let last = above.id() == self.root;
             return Ok(if last { Found::Kept } else { Found::Higher });
         }
         let place = (above.id(), above.view());
-        let first_slot = self.child_slot(place, key, true)?;
+        let first_slot = self.child_slot(place, &self.sought(key), true)?;
         debug_assert!(first_slot < above.view().slot_count(), "the slot of an entry");
         let mut doomed: Vec<Doomed<'_>> = Vec::with_capacity(usize::from(top));
         let mut slot = first_slot;

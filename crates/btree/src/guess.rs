@@ -5,34 +5,35 @@
 //! look or two beside it end the search. A wrong guess costs those looks; the order in which rows
 //! are found to stand is always that of the whole comparison.
 
+use crate::order::Part;
 use crate::sought::Sought;
 use page::{PageView, fits};
 
 /// Pages with fewer slots in question are halved: that takes no more looks.
 const SLOTS_MIN: u16 = 16;
 /// Fewer slots than this are looked at without prefetching: they are near each other.
-const PREFETCH_SLOTS_MIN: u16 = 4;
+pub(crate) const PREFETCH_SLOTS_MIN: u16 = 4;
 /// Looks whose records are brought near together: seven records for three.
-const LOOKS_AHEAD: u32 = 3;
+pub(crate) const LOOKS_AHEAD: u32 = 3;
 /// How far from the last look the next one is, at most.
 const STRIDE_MAX: u16 = 16;
 
-/// Where to look next.
-pub(crate) enum Search {
-    /// In the middle.
-    Halving,
-    /// At a slot, then so far beside it.
-    Near { slot: u16, stride: u16 },
+/// Where to look next: at a slot, then so far beside it, until the strides are too long.
+pub(crate) struct Guess {
+    slot: u16,
+    stride: u16,
 }
 
-/// The records that three looks of a halving may be at: seven.
+/// The records that three looks of a halving may be at: seven. They lie apart, and without this
+/// each look waits for memory.
 #[inline]
-fn bring_near(page: PageView<'_>, (low, high): (u16, u16)) {
+pub(crate) fn bring_near(page: PageView<'_>, (low, high): (u16, u16)) {
     let middle = |low: u16, high: u16| low + high.saturating_sub(low) / 2;
+    // No slot is checked: a wrong address is nobody's, and brings nothing.
     let near = |slot: u16| {
-        if let Some(at) = page.slot_offset(slot) {
-            os::vm::prefetch(page.0.as_ptr().wrapping_add(usize::from(at)));
-        }
+        let at = (base::limits::PAGE_BYTES - 2).wrapping_sub(2 * usize::from(slot));
+        let at = page.0.get(at..at.wrapping_add(2)).map_or(0, |b| u16::from_le_bytes([b[0], b[1]]));
+        os::vm::prefetch(page.0.as_ptr().wrapping_add(usize::from(at)));
     };
     let first = middle(low, high);
     let (left, right) = (middle(low, first), middle(first + 1, high));
@@ -44,66 +45,57 @@ fn bring_near(page: PageView<'_>, (low, high): (u16, u16)) {
     }
 }
 
-impl Search {
-    /// For a search of `low..high` on a page: by a guess where the key's first column is a number.
+impl Guess {
+    /// Nothing to guess by.
+    const NONE: Guess = Guess { slot: 0, stride: STRIDE_MAX + 1 };
+
+    /// For a search of `low..high` on a page, where the key's first column is a number.
     #[inline]
-    pub(crate) fn start(
+    pub(crate) fn of(
         page: PageView<'_>,
+        part: Part,
         key: &Sought<'_, '_>,
         (low, high): (u16, u16),
-    ) -> Search {
-        let (shape, part) = (key.shape, key.part);
-        let Some(number) = shape.order.columns()[0].number.filter(|_| high - low >= SLOTS_MIN)
-        else {
-            return Search::Halving;
-        };
+    ) -> Guess {
+        match key.number().filter(|_| high - low >= SLOTS_MIN) {
+            Some(sought) => {
+                Guess::by(page, part, (key, sought), (low, high)).unwrap_or(Guess::NONE)
+            }
+            None => Guess::NONE,
+        }
+    }
+
+    fn by(
+        page: PageView<'_>,
+        part: Part,
+        (key, sought): (&Sought<'_, '_>, i64),
+        (low, high): (u16, u16),
+    ) -> Option<Guess> {
+        let place = key.shape.places.first()?;
+        let column = if part == Part::Leaf { &place.leaf } else { &place.interior };
         let at = |slot: u16| {
             let record = fits::bytes_from(page, slot)?;
-            let field = shape.layout(part).field(record, shape.order.column_of(part, 0))?;
-            number.of(field.inline()?)
+            place.column.number?.of(record.get(column.range(record)?)?)
         };
-        let sought = key.key.first().and_then(|field| number.of(field.inline()?));
-        let (Some(sought), Some(from), Some(to)) = (sought, at(low), at(high - 1)) else {
-            return Search::Halving;
-        };
-        let slot = guess(sought, (from, to), (low, high - 1));
+        let slot = guess(sought, (at(low)?, at(high - 1)?), (low, high - 1));
         debug_assert!(low <= slot && slot < high, "a slot in question");
-        Search::Near { slot, stride: 1 }
+        Some(Guess { slot, stride: 1 })
     }
 
-    /// The slot to look at.
+    /// The slot to look at; `None` where halving is as good.
     #[inline]
-    pub(crate) fn next(&self, low: u16, high: u16) -> u16 {
-        match *self {
-            Search::Halving => low + (high - low) / 2,
-            Search::Near { slot, .. } => slot.clamp(low, high - 1),
-        }
-    }
-
-    /// Before a look, at every third: the records come near that this look and the next two may
-    /// be at. They lie apart, and without this each look waits for memory.
-    #[inline]
-    pub(crate) fn prefetch(&self, page: PageView<'_>, look: u32, (low, high): (u16, u16)) {
-        let halving = matches!(self, Search::Halving);
-        if halving && look.is_multiple_of(LOOKS_AHEAD) && high - low >= PREFETCH_SLOTS_MIN {
-            bring_near(page, (low, high));
-        }
+    pub(crate) fn next(&self, (low, high): (u16, u16)) -> Option<u16> {
+        (low < high && self.stride <= STRIDE_MAX).then(|| self.slot.clamp(low, high - 1))
     }
 
     /// The slot was looked at: the key stands behind it, or not.
     #[inline]
     pub(crate) fn learn(&mut self, slot: u16, behind: bool) {
-        if let Search::Near { stride, .. } = *self {
-            *self = match (stride < STRIDE_MAX, behind) {
-                (false, _) => Search::Halving,
-                (true, true) => {
-                    Search::Near { slot: slot.saturating_add(stride), stride: stride * 4 }
-                }
-                (true, false) => {
-                    Search::Near { slot: slot.saturating_sub(stride), stride: stride * 4 }
-                }
-            };
-        }
+        self.slot = match behind {
+            true => slot.saturating_add(self.stride),
+            false => slot.saturating_sub(self.stride),
+        };
+        self.stride *= 4;
     }
 }
 

@@ -4,6 +4,7 @@ use crate::error::BtreeResult;
 use crate::key::KeyBuf;
 use crate::order::Part;
 use crate::seek::{Bias, SearchKey};
+use crate::sought::Sought;
 use crate::tree::Tree;
 use base::{Lsn, PageId};
 use buffer::{Change, PageRef, ReadGuard, WriteGuard};
@@ -360,7 +361,7 @@ impl<'t> LeafWrite<'t> {
     pub(crate) fn at(
         tree: &'t Tree,
         guard: WriteGuard<'t>,
-        key: &[Field<'_>],
+        key: &Sought<'_, '_>,
     ) -> BtreeResult<Self> {
         let (slot, exact) = Self::place(tree, &guard, key)?;
         debug_assert_eq!(guard.view().level(), 0, "records stand on leaves");
@@ -372,10 +373,14 @@ impl<'t> LeafWrite<'t> {
     pub(crate) fn place(
         tree: &Tree,
         guard: &WriteGuard<'_>,
-        key: &[Field<'_>],
+        key: &Sought<'_, '_>,
     ) -> BtreeResult<(u16, bool)> {
         let v = guard.view();
-        debug_assert_eq!(key.len(), tree.shape.order.len(), "a record is changed by its whole key");
+        debug_assert_eq!(
+            key.key.len(),
+            tree.shape.order.len(),
+            "a record is changed by its whole key"
+        );
         let (slot, exact) = tree.search((guard.id(), v), Part::Leaf, key, false, 0)?;
         if exact && v.record(slot).is_none() {
             return Err(tree.corrupt(guard.id(), fits::NO_RECORD));

@@ -203,7 +203,7 @@ impl Tree {
         let (id, view) = (change.id(page), change.view(page));
         debug_assert_eq!(view.alloc_unit(), self.unit.id, "a page of this tree");
         debug_assert_eq!(view.level(), 0, "records stand on leaves");
-        let slot = self.lower_bound((id, view), Part::Leaf, key, false, 0)?;
+        let slot = self.lower_bound((id, view), Part::Leaf, &self.sought(key), false, 0)?;
         let Some(record) = view.record(slot) else { return Ok(None) };
         let order = self.shape.compare(Part::Leaf, record, key);
         let order = order.ok_or_else(|| self.corrupt(id, fits::NO_KEY))?;

@@ -5,7 +5,8 @@
 //! (last when descending). The tree knows nothing else of types.
 
 use crate::key::KeyBuf;
-use page::{Field, Place, RecordKind, RowLayout};
+use crate::sought::PREPARED;
+use page::{Column, Field, Place, RecordKind, RowLayout};
 use std::cmp::Ordering;
 
 /// Columns a key may have: those of the index, the clustered key's behind it, a uniquifier.
@@ -54,6 +55,9 @@ pub struct KeyColumn {
     /// Its bytes are a number that `compare` orders as such, if they are: searches guess at its
     /// place.
     pub number: Option<Number>,
+    /// A weight for each byte: of values whose first different bytes have different weights, the
+    /// one with the lesser weight comes first.
+    pub weights: Option<&'static [u8; 256]>,
     /// Whether the index has it in descending order.
     pub descending: bool,
     /// Its physical column in the leaf layout.
@@ -182,9 +186,30 @@ pub(crate) struct Shape {
     pub(crate) order: KeyOrder,
     pub(crate) leaf: RowLayout,
     pub(crate) interior: RowLayout,
+    /// The first columns of the key.
+    pub(crate) places: Box<[KeyPlace]>,
+}
+
+/// A column of the key with where it stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KeyPlace {
+    pub(crate) column: KeyColumn,
+    pub(crate) leaf: Column,
+    pub(crate) interior: Column,
 }
 
 impl Shape {
+    pub(crate) fn new(order: KeyOrder, leaf: RowLayout, nullable_key: bool) -> Shape {
+        let interior = order.interior_layout(&leaf, nullable_key);
+        let place = |n: usize| KeyPlace {
+            column: order.columns()[n],
+            leaf: leaf.column(order.column_of(Part::Leaf, n)),
+            interior: interior.column(order.column_of(Part::Interior, n)),
+        };
+        let places = (0..order.len().min(PREPARED)).map(place).collect();
+        Shape { order, leaf, interior, places }
+    }
+
     #[inline]
     pub(crate) fn layout(&self, part: Part) -> &RowLayout {
         match part {

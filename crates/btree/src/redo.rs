@@ -4,8 +4,8 @@
 //! read back. It knows nothing of keys: slots were found when the operation was logged.
 
 use crate::kinds::{Context, Difference, Operation, page_id_of, parts, u16_of};
-use page::fits;
 use page::{PageBytes, PageKind, PageMut, PageView, RecordKind};
+use page::{fits, runs};
 use wal::{ApplyError, Described, PageOp, RecordView, RedoHandler};
 
 /// Owner of the kinds of this crate.
@@ -98,6 +98,9 @@ pub(crate) fn batch_records(payload: &[u8]) -> impl Iterator<Item = Option<&[u8]
 
 fn insert_many(op: &PageOp<'_>, page: &mut PageBytes) -> Result<(), ApplyError> {
     let (mut slot, before) = (op.slot, PageView(page).slot_count());
+    if slot == before && runs::append(page, batch_records(op.payload)).map_err(ApplyError)? {
+        return Ok(());
+    }
     for record in batch_records(op.payload) {
         insert(page, slot, record.ok_or(SHORT)?)?;
         slot = slot.checked_add(1).ok_or(SHORT)?;
@@ -139,12 +142,7 @@ fn modify(op: &PageOp<'_>, page: &mut PageBytes) -> Result<(), ApplyError> {
 }
 
 fn truncate(op: &PageOp<'_>, page: &mut PageBytes) -> Result<(), ApplyError> {
-    while PageView(page).slot_count() > op.slot {
-        let last = PageView(page).slot_count() - 1;
-        fits::remove(PageView(page), last).map_err(ApplyError)?;
-        PageMut(page).remove(last);
-        debug_assert_eq!(PageView(page).slot_count(), last, "each turn takes one");
-    }
+    runs::cut(page, op.slot).map_err(ApplyError)?;
     debug_assert!(PageView(page).slot_count() <= op.slot, "nothing stays behind the cut");
     Ok(())
 }

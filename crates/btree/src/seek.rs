@@ -7,6 +7,7 @@ use crate::error::BtreeResult;
 use crate::key::KeyBuf;
 use crate::leaf::{LeafRead, LeafWrite, Next};
 use crate::order::Part;
+use crate::sought::Sought;
 use crate::tree::{LEVELS_MAX, Tree};
 use base::PageId;
 use buffer::{ReadGuard, WriteGuard};
@@ -80,13 +81,12 @@ impl Tree {
     /// nearest separator at the left of the way, if there is one.
     fn descend(
         &self,
-        key: &[Field<'_>],
+        key: &Sought<'_, '_>,
         after: bool,
         mut fence: Option<&mut KeyBuf>,
     ) -> BtreeResult<ReadGuard<'_>> {
         self.pages.counters().add(Event::IndexSearch, 1);
         let (mut at, mut level) = self.read_root()?;
-        debug_assert!(key.len() <= self.shape.order.len(), "a key or the beginning of one");
         while level > 0 {
             let slot = self.child_slot((at.id(), at.view()), key, after)?;
             if slot > 0
@@ -138,9 +138,9 @@ impl Tree {
         // have left equals in the child before.
         let whole = key.fields.len() == self.shape.order.len();
         let after = key.bias.after_equal();
-        let leaf = self.descend(key.fields, after || whole, None)?;
-        debug_assert!(key.fields.len() <= self.shape.order.len(), "a key or the beginning of one");
-        let slot = self.lower_bound((leaf.id(), leaf.view()), Part::Leaf, key.fields, after, 0)?;
+        let sought = self.sought(key.fields);
+        let leaf = self.descend(&sought, after || whole, None)?;
+        let slot = self.lower_bound((leaf.id(), leaf.view()), Part::Leaf, &sought, after, 0)?;
         LeafRead::at_or_right(self, leaf, slot, key.fields)
     }
 
@@ -148,8 +148,9 @@ impl Tree {
         let after = key.bias.after_equal();
         assert!(!key.bias.is_first(), "the last record of a range");
         let mut fence = KeyBuf::default();
-        let leaf = self.descend(key.fields, after, Some(&mut fence))?;
-        let slot = self.lower_bound((leaf.id(), leaf.view()), Part::Leaf, key.fields, after, 0)?;
+        let sought = self.sought(key.fields);
+        let leaf = self.descend(&sought, after, Some(&mut fence))?;
+        let slot = self.lower_bound((leaf.id(), leaf.view()), Part::Leaf, &sought, after, 0)?;
         if slot > 0 {
             debug_assert!(slot <= leaf.view().slot_count(), "a slot, or the one behind the last");
             return LeafRead::at(self, leaf, slot - 1, key.fields).map(Some);
@@ -165,14 +166,15 @@ impl Tree {
             let mut further = KeyBuf::default();
             let found = {
                 let fields = fence.fields();
-                let leaf = self.descend(fields.as_slice(), false, Some(&mut further))?;
+                let sought = self.sought(fields.as_slice());
+                let leaf = self.descend(&sought, false, Some(&mut further))?;
                 debug_assert_eq!(
                     fields.as_slice().len(),
                     self.shape.order.len(),
                     "a whole separator"
                 );
                 let place = (leaf.id(), leaf.view());
-                let slot = self.lower_bound(place, Part::Leaf, fields.as_slice(), false, 0)?;
+                let slot = self.lower_bound(place, Part::Leaf, &sought, false, 0)?;
                 match slot {
                     0 => None,
                     n => Some(LeafRead::at(self, leaf, n - 1, fields.as_slice())?),
@@ -199,11 +201,11 @@ impl Tree {
     /// `None` when the root is below that level.
     pub(crate) fn write_at(
         &self,
-        key: &[Field<'_>],
+        key: &Sought<'_, '_>,
         level: u8,
     ) -> BtreeResult<Option<WriteGuard<'_>>> {
         assert!(level < LEVELS_MAX, "the height of a tree is bounded");
-        debug_assert_eq!(key.len(), self.shape.order.len(), "a page is changed for a whole key");
+        debug_assert_eq!(key.key.len(), self.shape.order.len(), "a change has a whole key");
         self.pages.counters().add(Event::IndexSearch, 1);
         loop {
             let (mut at, mut here) = self.read_root()?;
@@ -244,9 +246,10 @@ impl Tree {
     /// 823, 824 or 701.
     pub fn seek_write(&self, key: &[Field<'_>]) -> BtreeResult<LeafWrite<'_>> {
         assert_eq!(key.len(), self.shape.order.len(), "a record is changed by its whole key");
-        let leaf = self.write_at(key, 0)?.expect("every tree has level 0");
+        let key = self.sought(key);
+        let leaf = self.write_at(&key, 0)?.expect("every tree has level 0");
         debug_assert_eq!(leaf.view().level(), 0, "records stand on leaves");
-        LeafWrite::at(self, leaf, key)
+        LeafWrite::at(self, leaf, &key)
     }
 
     /// The leaves that two whole keys belong to, the first being the lesser, so that both can be
@@ -295,9 +298,9 @@ impl Tree {
             drop((parent, right));
             self.inspect(&left)?;
             self.inspect(&other)?;
-            let left = LeafWrite::at(self, left, first)?;
+            let left = LeafWrite::at(self, left, &self.sought(first))?;
             assert_ne!(left.page_id(), other.id(), "one page is latched once");
-            return Ok(LeafPair::Two(left, LeafWrite::at(self, other, second)?));
+            return Ok(LeafPair::Two(left, LeafWrite::at(self, other, &self.sought(second))?));
         }
     }
 
@@ -308,9 +311,9 @@ impl Tree {
         second: &[Field<'_>],
     ) -> BtreeResult<LeafPair<'t>> {
         self.inspect(&leaf)?;
-        let other = LeafWrite::place(self, &leaf, second)?;
+        let other = LeafWrite::place(self, &leaf, &self.sought(second))?;
         debug_assert!(other.0 <= leaf.view().slot_count(), "a slot, or the one behind the last");
-        Ok(LeafPair::One(LeafWrite::at(self, leaf, first)?, other))
+        Ok(LeafPair::One(LeafWrite::at(self, leaf, &self.sought(first))?, other))
     }
 
     /// Goes down to level 1 for two keys in step: on each level the left page first (rule 1).
@@ -355,7 +358,7 @@ impl Tree {
             "two ways down in step"
         );
         let child = |page: &ReadGuard<'_>, key: &[Field<'_>]| {
-            let slot = self.child_slot((page.id(), page.view()), key, true)?;
+            let slot = self.child_slot((page.id(), page.view()), &self.sought(key), true)?;
             self.child(page.id(), page.view(), slot)
         };
         Ok((child(left, first)?, child(right.unwrap_or(left), second)?))

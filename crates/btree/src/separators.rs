@@ -100,8 +100,9 @@ impl Tree {
         if here < level {
             return Ok(None);
         }
+        let key = self.sought(key);
         while here > level {
-            let slot = self.child_slot((at.id(), at.view()), key, after)?;
+            let slot = self.child_slot((at.id(), at.view()), &key, after)?;
             let child = self.child(at.id(), at.view(), slot)?;
             let next = self.pages.read(child)?;
             here -= 1;

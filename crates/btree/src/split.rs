@@ -171,14 +171,14 @@ impl Tree {
     fn try_split(&self, group: &mut Group, wish: Wish<'_>, pages: usize) -> BtreeResult<Attempt> {
         let claim = self.space.claim(&self.unit, pages)?;
         debug_assert_eq!(claim.len(), pages, "all that was asked for");
-        let Some(parent) = self.write_at(wish.key, wish.level + 1)? else {
+        let Some(parent) = self.write_at(&self.sought(wish.key), wish.level + 1)? else {
             return self.grow_root(group, wish, claim);
         };
         if pages != 1 {
             return Ok(Attempt::NotRoot);
         }
         let place = (parent.id(), parent.view());
-        let slot = self.child_slot(place, wish.key, true)?;
+        let slot = self.child_slot(place, &self.sought(wish.key), true)?;
         debug_assert_eq!(parent.view().level(), wish.level + 1, "the level above");
         let id = self.child(parent.id(), parent.view(), slot)?;
         let page = self.pages.write(id)?;
@@ -246,7 +246,7 @@ impl Tree {
     fn place_on(&self, page: &WriteGuard<'_>, wish: Wish<'_>) -> BtreeResult<(u16, Option<usize>)> {
         let (v, part) = (page.view(), Self::part(wish.level));
         let interior = wish.level > 0;
-        let slot = self.lower_bound((page.id(), v), part, wish.key, interior, 0)?;
+        let slot = self.lower_bound((page.id(), v), part, &self.sought(wish.key), interior, 0)?;
         debug_assert!(slot <= v.slot_count(), "a slot, or the one behind the last");
         debug_assert_eq!(wish.key.len(), self.shape.order.len(), "a wish has a whole key");
         let Some(record) = v.record(slot).filter(|_| !interior) else { return Ok((slot, None)) };
@@ -364,6 +364,8 @@ impl Tree {
             let kind = kind(operation, self.context(level));
             change.apply(page, self.unit.id, kind, slot, &[payload], Undo::Never);
         };
+        // Its records are those of a page that was inspected, or a load's own.
+        change.note_inspected(new);
         let format = self.format_of(level, page_id, next_id);
         op(&mut change, new, level, Operation::Format, 0, &format);
         if !moved.is_empty() {
@@ -486,7 +488,9 @@ pub(crate) fn link(side: u8, id: PageId) -> [u8; 7] {
 /// `place`, or with the one there replaced; and whether the new one is the first at the right.
 fn middle(v: PageView<'_>, place: u16, old: Option<usize>, bytes: usize) -> (u16, bool) {
     let count = v.slot_count();
-    let length = |slot: u16| v.record(slot).map_or(0, <[u8]>::len);
+    let lengths: Vec<usize> =
+        (0..count).map(|slot| v.record(slot).map_or(0, <[u8]>::len)).collect();
+    let length = |slot: u16| lengths[usize::from(slot)];
     let inserted = old.is_none();
     let total = count + u16::from(inserted);
     debug_assert!(total > 0 && place < total, "the new one has a place");

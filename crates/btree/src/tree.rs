@@ -1,7 +1,7 @@
 //! `Tree`: what is fixed for the life of a B-tree, and how its pages are checked and searched.
 
 use crate::error::{BtreeError, BtreeResult};
-use crate::guess::Search;
+use crate::guess::{Guess, LOOKS_AHEAD, PREFETCH_SLOTS_MIN, bring_near};
 use crate::key::KeyBuf;
 use crate::kinds::{Context, Operation, kind, page_id_bytes};
 use crate::order::{KeyFields, KeyOrder, Part, Shape};
@@ -60,8 +60,8 @@ impl Tree {
         let (leaf_kind, splits) = (options.leaf_kind, options.splits);
         assert!(matches!(leaf_kind, PageKind::Data | PageKind::Index), "a leaf's kind");
         assert!(Arc::ptr_eq(&pages, space.pages()), "an allocator is of its database");
-        let interior = order.interior_layout(&leaf, nullable_key);
-        Tree { pages, space, unit, root, shape: Shape { order, leaf, interior }, leaf_kind, splits }
+        let shape = Shape::new(order, leaf, nullable_key);
+        Tree { pages, space, unit, root, shape, leaf_kind, splits }
     }
 
     /// Makes an allocated page, the future root, an empty tree. Logs 44 bytes.
@@ -219,13 +219,19 @@ impl Tree {
         }
     }
 
+    /// A key made ready for searches.
+    #[inline]
+    pub(crate) fn sought<'k>(&self, key: &'k [Field<'k>]) -> Sought<'_, 'k> {
+        Sought::new(&self.shape, key)
+    }
+
     /// The first slot in `from..` whose record is at or behind the key (`after`: behind it).
     #[inline]
     pub(crate) fn lower_bound(
         &self,
         page: (PageId, PageView<'_>),
         part: Part,
-        key: &[Field<'_>],
+        key: &Sought<'_, '_>,
         after: bool,
         from: u16,
     ) -> BtreeResult<u16> {
@@ -239,38 +245,63 @@ impl Tree {
     #[inline]
     pub(crate) fn search(
         &self,
-        (id, v): (PageId, PageView<'_>),
+        page: (PageId, PageView<'_>),
         part: Part,
-        key: &[Field<'_>],
+        key: &Sought<'_, '_>,
         after: bool,
         from: u16,
     ) -> BtreeResult<(u16, bool)> {
-        let (mut low, mut high) = (from, v.slot_count());
-        let (count, mut exact) = (high, false);
-        let key = Sought::new(&self.shape, part, key);
-        let (mut alike_low, mut alike_high) = (0, 0);
-        let mut search = Search::start(v, &key, (low, high.max(low)));
-        for look in 0.. {
-            if low >= high {
-                break;
-            }
-            search.prefetch(v, look, (low, high));
-            let middle = search.next(low, high);
-            debug_assert!(low <= middle && middle < high, "each turn looks at a slot between");
-            let bytes = fits::bytes_from(v, middle);
-            let bytes = bytes.ok_or_else(|| self.corrupt(id, fits::NO_RECORD))?;
-            let compared = key.compare(bytes, alike_low.min(alike_high));
-            let (order, alike) = compared.ok_or_else(|| self.corrupt(id, fits::NO_KEY))?;
-            let behind = order == Ordering::Less || (after && order == Ordering::Equal);
-            if behind {
-                (low, alike_low) = (middle + 1, alike);
-            } else {
-                (high, alike_high, exact) = (middle, alike, order == Ordering::Equal);
-            }
-            search.learn(middle, behind);
+        let high = page.1.slot_count().max(from);
+        let mut place = Place { low: from, high, alike_low: 0, alike_high: 0, exact: false };
+        // Where a key is a number, around where it should stand, until it is enclosed.
+        let mut guess = Guess::of(page.1, part, key, (from, high));
+        while let Some(slot) = guess.next((place.low, place.high)) {
+            let behind = self.look(page, part, (key, after), &mut place, slot)?;
+            guess.learn(slot, behind);
         }
-        debug_assert!(low == from || low <= count, "a slot, or the one behind the last");
-        Ok((low, exact))
+        while place.low < place.high {
+            // Pages above the leaves are near already.
+            if part == Part::Leaf && place.high - place.low >= PREFETCH_SLOTS_MIN {
+                bring_near(page.1, (place.low, place.high));
+            }
+            for _ in 0..LOOKS_AHEAD {
+                if place.low == place.high {
+                    break;
+                }
+                let middle = place.low + (place.high - place.low) / 2;
+                self.look(page, part, (key, after), &mut place, middle)?;
+            }
+        }
+        debug_assert!(place.low == from || place.low <= high, "a slot, or the one behind the last");
+        Ok((place.low, place.exact))
+    }
+
+    /// Compares one record: whether the key is behind it.
+    #[inline(always)]
+    fn look(
+        &self,
+        (id, v): (PageId, PageView<'_>),
+        part: Part,
+        (key, after): (&Sought<'_, '_>, bool),
+        place: &mut Place,
+        slot: u16,
+    ) -> BtreeResult<bool> {
+        debug_assert!(place.low <= slot && slot < place.high, "a slot in question");
+        let Some(bytes) = fits::bytes_from(v, slot) else {
+            return Err(self.corrupt(id, fits::NO_RECORD));
+        };
+        let alike = place.alike_low.min(place.alike_high);
+        let Some((order, alike)) = key.compare(part, bytes, alike) else {
+            return Err(self.corrupt(id, fits::NO_KEY));
+        };
+        let behind = order == Ordering::Less || (after && order == Ordering::Equal);
+        if behind {
+            (place.low, place.alike_low) = (slot + 1, alike);
+        } else {
+            (place.high, place.alike_high) = (slot, alike);
+            place.exact = order == Ordering::Equal;
+        }
+        Ok(behind)
     }
 
     /// The slot of the child that leads to a key; with `after`, an entry equal to it leads there.
@@ -279,7 +310,7 @@ impl Tree {
     pub(crate) fn child_slot(
         &self,
         page: (PageId, PageView<'_>),
-        key: &[Field<'_>],
+        key: &Sought<'_, '_>,
         after: bool,
     ) -> BtreeResult<u16> {
         debug_assert!(page.1.slot_count() > 0, "an interior page was checked");
@@ -319,6 +350,18 @@ impl Tree {
         }
         Ok(())
     }
+}
+
+/// Where a search stands: the slots in question, and what is known of the records around them.
+struct Place {
+    low: u16,
+    high: u16,
+    /// Columns of the key that the record below the slots in question begins with.
+    alike_low: usize,
+    /// And the record above them.
+    alike_high: usize,
+    /// The record above them has the key.
+    exact: bool,
 }
 
 pub(crate) fn format_payload(

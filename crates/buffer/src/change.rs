@@ -102,6 +102,11 @@ impl<'a> Change<'a> {
         self.guard(page).id()
     }
 
+    /// A page's slots are sound, as whoever changes it knows.
+    pub fn note_inspected(&self, page: PageRef) {
+        self.guard(page).note_inspected();
+    }
+
     /// Bytes logged so far; a change may log at most 60 KB.
     pub fn logged_bytes(&self) -> usize {
         self.group.len()

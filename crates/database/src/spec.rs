@@ -44,7 +44,9 @@ pub(crate) fn row_spec(spec: &HobtSpec, unit: base::AllocUnitId) -> rowstore::Ho
             }
         };
         let number = number(sql_type).filter(|_| !(uniquifier && n == last));
-        KeyColumn { hash, compare, number, descending: k.descending, leaf_column: k.field }
+        let weights = types::storage_weights(sql_type, collation);
+        let (descending, leaf_column) = (k.descending, k.field);
+        KeyColumn { hash, compare, number, weights, descending, leaf_column }
     };
     rowstore::HobtSpec {
         hobt: spec.hobt,

@@ -20,6 +20,8 @@ use types::{
 
 /// How deep a tree may nest: what `bind` admits, with the conversions it adds.
 pub(crate) const DEPTH_MAX: usize = limits::EXPRESSION_DEPTH_MAX * 4;
+/// Functions with one answer in a run, for which there is room at once.
+const ONCE_RESERVED: usize = 12;
 /// Arguments of a function that need no allocation.
 const ARGUMENTS_INLINE: usize = 4;
 
@@ -387,11 +389,17 @@ impl FunctionCall {
             return Ok(value.clone());
         }
         let value = self.eval_now(run)?;
+        if run.once.is_empty() {
+            run.once.reserve(ONCE_RESERVED);
+        }
         run.once.push((place, value.clone()));
         Ok(value)
     }
 
     fn eval_now(&self, run: &mut Run<'_>) -> SqlResult<Value> {
+        if self.args.is_empty() {
+            return self.call(run, &[]);
+        }
         let mut few = [const { Value::Null }; ARGUMENTS_INLINE];
         let mut more;
         let args = if self.args.len() <= ARGUMENTS_INLINE {
@@ -403,6 +411,10 @@ impl FunctionCall {
         for (place, arg) in args.iter_mut().zip(&self.args) {
             *place = arg.eval(run)?;
         }
+        self.call(run, args)
+    }
+
+    fn call(&self, run: &Run<'_>, args: &[Value]) -> SqlResult<Value> {
         let mut call = Call {
             facts: run.facts,
             arg_types: &self.arg_types,

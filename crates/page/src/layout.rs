@@ -188,6 +188,12 @@ impl RowLayout {
         self.places.iter().take(columns).map(end).max().unwrap_or(4)
     }
 
+    /// Where the fixed part of every record ends, if each has the same.
+    #[inline]
+    pub(crate) fn common_fixed_end(&self) -> Option<usize> {
+        self.index_record.then_some(usize::from(self.fixed_end))
+    }
+
     pub(crate) fn is_of_entries(&self) -> bool {
         self.index_record
     }
@@ -410,7 +416,7 @@ impl<'a> RowView<'a> {
 }
 
 #[inline]
-fn fixed_end_of(record: &[u8]) -> Option<usize> {
+pub(crate) fn fixed_end_of(record: &[u8]) -> Option<usize> {
     Some(usize::from(u16_at(record.get(..4)?, 2)))
 }
 

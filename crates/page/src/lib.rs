@@ -11,6 +11,7 @@
 
 mod bitmap;
 mod checksum;
+mod column;
 mod damage;
 pub mod fits;
 mod forward;
@@ -18,10 +19,12 @@ mod header;
 mod layout;
 mod record;
 mod row_check;
+pub mod runs;
 mod slots;
 
 pub use bitmap::{EXTENTS_PER_INTERVAL, ExtentBits, PFS_INTERVAL, Pfs};
 pub use checksum::{seal, verify};
+pub use column::Column;
 pub use damage::{Damage, check as check_slots, damages, header_damages};
 pub use forward::{
     RID_BYTES, STUB_BYTES, forwarded, home_of, homed, kind_before, pad, rid_bytes, rid_of,

@@ -111,6 +111,7 @@ pub(crate) fn pieces_spec(owner: &HobtSpec, unit: AllocUnitId) -> HobtSpec {
             hash: None,
             compare: <[u8]>::cmp,
             number: None,
+            weights: None,
             descending: false,
             leaf_column: 0,
         }],

@@ -48,7 +48,7 @@ pub use sort_key::append_sort_key;
 pub use sql_type::{ALL_TYPES, Family, Length, SqlType};
 pub use storage::{
     CorruptValue, StorageOrder, compare_storage, decode_storage, encode_storage, fixed_width,
-    number_of, storage_bytes, stored_number,
+    number_of, storage_bytes, storage_weights, stored_number,
 };
 pub use storage_hash::{StorageHash, hash_storage};
 pub use value::{DateTime, DateTime2, DateTimeOffset, SmallDateTime, Value};

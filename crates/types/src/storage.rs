@@ -384,6 +384,15 @@ pub fn compare_storage(sql_type: SqlType, collation: Collation) -> StorageOrder 
     }
 }
 
+/// A weight for each byte of stored forms: of two whose first different bytes have different
+/// weights, [`compare_storage`] puts the one with the lesser weight first.
+pub fn storage_weights(sql_type: SqlType, collation: Collation) -> Option<&'static [u8; 256]> {
+    match sql_type {
+        SqlType::Char(_) | SqlType::VarChar(_) => collation.first_weights(),
+        _ => None,
+    }
+}
+
 #[inline]
 fn compare_signed<const N: usize>(a: &[u8], b: &[u8]) -> Ordering {
     let number = |x: &[u8]| match x.first_chunk::<N>() {

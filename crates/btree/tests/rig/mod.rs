@@ -75,6 +75,7 @@ impl Schema {
             hash: None,
             compare: compare_ints,
             number: Some(Number::Signed),
+            weights: None,
             descending,
             leaf_column,
         };
@@ -82,6 +83,7 @@ impl Schema {
             hash: None,
             compare: compare_bytes,
             number: None,
+            weights: None,
             descending: false,
             leaf_column,
         };

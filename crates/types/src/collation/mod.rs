@@ -186,6 +186,18 @@ impl Collation {
         }
     }
 
+    /// A weight for each byte of code page 1252 that decides the order of strings where their
+    /// first different bytes have different weights; `None` where bytes alone decide nothing.
+    pub fn first_weights(self) -> Option<&'static [u8; 256]> {
+        match self {
+            Collation::SqlLatin1CiAs | Collation::SqlLatin1CsAs | Collation::SqlLatin1CiAi => {
+                Some(cp1252::weights_of(false, false))
+            }
+            Collation::Latin1Bin | Collation::Latin1Bin2 => Some(&CODES_ALONE),
+            Collation::Latin1CiAs | Collation::Latin1CsAs | Collation::Latin1CiAi => None,
+        }
+    }
+
     /// Whether two single bytes of code page 1252 are the same character.
     pub fn same_char(self, a: u8, b: u8) -> bool {
         match self {
@@ -210,6 +222,17 @@ impl Collation {
         }
     }
 }
+
+/// Each code is its own weight.
+static CODES_ALONE: [u8; 256] = {
+    let mut codes = [0; 256];
+    let mut code = 0;
+    while code < codes.len() {
+        codes[code] = code as u8;
+        code += 1;
+    }
+    codes
+};
 
 /// Compares two sequences, the shorter one continued with `pad`.
 fn pad_compare<T: Ord + Copy>(

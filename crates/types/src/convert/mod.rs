@@ -54,6 +54,14 @@ pub fn convert_dated(
     style: i32,
     format: DateFormat,
 ) -> SqlResult<Value> {
+    // What loops convert most, before all that is asked of other pairs.
+    match (value, to) {
+        (Value::Float(x), SqlType::Int) if x.abs() < f64::from(i32::MAX) => {
+            return Ok(Value::Int(*x as i32));
+        }
+        (Value::Int(_), SqlType::VarChar(_)) => return to_text::convert(value, from, to, style),
+        _ => {}
+    }
     if value.is_null() || from == to {
         return Ok(value.clone());
     }
