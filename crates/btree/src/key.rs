@@ -102,20 +102,8 @@ impl KeyBuf {
     /// When it is off the row, which a key column never is.
     pub fn push(&mut self, field: Field<'_>) {
         let before = self.0.len;
-        let bytes = match field {
-            Field::Null => return self.0.extend(&[NULL]),
-            Field::Inline(b) => b,
-            Field::OffRow(_) => unreachable!("a key column is in the row"),
-        };
-        if bytes.len() < usize::from(LONG) {
-            self.0.extend(&[bytes.len() as u8]);
-        } else {
-            let n = u16::try_from(bytes.len()).expect("a column of a key fits a page");
-            let [low, high] = n.to_le_bytes();
-            self.0.extend(&[LONG, low, high]);
-        }
-        self.0.extend(bytes);
-        debug_assert!(self.0.len > before + bytes.len(), "a column and its length");
+        spell(field, |bytes| self.0.extend(bytes));
+        debug_assert!(self.0.len > before, "a column has a byte at least");
     }
 
     /// The columns.
@@ -124,6 +112,27 @@ impl KeyBuf {
         debug_assert_eq!(fields.as_slice().is_empty(), self.is_empty(), "a column has a byte");
         fields
     }
+}
+
+/// Hands out the spelling of a column of a key, piece by piece.
+///
+/// # Panics
+/// When it is off the row, which a key column never is.
+#[inline]
+pub fn spell(field: Field<'_>, mut piece: impl FnMut(&[u8])) {
+    let bytes = match field {
+        Field::Null => return piece(&[NULL]),
+        Field::Inline(bytes) => bytes,
+        Field::OffRow(_) => unreachable!("a key column is in the row"),
+    };
+    if bytes.len() < usize::from(LONG) {
+        piece(&[bytes.len() as u8]);
+    } else {
+        let n = u16::try_from(bytes.len()).expect("a column of a key fits a page");
+        let [low, high] = n.to_le_bytes();
+        piece(&[LONG, low, high]);
+    }
+    piece(bytes);
 }
 
 /// Reads the spelling of a key; `None` when it is none.

@@ -31,7 +31,7 @@ pub use bulk::{BULK_PAGE_LOG_BYTES, BulkLoad};
 pub use compact::{Compacted, LeafUse, Leaves};
 pub use error::{BtreeError, BtreeResult};
 pub use free::{FREE_LOG_BYTES_MAX, Freed};
-pub use key::{KeyBuf, key_fields};
+pub use key::{KeyBuf, key_fields, spell};
 pub use kinds::{Difference, KINDS, Logged, logged, may_leave_ghost};
 pub use leaf::{LeafEnd, LeafRead, LeafWrite, Next, Position};
 pub use modify::{expunge_log_bytes, ghost_log_bytes, insert_log_bytes, replace_log_bytes};

@@ -287,7 +287,7 @@ impl Tree {
         slot: u16,
     ) -> BtreeResult<bool> {
         debug_assert!(place.low <= slot && slot < place.high, "a slot in question");
-        let Some(bytes) = fits::bytes_from(v, slot) else {
+        let Some(bytes) = fits::bytes_of(v, slot) else {
             return Err(self.corrupt(id, fits::NO_RECORD));
         };
         let alike = place.alike_low.min(place.alike_high);

@@ -21,6 +21,8 @@ use wal::{Appended, Group, Kind, PageOp, RecordFlags, TransactionChain};
 
 /// Pages one change may hold.
 const PAGES_MAX: usize = 32;
+/// Pages that need no heap: most changes have one, a split four and the maps.
+const FEW: usize = 2;
 const _: () = assert!(PAGES_MAX <= u32::BITS as usize);
 
 /// A page within a change.
@@ -49,7 +51,9 @@ pub enum Undo {
 pub struct Change<'a> {
     pages: &'a Pages,
     group: &'a mut Group,
-    guards: [Option<WriteGuard<'a>>; PAGES_MAX],
+    few: [Option<WriteGuard<'a>>; FEW],
+    /// Those beyond the few.
+    more: Vec<WriteGuard<'a>>,
     count: usize,
     /// Which of them have been altered, by position.
     touched: u32,
@@ -61,8 +65,8 @@ impl<'a> Change<'a> {
     pub fn new(pages: &'a Pages, group: &'a mut Group) -> Self {
         group.clear();
         assert!(group.is_empty(), "a change begins with nothing logged");
-        let guards = [const { None }; PAGES_MAX];
-        Change { pages, group, guards, count: 0, touched: 0, started: false }
+        let few = [const { None }; FEW];
+        Change { pages, group, few, more: Vec::new(), count: 0, touched: 0, started: false }
     }
 
     /// The database's pages.
@@ -73,9 +77,11 @@ impl<'a> Change<'a> {
     /// Takes a latched page into the change, which keeps it until it is finished.
     pub fn add(&mut self, guard: WriteGuard<'a>) -> PageRef {
         assert!(self.count < PAGES_MAX, "a change holds a bounded number of pages");
-        debug_assert!(self.guards[self.count].is_none(), "places are taken in order");
         debug_assert!(state::is_exclusive(guard.slot.state()), "a change holds its pages alone");
-        self.guards[self.count] = Some(guard);
+        match self.few.get_mut(self.count) {
+            Some(place) => *place = Some(guard),
+            None => self.more.push(guard),
+        }
         self.count += 1;
         PageRef(self.count as u8 - 1)
     }
@@ -83,13 +89,14 @@ impl<'a> Change<'a> {
     /// The page of that id, if the change holds it.
     pub fn find(&self, id: base::PageId) -> Option<PageRef> {
         debug_assert!(self.count <= PAGES_MAX, "a bounded number of pages");
-        let is = |g: &Option<WriteGuard<'a>>| g.as_ref().is_some_and(|g| g.id() == id);
-        self.guards[..self.count].iter().position(is).map(|i| PageRef(i as u8))
+        (0..self.count as u8).map(PageRef).find(|page| self.guard(*page).id() == id)
     }
 
     fn guard(&self, page: PageRef) -> &WriteGuard<'a> {
         debug_assert!(usize::from(page.0) < self.count, "a page reference is of this change");
-        self.guards[usize::from(page.0)].as_ref().expect("a page reference is of this change")
+        let n = usize::from(page.0);
+        let guard = self.few.get(n).map_or_else(|| self.more.get(n - FEW), Option::as_ref);
+        guard.expect("a page reference is of this change")
     }
 
     /// A page as it is with the operations so far.
@@ -148,7 +155,11 @@ impl<'a> Change<'a> {
         assert!(pushed.is_ok(), "a change fits its group");
         self.touched |= 1 << page.0;
         let op = PageOp { kind, page: id, slot, unit, payload: self.group.last_payload() };
-        let guard = self.guards[usize::from(page.0)].as_mut();
+        let n = usize::from(page.0);
+        let guard = match self.few.get_mut(n) {
+            Some(place) => place.as_mut(),
+            None => self.more.get_mut(n - FEW),
+        };
         let guard = guard.expect("a page reference is of this change");
         if let Err(e) = self.pages.redo.apply(&op, guard.bytes_mut()) {
             // Forward, record and page come from the same caller: not fitting is our bug.
@@ -180,9 +191,9 @@ impl<'a> Change<'a> {
     fn each_touched(&mut self, mut each: impl FnMut(&mut WriteGuard<'a>)) {
         let beyond = self.touched.checked_shr(self.count as u32).unwrap_or(0);
         debug_assert_eq!(beyond, 0, "only what it holds is altered");
-        for (i, guard) in self.guards[..self.count].iter_mut().enumerate() {
+        for (i, guard) in self.few.iter_mut().flatten().chain(&mut self.more).enumerate() {
             if self.touched & (1 << i) != 0 {
-                each(guard.as_mut().expect("a change keeps its pages"));
+                each(guard);
             }
         }
     }

@@ -14,35 +14,44 @@ use std::ops::Range;
 /// A column of a layout.
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
-    place: Place,
-    number: usize,
-    /// What all entries of an index have alike; `None` where each record says it.
-    front: Option<Front>,
+    form: Form,
+    /// The byte of an entry's null bitmap that has the column's bit, and the bit; 0 where there is
+    /// no bitmap.
+    nulls: u16,
+    null: u8,
+    number: u16,
 }
 
-/// Where an entry has the parts behind its fixed columns.
+/// How the column is found.
 #[derive(Clone, Copy, Debug)]
-struct Front {
-    /// The byte with the column's bit in the null bitmap, if there is one.
-    nulls: usize,
-    /// That bit, or 0.
-    null: u8,
-    variable: usize,
+enum Form {
+    /// In an entry, between these bytes.
+    Fixed(u16, u16),
+    /// In an entry, as the n-th variable column; and where the variable part begins.
+    Variable(u16, u16),
+    /// In a row, which says where its parts begin: it may be older than its last columns.
+    InRow(Place),
+    /// Not here.
+    Other,
 }
 
 impl RowLayout {
     /// A column, to be read in many records.
-    #[inline]
     pub fn column(&self, number: usize) -> Column {
-        let front = self.common_fixed_end().map(|end| match self.has_null_bitmap() {
-            true => Front {
-                nulls: end + 2 + number / 8,
-                null: 1 << (number % 8),
-                variable: end + 2 + self.column_count().div_ceil(8),
-            },
-            false => Front { nulls: 0, null: 0, variable: end },
-        });
-        Column { place: self.place(number), number, front }
+        let (place, bitmap) = (self.place(number), self.column_count().div_ceil(8) as u16);
+        let Some(end) = self.common_fixed_end() else {
+            return Column { form: Form::InRow(place), nulls: 0, null: 0, number: number as u16 };
+        };
+        let (nulls, null, variable) = match self.has_null_bitmap() {
+            true => (end + 2 + number as u16 / 8, 1 << (number % 8), end + 2 + bitmap),
+            false => (0, 0, end),
+        };
+        let form = match place {
+            Place::Fixed { offset, bytes } => Form::Fixed(offset, offset + bytes),
+            Place::Variable { index } => Form::Variable(index, variable),
+            Place::Bit { .. } => Form::Other,
+        };
+        Column { form, nulls, null, number: number as u16 }
     }
 }
 
@@ -50,31 +59,32 @@ impl Column {
     /// Where its bytes are, if they stand in the record and are not NULL.
     #[inline(always)]
     pub fn range(&self, record: &[u8]) -> Option<Range<usize>> {
-        let Some(front) = &self.front else { return self.range_in_row(record) };
-        if front.null != 0 && *record.get(front.nulls)? & front.null != 0 {
+        if self.null != 0 && *record.get(usize::from(self.nulls))? & self.null != 0 {
             return None;
         }
-        match self.place {
-            Place::Fixed { offset, bytes } => Some(span(offset, bytes)),
-            Place::Variable { index } => variable(record, front.variable, usize::from(index)),
-            Place::Bit { .. } => None,
+        match self.form {
+            Form::Variable(index, at) => variable(record, usize::from(at), usize::from(index)),
+            Form::Fixed(from, to) => Some(usize::from(from)..usize::from(to)),
+            Form::InRow(place) => self.range_in_row(place, record),
+            Form::Other => None,
         }
     }
 
-    /// The same of a row, which may be older than its last columns.
-    fn range_in_row(&self, record: &[u8]) -> Option<Range<usize>> {
-        let end = fixed_end_of(record)?;
+    fn range_in_row(&self, place: Place, record: &[u8]) -> Option<Range<usize>> {
+        let (end, number) = (fixed_end_of(record)?, usize::from(self.number));
         let mut at = end;
         if *record.first()? & HAS_NULLS != 0 {
             let stored = usize::from(u16_at(record.get(end..end + 2)?, 0));
-            let null = record.get(end + 2 + self.number / 8)? & (1 << (self.number % 8)) != 0;
-            if self.number >= stored || null {
+            let null = record.get(end + 2 + number / 8)? & (1 << (number % 8)) != 0;
+            if number >= stored || null {
                 return None;
             }
             at += 2 + stored.div_ceil(8);
         }
-        match self.place {
-            Place::Fixed { offset, bytes } => Some(span(offset, bytes)),
+        match place {
+            Place::Fixed { offset, bytes } => {
+                Some(usize::from(offset)..usize::from(offset) + usize::from(bytes))
+            }
             Place::Variable { index } => variable(record, at, usize::from(index)),
             Place::Bit { .. } => None,
         }
@@ -82,24 +92,28 @@ impl Column {
 }
 
 #[inline(always)]
-fn span(offset: u16, bytes: u16) -> Range<usize> {
-    usize::from(offset)..usize::from(offset) + usize::from(bytes)
+fn variable(record: &[u8], at: usize, index: usize) -> Option<Range<usize>> {
+    if index > 0 {
+        return further(record, at, index);
+    }
+    let [low, high, end_low, end_high] = *record.get(at..)?.first_chunk()?;
+    let count = u16::from_le_bytes([low, high]);
+    let end = usize::from(u16::from_le_bytes([end_low, end_high]));
+    let from = at + 2 + 2 * usize::from(count);
+    // The end of what is off the row is beyond any record's.
+    let is_there = record[0] & HAS_VARIABLE != 0 && count > 0 && from <= end && end <= record.len();
+    is_there.then_some(from..end)
 }
 
-#[inline(always)]
-fn variable(record: &[u8], at: usize, index: usize) -> Option<Range<usize>> {
+/// The same of a variable column that is not the first: it begins where the one before ends.
+fn further(record: &[u8], at: usize, index: usize) -> Option<Range<usize>> {
     let own = at + 2 + 2 * index;
     let front = record.get(at..own + 2)?;
-    let count = usize::from(u16_at(front, 0));
-    if record[0] & HAS_VARIABLE == 0 || index >= count {
+    if record[0] & HAS_VARIABLE == 0 || index >= usize::from(u16_at(front, 0)) {
         return None;
     }
     let end = usize::from(u16_at(front, own - at));
-    let from = match index {
-        0 => at + 2 + 2 * count,
-        _ => usize::from(u16_at(front, own - at - 2) & !OFF_ROW),
-    };
-    // The end of what is off the row is beyond any record's.
+    let from = usize::from(u16_at(front, own - at - 2) & !OFF_ROW);
     (from <= end && end <= record.len()).then_some(from..end)
 }
 

@@ -40,6 +40,15 @@ pub fn bytes_from(v: PageView<'_>, slot: u16) -> Option<&[u8]> {
     if from < PAGE_HEADER_BYTES { None } else { v.0.get(from..) }
 }
 
+/// The same of a slot that the page has, as its reader knows: any other gives some bytes of the
+/// page, or none.
+#[inline(always)]
+pub fn bytes_of(v: PageView<'_>, slot: u16) -> Option<&[u8]> {
+    let place = (PAGE_BYTES - 2).wrapping_sub(2 * usize::from(slot));
+    let from = usize::from(u16::from_le_bytes(*v.0.get(place..)?.first_chunk()?));
+    if from < PAGE_HEADER_BYTES { None } else { v.0.get(from..) }
+}
+
 /// Whether so many bytes can be placed; when records must be packed for it, all are checked.
 fn placeable(v: PageView<'_>, bytes: usize, new_slot_bytes: usize) -> Fit<()> {
     let floor = PAGE_BYTES - 2 * usize::from(v.slot_count()) - new_slot_bytes;

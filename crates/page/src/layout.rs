@@ -190,8 +190,8 @@ impl RowLayout {
 
     /// Where the fixed part of every record ends, if each has the same.
     #[inline]
-    pub(crate) fn common_fixed_end(&self) -> Option<usize> {
-        self.index_record.then_some(usize::from(self.fixed_end))
+    pub(crate) fn common_fixed_end(&self) -> Option<u16> {
+        self.index_record.then_some(self.fixed_end)
     }
 
     pub(crate) fn is_of_entries(&self) -> bool {

@@ -143,7 +143,8 @@ mod tests {
             let (mut page, mut model) = (fresh(), Vec::new());
             // In any order of slots, so that records and slots are not in step.
             for (id, (extra, ghost, place)) in lengths.into_iter().enumerate() {
-                let (slot, r) = (usize::from(place) % (model.len() + 1), record(id as u8, extra, ghost));
+                let slot = usize::from(place) % (model.len() + 1);
+                let r = record(id as u8, extra, ghost);
                 if PageMut(&mut page).has_room(r.len()) {
                     PageMut(&mut page).insert(slot as u16, &r);
                     model.insert(slot, r);

@@ -12,6 +12,7 @@ use access::{Granule, Isolation, LockPlan, Strength};
 use base::PageId;
 use btree::KeyOrder;
 use lock::{Duration, Kind, Mode, Outcome, Resource, Ticket, Timeout};
+use page::Field;
 use std::hash::Hasher;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -82,15 +83,14 @@ pub(crate) enum Tried {
 
 /// FNV-1a over what equal keys have in common: the 48 bits of KEY resources. So a key that is
 /// spelled anew ('abc', 'ABC') stays the resource that its holders and waiters know.
-pub(crate) fn key_hash(order: &KeyOrder, spelled: &[u8]) -> u64 {
+pub(crate) fn key_hash(order: &KeyOrder, key: &[Field<'_>]) -> u64 {
+    assert!(key.len() <= order.len(), "a key has the columns of its order");
     let mut h = Fnv(0xcbf2_9ce4_8422_2325);
     if order.columns().iter().all(|c| c.hash.is_none()) {
-        h.write(spelled);
+        key.iter().for_each(|field| btree::spell(*field, |bytes| h.write(bytes)));
         return h.bits();
     }
-    let fields = btree::key_fields(spelled).expect("a key that is locked has been spelled");
-    assert!(fields.as_slice().len() <= order.len(), "a key has the columns of its order");
-    for (field, column) in fields.as_slice().iter().zip(order.columns()) {
+    for (field, column) in key.iter().zip(order.columns()) {
         let Some(bytes) = field.inline() else {
             h.write_u8(0);
             continue;

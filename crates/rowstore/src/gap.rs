@@ -53,7 +53,7 @@ impl RowHobt {
         self.tree().copy_key(record, &mut key)?;
         let columns = self.tree().order().len();
         debug_assert_eq!(key.fields().as_slice().len(), columns, "a record has its whole key");
-        Some(self.key_resource(key.bytes()))
+        Some(self.key_resource(key.fields().as_slice()))
     }
 
     /// Tests the gap that a new key at a slot falls into, while the leaf is latched.

@@ -29,7 +29,7 @@ use access::LockPlan;
 use base::PageId;
 use btree::{KeyBuf, KeyFields, Tree};
 use os::sync::RwLock;
-use page::VersionTag;
+use page::{Field, VersionTag};
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -299,9 +299,14 @@ impl RowHobt {
 
     /// Refuses to change or to put a key where the changer's moment sees a row with it whose ghost
     /// lies here: somebody has deleted it since.
-    pub(crate) fn judge_graves(&self, work: &Work, plan: &LockPlan, key: &KeyBuf) -> RowResult<()> {
+    pub(crate) fn judge_graves(
+        &self,
+        work: &Work,
+        plan: &LockPlan,
+        key: &[Field<'_>],
+    ) -> RowResult<()> {
         let Some(at) = self.may_conflict(plan) else { return Ok(()) };
-        let whole = Some(Bound { key, inclusive: true });
+        let whole = Some(Bound { key: &KeyBuf::of(key), inclusive: true });
         self.state.graves.each(self.tree(), (whole, whole), false, &mut |ghost| {
             self.judge_grave(work, (plan, at), ghost).map(ControlFlow::Continue)
         })

@@ -39,9 +39,8 @@ enum Put {
 }
 
 impl RowHobt {
-    pub(crate) fn key_resource(&self, spelled: &[u8]) -> Resource {
-        debug_assert!(btree::key_fields(spelled).is_some(), "a key is spelled by its columns");
-        Resource::key(self.home.database, self.spec.hobt, key_hash(self.tree().order(), spelled))
+    pub(crate) fn key_resource(&self, key: &[Field<'_>]) -> Resource {
+        Resource::key(self.home.database, self.spec.hobt, key_hash(self.tree().order(), key))
     }
 
     fn key_of_record<'a>(&'a self, record: &'a [u8], fields: &mut KeyFields<'a>) {
@@ -208,8 +207,7 @@ impl RowHobt {
         let mut fields = KeyFields::default();
         self.key_of_record(record, &mut fields);
         let key = fields.as_slice();
-        let spelled = KeyBuf::of(key);
-        let resource = self.key_resource(spelled.bytes());
+        let resource = self.key_resource(key);
         let mut new = self.written(work, record)?;
         loop {
             let bytes = new.record.len();
@@ -253,9 +251,9 @@ impl RowHobt {
             match leaf.record().filter(|_| ghost) {
                 Some(record) => {
                     let place = (leaf.page_id(), leaf.slot());
-                    self.judge_ghost(work, plan, (record, place), &spelled)?;
+                    self.judge_ghost(work, plan, (record, place), key)?;
                 }
-                None => self.judge_graves(work, plan, &spelled)?,
+                None => self.judge_graves(work, plan, key)?,
             }
             if let Some(room) = self.link_to(work, &mut new, leaf.record().filter(|_| ghost))? {
                 drop(leaf);
@@ -339,7 +337,7 @@ impl RowHobt {
         loop {
             let leaf = tree.seek_write(key)?;
             let Some(record) = leaf.record() else {
-                self.judge_graves(work, plan, &KeyBuf::of(key))?;
+                self.judge_graves(work, plan, key)?;
                 return Ok(None);
             };
             if !covered {
@@ -562,7 +560,7 @@ impl RowHobt {
         self.key_of_record(record, &mut fields);
         let new = fields.as_slice();
         let new_spelled = KeyBuf::of(new);
-        let resources = [self.key_resource(old.bytes()), self.key_resource(new_spelled.bytes())];
+        let resources = [self.key_resource(old.fields().as_slice()), self.key_resource(new)];
         debug_assert_ne!(*old, new_spelled, "the row gets another key");
         let (mut put, mut tries) = (self.written(work, record)?, 0);
         loop {
@@ -713,14 +711,14 @@ impl<'t> Latched<'t> {
         let at = |old| (self.place(old).0.page_id(), self.place(old).1);
         match self.old_record() {
             Some(record) => hobt.judge(work, plan, (record, at(true)))?,
-            None => hobt.judge_graves(work, plan, old)?,
+            None => hobt.judge_graves(work, plan, old.fields().as_slice())?,
         }
         match self.new_record() {
             Some(record) if current(record) == Current::Ghost => {
-                hobt.judge_ghost(work, plan, (record, at(false)), new)
+                hobt.judge_ghost(work, plan, (record, at(false)), new.fields().as_slice())
             }
             Some(_) => Ok(()),
-            None => hobt.judge_graves(work, plan, new),
+            None => hobt.judge_graves(work, plan, new.fields().as_slice()),
         }
     }
 

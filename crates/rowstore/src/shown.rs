@@ -21,6 +21,6 @@ impl RowHobt {
     pub fn key_lock(&self, record: &[u8]) -> Option<Resource> {
         let mut key = btree::KeyBuf::default();
         self.tree.as_ref()?.copy_key(record, &mut key)?;
-        Some(self.key_resource(key.bytes()))
+        Some(self.key_resource(key.fields().as_slice()))
     }
 }

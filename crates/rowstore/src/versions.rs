@@ -30,9 +30,8 @@ use crate::hobt::RowHobt;
 use access::{Granule, Isolation, LockPlan, Strength};
 use base::limits::VERSION_TAG_BYTES;
 use base::{PageId, Xsn};
-use btree::KeyBuf;
 use buffer::Change;
-use page::{Previous, RID_BYTES, RecordKind, VersionTag};
+use page::{Field, Previous, RID_BYTES, RecordKind, VersionTag};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -150,7 +149,7 @@ impl RowHobt {
         work: &Work,
         plan: &LockPlan,
         (ghost, place): (&[u8], (PageId, u16)),
-        key: &KeyBuf,
+        key: &[Field<'_>],
     ) -> RowResult<()> {
         let Some(at) = plan.unchanged_since else { return Ok(()) };
         if self.is_own(work, ghost) {
