@@ -90,6 +90,25 @@ impl<'f> Batch<'f> {
         self.pages.len()
     }
 
+    /// Whether two copies are of pages that follow each other in a file.
+    fn are_neighbours(&self, a: usize, b: usize) -> bool {
+        let ((file, page), (next_file, next)) = (self.pages[a], self.pages[b]);
+        file.number == next_file.number && page + 1 == next
+    }
+
+    /// Copies that follow each other, on their way home.
+    fn sealed(&self, run: &[usize]) -> &[u8] {
+        for &i in run {
+            let (file, page) = self.pages[i];
+            let writing = file.state(page).load(Relaxed) & WRITING != 0;
+            assert!(writing, "the page stays in memory until its home is durable");
+            let copy = self.buffer[(i + 1) * PAGE_BYTES..].first_chunk();
+            let id = PageId { file: file.id, page };
+            debug_assert!(copy.is_some_and(|b| page::verify(b, id)), "{id}: sealed");
+        }
+        &self.buffer[(run[0] + 1) * PAGE_BYTES..][..run.len() * PAGE_BYTES]
+    }
+
     fn copy_mut(&mut self, i: usize) -> &mut PageBytes {
         assert!(i < BATCH_PAGES, "a copy of the batch");
         // The first page of the buffer is the doublewrite area's header.
@@ -201,17 +220,11 @@ impl Writer {
         let mut order: Vec<usize> = (0..batch.pages.len()).collect();
         order.sort_unstable_by_key(|&i| (batch.pages[i].0.number, batch.pages[i].1));
         self.counters.add(Event::PageWrite, order.len() as u64);
-        for &i in &order {
-            let (file, page) = batch.pages[i];
-            let from = (i + 1) * PAGE_BYTES;
-            let bytes = &batch.buffer[from..from + PAGE_BYTES];
-            let offset = u64::from(page) * PAGE_BYTES as u64;
-            let writing = file.state(page).load(Relaxed) & WRITING != 0;
-            assert!(writing, "the page stays in memory until its home is durable");
-            let sealed = bytes.first_chunk();
-            let id = PageId { file: file.id, page };
-            debug_assert!(sealed.is_some_and(|b| page::verify(b, id)), "{id}: sealed");
-            if let Err(e) = file.file.write_at(bytes, offset) {
+        // Neighbours whose copies are neighbours too are one write.
+        for run in order.chunk_by(|&a, &b| a + 1 == b && batch.are_neighbours(a, b)) {
+            let (file, page) = batch.pages[run[0]];
+            let bytes = batch.sealed(run);
+            if let Err(e) = file.file.write_at(bytes, u64::from(page) * PAGE_BYTES as u64) {
                 os::stop::process(&format!("write page ({}:{page}): {e}", file.id));
             }
         }

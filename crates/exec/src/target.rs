@@ -35,6 +35,15 @@ pub(crate) struct Target {
     key: Stored,
 }
 
+/// A text that a column takes without a change.
+#[inline]
+fn fits_as_it_is(value: &Value, column: SqlType) -> bool {
+    match (value, column) {
+        (Value::Char(text), SqlType::VarChar(length)) => text.len() <= length.limit(),
+        _ => false,
+    }
+}
+
 /// What other indexes know a base row by.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Locator {
@@ -148,7 +157,7 @@ impl Target {
         if value.is_null() {
             return if c.nullable || !c.stored { Ok(value) } else { Err(self.null(column)) };
         }
-        if from == c.sql_type {
+        if from == c.sql_type || fits_as_it_is(&value, c.sql_type) {
             return Ok(value);
         }
         let dated = is_dated(from, c.sql_type);
