@@ -31,8 +31,7 @@ pub(crate) fn bring_near(page: PageView<'_>, (low, high): (u16, u16)) {
     let middle = |low: u16, high: u16| low + high.saturating_sub(low) / 2;
     // No slot is checked: a wrong address is nobody's, and brings nothing.
     let near = |slot: u16| {
-        let at = (base::limits::PAGE_BYTES - 2).wrapping_sub(2 * usize::from(slot));
-        let at = page.0.get(at..at.wrapping_add(2)).map_or(0, |b| u16::from_le_bytes([b[0], b[1]]));
+        let at = fits::slot_word(page, slot);
         os::vm::prefetch(page.0.as_ptr().wrapping_add(usize::from(at)));
     };
     let first = middle(low, high);

@@ -44,9 +44,17 @@ pub fn bytes_from(v: PageView<'_>, slot: u16) -> Option<&[u8]> {
 /// page, or none.
 #[inline(always)]
 pub fn bytes_of(v: PageView<'_>, slot: u16) -> Option<&[u8]> {
-    let place = (PAGE_BYTES - 2).wrapping_sub(2 * usize::from(slot));
-    let from = usize::from(u16::from_le_bytes(*v.0.get(place..)?.first_chunk()?));
+    let from = usize::from(slot_word(v, slot));
     if from < PAGE_HEADER_BYTES { None } else { v.0.get(from..) }
+}
+
+/// Where the record of a slot begins, if the page has the slot: any other gives some number. So
+/// it can be asked before anything else is known of the page.
+#[inline(always)]
+pub fn slot_word(v: PageView<'_>, slot: u16) -> u16 {
+    const LAST: usize = PAGE_BYTES / 2 - 1;
+    let place = LAST.wrapping_sub(usize::from(slot));
+    v.0.as_chunks().0.get(place).map_or(0, |bytes| u16::from_le_bytes(*bytes))
 }
 
 /// Whether so many bytes can be placed; when records must be packed for it, all are checked.
