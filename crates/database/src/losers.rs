@@ -28,7 +28,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use txn::{Begin, UndoError};
-use wal::{Group, RecordFlags, RecordView, TransactionChain, kinds};
+use wal::{Group, Log, RecordFlags, RecordReader, RecordView, TransactionChain, WalError, kinds};
 use work::{Loser, Work, WorkError};
 
 /// Numbers up to this one are of system databases.
@@ -39,18 +39,19 @@ const COMPENSATION_BYTES: u64 = 64;
 /// What a transaction without an end has done so far.
 #[derive(Default)]
 struct Deeds {
-    began_at: i64,
-    name: String,
-    units: BTreeSet<AllocUnitId>,
-    /// The unit that came last: mostly the next is the same.
-    last: AllocUnitId,
+    /// In order.
+    units: Vec<AllocUnitId>,
     undo_bytes: u64,
     defines: bool,
 }
 
 /// What transactions do that the log shows, as long as it shows no end of them.
 #[derive(Default)]
-pub(crate) struct OpenDeeds(BTreeMap<u32, Deeds>);
+pub(crate) struct OpenDeeds {
+    open: BTreeMap<u32, Deeds>,
+    /// Of those that have ended, to be used again: there are as many as were open at a time.
+    spare: Vec<Deeds>,
+}
 
 impl OpenDeeds {
     /// Takes a record of the log into account.
@@ -58,36 +59,44 @@ impl OpenDeeds {
         let id = record.transaction();
         match record.kind() {
             _ if id == 0 => {}
-            kinds::COMMIT | kinds::ABORT => drop(self.0.remove(&id)),
-            kinds::BEGIN => {
-                let deeds = self.0.entry(id).or_default();
-                if let Some(begin) = Begin::parse(record.payload()) {
-                    (deeds.began_at, deeds.name) = (begin.at, begin.name.to_owned());
-                }
+            kinds::COMMIT | kinds::ABORT => {
+                let ended = self.open.remove(&id);
+                self.spare.extend(ended.map(Deeds::forgotten));
             }
-            kinds::SAVEPOINT => {}
-            _ => self.0.entry(id).or_default().see(record),
+            kinds::BEGIN | kinds::SAVEPOINT => {}
+            _ => {
+                let spare = &mut self.spare;
+                let fresh = || spare.pop().unwrap_or_default();
+                self.open.entry(id).or_insert_with(fresh).see(record);
+            }
         }
     }
 
-    fn of(&mut self, loser: &TransactionChain) -> Deeds {
-        self.0.remove(&loser.id).unwrap_or_default()
-    }
-
-    /// Losers that changed nothing but rows of tables, oldest first, and the others.
-    pub(crate) fn part(mut self, losers: &[TransactionChain]) -> (Vec<RowLoser>, Losers) {
+    /// Losers that changed nothing but rows of tables, and the others; each oldest first.
+    ///
+    /// # Errors
+    /// A record of theirs that cannot be read.
+    pub(crate) fn part(
+        mut self,
+        log: &Log,
+        losers: &[TransactionChain],
+    ) -> Result<(Vec<RowLoser>, Losers), WalError> {
         let (mut rows, mut others) = (Vec::new(), Vec::new());
+        let mut reader = RecordReader::new(log);
         for chain in losers {
-            let deeds = self.of(chain);
-            if deeds.defines || deeds.units.is_empty() {
-                others.push(*chain);
-                continue;
+            let deeds = self.open.remove(&chain.id).unwrap_or_default();
+            let first = reader.record(chain.first)?;
+            match Begin::parse(first.payload()).filter(|_| first.kind() == kinds::BEGIN) {
+                Some(begin) if !deeds.defines && !deeds.units.is_empty() => {
+                    let (began_at, name) = (begin.at, begin.name.to_owned());
+                    let Deeds { units, undo_bytes, .. } = deeds;
+                    let loser = Loser { chain: *chain, began_at, name, undo_bytes };
+                    rows.push(RowLoser { loser, units });
+                }
+                _ => others.push(*chain),
             }
-            let Deeds { began_at, name, units, undo_bytes, .. } = deeds;
-            let loser = Loser { chain: *chain, began_at, name, undo_bytes };
-            rows.push(RowLoser { loser, units });
         }
-        (rows, others)
+        Ok((rows, others))
     }
 }
 
@@ -97,7 +106,7 @@ pub(crate) type Losers = Vec<TransactionChain>;
 /// A loser that changed nothing but rows of these units.
 pub(crate) struct RowLoser {
     loser: Loser,
-    units: BTreeSet<AllocUnitId>,
+    units: Vec<AllocUnitId>,
 }
 
 impl Deeds {
@@ -110,11 +119,15 @@ impl Deeds {
         let makes = space::kinds::RANGE.contains(&record.kind().0);
         if makes || record.page().is_none() {
             self.defines = true;
-        } else if unit != self.last || self.units.is_empty() {
-            self.last = unit;
-            self.units.insert(unit);
+        } else if let Err(at) = self.units.binary_search(&unit) {
+            self.units.insert(at, unit);
             self.defines |= SYSTEM_TABLES.iter().any(|table| table.id.unit() == unit);
         }
+    }
+
+    fn forgotten(mut self) -> Deeds {
+        self.units.clear();
+        Deeds { units: self.units, ..Deeds::default() }
     }
 }
 
@@ -170,7 +183,7 @@ impl Database {
     }
 
     /// The tables that units are of, if all are known.
-    fn tables_of(&self, units: &BTreeSet<AllocUnitId>) -> Option<BTreeSet<ObjectId>> {
+    fn tables_of(&self, units: &[AllocUnitId]) -> Option<BTreeSet<ObjectId>> {
         units.iter().map(|unit| Some(self.hobts.open_unit(*unit)?.spec().object)).collect()
     }
 

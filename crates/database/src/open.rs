@@ -145,7 +145,8 @@ impl Database {
         opened.expect_versions(boot::read_xsn(pages)?);
         ghosts.hand_to(&opened.home);
         opened.hobts.enter_system(&boot::read_tables(pages)?);
-        let (rows, others) = deeds.part(&report.redone.losers);
+        let parted = deeds.part(&log, &report.redone.losers);
+        let (rows, others) = parted.map_err(|e| e.into_sql(name))?;
         let from = monotonic_ns();
         report.undone = undo_alone(&opened.home, &others)?;
         report.undo_ns = monotonic_ns() - from;
