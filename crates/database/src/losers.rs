@@ -7,11 +7,14 @@
 //!
 //! | undone first | because |
 //! |---|---|
-//! | who made a unit, or changed a system table: every definition | definitions are read as they stand, and know no locks yet |
+//! | who made a unit, or changed a system table | definitions are read as they stand |
 //! | who changed a unit that no table has | nobody knows what to lock |
-//! | all, where an option asks for versions | former rows went with tempdb: tags of before the start are read as committed |
+//! | all, where an option asks for versions | former rows went with tempdb |
 //! | all, in system databases | they are small, and others begin with them |
-//! | who cannot be taken over: no log for the undo, no memory for locks | beside nobody it needs neither |
+//! | who cannot be taken over: no log, no lock | beside nobody it needs neither |
+//!
+//! Of versions: tags of before the start are read as committed, so readers as of a moment would
+//! take a loser's row for one.
 //!
 //! Invariants
 //!  1. Nobody but the owner of its table's lock reads a row of a loser that was put off, but who
@@ -86,8 +89,11 @@ impl OpenDeeds {
         for chain in losers {
             let deeds = self.open.remove(&chain.id).unwrap_or_default();
             let first = reader.record(chain.first)?;
-            match Begin::parse(first.payload()).filter(|_| first.kind() == kinds::BEGIN) {
-                Some(begin) if !deeds.defines && !deeds.units.is_empty() => {
+            let begin = Begin::parse(first.payload()).filter(|_| first.kind() == kinds::BEGIN);
+            // Another than that is no log of ours; damage is told before anybody comes.
+            let bounded = chain.first >= log.checkpoint().min_lsn;
+            match begin {
+                Some(begin) if bounded && !deeds.defines && !deeds.units.is_empty() => {
                     let (began_at, name) = (begin.at, begin.name.to_owned());
                     let Deeds { units, undo_bytes, .. } = deeds;
                     let loser = Loser { chain: *chain, began_at, name, undo_bytes };

@@ -19,8 +19,8 @@
 //!     log, and a crash finds it again, its compensations with it.
 //!  4. Records carry the number that the loser had; locks and views have one that was drawn at this
 //!     start: another database's log may name the same.
-//!  5. It holds S on the database like any session, so that nobody drops it, or changes how rows are
-//!     versioned, before the undo has ended.
+//!  5. It holds S on the database like any session, so that nobody drops it, or changes how rows
+//!     are versioned, before the undo has ended.
 
 use crate::home::Home;
 use crate::part::Part;

@@ -9,6 +9,7 @@
 mod change;
 mod promised;
 mod tables;
+mod taken_over;
 
 use access::{Isolation, LockPlan, ScanRange, TableSource};
 use base::{DatabaseId, HobtId, SessionId};
@@ -62,8 +63,8 @@ fn sizing(seed: u64) -> Sizing {
     sizing
 }
 
-fn make(env: &Environment, seed: u64) -> Option<Arc<Database>> {
-    let files = Files::of(Path::new("/data"), "t");
+fn make(env: &Environment, dir: &Path, seed: u64) -> Option<Arc<Database>> {
+    let files = Files::of(dir, "t");
     let options = DatabaseOptions::default();
     let sizing = sizing(seed);
     let db = Database::create(env, DatabaseId(5), "t", &files, &sizing, &options, true).ok()?;
@@ -104,7 +105,7 @@ fn workload(disk: Arc<sim::Disk>, seed: u64, p: Arc<Promised>, fault: Option<&st
     if env.disk.create_dir(Path::new("/data")).is_err() {
         return;
     }
-    let Some(db) = make(&env, seed) else { return };
+    let Some(db) = make(&env, Path::new("/data"), seed) else { return };
     plant(&db, fault);
     db.home().set_delayed_durability(DelayedDurability::Allowed);
     *p.made.lock() = true;
