@@ -243,11 +243,12 @@ fn use_it(disk: &Arc<MemoryDisk>, files: &Files) -> bool {
             false
         }
         Ok((database, _)) => {
+            let undone = database.undo_put_off().left == 0;
             let report = database.check();
             let _ = format!("{report:?}");
             let checkpointed = database.checkpoint(false).is_ok();
             let closed = database.close(Vec::new()).is_ok();
-            report.is_clean() && checkpointed && closed
+            undone && report.is_clean() && checkpointed && closed
         }
     }
 }
@@ -286,7 +287,8 @@ mod tests {
         let env = environment(Arc::clone(&disk));
         let opened = Database::open(&env, DatabaseId(5), NAME, &files, &sizing());
         let (database, report) = opened.unwrap_or_else(|e| panic!("{e}"));
-        assert!(report.redone.applied > 20 && report.undone == 1, "{report:?}");
+        assert!(report.redone.applied > 20 && report.put_off == 1, "{report:?}");
+        assert_eq!(database.undo_put_off().undone, 1);
         assert!(database.check().is_clean());
         database.close(Vec::new()).unwrap_or_else(|e| panic!("{e}"));
         let again = sim::Simulation::run(11, sim::Options::default(), |_| tell());

@@ -6,7 +6,7 @@
 use crate::boot;
 use crate::database::{Database, Environment, Files};
 use crate::hobts::OpenHobts;
-use crate::open::Opened;
+use crate::open::{Opened, wish_versions};
 use crate::redo_table::redo_table;
 use crate::spec::row_spec;
 use base::{DatabaseId, FileId, SqlError, SqlResult, Xsn, messages};
@@ -128,6 +128,7 @@ impl Database {
         work.commit(CommitMode::Full).map_err(|e| e.into_sql(&name))?;
         drop(work);
         let database = opened.load()?;
+        wish_versions(&database.env.engine, &database.home, &database.options.read());
         database.checkpoint(false)?;
         Ok(database)
     }

@@ -3,6 +3,7 @@
 use crate::drops::Drops;
 use crate::files::FileNote;
 use crate::hobts::OpenHobts;
+use crate::losers::PutOffWork;
 use base::{DatabaseId, SessionId};
 use buffer::{Pages, Pool};
 use catalog::view::{DatabaseView, SystemObjects};
@@ -89,6 +90,8 @@ pub struct Database {
     pub(crate) checkpointing: Mutex<()>,
     /// What recovery did is to be checkpointed soon.
     pub(crate) recovered: AtomicBool,
+    /// Losers that are undone while it is in use.
+    pub(crate) put_off: Mutex<Vec<PutOffWork>>,
     pub(crate) survives: bool,
     pub(crate) stopping: Arc<Waiter>,
 }

@@ -1,8 +1,9 @@
 //! One open database: wiring of floors 2 to 5, the redo table, boot, open, recover, close.
 //!
 //! A database is a data file `NAME.mdf` and a log `NAME_log.ldf`. Opening repairs torn pages,
-//! redoes the log, opens the compiled-in system tables by the boot page, undoes losers, and then
-//! reads the definitions. See README.md.
+//! redoes the log, opens the compiled-in system tables by the boot page, undoes losers that define
+//! something, and then reads the definitions; losers that changed rows alone are undone while
+//! others work, where that is sound. See README.md.
 
 #![forbid(unsafe_code)]
 
@@ -17,6 +18,7 @@ mod files;
 mod hobts;
 mod identity;
 mod kept_ghosts;
+mod losers;
 mod maintain;
 mod open;
 mod pace;
@@ -30,6 +32,7 @@ pub use clean::GhostProgress;
 pub use create::Sizing;
 pub use database::{Database, Environment, Files};
 pub use files::{DATA_FILE, LOG_FILE};
+pub use losers::PutOff;
 pub use open::RecoveryReport;
 pub use redo_table::redo_table;
 pub use shrink::LogLengths;

@@ -135,8 +135,8 @@ impl Database {
         }
     }
 
-    /// Closes the database: everything home, so that the next start has nothing to recover.
-    /// Nobody works in it any more.
+    /// Closes the database: everything home, so that the next start has nothing to recover, unless
+    /// losers are left. Nobody works in it any more.
     ///
     /// # Errors
     /// The disk's; the next start then recovers.
@@ -147,6 +147,8 @@ impl Database {
             // A worker that panicked has said so; closing goes on.
             let _ = task.join();
         }
+        // Stopped: what is left of it is the next start's.
+        self.undo_put_off();
         self.end_freeing();
         self.clean_before_closing();
         let closed = if self.survives {
@@ -165,6 +167,11 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
+        if !os::sched::crashed() {
+            // Who never closed it leaves its losers to the next start, too.
+            self.stopping.cancel(Cancelled::Shutdown);
+            self.undo_put_off();
+        }
         // Whoever has graves is held by its database, and holds it.
         self.home.graveyards().close();
     }

@@ -1,4 +1,12 @@
 //! Opening a database: doublewrite restore, redo, undo, definitions, what was left to drop.
+//!
+//! ```text
+//!   redo ─ undo of definitions ─ definitions read ─ locks of the other losers ─ open
+//!                                                                   undo of rows ─┘ beside others
+//! ```
+//!
+//! Losers that changed nothing but rows of tables are undone while the database is in use, where
+//! that is sound: `losers.rs` says where.
 
 use crate::boot;
 use crate::clean::GhostPages;
@@ -7,6 +15,7 @@ use crate::database::{Database, Environment, Files};
 use crate::drops::Drops;
 use crate::files;
 use crate::hobts::OpenHobts;
+use crate::losers::{OpenDeeds, undo_alone};
 use crate::redo_table::redo_table;
 use base::{DatabaseId, FileId, SqlError, SqlResult, messages};
 use buffer::{Pages, PagesOptions, restore_torn_pages};
@@ -23,7 +32,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use txn::Begin;
 use types::Collation;
-use wal::{Group, Log, LogOptions, TransactionChain, kinds};
+use wal::{Log, LogOptions, kinds};
 use work::{
     DelayedDurability, Engine, Home, STATEMENT_VERSIONS, SnapshotState, TRANSACTION_VERSIONS,
 };
@@ -35,11 +44,13 @@ pub struct RecoveryReport {
     pub torn_pages: usize,
     /// Analysis and redo.
     pub redone: Redone,
-    /// Transactions rolled back.
+    /// Transactions rolled back before anybody came.
     pub undone: usize,
+    /// Transactions that are rolled back while the database is in use.
+    pub put_off: usize,
     /// Time of the doublewrite restore.
     pub restore_ns: u64,
-    /// Time of undo.
+    /// Time of undo before anybody came.
     pub undo_ns: u64,
     /// Time of all.
     pub total_ns: u64,
@@ -115,9 +126,11 @@ impl Database {
     ) -> SqlResult<Arc<Database>> {
         let log = Arc::clone(pages.log());
         let transactions = &env.engine.transactions;
-        let (mut ghosts, mut sound) = (GhostPages::default(), true);
+        let (mut ghosts, mut deeds) = (GhostPages::default(), OpenDeeds::default());
+        let mut sound = true;
         let redone = recovery::redo(&log, pages, log.checkpoint().min_lsn, |record| {
             ghosts.see(record);
+            deeds.see(record);
             if record.kind() == kinds::BEGIN
                 && let Some(begin) = Begin::parse(record.payload())
             {
@@ -132,39 +145,30 @@ impl Database {
         opened.expect_versions(boot::read_xsn(pages)?);
         ghosts.hand_to(&opened.home);
         opened.hobts.enter_system(&boot::read_tables(pages)?);
+        let parted = deeds.part(&log, &report.redone.losers);
+        let (rows, others) = parted.map_err(|e| e.into_sql(name))?;
         let from = monotonic_ns();
-        report.undone = opened.undo_losers(&report.redone.losers)?;
+        report.undone = undo_alone(&opened.home, &others)?;
         report.undo_ns = monotonic_ns() - from;
+        // Who changed nothing but rows is undone behind the definitions, which tell of what.
         let database = opened.load()?;
+        let rows = database.put_off(rows);
+        let from = monotonic_ns();
+        report.undone += undo_alone(&database.home, &rows)?;
+        report.undo_ns += monotonic_ns() - from;
+        report.put_off = database.put_off_count();
+        wish_versions(&env.engine, &database.home, &database.options.read());
         // After a clean stop there is nothing that the next recovery could be spared. Else its
-        // checkpoint is the checkpointer's: nobody waits for pages to come home.
+        // checkpoint is the checkpointer's: nobody waits for pages to come home. Those of losers
+        // that were put off are changed once more before.
         let recovered = report.redone.applied > 0 || report.undone > 0;
-        database.recovered.store(recovered, Relaxed);
+        database.recovered.store(recovered && report.put_off == 0, Relaxed);
         database.free_entered(|_| true);
         Ok(database)
     }
 }
 
 impl Opened {
-    /// Rolls back what did not finish, the newest first.
-    fn undo_losers(&self, losers: &[TransactionChain]) -> SqlResult<usize> {
-        let mut losers = losers.to_vec();
-        losers.sort_by_key(|l| std::cmp::Reverse(l.last));
-        let mut group = Group::new();
-        let undo = self.home.undo();
-        let name = self.home.name();
-        for loser in &mut losers {
-            let end = base::Lsn::ZERO;
-            txn::roll_back(&self.pages, &undo, &mut group, loser, end, false, &|_| {})
-                .map_err(|e| work::WorkError::Undo(e).into_sql(&name))?;
-            group.clear();
-            let pushed = group.push_plain(kinds::ABORT, loser.id, &[0; 8]);
-            assert!(pushed.is_ok(), "an empty group has room for an abort");
-            self.pages.log().append(&mut group, loser);
-        }
-        Ok(losers.len())
-    }
-
     /// Reads the definitions.
     pub(crate) fn load(self) -> SqlResult<Arc<Database>> {
         let name = self.home.name();
@@ -174,7 +178,6 @@ impl Opened {
         self.hobts.enter_loaded(&loaded);
         let log = Arc::clone(self.pages.log());
         self.home.set_delayed_durability(durability(loaded.options.delayed_durability));
-        wish_versions(&self.env.engine, &self.home, &loaded.options);
         let database = Arc::new(Database {
             env: self.env,
             id: self.id,
@@ -194,6 +197,7 @@ impl Opened {
             loaded_files: loaded.files,
             checkpointing: Mutex::of(LatchClass::Checkpoint, ()),
             recovered: AtomicBool::new(false),
+            put_off: Mutex::default(),
             survives: self.survives,
             stopping: Arc::new(Waiter::new()),
         });
@@ -209,8 +213,9 @@ impl Opened {
     }
 }
 
-/// Which versions a database's options ask for when it is opened. Tempdb has none.
-fn wish_versions(engine: &Engine, home: &Home, options: &DatabaseOptions) {
+/// Which versions a database's options ask for when it is opened, behind what is undone alone.
+/// Tempdb has none.
+pub(crate) fn wish_versions(engine: &Engine, home: &Home, options: &DatabaseOptions) {
     let statement = if options.read_committed_snapshot { STATEMENT_VERSIONS } else { 0 };
     let transaction = if options.snapshot_isolation { TRANSACTION_VERSIONS } else { 0 };
     // Others are noted when the first transaction draws a number: master has versions everywhere.

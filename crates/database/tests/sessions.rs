@@ -623,6 +623,10 @@ fn verify(disk: Arc<sim::Disk>, p: &Promised) {
     let env = environment(disk);
     let files = Files::of(Path::new("/data"), "t");
     let (db, _) = Database::open(&env, DatabaseId(5), "t", &files, &sizing()).unwrap();
+    let (undone, workers) = (Arc::clone(&db), db.start_workers());
+    let undoing = os::task::spawn("recovery t", move || undone.undo_put_off());
+    let left = undoing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    assert_eq!((left.left, left.error.is_none()), (0, true), "{left:?}");
     let report = db.check();
     assert!(report.is_clean(), "{report:?}");
     let hobt = db.hobts().get(HOBT).unwrap();
@@ -662,7 +666,7 @@ fn verify(disk: Arc<sim::Disk>, p: &Promised) {
     for key in found.keys() {
         assert!(history.contains_key(key), "key {key} was never written");
     }
-    db.close(Vec::new()).unwrap();
+    db.close(workers).unwrap();
 }
 
 #[test]

@@ -80,7 +80,7 @@ pub struct Instance {
     pub(crate) spill: Arc<TempSpill>,
     pub(crate) definitions: Definitions,
     pub(crate) gathering: Gathering,
-    pub(crate) log: ErrorLog,
+    pub(crate) log: Arc<ErrorLog>,
     /// What happened that views tell: deadlocks.
     pub(crate) events: EventSession,
     pub(crate) stopping: Arc<Waiter>,

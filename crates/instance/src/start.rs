@@ -11,7 +11,7 @@ use crate::list;
 use base::{DatabaseId, SqlError, SqlResult, messages};
 use buffer::Pool;
 use catalog::{DatabaseOption, DatabaseOptions, RecoveryModel};
-use database::{Database, Environment, Files, RecoveryReport, Sizing};
+use database::{Database, Environment, Files, PutOff, RecoveryReport, Sizing};
 use exec::{ResourceSemaphores, Workspace};
 use os::disk::Disk;
 use os::memory::Memory;
@@ -58,7 +58,7 @@ impl Instance {
         options: InstanceOptions,
     ) -> SqlResult<Arc<Instance>> {
         disk.create_dir(dir).map_err(|e| folder_error(dir, &e))?;
-        let log = ErrorLog::open(&disk, dir);
+        let log = Arc::new(ErrorLog::open(&disk, dir));
         log.line("Server", &format!("Ghostlight {} starts.", env!("CARGO_PKG_VERSION")));
         let env = environment(&disk, &options)?;
         turn_on_trace_flags(&env.0.engine, &options.trace_flags, &log);
@@ -188,7 +188,7 @@ fn open_all(
     dir: &Path,
     options: &InstanceOptions,
     listed: &BTreeMap<DatabaseId, String>,
-    log: &ErrorLog,
+    log: &Arc<ErrorLog>,
     open: &mut OpenDatabases,
 ) -> SqlResult<()> {
     let mut list = listed.clone();
@@ -208,15 +208,11 @@ fn open_all(
             list.insert(id, name.to_owned());
             make(&options.sizing, true)?
         };
-        let workers = database.start_workers();
-        open.insert(id, Open { database, workers });
+        open.insert(id, at_work(database, log));
     }
     for (id, name) in listed.iter().filter(|(id, _)| id.0 > 4) {
         match open_one(env, dir, *id, name, &options.sizing, log) {
-            Ok(database) => {
-                let workers = database.start_workers();
-                open.insert(*id, Open { database, workers });
-            }
+            Ok(database) => drop(open.insert(*id, at_work(database, log))),
             Err(e) => log.line("spid5s", &format!("Database '{name}' stays closed: {}", e.text())),
         }
     }
@@ -276,6 +272,43 @@ fn open_one(
     Ok(database)
 }
 
+/// A database whose workers are at it: also the undo of what its recovery has put off.
+fn at_work(database: Arc<Database>, log: &Arc<ErrorLog>) -> Open {
+    let mut workers = database.start_workers();
+    if database.put_off_count() > 0 {
+        let (undone, log) = (Arc::clone(&database), Arc::clone(log));
+        let name = format!("recovery {}", database.home().name());
+        workers.push(os::task::spawn(&name, move || {
+            let done = undone.undo_put_off();
+            say_undone(&undone.home().name(), &done, &log);
+        }));
+    }
+    Open { database, workers }
+}
+
+/// Who rolls back while others are at work, as the error log names him.
+fn recovery_source() -> String {
+    format!("spid{}s", work::RECOVERY_SESSION)
+}
+
+fn say_undone(name: &str, done: &PutOff, log: &ErrorLog) {
+    let ms = done.undo_ns as f64 / 1e6;
+    let ended = match (done.left, &done.error) {
+        (0, _) => "is complete".to_owned(),
+        (left, None) => format!("is stopped: {left} transactions are left to the next start"),
+        (left, Some(e)) => {
+            let what = "keep their locks until the next start";
+            format!("has failed: {left} transactions {what}: {}", e.text())
+        }
+    };
+    let undone = done.undone;
+    let line = format!(
+        "Recovery of database '{name}' {ended}. Undo {ms:.1} ms ({undone} transactions) while it \
+         was in use."
+    );
+    log.line(&recovery_source(), &line);
+}
+
 fn say_recovered(name: &str, r: &RecoveryReport, log: &ErrorLog) {
     let ms = |ns: u64| ns as f64 / 1e6;
     log.line(
@@ -294,4 +327,12 @@ fn say_recovered(name: &str, r: &RecoveryReport, log: &ErrorLog) {
             ms(r.total_ns),
         ),
     );
+    if r.put_off > 0 {
+        let line = format!(
+            "Database '{name}' is in use while {} transactions are rolled back, which hold X on \
+             the tables that they have changed.",
+            r.put_off
+        );
+        log.line("spid5s", &line);
+    }
 }

@@ -30,16 +30,19 @@ impl Analysis {
         }
         let chain = self.open.entry(id).or_default();
         debug_assert_eq!(chain.first == Lsn::ZERO, chain.records == 0, "a chain has records");
+        let (previous, compensates) = (r.previous(), r.flags().has(RecordFlags::COMPENSATION));
+        let mut linked = previous < r.lsn;
         if chain.first == Lsn::ZERO {
             (chain.id, chain.first) = (id, r.lsn);
         } else {
             assert!(chain.last < r.lsn, "the log is read in order");
             assert_eq!(chain.id, id, "a chain is one transaction's");
-            let linked = r.flags().has(RecordFlags::COMPENSATION) || r.previous() == chain.last;
-            if !linked {
-                return Err(WalError::NotALog("a record is not linked to its transaction's last"));
-            }
+            linked &= compensates || previous == chain.last;
         }
+        if !linked {
+            return Err(WalError::NotALog("a record is not linked to its transaction's last"));
+        }
+        chain.undo_next = if compensates { previous } else { r.lsn };
         chain.last = r.lsn;
         chain.records += 1;
         chain.bytes += r.bytes.len() as u64;

@@ -2,8 +2,8 @@
 //!
 //! A row that shrinks gives bytes free; until its transaction is over nobody else takes them, so
 //! that the row can be put back where it is, whatever the disk's room. SQL Server keeps such a
-//! reserve on the page (m_reservedCnt); here it is memory: nobody writes before a start has
-//! undone what did not finish.
+//! reserve on the page (m_reservedCnt); here it is memory: nobody writes a heap before a start has
+//! undone what did not finish there.
 //!
 //! Invariants
 //!  1. A promise is made under the latch of its page, in the change that frees the bytes.

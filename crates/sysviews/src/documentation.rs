@@ -160,6 +160,12 @@ view over a populated instance and fails when a column that is not listed here n
   `LOP_BEGIN_RECOVERY` is the first record of a start, `LOP_COMPENSATION`, which SQL Server does not
   have, one without a page. `[RowLog Contents 2]` is the key by which a row is found again. Lengths
   and bits are int. A name of an allocation unit is that of now; of what was dropped there is none.
+* A transaction that recovery undoes while its database is in use has session 20, and in
+  `sys.dm_tran_active_transactions` its own name and begin, but a number of this start; its log
+  records have the number that it had. Those that share a table are one transaction there, with a
+  row each in `sys.dm_tran_database_transactions`. It holds X on each table that it has changed,
+  where SQL Server locks its keys again. Session 20 has no row in `sys.dm_exec_sessions` nor in
+  `sys.dm_exec_requests`; `blocking_session_id` names it.
 * `sys.dm_db_index_fill_factors` is our own: of each index how full it was built and what became of
   it since. `fill_factor` is what was set, or what FILLFACTOR = AUTO chose at the last build;
   `rows_at_build` the rows of that build, where it is known: of an index with AUTO always, of others

@@ -21,6 +21,8 @@ pub enum UndoError {
     Buffer(BufferError),
     /// The row or page that the record speaks of is not there: damage.
     Lost(Lsn, &'static str),
+    /// Whoever is shown the chain wants no more. What was undone stays undone.
+    Stopped,
 }
 
 impl From<WalError> for UndoError {
@@ -41,6 +43,7 @@ impl std::fmt::Display for UndoError {
             UndoError::Log(e) => write!(f, "{e}"),
             UndoError::Buffer(e) => write!(f, "{e}"),
             UndoError::Lost(lsn, what) => write!(f, "log record {lsn} cannot be undone: {what}"),
+            UndoError::Stopped => write!(f, "the undo was stopped, and is the next start's"),
         }
     }
 }
@@ -119,7 +122,7 @@ impl UndoTable {
 
 /// Undoes a transaction's records after `to` (exclusive), newest first. With `keeps_keys` (the
 /// transaction goes on and has locked ranges) keys that it put stay as ghosts. The chain is shown
-/// after each change.
+/// after each change, to whoever says then whether the walk goes on.
 ///
 /// # Errors
 /// See [`UndoError`]; what was undone stays undone, and a repeated call goes on.
@@ -130,7 +133,7 @@ pub fn roll_back(
     chain: &mut TransactionChain,
     to: Lsn,
     keeps_keys: bool,
-    undone: &dyn Fn(&TransactionChain),
+    undone: &dyn Fn(&TransactionChain) -> bool,
 ) -> Result<(), UndoError> {
     assert_ne!(chain.id, 0, "records belong to a transaction");
     let log: &Arc<Log> = pages.log();
@@ -152,7 +155,9 @@ pub fn roll_back(
             assert!((1..=run.len()).contains(&count), "what was handed over is undone in turn");
             assert!(chain.last > before, "rule 1: the undo is logged, or it would be done again");
             previous = run[count - 1].previous();
-            undone(chain);
+            if !undone(chain) {
+                return Err(UndoError::Stopped);
+            }
         }
         at = previous;
     }

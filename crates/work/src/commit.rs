@@ -127,7 +127,7 @@ impl Work {
         let mut group = Group::new();
         for i in (0..self.parts.len()).rev() {
             let to = Work::mark_of(mark, self.parts[i].home.database);
-            if let Err(e) = self.undo_part(i, to, true, &mut group) {
+            if let Err(e) = self.undo_part(i, (to, true), &mut group, &|| true) {
                 self.doom();
                 return Err(e);
             }
@@ -139,9 +139,9 @@ impl Work {
     fn undo_part(
         &mut self,
         i: usize,
-        to: Lsn,
-        goes_on: bool,
+        (to, lives): (Lsn, bool),
         group: &mut Group,
+        goes_on: &dyn Fn() -> bool,
     ) -> Result<(), WorkError> {
         let part = &mut self.parts[i];
         if !part.has_logged() || part.chain.last <= to {
@@ -152,10 +152,16 @@ impl Work {
             to == Lsn::ZERO || part.chain.first <= to,
             "a mark is within its transaction"
         );
-        let keeps_keys = goes_on && self.counts.has_ranges();
+        if !goes_on() {
+            return Err(WorkError::Undo(UndoError::Stopped));
+        }
+        let keeps_keys = lives && self.counts.has_ranges();
         let home = std::sync::Arc::clone(&part.home);
         let entry = std::sync::Arc::clone(part.entry());
-        let undone = |chain: &TransactionChain| entry.logged(chain);
+        let undone = |chain: &TransactionChain| {
+            entry.logged(chain);
+            goes_on()
+        };
         let (pages, undo) = (&home.pages, home.undo());
         txn::roll_back(pages, &undo, group, &mut part.chain, to, keeps_keys, &undone)
             .map_err(WorkError::Undo)?;
@@ -170,13 +176,22 @@ impl Work {
     /// Damage: what could not be undone stays as it is, its log is kept and its locks stay with
     /// it, so that nobody builds on it; recovery tries again at the next start.
     pub fn roll_back(&mut self) -> Result<(), WorkError> {
+        self.roll_back_while(&|| true)
+    }
+
+    /// The same as long as somebody says that it goes on: who is asked after each change.
+    ///
+    /// # Errors
+    /// As of [`Work::roll_back`]; also [`UndoError::Stopped`], and what is left then is as after
+    /// damage.
+    pub fn roll_back_while(&mut self, goes_on: &dyn Fn() -> bool) -> Result<(), WorkError> {
         assert!(self.is_active(), "there is something to roll back");
         self.owner().set_rolling_back(true);
         self.tell(OpenEntry::rolls_back);
         let mut group = Group::new();
         let mut result = Ok(());
         for i in (0..self.parts.len()).rev() {
-            match self.undo_part(i, Lsn::ZERO, false, &mut group) {
+            match self.undo_part(i, (Lsn::ZERO, false), &mut group, goes_on) {
                 Ok(()) => self.append_abort(i, &mut group),
                 Err(e) => {
                     self.parts[i].stays();

@@ -353,6 +353,13 @@ impl Home {
         os::sched::switch_point();
     }
 
+    /// Notes that a loser's records are needed from its first one on. No checkpoint is taken yet.
+    pub(crate) fn enter_from(&self, entry: &Entry, first: Lsn) {
+        assert!(first >= self.log().checkpoint().min_lsn, "its log was read just now");
+        let before = entry.need(first);
+        assert_eq!(before, Lsn::ZERO, "a part has one transaction at a time");
+    }
+
     /// Notes that its records up to now are needed no more.
     pub(crate) fn pass(&self, entry: &Entry) {
         let now = self.log().next_lsn();

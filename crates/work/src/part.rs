@@ -2,6 +2,7 @@
 
 use crate::entry::{Entry, PartState};
 use crate::home::Home;
+use crate::losers::Loser;
 use base::{Lsn, SessionId, TransactionId};
 use buffer::{Change, Undo};
 use lock::Owner;
@@ -76,6 +77,31 @@ impl Part {
             entered: false,
             owner: Arc::clone(owner),
         }
+    }
+
+    /// A loser's, with the records that are in the log and room for their undo.
+    ///
+    /// # Errors
+    /// 9002.
+    pub(crate) fn of_loser(
+        home: &Arc<Home>,
+        owner: &Arc<Owner>,
+        id: TransactionId,
+        loser: &Loser,
+    ) -> Result<Part, WalError> {
+        assert_ne!(loser.chain.id, 0, "records belong to a transaction");
+        assert_ne!(loser.chain.first, Lsn::ZERO, "a loser has logged");
+        let mut part = Part::new(home, owner);
+        part.reservation.grow(loser.undo_bytes)?;
+        (part.id, part.chain, part.undo_bytes) = (id, loser.chain, loser.undo_bytes);
+        part.entered = true;
+        home.enter_from(&part.entry, loser.chain.first);
+        part.entry.begin(id);
+        part.entry.begins_at(loser.began_at);
+        part.entry.logged(&part.chain);
+        part.entry.reserved(part.reservation.bytes());
+        owner.add_log_bytes(loser.undo_bytes);
+        Ok(part)
     }
 
     /// Before a change is begun: reserves log for it and for its undo.

@@ -304,10 +304,21 @@ impl Work {
 
     /// Begins a transaction: of the user, of the engine under a name, or for one statement.
     pub fn begin(&mut self, user: bool, name: &str) -> TransactionId {
-        self.begin_as(user, name, "")
+        self.begin_as(user, name, "", None)
     }
 
-    fn begin_as(&mut self, user: bool, name: &str, statement: &'static str) -> TransactionId {
+    /// Begins under a number of its own what a loser is undone by, which began then.
+    pub(crate) fn begin_loser(&mut self, name: &str, began_at: i64) {
+        self.begin_as(false, name, "", Some(began_at));
+    }
+
+    fn begin_as(
+        &mut self,
+        user: bool,
+        name: &str,
+        statement: &'static str,
+        began_at: Option<i64>,
+    ) -> TransactionId {
         assert!(self.id.is_none(), "transactions do not nest here");
         assert!(self.ghosts.is_empty() && self.after.is_empty(), "the last one left nothing");
         assert!(!self.doomed && !self.user, "the last one ended");
@@ -320,7 +331,8 @@ impl Work {
             "locks by number"
         );
         self.named = user || !name.is_empty();
-        let began_at = if self.named { os::clock::now() } else { os::clock::about_now() }.0;
+        let now = || if self.named { os::clock::now() } else { os::clock::about_now() }.0;
+        let began_at = began_at.unwrap_or_else(now);
         self.name = TransactionName::Of(statement);
         if self.named {
             let name = if name.is_empty() { "user_transaction" } else { name };
@@ -347,7 +359,7 @@ impl Work {
 
     /// Begins the transaction of one statement, for which its begin record is named.
     pub fn begin_statement(&mut self, statement: &'static str) -> TransactionId {
-        self.begin_as(false, "", statement)
+        self.begin_as(false, "", statement, None)
     }
 
     /// A statement's transaction becomes the user's (implicit transactions).

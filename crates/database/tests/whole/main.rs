@@ -9,22 +9,25 @@
 mod change;
 mod promised;
 mod tables;
+mod taken_over;
 
 use access::{Isolation, LockPlan, ScanRange, TableSource};
 use base::{DatabaseId, HobtId, SessionId};
 use catalog::view::{Object, SystemObjects};
 use catalog::{Changes, DatabaseOptions, Delta, HobtSpec};
 use change::Session;
-use database::{Database, Environment, Files, Sizing};
+use database::{Database, Environment, Files, PutOff, Sizing};
 use lock::Timeout;
 use os::disk::Disk;
 use os::memory::Memory;
+use os::task::JoinHandle;
 use promised::Promised;
 use sim::DiskOptions;
 use sim::harness::{Counts, Plan, try_crash_runs};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use tables::{HOBTS, OBJECTS};
 use work::{CommitMode, DelayedDurability, Engine, Work};
 
@@ -60,8 +63,8 @@ fn sizing(seed: u64) -> Sizing {
     sizing
 }
 
-fn make(env: &Environment, seed: u64) -> Option<Arc<Database>> {
-    let files = Files::of(Path::new("/data"), "t");
+fn make(env: &Environment, dir: &Path, seed: u64) -> Option<Arc<Database>> {
+    let files = Files::of(dir, "t");
     let options = DatabaseOptions::default();
     let sizing = sizing(seed);
     let db = Database::create(env, DatabaseId(5), "t", &files, &sizing, &options, true).ok()?;
@@ -102,7 +105,7 @@ fn workload(disk: Arc<sim::Disk>, seed: u64, p: Arc<Promised>, fault: Option<&st
     if env.disk.create_dir(Path::new("/data")).is_err() {
         return;
     }
-    let Some(db) = make(&env, seed) else { return };
+    let Some(db) = make(&env, Path::new("/data"), seed) else { return };
     plant(&db, fault);
     db.home().set_delayed_durability(DelayedDurability::Allowed);
     *p.made.lock() = true;
@@ -201,15 +204,45 @@ fn look(db: &Database) -> BTreeMap<u64, u64> {
     found
 }
 
+/// Losers that were left by a stop so far.
+static STOPPED: AtomicUsize = AtomicUsize::new(0);
+/// Losers that were undone beside others so far.
+static PUT_OFF: AtomicUsize = AtomicUsize::new(0);
+
+/// Opened, with its workers at it and who undoes what was put off.
+fn open(disk: &Arc<sim::Disk>) -> (Arc<Database>, Vec<JoinHandle<()>>, JoinHandle<PutOff>) {
+    let env = environment(Arc::clone(disk) as Arc<dyn Disk>);
+    let files = Files::of(Path::new("/data"), "t");
+    let (db, _) = Database::open(&env, DatabaseId(5), "t", &files, &sizing(0)).unwrap();
+    let (undone, workers) = (Arc::clone(&db), db.start_workers());
+    let undoing = os::task::spawn("recovery t", move || undone.undo_put_off());
+    (db, workers, undoing)
+}
+
+fn ended(undoing: JoinHandle<PutOff>) -> PutOff {
+    let report = undoing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    assert!(report.error.is_none(), "{report:?}");
+    report
+}
+
 fn verify(disk: Arc<sim::Disk>, p: &Promised) {
     if !*p.made.lock() {
         return;
     }
-    let env = environment(disk);
-    let files = Files::of(Path::new("/data"), "t");
-    let (db, _) = Database::open(&env, DatabaseId(5), "t", &files, &sizing(0)).unwrap();
+    // Closed in the midst of its undo, before it or behind it, and opened again.
+    let (db, workers, undoing) = open(&disk);
+    let midst = (db.log().next_lsn().0 % 7) * 50_000;
+    os::task::sleep_ns(midst);
+    db.close(workers).unwrap();
+    let first = ended(undoing);
+    drop(db);
+    let (db, workers, undoing) = open(&disk);
+    let second = ended(undoing);
+    assert_eq!(second.left, 0, "{second:?}");
+    PUT_OFF.fetch_add(first.undone + second.undone, Relaxed);
+    STOPPED.fetch_add(first.left, Relaxed);
     p.compare(&look(&db));
-    db.close(Vec::new()).unwrap();
+    db.close(workers).unwrap();
 }
 
 fn run(seeds: std::ops::Range<u64>, fault: Option<&'static str>) -> Result<Counts, String> {
@@ -229,6 +262,9 @@ fn a_whole_database_survives_crashes() {
     let counts = run(0..cases / 10, None).unwrap_or_else(|e| panic!("{e}"));
     println!("{} crash points, {counts:?}", counts.crash_points());
     assert!(counts.crash_points() >= cases, "{counts:?}");
+    let (beside, stopped) = (PUT_OFF.load(Relaxed), STOPPED.load(Relaxed));
+    println!("{beside} losers undone beside others, {stopped} left by a stop");
+    assert!(beside > 0 && stopped > 0, "the test does what it says");
 }
 
 /// Each planted fault is caught, and within this many crash points.
