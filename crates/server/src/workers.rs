@@ -23,7 +23,10 @@
 //!  3. Nobody drives only while a thread computes that looks at the sockets when it is done: who
 //!     is the last to wait calls another (`Watch::waits`), and who computes for long is stood in
 //!     for after a few milliseconds (`Watch::looks`).
-//!  4. There is a thread more than requests that may run: a driver is always to be had.
+//!  4. Commits are kept for those of other requests by threads that compute and for as long as a
+//!     flush takes: a thread that keeps some and waits has the log writer flush them, since it may
+//!     wait for a lock of theirs, and what is kept at a look of the monitor goes the same way.
+//!  5. There is a thread more than requests that may run: a driver is always to be had.
 
 use os::sync::{Condvar, Mutex, MutexGuard};
 use os::turn;
@@ -49,6 +52,8 @@ const IDLE_MIN: usize = 2;
 /// So long commits are kept for those of requests that are there to be run by the same thread:
 /// about what a flush takes.
 const KEPT_NS: u64 = 150_000;
+/// Before requests that take longer nothing is kept.
+const SHORT_NS: u64 = 100_000;
 /// So long requests that were there at once tell that more may come.
 const CROWD_NS: u64 = 2_000_000;
 
@@ -106,6 +111,10 @@ struct Queue {
 thread_local! {
     /// This thread drives the sockets.
     static DRIVES: Cell<bool> = const { Cell::new(false) };
+    /// It has left commits for a flush, and has not seen to that yet.
+    static KEEPS: Cell<bool> = const { Cell::new(false) };
+    /// How long its requests take.
+    static TYPICAL_NS: Cell<u64> = const { Cell::new(0) };
 }
 
 /// The pool.
@@ -116,6 +125,7 @@ pub(crate) struct Workers {
     threads_max: usize,
     /// Threads that run requests and do not wait.
     computing: AtomicUsize,
+    kept: Mutex<Kept>,
     /// When a request last came while there was another.
     crowd_ns: AtomicU64,
     me: Weak<Workers>,
@@ -130,6 +140,7 @@ impl Workers {
             thread_went: Condvar::new(),
             threads_max: threads_max.max(1),
             computing: AtomicUsize::new(0),
+            kept: Mutex::default(),
             crowd_ns: AtomicU64::new(0),
             me: Weak::clone(me),
         })
@@ -222,7 +233,7 @@ impl Workers {
         waker.iter().for_each(Waker::wake_by_ref);
     }
 
-    /// Invariant 4.
+    /// Invariant 5.
     fn threads_in_all(&self) -> usize {
         self.threads_max + 1
     }
@@ -375,36 +386,37 @@ impl Workers {
     /// One request after the other, until there is none or others are to have the turn. What they
     /// committed is flushed when there is none more, or soon.
     fn requests(&self) {
-        let mut kept = Kept::default();
         loop {
-            let Some(next) = self.next_request(&kept) else {
-                if !kept.flush() {
+            if KEEPS.get() && !self.may_keep() {
+                self.flush_kept();
+            }
+            let Some(next) = self.next_request() else {
+                if !self.flush_kept() {
                     return;
                 }
                 continue;
             };
+            let began_ns = os::clock::monotonic_ns();
             if let Some(since_ns) = next.waits_since_ns {
                 record(WaitKind::Threadpool, since_ns);
             }
             // Work answers for its own panics; one that comes here costs nothing but itself.
             if let Ok(Some(unflushed)) = catch_unwind(AssertUnwindSafe(next.work)) {
-                kept.keep(unflushed);
+                self.keep(unflushed);
             }
-            if kept.age_ns() > KEPT_NS {
-                kept.flush();
-            }
+            note_taken(os::clock::monotonic_ns().saturating_sub(began_ns));
             if !turn::renew() {
-                kept.flush();
+                self.flush_kept();
                 return self.ask(self.queue.lock());
             }
         }
     }
 
     /// The next request; where commits are kept, also one that has not been read yet.
-    fn next_request(&self, kept: &Kept) -> Option<Queued> {
+    fn next_request(&self) -> Option<Queued> {
         let mut queue = self.queue.lock();
         let glances = queue.waiting.is_empty()
-            && !kept.logs.is_empty()
+            && KEEPS.get()
             && queue.driving.is_wanted()
             && !queue.closed
             && self.is_crowded();
@@ -448,43 +460,60 @@ impl Workers {
     }
 }
 
-/// Logs that commits of this thread's requests wait for.
+/// Logs that commits wait for, of requests whose threads went on with others.
 #[derive(Default)]
 struct Kept {
     logs: Vec<Unflushed>,
     since_ns: u64,
 }
 
-impl Kept {
-    fn keep(&mut self, log: Unflushed) {
-        if self.logs.is_empty() {
-            self.since_ns = os::clock::monotonic_ns();
+impl Workers {
+    fn keep(&self, log: Unflushed) {
+        let mut kept = self.kept.lock();
+        if kept.logs.is_empty() {
+            kept.since_ns = os::clock::monotonic_ns();
         }
-        if !self.logs.iter().any(|one| one.is_same(&log)) {
-            self.logs.push(log);
+        if !kept.logs.iter().any(|one| one.is_same(&log)) {
+            kept.logs.push(log);
         }
+        KEEPS.set(true);
     }
 
-    fn age_ns(&self) -> u64 {
-        match self.logs.is_empty() {
-            true => 0,
-            false => os::clock::monotonic_ns().saturating_sub(self.since_ns),
-        }
+    /// Whether this thread keeps commits, and may run another request first.
+    fn may_keep(&self) -> bool {
+        let age_ns = os::clock::monotonic_ns().saturating_sub(self.kept.lock().since_ns);
+        age_ns < KEPT_NS && TYPICAL_NS.get() < SHORT_NS
     }
 
-    /// Has them flushed; false where there is none.
-    fn flush(&mut self) -> bool {
-        let some = !self.logs.is_empty();
-        for log in self.logs.drain(..) {
+    /// Has what is kept flushed; false where this thread keeps none.
+    fn flush_kept(&self) -> bool {
+        if !KEEPS.replace(false) {
+            return false;
+        }
+        let logs = std::mem::take(&mut self.kept.lock().logs);
+        for log in logs {
             // What is done behind a flush answers for its own panics, too.
             let _ = catch_unwind(AssertUnwindSafe(|| log.flush()));
         }
-        some
+        true
     }
+
+    /// Somebody else is to flush it: a thread that keeps some waits, or computes for long.
+    fn hand_over_kept(&self) {
+        self.kept.lock().logs.iter().for_each(Unflushed::hand_over);
+    }
+}
+
+/// A request took so long; what is typical is of the last ones.
+fn note_taken(ns: u64) {
+    TYPICAL_NS.set(TYPICAL_NS.get() - TYPICAL_NS.get() / 8 + ns / 8);
 }
 
 impl turn::Watch for Workers {
     fn waits(&self, long: bool) {
+        if KEEPS.replace(false) {
+            self.hand_over_kept();
+        }
         if self.computing.fetch_sub(1, SeqCst) == 1 && (long || self.is_crowded()) {
             self.call_driver();
         }
@@ -502,6 +531,12 @@ impl turn::Watch for Workers {
         drop(queue);
         if lasts {
             self.call_driver();
+        }
+        let kept = self.kept.lock();
+        let old = os::clock::monotonic_ns().saturating_sub(kept.since_ns) > KEPT_NS;
+        drop(kept);
+        if old {
+            self.hand_over_kept();
         }
     }
 }

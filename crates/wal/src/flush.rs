@@ -147,6 +147,11 @@ impl Log {
         }
     }
 
+    /// Has the log writer do it, for a caller that cannot now.
+    pub fn have_left_flushed(&self) {
+        self.wake_writer();
+    }
+
     /// What was left by those whom a flush has covered.
     fn do_left(&self, done: Vec<Left>) {
         let now = os::clock::monotonic_ns();

@@ -82,6 +82,11 @@ impl Unflushed {
         self.home.log().flush_left();
     }
 
+    /// Has somebody else do that, since the caller is going to wait or to compute for long.
+    pub fn hand_over(&self) {
+        self.home.log().have_left_flushed();
+    }
+
     /// Whether two are of one log.
     pub fn is_same(&self, other: &Unflushed) -> bool {
         Arc::ptr_eq(&self.home, &other.home)
