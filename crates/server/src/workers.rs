@@ -4,10 +4,10 @@
 //! all are taken no thread is woken, and who ends a request goes on with the next. One that has its
 //! turn and finds all threads waiting for something stays in the queue, counted as THREADPOOL.
 //!
-//! One of the threads that have nothing to run drives the sockets: it waits for them, reads what has
-//! come, and runs the first request itself. So a request that comes alone wakes no other thread, and
-//! in a busy server who has ended one reads the next ones of all connections in one go. While a
-//! driver runs a request nobody drives, as long as that is short:
+//! One of the threads that have nothing to run drives the sockets: it waits for them, reads what
+//! has come, and runs the first request itself. So a request that comes alone wakes no other
+//! thread, and in a busy server who has ended one reads the next ones of all connections in one go.
+//! While a driver runs a request nobody drives, as long as that is short:
 //!
 //! ```text
 //!        nothing to run, and nobody drives          a request came, with a turn for it
