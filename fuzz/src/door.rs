@@ -167,7 +167,6 @@ fn start(encryption: Strictness) -> Server {
         listen: SocketAddr::from(([127, 0, 0, 1], 0)),
         encryption,
         workers_max: 4,
-        network_threads: 1,
         request_bytes_max: 1 << 20,
         ..Options::default()
     };

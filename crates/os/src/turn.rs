@@ -47,8 +47,8 @@ use crate::wait::{WaitKind, record_signal};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::cell::{Cell, OnceCell};
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 /// A turn that others want is given up after this, where its request holds no locks.
@@ -67,6 +67,20 @@ const IDLE_LOOKS: u32 = 250;
 
 /// Called with a turn for it; false gives the turn back.
 pub type Start = Arc<dyn Fn() -> bool + Send + Sync>;
+
+/// Who has something done by whatever threads compute, and must know when they do not. Called by
+/// threads that may hold latches: it waits for nothing but short mutexes of its own.
+pub trait Watch: Send + Sync {
+    /// The thread that is watched gives its turn up to wait: `long` for others, or a time, else
+    /// for what mostly takes less than a millisecond.
+    fn waits(&self, long: bool);
+
+    /// It goes on.
+    fn goes_on(&self);
+
+    /// While anybody computes, about every [`PATIENCE_NS`].
+    fn looks(&self);
+}
 
 enum Wanting {
     Thread(Arc<Seat>),
@@ -136,7 +150,11 @@ static WOKEN: AtomicUsize = AtomicUsize::new(0);
 /// Whether more compute than the limit says.
 static BEYOND: AtomicBool = AtomicBool::new(false);
 
+/// Who is called every now and then.
+static LOOKING: Mutex<Vec<Weak<dyn Watch>>> = Mutex::new(Vec::new());
+
 thread_local! {
+    static WATCH: OnceCell<Arc<dyn Watch>> = const { OnceCell::new() };
     static TURN: Cell<Option<Turn>> = const { Cell::new(None) };
     static SEAT: OnceCell<Arc<Seat>> = const { OnceCell::new() };
 }
@@ -329,6 +347,40 @@ pub fn release() {
     stay_on(None);
 }
 
+/// From now on somebody is told when this thread waits.
+pub fn watched_by(watch: Arc<dyn Watch>) {
+    let first = WATCH.with(|place| place.set(watch).is_ok());
+    assert!(first, "a thread is watched by one");
+}
+
+/// From now on somebody is called every now and then while anybody computes.
+pub fn look_by(watch: Weak<dyn Watch>) {
+    let mut looking = LOOKING.lock();
+    looking.retain(|one| one.strong_count() > 0);
+    looking.push(watch);
+}
+
+/// This thread has given its turn up: whoever watches it is told, and again when this is dropped.
+struct Waiting;
+
+impl Waiting {
+    fn begins(long: bool) -> Waiting {
+        tell(|watch| watch.waits(long));
+        Waiting
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        tell(|watch| watch.goes_on());
+    }
+}
+
+fn tell(what: impl Fn(&dyn Watch)) {
+    // A thread that ends is watched by nobody any more.
+    let _ended = WATCH.try_with(|watch| watch.get().map(|watch| what(&**watch)));
+}
+
 /// Goes on with this thread's turn for another request; false when others are to have it.
 pub fn renew() -> bool {
     let now = monotonic_ns();
@@ -360,6 +412,7 @@ impl Resting {
     /// then it is false and the thread has none. The caller holds no latch and no mutex.
     pub(crate) fn rest(&self, deadline_ns: Option<u64>) -> bool {
         let turn = TURN.take().expect("who rests had a turn");
+        let _waiting = Waiting::begins(true);
         ended(turn.on, turn.sleeps());
         self.seat.wait_until(self.used_ns, deadline_ns)
     }
@@ -393,9 +446,10 @@ impl Resting {
 
 /// Gives the turn up for what a thread may wait for while it holds latches, and takes it back at
 /// once.
-pub(crate) fn aside<R>(blocking: impl FnOnce() -> R) -> R {
+pub fn aside<R>(blocking: impl FnOnce() -> R) -> R {
     let Some(turn) = TURN.take() else { return blocking() };
     let used_ns = turn.used_ns();
+    let _waiting = Waiting::begins(false);
     ended(turn.on, Then::Works);
     // It comes back wherever there is room.
     stay_on(None);
@@ -527,6 +581,8 @@ fn monitor() {
     let (mut seen, mut idle) = (u64::MAX, 0);
     loop {
         crate::task::sleep_ns(PATIENCE_NS);
+        let looking = LOOKING.lock().clone();
+        looking.iter().filter_map(Weak::upgrade).for_each(|watch| watch.looks());
         let mut state = STATE.lock();
         idle = if state.moves == seen && !state.is_wanted() { idle + 1 } else { 0 };
         if idle > IDLE_LOOKS && state.computing == 0 {

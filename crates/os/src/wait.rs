@@ -197,6 +197,33 @@ pub fn timed_signalled(kind: WaitKind, blocking: impl FnOnce() -> u64) {
     ended(kind, now.saturating_sub(from), signal_ns);
 }
 
+/// A request's wait that keeps no thread: for the log, by one that has nothing else left to do.
+#[derive(Debug)]
+pub struct Apart {
+    kind: WaitKind,
+    since_ns: u64,
+}
+
+impl Apart {
+    /// It begins, for whom the thread serves. Others see it at the request's waiter.
+    pub fn begin(kind: WaitKind, waiter: &Waiter) -> Apart {
+        started(kind);
+        let since_ns = clock::monotonic_ns();
+        waiter.since_ns.store(since_ns, Relaxed);
+        waiter.waiting.store(kind as u16 + 1, Relaxed);
+        Apart { kind, since_ns }
+    }
+
+    /// It has ended, for whom this thread serves; what was waited for came at a moment.
+    pub fn end(self, waiter: &Waiter, came_ns: u64) {
+        waiter.waiting.store(0, Relaxed);
+        waiter.last.store(self.kind as u16 + 1, Relaxed);
+        let now = clock::monotonic_ns();
+        let signal_ns = now.saturating_sub(came_ns.max(self.since_ns));
+        wait_totals::ended(self.kind, now.saturating_sub(self.since_ns), signal_ns);
+    }
+}
+
 /// Counts a wait that had no thread of its own, like a request's in the queue of the workers.
 pub fn record(kind: WaitKind, since_ns: u64) {
     started(kind);

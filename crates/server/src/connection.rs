@@ -4,7 +4,7 @@ use crate::account::{Account, Asked};
 use crate::link::{Channel, Left, Link, Speech};
 use crate::listener::House;
 use crate::login::admit;
-use crate::request::{self, Terms};
+use crate::request::{self, Outcome, Terms};
 use crate::response::{last_errors, last_words};
 use crate::wire::{Received, Wire};
 use base::SqlError;
@@ -233,15 +233,22 @@ impl<'a> Attendant<'a> {
             self.link.cancel(Cancelled::Shutdown);
         }
         let (house, link) = (Arc::clone(self.house), Arc::clone(self.link));
-        self.house.workers.submit(move || {
+        self.house.workers.submit_request(move || {
             let terms = Terms {
                 output_bytes_max: house.options.output_bytes_max,
                 request_bytes_max: house.options.request_bytes_max,
                 account: Account::new(house.lender.clone()),
             };
-            let engine = house.engine.as_ref();
-            let given_back = request::answer(engine, &link, channel, asked, terms);
-            link.give_back(given_back);
+            let engine = Arc::clone(&house.engine);
+            match request::answer(engine.as_ref(), &link, channel, asked, terms) {
+                Outcome::Answered(given_back) => {
+                    link.give_back(given_back);
+                    None
+                }
+                Outcome::Owes(owed, unanswered) => Some(owed.when_durable(move || {
+                    link.give_back(unanswered.answer(engine.as_ref(), &link));
+                })),
+            }
         });
     }
 

@@ -1,10 +1,11 @@
 //! The TDS door: listener, TLS, login, request loop.
 //!
 //! A connection costs one task of an async runtime and a few kilobytes; a running request costs
-//! one thread of a bounded pool, as SQL Server's workers do. The task reads the socket all the
-//! time, so an attention is seen while a request runs; the worker encodes its results, encrypts
-//! them and writes them to the socket itself, and only what the socket does not take is left to
-//! the task. What the engine is, this crate does not know: [`Engine`] is what it asks.
+//! one thread of a bounded pool, as SQL Server's workers do. The runtime has no threads of its own:
+//! a thread of the pool that has nothing to run drives it (`workers.rs`). The task reads the socket
+//! all the time, so an attention is seen while a request runs; the worker encodes its results,
+//! encrypts them and writes them to the socket itself, and only what the socket does not take is
+//! left to the task. What the engine is, this crate does not know: [`Engine`] is what it asks.
 //!
 //! ```text
 //! accept -> first byte 0x16 ---> TLS 1.2/1.3, ALPN tds/8.0 --+

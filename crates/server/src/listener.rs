@@ -16,7 +16,6 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
-use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
 const BACKLOG: u32 = 1024;
@@ -104,7 +103,6 @@ impl House {
 pub struct Server {
     house: Arc<House>,
     address: SocketAddr,
-    runtime: Option<Runtime>,
 }
 
 impl Server {
@@ -118,13 +116,8 @@ impl Server {
         certificate: Certificate,
     ) -> io::Result<Server> {
         os::turn::limit(os::task::processors());
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(options.network_threads.max(1))
-            .max_blocking_threads(1)
-            .thread_name("network")
-            .enable_io()
-            .enable_time()
-            .build()?;
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
         let listener = {
             let _within = runtime.enter();
             listen(options.listen)?
@@ -143,7 +136,8 @@ impl Server {
         });
         runtime.spawn(accept(Arc::clone(&house), listener));
         runtime.spawn(make_rounds(Arc::downgrade(&house)));
-        Ok(Server { house, address, runtime: Some(runtime) })
+        house.workers.drive_from_now_on(runtime);
+        Ok(Server { house, address })
     }
 
     /// Where it listens.
@@ -158,7 +152,7 @@ impl Server {
 
     /// Accepts nobody any more, cancels what runs, ends all connections. False when some request
     /// had not ended after `within`.
-    pub fn stop(mut self, within: Duration) -> bool {
+    pub fn stop(self, within: Duration) -> bool {
         let until_ns = os::clock::monotonic_ns().saturating_add(nanoseconds(within));
         self.house.stopping.send_replace(true);
         self.house.each_link(|link| link.end(Cancelled::Shutdown));
@@ -171,21 +165,16 @@ impl Server {
         let all_ended = links.by_place.is_empty();
         drop(links);
         self.house.workers.close(until_ns);
-        self.end_runtime();
         all_ended
-    }
-
-    fn end_runtime(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
         self.house.stopping.send_replace(true);
-        self.end_runtime();
+        self.house.workers.abandon();
+        // Connections that are left end with it: here, or where somebody still drives.
+        drop(self.house.workers.take_runtime());
     }
 }
 

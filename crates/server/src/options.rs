@@ -31,8 +31,6 @@ pub struct Options {
     pub request_bytes_max: usize,
     /// What may wait for a client that does not read before its request waits.
     pub output_bytes_max: usize,
-    /// Threads that only move bytes.
-    pub network_threads: usize,
 }
 
 impl Default for Options {
@@ -46,7 +44,6 @@ impl Default for Options {
             packet_bytes: tds::PACKET_SIZE_DEFAULT,
             request_bytes_max: 256 << 20,
             output_bytes_max: 128 << 10,
-            network_threads: (os::task::processors() / 2).max(1),
         }
     }
 }

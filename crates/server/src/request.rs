@@ -4,12 +4,12 @@ use crate::account::{Account, Asked};
 use crate::bulk;
 use crate::engine::Engine;
 use crate::link::{Channel, Link};
-use crate::response::Response;
+use crate::response::{Ending, Response};
 use base::{SqlError, messages};
 use os::wait::Cancelled;
 use session::{
-    Done, DoneScope, Parameter, Procedure, Request, ResultSink, TableValue, TableValueColumn,
-    TransactionIsolation, TransactionRequest,
+    Answered, Done, DoneScope, Owed, Parameter, Procedure, Request, ResultSink, TableValue,
+    TableValueColumn, TransactionIsolation, TransactionRequest,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use tds::{
@@ -26,14 +26,43 @@ pub(crate) struct Terms {
     pub(crate) account: Account,
 }
 
-/// Answers a message. Returns the session, or none when the connection ends.
+/// What has become of a message.
+pub(crate) enum Outcome {
+    /// It is answered; the session, or none when the connection ends.
+    Answered(Option<Box<Channel>>),
+    /// Its answer waits for a commit.
+    Owes(Owed, Unanswered),
+}
+
+/// A session whose request's answer waits for its commit.
+pub(crate) struct Unanswered {
+    channel: Box<Channel>,
+    ending: Ending,
+}
+
+impl Unanswered {
+    /// The commit is durable: says so. Returns the session, or none when the connection ends.
+    pub(crate) fn answer(mut self, engine: &dyn Engine, link: &Link) -> Option<Box<Channel>> {
+        let settled = catch_unwind(AssertUnwindSafe(|| self.channel.connection.settle()));
+        self.ending.send(link);
+        if let Err(panic) = settled {
+            let (spid, what) = (self.channel.speech.spid, panic_text(panic.as_ref()));
+            engine.log(&format!("session {spid}: the end of a request panicked: {what}"));
+            end(engine, self.channel);
+            return None;
+        }
+        Some(self.channel)
+    }
+}
+
+/// Answers a message, or has all ready for it but the commit.
 pub(crate) fn answer(
     engine: &dyn Engine,
     link: &Link,
     mut channel: Box<Channel>,
     mut asked: Asked,
     terms: Terms,
-) -> Option<Box<Channel>> {
+) -> Outcome {
     let waiter = std::sync::Arc::clone(&channel.waiter);
     let name = engine.server_name();
     let most = terms.output_bytes_max;
@@ -49,30 +78,37 @@ pub(crate) fn answer(
                 bytes: std::mem::take(&mut asked.message.payload),
                 whole: !asked.streamed,
             };
-            return begin(&mut channel, &asked, &mut response)
+            let goes_on = begin(&mut channel, &asked, &mut response)
                 .unwrap_or_else(|| load(&mut channel, source, &mut response));
+            return Answered::Whole(goes_on);
         }
         run(&mut channel, &asked, &mut response)
     });
-    let goes_on = match catch_unwind(run) {
-        Ok(goes_on) => goes_on,
+    let answered = match catch_unwind(run) {
+        Ok(answered) => answered,
         Err(panic) => {
             let what = panic_text(panic.as_ref());
             engine.log(&format!("session {}: a request panicked: {what}", channel.speech.spid));
             response.message(&SqlError::new(messages::INTERNAL, &[&what]));
-            false
+            Answered::Whole(false)
         }
     };
     link.inflow.close();
     // The client may ask for as much again.
     drop(asked);
     // The response's end must be on its way before the task may take up the next request.
+    let goes_on = match answered {
+        Answered::Owes(owed) => {
+            return Outcome::Owes(owed, Unanswered { ending: response.ending(), channel });
+        }
+        Answered::Whole(goes_on) => goes_on,
+    };
     response.finish();
     if !goes_on {
         end(engine, channel);
-        return None;
+        return Outcome::Answered(None);
     }
-    Some(channel)
+    Outcome::Answered(Some(channel))
 }
 
 /// Drops a session; whatever happens in there, the server goes on.
@@ -122,34 +158,38 @@ fn load(channel: &mut Channel, source: bulk::Source<'_>, response: &mut Response
     }
 }
 
-/// Runs a message; false when the connection ends.
-fn run(channel: &mut Channel, asked: &Asked, response: &mut Response<'_>) -> bool {
-    if let Some(answered) = begin(channel, asked, response) {
-        return answered;
+/// Runs a message.
+fn run(channel: &mut Channel, asked: &Asked, response: &mut Response<'_>) -> Answered {
+    if let Some(goes_on) = begin(channel, asked, response) {
+        return Answered::Whole(goes_on);
     }
     let message = &asked.message;
     match tds::decode_request(message) {
         Ok(tds::Request::Batch { text, .. }) => {
-            channel.connection.run(Request::Batch(text), response)
+            channel.connection.run_last(Request::Batch(text), response)
         }
         Ok(tds::Request::Rpc(calls)) => run_calls(channel, calls, response),
         Ok(tds::Request::Transaction { command, .. }) => {
-            channel.connection.run(Request::Transaction(transaction(command)), response)
+            channel.connection.run_last(Request::Transaction(transaction(command)), response)
         }
         // The task answers attentions itself; one that is here has nothing to interrupt. Bulk loads
         // have gone another way.
-        Ok(tds::Request::Attention | tds::Request::BulkLoad(_)) => true,
-        Err(e) => refuse(e, DoneScope::Statement, response),
+        Ok(tds::Request::Attention | tds::Request::BulkLoad(_)) => Answered::Whole(true),
+        Err(e) => Answered::Whole(refuse(e, DoneScope::Statement, response)),
     }
 }
 
 /// The calls of a message, one after the other; each is decoded when its turn comes.
-fn run_calls(channel: &mut Channel, mut calls: RpcBatch<'_>, response: &mut Response<'_>) -> bool {
+fn run_calls(
+    channel: &mut Channel,
+    mut calls: RpcBatch<'_>,
+    response: &mut Response<'_>,
+) -> Answered {
     loop {
         let call = match calls.next_call() {
             Ok(Some(call)) => call,
-            Ok(None) => return true,
-            Err(e) => return refuse(e, DoneScope::Procedure, response),
+            Ok(None) => return Answered::Whole(true),
+            Err(e) => return Answered::Whole(refuse(e, DoneScope::Procedure, response)),
         };
         let more = calls.has_more();
         // Who fetches from a cursor knows its columns; others are told them all the same.
@@ -158,11 +198,14 @@ fn run_calls(channel: &mut Channel, mut calls: RpcBatch<'_>, response: &mut Resp
         let (procedure, parameters) = convert_call(call);
         response.expect_outputs(&parameters, bare);
         let request = Request::Call { procedure, parameters, more };
+        if !more {
+            return channel.connection.run_last(request, response);
+        }
         if !channel.connection.run(request, response) {
-            return false;
+            return Answered::Whole(false);
         }
         if !response.goes_on() {
-            return true;
+            return Answered::Whole(true);
         }
     }
 }

@@ -44,6 +44,34 @@ pub(crate) struct Response<'a> {
     closed: bool,
     /// Errors were told since the last DONE.
     failed: bool,
+    /// Nothing is sent before the end.
+    holds: bool,
+}
+
+/// The rest of a response, all but the word on an attention.
+pub(crate) struct Ending {
+    speech: Speech,
+    writer: PacketWriter,
+    packets: Vec<u8>,
+    done: tds::Done,
+}
+
+impl Ending {
+    /// Ends the response and sends the rest of it.
+    pub(crate) fn send(mut self, link: &Link) {
+        link.finish(|attention| {
+            let cut_off = tds::Done::new(DoneKind::Done, DoneStatus::ERROR);
+            let done = if attention { cut_off } else { self.done };
+            done.encode(self.writer.payload());
+            self.writer.finish(&mut self.packets);
+            let mut packets = std::mem::take(&mut self.packets);
+            if attention {
+                let acknowledged = tds::Done::new(DoneKind::Done, DoneStatus::ATTENTION);
+                packets.extend(last_words(self.speech, acknowledged));
+            }
+            packets
+        });
+    }
 }
 
 impl<'a> Response<'a> {
@@ -68,6 +96,7 @@ impl<'a> Response<'a> {
             bare: false,
             closed: false,
             failed: false,
+            holds: false,
         }
     }
 
@@ -98,24 +127,21 @@ impl<'a> Response<'a> {
     }
 
     /// Ends the response and sends the rest of it.
-    pub(crate) fn finish(mut self) {
+    pub(crate) fn finish(self) {
+        let link = self.link;
+        self.ending().send(link);
+    }
+
+    /// All has been said; it is sent later, perhaps by another thread.
+    pub(crate) fn ending(mut self) -> Ending {
         let status = if self.failed { DoneStatus::ERROR } else { DoneStatus::FINAL };
         let fallback = tds::Done::new(DoneKind::Done, status);
-        let held = self.held.take().unwrap_or(fallback);
-        let link = self.link;
-        let speech = self.speech;
-        link.finish(|attention| {
-            let cut_off = tds::Done::new(DoneKind::Done, DoneStatus::ERROR);
-            let done = if attention { cut_off } else { held };
-            done.encode(self.writer.payload());
-            self.writer.finish(&mut self.packets);
-            let mut packets = std::mem::take(&mut self.packets);
-            if attention {
-                let acknowledged = tds::Done::new(DoneKind::Done, DoneStatus::ATTENTION);
-                packets.extend(last_words(speech, acknowledged));
-            }
-            packets
-        });
+        Ending {
+            speech: self.speech,
+            done: self.held.take().unwrap_or(fallback),
+            writer: self.writer,
+            packets: self.packets,
+        }
     }
 
     /// Where the next token goes; none when nobody wants it.
@@ -136,7 +162,7 @@ impl<'a> Response<'a> {
     }
 
     fn flush_if_much(&mut self) -> Result<(), SinkClosed> {
-        if self.writer.payload().len() < FLUSH_BYTES {
+        if self.holds || self.writer.payload().len() < FLUSH_BYTES {
             return Ok(());
         }
         self.writer.flush_full(&mut self.packets);
@@ -260,6 +286,10 @@ impl ResultSink for Response<'_> {
         if let Err(e) = token.encode(version, out) {
             self.message(&e.into());
         }
+    }
+
+    fn hold(&mut self) {
+        self.holds = true;
     }
 
     fn environment(&mut self, change: &EnvironmentChange) {

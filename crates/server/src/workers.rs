@@ -4,28 +4,93 @@
 //! all are taken no thread is woken, and who ends a request goes on with the next. One that has its
 //! turn and finds all threads waiting for something stays in the queue, counted as THREADPOOL.
 //!
+//! One of the threads that have nothing to run drives the sockets: it waits for them, reads what
+//! has come, and runs the first request itself. So a request that comes alone wakes no other
+//! thread, and in a busy server who has ended one reads the next ones of all connections in one go.
+//! While a driver runs a request nobody drives, as long as that is short:
+//!
+//! ```text
+//!        nothing to run, and nobody drives          a request came, with a turn for it
+//! idle ───────────────────────────────────> drives ────────────────────────────────> runs
+//!  ^ └── called: all that run wait, or nobody has driven for long ──^                  │
+//!  └────────────────────────── somebody drives ──────────────────────────────────────┘
+//! ```
+//!
 //! Invariants
 //!  1. Each request in the queue has somebody who comes for it: a turn that is asked for, one that
 //!     is on its way to a thread, or, when there are no more threads, whichever ends first.
 //!  2. The mutex of the queue is not held while a turn is given back, since that may call for it.
+//!  3. Nobody drives only while a thread computes that looks at the sockets when it is done: who
+//!     is the last to wait calls another (`Watch::waits`), and who computes for long is stood in
+//!     for after a few milliseconds (`Watch::looks`).
+//!  4. Commits are kept for those of other requests by threads that compute and for as long as a
+//!     flush takes: a thread that keeps some and waits has the log writer flush them, since it may
+//!     wait for a lock of theirs, and what is kept at a look of the monitor goes the same way.
+//!  5. There is a thread more than requests that may run: a driver is always to be had.
 
 use os::sync::{Condvar, Mutex, MutexGuard};
 use os::turn;
 use os::wait::{WaitKind, record};
+use session::Unflushed;
+use std::cell::Cell;
 use std::collections::VecDeque;
+use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{
+    AtomicU64, AtomicUsize,
+    Ordering::{Relaxed, SeqCst},
+};
 use std::sync::{Arc, Weak};
+use std::task::{Poll, Waker};
+use tokio::runtime::Runtime;
 
-type Work = Box<dyn FnOnce() + Send>;
+type Work = Box<dyn FnOnce() -> Option<Unflushed> + Send>;
 
 /// An idle thread beyond [`IDLE_MIN`] ends after this.
 const IDLE_NS: u64 = 60_000_000_000;
 const IDLE_MIN: usize = 2;
+/// So long commits are kept for those of requests that are there to be run by the same thread:
+/// about what a flush takes.
+const KEPT_NS: u64 = 150_000;
+/// Before requests that take longer nothing is kept.
+const SHORT_NS: u64 = 100_000;
+/// So long requests that were there at once tell that more may come.
+const CROWD_NS: u64 = 2_000_000;
+
+/// Polls of the runtime that take up what has come: one to ask the system, one for the tasks.
+const GLANCES: u32 = 2;
 
 struct Queued {
     work: Work,
     /// Set when there was a turn and no thread for it.
     waits_since_ns: Option<u64>,
+}
+
+/// Who drives the sockets.
+#[derive(Default)]
+struct Driving {
+    /// What is driven; none in a pool without sockets, and when the pool has closed.
+    runtime: Option<Arc<Runtime>>,
+    /// Somebody drives.
+    driven: bool,
+    /// It only takes up what has come, and runs one of it with the turn that it has.
+    glances: bool,
+    /// The driver is to take a turn that was given.
+    leaves: bool,
+    /// An idle thread is on its way to drive.
+    called: bool,
+    /// How often somebody began to drive, and what it was at the last look.
+    begun: u64,
+    seen: u64,
+    /// Ends the driver's wait.
+    waker: Option<Waker>,
+}
+
+impl Driving {
+    /// There are sockets, and nobody minds them.
+    fn is_wanted(&self) -> bool {
+        self.runtime.is_some() && !self.driven
+    }
 }
 
 #[derive(Default)]
@@ -37,7 +102,19 @@ struct Queue {
     given: usize,
     threads: usize,
     idle: usize,
+    /// Threads that run requests.
+    running: usize,
+    driving: Driving,
     closed: bool,
+}
+
+thread_local! {
+    /// This thread drives the sockets.
+    static DRIVES: Cell<bool> = const { Cell::new(false) };
+    /// It has left commits for a flush, and has not seen to that yet.
+    static KEEPS: Cell<bool> = const { Cell::new(false) };
+    /// How long its requests take.
+    static TYPICAL_NS: Cell<u64> = const { Cell::new(0) };
 }
 
 /// The pool.
@@ -46,31 +123,62 @@ pub(crate) struct Workers {
     work_came: Condvar,
     thread_went: Condvar,
     threads_max: usize,
+    /// Threads that run requests and do not wait.
+    computing: AtomicUsize,
+    kept: Mutex<Kept>,
+    /// When a request last came while there was another.
+    crowd_ns: AtomicU64,
     me: Weak<Workers>,
 }
 
 impl Workers {
-    /// A pool of at most so many threads; none yet.
+    /// A pool that runs at most so many requests at a time; no thread yet.
     pub(crate) fn new(threads_max: usize) -> Arc<Workers> {
         Arc::new_cyclic(|me| Workers {
             queue: Mutex::new(Queue::default()),
             work_came: Condvar::new(),
             thread_went: Condvar::new(),
             threads_max: threads_max.max(1),
+            computing: AtomicUsize::new(0),
+            kept: Mutex::default(),
+            crowd_ns: AtomicU64::new(0),
             me: Weak::clone(me),
         })
     }
 
+    /// From now on its threads drive these sockets.
+    pub(crate) fn drive_from_now_on(self: &Arc<Workers>, runtime: Runtime) {
+        let mut queue = self.queue.lock();
+        assert!(queue.driving.runtime.is_none(), "a pool has one set of sockets");
+        queue.driving.runtime = Some(Arc::new(runtime));
+        drop(queue);
+        let me: Weak<Workers> = Arc::downgrade(self);
+        turn::look_by(me);
+        self.call_driver();
+    }
+
     /// Runs some work on a thread, now or when there is a turn for it.
     pub(crate) fn submit(&self, work: impl FnOnce() + Send + 'static) {
+        self.submit_request(move || {
+            work();
+            None
+        });
+    }
+
+    /// The same for a request, which may leave its answer to who flushes a log.
+    pub(crate) fn submit_request(&self, work: impl FnOnce() -> Option<Unflushed> + Send + 'static) {
         let mut queue = self.queue.lock();
+        if queue.running + queue.given + queue.waiting.len() > 0 {
+            self.crowd_ns.store(os::clock::monotonic_ns(), Relaxed);
+        }
         queue.waiting.push_back(Queued { work: Box::new(work), waits_since_ns: None });
         self.ask(queue);
     }
 
     /// Asks for a turn where the queue needs one more.
     fn ask(&self, mut queue: MutexGuard<'_, Queue>) {
-        if queue.asked + queue.given >= queue.waiting.len() {
+        let served = queue.asked + queue.given + usize::from(queue.driving.glances);
+        if served >= queue.waiting.len() {
             return;
         }
         let me = Weak::clone(&self.me);
@@ -89,33 +197,51 @@ impl Workers {
         !queue.waiting.is_empty() && self.give(queue)
     }
 
-    /// Gives a turn to a thread; false when all threads are at work.
+    /// Gives a turn to a thread; false when all threads are at work. Who drives the sockets and has
+    /// just read the request comes first, since it is awake.
     fn give(&self, mut queue: MutexGuard<'_, Queue>) -> bool {
-        if queue.idle > queue.given {
-            queue.given += 1;
-            self.work_came.notify_one();
-            return true;
-        }
-        if queue.threads == self.threads_max {
+        if queue.running + queue.given >= self.threads_max {
             let waits = queue.waiting.iter_mut().find(|w| w.waits_since_ns.is_none());
             if let Some(waits) = waits {
                 waits.waits_since_ns = Some(os::clock::monotonic_ns());
             }
             return false;
         }
-        queue.threads += 1;
+        let claimed = queue.given;
         queue.given += 1;
+        if DRIVES.get() && queue.driving.driven && !queue.driving.leaves {
+            Self::leave(queue);
+        } else if queue.idle + usize::from(queue.driving.leaves) > claimed {
+            self.work_came.notify_one();
+        } else if queue.threads < self.threads_in_all() {
+            queue.threads += 1;
+            drop(queue);
+            return self.start_thread();
+        } else if queue.driving.driven && !queue.driving.leaves && !queue.driving.glances {
+            Self::leave(queue);
+        }
+        // Else a thread that runs nothing is on its way to the queue.
+        true
+    }
+
+    /// Has the driver leave the sockets for a turn that is given.
+    fn leave(mut queue: MutexGuard<'_, Queue>) {
+        queue.driving.leaves = true;
+        let waker = queue.driving.waker.clone();
         drop(queue);
-        self.start_thread()
+        // None has been left yet where the driver has not begun to wait: it looks before.
+        waker.iter().for_each(Waker::wake_by_ref);
+    }
+
+    /// Invariant 5.
+    fn threads_in_all(&self) -> usize {
+        self.threads_max + 1
     }
 
     /// A thread more, for a turn that is given already. When the system refuses one, those that
     /// run will come to the work, or [`Workers::look_after`].
     fn start_thread(&self) -> bool {
-        let Some(pool) = Weak::upgrade(&self.me) else { return false };
-        let started =
-            catch_unwind(AssertUnwindSafe(|| os::task::spawn("worker", move || pool.work())));
-        if started.is_ok() {
+        if self.spawn() {
             return true;
         }
         let mut queue = self.queue.lock();
@@ -126,14 +252,30 @@ impl Workers {
         !is_left
     }
 
+    fn spawn(&self) -> bool {
+        let Some(pool) = Weak::upgrade(&self.me) else { return false };
+        let started =
+            catch_unwind(AssertUnwindSafe(|| os::task::spawn("worker", move || pool.work())));
+        started.is_ok()
+    }
+
     fn work(&self) {
+        if let Some(me) = Weak::upgrade(&self.me) {
+            turn::watched_by(me);
+        }
         let mut queue = self.queue.lock();
         loop {
             if queue.given > 0 {
                 queue.given -= 1;
+                queue.running += 1;
                 drop(queue);
                 turn::adopt();
+                self.computing.fetch_add(1, SeqCst);
                 self.requests();
+                self.computing.fetch_sub(1, SeqCst);
+                queue = self.queue.lock();
+                queue.running -= 1;
+                drop(queue);
                 turn::release();
                 queue = self.queue.lock();
                 continue;
@@ -141,6 +283,10 @@ impl Workers {
             if queue.closed && queue.waiting.is_empty() {
                 self.work_came.notify_all();
                 break;
+            }
+            if queue.driving.is_wanted() {
+                queue = self.drive(queue, false);
+                continue;
             }
             let lasts;
             (queue, lasts) = self.idle(queue);
@@ -153,6 +299,66 @@ impl Workers {
         self.thread_went.notify_all();
     }
 
+    /// Drives the sockets until there is a turn to be taken, or the pool closes; or only takes up
+    /// what has come.
+    fn drive<'q>(
+        &'q self,
+        mut queue: MutexGuard<'q, Queue>,
+        glance: bool,
+    ) -> MutexGuard<'q, Queue> {
+        let driving = &mut queue.driving;
+        (driving.driven, driving.glances) = (true, glance);
+        driving.called &= glance;
+        driving.begun += 1;
+        let runtime = driving.runtime.clone().expect("asked by the caller");
+        drop(queue);
+        DRIVES.set(!glance);
+        let mut looks = 0;
+        runtime.block_on(poll_fn(|context| {
+            let mut queue = self.queue.lock();
+            looks += 1;
+            if glance && looks <= GLANCES {
+                context.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            if glance || queue.driving.leaves || queue.closed {
+                return Poll::Ready(());
+            }
+            match &mut queue.driving.waker {
+                Some(waker) => waker.clone_from(context.waker()),
+                waker => *waker = Some(context.waker().clone()),
+            }
+            Poll::Pending
+        }));
+        DRIVES.set(false);
+        drop(runtime);
+        let mut queue = self.queue.lock();
+        (queue.driving.driven, queue.driving.glances, queue.driving.leaves) = (false, false, false);
+        queue
+    }
+
+    /// Has an idle thread drive the sockets, or one more.
+    fn call_driver(&self) {
+        let mut queue = self.queue.lock();
+        if !queue.driving.is_wanted() || queue.driving.called || queue.closed {
+            return;
+        }
+        if queue.idle > queue.given {
+            queue.driving.called = true;
+            self.work_came.notify_one();
+        } else if queue.threads < self.threads_in_all() {
+            queue.driving.called = true;
+            queue.threads += 1;
+            drop(queue);
+            if !self.spawn() {
+                let mut queue = self.queue.lock();
+                queue.threads -= 1;
+                queue.driving.called = false;
+            }
+        }
+        // Else a thread that runs nothing is on its way, and drives when it has nothing to run.
+    }
+
     /// Waits for a turn; false when it has waited for long. A request that all threads were too
     /// busy for when its turn came is asked for again now: here is one.
     fn idle<'q>(&'q self, mut queue: MutexGuard<'q, Queue>) -> (MutexGuard<'q, Queue>, bool) {
@@ -162,13 +368,13 @@ impl Workers {
             queue = self.queue.lock();
         }
         let mut woken = true;
-        if queue.given == 0 {
+        if queue.given == 0 && !queue.driving.is_wanted() {
             let until = os::clock::monotonic_ns() + IDLE_NS;
             woken = self.work_came.wait_until(&mut queue, Some(until));
         }
         queue.idle -= 1;
         let is_needed = woken || queue.given > 0 || !queue.waiting.is_empty();
-        let lasts = is_needed || queue.threads <= IDLE_MIN;
+        let lasts = is_needed || queue.driving.is_wanted() || queue.threads <= IDLE_MIN;
         (queue, lasts)
     }
 
@@ -177,32 +383,160 @@ impl Workers {
         self.ask(self.queue.lock());
     }
 
-    /// One request after the other, until there is none or others are to have the turn.
+    /// One request after the other, until there is none or others are to have the turn. What they
+    /// committed is flushed when there is none more, or soon.
     fn requests(&self) {
         loop {
-            let mut queue = self.queue.lock();
-            let Some(next) = queue.waiting.pop_front() else { return };
-            drop(queue);
+            if KEEPS.get() && !self.may_keep() {
+                self.flush_kept();
+            }
+            let Some(next) = self.next_request() else {
+                if !self.flush_kept() {
+                    return;
+                }
+                continue;
+            };
+            let began_ns = os::clock::monotonic_ns();
             if let Some(since_ns) = next.waits_since_ns {
                 record(WaitKind::Threadpool, since_ns);
             }
             // Work answers for its own panics; one that comes here costs nothing but itself.
-            let _ = catch_unwind(AssertUnwindSafe(next.work));
+            if let Ok(Some(unflushed)) = catch_unwind(AssertUnwindSafe(next.work)) {
+                self.keep(unflushed);
+            }
+            note_taken(os::clock::monotonic_ns().saturating_sub(began_ns));
             if !turn::renew() {
+                self.flush_kept();
                 return self.ask(self.queue.lock());
             }
         }
     }
 
-    /// Takes no more threads, and waits until all have ended or the time has come.
+    /// The next request; where commits are kept, also one that has not been read yet.
+    fn next_request(&self) -> Option<Queued> {
+        let mut queue = self.queue.lock();
+        let glances = queue.waiting.is_empty()
+            && KEEPS.get()
+            && queue.driving.is_wanted()
+            && !queue.closed
+            && self.is_crowded();
+        if glances {
+            queue = self.drive(queue, true);
+        }
+        queue.waiting.pop_front()
+    }
+
+    /// Whether there were requests at once not long ago.
+    fn is_crowded(&self) -> bool {
+        os::clock::monotonic_ns().saturating_sub(self.crowd_ns.load(Relaxed)) < CROWD_NS
+    }
+
+    /// Takes no more threads, and waits until all have ended or the time has come. Nobody drives
+    /// the sockets any more.
     pub(crate) fn close(&self, until_ns: u64) {
         let mut queue = self.queue.lock();
-        queue.closed = true;
-        self.work_came.notify_all();
+        self.begin_to_close(&mut queue);
         while queue.threads > 0 {
             if !self.thread_went.wait_until(&mut queue, Some(until_ns)) {
                 break;
             }
+        }
+    }
+
+    /// The same without the wait.
+    pub(crate) fn abandon(&self) {
+        self.begin_to_close(&mut self.queue.lock());
+    }
+
+    fn begin_to_close(&self, queue: &mut Queue) {
+        queue.closed = true;
+        self.work_came.notify_all();
+        queue.driving.waker.iter().for_each(Waker::wake_by_ref);
+    }
+
+    /// The sockets, when nobody is to drive them any more.
+    pub(crate) fn take_runtime(&self) -> Option<Arc<Runtime>> {
+        self.queue.lock().driving.runtime.take()
+    }
+}
+
+/// Logs that commits wait for, of requests whose threads went on with others.
+#[derive(Default)]
+struct Kept {
+    logs: Vec<Unflushed>,
+    since_ns: u64,
+}
+
+impl Workers {
+    fn keep(&self, log: Unflushed) {
+        let mut kept = self.kept.lock();
+        if kept.logs.is_empty() {
+            kept.since_ns = os::clock::monotonic_ns();
+        }
+        if !kept.logs.iter().any(|one| one.is_same(&log)) {
+            kept.logs.push(log);
+        }
+        KEEPS.set(true);
+    }
+
+    /// Whether this thread keeps commits, and may run another request first.
+    fn may_keep(&self) -> bool {
+        let age_ns = os::clock::monotonic_ns().saturating_sub(self.kept.lock().since_ns);
+        age_ns < KEPT_NS && TYPICAL_NS.get() < SHORT_NS
+    }
+
+    /// Has what is kept flushed; false where this thread keeps none.
+    fn flush_kept(&self) -> bool {
+        if !KEEPS.replace(false) {
+            return false;
+        }
+        let logs = std::mem::take(&mut self.kept.lock().logs);
+        for log in logs {
+            // What is done behind a flush answers for its own panics, too.
+            let _ = catch_unwind(AssertUnwindSafe(|| log.flush()));
+        }
+        true
+    }
+
+    /// Somebody else is to flush it: a thread that keeps some waits, or computes for long.
+    fn hand_over_kept(&self) {
+        self.kept.lock().logs.iter().for_each(Unflushed::hand_over);
+    }
+}
+
+/// A request took so long; what is typical is of the last ones.
+fn note_taken(ns: u64) {
+    TYPICAL_NS.set(TYPICAL_NS.get() - TYPICAL_NS.get() / 8 + ns / 8);
+}
+
+impl turn::Watch for Workers {
+    fn waits(&self, long: bool) {
+        if KEEPS.replace(false) {
+            self.hand_over_kept();
+        }
+        if self.computing.fetch_sub(1, SeqCst) == 1 && (long || self.is_crowded()) {
+            self.call_driver();
+        }
+    }
+
+    fn goes_on(&self) {
+        self.computing.fetch_add(1, SeqCst);
+    }
+
+    fn looks(&self) {
+        let mut queue = self.queue.lock();
+        let driving = &mut queue.driving;
+        let lasts = driving.is_wanted() && driving.seen == driving.begun;
+        driving.seen = driving.begun;
+        drop(queue);
+        if lasts {
+            self.call_driver();
+        }
+        let kept = self.kept.lock();
+        let old = os::clock::monotonic_ns().saturating_sub(kept.since_ns) > KEPT_NS;
+        drop(kept);
+        if old {
+            self.hand_over_kept();
         }
     }
 }

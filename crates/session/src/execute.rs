@@ -178,11 +178,18 @@ impl Session {
             Some((database, module)) => self.run_procedure(database, &module, call, out),
             None if system => match crate::procedures::find(&name.object) {
                 Some(procedure) => self
+                    .in_last_place(&name.object)
                     .in_database(name.database.as_deref(), |session| procedure(session, call, out)),
                 None => Err(not_found().into()),
             },
             None => Err(not_found().into()),
         }
+    }
+
+    /// Of system procedures only `sp_executesql` may commit at its end what is its caller's last.
+    fn in_last_place(&mut self, system: &str) -> &mut Self {
+        self.last &= system.eq_ignore_ascii_case("sp_executesql");
+        self
     }
 
     /// Does something in another database, where one is named: a system procedure is of all.

@@ -31,6 +31,7 @@ mod meter;
 mod object_property;
 mod options;
 mod output;
+mod owed;
 mod pages;
 mod parameterize;
 mod perform;
@@ -70,6 +71,7 @@ pub use host::{
     DdlAnswer, DdlCall, DeclareCall, GatherCall, Host, ProcedureCall, RenameCall, Rowset,
     StatisticsTerms, TriggerOrderCall, needs_no_transaction,
 };
+pub use owed::Answered;
 pub use pages::{PageAsk, PagesAsk};
 pub use plans::Program;
 pub use registry::{Frame, Input, Registry, SessionEntry, SessionRow};
@@ -84,3 +86,5 @@ pub use sink::{
     ColumnOrigin, Command, Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink, SinkClosed,
 };
 pub use temp::TempTables;
+/// A commit that is in the log and not yet known to be durable, and that log.
+pub use work::{Owed, Unflushed};

@@ -94,8 +94,9 @@ impl Session {
             run.used_grant_bytes = memory.max_used_bytes as u64;
             run.ideal_grant_bytes = memory.ideal_bytes as u64;
         }
+        let began = (meter.began_at, meter.clock_ns);
+        self.count(&act.program, Some(place), began, &run);
         let place = &act.program.value.places[place];
-        place.cell.count(meter.began_at, &run);
         self.request_run.add(&run, workers_ns, workers_locks);
         let after_qualification = self.took.qualified.take();
         self.took.last = Took { after_qualification, ..took(&run) };
@@ -131,7 +132,7 @@ impl Session {
                 + (sums.workers_locks - before.workers_locks),
             ..Run::default()
         };
-        act.program.statistics.add(meter.began_at, &run);
+        self.count(&act.program, None, (meter.began_at, meter.clock_ns), &run);
     }
 }
 

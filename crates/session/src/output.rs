@@ -18,6 +18,8 @@ pub(crate) struct Output<'s> {
     sink: &'s mut dyn ResultSink,
     held: Option<Done>,
     closed: bool,
+    /// What comes tells of a commit that is owed.
+    pub(crate) holds: bool,
     /// Rows of the result set that has no DONE yet.
     open_rows: Option<u64>,
     /// WITH RESULT SETS of the EXECUTEs that run, outermost first.
@@ -26,7 +28,14 @@ pub(crate) struct Output<'s> {
 
 impl<'s> Output<'s> {
     pub(crate) fn new(sink: &'s mut dyn ResultSink) -> Output<'s> {
-        Output { sink, held: None, closed: false, open_rows: None, shapes: Vec::new() }
+        Output {
+            sink,
+            held: None,
+            closed: false,
+            holds: false,
+            open_rows: None,
+            shapes: Vec::new(),
+        }
     }
 
     fn release(&mut self) {
@@ -98,6 +107,12 @@ impl<'s> Output<'s> {
     pub(crate) fn return_value(&mut self, name: &str, sql_type: SqlType, value: &Value) {
         self.release();
         self.sink.return_value(name, sql_type, value);
+    }
+
+    /// Nothing is sent any more before the request has ended.
+    pub(crate) fn hold(&mut self) {
+        self.holds = true;
+        self.sink.hold();
     }
 
     /// A statement or procedure ended.

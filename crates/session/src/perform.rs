@@ -124,9 +124,12 @@ impl Session {
         place: PlaceId,
         out: &mut Output<'_>,
     ) -> Result<(Outcome, Meter), Failure> {
-        self.ready(act, place)?;
+        let keeps_last = self.ready(act, place)?.keeps_last;
+        self.last &= !keeps_last;
         let meter = self.meter();
-        Ok((self.run_ready(act, place, out)?, meter))
+        let outcome = self.run_ready(act, place, out)?;
+        self.hold_if_owing(out);
+        Ok((outcome, meter))
     }
 
     fn run_ready(

@@ -143,6 +143,8 @@ pub struct Frame {
 struct Before {
     thread: AtomicU32,
     thread_cpu_ns: AtomicU64,
+    /// It does not run it any more: the request waits apart.
+    left: AtomicBool,
     cpu_ns: AtomicU64,
     reads: AtomicU64,
     logical_reads: AtomicU64,
@@ -373,6 +375,7 @@ impl SessionEntry {
     /// A request begins on this thread, which has computed so long already.
     pub(crate) fn begin_request(&self, thread_cpu_ns: u64) {
         let before = &self.before;
+        before.left.store(false, Relaxed);
         before.thread.store(os::task::thread_number(), Relaxed);
         before.thread_cpu_ns.store(thread_cpu_ns, Relaxed);
         for (now, then) in [
@@ -385,9 +388,18 @@ impl SessionEntry {
         }
     }
 
+    /// The request's thread has left it, having computed so long for it.
+    pub(crate) fn leave_thread(&self, cpu_ns: u64) {
+        self.before.left.store(true, Relaxed);
+        self.cpu_ns.fetch_add(cpu_ns, Relaxed);
+    }
+
     /// Processor time of the request that runs, with that of workers that have ended.
     fn request_cpu_ns(&self) -> Option<u64> {
         let before = &self.before;
+        if before.left.load(Relaxed) {
+            return Some(self.cpu_ns.load(Relaxed).saturating_sub(before.cpu_ns.load(Relaxed)));
+        }
         let thread = Some(before.thread.load(Relaxed)).filter(|&n| n != 0)?;
         let own = os::clock::cpu_ns_of(thread)?.checked_sub(before.thread_cpu_ns.load(Relaxed))?;
         let workers = self.cpu_ns.load(Relaxed).saturating_sub(before.cpu_ns.load(Relaxed));

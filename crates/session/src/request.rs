@@ -2,6 +2,7 @@
 
 use crate::ResultSink;
 use crate::bulk::BulkRows;
+use crate::owed::Answered;
 use base::SessionId;
 use os::values::Charge;
 use os::wait::Waiter;
@@ -164,6 +165,15 @@ pub trait Connection: Send {
     /// thing a [`crate::Done`] without MORE (unless the request said `more`). Returns false when
     /// the connection must be closed (severity 20 and up, KILL).
     fn run(&mut self, request: Request, sink: &mut dyn ResultSink) -> bool;
+
+    /// The same for the last request of a message: a commit that it ends with may be owed. Then the
+    /// answer is not told, and nothing asked of the connection, before [`Connection::settle`].
+    fn run_last(&mut self, request: Request, sink: &mut dyn ResultSink) -> Answered {
+        Answered::Whole(self.run(request, sink))
+    }
+
+    /// What the request owed ([`Answered::Owes`]) is durable: it ends now.
+    fn settle(&mut self) {}
 
     /// Takes the rows that an INSERT BULK of the request before has announced; answers like
     /// [`Connection::run`].

@@ -65,8 +65,10 @@ impl Session {
             return self.show_program(form, program, out, scope);
         }
         let base = self.state.caught.len();
-        let mut at = 0;
+        let (mut at, last) = (0, self.last);
         while let Some(step) = program.steps.get(at) {
+            self.settle_commit();
+            self.last = last && at + 1 == program.steps.len() && may_be_last(&step.kind);
             os::turn::look(self.work.is_active());
             let flow = match self.work.owner().waiter().check() {
                 Ok(()) => self.step(at, step, act, out, scope),
@@ -474,6 +476,11 @@ impl Session {
             out.done(Done { command, rows, ..self.done(scope) });
         }
     }
+}
+
+/// Whether what such a step commits at its end is the last thing that it does.
+fn may_be_last(kind: &StepKind) -> bool {
+    matches!(kind, StepKind::Run(_) | StepKind::Transaction(..) | StepKind::Execute(_))
 }
 
 /// Whether an error is one that a definition met in the rows that it was changing.

@@ -9,6 +9,7 @@ use crate::function::Functions;
 use crate::host::Host;
 use crate::meter::{LastTook, ProcessorClock, Sums};
 use crate::output::{Output, plain_done};
+use crate::owed::{Answered, Owing};
 use crate::plans::Program;
 use crate::procedures::{Call, Prepared};
 use crate::registry::{Doing, Input};
@@ -57,6 +58,10 @@ pub struct Session {
     pub(crate) formatted: Vec<(DatabaseId, ObjectId)>,
     /// The columns of a text are asked for: nothing of it runs, SET neither.
     pub(crate) describing: bool,
+    /// Nothing of the request comes behind what runs.
+    pub(crate) last: bool,
+    /// What is left of a request whose commit is not durable yet.
+    pub(crate) owing: Option<Box<Owing>>,
     /// TRY blocks around the program that runs, in its callers.
     pub(crate) tries: u32,
     /// What the statements of the request took so far.
@@ -111,6 +116,8 @@ impl Session {
             inserts_from: None,
             formatted: Vec::new(),
             describing: false,
+            last: false,
+            owing: None,
             tries: 0,
             request_run: Sums::default(),
             processor: ProcessorClock::default(),
@@ -280,6 +287,7 @@ impl Session {
             TransactionRequest::Rollback { name, next } => (TransactionVerb::Rollback, name, next),
             TransactionRequest::Save { name } => (TransactionVerb::Save, name, None),
         };
+        self.last &= next.is_none();
         self.transaction(verb, &name, None)?;
         if let Some((isolation, name)) = next {
             self.isolate(isolation);
@@ -316,6 +324,7 @@ impl Session {
             }
             Request::Transaction(request) => self.transaction_request(request),
         };
+        self.hold_if_owing(&mut out);
         self.conclude(result, (scope, more), &mut out)
     }
 
@@ -339,6 +348,7 @@ impl Session {
         };
         self.end_doomed(out);
         self.tell_transaction(out);
+        assert!(self.owing.is_none() || out.holds, "nobody is told what is not durable");
         let error = failure.is_some_and(|f| f.reach != Reach::Request);
         out.finish(Done { more, error, ..self.done(scope) });
         goes_on
@@ -404,17 +414,43 @@ impl Session {
         sink: &mut dyn ResultSink,
         run: impl FnOnce(&mut Session, &mut dyn ResultSink) -> bool,
     ) -> bool {
-        let began = self.begin_request();
+        self.last = false;
+        match self.answer_or_owe(sink, run) {
+            Answered::Whole(goes_on) => goes_on,
+            Answered::Owes(_) => unreachable!("nothing was the last of its request"),
+        }
+    }
+
+    /// The same; where the caller has said that nothing comes behind, it may owe a commit.
+    fn answer_or_owe(
+        &mut self,
+        sink: &mut dyn ResultSink,
+        run: impl FnOnce(&mut Session, &mut dyn ResultSink) -> bool,
+    ) -> Answered {
+        let (began_ns, cpu_ns) = self.begin_request();
         let _lent = os::values::lend(Some(Arc::clone(self.host.grant().semaphores.values())));
         let _serving = os::wait::serve(Some(Arc::clone(self.state.entry.waits())));
         let result = catch_unwind(AssertUnwindSafe(|| run(self, sink)));
+        self.last = false;
         let goes_on = match result {
             Ok(goes_on) => goes_on,
             Err(panic) if os::sched::crashed() => resume_unwind(panic),
             Err(panic) => self.after_panic(panic.as_ref(), sink),
         };
-        self.end_request(began);
-        goes_on
+        if !goes_on {
+            self.settle_commit();
+        }
+        let cpu_ns = || os::clock::thread_cpu_ns().saturating_sub(cpu_ns);
+        match self.park(began_ns) {
+            Some(owed) => {
+                self.state.entry.leave_thread(cpu_ns());
+                Answered::Owes(owed)
+            }
+            None => {
+                self.request_ended(began_ns, cpu_ns());
+                Answered::Whole(goes_on)
+            }
+        }
     }
 
     fn begin_request(&mut self) -> (u64, u64) {
@@ -430,13 +466,13 @@ impl Session {
         (began, cpu)
     }
 
-    fn end_request(&mut self, (began, cpu): (u64, u64)) {
+    /// A request that began then has ended; its thread has computed so long for it.
+    pub(crate) fn request_ended(&mut self, began: u64, cpu_ns: u64) {
         self.work.rest();
         if let Some(work) = &mut self.private {
             work.rest();
         }
         let entry = &self.state.entry;
-        let cpu_ns = os::clock::thread_cpu_ns().saturating_sub(cpu);
         let elapsed_ns = os::clock::monotonic_ns().saturating_sub(began);
         entry.cpu_ns.fetch_add(cpu_ns, Relaxed);
         entry.elapsed_ns.fetch_add(elapsed_ns, Relaxed);
@@ -554,6 +590,15 @@ impl Connection for Session {
 
     fn run(&mut self, request: Request, sink: &mut dyn ResultSink) -> bool {
         self.answer(sink, |s, sink| s.request(request, sink))
+    }
+
+    fn run_last(&mut self, request: Request, sink: &mut dyn ResultSink) -> Answered {
+        self.last = true;
+        self.answer_or_owe(sink, |s, sink| s.request(request, sink))
+    }
+
+    fn settle(&mut self) {
+        self.settle_request();
     }
 
     fn load(&mut self, rows: &mut dyn BulkRows, sink: &mut dyn ResultSink) -> bool {

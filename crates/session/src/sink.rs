@@ -148,6 +148,10 @@ pub trait ResultSink {
     /// An output parameter.
     fn return_value(&mut self, name: &str, sql_type: SqlType, value: &Value);
 
+    /// What comes now is told only when the request has ended, and with it what is not sent yet: a
+    /// commit that it tells of is not durable. Who gets only whole answers passes over it.
+    fn hold(&mut self) {}
+
     /// A change of the connection.
     fn environment(&mut self, change: &EnvironmentChange);
 }

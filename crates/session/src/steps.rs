@@ -44,6 +44,7 @@ impl Session {
                     (None, None) => String::new(),
                 };
                 self.transaction(it.verb, &name, it.delayed_durability)?;
+                self.hold_if_owing(out);
             }
             StepKind::AnnounceBulk(it) => self.announce_bulk(it, out)?,
             StepKind::SetOption(it, place) => self.set_option(it, *place, act, out)?,

@@ -53,6 +53,7 @@ pub(crate) struct Open {
 impl Session {
     /// Begins a transaction that lasts beyond the statement.
     pub(crate) fn begin_user(&mut self, name: &str) {
+        self.settle_commit();
         debug_assert!(!self.work.is_active(), "transactions nest by count only");
         self.work.begin(true, name);
         self.open.name.clear();
@@ -62,9 +63,13 @@ impl Session {
         self.note_transaction();
     }
 
-    fn note_transaction(&self) {
+    pub(crate) fn note_transaction(&self) {
+        self.tell_transaction_of(self.state.tran_count);
+    }
+
+    fn tell_transaction_of(&self, tran_count: u32) {
         let entry = &self.state.entry;
-        entry.open_transactions.store(self.state.tran_count, Relaxed);
+        entry.open_transactions.store(tran_count, Relaxed);
         entry.transaction.store(self.work.transaction_id().map_or(0, |t| t.0), Relaxed);
     }
 
@@ -79,6 +84,7 @@ impl Session {
     /// Begins the transaction of one statement, unless one is open. Whether it did.
     #[inline]
     pub(crate) fn begin_statement(&mut self) -> bool {
+        self.settle_commit();
         self.work.statement_begins();
         if self.work.is_active() {
             return false;
@@ -99,18 +105,26 @@ impl Session {
         if self.open.definitions {
             self.state.host.definitions_committing(self.state.id(), &mut self.work);
         }
-        if let Err(e) = self.work.commit(mode) {
-            if self.open.definitions {
-                self.state.host.definitions_undone(self.state.id(), 0);
+        match self.commit_or_owe(mode) {
+            Ok(owes) => {
+                if !owes {
+                    self.tell_ended();
+                }
+                self.transaction_ended(End::Committed);
+                Ok(())
             }
-            return Err(e.into_sql(&self.state.database_name));
+            Err(e) => {
+                if self.open.definitions {
+                    self.state.host.definitions_undone(self.state.id(), 0);
+                }
+                Err(e.into_sql(&self.state.database_name))
+            }
         }
-        self.transaction_ended(End::Committed);
-        Ok(())
     }
 
     /// Rolls everything back that is open.
     pub(crate) fn roll_back_work(&mut self) -> SqlResult<()> {
+        self.settle_commit();
         if !self.work.is_active() {
             return Ok(());
         }
@@ -121,13 +135,21 @@ impl Session {
         let temp = std::mem::take(&mut self.open.temp_before);
         self.state.temp.restore(&temp);
         let result = self.work.roll_back();
+        self.tell_ended();
         self.transaction_ended(End::RolledBack);
         result.map_err(|e| e.into_sql(&self.state.database_name))
     }
 
+    /// Others may know that the session's transaction has ended.
+    fn tell_ended(&self) {
+        self.state.entry.versions_no_rows();
+        if self.state.tran_count > 0 {
+            self.tell_transaction_of(0);
+        }
+    }
+
     fn transaction_ended(&mut self, end: End) {
         let user = self.state.tran_count > 0;
-        self.state.entry.versions_no_rows();
         self.open.definitions = false;
         self.open.temp_before = TempSnapshot::default();
         self.state.doomed = false;
@@ -135,7 +157,6 @@ impl Session {
             self.open.savepoints.clear();
             self.open.ended = Some(end);
             self.state.tran_count = 0;
-            self.note_transaction();
             if self.state.settings.is_on(Switches::CURSOR_CLOSE_ON_COMMIT) {
                 self.state.cursors.close_all();
             }

@@ -48,6 +48,8 @@ impl Session {
     where
         R: FnOnce(&mut Executor, &mut ExecContext<'_>, &mut Output<'_>) -> SqlResult<Outcome>,
     {
+        // Triggers come behind what commits within them.
+        self.last = false;
         let own = self.begin_change(act, place)?;
         let point = (!own).then(|| self.rollback_point());
         let changed = self.change_captured(act, place, |e, c| run(e, c, out));

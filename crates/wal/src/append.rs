@@ -238,6 +238,11 @@ impl Log {
         appended
     }
 
+    /// Whether so many blocks are closed that the log writer is to write them.
+    pub(crate) fn has_closed_many(&self) -> bool {
+        self.tail.lock().closed.len() >= CLOSED_BLOCKS_WAKE
+    }
+
     /// Lower bound of the LSN that the next append gives: the last record's, plus one. Its block
     /// exists, so a reader can begin there; the next record may yet come in another block.
     #[inline]

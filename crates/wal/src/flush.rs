@@ -7,10 +7,20 @@
 //! Who waits for the flush in progress, and who for the next, sleep apart: when a flush ends, all
 //! whom it covered are woken, and of the others the one who leads.
 //!
+//! Who has nothing left to do but to tell that its commit is durable need not sleep for that: it
+//! leaves what is to be done then ([`Log::when_durable`]) and its thread goes on with other work
+//! (flush pipelining, as Aether has it). When it has none, or soon, it leads a flush where nobody
+//! flushes ([`Log::flush_left`]), so one that is alone waits for nobody; then it does what was left
+//! by those whom the flush covered, and leads the next when somebody has left something meanwhile.
+//!
 //! Invariants
 //!  1. While somebody waits and no flush is in progress, somebody who waits is awake: whoever ends
 //!     a flush wakes one of the next. That one leads it, or finds another who does, or who has done
-//!     so and has woken all the others of it.
+//!     so and has woken all the others of it. What is left has somebody awake for it: who
+//!     left it and has not been to `flush_left` since, the flush in progress, or, behind one of
+//!     somebody who waits, the log writer.
+//!  3. What is left is done once, behind the flush that covers it, by a thread that holds nothing:
+//!     one that has left something itself, or the log writer. Others lead with latches held.
 //!  2. Headers of VLFs are durable with the blocks that need them: where there are some, one sync
 //!     covers all writes of the flush.
 
@@ -20,20 +30,42 @@ use crate::mutations::Fault;
 use crate::vlf::VlfState;
 use base::Lsn;
 use base::limits::LOG_SECTOR_BYTES;
-use os::sync::Condvar;
+use os::sync::{Condvar, MutexGuard};
 use os::wait::{WaitKind, timed_signalled};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
+/// What is to be done once a record is on disk.
+type Then = Box<dyn FnOnce() + Send>;
+
+/// Something that was left for that.
+struct Left {
+    lsn: Lsn,
+    since_ns: u64,
+    then: Then,
+}
+
 /// Whether a flush is being done.
 #[derive(Default)]
 pub(crate) struct Flushing {
     pub(crate) in_progress: bool,
+    /// What was left, and not yet taken by who does it.
+    left: Vec<Left>,
     /// Counts flushes: who waits for the one in progress waits at the place of its number, who
     /// waits for the next at the other.
     number: usize,
+}
+
+impl Flushing {
+    /// Takes what was left for records before this one.
+    fn take_left(&mut self, durable: Lsn) -> Vec<Left> {
+        let (done, left) =
+            std::mem::take(&mut self.left).into_iter().partition(|l| l.lsn < durable);
+        self.left = left;
+        done
+    }
 }
 
 /// Where those wait whom the flush in progress covers, and those of the next.
@@ -85,6 +117,71 @@ impl Log {
         self.counters.flush_wait_ns.fetch_add(took, Relaxed);
     }
 
+    /// Leaves something to be done once a commit's record is on disk, by whoever writes it. The
+    /// caller sees to that soon: by [`Log::flush_left`].
+    pub fn when_durable(&self, lsn: Lsn, then: impl FnOnce() + Send + 'static) {
+        assert!(lsn < self.next_lsn(), "record {lsn} was never appended");
+        let since_ns = os::clock::monotonic_ns();
+        self.flushing.lock().left.push(Left { lsn, since_ns, then: Box::new(then) });
+    }
+
+    /// Does what was left and has become durable, and flushes for the rest unless somebody is at
+    /// it: until nothing is left, or what is left is another's. The caller holds nothing.
+    pub fn flush_left(&self) {
+        let mut flushing = self.flushing.lock();
+        loop {
+            let durable = self.durable_lsn();
+            let covered = flushing.left.iter().any(|left| left.lsn < durable);
+            if covered {
+                let done = flushing.take_left(durable);
+                drop(flushing);
+                self.do_left(done);
+            } else if flushing.in_progress || flushing.left.is_empty() {
+                return;
+            } else {
+                self.begin_flush(flushing);
+                os::turn::aside(|| self.write_out(true));
+                drop(self.end_flush());
+            }
+            flushing = self.flushing.lock();
+        }
+    }
+
+    /// Has the log writer do it, for a caller that cannot now.
+    pub fn have_left_flushed(&self) {
+        self.wake_writer();
+    }
+
+    /// What was left by those whom a flush has covered.
+    fn do_left(&self, done: Vec<Left>) {
+        let now = os::clock::monotonic_ns();
+        let waited = |left: &Left| now.saturating_sub(left.since_ns);
+        self.counters.flush_waits.fetch_add(done.len() as u64, Relaxed);
+        self.counters.flush_wait_ns.fetch_add(done.iter().map(waited).sum(), Relaxed);
+        done.into_iter().for_each(|left| (left.then)());
+    }
+
+    /// The log writer's part: what was left by those whom a flush of somebody else has covered.
+    /// False where there was nothing.
+    pub(crate) fn do_what_is_left(&self) -> bool {
+        let done = self.flushing.lock().take_left(self.durable_lsn());
+        let some = !done.is_empty();
+        if some {
+            self.do_left(done);
+        }
+        some
+    }
+
+    /// Whether something is left that no flush has covered.
+    pub(crate) fn has_left(&self) -> bool {
+        !self.flushing.lock().left.is_empty()
+    }
+
+    /// When the last flush ended.
+    pub fn flushed_ns(&self) -> u64 {
+        self.flushed_ns.load(Relaxed)
+    }
+
     /// Puts everything appended so far on disk; a flush of others that has it in hand is waited
     /// for.
     pub fn flush_all(&self) {
@@ -127,19 +224,32 @@ impl Log {
                 continue;
             }
             waited = false;
-            flushing.in_progress = true;
-            flushing.number += 1;
-            self.waits.covers.store(0, Relaxed);
-            drop(flushing);
+            self.begin_flush(flushing);
             self.write_out(close_open_block);
-            flushing = self.flushing.lock();
-            assert!(flushing.in_progress, "one flush at a time, ended by who began it");
-            flushing.in_progress = false;
-            self.flushed_ns.store(os::clock::monotonic_ns(), Relaxed);
-            // The next leader first: the disk is idle until it comes.
-            self.waits.place(flushing.number + 1).notify_one();
-            self.waits.place(flushing.number).notify_all();
+            flushing = self.end_flush();
+            if !flushing.left.is_empty() {
+                // Invariant 3: it does what is done, and leads what is not.
+                self.wake_writer();
+            }
         }
+    }
+
+    fn begin_flush(&self, mut flushing: MutexGuard<'_, Flushing>) {
+        assert!(!flushing.in_progress, "one flush at a time");
+        flushing.in_progress = true;
+        flushing.number += 1;
+        self.waits.covers.store(0, Relaxed);
+    }
+
+    fn end_flush(&self) -> MutexGuard<'_, Flushing> {
+        let mut flushing = self.flushing.lock();
+        assert!(flushing.in_progress, "one flush at a time, ended by who began it");
+        flushing.in_progress = false;
+        self.flushed_ns.store(os::clock::monotonic_ns(), Relaxed);
+        // The next leader first: the disk is idle until it comes.
+        self.waits.place(flushing.number + 1).notify_one();
+        self.waits.place(flushing.number).notify_all();
+        flushing
     }
 
     /// Writes headers and blocks durably, then says so. Only the flush in progress calls.

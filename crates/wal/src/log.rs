@@ -19,7 +19,7 @@ use base::limits::LOG_SECTOR_BYTES;
 use os::disk::File;
 use os::latch::LatchClass;
 use os::sync::{Mutex, Padded};
-use os::wait::Waiter;
+use os::wait::{Waiter, Wake};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -294,10 +294,16 @@ impl Log {
 
     /// One turn of the log writer: waits until blocks are closed or the time is over, then puts
     /// everything on disk, so that delayed commits are not delayed for ever, and grows the file by
-    /// a step where that is due. Returns after a stop.
+    /// a step where that is due. Before and behind it does what was left for what has become
+    /// durable. Returns after a stop.
     pub fn writer_turn(&self, deadline_ns: u64) {
-        let _woken = self.writer_wanted.wait(os::wait::WaitKind::LogMgrQueue, Some(deadline_ns));
+        let woken = self.writer_wanted.wait(os::wait::WaitKind::LogMgrQueue, Some(deadline_ns));
+        let did = self.do_what_is_left();
+        if did && woken == Wake::Signalled && !self.has_left() && !self.has_closed_many() {
+            return;
+        }
         self.flush_all();
+        self.do_what_is_left();
         if self.grow_ahead() {
             // The next step comes at once, but in a turn of its own, as a stop is asked between.
             self.wake_writer();

@@ -6,6 +6,7 @@ use os::disk::{Disk as _, File, OpenHow};
 use sim::{Disk, DiskOptions, Options, Simulation};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use wal::{
     Appended, Group, Kind, Log, LogOptions, LogReader, LogReservation, RecordFlags, RecordReader,
     ShrinkStop, TransactionChain, VLFS_MIN, VlfStatus, WalError, kinds,
@@ -183,6 +184,70 @@ fn group_commit_shares_syncs_and_loses_nobody() {
             found.sort();
             let all = (0..8).flat_map(|t| (0..20).map(move |i| vec![t, i]));
             assert!(found.into_iter().eq(all));
+        });
+    }
+}
+
+/// What is left for a durable record is done once, when it is durable and not before, whoever
+/// writes the log: one who has left something, one who waits, or the log writer.
+#[test]
+fn what_is_left_is_done_once_and_behind_its_flush() {
+    const COMMITS: u64 = 20;
+    for seed in 0..20 {
+        Simulation::run(seed, Options::default(), |_| {
+            let disk = Disk::new(DiskOptions::default());
+            let log = Log::create(file(&disk, true), FAMILY, options()).unwrap();
+            let (done, stop) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
+            let before = log.file().stats().snapshot().syncs;
+            let (theirs, stopped) = (Arc::clone(&log), Arc::clone(&stop));
+            let writer = os::task::spawn("log writer", move || {
+                while !stopped.load(SeqCst) {
+                    theirs.writer_turn(os::clock::monotonic_ns() + 1_000_000_000);
+                }
+            });
+            let leaves = |t: u8| {
+                let (log, done) = (Arc::clone(&log), Arc::clone(&done));
+                os::task::spawn("committer", move || {
+                    for i in 0..COMMITS as u8 {
+                        let at = note(&log, &mut TransactionChain::default(), &[&[t, i]]).last;
+                        let (its, done) = (Arc::clone(&log), Arc::clone(&done));
+                        log.when_durable(at, move || {
+                            assert!(at < its.durable_lsn(), "not before");
+                            done.fetch_add(1, SeqCst);
+                        });
+                        // Now and then it has something else to do first.
+                        if i % 3 != 1 {
+                            log.flush_left();
+                        }
+                    }
+                    log.flush_left();
+                })
+            };
+            let waits = |t: u8| {
+                let log = Arc::clone(&log);
+                os::task::spawn("committer", move || {
+                    for i in 0..COMMITS as u8 {
+                        let at = note(&log, &mut TransactionChain::default(), &[&[t, i]]).last;
+                        log.flush_commit(at);
+                    }
+                })
+            };
+            let tasks: Vec<_> = (0..4).map(leaves).chain((4..6).map(waits)).collect();
+            tasks.into_iter().for_each(|t| t.join().unwrap());
+            let until = os::clock::monotonic_ns() + 10_000_000_000;
+            while done.load(SeqCst) < 4 * COMMITS && os::clock::monotonic_ns() < until {
+                os::task::sleep_ns(1_000_000);
+            }
+            assert_eq!(
+                done.load(SeqCst),
+                4 * COMMITS,
+                "seed {seed}: each once, nobody is forgotten"
+            );
+            stop.store(true, SeqCst);
+            log.wake_writer();
+            writer.join().unwrap();
+            let syncs = log.file().stats().snapshot().syncs - before;
+            assert!(syncs < 6 * COMMITS, "{syncs} syncs for {} commits", 6 * COMMITS);
         });
     }
 }

@@ -10,10 +10,18 @@
 //! 8. what was asked to be done after the commit
 //!
 //! Nobody sees a fully durable commit before it is durable: locks are held until then.
+//!
+//! A commit that its request ends with may be owed at step 2 ([`Work::commit_or_owe`]): the thread
+//! goes on with other requests, and the steps behind it are done when the log is on disk
+//! ([`Owed::when_durable`], then [`Work::settle_owed`]), by whatever thread has written it. The
+//! unit of work does nothing else meanwhile. Only what is short behind the commit is owed: no
+//! ghosts, nothing that was asked to be done after it.
 
 use crate::entry::PartState;
+use crate::home::Home;
 use crate::unit::{Mark, Work};
 use base::{Lsn, SqlError, messages};
+use std::sync::Arc;
 use txn::{Ended, Mutation, OpenEntry, UndoError};
 use wal::{Group, TransactionChain, WalError, kinds};
 
@@ -46,7 +54,102 @@ impl WorkError {
     }
 }
 
+/// A commit whose record is in the log, and not yet known to be on disk.
+pub struct Owed {
+    home: Arc<Home>,
+    lsn: Lsn,
+}
+
+impl Owed {
+    /// Leaves something to be done once it is, by this thread or another. The caller has the log
+    /// flushed soon.
+    pub fn when_durable(self, then: impl FnOnce() + Send + 'static) -> Unflushed {
+        self.home.log().when_durable(self.lsn, then);
+        Unflushed { home: self.home }
+    }
+}
+
+/// A log that commits wait for.
+#[must_use]
+pub struct Unflushed {
+    home: Arc<Home>,
+}
+
+impl Unflushed {
+    /// Flushes it unless somebody is at it, and does what was left for what is durable. The caller
+    /// holds nothing.
+    pub fn flush(self) {
+        self.home.log().flush_left();
+    }
+
+    /// Has somebody else do that, since the caller is going to wait or to compute for long.
+    pub fn hand_over(&self) {
+        self.home.log().have_left_flushed();
+    }
+
+    /// Whether two are of one log.
+    pub fn is_same(&self, other: &Unflushed) -> bool {
+        Arc::ptr_eq(&self.home, &other.home)
+    }
+}
+
+/// What a unit of work owes: the part in whose log it ends, and where.
+#[derive(Clone, Copy)]
+pub(crate) struct Owing {
+    part: usize,
+    lsn: Lsn,
+}
+
 impl Work {
+    /// Commits the open transaction, or appends its commit record and owes the rest: true then, and
+    /// [`Work::owed`] tells what for. What waits for more than one log, and what has more to do
+    /// behind its commit than to give back what it holds, is committed whole.
+    ///
+    /// # Errors
+    /// As [`Work::commit`].
+    ///
+    /// # Panics
+    /// As [`Work::commit`].
+    pub fn commit_or_owe(&mut self, mode: CommitMode) -> Result<bool, WorkError> {
+        let early = self.engine.transactions.mutations.has(Mutation::EarlyStamp);
+        let logged = self.parts.iter().filter(|p| p.has_logged()).count();
+        if early || logged != 1 || !self.ghosts.is_empty() || !self.after.is_empty() {
+            return self.commit(mode).map(|()| false);
+        }
+        self.may_commit();
+        let mut owing = None;
+        self.append_commits(mode, |_, part, lsn| owing = Some(Owing { part, lsn }));
+        self.owing = owing;
+        if owing.is_none() {
+            self.committed();
+        }
+        Ok(owing.is_some())
+    }
+
+    /// What it owes, if anything.
+    pub fn owed(&self) -> Option<Owed> {
+        let Owing { part, lsn } = self.owing?;
+        Some(Owed { home: Arc::clone(&self.parts[part].home), lsn })
+    }
+
+    /// Commits what is owed to the end; waits for it where it is not on disk yet. The answer is
+    /// when the log's last flush ended, `None` where nothing was owed.
+    pub fn settle_owed(&mut self) -> Option<u64> {
+        let Owing { part, lsn } = self.owing.take()?;
+        let home = Arc::clone(&self.parts[part].home);
+        home.log().flush_commit(lsn);
+        assert!(lsn < home.log().durable_lsn(), "rule 1: durable before it is seen");
+        let flushed_ns = home.log().flushed_ns();
+        self.committed();
+        Some(flushed_ns)
+    }
+
+    fn may_commit(&self) {
+        assert!(self.is_active() && !self.is_doomed(), "what is committed is open and sound");
+        assert!(!self.owner.is_rolling_back(), "what is undone is not committed");
+        assert!(self.owing.is_none(), "a commit that is owed is settled first");
+    }
+
     /// Commits the open transaction.
     ///
     /// # Errors
@@ -56,14 +159,37 @@ impl Work {
     /// # Panics
     /// Without a transaction, or with a doomed one.
     pub fn commit(&mut self, mode: CommitMode) -> Result<(), WorkError> {
-        assert!(self.is_active() && !self.is_doomed(), "what is committed is open and sound");
-        assert!(!self.owner.is_rolling_back(), "what is undone is not committed");
-        let early = self.engine.transactions.mutations.has(Mutation::EarlyStamp);
-        if early {
+        self.may_commit();
+        if self.engine.transactions.mutations.has(Mutation::EarlyStamp) {
             self.stamp();
         }
-        self.append_commits(mode);
-        if !early {
+        let mut waits: [Option<(usize, Lsn)>; 4] = [None; 4];
+        let mut count = 0;
+        self.append_commits(mode, |home, part, lsn| {
+            match waits.get_mut(count) {
+                Some(place) => *place = Some((part, lsn)),
+                None => home.log().flush_commit(lsn),
+            }
+            count += 1;
+        });
+        for (i, lsn) in waits.into_iter().flatten() {
+            assert!(self.parts[i].home.survives(), "nobody waits for what no crash leaves");
+            self.parts[i].home.log().flush_commit(lsn);
+            assert!(
+                lsn < self.parts[i].home.log().durable_lsn(),
+                "rule 1: durable before it is seen"
+            );
+        }
+        self.committed();
+        Ok(())
+    }
+
+    /// What comes behind the wait for the disk.
+    fn committed(&mut self) {
+        for part in self.parts.iter().filter(|p| p.has_logged()) {
+            part.entry().is(PartState::Committed);
+        }
+        if !self.engine.transactions.mutations.has(Mutation::EarlyStamp) {
             self.stamp();
         }
         self.versions.stop_reading();
@@ -77,14 +203,12 @@ impl Work {
             .collect();
         self.ended();
         after.into_iter().for_each(|then| then());
-        Ok(())
     }
 
-    fn append_commits(&mut self, mode: CommitMode) {
+    /// Appends a commit record to each part's log, and tells of those that wait for the disk.
+    fn append_commits(&mut self, mode: CommitMode, mut waits: impl FnMut(&Home, usize, Lsn)) {
         let ended = Ended { at: os::clock::now().0 }.bytes();
         let asks_delay = mode == CommitMode::Delayed;
-        let mut waits: [Option<(usize, Lsn)>; 4] = [None; 4];
-        let mut count = 0;
         for (i, part) in self.parts.iter_mut().enumerate().filter(|(_, p)| p.has_logged()) {
             let before = part.chain.last;
             assert_ne!(part.chain.id, 0, "who has logged has a number");
@@ -96,23 +220,8 @@ impl Work {
             assert_eq!(part.chain.last, appended.last, "a commit record is its transaction's last");
             part.commits();
             if part.home.waits_for_disk(asks_delay) {
-                match waits.get_mut(count) {
-                    Some(place) => *place = Some((i, appended.last)),
-                    None => part.home.log().flush_commit(appended.last),
-                }
-                count += 1;
+                waits(&part.home, i, appended.last);
             }
-        }
-        for (i, lsn) in waits.into_iter().flatten() {
-            assert!(self.parts[i].home.survives(), "nobody waits for what no crash leaves");
-            self.parts[i].home.log().flush_commit(lsn);
-            assert!(
-                lsn < self.parts[i].home.log().durable_lsn(),
-                "rule 1: durable before it is seen"
-            );
-        }
-        for part in self.parts.iter().filter(|p| p.has_logged()) {
-            part.entry().is(PartState::Committed);
         }
     }
 
@@ -156,8 +265,8 @@ impl Work {
             return Err(WorkError::Undo(UndoError::Stopped));
         }
         let keeps_keys = lives && self.counts.has_ranges();
-        let home = std::sync::Arc::clone(&part.home);
-        let entry = std::sync::Arc::clone(part.entry());
+        let home = Arc::clone(&part.home);
+        let entry = Arc::clone(part.entry());
         let undone = |chain: &TransactionChain| {
             entry.logged(chain);
             goes_on()
@@ -186,6 +295,7 @@ impl Work {
     /// damage.
     pub fn roll_back_while(&mut self, goes_on: &dyn Fn() -> bool) -> Result<(), WorkError> {
         assert!(self.is_active(), "there is something to roll back");
+        assert!(self.owing.is_none(), "what is committed is not undone");
         self.owner().set_rolling_back(true);
         self.tell(OpenEntry::rolls_back);
         let mut group = Group::new();
@@ -234,6 +344,7 @@ impl Drop for Work {
         if os::sched::crashed() {
             return;
         }
+        self.settle_owed();
         if self.is_active() {
             // A session that ends, also by a panic, takes its transaction with it.
             let _ = self.roll_back();

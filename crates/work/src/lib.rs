@@ -27,7 +27,7 @@ mod version_use;
 mod versions;
 
 pub use buffer::{PageReads, page_reads, pages_dirtied};
-pub use commit::{CommitMode, WorkError};
+pub use commit::{CommitMode, Owed, Unflushed, WorkError};
 pub use entry::{OpenPart, PartState};
 pub use ghost_queue::GhostQueue;
 pub use ghost_rule::GhostRule;

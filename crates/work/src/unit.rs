@@ -1,5 +1,6 @@
 //! `Work`: a session's transaction and everything it holds.
 
+use crate::commit::Owing;
 use crate::ghost_rule::GhostRule;
 use crate::graveyards::GraveMemory;
 use crate::home::Home;
@@ -144,6 +145,8 @@ pub struct Work {
     pub record: Vec<u8>,
     pub(crate) after: Vec<AfterCommit>,
     pub(crate) versions: Versions,
+    /// Its commit, if that waits for the disk and for somebody to settle it.
+    pub(crate) owing: Option<Owing>,
     id: Option<TransactionId>,
     user: bool,
     /// It is listed by its name.
@@ -179,6 +182,7 @@ impl Work {
             record: Vec::new(),
             after: Vec::new(),
             versions: Versions::default(),
+            owing: None,
             id: None,
             user: false,
             named: false,
@@ -210,6 +214,7 @@ impl Work {
             record: Vec::new(),
             after: Vec::new(),
             versions: Versions::of(versions),
+            owing: None,
             id,
             user: false,
             named: false,
@@ -407,6 +412,7 @@ impl Work {
 
     /// The request is over: log that was reserved for its next transaction is given back.
     pub fn rest(&mut self) {
+        assert!(self.owing.is_none(), "a request is over when its commit is settled");
         self.parts.iter_mut().for_each(Part::rest);
         self.leave_version_page();
     }

@@ -214,6 +214,7 @@ impl Session {
             14 => return Err(unsupported("sp_prepexecrpc")),
             _ => return Err(SqlError::new(messages::TDS_RPC_NAME, &[]).into()),
         };
+        self.last &= matches!(number, 10 | 12 | 13);
         procedure(self, call, out)
     }
 }
