@@ -232,7 +232,7 @@ impl<'m> Sorted<'m> {
 /// Rows that come in order, one at a time.
 trait InOrder {
     /// Moves to the next; false after the last.
-    fn next(&mut self) -> SqlResult<bool>;
+    fn advance(&mut self) -> SqlResult<bool>;
 
     /// The one it stands on.
     fn row(&self) -> &[u8];
@@ -242,7 +242,7 @@ trait InOrder {
 struct Run(Box<dyn SpillFile>, Vec<u8>);
 
 impl InOrder for Run {
-    fn next(&mut self) -> SqlResult<bool> {
+    fn advance(&mut self) -> SqlResult<bool> {
         self.0.read(&mut self.1)
     }
 
@@ -252,8 +252,8 @@ impl InOrder for Run {
 }
 
 impl InOrder for MadeRows<'_> {
-    fn next(&mut self) -> SqlResult<bool> {
-        MadeRows::next(self)
+    fn advance(&mut self) -> SqlResult<bool> {
+        MadeRows::advance(self)
     }
 
     fn row(&self) -> &[u8] {
@@ -283,7 +283,7 @@ impl<R: InOrder> Merge<R> {
     fn new(order: &RowOrder, runs: Vec<R>) -> SqlResult<Merge<R>> {
         let mut merge = Merge { runs, heap: Vec::new(), begun: false };
         for (at, run) in merge.runs.iter_mut().enumerate() {
-            if run.next()? {
+            if run.advance()? {
                 merge.heap.push(at);
             }
         }
@@ -316,7 +316,7 @@ impl<R: InOrder> Merge<R> {
         if std::mem::replace(&mut self.begun, true)
             && let Some(&top) = self.heap.first()
         {
-            if !self.runs[top].next()? {
+            if !self.runs[top].advance()? {
                 self.heap.swap_remove(0);
             }
             self.sift(order, 0);

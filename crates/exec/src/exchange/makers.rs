@@ -120,7 +120,7 @@ impl MadeRows<'_> {
     ///
     /// # Errors
     /// What any maker met; the statement is to end.
-    pub fn next(&mut self) -> SqlResult<bool> {
+    pub fn advance(&mut self) -> SqlResult<bool> {
         while self.packet.rows == 0 {
             let used = std::mem::take(&mut self.packet);
             self.row = 0..0;
@@ -223,7 +223,7 @@ impl Drop for Dismissed<'_, '_> {
 impl Reserved<'_> {
     /// Lets as many makers as there are threads make rows, and reads them. What `read` says is the
     /// answer, also where it did not read all; an error of a maker comes out of
-    /// [`MadeRows::next`].
+    /// [`MadeRows::advance`].
     pub fn make<R>(
         &self,
         work: &mut Work,

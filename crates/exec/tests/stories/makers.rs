@@ -18,7 +18,7 @@ fn all(made: Vec<MadeRows<'_>>) -> SqlResult<Vec<Vec<Vec<u8>>>> {
     let mut found = Vec::new();
     for mut rows in made {
         let mut of_one = Vec::new();
-        while rows.next()? {
+        while rows.advance()? {
             of_one.push(rows.row().to_vec());
         }
         found.push(of_one);
@@ -96,7 +96,7 @@ fn who_reads_no_more_ends_the_makers() {
         made
     };
     let (first, _) = make(&mut bench, &making, |mut made| {
-        let more = made[1].next();
+        let more = made[1].advance();
         more.map(|more| (more, made[1].row().to_vec()))
     });
     assert_eq!(first.expect("one row was there"), (true, b"1:0".to_vec()));
