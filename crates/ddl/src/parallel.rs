@@ -150,18 +150,17 @@ impl Share<'_> {
         let order = RowOrder::of(self.build.spec);
         let mut sorter = Sorter::new(order, self.spill, &waiter);
         sorter.buffer_max = self.buffer_max;
+        let mut seen = 0_u64;
         while let Some(mut cursor) = self.parts.next(maker.work())? {
-            let mut rows = 0_u64;
             while cursor.next(maker.work())? {
-                if !self.build.admits(&*cursor)? {
-                    continue;
-                }
-                // Nobody asks for the row's number.
-                sorter.push(&row_of(&*cursor, self.build.origins, 0)?.fields())?;
-                rows += 1;
-                if rows.is_multiple_of(ROWS_PER_CHECK) {
+                if seen.is_multiple_of(ROWS_PER_CHECK) {
                     maker.check()?;
                     self.note(maker.number(), sorter.held_bytes());
+                }
+                seen += 1;
+                if self.build.admits(&*cursor)? {
+                    // Nobody asks for the row's number.
+                    sorter.push(&row_of(&*cursor, self.build.origins, 0)?.fields())?;
                 }
             }
         }

@@ -74,6 +74,11 @@ impl RowOrder {
         first.cmp(second)
     }
 
+    /// How many bytes a row takes.
+    fn packed_len(row: &[Field<'_>]) -> usize {
+        row.iter().map(|f| size_of::<u32>() + f.inline().map_or(0, <[u8]>::len)).sum()
+    }
+
     fn pack(&self, row: &[Field<'_>], out: &mut Vec<u8>) {
         for &column in &self.packed {
             match row[column].inline() {
@@ -137,13 +142,28 @@ impl<'a> Sorter<'a> {
 
     /// Adds a row of all physical columns.
     pub(crate) fn push(&mut self, row: &[Field<'_>]) -> SqlResult<()> {
-        let start = self.buffer.len() as u32;
-        self.order.pack(row, &mut self.buffer);
-        self.rows.push((start, self.buffer.len() as u32));
-        if self.buffer.len() >= self.buffer_max {
+        let bytes = RowOrder::packed_len(row);
+        let rows = (self.rows.len() + 1) * size_of::<(u32, u32)>();
+        if !self.rows.is_empty() && self.buffer.len() + bytes + rows > self.buffer_max {
             self.write_run()?;
         }
+        self.make_room(bytes);
+        let start = self.buffer.len() as u32;
+        self.order.pack(row, &mut self.buffer);
+        let end = u32::try_from(self.buffer.len()).expect("a buffer is below 4 GB");
+        debug_assert_eq!((end - start) as usize, bytes, "a row is as long as was reckoned");
+        self.rows.push((start, end));
         Ok(())
+    }
+
+    /// Room for so many bytes more: twice as much as before, but for what is one row alone no more
+    /// than is granted.
+    fn make_room(&mut self, bytes: usize) {
+        let (held, wanted) = (self.buffer.capacity(), self.buffer.len() + bytes);
+        if wanted > held {
+            let room = wanted.max((held * 2).min(self.buffer_max));
+            self.buffer.reserve_exact(room - self.buffer.len());
+        }
     }
 
     fn sort_buffer(&mut self) {
