@@ -29,6 +29,7 @@ pub(crate) fn alter(s: &AlterIndex, cx: &mut DdlContext<'_>) -> SqlResult<()> {
         return Err(unsupported("partitions", line));
     }
     let kept = options(&s.options)?.without_drop_existing(line)?;
+    cx.threads.limit(kept.max_workers);
     let Some(Located { place, table }) = locked_table(cx, &s.table)? else {
         let e = SqlError::new(messages::OBJECT_NOT_FOUND, &[&s.table]).with_state(9);
         return Err(e.at_line(line));

@@ -381,7 +381,7 @@ fn drop_parts(
     let mut after = table.clone();
     for item in items {
         let line = item.name.line;
-        index_option::drop_options(&item.options)?;
+        cx.threads.limit(index_option::drop_options(&item.options)?.max_workers);
         match item.kind {
             AlterTableDropKind::Constraint => match without_constraint(place, &after, &item.name) {
                 Some(without) => {

@@ -1,13 +1,12 @@
 //! Rows of one hobt put into an empty other: index builds, and copies of a table.
 
-use crate::sort::{BUFFER_BYTES_MAX, BUFFER_BYTES_MIN, ROWS_PER_CHECK, RowOrder, Sorter};
-use access::{
-    Field, Fill, Hobt, Isolation, Loader, LockPlan, RowCursor, ScanRange, Spill, WriteError,
-};
+use crate::context::DdlContext;
+use crate::parallel;
+use crate::sort::{BUFFER_BYTES_MAX, BUFFER_BYTES_MIN, ROWS_PER_CHECK, RowOrder, Sorted, Sorter};
+use access::{Field, Fill, Hobt, Isolation, Loader, LockPlan, RowCursor, ScanRange, WriteError};
 use base::{SqlError, SqlResult, messages};
 use catalog::HobtSpec;
 use catalog::view::{Identity, Index, IndexKind, KeyField, PhysicalColumn, Table};
-use exec::ResourceSemaphores;
 use std::sync::Arc;
 use types::datetime::DateFormat;
 use types::{
@@ -17,7 +16,7 @@ use types::{
 use work::Work;
 
 /// Sch-M keeps everybody else away.
-const READ: LockPlan = LockPlan::read(Isolation::ReadUncommitted);
+pub(crate) const READ: LockPlan = LockPlan::read(Isolation::ReadUncommitted);
 
 /// Where a physical column of the target comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -137,7 +136,7 @@ impl<'a> RowFilter<'a> {
 }
 
 impl Build<'_> {
-    fn admits(&self, row: &dyn RowCursor) -> SqlResult<bool> {
+    pub(crate) fn admits(&self, row: &dyn RowCursor) -> SqlResult<bool> {
         self.filter.as_ref().map_or(Ok(true), |f| f.admits(row))
     }
 }
@@ -180,33 +179,42 @@ fn fill(spec: &HobtSpec) -> Fill {
 }
 
 /// Moves the rows.
-pub(crate) fn build(
-    work: &mut Work,
-    spill: &dyn Spill,
-    semaphores: &ResourceSemaphores,
-    build: &Build<'_>,
-) -> Result<u64, BuildError> {
-    let fill = fill(build.spec);
+pub(crate) fn build(cx: &mut DdlContext<'_>, build: &Build<'_>) -> Result<u64, BuildError> {
+    if !build.sort {
+        return copied(cx.work, build);
+    }
+    match parallel::divided(cx, build)? {
+        Some(divided) => parallel::sorted(cx, build, &divided),
+        None => sorted(cx, build),
+    }
+}
+
+/// Rows that come in the target's order.
+fn copied(work: &mut Work, build: &Build<'_>) -> Result<u64, BuildError> {
     let mut cursor = build.source.scan(work, &ScanRange::default(), &READ)?;
     let mut twins = Twins::of(build.spec);
+    let mut loader = build.target.load(work, fill(build.spec))?;
     let mut count = 0_u64;
-    if !build.sort {
-        let mut loader = build.target.load(work, fill)?;
-        while cursor.next(work)? {
-            if !build.admits(&*cursor)? {
-                continue;
-            }
-            let row = row_of(&*cursor, build.origins, count)?;
-            count += 1;
-            push(work, &mut *loader, build.spec, &mut twins, &row.fields())?;
-        }
-        return Ok(loader.finish(work)?);
-    }
-    let waiter = Arc::clone(work.owner().waiter());
-    let grant = semaphores.ask_for_build(work, BUFFER_BYTES_MAX)?;
-    let mut sorter = Sorter::new(RowOrder::of(build.spec), spill, &waiter);
-    sorter.buffer_max = grant.bytes().max(BUFFER_BYTES_MIN);
     while cursor.next(work)? {
+        if !build.admits(&*cursor)? {
+            continue;
+        }
+        let row = row_of(&*cursor, build.origins, count)?;
+        count += 1;
+        push(work, &mut *loader, build.spec, &mut twins, &row.fields())?;
+    }
+    Ok(loader.finish(work)?)
+}
+
+/// Rows that are sorted by this thread.
+fn sorted(cx: &mut DdlContext<'_>, build: &Build<'_>) -> Result<u64, BuildError> {
+    let waiter = Arc::clone(cx.work.owner().waiter());
+    let grant = cx.semaphores.ask_for_build(cx.work, BUFFER_BYTES_MAX, 1)?;
+    let mut cursor = build.source.scan(cx.work, &ScanRange::default(), &READ)?;
+    let mut sorter = Sorter::new(RowOrder::of(build.spec), cx.spill, &waiter);
+    sorter.buffer_max = grant.bytes().max(BUFFER_BYTES_MIN);
+    let mut count = 0_u64;
+    while cursor.next(cx.work)? {
         if !build.admits(&*cursor)? {
             continue;
         }
@@ -216,24 +224,33 @@ pub(crate) fn build(
         grant.note_used(sorter.held_bytes());
     }
     drop(cursor);
-    let mut sorted = sorter.finish()?;
-    let mut loader = build.target.load(work, fill)?;
-    let mut packed = Vec::new();
+    load(cx.work, build, sorter.finish()?)
+}
+
+/// Loads rows in order.
+pub(crate) fn load(
+    work: &mut Work,
+    build: &Build<'_>,
+    mut sorted: Sorted<'_>,
+) -> Result<u64, BuildError> {
+    let waiter = Arc::clone(work.owner().waiter());
+    let mut twins = Twins::of(build.spec);
+    let mut loader = build.target.load(work, fill(build.spec))?;
     let mut rows = 0_u64;
-    while sorted.next(&mut packed)? {
+    while let Some((order, packed)) = sorted.next()? {
         rows += 1;
         if rows.is_multiple_of(ROWS_PER_CHECK) {
             waiter.check().map_err(SqlError::from)?;
         }
         let mut row = Vec::with_capacity(build.origins.len());
-        sorted.order.unpack(&packed, &mut row);
+        order.unpack(packed, &mut row);
         push(work, &mut *loader, build.spec, &mut twins, &row)?;
     }
     Ok(loader.finish(work)?)
 }
 
 /// A row of the target, borrowed from the source's.
-struct Row<'a> {
+pub(crate) struct Row<'a> {
     fields: Vec<Field<'a>>,
     /// Bytes that were made for it, with their positions.
     made: Vec<(usize, Vec<u8>)>,
@@ -242,7 +259,7 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    fn fields(&self) -> Vec<Field<'_>> {
+    pub(crate) fn fields(&self) -> Vec<Field<'_>> {
         let mut fields = self.fields.clone();
         if let Some((at, rid)) = &self.rid {
             fields[*at] = Field::Inline(rid);
@@ -296,7 +313,12 @@ impl Twins {
     }
 }
 
-fn row_of<'a>(cursor: &'a dyn RowCursor, origins: &'a [Origin], number: u64) -> SqlResult<Row<'a>> {
+/// The row that a cursor stands on, the `number`th that is moved.
+pub(crate) fn row_of<'a>(
+    cursor: &'a dyn RowCursor,
+    origins: &'a [Origin],
+    number: u64,
+) -> SqlResult<Row<'a>> {
     let mut row = Row { fields: Vec::with_capacity(origins.len()), made: Vec::new(), rid: None };
     for origin in origins {
         let field = match origin {

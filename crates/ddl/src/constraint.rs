@@ -77,6 +77,7 @@ pub(crate) fn add_key(
 ) -> SqlResult<()> {
     let line = written.constraint.span.line;
     let kept = options(&k.options)?.without_drop_existing(line)?;
+    cx.threads.limit(kept.max_workers);
     placement(k.on.as_ref())?;
     let prefix = if k.primary { "PK" } else { "UQ" };
     let object_id = place.ids.object();

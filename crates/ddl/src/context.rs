@@ -1,6 +1,7 @@
 //! What a statement needs of its session, and of the databases.
 
 use crate::databases::Databases;
+use crate::parallel::Threads;
 use access::Spill;
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{DatabaseView, Module, Object, Table, is_global_temp};
@@ -169,6 +170,8 @@ pub struct DdlContext<'a> {
     pub spill: &'a dyn Spill,
     /// Who grants them memory.
     pub semaphores: &'a ResourceSemaphores,
+    /// Who sorts beside the statement's thread.
+    pub threads: Threads<'a>,
     /// The session's temporary tables.
     pub temp: &'a mut dyn TempTables,
     /// Defaults and checks.

@@ -51,6 +51,7 @@ pub(crate) fn create(s: &CreateIndex, cx: &mut DdlContext<'_>, text: &str) -> Sq
         line,
     };
     let kept = options(&s.options)?;
+    cx.threads.limit(kept.max_workers);
     if kept.drop_existing {
         existing(&place, &table, &s.name).map_err(|e| e.at_line(line))?;
     }

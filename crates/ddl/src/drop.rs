@@ -263,7 +263,7 @@ fn drop_module(cx: &mut DdlContext<'_>, place: &Place, module: &Module) -> SqlRe
 }
 
 fn drop_index(item: &DropItem, cx: &mut DdlContext<'_>) -> SqlResult<bool> {
-    drop_options(&item.options)?;
+    cx.threads.limit(drop_options(&item.options)?.max_workers);
     let Some(table) = &item.table else { return Ok(false) };
     let Some(Located { place, table }) = locked_table(cx, table)? else { return Ok(false) };
     let name = &item.name.object;

@@ -165,7 +165,7 @@ pub(crate) fn of_columns(
     let source = place.builder.open(&HobtSpec::of(table, table.base()))?;
     let spec = sorted_spec(table, columns);
     let waiter = Arc::clone(cx.work.owner().waiter());
-    let grant = cx.semaphores.ask_for_build(cx.work, BUFFER_BYTES_MAX)?;
+    let grant = cx.semaphores.ask_for_build(cx.work, BUFFER_BYTES_MAX, 1)?;
     let mut sorter = Sorter::new(RowOrder::of(&spec), cx.spill, &waiter);
     sorter.buffer_max = grant.bytes().max(BUFFER_BYTES_MIN);
     let Looked { mut cursor, share, rows } = look(cx, &*source, sample)?;
@@ -178,14 +178,14 @@ pub(crate) fn of_columns(
     let rows = rows.unwrap_or((taken as f64 * share) as u64).max(taken);
     let mut sorted = sorter.finish()?;
     let mut collector = collector(table, columns);
-    let (mut packed, mut seen) = (Vec::new(), 0_u64);
-    while sorted.next(&mut packed)? {
+    let mut seen = 0_u64;
+    while let Some((order, packed)) = sorted.next()? {
         seen += 1;
         if seen.is_multiple_of(ROWS_PER_CHECK) {
             waiter.check().map_err(SqlError::from)?;
         }
         let mut row = Vec::with_capacity(columns.len());
-        sorted.order.unpack(&packed, &mut row);
+        order.unpack(packed, &mut row);
         let key: Vec<Option<&[u8]>> = row.iter().map(|f| f.inline()).collect();
         collector.push(&key);
     }

@@ -24,6 +24,8 @@ pub(crate) struct IndexOptions {
     pub(crate) no_recompute: Option<bool>,
     /// DROP_EXISTING: the index replaces the one of its name.
     pub(crate) drop_existing: bool,
+    /// MAXDOP
+    pub(crate) max_workers: Option<u16>,
 }
 
 impl IndexOptions {
@@ -61,9 +63,9 @@ pub(crate) fn options(settings: &[Setting]) -> SqlResult<IndexOptions> {
             "IGNORE_DUP_KEY" => options.ignore_dup_key = Some(on(s)?),
             "ALLOW_ROW_LOCKS" | "ALLOW_PAGE_LOCKS" => only(s, true)?,
             "STATISTICS_NORECOMPUTE" => options.no_recompute = Some(on(s)?),
-            // Sorts always spill to tempdb; builds are serial.
+            // Sorts always spill to tempdb.
             "SORT_IN_TEMPDB" => drop(on(s)?),
-            "MAXDOP" => drop(number(s)?),
+            "MAXDOP" => options.max_workers = Some(max_workers(s)?),
             "PAD_INDEX" => options.padded = Some(on(s)?),
             "DROP_EXISTING" => options.drop_existing = on(s)?,
             "ONLINE"
@@ -81,14 +83,15 @@ pub(crate) fn options(settings: &[Setting]) -> SqlResult<IndexOptions> {
     Ok(options)
 }
 
-/// The options of what drops an index: those of its build do not belong there.
-pub(crate) fn drop_options(settings: &[Setting]) -> SqlResult<()> {
+/// The options of what drops an index: those of its build do not belong there. MAXDOP is that of
+/// the other indexes', which are made anew where the clustered one goes.
+pub(crate) fn drop_options(settings: &[Setting]) -> SqlResult<IndexOptions> {
     let of_builds = ["FILLFACTOR", "PAD_INDEX", "DROP_EXISTING", "IGNORE_DUP_KEY"];
     if let Some(s) = settings.iter().find(|s| of_builds.contains(&&*s.name)) {
         let args: [&dyn std::fmt::Display; 2] = [&s.name, &"DROP INDEX"];
         return Err(SqlError::new(messages::OPTION_UNKNOWN, &args).at_line(s.span.line));
     }
-    options(settings).map(drop)
+    options(settings)
 }
 
 fn fill_factor(s: &Setting) -> SqlResult<FillFactor> {
@@ -99,6 +102,13 @@ fn fill_factor(s: &Setting) -> SqlResult<FillFactor> {
         n @ 1..=100 => Ok(FillFactor::Percent(n as u8)),
         n => Err(SqlError::new(messages::SYNTAX_NEAR, &[&n]).at_line(s.span.line)),
     }
+}
+
+/// As many as queries may be told.
+fn max_workers(s: &Setting) -> SqlResult<u16> {
+    let said = number(s)?;
+    let workers = u16::try_from(said).ok().filter(|n| *n <= 32_767);
+    workers.ok_or_else(|| SqlError::new(messages::SYNTAX_NEAR, &[&said]).at_line(s.span.line))
 }
 
 /// The number of a setting.

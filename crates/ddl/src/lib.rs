@@ -52,6 +52,7 @@ mod locate;
 mod log_statements;
 mod module;
 mod normal_form;
+mod parallel;
 mod property;
 mod read_only;
 mod rebuild;
@@ -82,6 +83,7 @@ pub use databases::{
     ShrinkAsked, Shrunk, Waiting,
 };
 pub use declare::declare;
+pub use parallel::Threads;
 pub use property::{PropertyChange, PropertyVerb, change_property};
 pub use rename::rename;
 pub use statement::{DdlOutcome, Setting, execute, setting_of};

@@ -227,7 +227,7 @@ fn copy_rows(
     let filter = None;
     let moved =
         Build { source: &*source, target: &*target, spec: &spec, origins: &origins, sort, filter };
-    let done = build(cx.work, cx.spill, cx.semaphores, &moved);
+    let done = build(cx, &moved);
     done.map_err(|e| failed(after, after.base(), e))
 }
 
@@ -281,7 +281,7 @@ fn fill_index(
     let filter = RowFilter::of(table, index);
     let (sort, origins) = (true, &origins);
     let moved = Build { source: &*source, target: &*target, spec: &spec, origins, sort, filter };
-    build(cx.work, cx.spill, cx.semaphores, &moved).map_err(|e| failed(table, index, e))
+    build(cx, &moved).map_err(|e| failed(table, index, e))
 }
 
 /// How many rows an index has that chooses its fill factor: what comes later is counted from there.

@@ -8,11 +8,16 @@
 //! ```
 //!
 //! Rows fill a buffer; a full buffer is sorted and written as a run; runs are merged with a heap
-//! of their first rows. Too many runs are merged into one between.
+//! of their first rows. Too many runs are merged into one between. What several workers have
+//! sorted is merged in the same way (`parallel.rs`).
+//!
+//! Invariants
+//!  1. Rows with equal keys are in the order of their bytes: the result is one, however rows came.
 
 use access::{Field, Spill, SpillFile};
 use base::SqlResult;
 use catalog::HobtSpec;
+use exec::MadeRows;
 use os::wait::Waiter;
 use std::cmp::Ordering;
 use types::{StorageOrder, compare_storage};
@@ -51,8 +56,8 @@ impl RowOrder {
         RowOrder { parts: spec.key.iter().map(part).collect(), packed }
     }
 
-    fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
-        let (mut a, mut b) = (a, b);
+    fn compare(&self, first: &[u8], second: &[u8]) -> Ordering {
+        let (mut a, mut b) = (first, second);
         for part in &self.parts {
             let order = match (take_field(&mut a), take_field(&mut b)) {
                 (None, None) => Ordering::Equal,
@@ -65,7 +70,13 @@ impl RowOrder {
                 return order;
             }
         }
-        Ordering::Equal
+        // Invariant 1.
+        first.cmp(second)
+    }
+
+    /// How many bytes a row takes.
+    fn packed_len(row: &[Field<'_>]) -> usize {
+        row.iter().map(|f| size_of::<u32>() + f.inline().map_or(0, <[u8]>::len)).sum()
     }
 
     fn pack(&self, row: &[Field<'_>], out: &mut Vec<u8>) {
@@ -131,13 +142,28 @@ impl<'a> Sorter<'a> {
 
     /// Adds a row of all physical columns.
     pub(crate) fn push(&mut self, row: &[Field<'_>]) -> SqlResult<()> {
-        let start = self.buffer.len() as u32;
-        self.order.pack(row, &mut self.buffer);
-        self.rows.push((start, self.buffer.len() as u32));
-        if self.buffer.len() >= self.buffer_max {
+        let bytes = RowOrder::packed_len(row);
+        let rows = (self.rows.len() + 1) * size_of::<(u32, u32)>();
+        if !self.rows.is_empty() && self.buffer.len() + bytes + rows > self.buffer_max {
             self.write_run()?;
         }
+        self.make_room(bytes);
+        let start = self.buffer.len() as u32;
+        self.order.pack(row, &mut self.buffer);
+        let end = u32::try_from(self.buffer.len()).expect("a buffer is below 4 GB");
+        debug_assert_eq!((end - start) as usize, bytes, "a row is as long as was reckoned");
+        self.rows.push((start, end));
         Ok(())
+    }
+
+    /// Room for so many bytes more: twice as much as before, but for what is one row alone no more
+    /// than is granted.
+    fn make_room(&mut self, bytes: usize) {
+        let (held, wanted) = (self.buffer.capacity(), self.buffer.len() + bytes);
+        if wanted > held {
+            let room = wanted.max((held * 2).min(self.buffer_max));
+            self.buffer.reserve_exact(room - self.buffer.len());
+        }
     }
 
     fn sort_buffer(&mut self) {
@@ -158,7 +184,7 @@ impl<'a> Sorter<'a> {
         if self.runs.len() == RUNS_MAX {
             let mut merged = self.spill.create()?;
             let runs = std::mem::take(&mut self.runs);
-            let mut merge = Merge::new(&self.order, runs)?;
+            let mut merge = Merge::of_files(&self.order, runs)?;
             let mut rows = 0_u64;
             while let Some(row) = merge.next(&self.order)? {
                 merged.append(row)?;
@@ -173,7 +199,7 @@ impl<'a> Sorter<'a> {
     }
 
     /// The rows in order.
-    pub(crate) fn finish(mut self) -> SqlResult<Sorted> {
+    pub(crate) fn finish(mut self) -> SqlResult<Sorted<'static>> {
         let rows = if self.runs.is_empty() {
             self.sort_buffer();
             Rows::Memory { buffer: self.buffer, rows: self.rows, at: 0 }
@@ -182,62 +208,104 @@ impl<'a> Sorter<'a> {
                 self.write_run()?;
             }
             self.buffer = Vec::new();
-            Rows::Runs(Merge::new(&self.order, self.runs)?)
+            Rows::Runs(Merge::of_files(&self.order, self.runs)?)
         };
         Ok(Sorted { order: self.order, rows })
     }
 }
 
 /// Rows in order.
-pub(crate) struct Sorted {
+pub(crate) struct Sorted<'m> {
     pub(crate) order: RowOrder,
-    rows: Rows,
+    rows: Rows<'m>,
 }
 
-enum Rows {
+enum Rows<'m> {
     Memory { buffer: Vec<u8>, rows: Vec<(u32, u32)>, at: usize },
-    Runs(Merge),
+    Runs(Merge<Run>),
+    Made(Merge<MadeRows<'m>>),
 }
 
-impl Sorted {
-    /// The next packed row into `out`; false after the last.
-    pub(crate) fn next(&mut self, out: &mut Vec<u8>) -> SqlResult<bool> {
-        out.clear();
-        match &mut self.rows {
+impl<'m> Sorted<'m> {
+    /// What several workers have sorted, by the same order.
+    pub(crate) fn of_workers(order: RowOrder, made: Vec<MadeRows<'m>>) -> SqlResult<Sorted<'m>> {
+        let rows = Rows::Made(Merge::new(&order, made)?);
+        Ok(Sorted { order, rows })
+    }
+
+    /// The next packed row; none after the last.
+    pub(crate) fn next(&mut self) -> SqlResult<Option<(&RowOrder, &[u8])>> {
+        let order = &self.order;
+        let row = match &mut self.rows {
             Rows::Memory { buffer, rows, at } => {
-                let Some(&(start, end)) = rows.get(*at) else { return Ok(false) };
+                let Some(&(start, end)) = rows.get(*at) else { return Ok(None) };
                 *at += 1;
-                out.extend_from_slice(&buffer[start as usize..end as usize]);
-                Ok(true)
+                Some(&buffer[start as usize..end as usize])
             }
-            Rows::Runs(merge) => match merge.next(&self.order)? {
-                Some(row) => {
-                    out.extend_from_slice(row);
-                    Ok(true)
-                }
-                None => Ok(false),
-            },
-        }
+            Rows::Runs(merge) => merge.next(order)?,
+            Rows::Made(merge) => merge.next(order)?,
+        };
+        Ok(row.map(|row| (order, row)))
+    }
+}
+
+/// Rows that come in order, one at a time.
+trait InOrder {
+    /// Moves to the next; false after the last.
+    fn advance(&mut self) -> SqlResult<bool>;
+
+    /// The one it stands on.
+    fn row(&self) -> &[u8];
+}
+
+/// A run in a file, and its row at hand.
+struct Run(Box<dyn SpillFile>, Vec<u8>);
+
+impl InOrder for Run {
+    fn advance(&mut self) -> SqlResult<bool> {
+        self.0.read(&mut self.1)
+    }
+
+    fn row(&self) -> &[u8] {
+        &self.1
+    }
+}
+
+impl InOrder for MadeRows<'_> {
+    fn advance(&mut self) -> SqlResult<bool> {
+        MadeRows::advance(self)
+    }
+
+    fn row(&self) -> &[u8] {
+        MadeRows::row(self)
     }
 }
 
 /// Runs merged: a heap of runs by their current rows, the least first.
-struct Merge {
-    runs: Vec<(Box<dyn SpillFile>, Vec<u8>)>,
+struct Merge<R> {
+    runs: Vec<R>,
     heap: Vec<usize>,
     begun: bool,
 }
 
-impl Merge {
-    fn new(order: &RowOrder, files: Vec<Box<dyn SpillFile>>) -> SqlResult<Merge> {
-        let mut merge = Merge { runs: Vec::with_capacity(files.len()), heap: vec![], begun: false };
+impl Merge<Run> {
+    fn of_files(order: &RowOrder, files: Vec<Box<dyn SpillFile>>) -> SqlResult<Merge<Run>> {
+        let mut runs = Vec::with_capacity(files.len());
         for mut file in files {
             file.rewind()?;
-            let mut row = Vec::new();
-            if file.read(&mut row)? {
-                merge.heap.push(merge.runs.len());
+            runs.push(Run(file, Vec::new()));
+        }
+        Merge::new(order, runs)
+    }
+}
+
+impl<R: InOrder> Merge<R> {
+    fn new(order: &RowOrder, runs: Vec<R>) -> SqlResult<Merge<R>> {
+        let mut merge = Merge { runs, heap: Vec::new(), begun: false };
+        for (at, run) in merge.runs.iter_mut().enumerate() {
+            if run.advance()? {
+                merge.heap.push(at);
             }
-            merge.runs.push((file, row));
         }
         for at in (0..merge.heap.len() / 2).rev() {
             merge.sift(order, at);
@@ -246,7 +314,7 @@ impl Merge {
     }
 
     fn sift(&mut self, order: &RowOrder, mut at: usize) {
-        let row = |n: usize| &*self.runs[n].1;
+        let row = |n: usize| self.runs[n].row();
         loop {
             let mut least = at;
             for child in [2 * at + 1, 2 * at + 2] {
@@ -268,13 +336,12 @@ impl Merge {
         if std::mem::replace(&mut self.begun, true)
             && let Some(&top) = self.heap.first()
         {
-            let (file, row) = &mut self.runs[top];
-            if !file.read(row)? {
+            if !self.runs[top].advance()? {
                 self.heap.swap_remove(0);
             }
             self.sift(order, 0);
         }
-        Ok(self.heap.first().map(|&top| &*self.runs[top].1))
+        Ok(self.heap.first().map(|&top| self.runs[top].row()))
     }
 }
 
@@ -367,10 +434,9 @@ mod tests {
             wanted.sort();
             let mut sorted = sorter.finish().expect("merges");
             let mut found = Vec::new();
-            let mut packed = Vec::new();
-            while sorted.next(&mut packed).expect("reads") {
+            while let Some((order, packed)) = sorted.next().expect("reads") {
                 let mut row = Vec::new();
-                sorted.order.unpack(&packed, &mut row);
+                order.unpack(packed, &mut row);
                 let int = |f: Field<'_>| {
                     f.inline().map_or(0, |b| i32::from_le_bytes(b.try_into().expect("4 bytes")))
                 };

@@ -77,8 +77,9 @@ pub use callout::{Callout, LentWork, NoCallout};
 pub use context::{
     ExecContext, GrantTerms, IdentitySource, NoRows, OperatorCount, Outcome, RowFeed, RowSink,
 };
+pub use exchange::{MadeRows, Maker, MakersDid, Making};
 pub use executor::{Executor, run};
 pub use kept_rows::KeptRows;
 pub use progress::{Progress, ThreadWork};
 pub use semaphore::{BuildGrant, GrantRow, GrantWait, ResourceSemaphores, SemaphoreRow, Workspace};
-pub use workers::{CrewRow, Workers};
+pub use workers::{CrewRow, Reserved, Workers};

@@ -320,19 +320,24 @@ impl ResourceSemaphores {
         MemoryGrant { semaphores: self, asker }
     }
 
-    /// Memory of an index build that sorts: waits for what a sort requires, then takes more up to
-    /// `bytes_max` where there is room.
+    /// Memory of an index build that sorts with so many workers, or alone: waits for what their
+    /// sorts require, then takes more up to `bytes_max` for each where there is room.
     ///
     /// # Errors
     /// 8645 when it waited too long; the cancellation of the request.
-    pub fn ask_for_build(&self, work: &Work, bytes_max: usize) -> SqlResult<BuildGrant<'_>> {
-        let ideal_bytes = bytes_max.min(self.workspace.query_bytes_max);
+    pub fn ask_for_build(
+        &self,
+        work: &Work,
+        bytes_max: usize,
+        degree: usize,
+    ) -> SqlResult<BuildGrant<'_>> {
+        let ideal_bytes = bytes_max.saturating_mul(degree).min(self.workspace.query_bytes_max);
         let request = Request {
             kind: Kind::Regular,
-            required_bytes: OPERATOR_BYTES.min(ideal_bytes),
+            required_bytes: (OPERATOR_BYTES * degree).min(ideal_bytes),
             bytes_max: ideal_bytes,
             ideal_bytes,
-            degree: 1,
+            degree,
         };
         let grant = self.ask(work, request)?;
         let mut wanted = ideal_bytes;

@@ -28,7 +28,7 @@ pub struct CrewRow {
 
 /// Threads that a statement has; given back when dropped.
 #[derive(Debug)]
-pub(crate) struct Reserved<'w> {
+pub struct Reserved<'w> {
     of: &'w Workers,
     crew: CrewRow,
     /// Workers of each branch.
@@ -50,6 +50,14 @@ impl Workers {
     /// The statements that have threads now.
     pub fn crews(&self) -> Vec<CrewRow> {
         self.crews.lock().clone()
+    }
+
+    /// Threads for a statement without a plan, of one branch; none in a simulation, as of plans.
+    pub fn reserve_makers(&self, session: SessionId, degree: usize) -> Option<Reserved<'_>> {
+        match os::sched::current() {
+            None => self.reserve(session, 1, degree),
+            Some(_) => None,
+        }
     }
 
     /// Threads for so many branches of a plan, `degree` for each, or fewer; `None` when there are
@@ -74,6 +82,11 @@ impl Workers {
 }
 
 impl Reserved<'_> {
+    /// Workers of each branch.
+    pub fn degree(&self) -> usize {
+        self.degree
+    }
+
     /// Threads that are reserved.
     pub(crate) fn threads(&self) -> usize {
         self.crew.threads

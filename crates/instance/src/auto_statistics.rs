@@ -88,6 +88,7 @@ impl Instance {
             databases: &asker,
             spill: &*self.spill,
             semaphores: &self.semaphores,
+            threads: ddl::Threads::NONE,
             temp: &mut temp,
             expressions: &SessionExpressions { instance: self, date_format: DateFormat::default() },
             settings: ddl::Settings {

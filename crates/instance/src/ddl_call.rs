@@ -126,6 +126,11 @@ impl Instance {
             databases: &asker,
             spill: &*self.spill,
             semaphores: &self.semaphores,
+            threads: ddl::Threads {
+                workers: Some(&self.query_workers),
+                parallelism: call.parallelism,
+                did: exec::MakersDid::default(),
+            },
             temp: &mut temp,
             expressions: &SessionExpressions { instance: self, date_format: s.date_format },
             settings: ddl::Settings {
@@ -156,6 +161,7 @@ impl Instance {
             }
             (None, None) => ddl::execute(call.statement, call.text, &mut cx),
         };
+        let did = cx.threads.did;
         let outcome = match outcome {
             Ok(outcome) => outcome,
             Err(last) => return Err(messages.into_iter().fold(last, SqlError::after)),
@@ -167,6 +173,7 @@ impl Instance {
             messages,
             results: results.into_iter().map(rowset).collect(),
             changed_definitions: outcome == DdlOutcome::Changed,
+            did,
         })
     }
 }

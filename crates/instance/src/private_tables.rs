@@ -48,6 +48,7 @@ impl Instance {
             databases: &asker,
             spill: &*self.spill,
             semaphores: &self.semaphores,
+            threads: ddl::Threads::NONE,
             temp: &mut NoTemp,
             expressions: &SessionExpressions { instance: self, date_format: s.date_format },
             settings: ddl::Settings {

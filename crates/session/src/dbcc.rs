@@ -82,7 +82,7 @@ impl Session {
         };
         said.push(SqlError::new(messages::DBCC_COMPLETED, &[]));
         let messages = if quiet { Vec::new() } else { said };
-        Ok(Some(DdlAnswer { messages, results, changed_definitions: false }))
+        Ok(Some(DdlAnswer { messages, results, ..DdlAnswer::default() }))
     }
 
     fn reconfigure(&self) -> SqlResult<DdlAnswer> {

@@ -318,6 +318,8 @@ pub struct DdlCall<'a> {
     pub temp: &'a mut TempTables,
     /// SET options.
     pub settings: &'a Settings,
+    /// What an index build may have of workers.
+    pub parallelism: optimize::Parallelism,
     /// Values of the variables that the statement names (DBCC, CHECKPOINT take some).
     pub variables: &'a dyn Fn(&str) -> Option<Value>,
 }
@@ -396,4 +398,6 @@ pub struct DdlAnswer {
     pub results: Vec<Rowset>,
     /// The statement changed definitions under the open transaction: its end is told to the host.
     pub changed_definitions: bool,
+    /// What workers did for it.
+    pub did: exec::MakersDid,
 }

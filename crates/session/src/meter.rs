@@ -113,6 +113,14 @@ impl Session {
         entry.writes.store(entry.writes.load(Relaxed) + run.logical_writes, Relaxed);
     }
 
+    /// Counts what workers of an index build did, for the session and for the programs around.
+    pub(crate) fn count_makers(&mut self, did: exec::MakersDid) {
+        self.request_run.add(&Run::default(), did.cpu_ns, did.lock_requests);
+        if did.cpu_ns > 0 {
+            self.state.entry.cpu_ns.fetch_add(did.cpu_ns, Relaxed);
+        }
+    }
+
     /// Counts a run of a whole program that began with a meter and these sums.
     pub(crate) fn count_program(&mut self, act: &Activation, meter: &Meter, before: &Sums) {
         let now = monotonic_ns();

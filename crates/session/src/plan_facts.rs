@@ -55,15 +55,29 @@ impl PlanFacts<'_> {
         let ids = (0..self.sniffed.program.variables.len() as u32).map(VariableId);
         ids.filter_map(|id| Some((id, taken(id).filter(is_shown)?))).collect()
     }
+}
 
-    /// What a statement may have that names no degree: the database's MAXDOP, or the server's; 0
-    /// is a worker for each processor.
-    fn degree_max(&self, processors: usize) -> usize {
-        let server = self.host.configuration().in_use(Setting::MaxDegree);
-        let here = i32::from(self.options.max_degree);
-        let degree = if here != 0 { here } else { server };
-        usize::try_from(degree).ok().filter(|&n| n != 0).map_or(processors, |n| n.min(processors))
-    }
+/// What a statement may have of workers in a database with these options.
+pub(crate) fn parallelism(host: &dyn Host, options: &DatabaseOptions) -> optimize::Parallelism {
+    let Some(workers) = host.grant().workers else { return optimize::Parallelism::NONE };
+    let processors = workers.processors();
+    let workers = degree_max(host, options, processors);
+    let threshold = host.configuration().in_use(Setting::CostThreshold);
+    let serial_reason = match (workers, processors) {
+        (1, 1) => Some(optimize::SERIAL_BY_PROCESSORS),
+        (1, _) => Some(optimize::SERIAL_BY_DEGREE),
+        _ => None,
+    };
+    optimize::Parallelism { workers, threshold: f64::from(threshold), serial_reason }
+}
+
+/// What a statement may have that names no degree: the database's MAXDOP, or the server's; 0 is a
+/// worker for each processor.
+fn degree_max(host: &dyn Host, options: &DatabaseOptions, processors: usize) -> usize {
+    let server = host.configuration().in_use(Setting::MaxDegree);
+    let here = i32::from(options.max_degree);
+    let degree = if here != 0 { here } else { server };
+    usize::try_from(degree).ok().filter(|&n| n != 0).map_or(processors, |n| n.min(processors))
 }
 
 impl optimize::Facts for PlanFacts<'_> {
@@ -100,20 +114,7 @@ impl optimize::Facts for PlanFacts<'_> {
     }
 
     fn parallelism(&self) -> optimize::Parallelism {
-        match self.host.grant().workers {
-            None => optimize::Parallelism::NONE,
-            Some(workers) => {
-                let processors = workers.processors();
-                let workers = self.degree_max(processors);
-                let threshold = self.host.configuration().in_use(Setting::CostThreshold);
-                let serial_reason = match (workers, processors) {
-                    (1, 1) => Some(optimize::SERIAL_BY_PROCESSORS),
-                    (1, _) => Some(optimize::SERIAL_BY_DEGREE),
-                    _ => None,
-                };
-                optimize::Parallelism { workers, threshold: f64::from(threshold), serial_reason }
-            }
-        }
+        parallelism(self.host, &self.options)
     }
 
     fn memory(&self) -> optimize::Memory {

@@ -5,6 +5,7 @@ use crate::command::command;
 use crate::failure::Failure;
 use crate::host::{DdlCall, needs_no_transaction};
 use crate::output::Output;
+use crate::plan_facts::parallelism;
 use crate::plans::{PlaceId, Raise, Step, StepKind};
 use crate::registry::Doing;
 use crate::session::Session;
@@ -288,6 +289,8 @@ impl Session {
             let (id, _) = crate::plans::find_variable(&program.value.variables, name)?;
             values.get(id.0 as usize).cloned()
         };
+        let options = self.host.database_options(self.state.database).unwrap_or_default();
+        let parallelism = parallelism(&*self.host, &options);
         // Until the host says otherwise: it may have changed some before it failed.
         let had = std::mem::replace(&mut self.open.definitions, !alone);
         let result = self.host.ddl(DdlCall {
@@ -301,9 +304,11 @@ impl Session {
             workspace: &self.workspace,
             temp: &mut self.state.temp,
             settings: &self.state.settings,
+            parallelism,
             variables: &variables,
         });
         if let Ok(answer) = &result {
+            self.count_makers(answer.did);
             self.open.definitions = had || (answer.changed_definitions && !alone);
         }
         let mut answer = match alone {
@@ -357,6 +362,7 @@ impl Session {
             workspace: &self.workspace,
             temp: &mut self.state.temp,
             settings: &self.state.settings,
+            parallelism: optimize::Parallelism::NONE,
             variables: &|_| None,
         });
         if let Ok(answer) = &result {

@@ -21,8 +21,17 @@ pub(super) fn session(server: &Serving, database: &str) -> Outcome<Client> {
 
 /// Runs the batches of a script below tests/proofs; the answer of the last.
 pub(super) fn script(ground: &Ground<'_>, client: &mut Client, name: &str) -> Outcome<Answer> {
+    batches(client, &text(ground, name)?)
+}
+
+/// A script below tests/proofs.
+pub(super) fn text(ground: &Ground<'_>, name: &str) -> Outcome<String> {
     let path = ground.script(name);
-    let text = fs::read_to_string(&path).map_err(|e| format!("read {}: {e}", path.display()))?;
+    fs::read_to_string(&path).map_err(|e| format!("read {}: {e}", path.display()))
+}
+
+/// Runs the batches of a text; the answer of the last.
+pub(super) fn batches(client: &mut Client, text: &str) -> Outcome<Answer> {
     let mut answer = Answer::default();
     let mut batch = String::new();
     for line in text.lines().chain(["GO"]) {

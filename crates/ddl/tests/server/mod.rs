@@ -475,6 +475,7 @@ impl Session {
                 databases: &*server,
                 spill: &*server,
                 semaphores: &semaphores,
+                threads: ddl::Threads::NONE,
                 temp: &mut self.temp,
                 expressions: &*server,
                 settings: self.settings,

@@ -6,10 +6,12 @@
 
 mod crew;
 mod link;
+mod makers;
 mod stop;
 mod worker;
 
 pub(crate) use crew::{Crew, Lent as LentToCrew, Report, Team};
+pub use makers::{MadeRows, Maker, MakersDid, Making};
 pub(crate) use worker::Worker;
 
 use crate::codec::Decoder;

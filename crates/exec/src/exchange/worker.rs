@@ -94,10 +94,10 @@ pub(super) fn run(crew: &Crew<'_>, branch: usize, number: usize) -> SqlResult<Re
 }
 
 /// A turn to compute, given back whatever happens.
-struct Turn;
+pub(super) struct Turn;
 
 impl Turn {
-    fn taken() -> Turn {
+    pub(super) fn taken() -> Turn {
         os::turn::enter();
         Turn
     }
@@ -110,13 +110,13 @@ impl Drop for Turn {
 }
 
 /// A reader whose locks go to its transaction whatever happens.
-struct Reader<'s> {
+pub(super) struct Reader<'s> {
     seed: &'s ReaderSeed,
-    work: Work,
+    pub(super) work: Work,
 }
 
 impl<'s> Reader<'s> {
-    fn new(seed: &'s ReaderSeed, waiter: &Arc<Waiter>) -> Reader<'s> {
+    pub(super) fn new(seed: &'s ReaderSeed, waiter: &Arc<Waiter>) -> Reader<'s> {
         Reader { seed, work: seed.reader(Arc::clone(waiter)) }
     }
 }

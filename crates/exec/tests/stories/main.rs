@@ -8,5 +8,6 @@ mod cost;
 mod expressions;
 mod fake;
 mod grants;
+mod makers;
 mod operators;
 mod sets;

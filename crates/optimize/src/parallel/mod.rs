@@ -48,6 +48,11 @@ impl Parallelism {
     /// Statements run alone.
     pub const NONE: Parallelism =
         Parallelism { workers: 1, threshold: f64::INFINITY, serial_reason: None };
+
+    /// Whether several are worth it for what takes one so many microseconds.
+    pub fn pays(&self, alone_us: f64) -> bool {
+        self.workers > 1 && alone_us / UNIT > self.threshold
+    }
 }
 
 /// Of a row through an exchange, and each byte of it, in microseconds.
