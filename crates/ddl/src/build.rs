@@ -91,6 +91,9 @@ fn counted(identity: Identity, sql_type: SqlType, row: u64) -> SqlResult<Option<
     Ok(Some(out))
 }
 
+/// Told of rows whose key is there already.
+pub(crate) type Twice<'a> = &'a dyn Fn(&[Field<'_>]);
+
 /// A build: which rows go where.
 pub(crate) struct Build<'a> {
     pub(crate) source: &'a dyn Hobt,
@@ -100,7 +103,9 @@ pub(crate) struct Build<'a> {
     /// The source is not in the target's order.
     pub(crate) sort: bool,
     /// Which rows of the table go there.
-    pub(crate) filter: Option<RowFilter<'a>>,
+    pub(crate) filter: Option<&'a RowFilter<'a>>,
+    /// What is done with a row whose key is there already; without it that is an error.
+    pub(crate) twice: Option<Twice<'a>>,
 }
 
 /// The rows of a filtered index, among those of its table.
@@ -119,7 +124,7 @@ impl<'a> RowFilter<'a> {
         Some(RowFilter { filter, positions: (0..table.columns.len()).map(position).collect() })
     }
 
-    fn admits(&self, row: &dyn RowCursor) -> SqlResult<bool> {
+    pub(crate) fn admits(&self, row: &dyn RowCursor) -> SqlResult<bool> {
         for test in &self.filter.tests {
             let at = self.positions.get(test.column).copied().flatten();
             let field = match at.map(|at| row.field(at)).transpose()? {
@@ -138,7 +143,7 @@ impl<'a> RowFilter<'a> {
 
 impl Build<'_> {
     fn admits(&self, row: &dyn RowCursor) -> SqlResult<bool> {
-        self.filter.as_ref().map_or(Ok(true), |f| f.admits(row))
+        self.filter.map_or(Ok(true), |f| f.admits(row))
     }
 }
 
@@ -188,7 +193,8 @@ pub(crate) fn build(
 ) -> Result<u64, BuildError> {
     let fill = fill(build.spec);
     let mut cursor = build.source.scan(work, &ScanRange::default(), &READ)?;
-    let mut twins = Twins::of(build.spec);
+    // Beside writers rows keep the uniquifiers that they have.
+    let mut twins = Twins::of(build.spec).filter(|_| build.twice.is_none());
     let mut count = 0_u64;
     if !build.sort {
         let mut loader = build.target.load(work, fill)?;
@@ -198,7 +204,7 @@ pub(crate) fn build(
             }
             let row = row_of(&*cursor, build.origins, count)?;
             count += 1;
-            push(work, &mut *loader, build.spec, &mut twins, &row.fields())?;
+            push(work, &mut *loader, build, &mut twins, &row.fields())?;
         }
         return Ok(loader.finish(work)?);
     }
@@ -227,13 +233,13 @@ pub(crate) fn build(
         }
         let mut row = Vec::with_capacity(build.origins.len());
         sorted.order.unpack(&packed, &mut row);
-        push(work, &mut *loader, build.spec, &mut twins, &row)?;
+        push(work, &mut *loader, build, &mut twins, &row)?;
     }
     Ok(loader.finish(work)?)
 }
 
 /// A row of the target, borrowed from the source's.
-struct Row<'a> {
+pub(crate) struct Row<'a> {
     fields: Vec<Field<'a>>,
     /// Bytes that were made for it, with their positions.
     made: Vec<(usize, Vec<u8>)>,
@@ -242,7 +248,7 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    fn fields(&self) -> Vec<Field<'_>> {
+    pub(crate) fn fields(&self) -> Vec<Field<'_>> {
         let mut fields = self.fields.clone();
         if let Some((at, rid)) = &self.rid {
             fields[*at] = Field::Inline(rid);
@@ -296,7 +302,11 @@ impl Twins {
     }
 }
 
-fn row_of<'a>(cursor: &'a dyn RowCursor, origins: &'a [Origin], number: u64) -> SqlResult<Row<'a>> {
+pub(crate) fn row_of<'a>(
+    cursor: &'a dyn RowCursor,
+    origins: &'a [Origin],
+    number: u64,
+) -> SqlResult<Row<'a>> {
     let mut row = Row { fields: Vec::with_capacity(origins.len()), made: Vec::new(), rid: None };
     for origin in origins {
         let field = match origin {
@@ -335,10 +345,11 @@ fn row_of<'a>(cursor: &'a dyn RowCursor, origins: &'a [Origin], number: u64) -> 
 fn push(
     work: &mut Work,
     loader: &mut dyn Loader,
-    spec: &HobtSpec,
+    build: &Build<'_>,
     twins: &mut Option<Twins>,
     row: &[Field<'_>],
 ) -> Result<(), BuildError> {
+    let spec = build.spec;
     let pushed = match twins.as_mut().and_then(|t| t.next(spec, row)) {
         None => loader.push(work, row),
         Some(uniquifier) => {
@@ -348,19 +359,30 @@ fn push(
             loader.push(work, &row)
         }
     };
-    match pushed {
-        Ok(()) => Ok(()),
-        Err(WriteError::Duplicate) => Err(BuildError::Duplicate(key_text(spec, row))),
-        Err(WriteError::KeyTooLong { bytes }) => Err(BuildError::KeyTooLong(bytes)),
-        Err(WriteError::RowTooLong { bytes }) => {
+    match (pushed, build.twice) {
+        (Ok(()), _) => Ok(()),
+        (Err(WriteError::Duplicate), Some(twice)) => {
+            twice(row);
+            Ok(())
+        }
+        (Err(e), _) => Err(refused(spec, row, e)),
+    }
+}
+
+/// Why a row was not written.
+pub(crate) fn refused(spec: &HobtSpec, row: &[Field<'_>], e: WriteError) -> BuildError {
+    match e {
+        WriteError::Duplicate => BuildError::Duplicate(key_text(spec, row)),
+        WriteError::KeyTooLong { bytes } => BuildError::KeyTooLong(bytes),
+        WriteError::RowTooLong { bytes } => {
             let args: [&dyn std::fmt::Display; 2] = [&bytes, &base::limits::RECORD_BYTES_MAX];
-            Err(SqlError::new(messages::ROW_TOO_LONG, &args).into())
+            SqlError::new(messages::ROW_TOO_LONG, &args).into()
         }
-        Err(WriteError::Vanished | WriteError::Conflict) => {
+        WriteError::Vanished | WriteError::Conflict => {
             let what = "a loader found its row gone";
-            Err(SqlError::new(messages::INTERNAL, &[&what]).into())
+            SqlError::new(messages::INTERNAL, &[&what]).into()
         }
-        Err(WriteError::Sql(e)) => Err(e.into()),
+        WriteError::Sql(e) => e.into(),
     }
 }
 

@@ -81,15 +81,8 @@ pub(crate) fn rebuild(
     }
     let after = &settled;
     let mut known = after.clone();
-    let changes = Changes::new(&*place.system);
     for index in after.indexes.iter().filter(|i| !kept(i)) {
-        let spec = HobtSpec::of(after, index);
-        let places = place.builder.create_hobt(cx.work, &spec)?;
-        changes.put_places(cx.work, spec.hobt, &places)?;
-        let same = |i: &&Index| i.index_id == index.index_id;
-        if let Some(former) = before.and_then(|b| b.indexes.iter().find(same)) {
-            place.builder.counts_on(spec.hobt, former.hobt);
-        }
+        create_hobt(cx, place, before, (after, index))?;
     }
     if let Some(before) = before.filter(|_| base_kept) {
         widen(cx, place, before, after)?;
@@ -128,9 +121,26 @@ pub(crate) fn rebuild(
     cx.record(place, Change::Put { before, after: &known })
 }
 
+/// Makes an index's hobt, which counts on where the one of its number was.
+pub(crate) fn create_hobt(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    before: Option<&Table>,
+    (after, index): (&Table, &Index),
+) -> SqlResult<()> {
+    let spec = HobtSpec::of(after, index);
+    let places = place.builder.create_hobt(cx.work, &spec)?;
+    Changes::new(&*place.system).put_places(cx.work, spec.hobt, &places)?;
+    let same = |i: &&Index| i.index_id == index.index_id;
+    if let Some(former) = before.and_then(|b| b.indexes.iter().find(same)) {
+        place.builder.counts_on(spec.hobt, former.hobt);
+    }
+    Ok(())
+}
+
 /// Chooses how full to build indexes that are made anew and choose it themselves. One that was
 /// disabled stays as it was chosen before.
-fn choose_fills(
+pub(crate) fn choose_fills(
     cx: &DdlContext<'_>,
     place: &Place,
     before: &Table,
@@ -225,8 +235,9 @@ fn copy_rows(
     let target = place.builder.open(&spec)?;
     let sort = !same_order(before, after);
     let filter = None;
+    let (origins, twice) = (&origins, None);
     let moved =
-        Build { source: &*source, target: &*target, spec: &spec, origins: &origins, sort, filter };
+        Build { source: &*source, target: &*target, spec: &spec, origins, sort, filter, twice };
     let done = build(cx.work, cx.spill, cx.semaphores, &moved);
     done.map_err(|e| failed(after, after.base(), e))
 }
@@ -279,19 +290,20 @@ fn fill_index(
     let target = place.builder.open(&spec)?;
     let origins = entry_origins(table, index);
     let filter = RowFilter::of(table, index);
-    let (sort, origins) = (true, &origins);
-    let moved = Build { source: &*source, target: &*target, spec: &spec, origins, sort, filter };
+    let (sort, origins, filter, twice) = (true, &origins, filter.as_ref(), None);
+    let moved =
+        Build { source: &*source, target: &*target, spec: &spec, origins, sort, filter, twice };
     build(cx.work, cx.spill, cx.semaphores, &moved).map_err(|e| failed(table, index, e))
 }
 
 /// How many rows an index has that chooses its fill factor: what comes later is counted from there.
-fn note_rows(index: &mut Index, rows: u64) {
+pub(crate) fn note_rows(index: &mut Index, rows: u64) {
     if let Some(auto) = &mut index.auto_fill {
         auto.rows = rows;
     }
 }
 
-fn failed(table: &Table, index: &Index, e: BuildError) -> SqlError {
+pub(crate) fn failed(table: &Table, index: &Index, e: BuildError) -> SqlError {
     match e {
         BuildError::Duplicate(key) => {
             let args: [&dyn std::fmt::Display; 3] = [&table.two_part_name(), &index.name, &key];
