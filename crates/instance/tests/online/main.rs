@@ -157,6 +157,35 @@ fn write(instance: &Instance, mut r: Random, over: &AtomicBool, counts: &Counts)
     }
 }
 
+/// Of an index and of its table: they are of one moment where there are versions.
+const BOTH: &str = "SET TRANSACTION ISOLATION LEVEL SNAPSHOT; \
+     SELECT (SELECT COUNT(*) FROM dbo.T WITH (INDEX (IA)) WHERE n >= 0), \
+     (SELECT COUNT(*) FROM dbo.T WITH (INDEX (0)) WHERE n >= 0), \
+     (SELECT SUM(k + n) FROM dbo.T WITH (INDEX (IA)) WHERE n >= 0), \
+     (SELECT SUM(k + n) FROM dbo.T WITH (INDEX (0)) WHERE n >= 0)";
+
+/// Reads by an index and by the table, and checks the table, until the builds are over.
+fn read(instance: &Instance, mut r: Random, versions: bool, over: &AtomicBool) {
+    let mut session = instance.connect(login(DATABASE)).unwrap();
+    while !over.load(Relaxed) {
+        let text = match r.below(4) {
+            0 => "DBCC CHECKTABLE ('dbo.T') WITH NO_INFOMSGS",
+            1 => "SELECT n FROM dbo.T WITH (INDEX (IA), SERIALIZABLE) WHERE n > 30",
+            _ if versions => BOTH,
+            _ => "SELECT COUNT(*) FROM dbo.T WITH (INDEX (IA))",
+        };
+        let heard = Heard::ask(&mut session, text);
+        let strange = heard.errors().find(|e| !EXPECTED.contains(&e.number()));
+        assert!(strange.is_none() && heard.goes_on, "{text}: {:?}", heard.messages);
+        if let Some([count, of_base, sum, sum_of_base]) = heard.rows.first().map(|row| &row[..]) {
+            let (by_index, by_base) = ((count, sum), (of_base, sum_of_base));
+            assert_eq!(by_index, by_base, "an index and its table at one moment");
+        }
+        done(&mut session, "SET TRANSACTION ISOLATION LEVEL READ COMMITTED");
+        os::task::sleep_ns(r.below(4_000_000));
+    }
+}
+
 /// Whether the table has an index of that name.
 fn has(session: &mut Session, name: &str) -> bool {
     let text = format!("SELECT COUNT(*) FROM sys.indexes WHERE name = '{name}'");
@@ -200,8 +229,14 @@ fn build(instance: &Instance, r: &mut Random, kind: u64, counts: &Counts) {
     .fetch_add(1, Relaxed);
 }
 
-/// Each index has what its table has.
+/// Each index has what its table has; after a crash there may be neither yet.
 fn look(instance: &Instance) {
+    let text = format!("SELECT COUNT(*) FROM sys.databases WHERE name = '{DATABASE}'");
+    let mut session = instance.connect(login("")).unwrap();
+    if Heard::numbers(&mut session, &text)[0][0] == 0 {
+        return;
+    }
+    drop(session);
     let mut session = instance.connect(login(DATABASE)).unwrap();
     let names = Heard::ask(
         &mut session,
@@ -262,13 +297,16 @@ fn workload(disk: Arc<sim::Disk>, seed: u64, counts: &Arc<Counts>, fault: bool) 
         os::task::spawn(&format!("writer {n}"), move || write(&instance, r, &over, &counts))
     };
     let writers: Vec<_> = (0..WRITERS).map(writer).collect();
+    let (inside, until) = (Arc::clone(&instance), Arc::clone(&over));
+    let (r_of_reader, versions) = (Random(seed + 77), seed / 3 % 4 > 0);
+    let reader = os::task::spawn("reader", move || read(&inside, r_of_reader, versions, &until));
     let built = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         for _ in 0..BUILDS {
             build(&instance, &mut r, kind, counts);
         }
     }));
     over.store(true, Relaxed);
-    for writer in writers {
+    for writer in writers.into_iter().chain([reader]) {
         if let Err(panic) = writer.join() {
             std::panic::resume_unwind(panic);
         }
@@ -283,24 +321,27 @@ fn workload(disk: Arc<sim::Disk>, seed: u64, counts: &Arc<Counts>, fault: bool) 
 fn plant(instance: &Instance, fault: bool) {
     #[cfg(feature = "mutations")]
     if fault {
-        let database = instance.database_by_name(DATABASE).expect("it was just made");
-        let _ = database;
-        instance.engine().transactions.mutations.plant(txn::Mutation::DeletesForgotten);
+        instance.plant(txn::Mutation::DeletesForgotten);
     }
     #[cfg(not(feature = "mutations"))]
     let _ = (instance, fault);
 }
 
-fn run(seeds: std::ops::Range<u64>, counts: &Arc<Counts>, fault: bool) -> Result<(), String> {
+fn run(
+    seeds: std::ops::Range<u64>,
+    cases: u64,
+    counts: &Arc<Counts>,
+    fault: bool,
+) -> Result<sim::harness::Counts, String> {
     let options = Options { calls_max: CALLS_MAX, ..Options::default() };
-    let plan = Plan { seeds, cases: 0, depth: 1, options, ..Plan::default() };
+    let plan = Plan { seeds, cases, depth: 2, options, ..Plan::default() };
     let verify = |disk: Arc<sim::Disk>, _: Arc<()>| {
         let instance = open(disk);
         look(&instance);
         instance.stop().unwrap();
     };
     let work = |disk, seed, _: Arc<()>| workload(disk, seed, counts, fault);
-    try_crash_runs(&plan, work, verify).map(drop)
+    try_crash_runs(&plan, work, verify)
 }
 
 fn seeds() -> u64 {
@@ -310,7 +351,7 @@ fn seeds() -> u64 {
 #[test]
 fn an_index_that_is_built_beside_writers_has_their_rows() {
     let counts = Arc::new(Counts::default());
-    run(0..seeds(), &counts, false).unwrap_or_else(|e| panic!("{e}"));
+    run(0..seeds(), 0, &counts, false).unwrap_or_else(|e| panic!("{e}"));
     let told: BTreeMap<&str, u64> = [
         ("built", &counts.built),
         ("duplicates", &counts.duplicates),
@@ -325,12 +366,20 @@ fn an_index_that_is_built_beside_writers_has_their_rows() {
     assert!(one_case || told["built"] > 3 * seeds() && told["duplicates"] > 0, "{told:?}");
 }
 
+/// A build that a crash ends leaves nothing, one that has ended is there.
+#[test]
+fn a_crash_leaves_an_index_whole_or_none() {
+    let counts = run(100..104, 6, &Arc::default(), false).unwrap_or_else(|e| panic!("{e}"));
+    println!("{} crash points", counts.crash_points());
+}
+
 /// The planted fault is caught.
 #[cfg(feature = "mutations")]
 #[test]
 fn who_forgets_deletes_is_caught() {
-    let caught = (0..12)
-        .find_map(|seed| run(seed..seed + 1, &Arc::default(), true).err().map(|text| (seed, text)));
+    let caught = (0..12).find_map(|seed| {
+        run(seed..seed + 1, 0, &Arc::default(), true).err().map(|text| (seed, text))
+    });
     let (seed, text) = caught.expect("forgotten deletes are seen");
     println!("seed {seed}: {}", text.lines().next().unwrap_or_default());
 }
