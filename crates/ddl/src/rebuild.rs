@@ -20,9 +20,9 @@ use crate::build::{
 use crate::context::{Change, DdlContext, Place};
 use crate::fill_choice;
 use crate::gather::of_built_index;
-use base::{SqlError, SqlResult, messages};
+use base::{HobtId, SqlError, SqlResult, messages};
 use catalog::view::{AutoFill, Column, Identity, Index, IndexKind, PhysicalColumn, Table};
-use catalog::{Changes, HobtSpec};
+use catalog::{Changes, HobtPlaces, HobtSpec};
 use types::SqlType;
 use types::datetime::DateFormat;
 
@@ -82,7 +82,8 @@ pub(crate) fn rebuild(
     let after = &settled;
     let mut known = after.clone();
     for index in after.indexes.iter().filter(|i| !kept(i)) {
-        create_hobt(cx, place, before, (after, index))?;
+        let (hobt, places) = create_hobt(cx, place, before, (after, index))?;
+        Changes::new(&*place.system).put_places(cx.work, hobt, &places)?;
     }
     if let Some(before) = before.filter(|_| base_kept) {
         widen(cx, place, before, after)?;
@@ -121,21 +122,20 @@ pub(crate) fn rebuild(
     cx.record(place, Change::Put { before, after: &known })
 }
 
-/// Makes an index's hobt, which counts on where the one of its number was.
+/// Makes an index's hobt, which counts on where the one of its number was; where it is.
 pub(crate) fn create_hobt(
     cx: &mut DdlContext<'_>,
     place: &Place,
     before: Option<&Table>,
     (after, index): (&Table, &Index),
-) -> SqlResult<()> {
+) -> SqlResult<(HobtId, HobtPlaces)> {
     let spec = HobtSpec::of(after, index);
     let places = place.builder.create_hobt(cx.work, &spec)?;
-    Changes::new(&*place.system).put_places(cx.work, spec.hobt, &places)?;
     let same = |i: &&Index| i.index_id == index.index_id;
     if let Some(former) = before.and_then(|b| b.indexes.iter().find(same)) {
         place.builder.counts_on(spec.hobt, former.hobt);
     }
-    Ok(())
+    Ok((spec.hobt, places))
 }
 
 /// Chooses how full to build indexes that are made anew and choose it themselves. One that was

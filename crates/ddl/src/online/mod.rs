@@ -19,8 +19,8 @@ use crate::locate::{Located, is_local, look_up};
 use crate::rebuild::{choose_fills, create_hobt, drop_hobt, note_rows};
 use access::{Capture, Hobt};
 use base::{SqlError, SqlResult, messages};
-use catalog::HobtSpec;
 use catalog::view::{Index, IndexKind, Object, Table};
+use catalog::{Changes, HobtSpec};
 use catch_up::CatchUp;
 use std::sync::Arc;
 use target::Target;
@@ -54,10 +54,15 @@ pub(crate) fn build_online(
         after.forget_history();
     }
     choose_fills(cx, place, before, &mut after)?;
+    let mut places = Vec::with_capacity(numbers.len());
     for &n in &numbers {
-        create_hobt(cx, place, Some(before), (&after, &after.indexes[n]))?;
+        places.push(create_hobt(cx, place, Some(before), (&after, &after.indexes[n]))?);
     }
     let built = build(cx, name, (place, before), (&after, &numbers))?;
+    // Not before it is whole: whoever checks the database locks system tables.
+    for (hobt, places) in &places {
+        Changes::new(&*place.system).put_places(cx.work, *hobt, places)?;
+    }
     finish(cx, place, (before, &after), (&numbers, built))
 }
 

@@ -168,8 +168,9 @@ const BOTH: &str = "SET TRANSACTION ISOLATION LEVEL SNAPSHOT; \
 fn read(instance: &Instance, mut r: Random, versions: bool, over: &AtomicBool) {
     let mut session = instance.connect(login(DATABASE)).unwrap();
     while !over.load(Relaxed) {
-        let text = match r.below(4) {
+        let text = match r.below(5) {
             0 => "DBCC CHECKTABLE ('dbo.T') WITH NO_INFOMSGS",
+            4 => "DBCC CHECKDB WITH NO_INFOMSGS",
             1 => "SELECT n FROM dbo.T WITH (INDEX (IA), SERIALIZABLE) WHERE n > 30",
             _ if versions => BOTH,
             _ => "SELECT COUNT(*) FROM dbo.T WITH (INDEX (IA))",
@@ -205,6 +206,12 @@ fn build(instance: &Instance, r: &mut Random, kind: u64, counts: &Counts) {
         let there = if has(&mut session, name) { "ON" } else { "OFF" };
         text = text.replace("{e}", there);
     }
+    if r.below(4) == 0 {
+        // What has failed in it is taken back alone.
+        let end = if r.below(2) == 0 { "ROLLBACK" } else { "COMMIT" };
+        let (before, behind) = (change(r), change(r));
+        text = format!("BEGIN TRAN; {before}; {text}; {behind}; IF @@TRANCOUNT > 0 {end}");
+    }
     let cut = (r.below(5) == 0).then(|| {
         let (waiter, after) = (session.waiter(), r.below(20_000_000));
         os::task::spawn("who cuts", move || {
@@ -218,6 +225,7 @@ fn build(instance: &Instance, r: &mut Random, kind: u64, counts: &Counts) {
     }
     let was_cut = session.waiter().cancellation().is_some();
     session.waiter().reset();
+    done(&mut session, "IF @@TRANCOUNT > 0 ROLLBACK");
     let strange = heard.errors().find(|e| !EXPECTED.contains(&e.number()));
     assert!(strange.is_none() && heard.goes_on, "{text}: {:?}", heard.messages);
     match heard.error().map(|e| e.number()) {
