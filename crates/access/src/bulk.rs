@@ -1,6 +1,6 @@
 //! Bulk loading: sorted rows into an empty hobt, as index builds and large inserts do.
 
-use crate::WriteError;
+use crate::{Capture, WriteError};
 use base::SqlResult;
 use page::Field;
 use work::Work;
@@ -21,6 +21,11 @@ pub trait BulkLoad: Send + Sync {
     /// # Errors
     /// Locks, space.
     fn load(&self, work: &mut Work, fill: Fill) -> SqlResult<Box<dyn Loader + '_>>;
+
+    /// What it takes to build beside writers; `None` where that cannot be.
+    fn capture(&self) -> Option<&dyn Capture> {
+        None
+    }
 }
 
 /// A load in progress.

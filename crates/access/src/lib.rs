@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod bulk;
+mod capture;
 mod cursor;
 mod growth;
 mod locks;
@@ -17,6 +18,7 @@ mod sink;
 mod spill;
 
 pub use bulk::{BulkLoad, Fill, Loader};
+pub use capture::{Capture, next_note, note_field};
 pub use cursor::{
     Division, KeyBound, PageHint, PageSample, RowCursor, ScanRange, SourceSize, TableReads,
     TableSource, Use,

@@ -352,6 +352,7 @@ messages! {
     COLUMN_TYPE_NO_WIDTH = 2716, 16, "Column, parameter, or variable #{0}: Cannot specify a column width on data type {1}.";
     SIZE_EXCEEDS_COLUMN = 2717, 16, "The size ({0}) given to the {1} '{2}' exceeds the maximum allowed ({3}).";
     SCHEMA_BIND_SYSTEM = 2720, 16, "Cannot schema bind {0} '{1}' because it references system object '{2}'.";
+    ONLINE_LARGE_COLUMN = 2725, 16, "An online operation cannot be performed for {0} '{1}' because the index contains column '{2}' of data type text, ntext, image or FILESTREAM. For a non-clustered index, the column could be an include column of the index. For a clustered index, the column could be any column of the table. If DROP_EXISTING is used, the column could be part of a new or old index. The operation must be performed offline.";
     INDEX_NOT_DETERMINISTIC = 2729, 16, "Column '{0}' in {1} '{2}' cannot be used in an index or statistics or as a partition key because it is non-deterministic.";
     ROW_VERSION_MULTIPLE = 2738, 16, "A table can only have one timestamp column. Because table '{0}' already has one, the column '{1}' cannot be added.";
     TEXT_VARIABLE = 2739, 16, "The text, ntext, and image data types are invalid for local variables.";

@@ -12,6 +12,7 @@ use work::Work;
 mod sub {
     pub(super) const OBJECT_NAME: u8 = 1;
     pub(super) const SCHEMA_NAME: u8 = 2;
+    pub(super) const ONLINE_BUILD: u8 = 3;
 }
 
 /// Sch-M on an object: nobody else reads or writes it, its rows included.
@@ -32,6 +33,43 @@ pub fn lock_object_to_write(
     object: ObjectId,
 ) -> SqlResult<()> {
     take(work, Resource::object(database, object), Mode::IX)
+}
+
+/// IS on an object whose indexes are to be built beside its readers and writers: its definition
+/// stays, and nobody locks all of it exclusively. Before it, X on the right to do that: of two that
+/// end in Sch-M neither would give way.
+///
+/// # Errors
+/// 1205, 1222, cancellation.
+pub fn lock_object_to_build(
+    work: &mut Work,
+    database: DatabaseId,
+    object: ObjectId,
+) -> SqlResult<()> {
+    let entity = u64::from(object.0.unsigned_abs());
+    take(work, Resource::metadata(database, sub::ONLINE_BUILD, entity, 0), Mode::X)?;
+    take(work, Resource::object(database, object), Mode::IS)
+}
+
+/// Does something while no other transaction has changes of an object's rows that are not ended:
+/// under S, which is given back.
+///
+/// # Errors
+/// 1205, 1222, cancellation.
+pub fn while_unchanged(
+    work: &mut Work,
+    database: DatabaseId,
+    object: ObjectId,
+    what: impl FnOnce(),
+) -> SqlResult<()> {
+    let resource = Resource::object(database, object);
+    let (locks, owner, timeout) = (work.locks(), work.owner(), work.timeout());
+    let before = locks.held_mode(owner, resource);
+    assert!(before.covers(Mode::IS), "the object's definition stays");
+    locks.lock(owner, resource, Mode::S, Duration::Short, timeout, None)?;
+    what();
+    locks.release_to(owner, resource, before);
+    Ok(())
 }
 
 /// Sch-S on an object where nobody has to be waited for; false else.

@@ -47,7 +47,8 @@ pub use delta::{Delta, Publisher, apply};
 pub use error::CatalogError;
 pub use files::{FileGrowth, FileOwner, FileSetting, FileSettings};
 pub use guard::{
-    lock_name, lock_object, lock_object_to_write, lock_schema, lock_schema_name, try_share_object,
+    lock_name, lock_object, lock_object_to_build, lock_object_to_write, lock_schema,
+    lock_schema_name, try_share_object, while_unchanged,
 };
 pub use identity::{Identities, IdentityStore, ROW_VERSIONS};
 pub use ids::Ids;

@@ -7,11 +7,12 @@ use crate::context::{DdlContext, Place, unsupported};
 use crate::foreign_key;
 use crate::index_option::{IndexOptions, options};
 use crate::locate::{Located, has_rows, locked_table, same_name};
+use crate::online;
 use crate::rebuild::{Content, rebuild, renew_all};
 use crate::reorganize::reorganize;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{IndexKind, Table};
-use tsql::ast::{AlterIndex, AlterIndexAction};
+use tsql::ast::{AlterIndex, AlterIndexAction, Name};
 
 pub(crate) fn alter(s: &AlterIndex, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     let line = s.table.span.line;
@@ -30,20 +31,18 @@ pub(crate) fn alter(s: &AlterIndex, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     }
     let kept = options(&s.options)?.without_drop_existing(line)?;
     cx.threads.limit(kept.max_workers);
-    let Some(Located { place, table }) = locked_table(cx, &s.table)? else {
+    let rebuilds = matches!(s.action, AlterIndexAction::Rebuild);
+    let kept = if rebuilds { kept } else { kept.without_online(line)? };
+    let online = online::wanted(&kept, &s.table);
+    let found = match online {
+        true => online::locate(cx, &s.table)?,
+        false => locked_table(cx, &s.table)?,
+    };
+    let Some(Located { place, table }) = found else {
         let e = SqlError::new(messages::OBJECT_NOT_FOUND, &[&s.table]).with_state(9);
         return Err(e.at_line(line));
     };
-    let at = match &s.name {
-        None => 0,
-        Some(name) => {
-            let at = table.indexes.iter().position(|i| same_name(&place, &i.name, name));
-            at.ok_or_else(|| {
-                let args: [&dyn std::fmt::Display; 3] = [&"alter", &"index", name];
-                SqlError::new(messages::DROP_NOT_FOUND, &args).with_state(6).at_line(name.line)
-            })?
-        }
-    };
+    let at = s.name.as_ref().map_or(Ok(0), |name| place_of(&place, &table, name))?;
     let mut after = Table::clone(&table);
     if matches!(s.action, AlterIndexAction::Disable) {
         disable(&place, &table, &mut after, s.name.is_some().then_some(at))
@@ -62,12 +61,12 @@ pub(crate) fn alter(s: &AlterIndex, cx: &mut DdlContext<'_>) -> SqlResult<()> {
         }
         return rebuild(cx, &place, Some(&table), &after, Content::Keep(&[]));
     }
-    if at == 0 {
-        renew_all(&place, &mut after);
-    } else {
-        after.indexes[at].hobt = place.ids.hobt();
-    }
     let all = s.name.is_none();
+    match (online, at) {
+        (true, _) => renew_online(&place, &mut after, (!all).then_some(at)),
+        (false, 0) => renew_all(&place, &mut after),
+        (false, at) => after.indexes[at].hobt = place.ids.hobt(),
+    }
     let rebuilt = after.indexes.iter_mut().enumerate().filter(|(n, _)| all || *n == at);
     for (_, index) in rebuilt {
         index.disabled = false;
@@ -75,7 +74,30 @@ pub(crate) fn alter(s: &AlterIndex, cx: &mut DdlContext<'_>) -> SqlResult<()> {
             kept.fill(index);
         }
     }
+    if online {
+        let located = Located { place, table };
+        return online::build_online(cx, &s.table, &located, after).map_err(|e| e.at_line(line));
+    }
     rebuild(cx, &place, Some(&table), &after, Content::Keep(&[]))
+}
+
+/// Where the index of a name is among those of its table.
+fn place_of(place: &Place, table: &Table, name: &Name) -> SqlResult<usize> {
+    let at = table.indexes.iter().position(|i| same_name(place, &i.name, name));
+    at.ok_or_else(|| {
+        let args: [&dyn std::fmt::Display; 3] = [&"alter", &"index", name];
+        SqlError::new(messages::DROP_NOT_FOUND, &args).with_state(6).at_line(name.line)
+    })
+}
+
+/// Online an index is made anew alone: rows that keep their key keep their locators. ALL is of
+/// indexes: a heap stays.
+fn renew_online(place: &Place, after: &mut Table, one: Option<usize>) {
+    let renewed = after.indexes.iter_mut().enumerate();
+    let renewed = renewed.filter(|(n, i)| one.map_or(i.kind != IndexKind::Heap, |at| at == *n));
+    for (_, index) in renewed {
+        index.hobt = place.ids.hobt();
+    }
 }
 
 /// Sets what is said of one index, or of all: IGNORE_DUP_KEY is of unique indexes, and not of those

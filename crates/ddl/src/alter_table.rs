@@ -11,7 +11,10 @@ use crate::create_index::inline_index;
 use crate::create_table::check_row_size;
 use crate::drop_constraint::without_constraint;
 use crate::index_definition::column;
-use crate::locate::{Located, constraint_names, locked_rows, queried_name, same_name};
+use crate::locate::{
+    Located, constraint_names, has_rows, is_local, locked_rows, queried_name, same_name,
+};
+use crate::online;
 use crate::rebuild::{Added, Content, Present, rebuild, renew_all};
 use crate::{alter_column, computed, foreign_key, index_option, instant};
 use base::{HobtId, SqlError, SqlResult, messages};
@@ -31,13 +34,24 @@ pub(crate) fn alter(s: &AlterTable, text: &str, cx: &mut DdlContext<'_>) -> SqlR
         let names: Vec<&str> = names.iter().map(|n| &*n.text).collect();
         return crate::trigger::switch_on(&s.name, &names, *enable, cx);
     }
+    match &s.action {
+        AlterTableAction::Add { definition, .. }
+            if !is_local(&s.name) && constraint::is_online(&constraint::all(definition))? =>
+        {
+            return add_online(cx, &s.name, definition);
+        }
+        AlterTableAction::Rebuild { partition: None, options } if !options.is_empty() => {
+            return rebuild_with(cx, &s.name, options);
+        }
+        _ => {}
+    }
     let name = match &s.action {
         AlterTableAction::Add { .. }
         | AlterTableAction::AlterColumn(_)
         | AlterTableAction::Drop(_)
         | AlterTableAction::CheckConstraint { .. } => None,
-        AlterTableAction::Rebuild { partition: None, options } if options.is_empty() => None,
-        AlterTableAction::Rebuild { .. } => Some("ALTER TABLE REBUILD with options"),
+        AlterTableAction::Rebuild { partition: None, .. } => None,
+        AlterTableAction::Rebuild { .. } => Some("ALTER TABLE REBUILD of a partition"),
         AlterTableAction::Trigger { .. } => None,
         AlterTableAction::Switch { .. } => Some("ALTER TABLE SWITCH"),
         AlterTableAction::Set(settings) if settings.iter().all(says_what_is) => None,
@@ -61,12 +75,87 @@ pub(crate) fn alter(s: &AlterTable, text: &str, cx: &mut DdlContext<'_>) -> SqlR
         AlterTableAction::CheckConstraint { with_check, enable, names } => {
             switch(cx, &place, &table, (*enable, with_check.unwrap_or(false)), names)
         }
-        _ => {
-            let mut after = Table::clone(&table);
-            renew_all(&place, &mut after);
-            rebuild(cx, &place, Some(&table), &after, Content::Keep(&[]))
+        _ => rebuild_whole(cx, &Located { place, table }),
+    }
+}
+
+fn rebuild_whole(cx: &mut DdlContext<'_>, located: &Located) -> SqlResult<()> {
+    let mut after = Table::clone(&located.table);
+    renew_all(&located.place, &mut after);
+    rebuild(cx, &located.place, Some(&located.table), &after, Content::Keep(&[]))
+}
+
+/// REBUILD WITH: nothing but ONLINE means anything to it.
+fn rebuild_with(cx: &mut DdlContext<'_>, name: &ObjectName, settings: &[Setting]) -> SqlResult<()> {
+    let line = name.span.line;
+    let of_rebuilds = ["ONLINE", "MAXDOP", "SORT_IN_TEMPDB", "DATA_COMPRESSION"];
+    if settings.iter().any(|s| !of_rebuilds.contains(&&*s.name)) {
+        return Err(unsupported("ALTER TABLE REBUILD with options", line));
+    }
+    let kept = index_option::options(settings)?;
+    let missing = || SqlError::new(messages::ALTER_TABLE_NOT_FOUND, &[name]).at_line(line);
+    if !online::wanted(&kept, name) {
+        let located = locked_rows(cx, name)?.ok_or_else(missing)?;
+        return rebuild_whole(cx, &located);
+    }
+    let located = online::locate(cx, name)?.ok_or_else(missing)?;
+    has_rows(&located.table).map_err(|e| e.at_line(line))?;
+    let mut after = Table::clone(&located.table);
+    after.indexes[0].hobt = located.place.ids.hobt();
+    online::build_online(cx, name, &located, after).map_err(|e| e.at_line(line))
+}
+
+/// Keys that are built beside readers and writers: they alone are added.
+fn add_online(
+    cx: &mut DdlContext<'_>,
+    name: &ObjectName,
+    definition: &TableDefinition,
+) -> SqlResult<()> {
+    let (line, written) = (name.span.line, constraint::all(definition));
+    let others = !definition.columns.is_empty()
+        || !definition.indexes.is_empty()
+        || keys(&written).len() != written.len();
+    if others {
+        return Err(unsupported("ONLINE = ON of a key beside other additions", line));
+    }
+    let missing = || SqlError::new(messages::ALTER_TABLE_NOT_FOUND, &[name]).at_line(line);
+    let located = online::locate(cx, name)?.ok_or_else(missing)?;
+    has_rows(&located.table).map_err(|e| e.at_line(line))?;
+    let place = located.place.clone();
+    constraint::refuse(&place, &written)?;
+    for (_, names) in indexed(definition, &written) {
+        if !computed::to_store(&place, &located.table, &names).is_empty() {
+            let what = "ONLINE = ON of a key on a computed column that is not stored yet";
+            return Err(unsupported(what, line));
         }
     }
+    let mut after = Table::clone(&located.table);
+    put_keys(cx, &place, &located.table, &mut after, &written)?;
+    online::build_online(cx, name, &located, after).map_err(|e| {
+        let built = e.number() == messages::CREATE_INDEX_DUPLICATE.number;
+        let e = e.at_line(line);
+        if built { not_created(cx, e) } else { e }
+    })
+}
+
+/// Puts keys into a table after.
+fn put_keys(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    table: &Table,
+    after: &mut Table,
+    written: &[constraint::Written<'_>],
+) -> SqlResult<()> {
+    for (w, k) in keys(written) {
+        if k.primary && after.indexes.iter().any(|i| i.primary_key) {
+            let e = SqlError::new(messages::PRIMARY_EXISTS, &[&table.name]);
+            return Err(not_created(cx, e.at_line(w.constraint.span.line)));
+        }
+        let free = after.base().kind == IndexKind::Heap;
+        let clustered = k.clustered.unwrap_or(k.primary && free);
+        add_key(cx, place, after, w, k, clustered)?;
+    }
+    Ok(())
 }
 
 /// Row locks escalate to the table, as every table is born: there are no partitions.
@@ -105,15 +194,7 @@ fn add(
     };
     let (place, table) = filled.as_ref().map_or((place, table), |s| (&s.place, &*s.table));
     add_defaults(cx, place, &mut after, &written, text)?;
-    for (w, k) in keys(&written) {
-        if k.primary && after.indexes.iter().any(|i| i.primary_key) {
-            let e = SqlError::new(messages::PRIMARY_EXISTS, &[&table.name]);
-            return Err(not_created(cx, e.at_line(w.constraint.span.line)));
-        }
-        let free = after.base().kind == IndexKind::Heap;
-        let clustered = k.clustered.unwrap_or(k.primary && free);
-        add_key(cx, place, &mut after, w, k, clustered)?;
-    }
+    put_keys(cx, place, table, &mut after, &written)?;
     let behind = definition.columns.iter();
     let behind = behind.flat_map(|c| c.indexes.iter().map(|i| (i, Some(&c.name))));
     for (index, at) in behind.chain(definition.indexes.iter().map(|i| (i, None))) {

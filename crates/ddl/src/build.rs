@@ -15,7 +15,7 @@ use types::{
 };
 use work::Work;
 
-/// Sch-M keeps everybody else away.
+/// Sch-M keeps everybody else away; beside writers, rows as they are.
 pub(crate) const READ: LockPlan = LockPlan::read(Isolation::ReadUncommitted);
 
 /// Where a physical column of the target comes from.
@@ -90,6 +90,9 @@ fn counted(identity: Identity, sql_type: SqlType, row: u64) -> SqlResult<Option<
     Ok(Some(out))
 }
 
+/// Told of rows whose key is there already.
+pub(crate) type Twice<'a> = &'a (dyn Fn(&[Field<'_>]) + Sync);
+
 /// A build: which rows go where.
 pub(crate) struct Build<'a> {
     pub(crate) source: &'a dyn Hobt,
@@ -99,7 +102,9 @@ pub(crate) struct Build<'a> {
     /// The source is not in the target's order.
     pub(crate) sort: bool,
     /// Which rows of the table go there.
-    pub(crate) filter: Option<RowFilter<'a>>,
+    pub(crate) filter: Option<&'a RowFilter<'a>>,
+    /// What is done with a row whose key is there already; without it that is an error.
+    pub(crate) twice: Option<Twice<'a>>,
 }
 
 /// The rows of a filtered index, among those of its table.
@@ -118,7 +123,7 @@ impl<'a> RowFilter<'a> {
         Some(RowFilter { filter, positions: (0..table.columns.len()).map(position).collect() })
     }
 
-    fn admits(&self, row: &dyn RowCursor) -> SqlResult<bool> {
+    pub(crate) fn admits(&self, row: &dyn RowCursor) -> SqlResult<bool> {
         for test in &self.filter.tests {
             let at = self.positions.get(test.column).copied().flatten();
             let field = match at.map(|at| row.field(at)).transpose()? {
@@ -137,7 +142,7 @@ impl<'a> RowFilter<'a> {
 
 impl Build<'_> {
     pub(crate) fn admits(&self, row: &dyn RowCursor) -> SqlResult<bool> {
-        self.filter.as_ref().map_or(Ok(true), |f| f.admits(row))
+        self.filter.map_or(Ok(true), |f| f.admits(row))
     }
 }
 
@@ -189,10 +194,15 @@ pub(crate) fn build(cx: &mut DdlContext<'_>, build: &Build<'_>) -> Result<u64, B
     }
 }
 
+/// Who numbers equal keys: beside writers rows keep the uniquifiers that they have.
+fn twins_of(build: &Build<'_>) -> Option<Twins> {
+    Twins::of(build.spec).filter(|_| build.twice.is_none())
+}
+
 /// Rows that come in the target's order.
 fn copied(work: &mut Work, build: &Build<'_>) -> Result<u64, BuildError> {
     let mut cursor = build.source.scan(work, &ScanRange::default(), &READ)?;
-    let mut twins = Twins::of(build.spec);
+    let mut twins = twins_of(build);
     let mut loader = build.target.load(work, fill(build.spec))?;
     let mut count = 0_u64;
     while cursor.next(work)? {
@@ -201,7 +211,7 @@ fn copied(work: &mut Work, build: &Build<'_>) -> Result<u64, BuildError> {
         }
         let row = row_of(&*cursor, build.origins, count)?;
         count += 1;
-        push(work, &mut *loader, build.spec, &mut twins, &row.fields())?;
+        push(work, &mut *loader, build, &mut twins, &row.fields())?;
     }
     Ok(loader.finish(work)?)
 }
@@ -234,7 +244,7 @@ pub(crate) fn load(
     mut sorted: Sorted<'_>,
 ) -> Result<u64, BuildError> {
     let waiter = Arc::clone(work.owner().waiter());
-    let mut twins = Twins::of(build.spec);
+    let mut twins = twins_of(build);
     let mut loader = build.target.load(work, fill(build.spec))?;
     let mut rows = 0_u64;
     while let Some((order, packed)) = sorted.next()? {
@@ -244,7 +254,7 @@ pub(crate) fn load(
         }
         let mut row = Vec::with_capacity(build.origins.len());
         order.unpack(packed, &mut row);
-        push(work, &mut *loader, build.spec, &mut twins, &row)?;
+        push(work, &mut *loader, build, &mut twins, &row)?;
     }
     Ok(loader.finish(work)?)
 }
@@ -357,10 +367,11 @@ pub(crate) fn row_of<'a>(
 fn push(
     work: &mut Work,
     loader: &mut dyn Loader,
-    spec: &HobtSpec,
+    build: &Build<'_>,
     twins: &mut Option<Twins>,
     row: &[Field<'_>],
 ) -> Result<(), BuildError> {
+    let spec = build.spec;
     let pushed = match twins.as_mut().and_then(|t| t.next(spec, row)) {
         None => loader.push(work, row),
         Some(uniquifier) => {
@@ -370,19 +381,30 @@ fn push(
             loader.push(work, &row)
         }
     };
-    match pushed {
-        Ok(()) => Ok(()),
-        Err(WriteError::Duplicate) => Err(BuildError::Duplicate(key_text(spec, row))),
-        Err(WriteError::KeyTooLong { bytes }) => Err(BuildError::KeyTooLong(bytes)),
-        Err(WriteError::RowTooLong { bytes }) => {
+    match (pushed, build.twice) {
+        (Ok(()), _) => Ok(()),
+        (Err(WriteError::Duplicate), Some(twice)) => {
+            twice(row);
+            Ok(())
+        }
+        (Err(e), _) => Err(refused(spec, row, e)),
+    }
+}
+
+/// Why a row was not written.
+pub(crate) fn refused(spec: &HobtSpec, row: &[Field<'_>], e: WriteError) -> BuildError {
+    match e {
+        WriteError::Duplicate => BuildError::Duplicate(key_text(spec, row)),
+        WriteError::KeyTooLong { bytes } => BuildError::KeyTooLong(bytes),
+        WriteError::RowTooLong { bytes } => {
             let args: [&dyn std::fmt::Display; 2] = [&bytes, &base::limits::RECORD_BYTES_MAX];
-            Err(SqlError::new(messages::ROW_TOO_LONG, &args).into())
+            SqlError::new(messages::ROW_TOO_LONG, &args).into()
         }
-        Err(WriteError::Vanished | WriteError::Conflict) => {
+        WriteError::Vanished | WriteError::Conflict => {
             let what = "a loader found its row gone";
-            Err(SqlError::new(messages::INTERNAL, &[&what]).into())
+            SqlError::new(messages::INTERNAL, &[&what]).into()
         }
-        Err(WriteError::Sql(e)) => Err(e.into()),
+        WriteError::Sql(e) => e.into(),
     }
 }
 

@@ -58,6 +58,16 @@ pub(crate) fn refuse(place: &Place, written: &[Written<'_>]) -> SqlResult<()> {
     Ok(())
 }
 
+/// Whether a key is to be built beside readers and writers of its table.
+pub(crate) fn is_online(written: &[Written<'_>]) -> SqlResult<bool> {
+    for (_, k) in keys(written) {
+        if options(&k.options)?.online {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// The columns of a key: those behind which it stands, or those it lists.
 pub(crate) fn key_columns(written: Written<'_>, k: &KeyConstraint) -> Vec<ast::IndexColumn> {
     match written.column {

@@ -8,6 +8,7 @@ use crate::index_definition::{blank, check_size, included, key, put};
 use crate::index_filter;
 use crate::index_option::{options, placement};
 use crate::locate::{Located, has_rows, locked_table, same_name};
+use crate::online;
 use crate::rebuild::{Content, rebuild, renew_all};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Index, IndexKind, Table};
@@ -36,7 +37,13 @@ pub(crate) fn create(s: &CreateIndex, cx: &mut DdlContext<'_>, text: &str) -> Sq
     let line = s.name.line;
     kind(s.kind, line)?;
     placement(s.on.as_ref())?;
-    let Some(Located { place, table }) = locked_table(cx, &s.table)? else {
+    let kept = options(&s.options)?;
+    let online = online::wanted(&kept, &s.table);
+    let found = match online {
+        true => online::locate(cx, &s.table)?,
+        false => locked_table(cx, &s.table)?,
+    };
+    let Some(Located { place, table }) = found else {
         let e = SqlError::new(messages::OBJECT_NOT_FOUND, &[&s.table]).with_state(12);
         return Err(e.at_line(s.table.span.line));
     };
@@ -50,7 +57,6 @@ pub(crate) fn create(s: &CreateIndex, cx: &mut DdlContext<'_>, text: &str) -> Sq
         filter: s.filter.as_ref(),
         line,
     };
-    let kept = options(&s.options)?;
     cx.threads.limit(kept.max_workers);
     if kept.drop_existing {
         existing(&place, &table, &s.name).map_err(|e| e.at_line(line))?;
@@ -61,6 +67,10 @@ pub(crate) fn create(s: &CreateIndex, cx: &mut DdlContext<'_>, text: &str) -> Sq
     let stored = computed::to_store(&place, &table, &wanted.names());
     let Located { place, table } = match stored.is_empty() {
         true => Located { place, table },
+        false if online => {
+            let what = "ONLINE = ON of an index on a computed column that is not stored yet";
+            return Err(unsupported(what, line));
+        }
         false => {
             computed::store_in_rows(cx, &place, &table, &stored, &s.name)?;
             let gone = || SqlError::new(messages::OBJECT_NOT_FOUND, &[&s.table]);
@@ -72,7 +82,13 @@ pub(crate) fn create(s: &CreateIndex, cx: &mut DdlContext<'_>, text: &str) -> Sq
         true => replaced(&place, &table, index).map_err(|e| e.at_line(line))?,
         false => with_index(&place, &table, index),
     };
-    rebuild(cx, &place, Some(&table), &after, Content::Keep(&[]))
+    match online {
+        true => {
+            let located = Located { place, table };
+            online::build_online(cx, &s.table, &located, after).map_err(|e| e.at_line(line))
+        }
+        false => rebuild(cx, &place, Some(&table), &after, Content::Keep(&[])),
+    }
 }
 
 /// The table with one index more.
@@ -110,7 +126,7 @@ pub(crate) fn inline_index(
         filter: s.filter.as_ref(),
         line: s.span.line,
     };
-    options(&s.options)?.without_drop_existing(s.span.line)?;
+    options(&s.options)?.without_drop_existing(s.span.line)?.without_online(s.span.line)?;
     let stored = computed::to_store(place, table, &wanted.names());
     computed::store(cx, place, table, &stored, &s.name)?;
     let index = index_of(cx, place, table, &wanted, text)?;

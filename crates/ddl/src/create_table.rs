@@ -175,6 +175,9 @@ pub(crate) fn add_parts(
 ) -> SqlResult<()> {
     let written = constraint::all(definition);
     constraint::refuse(place, &written)?;
+    if constraint::is_online(&written)? {
+        return Err(unsupported("ONLINE = ON in CREATE TABLE", 0));
+    }
     let keys = keys(&written);
     if keys.iter().filter(|(_, k)| k.primary).count() > 1 {
         return Err(SqlError::new(messages::TABLE_MULTIPLE_PRIMARY, &[&table.name]));

@@ -26,6 +26,8 @@ pub(crate) struct IndexOptions {
     pub(crate) drop_existing: bool,
     /// MAXDOP
     pub(crate) max_workers: Option<u16>,
+    /// ONLINE: it is built beside readers and writers of its table.
+    pub(crate) online: bool,
 }
 
 impl IndexOptions {
@@ -52,6 +54,14 @@ impl IndexOptions {
             true => Err(unsupported("DROP_EXISTING = ON", line)),
         }
     }
+
+    /// ONLINE means something to what is built in a table that is there.
+    pub(crate) fn without_online(self, line: u32) -> SqlResult<IndexOptions> {
+        match self.online {
+            false => Ok(self),
+            true => Err(unsupported("ONLINE = ON", line)),
+        }
+    }
 }
 
 /// The options; those that would change nothing here are checked for saying so.
@@ -68,8 +78,8 @@ pub(crate) fn options(settings: &[Setting]) -> SqlResult<IndexOptions> {
             "MAXDOP" => options.max_workers = Some(max_workers(s)?),
             "PAD_INDEX" => options.padded = Some(on(s)?),
             "DROP_EXISTING" => options.drop_existing = on(s)?,
-            "ONLINE"
-            | "RESUMABLE"
+            "ONLINE" => options.online = online(s)?,
+            "RESUMABLE"
             | "STATISTICS_INCREMENTAL"
             | "OPTIMIZE_FOR_SEQUENTIAL_KEY"
             | "XML_COMPRESSION" => only(s, false)?,
@@ -91,7 +101,18 @@ pub(crate) fn drop_options(settings: &[Setting]) -> SqlResult<IndexOptions> {
         let args: [&dyn std::fmt::Display; 2] = [&s.name, &"DROP INDEX"];
         return Err(SqlError::new(messages::OPTION_UNKNOWN, &args).at_line(s.span.line));
     }
-    options(settings)
+    let line = settings.first().map_or(0, |s| s.span.line);
+    options(settings)?.without_online(line)
+}
+
+/// ON, OFF, or ON with how Sch-M is waited for.
+fn online(s: &Setting) -> SqlResult<bool> {
+    match &s.value {
+        SettingValue::Group { .. } => {
+            Err(unsupported("ONLINE = ON (WAIT_AT_LOW_PRIORITY)", s.span.line))
+        }
+        _ => on(s),
+    }
 }
 
 fn fill_factor(s: &Setting) -> SqlResult<FillFactor> {

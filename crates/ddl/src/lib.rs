@@ -52,6 +52,7 @@ mod locate;
 mod log_statements;
 mod module;
 mod normal_form;
+mod online;
 mod parallel;
 mod property;
 mod read_only;

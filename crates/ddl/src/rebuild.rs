@@ -20,9 +20,9 @@ use crate::build::{
 use crate::context::{Change, DdlContext, Place};
 use crate::fill_choice;
 use crate::gather::of_built_index;
-use base::{SqlError, SqlResult, messages};
+use base::{HobtId, SqlError, SqlResult, messages};
 use catalog::view::{AutoFill, Column, Identity, Index, IndexKind, PhysicalColumn, Table};
-use catalog::{Changes, HobtSpec};
+use catalog::{Changes, HobtPlaces, HobtSpec};
 use types::SqlType;
 use types::datetime::DateFormat;
 
@@ -81,15 +81,9 @@ pub(crate) fn rebuild(
     }
     let after = &settled;
     let mut known = after.clone();
-    let changes = Changes::new(&*place.system);
     for index in after.indexes.iter().filter(|i| !kept(i)) {
-        let spec = HobtSpec::of(after, index);
-        let places = place.builder.create_hobt(cx.work, &spec)?;
-        changes.put_places(cx.work, spec.hobt, &places)?;
-        let same = |i: &&Index| i.index_id == index.index_id;
-        if let Some(former) = before.and_then(|b| b.indexes.iter().find(same)) {
-            place.builder.counts_on(spec.hobt, former.hobt);
-        }
+        let (hobt, places) = create_hobt(cx, place, before, (after, index))?;
+        Changes::new(&*place.system).put_places(cx.work, hobt, &places)?;
     }
     if let Some(before) = before.filter(|_| base_kept) {
         widen(cx, place, before, after)?;
@@ -128,9 +122,25 @@ pub(crate) fn rebuild(
     cx.record(place, Change::Put { before, after: &known })
 }
 
+/// Makes an index's hobt, which counts on where the one of its number was; where it is.
+pub(crate) fn create_hobt(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    before: Option<&Table>,
+    (after, index): (&Table, &Index),
+) -> SqlResult<(HobtId, HobtPlaces)> {
+    let spec = HobtSpec::of(after, index);
+    let places = place.builder.create_hobt(cx.work, &spec)?;
+    let same = |i: &&Index| i.index_id == index.index_id;
+    if let Some(former) = before.and_then(|b| b.indexes.iter().find(same)) {
+        place.builder.counts_on(spec.hobt, former.hobt);
+    }
+    Ok((spec.hobt, places))
+}
+
 /// Chooses how full to build indexes that are made anew and choose it themselves. One that was
 /// disabled stays as it was chosen before.
-fn choose_fills(
+pub(crate) fn choose_fills(
     cx: &DdlContext<'_>,
     place: &Place,
     before: &Table,
@@ -225,8 +235,9 @@ fn copy_rows(
     let target = place.builder.open(&spec)?;
     let sort = !same_order(before, after);
     let filter = None;
+    let (origins, twice) = (&origins, None);
     let moved =
-        Build { source: &*source, target: &*target, spec: &spec, origins: &origins, sort, filter };
+        Build { source: &*source, target: &*target, spec: &spec, origins, sort, filter, twice };
     let done = build(cx, &moved);
     done.map_err(|e| failed(after, after.base(), e))
 }
@@ -279,19 +290,20 @@ fn fill_index(
     let target = place.builder.open(&spec)?;
     let origins = entry_origins(table, index);
     let filter = RowFilter::of(table, index);
-    let (sort, origins) = (true, &origins);
-    let moved = Build { source: &*source, target: &*target, spec: &spec, origins, sort, filter };
+    let (sort, origins, filter, twice) = (true, &origins, filter.as_ref(), None);
+    let moved =
+        Build { source: &*source, target: &*target, spec: &spec, origins, sort, filter, twice };
     build(cx, &moved).map_err(|e| failed(table, index, e))
 }
 
 /// How many rows an index has that chooses its fill factor: what comes later is counted from there.
-fn note_rows(index: &mut Index, rows: u64) {
+pub(crate) fn note_rows(index: &mut Index, rows: u64) {
     if let Some(auto) = &mut index.auto_fill {
         auto.rows = rows;
     }
 }
 
-fn failed(table: &Table, index: &Index, e: BuildError) -> SqlError {
+pub(crate) fn failed(table: &Table, index: &Index, e: BuildError) -> SqlError {
     match e {
         BuildError::Duplicate(key) => {
             let args: [&dyn std::fmt::Display; 3] = [&table.two_part_name(), &index.name, &key];

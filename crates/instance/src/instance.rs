@@ -159,6 +159,12 @@ impl Instance {
         self.me.upgrade().expect("an instance in use is alive")
     }
 
+    /// Commits a fault from now on.
+    #[cfg(feature = "mutations")]
+    pub fn plant(&self, fault: txn::Mutation) {
+        self.engine().transactions.mutations.plant(fault);
+    }
+
     pub(crate) fn engine(&self) -> &Arc<Engine> {
         &self.env.engine
     }

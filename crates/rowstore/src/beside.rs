@@ -85,6 +85,7 @@ impl RowHobt {
         match self.tells_gone(work.engine(), ghost, place) {
             Some(false) => return None,
             // Under its own X on the table a transaction has no locks on what it deletes.
+            None if self.is_private() => return None,
             None if locks.held_mode(owner, self.object_resource()).covers(Mode::X) => return None,
             Some(true) | None => {}
         }

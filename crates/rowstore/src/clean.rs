@@ -76,6 +76,10 @@ impl RowHobt {
         if self.is_dropped() {
             return Ok(Cleaned::Done);
         }
+        if self.is_private() {
+            // Its maker locks no rows.
+            return Ok(Cleaned::Busy);
+        }
         let ghosts = self.ghosts_of(page)?;
         let may = |resource: Resource| {
             let (locks, owner) = (work.locks(), work.owner());
@@ -107,7 +111,8 @@ impl RowHobt {
         }
         let (locks, owner) = (work.locks(), work.owner());
         // Under its own X on the table a transaction has no locks on what it deletes.
-        if locks.held_mode(owner, self.object_resource()).covers(Mode::X) {
+        let covered = || locks.held_mode(owner, self.object_resource()).covers(Mode::X);
+        if self.is_private() || covered() {
             return Ok(false);
         }
         let may = |resource: Resource| {

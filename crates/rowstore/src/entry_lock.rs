@@ -347,6 +347,9 @@ impl RowHobt {
         let mode = if plan.granule == Granule::Table { Mode::X } else { Mode::IX };
         let resource = self.object_resource();
         assert!(work.is_active(), "a change belongs to a transaction");
+        if self.is_private() {
+            return Ok(true);
+        }
         if let Some(held) = work.known_table_lock(resource).filter(|held| held.covers(mode)) {
             return Ok(covers_rows(held, RowLock::Long(Mode::X)));
         }
@@ -363,7 +366,8 @@ impl RowHobt {
     pub(crate) fn holds(&self, work: &Work, row: Resource, mode: Mode) -> bool {
         assert!(row.is_within_hobt(self.spec.hobt), "a row of this hobt");
         let (locks, owner) = (work.locks(), work.owner());
-        locks.held_mode(owner, row).covers(mode)
+        self.is_private()
+            || locks.held_mode(owner, row).covers(mode)
             || covers_rows(locks.held_mode(owner, self.object_resource()), RowLock::Long(mode))
     }
 }

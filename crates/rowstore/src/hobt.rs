@@ -91,6 +91,9 @@ pub(crate) struct HobtState {
     dropped: AtomicBool,
     /// Whether anybody has asked for ranges of its keys since it was opened (`gap.rs`).
     pub(crate) ranges: AtomicBool,
+    /// Only the transaction that made it knows of it (`capture.rs`): its rows need no locks.
+    pub(crate) private: AtomicBool,
+    pub(crate) captures: crate::capture::Captures,
     pub(crate) bare: crate::bare_ghosts::BareGhosts,
     pub(crate) promised: crate::promised::Promised,
     pub(crate) graves: crate::graveyard::Graveyard,
@@ -113,6 +116,8 @@ impl HobtState {
             next_value: AtomicU64::default(),
             dropped: AtomicBool::default(),
             ranges: AtomicBool::default(),
+            private: AtomicBool::default(),
+            captures: crate::capture::Captures::default(),
             bare: crate::bare_ghosts::BareGhosts::default(),
             promised: crate::promised::Promised::default(),
             graves: crate::graveyard::Graveyard::default(),

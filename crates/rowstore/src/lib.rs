@@ -10,6 +10,7 @@
 mod activity;
 mod bare_ghosts;
 mod beside;
+mod capture;
 mod chunks;
 mod clean;
 mod count;

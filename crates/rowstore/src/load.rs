@@ -5,8 +5,8 @@ use crate::heap_scan::HeapCursor;
 use crate::hobt::{HobtKind, RowHobt};
 use crate::index_scan::IndexCursor;
 use access::{
-    BulkLoad, Division, Fill, Inserted, Loader, LockPlan, PageSample, RowCursor, RowKey, ScanRange,
-    SourceSize, TableSink, TableSource, Use, WriteError,
+    BulkLoad, Capture, Division, Fill, Inserted, Loader, LockPlan, PageSample, RowCursor, RowKey,
+    ScanRange, SourceSize, TableSink, TableSource, Use, WriteError,
 };
 use base::SqlResult;
 use base::limits::RECORD_BYTES_MAX;
@@ -76,12 +76,14 @@ impl TableSink for RowHobt {
         row: &[Field<'_>],
         locks: &LockPlan,
     ) -> Result<Inserted, WriteError> {
+        let noting = self.noting_insert(work, locks)?;
         let done = self.counting_waits(|| {
             self.store(work, row, |work, row| match self.spec.kind {
                 HobtKind::Heap => self.heap_insert(work, row, locks),
                 HobtKind::Clustered | HobtKind::Nonclustered => self.entry_insert(work, row, locks),
             })
         });
+        self.note_put(noting, row, &done);
         work.give_rows_back();
         if done.is_ok() {
             self.did(Deed::LeafInsert);
@@ -119,13 +121,16 @@ impl RowHobt {
         row: &[Field<'_>],
         locks: &LockPlan,
     ) -> Result<Inserted, WriteError> {
+        let noting = self.noting_change(work, key, locks)?;
         let before = self.values_before(work, key, locks)?;
         let updated = self.store(work, row, |work, row| match self.spec.kind {
             HobtKind::Heap => self.heap_update(work, key, row, locks),
             HobtKind::Clustered | HobtKind::Nonclustered => {
                 self.entry_update(work, key, row, locks)
             }
-        })?;
+        });
+        self.note_put(noting, row, &updated);
+        let updated = updated?;
         self.give_up(work, &before)?;
         Ok(updated)
     }
@@ -136,13 +141,14 @@ impl RowHobt {
         key: &RowKey<'_>,
         locks: &LockPlan,
     ) -> Result<(), WriteError> {
+        let noting = self.noting_change(work, key, locks)?;
         let before = self.values_before(work, key, locks)?;
-        match self.spec.kind {
-            HobtKind::Heap => self.heap_delete(work, key, locks)?,
-            HobtKind::Clustered | HobtKind::Nonclustered => {
-                self.entry_delete(work, key, locks)?;
-            }
-        }
+        let deleted = match self.spec.kind {
+            HobtKind::Heap => self.heap_delete(work, key, locks),
+            HobtKind::Clustered | HobtKind::Nonclustered => self.entry_delete(work, key, locks),
+        };
+        self.note_delete(work, noting, &deleted);
+        deleted?;
         self.give_up(work, &before)
     }
 }
@@ -176,6 +182,10 @@ impl BulkLoad for RowHobt {
                 last: Vec::new(),
             }),
         })
+    }
+
+    fn capture(&self) -> Option<&dyn Capture> {
+        Some(self)
     }
 }
 

@@ -41,6 +41,8 @@ pub enum Mutation {
     FreedLate = 32768,
     /// A row of a heap gets the RID of one whose ghost is in the graveyard.
     RidReused = 65_536,
+    /// Who deletes a row does not note it for an index that is built meanwhile.
+    DeletesForgotten = 131_072,
 }
 
 /// The faults of one engine.

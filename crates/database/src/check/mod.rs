@@ -9,7 +9,7 @@
 //!
 //! Invariants
 //!  1. The caller keeps changes away from what is checked; who allocates for what is not, is told
-//!     from damage by looking again.
+//!     from damage by looking again. An index that is built online is at work, and passed by.
 //!  2. Every damage is told, up to [`FINDINGS_MAX`]; damage of one page does not hide another's.
 //!  3. Memory does not grow with the rows: sets of rows are fingerprints, sets of pages bits.
 //!  4. Whoever asks is heard at each page. A check that is stopped tells nothing: half a reading
@@ -123,6 +123,7 @@ impl Database {
         let view = self.view();
         let mut hobts: BTreeMap<HobtId, Arc<RowHobt>> =
             self.hobts.all().into_iter().map(|h| (h.spec().hobt, h)).collect();
+        hobts.retain(|_, h| !h.is_private());
         if let Some(object) = options.table {
             hobts.retain(|_, h| h.spec().object == object);
         }
@@ -228,7 +229,8 @@ impl Database {
         report: &mut CheckReport,
         waiter: &Waiter,
     ) -> Result<(), Cancelled> {
-        for hobt in self.hobts.all().iter().filter(|h| h.spec().object == table) {
+        let of_table = |h: &&Arc<RowHobt>| h.spec().object == table && !h.is_private();
+        for hobt in self.hobts.all().iter().filter(of_table) {
             for one in [Some(hobt), hobt.large()].into_iter().flatten() {
                 let findings = self.space.survey(one.unit(), waiter)?.findings;
                 let owners = owners_of(&self.view(), &self.hobts.all());

@@ -65,6 +65,7 @@ pub(crate) fn description(r: &Resource) -> String {
         },
         Kind::Metadata => match r.metadata_parts() {
             Some((1, schema, name)) => format!("schema_id = {schema}, name_hash = {name:016x}"),
+            Some((3, object, _)) => format!("object_id = {object}"),
             Some((_, 0, name)) => format!("name_hash = {name:016x}"),
             Some((_, schema, _)) => format!("schema_id = {schema}"),
             None => String::new(),
@@ -76,6 +77,7 @@ pub(crate) fn description(r: &Resource) -> String {
 pub(crate) fn subtype(r: &Resource) -> &'static str {
     match r.metadata_parts() {
         Some((1, ..)) => "OBJECT_NAME",
+        Some((3, ..)) => "INDEX_OPERATION",
         Some(_) => "SCHEMA",
         None => "",
     }

@@ -1,0 +1,221 @@
+//! ONLINE = ON: indexes built beside the readers and writers of their table (README.md).
+//!
+//! ```text
+//! prepare   IS on the table to the end; S for a moment: from then on changes are noted
+//! build     the rows as they are, without locks, sorted and loaded as ever
+//! catch up  rows that were noted are looked at again, round by round
+//! finish    Sch-M: the last notes, uniqueness, the definition
+//! ```
+//!
+//! What cannot be built so is refused by name: whatever moves rows to other locators.
+
+mod catch_up;
+mod target;
+
+use crate::context::{Change, DdlContext, Place, unsupported};
+use crate::gather::of_built_index;
+use crate::index_option::IndexOptions;
+use crate::locate::{Located, is_local, look_up};
+use crate::rebuild::{choose_fills, create_hobt, drop_hobt, note_rows};
+use access::{Capture, Hobt};
+use base::{SqlError, SqlResult, messages};
+use catalog::view::{Index, IndexKind, Object, Table};
+use catalog::{Changes, HobtSpec};
+use catch_up::CatchUp;
+use std::sync::Arc;
+use target::Target;
+use tsql::ast::ObjectName;
+
+/// Whether a statement about a table is to be done beside its readers and writers: of a table that
+/// one session alone sees it never is, as in SQL Server.
+pub(crate) fn wanted(options: &IndexOptions, name: &ObjectName) -> bool {
+    options.online && !is_local(name)
+}
+
+/// Makes a table before into the table after. It is locked by [`catalog::lock_object_to_build`].
+pub(crate) fn build_online(
+    cx: &mut DdlContext<'_>,
+    name: &ObjectName,
+    Located { place, table: before }: &Located,
+    after: Table,
+) -> SqlResult<()> {
+    let made = |table: &Table| -> Vec<usize> {
+        let kept = |index: &Index| before.indexes.iter().any(|i| i.hobt == index.hobt);
+        let indexes = table.indexes.iter().enumerate();
+        indexes.filter(|(_, i)| !kept(i)).map(|(n, _)| n).collect()
+    };
+    let numbers = made(&after);
+    refuse(before, &after, &numbers)?;
+    if numbers.is_empty() {
+        return Ok(());
+    }
+    let mut after = after;
+    if numbers.contains(&0) {
+        after.forget_history();
+    }
+    choose_fills(cx, place, before, &mut after)?;
+    let mut places = Vec::with_capacity(numbers.len());
+    for &n in &numbers {
+        places.push(create_hobt(cx, place, Some(before), (&after, &after.indexes[n]))?);
+    }
+    let built = build(cx, name, (place, before), (&after, &numbers))?;
+    // Not before it is whole: whoever checks the database locks system tables.
+    for (hobt, places) in &places {
+        Changes::new(&*place.system).put_places(cx.work, *hobt, places)?;
+    }
+    finish(cx, place, (before, &after), (&numbers, built))
+}
+
+/// What the indexes are like that were built.
+struct Built {
+    /// The table as it is now, under Sch-M.
+    now: Located,
+    /// By index that was made: what is known of its values, and its rows.
+    indexes: Vec<(Index, u64)>,
+}
+
+fn build(
+    cx: &mut DdlContext<'_>,
+    name: &ObjectName,
+    (place, before): (&Place, &Table),
+    (after, numbers): (&Table, &[usize]),
+) -> SqlResult<Built> {
+    let source = place.builder.open(&HobtSpec::of(before, before.base()))?;
+    let mut targets = Vec::with_capacity(numbers.len());
+    for &n in numbers {
+        targets.push(Target::open(place, before, (after, n))?);
+    }
+    let catch_up = CatchUp::new(before, &source, &mut targets);
+    let spill = cx.spill.create()?;
+    let noted = capture_of(&*source)?;
+    let columns = catch_up.columns().to_vec();
+    catalog::while_unchanged(cx.work, before.database, before.object_id, || {
+        noted.begin_capture(&columns, spill);
+    })?;
+    let _ends = Capturing(Arc::clone(&source));
+    for target in &targets {
+        target.load(cx, &*source, &|row| catch_up.note_entry(target, row))?;
+    }
+    catch_up.rounds(cx, &targets)?;
+    let mut indexes = Vec::with_capacity(targets.len());
+    for &n in numbers {
+        let mut index = after.indexes[n].clone();
+        index.gathered.distribution = of_built_index(cx, place, after, &index)?;
+        indexes.push((index, 0));
+    }
+    catalog::lock_object(cx.work, before.database, before.object_id)?;
+    catch_up.finish(cx, &targets)?;
+    for (target, (_, rows)) in targets.iter().zip(&mut indexes) {
+        *rows = target.publish();
+    }
+    Ok(Built { now: current(cx, name, before)?, indexes })
+}
+
+/// What a heap or clustered index does to be built from.
+fn capture_of(source: &dyn Hobt) -> SqlResult<&dyn Capture> {
+    let none = || SqlError::new(messages::INTERNAL, &[&"rows whose changes are not noted"]);
+    source.capture().ok_or_else(none)
+}
+
+/// Changes are noted; not any more when this is gone.
+struct Capturing(Arc<dyn Hobt>);
+
+impl Drop for Capturing {
+    fn drop(&mut self) {
+        if let Some(noted) = self.0.capture() {
+            noted.end_capture();
+        }
+    }
+}
+
+/// The table as it is under Sch-M: since IS nothing has changed but statistics.
+fn current(cx: &DdlContext<'_>, name: &ObjectName, before: &Table) -> SqlResult<Located> {
+    let found = look_up(cx, name)?;
+    match found.object {
+        Some(Object::Table(table)) if table.has_rows_of(before) => {
+            Ok(Located { place: found.place, table })
+        }
+        _ => {
+            let what = "a table was defined anew while its index was built";
+            Err(SqlError::new(messages::INTERNAL, &[&what]))
+        }
+    }
+}
+
+/// Drops what was replaced and writes the definition.
+fn finish(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    (before, after): (&Table, &Table),
+    (numbers, built): (&[usize], Built),
+) -> SqlResult<()> {
+    let Located { place: now_place, table: now } = &built.now;
+    let mut known = after.clone();
+    if after.statistics == before.statistics {
+        known.statistics = now.statistics.clone();
+    }
+    for index in &mut known.indexes {
+        if let Some(same) = now.indexes.iter().find(|i| i.hobt == index.hobt) {
+            index.gathered = same.gathered.clone();
+        }
+    }
+    for (&n, (mut index, rows)) in numbers.iter().zip(built.indexes) {
+        note_rows(&mut index, rows);
+        // Statistics made meanwhile may have taken its number.
+        let is_new = before.indexes.iter().all(|i| i.index_id != index.index_id);
+        if is_new && known.statistics.iter().any(|s| s.stats_id == index.index_id) {
+            index.index_id = known.next_index_id();
+        }
+        known.indexes[n] = index;
+    }
+    if numbers.contains(&0) && before.identity().is_some() {
+        let (from, to) = (before.base().hobt, after.base().hobt);
+        place.identities.inherit(from, to, &*place.identity_store)?;
+    }
+    let gone = now.indexes.iter().filter(|i| !known.indexes.iter().any(|j| j.hobt == i.hobt));
+    for index in gone {
+        drop_hobt(cx, now_place, index)?;
+    }
+    cx.record(now_place, Change::Put { before: Some(now), after: &known })
+}
+
+/// Refuses what moves rows to other locators: entries that are there lead to those.
+fn refuse(before: &Table, after: &Table, numbers: &[usize]) -> SqlResult<()> {
+    if !numbers.contains(&0) {
+        return Ok(());
+    }
+    let (old, new) = (before.base(), after.base());
+    if new.kind == IndexKind::Heap {
+        return Err(unsupported("ONLINE = ON of a heap", 0));
+    }
+    if old.disabled {
+        return Err(unsupported("ONLINE = ON of a disabled clustered index", 0));
+    }
+    if old.kind == IndexKind::Heap {
+        return Err(unsupported("ONLINE = ON of a clustered index on a heap", 0));
+    }
+    let key = |table: &Table, index: &Index| -> Vec<(i32, bool)> {
+        let columns = index.key.iter();
+        columns.map(|k| (table.columns[k.column].column_id, k.descending)).collect()
+    };
+    if key(before, old) != key(after, new) || old.unique != new.unique {
+        return Err(unsupported("ONLINE = ON of a clustered index with another key", 0));
+    }
+    match before.columns.iter().find(|c| c.sql_type.is_text_image()) {
+        None => Ok(()),
+        Some(column) => {
+            let args: [&dyn std::fmt::Display; 3] = [&"index", &new.name, &column.name];
+            Err(SqlError::new(messages::ONLINE_LARGE_COLUMN, &args))
+        }
+    }
+}
+
+/// The table of a statement, locked to be built online; `None` when the name is of nothing, or of
+/// something else.
+pub(crate) fn locate(cx: &mut DdlContext<'_>, name: &ObjectName) -> SqlResult<Option<Located>> {
+    let found = crate::locate::locked_by(cx, name, catalog::lock_object_to_build)?;
+    Ok(match found {
+        Some((place, Object::Table(table))) => Some(Located { place, table }),
+        Some(_) | None => None,
+    })
+}

@@ -1,0 +1,317 @@
+//! Capture: what writers note of a hobt while another is built from it (`ddl/src/online`).
+//!
+//! ```text
+//!   writer: the row's lock, its columns as they are ── the change ── notes of before and behind
+//!   builder:      a scan without locks ... takes the notes, looks at their rows again ...
+//! ```
+//!
+//! A note is not a transaction's: it stays when the change is taken back, and then says all the
+//! same where to look. So undo notes nothing: the row before has been noted by who changed it.
+//!
+//! Invariants
+//!  1. Who changes a row while capture is on has found it on behind his IX on the table. It goes on
+//!     under S on the table, and off where nobody needs it: no transaction has changes before it
+//!     that are neither noted nor ended.
+//!  2. Notes of a change are there before its writer's transaction ends: who has Sch-M has all.
+//!  3. What was there before a change is read under the row's lock, and does not change between.
+//!  4. Notes in memory are `CHUNK_BYTES` at most, and those that their writers carry to the file.
+
+use crate::current::{Current, current};
+use crate::error::RowResult;
+use crate::hobt::{HobtKind, RowHobt};
+use crate::large::{Fetched, fetched};
+use access::{Capture, Inserted, LockPlan, RowKey, SpillFile, TableReads, WriteError, note_field};
+use base::{PageId, SqlError, SqlResult};
+use os::sync::Mutex;
+use page::{Field, rid_bytes};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::*};
+use txn::Mutation;
+use work::Work;
+
+/// Notes that are kept in memory before they go to the file.
+const CHUNK_BYTES: usize = 32 << 10;
+/// Errors from here on are of damage: what they left is not known.
+const DAMAGE: u8 = 20;
+
+/// Whether changes of a hobt are noted, and where.
+#[derive(Default)]
+pub(crate) struct Captures {
+    on: AtomicBool,
+    list: Mutex<Option<Arc<Notes>>>,
+}
+
+/// Where notes are put.
+struct Notes {
+    columns: Box<[usize]>,
+    chunk: Mutex<Vec<u8>>,
+    filed: Mutex<Filed>,
+}
+
+struct Filed {
+    file: Box<dyn SpillFile>,
+    /// What kept somebody from noting.
+    failed: Option<SqlError>,
+}
+
+impl Notes {
+    fn add(&self, note: &[u8]) {
+        let full = {
+            let mut chunk = self.chunk.lock();
+            chunk.extend_from_slice(note);
+            (chunk.len() >= CHUNK_BYTES).then(|| std::mem::take(&mut *chunk))
+        };
+        if let Some(full) = full {
+            self.filed.lock().append(&full);
+        }
+    }
+
+    /// The build is not to be completed.
+    fn fail(&self, why: SqlError) {
+        self.filed.lock().failed.get_or_insert(why);
+    }
+}
+
+impl Filed {
+    fn append(&mut self, chunk: &[u8]) {
+        // Where a note cannot be kept, its writer goes on, and the build does not.
+        if self.failed.is_none()
+            && let Err(e) = self.file.append(chunk)
+        {
+            self.failed = Some(e);
+        }
+    }
+}
+
+impl Captures {
+    #[inline]
+    fn is_on(&self) -> bool {
+        self.on.load(Relaxed)
+    }
+
+    fn notes(&self) -> Option<Arc<Notes>> {
+        self.list.lock().clone()
+    }
+}
+
+/// What a writer will note behind his change.
+pub(crate) struct Noting {
+    notes: Arc<Notes>,
+    /// The row before, where there was one.
+    before: Vec<u8>,
+}
+
+/// What a writer does.
+impl RowHobt {
+    /// Begins to note an insert, where anybody asks for it.
+    #[inline]
+    pub(crate) fn noting_insert(
+        &self,
+        work: &mut Work,
+        plan: &LockPlan,
+    ) -> Result<Option<Noting>, WriteError> {
+        if !self.is_captured(work, plan)? {
+            return Ok(None);
+        }
+        Ok(self.state.captures.notes().map(|notes| Noting { notes, before: Vec::new() }))
+    }
+
+    /// The same of a row that is about to change, which is locked X from here on.
+    #[inline]
+    pub(crate) fn noting_change(
+        &self,
+        work: &mut Work,
+        key: &RowKey<'_>,
+        plan: &LockPlan,
+    ) -> Result<Option<Noting>, WriteError> {
+        match self.is_captured(work, plan)? {
+            true => self.note_before(work, key, plan).map_err(|e| self.write_error(e)),
+            false => Ok(None),
+        }
+    }
+
+    /// Invariant 1: the table is locked before it is asked.
+    #[inline]
+    fn is_captured(&self, work: &mut Work, plan: &LockPlan) -> Result<bool, WriteError> {
+        if self.spec.pieces || self.spec.kind == HobtKind::Nonclustered {
+            return Ok(false);
+        }
+        self.lock_for_change(work, plan).map_err(|e| self.write_error(e))?;
+        Ok(self.state.captures.is_on())
+    }
+
+    #[cold]
+    fn note_before(
+        &self,
+        work: &mut Work,
+        key: &RowKey<'_>,
+        plan: &LockPlan,
+    ) -> RowResult<Option<Noting>> {
+        let Some(notes) = self.state.captures.notes() else { return Ok(None) };
+        let mut before = Vec::new();
+        match self.spec.kind {
+            HobtKind::Heap => {
+                if let Some(row) = self.heap_row(work, key, plan)?
+                    && let Some(record) = row.record(self)
+                {
+                    let rid = Some(rid_bytes(row.home.0, row.home.1));
+                    self.note_record(&notes.columns, (record, row.place.0), rid, &mut before)?;
+                }
+            }
+            HobtKind::Clustered | HobtKind::Nonclustered => {
+                if let Some(leaf) = self.row_for_change(work, key.fields, plan)?
+                    && let Some(record) = leaf.record()
+                {
+                    let at = (record, leaf.page_id());
+                    self.note_record(&notes.columns, at, None, &mut before)?;
+                }
+            }
+        }
+        Ok(Some(Noting { notes, before }))
+    }
+
+    /// The columns of a record whose page is latched.
+    fn note_record(
+        &self,
+        columns: &[usize],
+        (record, page): (&[u8], PageId),
+        rid: Option<[u8; 8]>,
+        note: &mut Vec<u8>,
+    ) -> RowResult<()> {
+        let Current::Row(record) = current(record) else { return Ok(()) };
+        let (mut bytes, mut values): (Vec<u8>, Vec<Fetched>) = (Vec::new(), Vec::new());
+        let mut reads = TableReads::default();
+        let off_row = |c: &usize| matches!(self.layout.field(record, *c), Some(Field::OffRow(_)));
+        if columns.iter().any(off_row) {
+            self.fetch((record, page), 0, &mut bytes, &mut values, &mut reads)?;
+        }
+        if let Some(rid) = rid {
+            note_field(Some(&rid), note);
+        }
+        for &column in columns {
+            let field = match self.layout.field(record, column) {
+                Some(Field::OffRow(_)) => fetched(&values, &bytes, 0, column),
+                field => field,
+            };
+            let what = "a record's columns do not fit its layout";
+            let field = field.ok_or_else(|| self.home.pages.corrupt(page, what))?;
+            note_field(field.inline(), note);
+        }
+        Ok(())
+    }
+
+    /// Notes a row that was deleted, or was to be.
+    pub(crate) fn note_delete(
+        &self,
+        work: &Work,
+        noting: Option<Noting>,
+        done: &Result<(), WriteError>,
+    ) {
+        let Some(Noting { notes, before }) = noting else { return };
+        if work.engine().transactions.mutations.has(Mutation::DeletesForgotten) {
+            return;
+        }
+        note_failure(&notes, done.as_ref().err());
+        if !before.is_empty() {
+            notes.add(&before);
+        }
+    }
+
+    /// Notes a row that was put, or was to be, and the one that it replaces.
+    pub(crate) fn note_put(
+        &self,
+        noting: Option<Noting>,
+        row: &[Field<'_>],
+        done: &Result<Inserted, WriteError>,
+    ) {
+        let Some(Noting { notes, before }) = noting else { return };
+        note_failure(&notes, done.as_ref().err());
+        if !before.is_empty() {
+            notes.add(&before);
+        }
+        let Ok(inserted) = done else { return };
+        let mut note = Vec::new();
+        if self.spec.kind == HobtKind::Heap {
+            note_field(inserted.rid.as_ref().map(|rid| &rid[..]), &mut note);
+        }
+        let uniquifier = inserted.uniquifier.map(u32::to_le_bytes);
+        for &column in &notes.columns {
+            let field = match self.uniquifier_at() {
+                Some(at) if at == column => uniquifier.as_ref().map(|u| &u[..]),
+                _ => self.column_of(row, column),
+            };
+            note_field(field, &mut note);
+        }
+        if note != before {
+            notes.add(&note);
+        }
+    }
+
+    /// A column of a row that is put; one that its writer does not know is what it is by default.
+    fn column_of<'a>(&'a self, row: &[Field<'a>], column: usize) -> Option<&'a [u8]> {
+        match row.get(column) {
+            Some(field) => field.inline(),
+            None => {
+                let first = self.spec.widths.len() - self.spec.added.len();
+                self.spec.added.get(column.checked_sub(first)?)?.as_deref()
+            }
+        }
+    }
+}
+
+/// A change that failed has changed nothing, unless what it found is damaged.
+fn note_failure(notes: &Notes, e: Option<&WriteError>) {
+    if let Some(WriteError::Sql(e)) = e
+        && e.severity() >= DAMAGE
+    {
+        notes.fail(e.clone());
+    }
+}
+
+impl Capture for RowHobt {
+    fn begin_capture(&self, columns: &[usize], file: Box<dyn SpillFile>) {
+        assert!(self.spec.kind != HobtKind::Nonclustered, "rows are captured, not entries");
+        let filed = Mutex::new(Filed { file, failed: None });
+        let notes = Notes { columns: columns.into(), chunk: Mutex::default(), filed };
+        let former = self.state.captures.list.lock().replace(Arc::new(notes));
+        assert!(former.is_none(), "one build at a time notes what is changed");
+        self.state.captures.on.store(true, Release);
+    }
+
+    fn take_captured(&self, next: Box<dyn SpillFile>) -> SqlResult<Box<dyn SpillFile>> {
+        let notes = self.state.captures.notes().expect("who takes notes has them noted");
+        let mut filed = notes.filed.lock();
+        let chunk = std::mem::take(&mut *notes.chunk.lock());
+        if !chunk.is_empty() {
+            filed.append(&chunk);
+        }
+        if let Some(e) = filed.failed.clone() {
+            return Err(e);
+        }
+        Ok(std::mem::replace(&mut filed.file, next))
+    }
+
+    fn note_again(&self, note: &[u8]) {
+        let notes = self.state.captures.notes().expect("who takes notes has them noted");
+        notes.add(note);
+    }
+
+    fn end_capture(&self) {
+        self.state.captures.on.store(false, Release);
+        self.state.captures.list.lock().take();
+    }
+
+    fn set_private(&self, private: bool) {
+        for hobt in [Some(self), self.large.as_deref()].into_iter().flatten() {
+            hobt.state.private.store(private, Release);
+        }
+    }
+}
+
+impl RowHobt {
+    /// Whether only the transaction that made it knows of it, which is at work on it.
+    #[inline]
+    pub fn is_private(&self) -> bool {
+        self.state.private.load(Relaxed)
+    }
+}
