@@ -128,6 +128,7 @@ impl Database {
         work.commit(CommitMode::Full).map_err(|e| e.into_sql(&name))?;
         drop(work);
         let database = opened.load()?;
+        database.restore_own_files();
         wish_versions(&database.env.engine, &database.home, &database.options.read());
         database.checkpoint(false)?;
         Ok(database)

@@ -11,6 +11,7 @@
 //! | who changed a unit that no table has | nobody knows what to lock |
 //! | all, where an option asks for versions | former rows went with tempdb |
 //! | all, in system databases | they are small, and others begin with them |
+//! | all, where the data file has a limit | undo may need a page, and then is not refused one |
 //! | who cannot be taken over: no log, no lock | beside nobody it needs neither |
 //!
 //! Of versions: tags of before the start are read as committed, so readers as of a moment would
@@ -24,8 +25,9 @@
 //!  3. As long as one is left the database is not closed clean, and its log from there on stays.
 
 use crate::database::Database;
+use crate::files::DATA_FILE;
 use base::{AllocUnitId, ObjectId, SqlError, SqlResult};
-use catalog::SYSTEM_TABLES;
+use catalog::{FileGrowth, FileOwner, FileSetting, SYSTEM_TABLES};
 use os::clock::monotonic_ns;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -161,6 +163,13 @@ impl Database {
     fn may_put_off(&self) -> bool {
         let options = self.options.read();
         let versioned = options.read_committed_snapshot || options.snapshot_isolation;
+        // Undo may need a page: alone it is not refused one for the file's limit.
+        let own = self.loaded_files.of(FileOwner::Itself, DATA_FILE);
+        let may_not_grow =
+            |file: &FileSetting| file.bytes_max.is_some() || file.growth == FileGrowth::Bytes(0);
+        if own.is_some_and(may_not_grow) {
+            return false;
+        }
         self.survives && self.id.0 > SYSTEM_DATABASES && !versioned && !options.optimized_locking
     }
 

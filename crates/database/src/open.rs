@@ -155,6 +155,7 @@ impl Database {
         let rows = database.put_off(rows);
         let from = monotonic_ns();
         report.undone += undo_alone(&database.home, &rows)?;
+        database.restore_own_files();
         report.undo_ns += monotonic_ns() - from;
         report.put_off = database.put_off_count();
         wish_versions(&env.engine, &database.home, &database.options.read());
@@ -201,7 +202,6 @@ impl Opened {
             survives: self.survives,
             stopping: Arc::new(Waiter::new()),
         });
-        database.restore_own_files();
         database.drops.enter(&loaded.dropped);
         let known = Arc::downgrade(&database);
         let name = move |object| {

@@ -44,7 +44,10 @@ impl Unanswered {
     /// The commit is durable: says so. Returns the session, or none when the connection ends.
     pub(crate) fn answer(mut self, engine: &dyn Engine, link: &Link) -> Option<Box<Channel>> {
         let settled = catch_unwind(AssertUnwindSafe(|| self.channel.connection.settle()));
-        self.ending.send(link);
+        // Where that panicked nobody knows what it came to: the connection ends without an answer.
+        if settled.is_ok() {
+            self.ending.send(link);
+        }
         if let Err(panic) = settled {
             let (spid, what) = (self.channel.speech.spid, panic_text(panic.as_ref()));
             engine.log(&format!("session {spid}: the end of a request panicked: {what}"));

@@ -108,6 +108,13 @@ struct Queue {
     closed: bool,
 }
 
+impl Queue {
+    /// Who closes drives no more.
+    fn wants_driver(&self) -> bool {
+        !self.closed && self.driving.is_wanted()
+    }
+}
+
 thread_local! {
     /// This thread drives the sockets.
     static DRIVES: Cell<bool> = const { Cell::new(false) };
@@ -268,6 +275,8 @@ impl Workers {
             if queue.given > 0 {
                 queue.given -= 1;
                 queue.running += 1;
+                // It may be the thread that was called to drive: another can be.
+                queue.driving.called = false;
                 drop(queue);
                 turn::adopt();
                 self.computing.fetch_add(1, SeqCst);
@@ -284,7 +293,7 @@ impl Workers {
                 self.work_came.notify_all();
                 break;
             }
-            if queue.driving.is_wanted() {
+            if queue.wants_driver() {
                 queue = self.drive(queue, false);
                 continue;
             }
@@ -340,7 +349,7 @@ impl Workers {
     /// Has an idle thread drive the sockets, or one more.
     fn call_driver(&self) {
         let mut queue = self.queue.lock();
-        if !queue.driving.is_wanted() || queue.driving.called || queue.closed {
+        if !queue.wants_driver() || queue.driving.called {
             return;
         }
         if queue.idle > queue.given {
@@ -368,13 +377,13 @@ impl Workers {
             queue = self.queue.lock();
         }
         let mut woken = true;
-        if queue.given == 0 && !queue.driving.is_wanted() {
+        if queue.given == 0 && !queue.wants_driver() {
             let until = os::clock::monotonic_ns() + IDLE_NS;
             woken = self.work_came.wait_until(&mut queue, Some(until));
         }
         queue.idle -= 1;
         let is_needed = woken || queue.given > 0 || !queue.waiting.is_empty();
-        let lasts = is_needed || queue.driving.is_wanted() || queue.threads <= IDLE_MIN;
+        let lasts = is_needed || queue.wants_driver() || queue.threads <= IDLE_MIN;
         (queue, lasts)
     }
 
@@ -415,11 +424,8 @@ impl Workers {
     /// The next request; where commits are kept, also one that has not been read yet.
     fn next_request(&self) -> Option<Queued> {
         let mut queue = self.queue.lock();
-        let glances = queue.waiting.is_empty()
-            && KEEPS.get()
-            && queue.driving.is_wanted()
-            && !queue.closed
-            && self.is_crowded();
+        let glances =
+            queue.waiting.is_empty() && KEEPS.get() && queue.wants_driver() && self.is_crowded();
         if glances {
             queue = self.drive(queue, true);
         }
@@ -491,6 +497,8 @@ impl Workers {
             return false;
         }
         let logs = std::mem::take(&mut self.kept.lock().logs);
+        // Who leads one log's flushes may have to do so for long: the others do not wait for that.
+        logs.iter().skip(1).for_each(Unflushed::hand_over);
         for log in logs {
             // What is done behind a flush answers for its own panics, too.
             let _ = catch_unwind(AssertUnwindSafe(|| log.flush()));
@@ -500,7 +508,8 @@ impl Workers {
 
     /// Somebody else is to flush it: a thread that keeps some waits, or computes for long.
     fn hand_over_kept(&self) {
-        self.kept.lock().logs.iter().for_each(Unflushed::hand_over);
+        let logs = std::mem::take(&mut self.kept.lock().logs);
+        logs.iter().for_each(Unflushed::hand_over);
     }
 }
 
@@ -525,9 +534,8 @@ impl turn::Watch for Workers {
 
     fn looks(&self) {
         let mut queue = self.queue.lock();
-        let driving = &mut queue.driving;
-        let lasts = driving.is_wanted() && driving.seen == driving.begun;
-        driving.seen = driving.begun;
+        let lasts = queue.wants_driver() && queue.driving.seen == queue.driving.begun;
+        queue.driving.seen = queue.driving.begun;
         drop(queue);
         if lasts {
             self.call_driver();

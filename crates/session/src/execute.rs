@@ -205,6 +205,8 @@ impl Session {
         let (back, database) = (self.state.database, self.visit(other)?);
         self.now_in_database(database);
         let result = act(self);
+        // Before the database is let go: nobody drops it under a commit that is owed.
+        self.settle_commit();
         self.leave(self.state.database);
         self.now_in_database(back);
         result

@@ -536,6 +536,8 @@ impl Session {
 
     /// Goes back to the caller's database.
     fn return_to(&mut self, database: DatabaseId, out: &mut Output<'_>) -> Result<(), Failure> {
+        // The caller's database may have to be waited for: not with locks of a commit that is owed.
+        self.settle_commit();
         let known = self.host.databases().into_iter().find(|d| d.0 == database);
         let Some((_, name)) = known else {
             return Err(SqlError::new(messages::DATABASE_NOT_FOUND, &[&database]).into());

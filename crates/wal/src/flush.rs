@@ -158,7 +158,10 @@ impl Log {
         let waited = |left: &Left| now.saturating_sub(left.since_ns);
         self.counters.flush_waits.fetch_add(done.len() as u64, Relaxed);
         self.counters.flush_wait_ns.fetch_add(done.iter().map(waited).sum(), Relaxed);
-        done.into_iter().for_each(|left| (left.then)());
+        for left in done {
+            // A panic of one is told by whoever left it, and costs the others nothing.
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(left.then));
+        }
     }
 
     /// The log writer's part: what was left by those whom a flush of somebody else has covered.

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::*};
 use std::sync::{Arc, OnceLock};
 use txn::{CommitTime, UndoTable};
-use wal::Log;
+use wal::{Log, LogReservation};
 
 /// ALTER DATABASE ... SET DELAYED_DURABILITY.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,6 +63,8 @@ pub struct Home {
     snapshots: SnapshotGate,
     redefined: Redefined,
     ghost_rule: CurrentRule,
+    /// Log for the undo of transactions that the next start undoes.
+    for_undo: Mutex<Vec<LogReservation>>,
 }
 
 /// Writes into a database that numbers up to one may stand on its pages, before they do.
@@ -107,7 +109,13 @@ impl Home {
             snapshots: SnapshotGate::default(),
             redefined: Redefined::default(),
             ghost_rule: CurrentRule::default(),
+            for_undo: Mutex::default(),
         })
+    }
+
+    /// Keeps log for the undo of a transaction that is left to the next start.
+    pub(crate) fn keep_for_undo(&self, promised: LogReservation) {
+        self.for_undo.lock().push(promised);
     }
 
     /// The database's name, for error texts.

@@ -216,6 +216,9 @@ impl Part {
     pub(crate) fn stays(&mut self) {
         assert!(self.entered, "what could not be undone was logged");
         assert!(self.has_logged(), "what could not be undone stands in the log");
+        // The log that its undo takes stays promised until the database closes.
+        let none = LogReservation::none(self.home.log());
+        self.home.keep_for_undo(std::mem::replace(&mut self.reservation, none));
         // The entry stays in the list as it is; what comes next has another.
         self.entry = self.home.enlist(self.owner.session());
         self.entered = false;
