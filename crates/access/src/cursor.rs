@@ -233,6 +233,11 @@ pub trait RowCursor: Send {
     /// Gives the lock of the row back where its level allows it: the row did not qualify.
     fn release_row(&mut self, work: &mut Work);
 
+    /// From now on what it gives stays locked when it goes on, as with
+    /// [`LockPlan::kept_back`](crate::LockPlan::kept_back), where it locks what it gives for a
+    /// change.
+    fn keep_back(&mut self) {}
+
     /// Begins again with another range, keeping buffers: the inner side of a loop join.
     ///
     /// # Errors

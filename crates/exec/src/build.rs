@@ -320,7 +320,7 @@ impl Builder {
     fn update(&mut self, update: &plan::Update<Physical>) -> SqlResult<Update> {
         let target = self.target(&update.target, "UPDATE")?;
         target.check_slots(Some(&update.old), Some(&update.new))?;
-        let gathers = target.moves_unique_keys() && !gives_one_row(&update.source);
+        let gathers = update.gathers();
         let output = update.output.as_deref();
         Ok(Update {
             source: self.node(&update.source)?,
@@ -693,44 +693,7 @@ pub(crate) fn make_top(id: usize, input: Node, top: &plan::Top, rows: Vec<Slot>)
 
 /// What tells the rows apart that a source may bring several times.
 fn first_rows(distinct: bool, source: &Physical) -> Option<FirstRows> {
-    (distinct && !gives_one_row(source)).then(|| FirstRows::new(source.written()))
-}
-
-/// Whether a source gives one row at most, as far as its form tells.
-pub(crate) fn gives_one_row(tree: &Physical) -> bool {
-    match tree {
-        Physical::Access(a) => a.seek.as_ref().is_some_and(|s| s.unique),
-        Physical::Lookup(l) => gives_one_row(&l.input),
-        Physical::Constants { rows, .. } => rows.len() <= 1,
-        Physical::Assert { .. } => true,
-        Physical::Top { input, top } | Physical::TopSort { input, top, .. } => {
-            let count = top.count.as_ref().and_then(Scalar::as_constant);
-            let one = !top.percent
-                && top.ties.is_none()
-                && count.and_then(types::Value::as_i64).is_some_and(|n| n <= 1);
-            one || gives_one_row(input)
-        }
-        Physical::Filter { input, .. }
-        | Physical::StartupFilter { input, .. }
-        | Physical::Compute { input, .. }
-        | Physical::Sort { input, .. }
-        | Physical::Spool { input, .. } => gives_one_row(input),
-        Physical::StreamAggregate { keys, .. } => keys.is_empty(),
-        Physical::Exchange(_)
-        | Physical::Split(_)
-        | Physical::IndexSpool(_)
-        | Physical::Virtual(_)
-        | Physical::Function(_)
-        | Physical::Changed { .. }
-        | Physical::NestedLoops(_)
-        | Physical::HashJoin(_)
-        | Physical::MergeJoin(_)
-        | Physical::HashAggregate { .. }
-        | Physical::Window { .. }
-        | Physical::Concatenation { .. }
-        | Physical::MergeUnion(_)
-        | Physical::Recursive(_) => false,
-    }
+    (distinct && !source.gives_one_row()).then(|| FirstRows::new(source.written()))
 }
 
 /// What an INSERT gives each column of its target.

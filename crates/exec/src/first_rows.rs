@@ -2,7 +2,8 @@
 //!
 //! Rows are told apart by the key of the base row. When the grant is exceeded no further key is
 //! remembered: rows of keys in memory are still recognised, others go to partitions on disk by
-//! their hash, which are gone through one after the other when the join has no more.
+//! their hash, which are gone through one after the other when the join has no more. So what is put
+//! aside is changed later than it was read: from the first such row on, target rows stay locked.
 //!
 //! Invariants
 //!  1. A key is in memory, or all its rows are in the file of its hash, in the order in which they
@@ -83,6 +84,7 @@ impl FirstRows {
         if seen == Seen::Unknown {
             let aside = self.aside.get_or_insert_with(|| Partitions::new(self.level));
             aside.push(run, Some(hash), &self.slots)?;
+            run.keep_back();
         }
         Ok(seen)
     }

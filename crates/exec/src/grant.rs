@@ -30,7 +30,7 @@ impl Needs {
     /// Of a plan, whose change keeps rows or keys of its own so many times.
     pub(crate) fn of(plan: &PhysicalPlan, kept_by_change: usize) -> Needs {
         let source = plan.statement.source();
-        let many = source.is_some_and(|s| !crate::build::gives_one_row(s));
+        let many = source.is_some_and(|s| !s.gives_one_row());
         let kept = plan.statement.target().is_some_and(|t| t.references.kept.is_some());
         let operators = kept_by_change + usize::from(kept && many);
         let mut needs = Needs { operators, views_only: true, degree: 1 };
@@ -48,18 +48,17 @@ impl Needs {
 
 /// Whether an operator keeps rows that may be many.
 fn keeps_rows(node: &Physical) -> bool {
-    use crate::build::gives_one_row;
     match node {
         Physical::Sort { input, .. }
         | Physical::TopSort { input, .. }
         | Physical::Window { input, .. }
-        | Physical::Spool { input, .. } => !gives_one_row(input),
+        | Physical::Spool { input, .. } => !input.gives_one_row(),
         Physical::HashAggregate { input, keys, calls } => {
             let groups = !keys.is_empty() || calls.iter().any(|c| c.distinct);
-            groups && !gives_one_row(input)
+            groups && !input.gives_one_row()
         }
         Physical::StreamAggregate { input, calls, .. } => {
-            calls.iter().any(|c| c.distinct) && !gives_one_row(input)
+            calls.iter().any(|c| c.distinct) && !input.gives_one_row()
         }
         Physical::HashJoin(_) | Physical::Recursive(_) | Physical::IndexSpool(_) => true,
         Physical::Exchange(_) => false,

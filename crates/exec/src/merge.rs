@@ -173,7 +173,7 @@ impl Merge {
 
     /// First pass: rows that go, and old keys that move.
     fn take_away(&mut self, run: &mut Run<'_>, locks: &LockPlan) -> SqlResult<Notes> {
-        let moves = self.target.moves_unique_keys();
+        let moves = self.target.table.moves_unique_keys();
         let mut notes = Notes::default();
         while self.gathered.next(run)? {
             run.tick()?;

@@ -53,6 +53,8 @@ pub(crate) struct Run<'r> {
     isolation: Isolation,
     as_of: Option<CommitTime>,
     qualifies_first: bool,
+    /// A row of the target was put aside, to be changed when others were read.
+    keeps_back: bool,
     pub(crate) row_limit: Option<u64>,
     /// Those with whom rows are exchanged, where several run the statement.
     pub(crate) team: Option<&'r dyn Team>,
@@ -120,6 +122,7 @@ impl<'r> Run<'r> {
             isolation: lent.isolation,
             as_of: lent.as_of,
             qualifies_first: false,
+            keeps_back: false,
             row_limit: None,
             team: Some(lent.team),
             worker: Some(lent.worker),
@@ -174,6 +177,7 @@ impl<'r> Run<'r> {
             isolation: context.isolation,
             as_of: context.as_of,
             qualifies_first: context.qualifies_first,
+            keeps_back: false,
             row_limit: context.row_limit,
             team: lent.team,
             worker: None,
@@ -283,6 +287,14 @@ impl<'r> Run<'r> {
         self.grant.give(bytes);
     }
 
+    /// The row at hand is changed when others were read: it stays locked, and so do those that
+    /// come after it.
+    pub(crate) fn keep_back(&mut self) {
+        if !std::mem::replace(&mut self.keeps_back, true) {
+            self.cursors.each(|cursor| cursor.keep_back());
+        }
+    }
+
     /// The locks of a reference at the session's level.
     pub(crate) fn lock_plan(&self, hints: &LockHints) -> LockPlan {
         let isolation = match hints.level {
@@ -317,7 +329,7 @@ impl<'r> Run<'r> {
             hold: hints.hold,
             read_past: hints.read_past,
             no_wait: hints.no_wait,
-            kept_back: hints.kept_back && !first,
+            kept_back: (hints.kept_back || self.keeps_back) && !first,
             as_of: self.as_of.filter(|_| hints.reads_versions()),
             unchanged_since: self.as_of.filter(|_| judges || first),
         }
@@ -348,5 +360,10 @@ impl<'r> Cursors<'r> {
             None => &mut self.few[cursor],
             Some(i) => &mut self.more[i],
         }
+    }
+
+    /// Those that are open.
+    fn each(&mut self, f: impl FnMut(&mut Box<dyn RowCursor + 'r>)) {
+        self.few.iter_mut().chain(&mut self.more).flatten().for_each(f);
     }
 }

@@ -10,7 +10,7 @@ use crate::run::Run;
 use crate::stored::Stored;
 use access::{Inserted, LockPlan, PageHint, RowKey, WriteError};
 use base::{SqlError, SqlResult, limits, messages};
-use plan::{EntryField, IndexTarget, Slot, Unique};
+use plan::{EntryField, IndexTarget, Slot};
 use types::datetime::DateFormat;
 use types::{Fit, SqlType, Value, coerce_for_column, is_dated};
 
@@ -459,14 +459,6 @@ impl Target {
             EntryField::Dropped | EntryField::Uniquifier | EntryField::Rid => None,
         });
         columns.chain(old.uniquifier).chain(old.rid).collect()
-    }
-
-    /// Whether an UPDATE must take all old keys away before it gives new ones: else rows that
-    /// exchange values of a unique key would meet each other.
-    pub(crate) fn moves_unique_keys(&self) -> bool {
-        let moves =
-            |i: &IndexTarget| i.affected && i.key_changes && i.unique != Unique::No && !i.wide;
-        self.table.indexes.iter().any(moves)
     }
 }
 

@@ -400,10 +400,12 @@ impl Optimizer<'_> {
         });
         let node = self.protect_update(&mut u, node, &needed);
         self.widen_update(&mut u, &node);
-        let mut source = self.changing(&u.target, node);
-        target_locks::keep(&mut source, false);
+        let source = self.changing(&u.target, node);
         let Update { target, old, new, assignments, distinct_rows, output, .. } = u;
-        Ok(Update { target, source, old, new, assignments, distinct_rows, output })
+        let mut u = Update { target, source, old, new, assignments, distinct_rows, output };
+        let gathers = u.gathers();
+        target_locks::keep(&mut u.source, gathers);
+        Ok(u)
     }
 
     fn delete(&mut self, mut d: Delete<Logical>) -> SqlResult<Delete<Physical>> {

@@ -2,8 +2,9 @@
 //!
 //! A scan of the target locks each row for update, and gives the lock up when it goes on to the
 //! next. So while a row waits in a spool, a sort or a hash table nobody would keep others from
-//! changing it, and what was computed from it would be written over theirs. Where an operator on
-//! the way keeps rows back, the scan keeps the locks of what qualifies, to the end of the
+//! changing it: what was computed from it would be written over theirs, and its entries would be
+//! looked for where they are no more (8646). Where an operator on the way keeps rows back, or the
+//! change itself gathers them, the scan keeps the locks of what qualifies, to the end of the
 //! transaction.
 
 use plan::{Physical, Strength};
@@ -41,6 +42,8 @@ fn keeps_rows_back(operator: &Physical) -> bool {
         | Physical::MergeJoin(_)
         | Physical::MergeUnion(_)
         | Physical::Recursive(_) => true,
+        // A percentage is of all rows, so they are counted first.
+        Physical::Top { top, .. } => top.percent,
         Physical::Access(_)
         | Physical::Lookup(_)
         | Physical::Virtual(_)
@@ -52,7 +55,6 @@ fn keeps_rows_back(operator: &Physical) -> bool {
         | Physical::Assert { .. }
         | Physical::Compute { .. }
         | Physical::NestedLoops(_)
-        | Physical::Top { .. }
         | Physical::Concatenation { .. } => false,
     }
 }

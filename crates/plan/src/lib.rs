@@ -22,6 +22,7 @@
 
 mod change;
 mod estimate;
+mod gathers;
 mod held;
 mod hints;
 mod ids;

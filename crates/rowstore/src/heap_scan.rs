@@ -530,6 +530,10 @@ impl RowCursor for HeapCursor<'_> {
         self.give_up_row(work);
     }
 
+    fn keep_back(&mut self) {
+        self.plan.kept_back |= self.plan.strength != Strength::Shared;
+    }
+
     fn rewind(&mut self, work: &mut Work, range: &ScanRange<'_>) -> SqlResult<()> {
         self.go_on(work).map_err(|e| self.hobt.sql(e))?;
         self.aim(work, range).map_err(|e| self.hobt.sql(e))?;

@@ -775,6 +775,10 @@ impl RowCursor for IndexCursor<'_> {
         self.give_up_row(work);
     }
 
+    fn keep_back(&mut self) {
+        self.plan.kept_back |= self.plan.strength != Strength::Shared;
+    }
+
     fn rewind(&mut self, work: &mut Work, range: &ScanRange<'_>) -> SqlResult<()> {
         self.go_on(work).map_err(|e| self.hobt.sql(e))?;
         self.aim(work, range).map_err(|e| self.hobt.sql(e))?;
