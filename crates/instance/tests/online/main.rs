@@ -306,7 +306,7 @@ fn workload(disk: Arc<sim::Disk>, seed: u64, counts: &Arc<Counts>, fault: bool) 
     };
     let writers: Vec<_> = (0..WRITERS).map(writer).collect();
     let (inside, until) = (Arc::clone(&instance), Arc::clone(&over));
-    let (r_of_reader, versions) = (Random(seed + 77), seed / 3 % 4 > 0);
+    let (r_of_reader, versions) = (Random(seed + 77), !(seed / 3).is_multiple_of(4));
     let reader = os::task::spawn("reader", move || read(&inside, r_of_reader, versions, &until));
     let built = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         for _ in 0..BUILDS {
