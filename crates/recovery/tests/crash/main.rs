@@ -74,7 +74,7 @@ fn run(seeds: Range<u64>, cases: u64, fault: Fault) -> Result<Counts, String> {
 }
 
 fn seeds() -> Range<u64> {
-    let text = std::env::var("GHOSTLIGHT_CRASH_SEEDS").unwrap_or_else(|_| "0..12".to_owned());
+    let text = std::env::var("GHOSTLIGHT_CRASH_SEEDS").unwrap_or_else(|_| "0..24".to_owned());
     let (from, to) = text.split_once("..").expect("a range of seeds");
     from.parse().unwrap()..to.parse().unwrap()
 }
