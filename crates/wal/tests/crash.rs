@@ -245,7 +245,7 @@ fn run(seeds: std::ops::Range<u64>, cases: u64, fault: Fault) -> Result<Counts, 
 
 #[test]
 fn acknowledged_groups_survive_and_lost_ones_stay_lost() {
-    let counts = run(0..40, 24, None).unwrap_or_else(|e| panic!("{e}"));
+    let counts = run(0..44, 24, None).unwrap_or_else(|e| panic!("{e}"));
     let points = counts.crash_points();
     println!("{points} crash points, {counts:?}, VLF {NEWEST_VLF:?}");
     println!("grown: half {HALF_GROWN:?}, whole {GROWN:?}; shrunk {SHRUNK:?}, left {LEFT:?}");
