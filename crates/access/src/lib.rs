@@ -16,6 +16,7 @@ mod locks;
 mod resolve;
 mod sink;
 mod spill;
+mod together;
 
 pub use bulk::{BulkLoad, Fill, Loader};
 pub use capture::{Capture, next_note, note_field};
@@ -29,3 +30,4 @@ pub use page::{Field, RowView};
 pub use resolve::{Hobt, Hobts};
 pub use sink::{Inserted, RowKey, TableSink, WriteError};
 pub use spill::{Spill, SpillFile};
+pub use together::{Entry, TOGETHER_MAX, Together};

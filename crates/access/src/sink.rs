@@ -1,8 +1,10 @@
 //! Writing: rows of one hobt inserted, updated, deleted.
 
+use crate::together::{Entry, Together};
 use crate::{LockPlan, PageHint};
 use base::SqlError;
 use page::Field;
+use std::any::Any;
 use work::Work;
 
 /// Which row: the full unique key of its hobt, or in a heap the 8 bytes of its RID.
@@ -83,4 +85,40 @@ pub trait TableSink: Send + Sync {
     /// # Errors
     /// See [`WriteError`].
     fn delete(&self, work: &mut Work, key: RowKey<'_>, locks: &LockPlan) -> Result<(), WriteError>;
+
+    /// Spells a new row's entry and finds its place, to be put together with the row's others.
+    /// `false`, and nothing is done, where it has to be inserted by itself.
+    ///
+    /// # Errors
+    /// See [`WriteError`].
+    fn prepare(
+        &self,
+        _work: &mut Work,
+        _row: &[Field<'_>],
+        _locks: &LockPlan,
+        _entry: &mut Entry,
+    ) -> Result<bool, WriteError> {
+        Ok(false)
+    }
+
+    /// Puts the entries that the hobts of a table have prepared, in one log group; `hobt` gives
+    /// them by their numbers. `false` where somebody is in the way, or a leaf has no room: locks
+    /// may be held then, and nothing is put.
+    ///
+    /// # Errors
+    /// See [`WriteError`].
+    fn put_together<'h>(
+        &'h self,
+        _work: &mut Work,
+        _hobt: &dyn Fn(usize) -> &'h dyn TableSink,
+        _entries: &Together,
+        _locks: &LockPlan,
+    ) -> Result<bool, WriteError> {
+        Ok(false)
+    }
+
+    /// Itself, to its own kind alone: to what entries of several hobts are put together by.
+    fn as_any(&self) -> Option<&dyn Any> {
+        None
+    }
 }

@@ -369,6 +369,13 @@ impl<'t> LeafWrite<'t> {
         Ok(LeafWrite { tree, guard, slot, exact })
     }
 
+    /// A leaf at the slot where a record that is not there would stand.
+    pub(crate) fn new_at(tree: &'t Tree, guard: WriteGuard<'t>, slot: u16) -> Self {
+        debug_assert_eq!(guard.view().level(), 0, "records stand on leaves");
+        debug_assert!(slot <= guard.view().slot_count(), "a slot, or the one behind the last");
+        LeafWrite { tree, guard, slot, exact: false }
+    }
+
     /// The slot of a key on a leaf, and whether it is there.
     pub(crate) fn place(
         tree: &Tree,

@@ -24,6 +24,7 @@ mod separators;
 mod sought;
 mod split;
 mod split_counters;
+mod spot;
 mod tree;
 mod verify;
 
@@ -40,5 +41,6 @@ pub use redo::BtreeRedo;
 pub use seek::{Bias, LeafPair, SearchKey};
 pub use split::{STRUCTURE_LOG_BYTES_MAX, SplitPolicy};
 pub use split_counters::{LevelSplits, SplitCounters, TreeSplits};
+pub use spot::Spot;
 pub use tree::{RECORD_MAX, Tree, TreeOptions};
 pub use verify::{Fault, Finding};

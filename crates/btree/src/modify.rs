@@ -78,11 +78,23 @@ impl Tree {
         undo: Undo,
     ) -> BtreeResult<()> {
         self.check_insert(change, page, slot, record)?;
+        self.insert_checked(change, page, slot, record, undo);
+        Ok(())
+    }
+
+    /// The same where [`Tree::check_insert`] has said yes and the leaf is as it was then.
+    pub fn insert_checked(
+        &self,
+        change: &mut Change<'_>,
+        page: PageRef,
+        slot: u16,
+        record: &[u8],
+        undo: Undo,
+    ) {
         let count = change.view(page).slot_count();
         self.log(change, (page, slot), Operation::Insert, &[record], undo);
         debug_assert_eq!(change.view(page).slot_count(), count + 1, "one record more");
         debug_assert_eq!(change.view(page).record(slot), Some(record), "at the slot of its key");
-        Ok(())
     }
 
     /// Whether [`Tree::insert`] would do it: asked before something else is done in its change.

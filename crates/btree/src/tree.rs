@@ -242,7 +242,8 @@ impl Tree {
     ///
     /// What the records at both ends of what is left begin with as the key does, all between them
     /// begin with: these columns are compared no more.
-    #[inline]
+    // One copy, for all levels: what runs for a row should stay in the processor's cache of code.
+    #[inline(never)]
     pub(crate) fn search(
         &self,
         page: (PageId, PageView<'_>),

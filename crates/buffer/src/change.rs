@@ -21,8 +21,8 @@ use wal::{Appended, Group, Kind, PageOp, RecordFlags, TransactionChain};
 
 /// Pages one change may hold.
 const PAGES_MAX: usize = 32;
-/// Pages that need no heap: most changes have one, a split four and the maps.
-const FEW: usize = 2;
+/// Pages that need no heap: most changes have one, a new row's as many as its table has indexes.
+const FEW: usize = 8;
 const _: () = assert!(PAGES_MAX <= u32::BITS as usize);
 
 /// A page within a change.

@@ -142,6 +142,9 @@ impl RowInsert {
 
     /// Base first: the other indexes hold what it answers.
     fn write(&mut self, run: &mut Run<'_>, locks: &LockPlan) -> SqlResult<Written> {
+        if self.target.insert_together(run, &self.slots, locks)? {
+            return Ok(Written::Yes);
+        }
         let mut locator = Locator::NONE;
         for index in 0..self.target.index_count() {
             if !self.target.is_narrow(index) {

@@ -8,7 +8,7 @@ use crate::expr::Expr;
 use crate::referential::Referential;
 use crate::run::Run;
 use crate::stored::Stored;
-use access::{Inserted, LockPlan, PageHint, RowKey, WriteError};
+use access::{Inserted, LockPlan, PageHint, RowKey, TOGETHER_MAX, Together, WriteError};
 use base::{SqlError, SqlResult, limits, messages};
 use plan::{EntryField, IndexTarget, Slot};
 use types::datetime::DateFormat;
@@ -33,6 +33,8 @@ pub(crate) struct Target {
     statement: &'static str,
     row: Stored,
     key: Stored,
+    /// A new row's entries, where they are put into all indexes at once.
+    together: Option<Together>,
 }
 
 /// A text that a column takes without a change.
@@ -108,6 +110,7 @@ impl Target {
             statement,
             row: Stored::default(),
             key: Stored::default(),
+            together: goes_together(table).then(Together::default),
         })
     }
 
@@ -270,6 +273,52 @@ impl Target {
             }
             Err(e) => Err(self.refused(run, index, columns, e)),
         }
+    }
+
+    /// Inserts the row of `columns` into all indexes at once; `false`, and it is in none, where
+    /// they have to be gone through one by one.
+    pub(crate) fn insert_together(
+        &mut self,
+        run: &mut Run<'_>,
+        columns: &[Option<Slot>],
+        locks: &LockPlan,
+    ) -> SqlResult<bool> {
+        let Some(mut together) = self.together.take() else { return Ok(false) };
+        let done = self.put_together(run, columns, locks, &mut together);
+        self.together = Some(together);
+        done
+    }
+
+    fn put_together(
+        &mut self,
+        run: &mut Run<'_>,
+        columns: &[Option<Slot>],
+        locks: &LockPlan,
+        together: &mut Together,
+    ) -> SqlResult<bool> {
+        let hobts = run.hobts;
+        together.clear();
+        for index in 0..self.hobts.len() {
+            if !self.admits(run, index, columns) {
+                continue;
+            }
+            self.compose_row(run, index, columns, &Locator::NONE);
+            let fits = self.check_key(index).is_ok();
+            let Some(entry) = together.next(self.hobts[index]).filter(|_| fits) else {
+                return Ok(false);
+            };
+            let (sink, work) = (&hobts[self.hobts[index]], run.writer(self.private));
+            match self.row.with_fields(|row| sink.prepare(work, row, locks, entry)) {
+                Ok(true) => {}
+                Ok(false) => return Ok(false),
+                Err(e) => return Err(self.refused(run, index, columns, e)),
+            }
+        }
+        let Some(base) = together.entries().first() else { return Ok(false) };
+        let (sink, work) = (&hobts[base.hobt], run.writer(self.private));
+        let hobt = |n: usize| &*hobts[n] as &dyn access::TableSink;
+        let put = sink.put_together(work, &hobt, together, locks);
+        put.map_err(|e| self.refused(run, 0, columns, e))
     }
 
     /// Replaces the row of an index. `new` is `None` where the uniquifier stays.
@@ -460,6 +509,14 @@ impl Target {
         });
         columns.chain(old.uniquifier).chain(old.rid).collect()
     }
+}
+
+/// Whether a new row's entries may be put at once: there are several, none of which needs to know
+/// where the base row went.
+fn goes_together(table: &plan::Target) -> bool {
+    let known = |f: &EntryField| matches!(f, EntryField::Column(_) | EntryField::Dropped);
+    let plain = |i: &IndexTarget| !i.wide && !i.key.is_empty() && i.fields.iter().all(known);
+    (2..=TOGETHER_MAX).contains(&table.indexes.len()) && table.indexes.iter().all(plain)
 }
 
 /// How long a declared key may be, where its columns could make it longer.

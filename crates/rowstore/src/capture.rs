@@ -130,6 +130,14 @@ impl RowHobt {
         }
     }
 
+    /// Whether inserts are noted now, as of [`RowHobt::noting_insert`].
+    #[inline]
+    pub(crate) fn is_noted(&self, work: &mut Work, plan: &LockPlan) -> RowResult<bool> {
+        self.lock_for_change(work, plan)?;
+        let base = !self.spec.pieces && self.spec.kind != HobtKind::Nonclustered;
+        Ok(base && self.state.captures.is_on())
+    }
+
     /// Invariant 1: the table is locked before it is asked.
     #[inline]
     fn is_captured(&self, work: &mut Work, plan: &LockPlan) -> Result<bool, WriteError> {

@@ -43,7 +43,7 @@ impl RowHobt {
         Resource::key(self.home.database, self.spec.hobt, key_hash(self.tree().order(), key))
     }
 
-    fn key_of_record<'a>(&'a self, record: &'a [u8], fields: &mut KeyFields<'a>) {
+    pub(crate) fn key_of_record<'a>(&'a self, record: &'a [u8], fields: &mut KeyFields<'a>) {
         let found = self.tree().key_of(record, fields);
         found.expect("a record that was just built has its key");
         let columns = self.tree().order().len();

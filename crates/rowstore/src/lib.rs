@@ -44,6 +44,7 @@ mod settle;
 mod shown;
 mod spill;
 mod spill_block;
+mod together;
 mod undo;
 mod values;
 mod verify;

@@ -4,15 +4,17 @@ use crate::activity::Deed;
 use crate::heap_scan::HeapCursor;
 use crate::hobt::{HobtKind, RowHobt};
 use crate::index_scan::IndexCursor;
+use crate::together;
 use access::{
-    BulkLoad, Capture, Division, Fill, Inserted, Loader, LockPlan, PageSample, RowCursor, RowKey,
-    ScanRange, SourceSize, TableSink, TableSource, Use, WriteError,
+    BulkLoad, Capture, Division, Entry, Fill, Inserted, Loader, LockPlan, PageSample, RowCursor,
+    RowKey, ScanRange, SourceSize, TableSink, TableSource, Together, Use, WriteError,
 };
 use base::SqlResult;
 use base::limits::RECORD_BYTES_MAX;
 use btree::{BULK_PAGE_LOG_BYTES, KeyFields};
 use os::clock::WallTime;
 use page::Field;
+use std::any::Any;
 use std::cmp::Ordering;
 use std::sync::atomic::Ordering::Relaxed;
 use work::Work;
@@ -109,6 +111,32 @@ impl TableSink for RowHobt {
         let done = self.counting_waits(|| self.delete_locked(work, &key, locks));
         work.give_rows_back();
         done
+    }
+
+    fn prepare(
+        &self,
+        work: &mut Work,
+        row: &[Field<'_>],
+        locks: &LockPlan,
+        entry: &mut Entry,
+    ) -> Result<bool, WriteError> {
+        self.prepare_entry(work, row, locks, entry).map_err(|e| self.write_error(e))
+    }
+
+    fn put_together<'h>(
+        &'h self,
+        work: &mut Work,
+        hobt: &dyn Fn(usize) -> &'h dyn TableSink,
+        entries: &Together,
+        locks: &LockPlan,
+    ) -> Result<bool, WriteError> {
+        let put = together::put(work, hobt, entries, locks);
+        work.give_rows_back();
+        put.map_err(|e| self.write_error(e))
+    }
+
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
     }
 }
 
