@@ -3,7 +3,7 @@
 //! First every entry is spelled and its place looked for; then all are put, in one log group. So
 //! each of the two runs its code for one entry after the other, and the log is asked once a row.
 
-use base::{Lsn, PageId};
+use base::PageId;
 
 /// Hobts that a row may be put into so.
 pub const TOGETHER_MAX: usize = 16;
@@ -19,10 +19,8 @@ pub struct Entry {
     pub key_hash: u64,
     /// The leaf that the key belongs to.
     pub page: PageId,
-    /// The slot there, while the leaf's LSN is this one.
-    pub slot: u16,
-    /// What the leaf was when that was found.
-    pub lsn: Lsn,
+    /// What tells whether it still does.
+    pub reshaped: u64,
 }
 
 /// The entries of one row; their buffers are kept for the next.

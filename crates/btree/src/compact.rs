@@ -225,6 +225,7 @@ impl Tree {
         debug_assert!(change.view(parent).slot_count() > 0, "an interior page keeps an entry");
         debug_assert_eq!(change.view(right).slot_count(), 0, "rule 7: nothing stays on it");
         assert!(change.logged_bytes() as u64 <= STRUCTURE_LOG_BYTES_MAX);
+        self.splits.reshaped();
         change.finish(&mut TransactionChain::default());
         self.splits.freed(0);
         Ok(())
@@ -267,6 +268,7 @@ impl Tree {
         debug_assert_eq!(change.view(right).slot_count(), count - moved, "the rest stays");
         debug_assert_eq!(change.view(left).slot_count(), at + moved, "what moved is there");
         assert!(change.logged_bytes() as u64 <= STRUCTURE_LOG_BYTES_MAX);
+        self.splits.reshaped();
         change.finish(&mut TransactionChain::default());
         Ok(Compacted::Moved(records.len(), key))
     }

@@ -217,6 +217,7 @@ impl Tree {
             self.replace_entry(&mut change, (above[n], slots[n]), &entries[n], &entry);
         }
         assert!(change.logged_bytes() as u64 <= STRUCTURE_LOG_BYTES_MAX);
+        self.splits.reshaped();
         change.finish(&mut TransactionChain::default());
     }
 

@@ -249,6 +249,7 @@ impl Tree {
             );
         }
         assert!(change.logged_bytes() as u64 <= FREE_LOG_BYTES_MAX);
+        self.splits.reshaped();
         change.finish(&mut TransactionChain::default());
         (0..top).for_each(|level| self.splits.freed(level));
         Ok(())

@@ -15,6 +15,8 @@ const SLOTS_MIN: u16 = 16;
 pub(crate) const PREFETCH_SLOTS_MIN: u16 = 4;
 /// Looks whose records are brought near together: seven records for three.
 pub(crate) const LOOKS_AHEAD: u32 = 3;
+/// So far from its begin a record's key mostly ends.
+const KEY_BYTES: usize = 24;
 /// How far from the last look the next one is, at most.
 const STRIDE_MAX: u16 = 16;
 
@@ -31,8 +33,10 @@ pub(crate) fn bring_near(page: PageView<'_>, (low, high): (u16, u16)) {
     let middle = |low: u16, high: u16| low + high.saturating_sub(low) / 2;
     // No slot is checked: a wrong address is nobody's, and brings nothing.
     let near = |slot: u16| {
-        let at = fits::slot_word(page, slot);
-        os::vm::prefetch(page.0.as_ptr().wrapping_add(usize::from(at)));
+        let record = page.0.as_ptr().wrapping_add(usize::from(fits::slot_word(page, slot)));
+        os::vm::prefetch(record);
+        // Its key may lie behind the end of its first cache line.
+        os::vm::prefetch(record.wrapping_add(KEY_BYTES));
     };
     let first = middle(low, high);
     let (left, right) = (middle(low, first), middle(first + 1, high));

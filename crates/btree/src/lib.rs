@@ -41,6 +41,6 @@ pub use redo::BtreeRedo;
 pub use seek::{Bias, LeafPair, SearchKey};
 pub use split::{STRUCTURE_LOG_BYTES_MAX, SplitPolicy};
 pub use split_counters::{LevelSplits, SplitCounters, TreeSplits};
-pub use spot::Spot;
+pub use spot::{LatchedSpot, Spot};
 pub use tree::{RECORD_MAX, Tree, TreeOptions};
 pub use verify::{Fault, Finding};

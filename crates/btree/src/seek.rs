@@ -105,27 +105,6 @@ impl Tree {
         Ok(at)
     }
 
-    /// The leaf that a whole key belongs to, under its shared latch. Whoever comes back to it
-    /// counts it as read.
-    pub(crate) fn read_leaf(&self, key: &Sought<'_, '_>) -> BtreeResult<ReadGuard<'_>> {
-        self.pages.counters().add(Event::IndexSearch, 1);
-        let (mut at, mut level) = self.read_root()?;
-        while level > 0 {
-            let slot = self.child_slot((at.id(), at.view()), key, true)?;
-            let child = self.child(at.id(), at.view(), slot)?;
-            self.pages.prefetch(child);
-            level -= 1;
-            let next = match level {
-                0 => self.pages.read_again(child)?,
-                _ => self.pages.read(child)?,
-            };
-            self.check_page(child, next.view(), level)?;
-            at = next;
-        }
-        debug_assert_eq!(at.view().level(), 0, "the way ends at a leaf");
-        Ok(at)
-    }
-
     pub(crate) fn copy_fence(
         &self,
         at: &ReadGuard<'_>,

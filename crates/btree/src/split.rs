@@ -383,6 +383,7 @@ impl Tree {
         debug_assert_eq!(change.view(page).next_page(), new_id, "linked both ways");
         debug_assert_eq!(change.view(new).prev_page(), page_id, "linked both ways");
         assert!(change.logged_bytes() as u64 <= STRUCTURE_LOG_BYTES_MAX);
+        self.splits.reshaped();
         change.finish(&mut TransactionChain::default());
         self.count_split(wish, division.fall, page_id, (page_id, new_id));
         Ok(())
@@ -437,6 +438,7 @@ impl Tree {
         self.format_and_fill(&mut change, root, wish.level + 1, &format, &entries);
         debug_assert_eq!(change.view(root).slot_count(), 2, "the root has two children at first");
         assert!(change.logged_bytes() as u64 <= STRUCTURE_LOG_BYTES_MAX);
+        self.splits.reshaped();
         change.finish(&mut TransactionChain::default());
         self.count_split(wish, division.fall, self.root, ids);
         self.splits.root_grew(wish.builds);

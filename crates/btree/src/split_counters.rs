@@ -46,6 +46,8 @@ pub struct SplitCounters {
     interior: LevelCounters,
     roots: AtomicU64,
     loaded_roots: AtomicU64,
+    /// How often a page was given other keys, or may have been.
+    reshaped: AtomicU64,
     /// The pages that the last split of a leaf has left, as numbers.
     last: [AtomicU64; 2],
     /// Where leaves were split.
@@ -211,6 +213,19 @@ impl SplitCounters {
     pub(crate) fn root_grew(&self, by_load: bool) {
         let roots = if by_load { &self.loaded_roots } else { &self.roots };
         roots.fetch_add(1, Relaxed);
+    }
+
+    /// Pages are about to have other keys: counted while all of them and the pages above are
+    /// latched exclusively.
+    pub(crate) fn reshaped(&self) {
+        self.reshaped.fetch_add(1, Relaxed);
+    }
+
+    /// How often that was. Who reads it before he latches a root, and under a leaf's latch the same
+    /// again, has come to the key's leaf: the latches order it.
+    #[inline]
+    pub(crate) fn reshapings(&self) -> u64 {
+        self.reshaped.load(Relaxed)
     }
 
     /// An empty page of a level was given back.

@@ -127,6 +127,11 @@ impl Tree {
         self.shape.key_of(Part::Leaf, record, fields)
     }
 
+    /// The key of a leaf record that is yet to be built of these fields.
+    pub fn key_of_row<'a>(&self, row: &[Field<'a>], key: &mut KeyFields<'a>) {
+        self.shape.order.columns().iter().for_each(|column| key.push(row[column.leaf_column]));
+    }
+
     /// Where an interior entry leads; `None` when its bytes make no sense.
     pub fn child_of(&self, entry: &[u8]) -> Option<PageId> {
         self.shape.child_of(entry)

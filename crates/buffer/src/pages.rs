@@ -297,6 +297,20 @@ impl Pages {
         }
     }
 
+    /// A page is latched soon: it is read if it is not in memory, and comes near.
+    ///
+    /// # Errors
+    /// 823, 824 or 701.
+    #[inline]
+    pub fn expect(&self, id: PageId) -> Result<(), BufferError> {
+        let slot = self.slot(id)?;
+        if !state::is_resident(slot.state()) {
+            drop(self.read_again(id)?);
+        }
+        slot.address().prefetch();
+        Ok(())
+    }
+
     /// The exclusive latch if nobody has one and the page is in memory.
     pub fn try_write(&self, id: PageId) -> Option<WriteGuard<'_>> {
         let slot = self.slot(id).ok()?;

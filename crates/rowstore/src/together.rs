@@ -1,10 +1,11 @@
 //! A new row's entries, put into several indexes of its table in one log group.
 //!
 //! ```text
-//!   each index: spell the entry, find its leaf and slot     shared latches, let go
-//!   each index: lock the key and its page                   no latch
-//!   each index: latch the leaf again                        without waiting
-//!   one group:  begin, an insert for each index             all leaves latched
+//!   each index: spell the entry, find its leaf      shared latches, let go
+//!   each index: lock the key and its page           no latch
+//!   each index: latch the leaf                      without waiting
+//!   each index: find the slot                       all leaves latched
+//!   one group:  begin, an insert for each index     all leaves latched
 //! ```
 //!
 //! Whatever is not as plain as that is left to inserts one by one, which wait, split, revive
@@ -12,8 +13,8 @@
 //! that is not to be had. Locks that were got on the way stay then; they are asked for again.
 //!
 //! What it is for: the code that an insert runs is as large as a processor's cache of code, so
-//! six inserts one by one bring all of it near six times; here each part runs for all entries.
-//! A row asks for the log once.
+//! six inserts one by one bring all of it near six times; here each part runs for all entries. The
+//! leaves come near while others are looked for. A row asks for the log once.
 //!
 //! Invariants
 //!  1. Nothing is waited for while a leaf is latched: trees have no order among each other.
@@ -27,7 +28,7 @@ use crate::error::RowResult;
 use crate::hobt::RowHobt;
 use access::{Entry, LockPlan, TOGETHER_MAX, TableSink, Together};
 use base::limits::RECORD_BYTES_MAX;
-use btree::{LeafWrite, Spot};
+use btree::{KeyFields, LatchedSpot, LeafWrite, Spot};
 use buffer::{Change, PageRef};
 use lock::{Mode, Resource};
 use page::{Field, Previous, VersionTag};
@@ -59,12 +60,11 @@ impl RowHobt {
         if let Some(xsn) = self.draw(work)? {
             VersionTag::new(xsn, Previous::None).put(&mut entry.record);
         }
-        let mut key = btree::KeyFields::default();
-        self.key_of_record(&entry.record, &mut key);
+        let mut key = KeyFields::default();
+        tree.key_of_row(row, &mut key);
         entry.key_hash = key_hash(tree.order(), key.as_slice());
-        let spot = self.counting_waits(|| tree.find_spot(key.as_slice(), entry.record.len()))?;
-        let Some(spot) = spot else { return Ok(false) };
-        (entry.page, entry.slot, entry.lsn) = (spot.page, spot.slot, spot.lsn);
+        let spot = self.counting_waits(|| tree.find_spot(key.as_slice()))?;
+        (entry.page, entry.reshaped) = (spot.page, spot.reshaped);
         Ok(true)
     }
 
@@ -89,11 +89,21 @@ impl RowHobt {
         Resource::key(self.home.database, self.spec.hobt, entry.key_hash)
     }
 
-    fn latch_entry(&self, entry: &Entry) -> RowResult<Option<LeafWrite<'_>>> {
-        let spot = Spot { page: entry.page, slot: entry.slot, lsn: entry.lsn };
-        let leaf = self.tree().latch_spot(&spot, &entry.record)?;
+    fn latch_entry(&self, entry: &Entry) -> Option<LatchedSpot<'_>> {
+        let spot = Spot { page: entry.page, reshaped: entry.reshaped };
+        let leaf = self.tree().latch_spot(&spot);
         // Invariant 2.
-        Ok(leaf.filter(|_| !self.state.ranges.load(Relaxed)))
+        leaf.filter(|_| !self.state.ranges.load(Relaxed))
+    }
+
+    fn search_entry<'h>(
+        &'h self,
+        leaf: LatchedSpot<'h>,
+        entry: &Entry,
+    ) -> RowResult<Option<LeafWrite<'h>>> {
+        let mut key = KeyFields::default();
+        self.key_of_record(&entry.record, &mut key);
+        Ok(self.tree().search_spot(leaf, key.as_slice(), entry.record.len())?)
     }
 }
 
@@ -122,9 +132,17 @@ pub(crate) fn put<'h>(
         }
     }
     work.part(&first.home).reserve(2 * bytes + LOGGED_BESIDE * entries.len())?;
+    let mut latched = [const { None }; TOGETHER_MAX];
+    for ((hobt, entry), latched) in each().zip(&mut latched) {
+        *latched = hobt.latch_entry(entry);
+        if latched.is_none() {
+            return Ok(false);
+        }
+    }
     let mut leaves = [const { None }; TOGETHER_MAX];
-    for ((hobt, entry), leaf) in each().zip(&mut leaves) {
-        *leaf = hobt.latch_entry(entry)?;
+    for ((hobt, entry), (latched, leaf)) in each().zip(latched.iter_mut().zip(&mut leaves)) {
+        let Some(latched) = latched.take() else { return Ok(false) };
+        *leaf = hobt.search_entry(latched, entry)?;
         if leaf.is_none() {
             return Ok(false);
         }
