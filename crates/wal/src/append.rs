@@ -18,8 +18,8 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// Closed blocks beyond which an appender writes the log itself (wait LOGBUFFER).
 const CLOSED_BLOCKS_MAX: usize = 64;
-/// Closed blocks beyond which the log writer is woken.
-const CLOSED_BLOCKS_WAKE: usize = 4;
+/// Closed blocks from which on the log writer is woken when one more is: 1 MB at a time.
+const CLOSED_BLOCKS_WAKE: usize = 16;
 /// Written blocks kept in memory, so that short rollbacks read no disk.
 const RECENT_BLOCKS: usize = 16;
 /// Buffers kept for new blocks: as many as may be closed before one is written.
@@ -207,10 +207,11 @@ impl Log {
         if self.mutations.has(Fault::LostTail) {
             group.lose_tail();
         }
-        let (appended, waiting) = {
+        let (appended, waiting, closed) = {
             let mut tail = self.tail.lock();
             let began = tail.hold_begins();
-            if !tail.open_block_has_room(group.bytes.len(), group.count) {
+            let closes = !tail.open_block_has_room(group.bytes.len(), group.count);
+            if closes {
                 tail.next_block(group.bytes.len());
                 self.publish_free(&tail);
             }
@@ -226,13 +227,13 @@ impl Log {
             debug_assert_eq!(next.0 - first.0, group.count as u64, "an LSN for each record");
             self.next.store(next.0, Release);
             tail.hold_ends(began);
-            (Appended { first, last: Lsn(next.0 - 1) }, tail.closed.len())
+            (Appended { first, last: Lsn(next.0 - 1) }, tail.closed.len(), closes)
         };
         debug_assert!(chain.id == 0 || chain.last <= appended.last, "the chain ends here");
         group.clear();
         if waiting >= CLOSED_BLOCKS_MAX {
             self.flush_closed();
-        } else if waiting >= CLOSED_BLOCKS_WAKE {
+        } else if closed && waiting >= CLOSED_BLOCKS_WAKE {
             self.writer_wanted.signal();
         }
         appended
