@@ -19,6 +19,7 @@ mod messages;
 mod process;
 mod prove;
 mod ratchet;
+mod release;
 mod survey;
 mod test;
 mod tidy;
@@ -51,6 +52,8 @@ enum Choice {
     Prove(prove::Options),
     /// Kill a real server again and again; verify what it recovers
     Kills(prove::kills::Options),
+    /// Build the binary to ship, guided by a profile: target/guided/release/ghostlight
+    Release,
     /// Look at a real server's system calls: nobody is told of a commit before its sync
     Trace(prove::trace::Options),
 }
@@ -68,6 +71,7 @@ fn main() -> ExitCode {
         Choice::Golden(options) => golden::run(&workspace, &options),
         Choice::Prove(options) => prove::run(&workspace, &options),
         Choice::Kills(options) => prove::kills::run(&workspace, &options),
+        Choice::Release => release::run(&workspace),
         Choice::Trace(options) => prove::trace::run(&workspace, &options),
     });
     match outcome {

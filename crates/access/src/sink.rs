@@ -86,6 +86,12 @@ pub trait TableSink: Send + Sync {
     /// See [`WriteError`].
     fn delete(&self, work: &mut Work, key: RowKey<'_>, locks: &LockPlan) -> Result<(), WriteError>;
 
+    /// Whether entries may be put here together with others, as far as is known without a look at
+    /// the rows.
+    fn goes_together(&self, _locks: &LockPlan) -> bool {
+        false
+    }
+
     /// Spells a new row's entry and finds its place, to be put together with the row's others.
     /// `false`, and nothing is done, where it has to be inserted by itself.
     ///
@@ -102,8 +108,8 @@ pub trait TableSink: Send + Sync {
     }
 
     /// Puts the entries that the hobts of a table have prepared, in one log group; `hobt` gives
-    /// them by their numbers. `false` where somebody is in the way, or a leaf has no room: locks
-    /// may be held then, and nothing is put.
+    /// them by their numbers. `false` where somebody is in the way, or a leaf has no room: keys
+    /// that nobody has may be locked then, and nothing is put.
     ///
     /// # Errors
     /// See [`WriteError`].

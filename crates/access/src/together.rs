@@ -7,6 +7,8 @@ use base::PageId;
 
 /// Hobts that a row may be put into so.
 pub const TOGETHER_MAX: usize = 16;
+/// Bytes that its records may have together: a log group has 60 KB.
+const BYTES_MAX: usize = 32 << 10;
 
 /// An entry, and where it is to be put.
 #[derive(Default)]
@@ -36,9 +38,9 @@ impl Together {
         self.count = 0;
     }
 
-    /// Room for one entry more; `None` where a row has more of them than are put together.
+    /// Room for one entry more; `None` where they are too many.
     pub fn next(&mut self, hobt: usize) -> Option<&mut Entry> {
-        if self.count == TOGETHER_MAX {
+        if self.count == TOGETHER_MAX || self.bytes() > BYTES_MAX {
             return None;
         }
         if self.count == self.entries.len() {
@@ -49,6 +51,11 @@ impl Together {
         entry.hobt = hobt;
         entry.record.clear();
         Some(entry)
+    }
+
+    /// Bytes of their records. The last one, which may go beyond the bound, is a record's.
+    pub fn bytes(&self) -> usize {
+        self.entries().iter().map(|entry| entry.record.len()).sum()
     }
 
     /// Those of the row at hand, in the order in which they were prepared.

@@ -17,6 +17,8 @@
 //!     split off, less those that were freed since the counters began with the empty tree; its
 //!     interior pages likewise, with the roots that grew in the place of the one.
 //!  2. What is counted stays counted when its writer rolls back: so do the pages.
+//!  3. All who have the tree open count in the same counters: a leaf's keys are known by them
+//!     (`spot.rs`).
 
 use crate::key::KeyBuf;
 use base::PageId;

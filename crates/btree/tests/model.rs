@@ -114,13 +114,35 @@ fn backwards(tree: &Tree) -> Vec<Vec<u8>> {
     all
 }
 
+/// A leaf that was found for a key some steps ago: whatever has become of the tree meanwhile, it is
+/// the key's, or it is not taken for that.
+fn check_spot(tree: &Tree, key: &ModelKey, spot: &btree::Spot) -> bool {
+    let bytes = key_bytes(key);
+    let fields = fields_of(&bytes);
+    let latched = tree.latch_spot(spot);
+    let found = latched.and_then(|leaf| tree.search_spot(leaf, &fields, 40).unwrap());
+    let Some(leaf) = found else { return false };
+    let (place, exact) = ((leaf.page_id(), leaf.slot()), leaf.is_exact());
+    assert!(leaf.has_room(40) && !exact);
+    drop(leaf);
+    let sought = tree.seek_write(&fields).unwrap();
+    assert_eq!((place, false), ((sought.page_id(), sought.slot()), sought.is_exact()));
+    true
+}
+
 fn run_model(seed: u64, schema: Schema, keys: u64, steps: u32) {
     in_simulation(seed, |disk| {
         let rig = Rig::create(disk, schema, 64);
         let tree = rig.tree(schema);
         let mut random = Random::new(seed);
         let (mut model, mut group) = (BTreeMap::new(), Group::new());
+        let (mut spot, mut taken, mut left) = (None, 0, 0);
         for step in 0..steps {
+            if step % 8 == 0 {
+                let key = schema.key(random.below(keys) as u32);
+                let found = tree.find_spot(&fields_of(&key_bytes(&key))).unwrap();
+                spot = Some((key, found));
+            }
             // Now and then a run of expunges, so that leaves and interior pages go.
             let op = match drawn_op(&mut random, schema, keys) {
                 op if step / 500 % 3 == 2 && !random.one_in(6) => Op::Expunge(op.key().clone()),
@@ -138,6 +160,14 @@ fn run_model(seed: u64, schema: Schema, keys: u64, steps: u32) {
             if random.one_in(8) {
                 rig::reorganize(&tree, schema, &mut group, &mut random, keys);
             }
+            if random.one_in(6)
+                && let Some((key, spot)) = spot.take()
+            {
+                match check_spot(&tree, &key, &spot) {
+                    true => taken += 1,
+                    false => left += 1,
+                }
+            }
             if step % 20 == 0 {
                 check_seeks(&tree, schema, &model, &mut random);
             }
@@ -146,6 +176,7 @@ fn run_model(seed: u64, schema: Schema, keys: u64, steps: u32) {
                 assert_eq!(rig.findings(&tree), Vec::<String>::new(), "seed {seed} step {step}");
             }
         }
+        assert!(taken > steps / 50 && left > 0, "{taken} leaves were the keys', {left} were not");
         let all = contents(&tree);
         assert!(all == expected(schema, &model));
         assert_eq!(backwards(&tree), all.into_iter().map(|(_, r)| r).collect::<Vec<_>>());

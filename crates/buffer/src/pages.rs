@@ -318,6 +318,7 @@ impl Pages {
             Latched::Resident => {
                 reads::count_logical();
                 self.counters.add(Event::PageLookup, 1);
+                slot.state().fetch_or(state::REFERENCED, Relaxed);
                 debug_assert!(state::is_resident(slot.state()), "only its holder evicts it");
                 Some(WriteGuard { slot })
             }

@@ -14,6 +14,10 @@ use plan::{EntryField, IndexTarget, Slot};
 use types::datetime::DateFormat;
 use types::{Fit, SqlType, Value, coerce_for_column, is_dated};
 
+/// So often in a row entries are tried to be put at once; then so many rows go without a try.
+const REFUSALS_MAX: u8 = 3;
+const ROWS_PASSED: u8 = 32;
+
 /// A target ready to be written.
 pub(crate) struct Target {
     pub(crate) table: plan::Target,
@@ -35,6 +39,8 @@ pub(crate) struct Target {
     key: Stored,
     /// A new row's entries, where they are put into all indexes at once.
     together: Option<Together>,
+    /// How often in a row they were not, and rows for which that is not tried.
+    refusals: (u8, u8),
 }
 
 /// A text that a column takes without a change.
@@ -111,6 +117,7 @@ impl Target {
             row: Stored::default(),
             key: Stored::default(),
             together: goes_together(table).then(Together::default),
+            refusals: (0, 0),
         })
     }
 
@@ -283,9 +290,25 @@ impl Target {
         columns: &[Option<Slot>],
         locks: &LockPlan,
     ) -> SqlResult<bool> {
+        if self.together.is_none() {
+            return Ok(false);
+        }
+        if self.refusals.1 > 0 {
+            self.refusals.1 -= 1;
+            return Ok(false);
+        }
+        let hobts = run.hobts;
+        if !self.hobts.iter().all(|hobt| hobts[*hobt].goes_together(locks)) {
+            return Ok(false);
+        }
         let Some(mut together) = self.together.take() else { return Ok(false) };
         let done = self.put_together(run, columns, locks, &mut together);
         self.together = Some(together);
+        match done {
+            Ok(false) if self.refusals.0 == REFUSALS_MAX => self.refusals.1 = ROWS_PASSED,
+            Ok(false) => self.refusals.0 += 1,
+            Ok(true) | Err(_) => self.refusals.0 = 0,
+        }
         done
     }
 

@@ -113,6 +113,10 @@ impl TableSink for RowHobt {
         done
     }
 
+    fn goes_together(&self, locks: &LockPlan) -> bool {
+        self.puts_together(locks)
+    }
+
     fn prepare(
         &self,
         work: &mut Work,

@@ -2,15 +2,15 @@
 //!
 //! ```text
 //!   each index: spell the entry, find its leaf      shared latches, let go
-//!   each index: lock the key and its page           no latch
-//!   each index: latch the leaf                      without waiting
-//!   each index: find the slot                       all leaves latched
+//!   each index: latch the leaf, find the slot       without waiting
+//!   each index: lock the page and the key           without waiting, all leaves latched
 //!   one group:  begin, an insert for each index     all leaves latched
 //! ```
 //!
 //! Whatever is not as plain as that is left to inserts one by one, which wait, split, revive
 //! ghosts and say what is wrong: a key that is there, a leaf without room, a lock in use, a latch
-//! that is not to be had. Locks that were got on the way stay then; they are asked for again.
+//! that is not to be had, damage. Locks that were got on the way stay then, of keys that nobody
+//! has; they are asked for again.
 //!
 //! What it is for: the code that an insert runs is as large as a processor's cache of code, so
 //! six inserts one by one bring all of it near six times; here each part runs for all entries. The
@@ -21,26 +21,36 @@
 //!  2. Nobody guards ranges of these indexes (`gap.rs`, invariant 3), which is asked under the
 //!     latches.
 //!  3. All is checked before anything is changed: a group is whole or absent.
+//!  4. A key is locked when it was seen that nobody has it, before its leaf is let go.
 
 use crate::activity::Deed;
-use crate::entry_lock::{RowLock, Tried, key_hash};
+use crate::entry_lock::key_hash;
 use crate::error::RowResult;
 use crate::hobt::RowHobt;
 use access::{Entry, LockPlan, TOGETHER_MAX, TableSink, Together};
+use base::PageId;
 use base::limits::RECORD_BYTES_MAX;
 use btree::{KeyFields, LatchedSpot, LeafWrite, Spot};
 use buffer::{Change, PageRef};
-use lock::{Mode, Resource};
+use lock::{Duration, Mode, Resource};
 use page::{Field, Previous, VersionTag};
 use std::sync::atomic::Ordering::Relaxed;
 use work::Work;
 
-/// Records of one group together, at most: a group has 60 KB.
-const BYTES_MAX: usize = 32 << 10;
 /// What an insert logs beside its record, and its undo.
 const LOGGED_BESIDE: usize = 256;
 
+/// One thing for each entry.
+type Each<T> = [Option<T>; TOGETHER_MAX];
+
 impl RowHobt {
+    /// What is known without a look at the tree.
+    pub(crate) fn puts_together(&self, plan: &LockPlan) -> bool {
+        let plain = self.tree.is_some() && !self.spec.uniquifier && !self.spec.pieces;
+        // Who reads as of a moment is refused what has changed since: that is judged one by one.
+        plain && plan.unchanged_since.is_none() && !self.state.ranges.load(Relaxed)
+    }
+
     /// Spells an entry and finds its place; `false` where it is to be inserted by itself.
     pub(crate) fn prepare_entry(
         &self,
@@ -49,9 +59,7 @@ impl RowHobt {
         plan: &LockPlan,
         entry: &mut Entry,
     ) -> RowResult<bool> {
-        let Some(tree) = self.tree.as_ref().filter(|_| self.goes_together(plan)) else {
-            return Ok(false);
-        };
+        let tree = self.tree();
         let bytes = self.layout.encoded_len(row, false);
         if bytes > RECORD_BYTES_MAX || self.is_noted(work, plan)? {
             return Ok(false);
@@ -63,47 +71,46 @@ impl RowHobt {
         let mut key = KeyFields::default();
         tree.key_of_row(row, &mut key);
         entry.key_hash = key_hash(tree.order(), key.as_slice());
-        let spot = self.counting_waits(|| tree.find_spot(key.as_slice()))?;
+        // Damage is told by who meets it in the order of the indexes.
+        let spot = self.counting_waits(|| tree.find_spot(key.as_slice()));
+        let Ok(spot) = spot else { return Ok(false) };
         (entry.page, entry.reshaped) = (spot.page, spot.reshaped);
         Ok(true)
     }
 
-    /// What is known without a look at the tree.
-    fn goes_together(&self, plan: &LockPlan) -> bool {
-        let plain = !self.spec.uniquifier && !self.spec.pieces;
-        // Who reads as of a moment is refused what has changed since: that is judged one by one.
-        plain && plan.unchanged_since.is_none() && !self.state.ranges.load(Relaxed)
-    }
-
-    /// Locks an entry's key and its page; `false` where that would wait.
-    fn lock_entry(&self, work: &mut Work, plan: &LockPlan, entry: &Entry) -> RowResult<bool> {
-        if self.lock_for_change(work, plan)? {
-            return Ok(true);
-        }
-        let key = self.entry_resource(entry);
-        let tried = self.try_changed(work, entry.page, key, RowLock::Long(Mode::X))?;
-        Ok(matches!(tried, Tried::Granted))
-    }
-
-    fn entry_resource(&self, entry: &Entry) -> Resource {
-        Resource::key(self.home.database, self.spec.hobt, entry.key_hash)
-    }
-
     fn latch_entry(&self, entry: &Entry) -> Option<LatchedSpot<'_>> {
-        let spot = Spot { page: entry.page, reshaped: entry.reshaped };
-        let leaf = self.tree().latch_spot(&spot);
-        // Invariant 2.
-        leaf.filter(|_| !self.state.ranges.load(Relaxed))
+        self.tree().latch_spot(&Spot { page: entry.page, reshaped: entry.reshaped })
     }
 
-    fn search_entry<'h>(
-        &'h self,
-        leaf: LatchedSpot<'h>,
-        entry: &Entry,
-    ) -> RowResult<Option<LeafWrite<'h>>> {
+    fn search_entry<'h>(&'h self, leaf: LatchedSpot<'h>, entry: &Entry) -> Option<LeafWrite<'h>> {
         let mut key = KeyFields::default();
         self.key_of_record(&entry.record, &mut key);
-        Ok(self.tree().search_spot(leaf, key.as_slice(), entry.record.len())?)
+        let leaf = self.tree().search_spot(leaf, key.as_slice(), entry.record.len());
+        // Invariant 2.
+        leaf.ok().flatten().filter(|_| !self.state.ranges.load(Relaxed))
+    }
+
+    /// Locks an entry's page and key; `false` where somebody has them.
+    fn lock_entry(&self, work: &mut Work, page: PageId, entry: &Entry) -> RowResult<bool> {
+        let key = Resource::key(self.home.database, self.spec.hobt, entry.key_hash);
+        let page = self.page_resource(page);
+        let passes = self.is_optimized();
+        let duration = if passes { Duration::Short } else { Duration::Long };
+        self.did(Deed::PageLock);
+        if !work.try_lock_row_now(&self.locked(), page, Mode::IX, duration)? {
+            return Ok(false);
+        }
+        if !self.asks_now(work, key, (Mode::X, duration))? {
+            if passes {
+                work.locks().release(work.owner(), page);
+            }
+            return Ok(false);
+        }
+        if passes {
+            work.row_passes(key, Some(page));
+        }
+        debug_assert!(self.holds(work, key, Mode::X), "what was granted is held");
+        Ok(true)
     }
 }
 
@@ -114,48 +121,34 @@ pub(crate) fn put<'h>(
     entries: &Together,
     plan: &LockPlan,
 ) -> RowResult<bool> {
-    let entries = entries.entries();
-    let bytes: usize = entries.iter().map(|entry| entry.record.len()).sum();
-    let mut hobts: [Option<&'h RowHobt>; TOGETHER_MAX] = [None; TOGETHER_MAX];
-    for (place, entry) in hobts.iter_mut().zip(entries) {
+    let mut hobts: Each<&'h RowHobt> = [None; TOGETHER_MAX];
+    for (place, entry) in hobts.iter_mut().zip(entries.entries()) {
         *place = hobt(entry.hobt).as_any().and_then(|hobt| hobt.downcast_ref());
     }
-    let hobts = &hobts[..entries.len()];
+    let hobts = &hobts[..entries.entries().len()];
     let Some(first) = hobts.first().copied().flatten() else { return Ok(false) };
-    if bytes > BYTES_MAX || hobts.iter().any(Option::is_none) {
-        return Ok(false);
-    }
-    let each = || hobts.iter().copied().flatten().zip(entries);
-    for (hobt, entry) in each() {
-        if !hobt.lock_entry(work, plan, entry)? {
-            return Ok(false);
-        }
-    }
-    work.part(&first.home).reserve(2 * bytes + LOGGED_BESIDE * entries.len())?;
-    let mut latched = [const { None }; TOGETHER_MAX];
-    for ((hobt, entry), latched) in each().zip(&mut latched) {
-        *latched = hobt.latch_entry(entry);
-        if latched.is_none() {
-            return Ok(false);
-        }
-    }
-    let mut leaves = [const { None }; TOGETHER_MAX];
-    for ((hobt, entry), (latched, leaf)) in each().zip(latched.iter_mut().zip(&mut leaves)) {
-        let Some(latched) = latched.take() else { return Ok(false) };
-        *leaf = hobt.search_entry(latched, entry)?;
-        if leaf.is_none() {
-            return Ok(false);
+    let covered = first.lock_for_change(work, plan)?;
+    let bytes = entries.bytes();
+    // Before the latches, as it may wait.
+    work.part(&first.home).reserve(2 * bytes + LOGGED_BESIDE * hobts.len())?;
+    let Some(mut leaves) = latched(hobts, entries.entries()) else { return Ok(false) };
+    if !covered {
+        for (n, (hobt, entry)) in each(hobts, entries).enumerate() {
+            let page = leaves[n].as_ref().map(LeafWrite::page_id);
+            if !hobt.lock_entry(work, page.expect("each entry has its leaf"), entry)? {
+                return Ok(false);
+            }
         }
     }
     let session = work.session();
     let part = work.part(&first.home);
     let (begin, undo) = (part.begin(), part.undo());
     let mut change = Change::new(&first.home.pages, &mut part.group);
-    let mut places: [Option<(PageRef, u16)>; TOGETHER_MAX] = [None; TOGETHER_MAX];
+    let mut places: Each<(PageRef, u16)> = [None; TOGETHER_MAX];
     for (place, leaf) in places.iter_mut().zip(&mut leaves) {
         *place = leaf.take().map(|leaf| leaf.join(&mut change));
     }
-    let placed = || each().zip(places.iter().flatten());
+    let placed = || each(hobts, entries).zip(places.iter().flatten());
     for ((hobt, entry), &(page, slot)) in placed() {
         hobt.tree().check_insert(&change, page, slot, &entry.record)?;
     }
@@ -164,10 +157,33 @@ pub(crate) fn put<'h>(
         hobt.tree().insert_checked(&mut change, page, slot, &entry.record, undo);
     }
     change.finish(&mut part.chain);
-    part.logged(2 * bytes + 64 * (entries.len() - 1));
-    for (hobt, _) in each() {
+    part.logged(2 * bytes + 64 * (hobts.len() - 1));
+    for (hobt, _) in each(hobts, entries) {
         hobt.count_rows(1);
         hobt.did(Deed::LeafInsert);
     }
     Ok(true)
+}
+
+fn each<'a, 'h>(
+    hobts: &'a [Option<&'h RowHobt>],
+    entries: &'a Together,
+) -> impl Iterator<Item = (&'h RowHobt, &'a Entry)> {
+    hobts.iter().map_while(|hobt| *hobt).zip(entries.entries())
+}
+
+/// The leaves of all entries at their slots, if they are to be had and take the records. The first
+/// one is the base's, where sessions meet most: it is latched last.
+fn latched<'h>(hobts: &[Option<&'h RowHobt>], entries: &[Entry]) -> Option<Each<LeafWrite<'h>>> {
+    let mut spots: Each<LatchedSpot<'h>> = [const { None }; TOGETHER_MAX];
+    let mut leaves: Each<LeafWrite<'h>> = [const { None }; TOGETHER_MAX];
+    for n in 1..entries.len() {
+        spots[n] = Some(hobts[n]?.latch_entry(&entries[n])?);
+    }
+    for n in 1..entries.len() {
+        leaves[n] = Some(hobts[n]?.search_entry(spots[n].take()?, &entries[n])?);
+    }
+    let base = hobts[0]?.latch_entry(&entries[0])?;
+    leaves[0] = Some(hobts[0]?.search_entry(base, &entries[0])?);
+    Some(leaves)
 }

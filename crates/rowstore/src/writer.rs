@@ -130,7 +130,7 @@ impl RowHobt {
         }
     }
 
-    fn asks_now(
+    pub(crate) fn asks_now(
         &self,
         work: &mut Work,
         row: Resource,
