@@ -14,7 +14,7 @@ use std::time::Instant;
 const FEW: usize = 2;
 const MANY: usize = 32;
 /// Rows of one run, of all its sessions.
-const ROWS: i64 = 160_000;
+const ROWS: i64 = 1_280_000;
 /// The few and the many begin by turns: the machine's speed drifts, and the table grows.
 const REPETITIONS: usize = 9;
 const SHARE_MAX: f64 = 0.10;
