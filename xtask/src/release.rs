@@ -6,10 +6,11 @@
 //! other code guides nothing.
 
 use crate::process;
-use crate::prove::{lines::Tools, program};
+use crate::prove::{crowd::asked, lines::Tools, program, scene};
 use crate::workspace::{Outcome, Workspace};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
 
 /// What it is trained by, in this order.
 const TRAINING: [&str; 3] = [
@@ -17,6 +18,10 @@ const TRAINING: [&str; 3] = [
     "xtask/training/1_rows.sql",
     "xtask/training/2_reads.sql",
 ];
+
+/// Then so many clients, each with so many requests that commit a row.
+const CLIENTS: usize = 8;
+const REQUESTS: usize = 2_000;
 
 pub(crate) fn run(workspace: &Workspace) -> Outcome<bool> {
     let tools = Tools::find()?;
@@ -61,5 +66,17 @@ fn train(workspace: &Workspace, binary: &Path, data: &Path) -> Outcome<()> {
     if !process::succeeds(client)? {
         return Err("the training does not run".to_owned());
     }
+    commit_rows(&server)?;
     server.stop().map(drop)
+}
+
+fn commit_rows(server: &program::Serving) -> Outcome<()> {
+    let client = || {
+        let mut client = scene::session(server, "WritePath")?;
+        (0..REQUESTS).try_for_each(|_| asked(&mut client, "EXEC dbo.AddPersons 1").map(drop))
+    };
+    thread::scope(|scope| {
+        let clients: Vec<_> = (0..CLIENTS).map(|_| scope.spawn(client)).collect();
+        clients.into_iter().try_for_each(|one| one.join().map_err(|_| "a client panicked")?)
+    })
 }

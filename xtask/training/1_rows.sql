@@ -10,7 +10,7 @@ EXEC sp_flush_log;
 GO
 ALTER DATABASE WritePath SET DELAYED_DURABILITY = DISABLED;
 GO
-EXEC dbo.AddPersons 3000;
+EXEC dbo.AddPersons 25000;
 GO
 CREATE TABLE dbo.Account
 (
