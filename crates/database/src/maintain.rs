@@ -52,7 +52,7 @@ impl Database {
         }));
         self.log.relief().served_by(&self.stopping);
         let database = Arc::clone(self);
-        tasks.push(os::task::spawn(&format!("checkpoint {name}"), move || {
+        tasks.push(os::task::spawn_background(&format!("checkpoint {name}"), move || {
             database.checkpoint_when_due();
         }));
         tasks

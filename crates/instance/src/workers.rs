@@ -59,7 +59,7 @@ impl Instance {
         let mut workers = self.workers.lock();
         let instance = self.arc();
         let stopping = Arc::clone(&self.stopping);
-        workers.push(os::task::spawn("lazy writer", move || {
+        workers.push(os::task::spawn_background("lazy writer", move || {
             let pool = Arc::clone(&instance.env.pool);
             drop(instance);
             while pause(&stopping, WaitKind::LazyWriterSleep, LAZY_WRITER_NS) {
@@ -68,7 +68,7 @@ impl Instance {
         }));
         let me = std::sync::Weak::clone(&self.me);
         let stopping = Arc::clone(&self.stopping);
-        workers.push(os::task::spawn("ghost cleaner", move || {
+        workers.push(os::task::spawn_background("ghost cleaner", move || {
             let mut places = GhostPlaces::new();
             while pause(&stopping, WaitKind::SleepTask, GHOST_CLEANER_NS) {
                 let Some(instance) = me.upgrade() else { return };
@@ -79,7 +79,7 @@ impl Instance {
         }));
         let me = std::sync::Weak::clone(&self.me);
         let stopping = Arc::clone(&self.stopping);
-        workers.push(os::task::spawn("statistics", move || {
+        workers.push(os::task::spawn_background("statistics", move || {
             while pause(&stopping, WaitKind::SleepTask, STATISTICS_NS) {
                 let Some(instance) = me.upgrade() else { return };
                 instance.gather_later();

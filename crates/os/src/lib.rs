@@ -14,6 +14,7 @@ pub mod entropy;
 pub mod latch;
 pub mod memory;
 pub mod park;
+mod policy;
 mod processor;
 pub mod sched;
 pub mod spin;

@@ -84,6 +84,23 @@ pub fn spawn<T: Send + 'static>(
     JoinHandle { outcome, thread }
 }
 
+/// The same for what nobody waits for: it takes no processor from who computes when it is woken.
+///
+/// # Panics
+/// When the operating system refuses a thread.
+pub fn spawn_background<T: Send + 'static>(
+    name: &str,
+    body: impl FnOnce() -> T + Send + 'static,
+) -> JoinHandle<T> {
+    let simulated = sched::current().is_some();
+    spawn(name, move || {
+        if !simulated {
+            crate::policy::batch();
+        }
+        body()
+    })
+}
+
 /// Runs `body`, which may start tasks that borrow what outlives this call ([`start_within`]); all
 /// of them have ended when it returns. Not for a simulator's tasks.
 pub fn scope<'env, T>(body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T) -> T {

@@ -46,6 +46,7 @@ fn as_many_compute_as_may_and_nobody_is_forgotten() {
     ones_that_never_look_stop_nobody();
     ones_that_look_let_others_go_first();
     a_new_request_comes_between_those_that_yield();
+    a_new_request_goes_before_those_that_have_used_a_quantum_up();
     who_goes_aside_leaves_its_turn();
     turn::limit(os::task::processors());
     who_is_given_a_turn_is_on_its_processor();
@@ -197,6 +198,37 @@ fn a_new_request_comes_between_those_that_yield() {
         one.join().unwrap();
         other.join().unwrap();
     }
+}
+
+/// It waits for one of those that compute, not for all that wait.
+fn a_new_request_goes_before_those_that_have_used_a_quantum_up() {
+    let yields = || os::wait::totals()[WaitKind::SosSchedulerYield as usize].count;
+    let stop = Arc::new(AtomicBool::new(false));
+    let busy = || {
+        let stop = Arc::clone(&stop);
+        request(move || {
+            while !stop.load(SeqCst) {
+                compute(10);
+                turn::look(false);
+            }
+        })
+    };
+    let many = 16 * LIMIT;
+    let busy: Vec<_> = (0..many).map(|_| busy()).collect();
+    let all_have = yields() + 2 * many as u64;
+    while yields() < all_have {
+        os::task::sleep_ns(1_000_000);
+    }
+    let mut gone_before: Vec<u64> = (0..9)
+        .map(|_| {
+            let before = yields();
+            request(move || yields() - before).join().unwrap()
+        })
+        .collect();
+    stop.store(true, SeqCst);
+    busy.into_iter().for_each(|r| r.join().unwrap());
+    gone_before.sort_unstable();
+    assert!(gone_before[4] <= LIMIT as u64, "{gone_before:?} of {many} went before it");
 }
 
 /// All turns are with threads that wait for the disk; another computes meanwhile.

@@ -16,7 +16,7 @@ const MANY: usize = 32;
 /// Rows of one run, of all its sessions.
 const ROWS: i64 = 1_280_000;
 /// The few and the many begin by turns: the machine's speed drifts, and the table grows.
-const REPETITIONS: usize = 9;
+const REPETITIONS: usize = 15;
 const SHARE_MAX: f64 = 0.10;
 const HOLD_NS_MAX: f64 = 1_000.0;
 /// How long the class was waited for that was waited for longest, in milliseconds.
@@ -31,6 +31,8 @@ const CLEAR: &str = "DBCC SQLPERF('sys.dm_os_latch_stats', CLEAR) WITH NO_INFOMS
 /// What one run of many sessions showed.
 struct Shown {
     rows_a_second: f64,
+    /// The server's processor time for each, in microseconds.
+    cpu_us: f64,
     /// Of the processors' time, waited for the worst class of latches.
     share: f64,
 }
@@ -57,8 +59,9 @@ pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
         ratios.push(many.rows_a_second / few.rows_a_second);
         shares.push(many.share);
         println!(
-            "  {FEW} sessions {:.0} rows a second, {MANY} sessions {:.0}; latches {:.3} of the time",
-            few.rows_a_second, many.rows_a_second, many.share
+            "  {FEW} sessions {:.0} rows a second, {:.2} us of CPU each, {MANY} sessions {:.0}, \
+             {:.2}; latches {:.3} of the time",
+            few.rows_a_second, few.cpu_us, many.rows_a_second, many.cpu_us, many.share
         );
     }
     let holds = (number(&mut client, TIMED)? - timed).max(1);
@@ -92,7 +95,8 @@ fn measure(server: &Serving, client: &mut Client, sessions: usize, rows: i64) ->
     asked(client, CLEAR)?;
     let (took, cpu) = insert(server, sessions, rows)?;
     let waited = number(client, LATCHES)? as f64 / 1e3;
-    Ok(Shown { rows_a_second: rows as f64 / took, share: waited / cpu })
+    let (rows_a_second, cpu_us) = (rows as f64 / took, cpu * 1e6 / rows as f64);
+    Ok(Shown { rows_a_second, cpu_us, share: waited / cpu })
 }
 
 /// All sessions at once, each its share: how long it took, and the server's processor time, in
