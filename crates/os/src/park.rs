@@ -7,8 +7,10 @@ use crate::sched;
 use parking_lot_core as plc;
 use std::time::{Duration, Instant};
 
-/// A turn is kept so long by who waits for what is mostly over at once.
-const BRIEFLY: Duration = Duration::from_micros(100);
+/// A turn is kept so long by who waits for what is mostly over at once. Where it is not, its holder
+/// has mostly been taken off its processor, and goes on where the waiting thread has made room:
+/// another that computes instead would be in its way, and soon wait for the same.
+const BRIEFLY: Duration = Duration::from_millis(1);
 
 /// Parks until [`wake_all`] or [`wake_one`] on the same address, unless `validate` says no.
 pub fn wait(address: usize, validate: impl FnOnce() -> bool) {

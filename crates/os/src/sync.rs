@@ -11,8 +11,9 @@ use crate::wait::{WaitKind, timed_latch};
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
-/// A mutex that is not free for so long is held by somebody who does not compute.
-const SHORT: Duration = Duration::from_micros(100);
+/// A mutex that is not free for so long is held by somebody who neither computes nor is about to
+/// ([`crate::park`]).
+const SHORT: Duration = Duration::from_millis(1);
 
 /// Mutual exclusion for short critical sections that do no I/O.
 #[derive(Default, Debug)]
