@@ -8,17 +8,16 @@
 //! Where the process was started with another policy than the ordinary one, or may not change it,
 //! it stays as it is. What a batch thread starts is one, too.
 
-use libc::{SCHED_BATCH, SCHED_OTHER, sched_param};
+use libc::{SCHED_BATCH, SCHED_OTHER, sched_getscheduler, sched_param, sched_setscheduler};
 
 /// From now on this thread is a batch.
 pub(crate) fn batch() {
-    // SAFETY: it takes and gives numbers; 0 is this thread.
-    let policy = unsafe { libc::sched_getscheduler(0) };
-    if policy != SCHED_OTHER {
-        return;
+    // SAFETY: 0 is this thread; all zeros are a value of `sched_param` (another libc than glibc has
+    // more in it than the priority), which is read during the call. Refused, it goes on as it was.
+    unsafe {
+        if sched_getscheduler(0) == SCHED_OTHER {
+            let param: sched_param = std::mem::zeroed();
+            let _ = sched_setscheduler(0, SCHED_BATCH, &raw const param);
+        }
     }
-    // SAFETY: all zeros are a value of it; another libc than glibc has more than the priority.
-    let param: sched_param = unsafe { std::mem::zeroed() };
-    // SAFETY: `param` is read during the call; 0 is this thread. Refused, it goes on as it was.
-    let _ = unsafe { libc::sched_setscheduler(0, SCHED_BATCH, &raw const param) };
 }
