@@ -8,8 +8,8 @@ use parking_lot_core as plc;
 use std::time::{Duration, Instant};
 
 /// A turn is kept so long by who waits for what is mostly over at once. Where it is not, its holder
-/// has mostly been taken off its processor, and goes on where the waiting thread has made room:
-/// another that computes instead would be in its way, and soon wait for the same.
+/// has mostly been taken off its processor: another that computes instead would soon wait for the
+/// same, and all who have waited would come back at once.
 const BRIEFLY: Duration = Duration::from_millis(1);
 
 /// Parks until [`wake_all`] or [`wake_one`] on the same address, unless `validate` says no.

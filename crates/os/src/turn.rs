@@ -73,7 +73,8 @@ const AGING: u64 = 16;
 const IDLE_LOOKS: u32 = 250;
 
 /// Of so many looks that follow each other within [`QUICK_NS`] each, one reads the clock.
-const QUICK_LOOKS: u32 = 16;
+/// Odd: between statements there are two, of which one says that it may hold locks.
+const QUICK_LOOKS: u32 = 15;
 const QUICK_NS: u64 = 2_000;
 
 /// Called with a turn for it; false gives the turn back.
@@ -113,6 +114,8 @@ type Processor = Option<usize>;
 struct Looks {
     /// So many more need not read the clock.
     spared: u32,
+    /// So many were spared when one has read it last.
+    of: u32,
     /// When one has read it last.
     at_ns: u64,
 }
@@ -164,9 +167,9 @@ static STATE: Mutex<State> = Mutex::new(State {
     monitor: Monitor::None,
 });
 static MONITOR_WANTED: Condvar = Condvar::new();
-/// How many want a turn, and how many of these are threads under way.
+/// How many want a turn, and how many of these go before requests that have not begun.
 static WANTING: AtomicUsize = AtomicUsize::new(0);
-static WANTING_THREADS: AtomicUsize = AtomicUsize::new(0);
+static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 static WOKEN: AtomicUsize = AtomicUsize::new(0);
 /// Whether more compute than the limit says.
 static BEYOND: AtomicBool = AtomicBool::new(false);
@@ -178,7 +181,7 @@ thread_local! {
     static WATCH: OnceCell<Arc<dyn Watch>> = const { OnceCell::new() };
     static TURN: Cell<Option<Turn>> = const { Cell::new(None) };
     static SEAT: OnceCell<Arc<Seat>> = const { OnceCell::new() };
-    static LOOKS: Cell<Looks> = const { Cell::new(Looks { spared: 0, at_ns: 0 }) };
+    static LOOKS: Cell<Looks> = const { Cell::new(Looks { spared: 0, of: 0, at_ns: 0 }) };
 }
 
 impl Looks {
@@ -193,10 +196,13 @@ impl Looks {
     }
 
     /// One has read the clock. What statements took so far is what the next ones are thought to
-    /// take; invariant 3 helps where they do not.
+    /// take: about twice as many looks are spared as before, since two may follow each other in one
+    /// place, whatever is between such pairs.
     fn note(now: u64) {
-        let quick = now - LOOKS.get().at_ns < u64::from(QUICK_LOOKS) * QUICK_NS;
-        LOOKS.set(Looks { spared: if quick { QUICK_LOOKS - 1 } else { 0 }, at_ns: now });
+        let Looks { of, at_ns, .. } = LOOKS.get();
+        let quick = now - at_ns < u64::from(of + 1) * QUICK_NS;
+        let of = if quick { (2 * of + 1).min(QUICK_LOOKS - 1) } else { 0 };
+        LOOKS.set(Looks { spared: of, of, at_ns: now });
     }
 }
 
@@ -281,10 +287,9 @@ impl State {
     }
 
     fn show(&self) {
-        let threads = self.wanting_threads();
-        WANTING.store(threads + self.new.len(), Relaxed);
+        WANTING.store(self.wanting_threads() + self.new.len(), Relaxed);
         WOKEN.store(self.woken.len(), Relaxed);
-        WANTING_THREADS.store(threads, Relaxed);
+        UNDER_WAY.store(self.woken.len() + self.paused.len(), Relaxed);
     }
 }
 
@@ -446,11 +451,13 @@ fn tell(what: impl Fn(&dyn Watch)) {
 pub fn renew() -> bool {
     let now = monotonic_ns();
     let turn = TURN.get().expect("whoever renews a turn has one");
-    let wanted = WANTING.load(Relaxed) > 0 && now - turn.since_ns > QUANTUM_NS;
-    if wanted || WANTING_THREADS.load(Relaxed) > 0 {
+    let wanted = WANTING.load(Relaxed) > 0;
+    if wanted && now - turn.since_ns > QUANTUM_NS || UNDER_WAY.load(Relaxed) > 0 {
         return false;
     }
-    TURN.set(Some(Turn { since_ns: now, ..turn }));
+    // While others want it, the requests that follow each other have one quantum.
+    let since_ns = if wanted { turn.since_ns } else { now };
+    TURN.set(Some(Turn { since_ns, ..turn }));
     true
 }
 
@@ -652,8 +659,9 @@ fn monitor() {
         let looking = LOOKING.lock().clone();
         looking.iter().filter_map(Weak::upgrade).for_each(|watch| watch.looks());
         let mut state = STATE.lock();
-        still_ns = if state.moves == seen { still_ns + LOOK_NS } else { 0 };
-        idle = if still_ns > 0 && !state.is_wanted() { idle + 1 } else { 0 };
+        let (still, wanted) = (state.moves == seen, state.is_wanted());
+        still_ns = if still && wanted { still_ns + LOOK_NS } else { 0 };
+        idle = if still && !wanted { idle + 1 } else { 0 };
         if idle > IDLE_LOOKS && state.computing == 0 {
             state.monitor = Monitor::Sleeps;
             while state.monitor == Monitor::Sleeps {
@@ -664,6 +672,7 @@ fn monitor() {
         if still_ns >= PATIENCE_NS
             && let Some(next) = state.next()
         {
+            still_ns = 0;
             state = started(state, next, Then::Works);
         }
         seen = state.moves;

@@ -228,7 +228,8 @@ fn a_new_request_goes_before_those_that_have_used_a_quantum_up() {
     stop.store(true, SeqCst);
     busy.into_iter().for_each(|r| r.join().unwrap());
     gone_before.sort_unstable();
-    assert!(gone_before[4] <= LIMIT as u64, "{gone_before:?} of {many} went before it");
+    let few = many as u64 / 4;
+    assert!(gone_before[4] <= few, "{gone_before:?} of {many} went before it");
 }
 
 /// All turns are with threads that wait for the disk; another computes meanwhile.
