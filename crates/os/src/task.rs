@@ -84,7 +84,7 @@ pub fn spawn<T: Send + 'static>(
     JoinHandle { outcome, thread }
 }
 
-/// The same for what is rarely waited for: when it is woken it takes no processor from who computes.
+/// The same for what is rarely waited for: woken, it takes no processor from who computes.
 ///
 /// # Panics
 /// When the operating system refuses a thread.
