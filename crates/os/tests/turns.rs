@@ -37,6 +37,17 @@ fn compute(us: u64) {
     }
 }
 
+/// A request that computes until it is stopped, and looks.
+fn busy(stop: &Arc<AtomicBool>) -> JoinHandle<()> {
+    let stop = Arc::clone(stop);
+    request(move || {
+        while !stop.load(SeqCst) {
+            compute(10);
+            turn::look(false);
+        }
+    })
+}
+
 /// One test, since all threads of the process share the turns.
 #[test]
 fn as_many_compute_as_may_and_nobody_is_forgotten() {
@@ -154,17 +165,8 @@ fn ones_that_look_let_others_go_first() {
     let yields = || os::wait::totals()[WaitKind::SosSchedulerYield as usize].count;
     let before = yields();
     let stop = Arc::new(AtomicBool::new(false));
-    let busy = || {
-        let stop = Arc::clone(&stop);
-        request(move || {
-            while !stop.load(SeqCst) {
-                compute(10);
-                turn::look(false);
-            }
-        })
-    };
     // More than the monitor may have given turns beyond the limit.
-    let busy: Vec<_> = (0..4 * LIMIT).map(|_| busy()).collect();
+    let busy: Vec<_> = (0..4 * LIMIT).map(|_| busy(&stop)).collect();
     while yields() < before + 10 {
         os::task::sleep_ns(1_000_000);
     }
@@ -204,17 +206,8 @@ fn a_new_request_comes_between_those_that_yield() {
 fn a_new_request_goes_before_those_that_have_used_a_quantum_up() {
     let yields = || os::wait::totals()[WaitKind::SosSchedulerYield as usize].count;
     let stop = Arc::new(AtomicBool::new(false));
-    let busy = || {
-        let stop = Arc::clone(&stop);
-        request(move || {
-            while !stop.load(SeqCst) {
-                compute(10);
-                turn::look(false);
-            }
-        })
-    };
     let many = 16 * LIMIT;
-    let busy: Vec<_> = (0..many).map(|_| busy()).collect();
+    let busy: Vec<_> = (0..many).map(|_| busy(&stop)).collect();
     let all_have = yields() + 2 * many as u64;
     while yields() < all_have {
         os::task::sleep_ns(1_000_000);
