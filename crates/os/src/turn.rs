@@ -26,8 +26,8 @@
 //!     others waiting by locks at most, and who waits for a lock has no turn.
 //!  2. No turn is free while somebody wants one: giving one back and asking for one are under the
 //!     same mutex. `start` is called without it.
-//!  3. When no turn has changed hands for [`PATIENCE_NS`] while one is wanted, one more is given: a
-//!     thread that never looks, or blocks where nobody counts it, delays others and stops nobody.
+//!  3. When no turn has changed hands for the longest quantum while one is wanted, one more is given:
+//!     a thread that never looks, or blocks where nobody counts it, delays others and stops nobody.
 //!  4. Threads that never took a turn are not counted, nor are simulated ones.
 //!  5. A processor is at most one turn's. A thread with a turn is bound to the turn's, or to none:
 //!     where a turn is beyond the number, or was given up for a system call, or was free, the
@@ -53,19 +53,20 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-/// A turn that others want is given up after this, where its request holds no locks: SQL Server's
-/// quantum. Who goes on after others finds little of what he works with in the
-/// processor's cache: where 32 sessions insert, that costs about 0.1 ms, the fortieth part of it.
+/// A turn that requests want which have not begun is given up after this, where its own holds no
+/// locks: SQL Server's quantum.
 const QUANTUM_NS: u64 = 4_000_000;
-/// The same where it may hold some: they should rather be given back first.
-const LONG_QUANTUM_NS: u64 = 8_000_000;
+/// So many times as long where only those want it who have computed for long, and wait for each
+/// other: who goes on after others finds little of what he works with in the processor's cache.
+/// Where 32 sessions insert, that costs 0.1 to 0.2 ms.
+const AMONG_LONG: u64 = 4;
+/// So many times as long where it may hold locks: they should rather be given back first.
+const WITH_LOCKS: u64 = 2;
 /// A turn beyond the limit is given up after this, where its request holds no locks: what answers
 /// sooner is better let go on.
 const BEYOND_NS: u64 = 500_000;
 /// So often the monitor looks while anybody computes.
 const LOOK_NS: u64 = 4_000_000;
-/// How long a turn is waited for when none changes hands: at least a quantum of any kind.
-const PATIENCE_NS: u64 = 8_000_000;
 /// So often somebody goes first who would not be the next, of those who have not begun and of those
 /// who have used a quantum up by turns.
 const AGING: u64 = 16;
@@ -73,7 +74,6 @@ const AGING: u64 = 16;
 const IDLE_LOOKS: u32 = 250;
 
 /// Of so many looks that follow each other within [`QUICK_NS`] each, one reads the clock.
-/// Odd: between statements there are two, of which one says that it may hold locks.
 const QUICK_LOOKS: u32 = 15;
 const QUICK_NS: u64 = 2_000;
 
@@ -109,15 +109,14 @@ struct Turn {
 /// The number of a turn's own one, if it has any.
 type Processor = Option<usize>;
 
-/// A thread's looks while others want a turn.
-#[derive(Clone, Copy)]
+/// A thread's looks while others want a turn. Cells of their own: each look counts.
 struct Looks {
     /// So many more need not read the clock.
-    spared: u32,
+    spared: Cell<u32>,
     /// So many were spared when one has read it last.
-    of: u32,
+    of: Cell<u32>,
     /// When one has read it last.
-    at_ns: u64,
+    at_ns: Cell<u64>,
 }
 
 /// Where a thread waits for a turn.
@@ -171,6 +170,8 @@ static MONITOR_WANTED: Condvar = Condvar::new();
 static WANTING: AtomicUsize = AtomicUsize::new(0);
 static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 static WOKEN: AtomicUsize = AtomicUsize::new(0);
+/// How many requests that have not begun want one.
+static NEW: AtomicUsize = AtomicUsize::new(0);
 /// Whether more compute than the limit says.
 static BEYOND: AtomicBool = AtomicBool::new(false);
 
@@ -181,28 +182,26 @@ thread_local! {
     static WATCH: OnceCell<Arc<dyn Watch>> = const { OnceCell::new() };
     static TURN: Cell<Option<Turn>> = const { Cell::new(None) };
     static SEAT: OnceCell<Arc<Seat>> = const { OnceCell::new() };
-    static LOOKS: Cell<Looks> = const { Cell::new(Looks { spared: 0, of: 0, at_ns: 0 }) };
+    static LOOKS: Looks =
+        const { Looks { spared: Cell::new(0), of: Cell::new(0), at_ns: Cell::new(0) } };
 }
 
 impl Looks {
     /// Whether this one reads the clock.
-    fn is_due() -> bool {
-        let looks = LOOKS.get();
-        let due = looks.spared == 0;
-        if !due {
-            LOOKS.set(Looks { spared: looks.spared - 1, ..looks });
-        }
-        due
+    fn is_due(&self) -> bool {
+        let spared = self.spared.get();
+        self.spared.set(spared.saturating_sub(1));
+        spared == 0
     }
 
     /// One has read the clock. What statements took so far is what the next ones are thought to
-    /// take: about twice as many looks are spared as before, since two may follow each other in one
-    /// place, whatever is between such pairs.
-    fn note(now: u64) {
-        let Looks { of, at_ns, .. } = LOOKS.get();
-        let quick = now - at_ns < u64::from(of + 1) * QUICK_NS;
+    /// take: about twice as many looks are spared as before.
+    fn note(&self, now: u64) {
+        let of = self.of.get();
+        let quick = now - self.at_ns.replace(now) < u64::from(of + 1) * QUICK_NS;
         let of = if quick { (2 * of + 1).min(QUICK_LOOKS - 1) } else { 0 };
-        LOOKS.set(Looks { spared: of, of, at_ns: now });
+        self.of.set(of);
+        self.spared.set(of);
     }
 }
 
@@ -290,6 +289,7 @@ impl State {
         WANTING.store(self.wanting_threads() + self.new.len(), Relaxed);
         WOKEN.store(self.woken.len(), Relaxed);
         UNDER_WAY.store(self.woken.len() + self.paused.len(), Relaxed);
+        NEW.store(self.new.len(), Relaxed);
     }
 }
 
@@ -452,7 +452,7 @@ pub fn renew() -> bool {
     let now = monotonic_ns();
     let turn = TURN.get().expect("whoever renews a turn has one");
     let wanted = WANTING.load(Relaxed) > 0;
-    if wanted && now - turn.since_ns > QUANTUM_NS || UNDER_WAY.load(Relaxed) > 0 {
+    if wanted && now - turn.since_ns > quantum() || UNDER_WAY.load(Relaxed) > 0 {
         return false;
     }
     // While others want it, the requests that follow each other have one quantum.
@@ -471,7 +471,7 @@ pub(crate) struct Resting {
 
 /// Where this thread would wait for what ends its rest; none when it has no turn.
 pub(crate) fn resting() -> Option<Resting> {
-    let resting = |turn: Turn| Resting { seat: seat(), used_ns: turn.used_ns().min(QUANTUM_NS) };
+    let resting = |turn: Turn| Resting { seat: seat(), used_ns: turn.used_ns().min(quantum()) };
     TURN.get().map(resting)
 }
 
@@ -554,27 +554,32 @@ pub fn look(holds_locks: bool) {
 /// At those who want a turn, or are beyond the limit.
 fn look_at_those(beyond: bool, holds_locks: bool) {
     let gives_way = WOKEN.load(Relaxed) > 0 && !holds_locks;
-    if !gives_way && !Looks::is_due() {
+    if !gives_way && !LOOKS.with(Looks::is_due) {
         return;
     }
     look_closely(match holds_locks {
-        true => LONG_QUANTUM_NS,
+        true => quantum() * WITH_LOCKS,
         false if gives_way => 0,
         false if beyond => BEYOND_NS,
-        false => QUANTUM_NS,
+        false => quantum(),
     });
+}
+
+/// How long a turn lasts while others want it, without locks.
+fn quantum() -> u64 {
+    if NEW.load(Relaxed) > 0 { QUANTUM_NS } else { QUANTUM_NS * AMONG_LONG }
 }
 
 #[cold]
 fn look_closely(quantum_ns: u64) {
     let Some(turn) = TURN.get() else { return };
     let now = monotonic_ns();
-    Looks::note(now);
+    LOOKS.with(|looks| looks.note(now));
     if now - turn.since_ns < quantum_ns {
         return;
     }
     // What is left of its quantum stays its own.
-    let used_ns = Some(now - turn.since_ns).filter(|used| *used < QUANTUM_NS);
+    let used_ns = Some(now - turn.since_ns).filter(|used| *used < quantum());
     let mut state = STATE.lock();
     let beyond = quantum_ns == BEYOND_NS && state.is_beyond();
     if used_ns.is_some() && state.woken.is_empty() && !beyond {
@@ -669,7 +674,7 @@ fn monitor() {
             }
             idle = 0;
         }
-        if still_ns >= PATIENCE_NS
+        if still_ns >= quantum() * WITH_LOCKS
             && let Some(next) = state.next()
         {
             still_ns = 0;

@@ -422,7 +422,16 @@ impl Waiter {
     /// The cancellation, if one came.
     #[inline]
     pub fn check(&self) -> Result<(), Cancelled> {
-        turn::look(true);
+        self.look(true)
+    }
+
+    /// The same between two statements: `holds_locks` as in [`turn::look`].
+    ///
+    /// # Errors
+    /// The cancellation, if one came.
+    #[inline]
+    pub fn look(&self, holds_locks: bool) -> Result<(), Cancelled> {
+        turn::look(holds_locks);
         match self.cancellation() {
             None => Ok(()),
             Some(c) => Err(c),

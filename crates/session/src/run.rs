@@ -69,8 +69,7 @@ impl Session {
         while let Some(step) = program.steps.get(at) {
             self.settle_commit();
             self.last = last && at + 1 == program.steps.len() && may_be_last(&step.kind);
-            os::turn::look(self.work.is_active());
-            let flow = match self.work.owner().waiter().check() {
+            let flow = match self.work.owner().waiter().look(self.work.is_active()) {
                 Ok(()) => self.step(at, step, act, out, scope),
                 Err(why) => Err(Failure::from(SqlError::from(why))),
             };
