@@ -29,9 +29,11 @@
 //!  3. When no turn has changed hands for the longest quantum while one is wanted, one more is given:
 //!     a thread that never looks, or blocks where nobody counts it, delays others and stops nobody.
 //!  4. Threads that never took a turn are not counted, nor are simulated ones.
-//!  5. A processor is at most one turn's. A thread with a turn is bound to the turn's, or to none:
-//!     where a turn is beyond the number, or was given up for a system call, or was free, the
-//!     system puts its thread. One that rests may still be bound to the one before.
+//!  5. A thread with a turn is bound to the turn's processor, or to none: where a turn is beyond the
+//!     number, or was given up for a system call, or was free, or lasts longer than [`BOUND_NS`],
+//!     the system puts its thread. One that rests may still be bound to the one before. A
+//!     processor is one turn's, until the system moves a thread: who goes to sleep leaves the one
+//!     where he is.
 //!  6. Who came back beyond the limit gives his turn up at a look after [`BEYOND_NS`] of it, unless
 //!     he may hold locks: else those who came back at once from one wait, like that for a longer
 //!     log, would go on side by side, and queue up at each latch.
@@ -62,6 +64,9 @@ const QUANTUM_NS: u64 = 4_000_000;
 const AMONG_LONG: u64 = 4;
 /// So many times as long where it may hold locks: they should rather be given back first.
 const WITH_LOCKS: u64 = 2;
+/// Who computes longer than this is bound no more: where the system takes him off his processor for
+/// another thread while one is idle, he goes on there, perhaps with a latch that others want.
+const BOUND_NS: u64 = 1_000_000;
 /// A turn beyond the limit is given up after this, where its request holds no locks: what answers
 /// sooner is better let go on.
 const BEYOND_NS: u64 = 500_000;
@@ -128,8 +133,8 @@ struct Seat {
 
 struct State {
     limit: usize,
-    /// Processors that are no turn's.
-    free: Vec<usize>,
+    /// How many turns' each processor is, by its number; empty where nobody is bound.
+    processors: Vec<(usize, u32)>,
     computing: usize,
     /// Of those that want a turn, the ones that were under way, and may hold locks.
     woken: VecDeque<Arc<Seat>>,
@@ -155,7 +160,7 @@ enum Monitor {
 
 static STATE: Mutex<State> = Mutex::new(State {
     limit: usize::MAX,
-    free: Vec::new(),
+    processors: Vec::new(),
     computing: 0,
     woken: VecDeque::new(),
     paused: VecDeque::new(),
@@ -228,10 +233,11 @@ impl State {
 
     fn end(&mut self, on: Processor) {
         assert!(self.computing > 0, "whoever gives a turn back has one");
-        debug_assert!(on.is_none_or(|on| !self.free.contains(&on)), "rule 5: it was one turn's");
         self.computing -= 1;
         self.moves += 1;
-        self.free.extend(on);
+        if let Some(turns) = on.and_then(|on| self.turns_of(on)) {
+            *turns -= 1;
+        }
         if BEYOND.load(Relaxed) && !self.is_beyond() {
             BEYOND.store(false, Relaxed);
         }
@@ -241,11 +247,25 @@ impl State {
         self.computing > self.limit
     }
 
-    /// A processor for a turn: the preferred one if that is free, else the one freed last.
+    /// A processor for a turn: the preferred one if that is free, else the first that is.
     fn processor(&mut self, preferred: Processor) -> Processor {
-        let at = preferred.and_then(|p| self.free.iter().position(|free| *free == p));
-        let last = || self.free.len().checked_sub(1);
-        at.or_else(last).map(|at| self.free.swap_remove(at))
+        let free = |p: &&(usize, u32)| p.1 == 0;
+        let first = || self.processors.iter().find(free);
+        let preferred = preferred.map(|p| (p, 0));
+        let on = self.processors.iter().find(|p| Some(**p) == preferred).or_else(first)?.0;
+        self.take(on)
+    }
+
+    /// One that its turn's thread leaves at this moment, whatever else it is counted for.
+    fn take(&mut self, on: usize) -> Processor {
+        self.turns_of(on).map(|turns| {
+            *turns += 1;
+            on
+        })
+    }
+
+    fn turns_of(&mut self, on: usize) -> Option<&mut u32> {
+        self.processors.iter_mut().find(|p| p.0 == on).map(|p| &mut p.1)
     }
 
     /// Whose turn it is next, counted.
@@ -296,15 +316,14 @@ impl State {
 /// What becomes of the processor of one who gives his turn up.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Then {
-    /// He sleeps at once: who has the turn next is bound to it.
+    /// He sleeps at once: who has the turn next is bound to the one where he is.
     Sleeps,
     /// He may need it for a system call: the system finds one for the next.
     Works,
 }
 
 impl Turn {
-    /// Its thread goes to sleep at once. Where the system has moved it, the next one has whoever is
-    /// there instead moved back: else two that were exchanged would stay so, and nobody be bound.
+    /// Its thread goes to sleep at once.
     fn sleeps(self) -> Then {
         if self.on.is_some() { Then::Sleeps } else { Then::Works }
     }
@@ -315,10 +334,12 @@ impl Turn {
 }
 
 /// Gives what is free to those who want it.
-fn hand_on(mut state: MutexGuard<'static, State>, then: Then) {
+fn hand_on(mut state: MutexGuard<'static, State>, mut then: Then) {
     while state.computing < state.limit {
         let Some(next) = state.next() else { return };
         state = started(state, next, then);
+        // His processor is the first one's.
+        then = Then::Works;
     }
 }
 
@@ -330,12 +351,12 @@ fn started(
 ) -> MutexGuard<'static, State> {
     let goes = match next {
         Wanting::Thread(seat) => {
-            let on = state.processor(None);
+            let on = match then {
+                Then::Sleeps => state.take(processor::here()),
+                Then::Works => state.processor(None),
+            };
             drop(state);
-            match then {
-                Then::Sleeps => seat.bound.bind(on),
-                Then::Works => seat.bound.bind(None),
-            }
+            seat.bound.bind(on.filter(|_| then == Then::Sleeps));
             seat.give(on);
             true
         }
@@ -357,7 +378,8 @@ pub fn limit(turns: usize) {
     let mut state = STATE.lock();
     state.limit = turns.max(1);
     if state.computing == 0 {
-        state.free = if processors.len() > state.limit { Vec::new() } else { processors };
+        let few = processors.len() <= state.limit;
+        state.processors = processors.into_iter().filter(|_| few).map(|p| (p, 0)).collect();
     }
     if state.monitor == Monitor::None {
         state.monitor = Monitor::Looks;
@@ -576,6 +598,9 @@ fn look_closely(quantum_ns: u64) {
     let now = monotonic_ns();
     LOOKS.with(|looks| looks.note(now));
     if now - turn.since_ns < quantum_ns {
+        if now - turn.since_ns > BOUND_NS {
+            stay_on(None);
+        }
         return;
     }
     // What is left of its quantum stays its own.
