@@ -33,6 +33,9 @@ pub trait Capture: Send + Sync {
     /// Whether nobody but the transaction that made the hobt knows of it: then its rows are not
     /// locked, and are put with the uniquifiers that they have.
     fn set_private(&self, private: bool);
+
+    /// From now on, while nobody else knows of it, rows that are put get uniquifiers anew.
+    fn number_twins(&self);
 }
 
 /// Appends a field to a note.

@@ -399,6 +399,7 @@ messages! {
     TYPE_IN_USE = 3732, 16, "Cannot drop type '{0}' because it is being referenced by object '{1}'. There may be other objects that reference this type.";
     CONSTRAINT_ELSEWHERE = 3733, 16, "Constraint '{0}' does not belong to table '{1}'.";
     NOT_STATISTICS = 3739, 11, "Cannot {0} the index '{1}' because it is not a statistics collection.";
+    ONLINE_DROP_NONCLUSTERED = 3745, 16, "Only a clustered index can be dropped online.";
     COMMIT_NO_BEGIN = 3902, 16, "The COMMIT TRANSACTION request has no corresponding BEGIN TRANSACTION.";
     CANNOT_ROLLBACK_NO_SAVEPOINT = 3903, 16, "The ROLLBACK TRANSACTION request has no corresponding BEGIN TRANSACTION.";
     ROLLBACK_IN_INSERT_EXEC = 3915, 16, "Cannot use the ROLLBACK statement within an INSERT-EXEC statement.";

@@ -101,7 +101,10 @@ fn rebuild_with(cx: &mut DdlContext<'_>, name: &ObjectName, settings: &[Setting]
     let located = online::locate(cx, name)?.ok_or_else(missing)?;
     has_rows(&located.table).map_err(|e| e.at_line(line))?;
     let mut after = Table::clone(&located.table);
-    after.indexes[0].hobt = located.place.ids.hobt();
+    match after.base().kind {
+        IndexKind::Heap => renew_all(&located.place, &mut after),
+        _ => after.indexes[0].hobt = located.place.ids.hobt(),
+    }
     online::build_online(cx, name, &located, after).map_err(|e| e.at_line(line))
 }
 
@@ -462,7 +465,8 @@ fn drop_parts(
     let mut after = table.clone();
     for item in items {
         let line = item.name.line;
-        cx.threads.limit(index_option::drop_options(&item.options)?.max_workers);
+        let kept = index_option::drop_options(&item.options)?.without_online(line)?;
+        cx.threads.limit(kept.max_workers);
         match item.kind {
             AlterTableDropKind::Constraint => match without_constraint(place, &after, &item.name) {
                 Some(without) => {

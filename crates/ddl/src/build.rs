@@ -175,7 +175,7 @@ impl From<SqlError> for BuildError {
 }
 
 /// PAD_INDEX leaves the pages above the leaves as full as those.
-fn fill(spec: &HobtSpec) -> Fill {
+pub(crate) fn fill(spec: &HobtSpec) -> Fill {
     let leaf = match spec.fill_factor {
         0 => 100,
         n => n.min(100),
@@ -282,7 +282,7 @@ impl Row<'_> {
 }
 
 /// Equal keys of a clustered index that is not unique: all but the first get a number.
-struct Twins {
+pub(crate) struct Twins {
     orders: Vec<StorageOrder>,
     key: Vec<Option<Vec<u8>>>,
     count: u32,
@@ -290,7 +290,7 @@ struct Twins {
 
 impl Twins {
     /// Of an index that has uniquifiers.
-    fn of(spec: &HobtSpec) -> Option<Twins> {
+    pub(crate) fn of(spec: &HobtSpec) -> Option<Twins> {
         let declared = spec.key.iter().take(spec.declared_key);
         let order = |k: &KeyField| {
             let column = spec.columns[k.field];
@@ -302,7 +302,7 @@ impl Twins {
     }
 
     /// The uniquifier of the next row in key order.
-    fn next(&mut self, spec: &HobtSpec, row: &[Field<'_>]) -> Option<[u8; 4]> {
+    pub(crate) fn next(&mut self, spec: &HobtSpec, row: &[Field<'_>]) -> Option<[u8; 4]> {
         let declared = || spec.key.iter().take(spec.declared_key).map(|k| row[k.field].inline());
         let same = self.key.len() == spec.declared_key
             && declared().zip(&self.key).zip(&self.orders).all(|((new, last), order)| {

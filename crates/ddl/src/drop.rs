@@ -6,13 +6,14 @@ use crate::drop_constraint::without_index;
 use crate::foreign_key;
 use crate::index_option::drop_options;
 use crate::locate::{Located, locked_object, locked_table, same_name};
+use crate::online;
 use crate::rebuild::{Content, drop_hobt, rebuild};
 use crate::sequence;
 use crate::statistics;
 use crate::synonym;
 use crate::user_type;
 use base::{ObjectId, SqlError, SqlResult, messages};
-use catalog::view::{Module, ModuleKind, Object, SchemaId, Table};
+use catalog::view::{IndexKind, Module, ModuleKind, Object, SchemaId, Table};
 use catalog::{Changes, Delta};
 use tsql::ast::{Drop, DropItem, DropKind, ObjectName};
 
@@ -263,9 +264,15 @@ fn drop_module(cx: &mut DdlContext<'_>, place: &Place, module: &Module) -> SqlRe
 }
 
 fn drop_index(item: &DropItem, cx: &mut DdlContext<'_>) -> SqlResult<bool> {
-    cx.threads.limit(drop_options(&item.options)?.max_workers);
-    let Some(table) = &item.table else { return Ok(false) };
-    let Some(Located { place, table }) = locked_table(cx, table)? else { return Ok(false) };
+    let kept = drop_options(&item.options)?;
+    cx.threads.limit(kept.max_workers);
+    let Some(of_table) = &item.table else { return Ok(false) };
+    let online = online::wanted(&kept, of_table);
+    let located = match online {
+        true => online::locate(cx, of_table)?,
+        false => locked_table(cx, of_table)?,
+    };
+    let Some(Located { place, table }) = located else { return Ok(false) };
     let name = &item.name.object;
     let found =
         table.indexes.iter().position(|i| !i.name.is_empty() && same_name(&place, &i.name, name));
@@ -284,7 +291,16 @@ fn drop_index(item: &DropItem, cx: &mut DdlContext<'_>) -> SqlResult<bool> {
     }
     let mut after = without_index(&place, &table, at);
     computed::unstore(&mut after);
-    rebuild(cx, &place, Some(&table), &after, Content::Keep(&[]))?;
+    if !online {
+        rebuild(cx, &place, Some(&table), &after, Content::Keep(&[]))?;
+        return Ok(true);
+    }
+    let line = item.name.span.line;
+    if index.kind != IndexKind::Clustered {
+        return Err(SqlError::new(messages::ONLINE_DROP_NONCLUSTERED, &[]).at_line(line));
+    }
+    let located = Located { place, table };
+    online::build_online(cx, of_table, &located, after).map_err(|e| e.at_line(line))?;
     Ok(true)
 }
 

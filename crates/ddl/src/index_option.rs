@@ -101,8 +101,7 @@ pub(crate) fn drop_options(settings: &[Setting]) -> SqlResult<IndexOptions> {
         let args: [&dyn std::fmt::Display; 2] = [&s.name, &"DROP INDEX"];
         return Err(SqlError::new(messages::OPTION_UNKNOWN, &args).at_line(s.span.line));
     }
-    let line = settings.first().map_or(0, |s| s.span.line);
-    options(settings)?.without_online(line)
+    options(settings)
 }
 
 /// ON, OFF, or ON with how Sch-M is waited for.

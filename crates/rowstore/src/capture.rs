@@ -313,10 +313,22 @@ impl Capture for RowHobt {
         for hobt in [Some(self), self.large.as_deref()].into_iter().flatten() {
             hobt.state.private.store(private, Release);
         }
+        self.state.numbers_twins.store(false, Release);
+    }
+
+    fn number_twins(&self) {
+        assert!(self.is_private(), "all others number them always");
+        self.state.numbers_twins.store(true, Release);
     }
 }
 
 impl RowHobt {
+    /// Whether a row that is put may have its uniquifier already.
+    #[inline]
+    pub(crate) fn keeps_uniquifiers(&self) -> bool {
+        self.is_private() && !self.state.numbers_twins.load(Relaxed)
+    }
+
     /// Whether only the transaction that made it knows of it, which is at work on it.
     #[inline]
     pub fn is_private(&self) -> bool {

@@ -93,6 +93,8 @@ pub(crate) struct HobtState {
     pub(crate) ranges: AtomicBool,
     /// Only the transaction that made it knows of it (`capture.rs`): its rows need no locks.
     pub(crate) private: AtomicBool,
+    /// It numbers rows of one key although it is private.
+    pub(crate) numbers_twins: AtomicBool,
     pub(crate) captures: crate::capture::Captures,
     pub(crate) bare: crate::bare_ghosts::BareGhosts,
     pub(crate) promised: crate::promised::Promised,
@@ -117,6 +119,7 @@ impl HobtState {
             dropped: AtomicBool::default(),
             ranges: AtomicBool::default(),
             private: AtomicBool::default(),
+            numbers_twins: AtomicBool::default(),
             captures: crate::capture::Captures::default(),
             bare: crate::bare_ghosts::BareGhosts::default(),
             promised: crate::promised::Promised::default(),

@@ -111,7 +111,7 @@ impl RowHobt {
         row: &[Field<'_>],
         plan: &LockPlan,
     ) -> Result<Inserted, WriteError> {
-        if self.spec.uniquifier && !self.is_private() {
+        if self.spec.uniquifier && !self.keeps_uniquifiers() {
             return self.insert_with_uniquifier(work, row, plan);
         }
         debug_assert!(self.is_row(row), "one field a column");

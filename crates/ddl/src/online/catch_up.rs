@@ -32,13 +32,27 @@ const READ: LockPlan = LockPlan { no_wait: true, ..LockPlan::read(Isolation::Rea
 
 /// What a pass over notes does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Pass {
+pub(crate) enum Pass {
     /// Both, as far as writers allow it.
     Round,
     /// Entries that are not to be go.
     Removals,
     /// Entries are put.
     Puts,
+}
+
+/// What is built, as far as notes are concerned.
+pub(crate) trait PutRight {
+    /// Makes what there is of the row of a note what it is to be; `row` is the row as it is now, if
+    /// it is there, `locator` where it is or was. Whether the note is done with.
+    fn put_right(
+        &self,
+        work: &mut Work,
+        note: &[Field<'_>],
+        locator: &[Field<'_>],
+        row: Option<&dyn RowCursor>,
+        pass: Pass,
+    ) -> SqlResult<bool>;
 }
 
 /// Notes of a base, and what they are of.
@@ -119,8 +133,22 @@ impl<'s> CatchUp<'s> {
         }
     }
 
+    /// Notes a row by where it is; of a build that needs nothing else of notes.
+    pub(crate) fn note_locator(&self, locator: &[Field<'_>]) {
+        assert_eq!(locator.len(), self.fields(), "notes have locators alone");
+        let mut note = Vec::new();
+        locator.iter().for_each(|field| note_field(field.inline(), &mut note));
+        if let Some(noted) = self.source.capture() {
+            noted.note_again(&note);
+        }
+    }
+
     /// Catches up while writers go on, until little is left.
-    pub(crate) fn rounds(&self, cx: &mut DdlContext<'_>, targets: &[Target<'_>]) -> SqlResult<()> {
+    pub(crate) fn rounds(
+        &self,
+        cx: &mut DdlContext<'_>,
+        targets: &(impl PutRight + ?Sized),
+    ) -> SqlResult<()> {
         for _ in 0..ROUNDS_MAX {
             let mut notes = capture_of(&**self.source)?.take_captured(cx.spill.create()?)?;
             notes.rewind()?;
@@ -135,7 +163,11 @@ impl<'s> CatchUp<'s> {
     ///
     /// # Errors
     /// 1505 where two rows have one key of a unique index.
-    pub(crate) fn finish(&self, cx: &mut DdlContext<'_>, targets: &[Target<'_>]) -> SqlResult<()> {
+    pub(crate) fn finish(
+        &self,
+        cx: &mut DdlContext<'_>,
+        targets: &(impl PutRight + ?Sized),
+    ) -> SqlResult<()> {
         let mut notes = capture_of(&**self.source)?.take_captured(cx.spill.create()?)?;
         if notes.bytes() == 0 {
             return Ok(());
@@ -152,7 +184,7 @@ impl<'s> CatchUp<'s> {
         &self,
         work: &mut Work,
         notes: &mut dyn SpillFile,
-        targets: &[Target<'_>],
+        targets: &(impl PutRight + ?Sized),
         pass: Pass,
     ) -> SqlResult<u64> {
         let waiter = Arc::clone(work.owner().waiter());
@@ -180,7 +212,7 @@ impl<'s> CatchUp<'s> {
         &self,
         work: &mut Work,
         note: &[Field<'_>],
-        targets: &[Target<'_>],
+        targets: &(impl PutRight + ?Sized),
         pass: Pass,
     ) -> SqlResult<bool> {
         let row: Vec<Field<'_>> = self.row.iter().map(|&at| note[at]).collect();
@@ -192,16 +224,30 @@ impl<'s> CatchUp<'s> {
             }
             Err(e) => return Err(e),
         };
+        targets.put_right(work, note, &row, found.then_some(&*cursor), pass)
+    }
+}
+
+impl PutRight for [Target<'_>] {
+    fn put_right(
+        &self,
+        work: &mut Work,
+        note: &[Field<'_>],
+        _locator: &[Field<'_>],
+        row: Option<&dyn RowCursor>,
+        pass: Pass,
+    ) -> SqlResult<bool> {
         let mut done = true;
-        for target in targets {
-            let has = found && target.has(&*cursor, note)?;
+        for target in self {
+            let has = match row {
+                Some(row) if target.has(row, note)? => Some(row),
+                _ => None,
+            };
             match (has, pass) {
-                (true, Pass::Round) => {
-                    done &= target.put(work, &*cursor, note)? == Put::Done;
-                }
-                (true, Pass::Puts) => put(work, target, &*cursor, note)?,
-                (false, Pass::Round | Pass::Removals) => target.remove(work, note)?,
-                (true, Pass::Removals) | (false, Pass::Puts) => {}
+                (Some(row), Pass::Round) => done &= target.put(work, row, note)? == Put::Done,
+                (Some(row), Pass::Puts) => put(work, target, row, note)?,
+                (None, Pass::Round | Pass::Removals) => target.remove(work, note)?,
+                (Some(_), Pass::Removals) | (None, Pass::Puts) => {}
             }
         }
         Ok(done)

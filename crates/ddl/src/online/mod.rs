@@ -7,9 +7,10 @@
 //! finish    Sch-M: the last notes, uniqueness, the definition
 //! ```
 //!
-//! What cannot be built so is refused by name: whatever moves rows to other locators.
+//! What moves rows to other locators builds all indexes of the table (`moved.rs`).
 
 mod catch_up;
+mod moved;
 mod target;
 
 use crate::context::{Change, DdlContext, Place, unsupported};
@@ -22,6 +23,7 @@ use base::{SqlError, SqlResult, messages};
 use catalog::view::{Index, IndexKind, Object, Table};
 use catalog::{Changes, HobtSpec};
 use catch_up::CatchUp;
+use moved::Moved;
 use std::sync::Arc;
 use target::Target;
 use tsql::ast::ObjectName;
@@ -81,34 +83,82 @@ fn build(
     (after, numbers): (&Table, &[usize]),
 ) -> SqlResult<Built> {
     let source = place.builder.open(&HobtSpec::of(before, before.base()))?;
+    if moves(before, after, numbers) {
+        return build_moved(cx, name, (place, before), (after, numbers), &source);
+    }
     let mut targets = Vec::with_capacity(numbers.len());
     for &n in numbers {
         targets.push(Target::open(place, before, (after, n))?);
     }
     let catch_up = CatchUp::new(before, &source, &mut targets);
-    let spill = cx.spill.create()?;
-    let noted = capture_of(&*source)?;
-    let columns = catch_up.columns().to_vec();
-    catalog::while_unchanged(cx.work, before.database, before.object_id, || {
-        noted.begin_capture(&columns, spill);
-    })?;
-    let _ends = Capturing(Arc::clone(&source));
+    let _ends = begin_capture(cx, before, &source, &catch_up)?;
     for target in &targets {
         target.load(cx, &*source, &|row| catch_up.note_entry(target, row))?;
     }
-    catch_up.rounds(cx, &targets)?;
-    let mut indexes = Vec::with_capacity(targets.len());
-    for &n in numbers {
-        let mut index = after.indexes[n].clone();
-        index.gathered.distribution = of_built_index(cx, place, after, &index)?;
-        indexes.push((index, 0));
-    }
+    catch_up.rounds(cx, &targets[..])?;
+    let mut indexes = gathered(cx, place, (after, numbers))?;
     catalog::lock_object(cx.work, before.database, before.object_id)?;
-    catch_up.finish(cx, &targets)?;
+    catch_up.finish(cx, &targets[..])?;
     for (target, (_, rows)) in targets.iter().zip(&mut indexes) {
         *rows = target.publish();
     }
     Ok(Built { now: current(cx, name, before)?, indexes })
+}
+
+/// The same where rows get other locators.
+fn build_moved(
+    cx: &mut DdlContext<'_>,
+    name: &ObjectName,
+    (place, before): (&Place, &Table),
+    (after, numbers): (&Table, &[usize]),
+    source: &Arc<dyn Hobt>,
+) -> SqlResult<Built> {
+    assert_eq!(numbers.len(), after.indexes.len(), "all lead to rows by their locators");
+    let moved = Moved::open(cx, place, before, after)?;
+    let catch_up = CatchUp::new(before, source, &mut []);
+    let _ends = begin_capture(cx, before, source, &catch_up)?;
+    moved.load(cx, &**source, &catch_up)?;
+    catch_up.rounds(cx, &moved)?;
+    let mut indexes = gathered(cx, place, (after, numbers))?;
+    catalog::lock_object(cx.work, before.database, before.object_id)?;
+    catch_up.finish(cx, &moved)?;
+    moved.settle(cx.work)?;
+    for (n, rows) in moved.publish(cx, place)? {
+        indexes[n].1 = rows;
+    }
+    Ok(Built { now: current(cx, name, before)?, indexes })
+}
+
+/// Has changes noted from now on; not any more when what it gives is gone.
+fn begin_capture(
+    cx: &mut DdlContext<'_>,
+    before: &Table,
+    source: &Arc<dyn Hobt>,
+    catch_up: &CatchUp<'_>,
+) -> SqlResult<Capturing> {
+    let spill = cx.spill.create()?;
+    let noted = capture_of(&**source)?;
+    catalog::while_unchanged(cx.work, before.database, before.object_id, || {
+        noted.begin_capture(catch_up.columns(), spill);
+    })?;
+    Ok(Capturing(Arc::clone(source)))
+}
+
+/// Indexes that were filled, with what is known of their values.
+fn gathered(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    (after, numbers): (&Table, &[usize]),
+) -> SqlResult<Vec<(Index, u64)>> {
+    let mut indexes = Vec::with_capacity(numbers.len());
+    for &n in numbers {
+        let mut index = after.indexes[n].clone();
+        if index.kind != IndexKind::Heap && !index.disabled {
+            index.gathered.distribution = of_built_index(cx, place, after, &index)?;
+        }
+        indexes.push((index, 0));
+    }
+    Ok(indexes)
 }
 
 /// What a heap or clustered index does to be built from.
@@ -179,27 +229,26 @@ fn finish(
     cx.record(now_place, Change::Put { before: Some(now), after: &known })
 }
 
-/// Refuses what moves rows to other locators: entries that are there lead to those.
+/// Whether rows get other locators: their base is one of another kind, or with another key.
+fn moves(before: &Table, after: &Table, numbers: &[usize]) -> bool {
+    let (old, new) = (before.base(), after.base());
+    let key = |table: &Table, index: &Index| -> Vec<(i32, bool)> {
+        let columns = index.key.iter();
+        columns.map(|k| (table.columns[k.column].column_id, k.descending)).collect()
+    };
+    numbers.contains(&0)
+        && (new.kind == IndexKind::Heap
+            || (old.kind, old.unique, key(before, old)) != (new.kind, new.unique, key(after, new)))
+}
+
+/// Refuses what is not built so.
 fn refuse(before: &Table, after: &Table, numbers: &[usize]) -> SqlResult<()> {
     if !numbers.contains(&0) {
         return Ok(());
     }
     let (old, new) = (before.base(), after.base());
-    if new.kind == IndexKind::Heap {
-        return Err(unsupported("ONLINE = ON of a heap", 0));
-    }
     if old.disabled {
         return Err(unsupported("ONLINE = ON of a disabled clustered index", 0));
-    }
-    if old.kind == IndexKind::Heap {
-        return Err(unsupported("ONLINE = ON of a clustered index on a heap", 0));
-    }
-    let key = |table: &Table, index: &Index| -> Vec<(i32, bool)> {
-        let columns = index.key.iter();
-        columns.map(|k| (table.columns[k.column].column_id, k.descending)).collect()
-    };
-    if key(before, old) != key(after, new) || old.unique != new.unique {
-        return Err(unsupported("ONLINE = ON of a clustered index with another key", 0));
     }
     match before.columns.iter().find(|c| c.sql_type.is_text_image()) {
         None => Ok(()),

@@ -18,8 +18,8 @@ use types::{StorageOrder, compare_storage};
 use work::Work;
 
 /// Of its own entries it reads whatever is there.
-const READ: LockPlan = LockPlan::read(Isolation::ReadUncommitted);
-const WRITE: LockPlan = LockPlan::change(Isolation::ReadCommitted);
+pub(super) const READ: LockPlan = LockPlan::read(Isolation::ReadUncommitted);
+pub(super) const WRITE: LockPlan = LockPlan::change(Isolation::ReadCommitted);
 
 /// An index on its way.
 pub(crate) struct Target<'a> {
@@ -222,7 +222,7 @@ impl<'a> Target<'a> {
 }
 
 /// The origins of a clustered index's columns from one with the same key: uniquifiers stay.
-fn row_origins(before: &Table, after: &Table) -> Vec<Origin> {
+pub(super) fn row_origins(before: &Table, after: &Table) -> Vec<Origin> {
     let source = before.hobt_layout(before.base());
     let origin = |column: &PhysicalColumn| {
         let at = match *column {
