@@ -101,10 +101,7 @@ fn rebuild_with(cx: &mut DdlContext<'_>, name: &ObjectName, settings: &[Setting]
     let located = online::locate(cx, name)?.ok_or_else(missing)?;
     has_rows(&located.table).map_err(|e| e.at_line(line))?;
     let mut after = Table::clone(&located.table);
-    match after.base().kind {
-        IndexKind::Heap => renew_all(&located.place, &mut after),
-        _ => after.indexes[0].hobt = located.place.ids.hobt(),
-    }
+    after.indexes[0].hobt = located.place.ids.hobt();
     online::build_online(cx, name, &located, after).map_err(|e| e.at_line(line))
 }
 

@@ -203,6 +203,27 @@ pub(super) const ACTIVITIES: &[Activity] = &[
         refusals: &[DEADLOCK],
         pause_ms: 300,
     },
+    Activity {
+        name: "CREATE and DROP of a clustered index WITH (ONLINE = ON)",
+        before: &[
+            USUAL_GROWTH,
+            "DROP TABLE IF EXISTS dbo.H; SELECT id, v, filler INTO dbo.H FROM dbo.B; \
+             CREATE INDEX IX_H ON dbo.H (v)",
+        ],
+        steps: &[
+            step("CREATE CLUSTERED INDEX CX_H ON dbo.H (v, id) WITH (ONLINE = ON)"),
+            ready("UPDATE dbo.H SET v = v + 1 WHERE id % 3 = 0"),
+            step(
+                "CREATE CLUSTERED INDEX CX_H ON dbo.H (filler) \
+                 WITH (ONLINE = ON, DROP_EXISTING = ON)",
+            ),
+            step("DROP INDEX CX_H ON dbo.H WITH (ONLINE = ON)"),
+            step("ALTER TABLE dbo.H REBUILD WITH (ONLINE = ON)"),
+        ],
+        within: Within::Asked,
+        refusals: &[DEADLOCK],
+        pause_ms: 300,
+    },
 ];
 
 /// The kills of one activity.

@@ -41,17 +41,20 @@ pub(crate) fn build_online(
     Located { place, table: before }: &Located,
     after: Table,
 ) -> SqlResult<()> {
-    let made = |table: &Table| -> Vec<usize> {
-        let kept = |index: &Index| before.indexes.iter().any(|i| i.hobt == index.hobt);
-        let indexes = table.indexes.iter().enumerate();
-        indexes.filter(|(_, i)| !kept(i)).map(|(n, _)| n).collect()
-    };
-    let numbers = made(&after);
+    let mut after = after;
+    let kept = |index: &Index| before.indexes.iter().any(|i| i.hobt == index.hobt);
+    if moves(before, &after) {
+        // Their entries say where rows are.
+        for index in after.indexes.iter_mut().filter(|i| kept(i)) {
+            index.hobt = place.ids.hobt();
+        }
+    }
+    let indexes = after.indexes.iter().enumerate();
+    let numbers: Vec<usize> = indexes.filter(|(_, i)| !kept(i)).map(|(n, _)| n).collect();
     refuse(before, &after, &numbers)?;
     if numbers.is_empty() {
         return Ok(());
     }
-    let mut after = after;
     if numbers.contains(&0) {
         after.forget_history();
     }
@@ -83,7 +86,7 @@ fn build(
     (after, numbers): (&Table, &[usize]),
 ) -> SqlResult<Built> {
     let source = place.builder.open(&HobtSpec::of(before, before.base()))?;
-    if moves(before, after, numbers) {
+    if moves(before, after) {
         return build_moved(cx, name, (place, before), (after, numbers), &source);
     }
     let mut targets = Vec::with_capacity(numbers.len());
@@ -230,13 +233,13 @@ fn finish(
 }
 
 /// Whether rows get other locators: their base is one of another kind, or with another key.
-fn moves(before: &Table, after: &Table, numbers: &[usize]) -> bool {
+fn moves(before: &Table, after: &Table) -> bool {
     let (old, new) = (before.base(), after.base());
     let key = |table: &Table, index: &Index| -> Vec<(i32, bool)> {
         let columns = index.key.iter();
         columns.map(|k| (table.columns[k.column].column_id, k.descending)).collect()
     };
-    numbers.contains(&0)
+    old.hobt != new.hobt
         && (new.kind == IndexKind::Heap
             || (old.kind, old.unique, key(before, old)) != (new.kind, new.unique, key(after, new)))
 }

@@ -127,7 +127,7 @@ fn change(r: &mut Random) -> String {
             r.below(40)
         )
     };
-    match r.below(10) {
+    match r.below(11) {
         0..=2 => insert(r),
         3 => format!("DELETE dbo.T WHERE k = {k}"),
         4 => format!("UPDATE dbo.T SET n = n + 1, v = {} WHERE k = {k}", value(r)),
@@ -135,6 +135,12 @@ fn change(r: &mut Random) -> String {
         6 => format!("UPDATE dbo.T SET w = {} WHERE k = {k}", large(r)),
         7 => format!("UPDATE dbo.T SET k = {} WHERE k = {k}", r.below(KEYS)),
         8 => format!("UPDATE dbo.T SET n = 40 - n WHERE k BETWEEN {k} AND {k} + 5"),
+        9 => {
+            let two = format!("k IN ({k}, {})", r.below(KEYS));
+            // Two rows that exchange what is unique.
+            let sum = format!("(SELECT ISNULL(SUM(u), 0) FROM dbo.T WHERE {two})");
+            format!("UPDATE dbo.T SET u = ({sum} - u) % 100000 WHERE {two}")
+        }
         _ => format!("DELETE dbo.T WHERE n = {}", r.below(40)),
     }
 }
