@@ -26,14 +26,15 @@
 //!     others waiting by locks at most, and who waits for a lock has no turn.
 //!  2. No turn is free while somebody wants one: giving one back and asking for one are under the
 //!     same mutex. `start` is called without it.
-//!  3. When no turn has changed hands for the longest quantum while one is wanted, one more is given:
-//!     a thread that never looks, or blocks where nobody counts it, delays others and stops nobody.
+//!  3. When no turn has changed hands for the longest quantum while one is wanted, one more is
+//!     given: a thread that never looks, or blocks where nobody counts it, delays others and stops
+//!     nobody.
 //!  4. Threads that never took a turn are not counted, nor are simulated ones.
-//!  5. A thread with a turn is bound to the turn's processor, or to none: where a turn is beyond the
-//!     number, or was given up for a system call, or was free, or lasts longer than [`BOUND_NS`],
-//!     the system puts its thread. One that rests may still be bound to the one before. A
-//!     processor is one turn's, until the system moves a thread: who goes to sleep leaves the one
-//!     where he is.
+//!  5. A thread with a turn is bound to the turn's processor, or to none: where a turn is beyond
+//!     the number, or was given up for a system call, or was free, or lasts longer than
+//!     [`BOUND_NS`], the system puts its thread. One that rests may still be bound to the one
+//!     before. A processor is one turn's, until the system moves a thread: who goes to sleep leaves
+//!     the one where he is.
 //!  6. Who came back beyond the limit gives his turn up at a look after [`BEYOND_NS`] of it, unless
 //!     he may hold locks: else those who came back at once from one wait, like that for a longer
 //!     log, would go on side by side, and queue up at each latch.

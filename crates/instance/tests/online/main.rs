@@ -205,7 +205,7 @@ fn has(session: &mut Session, name: &str) -> bool {
     Heard::numbers(session, &text)[0][0] > 0
 }
 
-/// A build that gives rows other locators: of the heap, and of the clustered index of no constraint.
+/// A build that gives rows other locators: of the heap, or of a clustered index of no constraint.
 fn moving(session: &mut Session, r: &mut Random, kind: u64) -> Option<String> {
     let name = match kind {
         0 => "CX",
