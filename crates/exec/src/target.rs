@@ -535,9 +535,9 @@ impl Target {
 }
 
 /// Whether a new row's entries may be put at once: there are several, none of which needs to know
-/// where the base row went.
+/// where the base row went: the first of a key has no uniquifier.
 fn goes_together(table: &plan::Target) -> bool {
-    let known = |f: &EntryField| matches!(f, EntryField::Column(_) | EntryField::Dropped);
+    let known = |f: &EntryField| !matches!(f, EntryField::Rid);
     let plain = |i: &IndexTarget| !i.wide && !i.key.is_empty() && i.fields.iter().all(known);
     (2..=TOGETHER_MAX).contains(&table.indexes.len()) && table.indexes.iter().all(plain)
 }

@@ -32,9 +32,9 @@
 //!  4. Threads that never took a turn are not counted, nor are simulated ones.
 //!  5. A thread with a turn is bound to the turn's processor, or to none: where a turn is beyond
 //!     the number, or was given up for a system call, or was free, or lasts longer than
-//!     [`BOUND_NS`], the system puts its thread. One that rests may still be bound to the one
-//!     before. A processor is one turn's, until the system moves a thread: who goes to sleep leaves
-//!     the one where he is.
+//!     [`BOUND_NS`] while others want one, the system puts its thread. One that rests may still be
+//!     bound to the one before. Who goes to sleep leaves the processor where he is, unless that is
+//!     another turn's: the system may have moved either.
 //!  6. Who came back beyond the limit gives his turn up at a look after [`BEYOND_NS`] of it, unless
 //!     he may hold locks: else those who came back at once from one wait, like that for a longer
 //!     log, would go on side by side, and queue up at each latch.
@@ -56,17 +56,17 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-/// A turn that requests want which have not begun is given up after this, where its own holds no
-/// locks: SQL Server's quantum.
+/// A turn that requests want which have not begun, or are under way and may hold locks, is given up
+/// after this, where its own holds none: SQL Server's quantum.
 const QUANTUM_NS: u64 = 4_000_000;
-/// So many times as long where only those want it who have computed for long, and wait for each
-/// other: who goes on after others finds little of what he works with in the processor's cache.
+/// So many times as long where all who want it have used a quantum up, and wait for each other: who goes on after others finds little of what he works with in the processor's cache.
 /// Where 32 sessions insert, that costs 0.1 to 0.2 ms.
 const AMONG_LONG: u64 = 4;
 /// So many times as long where it may hold locks: they should rather be given back first.
 const WITH_LOCKS: u64 = 2;
-/// Who computes longer than this is bound no more: where the system takes him off his processor for
-/// another thread while one is idle, he goes on there, perhaps with a latch that others want.
+/// Who computes longer than this while others want a turn is bound no more: where the system takes
+/// him off his processor for another thread while one is idle, he goes on there, perhaps with a
+/// latch that others want.
 const BOUND_NS: u64 = 1_000_000;
 /// A turn beyond the limit is given up after this, where its request holds no locks: what answers
 /// sooner is better let go on.
@@ -254,15 +254,8 @@ impl State {
         let first = || self.processors.iter().find(free);
         let preferred = preferred.map(|p| (p, 0));
         let on = self.processors.iter().find(|p| Some(**p) == preferred).or_else(first)?.0;
-        self.take(on)
-    }
-
-    /// One that its turn's thread leaves at this moment, whatever else it is counted for.
-    fn take(&mut self, on: usize) -> Processor {
-        self.turns_of(on).map(|turns| {
-            *turns += 1;
-            on
-        })
+        *self.turns_of(on)? += 1;
+        Some(on)
     }
 
     fn turns_of(&mut self, on: usize) -> Option<&mut u32> {
@@ -352,12 +345,10 @@ fn started(
 ) -> MutexGuard<'static, State> {
     let goes = match next {
         Wanting::Thread(seat) => {
-            let on = match then {
-                Then::Sleeps => state.take(processor::here()),
-                Then::Works => state.processor(None),
-            };
+            let here = Some(processor::here()).filter(|_| then == Then::Sleeps);
+            let on = state.processor(here);
             drop(state);
-            seat.bound.bind(on.filter(|_| then == Then::Sleeps));
+            seat.bound.bind(on.filter(|_| on == here));
             seat.give(on);
             true
         }
@@ -590,7 +581,8 @@ fn look_at_those(beyond: bool, holds_locks: bool) {
 
 /// How long a turn lasts while others want it, without locks.
 fn quantum() -> u64 {
-    if NEW.load(Relaxed) > 0 { QUANTUM_NS } else { QUANTUM_NS * AMONG_LONG }
+    let soon = NEW.load(Relaxed) > 0 || UNDER_WAY.load(Relaxed) > 0;
+    if soon { QUANTUM_NS } else { QUANTUM_NS * AMONG_LONG }
 }
 
 #[cold]

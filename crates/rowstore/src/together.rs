@@ -9,7 +9,8 @@
 //!
 //! Whatever is not as plain as that is left to inserts one by one, which wait, split, revive
 //! ghosts and say what is wrong: a key that is there, a leaf without room, a lock in use, a latch
-//! that is not to be had, damage. Locks that were got on the way stay then, of keys that nobody
+//! that is not to be had, damage. Of a key that is not unique the first row goes so, since it has no
+//! uniquifier. Locks that were got on the way stay then, of keys that nobody
 //! has; they are asked for again.
 //!
 //! What it is for: the code that an insert runs is as large as a processor's cache of code, so
@@ -35,6 +36,7 @@ use buffer::{Change, PageRef};
 use lock::{Duration, Mode, Resource};
 use page::{Field, Previous, VersionTag};
 use std::sync::atomic::Ordering::Relaxed;
+use txn::CommitTime;
 use work::Work;
 
 /// What an insert logs beside its record, and its undo.
@@ -46,9 +48,16 @@ type Each<T> = [Option<T>; TOGETHER_MAX];
 impl RowHobt {
     /// What is known without a look at the tree.
     pub(crate) fn puts_together(&self, plan: &LockPlan) -> bool {
-        let plain = self.tree.is_some() && !self.spec.uniquifier && !self.spec.pieces;
+        let plain = self.tree.is_some() && !self.spec.pieces && !self.is_guarded();
         // Who reads as of a moment is refused what has changed since: that is judged one by one.
-        plain && plan.unchanged_since.is_none() && !self.state.ranges.load(Relaxed)
+        plain && plan.unchanged_since.is_none()
+    }
+
+    /// Invariant 2; and where keys come twice nobody sees a former row, whose number a new row of
+    /// its key is not to have.
+    fn is_guarded(&self) -> bool {
+        let graves = &self.state.graves;
+        self.state.ranges.load(Relaxed) || self.spec.uniquifier && graves.may_be_seen(CommitTime(0))
     }
 
     /// Spells an entry and finds its place; `false` where it is to be inserted by itself.
@@ -87,7 +96,7 @@ impl RowHobt {
         self.key_of_record(&entry.record, &mut key);
         let leaf = self.tree().search_spot(leaf, key.as_slice(), entry.record.len());
         // Invariant 2.
-        leaf.ok().flatten().filter(|_| !self.state.ranges.load(Relaxed))
+        leaf.ok().flatten().filter(|_| !self.is_guarded())
     }
 
     /// Locks an entry's page and key; `false` where somebody has them.

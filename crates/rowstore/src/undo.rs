@@ -3,15 +3,22 @@
 //! A compensation is one group with the operation it makes: either both are in the log or none.
 //! A row may have moved since (splits); it is found by its key. A row that does not fit its page
 //! any more gets room by a split, whose group comes first and undoes nothing.
+//!
+//! What a transaction did in a unit that it made goes with the unit. Where a stop came before the
+//! unit's definition was written, as that of an index that is built online, the unit is not known:
+//! that is found out for its first record, and remembered for the others.
 
 use crate::activity::Deed;
 use crate::directory::HobtDirectory;
 use crate::error::{RowError, RowResult};
 use crate::hobt::RowHobt;
+use base::AllocUnitId;
 use btree::{Difference, KeyFields, Logged, SplitPolicy};
 use buffer::{Change, PageRef};
+use os::sync::Mutex;
 use page::RecordKind;
 use space::AllocUnit;
+use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
 use txn::{UndoContext, UndoError, UndoHandler};
 use wal::{RecordFlags, RecordReader, RecordView};
@@ -25,13 +32,15 @@ pub struct RowUndo {
     home: Weak<Home>,
     directory: Weak<dyn HobtDirectory>,
     engine: Arc<Engine>,
+    /// Units that are not known, made by the transactions that are undone, until those come to that.
+    unknown: Mutex<BTreeSet<(u32, AllocUnitId)>>,
 }
 
 impl RowUndo {
     /// The undo handler of a database, which finds hobts through a directory.
     pub fn new(home: &Arc<Home>, directory: &Arc<dyn HobtDirectory>, engine: &Arc<Engine>) -> Self {
         let (home, directory) = (Arc::downgrade(home), Arc::downgrade(directory));
-        RowUndo { home, directory, engine: Arc::clone(engine) }
+        RowUndo { home, directory, engine: Arc::clone(engine), unknown: Mutex::default() }
     }
 
     fn home(&self) -> Arc<Home> {
@@ -55,6 +64,7 @@ impl RowUndo {
         let Some(first_iam) = record.page() else { return Ok(false) };
         let unit = AllocUnit::open(record.alloc_unit(), first_iam);
         directory.undone(unit.id);
+        self.unknown.lock().remove(&(cx.chain.id, unit.id));
         // The drop first: a crash after it repeats the drop, which frees what is left.
         if home.space.unit_exists(&unit)? {
             home.space.undo_unit(&unit)?;
@@ -77,6 +87,11 @@ impl RowUndo {
         let before = cx.chain.last;
         self.home().log().append(cx.group, cx.chain);
         assert!(cx.chain.last > before, "the chain has its compensation");
+    }
+
+    /// Whether a record's unit was found to be one of [`RowUndo::made_before`] already.
+    fn is_unknown(&self, record: &RecordView<'_>, cx: &UndoContext<'_>) -> bool {
+        self.unknown.lock().contains(&(cx.chain.id, record.alloc_unit()))
     }
 
     /// Whether the transaction of a record made the record's unit before it: then the rows go with
@@ -129,7 +144,7 @@ impl UndoHandler for RowUndo {
         let first = records.first().expect("a run has a record");
         let row_of_tree = !crate::HEAP_KINDS.contains(&first.kind().0)
             && !space::kinds::RANGE.contains(&first.kind().0);
-        if records.len() > 1 && row_of_tree {
+        if records.len() > 1 && row_of_tree && !self.is_unknown(first, cx) {
             let hobt = self.directory(first)?.by_unit(first.alloc_unit());
             let run = hobt.map(|hobt| hobt.undo_replaces(&self.engine, records, cx));
             match run.unwrap_or(Ok(0)) {
@@ -152,10 +167,15 @@ impl UndoHandler for RowUndo {
                 Err(e) => Err(undo_error(record, e)),
             };
         }
+        if self.is_unknown(record, cx) {
+            self.note_undone(cx);
+            return Ok(());
+        }
         let Some(hobt) = directory.by_unit(record.alloc_unit()) else {
             if !self.made_before(record)? {
                 return Err(UndoError::Lost(record.lsn, "its heap or index is not known"));
             }
+            self.unknown.lock().insert((cx.chain.id, record.alloc_unit()));
             self.note_undone(cx);
             return Ok(());
         };

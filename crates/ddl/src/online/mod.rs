@@ -256,7 +256,11 @@ fn refuse(before: &Table, after: &Table, numbers: &[usize]) -> SqlResult<()> {
     match before.columns.iter().find(|c| c.sql_type.is_text_image()) {
         None => Ok(()),
         Some(column) => {
-            let args: [&dyn std::fmt::Display; 3] = [&"index", &new.name, &column.name];
+            // A heap has no name.
+            let names = [&new.name, &old.name, &before.name];
+            let name = names.into_iter().find(|name| !name.is_empty());
+            let name = name.map_or("", |name| name);
+            let args: [&dyn std::fmt::Display; 3] = [&"index", &name, &column.name];
             Err(SqlError::new(messages::ONLINE_LARGE_COLUMN, &args))
         }
     }

@@ -30,6 +30,7 @@ use access::{
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Index, IndexKind, KeyField, PhysicalColumn, Table};
 use catalog::{Changes, HobtPlaces, HobtSpec};
+use exec::BuildGrant;
 use os::sync::Mutex;
 use std::sync::Arc;
 use work::Work;
@@ -219,13 +220,18 @@ impl<'a> Moved<'a> {
         } else {
             let mut sorter = Sorter::new(RowOrder::of(&self.with_locators()), cx.spill, &waiter);
             sorter.buffer_max = share(3);
-            self.load_in_order(cx, source, notes, (sorter, &mut mapped))?;
+            self.load_in_order(cx, source, notes, (sorter, &mut mapped), &grant)?;
         }
         grant.note_used(mapped.held_bytes());
         let mut loader = self.map.hobt.load(cx.work, fill(&self.map.spec))?;
         let mut sorted = mapped.finish()?;
+        let mut rows = 0_u64;
         while let Some((order, packed)) = sorted.next()? {
-            let mut row = Vec::new();
+            rows += 1;
+            if rows.is_multiple_of(ROWS_PER_CHECK) {
+                waiter.check().map_err(SqlError::from)?;
+            }
+            let mut row = Vec::with_capacity(self.map.spec.columns.len());
             order.unpack(packed, &mut row);
             loader.push(cx.work, &row).map_err(|e| self.failed_base(e))?;
         }
@@ -256,6 +262,7 @@ impl<'a> Moved<'a> {
         source: &dyn Hobt,
         notes: &CatchUp<'_>,
         (mut sorter, mapped): (Sorter<'_>, &mut Sorter<'_>),
+        grant: &BuildGrant<'_>,
     ) -> Result<(), BuildError> {
         let spec = &self.base.spec;
         let waiter = Arc::clone(cx.work.owner().waiter());
@@ -263,6 +270,7 @@ impl<'a> Moved<'a> {
         let mut cursor = source.scan(cx.work, &ScanRange::default(), &crate::build::READ)?;
         while cursor.next(cx.work)? {
             sorter.push(&row_of(&*cursor, &origins, 0)?.fields())?;
+            grant.note_used(sorter.held_bytes());
         }
         drop(cursor);
         let mut sorted = sorter.finish()?;
@@ -414,7 +422,14 @@ impl<'a> Moved<'a> {
         match of.own.hobt.insert(work, &fields, &WRITE) {
             Ok(_) => Ok(Put::Done),
             Err(WriteError::Duplicate) => Ok(Put::Taken),
-            Err(e) => Err(failed(self.after, of.index, refused(&of.own.spec, &fields, e))),
+            Err(e) => {
+                let e = match e {
+                    // The record of a nonclustered index is a key.
+                    WriteError::RowTooLong { bytes } => WriteError::KeyTooLong { bytes },
+                    e => e,
+                };
+                Err(failed(self.after, of.index, refused(&of.own.spec, &fields, e)))
+            }
         }
     }
 
@@ -480,8 +495,15 @@ impl<'a> Moved<'a> {
         Ok(rows)
     }
 
+    /// Of what nobody else changes: no key is there twice.
     fn failed(&self, index: &Index, e: WriteError) -> SqlError {
-        failed(self.after, index, refused(&self.base.spec, &[], e))
+        match e {
+            WriteError::Duplicate => {
+                let what = "a row was met twice while its table was built anew";
+                SqlError::new(messages::INTERNAL, &[&what])
+            }
+            e => failed(self.after, index, refused(&self.base.spec, &[], e)),
+        }
     }
 
     fn failed_base(&self, e: WriteError) -> SqlError {
