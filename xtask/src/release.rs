@@ -22,6 +22,9 @@ const TRAINING: [&str; 3] = [
 /// Then so many clients, each with so many requests that commit a row.
 const CLIENTS: usize = 8;
 const REQUESTS: usize = 2_000;
+/// And so many that compute at a time, by turns, each for so many rows.
+const COMPUTING: usize = 24;
+const ROWS: usize = 1_500;
 
 pub(crate) fn run(workspace: &Workspace) -> Outcome<bool> {
     let tools = Tools::find()?;
@@ -66,17 +69,21 @@ fn train(workspace: &Workspace, binary: &Path, data: &Path) -> Outcome<()> {
     if !process::succeeds(client)? {
         return Err("the training does not run".to_owned());
     }
-    commit_rows(&server)?;
+    let request = "EXEC dbo.AddPersons 1";
+    side_by_side(&server, CLIENTS, &[request; REQUESTS])?;
+    let delayed = "ALTER DATABASE WritePath SET DELAYED_DURABILITY = FORCED";
+    asked(&mut scene::session(&server, "WritePath")?, delayed)?;
+    side_by_side(&server, COMPUTING, &[&format!("EXEC dbo.AddPersons {ROWS}")])?;
     server.stop().map(drop)
 }
 
-fn commit_rows(server: &program::Serving) -> Outcome<()> {
+fn side_by_side(server: &program::Serving, clients: usize, requests: &[&str]) -> Outcome<()> {
     let client = || {
         let mut client = scene::session(server, "WritePath")?;
-        (0..REQUESTS).try_for_each(|_| asked(&mut client, "EXEC dbo.AddPersons 1").map(drop))
+        requests.iter().try_for_each(|text| asked(&mut client, text).map(drop))
     };
     thread::scope(|scope| {
-        let clients: Vec<_> = (0..CLIENTS).map(|_| scope.spawn(client)).collect();
+        let clients: Vec<_> = (0..clients).map(|_| scope.spawn(client)).collect();
         clients.into_iter().try_for_each(|one| one.join().map_err(|_| "a client panicked")?)
     })
 }
