@@ -88,7 +88,7 @@ const CASES: &[(&str, &[i32])] = &[
     ("create clustered index i on sales.Orders (b)", &[1902]),
     ("create index i on dbo.Heap (id) where id > 5 or id < 2", &[10735]),
     ("create index i on dbo.Heap (id) with (online = on, resumable = on)", &[40517]),
-    ("create clustered index i on dbo.Heap (id) with (online = on)", &[40517]),
+    ("drop index ix_A on sales.Orders with (online = on)", &[3745]),
     ("create index i on dbo.Heap (id) with (fillfactor = 0)", &[102]),
     ("create columnstore index i on dbo.Heap (id)", &[40517]),
     (

@@ -59,8 +59,9 @@ use std::time::Duration;
 /// A turn that requests want which have not begun, or are under way and may hold locks, is given up
 /// after this, where its own holds none: SQL Server's quantum.
 const QUANTUM_NS: u64 = 4_000_000;
-/// So many times as long where all who want it have used a quantum up, and wait for each other: who goes on after others finds little of what he works with in the processor's cache.
-/// Where 32 sessions insert, that costs 0.1 to 0.2 ms.
+/// So many times as long where all who want it have used a quantum up, and wait for each other: who
+/// goes on after others finds little of what he works with in the processor's cache. Where 32
+/// sessions insert, that costs 0.1 to 0.2 ms.
 const AMONG_LONG: u64 = 4;
 /// So many times as long where it may hold locks: they should rather be given back first.
 const WITH_LOCKS: u64 = 2;

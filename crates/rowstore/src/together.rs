@@ -9,9 +9,9 @@
 //!
 //! Whatever is not as plain as that is left to inserts one by one, which wait, split, revive
 //! ghosts and say what is wrong: a key that is there, a leaf without room, a lock in use, a latch
-//! that is not to be had, damage. Of a key that is not unique the first row goes so, since it has no
-//! uniquifier. Locks that were got on the way stay then, of keys that nobody
-//! has; they are asked for again.
+//! that is not to be had, damage. Of a key that is not unique the first row goes so, since it has
+//! no uniquifier. Locks that were got on the way stay then, of keys that nobody has; they are asked
+//! for again.
 //!
 //! What it is for: the code that an insert runs is as large as a processor's cache of code, so
 //! six inserts one by one bring all of it near six times; here each part runs for all entries. The

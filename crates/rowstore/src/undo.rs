@@ -32,7 +32,7 @@ pub struct RowUndo {
     home: Weak<Home>,
     directory: Weak<dyn HobtDirectory>,
     engine: Arc<Engine>,
-    /// Units that are not known, made by the transactions that are undone, until those come to that.
+    /// Units that are not known, made by transactions that are undone, until those come to that.
     unknown: Mutex<BTreeSet<(u32, AllocUnitId)>>,
 }
 
