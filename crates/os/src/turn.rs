@@ -33,8 +33,8 @@
 //!  5. A thread with a turn is bound to the turn's processor, or to none: where a turn is beyond
 //!     the number, or was given up for a system call, or was free, or lasts longer than
 //!     [`BOUND_NS`] while others want one, the system puts its thread. One that rests may still be
-//!     bound to the one before. Who goes to sleep leaves the processor where he is, unless that is
-//!     another turn's: the system may have moved either.
+//!     bound to the one before. A processor is at most one turn's. Who goes to sleep leaves the one
+//!     where he is, unless that is another turn's: the system may have moved either.
 //!  6. Who came back beyond the limit gives his turn up at a look after [`BEYOND_NS`] of it, unless
 //!     he may hold locks: else those who came back at once from one wait, like that for a longer
 //!     log, would go on side by side, and queue up at each latch.
@@ -311,7 +311,7 @@ impl State {
 /// What becomes of the processor of one who gives his turn up.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Then {
-    /// He sleeps at once: who has the turn next is bound to the one where he is.
+    /// He sleeps at once: who has the turn next is bound to the one where he is, if it is free.
     Sleeps,
     /// He may need it for a system call: the system finds one for the next.
     Works,
@@ -346,10 +346,13 @@ fn started(
 ) -> MutexGuard<'static, State> {
     let goes = match next {
         Wanting::Thread(seat) => {
-            let here = Some(processor::here()).filter(|_| then == Then::Sleeps);
-            let on = state.processor(here);
+            let on = match then {
+                // Where another turn's thread is there instead, the system moves that one.
+                Then::Sleeps => state.processor(Some(processor::here())),
+                Then::Works => state.processor(None),
+            };
             drop(state);
-            seat.bound.bind(on.filter(|_| on == here));
+            seat.bound.bind(on.filter(|_| then == Then::Sleeps));
             seat.give(on);
             true
         }
