@@ -2,6 +2,7 @@
 
 use crate::context::DdlContext;
 use crate::parallel;
+use crate::rebuild::key_columns;
 use crate::sort::{BUFFER_BYTES_MAX, BUFFER_BYTES_MIN, ROWS_PER_CHECK, RowOrder, Sorted, Sorter};
 use access::{Field, Fill, Hobt, Isolation, Loader, LockPlan, RowCursor, ScanRange, WriteError};
 use base::{SqlError, SqlResult, messages};
@@ -423,10 +424,7 @@ fn key_text(spec: &HobtSpec, row: &[Field<'_>]) -> String {
 
 /// Whether rows of one table in the order of its base are in the order of another's.
 pub(crate) fn same_order(before: &Table, after: &Table) -> bool {
-    let key = |table: &Table| -> Vec<(i32, bool)> {
-        let key = table.base().key.iter();
-        key.map(|k| (table.columns[k.column].column_id, k.descending)).collect()
-    };
+    let key = |table: &Table| key_columns(table, table.base());
     match after.base().kind {
         IndexKind::Heap => true,
         IndexKind::Clustered | IndexKind::Nonclustered => {

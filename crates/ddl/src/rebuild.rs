@@ -167,14 +167,15 @@ pub(crate) fn choose_fills(
     Ok(())
 }
 
+/// The columns of an index's key, by their ids, and which are descending.
+pub(crate) fn key_columns(table: &Table, index: &Index) -> Vec<(i32, bool)> {
+    index.key.iter().map(|k| (table.columns[k.column].column_id, k.descending)).collect()
+}
+
 /// The index that another is made from: the one of its number, with its key.
 fn forerunner<'t>(before: &'t Table, after: &Table, index: &Index) -> Option<&'t Index> {
-    let key = |table: &Table, index: &Index| -> Vec<(i32, bool)> {
-        let columns = index.key.iter();
-        columns.map(|k| (table.columns[k.column].column_id, k.descending)).collect()
-    };
-    let wanted = key(after, index);
-    let same = |i: &&Index| i.index_id == index.index_id && key(before, i) == wanted;
+    let wanted = key_columns(after, index);
+    let same = |i: &&Index| i.index_id == index.index_id && key_columns(before, i) == wanted;
     before.indexes.iter().find(same).filter(|i| i.kind != IndexKind::Heap)
 }
 

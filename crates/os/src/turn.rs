@@ -135,8 +135,8 @@ struct Seat {
 
 struct State {
     limit: usize,
-    /// How many turns' each processor is, by its number; empty where nobody is bound.
-    processors: Vec<(usize, u32)>,
+    /// Processors that are no turn's.
+    free: Vec<usize>,
     computing: usize,
     /// Of those that want a turn, the ones that were under way, and may hold locks.
     woken: VecDeque<Arc<Seat>>,
@@ -162,7 +162,7 @@ enum Monitor {
 
 static STATE: Mutex<State> = Mutex::new(State {
     limit: usize::MAX,
-    processors: Vec::new(),
+    free: Vec::new(),
     computing: 0,
     woken: VecDeque::new(),
     paused: VecDeque::new(),
@@ -235,11 +235,10 @@ impl State {
 
     fn end(&mut self, on: Processor) {
         assert!(self.computing > 0, "whoever gives a turn back has one");
+        debug_assert!(on.is_none_or(|on| !self.free.contains(&on)), "rule 5: it was one turn's");
         self.computing -= 1;
         self.moves += 1;
-        if let Some(turns) = on.and_then(|on| self.turns_of(on)) {
-            *turns -= 1;
-        }
+        self.free.extend(on);
         if BEYOND.load(Relaxed) && !self.is_beyond() {
             BEYOND.store(false, Relaxed);
         }
@@ -249,18 +248,11 @@ impl State {
         self.computing > self.limit
     }
 
-    /// A processor for a turn: the preferred one if that is free, else the first that is.
+    /// A processor for a turn: the preferred one if that is free, else the one freed last.
     fn processor(&mut self, preferred: Processor) -> Processor {
-        let free = |p: &&(usize, u32)| p.1 == 0;
-        let first = || self.processors.iter().find(free);
-        let preferred = preferred.map(|p| (p, 0));
-        let on = self.processors.iter().find(|p| Some(**p) == preferred).or_else(first)?.0;
-        *self.turns_of(on)? += 1;
-        Some(on)
-    }
-
-    fn turns_of(&mut self, on: usize) -> Option<&mut u32> {
-        self.processors.iter_mut().find(|p| p.0 == on).map(|p| &mut p.1)
+        let at = preferred.and_then(|p| self.free.iter().position(|free| *free == p));
+        let last = || self.free.len().checked_sub(1);
+        at.or_else(last).map(|at| self.free.swap_remove(at))
     }
 
     /// Whose turn it is next, counted.
@@ -374,8 +366,7 @@ pub fn limit(turns: usize) {
     let mut state = STATE.lock();
     state.limit = turns.max(1);
     if state.computing == 0 {
-        let few = processors.len() <= state.limit;
-        state.processors = processors.into_iter().filter(|_| few).map(|p| (p, 0)).collect();
+        state.free = if processors.len() > state.limit { Vec::new() } else { processors };
     }
     if state.monitor == Monitor::None {
         state.monitor = Monitor::Looks;

@@ -17,7 +17,7 @@ use crate::context::{Change, DdlContext, Place, unsupported};
 use crate::gather::of_built_index;
 use crate::index_option::IndexOptions;
 use crate::locate::{Located, is_local, look_up};
-use crate::rebuild::{choose_fills, create_hobt, drop_hobt, note_rows};
+use crate::rebuild::{choose_fills, create_hobt, drop_hobt, key_columns, note_rows};
 use access::{Capture, Hobt};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Index, IndexKind, Object, Table};
@@ -235,13 +235,8 @@ fn finish(
 /// Whether rows get other locators: their base is one of another kind, or with another key.
 fn moves(before: &Table, after: &Table) -> bool {
     let (old, new) = (before.base(), after.base());
-    let key = |table: &Table, index: &Index| -> Vec<(i32, bool)> {
-        let columns = index.key.iter();
-        columns.map(|k| (table.columns[k.column].column_id, k.descending)).collect()
-    };
-    old.hobt != new.hobt
-        && (new.kind == IndexKind::Heap
-            || (old.kind, old.unique, key(before, old)) != (new.kind, new.unique, key(after, new)))
+    let form = |table: &Table, index: &Index| (index.kind, index.unique, key_columns(table, index));
+    old.hobt != new.hobt && (new.kind == IndexKind::Heap || form(before, old) != form(after, new))
 }
 
 /// Refuses what is not built so.

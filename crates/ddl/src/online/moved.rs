@@ -462,14 +462,11 @@ impl<'a> Moved<'a> {
         let Some(row) = self.base.row(work, key)? else { return Ok(()) };
         let Some(entry) = of.entry_of(&*row)? else { return Ok(()) };
         drop(row);
-        match of.has(work, &entry)? {
-            Some(true) => Ok(()),
-            None => self.put_entry(work, of, &entry).map(drop),
-            Some(false) => {
-                let twice = refused(&of.own.spec, &borrowed(&entry), WriteError::Duplicate);
-                Err(failed(self.after, of.index, twice))
-            }
+        if of.has(work, &entry)? == Some(true) || self.put_entry(work, of, &entry)? == Put::Done {
+            return Ok(());
         }
+        let twice = refused(&of.own.spec, &borrowed(&entry), WriteError::Duplicate);
+        Err(failed(self.after, of.index, twice))
     }
 
     /// Others may get to know of all but the map, whose pages go when the transaction commits.
