@@ -32,8 +32,8 @@
 //!  4. Threads that never took a turn are not counted, nor are simulated ones.
 //!  5. A thread with a turn is bound to the turn's processor, or to none: where a turn is beyond
 //!     the number, or was given up for a system call, or was free, or lasts longer than
-//!     [`BOUND_NS`] while others want one, the system puts its thread. One that rests may still be
-//!     bound to the one before. A processor is at most one turn's. Who goes to sleep leaves the one
+//!     [`BOUND_NS`] while others want one, the system puts its thread; a look that finds it
+//!     elsewhere binds it again until the next. One that rests may still be bound to the one before. A processor is at most one turn's. Who goes to sleep leaves the one
 //!     where he is, unless that is another turn's: the system may have moved either.
 //!  6. Who came back beyond the limit gives his turn up at a look after [`BEYOND_NS`] of it, unless
 //!     he may hold locks: else those who came back at once from one wait, like that for a longer
@@ -586,8 +586,10 @@ fn look_closely(quantum_ns: u64) {
     let now = monotonic_ns();
     LOOKS.with(|looks| looks.note(now));
     if now - turn.since_ns < quantum_ns {
-        if now - turn.since_ns > BOUND_NS {
-            stay_on(None);
+        match turn.on {
+            Some(on) if on != processor::here() => go_home(on),
+            _ if now - turn.since_ns > BOUND_NS => stay_on(None),
+            _ => {}
         }
         return;
     }
@@ -622,6 +624,17 @@ fn stay_on(on: Processor) {
     SEAT.with(|seat| {
         if let Some(seat) = seat.get() {
             seat.bound.stay(on);
+        }
+    });
+}
+
+/// The system has put this thread elsewhere than on its turn's processor when it was woken, and
+/// would leave it there for ten milliseconds, behind another turn's thread, though its own
+/// processor is idle by now.
+fn go_home(on: usize) {
+    SEAT.with(|seat| {
+        if let Some(seat) = seat.get() {
+            seat.bound.bind(Some(on));
         }
     });
 }

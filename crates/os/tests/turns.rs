@@ -6,7 +6,7 @@ use os::clock::monotonic_ns;
 use os::task::{JoinHandle, spawn};
 use os::turn;
 use os::wait::{Cancelled, WaitKind, Waiter, Wake, timed};
-use rustix::thread::sched_getaffinity;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc::channel;
@@ -61,6 +61,7 @@ fn as_many_compute_as_may_and_nobody_is_forgotten() {
     who_goes_aside_leaves_its_turn();
     turn::limit(os::task::processors());
     who_is_given_a_turn_is_on_its_processor();
+    who_was_moved_goes_home();
 }
 
 /// How many processors this thread may run on.
@@ -95,6 +96,42 @@ fn who_is_given_a_turn_is_on_its_processor() {
     threads.into_iter().for_each(|t| assert_eq!(t.join().unwrap(), all, "started by a bound one"));
     let quota = os::task::processors() < all as usize;
     assert_eq!(bound.load(SeqCst) > 0, !quota, "given a turn on one processor");
+}
+
+/// Threads that compute for long, and are bound no more, are moved to another processor, as the
+/// system does: a look has them go on where they were.
+fn who_was_moved_goes_home() {
+    let all = sched_getaffinity(None).unwrap();
+    if all.count() == 1 || os::task::processors() < all.count() as usize {
+        return;
+    }
+    let home = Arc::new(AtomicUsize::new(0));
+    let busy = || {
+        let home = Arc::clone(&home);
+        request(move || {
+            let until = monotonic_ns() + 100_000_000;
+            while monotonic_ns() < until {
+                let bound = may_run_on() == 1;
+                compute(1_100);
+                turn::look(false);
+                if bound && may_run_on() > 1 {
+                    let here = sched_getcpu();
+                    let elsewhere = (0..CpuSet::MAX_CPU).find(|n| *n != here && all.is_set(*n));
+                    let mut one = CpuSet::new();
+                    one.set(elsewhere.unwrap());
+                    sched_setaffinity(None, &one).unwrap();
+                    sched_setaffinity(None, &all).unwrap();
+                    compute(10);
+                    turn::look(false);
+                    let came = may_run_on() == 1 && sched_getcpu() == here;
+                    home.fetch_add(usize::from(came), SeqCst);
+                }
+            }
+        })
+    };
+    let threads: Vec<_> = (0..3 * os::task::processors()).map(|_| busy()).collect();
+    threads.into_iter().for_each(|t| t.join().unwrap());
+    assert!(home.load(SeqCst) > 0, "one that was moved goes on where its turn is");
 }
 
 fn only_so_many_compute() {

@@ -19,6 +19,10 @@ pub struct ServeOptions {
     /// Whether clients may go without encryption.
     #[arg(long, value_enum, default_value_t = Encryption::Offered)]
     pub encrypt: Encryption,
+    /// Whether a log file may be written by io_uring. It is where that takes least time; tools that
+    /// look at system calls do not see such writes.
+    #[arg(long, value_enum, default_value_t = IoUring::Auto)]
+    pub io_uring: IoUring,
     /// A trace flag that is on for the whole server from the start; may be repeated.
     #[arg(short = 'T', value_name = "FLAG")]
     pub trace_flags: Vec<u16>,
@@ -31,6 +35,15 @@ pub enum Encryption {
     Offered,
     /// Everything is encrypted; clients that cannot are refused.
     Required,
+}
+
+/// When log files are written by io_uring.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum IoUring {
+    /// Where it is faster than the other ways, by the first writes of each file.
+    Auto,
+    /// Never.
+    Off,
 }
 
 /// A number of bytes: `134217728`, `131072KB`, `128MB`, `1GB` (multiples of 1,024).
@@ -72,6 +85,7 @@ mod tests {
         assert_eq!(o.listen.to_string(), "127.0.0.1:1433");
         assert_eq!(o.encrypt, Encryption::Offered);
         assert!(o.trace_flags.is_empty());
+        assert_eq!(o.io_uring, IoUring::Auto);
         let wrong = CommandLine::try_parse_from(["ghostlight", "serve", "--listen", "1433"]);
         assert!(wrong.is_err());
     }

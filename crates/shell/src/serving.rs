@@ -7,7 +7,7 @@ use instance::Instance;
 use os::disk::RealDisk;
 use server::{Options, Server, Strictness};
 use session::{Connection, Login};
-use shell::{Encryption, EngineOptions, ServeOptions};
+use shell::{Encryption, EngineOptions, IoUring, ServeOptions};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -71,6 +71,9 @@ pub(crate) fn serve(options: &ServeOptions) -> i32 {
 }
 
 fn start(options: &ServeOptions) -> Result<(Arc<Instance>, Server), String> {
+    if options.io_uring == IoUring::Off {
+        os::disk::leave_out_io_uring();
+    }
     let disk = Arc::new(RealDisk);
     let (max_memory, trace_flags) = (options.max_memory, options.trace_flags.clone());
     let settings = instance_options(EngineOptions { max_memory, trace_flags }, false);

@@ -8,9 +8,11 @@
 //!  5. What [`File::write_durably`] wrote is durable when it returns, and nothing else by it.
 
 mod real;
+mod ring;
 mod through;
 
 pub use real::RealDisk;
+pub use ring::leave_out_io_uring;
 
 use std::io;
 use std::path::{Path, PathBuf};
