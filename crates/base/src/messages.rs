@@ -277,6 +277,8 @@ messages! {
     INDEX_NO_COLUMN = 1911, 16, "Column name '{0}' does not exist in the target table or view.";
     INDEX_EXISTS = 1913, 16, "The operation failed because an index or statistics with name '{0}' already exists on {1} '{2}'.";
     INDEX_COLUMN_TYPE = 1919, 16, "Column '{0}' in table '{1}' is of a type that is invalid for use as a key column in an index.";
+    IGNORE_DUP_KEY_NONUNIQUE = 1915, 16, "Cannot alter a non-unique index with ignore_dup_key index option. Index '{0}' is non-unique.";
+    INDEX_OPTIONS_EXCLUDE = 1916, 16, "CREATE INDEX options {0} and {1} are mutually exclusive.";
     PLACEMENT_INVALID = 1921, 16, "Invalid {0} '{1}' specified.";
     CLUSTERED_TO_NONCLUSTERED = 1925, 16, "Cannot convert a clustered index to a nonclustered index by using the DROP_EXISTING option. To change the index type from clustered to nonclustered, delete the clustered index, and then create a nonclustered index by using two separate statements.";
     STATISTICS_EXIST = 1927, 16, "There are already statistics on table '{0}' named '{1}'.";
@@ -287,6 +289,10 @@ messages! {
     INDEX_DISABLED = 1973, 16, "Cannot perform the specified operation on disabled index '{0}' on table '{1}'.";
     CLUSTERED_DISABLED = 1974, 16, "Cannot perform the specified operation on table '{0}' because its clustered index '{1}' is disabled.";
     INDEX_OPTION_CONSTRAINT = 1979, 16, "Cannot use index option {0} to alter index '{1}' as it enforces a primary or unique constraint.";
+    CREATE_INDEX_DISABLED = 1987, 16, "Cannot {0} {1} '{2}' on {3} '{4}' because its {5} is disabled.";
+    ONLINE_DISABLED_CLUSTERED = 1988, 16, "Cannot rebuild clustered index '{0}' online because it is disabled.";
+    FOREIGN_KEY_INDEX_DISABLED = 1989, 16, "Cannot enable foreign key constraint '{0}' as index '{1}' on referenced key is disabled.";
+    FOREIGN_KEY_DISABLED_WITH_INDEX = 1992, 10, "Warning: Foreign key '{0}' on table '{1}' referencing table '{2}' was disabled as a result of disabling the index '{3}'.";
     INCLUDED_COLUMN_TYPE = 1999, 16, "Column '{0}' in table '{1}' is of a type that is invalid for use as included column in an index.";
     ALTER_WRONG_KIND = 2010, 16, "Cannot perform alter on '{0}' because it is an incompatible object type.";
     TRIGGER_SCHEMA = 2103, 15, "Cannot alter trigger '{0}' because its schema is different from the schema of the target table or view.";
@@ -400,6 +406,7 @@ messages! {
     CONSTRAINT_ELSEWHERE = 3733, 16, "Constraint '{0}' does not belong to table '{1}'.";
     NOT_STATISTICS = 3739, 11, "Cannot {0} the index '{1}' because it is not a statistics collection.";
     ONLINE_DROP_NONCLUSTERED = 3745, 16, "Only a clustered index can be dropped online.";
+    INDEX_DISABLED_WITH_CLUSTERED = 3750, 10, "Warning: Index '{0}' on table '{1}' was disabled as a result of disabling the clustered index on the table.";
     COMMIT_NO_BEGIN = 3902, 16, "The COMMIT TRANSACTION request has no corresponding BEGIN TRANSACTION.";
     CANNOT_ROLLBACK_NO_SAVEPOINT = 3903, 16, "The ROLLBACK TRANSACTION request has no corresponding BEGIN TRANSACTION.";
     ROLLBACK_IN_INSERT_EXEC = 3915, 16, "Cannot use the ROLLBACK statement within an INSERT-EXEC statement.";

@@ -1,10 +1,10 @@
-//! ALTER INDEX … REBUILD, SET and DISABLE; REORGANIZE is another file's.
+//! ALTER INDEX … REBUILD and SET; REORGANIZE and DISABLE are other files'.
 //!
 //! An index that is disabled is neither read nor maintained; REBUILD makes it anew. While a
 //! clustered one is disabled nobody gets at the rows of its table (8655, 1974).
 
 use crate::context::{DdlContext, Place, unsupported};
-use crate::foreign_key;
+use crate::disable_index::disable;
 use crate::index_option::{IndexOptions, options};
 use crate::locate::{Located, has_rows, locked_table, same_name};
 use crate::online;
@@ -43,12 +43,11 @@ pub(crate) fn alter(s: &AlterIndex, cx: &mut DdlContext<'_>) -> SqlResult<()> {
         return Err(e.at_line(line));
     };
     let at = s.name.as_ref().map_or(Ok(0), |name| place_of(&place, &table, name))?;
-    let mut after = Table::clone(&table);
     if matches!(s.action, AlterIndexAction::Disable) {
-        disable(&place, &table, &mut after, s.name.is_some().then_some(at))
-            .map_err(|e| e.at_line(line))?;
-        return rebuild(cx, &place, Some(&table), &after, Content::Keep(&[]));
+        let one = s.name.is_some().then_some(at);
+        return disable(cx, &Located { place, table }, one).map_err(|e| e.at_line(line));
     }
+    let mut after = Table::clone(&table);
     if at != 0 {
         has_rows(&table).map_err(|e| e.at_line(line))?;
     }
@@ -112,30 +111,13 @@ fn set(after: &mut Table, one: Option<usize>, kept: IndexOptions) -> SqlResult<(
                 return Err(SqlError::new(messages::INDEX_OPTION_CONSTRAINT, &args));
             }
             if ignores && !index.unique {
-                return Err(unsupported("IGNORE_DUP_KEY on a nonunique index", 0));
+                return Err(SqlError::new(messages::IGNORE_DUP_KEY_NONUNIQUE, &[&index.name]));
             }
             index.ignore_dup_key = ignores;
         }
         if let Some(no_recompute) = kept.no_recompute {
             index.gathered.no_recompute = no_recompute;
         }
-    }
-    Ok(())
-}
-
-/// Disables one index, or all: with the clustered one, where the rows are, all others.
-fn disable(place: &Place, table: &Table, after: &mut Table, one: Option<usize>) -> SqlResult<()> {
-    let with_rows = one == Some(0) && table.base().kind == IndexKind::Clustered;
-    for (n, index) in after.indexes.iter_mut().enumerate() {
-        let meant = with_rows || one.is_none_or(|at| at == n);
-        if !meant || index.kind == IndexKind::Heap {
-            continue;
-        }
-        if foreign_key::user_of_key(&place.view, table, index).is_some() {
-            let what = "ALTER INDEX DISABLE of a key that a FOREIGN KEY refers to";
-            return Err(unsupported(what, 0));
-        }
-        index.disabled = true;
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use crate::constraint::{self, add_check, add_key, keys, not_created};
 use crate::context::{DdlContext, Place, unsupported};
 use crate::create_index::inline_index;
 use crate::create_table::check_row_size;
-use crate::drop_constraint::without_constraint;
+use crate::drop_constraint::{drop_online, is_online, without_constraint};
 use crate::index_definition::column;
 use crate::locate::{
     Located, constraint_names, has_rows, is_local, locked_rows, queried_name, same_name,
@@ -39,6 +39,9 @@ pub(crate) fn alter(s: &AlterTable, text: &str, cx: &mut DdlContext<'_>) -> SqlR
             if !is_local(&s.name) && constraint::is_online(&constraint::all(definition))? =>
         {
             return add_online(cx, &s.name, definition);
+        }
+        AlterTableAction::Drop(items) if !is_local(&s.name) && is_online(items)? => {
+            return items.iter().try_for_each(|item| drop_online(cx, &s.name, item));
         }
         AlterTableAction::Rebuild { partition: None, options } if !options.is_empty() => {
             return rebuild_with(cx, &s.name, options);
@@ -462,7 +465,7 @@ fn drop_parts(
     let mut after = table.clone();
     for item in items {
         let line = item.name.line;
-        let kept = index_option::drop_options(&item.options)?.without_online(line)?;
+        let kept = index_option::drop_options(&item.options)?;
         cx.threads.limit(kept.max_workers);
         match item.kind {
             AlterTableDropKind::Constraint => match without_constraint(place, &after, &item.name) {
@@ -487,7 +490,7 @@ fn drop_parts(
 }
 
 /// 3728, or 3733 where another table of the schema has a constraint of that name.
-fn no_constraint(place: &Place, table: &Table, name: &Name) -> SqlError {
+pub(crate) fn no_constraint(place: &Place, table: &Table, name: &Name) -> SqlError {
     let elsewhere = place.view.objects().any(|o| match o {
         Object::Table(t) if t.schema_id == table.schema_id => {
             constraint_names(t).any(|n| same_name(place, n, name))
@@ -502,7 +505,7 @@ fn no_constraint(place: &Place, table: &Table, name: &Name) -> SqlError {
 }
 
 /// Whether a key is still there that foreign keys refer to: 3725.
-fn keeps_key(
+pub(crate) fn keeps_key(
     cx: &mut DdlContext<'_>,
     place: &Place,
     table: &Table,
@@ -612,6 +615,9 @@ fn switch(
     }
     for key in after.foreign_keys.iter_mut().filter(|k| named(&k.name)) {
         catalog::lock_object(cx.work, place.view.id(), key.referenced)?;
+        if enable {
+            foreign_key::has_index(cx, place, key)?;
+        }
         key.disabled = !enable;
         key.not_trusted = !verified && (!enable || key.not_trusted);
         foreign.push(key.clone());

@@ -62,7 +62,10 @@ pub(crate) fn create(s: &CreateIndex, cx: &mut DdlContext<'_>, text: &str) -> Sq
         existing(&place, &table, &s.name).map_err(|e| e.at_line(line))?;
     }
     if !kept.drop_existing || !same_name(&place, &table.base().name, &s.name) {
-        has_rows(&table).map_err(|e| e.at_line(line))?;
+        let args: [&dyn std::fmt::Display; 6] =
+            [&"create", &"index", &s.name, &"table", &table.name, &"clustered index"];
+        let disabled = || SqlError::new(messages::CREATE_INDEX_DISABLED, &args).at_line(line);
+        has_rows(&table).map_err(|_| disabled())?;
     }
     let stored = computed::to_store(&place, &table, &wanted.names());
     let Located { place, table } = match stored.is_empty() {
@@ -173,7 +176,8 @@ fn index_of(
         return Err(SqlError::new(messages::CLUSTERED_EXISTS, &args).with_state(3).at_line(s.line));
     }
     if kept.ignore_dup_key == Some(true) && !s.unique {
-        return Err(unsupported("IGNORE_DUP_KEY on a nonunique index", s.line));
+        let args: [&dyn std::fmt::Display; 2] = [&"nonunique", &"ignore_dup_key"];
+        return Err(SqlError::new(messages::INDEX_OPTIONS_EXCLUDE, &args).at_line(s.line));
     }
     let mut index = blank(kind, s.name, place.ids.hobt(), kept);
     index.unique = s.unique;

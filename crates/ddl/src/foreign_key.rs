@@ -383,6 +383,20 @@ pub(crate) fn user_of_key(
     })
 }
 
+/// 1989 where the index that keeps the key of a foreign key unique is disabled; its table is locked.
+pub(crate) fn has_index(cx: &DdlContext<'_>, place: &Place, key: &ForeignKey) -> SqlResult<()> {
+    let place = cx.place(Some(place.view.name()))?;
+    let table = place.view.table(key.referenced);
+    let keeps = |i: &&Index| i.index_id == key.key_index && i.disabled;
+    match table.as_ref().and_then(|table| table.indexes.iter().find(keeps)) {
+        Some(index) => {
+            let args: [&dyn Display; 2] = [&key.name, &index.name];
+            Err(SqlError::new(messages::FOREIGN_KEY_INDEX_DISABLED, &args))
+        }
+        None => Ok(()),
+    }
+}
+
 /// The foreign keys that concern a column: the table's own, and those that refer to it.
 pub(crate) fn users_of_column(view: &DatabaseView, table: &Table, at: usize) -> Vec<Box<str>> {
     let own = table.foreign_keys.iter().filter(|k| k.columns.iter().any(|c| c.column == at));

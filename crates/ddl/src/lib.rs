@@ -35,6 +35,7 @@ mod create_index;
 mod create_table;
 mod databases;
 mod declare;
+mod disable_index;
 mod drop;
 mod drop_constraint;
 mod drop_existing;

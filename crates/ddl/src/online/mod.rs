@@ -13,7 +13,7 @@ mod catch_up;
 mod moved;
 mod target;
 
-use crate::context::{Change, DdlContext, Place, unsupported};
+use crate::context::{Change, DdlContext, Place};
 use crate::gather::of_built_index;
 use crate::index_option::IndexOptions;
 use crate::locate::{Located, is_local, look_up};
@@ -246,7 +246,7 @@ fn refuse(before: &Table, after: &Table, numbers: &[usize]) -> SqlResult<()> {
     }
     let (old, new) = (before.base(), after.base());
     if old.disabled {
-        return Err(unsupported("ONLINE = ON of a disabled clustered index", 0));
+        return Err(SqlError::new(messages::ONLINE_DISABLED_CLUSTERED, &[&old.name]));
     }
     match before.columns.iter().find(|c| c.sql_type.is_text_image()) {
         None => Ok(()),
