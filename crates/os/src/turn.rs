@@ -32,9 +32,11 @@
 //!  4. Threads that never took a turn are not counted, nor are simulated ones.
 //!  5. A thread with a turn is bound to the turn's processor, or to none: where a turn is beyond
 //!     the number, or was given up for a system call, or was free, or lasts longer than
-//!     [`BOUND_NS`] while others want one, the system puts its thread; a look that finds it
-//!     elsewhere binds it again until the next. One that rests may still be bound to the one before. A processor is at most one turn's. Who goes to sleep leaves the one
-//!     where he is, unless that is another turn's: the system may have moved either.
+//!     [`BOUND_NS`] while others want one, the system puts its thread. A look that finds it where
+//!     another turn's is moves it to its own, and binds it there if it has not been long. One that
+//!     rests may still be bound to the one before. A processor is at most one turn's. Who goes to
+//!     sleep leaves the one where he is, unless that is another turn's: the system may have moved
+//!     either.
 //!  6. Who came back beyond the limit gives his turn up at a look after [`BEYOND_NS`] of it, unless
 //!     he may hold locks: else those who came back at once from one wait, like that for a longer
 //!     log, would go on side by side, and queue up at each latch.
@@ -44,7 +46,8 @@
 //! Cost: an uncontended mutex for each taking and giving back, a clock reading for each taking, a
 //! system call where a turn is handed to a thread that is not bound to its processor, and where a
 //! bound one is done or goes aside; of `look`, two relaxed loads while nobody wants a turn, else a
-//! clock reading in [`QUICK_LOOKS`] where statements are short.
+//! clock reading in [`QUICK_LOOKS`] where statements are short, and
+//! two system calls and a move where the thread is elsewhere than on its turn's processor.
 
 use crate::clock::monotonic_ns;
 use crate::processor::{self, Bound};
@@ -586,10 +589,12 @@ fn look_closely(quantum_ns: u64) {
     let now = monotonic_ns();
     LOOKS.with(|looks| looks.note(now));
     if now - turn.since_ns < quantum_ns {
-        match turn.on {
-            Some(on) if on != processor::here() => go_home(on),
-            _ if now - turn.since_ns > BOUND_NS => stay_on(None),
-            _ => {}
+        let for_long = now - turn.since_ns > BOUND_NS;
+        if let Some(on) = turn.on.filter(|on| *on != processor::here()) {
+            go_home(turn, on);
+        }
+        if for_long {
+            stay_on(None);
         }
         return;
     }
@@ -628,15 +633,19 @@ fn stay_on(on: Processor) {
     });
 }
 
-/// The system has put this thread elsewhere than on its turn's processor when it was woken, and
-/// would leave it there for ten milliseconds, behind another turn's thread, though its own
-/// processor is idle by now.
-fn go_home(on: usize) {
-    SEAT.with(|seat| {
-        if let Some(seat) = seat.get() {
-            seat.bound.bind(Some(on));
-        }
-    });
+/// This thread is elsewhere than on its turn's processor: the system woke it there, say. Where no
+/// other turn's thread is, it stays; else it goes to its own, as the system would leave the two
+/// behind each other for ten milliseconds though one processor is idle.
+fn go_home(turn: Turn, on: usize) {
+    let here = processor::here();
+    let mut state = STATE.lock();
+    if let Some(at) = state.free.iter().position(|free| *free == here) {
+        state.free[at] = on;
+        TURN.set(Some(Turn { on: Some(here), ..turn }));
+        return;
+    }
+    drop(state);
+    seat().bound.bind(Some(on));
 }
 
 /// Whether this thread is bound to a processor.

@@ -105,33 +105,39 @@ fn who_was_moved_goes_home() {
     if all.count() == 1 || os::task::processors() < all.count() as usize {
         return;
     }
-    let home = Arc::new(AtomicUsize::new(0));
+    let (tries, home) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let busy = || {
-        let home = Arc::clone(&home);
+        let (tries, home) = (Arc::clone(&tries), Arc::clone(&home));
         request(move || {
-            let until = monotonic_ns() + 100_000_000;
+            let until = monotonic_ns() + 200_000_000;
+            let mut on = None;
             while monotonic_ns() < until {
-                let bound = may_run_on() == 1;
+                // Where it is bound its turn is.
+                on = if may_run_on() == 1 { Some(sched_getcpu()) } else { on };
                 compute(1_100);
                 turn::look(false);
-                if bound && may_run_on() > 1 {
-                    let here = sched_getcpu();
-                    let elsewhere = (0..CpuSet::MAX_CPU).find(|n| *n != here && all.is_set(*n));
-                    let mut one = CpuSet::new();
-                    one.set(elsewhere.unwrap());
-                    sched_setaffinity(None, &one).unwrap();
-                    sched_setaffinity(None, &all).unwrap();
-                    compute(10);
-                    turn::look(false);
-                    let came = may_run_on() == 1 && sched_getcpu() == here;
-                    home.fetch_add(usize::from(came), SeqCst);
-                }
+                let Some(here) = on.filter(|on| may_run_on() > 1 && *on == sched_getcpu()) else {
+                    continue;
+                };
+                let elsewhere = (0..CpuSet::MAX_CPU).find(|n| *n != here && all.is_set(*n));
+                let mut one = CpuSet::new();
+                one.set(elsewhere.unwrap());
+                sched_setaffinity(None, &one).unwrap();
+                sched_setaffinity(None, &all).unwrap();
+                compute(10);
+                turn::look(false);
+                tries.fetch_add(1, SeqCst);
+                let came = sched_getcpu() == here;
+                home.fetch_add(usize::from(came), SeqCst);
+                on = on.filter(|_| came);
             }
         })
     };
     let threads: Vec<_> = (0..3 * os::task::processors()).map(|_| busy()).collect();
     threads.into_iter().for_each(|t| t.join().unwrap());
-    assert!(home.load(SeqCst) > 0, "one that was moved goes on where its turn is");
+    // A few find their turn over instead.
+    let (tries, home) = (tries.load(SeqCst), home.load(SeqCst));
+    assert!(tries > 0 && 3 * home >= 2 * tries, "{home} of {tries} went on where their turn is");
 }
 
 fn only_so_many_compute() {

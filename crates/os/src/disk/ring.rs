@@ -1,4 +1,4 @@
-//! A durable write past the page cache by io_uring.
+//! A write by io_uring, of a file whose writes are durable when they are over (O_DSYNC).
 //!
 //!  1. One write is under way at a time, and nobody goes on before its completion is there: until
 //!     then the kernel reads the caller's bytes.
@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 static LEFT_OUT: AtomicBool = AtomicBool::new(false);
 
-/// No file that is opened from now on is written by io_uring: tools that look at system calls do
-/// not see what is written by it.
+/// No file is written by io_uring from now on: tools that look at system calls do not see what is
+/// written by it.
 pub fn leave_out_io_uring() {
     LEFT_OUT.store(true, Relaxed);
 }
@@ -32,11 +32,11 @@ impl Ring {
         IoUring::new(1).ok().map(Ring)
     }
 
-    /// As pwritev2 with RWF_DSYNC: how many bytes were written, and are durable.
+    /// As pwritev: how many bytes were written.
     ///
     /// # Errors
-    /// The write's, or `EAGAIN` where it has not begun: then the ring is to be dropped, as what it
-    /// still holds would begin with the next.
+    /// The write's, or `EAGAIN` where it may not have begun and never will: the ring is to be
+    /// dropped.
     pub(super) fn write(
         &mut self,
         file: &OwnedFd,
@@ -49,7 +49,7 @@ impl Ring {
             parts.as_ptr().cast(),
             u32::try_from(parts.len()).map_err(|_| Errno::INVAL)?,
         );
-        let write = write.offset(offset).rw_flags(libc::RWF_DSYNC).build();
+        let write = write.offset(offset).build();
         // SAFETY: file and parts are borrowed until this call returns, and it returns when the
         // write is over, or has not begun and never will (the ring is dropped).
         let queued = unsafe { self.0.submission().push(&write) };

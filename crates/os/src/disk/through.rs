@@ -1,15 +1,16 @@
 //! How a file's durable writes get to the disk: through the page cache and by fdatasync, or past it
-//! (O_DIRECT) by one call with RWF_DSYNC, or past it by io_uring.
+//! (O_DIRECT, O_DSYNC) by one call, or past it by io_uring.
 //!
 //! Which takes least time depends on disk, file system and kernel, so it is measured by the first
-//! short writes of each file, in turns by each; longer ones go through the cache meanwhile. From
-//! then on the one whose median was least is taken. A file that has no way past the page cache goes
-//! through it, and so does one whose way fails before it was chosen, whatever the reason: the same
-//! bytes are written again, and a disk that is broken says so then.
+//! short writes after the start to files of each file system, four by each in turn; longer ones go
+//! through the cache meanwhile. From then on the way whose median was least is taken, by all its
+//! files. A file that has no way past the page cache goes through it, and a way that fails before
+//! one was chosen is given up, whatever the reason; io_uring is in any case. The same bytes are
+//! then written again, through the cache: a disk that is broken says so.
 //!
-//! A commit waits for one write, so io_uring saves no calls; measured were 86.6 us by pwritev2,
-//! 87.1 through the cache, 89.3 by io_uring (512 bytes, virtio disk, Linux 6.18), and 96.9 with a
-//! write and an fsync that are linked, which is therefore not among the ways.
+//! A commit waits for one write, so io_uring saves no calls; 512 bytes took 86.6 us by pwritev2,
+//! 87.1 through the cache, 89.3 by io_uring (virtio disk, Linux 6.18), and 96.9 as a write and an
+//! fsync that are linked, which is therefore not among the ways.
 
 use super::ring::Ring;
 use crate::sync::Mutex;
@@ -17,11 +18,14 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, ReadWriteFlags};
 use std::io::IoSlice;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 
 /// Writes by which each way is measured.
 const MEASURED: usize = 8;
+/// So many follow each other by the same way: the first pays for what the one before has left or
+/// taken away, like a page of the cache.
+const RUN: usize = 4;
 /// Longer ones are not compared.
 const COMPARED_BYTES_MAX: usize = 4096;
 /// What parts past the page cache are multiples of.
@@ -40,53 +44,52 @@ pub(super) enum Way {
 const WAYS: [Way; 3] = [Way::Direct, Way::Cached, Way::Ring];
 const UNKNOWN: u8 = u8::MAX;
 
-/// The choice for one file.
-pub(super) struct Through {
+/// The file systems of which files have been written, by their devices' numbers.
+static DEVICES: Mutex<Vec<(u64, Arc<Device>)>> = Mutex::new(Vec::new());
+
+/// A file system, and its choice.
+pub(super) struct Device {
     /// A [`Way`], or [`UNKNOWN`].
     chosen: AtomicU8,
-    measuring: Mutex<[Vec<u64>; WAYS.len()]>,
-    past: OnceLock<Option<PastPageCache>>,
+    measuring: Mutex<Measuring>,
 }
 
-/// The file without the page cache, and the ring while it is measured or chosen.
-pub(super) struct PastPageCache {
-    pub(super) file: OwnedFd,
-    pub(super) ring: Mutex<Option<Ring>>,
+/// How long writes took, in nanoseconds.
+#[derive(Default)]
+struct Measuring {
+    by: [Vec<u64>; WAYS.len()],
+    /// io_uring is not there, or has failed.
+    no_ring: bool,
 }
 
-impl Default for Through {
+/// What a file has of it.
+#[derive(Default)]
+pub(super) struct Through {
+    device: OnceLock<Arc<Device>>,
+    past: OnceLock<Option<OwnedFd>>,
+    /// While it is measured or chosen. Nobody else than the one who writes waits for it.
+    ring: Mutex<Option<Ring>>,
+}
+
+impl Default for Device {
     fn default() -> Self {
-        let (chosen, past) = (AtomicU8::new(UNKNOWN), OnceLock::new());
-        Through { chosen, measuring: Mutex::default(), past }
+        Device { chosen: AtomicU8::new(UNKNOWN), measuring: Mutex::default() }
     }
 }
 
-impl Through {
-    /// How these parts of a file are to be written: None through the page cache.
-    pub(super) fn way(
-        &self,
-        file: &OwnedFd,
-        parts: &[&[u8]],
-        offset: u64,
-    ) -> Option<(Way, &PastPageCache)> {
-        let whole = |n: usize| n.is_multiple_of(SECTOR);
-        let aligned = |p: &&[u8]| whole(p.len()) && whole(p.as_ptr() as usize);
-        let chosen = self.chosen();
-        if chosen == Some(Way::Cached) || parts.len() > PARTS_MAX {
-            return None;
-        }
-        if !whole(offset as usize) || !parts.iter().all(aligned) {
-            return None;
-        }
-        if chosen.is_none() && bytes_of(parts) > COMPARED_BYTES_MAX {
-            return None;
-        }
-        let Some(past) = self.past.get_or_init(|| PastPageCache::of(file)) else {
-            self.choose(Way::Cached);
-            return None;
+impl Device {
+    /// That of a file; one of its own where the system does not say which.
+    fn of(file: &OwnedFd) -> Arc<Device> {
+        let Ok(number) = rustix::fs::fstat(file).map(|stat| stat.st_dev) else {
+            return Arc::default();
         };
-        let way = chosen.unwrap_or_else(|| self.next(past));
-        (way != Way::Cached).then_some((way, past))
+        let mut devices = DEVICES.lock();
+        if let Some((_, known)) = devices.iter().find(|(known, _)| *known == number) {
+            return Arc::clone(known);
+        }
+        let device = Arc::<Device>::default();
+        devices.push((number, Arc::clone(&device)));
+        device
     }
 
     fn chosen(&self) -> Option<Way> {
@@ -95,65 +98,134 @@ impl Through {
 
     fn choose(&self, way: Way) {
         self.chosen.store(way as u8, Relaxed);
-        if way != Way::Ring {
-            self.drop_ring();
-        }
     }
 
-    fn drop_ring(&self) {
-        if let Some(Some(past)) = self.past.get() {
-            *past.ring.lock() = None;
-        }
-    }
-
-    /// The one by which the fewest writes were measured.
-    fn next(&self, past: &PastPageCache) -> Way {
+    /// The one whose turn it is to be measured.
+    fn next(&self) -> Way {
         let measuring = self.measuring.lock();
-        let ring = past.ring.lock().is_some();
-        let there = WAYS.into_iter().filter(|way| ring || *way != Way::Ring);
-        there.min_by_key(|way| measuring[*way as usize].len()).unwrap_or(Way::Cached)
+        let there = WAYS.into_iter().filter(|way| !(measuring.no_ring && *way == Way::Ring));
+        there.min_by_key(|way| measuring.by[*way as usize].len() / RUN).unwrap_or(Way::Cached)
     }
 
     /// A write of so many bytes has taken so long.
-    pub(super) fn took(&self, way: Way, bytes: usize, ns: u64) {
+    fn took(&self, way: Way, bytes: usize, ns: u64) {
         if self.chosen().is_some() || bytes > COMPARED_BYTES_MAX {
             return;
         }
         let mut measuring = self.measuring.lock();
-        measuring[way as usize].push(ns);
-        if let Some(way) = least(&mut measuring) {
+        measuring.by[way as usize].push(ns);
+        if let Some(way) = measuring.least() {
             self.choose(way);
         }
     }
 
-    /// It was refused, or not done whole. Whether it may be done through the page cache: always
-    /// where the choice was open.
-    pub(super) fn refused(&self, way: Way, unsupported: bool) -> bool {
+    /// It was refused, or not done whole. Whether it may be done through the page cache: after
+    /// io_uring always, since nothing of it is under way; after others where the choice was open,
+    /// or there is no such way.
+    fn refused(&self, way: Way, unsupported: bool) -> bool {
         let chosen = self.chosen();
-        let open = chosen.is_none() || unsupported;
-        match (way, chosen) {
-            _ if !open => {}
-            (Way::Ring, None) => {
-                self.measuring.lock()[Way::Ring as usize].clear();
-                self.drop_ring();
+        if way == Way::Ring {
+            self.measuring.lock().no_ring = true;
+            if chosen == Some(Way::Ring) {
+                self.choose(Way::Direct);
             }
-            (Way::Ring, Some(_)) => self.choose(Way::Direct),
-            _ => self.choose(Way::Cached),
+            return true;
         }
-        open
+        let gives_up = chosen.is_none() || unsupported;
+        if gives_up {
+            self.choose(Way::Cached);
+        }
+        gives_up
     }
 }
 
-/// The way with the least median, when each that is measured has its writes. The ring is measured
-/// last, so it has some when the others have theirs, unless there is none.
-fn least(measuring: &mut [Vec<u64>; WAYS.len()]) -> Option<Way> {
-    let enough = |times: &Vec<u64>| times.len() >= MEASURED;
-    let ring = &measuring[Way::Ring as usize];
-    let others = measuring[..Way::Ring as usize].iter().all(enough);
-    if !others || !(ring.is_empty() || enough(ring)) {
-        return None;
+impl Measuring {
+    /// The way with the least median, when each has been measured.
+    fn least(&mut self) -> Option<Way> {
+        let counts = |way: &Way| !(self.no_ring && *way == Way::Ring);
+        let there: Vec<Way> = WAYS.into_iter().filter(counts).collect();
+        let enough = there.iter().all(|way| self.by[*way as usize].len() >= MEASURED);
+        let least = there.into_iter().min_by_key(|way| median(&mut self.by[*way as usize]));
+        least.filter(|_| enough)
     }
-    WAYS.into_iter().min_by_key(|way| median(&mut measuring[*way as usize]))
+}
+
+impl Through {
+    /// How these parts of a file are to be written: None through the page cache.
+    pub(super) fn way(&self, file: &OwnedFd, parts: &[&[u8]], offset: u64) -> Option<Way> {
+        let whole = |n: usize| n.is_multiple_of(SECTOR);
+        let aligned = |p: &&[u8]| whole(p.len()) && whole(p.as_ptr() as usize);
+        let device = self.device.get_or_init(|| Device::of(file));
+        let chosen = device.chosen();
+        if chosen != Some(Way::Ring) && chosen.is_some() {
+            *self.ring.lock() = None;
+        }
+        let fits = parts.len() <= PARTS_MAX && whole(offset as usize) && parts.iter().all(aligned);
+        if chosen == Some(Way::Cached)
+            || !fits
+            || chosen.is_none() && bytes_of(parts) > COMPARED_BYTES_MAX
+        {
+            return None;
+        }
+        if self.past.get_or_init(|| past_page_cache(file)).is_none() {
+            device.choose(Way::Cached);
+            return None;
+        }
+        match chosen.unwrap_or_else(|| device.next()) {
+            Way::Cached => None,
+            Way::Direct => Some(Way::Direct),
+            Way::Ring => Some(self.with_ring(device)),
+        }
+    }
+
+    /// The ring where there is one.
+    fn with_ring(&self, device: &Device) -> Way {
+        let mut ring = self.ring.lock();
+        if ring.is_none() {
+            *ring = Ring::new();
+        }
+        if ring.is_some() {
+            return Way::Ring;
+        }
+        device.refused(Way::Ring, true);
+        Way::Direct
+    }
+
+    /// One call that writes, past the page cache, and waits until what it wrote is durable.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub(super) fn write(
+        &self,
+        way: Way,
+        parts: &[IoSlice<'_>],
+        offset: u64,
+    ) -> Result<usize, Errno> {
+        let past = self.past.get().and_then(Option::as_ref).ok_or(Errno::OPNOTSUPP)?;
+        if way != Way::Ring {
+            // The file is O_DSYNC; the flag says so to who reads a trace of calls.
+            return rustix::io::pwritev2(past, parts, offset, ReadWriteFlags::DSYNC);
+        }
+        let mut ring = self.ring.lock();
+        let writing = ring.as_mut().ok_or(Errno::OPNOTSUPP)?;
+        let written = writing.write(past, parts, offset);
+        if written.is_err() {
+            *ring = None;
+        }
+        written
+    }
+
+    /// See [`Device::took`].
+    pub(super) fn took(&self, way: Way, bytes: usize, ns: u64) {
+        if let Some(device) = self.device.get() {
+            device.took(way, bytes, ns);
+        }
+    }
+
+    /// See [`Device::refused`].
+    pub(super) fn refused(&self, way: Way, unsupported: bool) -> bool {
+        self.device.get().is_none_or(|device| device.refused(way, unsupported))
+    }
 }
 
 pub(super) fn bytes_of(parts: &[&[u8]]) -> usize {
@@ -165,106 +237,138 @@ fn median(times: &mut [u64]) -> u64 {
     times.get(times.len() / 2).copied().unwrap_or(u64::MAX)
 }
 
-impl PastPageCache {
-    /// None where there is no such way.
-    fn of(file: &OwnedFd) -> Option<PastPageCache> {
-        let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-        let how = OFlags::RDWR | OFlags::DIRECT | OFlags::CLOEXEC;
-        let file = rustix::fs::open(path, how, Mode::empty()).ok()?;
-        Some(PastPageCache { file, ring: Mutex::new(Ring::new()) })
-    }
-
-    /// One call that writes, and waits until what it wrote is durable.
-    ///
-    /// # Errors
-    /// The operating system's; `EAGAIN` where there is no ring to write by.
-    pub(super) fn write(
-        &self,
-        way: Way,
-        parts: &[IoSlice<'_>],
-        offset: u64,
-    ) -> Result<usize, Errno> {
-        if way != Way::Ring {
-            return rustix::io::pwritev2(&self.file, parts, offset, ReadWriteFlags::DSYNC);
-        }
-        let mut ring = self.ring.lock();
-        let writing = ring.as_mut().ok_or(Errno::AGAIN)?;
-        let written = writing.write(&self.file, parts, offset);
-        if written.is_err() {
-            *ring = None;
-        }
-        written
-    }
+/// The same file without the page cache, each of whose writes is durable when it is over; None
+/// where there is no such way.
+fn past_page_cache(file: &OwnedFd) -> Option<OwnedFd> {
+    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let how = OFlags::RDWR | OFlags::DIRECT | OFlags::DSYNC | OFlags::CLOEXEC;
+    rustix::fs::open(path, how, Mode::empty()).ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::vm::AlignedBuffer;
+    use std::os::unix::fs::FileExt;
+
+    const DIRECT: usize = Way::Direct as usize;
+    const CACHED: usize = Way::Cached as usize;
+
+    /// Measures until a way is chosen, each of which takes as long as is said.
+    fn measured(device: &Device, times: [u64; 3]) -> usize {
+        device.took(Way::Direct, 60_000, 1);
+        let mut writes = 0;
+        while device.chosen().is_none() {
+            let way = device.next();
+            let late = if writes % 11 == 5 { 9_000 } else { times[way as usize] };
+            device.took(way, 512, late);
+            writes += 1;
+        }
+        writes
+    }
 
     /// Eight writes by each way are enough, and one that was slow by chance does not decide.
     #[test]
     fn the_way_with_the_least_median_is_chosen() {
-        let (direct, cached, ring) = (Way::Direct, Way::Cached, Way::Ring);
         for (times, wins) in [
-            ([80, 100, 90], direct),
-            ([120, 100, 110], cached),
-            ([120, 100, 90], ring),
-            ([100, 100, 100], direct),
+            ([80, 100, 90], Way::Direct),
+            ([120, 100, 110], Way::Cached),
+            ([120, 100, 90], Way::Ring),
+            ([100, 100, 100], Way::Direct),
         ] {
-            let through = Through::default();
-            through.took(direct, 60_000, 1);
-            for n in 0..MEASURED {
-                assert_eq!(through.chosen(), None);
-                for way in WAYS {
-                    let late = if n == 2 + way as usize { 9_000 } else { times[way as usize] };
-                    through.took(way, 512, late);
-                }
-            }
-            assert_eq!(through.chosen(), Some(wins));
+            let device = Device::default();
+            assert_eq!(measured(&device, times), 3 * MEASURED);
+            assert_eq!(device.chosen(), Some(wins));
         }
     }
 
-    /// Where there is no ring the two others decide.
+    /// Where there is no ring, or it fails in the midst, two ways are compared.
     #[test]
     fn without_a_ring_two_ways_are_compared() {
-        let through = Through::default();
-        for _ in 0..MEASURED {
-            assert_eq!(through.chosen(), None);
-            through.took(Way::Direct, 512, 120);
-            through.took(Way::Cached, 512, 100);
+        let device = Device::default();
+        while device.next() != Way::Ring {
+            device.took(device.next(), 512, 100);
         }
-        assert_eq!(through.chosen(), Some(Way::Cached));
+        device.took(Way::Ring, 512, 1);
+        assert!(device.refused(Way::Ring, false));
+        measured(&device, [120, 100, 1]);
+        assert_eq!(device.chosen(), Some(Way::Cached));
+        let measuring = device.measuring.lock();
+        assert_eq!([DIRECT, CACHED].map(|way| measuring.by[way].len()), [MEASURED, MEASURED]);
     }
 
-    /// What fails while nothing is chosen goes through the cache from then on; a chosen way that the
-    /// file system does not know any more, too; another failure of it is the disk's.
+    /// What fails while nothing is chosen goes through the cache from then on; a chosen way that
+    /// the file system does not know any more, too; another failure of it is the disk's. A ring
+    /// that fails leaves the disk to the call that does the same.
     #[test]
     fn a_way_that_fails_is_given_up_where_that_tells_of_the_way() {
-        let through = Through::default();
-        assert!(through.refused(Way::Direct, false));
-        assert_eq!(through.chosen(), Some(Way::Cached));
-        through.choose(Way::Direct);
-        assert!(!through.refused(Way::Direct, false));
-        assert!(through.refused(Way::Direct, true));
-        assert_eq!(through.chosen(), Some(Way::Cached));
+        let device = Device::default();
+        assert!(device.refused(Way::Direct, false));
+        assert_eq!(device.chosen(), Some(Way::Cached));
+        device.choose(Way::Direct);
+        assert!(!device.refused(Way::Direct, false));
+        assert!(device.refused(Way::Direct, true));
+        assert_eq!(device.chosen(), Some(Way::Cached));
+        device.choose(Way::Ring);
+        assert!(device.refused(Way::Ring, false));
+        assert_eq!(device.chosen(), Some(Way::Direct));
     }
 
-    /// A ring that fails leaves the measuring to the two others; one that was chosen, the disk to
-    /// pwritev2.
+    /// Each way that this system has writes what it is given where it belongs, durably; the file
+    /// keeps no ring that was not chosen.
     #[test]
-    fn without_its_ring_a_file_is_written_by_one_call_as_before() {
-        let through = Through::default();
-        for _ in 0..MEASURED - 1 {
-            WAYS.into_iter().for_each(|way| through.took(way, 512, 100));
+    fn each_way_writes_and_is_durable() {
+        let path = std::env::temp_dir().join(format!("ghostlight-ways-{}", std::process::id()));
+        let file = std::fs::File::create_new(&path).unwrap();
+        file.set_len(1 << 20).unwrap();
+        let opened = std::fs::File::options().read(true).write(true).open(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let opened = OwnedFd::from(opened);
+        let (mut first, mut second) = (AlignedBuffer::new(4096), AlignedBuffer::new(4096));
+        for (n, asked) in [Way::Direct, Way::Ring, Way::Direct, Way::Ring].into_iter().enumerate() {
+            let through = Through::default();
+            through.device.set(Arc::default()).ok().unwrap();
+            through.device.get().unwrap().choose(asked);
+            for k in 0..3 {
+                let at = (3 * n + k) as u64 * 1536;
+                first.fill(n as u8 + 1);
+                second.fill(k as u8 + 101);
+                let parts = [&first[..512], &second[..1024]];
+                let Some(way) = through.way(&opened, &parts, at) else { continue };
+                assert!(way == asked || asked == Way::Ring && Ring::new().is_none());
+                let slices = parts.map(IoSlice::new);
+                assert_eq!(through.write(way, &slices, at), Ok(1536), "{way:?}");
+                let mut read = [0; 1536];
+                file_of(&opened).read_exact_at(&mut read, at).unwrap();
+                assert!(read[..512].iter().all(|b| *b == n as u8 + 1));
+                assert!(read[512..].iter().all(|b| *b == k as u8 + 101));
+                let past = through.past.get().unwrap().as_ref().unwrap();
+                let flags = rustix::fs::fcntl_getfl(past).unwrap();
+                assert!(flags.contains(OFlags::DSYNC | OFlags::DIRECT), "{flags:?}");
+                assert_eq!(through.ring.lock().is_some(), way == Way::Ring);
+            }
+            through.device.get().unwrap().choose(Way::Cached);
+            assert_eq!(through.way(&opened, &[&first[..512]], 0), None);
+            assert!(through.ring.lock().is_none(), "it is given up with its way");
         }
-        assert!(through.refused(Way::Ring, false));
-        through.took(Way::Cached, 512, 100);
-        assert_eq!(through.chosen(), None);
-        through.took(Way::Direct, 512, 120);
-        assert_eq!(through.chosen(), Some(Way::Direct));
-        through.choose(Way::Ring);
-        assert!(!through.refused(Way::Ring, false));
-        assert!(through.refused(Way::Ring, true));
-        assert_eq!(through.chosen(), Some(Way::Direct));
+    }
+
+    /// A write that the system refuses is over, its ring is gone, and the cache has it.
+    #[test]
+    fn a_ring_that_fails_is_gone() {
+        let (path, buffer) = ("/dev/full", AlignedBuffer::new(4096));
+        let full = std::fs::File::options().read(true).write(true).open(path).unwrap();
+        let full = OwnedFd::from(full);
+        let through = Through::default();
+        through.past.set(Some(full)).ok().unwrap();
+        *through.ring.lock() = Ring::new();
+        let had = through.ring.lock().is_some();
+        let written = through.write(Way::Ring, &[IoSlice::new(&buffer[..512])], 0);
+        assert_eq!(written, Err(if had { Errno::NOSPC } else { Errno::OPNOTSUPP }));
+        assert!(through.ring.lock().is_none());
+    }
+
+    fn file_of(fd: &OwnedFd) -> std::fs::File {
+        fd.try_clone().unwrap().into()
     }
 }
