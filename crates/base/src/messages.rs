@@ -276,9 +276,9 @@ messages! {
     INDEX_COLUMN_TWICE = 1909, 16, "Cannot use duplicate column names in {0}. Column name '{1}' listed more than once.";
     INDEX_NO_COLUMN = 1911, 16, "Column name '{0}' does not exist in the target table or view.";
     INDEX_EXISTS = 1913, 16, "The operation failed because an index or statistics with name '{0}' already exists on {1} '{2}'.";
-    INDEX_COLUMN_TYPE = 1919, 16, "Column '{0}' in table '{1}' is of a type that is invalid for use as a key column in an index.";
     IGNORE_DUP_KEY_NONUNIQUE = 1915, 16, "Cannot alter a non-unique index with ignore_dup_key index option. Index '{0}' is non-unique.";
     INDEX_OPTIONS_EXCLUDE = 1916, 16, "CREATE INDEX options {0} and {1} are mutually exclusive.";
+    INDEX_COLUMN_TYPE = 1919, 16, "Column '{0}' in table '{1}' is of a type that is invalid for use as a key column in an index.";
     PLACEMENT_INVALID = 1921, 16, "Invalid {0} '{1}' specified.";
     CLUSTERED_TO_NONCLUSTERED = 1925, 16, "Cannot convert a clustered index to a nonclustered index by using the DROP_EXISTING option. To change the index type from clustered to nonclustered, delete the clustered index, and then create a nonclustered index by using two separate statements.";
     STATISTICS_EXIST = 1927, 16, "There are already statistics on table '{0}' named '{1}'.";

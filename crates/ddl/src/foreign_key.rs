@@ -383,7 +383,8 @@ pub(crate) fn user_of_key(
     })
 }
 
-/// 1989 where the index that keeps the key of a foreign key unique is disabled; its table is locked.
+/// 1989 where the index that keeps the key of a foreign key unique is disabled; its table is
+/// locked.
 pub(crate) fn has_index(cx: &DdlContext<'_>, place: &Place, key: &ForeignKey) -> SqlResult<()> {
     let place = cx.place(Some(place.view.name()))?;
     let table = place.view.table(key.referenced);
