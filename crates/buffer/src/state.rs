@@ -16,6 +16,7 @@ use crate::reads;
 use os::latch::LatchClass;
 use os::park;
 use os::spin::{Spin, SpinKind};
+use os::sync::Padded;
 use os::wait::{WaitKind, timed, timed_latch};
 use std::sync::atomic::{AtomicU64, Ordering::*};
 
@@ -30,7 +31,7 @@ pub(crate) const INSPECTED: u64 = 1 << 12;
 pub(crate) const FLAGS: u64 = RESIDENT | REFERENCED | WAITERS | WRITING | INSPECTED;
 const VERSION_ONE: u64 = 1 << 16;
 
-static SPIN: Spin = Spin::new(SpinKind::PageLatch);
+static SPIN: Padded<Spin> = Padded(Spin::new(SpinKind::PageLatch));
 
 /// What a latch attempt found.
 pub(crate) enum Latched {

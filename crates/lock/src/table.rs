@@ -94,7 +94,7 @@ pub struct Table {
     budget: Budget,
     policy: AtomicU8,
     numbers: AtomicU64,
-    spin: Spin,
+    spin: Padded<Spin>,
     pub(crate) tally: Padded<Tally>,
     pub(crate) search: Search,
 }
@@ -116,7 +116,7 @@ impl Table {
             budget: Budget::new(options.locks_max, options.partitions, options.memory.as_ref()),
             policy: AtomicU8::new(0),
             numbers: AtomicU64::new(0),
-            spin: Spin::new(SpinKind::Lock),
+            spin: Padded(Spin::new(SpinKind::Lock)),
             tally: Padded::default(),
             search: Search::default(),
         })

@@ -5,6 +5,7 @@
 //! also one of LATCH_SH or LATCH_EX in sys.dm_os_wait_stats, that of a page one of PAGELATCH_SH or
 //! PAGELATCH_EX.
 
+use crate::sync::Padded;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 macro_rules! latch_classes {
@@ -63,7 +64,8 @@ const NO_TOTAL: Total = Total {
     longest_ns: AtomicU64::new(0),
 };
 
-static TOTALS: [Total; LatchClass::ALL.len()] = [NO_TOTAL; LatchClass::ALL.len()];
+static TOTALS: [Padded<Total>; LatchClass::ALL.len()] =
+    [const { Padded(NO_TOTAL) }; LatchClass::ALL.len()];
 
 /// One row of sys.dm_os_latch_stats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

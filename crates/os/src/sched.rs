@@ -9,6 +9,7 @@
 //!  1. Without a simulator no call here costs more than one relaxed load.
 //!  2. A scheduler is per thread: several simulated instances live in one process.
 
+use crate::sync::Padded;
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -31,7 +32,8 @@ pub trait Scheduler: Send + Sync {
     fn crashed(&self) -> bool;
 }
 
-static ENTERED: AtomicUsize = AtomicUsize::new(0);
+/// Read wherever a simulation could switch: apart from what is written often.
+static ENTERED: Padded<AtomicUsize> = Padded(AtomicUsize::new(0));
 
 thread_local! {
     static CURRENT: RefCell<Option<Arc<dyn Scheduler>>> = const { RefCell::new(None) };

@@ -5,6 +5,7 @@
 //! sleeps in here.
 
 use crate::clock::monotonic_ns;
+use crate::sync::Padded;
 use crate::{sched, task};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -52,7 +53,9 @@ impl SpinKind {
         let t = &TOTALS[self as usize];
         t.collisions.fetch_add(1, Relaxed);
         t.spins.fetch_add(looks, Relaxed);
-        t.backoffs.fetch_add(u64::from(!helped), Relaxed);
+        if !helped {
+            t.backoffs.fetch_add(1, Relaxed);
+        }
     }
 }
 
@@ -66,7 +69,8 @@ struct Total {
 const NO_TOTAL: Total =
     Total { collisions: AtomicU64::new(0), spins: AtomicU64::new(0), backoffs: AtomicU64::new(0) };
 
-static TOTALS: [Total; SpinKind::ALL.len()] = [NO_TOTAL; SpinKind::ALL.len()];
+static TOTALS: [Padded<Total>; SpinKind::ALL.len()] =
+    [const { Padded(NO_TOTAL) }; SpinKind::ALL.len()];
 
 /// One row of sys.dm_os_spinlock_stats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,8 +138,10 @@ impl Spin {
             return false;
         }
         let (helped, looks) = look(free);
-        let worth = if helped { (worth + 2).min(WORTH_MAX) } else { worth.saturating_sub(1) };
-        self.worth.store(worth, Relaxed);
+        let now = if helped { (worth + 2).min(WORTH_MAX) } else { worth.saturating_sub(1) };
+        if now != worth {
+            self.worth.store(now, Relaxed);
+        }
         self.kind.count(helped, looks);
         helped
     }

@@ -51,6 +51,7 @@
 
 use crate::clock::monotonic_ns;
 use crate::processor::{self, Bound};
+use crate::sync::Padded;
 use crate::wait::{WaitKind, record_signal};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::cell::{Cell, OnceCell};
@@ -176,14 +177,25 @@ static STATE: Mutex<State> = Mutex::new(State {
     monitor: Monitor::None,
 });
 static MONITOR_WANTED: Condvar = Condvar::new();
-/// How many want a turn, and how many of these go before requests that have not begun.
-static WANTING: AtomicUsize = AtomicUsize::new(0);
-static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
-static WOKEN: AtomicUsize = AtomicUsize::new(0);
-/// How many requests that have not begun want one.
-static NEW: AtomicUsize = AtomicUsize::new(0);
-/// Whether more compute than the limit says.
-static BEYOND: AtomicBool = AtomicBool::new(false);
+/// What of the state is read without its mutex, by each look.
+struct Shown {
+    /// How many want a turn, and how many of these go before requests that have not begun.
+    wanting: AtomicUsize,
+    under_way: AtomicUsize,
+    woken: AtomicUsize,
+    /// How many requests that have not begun want one.
+    new: AtomicUsize,
+    /// Whether more compute than the limit says.
+    beyond: AtomicBool,
+}
+
+static SHOWN: Padded<Shown> = Padded(Shown {
+    wanting: AtomicUsize::new(0),
+    under_way: AtomicUsize::new(0),
+    woken: AtomicUsize::new(0),
+    new: AtomicUsize::new(0),
+    beyond: AtomicBool::new(false),
+});
 
 /// Who is called every now and then.
 static LOOKING: Mutex<Vec<Weak<dyn Watch>>> = Mutex::new(Vec::new());
@@ -228,7 +240,7 @@ impl State {
         self.computing += 1;
         self.moves += 1;
         if self.is_beyond() {
-            BEYOND.store(true, Relaxed);
+            SHOWN.beyond.store(true, Relaxed);
         }
         if self.monitor == Monitor::Sleeps {
             self.monitor = Monitor::Looks;
@@ -242,8 +254,8 @@ impl State {
         self.computing -= 1;
         self.moves += 1;
         self.free.extend(on);
-        if BEYOND.load(Relaxed) && !self.is_beyond() {
-            BEYOND.store(false, Relaxed);
+        if SHOWN.beyond.load(Relaxed) && !self.is_beyond() {
+            SHOWN.beyond.store(false, Relaxed);
         }
     }
 
@@ -296,10 +308,10 @@ impl State {
     }
 
     fn show(&self) {
-        WANTING.store(self.wanting_threads() + self.new.len(), Relaxed);
-        WOKEN.store(self.woken.len(), Relaxed);
-        UNDER_WAY.store(self.woken.len() + self.paused.len(), Relaxed);
-        NEW.store(self.new.len(), Relaxed);
+        SHOWN.wanting.store(self.wanting_threads() + self.new.len(), Relaxed);
+        SHOWN.woken.store(self.woken.len(), Relaxed);
+        SHOWN.under_way.store(self.woken.len() + self.paused.len(), Relaxed);
+        SHOWN.new.store(self.new.len(), Relaxed);
     }
 }
 
@@ -463,8 +475,8 @@ fn tell(what: impl Fn(&dyn Watch)) {
 pub fn renew() -> bool {
     let now = monotonic_ns();
     let turn = TURN.get().expect("whoever renews a turn has one");
-    let wanted = WANTING.load(Relaxed) > 0;
-    if wanted && now - turn.since_ns > quantum() || UNDER_WAY.load(Relaxed) > 0 {
+    let wanted = SHOWN.wanting.load(Relaxed) > 0;
+    if wanted && now - turn.since_ns > quantum() || SHOWN.under_way.load(Relaxed) > 0 {
         return false;
     }
     // While others want it, the requests that follow each other have one quantum.
@@ -557,15 +569,15 @@ impl Drop for Back {
 /// while. `holds_locks`: it would keep others waiting for these, too.
 #[inline]
 pub fn look(holds_locks: bool) {
-    let beyond = BEYOND.load(Relaxed) && !holds_locks;
-    if beyond || WANTING.load(Relaxed) > 0 {
+    let beyond = SHOWN.beyond.load(Relaxed) && !holds_locks;
+    if beyond || SHOWN.wanting.load(Relaxed) > 0 {
         look_at_those(beyond, holds_locks);
     }
 }
 
 /// At those who want a turn, or are beyond the limit.
 fn look_at_those(beyond: bool, holds_locks: bool) {
-    let gives_way = WOKEN.load(Relaxed) > 0 && !holds_locks;
+    let gives_way = SHOWN.woken.load(Relaxed) > 0 && !holds_locks;
     if !gives_way && !LOOKS.with(Looks::is_due) {
         return;
     }
@@ -579,7 +591,7 @@ fn look_at_those(beyond: bool, holds_locks: bool) {
 
 /// How long a turn lasts while others want it, without locks.
 fn quantum() -> u64 {
-    let soon = NEW.load(Relaxed) > 0 || UNDER_WAY.load(Relaxed) > 0;
+    let soon = SHOWN.new.load(Relaxed) > 0 || SHOWN.under_way.load(Relaxed) > 0;
     if soon { QUANTUM_NS } else { QUANTUM_NS * AMONG_LONG }
 }
 

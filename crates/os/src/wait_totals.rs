@@ -5,6 +5,7 @@
 //!     thread serves then.
 //!  2. A thread serves one at a time; who it served before is served again after it.
 
+use crate::sync::Padded;
 use crate::wait::WaitKind;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -94,7 +95,7 @@ impl WaitTotals {
     }
 }
 
-static INSTANCE: WaitTotals = WaitTotals::new();
+static INSTANCE: Padded<WaitTotals> = Padded(WaitTotals::new());
 
 thread_local! {
     static SERVED: RefCell<Option<Arc<WaitTotals>>> = const { RefCell::new(None) };

@@ -8,6 +8,7 @@ use os::disk::RealDisk;
 use server::{Options, Server, Strictness};
 use session::{Connection, Login};
 use shell::{Encryption, EngineOptions, IoUring, ServeOptions};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -79,6 +80,7 @@ fn start(options: &ServeOptions) -> Result<(Arc<Instance>, Server), String> {
     let settings = instance_options(EngineOptions { max_memory, trace_flags }, false);
     let instance =
         Instance::open(disk.clone(), &options.data, settings).map_err(|e| e.text().to_owned())?;
+    measure_disk(Arc::clone(&instance), options.data.clone());
     let logins = Logins::open(&*disk, &options.data).map_err(|e| format!("logins: {e}"))?;
     let names = ["localhost".to_owned(), "127.0.0.1".to_owned()];
     let file = options.data.join("server.pem");
@@ -93,6 +95,23 @@ fn start(options: &ServeOptions) -> Result<(Arc<Instance>, Server), String> {
     let server = Server::start(door, settings, certificate)
         .map_err(|e| format!("listen on {}: {e}", options.listen))?;
     Ok((instance, server))
+}
+
+/// How logs get to the disk fastest is found out beside what else starts; the error log tells it.
+fn measure_disk(instance: Arc<Instance>, folder: PathBuf) {
+    os::task::spawn("disk measurement", move || {
+        let line = match RealDisk.measure(&folder) {
+            Ok(measured) => {
+                let took = measured.took.iter();
+                let took: Vec<_> =
+                    took.map(|(way, ns)| format!("{way} {} us", ns / 1000)).collect();
+                let (chosen, took) = (measured.chosen, took.join(", "));
+                format!("Log files are written by way of {chosen}. A durable write took: {took}.")
+            }
+            Err(e) => format!("How log files are written best could not be measured: {e}."),
+        };
+        instance.write_log("Server", &line);
+    });
 }
 
 /// Returns at SIGTERM or SIGINT.

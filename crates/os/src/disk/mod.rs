@@ -13,6 +13,7 @@ mod through;
 
 pub use real::RealDisk;
 pub use ring::leave_out_io_uring;
+pub use through::Measured;
 
 use std::io;
 use std::path::{Path, PathBuf};
