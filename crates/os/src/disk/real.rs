@@ -59,8 +59,8 @@ impl RealFile {
 const SCRATCH: &str = "durable-writes.tmp";
 
 impl RealDisk {
-    /// Finds out by writes to a file in a folder, which is removed again, how logs in its file system
-    /// get to the disk fastest: some milliseconds, or a quarter of a second on a slow disk.
+    /// Finds out by writes to a file in a folder, which is removed again, how logs in its file
+    /// system get to the disk fastest: some milliseconds, or half a second on a slow disk.
     ///
     /// # Errors
     /// The operating system's.

@@ -3,10 +3,11 @@
 //!
 //! Which takes least time depends on disk, file system and kernel, so it is measured: by a server
 //! at its start with a file of its own ([`Through::measure`]), elsewhere by the first short writes
-//! to files of a file system, four by each way in turn; longer ones go through the cache meanwhile. From then on the way that took least, or nearly so, is taken by all
-//! its files. A file that has no way past the page cache goes through it, and a way that fails before
-//! one was chosen is given up, whatever the reason; io_uring is in any case. The same bytes are
-//! then written again, through the cache: a disk that is broken says so.
+//! to files of a file system, four by each way in turn; longer ones go through the cache meanwhile.
+//! From then on the way that took least, or nearly so, is taken by all its files. A file that has
+//! no way past the page cache goes through it, and a way that fails before one was chosen is given
+//! up, whatever the reason; io_uring is in any case. The same bytes are then written again, through
+//! the cache: a disk that is broken says so.
 //!
 //! A commit waits for one write, so io_uring saves no calls; 512 bytes took 86.6 us by pwritev2,
 //! 87.1 through the cache, 89.3 by io_uring (virtio disk, Linux 6.18), and 96.9 as a write and an
