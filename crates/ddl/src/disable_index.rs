@@ -4,6 +4,9 @@
 //! foreign keys; with one that keeps a key unique the foreign keys that refer to it (1992), which
 //! nothing but ALTER TABLE … CHECK CONSTRAINT enables again. Source: Microsoft's "Disable indexes
 //! and constraints".
+//!
+//! Sch-M is taken on the table, then on those that refer to it; who inserts into these locks them
+//! first, so one of the two may be told 1205.
 
 use crate::context::{DdlContext, Place};
 use crate::locate::Located;
@@ -33,14 +36,16 @@ pub(crate) fn disable(
     disable_referring(cx, place, table, &keeper)?;
     let base = &table.base().name;
     let own = |key: &ForeignKey| keeper(key).or_else(|| with_rows.then(|| base.clone()));
-    disable_keys(cx, place, &mut after, &own);
+    let told = disable_keys(place, &mut after, &own);
+    rebuild(cx, place, Some(table), &after, Content::Keep(&[]))?;
+    cx.messages.extend(told);
     if one.is_some() && with_rows {
         for index in table.indexes.iter().skip(1).filter(|index| !index.disabled) {
             let args: [&dyn Display; 2] = [&index.name, &table.name];
             cx.messages.push(SqlError::new(messages::INDEX_DISABLED_WITH_CLUSTERED, &args));
         }
     }
-    rebuild(cx, place, Some(table), &after, Content::Keep(&[]))
+    Ok(())
 }
 
 /// The name of the index among these that keeps the key unique which a foreign key refers to.
@@ -57,7 +62,8 @@ fn disable_referring(
     table: &Table,
     keeper: &impl Fn(&ForeignKey) -> Option<Box<str>>,
 ) -> SqlResult<()> {
-    let has_any = |other: &Table| other.foreign_keys.iter().any(|key| keeper(key).is_some());
+    let goes = |key: &ForeignKey| !key.disabled && keeper(key).is_some();
+    let has_any = |other: &Table| other.foreign_keys.iter().any(goes);
     let others = |place: &Place| -> Vec<_> {
         let referring = place.view.referring(table.object_id);
         referring.filter(|t| t.object_id != table.object_id && has_any(t)).collect()
@@ -69,25 +75,27 @@ fn disable_referring(
     let place = cx.place(Some(place.view.name()))?;
     for other in others(&place) {
         let mut after = Table::clone(&other);
-        disable_keys(cx, &place, &mut after, keeper);
+        let told = disable_keys(&place, &mut after, keeper);
         rebuild(cx, &place, Some(&other), &after, Content::Keep(&[]))?;
+        cx.messages.extend(told);
     }
     Ok(())
 }
 
-/// Disables those foreign keys of a table that go with an index, and says so.
+/// Disables those foreign keys of a table that go with an index; what is to be said of them.
 fn disable_keys(
-    cx: &mut DdlContext<'_>,
     place: &Place,
     table: &mut Table,
     index: &impl Fn(&ForeignKey) -> Option<Box<str>>,
-) {
+) -> Vec<SqlError> {
+    let mut told = Vec::new();
     for key in table.foreign_keys.iter_mut().filter(|key| !key.disabled) {
         let Some(index) = index(key) else { continue };
         (key.disabled, key.not_trusted) = (true, true);
         let referenced = place.view.table(key.referenced);
         let referenced = referenced.map_or_else(Box::default, |table| table.name.clone());
         let args: [&dyn Display; 4] = [&key.name, &table.name, &referenced, &index];
-        cx.messages.push(SqlError::new(messages::FOREIGN_KEY_DISABLED_WITH_INDEX, &args));
+        told.push(SqlError::new(messages::FOREIGN_KEY_DISABLED_WITH_INDEX, &args));
     }
+    told
 }

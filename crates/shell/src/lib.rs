@@ -24,7 +24,7 @@ mod sql;
 
 pub use backend::{Backend, BackendError, Cancel, Connector};
 pub use embedded::{Engine, EngineOptions, OpenEngine};
-pub use serve::{Encryption, IoUring, ServeOptions};
+pub use serve::{Encryption, LogWrites, ServeOptions};
 
 use clap::Parser;
 use options::{Command, CommandLine};

@@ -19,10 +19,9 @@ pub struct ServeOptions {
     /// Whether clients may go without encryption.
     #[arg(long, value_enum, default_value_t = Encryption::Offered)]
     pub encrypt: Encryption,
-    /// Whether a log file may be written by io_uring. It is where that takes least time; tools that
-    /// look at system calls do not see such writes.
-    #[arg(long, value_enum, default_value_t = IoUring::Auto)]
-    pub io_uring: IoUring,
+    /// How logs get to the disk: as is found to be fastest, or always so.
+    #[arg(long, value_enum, default_value_t = LogWrites::Measured)]
+    pub log_writes: LogWrites,
     /// A trace flag that is on for the whole server from the start; may be repeated.
     #[arg(short = 'T', value_name = "FLAG")]
     pub trace_flags: Vec<u16>,
@@ -37,13 +36,17 @@ pub enum Encryption {
     Required,
 }
 
-/// When log files are written by io_uring.
+/// How logs get to the disk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum IoUring {
-    /// Where it is faster than the other ways, by the first writes of each file.
-    Auto,
-    /// Never.
-    Off,
+pub enum LogWrites {
+    /// As is found to be fastest at the start.
+    Measured,
+    /// Past the page cache, by calls with RWF_DSYNC.
+    Direct,
+    /// Through the page cache, and fdatasync.
+    Cached,
+    /// Past the page cache, by io_uring; who looks at system calls sees nothing of it.
+    IoUring,
 }
 
 /// A number of bytes: `134217728`, `131072KB`, `128MB`, `1GB` (multiples of 1,024).
@@ -85,7 +88,7 @@ mod tests {
         assert_eq!(o.listen.to_string(), "127.0.0.1:1433");
         assert_eq!(o.encrypt, Encryption::Offered);
         assert!(o.trace_flags.is_empty());
-        assert_eq!(o.io_uring, IoUring::Auto);
+        assert_eq!(o.log_writes, LogWrites::Measured);
         let wrong = CommandLine::try_parse_from(["ghostlight", "serve", "--listen", "1433"]);
         assert!(wrong.is_err());
     }

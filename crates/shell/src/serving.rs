@@ -4,10 +4,10 @@ use crate::instance_options;
 use crate::login_file::Logins;
 use base::{SqlError, SqlResult, messages};
 use instance::Instance;
-use os::disk::RealDisk;
+use os::disk::{RealDisk, Way, write_logs_by};
 use server::{Options, Server, Strictness};
 use session::{Connection, Login};
-use shell::{Encryption, EngineOptions, IoUring, ServeOptions};
+use shell::{Encryption, EngineOptions, LogWrites, ServeOptions};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -72,15 +72,21 @@ pub(crate) fn serve(options: &ServeOptions) -> i32 {
 }
 
 fn start(options: &ServeOptions) -> Result<(Arc<Instance>, Server), String> {
-    if options.io_uring == IoUring::Off {
-        os::disk::leave_out_io_uring();
-    }
+    let asked = match options.log_writes {
+        LogWrites::Measured => None,
+        LogWrites::Direct => Some(Way::Direct),
+        LogWrites::Cached => Some(Way::Cached),
+        LogWrites::IoUring => Some(Way::Ring),
+    };
+    asked.into_iter().for_each(write_logs_by);
     let disk = Arc::new(RealDisk);
     let (max_memory, trace_flags) = (options.max_memory, options.trace_flags.clone());
     let settings = instance_options(EngineOptions { max_memory, trace_flags }, false);
     let instance =
         Instance::open(disk.clone(), &options.data, settings).map_err(|e| e.text().to_owned())?;
-    measure_disk(Arc::clone(&instance), options.data.clone());
+    if asked.is_none() {
+        measure_disk(Arc::clone(&instance), options.data.clone());
+    }
     let logins = Logins::open(&*disk, &options.data).map_err(|e| format!("logins: {e}"))?;
     let names = ["localhost".to_owned(), "127.0.0.1".to_owned()];
     let file = options.data.join("server.pem");

@@ -73,7 +73,9 @@ pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
     let (ratio, share) = (median(ratios), median(shares));
     Ok(vec![
         Figure {
-            what: format!("{MANY} sessions against {FEW}, rows a second"),
+            what: format!(
+                "{MANY} sessions against {FEW}, rows a second, each run after a checkpoint"
+            ),
             figure: format!("{ratio:.2}"),
             limit: "at least 1".to_owned(),
             pass: ratio >= 1.0,

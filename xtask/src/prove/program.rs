@@ -197,11 +197,15 @@ impl Serving {
         Serving::spawn(Command::new(binary), data, options)
     }
 
-    /// The same under a program that runs the command it is given, as the same process, and looks
-    /// at its system calls: all writes are.
-    pub(crate) fn start_under(mut tool: Command, binary: &Path, data: &Path) -> Outcome<Serving> {
+    /// The same under a program that runs the command it is given, as the same process.
+    pub(crate) fn start_under(
+        mut tool: Command,
+        binary: &Path,
+        data: &Path,
+        options: &[&str],
+    ) -> Outcome<Serving> {
         tool.arg(binary);
-        Serving::spawn(tool, data, &["--io-uring", "off"])
+        Serving::spawn(tool, data, options)
     }
 
     fn spawn(mut command: Command, data: &Path, options: &[&str]) -> Outcome<Serving> {

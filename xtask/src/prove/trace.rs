@@ -65,6 +65,9 @@ pub(super) struct Verdict {
     pub(super) syncs: u64,
 }
 
+/// How logs are written, one after the other: by io_uring nothing would be seen.
+pub(super) const WAYS: [&str; 2] = ["direct", "cached"];
+
 /// What `cargo xtask trace` can be told.
 #[derive(clap::Args)]
 pub(crate) struct Options {
@@ -76,9 +79,14 @@ pub(crate) struct Options {
 /// By itself, on the debug build.
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Outcome<bool> {
     let ground = Ground::new(workspace, options.binary.clone());
-    let (found, doctored) = drive(&ground, &ground.binary_of("debug")?)?;
-    println!("{}", found.told(&doctored));
-    Ok(found.holds(&doctored))
+    let binary = ground.binary_of("debug")?;
+    let mut holds = true;
+    for way in WAYS {
+        let (found, doctored) = drive(&ground, &binary, way)?;
+        println!("{way}: {}", found.told(&doctored));
+        holds &= found.holds(&doctored);
+    }
+    Ok(holds)
 }
 
 /// The same; where strace is absent a notice, except under CI, where nothing may be skipped.
@@ -114,7 +122,11 @@ impl Verdict {
 }
 
 /// Drives a server under strace and judges its calls; then the same trace, made wrong twice.
-pub(super) fn drive(ground: &Ground<'_>, binary: &Path) -> Outcome<(Verdict, [Verdict; 2])> {
+pub(super) fn drive(
+    ground: &Ground<'_>,
+    binary: &Path,
+    way: &str,
+) -> Outcome<(Verdict, [Verdict; 2])> {
     if !is_there() {
         return Err("strace is not there to look at system calls".to_owned());
     }
@@ -123,7 +135,8 @@ pub(super) fn drive(ground: &Ground<'_>, binary: &Path) -> Outcome<(Verdict, [Ve
     let mut strace = Command::new("strace");
     // As a grandchild, so that the child is the server itself.
     strace.args(["-D", "-f", "-q", "-y", "-xx", "-s", "65536", "-e", CALLS, "-o"]).arg(&trace);
-    let mut server = Serving::start_under(strace, binary, &folder.join("data"))?;
+    let options = ["--log-writes", way];
+    let mut server = Serving::start_under(strace, binary, &folder.join("data"), &options)?;
     let acknowledged = commit_side_by_side(&mut server)?;
     server.stop()?;
     let text = finished(&trace)?;

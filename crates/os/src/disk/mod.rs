@@ -12,8 +12,7 @@ mod ring;
 mod through;
 
 pub use real::RealDisk;
-pub use ring::leave_out_io_uring;
-pub use through::Measured;
+pub use through::{Measured, Way, write_logs_by};
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -10,15 +10,6 @@ use io_uring::{IoUring, opcode, types};
 use rustix::io::Errno;
 use std::io::{self, IoSlice};
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-
-static LEFT_OUT: AtomicBool = AtomicBool::new(false);
-
-/// No file is written by io_uring from now on: tools that look at system calls do not see what is
-/// written by it.
-pub fn leave_out_io_uring() {
-    LEFT_OUT.store(true, Relaxed);
-}
 
 /// The queues of one file: two pages that are shared with the kernel.
 pub(super) struct Ring(IoUring);
@@ -26,9 +17,6 @@ pub(super) struct Ring(IoUring);
 impl Ring {
     /// None where the kernel has no io_uring, or does not allow it (containers often do not).
     pub(super) fn new() -> Option<Ring> {
-        if LEFT_OUT.load(Relaxed) {
-            return None;
-        }
         IoUring::new(1).ok().map(Ring)
     }
 

@@ -4,7 +4,8 @@
 //! Which takes least time depends on disk, file system and kernel, so it is measured: by a server
 //! at its start with a file of its own ([`Through::measure`]), elsewhere by the first short writes
 //! to files of a file system, four by each way in turn; longer ones go through the cache meanwhile.
-//! From then on the way that took least, or nearly so, is taken by all its files. A file that has
+//! From then on the way that took least, or nearly so, is taken by all its files; for longer writes
+//! past the cache, where that works: nothing is copied, and a megabyte is one call. A file that has
 //! no way past the page cache goes through it, and a way that fails before one was chosen is given
 //! up, whatever the reason; io_uring is in any case. The same bytes are then written again, through
 //! the cache: a disk that is broken says so.
@@ -20,7 +21,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, ReadWriteFlags};
 use std::io::IoSlice;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
 /// Writes by which each way is measured. A quarter of them decides, the quickest: what else goes on
@@ -42,16 +43,31 @@ const MEASURED_WRITES: usize = 128;
 const PARTS_MAX: usize = 1024;
 
 /// A way to the disk. The first is chosen unless another is faster by a sixteenth: it copies
-/// nothing, and a megabyte of log is one call, not seventeen and a sync.
+/// nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Way {
+pub enum Way {
+    /// Past the page cache, by a call that is over when what it wrote is durable.
     Direct,
+    /// Through the page cache, and fdatasync.
     Cached,
+    /// Past the page cache, by io_uring.
     Ring,
 }
 
 const WAYS: [Way; 3] = [Way::Direct, Way::Cached, Way::Ring];
 const UNKNOWN: u8 = u8::MAX;
+
+/// What was asked for: nothing is measured then.
+static ASKED: AtomicU8 = AtomicU8::new(UNKNOWN);
+
+/// Logs are written so from now on, as far as the system can; else the page cache has them.
+pub fn write_logs_by(way: Way) {
+    ASKED.store(way as u8, Relaxed);
+}
+
+fn way_of(number: u8) -> Option<Way> {
+    WAYS.get(usize::from(number)).copied()
+}
 
 /// The file systems of which files have been written, by their devices' numbers.
 static DEVICES: Mutex<Vec<(u64, Arc<Device>)>> = Mutex::new(Vec::new());
@@ -60,10 +76,12 @@ static DEVICES: Mutex<Vec<(u64, Arc<Device>)>> = Mutex::new(Vec::new());
 pub(super) struct Device {
     /// A [`Way`], or [`UNKNOWN`].
     chosen: AtomicU8,
+    /// Past the cache is one that works, whichever was chosen.
+    passes: AtomicBool,
     measuring: Mutex<Measuring>,
 }
 
-/// How long writes took, in nanoseconds.
+/// How long writes took, in nanoseconds. Under its latch a way is chosen, and given up.
 #[derive(Default)]
 struct Measuring {
     by: [Vec<u64>; WAYS.len()],
@@ -82,7 +100,8 @@ pub(super) struct Through {
 
 impl Default for Device {
     fn default() -> Self {
-        Device { chosen: AtomicU8::new(UNKNOWN), measuring: Mutex::default() }
+        let (chosen, passes) = (AtomicU8::new(UNKNOWN), AtomicBool::new(false));
+        Device { chosen, passes, measuring: Mutex::default() }
     }
 }
 
@@ -102,11 +121,23 @@ impl Device {
     }
 
     fn chosen(&self) -> Option<Way> {
-        WAYS.get(usize::from(self.chosen.load(Relaxed))).copied()
+        way_of(ASKED.load(Relaxed)).or_else(|| way_of(self.chosen.load(Relaxed)))
     }
 
     fn choose(&self, way: Way) {
         self.chosen.store(way as u8, Relaxed);
+    }
+
+    /// The one for so many bytes: while none is chosen, and for what is not compared, the cache,
+    /// unless past it is known to work.
+    fn way(&self, bytes: usize) -> Way {
+        let long = bytes > COMPARED_BYTES_MAX;
+        match self.chosen() {
+            Some(Way::Cached) if long && self.passes.load(Relaxed) => Way::Direct,
+            Some(way) => way,
+            None if long => Way::Cached,
+            None => self.next(),
+        }
     }
 
     /// The one whose turn it is to be measured.
@@ -123,7 +154,10 @@ impl Device {
         }
         let mut measuring = self.measuring.lock();
         measuring.by[way as usize].push(ns);
-        if let Some(way) = measuring.least() {
+        if self.chosen().is_none()
+            && let Some(way) = measuring.least()
+        {
+            self.passes.store(true, Relaxed);
             self.choose(way);
         }
     }
@@ -132,9 +166,10 @@ impl Device {
     /// io_uring always, since nothing of it is under way; after others where the choice was open,
     /// or there is no such way.
     fn refused(&self, way: Way, unsupported: bool) -> bool {
+        let mut measuring = self.measuring.lock();
         let chosen = self.chosen();
         if way == Way::Ring {
-            self.measuring.lock().no_ring = true;
+            measuring.no_ring = true;
             if chosen == Some(Way::Ring) {
                 self.choose(Way::Direct);
             }
@@ -142,9 +177,18 @@ impl Device {
         }
         let gives_up = chosen.is_none() || unsupported;
         if gives_up {
+            self.passes.store(false, Relaxed);
             self.choose(Way::Cached);
         }
         gives_up
+    }
+
+    /// A file has no way past the cache: that is known of the others before one was chosen.
+    fn lacks_direct(&self) {
+        let _choosing = self.measuring.lock();
+        if self.chosen().is_none() {
+            self.choose(Way::Cached);
+        }
     }
 }
 
@@ -187,25 +231,30 @@ impl Through {
         let whole = |n: usize| n.is_multiple_of(SECTOR);
         let aligned = |p: &&[u8]| whole(p.len()) && whole(p.as_ptr() as usize);
         let device = self.device.get_or_init(|| Device::of(file));
-        let chosen = device.chosen();
-        if chosen != Some(Way::Ring) && chosen.is_some() {
+        if device.chosen().is_some_and(|way| way != Way::Ring) {
             *self.ring.lock() = None;
         }
         let fits = parts.len() <= PARTS_MAX && whole(offset as usize) && parts.iter().all(aligned);
-        if chosen == Some(Way::Cached)
-            || !fits
-            || chosen.is_none() && bytes_of(parts) > COMPARED_BYTES_MAX
-        {
+        let way = if fits { device.way(bytes_of(parts)) } else { Way::Cached };
+        if way == Way::Cached || self.past(file, device).is_none() {
             return None;
         }
-        if self.past.get_or_init(|| past_page_cache(file)).is_none() {
-            device.choose(Way::Cached);
-            return None;
+        Some(if way == Way::Ring { self.with_ring(device) } else { way })
+    }
+
+    /// The file without the page cache. Where the system had no descriptor left, say, it is asked
+    /// again.
+    fn past(&self, file: &OwnedFd, device: &Device) -> Option<&OwnedFd> {
+        if let Some(known) = self.past.get() {
+            return known.as_ref();
         }
-        match chosen.unwrap_or_else(|| device.next()) {
-            Way::Cached => None,
-            Way::Direct => Some(Way::Direct),
-            Way::Ring => Some(self.with_ring(device)),
+        match past_page_cache(file) {
+            Ok(past) => self.past.get_or_init(|| Some(past)).as_ref(),
+            Err(Errno::INVAL | Errno::OPNOTSUPP) => {
+                device.lacks_direct();
+                self.past.get_or_init(|| None).as_ref()
+            }
+            Err(_) => None,
         }
     }
 
@@ -294,12 +343,11 @@ fn quartile(times: &mut [u64]) -> u64 {
     times.get(times.len() / 4).copied().unwrap_or(u64::MAX)
 }
 
-/// The same file without the page cache, each of whose writes is durable when it is over; None
-/// where there is no such way.
-fn past_page_cache(file: &OwnedFd) -> Option<OwnedFd> {
+/// The same file without the page cache, each of whose writes is durable when it is over.
+fn past_page_cache(file: &OwnedFd) -> Result<OwnedFd, Errno> {
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
     let how = OFlags::RDWR | OFlags::DIRECT | OFlags::DSYNC | OFlags::CLOEXEC;
-    rustix::fs::open(path, how, Mode::empty()).ok()
+    rustix::fs::open(path, how, Mode::empty())
 }
 
 #[cfg(test)]
@@ -337,6 +385,9 @@ mod tests {
             let device = Device::default();
             assert_eq!(measured(&device, times), 3 * MEASURED);
             assert_eq!(device.chosen(), Some(wins));
+            assert_eq!(device.way(512), wins);
+            let long = if wins == Way::Cached { Way::Direct } else { wins };
+            assert_eq!(device.way(60_000), long);
         }
     }
 
@@ -362,7 +413,7 @@ mod tests {
     fn a_way_that_fails_is_given_up_where_that_tells_of_the_way() {
         let device = Device::default();
         assert!(device.refused(Way::Direct, false));
-        assert_eq!(device.chosen(), Some(Way::Cached));
+        assert_eq!([512, 60_000].map(|bytes| device.way(bytes)), [Way::Cached; 2]);
         device.choose(Way::Direct);
         assert!(!device.refused(Way::Direct, false));
         assert!(device.refused(Way::Direct, true));
