@@ -84,9 +84,7 @@ fn start(options: &ServeOptions) -> Result<(Arc<Instance>, Server), String> {
     let settings = instance_options(EngineOptions { max_memory, trace_flags }, false);
     let instance =
         Instance::open(disk.clone(), &options.data, settings).map_err(|e| e.text().to_owned())?;
-    if asked.is_none() {
-        measure_disk(Arc::clone(&instance), options.data.clone());
-    }
+    measure_disk(Arc::clone(&instance), options.data.clone());
     let logins = Logins::open(&*disk, &options.data).map_err(|e| format!("logins: {e}"))?;
     let names = ["localhost".to_owned(), "127.0.0.1".to_owned()];
     let file = options.data.join("server.pem");
@@ -103,18 +101,18 @@ fn start(options: &ServeOptions) -> Result<(Arc<Instance>, Server), String> {
     Ok((instance, server))
 }
 
-/// How logs get to the disk fastest is found out beside what else starts; the error log tells it.
+/// How logs get to the disk fastest is found out beside what else starts, unless it was said. The
+/// error log tells how they get there in truth.
 fn measure_disk(instance: Arc<Instance>, folder: PathBuf) {
     os::task::spawn("disk measurement", move || {
+        let of = folder.display();
         let line = match RealDisk.measure(&folder) {
             Ok(measured) => {
-                let took = measured.took.iter();
-                let took: Vec<_> =
-                    took.map(|(way, ns)| format!("{way} {} us", ns / 1000)).collect();
-                let (chosen, took) = (measured.chosen, took.join(", "));
-                format!("Log files are written by way of {chosen}. A durable write took: {took}.")
+                let by = |(way, ns): &(&str, u64)| format!(" {way} took {} us.", ns / 1000);
+                let took: String = measured.took.iter().map(by).collect();
+                format!("Log files in {of} are written by way of {}.{took}", measured.chosen)
             }
-            Err(e) => format!("How log files are written best could not be measured: {e}."),
+            Err(e) => format!("How log files in {of} are written best was not measured: {e}."),
         };
         instance.write_log("Server", &line);
     });

@@ -1,7 +1,7 @@
 //! The operating system's files: pread, pwrite, fdatasync, O_DIRECT where it works; durable writes
 //! by the faster way (`through.rs`).
 
-use super::through::{Measured, SCRATCH_BYTES, Through, Way, bytes_of};
+use super::through::{Measured, SCRATCH_BYTES, SECTOR, Through, Way, bytes_of};
 use super::{Disk, File, FileStats, OpenHow};
 use crate::clock;
 use crate::turn;
@@ -76,8 +76,9 @@ impl RealDisk {
         buffer.fill(0);
         file.write_at(&buffer, 0)?;
         file.sync()?;
-        let write = |bytes: usize, at: u64| file.write_durably(&[&buffer[..bytes]], at);
-        let measured = file.through.measure(&file.fd, write)?;
+        let sector = &buffer[..SECTOR];
+        let write = |at: u64| file.write_durably(&[sector], at);
+        let measured = file.through.measure(&file.fd, sector, write)?;
         removed.map(|()| measured)
     }
 }

@@ -33,7 +33,7 @@ const RUN: usize = 4;
 /// Longer ones are not compared.
 const COMPARED_BYTES_MAX: usize = 4096;
 /// What parts past the page cache are multiples of.
-const SECTOR: usize = 512;
+pub(super) const SECTOR: usize = 512;
 /// Of the file that is measured with.
 pub(super) const SECTORS: usize = 32;
 pub(super) const SCRATCH_BYTES: usize = SECTORS * SECTOR;
@@ -60,7 +60,8 @@ const UNKNOWN: u8 = u8::MAX;
 /// What was asked for: nothing is measured then.
 static ASKED: AtomicU8 = AtomicU8::new(UNKNOWN);
 
-/// Logs are written so from now on, as far as the system can; else the page cache has them.
+/// Logs are written so from now on, as far as the system can: without io_uring by a call, without
+/// O_DIRECT through the page cache ([`super::RealDisk::measure`] tells).
 pub fn write_logs_by(way: Way) {
     ASKED.store(way as u8, Relaxed);
 }
@@ -196,7 +197,7 @@ impl Device {
 pub struct Measured {
     /// The way that is taken.
     pub chosen: &'static str,
-    /// What a write took by each that there is, in nanoseconds (the lower quartile).
+    /// What a write took by each that was measured, in nanoseconds (the lower quartile).
     pub took: Vec<(&'static str, u64)>,
 }
 
@@ -295,29 +296,29 @@ impl Through {
         written
     }
 
-    /// Has each way measured by writes of one sector, until one is chosen. `write` writes that many
-    /// bytes of a file at a position.
+    /// Has each way measured by writes of a sector, until one is chosen, unless one was asked for;
+    /// the way that is then taken in truth. `write` writes the sector at a position of the file.
     ///
     /// # Errors
     /// The operating system's.
     pub(super) fn measure(
         &self,
         file: &OwnedFd,
-        write: impl Fn(usize, u64) -> std::io::Result<()>,
+        sector: &[u8],
+        write: impl Fn(u64) -> std::io::Result<()>,
     ) -> std::io::Result<Measured> {
         let device = self.device.get_or_init(|| Device::of(file));
         for n in 0..MEASURED_WRITES {
             if device.chosen().is_some() {
                 break;
             }
-            write(SECTOR, (n % SECTORS * SECTOR) as u64)?;
+            write((n % SECTORS * SECTOR) as u64)?;
         }
+        let chosen = self.way(file, &[sector], 0).unwrap_or(Way::Cached).name();
         let mut measuring = device.measuring.lock();
         let times = WAYS.map(|way| (way.name(), quartile(&mut measuring.by[way as usize])));
-        Ok(Measured {
-            chosen: device.chosen().unwrap_or(Way::Cached).name(),
-            took: times.into_iter().filter(|(_, ns)| *ns < u64::MAX).collect(),
-        })
+        let took = times.into_iter().filter(|(_, ns)| *ns < u64::MAX).collect();
+        Ok(Measured { chosen, took })
     }
 
     /// See [`Device::took`].
