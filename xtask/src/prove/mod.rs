@@ -43,6 +43,7 @@ mod query_8;
 pub(crate) mod scene;
 mod tls;
 pub(crate) mod trace;
+mod truth;
 mod vanish;
 mod versions_1;
 mod versions_2;
@@ -107,6 +108,10 @@ const fn log(number: u32, title: &'static str, run: Measure) -> Proof {
     Proof { issue: "log", number, title, run }
 }
 
+const fn truth(number: u32, title: &'static str, run: Measure) -> Proof {
+    Proof { issue: "truth", number, title, run }
+}
+
 /// Every proof that an issue asks for.
 const PROOFS: &[Proof] = &[
     built(
@@ -149,6 +154,10 @@ const PROOFS: &[Proof] = &[
     log(5, "crashes while log and indexes change their shape, and on a full disk", log_5::run),
     log(6, "a killed update of five million rows, and its rollback, beside the peers", log_6::run),
     log(7, "fn_dblog over a million records", log_7::run),
+    truth(1, "data that could be lost or wrong", truth::first),
+    truth(2, "errors that clients never saw, or should not have", truth::second),
+    truth(3, "a server that stays up and within its memory", truth::third),
+    truth(4, "edges of the language that stopped scripts", truth::fourth),
 ];
 
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Outcome<bool> {
