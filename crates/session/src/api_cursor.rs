@@ -20,6 +20,7 @@
 
 use crate::activation::Activation;
 use crate::cursor::{Cursor, CursorKind};
+use crate::cursor_parameter::SharedCursor;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::procedures::{Call, CallArgument};
@@ -560,10 +561,20 @@ impl Session {
             let mut values = Call { arguments: change.arguments(), ..Call::default() };
             self.execute_text(&change.parameters, &text, &mut values, out)?;
             let now = cursor.lock().standing();
+            let gone = now.is_none();
             let held = self.api_cursors.get_mut(handle, NAME)?;
+            let position = held.buffer.rows.get(at).map(|f| f.position);
             held.buffer.replace(at, now)?;
+            if let Some(position) = position.filter(|_| gone && !change.columns.is_empty()) {
+                self.follow_key(&cursor, position, change)?;
+            }
         }
         Ok(())
+    }
+
+    /// The cursor of a handle.
+    pub(crate) fn api_cursor(&self, handle: i32) -> Result<SharedCursor, Failure> {
+        Ok(Arc::clone(&self.api_cursors.get(handle, "sp_cursor")?.cursor))
     }
 
     /// Makes a row of the fetch buffer the current one, or all of them known anew.
@@ -607,10 +618,17 @@ pub(crate) struct ApiChange {
     pub(crate) text: String,
     /// The declarations of its parameters.
     pub(crate) parameters: String,
+    /// What the values are of; none where the client gave a text.
+    pub(crate) columns: Vec<String>,
     pub(crate) values: Vec<(SqlType, Value)>,
 }
 
 impl ApiChange {
+    /// One without values.
+    pub(crate) fn of_text(text: String) -> ApiChange {
+        ApiChange { text, parameters: String::new(), columns: Vec::new(), values: Vec::new() }
+    }
+
     /// Its values as arguments.
     pub(crate) fn arguments(&self) -> Vec<CallArgument> {
         let argument = |(sql_type, value): &(SqlType, Value)| CallArgument {

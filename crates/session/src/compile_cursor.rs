@@ -88,6 +88,7 @@ impl Compiler<'_, '_> {
             read_only,
             for_update,
             listed,
+            bounded: !has("FAST_FORWARD"),
             warns,
         };
         Ok(StepKind::Cursor(Box::new(CursorStep::Declare(declared))))

@@ -4,7 +4,10 @@
 //! keep the keys of their rows alone, and read a row again when it is fetched: KEYSET the row of
 //! the key, whatever it says now; DYNAMIC passes over those that its WHERE has no more. So an open
 //! cursor holds no executor, and no locks but SCROLL_LOCKS. A query without keys is STATIC
-//! (TYPE_WARNING says so). DYNAMIC does not see rows that come after OPEN.
+//! (TYPE_WARNING says so). DYNAMIC does not see rows that come after OPEN, but those that come
+//! through the cursor itself, as KEYSET: they stand behind the last. SET ROWCOUNT bounds the rows
+//! of STATIC and KEYSET, not of DYNAMIC and FAST_FORWARD. (Both from the reference: DECLARE CURSOR,
+//! SET ROWCOUNT.)
 //!
 //! ```text
 //!   declared → open [OPEN] → closed [CLOSE] → open …      gone when nothing names it
@@ -28,6 +31,7 @@ use base::{SqlError, SqlResult, messages};
 use catalog::view::RowKey;
 use exec::{ExecContext, Executor, KeptRows, RowSink};
 use os::sync::Mutex;
+use os::values::Charge;
 use plan::{CursorColumn, CursorKey, Reference, Statement, VariableId};
 use plancache::Entry;
 use std::collections::BTreeMap;
@@ -49,6 +53,8 @@ pub(crate) struct Cursor {
     read_only: bool,
     /// FOR UPDATE OF; empty: all.
     listed: Vec<Box<str>>,
+    /// SET ROWCOUNT says how many rows it gets.
+    bounded: bool,
     keys: Vec<CursorKey>,
     /// What its columns are.
     origins: Vec<Option<CursorColumn>>,
@@ -70,16 +76,44 @@ pub(crate) enum CursorKind {
 struct OpenRows {
     columns: Vec<ResultColumn>,
     rows: KeptRows,
+    /// Behind them: keys of rows that came through the cursor itself.
+    added: AddedKeys,
     /// 0 is before the first row, one more than there are behind the last.
     position: u64,
     /// The row as it was fetched last.
     fetched: Option<Vec<Value>>,
 }
 
+/// Keys that were added to an open cursor, which are charged.
+#[derive(Default)]
+struct AddedKeys {
+    keys: Vec<Vec<Value>>,
+    bytes: usize,
+    charge: Charge,
+}
+
+impl AddedKeys {
+    fn push(&mut self, key: Vec<Value>) -> SqlResult<()> {
+        let heap: usize = key.iter().map(Value::heap_bytes).sum();
+        self.bytes += 2 * size_of::<Vec<Value>>() + size_of_val(&*key) + heap;
+        self.charge.cover(self.bytes)?;
+        self.keys.push(key);
+        Ok(())
+    }
+}
+
 impl OpenRows {
+    fn count(&self) -> u64 {
+        self.rows.count() + self.added.keys.len() as u64
+    }
+
     /// The keys of the row at hand.
     fn key(&mut self, width: usize) -> SqlResult<Option<Vec<Value>>> {
         let Some(row) = self.position.checked_sub(1) else { return Ok(None) };
+        if let Some(behind) = row.checked_sub(self.rows.count()) {
+            let at = usize::try_from(behind).ok();
+            return Ok(at.and_then(|at| self.added.keys.get(at)).cloned());
+        }
         let mut values = Vec::with_capacity(width);
         Ok(self.rows.read(row, width, &mut values)?.then_some(values))
     }
@@ -119,6 +153,8 @@ pub(crate) struct Declared {
     pub(crate) for_update: bool,
     /// FOR UPDATE OF
     pub(crate) listed: Vec<Box<str>>,
+    /// SET ROWCOUNT bounds it: not FAST_FORWARD.
+    pub(crate) bounded: bool,
     /// TYPE_WARNING
     pub(crate) warns: bool,
 }
@@ -291,7 +327,7 @@ impl Cursors {
         match &cursor.open {
             None => -1,
             Some(_) if cursor.kind == CursorKind::Dynamic => 1,
-            Some(open) => i16::from(open.rows.count() > 0),
+            Some(open) => i16::from(open.count() > 0),
         }
     }
 }
@@ -376,6 +412,7 @@ impl Session {
             kind,
             read_only: it.read_only || keys.is_empty(),
             listed: it.listed.clone(),
+            bounded: it.bounded,
             keys,
             origins,
             open: None,
@@ -390,19 +427,21 @@ impl Session {
         cursor: &Mutex<Cursor>,
         act: &mut Activation,
     ) -> Result<(), Failure> {
-        let (program, place, variables) = {
+        let (program, place, variables, bounded) = {
             let cursor = cursor.lock();
             if cursor.open.is_some() {
                 return Err(SqlError::new(messages::CURSOR_OPEN, &[]).into());
             }
-            (Arc::clone(&cursor.program), cursor.place, cursor.variables.clone())
+            let bounded = cursor.bounded && cursor.kind != CursorKind::Dynamic;
+            (Arc::clone(&cursor.program), cursor.place, cursor.variables.clone(), bounded)
         };
-        let opened =
-            self.within_cursor(&program, variables, act, |s, act| s.read_cursor(act, place))?;
+        let limit = if bounded { self.state.settings.row_count } else { 0 };
+        let opened = self
+            .within_cursor(&program, variables, act, |s, act| s.read_cursor(act, place, limit))?;
         let mut cursor = cursor.lock();
         self.state.cursors.rows = match cursor.kind {
             CursorKind::Dynamic => -1,
-            _ => i64::try_from(opened.rows.count()).unwrap_or(i64::MAX),
+            _ => i64::try_from(opened.count()).unwrap_or(i64::MAX),
         };
         cursor.open = Some(opened);
         Ok(())
@@ -432,8 +471,13 @@ impl Session {
         result
     }
 
-    /// Runs the query of a cursor.
-    fn read_cursor(&mut self, act: &mut Activation, place: PlaceId) -> Result<OpenRows, Failure> {
+    /// Runs the query of a cursor; of its rows it keeps `limit`, of 0 all.
+    fn read_cursor(
+        &mut self,
+        act: &mut Activation,
+        place: PlaceId,
+        limit: u64,
+    ) -> Result<OpenRows, Failure> {
         let ready = self.ready(act, place)?;
         let mut columns = ready.columns.clone();
         let touches = !ready.plan.header.references.is_empty();
@@ -443,14 +487,19 @@ impl Session {
         let host = Arc::clone(&self.host);
         // Of rows that are read again only the keys are kept.
         let from = if keys == 0 { 0 } else { shown };
-        let mut keeper = Keeper { rows: KeptRows::default(), spill: host.spill(), from };
+        let rows = KeptRows::default();
+        let mut keeper = Keeper { rows, spill: host.spill(), from, limit, enough: false };
         columns.truncate(shown);
-        let run = |e: &mut Executor, c: &mut ExecContext<'_>| e.run(c, &mut keeper).map(|_| ());
+        let run = |e: &mut Executor, c: &mut ExecContext<'_>| match e.run(c, &mut keeper) {
+            Err(_) if keeper.enough => Ok(()),
+            other => other.map(|_| ()),
+        };
         match touches {
             true => self.within_transaction(act, place, run)?,
             false => self.with_context(act, place, run)?,
         }
-        Ok(OpenRows { columns, rows: keeper.rows, position: 0, fetched: None })
+        let (rows, added) = (keeper.rows, AddedKeys::default());
+        Ok(OpenRows { columns, rows, added, position: 0, fetched: None })
     }
 
     fn fetch(
@@ -622,6 +671,14 @@ impl Cursor {
         Arc::clone(&self.program)
     }
 
+    /// The table of a cursor that reads one.
+    pub(crate) fn only_table(&self) -> Option<(base::DatabaseId, base::ObjectId)> {
+        match &*self.keys {
+            [key] => Some((key.table.database, key.table.object)),
+            _ => None,
+        }
+    }
+
     /// The tables that its keys are of.
     pub(crate) fn tables(&self) -> impl Iterator<Item = &Reference> {
         self.keys.iter().map(|k| &k.table)
@@ -644,7 +701,7 @@ impl Cursor {
     /// How many rows it has; of a DYNAMIC one how many it had.
     pub(crate) fn count(&self) -> SqlResult<u64> {
         let open = self.open.as_ref();
-        open.map(|o| o.rows.count()).ok_or_else(|| SqlError::new(messages::CURSOR_NOT_OPEN, &[]))
+        open.map(OpenRows::count).ok_or_else(|| SqlError::new(messages::CURSOR_NOT_OPEN, &[]))
     }
 
     /// What is kept of the row at a place, counted from 1: the row of a STATIC one, else its key.
@@ -655,6 +712,11 @@ impl Cursor {
         let width = if is_static { open.columns.len() } else { keys };
         open.position = position;
         open.key(width)
+    }
+
+    /// Adds a row behind the last: one that came through the cursor.
+    pub(crate) fn add(&mut self, key: Vec<Value>) -> SqlResult<()> {
+        self.opened()?.added.push(key)
     }
 
     /// Makes a row the current one, as it was fetched.
@@ -702,7 +764,7 @@ impl Cursor {
         if into != 0 && into != open.columns.len() {
             return Err(SqlError::new(messages::FETCH_INTO_COUNT, &[]));
         }
-        open.position = moved(open.position, open.rows.count(), direction, count);
+        open.position = moved(open.position, open.count(), direction, count);
         open.fetched = None;
         Ok((open.columns.clone(), open.key(width)?))
     }
@@ -779,10 +841,18 @@ struct Keeper<'s> {
     spill: &'s dyn Spill,
     /// The first column that is kept.
     from: usize,
+    /// 0 for all.
+    limit: u64,
+    /// The limit was reached: the error that ended the query is none.
+    enough: bool,
 }
 
 impl RowSink for Keeper<'_> {
     fn row(&mut self, values: &[Value]) -> SqlResult<()> {
+        if self.limit != 0 && self.rows.count() == self.limit {
+            self.enough = true;
+            return Err(SqlError::new(messages::ATTENTION, &[]));
+        }
         self.rows.push(self.spill, values.get(self.from..).unwrap_or_default())
     }
 }

@@ -20,6 +20,7 @@ mod compile_statement;
 mod configuration;
 mod cursor;
 mod cursor_parameter;
+mod cursor_rows;
 mod dbcc;
 mod dependencies;
 mod execute;

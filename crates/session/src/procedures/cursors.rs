@@ -5,6 +5,7 @@
 use super::executesql::statement;
 use super::{Call, CallArgument, unsupported};
 use crate::api_cursor::{ApiChange, Fetch, Opened, PreparedCursor, Wish, bracketed, scroll};
+use crate::cursor_rows::ApiInsert;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::session::Session;
@@ -231,14 +232,21 @@ pub(crate) fn change(
         }
         2 => {
             let table = named(session, handle, &table, &[])?;
-            let (parameters, values) = (String::new(), Vec::new());
-            let change = ApiChange { text: format!("DELETE {table}"), parameters, values };
+            let change = ApiChange::of_text(format!("DELETE {table}"));
             session.change_api_rows(handle, row, &change, out)?;
         }
         4 => {
-            let change = insert_of(session, handle, &table, &values)?;
-            let mut given = Call { arguments: change.arguments(), ..Call::default() };
-            session.execute_text(&change.parameters, &change.text, &mut given, out)?;
+            let cursor = session.api_cursor(handle)?;
+            match given_text(&values, "INSERT") {
+                // What comes of it is not known: the cursor does not have it.
+                Some(text) => {
+                    session.execute_text("", &text, &mut Call::default(), out)?;
+                }
+                None => {
+                    let insert = insert_of(session, handle, &table, &values)?;
+                    session.insert_api_row(&cursor, &insert, out)?;
+                }
+            }
         }
         8 => session.fetch_api(handle, Fetch::Refresh, 0, out)?,
         0x10 => return Err(unsupported("locks by sp_cursor")),
@@ -286,7 +294,7 @@ fn update_of(
     values: &[CallArgument],
 ) -> Result<ApiChange, Failure> {
     if let Some(text) = given_text(values, "UPDATE") {
-        return Ok(ApiChange { text, parameters: String::new(), values: Vec::new() });
+        return Ok(ApiChange::of_text(text));
     }
     let columns = columns(values)?;
     if columns.is_empty() {
@@ -295,7 +303,12 @@ fn update_of(
     let table = named(session, handle, table, &columns)?;
     let set = columns.iter().enumerate().map(|(n, c)| format!("{} = @p{n}", bracketed(c)));
     let text = format!("UPDATE {table} SET {}", set.collect::<Vec<_>>().join(", "));
-    Ok(ApiChange { text, parameters: parameters(values), values: typed(values) })
+    let (parameters, columns) = (parameters(values), owned(&columns));
+    Ok(ApiChange { text, parameters, columns, values: typed(values) })
+}
+
+fn owned(columns: &[&str]) -> Vec<String> {
+    columns.iter().map(|&c| c.to_owned()).collect()
 }
 
 fn insert_of(
@@ -303,17 +316,9 @@ fn insert_of(
     handle: i32,
     table: &str,
     values: &[CallArgument],
-) -> Result<ApiChange, Failure> {
-    if let Some(text) = given_text(values, "INSERT") {
-        return Ok(ApiChange { text, parameters: String::new(), values: Vec::new() });
-    }
+) -> Result<ApiInsert, Failure> {
     let columns = columns(values)?;
     let table = named(session, handle, table, &columns)?;
-    let names: Vec<String> = columns.iter().map(|c| bracketed(c)).collect();
-    let marks: Vec<String> = (0..columns.len()).map(|n| format!("@p{n}")).collect();
-    let text = match names.is_empty() {
-        true => format!("INSERT {table} DEFAULT VALUES"),
-        false => format!("INSERT {table} ({}) VALUES ({})", names.join(", "), marks.join(", ")),
-    };
-    Ok(ApiChange { text, parameters: parameters(values), values: typed(values) })
+    let (columns, parameters) = (owned(&columns), parameters(values));
+    Ok(ApiInsert { table, columns, parameters, values: typed(values) })
 }
