@@ -779,6 +779,12 @@ messages! {
     DISTINCT_WITH_OVER = 10759, 15, "Use of DISTINCT is not allowed with the OVER clause.";
     NOT_SWITCHABLE = 11415, 16, "Object '{0}' cannot be disabled or enabled. This action applies only to foreign key and check constraints.";
     DESCRIBE_COMPILE = 11501, 16, "The batch could not be analyzed because of compile errors.";
+    DEDUCE_NOT_HERE = 11502, 16, "The type for parameter '{0}' cannot be deduced in this context.";
+    DEDUCE_TWO = 11503, 16, "The parameter type cannot be deduced because a single expression contains two untyped parameters, '{0}' and '{1}'.";
+    DEDUCE_NOT_UNIQUE = 11506, 16, "The parameter type for '{0}' cannot be uniquely deduced; two possibilities are '{1}' and '{2}'.";
+    DEDUCE_NO_TYPE = 11507, 16, "The parameter type for '{0}' cannot be deduced because no type would make the query valid.";
+    DEDUCE_TWICE = 11508, 16, "The undeclared parameter '{0}' is used more than once in the batch being analyzed.";
+    DEDUCE_TEMP_TABLE = 11525, 16, "The metadata could not be determined because statement '{0}' uses a temp table.";
     RESULT_SETS_TABLE_TYPE = 11534, 16, "Type '{0}' is invalid or not a table type.";
     RESULT_SETS_MORE = 11535, 16, "EXECUTE statement failed because its WITH RESULT SETS clause specified {0} result set(s), and the statement tried to send more result sets than this.";
     RESULT_SETS_FEWER = 11536, 16, "EXECUTE statement failed because its WITH RESULT SETS clause specified {0} result set(s), but the statement only sent {1} result set(s) at run time.";

@@ -17,7 +17,7 @@
 //!  2. In messages the operand that came later stands first.
 
 use crate::binder::Binder;
-use crate::convert::is_untyped_null;
+use crate::undeclared::takes_any_type;
 use base::{SqlError, SqlResult, messages};
 use plan::{Coercibility, Combining, Scalar, ScalarType, Unresolved};
 use types::{Collation, Family, SqlType};
@@ -282,7 +282,7 @@ pub(crate) fn of_function(name: &str, args: &[Scalar], ty: ScalarType) -> SqlRes
         ("CONCAT_WS", _) => Ok(with(combined(args.iter(), Combining::ConcatWs)?)),
         ("CHOOSE", [_, chosen @ ..]) => settled(ty, chosen.iter(), Combining::Choose),
         ("ISNULL", [first, second]) => {
-            let own = if is_untyped_null(first) { second } else { first };
+            let own = if takes_any_type(first) { second } else { first };
             Ok(with(texts(std::iter::once(own)).next()))
         }
         ("GREATEST" | "LEAST", _) => Ok(with(agreed(args.iter(), "GREATEST/LEAST")?)),

@@ -5,6 +5,7 @@ use crate::collation::{agreed, of_comparison};
 use crate::comparable::compared_as;
 use crate::constant::{all_of, any_of, compared, negated};
 use crate::convert::is_untyped_null;
+use crate::undeclared::{takes_any_type, untyped};
 use base::{SqlError, SqlResult, messages};
 use builtins::LikePattern;
 use plan::{CompareOp, LikeText, Predicate, Quantifier, Scalar, ScalarKind};
@@ -115,8 +116,9 @@ impl Binder<'_> {
         right: Scalar,
         operation: &str,
     ) -> SqlResult<(Scalar, Scalar, Collation)> {
+        self.meet([&left, &right]);
         let collation = of_comparison(&left, &right, operation)?;
-        let to = match (is_untyped_null(&left), is_untyped_null(&right)) {
+        let to = match (takes_any_type(&left), takes_any_type(&right)) {
             (true, _) => right.ty.sql_type,
             (_, true) => left.ty.sql_type,
             _ => compared_as(left.ty.sql_type, right.ty.sql_type, operation)?,
@@ -176,6 +178,9 @@ impl Binder<'_> {
     }
 
     fn compare_as_ansi(&self, op: CompareOp, left: Scalar, right: Scalar) -> SqlResult<Predicate> {
+        if !matches!(op, CompareOp::Equal | CompareOp::NotEqual) {
+            self.meet_generally(&[&left, &right]);
+        }
         let (left, right, collation) = self.alike(left, right, operation_name(op))?;
         if let Some(known) = compared(op, &left, &right, collation) {
             return Ok(known);
@@ -237,7 +242,11 @@ impl Binder<'_> {
     /// A list whose members all compare in one type and collation, as one predicate.
     fn uniform_list(&self, x: &Scalar, items: &[Scalar]) -> SqlResult<Option<Predicate>> {
         let [first, rest @ ..] = items else { return Ok(None) };
-        if rest.is_empty() || is_untyped_null(x) || x.as_constant().is_some() {
+        let untyped = |item: &Scalar| untyped(item).is_some();
+        if items.iter().any(untyped) {
+            return Ok(None);
+        }
+        if rest.is_empty() || takes_any_type(x) || x.as_constant().is_some() {
             return Ok(None);
         }
         let mut to = None;
@@ -314,6 +323,7 @@ impl Binder<'_> {
             Some(e) => Some(self.expr(e)?),
             None => None,
         };
+        self.meet_generally(&[&operand, &pattern]);
         let operand = self.text_of(operand, 1)?;
         let pattern = self.text_of(pattern, 2)?;
         let wide = [&operand, &pattern].iter().any(|x| x.ty.sql_type.family() == Family::NChar);

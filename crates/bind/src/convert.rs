@@ -2,6 +2,7 @@
 
 use crate::binder::{Binder, unsupported};
 use crate::collation::check_converted;
+use crate::undeclared::{Learned, takes_any_type, untyped};
 use base::{SqlError, SqlResult, messages};
 use plan::{Implicit, Scalar, ScalarKind};
 use tsql::ast;
@@ -54,10 +55,12 @@ fn comparable(a: SqlType, b: SqlType) -> bool {
 impl Binder<'_> {
     /// The scalar converted to a type, where a statement need not say so.
     pub(crate) fn implicit(&self, x: Scalar, to: SqlType) -> SqlResult<Scalar> {
+        self.learn(&x, || Learned::Is(to));
         if x.ty.sql_type == to {
             return Ok(x);
         }
-        if is_untyped_null(&x) {
+        self.costs(&x, to);
+        if takes_any_type(&x) {
             return Ok(Scalar { ty: x.ty.converted(to), ..x });
         }
         check_implicit(x.ty.sql_type, to)?;
@@ -66,7 +69,11 @@ impl Binder<'_> {
 
     /// The same where only comparing follows: types of one family are left alone.
     pub(crate) fn for_comparison(&self, x: Scalar, to: SqlType) -> SqlResult<Scalar> {
-        if comparable(x.ty.sql_type, to) { Ok(x) } else { self.implicit(x, to) }
+        if !comparable(x.ty.sql_type, to) || untyped(&x).is_some() {
+            return self.implicit(x, to);
+        }
+        self.costs(&x, to);
+        Ok(x)
     }
 
     /// CAST, CONVERT and their TRY_ forms.
@@ -84,7 +91,8 @@ impl Binder<'_> {
             }
             None => None,
         };
-        if !is_untyped_null(&operand) {
+        self.learn(&operand, || Learned::Is(to));
+        if !takes_any_type(&operand) {
             check_explicit(operand.ty.sql_type, to).map_err(|e| e.at_line(line))?;
         }
         check_converted(operand.ty, to).map_err(|e| e.at_line(line))?;

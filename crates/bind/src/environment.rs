@@ -1,5 +1,6 @@
 //! What binding is given, and what it gives.
 
+use crate::undeclared::Deduction;
 use base::ObjectId;
 use catalog::view::{Catalogs, Object};
 use plan::{LogicalPlan, VariableId};
@@ -36,6 +37,8 @@ pub struct Environment<'a> {
     pub date_format: DateFormat,
     /// What an INSERT passes over: of a bulk load.
     pub unguarded: Unguarded,
+    /// Who learns the types of parameters that are not declared.
+    pub deduction: Option<&'a dyn Deduction>,
 }
 
 /// What guards a table and is passed over by a bulk load.

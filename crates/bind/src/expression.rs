@@ -2,9 +2,9 @@
 
 use crate::binder::Binder;
 use crate::collation::{settled, under_collate};
-use crate::convert::is_untyped_null;
 use crate::next_value::{DrawRule, is_conditional};
 use crate::scope::Clause;
+use crate::undeclared::{takes_any_type, untyped};
 use base::{SqlError, SqlResult, messages};
 use plan::{Combining, Predicate, Scalar, ScalarKind, ScalarType, Subquery};
 use tsql::ast::{self, ExprKind};
@@ -100,10 +100,10 @@ impl Binder<'_> {
         if let Some(parameter) = self.module_parameter(name) {
             return parameter;
         }
-        let found = self.environment.variables.variable(name);
-        let (id, sql_type) = found.ok_or_else(|| {
-            SqlError::new(messages::VARIABLE_UNDECLARED, &[name]).at_line(name.line)
-        })?;
+        let Some((id, sql_type)) = self.environment.variables.variable(name) else {
+            let undeclared = || SqlError::new(messages::VARIABLE_UNDECLARED, &[name]);
+            return self.undeclared(name).ok_or_else(|| undeclared().at_line(name.line));
+        };
         Ok(Scalar { kind: ScalarKind::Variable(id), ty: self.plain(sql_type, true) })
     }
 
@@ -140,6 +140,7 @@ impl Binder<'_> {
 
     fn unary(&mut self, op: ast::UnaryOp, operand: &ast::Expr) -> SqlResult<Scalar> {
         let x = self.expr(operand)?;
+        self.meet_generally(&[&x]);
         match op {
             ast::UnaryOp::Plus => Ok(x),
             ast::UnaryOp::Minus => {
@@ -186,13 +187,19 @@ impl Binder<'_> {
 
     /// An operator between two values.
     pub(crate) fn binary(&self, op: BinaryOp, left: Scalar, right: Scalar) -> SqlResult<Scalar> {
+        self.meet_generally(&[&left, &right]);
         // The word NULL takes the other side's type.
-        let (a, b) = match (is_untyped_null(&left), is_untyped_null(&right)) {
+        let (a, b) = match (takes_any_type(&left), takes_any_type(&right)) {
             (true, false) => (right.ty.sql_type, right.ty.sql_type),
             (false, true) => (left.ty.sql_type, left.ty.sql_type),
             _ => (left.ty.sql_type, right.ty.sql_type),
         };
-        let operation = operation(op, a, b)?;
+        let operation =
+            operation(op, a, b).or_else(|e| match (untyped(&left), untyped(&right)) {
+                (Some(_), None) => self.with_some_type(|t| operation(op, t, b)),
+                (None, Some(_)) => self.with_some_type(|t| operation(op, a, t)),
+                _ => Err(e),
+            })?;
         let nullable = left.ty.nullable || right.ty.nullable;
         let ty = self.plain(operation.result, nullable);
         let ty = settled(ty, [&left, &right].into_iter(), Combining::Add)?;
@@ -283,6 +290,7 @@ impl Binder<'_> {
         otherwise: Option<Scalar>,
     ) -> SqlResult<Scalar> {
         let results = branches.iter().map(|(_, x)| x).chain(&otherwise);
+        self.meet_generally(&results.clone().collect::<Vec<_>>());
         let Some(mut ty) = self.common(results, Combining::Case)? else {
             return Err(SqlError::new(messages::CASE_ALL_NULL, &[]));
         };
@@ -305,7 +313,7 @@ impl Binder<'_> {
         operator: Combining,
     ) -> SqlResult<Option<ScalarType>> {
         let nullable = items.clone().any(|x| x.ty.nullable);
-        let typed = items.filter(|x| !is_untyped_null(x));
+        let typed = items.filter(|x| !takes_any_type(x));
         let mut common: Option<SqlType> = None;
         for x in typed.clone() {
             common = Some(match common {

@@ -3,8 +3,8 @@
 use crate::binder::{Binder, unsupported};
 use crate::collation::of_function;
 use crate::comparable::check_arguments;
-use crate::convert::is_untyped_null;
 use crate::document::is_json;
+use crate::undeclared::{Learned, takes_any_type};
 use base::{SqlError, SqlResult, messages};
 use builtins::{Aggregate, Fact, Function};
 use catalog::view::{ModuleKind, Object};
@@ -301,6 +301,7 @@ impl Binder<'_> {
     }
 
     fn call(&mut self, function: &'static Function, mut args: Vec<Scalar>) -> SqlResult<Scalar> {
+        self.untyped_arguments(function, &mut args)?;
         if function.name == "ISNULL" {
             self.type_isnull(&mut args);
         }
@@ -319,9 +320,9 @@ impl Binder<'_> {
     /// The word NULL as ISNULL's first argument takes the second's type.
     fn type_isnull(&self, args: &mut [Scalar]) {
         if let [first, second] = args {
-            if is_untyped_null(first) {
+            if takes_any_type(first) {
                 first.ty.sql_type = second.ty.sql_type;
-            } else if is_untyped_null(second) {
+            } else if takes_any_type(second) {
                 second.ty.sql_type = first.ty.sql_type;
             }
         }
@@ -337,6 +338,8 @@ impl Binder<'_> {
         for arg in &call.arguments {
             items.push(self.expr(arg)?);
         }
+        // It stands for a CASE that names each twice.
+        items.iter().for_each(|x| self.learn(x, || Learned::Nothing));
         let Some(mut ty) = self.common(items.iter(), Combining::Case)? else {
             return Err(SqlError::new(messages::COALESCE_ALL_NULL, &[]));
         };
@@ -355,6 +358,7 @@ impl Binder<'_> {
         }
         let first = self.expr(first)?;
         let second = self.expr(second)?;
+        self.learn(&first, || Learned::Nothing);
         let (shared, bound_to) = self.shared(first);
         let ty = ScalarType { nullable: true, ..shared.ty };
         let equal = self.compare(CompareOp::Equal, shared.clone(), second)?;

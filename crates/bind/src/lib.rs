@@ -67,6 +67,7 @@ mod source;
 mod table_hint;
 mod target;
 mod through;
+mod undeclared;
 mod update;
 mod uses;
 mod window;
@@ -80,6 +81,9 @@ pub use environment::{Bound, Environment, IntoColumn, IntoTable, Unguarded, Vari
 pub use into::into_of;
 pub use module::ModuleColumns;
 pub use plan::Coercibility;
+pub use undeclared::{
+    Deduction, Learned, Undeclared, candidates, untyped_parameter, untyped_variable,
+};
 pub use uses::user_of;
 
 use base::SqlResult;

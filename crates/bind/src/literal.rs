@@ -45,6 +45,7 @@ impl Binder<'_> {
                 if matches!(beside, SqlType::Decimal { .. }) =>
             {
                 let (value, sql_type) = decimal(digits)?;
+                self.costs(&bound, sql_type);
                 Ok(self.constant(value, sql_type))
             }
             _ => Ok(bound),

@@ -11,6 +11,7 @@ use crate::hint::{self, Hints, Use};
 use crate::query::{Place, QueryResult};
 use crate::scope::{Body, Clause, Columns, DerivedColumn, Scope, Source};
 use crate::source::From;
+use crate::undeclared::Learned;
 use base::{ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{
     Column, DatabaseView, Found, Module, ModuleKind, Object, ObjectName, Parameter, Table,
@@ -197,6 +198,7 @@ impl Binder<'_> {
                 ast::ExprKind::Default => self.parameter_default(module, parameter, call)?,
                 _ => self.expr(argument)?,
             };
+            self.learn(&bound, || Learned::Formal(parameter.name.clone()));
             let bound = self.assigned(bound, parameter.sql_type);
             arguments.push(bound.map_err(|e| e.at_line(argument.span.line))?);
         }

@@ -4,10 +4,11 @@
 //! converted like a CAST.
 
 use crate::binder::{Binder, unsupported};
-use crate::convert::{declared_type, is_untyped_null};
+use crate::convert::declared_type;
 use crate::hint::{self, Use};
 use crate::scope::{Columns, DerivedColumn, Source};
 use crate::source::{From, check_alias_count};
+use crate::undeclared::takes_any_type;
 use base::{SqlError, SqlResult, messages};
 use builtins::{JsonColumn, TableFunction};
 use plan::{FunctionRows, Logical, Scalar, ScalarKind, ScalarType, Slot};
@@ -116,7 +117,7 @@ impl Binder<'_> {
             _ => false,
         };
         for (n, x) in arguments.iter().enumerate() {
-            if !x.ty.sql_type.is_character() && !is_untyped_null(x) {
+            if !x.ty.sql_type.is_character() && !takes_any_type(x) {
                 return Err(invalid(x.ty.sql_type, n, "string_split"));
             }
         }
@@ -151,7 +152,7 @@ impl Binder<'_> {
     fn generate_series(&mut self, f: &ast::TableFunction) -> SqlResult<Rows> {
         let arguments = self.row_arguments(f)?;
         let mut common: Option<SqlType> = None;
-        for (n, x) in arguments.iter().enumerate().filter(|(_, x)| !is_untyped_null(x)) {
+        for (n, x) in arguments.iter().enumerate().filter(|(_, x)| !takes_any_type(x)) {
             let this = x.ty.sql_type;
             common = Some(match (common, this) {
                 (_, SqlType::Bit) => return Err(invalid(this, n, "generate_series")),

@@ -183,7 +183,7 @@ impl Binder<'_> {
             SelectItem::Assign { variable, op, value } => {
                 let target = self.variable(variable)?;
                 let value = self.expr(value)?;
-                let wanted = target.ty.sql_type;
+                let wanted = self.target_type(&target, &value);
                 let plan::ScalarKind::Variable(id) = target.kind else { return Ok(()) };
                 let value = match assigning_operator(*op) {
                     Some(op) => self.binary(op, target, value)?,

@@ -2,10 +2,10 @@
 
 use crate::binder::Binder;
 use crate::collation::check_assigned;
-use crate::convert::is_untyped_null;
 use crate::next_value::DrawRule;
 use crate::scope::{Clause, Columns, DerivedColumn, Scope, Source};
 use crate::source::From;
+use crate::undeclared::{Learned, takes_any_type};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{DatabaseView, Index, IndexKind, ModuleKind, Object, PhysicalColumn, Table};
 use plan::{
@@ -184,7 +184,9 @@ impl Binder<'_> {
     /// that fits.
     pub(crate) fn for_column(&self, x: Scalar, table: &Table, column: usize) -> SqlResult<Scalar> {
         let to = table.columns[column].sql_type;
-        if is_untyped_null(&x) {
+        self.learn(&x, || Learned::Is(to));
+        self.costs(&x, to);
+        if takes_any_type(&x) {
             return Ok(Scalar { ty: x.ty.converted(to), ..x });
         }
         check_assigned(x.ty, to)?;

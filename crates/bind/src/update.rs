@@ -12,6 +12,7 @@ use crate::select::filtered;
 use crate::source::From;
 use crate::target::{TargetTable, mark_affected, set_target};
 use crate::through::{Through, given_deleted};
+use crate::undeclared::{Learned, untyped};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Events, ForeignKey, Object, Table};
 use plan::{
@@ -462,6 +463,7 @@ impl Binder<'_> {
                 let ty = target.ty;
                 let id = variable_id(&target)?;
                 let value = self.expr(value)?;
+                let ty = ScalarType { sql_type: self.target_type(&target, &value), ..ty };
                 let value = match assigning_operator(*op) {
                     Some(op) => self.binary(op, target, value)?,
                     None => value,
@@ -476,7 +478,11 @@ impl Binder<'_> {
             AssignmentKind::VariableColumn { variable, column, op, value } => {
                 let target = self.variable(variable)?;
                 let (column, value) = self.set_column(column, *op, value, table, named)?;
-                types::check_implicit(table.columns[column].sql_type, target.ty.sql_type)?;
+                let of_column = table.columns[column].sql_type;
+                self.learn(&target, || Learned::Assigned(of_column));
+                if untyped(&target).is_none() {
+                    types::check_implicit(of_column, target.ty.sql_type)?;
+                }
                 let id = variable_id(&target)?;
                 Ok(Assignment { column: Some(column), variable: Some((id, target.ty)), value })
             }

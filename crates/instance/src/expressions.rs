@@ -118,6 +118,7 @@ impl SessionExpressions<'_> {
             ansi_nulls: true,
             date_format: self.date_format,
             unguarded: bind::Unguarded::default(),
+            deduction: None,
         }
     }
 

@@ -157,3 +157,12 @@ pub fn processors() -> usize {
         LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
     *PROCESSORS
 }
+
+/// The memory that the machine has; none where it does not tell.
+#[allow(clippy::disallowed_methods)]
+pub fn physical_memory_bytes() -> Option<u64> {
+    let told = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let total = told.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kilobytes: u64 = total.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes << 10)
+}

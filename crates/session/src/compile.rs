@@ -353,6 +353,7 @@ impl Compiler<'_, '_> {
     /// A variable that must have been declared: 137.
     pub(crate) fn variable(&mut self, name: &ast::Name) -> SqlResult<(VariableId, SqlType)> {
         let found = find_variable(&self.program.variables, name);
+        let found = found.or_else(|| self.declarer.undeclared(name).map(|id| (id, SqlType::Int)));
         let undeclared = || SqlError::new(messages::VARIABLE_UNDECLARED, &[name]).with_state(1);
         found.ok_or_else(|| undeclared().at_line(name.line))
     }
@@ -633,7 +634,8 @@ impl Compiler<'_, '_> {
             None => value,
             Some(op) => compound(it.variable, op, value),
         };
-        let place = self.scalar(value, Some(sql_type));
+        let wanted = bind::untyped_parameter(variable).is_none().then_some(sql_type);
+        let place = self.scalar(value, wanted);
         self.step(StepKind::Assign { variable, place }, span);
         Ok(())
     }

@@ -236,7 +236,10 @@ impl Session {
         }
     }
 
-    fn find_procedure(&self, name: &ast::ObjectName) -> Option<(DatabaseId, Arc<Module>)> {
+    pub(crate) fn find_procedure(
+        &self,
+        name: &ast::ObjectName,
+    ) -> Option<(DatabaseId, Arc<Module>)> {
         match self.find_object(name, self.state.database)? {
             (database, Object::Module(m)) if m.kind == ModuleKind::Procedure => Some((database, m)),
             _ => None,
@@ -386,7 +389,7 @@ impl Session {
 }
 
 /// The parameter that an argument is for.
-fn place_of(
+pub(crate) fn place_of(
     program: &crate::plans::Program,
     name: &str,
     argument: &CallArgument,

@@ -221,6 +221,7 @@ impl FunctionCaller<'_> {
             work: lent.work,
             settings: &self.state.settings,
             text: (&*module.text).into(),
+            undeclared: None,
         };
         let made = module_program(&mut declarer, &module, false, &[]);
         let entry = made.map_err(|errors| {

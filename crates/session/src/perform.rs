@@ -455,7 +455,7 @@ impl Session {
         let Source::Into(statement) = &held.source else {
             return Err(SqlError::new(messages::INTERNAL, &[&"the place has no INTO"]));
         };
-        let visible = Visible { program, count: held.visible, values: &[] };
+        let visible = Visible { program, count: held.visible, values: &[], deduction: None };
         let bound = self.state.with_names(&visible, self.names_database(act), |environment| {
             bind::bind_statement(environment, statement)
         })?;
@@ -497,7 +497,7 @@ impl State {
             Some(plan) => plan,
             None => {
                 let (program, values) = (&entry.value, &*act.variables);
-                let visible = Visible { program, count: held.visible, values };
+                let visible = Visible { program, count: held.visible, values, deduction: None };
                 let sniffed = Sniffed { program, values, tables: Some(&act.tables) };
                 let bound = self.bind(held, &visible, database, sniffed);
                 let plan = bound.map_err(|e| Failure::of_binding(e.at_line(held.line)))?;
@@ -631,6 +631,7 @@ impl State {
             },
             date_format: self.settings.date_format,
             unguarded: variables.program.unguarded,
+            deduction: variables.deduction,
         })
     }
 
@@ -659,6 +660,19 @@ impl State {
             plan.header.statistics = used;
         }
         Ok(plan.compact())
+    }
+
+    /// Binds a place with parameters that are not declared, whose types are learnt.
+    pub(crate) fn deduce_place(
+        &self,
+        program: &Program,
+        place: PlaceId,
+        deduction: &dyn bind::Deduction,
+    ) -> SqlResult<bind::Bound> {
+        let held = &program.places[place];
+        let (count, deduction) = (held.visible, Some(deduction));
+        let visible = Visible { program, count, values: &[], deduction };
+        self.bound(held, &visible, program.database)
     }
 
     fn bound(

@@ -144,6 +144,7 @@ impl Session {
             work: &mut self.work,
             settings: &self.state.settings,
             text: Arc::clone(text),
+            undeclared: None,
         }
     }
 
@@ -190,7 +191,7 @@ impl Session {
         {
             return Ok(());
         }
-        let visible = Visible { program, count: held.visible, values: &[] };
+        let visible = Visible { program, count: held.visible, values: &[], deduction: None };
         let sniffed = Sniffed { program, values: &[], tables: None };
         let plan = self.state.bind(held, &visible, program.database, sniffed);
         let plan = plan.map_err(|e| e.at_line(held.line))?;

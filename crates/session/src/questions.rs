@@ -424,6 +424,7 @@ impl Asked<'_> {
             ansi_nulls: true,
             date_format: self.state.settings.date_format,
             unguarded: bind::Unguarded::default(),
+            deduction: None,
         };
         bind::bind_computed(&environment, table, text).ok()
     }

@@ -103,7 +103,8 @@ impl Session {
             };
             let plan = |place: PlaceId| {
                 let held = &program.places[place];
-                let visible = Visible { program, count: held.visible, values: &[] };
+                let visible =
+                    Visible { program, count: held.visible, values: &[], deduction: None };
                 let sniffed = Sniffed { program, values: &[], tables: None };
                 let plan = self.state.bind(held, &visible, database, sniffed).and_then(|plan| {
                     // What could not be run is not shown either.

@@ -308,9 +308,21 @@ pub(crate) struct Declarer<'s> {
     pub(crate) work: &'s mut Work,
     pub(crate) settings: &'s Settings,
     pub(crate) text: Arc<str>,
+    /// Where parameters may be undeclared: the names of those that were met.
+    pub(crate) undeclared: Option<Vec<Box<str>>>,
 }
 
 impl Declarer<'_> {
+    /// A name that no variable has, where it may be a parameter's.
+    pub(crate) fn undeclared(&mut self, name: &str) -> Option<plan::VariableId> {
+        let names = self.undeclared.as_mut()?;
+        let at = names.iter().position(|n| crate::plans::same_name(n, name)).unwrap_or_else(|| {
+            names.push(name.into());
+            names.len() - 1
+        });
+        u16::try_from(at).ok().map(bind::untyped_variable)
+    }
+
     pub(crate) fn table(
         &mut self,
         name: &ast::Name,

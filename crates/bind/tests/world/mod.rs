@@ -214,6 +214,7 @@ impl World {
             ansi_nulls: true,
             date_format: types::datetime::DateFormat::Mdy,
             unguarded: bind::Unguarded::default(),
+            deduction: None,
         };
         bind_statement(&environment, &parsed.batch.statements[0])
     }

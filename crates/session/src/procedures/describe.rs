@@ -188,7 +188,7 @@ fn described(c: &ResultColumn, ordinal: i32) -> Vec<Value> {
 }
 
 /// The number and length of a type in TDS (MS-TDS 2.2.5.4): what may be NULL has others.
-fn on_the_wire(t: SqlType, nullable: bool) -> (i32, i32) {
+pub(super) fn on_the_wire(t: SqlType, nullable: bool) -> (i32, i32) {
     let own = i32::from(t.system_type_id());
     let bytes = i32::from(t.max_length());
     let id = match t {

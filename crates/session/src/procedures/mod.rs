@@ -16,6 +16,7 @@ mod help;
 mod helpindex;
 mod helptext;
 mod keys;
+mod msver;
 mod odbc_types;
 mod prepare;
 mod readerrorlog;
@@ -27,6 +28,7 @@ mod settriggerorder;
 mod sprocs;
 mod tables;
 mod text;
+mod undeclared;
 mod updatestats;
 mod who;
 
@@ -64,11 +66,16 @@ pub(crate) struct CallArgument {
     pub(crate) table: Option<Passed>,
 }
 
-/// A prepared statement of the session.
-pub(crate) struct Prepared {
-    pub(crate) parameters: String,
-    pub(crate) text: String,
-    pub(crate) entry: Option<Arc<Entry<Program>>>,
+/// What a handle of the session stands for.
+#[derive(Clone)]
+pub(crate) enum Prepared {
+    Text {
+        parameters: String,
+        text: String,
+        entry: Arc<Entry<Program>>,
+    },
+    /// A procedure, by its name as the client wrote it.
+    Call(String),
 }
 
 /// A system procedure. The answer is its return status.
@@ -79,6 +86,7 @@ const PROCEDURES: &[(&str, SystemProcedure)] = &[
     ("sp_executesql", executesql::run),
     ("sp_prepare", prepare::prepare),
     ("sp_prepexec", prepare::prepare_and_execute),
+    ("sp_prepexecrpc", prepare::prepare_call),
     ("sp_execute", prepare::execute),
     ("sp_unprepare", prepare::unprepare),
     ("sp_cursor", cursors::change),
@@ -136,6 +144,7 @@ const PROCEDURES: &[(&str, SystemProcedure)] = &[
     ("sp_MSforeachtable", |s, c, o| text::run(s, c, o, &each::TABLE)),
     ("sp_MSforeachdb", |s, c, o| text::run(s, c, o, &each::DATABASE)),
     ("sp_describe_first_result_set", describe::run),
+    ("sp_describe_undeclared_parameters", undeclared::run),
     ("sp_tablecollations", |s, c, o| text::run(s, c, o, &columns::COLLATIONS)),
     ("sp_tablecollations_90", |s, c, o| text::run(s, c, o, &columns::COLLATIONS)),
     ("sp_tablecollations_100", |s, c, o| text::run(s, c, o, &columns::COLLATIONS)),
@@ -143,6 +152,7 @@ const PROCEDURES: &[(&str, SystemProcedure)] = &[
     ("sp_releaseapplock", applock::release),
     ("sp_readerrorlog", readerrorlog::sp),
     ("xp_readerrorlog", readerrorlog::xp),
+    ("xp_msver", msver::run),
     ("sp_cycle_errorlog", readerrorlog::cycle),
     ("sp_reset_connection", |_, _, _| Ok(0)),
 ];
@@ -175,6 +185,7 @@ impl Call {
             10 => at(0).map(|text| shown_text(&at(1).unwrap_or_default(), &text)),
             11 | 13 => at(2).map(|text| shown_text(&at(1).unwrap_or_default(), &text)),
             12 => Some("sp_execute".to_owned()),
+            14 => at(1),
             15 => Some("sp_unprepare".to_owned()),
             _ => None,
         };
@@ -210,8 +221,8 @@ impl Session {
             11 => prepare::prepare,
             12 => prepare::execute,
             13 => prepare::prepare_and_execute,
+            14 => prepare::prepare_call,
             15 => prepare::unprepare,
-            14 => return Err(unsupported("sp_prepexecrpc")),
             _ => return Err(SqlError::new(messages::TDS_RPC_NAME, &[]).into()),
         };
         self.last &= matches!(number, 10 | 12 | 13);

@@ -1,16 +1,15 @@
-//! Prepared statements by handle: sp_prepare, sp_execute, sp_prepexec, sp_unprepare.
+//! Prepared statements by handle: sp_prepare, sp_execute, sp_prepexec, sp_unprepare; and prepared
+//! calls, sp_prepexecrpc: what ODBC makes of `{call p(?)}`. A call is of whatever procedure has the
+//! name when it runs.
 
 use super::executesql::statement;
 use super::{Call, Prepared};
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::plans::Program;
 use crate::programs::types_hold;
 use crate::session::Session;
 use crate::sink::DoneScope;
 use base::{SqlError, messages};
-use plancache::Entry;
-use std::sync::Arc;
 use types::{SqlType, Value};
 
 /// `sp_prepare @handle OUTPUT, @params, @stmt [, @options]`
@@ -31,6 +30,20 @@ pub(crate) fn prepare_and_execute(
 ) -> Result<i32, Failure> {
     let handle = keep(session, call, out)?;
     let mut rest = call.rest(3);
+    let result = run(session, handle, &mut rest, out);
+    call.arguments.append(&mut rest.arguments);
+    result
+}
+
+/// `sp_prepexecrpc @handle OUTPUT, @procedure [, values …]`: the status is the procedure's.
+pub(crate) fn prepare_call(
+    session: &mut Session,
+    call: &mut Call,
+    out: &mut Output<'_>,
+) -> Result<i32, Failure> {
+    let name = statement(call, 1)?;
+    let handle = give_handle(session, call, Prepared::Call(name));
+    let mut rest = call.rest(2);
     let result = run(session, handle, &mut rest, out);
     call.arguments.append(&mut rest.arguments);
     result
@@ -76,17 +89,22 @@ fn keep(session: &mut Session, call: &mut Call, out: &mut Output<'_>) -> Result<
         Ok(entry) => entry,
         Err(errors) => return Err(session.tell_all(errors, DoneScope::InProcedure, out)),
     };
-    // A handle given to sp_prepexec is that of a statement the client wants no more.
+    Ok(give_handle(session, call, Prepared::Text { parameters, text, entry }))
+}
+
+/// Puts a new handle into the first argument.
+fn give_handle(session: &mut Session, call: &mut Call, prepared: Prepared) -> i32 {
+    // A handle that is given is that of a statement the client wants no more.
     if let Ok(old) = handle_of(call) {
         session.prepared.remove(&old);
     }
     session.last_handle = session.last_handle.wrapping_add(1).max(1);
     let handle = session.last_handle;
-    session.prepared.insert(handle, Prepared { parameters, text, entry: Some(entry) });
+    session.prepared.insert(handle, prepared);
     let argument = &mut call.arguments[0];
     argument.value = Value::Int(handle);
     argument.sql_type = SqlType::Int;
-    Ok(handle)
+    handle
 }
 
 fn run(
@@ -98,16 +116,15 @@ fn run(
     let Some(prepared) = session.prepared.get(&handle) else {
         return Err(SqlError::new(messages::PREPARED_HANDLE_UNKNOWN, &[&handle]).into());
     };
+    let (parameters, text, entry) = match prepared.clone() {
+        Prepared::Text { parameters, text, entry } => (parameters, text, entry),
+        Prepared::Call(name) => return session.call_named_text(&name, values, out),
+    };
     let current = session.state.database;
     let (host, id) = (&*session.state.host, session.state.id());
-    let holds = |e: &Arc<Entry<Program>>| {
-        e.value.database == current && !e.is_gone() && types_hold(host, id, &e.value)
-    };
-    match prepared.entry.clone().filter(holds) {
-        Some(entry) => session.run_prepared(&entry, values, out),
-        None => {
-            let (parameters, text) = (prepared.parameters.clone(), prepared.text.clone());
-            session.execute_text(&parameters, &text, values, out)
-        }
+    let program = &entry.value;
+    match program.database == current && !entry.is_gone() && types_hold(host, id, program) {
+        true => session.run_prepared(&entry, values, out),
+        false => session.execute_text(&parameters, &text, values, out),
     }
 }

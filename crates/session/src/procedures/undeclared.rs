@@ -1,0 +1,501 @@
+//! `sp_describe_undeclared_parameters @tsql [, @params]`: the parameters that a text uses and
+//! nobody declares, with the types that they seem to have.
+//!
+//! The text is compiled and bound, not run. What places say of parameters is learnt by `bind`
+//! ([`bind::Deduction`]); here the one type is chosen of it (the reference: "Parameter selection
+//! algorithm"). Types of users are told by the system type beneath. Arguments of procedures that
+//! are of the system have no type here (11502).
+
+use super::Call;
+use super::describe::on_the_wire;
+use crate::compile::{Returns, Unit, compile};
+use crate::execute::place_of;
+use crate::failure::Failure;
+use crate::host::Rowset;
+use crate::output::Output;
+use crate::plans::{ArgumentValue, Execute, Executed, Program, Source, StepKind, same_name};
+use crate::procedures::CallArgument;
+use crate::programs::Errors;
+use crate::session::Session;
+use crate::settings::Switches;
+use crate::sink::DoneScope;
+use base::{ObjectId, SqlError, messages};
+use bind::{Deduction, Learned, Undeclared, candidates, untyped_parameter};
+use plan::{Statement, VariableId};
+use std::cell::{Cell, RefCell};
+use tsql::ast::StatementKind;
+use types::{SqlType, Value, check_implicit};
+
+const NAME: &str = "sp_describe_undeclared_parameters";
+/// More are too many for a call, too.
+const PARAMETERS_MAX: usize = 2_100;
+
+/// What is known of the parameters of a text, in the order in which they were met.
+#[derive(Default)]
+struct Deducer {
+    names: RefCell<Vec<Box<str>>>,
+    learned: RefCell<Vec<Vec<Learned>>>,
+    trying: Cell<Option<(u16, SqlType)>>,
+    cost: Cell<u32>,
+}
+
+impl Deduction for Deducer {
+    fn undeclared(&self, name: &str) -> Undeclared {
+        let mut names = self.names.borrow_mut();
+        let known = names.iter().position(|n| same_name(n, name));
+        let at = known.unwrap_or_else(|| {
+            names.push(name.into());
+            names.len() - 1
+        });
+        match (u16::try_from(at), self.trying.get()) {
+            (Ok(at), Some((tried, sql_type))) if tried == at => Undeclared::Tried(sql_type),
+            (Ok(at), _) => Undeclared::Untyped(at),
+            (Err(_), _) => Undeclared::No,
+        }
+    }
+
+    fn learn(&self, parameter: u16, what: Learned) {
+        let mut learned = self.learned.borrow_mut();
+        let at = usize::from(parameter);
+        if learned.len() <= at {
+            learned.resize(at + 1, Vec::new());
+        }
+        if self.trying.get().is_none() && !learned[at].contains(&what) {
+            learned[at].push(what);
+        }
+    }
+
+    fn cost(&self, cost: u32) {
+        self.cost.set(self.cost.get().saturating_add(cost));
+    }
+}
+
+/// A parameter with its type.
+struct Deduced {
+    name: Box<str>,
+    sql_type: SqlType,
+    /// One of the types that are tried, which has the name numeric there.
+    general: bool,
+    output: bool,
+    formal: Option<Box<str>>,
+}
+
+pub(crate) fn run(
+    session: &mut Session,
+    call: &mut Call,
+    out: &mut Output<'_>,
+) -> Result<i32, Failure> {
+    let facts: [&dyn std::fmt::Display; 2] = [&NAME, &"@tsql"];
+    let missing = || SqlError::new(messages::EXECUTE_ARGUMENT_COUNT, &facts);
+    let text = call.text("@tsql", 0).ok_or_else(missing)?;
+    let parameters = call.text("@params", 1).unwrap_or_default();
+    let deduced = match session.deduce(&parameters, &text) {
+        Ok(deduced) => deduced,
+        Err(mut errors) => {
+            // Who was cancelled meanwhile hears of nothing else.
+            session.work.owner().waiter().check().map_err(SqlError::from)?;
+            if !errors.iter().all(is_of_deduction) {
+                errors.push(SqlError::new(messages::DESCRIBE_COMPILE, &[]));
+            }
+            let errors = errors.into_iter().map(|e| e.at_line(1)).collect();
+            return Err(session.tell_all(errors, DoneScope::InProcedure, out));
+        }
+    };
+    let rows = deduced.iter().zip(1..).map(|(d, at)| row(d, at)).collect();
+    session.send_rowset(&Rowset { columns: shape(), rows }, out, DoneScope::InProcedure)?;
+    Ok(0)
+}
+
+/// Whether an error is of the parameters, and not of the text.
+fn is_of_deduction(e: &SqlError) -> bool {
+    (messages::DEDUCE_NOT_HERE.number..=messages::DEDUCE_TEMP_TABLE.number).contains(&e.number())
+}
+
+impl Session {
+    fn deduce(&mut self, parameters: &str, text: &str) -> Result<Vec<Deduced>, Errors> {
+        let options = Program::parse_options(&self.state.settings);
+        let declared = tsql::parse_parameters(parameters, options).map_err(|e| vec![e])?;
+        let parsed = tsql::parse(text, options);
+        if !parsed.errors.is_empty() {
+            return Err(parsed.errors);
+        }
+        let text = text.into();
+        let unit = Unit {
+            text: &text,
+            database: self.state.database,
+            object: ObjectId(0),
+            procedure: None,
+            quoted_identifier: self.state.settings.is_on(Switches::QUOTED_IDENTIFIER),
+            ansi_nulls: self.state.settings.is_on(Switches::ANSI_NULLS),
+            parameters: declared,
+            statements: parsed.batch.statements,
+            recompile: false,
+            returns: Returns::Nothing,
+            tables: Vec::new(),
+        };
+        let mut declarer = self.declarer(self.state.database, &text);
+        declarer.undeclared = Some(Vec::new());
+        let program = compile(unit, &mut declarer)?;
+        let names = RefCell::new(declarer.undeclared.take().unwrap_or_default());
+        let deducer = Deducer { names, ..Deducer::default() };
+        no_temporary_tables(&program)?;
+        self.learn_places(&program, &deducer)?;
+        self.learn_calls(&program, &deducer);
+        self.chosen(&program, &deducer)
+    }
+
+    /// Binds all that the text says.
+    fn learn_places(&self, program: &Program, deducer: &Deducer) -> Result<(), Errors> {
+        let mut errors = Errors::new();
+        for place in 0..program.places.len() {
+            if matches!(program.places[place].source, Source::CursorRow(..)) {
+                continue;
+            }
+            match self.state.deduce_place(program, place, deducer) {
+                Err(e) => errors.push(e.at_line(program.places[place].line)),
+                Ok(bound) => {
+                    let Statement::Scalar(x) = &bound.plan.statement else { continue };
+                    let of_it = |s: &crate::plans::Step| match s.kind {
+                        StepKind::Assign { variable, place: of } if of == place => {
+                            untyped_parameter(variable)
+                        }
+                        _ => None,
+                    };
+                    if let Some(parameter) = program.steps.iter().find_map(of_it) {
+                        deducer.learn(parameter, Learned::Assigned(x.ty.sql_type));
+                    }
+                }
+            }
+        }
+        let names = deducer.names.borrow().len();
+        if names > PARAMETERS_MAX {
+            errors.push(SqlError::new(messages::INTERNAL, &[&"too many parameters"]));
+        }
+        if errors.is_empty() { Ok(()) } else { Err(errors) }
+    }
+
+    /// What the procedures that the text calls say of their arguments.
+    fn learn_calls(&mut self, program: &Program, deducer: &Deducer) {
+        for step in &program.steps {
+            match &step.kind {
+                StepKind::Execute(it) => self.learn_call(it, deducer),
+                StepKind::InsertExecute(it) => self.learn_call(&it.execute, deducer),
+                _ => {}
+            }
+        }
+    }
+
+    fn learn_call(&mut self, it: &Execute, deducer: &Deducer) {
+        if let Some(result) = it.result.and_then(untyped_parameter) {
+            deducer.learn(result, Learned::Assigned(SqlType::Int));
+        }
+        let Executed::Procedure(name) = &it.what else { return };
+        let Some((database, module)) = self.find_procedure(name) else { return };
+        let Ok(entry) = self.procedure_program(database, &module, false) else { return };
+        for (at, argument) in it.arguments.iter().enumerate() {
+            let ArgumentValue::Variable(id) = argument.value else { continue };
+            let Some(parameter) = untyped_parameter(id) else { continue };
+            let given = CallArgument {
+                name: argument.name.clone(),
+                value: Value::Null,
+                sql_type: SqlType::Int,
+                output: argument.output,
+                default: false,
+                table: None,
+            };
+            let Ok(place) = place_of(&entry.value, &module.name, &given, at) else { continue };
+            let formal = &entry.value.variables[place];
+            deducer.learn(parameter, Learned::Formal(formal.name.clone()));
+            deducer.learn(parameter, Learned::Is(formal.sql_type));
+            if argument.output {
+                deducer.learn(parameter, Learned::Assigned(formal.sql_type));
+            }
+        }
+    }
+
+    /// The parameters in the order of the text, each with its type.
+    fn chosen(&self, program: &Program, deducer: &Deducer) -> Result<Vec<Deduced>, Errors> {
+        let met = deducer.names.borrow().clone();
+        let written = names_of(&program.text);
+        let place = |name: &str| written.iter().position(|w| same_name(w, name));
+        let mut order: Vec<usize> = (0..met.len()).collect();
+        order.sort_by_key(|&at| place(&met[at]));
+        let mut chosen = Vec::with_capacity(met.len());
+        for at in order {
+            let name = &met[at];
+            let times = written.iter().filter(|w| same_name(w, name)).count();
+            if times > 1 + formally_named(program, name) {
+                return Err(vec![SqlError::new(messages::DEDUCE_TWICE, &[name])]);
+            }
+            chosen.push(self.choose(program, deducer, at).map_err(|e| vec![e])?);
+        }
+        Ok(chosen)
+    }
+
+    fn choose(&self, program: &Program, deducer: &Deducer, at: usize) -> Result<Deduced, SqlError> {
+        let name = deducer.names.borrow()[at].clone();
+        let learned = deducer.learned.borrow().get(at).cloned().unwrap_or_default();
+        let find = |wanted: fn(&Learned) -> bool| learned.iter().find(|l| wanted(l)).cloned();
+        let formal = match find(|l| matches!(l, Learned::Formal(_))) {
+            Some(Learned::Formal(formal)) => Some(formal),
+            _ => None,
+        };
+        let assigned = find(|l| matches!(l, Learned::Assigned(_)));
+        let deduced = |sql_type, general, output| Deduced {
+            name: name.clone(),
+            sql_type,
+            general,
+            output,
+            formal: formal.clone(),
+        };
+        if let Some(Learned::Meets(other)) = find(|l| matches!(l, Learned::Meets(_))) {
+            let other = deducer.names.borrow()[usize::from(other)].clone();
+            return Err(SqlError::new(messages::DEDUCE_TWO, &[&name, &other]));
+        }
+        if let Some(Learned::Assigned(sql_type)) = assigned {
+            return Ok(deduced(sql_type, false, true));
+        }
+        let first = learned.iter().find(|l| !matches!(l, Learned::Formal(_)));
+        match first {
+            Some(Learned::Is(sql_type)) => {
+                // What takes values of these types does not always compare them.
+                let strange = *sql_type == SqlType::Xml || sql_type.is_text_image();
+                if strange && !self.works(program, deducer, at, *sql_type) {
+                    return Err(SqlError::new(messages::DEDUCE_NO_TYPE, &[&name]));
+                }
+                Ok(deduced(*sql_type, false, false))
+            }
+            Some(Learned::Nothing) => Err(SqlError::new(messages::DEDUCE_NOT_HERE, &[&name])),
+            _ if !is_bound(program, deducer, at) => {
+                Err(SqlError::new(messages::DEDUCE_NOT_HERE, &[&name]))
+            }
+            _ => {
+                let sql_type = self.tried(program, deducer, at)?;
+                Ok(deduced(sql_type, true, false))
+            }
+        }
+    }
+
+    /// Whether the text has a meaning when a parameter is of a type; what that costs is counted.
+    fn works(&self, program: &Program, deducer: &Deducer, at: usize, sql_type: SqlType) -> bool {
+        deducer.trying.set(u16::try_from(at).ok().map(|at| (at, sql_type)));
+        deducer.cost.set(0);
+        let mut places = 0..program.places.len();
+        let works = places.all(|place| {
+            matches!(program.places[place].source, Source::CursorRow(..))
+                || self.state.deduce_place(program, place, deducer).is_ok()
+        });
+        deducer.trying.set(None);
+        works
+    }
+
+    /// The candidate with which the text needs the least.
+    fn tried(&self, program: &Program, deducer: &Deducer, at: usize) -> Result<SqlType, SqlError> {
+        let mut best: Option<u32> = None;
+        let mut equal: Vec<SqlType> = Vec::new();
+        for candidate in candidates() {
+            self.work.owner().waiter().check().map_err(SqlError::from)?;
+            let works = self.works(program, deducer, at, candidate);
+            let cost = deducer.cost.get();
+            match best {
+                _ if !works => {}
+                Some(known) if cost > known => {}
+                Some(known) if cost == known => equal.push(candidate),
+                _ => (best, equal) = (Some(cost), vec![candidate]),
+            }
+        }
+        let name = deducer.names.borrow()[at].clone();
+        let Some(&first) = equal.first() else {
+            return Err(SqlError::new(messages::DEDUCE_NO_TYPE, &[&name]));
+        };
+        // The first has the highest precedence: the others must become it by themselves.
+        if let Some(other) = equal.iter().find(|t| check_implicit(**t, first).is_err()) {
+            let facts: [&dyn std::fmt::Display; 3] = [&name, &shown(first), &shown(*other)];
+            return Err(SqlError::new(messages::DEDUCE_NOT_UNIQUE, &facts));
+        }
+        Ok(first)
+    }
+}
+
+/// A type as 11506 names it.
+fn shown(t: SqlType) -> String {
+    match t {
+        SqlType::Decimal { precision, scale } => format!("numeric({precision},{scale})"),
+        t => t.to_string(),
+    }
+}
+
+/// Whether a parameter stands in something that is bound: others (FETCH INTO, a transaction's name)
+/// say nothing of it.
+fn is_bound(program: &Program, deducer: &Deducer, at: usize) -> bool {
+    let id = |v: VariableId| untyped_parameter(v).map(usize::from) == Some(at);
+    let steps = program.steps.iter().any(|s| match &s.kind {
+        StepKind::Execute(it) => {
+            it.arguments.iter().any(|a| matches!(a.value, ArgumentValue::Variable(v) if id(v)))
+        }
+        StepKind::Cursor(_) | StepKind::Transaction(..) => true,
+        _ => false,
+    });
+    !steps || deducer.learned.borrow().get(at).is_some_and(|l| !l.is_empty())
+}
+
+/// 11525
+fn no_temporary_tables(program: &Program) -> Result<(), Errors> {
+    let temporary = |s: &&crate::plans::Step| match &s.kind {
+        StepKind::Definition(statement) => match &statement.kind {
+            StatementKind::CreateTable(it) => it.name.object.starts_with('#'),
+            _ => false,
+        },
+        StepKind::SelectInto(place) => match &program.places[*place].source {
+            Source::Into(statement) => match &statement.kind {
+                StatementKind::Select(s) => {
+                    bind::into_of(s).is_some_and(|into| into.table.object.starts_with('#'))
+                }
+                _ => false,
+            },
+            _ => false,
+        },
+        _ => false,
+    };
+    let Some(step) = program.steps.iter().find(temporary) else { return Ok(()) };
+    let (from, to) = (step.span.start as usize, step.span.end as usize);
+    let text = program.text.get(from..to).unwrap_or_default().trim_end();
+    Err(vec![SqlError::new(messages::DEDUCE_TEMP_TABLE, &[&text])])
+}
+
+/// How often a name is one of a procedure's parameters in the text: `EXEC p @name = …`.
+fn formally_named(program: &Program, name: &str) -> usize {
+    let of = |it: &Execute| {
+        let named = it.arguments.iter().filter_map(|a| a.name.as_deref());
+        named.filter(|n| same_name(n, name)).count()
+    };
+    let steps = program.steps.iter().map(|s| match &s.kind {
+        StepKind::Execute(it) => of(it),
+        StepKind::InsertExecute(it) => of(&it.execute),
+        _ => 0,
+    });
+    steps.sum()
+}
+
+/// The names of variables in a text, each time that one is written.
+fn names_of(text: &str) -> Vec<&str> {
+    let mut names = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let skipped = match first {
+            '\'' | '"' | '[' => quoted(rest, if first == '[' { ']' } else { first }),
+            '-' if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
+            '/' if rest.starts_with("/*") => comment(rest),
+            '@' => {
+                let length = word(&rest[1..]) + 1;
+                if !rest.starts_with("@@") {
+                    names.push(&rest[..length]);
+                }
+                length
+            }
+            c => word(rest).max(c.len_utf8()),
+        };
+        rest = rest.get(skipped..).unwrap_or_default();
+    }
+    names
+}
+
+/// Bytes of the word that a text begins with.
+fn word(text: &str) -> usize {
+    let within = |c: char| c.is_alphanumeric() || matches!(c, '_' | '@' | '#' | '$');
+    text.find(|c: char| !within(c)).unwrap_or(text.len())
+}
+
+/// Bytes to behind the quote that ends; where it is doubled, the next quote begins at once.
+fn quoted(text: &str, end: char) -> usize {
+    text[1..].find(end).map_or(text.len(), |at| at + 2)
+}
+
+/// Bytes to behind a comment, which may hold others.
+fn comment(text: &str) -> usize {
+    let (mut depth, mut at) = (0, 0);
+    while at < text.len() {
+        match () {
+            () if text[at..].starts_with("/*") => (depth, at) = (depth + 1, at + 2),
+            () if text[at..].starts_with("*/") => (depth, at) = (depth - 1, at + 2),
+            () => at += text[at..].chars().next().map_or(1, char::len_utf8),
+        }
+        if depth == 0 {
+            return at;
+        }
+    }
+    text.len()
+}
+
+const BIT: SqlType = SqlType::Bit;
+const INT: SqlType = SqlType::Int;
+const SYSNAME: SqlType = SqlType::SYSNAME;
+
+/// The columns of the answer.
+fn shape() -> Vec<(String, SqlType, bool)> {
+    let shape: [(&str, SqlType, bool); 24] = [
+        ("parameter_ordinal", INT, false),
+        ("name", SYSNAME, false),
+        ("suggested_system_type_id", INT, false),
+        ("suggested_system_type_name", SqlType::nvarchar(256), true),
+        ("suggested_max_length", SqlType::SmallInt, false),
+        ("suggested_precision", SqlType::TinyInt, false),
+        ("suggested_scale", SqlType::TinyInt, false),
+        ("suggested_user_type_id", INT, true),
+        ("suggested_user_type_database", SYSNAME, true),
+        ("suggested_user_type_schema", SYSNAME, true),
+        ("suggested_user_type_name", SYSNAME, true),
+        ("suggested_assembly_qualified_type_name", SqlType::nvarchar(4000), true),
+        ("suggested_xml_collection_id", INT, true),
+        ("suggested_xml_collection_database", SYSNAME, true),
+        ("suggested_xml_collection_schema", SYSNAME, true),
+        ("suggested_xml_collection_name", SYSNAME, true),
+        ("suggested_is_xml_document", BIT, false),
+        ("suggested_is_case_sensitive", BIT, false),
+        ("suggested_is_fixed_length_clr_type", BIT, false),
+        ("suggested_is_input", BIT, false),
+        ("suggested_is_output", BIT, false),
+        ("formal_parameter_name", SYSNAME, true),
+        ("suggested_tds_type_id", INT, false),
+        ("suggested_tds_length", INT, false),
+    ];
+    shape.into_iter().map(|(name, t, nullable)| (name.to_owned(), t, nullable)).collect()
+}
+
+fn row(d: &Deduced, ordinal: i32) -> Vec<Value> {
+    let t = d.sql_type;
+    let numeric = d.general && matches!(t, SqlType::Decimal { .. });
+    let id = if numeric { 108 } else { i32::from(t.system_type_id()) };
+    let mut row = vec![
+        Value::Int(ordinal),
+        Value::nvarchar(&d.name),
+        Value::Int(id),
+        Value::nvarchar(&if numeric { shown(t) } else { t.to_string() }),
+        Value::SmallInt(t.max_length()),
+        Value::TinyInt(t.precision()),
+        Value::TinyInt(t.scale()),
+    ];
+    // Types of users, collections of schemas.
+    row.resize(16, Value::Null);
+    row.extend([Value::Bit(false), Value::Bit(false), Value::Bit(false)]);
+    row.extend([Value::Bit(!d.output || d.formal.is_some()), Value::Bit(d.output)]);
+    row.push(d.formal.as_deref().map_or(Value::Null, Value::nvarchar));
+    let (id, length) = on_the_wire(t, true);
+    row.extend([Value::Int(id), Value::Int(length)]);
+    row
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names_of;
+
+    /// Names are those that are no part of strings, comments or other names.
+    #[test]
+    fn names_are_found_where_they_are_names() {
+        let text =
+            "SELECT @a, '@b''@c', [@d], \"@e\", a@f -- @g\n + @h /* @i /* @j */ @k */ + @@l+@é";
+        assert_eq!(names_of(text), ["@a", "@h", "@é"]);
+        assert_eq!(names_of("'@open"), Vec::<&str>::new());
+        assert_eq!(names_of("/* @open"), Vec::<&str>::new());
+    }
+}
