@@ -85,7 +85,7 @@ pub(crate) async fn greet(
     let login = match asked.kind {
         PacketType::Prelogin => {
             let theirs = Prelogin::decode(&asked.payload)?;
-            answer(wire, theirs.encryption.unwrap_or(Encryption::NotSupported))?;
+            answer(wire, &theirs, theirs.encryption.unwrap_or(Encryption::NotSupported))?;
             None
         }
         _ => Some(asked),
@@ -114,7 +114,7 @@ async fn negotiate(
         Strictness::Offered => wish.answer_offered(),
         Strictness::Forced => wish.answer_forced(),
     };
-    answer(wire, ours)?;
+    answer(wire, &theirs, ours)?;
     let protection = wish.outcome(ours);
     if strictness == Strictness::Forced && protection != Protection::Whole {
         return Err(Broken::Tds(TdsError::Prelogin { what: "the client has no encryption" }));
@@ -125,12 +125,14 @@ async fn negotiate(
     Ok(Greeting { protection, strict: false, login: None })
 }
 
-fn answer(wire: &Wire, encryption: Encryption) -> Result<(), Broken> {
+/// Our PRELOGIN. There is no MARS here: who asks for it gets no answer to that, as from a server
+/// that has never heard of it, and comes in without; Microsoft's ODBC driver hangs up at a no.
+fn answer(wire: &Wire, theirs: &Prelogin, encryption: Encryption) -> Result<(), Broken> {
     let ours = Prelogin {
         version: Some(ProductVersion::SERVER),
         encryption: Some(encryption),
         instance: Some(vec![0]),
-        mars: Some(false),
+        mars: (theirs.mars != Some(true)).then_some(false),
         ..Prelogin::default()
     };
     let (mut payload, mut packets) = (Vec::new(), Vec::new());

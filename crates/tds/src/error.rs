@@ -160,6 +160,10 @@ impl fmt::Display for TdsError {
 
 impl std::error::Error for TdsError {}
 
+/// What a packet of [MC-SMP] begins with.
+const SMP: u8 = 0x53;
+const MARS: &str = "multiple active result sets (MARS)";
+
 /// The parameters an RPC may have.
 pub const PARAMETERS_MAX: usize = 2100;
 
@@ -168,9 +172,13 @@ impl From<TdsError> for SqlError {
         match e {
             TdsError::Truncated { .. }
             | TdsError::PacketLength { .. }
-            | TdsError::PacketType { .. }
             | TdsError::Malformed { .. }
             | TdsError::Token { .. } => SqlError::new(messages::TDS_STREAM, &[]),
+            // A packet of the Session Multiplex Protocol, which carries several sessions.
+            TdsError::PacketType { found: SMP } => {
+                SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&MARS])
+            }
+            TdsError::PacketType { .. } => SqlError::new(messages::TDS_STREAM, &[]),
             TdsError::MessageTooLong { limit } => {
                 SqlError::new(messages::TDS_MESSAGE_TOO_LONG, &[&limit])
             }
