@@ -1,5 +1,11 @@
 //! The error log: a file `errorlog` of the data folder, a line a fact, with its time. Those before
 //! are `errorlog.1`, the newest, to `errorlog.6`, as SQL Server keeps them.
+//!
+//! Invariants
+//!  1. A fact is one line, whatever names and texts of clients are in it: what ends a line, moves a
+//!     terminal's cursor or turns its writing around is written as an escape, here and for all.
+//!  2. A report has several lines; each behind the first is indented, so none passes for a fact.
+//!  3. A line is no longer than [`LINE_BYTES_MAX`] and what its escapes add.
 
 use os::clock;
 use os::disk::{Disk, File, OpenHow};
@@ -98,9 +104,18 @@ impl ErrorLog {
         Ok(Some((file, end)))
     }
 
-    /// Adds a line.
+    /// Adds a fact: invariant 1.
     pub(crate) fn line(&self, source: &str, text: &str) {
-        let line = format!("{} {source:<11} {text}\n", stamp());
+        self.write(&format!("{} {source:<11} {}\n", stamp(), one_line(text)));
+    }
+
+    /// Adds a report: invariant 2.
+    pub(crate) fn report(&self, source: &str, text: &str) {
+        let lines: Vec<String> = text.lines().map(one_line).collect();
+        self.write(&format!("{} {source:<11} {}\n", stamp(), lines.join("\n    ")));
+    }
+
+    fn write(&self, line: &str) {
         let mut current = self.current.lock();
         let end = current.end;
         let Some(file) = &current.file else { return };
@@ -108,5 +123,57 @@ impl ErrorLog {
         if file.write_at(line.as_bytes(), end).is_ok() {
             current.end += line.len() as u64;
         }
+    }
+}
+
+/// The longest text of a line; of a longer one the beginning is written.
+const LINE_BYTES_MAX: usize = 16 << 10;
+
+/// A text as it can stand in a line.
+fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len().min(LINE_BYTES_MAX));
+    for (at, c) in text.char_indices() {
+        if at >= LINE_BYTES_MAX {
+            line.push_str(&format!("… ({} bytes more)", text.len() - at));
+            break;
+        }
+        match c {
+            '\n' => line.push_str("\\n"),
+            '\r' => line.push_str("\\r"),
+            '\t' => line.push_str("\\t"),
+            c if misleads(c) => line.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
+            c => line.push(c),
+        }
+    }
+    line
+}
+
+/// Control characters, those that end lines or paragraphs, those that change the direction of
+/// writing, and those that take no room.
+fn misleads(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{2028}' | '\u{2029}' | '\u{200b}'..='\u{200f}' | '\u{feff}')
+        || matches!(c, '\u{61c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LINE_BYTES_MAX, one_line};
+
+    /// Invariants 1 and 3: nothing of a client's makes a line of its own.
+    #[test]
+    fn a_text_is_one_line_whatever_is_in_it() {
+        let cases = [
+            ("sa'\n2026-01-01 00:00:00.00 Server", "sa'\\n2026-01-01 00:00:00.00 Server"),
+            ("a\r\nb\tc\0", "a\\r\\nb\\tc\\u{0}"),
+            ("\u{1b}[2J\u{9b}31m", "\\u{1b}[2J\\u{9b}31m"),
+            ("\u{85}\u{2028}\u{2029}\u{202e}x", "\\u{85}\\u{2028}\\u{2029}\\u{202e}x"),
+            ("Grüße, 漢字 \u{1f600}", "Grüße, 漢字 \u{1f600}"),
+        ];
+        for (text, line) in cases {
+            assert_eq!(one_line(text), line);
+        }
+        let long = one_line(&"é".repeat(LINE_BYTES_MAX));
+        assert!(long.ends_with(&format!("é… ({LINE_BYTES_MAX} bytes more)")), "{}", long.len());
     }
 }

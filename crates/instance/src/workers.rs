@@ -49,7 +49,7 @@ impl DeadlockWitness for Witness {
         );
         let flags = &instance.engine().trace_flags;
         if flags.is_on(TraceFlag::DeadlockReport) || flags.is_on(TraceFlag::DeadlockResources) {
-            instance.write_log("spid6s", &report);
+            instance.log.report("spid6s", &report);
         }
     }
 }
