@@ -1,6 +1,7 @@
 //! A connection's task: reads messages, gives requests to workers, minds attentions.
 
 use crate::account::{Account, Asked};
+use crate::entrance::Place;
 use crate::link::{Channel, Left, Link, Speech};
 use crate::listener::House;
 use crate::login::admit;
@@ -25,11 +26,11 @@ const FAREWELL: Duration = Duration::from_secs(2);
 const FAREWELL_AT_STOP: Duration = Duration::from_millis(100);
 
 /// A connection from accept to close.
-pub(crate) async fn serve(house: Arc<House>, socket: TcpStream) {
+pub(crate) async fn serve(house: Arc<House>, socket: TcpStream, at_door: Place) {
     let link = Arc::new(Link::new(Wire::new(socket)));
     let place = house.enlist(&link);
     // Boxed: what a login needs is given back before the connection is idle for a day.
-    let admitted = Box::pin(admit(&house, &link)).await;
+    let admitted = Box::pin(admit(&house, &link, at_door)).await;
     if let Some(channel) = admitted {
         Attendant::new(&house, &link, channel).attend().await;
     }

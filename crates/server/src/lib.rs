@@ -33,6 +33,8 @@ mod bulk;
 mod certificate;
 mod connection;
 mod engine;
+mod entrance;
+mod failures;
 mod handshake;
 mod inflow;
 mod link;

@@ -4,9 +4,11 @@ use crate::account::Lender;
 use crate::certificate::Certificate;
 use crate::connection::serve;
 use crate::engine::Engine;
+use crate::entrance::Entrance;
+use crate::failures::Failures;
 use crate::link::Link;
 use crate::options::Options;
-use crate::throttle::Throttle;
+use crate::throttle::{Origin, Throttle};
 use crate::workers::Workers;
 use os::sync::{Condvar, Mutex};
 use os::wait::Cancelled;
@@ -26,6 +28,8 @@ const KEEPALIVE_IDLE: Duration = Duration::from_secs(30);
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(1);
 /// How often idle sessions are looked at for a KILL.
 const ROUND: Duration = Duration::from_millis(250);
+/// While there is no room at the door, that long nobody is let in.
+const ROOM_PAUSE: Duration = Duration::from_millis(20);
 /// After a failed accept (no descriptors left), that long nobody is let in.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
@@ -36,6 +40,8 @@ pub(crate) struct House {
     pub(crate) certificate: Certificate,
     pub(crate) workers: Arc<Workers>,
     pub(crate) throttle: Throttle,
+    pub(crate) entrance: Entrance,
+    pub(crate) failures: Failures,
     /// What long requests are charged to.
     pub(crate) lender: Option<Lender>,
     links: Mutex<Links>,
@@ -80,6 +86,22 @@ impl House {
     /// A line about a connection.
     pub(crate) fn log(&self, link: &Link, line: &str) {
         self.engine.log(&format!("client {}: {line}", link.wire.peer()));
+    }
+
+    /// A line about somebody who did not come in, unless there are too many of them.
+    pub(crate) fn log_failure(&self, link: &Link, line: &str) {
+        let Some(address) = link.wire.address() else { return self.log(link, line) };
+        let now_ns = os::clock::monotonic_ns();
+        if self.failures.note(Origin::of(address), &address.to_string(), now_ns) {
+            self.log(link, line);
+        }
+    }
+
+    /// Numbers of those of whom no line was written.
+    fn tell_failures(&self, at_once: bool) {
+        for line in self.failures.overdue(os::clock::monotonic_ns(), at_once) {
+            self.engine.log(&line);
+        }
     }
 
     /// Whether the server is to stop.
@@ -127,9 +149,11 @@ impl Server {
             lender: engine.memory().map(Lender::new),
             engine,
             workers: Workers::new(options.workers_max),
-            options,
             certificate,
             throttle: Throttle::default(),
+            entrance: Entrance::new(options.logins_max),
+            failures: Failures::default(),
+            options,
             links: Mutex::default(),
             emptied: Condvar::new(),
             stopping: watch::Sender::new(false),
@@ -165,6 +189,7 @@ impl Server {
         let all_ended = links.by_place.is_empty();
         drop(links);
         self.house.workers.close(until_ns);
+        self.house.tell_failures(true);
         all_ended
     }
 }
@@ -191,12 +216,18 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 
 async fn accept(house: Arc<House>, listener: TcpListener) {
     loop {
+        while !house.entrance.has_room(os::clock::monotonic_ns()) {
+            tokio::select! {
+                () = tokio::time::sleep(ROOM_PAUSE) => {}
+                () = house.stopped() => return,
+            }
+        }
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             () = house.stopped() => return,
         };
         match accepted {
-            Ok((socket, _)) => admit_or_drop(&house, socket),
+            Ok((socket, from)) => admit_or_drop(&house, socket, from),
             Err(e) => {
                 house.engine.log(&format!("accept: {e}"));
                 tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -205,7 +236,7 @@ async fn accept(house: Arc<House>, listener: TcpListener) {
     }
 }
 
-fn admit_or_drop(house: &Arc<House>, socket: TcpStream) {
+fn admit_or_drop(house: &Arc<House>, socket: TcpStream, from: SocketAddr) {
     let open = house.links.lock().by_place.len();
     if open >= house.options.connections_max.saturating_add(LOGINS_BEYOND) {
         return;
@@ -213,7 +244,8 @@ fn admit_or_drop(house: &Arc<House>, socket: TcpStream) {
     if let Err(e) = settle(&socket) {
         house.engine.log(&format!("socket options: {e}"));
     }
-    tokio::spawn(serve(Arc::clone(house), socket));
+    let place = house.entrance.enter(Origin::of(from.ip()), os::clock::monotonic_ns());
+    tokio::spawn(serve(Arc::clone(house), socket, place));
 }
 
 /// No delay of small packets; a client that vanished is noticed.
@@ -233,5 +265,6 @@ async fn make_rounds(house: Weak<House>) {
         let Some(house) = house.upgrade() else { return };
         house.workers.look_after();
         house.each_link(Link::wake_if_killed);
+        house.tell_failures(false);
     }
 }

@@ -1,12 +1,15 @@
 //! LOGIN7: who is it, may he, and the answer.
 
 use crate::engine::Engine;
+use crate::entrance::Place;
 use crate::handshake::{Broken, Greeting, greet, message};
 use crate::link::{Channel, Link, Speech};
 use crate::listener::House;
 use crate::response::{Response, last_errors};
+use crate::throttle::Origin;
 use base::{SqlError, SqlResult, messages};
 use session::Login;
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
 use tds::{
@@ -26,10 +29,19 @@ const NO_SPEECH: Speech =
 
 /// From accept to a session that has been told so. None when the connection ends instead; the
 /// client has been told why where it understands.
-pub(crate) async fn admit(house: &Arc<House>, link: &Arc<Link>) -> Option<Box<Channel>> {
-    let entering = tokio::time::timeout(house.options.login_timeout, enter(house, link));
+pub(crate) async fn admit(
+    house: &Arc<House>,
+    link: &Arc<Link>,
+    at_door: Place,
+) -> Option<Box<Channel>> {
+    let leave = at_door.leave();
+    let entering = tokio::time::timeout(house.options.login_timeout, enter(house, link, at_door));
     let entered = tokio::select! {
         entered = entering => entered,
+        () = leave.notified() => {
+            house.log_failure(link, "gave way to others before it logged in");
+            return None;
+        }
         () = house.stopped() => return None,
     };
     let broken = match entered {
@@ -37,15 +49,15 @@ pub(crate) async fn admit(house: &Arc<House>, link: &Arc<Link>) -> Option<Box<Ch
         Ok(Err(broken)) => broken,
         Err(_) => {
             let timeout = house.options.login_timeout.as_secs();
-            house.log(link, &format!("no login within {timeout} s"));
+            house.log_failure(link, &format!("no login within {timeout} s"));
             return None;
         }
     };
     match broken {
         Broken::Silent => {}
-        Broken::Io(e) => house.log(link, &format!("login broke off: {e}")),
+        Broken::Io(e) => house.log_failure(link, &format!("login broke off: {e}")),
         Broken::Tds(e) => {
-            house.log(link, &format!("login: {e}"));
+            house.log_failure(link, &format!("login: {e}"));
             let error = SqlError::from(e);
             // The client may not be reading any more; the log has it.
             let _ = link.wire.send(&last_errors(NO_SPEECH, &[error], house.engine.server_name()));
@@ -54,7 +66,11 @@ pub(crate) async fn admit(house: &Arc<House>, link: &Arc<Link>) -> Option<Box<Ch
     None
 }
 
-async fn enter(house: &Arc<House>, link: &Arc<Link>) -> Result<Option<Box<Channel>>, Broken> {
+async fn enter(
+    house: &Arc<House>,
+    link: &Arc<Link>,
+    at_door: Place,
+) -> Result<Option<Box<Channel>>, Broken> {
     let mut input = PacketAssembler::new(LOGIN_MESSAGE_BYTES_MAX);
     let strictness = house.options.encryption;
     let greeting = greet(&link.wire, &mut input, &house.certificate, strictness).await?;
@@ -68,12 +84,14 @@ async fn enter(house: &Arc<House>, link: &Arc<Link>) -> Result<Option<Box<Channe
     }
     let login = decode(&asked, strict)?;
     drop(input);
+    // What it says is known: others may stand at the door.
+    drop(at_door);
     match authenticate(house, link, login, protection).await {
         Ok(channel) => Ok(Some(channel)),
         Err(refused) => {
             let name = house.engine.server_name();
             let user = &refused.user;
-            house.log(link, &format!("login of '{user}' refused: {}", refused.error));
+            house.log_failure(link, &format!("login of '{user}' refused: {}", refused.error));
             let mut errors = vec![refused.error];
             if errors[0].number() == messages::CANNOT_OPEN_DATABASE.number {
                 // Drivers look for the second.
@@ -142,7 +160,7 @@ async fn authenticate(
         return Err(refuse(SqlError::new(messages::CONNECTIONS_FULL, &[&max])));
     }
     let failed = || SqlError::new(messages::LOGIN_FAILED, &[&user]);
-    let wait_ns = house.throttle.wait_ns(&user, os::clock::monotonic_ns());
+    let wait_ns = house.throttle.wait_ns(origin(link), &user, os::clock::monotonic_ns());
     let Some(wait_ns) = wait_ns else { return Err(refuse(failed())) };
     if wait_ns > 0 {
         tokio::time::sleep(Duration::from_nanos(wait_ns)).await;
@@ -172,7 +190,7 @@ fn begin(
 ) -> SqlResult<Box<Channel>> {
     let Asked { record, version } = asked;
     let engine = house.engine.as_ref();
-    check_password(house, engine, &record)?;
+    check_password(house, link, engine, &record)?;
     let packet_bytes = packet_bytes(&record, protection, house.options.packet_bytes);
     let login = session_login(&record, version, packet_bytes, protection, link.wire.peer());
     let connection = engine.connect(login)?;
@@ -185,15 +203,26 @@ fn begin(
     Ok(channel)
 }
 
-fn check_password(house: &House, engine: &dyn Engine, record: &Login7) -> SqlResult<()> {
+/// Where a client comes from. One that is gone meanwhile counts with the others that are.
+fn origin(link: &Link) -> Origin {
+    Origin::of(link.wire.address().unwrap_or(Ipv4Addr::UNSPECIFIED.into()))
+}
+
+fn check_password(
+    house: &House,
+    link: &Link,
+    engine: &dyn Engine,
+    record: &Login7,
+) -> SqlResult<()> {
     let user = &record.user_name;
+    let from = origin(link);
     match engine.authenticate(user, &record.password) {
         Ok(()) => {
-            house.throttle.succeeded(user);
+            house.throttle.succeeded(from, user, os::clock::monotonic_ns());
             Ok(())
         }
         Err(e) => {
-            house.throttle.failed(user, os::clock::monotonic_ns());
+            house.throttle.failed(from, user, os::clock::monotonic_ns());
             Err(e)
         }
     }

@@ -21,6 +21,8 @@ pub struct Options {
     pub encryption: Strictness,
     /// From accept until the login is answered.
     pub login_timeout: Duration,
+    /// Connections at once of which no login has come yet.
+    pub logins_max: usize,
     /// Sessions at once ('user connections').
     pub connections_max: usize,
     /// Requests that run at once ('max worker threads').
@@ -39,6 +41,7 @@ impl Default for Options {
             listen: SocketAddr::from(([127, 0, 0, 1], 1433)),
             encryption: Strictness::Offered,
             login_timeout: Duration::from_secs(15),
+            logins_max: 512,
             connections_max: 32_767,
             workers_max: 512,
             packet_bytes: tds::PACKET_SIZE_DEFAULT,

@@ -12,6 +12,7 @@ use os::sync::Mutex;
 use rustix::net::RecvFlags;
 use rustls::ServerConnection;
 use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::net::IpAddr;
 use tds::PacketAssembler;
 use tokio::io::Interest;
 use tokio::net::TcpStream;
@@ -280,7 +281,12 @@ impl Wire {
         }
     }
 
-    /// The client's address.
+    /// The client's address; none when it is gone.
+    pub(crate) fn address(&self) -> Option<IpAddr> {
+        self.socket.peer_addr().ok().map(|a| a.ip())
+    }
+
+    /// The client's address and port, as the log tells them.
     pub(crate) fn peer(&self) -> String {
         self.socket.peer_addr().map(|a| a.to_string()).unwrap_or_default()
     }

@@ -6,10 +6,13 @@ mod fake;
 mod raw;
 
 use fake::PASSWORD;
-use raw::{Raw, errors, house, house_with, login7, rows};
+use raw::{House, Raw, errors, house, house_with, login7, rows};
 use server::Strictness;
+use std::io::Write as _;
 use std::time::Duration;
-use tds::{Encryption, EnvChange, Login7, Protection, Token, login_flags};
+use tds::{
+    Encryption, EnvChange, Login7, Prelogin, ProductVersion, Protection, Token, login_flags,
+};
 use types::Value;
 
 fn one() -> Vec<Vec<Value>> {
@@ -151,24 +154,93 @@ fn who_does_not_log_in_in_time_is_cut_off() {
     assert!(house.engine.lines.lock().iter().any(|l| l.contains("no login within")));
 }
 
+/// An attempt at `sa` from an address of this machine: whether it was refused, and how long it
+/// took.
+fn attempt(house: &House, from: [u8; 4], user: &str, password: &str) -> (bool, u64) {
+    let before = os::clock::monotonic_ns();
+    let mut raw = Raw::open_from(house, from);
+    raw.greet(Encryption::NotSupported).unwrap();
+    let (user_name, password) = (user.to_owned(), password.to_owned());
+    let login = Login7 { user_name, password, ..login7() };
+    let refused = !errors(&raw.login(&login).unwrap()).is_empty();
+    (refused, (os::clock::monotonic_ns() - before) / 1_000_000)
+}
+
+const HERE: [u8; 4] = [127, 0, 0, 1];
+const ELSEWHERE: [u8; 4] = [127, 0, 0, 9];
+
 #[test]
-fn attempts_at_an_account_are_spaced_out() {
+fn attempts_at_an_account_are_spaced_out_for_their_address() {
     let house = house();
-    let attempt = |password: &str| {
-        let before = os::clock::monotonic_ns();
-        let mut raw = Raw::open(&house);
-        raw.greet(Encryption::NotSupported).unwrap();
-        let login = Login7 { password: password.to_owned(), ..login7() };
-        let refused = !errors(&raw.login(&login).unwrap()).is_empty();
-        (refused, (os::clock::monotonic_ns() - before) / 1_000_000)
-    };
     for _ in 0..5 {
-        assert!(attempt("wrong").0);
+        assert!(attempt(&house, HERE, "sa", "wrong").0);
     }
-    let (refused, waited) = attempt("wrong");
+    let (refused, waited) = attempt(&house, HERE, "sa", "wrong");
     assert!(refused && waited >= 150, "{waited} ms");
-    let (refused, waited) = attempt(PASSWORD);
-    assert!(!refused && waited >= 300, "the right one waits too: {waited} ms");
-    let (refused, waited) = attempt(PASSWORD);
+    let (refused, waited) = attempt(&house, ELSEWHERE, "sa", PASSWORD);
+    assert!(!refused && waited < 300, "the owner comes in from elsewhere: {waited} ms");
+    let (refused, waited) = attempt(&house, HERE, "sa", PASSWORD);
+    assert!(!refused && waited >= 300, "the right one from there waits: {waited} ms");
+    let (refused, waited) = attempt(&house, HERE, "sa", PASSWORD);
     assert!(!refused && waited < 300, "a success forgets: {waited} ms");
+}
+
+/// Guessing does not fill the log: a few lines, and the number of the others when it stops.
+#[test]
+fn failures_are_told_in_numbers() {
+    let house = house();
+    let guesses = 25;
+    for n in 0..guesses {
+        assert!(attempt(&house, HERE, &format!("user{n}"), "wrong").0);
+    }
+    let engine = std::sync::Arc::clone(&house.engine);
+    let lines = || engine.lines.lock().clone();
+    let told = lines().iter().filter(|l| l.contains("refused")).count();
+    assert_eq!(told, 5, "{:?}", lines());
+    house.server.stop(Duration::from_secs(5));
+    let number = format!("{} more logins from 127.0.0.1 failed", guesses - 5);
+    assert!(lines().iter().any(|l| l.contains(&number)), "{:?}", lines());
+}
+
+/// Who says nothing, or a byte now and then, keeps nobody out for long.
+#[test]
+fn a_crowd_at_the_door_gives_way() {
+    let house = house_with(|o| o.logins_max = 8);
+    let mut crowd: Vec<Raw> = (0..20).map(|_| Raw::open(&house)).collect();
+    for raw in &mut crowd {
+        // The beginning of a PRELOGIN.
+        let _ = raw.socket.write_all(&[0x12]);
+    }
+    let (refused, waited) = attempt(&house, ELSEWHERE, "sa", PASSWORD);
+    assert!(!refused && waited < 10_000, "{waited} ms");
+    assert!(crowd[0].is_closed(), "the one that stood there longest");
+}
+
+/// Without MARS a client that wants it comes in, and is told when it uses it all the same.
+#[test]
+fn who_wants_mars_goes_without() {
+    let house = house();
+    let mut raw = Raw::open(&house);
+    let answer = raw.ask_prelogin(&Prelogin {
+        version: Some(ProductVersion::SERVER),
+        encryption: Some(Encryption::NotSupported),
+        mars: Some(true),
+        ..Prelogin::default()
+    });
+    assert_eq!(answer.unwrap().mars, None, "as a server that does not know it");
+    raw.login(&login7()).unwrap();
+    assert_eq!(rows(&raw.batch("SELECT 1").unwrap()), one());
+    // SYN of session 0, 16 bytes long.
+    let syn = [0x53, 1, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0];
+    raw.socket.write_all(&syn).unwrap();
+    let tokens = raw.response().unwrap();
+    assert_eq!(errors(&tokens), [40517]);
+    let text = format!("{tokens:?}");
+    assert!(text.contains("multiple active result sets (MARS)"), "{text}");
+    assert!(raw.is_closed());
+
+    let mut early = Raw::open(&house);
+    early.socket.write_all(&syn).unwrap();
+    assert_eq!(errors(&early.response().unwrap()), [40517], "before any login");
+    assert!(early.is_closed());
 }

@@ -120,7 +120,19 @@ impl Raw {
     }
 
     pub(crate) fn open_at(address: SocketAddr) -> Raw {
-        let socket = TcpStream::connect(address).unwrap();
+        Raw::of(TcpStream::connect(address).unwrap())
+    }
+
+    /// From one of this machine's addresses.
+    pub(crate) fn open_from(house: &House, from: [u8; 4]) -> Raw {
+        use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
+        let own = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+        bind(&own, &SocketAddr::from((from, 0))).unwrap();
+        connect(&own, &house.server.address()).unwrap();
+        Raw::of(TcpStream::from(own))
+    }
+
+    fn of(socket: TcpStream) -> Raw {
         socket.set_nodelay(true).unwrap();
         socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         Raw {
@@ -206,20 +218,20 @@ impl Raw {
             encryption: Some(wish),
             ..Prelogin::default()
         };
-        let mut payload = Vec::new();
-        asked.encode(&mut payload);
-        self.send(PacketType::Prelogin, payload)?;
-        let answer = loop {
-            if let Some(m) = self.input.next_message().map_err(io::Error::other)? {
-                break Prelogin::decode(&m.payload).map_err(io::Error::other)?;
-            }
-            self.receive()?;
-        };
-        let answer = answer.encryption.unwrap();
+        let answer = self.ask_prelogin(&asked)?.encryption.unwrap();
         if wish.outcome(answer) != Protection::None {
             self.wrapped_handshake()?;
         }
         Ok(answer)
+    }
+
+    /// The server's PRELOGIN.
+    pub(crate) fn ask_prelogin(&mut self, asked: &Prelogin) -> io::Result<Prelogin> {
+        let mut payload = Vec::new();
+        asked.encode(&mut payload);
+        self.send(PacketType::Prelogin, payload)?;
+        let answer = self.message()?;
+        Prelogin::decode(&answer.payload).map_err(io::Error::other)
     }
 
     fn wrapped_handshake(&mut self) -> io::Result<()> {
