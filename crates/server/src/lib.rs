@@ -48,7 +48,7 @@ mod throttle;
 mod wire;
 mod workers;
 
-pub use certificate::{Certificate, load_or_create};
+pub use certificate::{Certificate, load, load_or_create};
 pub use engine::Engine;
 pub use listener::Server;
 pub use options::{Options, Strictness};

@@ -56,7 +56,7 @@ pub(crate) fn history() -> Option<PathBuf> {
 }
 
 /// This machine's name.
-pub(crate) fn host_name() -> String {
+pub fn host_name() -> String {
     let from = |path: &str| fs::read_to_string(path).ok();
     let name = from("/proc/sys/kernel/hostname").or_else(|| from("/etc/hostname"));
     name.map(|n| n.trim().to_owned()).filter(|n| !n.is_empty()).unwrap_or("localhost".to_owned())

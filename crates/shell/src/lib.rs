@@ -24,6 +24,7 @@ mod sql;
 
 pub use backend::{Backend, BackendError, Cancel, Connector};
 pub use embedded::{Engine, EngineOptions, OpenEngine};
+pub use files::host_name;
 pub use serve::{Encryption, LogWrites, ServeOptions};
 
 use clap::Parser;

@@ -50,6 +50,7 @@ impl Logins {
             disk.remove(&next)?;
         }
         let file = disk.open(&next, OpenHow { create: true, direct: false })?;
+        disk.keep_private(&next)?;
         let text: String = self.0.iter().map(|(n, h)| format!("{n}\t{h}\n")).collect();
         file.write_at(text.as_bytes(), 0)?;
         file.sync()?;

@@ -19,6 +19,13 @@ pub struct ServeOptions {
     /// Whether clients may go without encryption.
     #[arg(long, value_enum, default_value_t = Encryption::Offered)]
     pub encrypt: Encryption,
+    /// A PEM file with the certificate that clients are shown, and its issuers; without it the
+    /// server makes its own.
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub tls_cert: Option<PathBuf>,
+    /// A PEM file with that certificate's key, not encrypted.
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
     /// How logs get to the disk: as is found to be fastest, or always so.
     #[arg(long, value_enum, default_value_t = LogWrites::Measured)]
     pub log_writes: LogWrites,
@@ -89,7 +96,9 @@ mod tests {
         assert_eq!(o.encrypt, Encryption::Offered);
         assert!(o.trace_flags.is_empty());
         assert_eq!(o.log_writes, LogWrites::Measured);
-        let wrong = CommandLine::try_parse_from(["ghostlight", "serve", "--listen", "1433"]);
-        assert!(wrong.is_err());
+        for wrong in [["--listen", "1433"], ["--tls-cert", "a.pem"], ["--tls-key", "a.pem"]] {
+            let line = ["ghostlight", "serve"].into_iter().chain(wrong);
+            assert!(CommandLine::try_parse_from(line).is_err(), "{wrong:?}");
+        }
     }
 }

@@ -5,9 +5,10 @@ use crate::login_file::Logins;
 use base::{SqlError, SqlResult, messages};
 use instance::Instance;
 use os::disk::{RealDisk, Way, write_logs_by};
-use server::{Options, Server, Strictness};
+use server::{Certificate, Options, Server, Strictness};
 use session::{Connection, Login};
 use shell::{Encryption, EngineOptions, LogWrites, ServeOptions};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -86,10 +87,7 @@ fn start(options: &ServeOptions) -> Result<(Arc<Instance>, Server), String> {
         Instance::open(disk.clone(), &options.data, settings).map_err(|e| e.text().to_owned())?;
     measure_disk(Arc::clone(&instance), options.data.clone());
     let logins = Logins::open(&*disk, &options.data).map_err(|e| format!("logins: {e}"))?;
-    let names = ["localhost".to_owned(), "127.0.0.1".to_owned()];
-    let file = options.data.join("server.pem");
-    let certificate = server::load_or_create(&*disk, &file, &names)
-        .map_err(|e| format!("certificate {}: {e}", file.display()))?;
+    let certificate = certificate(&*disk, options, &instance)?;
     let door = Arc::new(Door { instance: Arc::clone(&instance), logins });
     let encryption = match options.encrypt {
         Encryption::Offered => Strictness::Offered,
@@ -99,6 +97,47 @@ fn start(options: &ServeOptions) -> Result<(Arc<Instance>, Server), String> {
     let server = Server::start(door, settings, certificate)
         .map_err(|e| format!("listen on {}: {e}", options.listen))?;
     Ok((instance, server))
+}
+
+/// The operator's certificate, or our own; the error log tells when one was made.
+fn certificate(
+    disk: &RealDisk,
+    options: &ServeOptions,
+    instance: &Instance,
+) -> Result<Certificate, String> {
+    if let (Some(chain), Some(key)) = (&options.tls_cert, &options.tls_key) {
+        return server::load(disk, chain, key).map_err(|e| format!("certificate {e}"));
+    }
+    let file = options.data.join("server.pem");
+    let names = names(&options.listen);
+    let (certificate, made) = server::load_or_create(disk, &file, &names)
+        .map_err(|e| format!("certificate {}: {e}", file.display()))?;
+    if made {
+        let (of, file) = (names.join(", "), file.display());
+        instance.write_log("Server", &format!("A certificate was made for {of}: {file}."));
+    }
+    Ok(certificate)
+}
+
+/// What the server is reached by.
+fn names(listen: &SocketAddr) -> Vec<String> {
+    let host = shell::host_name();
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.');
+    let mut names = Vec::new();
+    if host.chars().all(is_name) {
+        names.push(host);
+    }
+    names.extend(["localhost", "127.0.0.1", "::1"].map(str::to_owned));
+    if !listen.ip().is_unspecified() {
+        names.push(listen.ip().to_string());
+    }
+    let mut once = Vec::new();
+    for name in names {
+        if !once.contains(&name) {
+            once.push(name);
+        }
+    }
+    once
 }
 
 /// How logs get to the disk fastest is found out beside what else starts, unless it was said. The

@@ -63,6 +63,14 @@ pub trait Disk: Send + Sync {
     /// # Errors
     /// The operating system's.
     fn sync_dir(&self, dir: &Path) -> io::Result<()>;
+    /// Lets nobody but this user read or write a file. A disk without users has nothing to do.
+    ///
+    /// # Errors
+    /// The operating system's.
+    fn keep_private(&self, path: &Path) -> io::Result<()> {
+        let _ = path;
+        Ok(())
+    }
 }
 
 /// An open file.

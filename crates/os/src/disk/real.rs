@@ -135,6 +135,10 @@ impl Disk for RealDisk {
         let fd = rustix::fs::open(dir, OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty())?;
         Ok(turn::aside(|| rustix::fs::fsync(fd))?)
     }
+
+    fn keep_private(&self, path: &Path) -> io::Result<()> {
+        Ok(rustix::fs::chmod(path, Mode::RUSR | Mode::WUSR)?)
+    }
 }
 
 impl File for RealFile {
