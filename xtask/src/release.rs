@@ -62,7 +62,7 @@ fn train(workspace: &Workspace, binary: &Path, data: &Path) -> Outcome<()> {
     let mut server = program::Serving::start(binary, &data.join("served"))?;
     drop(server.client()?);
     let mut client = Command::new(binary);
-    client.args(["sql", "-b", "-U", "sa", "-P", program::PASSWORD]);
+    client.args(["sql", "-b", "-C", "-U", "sa", "-P", program::PASSWORD]);
     client.arg("-S").arg(format!("127.0.0.1,{}", server.port));
     client.args(TRAINING.map(|script| workspace.root.join(script)));
     client.stdout(std::process::Stdio::null());

@@ -49,13 +49,14 @@ pub(crate) struct SqlOptions {
     /// The database to begin in.
     #[arg(short = 'd', value_name = "DATABASE")]
     pub(crate) database: Option<String>,
-    /// Encryption: optional (the login only), mandatory, strict (TDS 8).
+    /// Encryption: optional (the login only), mandatory (as without -N), strict (TDS 8).
     #[arg(short = 'N', value_name = "o|m|s", requires = "server", value_parser = encryption)]
     pub(crate) encrypt: Option<Encrypt>,
-    /// Trust whatever certificate the server has: what happens anyway without -J.
+    /// Trust whatever certificate the server has. Else it must be for the server's name, and signed
+    /// by somebody whom this machine trusts.
     #[arg(short = 'C', requires = "server", conflicts_with = "certificate")]
     pub(crate) trust: bool,
-    /// A PEM file with the certificate that the server must have.
+    /// A PEM file with the certificate that the server must have, whatever its name.
     #[arg(short = 'J', value_name = "FILE", requires = "server")]
     pub(crate) certificate: Option<PathBuf>,
     /// Seconds to wait for the connection, 0 for ever.
@@ -135,9 +136,9 @@ pub(crate) struct SqlOptions {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Encrypt {
     /// The login, unless the server wants more.
-    #[default]
     Optional,
     /// Everything.
+    #[default]
     Mandatory,
     /// Everything from the first byte: TDS 8.
     Strict,

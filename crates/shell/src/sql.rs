@@ -152,6 +152,7 @@ fn dial(
     let target = Target::parse(server)?
         .with_password(&password)
         .with_encryption(options.encrypt.unwrap_or_default())
+        .with_trust(options.trust)
         .with_certificate(certificate)
         .with_timeout(options.login_timeout);
     Remote::new(target).connect(login)

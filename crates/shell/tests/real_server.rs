@@ -10,8 +10,9 @@ use session::{
     Command as Statement, Connection, Done, DoneScope, EnvironmentChange, Login, Request,
     ResultColumn, ResultSink,
 };
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use types::{Collation, SqlType, Value};
 
@@ -104,9 +105,24 @@ impl Connection for FakeSession {
     }
 }
 
+/// The certificate of all servers of this test.
+fn pem() -> &'static str {
+    static PEM: OnceLock<String> = OnceLock::new();
+    PEM.get_or_init(|| Certificate::self_signed_pem(&["localhost".to_owned()]).unwrap())
+}
+
+/// The same as a file.
+fn pin() -> &'static Path {
+    static FILE: OnceLock<PathBuf> = OnceLock::new();
+    FILE.get_or_init(|| {
+        let file = std::env::temp_dir().join(format!("ghostlight-own-{}.pem", std::process::id()));
+        std::fs::write(&file, pem()).unwrap();
+        file
+    })
+}
+
 fn start() -> Server {
-    let names = ["localhost".to_owned()];
-    let pem = Certificate::self_signed_pem(&names).unwrap();
+    let pem = pem();
     let certificate = Certificate::from_pem(pem.as_bytes()).unwrap();
     let options = Options { listen: "127.0.0.1:0".parse().unwrap(), ..Options::default() };
     Server::start(Arc::new(Fake), options, certificate).unwrap()
@@ -116,6 +132,12 @@ fn shell(server: &Server, arguments: &[&str]) -> Command {
     let place = format!("127.0.0.1,{}", server.address().port());
     let mut command = Command::new(env!("CARGO_BIN_EXE_ghostlight"));
     command.args(["sql", "-S", &place, "-U", "sa", "-P", "secret"]).args(arguments);
+    let strict = arguments.contains(&"-Ns");
+    if strict {
+        command.arg("-J").arg(pin())
+    } else {
+        command.arg("-C")
+    };
     command
 }
 
@@ -154,4 +176,29 @@ fn an_attention_ends_a_wait_and_a_flood() {
         assert_eq!(output.status.code(), Some(130), "{batch} {protection}");
     }
     assert!(server.stop(Duration::from_secs(5)));
+}
+
+/// A server's own certificate is trusted where the machine trusts it, for its names alone.
+#[test]
+fn a_certificate_is_verified_as_the_machine_says() {
+    let server = start();
+    let port = server.address().port();
+    let connect = |host: &str, trusted: bool| {
+        let place = format!("{host},{port}");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ghostlight"));
+        command.args(["sql", "-S", &place, "-U", "sa", "-P", "secret", "-l", "5", "-Q", "1"]);
+        if trusted {
+            command.env("SSL_CERT_FILE", pin()).env_remove("SSL_CERT_DIR");
+        }
+        let output = command.output().unwrap();
+        (output.status.success(), String::from_utf8(output.stderr).unwrap())
+    };
+    assert_eq!(connect("localhost", true), (true, String::new()));
+    for (host, trusted, why) in [
+        ("127.0.0.1", true, "not for the name that was given with -S"),
+        ("localhost", false, "not trusted"),
+    ] {
+        let (let_in, said) = connect(host, trusted);
+        assert!(!let_in && said.contains(why) && said.contains("-C trusts it"), "{said}");
+    }
 }

@@ -7,17 +7,45 @@ mod responder;
 
 use responder::{Answers, Responder, Security};
 use std::io::Write as _;
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 fn shell(server: &Responder, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ghostlight"));
     command.args(["sql", "-S", &format!("127.0.0.1,{}", server.port()), "-U", "sa"]);
     command.args(arguments).stdin(Stdio::null()).env_remove("SQLCMDPASSWORD");
+    // The server's certificate is its own.
+    if !arguments.iter().any(|a| ["-C", "-J", "-Ns"].contains(a)) {
+        command.arg("-C");
+    }
     command
 }
 
 fn run(server: &Responder, arguments: &[&str]) -> Output {
     shell(server, arguments).output().unwrap()
+}
+
+/// A server's certificate as a file, until this is dropped.
+struct Pin(PathBuf);
+
+impl Pin {
+    fn of(server: &Responder) -> Pin {
+        let name = format!("ghostlight-pin-{}-{}.pem", std::process::id(), server.port());
+        let file = std::env::temp_dir().join(name);
+        std::fs::write(&file, server.certificate()).unwrap();
+        Pin(file)
+    }
+
+    fn path(&self) -> &str {
+        self.0.to_str().unwrap()
+    }
+}
+
+impl Drop for Pin {
+    fn drop(&mut self) {
+        // A file of the temporary folder that stays there does no harm.
+        let _ = std::fs::remove_file(&self.0);
+    }
 }
 
 fn text(bytes: &[u8]) -> &str {
@@ -27,17 +55,22 @@ fn text(bytes: &[u8]) -> &str {
 #[test]
 fn a_query_is_answered_however_the_connection_is_protected() {
     let expected = "n          \n-----------\n          0\n          1\n\n(2 rows affected)\n";
-    let cases: [(Security, &[&str]); 6] = [
-        (Security::Plain, &[]),
+    let cases: [(Security, &[&str]); 7] = [
+        (Security::Plain, &["-No"]),
+        (Security::Offered, &["-No"]),
         (Security::Offered, &[]),
         (Security::Offered, &["-Nm"]),
         (Security::Offered, &["-N", "mandatory", "-C"]),
-        (Security::Required, &[]),
+        (Security::Required, &["-No"]),
         (Security::Strict, &["-Ns"]),
     ];
     for (security, arguments) in cases {
         let server = Responder::start(security, Answers::default());
-        let all = [&["-P", "secret", "-Q", "rows 2"], arguments].concat();
+        let pin = Pin::of(&server);
+        let mut all = [&["-P", "secret", "-Q", "rows 2"], arguments].concat();
+        if security == Security::Strict {
+            all.extend(["-J", pin.path()]);
+        }
         let output = run(&server, &all);
         assert_eq!(text(&output.stderr), "", "{security:?} {arguments:?}");
         assert_eq!(text(&output.stdout), expected, "{security:?} {arguments:?}");
@@ -45,7 +78,7 @@ fn a_query_is_answered_however_the_connection_is_protected() {
         let seen = server.stop();
         assert_eq!(seen.batches, ["rows 2"]);
         assert_eq!(seen.logins, [("sa".to_owned(), "secret".to_owned())]);
-        let login_only = security == Security::Offered && arguments.is_empty();
+        let login_only = security == Security::Offered && arguments == ["-No"];
         assert_eq!(seen.plain_after_login, login_only || security == Security::Plain);
     }
 }
@@ -57,7 +90,7 @@ fn encryption_that_was_demanded_is_not_given_up() {
         let output = run(&server, &[&["-P", "secret", "-Q", "rows 1"], arguments].concat());
         assert_eq!(
             text(&output.stderr),
-            "Sqlcmd: Error: the server does not support encryption.\n"
+            "Sqlcmd: Error: the server does not support encryption: -N o goes without.\n"
         );
         assert_eq!(output.status.code(), Some(1));
         assert!(server.stop().logins.is_empty(), "no password was sent");
@@ -67,16 +100,31 @@ fn encryption_that_was_demanded_is_not_given_up() {
 #[test]
 fn a_pinned_certificate_must_be_the_servers() {
     let server = Responder::start(Security::Offered, Answers::default());
-    let pem = std::env::temp_dir().join(format!("ghostlight-pin-{}.pem", std::process::id()));
-    std::fs::write(&pem, server.certificate()).unwrap();
-    let pin = pem.display().to_string();
-    let output = run(&server, &["-Psecret", "-J", &pin, "-h-1", "-W", "-Q", "rows 1"]);
+    let pin = Pin::of(&server);
+    let output = run(&server, &["-Psecret", "-J", pin.path(), "-h-1", "-W", "-Q", "rows 1"]);
     assert_eq!(text(&output.stdout), "0\n\n(1 rows affected)\n");
     let other = Responder::start(Security::Offered, Answers::default());
-    let output = run(&other, &["-Psecret", "-J", &pin, "-Q", "rows 1"]);
-    assert!(text(&output.stderr).contains("TLS handshake"), "{}", text(&output.stderr));
+    let output = run(&other, &["-Psecret", "-J", pin.path(), "-Q", "rows 1"]);
+    assert!(text(&output.stderr).contains("not the one of -J"), "{}", text(&output.stderr));
     assert!(other.stop().logins.is_empty());
-    std::fs::remove_file(pem).unwrap();
+}
+
+/// Nobody gets a password whose certificate nobody trusts.
+#[test]
+fn a_certificate_that_nobody_signed_is_not_trusted() {
+    let server = Responder::start(Security::Offered, Answers::default());
+    let place = format!("localhost,{}", server.port());
+    let output = Command::new(env!("CARGO_BIN_EXE_ghostlight"))
+        .args(["sql", "-S", &place, "-U", "sa", "-Psecret", "-Q", "rows 1"])
+        .output()
+        .unwrap();
+    let said = text(&output.stderr);
+    assert!(said.contains("not trusted") && said.contains("-C trusts it"), "{said}");
+    assert!(said.contains("-J FILE trusts the one in FILE"), "{said}");
+    assert!(server.stop().logins.is_empty());
+    let strict = Responder::start(Security::Strict, Answers::default());
+    let output = run(&strict, &["-Psecret", "-Ns", "-C", "-Q", "rows 1"]);
+    assert!(text(&output.stderr).contains("strict encryption always verifies"));
 }
 
 #[test]
@@ -133,8 +181,11 @@ fn requests_tell_the_open_transaction() {
 fn a_large_result_is_streamed() {
     for security in [Security::Plain, Security::Strict] {
         let server = Responder::start(security, Answers::default());
-        let strict = if security == Security::Strict { "-Ns" } else { "-No" };
-        let output = run(&server, &["-Psecret", strict, "-W", "-h-1", "-a512", "-Q", "rows 50000"]);
+        let pin = Pin::of(&server);
+        let how: &[&str] =
+            if security == Security::Strict { &["-Ns", "-J", pin.path()] } else { &["-No"] };
+        let rest = ["-Psecret", "-W", "-h-1", "-a512", "-Q", "rows 50000"];
+        let output = run(&server, &[how, &rest].concat());
         let lines: Vec<&str> = text(&output.stdout).lines().collect();
         assert_eq!((lines.len(), lines[49_999]), (50_002, "49999"));
     }
@@ -180,10 +231,10 @@ fn ctrl_c_cancels_the_statement_and_ends_the_script() {
 fn a_server_that_goes_away_or_talks_nonsense_is_an_error() {
     let answers = Answers { nonsense: true };
     let server = Responder::start(Security::Plain, answers);
-    let output = run(&server, &["-Psecret", "-Q", "rows 1"]);
+    let output = run(&server, &["-Psecret", "-No", "-Q", "rows 1"]);
     assert!(text(&output.stderr).contains("not understood"), "{}", text(&output.stderr));
     let server = Responder::start(Security::Plain, Answers::default());
-    let output = run(&server, &["-Psecret", "-Q", "vanish"]);
+    let output = run(&server, &["-Psecret", "-No", "-Q", "vanish"]);
     assert!(text(&output.stderr).contains("broken"), "{}", text(&output.stderr));
     assert_eq!(output.status.code(), Some(1));
     let port = server.port();

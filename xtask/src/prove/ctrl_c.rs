@@ -29,7 +29,7 @@ pub(crate) fn measure(binary: &Path, work: &Path) -> Part {
     let mut server = Serving::start(binary, &data)?;
     drop(server.client()?);
     let target = format!("127.0.0.1,{}", server.port);
-    let remote = ["-S", &target, "-U", "sa", "-P", PASSWORD, "-N", "m"];
+    let remote = ["-S", &target, "-U", "sa", "-P", PASSWORD, "-C"];
     let figures = vec![
         figure("remote", binary, &remote)?,
         figure("embedded, in memory of its own", binary, &["--max-memory", "256MB"])?,

@@ -1,6 +1,6 @@
 //! From the first byte to a logged-in session: PRELOGIN, TLS, LOGIN7, its answer.
 
-use super::target::Target;
+use super::target::{Target, Trust};
 use super::wire::Wire;
 use crate::backend::BackendError;
 use crate::options::Encrypt;
@@ -22,7 +22,9 @@ pub(super) fn log_in(
 ) -> Result<String, BackendError> {
     let protection = negotiate(wire, target)?;
     if protection != Protection::None && target.encrypt != Encrypt::Strict {
-        wire.encrypt(target)?;
+        // As ODBC's: of one that hides the login alone, when nobody asked for more.
+        let unasked = protection == Protection::LoginOnly && target.certificate.is_none();
+        wire.encrypt(target, if unasked { Trust::Any } else { target.trust()? })?;
     }
     let mut payload = Vec::new();
     record(target, login).encode(&mut payload);
@@ -63,7 +65,8 @@ fn negotiate(wire: &mut Wire, target: &Target) -> Result<Protection, BackendErro
     let protection = wish.outcome(theirs.encryption.unwrap_or(Encryption::NotSupported));
     let demanded = target.encrypt == Encrypt::Mandatory || target.certificate.is_some();
     if protection == Protection::None && demanded {
-        return Err(BackendError::Lost("the server does not support encryption".to_owned()));
+        let why = "the server does not support encryption: -N o goes without";
+        return Err(BackendError::Lost(why.to_owned()));
     }
     Ok(protection)
 }

@@ -1,8 +1,9 @@
 //! A server behind TDS: our own blocking client.
 //!
 //! Invariants
-//!  1. The password leaves this machine only within TLS, unless the server has no encryption
-//!     and none was demanded.
+//!  1. The password leaves this machine only within TLS to a server whose certificate will do,
+//!     unless
+//!     -N o lets it go without: then within what TLS the server has.
 //!  2. Between requests nothing of an answer is left unread.
 
 mod answer;

@@ -8,6 +8,16 @@ use std::time::Duration;
 
 const PORT_DEFAULT: u16 = 1433;
 
+/// Which certificates of a server will do.
+#[derive(Debug)]
+pub(crate) enum Trust {
+    /// Those for its name that somebody signed whom this machine trusts.
+    Signed,
+    /// This one.
+    Only(CertificateDer<'static>),
+    Any,
+}
+
 /// A server and the way to it.
 #[derive(Clone)]
 pub(crate) struct Target {
@@ -15,6 +25,8 @@ pub(crate) struct Target {
     pub(super) port: u16,
     pub(super) password: String,
     pub(super) encrypt: Encrypt,
+    /// Any certificate will do.
+    pub(super) trusts: bool,
     /// The PEM text of the certificate that the server must have.
     pub(super) certificate: Option<Vec<u8>>,
     /// For the connection and each answer of the login.
@@ -52,7 +64,8 @@ impl Target {
             host: host.to_owned(),
             port,
             password: String::new(),
-            encrypt: Encrypt::Optional,
+            encrypt: Encrypt::default(),
+            trusts: false,
             certificate: None,
             timeout: None,
         })
@@ -68,6 +81,11 @@ impl Target {
         self
     }
 
+    pub(crate) fn with_trust(mut self, trusts: bool) -> Target {
+        self.trusts = trusts;
+        self
+    }
+
     pub(crate) fn with_certificate(mut self, pem: Option<Vec<u8>>) -> Target {
         self.certificate = pem;
         self
@@ -79,11 +97,21 @@ impl Target {
         self
     }
 
-    /// The certificate that the server must have.
-    pub(super) fn pinned(&self) -> Result<Option<CertificateDer<'static>>, BackendError> {
-        let Some(pem) = &self.certificate else { return Ok(None) };
+    /// Which certificates will do.
+    pub(super) fn trust(&self) -> Result<Trust, BackendError> {
+        let Some(pem) = &self.certificate else {
+            return match (self.trusts, self.encrypt) {
+                (false, _) => Ok(Trust::Signed),
+                (true, Encrypt::Optional | Encrypt::Mandatory) => Ok(Trust::Any),
+                (true, Encrypt::Strict) => {
+                    let why = "strict encryption always verifies the certificate: instead of -C \
+                               give the certificate with -J";
+                    Err(BackendError::Lost(why.to_owned()))
+                }
+            };
+        };
         match CertificateDer::from_pem_slice(pem) {
-            Ok(certificate) => Ok(Some(certificate)),
+            Ok(certificate) => Ok(Trust::Only(certificate)),
             Err(_) => Err(BackendError::Lost("the file of -J has no certificate".to_owned())),
         }
     }

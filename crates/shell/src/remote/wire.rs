@@ -4,7 +4,7 @@
 //! Reads wake up every so often, so that an attention can be sent while an answer is awaited.
 //! TLS begins and ends here; everybody else sees packets.
 
-use super::target::Target;
+use super::target::{Target, Trust};
 use super::tls;
 use crate::backend::BackendError;
 use rustls::ClientConnection;
@@ -54,7 +54,7 @@ impl Wire {
         };
         wire.set_timeout(target.timeout)?;
         if target.encrypt == crate::options::Encrypt::Strict {
-            let mut tls = Box::new(tls::client(&target.host, target.pinned()?, true)?);
+            let mut tls = Box::new(tls::client(&target.host, target.trust()?, true)?);
             while tls.is_handshaking() {
                 tls.complete_io(&mut wire.tcp).map_err(handshake)?;
             }
@@ -125,9 +125,9 @@ impl Wire {
 
     /// Begins TLS: the handshake travels within pre-login packets, everything after around
     /// packets.
-    pub(super) fn encrypt(&mut self, target: &Target) -> Result<(), BackendError> {
+    pub(super) fn encrypt(&mut self, target: &Target, trust: Trust) -> Result<(), BackendError> {
         debug_assert!(self.tls.is_none(), "TLS begins once");
-        let mut tls = Box::new(tls::client(&target.host, target.pinned()?, false)?);
+        let mut tls = Box::new(tls::client(&target.host, trust, false)?);
         loop {
             let mut records = Vec::new();
             while tls.wants_write() {
@@ -198,6 +198,10 @@ fn take_records(tls: &mut ClientConnection, mut records: &[u8]) -> Result<(), Ba
 }
 
 fn handshake(e: io::Error) -> BackendError {
+    let of_tls = e.get_ref().and_then(|e| e.downcast_ref::<rustls::Error>());
+    if let Some(rustls::Error::InvalidCertificate(why)) = of_tls {
+        return BackendError::Lost(tls::untrusted(why));
+    }
     BackendError::Lost(format!("TLS handshake with the server: {e}"))
 }
 
