@@ -70,13 +70,46 @@ impl Client {
         Ok(client)
     }
 
+    /// The same from another of this machine's addresses.
+    pub(crate) fn login_from(
+        from: Ipv4Addr,
+        port: u16,
+        user: &str,
+        password: &str,
+    ) -> io::Result<Client> {
+        let mut client = Client::connect_from(from, port)?;
+        client.greet(Encryption::NotSupported)?;
+        client.identify(user, password)?;
+        Ok(client)
+    }
+
     /// Connects and says nothing yet.
     pub(crate) fn connect(port: u16) -> io::Result<Client> {
-        let socket = TcpStream::connect(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))?;
+        Client::connect_from(Ipv4Addr::LOCALHOST, port)
+    }
+
+    fn connect_from(from: Ipv4Addr, port: u16) -> io::Result<Client> {
+        use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
+        let own = socket(AddressFamily::INET, SocketType::STREAM, None)?;
+        bind(&own, &SocketAddr::from((from, 0)))?;
+        unbroken(|| Ok(connect(&own, &SocketAddr::from((Ipv4Addr::LOCALHOST, port)))?))?;
+        let socket = TcpStream::from(own);
         socket.set_nodelay(true)?;
         socket.set_read_timeout(Some(Duration::from_secs(SILENCE_SECONDS_MAX)))?;
         let input = PacketAssembler::new(usize::MAX);
         Ok(Client { socket, tls: None, input, tokens: ResponseReader::new() })
+    }
+
+    /// Bytes as they are.
+    pub(crate) fn send_raw(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.socket.write_all(bytes)
+    }
+
+    /// The errors of the next message, and whether the server has closed behind it.
+    pub(crate) fn last_words(&mut self) -> io::Result<(Vec<String>, bool)> {
+        let errors = Answer::of(self.response()?).errors;
+        let closed = matches!(unbroken(|| self.socket.read(&mut [0; 1])), Ok(0) | Err(_));
+        Ok((errors, closed))
     }
 
     /// Waits so long for an answer instead of a minute.

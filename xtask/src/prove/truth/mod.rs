@@ -1,11 +1,12 @@
 //! truth.1 to truth.4, what outsiders found: each numbered line of the issue with its example and
 //! its siblings.
 //!
-//! A line is proven by scripts, by a program, or by both. The scripts of a line are pairs `NAME.sql`
-//! and `NAME.out` in `tests/proofs/truth/SECTION.LINE`; each runs embedded in a folder of its own
-//! and must say exactly what its `.out` says. A program stands in [`PROGRAMS`]. A line that nothing
-//! proves fails.
+//! A line is proven by scripts, by a program, or by both. The scripts of a line are pairs
+//! `NAME.sql` and `NAME.out` in `tests/proofs/truth/SECTION.LINE`; each runs embedded in a folder
+//! of its own and must say exactly what its `.out` says. A program stands in [`PROGRAMS`]. A line
+//! that nothing proves fails.
 
+mod before_login;
 mod scripts;
 
 use super::Figure;
@@ -59,7 +60,8 @@ const LINES: &[Line] = &[
 ];
 
 /// What scripts cannot show, by section and line.
-const PROGRAMS: &[(u32, u32, Measure)] = &[];
+const PROGRAMS: &[(u32, u32, Measure)] =
+    &[(2, 3, before_login::multiplexing), (3, 6, before_login::run)];
 
 pub(super) fn first(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
     section(ground, 1)

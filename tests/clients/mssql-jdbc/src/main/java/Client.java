@@ -485,6 +485,7 @@ public final class Client {
             tables(c);
             manyRows(c);
             Cursors.run(c);
+            Parameters.run(c);
             cancellation(c);
             execute(watcher, "DROP TABLE IF EXISTS dbo.jdbc_account");
         }

@@ -98,6 +98,51 @@ final class Cursors {
         Client.same(Client.number(c, "SELECT count(*) FROM dbo.jdbc_rows WHERE id = 5 AND v IS NULL"), 1);
     }
 
+    /** A row that was inserted is the last one: it is changed and deleted, no other. */
+    private static void own(Connection c) throws SQLException {
+        fill(c);
+        try (Statement s = scrolling(c, ResultSet.TYPE_SCROLL_SENSITIVE, ResultSet.CONCUR_UPDATABLE);
+                ResultSet r = s.executeQuery("SELECT id, v, n FROM dbo.jdbc_rows WHERE id <= 20 ORDER BY v")) {
+            for (int id : new int[] {1001, 1000}) {
+                r.moveToInsertRow();
+                r.updateInt(1, id);
+                r.updateString(2, "own " + id);
+                r.insertRow();
+                r.moveToCurrentRow();
+                Client.same(r.last(), true);
+                Client.same(r.getInt(1), id);
+                Client.same(r.getInt(3), 7);
+            }
+            Client.same(r.getRow(), 22);
+            r.updateInt(3, 70);
+            r.updateRow();
+            r.refreshRow();
+            Client.same(r.getInt(3), 70);
+            r.deleteRow();
+            Client.same(r.rowDeleted(), true);
+            Client.same(r.absolute(-2), true);
+            Client.same(r.getInt(1), 1001);
+            Client.same(r.relative(1), true);
+            Client.same(r.rowDeleted(), true);
+            Client.same(r.next(), false);
+            int n = 0;
+            r.beforeFirst();
+            while (r.next()) {
+                n += r.rowDeleted() ? 0 : 1;
+            }
+            Client.same(n, 21);
+        }
+        Client.same(Client.number(c, "SELECT count(*) FROM dbo.jdbc_rows"), 101);
+        Client.same(Client.number(c, "SELECT count(*) FROM dbo.jdbc_rows WHERE id = 1000"), 0);
+        try (Statement s = scrolling(c, ResultSet.TYPE_SCROLL_INSENSITIVE, ResultSet.CONCUR_READ_ONLY)) {
+            s.setMaxRows(3);
+            try (ResultSet r = s.executeQuery("SELECT id FROM dbo.jdbc_rows ORDER BY id")) {
+                Client.same(r.last(), true);
+                Client.same(r.getInt(1), 3);
+            }
+        }
+    }
+
     /** selectMethod=cursor: every query through a cursor, a few rows at a time. */
     private static void everyQuery(Connection c) throws SQLException {
         c.setAutoCommit(false);
@@ -136,6 +181,7 @@ final class Cursors {
         Client.run("scroll, sensitive and updatable", () ->
                 scroll(c, ResultSet.TYPE_SCROLL_SENSITIVE, ResultSet.CONCUR_UPDATABLE));
         Client.run("update, insert and delete rows", () -> change(c, ResultSet.TYPE_SCROLL_SENSITIVE));
+        Client.run("rows of one's own", () -> own(c));
         Client.run("forward only and updatable", () -> {
             fill(c);
             try (Statement s = scrolling(c, ResultSet.TYPE_FORWARD_ONLY, ResultSet.CONCUR_UPDATABLE);
