@@ -12,6 +12,7 @@
 )]
 
 mod clients;
+mod deny;
 mod golden;
 mod layers;
 mod lex;
@@ -42,6 +43,8 @@ enum Choice {
     Layers,
     /// Check the rules of style that a machine can read
     Tidy(tidy::Options),
+    /// Check licences, sources and advisories of the crates of others
+    Deny,
     /// Check the message table: one number, one constant, sorted
     Messages,
     /// Run everything: format, layers, tidy, lints, tests, client drivers
@@ -66,6 +69,7 @@ fn main() -> ExitCode {
     let outcome = Workspace::open().and_then(|workspace| match choice {
         Choice::Layers => layers::run(&workspace),
         Choice::Tidy(options) => tidy::run(&workspace, &options),
+        Choice::Deny => deny::run(&workspace),
         Choice::Messages => messages::run(&workspace),
         Choice::Test(options) => test::run(&workspace, &options),
         Choice::Golden(options) => golden::run(&workspace, &options),

@@ -3,6 +3,7 @@
 //! Every step runs, also after one that failed, so that one run tells all; then a summary.
 
 use crate::clients;
+use crate::deny;
 use crate::layers;
 use crate::process;
 use crate::prove;
@@ -63,6 +64,7 @@ fn own_steps(workspace: &Workspace) -> Vec<Step<'_>> {
             cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]),
         ),
         ("tests", cargo(&["test", "--workspace", "--locked"])),
+        ("deny", Box::new(|| deny::run(workspace))),
         ("kills", Box::new(|| prove::kills::short(workspace))),
         ("trace", Box::new(|| prove::trace::short(workspace))),
     ]

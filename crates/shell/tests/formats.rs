@@ -2,7 +2,7 @@
 //! and opens it once more, and CHECKDB finds nothing.
 //!
 //! `tests/formats/DATE` holds what the build of that day left: `clean` was closed, `killed` was
-//! ended by SIGKILL with changes behind its last checkpoint, open transactions and an open snapshot.
+//! ended by SIGKILL with changes behind its last checkpoint, open transactions, an open snapshot.
 //! `check.sql` must say of each exactly what the build that made it said (`NAME.out`).
 
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
