@@ -160,7 +160,21 @@ impl Connection for EchoSession {
     }
 }
 
-fn start(encryption: Strictness) -> Server {
+/// A server on the loopback before an engine.
+pub(crate) struct Engineered(Server);
+
+impl Engineered {
+    /// Starts one that offers encryption.
+    pub(crate) fn start(engine: Arc<dyn Engine>) -> Engineered {
+        Engineered(start(Strictness::Offered, engine))
+    }
+}
+
+fn echo(encryption: Strictness) -> Server {
+    start(encryption, Arc::new(Echo { next: AtomicI16::new(0) }))
+}
+
+fn start(encryption: Strictness, engine: Arc<dyn Engine>) -> Server {
     let pem = Certificate::self_signed_pem(&["localhost".to_owned()]).expect("a certificate");
     let certificate = Certificate::from_pem(pem.as_bytes()).expect("its own PEM");
     let options = Options {
@@ -170,7 +184,6 @@ fn start(encryption: Strictness) -> Server {
         request_bytes_max: 1 << 20,
         ..Options::default()
     };
-    let engine = Arc::new(Echo { next: AtomicI16::new(0) });
     Server::start(engine, options, certificate).expect("a free port")
 }
 
@@ -179,8 +192,8 @@ fn server(forced: bool) -> &'static Server {
     static OFFERED: OnceLock<Server> = OnceLock::new();
     static FORCED: OnceLock<Server> = OnceLock::new();
     match forced {
-        false => OFFERED.get_or_init(|| start(Strictness::Offered)),
-        true => FORCED.get_or_init(|| start(Strictness::Forced)),
+        false => OFFERED.get_or_init(|| echo(Strictness::Offered)),
+        true => FORCED.get_or_init(|| echo(Strictness::Forced)),
     }
 }
 
@@ -189,7 +202,16 @@ fn server(forced: bool) -> &'static Server {
 /// # Panics
 /// When the server neither answers nor closes for long.
 pub(crate) fn converse(forced: bool, bytes: &[u8]) -> Vec<u8> {
-    let mut socket = connect(server(forced).address());
+    talk(server(forced), bytes)
+}
+
+/// The same with the server of another engine.
+pub(crate) fn converse_with(engine: &Engineered, bytes: &[u8]) -> Vec<u8> {
+    talk(&engine.0, bytes)
+}
+
+fn talk(server: &Server, bytes: &[u8]) -> Vec<u8> {
+    let mut socket = connect(server.address());
     socket.set_read_timeout(Some(SILENCE_MAX)).expect("a time above zero");
     // A server that has closed already is right to: what it said before is still read.
     let _ = socket.write_all(bytes);

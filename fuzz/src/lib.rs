@@ -21,6 +21,7 @@ mod memory;
 mod mutate;
 mod page_bytes;
 mod redo;
+mod table_values;
 mod text;
 mod values;
 mod wire;
@@ -59,6 +60,13 @@ pub const TARGETS: &[Target] = &[
         bytes_max: 8 << 10,
         run: wire::run_request,
         seeds: wire::request_seeds,
+    },
+    Target {
+        name: "tvp",
+        crates: &["tds"],
+        bytes_max: 4 << 10,
+        run: table_values::run,
+        seeds: table_values::seeds,
     },
     Target {
         name: "tsql",

@@ -56,15 +56,22 @@ pub(crate) fn run_request(data: &[u8]) {
         let mut sent = logged_in();
         sent.extend_from_slice(stream);
         let answer = converse(false, &sent);
-        assert!(understood(&answer) > 0, "a login is answered");
+        assert!(!answer.is_empty(), "a login is answered");
+        understood(&answer);
     }
 }
 
-/// How many messages an answer has, all of them whole.
-fn understood(answer: &[u8]) -> usize {
+/// An error of an answer; a message that is none has the number 0.
+pub(crate) struct SqlErrorFacts {
+    pub(crate) number: i32,
+    pub(crate) text: String,
+}
+
+/// The errors of an answer, whose messages and tokens are all whole.
+pub(crate) fn understood(answer: &[u8]) -> Vec<SqlErrorFacts> {
     let mut packets = PacketAssembler::new(usize::MAX);
     packets.feed(answer);
-    let mut messages = 0;
+    let (mut messages, mut errors) = (0, Vec::new());
     while let Some(message) = packets.next_message().expect("the server's packets are sound") {
         assert_eq!(message.kind, PacketType::Response);
         messages += 1;
@@ -74,10 +81,14 @@ fn understood(answer: &[u8]) -> usize {
         }
         let mut reader = ResponseReader::new();
         reader.feed(&message.payload);
-        while reader.next_token().expect("the server's tokens are sound").is_some() {}
+        while let Some(token) = reader.next_token().expect("the server's tokens are sound") {
+            if let Token::Error(notice) = token {
+                errors.push(SqlErrorFacts { number: notice.number, text: notice.text });
+            }
+        }
         assert!(reader.is_empty(), "a message ends between tokens");
     }
-    messages
+    errors
 }
 
 /// The stream as packets, whole or in two pieces.
@@ -324,7 +335,7 @@ fn again(token: &Token, out: &mut Vec<u8>) {
     }
 }
 
-fn packets(kind: PacketType, payload: Vec<u8>) -> Vec<u8> {
+pub(crate) fn packets(kind: PacketType, payload: Vec<u8>) -> Vec<u8> {
     let mut out = Vec::new();
     frame(kind, PacketStatus::default(), 4096, payload, &mut out);
     out
@@ -362,7 +373,7 @@ fn login(version: u32, database: &str) -> Vec<u8> {
 }
 
 /// A greeting and a login without encryption.
-fn logged_in() -> Vec<u8> {
+pub(crate) fn logged_in() -> Vec<u8> {
     [prelogin(Encryption::NotSupported), login(0x7400_0004, "")].concat()
 }
 

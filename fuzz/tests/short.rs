@@ -45,7 +45,7 @@ fn every_target_has_its_test() {
     let tried: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
     assert_eq!(
         tried,
-        ["tds_login", "tds_request", "tsql", "xml", "page", "log", "redo", "database"]
+        ["tds_login", "tds_request", "tvp", "tsql", "xml", "page", "log", "redo", "database"]
     );
 }
 
@@ -57,6 +57,11 @@ fn any_stream_before_login_is_answered_or_refused() {
 #[test]
 fn any_stream_after_login_is_answered_or_refused() {
     try_all("tds_request");
+}
+
+#[test]
+fn any_table_of_a_call_is_taken_or_refused() {
+    try_all("tvp");
 }
 
 #[test]

@@ -1,0 +1,4 @@
+//! Target `tvp` for libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz::run("tvp", data));
