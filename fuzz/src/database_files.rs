@@ -239,7 +239,8 @@ fn use_it(disk: &Arc<MemoryDisk>, files: &Files) -> bool {
     let env = environment(Arc::clone(disk));
     match Database::open(&env, DatabaseId(5), NAME, files, &sizing()) {
         Err(e) => {
-            assert!(e.number() > 0 && !e.text().is_empty(), "{e}");
+            assert!(e.sql().number() > 0 && !e.sql().text().is_empty(), "{e:?}");
+            look_at_it(disk, files);
             false
         }
         Ok((database, _)) => {
@@ -251,6 +252,22 @@ fn use_it(disk: &Arc<MemoryDisk>, files: &Files) -> bool {
             undone && report.is_clean() && checkpointed && closed
         }
     }
+}
+
+/// What cannot be opened is looked at in an emergency, if its first pages can be read: its files
+/// stay as they are.
+fn look_at_it(disk: &Arc<MemoryDisk>, files: &Files) {
+    let env = environment(Arc::clone(disk));
+    let bytes = || [&files.data, &files.log].map(|path| disk.copy(path));
+    let before = bytes();
+    if let Ok((database, _)) = Database::open_emergency(&env, DatabaseId(5), NAME, files, &sizing())
+    {
+        let report = database.check();
+        let _ = format!("{report:?}");
+        assert!(database.checkpoint(false).is_err(), "nothing is written");
+        assert!(database.close(Vec::new()).is_ok());
+    }
+    assert!(before == bytes(), "an emergency leaves the files as they are");
 }
 
 /// The files as they were, and single changes of each sort.

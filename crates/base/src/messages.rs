@@ -409,6 +409,7 @@ messages! {
     INDEX_DISABLED_WITH_CLUSTERED = 3750, 10, "Warning: Index '{0}' on table '{1}' was disabled as a result of disabling the clustered index on the table.";
     COMMIT_NO_BEGIN = 3902, 16, "The COMMIT TRANSACTION request has no corresponding BEGIN TRANSACTION.";
     CANNOT_ROLLBACK_NO_SAVEPOINT = 3903, 16, "The ROLLBACK TRANSACTION request has no corresponding BEGIN TRANSACTION.";
+    EMERGENCY = 3908, 16, "Could not run BEGIN TRANSACTION in database '{0}' because the database is in emergency mode or is damaged and must be restarted.";
     ROLLBACK_IN_INSERT_EXEC = 3915, 16, "Cannot use the ROLLBACK statement within an INSERT-EXEC statement.";
     COMMIT_IN_INSERT_EXEC = 3916, 16, "Cannot use the COMMIT statement within an INSERT-EXEC statement unless BEGIN TRANSACTION is used first.";
     NEEDS_USER_TRANSACTION = 3918, 16, "The statement or function must be executed in the context of a user transaction.";

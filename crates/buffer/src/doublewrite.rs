@@ -4,10 +4,14 @@
 //! of the batch, then their sealed copies. The homes of a batch are durable before the area is
 //! reused, so a torn home always has its copy in the last batch, and a copy in the last batch is
 //! always what was last written home.
+//!
+//! The header says, too, where the durable log ended when the batch was written: beyond every page
+//! that is home. A log that ends before is damaged (`wal/src/found.rs`). In headers of builds before
+//! there is 0.
 
 use crate::BufferError;
 use base::limits::PAGE_BYTES;
-use base::{AllocUnitId, DatabaseId, PageId};
+use base::{AllocUnitId, DatabaseId, Lsn, PageId};
 use os::disk::File;
 use os::vm::AlignedBuffer;
 use page::{PageBytes, PageKind, PageMut, at};
@@ -21,6 +25,7 @@ pub const DOUBLEWRITE_PAGES: u32 = 32;
 
 const COUNT_AT: usize = at::BODY;
 const IDS_AT: usize = at::BODY + 8;
+const LOG_END_AT: usize = IDS_AT + 8 * DOUBLEWRITE_PAGES as usize;
 const OFFSET: u64 = DOUBLEWRITE_FIRST_PAGE as u64 * PAGE_BYTES as u64;
 const HEADER_ID: PageId = PageId::new(1, DOUBLEWRITE_FIRST_PAGE);
 
@@ -33,8 +38,14 @@ impl Doublewrite {
         Doublewrite { file }
     }
 
-    /// Makes a batch durable. `buffer` is a page for the header and then the sealed copies.
-    pub(crate) fn write(&mut self, buffer: &mut [u8], ids: impl Iterator<Item = PageId>) {
+    /// Makes a batch durable. `buffer` is a page for the header and then the sealed copies; the
+    /// durable log ends at `log_end`.
+    pub(crate) fn write(
+        &mut self,
+        buffer: &mut [u8],
+        ids: impl Iterator<Item = PageId>,
+        log_end: Lsn,
+    ) {
         assert_eq!(buffer.len() % PAGE_BYTES, 0, "whole pages");
         let (header, copies) = buffer.split_at_mut(PAGE_BYTES);
         let header: &mut PageBytes = header.try_into().expect("the header is a page");
@@ -53,6 +64,7 @@ impl Doublewrite {
             header[at + 4..at + 6].copy_from_slice(&id.file.0.to_le_bytes());
         }
         assert_eq!(listed, n, "each copy is named");
+        header[LOG_END_AT..LOG_END_AT + 8].copy_from_slice(&log_end.0.to_le_bytes());
         page::seal(header);
         debug_assert!(page::verify(header, HEADER_ID), "restore will find the batch");
         debug_assert_eq!(u32_at(header, COUNT_AT) as usize, n, "and all of its copies");
@@ -74,6 +86,19 @@ fn listed_id(header: &[u8], i: usize) -> PageId {
     let at = IDS_AT + 8 * i;
     debug_assert!(at + 6 <= header.len(), "the list lies within its page");
     PageId::new(u16::from_le_bytes([header[at + 4], header[at + 5]]), u32_at(header, at))
+}
+
+/// Where the durable log ended when the last batch was written, as the area in file 1 says; zero
+/// where there was none yet, or its header is torn.
+///
+/// # Errors
+/// The operating system's.
+pub fn log_end_of(first: &dyn File) -> std::io::Result<Lsn> {
+    let mut header = AlignedBuffer::new(PAGE_BYTES);
+    first.read_at(&mut header, OFFSET)?;
+    let header: &PageBytes = header[..].try_into().expect("the header is a page");
+    let end = header[LOG_END_AT..LOG_END_AT + 8].first_chunk().expect("eight bytes are eight");
+    Ok(if page::verify(header, HEADER_ID) { Lsn(u64::from_le_bytes(*end)) } else { Lsn::ZERO })
 }
 
 /// Repairs torn homes from the last batch, before redo; returns the pages repaired.

@@ -69,6 +69,13 @@ impl<'a> WriteGuard<'a> {
         PageView(self.slot.address().bytes())
     }
 
+    /// The page with its latch, which the caller gives back.
+    pub(crate) fn keep_latch(self) -> PageSlot<'a> {
+        let slot = self.slot;
+        std::mem::forget(self);
+        slot
+    }
+
     /// Lets others read, too.
     pub fn downgrade(self) -> ReadGuard<'a> {
         let slot = self.slot;

@@ -27,7 +27,9 @@ mod writer;
 
 pub use change::{Change, PageRef, Undo};
 pub use checkpoint::FlushedTo;
-pub use doublewrite::{DOUBLEWRITE_FIRST_PAGE, DOUBLEWRITE_PAGES, restore as restore_torn_pages};
+pub use doublewrite::{
+    DOUBLEWRITE_FIRST_PAGE, DOUBLEWRITE_PAGES, log_end_of, restore as restore_torn_pages,
+};
 pub use error::BufferError;
 pub use guard::{ReadGuard, WriteGuard};
 pub use pages::{Pages, PagesOptions};

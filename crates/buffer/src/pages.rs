@@ -14,7 +14,7 @@ use os::counters::{Counters, Event};
 use os::disk::File;
 use os::wait::{WaitKind, timed};
 use page::{PageMut, PageView};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use wal::{GroupView, Log, PageOp, RedoTable};
 
@@ -40,6 +40,8 @@ pub(crate) struct PageFile {
     pub(crate) name: String,
     pub(crate) file: Arc<dyn File>,
     pub(crate) writer: Arc<Writer>,
+    /// No page of it comes into memory any more (`pool.rs`, invariant 4).
+    pub(crate) closed: AtomicBool,
     segments: Box<[OnceLock<Segment>]>,
 }
 
@@ -169,6 +171,7 @@ impl Pages {
                 name: name.to_owned(),
                 file: Arc::clone(&file),
                 writer: Arc::clone(&self.writer),
+                closed: AtomicBool::new(false),
                 segments: (0..SEGMENTS_MAX).map(|_| OnceLock::new()).collect(),
             })
         });
@@ -391,6 +394,7 @@ impl Pages {
             if let Err(e) = self.redo.apply(&op, guard.bytes_mut()) {
                 // Half a group must never go home: the page's memory is wrong, its disk is not.
                 guard.recovery_clear();
+                self.forget_page(guard);
                 return Err(self.corrupt(id, e.0));
             }
         }
@@ -405,7 +409,7 @@ impl Pages {
         debug_assert!(!state::is_resident(slot.state()), "a page has one frame");
         let clean = slot.recovery_lsn().load(Relaxed) == 0;
         assert!(clean, "a page that differs from the disk is in memory");
-        self.pool.take_frame(slot.file.number, slot.id.page).inspect_err(|_| {
+        self.pool.take_frame(slot.file, slot.id.page).inspect_err(|_| {
             state::unlatch_exclusive(slot.state(), 0, 0);
         })
     }
@@ -448,7 +452,7 @@ impl Pages {
         Ok(())
     }
 
-    /// Takes all pages out of memory, dirty or not, and closes the files. Nobody uses them.
+    /// Takes all pages out of memory, dirty or not, and closes the files.
     pub fn close(&self) {
         for file in self.files.iter().filter_map(OnceLock::get) {
             self.pool.forget(file);

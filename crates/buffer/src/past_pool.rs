@@ -107,6 +107,15 @@ impl Pages {
         1 + tried.count() as u32
     }
 
+    /// Takes a page out of memory whose bytes are worth nothing; a copy on its way home is left
+    /// to its writer.
+    pub(crate) fn forget_page(&self, guard: crate::guard::WriteGuard<'_>) {
+        let slot = guard.keep_latch();
+        if self.forget_latched(slot.file, slot.id.page, &Latched::Resident) {
+            state::unlatch_exclusive(slot.state(), 0, REFERENCED);
+        }
+    }
+
     /// Forgets what the pool has of a latched page; lets it go when a copy is on its way home.
     fn forget_latched(&self, file: &PageFile, page: u32, latched: &Latched) -> bool {
         let word = file.state(page);

@@ -10,6 +10,9 @@
 //!  1. Pages in memory <= frames, always.
 //!  2. A frame names a page exactly while that page is RESIDENT or being brought in.
 //!  3. Nothing is written, and no page is waited for, while the list of files is held.
+//!  4. A file that is closed gets no frame any more: who has put its page's name into one looks
+//!     then whether it is closed, and who closes it looks at the frames then. One of the two sees
+//!     the other.
 
 use crate::BufferError;
 use crate::pages::PageFile;
@@ -22,12 +25,15 @@ use os::counters::Counters;
 use os::memory::{Memory, Reservation};
 use os::sync::{Mutex, RwLock};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::{AtomicU64, AtomicUsize};
 
 /// Frames that one sweep tries to free.
 const EVICT_BATCH: usize = 64;
 /// Dirty pages that end a sweep: two batches of the writer, so that each sync is worth its while.
 const DIRTY_BATCH: usize = 2 * BATCH_PAGES;
+/// How often it is looked whether a page's last copy has come home.
+const HOME_POLL_NS: u64 = 50_000;
 
 /// A page in memory, as sys.dm_os_buffer_descriptors shows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -128,7 +134,7 @@ impl Pool {
     /// A free frame, if there is one, for a page that its caller holds exclusively.
     fn pop_free(&self, number: u16, page: u32) -> Option<u32> {
         let frame = self.free.lock().pop()?;
-        let before = self.frames[frame as usize].swap(frame_word(number, page), Relaxed);
+        let before = self.frames[frame as usize].swap(frame_word(number, page), SeqCst);
         assert_eq!(before, 0, "a free frame names no page (rule 5)");
         Some(frame)
     }
@@ -146,8 +152,24 @@ impl Pool {
         file
     }
 
-    /// Takes a file's pages out of memory and forgets it; nobody uses it any more.
+    /// Takes a file's pages out of memory and forgets it. Who still uses it, against the rules of
+    /// its owner, has what he has latched until he lets it go, and then is refused.
     pub(crate) fn forget(&self, file: &PageFile) {
+        file.closed.store(true, SeqCst);
+        let left = |f: &AtomicU64| f.load(SeqCst) >> 32 == frame_word(file.number, 0) >> 32;
+        let mut rounds = 0;
+        while self.frames.iter().any(left) {
+            if rounds > 0 {
+                os::task::sleep_ns(HOME_POLL_NS);
+            }
+            self.empty_frames_of(file);
+            rounds += 1;
+        }
+        let was = self.files.write()[usize::from(file.number)].take();
+        assert!(was.is_some_and(|f| f.number == file.number), "a file is closed once");
+    }
+
+    fn empty_frames_of(&self, file: &PageFile) {
         for (i, frame) in self.frames.iter().enumerate() {
             let word = frame.load(Relaxed);
             if word == 0 || word >> 32 != frame_word(file.number, 0) >> 32 {
@@ -156,8 +178,13 @@ impl Pool {
             let page = word as u32;
             let latched = state::latch_exclusive(file.state(page));
             reads::forget_untold();
-            if matches!(latched, Latched::Absent) || frame.load(Relaxed) != word {
-                // The lazy writer evicted it meanwhile; the frame may hold another page now.
+            let is_on_its_way = file.state(page).load(Relaxed) & WRITING != 0;
+            if matches!(latched, Latched::Absent)
+                || frame.load(Relaxed) != word
+                || (is_on_its_way && !os::sched::crashed())
+            {
+                // The lazy writer evicted it meanwhile, and the frame may hold another page now;
+                // or somebody who needs room writes it, and has yet to say that it is home.
                 state::unlatch_exclusive(file.state(page), 0, 0);
                 continue;
             }
@@ -168,17 +195,16 @@ impl Pool {
             state::unlatch_exclusive(file.state(page), 0, RESIDENT | WRITING);
             self.put_free(i as u32);
         }
-        let left = |f: &AtomicU64| f.load(Relaxed) >> 32 == frame_word(file.number, 0) >> 32;
-        assert!(!self.frames.iter().any(left), "no frame names a page of a closed file");
-        let was = self.files.write()[usize::from(file.number)].take();
-        assert!(was.is_some_and(|f| f.number == file.number), "a file is closed once");
     }
 
     /// A frame for a page that its caller holds exclusively.
-    pub(crate) fn take_frame(&self, number: u16, page: u32) -> Result<u32, BufferError> {
+    pub(crate) fn take_frame(&self, file: &PageFile, page: u32) -> Result<u32, BufferError> {
         for attempt in 0..200 {
-            if let Some(frame) = self.pop_free(number, page) {
+            if let Some(frame) = self.try_take_frame(file, page) {
                 return Ok(frame);
+            }
+            if file.closed.load(SeqCst) {
+                return Err(file.io_error("read", page, &std::io::Error::other("it is closed")));
             }
             if self.evict(EVICT_BATCH) == 0 && attempt > 2 {
                 os::task::sleep_ns(100_000 << attempt.min(6));
@@ -187,9 +213,16 @@ impl Pool {
         Err(BufferError::NoFrames)
     }
 
-    /// A frame for a page that its caller holds exclusively, if there is one without waiting.
-    pub(crate) fn try_take_frame(&self, number: u16, page: u32) -> Option<u32> {
-        self.pop_free(number, page)
+    /// A frame for a page that its caller holds exclusively, if there is one without waiting, and
+    /// the file is open.
+    pub(crate) fn try_take_frame(&self, file: &PageFile, page: u32) -> Option<u32> {
+        let frame = self.pop_free(file.number, page)?;
+        if file.closed.load(SeqCst) {
+            // Invariant 4.
+            self.return_frame(frame, file.number, page);
+            return None;
+        }
+        Some(frame)
     }
 
     /// Gives a frame back that was taken for a page that could not be brought in.

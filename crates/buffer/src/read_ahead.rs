@@ -127,7 +127,7 @@ impl Pages {
                 let writing = file.state(page).load(Relaxed) & WRITING != 0;
                 debug_assert!(!writing, "rule 4: a page on its way home stays in memory");
                 debug_assert_eq!(file.recovery_lsn(page).load(Relaxed), 0, "nor is it dirty");
-                let frame = self.pool.try_take_frame(file.number, page);
+                let frame = self.pool.try_take_frame(file, page);
                 if frame.is_none() {
                     state::unlatch_exclusive(file.state(page), 0, 0);
                 }

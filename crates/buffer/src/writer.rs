@@ -209,7 +209,8 @@ impl Writer {
             assert_eq!(area.is_some(), self.durable, "rule 2: homes that survive have copies");
             if let Some(area) = area.as_mut().filter(|_| !self.mutations.skip_doublewrite()) {
                 let ids = batch.pages.iter().map(|(f, page)| PageId { file: f.id, page: *page });
-                area.write(&mut batch.buffer[..(n + 1) * PAGE_BYTES], ids);
+                let log_end = self.log.end_to_tell();
+                area.write(&mut batch.buffer[..(n + 1) * PAGE_BYTES], ids, log_end);
             }
             self.write_home(batch);
         }

@@ -180,6 +180,7 @@ impl Opened {
             space,
             hobts,
             survives,
+            emergency: false,
         })
     }
 }

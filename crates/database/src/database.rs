@@ -93,6 +93,8 @@ pub struct Database {
     /// Losers that are undone while it is in use.
     pub(crate) put_off: Mutex<Vec<PutOffWork>>,
     pub(crate) survives: bool,
+    /// It is read, never written (`emergency.rs`).
+    pub(crate) emergency: bool,
     pub(crate) stopping: Arc<Waiter>,
 }
 

@@ -4,7 +4,7 @@ use crate::clean;
 use crate::database::Database;
 use crate::open::durability;
 use crate::pace::Pace;
-use base::SqlResult;
+use base::{SqlError, SqlResult, messages};
 use catalog::{Changes, DatabaseOption};
 use os::clock::monotonic_ns;
 use os::task::JoinHandle;
@@ -26,8 +26,11 @@ impl Database {
     /// Takes a checkpoint; `clean` when the database is being closed.
     ///
     /// # Errors
-    /// The disk's.
+    /// The disk's; 3908 where it is open for emergencies.
     pub fn checkpoint(&self, clean: bool) -> SqlResult<Checkpointed> {
+        if self.emergency {
+            return Err(SqlError::new(messages::EMERGENCY, &[&self.home.name()]));
+        }
         let _one = self.checkpointing.lock();
         let home = Arc::clone(&self.home);
         let done = recovery::checkpoint(
@@ -41,7 +44,11 @@ impl Database {
     }
 
     /// Starts the log writer and the checkpointer; they end when the database is closed.
+    /// One that is open for emergencies has none.
     pub fn start_workers(self: &Arc<Self>) -> Vec<JoinHandle<()>> {
+        if self.emergency {
+            return Vec::new();
+        }
         let name = self.home.name();
         let mut tasks = Vec::new();
         let database = Arc::clone(self);
@@ -146,6 +153,10 @@ impl Database {
         for task in workers {
             // A worker that panicked has said so; closing goes on.
             let _ = task.join();
+        }
+        if self.emergency {
+            self.pages.close();
+            return Ok(());
         }
         // Stopped: what is left of it is the next start's.
         self.undo_put_off();

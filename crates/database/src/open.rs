@@ -17,22 +17,23 @@ use crate::files;
 use crate::hobts::OpenHobts;
 use crate::losers::{OpenDeeds, undo_alone};
 use crate::redo_table::redo_table;
-use base::{DatabaseId, FileId, SqlError, SqlResult, messages};
-use buffer::{Pages, PagesOptions, restore_torn_pages};
+use base::{DatabaseId, FileId, Lsn, SqlError, SqlResult, messages};
+use buffer::{BufferError, Pages, PagesOptions, log_end_of, restore_torn_pages};
 use catalog::{DatabaseOptions, Identities, Publisher};
 use os::clock::monotonic_ns;
-use os::disk::OpenHow;
+use os::disk::{File, OpenHow};
 use os::latch::LatchClass;
 use os::sync::{Mutex, RwLock};
 use os::wait::Waiter;
-use recovery::Redone;
+use recovery::{RecoveryError, Redone};
 use space::{Space, read_file_facts};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use txn::Begin;
 use types::Collation;
-use wal::{Log, LogOptions, kinds};
+use wal::{FoundLog, LogOptions, WalError, kinds};
 use work::{
     DelayedDurability, Engine, Home, STATEMENT_VERSIONS, SnapshotState, TRANSACTION_VERSIONS,
 };
@@ -48,6 +49,9 @@ pub struct RecoveryReport {
     pub undone: usize,
     /// Transactions that are rolled back while the database is in use.
     pub put_off: usize,
+    /// Where the log ends, where the database was opened for emergencies and has one that can be
+    /// read.
+    pub stopped_at: Option<Lsn>,
     /// Time of the doublewrite restore.
     pub restore_ns: u64,
     /// Time of undo before anybody came.
@@ -66,43 +70,149 @@ pub(crate) struct Opened {
     pub(crate) space: Arc<Space>,
     pub(crate) hobts: Arc<OpenHobts>,
     pub(crate) survives: bool,
+    pub(crate) emergency: bool,
 }
 
-fn inaccessible(name: &str, file: &std::path::Path, e: &dyn std::fmt::Display) -> SqlError {
-    let why = format!("{name}' (file '{}': {e}), '", file.display());
-    SqlError::new(messages::DATABASE_INACCESSIBLE, &[&why])
+/// Why a database was not opened.
+#[derive(Clone, Debug)]
+pub enum OpenError {
+    /// A file is missing, cannot be read, or is not that of the database: recovery never began.
+    Pending(SqlError),
+    /// The log or what it says of the pages is damaged: recovery cannot be done. A log that is
+    /// judged so was not written, nor were pages.
+    Suspect {
+        /// Where the log is damaged, if that is what is wrong; zero where its headers are.
+        at: Option<Lsn>,
+        /// For the error log.
+        why: String,
+        /// For users.
+        error: SqlError,
+    },
+}
+
+impl OpenError {
+    /// A file that cannot be used.
+    pub(crate) fn file(name: &str, path: &Path, e: &dyn std::fmt::Display) -> OpenError {
+        let why = format!("{name}' (file '{}': {e}), '", path.display());
+        OpenError::Pending(SqlError::new(messages::DATABASE_INACCESSIBLE, &[&why]))
+    }
+
+    /// What is wrong with a log.
+    pub(crate) fn of_log(name: &str, path: &Path, e: WalError) -> OpenError {
+        match e.damaged_at() {
+            Some(at) => {
+                let why = format!("file '{}': {e}", path.display());
+                OpenError::Suspect { at: Some(at), why, error: e.into_sql(name) }
+            }
+            None => OpenError::file(name, path, &e),
+        }
+    }
+
+    /// Why redo was given up.
+    fn of_redo(name: &str, path: &Path, e: RecoveryError) -> OpenError {
+        match e {
+            RecoveryError::Log(e) => OpenError::of_log(name, path, e),
+            e => OpenError::from(e.into_sql(name)),
+        }
+    }
+
+    /// A page without which nothing can be read.
+    pub(crate) fn page(e: BufferError) -> OpenError {
+        OpenError::from(SqlError::from(e))
+    }
+
+    /// What users are told.
+    pub fn sql(&self) -> &SqlError {
+        match self {
+            OpenError::Pending(error) | OpenError::Suspect { error, .. } => error,
+        }
+    }
+}
+
+impl std::fmt::Display for OpenError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            OpenError::Pending(error) => write!(f, "{}", error.text()),
+            OpenError::Suspect { why, .. } => write!(f, "{why}"),
+        }
+    }
+}
+
+/// Whatever fails within recovery.
+impl From<SqlError> for OpenError {
+    fn from(error: SqlError) -> OpenError {
+        OpenError::Suspect { at: None, why: error.text().to_owned(), error }
+    }
+}
+
+impl From<OpenError> for SqlError {
+    fn from(e: OpenError) -> SqlError {
+        match e {
+            OpenError::Pending(error) | OpenError::Suspect { error, .. } => error,
+        }
+    }
+}
+
+/// The files of a database, judged before anything is written.
+struct Judged {
+    data: Arc<dyn File>,
+    found: FoundLog,
+}
+
+impl Judged {
+    fn of(env: &Environment, name: &str, files: &Files) -> Result<Judged, OpenError> {
+        let open = |path: &Path, direct| {
+            let opened = env.disk.open(path, OpenHow { create: false, direct });
+            opened.map_err(|e| OpenError::file(name, path, &e))
+        };
+        let (data, log_file) = (open(&files.data, true)?, open(&files.log, false)?);
+        let of_log = |e| OpenError::of_log(name, &files.log, e);
+        let found = FoundLog::find(log_file).map_err(of_log)?;
+        // The page that says so may be torn; it is asked again behind the restore.
+        if let Ok(facts) = read_file_facts(&*data, FileId(1)) {
+            belongs(name, files, &facts.family, &found)?;
+        }
+        let home = log_end_of(&*data).map_err(|e| OpenError::file(name, &files.data, &e))?;
+        found.must_reach(home).map_err(of_log)?;
+        Ok(Judged { data, found })
+    }
+}
+
+fn belongs(
+    name: &str,
+    files: &Files,
+    family: &[u8; 16],
+    found: &FoundLog,
+) -> Result<(), OpenError> {
+    match found.family() == *family {
+        true => Ok(()),
+        false => Err(OpenError::file(name, &files.log, &"it is the log of another database")),
+    }
 }
 
 impl Database {
     /// Opens a database and recovers it.
     ///
     /// # Errors
-    /// 945, 823, 824, 9003, 9004: what is wrong with its files. It stays closed.
+    /// What is wrong with its files. It stays closed.
     pub fn open(
         env: &Environment,
         id: DatabaseId,
         name: &str,
         files: &Files,
         sizing: &Sizing,
-    ) -> SqlResult<(Arc<Database>, RecoveryReport)> {
+    ) -> Result<(Arc<Database>, RecoveryReport), OpenError> {
         let began = monotonic_ns();
         let mut report = RecoveryReport::default();
-        let how = |direct| OpenHow { create: false, direct };
-        let open = |path: &std::path::Path, direct| {
-            env.disk.open(path, how(direct)).map_err(|e| inaccessible(name, path, &e))
-        };
-        let (data, log_file) = (open(&files.data, true)?, open(&files.log, false)?);
+        let Judged { data, found } = Judged::of(env, name, files)?;
         let all = BTreeMap::from([(1, Arc::clone(&data))]);
-        report.torn_pages = restore_torn_pages(id, &all)?.len();
+        report.torn_pages = restore_torn_pages(id, &all).map_err(OpenError::page)?.len();
         report.restore_ns = monotonic_ns() - began;
-        let facts =
-            read_file_facts(&*data, FileId(1)).map_err(|e| inaccessible(name, &files.data, &e))?;
+        let facts = read_file_facts(&*data, FileId(1))
+            .map_err(|e| OpenError::file(name, &files.data, &e))?;
+        belongs(name, files, &facts.family, &found)?;
         let options = LogOptions { durable: true, ..sizing.log };
-        let log = Log::open(log_file, options).map_err(|e| inaccessible(name, &files.log, &e))?;
-        if log.family() != facts.family {
-            let what = "it is the log of another database";
-            return Err(inaccessible(name, &files.log, &what));
-        }
+        let log = found.open(options).map_err(|e| OpenError::of_log(name, &files.log, e))?;
         let options = PagesOptions { database: id, durable: true };
         let pages = Pages::new(&env.pool, &log, &redo_table(), options);
         pages.attach(FileId(1), &files.data.to_string_lossy(), data);
@@ -123,7 +233,7 @@ impl Database {
         sizing: &Sizing,
         pages: &Arc<Pages>,
         report: &mut RecoveryReport,
-    ) -> SqlResult<Arc<Database>> {
+    ) -> Result<Arc<Database>, OpenError> {
         let log = Arc::clone(pages.log());
         let transactions = &env.engine.transactions;
         let (mut ghosts, mut deeds) = (GhostPages::default(), OpenDeeds::default());
@@ -137,14 +247,16 @@ impl Database {
                 sound &= transactions.raise_id(begin.id.0);
             }
         });
-        report.redone = redone.map_err(|e| e.into_sql(name))?;
+        report.redone = redone.map_err(|e| OpenError::of_redo(name, &files.log, e))?;
         if !sound {
-            return Err(SqlError::new(messages::LOG_CORRUPT, &[&name]));
+            return Err(SqlError::new(messages::LOG_CORRUPT, &[&name]).into());
         }
+        // Nothing that was read speaks against the log: from here on it is written.
+        log.go_on().map_err(|e| e.into_sql(name))?;
         let opened = Opened::wire(env, id, name, files, Arc::clone(pages), sizing, true)?;
-        opened.expect_versions(boot::read_xsn(pages)?);
+        opened.expect_versions(boot::read_xsn(pages).map_err(OpenError::page)?);
         ghosts.hand_to(&opened.home);
-        opened.hobts.enter_system(&boot::read_tables(pages)?);
+        opened.hobts.enter_system(&boot::read_tables(pages).map_err(OpenError::page)?);
         let parted = deeds.part(&log, &report.redone.losers);
         let (rows, others) = parted.map_err(|e| e.into_sql(name))?;
         let from = monotonic_ns();
@@ -200,6 +312,7 @@ impl Opened {
             recovered: AtomicBool::new(false),
             put_off: Mutex::default(),
             survives: self.survives,
+            emergency: self.emergency,
             stopping: Arc::new(Waiter::new()),
         });
         database.drops.enter(&loaded.dropped);

@@ -38,6 +38,9 @@ pub(crate) const SYSTEM: [(DatabaseId, &str); 4] =
 const PLANS_SHARE: usize = 8;
 const PLANS_BYTES_MIN: usize = 8 << 20;
 
+/// How long rollbacks go on when the engine stops.
+const UNDO_NS: u64 = 1_000_000_000;
+
 /// Threads of all parallel plans together.
 const WORKERS_MAX: usize = 512;
 
@@ -118,12 +121,19 @@ impl Instance {
         Ok(instance)
     }
 
+    /// The engine is about to stop: rollbacks go on for a moment, then what is left of them is the
+    /// next start's, so that nobody waits for long ones.
+    pub fn stops_soon(&self) {
+        self.engine().leave_undo_at(os::clock::monotonic_ns().saturating_add(UNDO_NS));
+    }
+
     /// Stops the engine: sessions are told to end, databases are closed with everything home.
     ///
     /// # Errors
     /// What could not be made durable; the next start recovers it.
     pub fn stop(&self) -> SqlResult<()> {
         self.write_log("Server", "Ghostlight stops.");
+        self.stops_soon();
         self.stopping.cancel(Cancelled::Shutdown);
         self.search_wanted.signal();
         for task in std::mem::take(&mut *self.workers.lock()) {

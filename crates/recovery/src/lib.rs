@@ -14,4 +14,4 @@ mod redo;
 
 pub use checkpoint::{CARRIED_BYTES_MAX, Checkpointed, carried_of, checkpoint};
 pub use error::RecoveryError;
-pub use redo::{Redone, redo};
+pub use redo::{Redone, redo, redo_what_fits};

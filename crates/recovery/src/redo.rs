@@ -25,6 +25,8 @@ pub struct Redone {
     pub pages: u64,
     /// Of these, pages that lacked the group.
     pub applied: u64,
+    /// Of these, pages that could not be read or do not fit their log, and were left as they are.
+    pub skipped: u64,
     /// Transactions that committed.
     pub committed: u64,
     /// Transactions that had rolled back.
@@ -47,16 +49,44 @@ pub fn redo(
     log: &Arc<Log>,
     pages: &Arc<Pages>,
     from: Lsn,
-    mut observer: impl FnMut(&RecordView<'_>),
+    observer: impl FnMut(&RecordView<'_>),
 ) -> Result<Redone, RecoveryError> {
+    let mut done = Redone { start: from, ..Redone::default() };
+    pass(log, pages, &mut done, false, observer)?;
+    Ok(done)
+}
+
+/// The same for a database that is damaged: pages that do not fit their log are left as they are,
+/// and where the log cannot be read it is at its end.
+pub fn redo_what_fits(
+    log: &Arc<Log>,
+    pages: &Arc<Pages>,
+    from: Lsn,
+    observer: impl FnMut(&RecordView<'_>),
+) -> Redone {
+    let mut done = Redone { start: from, ..Redone::default() };
+    if pass(log, pages, &mut done, true, observer).is_err() {
+        // Nobody knows what else would have come: no loser is undone.
+        done.skipped += 1;
+    }
+    done
+}
+
+fn pass(
+    log: &Arc<Log>,
+    pages: &Arc<Pages>,
+    done: &mut Redone,
+    leaves: bool,
+    mut observer: impl FnMut(&RecordView<'_>),
+) -> Result<(), RecoveryError> {
+    let from = done.start;
     assert!(from < log.next_lsn(), "redo begins within the log");
     let began = os::clock::monotonic_ns();
-    let mut done = Redone { start: from, ..Redone::default() };
     let mut analysis = Analysis::default();
     let mut reader = LogReader::new(log, from);
     let (mut touched, mut ahead) = (Vec::new(), Ahead::default());
     while reader.next_block(|group: &GroupView<'_>| {
-        redo_group(pages, group, (&mut touched, &mut ahead), &mut done)?;
+        redo_group(pages, group, (&mut touched, &mut ahead), leaves, done)?;
         for record in group.records {
             analysis.record(record)?;
             observer(record);
@@ -70,13 +100,14 @@ pub fn redo(
     let seen = |t: &TransactionChain| t.last <= done.end;
     assert!(done.losers.iter().all(seen), "a loser's records were read");
     done.redo_ns = os::clock::monotonic_ns().saturating_sub(began);
-    Ok(done)
+    Ok(())
 }
 
 fn redo_group(
     pages: &Pages,
     group: &GroupView<'_>,
     (touched, ahead): (&mut Vec<PageId>, &mut Ahead),
+    leaves: bool,
     done: &mut Redone,
 ) -> Result<(), RecoveryError> {
     assert!(done.end < group.end(), "the log is read in order");
@@ -88,7 +119,11 @@ fn redo_group(
     }
     for &page in touched.iter() {
         ahead.comes_to(pages, page);
-        done.applied += u64::from(pages.redo_group(page, group)?);
+        match pages.redo_group(page, group) {
+            Ok(applied) => done.applied += u64::from(applied),
+            Err(_) if leaves => done.skipped += 1,
+            Err(e) => return Err(e.into()),
+        }
     }
     assert!(touched.len() <= group.records.len(), "a record changes one page");
     done.end = group.end();

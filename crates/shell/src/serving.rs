@@ -52,6 +52,7 @@ pub(crate) fn serve(options: &ServeOptions) -> i32 {
         Ok((instance, server)) => {
             println!("Ghostlight listens on {}.", server.address());
             wait_for_signal();
+            instance.stops_soon();
             let ended = server.stop(STOP_WITHIN);
             match instance.stop() {
                 Ok(()) if ended => 0,
@@ -77,7 +78,6 @@ fn start(options: &ServeOptions) -> Result<(Arc<Instance>, Server), String> {
         LogWrites::Measured => None,
         LogWrites::Direct => Some(Way::Direct),
         LogWrites::Cached => Some(Way::Cached),
-        LogWrites::IoUring => Some(Way::Ring),
     };
     asked.into_iter().for_each(write_logs_by);
     let disk = Arc::new(RealDisk);
@@ -149,7 +149,11 @@ fn measure_disk(instance: Arc<Instance>, folder: PathBuf) {
             Ok(measured) => {
                 let by = |(way, ns): &(&str, u64)| format!(" {way} took {} us.", ns / 1000);
                 let took: String = measured.took.iter().map(by).collect();
-                format!("Log files in {of} are written by way of {}.{took}", measured.chosen)
+                let sync = match measured.sure {
+                    true => "",
+                    false => " An fdatasync follows each write there.",
+                };
+                format!("Log files in {of} are written by way of {}.{sync}{took}", measured.chosen)
             }
             Err(e) => format!("How log files in {of} are written best was not measured: {e}."),
         };

@@ -31,6 +31,14 @@ pub(crate) struct ClosedBlock {
     pub(crate) bytes: Arc<Buffer>,
 }
 
+impl ClosedBlock {
+    /// Where it ends: where a block behind it would be, if it were in the same VLF.
+    pub(crate) fn end(&self) -> Lsn {
+        let units = (self.bytes.len() / LOG_SECTOR_BYTES) as u32;
+        Lsn::new(self.lsn.vlf(), self.lsn.block() + units, 0)
+    }
+}
+
 pub(crate) struct Tail {
     pub(crate) block: Block,
     /// Closed and not yet handed to a flush.
@@ -111,10 +119,11 @@ impl Tail {
         self.spare.pop().unwrap_or_else(Buffer::new)
     }
 
-    /// Closes the open block, if it has records, and opens one with room for `bytes`.
-    pub(crate) fn next_block(&mut self, bytes: usize) {
+    /// Closes the open block, if it has records, and opens one with room for `bytes`. The durable
+    /// log ends at `durable`.
+    pub(crate) fn next_block(&mut self, bytes: usize, durable: Lsn) {
         assert!(bytes <= crate::group::GROUP_BYTES_MAX, "rule 1: a group fits a block");
-        let mut at = self.close_block();
+        let mut at = self.close_block(durable);
         // A flush (0 bytes) leaves an empty block even where it has no room.
         if bytes > 0 && bytes + BLOCK_HEADER_BYTES > self.room_in_vlf(at.block()) {
             self.enter_next_vlf();
@@ -126,22 +135,22 @@ impl Tail {
     }
 
     /// Goes on in the next VLF, whatever room is left in this one, which has a block.
-    pub(crate) fn leave_vlf(&mut self) {
-        let at = self.close_block();
+    pub(crate) fn leave_vlf(&mut self, durable: Lsn) {
+        let at = self.close_block(durable);
         assert!(at > self.current().first_block(), "the chain goes on from a block of this VLF");
         self.enter_next_vlf();
         self.open_block(self.current().first_block());
     }
 
     /// Closes the open block, if it has records, and says where the next one begins.
-    fn close_block(&mut self) -> Lsn {
+    fn close_block(&mut self, durable: Lsn) -> Lsn {
         let at = self.block.lsn;
         if self.block.is_empty() {
             return at;
         }
         // First: without memory for the next block nothing has changed.
         let buffer = self.buffer();
-        self.previous_checksum = self.block.close(self.previous_checksum);
+        self.previous_checksum = self.block.close(self.previous_checksum, durable);
         let unit = at.block() + (self.block.bytes.len() / LOG_SECTOR_BYTES) as u32;
         let fresh = Block { lsn: at, bytes: buffer, count: 0 };
         let full = std::mem::replace(&mut self.block, fresh);
@@ -212,7 +221,8 @@ impl Log {
             let began = tail.hold_begins();
             let closes = !tail.open_block_has_room(group.bytes.len(), group.count);
             if closes {
-                tail.next_block(group.bytes.len());
+                let told = self.end_for(&tail);
+                tail.next_block(group.bytes.len(), told);
                 self.publish_free(&tail);
             }
             let first = tail.block.next_lsn();

@@ -10,8 +10,10 @@
 //! | 16 | 4 | bytes used, header included |
 //! | 20 | 4 | checksum of the block before (rule 4: the chain) |
 //! | 24 | 4 | checksum of this block, this field taken as zero |
-//! | 28 | 4 | reserved |
+//! | 28 | 4 | where the durable log ended when the block was closed: how many VLFs before, 12 bits, and offset there in 512-byte units, 20 bits; 0 = not said |
 //! | 32 | | records, each led by its length |
+//!
+//! Blocks of builds before the field have 0 in it.
 
 use crate::record::RecordView;
 use base::Lsn;
@@ -23,6 +25,10 @@ pub(crate) const BLOCK_HEADER_BYTES: usize = 32;
 /// Records of a block at most: the LSN after the last one is still of the same block.
 pub(crate) const RECORDS_MAX: usize = Lsn::SLOT_MAX as usize - 1;
 const MAGIC: u32 = 0x3142_4C47;
+/// Of the field for the durable log's end; an LSN has as many for a block.
+const OFFSET_BITS: u32 = 20;
+const VLFS_BEHIND_MAX: u32 = (1 << (32 - OFFSET_BITS)) - 1;
+const _: () = assert!(Lsn::BLOCK_MAX >> OFFSET_BITS == 0, "an offset fits its bits");
 
 /// The bytes of a block in memory: room for the longest, at a multiple of what a disk transfers.
 /// Without memory for one the process stops: half a step of the log's tail cannot be taken back.
@@ -88,6 +94,14 @@ fn checksum(bytes: &[u8]) -> u32 {
     crc32c::crc32c_append(crc32c::crc32c_append(front, &[0; 4]), &bytes[28..])
 }
 
+/// The durable log's end as the header of a block has it.
+fn end_word(block: Lsn, durable_end: Lsn) -> u32 {
+    debug_assert!(durable_end <= block, "what is durable was closed before");
+    let behind = block.vlf().checked_sub(durable_end.vlf());
+    let behind = behind.filter(|n| *n <= VLFS_BEHIND_MAX && durable_end != Lsn::ZERO);
+    behind.map_or(0, |n| n << OFFSET_BITS | durable_end.block())
+}
+
 impl Block {
     /// An empty block at a place.
     pub(crate) fn open(lsn: Lsn, buffer: Buffer) -> Block {
@@ -133,7 +147,8 @@ impl Block {
     }
 
     /// Fills the header and pads to whole units; returns the checksum for the next block.
-    pub(crate) fn close(&mut self, previous_checksum: u32) -> u32 {
+    /// `durable_end` is where the durable log ends.
+    pub(crate) fn close(&mut self, previous_checksum: u32, durable_end: Lsn) -> u32 {
         assert!(self.count > 0, "a block without records is not written");
         assert!(self.bytes.len() <= LOG_BLOCK_BYTES_MAX, "60 KB at most");
         let (units, used) = (self.units(), self.bytes.len() as u32);
@@ -145,6 +160,7 @@ impl Block {
         b[14..16].copy_from_slice(&self.count.to_le_bytes());
         b[16..20].copy_from_slice(&used.to_le_bytes());
         b[20..24].copy_from_slice(&previous_checksum.to_le_bytes());
+        b[28..32].copy_from_slice(&end_word(self.lsn, durable_end).to_le_bytes());
         let sum = checksum(b);
         b[24..28].copy_from_slice(&sum.to_le_bytes());
         b.resize(units as usize * LOG_SECTOR_BYTES);
@@ -176,6 +192,11 @@ impl<'a> BlockView<'a> {
         if units as usize * LOG_SECTOR_BYTES <= LOG_BLOCK_BYTES_MAX { units } else { 0 }
     }
 
+    /// The VLF that a block at the start of `sector` claims to be of; 0 when it is none.
+    pub(crate) fn claimed_vlf(sector: &[u8; LOG_SECTOR_BYTES]) -> u32 {
+        if u32_at(sector, 0) == MAGIC { u32_at(sector, 4) } else { 0 }
+    }
+
     /// The block at a place, if the bytes are one and its checksum is right.
     pub(crate) fn parse(bytes: &'a [u8], at: Lsn) -> Option<BlockView<'a>> {
         let units = Self::claimed_units(bytes, at) as usize;
@@ -193,6 +214,14 @@ impl<'a> BlockView<'a> {
     pub(crate) fn checksum(self) -> u32 {
         debug_assert!(self.bytes.len() >= BLOCK_HEADER_BYTES, "a parsed block has its header");
         u32_at(self.bytes, 24)
+    }
+
+    /// Where the durable log ended when this block, of that VLF, was closed, if it says so: the
+    /// blocks before that were on disk then.
+    pub(crate) fn durable_end(self) -> Option<Lsn> {
+        let (word, own) = (u32_at(self.bytes, 28), u32_at(self.bytes, 4));
+        let vlf = own.checked_sub(word >> OFFSET_BITS).filter(|vlf| *vlf > 0 && word != 0)?;
+        Some(Lsn::new(vlf, word & Lsn::BLOCK_MAX, 0))
     }
 
     pub(crate) fn units(self) -> u32 {

@@ -15,11 +15,32 @@ pub enum WalError {
     Io(std::io::Error),
     /// The file is not a log, or not this database's.
     NotALog(&'static str),
+    /// It is this log, and its structure is damaged: headers of its parts, or its length.
+    Unsound(&'static str),
     /// A record that must be there is not: the file is shortened, damaged or stale.
     Missing(Lsn),
+    /// The log ends where it is known to have been durable further on.
+    Damaged {
+        /// The end that is found: what comes there is damaged.
+        at: Lsn,
+        /// The least that was durable.
+        durable: Lsn,
+    },
+    /// The database is open for emergencies: nothing is logged.
+    Sealed,
 }
 
 impl WalError {
+    /// Where the log is damaged, as far as that is known; None when it is not, or not there.
+    pub fn damaged_at(&self) -> Option<Lsn> {
+        match self {
+            WalError::Damaged { at, .. } => Some(*at),
+            WalError::Missing(lsn) => Some(*lsn),
+            WalError::Unsound(_) => Some(Lsn::ZERO),
+            _ => None,
+        }
+    }
+
     /// As the user of a database sees it.
     pub fn into_sql(self, database: &str) -> SqlError {
         match self {
@@ -27,9 +48,11 @@ impl WalError {
                 let e = SqlError::new(messages::LOG_FULL, &[&database, &because.name()]);
                 e.with_state(because.state())
             }
-            WalError::Io(_) | WalError::NotALog(_) => {
-                SqlError::new(messages::LOG_CORRUPT, &[&database])
-            }
+            WalError::Io(_)
+            | WalError::NotALog(_)
+            | WalError::Unsound(_)
+            | WalError::Damaged { .. } => SqlError::new(messages::LOG_CORRUPT, &[&database]),
+            WalError::Sealed => SqlError::new(messages::EMERGENCY, &[&database]),
             WalError::Missing(lsn) => SqlError::new(messages::LOG_FILE_MISSING, &[&lsn, &database]),
         }
     }
@@ -41,6 +64,11 @@ impl std::fmt::Display for WalError {
             WalError::Full { because } => write!(f, "the log is full due to {}", because.name()),
             WalError::Io(e) => write!(f, "log file: {e}"),
             WalError::NotALog(what) => write!(f, "log file: {what}"),
+            WalError::Unsound(what) => write!(f, "the log is damaged: {what}"),
+            WalError::Damaged { at, durable } => {
+                write!(f, "the log is damaged at LSN {at}: it was durable up to LSN {durable}")
+            }
+            WalError::Sealed => write!(f, "the log is not written: the database is in emergency"),
             WalError::Missing(lsn) => write!(f, "log record {lsn} is missing or damaged"),
         }
     }

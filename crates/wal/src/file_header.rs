@@ -1,7 +1,10 @@
 //! The log file's first 8 KB: what it is, and where the last complete checkpoint is.
 //!
 //! Sector 0 never changes: magic 8, version 4, database's family id 16, checksum at 508. Sectors
-//! 1 and 2 hold the checkpoint pointer in turn, so that a torn write of one leaves the other.
+//! 1 and 2 hold the checkpoint pointer in turn, so that a torn write of one leaves the other. Sector
+//! 3 has the durable log's end as it was when nobody had written for a while: magic 8, LSN 8,
+//! checksum at 508. It is a proof of damage (`found.rs`), so nobody waits until it is durable, and
+//! where it is not sound it says nothing.
 
 use crate::WalError;
 use base::Lsn;
@@ -10,6 +13,8 @@ use os::disk::File;
 
 const MAGIC: u64 = 0x474F_4C54_484F_5347;
 const VERSION: u32 = 1;
+const END_MAGIC: u64 = 0x444E_454C_5453_4847;
+const END_SECTOR: u64 = 3;
 type Sector = [u8; LOG_SECTOR_BYTES];
 
 /// Where recovery begins.
@@ -25,6 +30,8 @@ pub struct CheckpointPointer {
     pub clean: bool,
     /// End of the last VLF: a file that is shorter, or whose VLFs end before, is damaged.
     pub(crate) file_bytes: u64,
+    /// Where the durable log ended when this was written; zero in pointers of earlier builds.
+    pub(crate) durable_end: Lsn,
 }
 
 fn sum_up(b: &mut Sector) {
@@ -51,6 +58,7 @@ impl CheckpointPointer {
         b[16..24].copy_from_slice(&self.min_lsn.0.to_le_bytes());
         b[24] = u8::from(self.clean);
         b[32..40].copy_from_slice(&self.file_bytes.to_le_bytes());
+        b[40..48].copy_from_slice(&self.durable_end.0.to_le_bytes());
         sum_up(&mut b);
         debug_assert_eq!(Self::parse(&b), Some(*self), "what is written reads back");
         b
@@ -65,6 +73,7 @@ impl CheckpointPointer {
             min_lsn: Lsn(u64_at(b, 16)),
             clean: b[24] != 0,
             file_bytes: u64_at(b, 32),
+            durable_end: Lsn(u64_at(b, 40)),
         })
     }
 
@@ -120,7 +129,25 @@ pub(crate) fn read_pointer(file: &dyn File) -> Result<CheckpointPointer, WalErro
         let p = CheckpointPointer::parse(&b);
         newest = newest.max_by_generation(p);
     }
-    newest.ok_or(WalError::NotALog("it has no checkpoint"))
+    newest.ok_or(WalError::Unsound("it has no checkpoint"))
+}
+
+/// Notes where the durable log ends. Not durably.
+pub(crate) fn write_end(file: &dyn File, end: Lsn) -> std::io::Result<()> {
+    assert!(end > Lsn::ZERO, "a log has a first block");
+    let mut b = [0; LOG_SECTOR_BYTES];
+    b[..8].copy_from_slice(&END_MAGIC.to_le_bytes());
+    b[8..16].copy_from_slice(&end.0.to_le_bytes());
+    sum_up(&mut b);
+    file.write_at(&b, END_SECTOR * LOG_SECTOR_BYTES as u64)
+}
+
+/// Where the durable log ended once, as far as somebody has noted it; zero where not.
+pub(crate) fn read_end(file: &dyn File) -> Result<Lsn, WalError> {
+    let mut b = [0; LOG_SECTOR_BYTES];
+    file.read_at(&mut b, END_SECTOR * LOG_SECTOR_BYTES as u64)?;
+    let sound = is_sound(&b) && u64_at(&b, 0) == END_MAGIC;
+    Ok(if sound { Lsn(u64_at(&b, 8)) } else { Lsn::ZERO })
 }
 
 trait Newest {

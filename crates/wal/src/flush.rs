@@ -24,7 +24,9 @@
 //!  2. Headers of VLFs are durable with the blocks that need them: where there are some, one sync
 //!     covers all writes of the flush.
 
+use crate::append::{ClosedBlock, Tail};
 use crate::block::Buffer;
+use crate::file_header;
 use crate::log::Log;
 use crate::mutations::Fault;
 use crate::vlf::VlfState;
@@ -239,6 +241,7 @@ impl Log {
 
     fn begin_flush(&self, mut flushing: MutexGuard<'_, Flushing>) {
         assert!(!flushing.in_progress, "one flush at a time");
+        debug_assert!(self.lost.lock().is_none(), "a log that was found has gone on");
         flushing.in_progress = true;
         flushing.number += 1;
         self.waits.covers.store(0, Relaxed);
@@ -257,10 +260,11 @@ impl Log {
 
     /// Writes headers and blocks durably, then says so. Only the flush in progress calls.
     fn write_out(&self, close_open_block: bool) {
-        let (headers, blocks, end) = {
+        let (headers, blocks, end, last_end) = {
             let mut tail = self.tail.lock();
             if close_open_block && !tail.block.is_empty() {
-                tail.next_block(0);
+                let told = self.end_for(&tail);
+                tail.next_block(0, told);
                 self.publish_free(&tail);
             }
             let headers = std::mem::take(&mut tail.headers);
@@ -278,15 +282,18 @@ impl Log {
                 tail.recent.push_back(b);
             }
             let end = tail.block.lsn;
+            let last = tail.recent.back().filter(|_| !blocks.is_empty());
+            let last_end = last.map(ClosedBlock::end);
             // Under the tail's latch: who has not appended yet will see it (`flush_until`).
             self.waits.covers.store(end.0, Relaxed);
-            (headers, blocks, end)
+            (headers, blocks, end, last_end)
         };
         let began = os::clock::monotonic_ns();
         let bytes: usize = blocks.iter().map(|(_, bytes)| bytes.len()).sum();
         self.counters.flushes.fetch_add(u64::from(bytes > 0), Relaxed);
         self.counters.flushed_bytes.fetch_add(bytes as u64, Relaxed);
         self.written(self.write_blocks(&headers, &blocks));
+        self.note_end(last_end);
         drop(blocks);
         let took = os::clock::monotonic_ns().saturating_sub(began);
         self.counters.write_ns.fetch_add(took, Relaxed);
@@ -294,6 +301,42 @@ impl Log {
         assert!(self.durable_lsn() <= end, "what is durable stays so");
         self.durable.store(end.0, Release);
         self.wake_when_low();
+    }
+
+    /// Where the durable log ends, as blocks and headers tell it: at the end of a block.
+    pub fn end_to_tell(&self) -> Lsn {
+        let end = Lsn(self.durable_end.load(Acquire));
+        debug_assert_eq!(end.slot(), 0, "blocks become durable, not records");
+        end
+    }
+
+    /// The same for the header of a block that is closed now.
+    pub(crate) fn end_for(&self, closing: &Tail) -> Lsn {
+        if self.mutations.has(Fault::EndUntold) {
+            return Lsn::ZERO;
+        }
+        match self.mutations.has(Fault::EndEarly) {
+            true => closing.block.lsn,
+            false => self.end_to_tell(),
+        }
+    }
+
+    /// Blocks are durable now. Only the flush in progress calls.
+    fn note_end(&self, end: Option<Lsn>) {
+        if let Some(end) = end {
+            assert!(end > self.end_to_tell(), "rule 2: blocks are written in order of LSN");
+            self.durable_end.store(end.0, Release);
+        }
+    }
+
+    /// Tells the file's header where the durable log ends, if that is news. Nobody relies on it.
+    pub(crate) fn note_end_in_header(&self, end: Lsn) {
+        if self.noted_end.swap(end.0, Relaxed) != end.0 {
+            // What is not noted proves nothing; the next idle turn tries again.
+            if file_header::write_end(&*self.file, end).is_err() {
+                self.noted_end.store(0, Relaxed);
+            }
+        }
     }
 
     /// Blocks that follow each other in the file are one write.

@@ -17,7 +17,7 @@
 use crate::log::{Log, LogOptions};
 use crate::space::MARGIN_BYTES;
 use crate::vlf::{VLF_BYTES_MAX, VLF_BYTES_MIN, VLF_HEADER_BYTES, VlfState, VlfStatus};
-use crate::{CheckpointPointer, WalError, file_header};
+use crate::{CheckpointPointer, WalError};
 use base::limits::LOG_SECTOR_BYTES;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -309,9 +309,7 @@ impl Log {
         let next = CheckpointPointer { generation, file_bytes: bytes, ..*pointer };
         let covered = self.allocated.load(Relaxed) >= bytes;
         assert!(covered, "the pointer counts no more than the file has");
-        file_header::write_pointer(&*self.file, &next)?;
-        *pointer = next;
-        Ok(())
+        self.write_pointer(&mut pointer, next)
     }
 }
 

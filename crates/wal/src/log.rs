@@ -1,14 +1,13 @@
 //! `Log`: one database's log stream, open for appending.
 //!
-//! Opening finds the end: from the checkpoint's block it follows the chain of checksums until a
-//! block is missing. What lies beyond was never acknowledged.
+//! Opening finds the end (`found.rs`), and then goes on from there.
 
 use crate::append::Tail;
 use crate::counters::Counters;
 use crate::flush::{FlushWaits, Flushing};
+use crate::found::FoundLog;
 use crate::growth::Growth;
 use crate::mutations::Mutations;
-use crate::reader::find_end;
 use crate::record::kinds;
 use crate::relief::LogRelief;
 use crate::space::{new_vlfs, write_vlfs};
@@ -21,7 +20,7 @@ use os::latch::LatchClass;
 use os::sync::{Mutex, Padded};
 use os::wait::{Waiter, Wake};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// The largest log: 2 TB.
 pub const LOG_BYTES_MAX: u64 = 2 << 40;
@@ -108,6 +107,13 @@ pub struct Log {
     pub(crate) holds: Mutex<Vec<Lsn>>,
     pub(crate) pointer: Mutex<CheckpointPointer>,
     pub(crate) mutations: Mutations,
+    /// Until it goes on: headers of VLFs that were entered by what is lost.
+    pub(crate) lost: Mutex<Option<Vec<VlfState>>>,
+    pub(crate) sealed: AtomicBool,
+    /// Where the last block ends that is on disk.
+    pub(crate) durable_end: AtomicU64,
+    /// What the file's header was told of that.
+    pub(crate) noted_end: AtomicU64,
     relief: LogRelief,
     family: [u8; 16],
 }
@@ -137,6 +143,7 @@ impl Log {
             min_lsn: first,
             clean: false,
             file_bytes: end,
+            durable_end: start,
         };
         let tail = Tail::new(vlfs, 0, start, 0);
         let log = Self::start(file, family, options, tail, pointer)?;
@@ -144,50 +151,75 @@ impl Log {
         log.flush_all();
         assert!(log.durable_lsn() > first, "the checkpoint's record is durable before its pointer");
         assert!(end <= options.initial_bytes, "the VLFs lie within the file");
-        file_header::write_pointer(&*log.file, &pointer)?;
+        log.write_pointer(&mut log.pointer.lock(), pointer)?;
         Ok(log)
     }
 
-    /// Opens a log and finds its end.
+    /// Opens a log at its end and goes on from there.
     ///
     /// # Errors
-    /// When the file is no log, or a block that the checkpoint needs is missing.
+    /// The file is no log, or it is damaged: nothing is written then.
     pub fn open(file: Arc<dyn File>, options: LogOptions) -> Result<Arc<Log>, WalError> {
-        let family = file_header::read_identity(&*file)?;
-        let pointer = file_header::read_pointer(&*file)?;
-        let mut vlfs = read_vlfs(&*file, pointer.file_bytes)?;
-        let end_of_vlfs = vlfs.last().map_or(FILE_HEADER_BYTES, |v| v.offset + v.bytes);
-        let end = find_end(&*file, &vlfs, pointer.checkpoint)?;
+        let log = FoundLog::find(file)?.open(options)?;
+        log.go_on()?;
+        Ok(log)
+    }
+
+    /// Of a log that was found: in memory it has gone on, in its file not.
+    pub(crate) fn of_found(found: FoundLog, options: LogOptions) -> Result<Arc<Log>, WalError> {
+        let FoundLog { file, family, pointer, mut vlfs, end } = found;
+        // A process that was killed may have left blocks unsynced that were found.
+        synced(&*file);
         let (mut current, needed) = (None, pointer.min_lsn.vlf()..=end.next_block.vlf());
+        let mut lost = Vec::new();
         for (i, v) in vlfs.iter_mut().enumerate() {
             if v.sequence != 0 && needed.contains(&v.sequence) {
                 v.status = VlfStatus::Active;
             } else if v.sequence > end.next_block.vlf() {
                 // Entered before the crash by records that were lost: forget it (rule 5).
                 v.sequence = 0;
-                file.write_at(&v.header(), v.offset)?;
+                lost.push(*v);
             }
             if v.sequence == end.next_block.vlf() {
                 current = Some(i);
             }
         }
-        if let Err(e) = file.sync() {
-            os::stop::process(&format!("sync of the log's headers failed: {e}"));
-        }
         let current = current.ok_or(WalError::Missing(end.next_block))?;
-        assert!(end.next_block > pointer.checkpoint, "the chain began at the checkpoint's block");
         let tail = Tail::new(vlfs, current, end.next_block, end.checksum);
         let log = Self::start(file, family, options, tail, pointer)?;
-        if pointer.file_bytes < end_of_vlfs {
-            // A crash came between the header of a new VLF and the pointer: before it is used.
-            log.note_length(end_of_vlfs)?;
-        }
-        // The first block of this incarnation is durable before anybody is told where the log
-        // ends: else the next crash could lose it, and a block that was found lost now would
-        // follow again (rule 5).
-        log.flush_all();
-        assert!(log.last_lsn() < log.durable_lsn(), "rule 5: the incarnation is durable");
+        *log.lost.lock() = Some(lost);
         Ok(log)
+    }
+
+    /// Goes on behind what was found, durably: whatever else a crash has left there is lost from
+    /// now on (rule 5). Before, nothing is written and nobody appends; after it, no later crash
+    /// lets a block follow again that was found lost.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn go_on(&self) -> Result<(), WalError> {
+        let lost = self.lost.lock().take();
+        let lost = lost.expect("a log that was found goes on once");
+        for v in &lost {
+            self.file.write_at(&v.header(), v.offset)?;
+        }
+        if !lost.is_empty() {
+            synced(&*self.file);
+        }
+        let end_of_vlfs = self.growth.lock().end();
+        if self.checkpoint().file_bytes < end_of_vlfs {
+            // A crash came between the header of a new VLF and the pointer: before it is used.
+            self.note_length(end_of_vlfs)?;
+        }
+        self.flush_all();
+        assert!(self.last_lsn() < self.durable_lsn(), "rule 5: the incarnation is durable");
+        Ok(())
+    }
+
+    /// Logs nothing any more: whoever asks for log is refused. For a database that is open for
+    /// emergencies.
+    pub fn seal(&self) {
+        self.sealed.store(true, Relaxed);
     }
 
     fn start(
@@ -221,6 +253,10 @@ impl Log {
             holds: Mutex::default(),
             pointer: Mutex::new(pointer),
             mutations: Mutations::default(),
+            lost: Mutex::default(),
+            sealed: AtomicBool::new(false),
+            durable_end: AtomicU64::new(durable),
+            noted_end: AtomicU64::new(0),
             relief: LogRelief::default(),
             family,
         };
@@ -294,7 +330,8 @@ impl Log {
 
     /// One turn of the log writer: waits until blocks are closed or the time is over, then puts
     /// everything on disk, so that delayed commits are not delayed for ever, and grows the file by
-    /// a step where that is due. Before and behind it does what was left for what has become
+    /// a step where that is due. Where nothing was written since the turn before, the file's header
+    /// is told how far the log is durable: the last blocks have none behind them that say so. Before and behind it does what was left for what has become
     /// durable. Returns after a stop.
     pub fn writer_turn(&self, deadline_ns: u64) {
         let woken = self.writer_wanted.wait(os::wait::WaitKind::LogMgrQueue, Some(deadline_ns));
@@ -302,8 +339,12 @@ impl Log {
         if did && woken == Wake::Signalled && !self.has_left() && !self.has_closed_many() {
             return;
         }
+        let before = self.end_to_tell();
         self.flush_all();
         self.do_what_is_left();
+        if woken == Wake::TimedOut && before == self.end_to_tell() {
+            self.note_end_in_header(before);
+        }
         if self.grow_ahead() {
             // The next step comes at once, but in a turn of its own, as a stop is asked between.
             self.wake_writer();
@@ -316,31 +357,9 @@ impl Log {
     }
 }
 
-/// Reads the VLF headers one after the other; the first unsound one is the end of the file.
-fn read_vlfs(file: &dyn File, file_bytes: u64) -> Result<Vec<VlfState>, WalError> {
-    let len = file.len()?;
-    if len < file_bytes {
-        return Err(WalError::NotALog("it has been shortened"));
+/// Makes durable what stands in the file.
+fn synced(file: &dyn File) {
+    if let Err(e) = file.sync() {
+        os::stop::process(&format!("sync of the log's headers failed: {e}"));
     }
-    let (mut vlfs, mut at) = (Vec::new(), FILE_HEADER_BYTES);
-    while at + LOG_SECTOR_BYTES as u64 <= len {
-        let mut sector = [0; LOG_SECTOR_BYTES];
-        file.read_at(&mut sector, at)?;
-        match VlfState::parse(&sector, at) {
-            Some(v) if v.offset + v.bytes <= len => {
-                at += v.bytes;
-                vlfs.push(v);
-            }
-            _ => break,
-        }
-    }
-    if vlfs.is_empty() || at < file_bytes {
-        return Err(WalError::NotALog("the header of a virtual log file is damaged"));
-    }
-    let mut used: Vec<u32> = vlfs.iter().map(|v| v.sequence).filter(|&n| n != 0).collect();
-    used.sort_unstable();
-    if used.windows(2).any(|two| two[0] == two[1]) {
-        return Err(WalError::NotALog("two virtual log files have the same number"));
-    }
-    Ok(vlfs)
 }

@@ -20,16 +20,22 @@ pub(crate) enum Fault {
     SkippedReserve = 8,
     /// A file is cut before the pointer says that its log ends earlier (`shrink.rs`).
     CutFirst = 16,
+    /// Blocks do not say where the durable log ended (`found.rs`).
+    EndUntold = 32,
+    /// Blocks say that all before them is durable, which it is not yet (`found.rs`, invariant 1).
+    EndEarly = 64,
 }
 
 /// Names of the faults, as tests choose them.
 #[cfg(feature = "mutations")]
-const NAMES: [(&str, Fault); 5] = [
+const NAMES: [(&str, Fault); 7] = [
     ("log-sync", Fault::SkippedSync),
     ("group-tail", Fault::LostTail),
     ("early-reuse", Fault::EarlyReuse),
     ("reserve", Fault::SkippedReserve),
     ("cut-first", Fault::CutFirst),
+    ("end-untold", Fault::EndUntold),
+    ("end-early", Fault::EndEarly),
 ];
 
 /// Which faults are on.

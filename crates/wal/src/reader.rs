@@ -12,6 +12,7 @@ use crate::vlf::VlfState;
 use base::Lsn;
 use base::limits::LOG_SECTOR_BYTES;
 use os::disk::File;
+use std::io;
 
 /// Where the log ends on disk.
 pub(crate) struct LogEnd {
@@ -19,69 +20,46 @@ pub(crate) struct LogEnd {
     pub(crate) checksum: u32,
 }
 
-fn vlf_of(vlfs: &[VlfState], sequence: u32) -> Option<&VlfState> {
+pub(crate) fn vlf_of(vlfs: &[VlfState], sequence: u32) -> Option<&VlfState> {
     vlfs.iter().find(|v| sequence != 0 && v.sequence == sequence)
 }
 
 /// Reads the block at a place into `buf`, if there is a sound one. What `buf` held is written over.
-fn read_block<'b>(
+pub(crate) fn read_block<'b>(
     file: &dyn File,
     vlfs: &[VlfState],
     at: Lsn,
     buf: &'b mut Vec<u8>,
-) -> Option<BlockView<'b>> {
+) -> io::Result<Option<BlockView<'b>>> {
     debug_assert_eq!(at.slot(), 0, "a block starts at slot 0");
-    let vlf = vlf_of(vlfs, at.vlf())?;
-    if at.block() >= vlf.units() {
-        return None;
-    }
+    let Some(vlf) = vlf_of(vlfs, at.vlf()).filter(|vlf| at.block() < vlf.units()) else {
+        return Ok(None);
+    };
     let offset = vlf.file_offset(at);
     if buf.len() < LOG_SECTOR_BYTES {
         buf.resize(LOG_SECTOR_BYTES, 0);
     }
-    file.read_at(&mut buf[..LOG_SECTOR_BYTES], offset).ok()?;
+    file.read_at(&mut buf[..LOG_SECTOR_BYTES], offset)?;
     let units = BlockView::claimed_units(buf, at);
     if units == 0 || at.block() + units > vlf.units() {
-        return None;
+        return Ok(None);
     }
     buf.resize(units as usize * LOG_SECTOR_BYTES, 0);
     if units > 1 {
         let rest = offset + LOG_SECTOR_BYTES as u64;
-        file.read_at(&mut buf[LOG_SECTOR_BYTES..], rest).ok()?;
+        file.read_at(&mut buf[LOG_SECTOR_BYTES..], rest)?;
     }
-    BlockView::parse(buf, at)
+    Ok(BlockView::parse(buf, at))
 }
 
 /// Where the block after one may be: right behind it, or first in the next VLF.
-fn successors(vlfs: &[VlfState], block: Lsn, units: u32) -> [Option<Lsn>; 2] {
+pub(crate) fn successors(vlfs: &[VlfState], block: Lsn, units: u32) -> [Option<Lsn>; 2] {
     assert_eq!(block.slot(), 0, "a block starts at slot 0");
     assert!(units > 0, "a block that was read takes a sector");
     let unit = block.block() + units;
     let vlf = vlf_of(vlfs, block.vlf());
     let behind = vlf.filter(|v| unit < v.units()).map(|_| Lsn::new(block.vlf(), unit, 0));
     [behind, vlf_of(vlfs, block.vlf().wrapping_add(1)).map(VlfState::first_block)]
-}
-
-/// Follows the chain from the block of a record to the last sound block.
-pub(crate) fn find_end(file: &dyn File, vlfs: &[VlfState], from: Lsn) -> Result<LogEnd, WalError> {
-    let mut buf = Vec::new();
-    let first = from.block_start();
-    let Some(view) = read_block(file, vlfs, first, &mut buf) else {
-        return Err(WalError::Missing(from));
-    };
-    let (mut at, mut units, mut checksum) = (first, view.units(), view.checksum());
-    loop {
-        let next = successors(vlfs, at, units).into_iter().flatten().find_map(|lsn| {
-            let view = read_block(file, vlfs, lsn, &mut buf)?;
-            (view.previous_checksum() == checksum).then(|| (lsn, view.units(), view.checksum()))
-        });
-        let Some((lsn, n, sum)) = next else { break };
-        assert!(lsn > at && n > 0, "the chain goes forward");
-        (at, units, checksum) = (lsn, n, sum);
-    }
-    let within = vlf_of(vlfs, at.vlf()).is_some_and(|v| at.block() + units <= v.units());
-    assert!(within, "the last block lies within its VLF");
-    Ok(LogEnd { next_block: Lsn::new(at.vlf(), at.block() + units, 0), checksum })
 }
 
 /// A group read back: its records in order; the last one's LSN is the group's.
@@ -236,7 +214,7 @@ impl Log {
             }
             tail.vlfs.clone()
         };
-        let view = read_block(&*self.file, &vlfs, at, buf)?;
+        let view = read_block(&*self.file, &vlfs, at, buf).ok().flatten()?;
         let (used, loaded) = (view.bytes.len(), Loaded::of(view));
         buf.truncate(used);
         Some(loaded)

@@ -4,7 +4,7 @@
 //!
 //! Invariants
 //!  1. A block is given only when it is sound and follows the one before (`reader.rs`), and when
-//!     its groups end within it.
+//!     its groups end within it. Where the log goes on and no such block is found it is damaged.
 //!  2. What a hold covers is not reused: `Log::truncate` goes no further than the oldest one. A
 //!     hold is taken under the lock that truncation takes first.
 
@@ -84,6 +84,12 @@ impl<L: Deref<Target = Log>> BlockScan<L> {
         }
         (self.at, self.units) = (at, loaded.units);
         let next = self.log.successor_of(at, loaded, &mut self.ahead_buf);
+        let behind = Lsn::new(at.vlf(), at.block() + loaded.units, 0);
+        if next.is_none() && loaded.is_closed() && !self.log.is_open_at(behind) {
+            // Behind a closed block there is one, the open one at last: only damage takes it away.
+            self.offsets.clear();
+            return Err(WalError::Missing(behind));
+        }
         self.next = next.map(|(lsn, _)| lsn);
         self.ahead = next.map(|(_, loaded)| loaded).filter(Loaded::is_closed);
         assert!(self.next.is_none_or(|next| next > at), "the log is read forward");
@@ -151,6 +157,11 @@ impl Drop for LogHold {
 }
 
 impl Log {
+    /// Whether the open block is there: also where its VLF has no room for it.
+    fn is_open_at(&self, block: Lsn) -> bool {
+        self.tail.lock().block.lsn == block
+    }
+
     /// Holds the log from a record on; without one, from where recovery would begin now.
     ///
     /// # Errors

@@ -150,7 +150,8 @@ impl Log {
             self.free.store(free, SeqCst);
             return false;
         }
-        tail.leave_vlf();
+        let told = self.end_for(&tail);
+        tail.leave_vlf(told);
         tail.check();
         self.publish_free(&tail);
         true

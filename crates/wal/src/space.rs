@@ -132,6 +132,9 @@ impl Drop for LogReservation {
 
 impl Log {
     fn reserve(&self, bytes: u64) -> Result<(), WalError> {
+        if self.sealed.load(Relaxed) {
+            return Err(WalError::Sealed);
+        }
         if self.mutations.has(Fault::SkippedReserve) {
             self.reserved.fetch_add(bytes, Relaxed);
             return Ok(());
@@ -192,7 +195,19 @@ impl Log {
         assert!(pointer.min_lsn <= min_lsn, "min_lsn never goes back: it may be truncated");
         let generation = pointer.generation + 1;
         let file_bytes = pointer.file_bytes;
-        let next = CheckpointPointer { generation, checkpoint, min_lsn, clean, file_bytes };
+        let durable_end = self.end_to_tell();
+        let next =
+            CheckpointPointer { generation, checkpoint, min_lsn, clean, file_bytes, durable_end };
+        self.write_pointer(&mut pointer, next)
+    }
+
+    /// Writes a pointer durably, and takes it for the log's.
+    pub(crate) fn write_pointer(
+        &self,
+        pointer: &mut CheckpointPointer,
+        next: CheckpointPointer,
+    ) -> Result<(), WalError> {
+        let next = CheckpointPointer { durable_end: self.end_to_tell(), ..next };
         file_header::write_pointer(&*self.file, &next)?;
         *pointer = next;
         Ok(())

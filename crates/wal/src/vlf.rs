@@ -44,6 +44,12 @@ pub struct VlfState {
 }
 
 impl VlfState {
+    /// One whose header is lost.
+    pub(crate) fn made_up(offset: u64, bytes: u64, sequence: u32) -> VlfState {
+        let (create_lsn, status) = (Lsn::ZERO, VlfStatus::Inactive);
+        VlfState { offset, bytes, sequence, parity: 64, create_lsn, status }
+    }
+
     /// The LSN of its first block.
     pub(crate) fn first_block(&self) -> Lsn {
         assert!(self.sequence > 0, "a VLF that was never entered has no block");

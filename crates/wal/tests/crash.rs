@@ -1,4 +1,5 @@
-//! The log through crashes: promises kept, losses only at the end, the dead never return.
+//! The log through crashes: promises kept, losses only at the end, the dead never return; what a
+//! crash loses is never taken for damage, and damage never for what a crash loses.
 //!
 //! A log that is full of large groups wraps quickly, so that new blocks are written over old ones,
 //! beside those of a future that a crash cut off.
@@ -13,7 +14,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
 use wal::{
-    Group, Kind, Log, LogOptions, LogReader, LogReservation, TransactionChain, WalError, kinds,
+    BlockScan, Group, Kind, Log, LogOptions, LogReader, LogReservation, TransactionChain, WalError,
+    kinds,
 };
 
 const NOTE: Kind = Kind(0xF0);
@@ -33,6 +35,8 @@ static GROWN: AtomicU64 = AtomicU64::new(0);
 /// Times that the file became shorter, and that the log left a virtual log file for it.
 static SHRUNK: AtomicU64 = AtomicU64::new(0);
 static LEFT: AtomicU64 = AtomicU64::new(0);
+/// Copies that were damaged, and told so.
+static DAMAGED: AtomicU64 = AtomicU64::new(0);
 
 #[derive(Default)]
 struct State {
@@ -151,6 +155,45 @@ fn checkpoint(log: &Arc<Log>) {
     }
 }
 
+/// On a copy of the disk a byte of a block is flipped that was durable when a later block was
+/// closed: the log is not opened, and nothing is written.
+fn damage_is_told(disk: &Disk, log: &Arc<Log>) {
+    let mut room = LogReservation::none(log);
+    if room.grow(2000).is_err() {
+        return;
+    }
+    log.flush_all();
+    let covered = log.end_to_tell();
+    let mut group = Group::new();
+    group.push_plain(kinds::CHECKPOINT_BEGIN, 0, &[]).unwrap();
+    let last = log.append(&mut group, &mut TransactionChain::default()).last;
+    log.flush_to(last);
+    let mut scan = BlockScan::new(Arc::clone(log), log.checkpoint().min_lsn);
+    let mut blocks = Vec::new();
+    while scan.next_block().unwrap() {
+        if scan.block().lsn < covered {
+            blocks.push(scan.block());
+        }
+    }
+    let Some(hit) = blocks.get(below(blocks.len().max(1) as u64) as usize) else { return };
+    let vlfs = log.vlfs();
+    let vlf = vlfs.iter().find(|v| v.sequence == hit.lsn.vlf()).unwrap();
+    let begins = vlf.offset + u64::from(hit.lsn.block()) * 512;
+    let at = begins + below((hit.header_bytes + hit.record_bytes) as u64);
+    let copy = disk.after_stop(below(1 << 40));
+    let mut byte = copy.bytes_at(Path::new("db.ldf"), at, 1);
+    byte[0] ^= 1 << below(8);
+    copy.damage(Path::new("db.ldf"), at, &byte);
+    let found = file(&copy, false);
+    let len = found.len().unwrap() as usize;
+    let before = copy.bytes_at(Path::new("db.ldf"), 0, len);
+    let opened = Log::open(found, OPTIONS);
+    let told = opened.err().unwrap_or_else(|| panic!("damage at {} is taken for the end", hit.lsn));
+    assert!(told.damaged_at().is_some(), "{told}");
+    assert!(copy.bytes_at(Path::new("db.ldf"), 0, len) == before, "it was written");
+    DAMAGED.fetch_add(1, Relaxed);
+}
+
 /// A planted fault by name, in a mutated build.
 type Fault = Option<&'static str>;
 
@@ -215,6 +258,7 @@ fn session(disk: &Disk, oracle: &Arc<Oracle>, steps: u64, fault: Fault) {
     if below(2) == 0 {
         checkpoint(&log);
     }
+    damage_is_told(disk, &log);
     let newest = log.vlfs().iter().map(|v| u64::from(v.sequence)).max();
     NEWEST_VLF.fetch_max(newest.unwrap_or(0), Relaxed);
 }
@@ -253,6 +297,7 @@ fn acknowledged_groups_survive_and_lost_ones_stay_lost() {
         assert!(points > 500 && NEWEST_VLF.load(Relaxed) > 8);
         assert!(HALF_GROWN.load(Relaxed) > 20 && GROWN.load(Relaxed) > 20);
         assert!(SHRUNK.load(Relaxed) > 100 && LEFT.load(Relaxed) > 20);
+        assert!(DAMAGED.load(Relaxed) > 500);
     }
 }
 
@@ -260,7 +305,8 @@ fn acknowledged_groups_survive_and_lost_ones_stay_lost() {
 #[cfg(feature = "mutations")]
 #[test]
 fn each_mutation_is_caught() {
-    for fault in ["log-sync", "early-reuse", "reserve", CUT_FIRST] {
+    let faults = ["log-sync", "early-reuse", "reserve", CUT_FIRST, "end-untold", "end-early"];
+    for fault in faults {
         let caught = (0..20).find_map(|seed| run(seed..seed + 1, 24, Some(fault)).err());
         let caught = caught.unwrap_or_else(|| panic!("{fault} is not caught"));
         println!("{fault}: {}", caught.lines().next().unwrap_or_default());

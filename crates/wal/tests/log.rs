@@ -351,6 +351,8 @@ fn the_log_writer_grows_ahead_of_need_and_only_then() {
         let s = log.file().stats().snapshot();
         (s.writes, s.syncs, log.file().len().unwrap())
     };
+    // The file's header is told how far the log is durable.
+    turns(1);
     let idle = touched();
     turns(20);
     assert_eq!((touched(), log.vlfs().len()), (idle, 4), "nobody needs more");
@@ -577,15 +579,25 @@ fn a_stale_block_is_no_successor() {
         log.flush_to(at.last);
     }
     let known = notes(&log, log.checkpoint().min_lsn);
+    let known_end = log.end_to_tell().block();
     let before = bytes(&disk);
     let lost = note(&log, nobody, &[&[2; 8]]);
     log.flush_to(lost.last);
     let stale = note(&log, nobody, &[&[3; 9000]]);
     log.flush_to(stale.last);
     drop(log);
-    // The crash keeps the second block and loses the first.
+    // The crash keeps the second block and loses the first: both were of one flush, so the second
+    // knows of nothing that is lost.
     let place = 8192 + lost.last.block() as usize * 512;
     let f = file(&disk, false);
+    let at = 8192 + stale.last.block() as usize * 512;
+    let mut second = disk.bytes_at(Path::new(PATH), at as u64, 9216);
+    second[28..32].copy_from_slice(&known_end.to_le_bytes());
+    let used = u32::from_le_bytes([second[16], second[17], second[18], second[19]]) as usize;
+    let front = crc32c::crc32c_append(crc32c::crc32c(&second[..24]), &[0; 4]);
+    let sum = crc32c::crc32c_append(front, &second[28..used]);
+    second[24..28].copy_from_slice(&sum.to_le_bytes());
+    f.write_at(&second, at as u64).unwrap();
     f.write_at(&before[place..place + 512], place as u64).unwrap();
     f.sync().unwrap();
     drop(f);

@@ -49,6 +49,7 @@ impl WorkError {
         match self {
             WorkError::Log(e) => e.into_sql(database),
             WorkError::Undo(UndoError::Buffer(e)) => e.into(),
+            WorkError::Undo(UndoError::Stopped) => os::wait::Cancelled::Shutdown.into(),
             WorkError::Undo(e) => SqlError::new(messages::INTERNAL, &[&e]),
         }
     }
@@ -236,7 +237,9 @@ impl Work {
         let mut group = Group::new();
         for i in (0..self.parts.len()).rev() {
             let to = Work::mark_of(mark, self.parts[i].home.database);
-            if let Err(e) = self.undo_part(i, (to, true), &mut group, &|| true) {
+            let engine = Arc::clone(&self.engine);
+            let goes_on = || engine.undoes();
+            if let Err(e) = self.undo_part(i, (to, true), &mut group, &goes_on) {
                 self.doom();
                 return Err(e);
             }
@@ -279,13 +282,15 @@ impl Work {
         Ok(())
     }
 
-    /// Rolls the open transaction back.
+    /// Rolls the open transaction back, unless the process stops meanwhile: then what is left of it
+    /// is the next start's ([`Engine::leave_undo_at`]), as after a crash.
     ///
     /// # Errors
-    /// Damage: what could not be undone stays as it is, its log is kept and its locks stay with
+    /// Damage, or [`UndoError::Stopped`]: what could not be undone stays as it is, its log is kept and its locks stay with
     /// it, so that nobody builds on it; recovery tries again at the next start.
     pub fn roll_back(&mut self) -> Result<(), WorkError> {
-        self.roll_back_while(&|| true)
+        let engine = Arc::clone(&self.engine);
+        self.roll_back_while(&|| engine.undoes())
     }
 
     /// The same as long as somebody says that it goes on: who is asked after each change.

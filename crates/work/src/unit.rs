@@ -14,7 +14,7 @@ use base::{DatabaseId, Lsn, PageId, SessionId, SqlError, TransactionId};
 use lock::{Owner, OwnerId, OwnerKind, Timeout};
 use os::sync::Mutex;
 use os::wait::Waiter;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock, Weak};
 use txn::{Active, OpenEntry, TransactionName, Transactions};
 use wal::Group;
@@ -38,6 +38,8 @@ pub struct Engine {
     pub error_log: OnceLock<Box<WriteErrorLog>>,
     /// When the version store was shrunk last for want of room; one does it at a time.
     pub(crate) shrinking: Mutex<u64>,
+    /// When rollbacks are left to the next start (monotonic, nanoseconds).
+    undo_until: AtomicU64,
     versioned: AtomicBool,
     optimized_locking: AtomicBool,
     transactions_pin: AtomicBool,
@@ -58,12 +60,26 @@ impl Engine {
             graves: Arc::default(),
             error_log: OnceLock::new(),
             shrinking: Mutex::new(0),
+            undo_until: AtomicU64::new(u64::MAX),
             versioned: AtomicBool::new(false),
             optimized_locking: AtomicBool::new(false),
             transactions_pin: AtomicBool::new(false),
             ghosts_under_locks: AtomicUsize::new(UNDER_LOCKS),
             version_uses: Mutex::default(),
         }
+    }
+
+    /// The process is about to stop: what is not rolled back by a moment is left to the next start.
+    /// The first who says so counts.
+    pub fn leave_undo_at(&self, monotonic_ns: u64) {
+        self.undo_until.fetch_min(monotonic_ns, Relaxed);
+    }
+
+    /// Whether a rollback goes on: it is asked after each of its changes.
+    #[inline]
+    pub(crate) fn undoes(&self) -> bool {
+        let until = self.undo_until.load(Relaxed);
+        until == u64::MAX || os::clock::monotonic_ns() < until
     }
 
     /// Whether any database has had versions for statements since the start, or any transaction has

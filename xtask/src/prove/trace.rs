@@ -65,7 +65,7 @@ pub(super) struct Verdict {
     pub(super) syncs: u64,
 }
 
-/// How logs are written, one after the other: by io_uring nothing would be seen.
+/// How logs are written, one after the other.
 pub(super) const WAYS: [&str; 2] = ["direct", "cached"];
 
 /// What `cargo xtask trace` can be told.

@@ -8,7 +8,6 @@
 //!  5. What [`File::write_durably`] wrote is durable when it returns, and nothing else by it.
 
 mod real;
-mod ring;
 mod through;
 
 pub use real::RealDisk;

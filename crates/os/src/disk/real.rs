@@ -33,20 +33,20 @@ impl RealFile {
     }
 
     /// Whether all of it was written: else the page cache is to be taken.
-    fn write_past(&self, way: Way, parts: &[&[u8]], offset: u64) -> io::Result<bool> {
+    fn write_past(&self, parts: &[&[u8]], offset: u64) -> io::Result<bool> {
         let slices: Vec<IoSlice<'_>> = parts.iter().map(|p| IoSlice::new(p)).collect();
         loop {
-            match turn::aside(|| self.through.write(way, &slices, offset)) {
+            match turn::aside(|| self.through.write(&slices, offset)) {
                 Ok(n) if n == bytes_of(parts) => return Ok(true),
                 Ok(_) => {
-                    self.through.refused(way, false);
+                    self.through.refused(false);
                     return Ok(false);
                 }
-                Err(Errno::INTR) if way != Way::Ring => {}
+                Err(Errno::INTR) => {}
                 Err(e) => {
                     let unsupported =
                         matches!(e, Errno::INVAL | Errno::OPNOTSUPP | Errno::NOSYS | Errno::AGAIN);
-                    return match self.through.refused(way, unsupported) {
+                    return match self.through.refused(unsupported) {
                         true => Ok(false),
                         false => Err(e.into()),
                     };
@@ -184,10 +184,14 @@ impl File for RealFile {
         let way = self.through.way(&self.fd, parts, offset);
         let (mut from, bytes) = (clock::monotonic_ns(), bytes_of(parts));
         if let Some(way) = way {
-            if self.write_past(way, parts, offset)? {
+            if self.write_past(parts, offset)? {
                 let took = clock::monotonic_ns() - from;
                 self.stats.written(bytes, took);
-                self.stats.synced(0);
+                match self.through.is_sure() {
+                    true => self.stats.synced(0),
+                    // Its word is not taken (`through.rs`).
+                    false => self.sync()?,
+                }
                 self.through.took(way, bytes, took);
                 return Ok(());
             }

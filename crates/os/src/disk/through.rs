@@ -1,21 +1,26 @@
 //! How a file's durable writes get to the disk: through the page cache and by fdatasync, or past it
-//! (O_DIRECT, O_DSYNC) by one call, or past it by io_uring.
+//! (O_DIRECT, O_DSYNC) by one call.
 //!
-//! Which takes least time depends on disk, file system and kernel, so it is measured: by a server
+//! Which takes less time depends on disk, file system and kernel, so it is measured: by a server
 //! at its start with a file of its own ([`Through::measure`]), elsewhere by the first short writes
 //! to files of a file system, four by each way in turn; longer ones go through the cache meanwhile.
 //! From then on the way that took least, or nearly so, is taken by all its files; for longer writes
 //! past the cache, where that works: nothing is copied, and a megabyte is one call. A file that has
 //! no way past the page cache goes through it, and a way that fails before one was chosen is given
-//! up, whatever the reason; io_uring is in any case. The same bytes are then written again, through
-//! the cache: a disk that is broken says so.
+//! up, whatever the reason. The same bytes are then written again, through the cache: a disk that
+//! is broken says so.
 //!
-//! A commit waits for one write, so io_uring saves no calls. Of eight servers on a virtio disk
-//! (Linux 6.18) 512 bytes took 65 to 108 us past the cache by one call, 69 to 115 through it, and
-//! 71 to 118 by io_uring. A write and an fsync that are linked in it took 10 us more than one
-//! write, and are not among the ways.
+//! That a write is durable when it is over is the file system's promise, and not all keep it: over
+//! FUSE and network file systems kernels have sent no fsync behind some writes of O_DSYNC files. So
+//! it is believed of [`SURE`] file systems alone, whose writes end in the kernel's own sync of what
+//! they wrote. On any other, an explicit fdatasync follows each durable write: nothing is measured
+//! there, writes go through the page cache unless another way was asked for, and then, too, the
+//! sync follows ([`Through::is_sure`]).
+//!
+//! io_uring was among the ways once. A commit waits for one write, so it saves no calls: of eight
+//! servers on a virtio disk (Linux 6.18) 512 bytes took 65 to 108 us past the cache by one call, 69
+//! to 115 through it, and 71 to 118 by io_uring.
 
-use super::ring::Ring;
 use crate::sync::Mutex;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, ReadWriteFlags};
@@ -50,18 +55,19 @@ pub enum Way {
     Direct,
     /// Through the page cache, and fdatasync.
     Cached,
-    /// Past the page cache, by io_uring.
-    Ring,
 }
 
-const WAYS: [Way; 3] = [Way::Direct, Way::Cached, Way::Ring];
+const WAYS: [Way; 2] = [Way::Direct, Way::Cached];
+/// Local file systems (`f_type` of statfs) whose write to an O_DSYNC file, past the page cache too,
+/// ends with a sync of what it wrote (`generic_write_sync`, or FUA): ext2 to ext4, XFS, Btrfs, F2FS.
+const SURE: [u64; 4] = [0xEF53, 0x5846_5342, 0x9123_683E, 0xF2F5_2010];
 const UNKNOWN: u8 = u8::MAX;
 
 /// What was asked for: nothing is measured then.
 static ASKED: AtomicU8 = AtomicU8::new(UNKNOWN);
 
-/// Logs are written so from now on, as far as the system can: without io_uring by a call, without
-/// O_DIRECT through the page cache ([`super::RealDisk::measure`] tells).
+/// Logs are written so from now on, as far as the system can: without O_DIRECT through the page
+/// cache ([`super::RealDisk::measure`] tells).
 pub fn write_logs_by(way: Way) {
     ASKED.store(way as u8, Relaxed);
 }
@@ -79,6 +85,8 @@ pub(super) struct Device {
     chosen: AtomicU8,
     /// Past the cache is one that works, whichever was chosen.
     passes: AtomicBool,
+    /// Its word for a durable write is taken: see [`SURE`].
+    sure: bool,
     measuring: Mutex<Measuring>,
 }
 
@@ -86,8 +94,6 @@ pub(super) struct Device {
 #[derive(Default)]
 struct Measuring {
     by: [Vec<u64>; WAYS.len()],
-    /// io_uring is not there, or has failed.
-    no_ring: bool,
 }
 
 /// What a file has of it.
@@ -95,28 +101,28 @@ struct Measuring {
 pub(super) struct Through {
     device: OnceLock<Arc<Device>>,
     past: OnceLock<Option<OwnedFd>>,
-    /// While it is measured or chosen. Nobody else than the one who writes waits for it.
-    ring: Mutex<Option<Ring>>,
-}
-
-impl Default for Device {
-    fn default() -> Self {
-        let (chosen, passes) = (AtomicU8::new(UNKNOWN), AtomicBool::new(false));
-        Device { chosen, passes, measuring: Mutex::default() }
-    }
 }
 
 impl Device {
+    /// One whose word is taken, or not: there nothing is to be found out.
+    fn new(sure: bool) -> Device {
+        let chosen = if sure { UNKNOWN } else { Way::Cached as u8 };
+        let (chosen, passes) = (AtomicU8::new(chosen), AtomicBool::new(false));
+        Device { chosen, passes, sure, measuring: Mutex::default() }
+    }
+
     /// That of a file; one of its own where the system does not say which.
     fn of(file: &OwnedFd) -> Arc<Device> {
+        let kind = rustix::fs::fstatfs(file).map(|stat| stat.f_type as u64 & 0xFFFF_FFFF);
+        let sure = kind.is_ok_and(|kind| SURE.contains(&kind));
         let Ok(number) = rustix::fs::fstat(file).map(|stat| stat.st_dev) else {
-            return Arc::default();
+            return Arc::new(Device::new(false));
         };
         let mut devices = DEVICES.lock();
         if let Some((_, known)) = devices.iter().find(|(known, _)| *known == number) {
             return Arc::clone(known);
         }
-        let device = Arc::<Device>::default();
+        let device = Arc::new(Device::new(sure));
         devices.push((number, Arc::clone(&device)));
         device
     }
@@ -144,8 +150,8 @@ impl Device {
     /// The one whose turn it is to be measured.
     fn next(&self) -> Way {
         let measuring = self.measuring.lock();
-        let there = WAYS.into_iter().filter(|way| !(measuring.no_ring && *way == Way::Ring));
-        there.min_by_key(|way| measuring.by[*way as usize].len() / RUN).unwrap_or(Way::Cached)
+        let turns = |way: &Way| measuring.by[*way as usize].len() / RUN;
+        WAYS.into_iter().min_by_key(turns).unwrap_or(Way::Cached)
     }
 
     /// A write of so many bytes has taken so long.
@@ -163,20 +169,11 @@ impl Device {
         }
     }
 
-    /// It was refused, or not done whole. Whether it may be done through the page cache: after
-    /// io_uring always, since nothing of it is under way; after others where the choice was open,
-    /// or there is no such way.
-    fn refused(&self, way: Way, unsupported: bool) -> bool {
-        let mut measuring = self.measuring.lock();
-        let chosen = self.chosen();
-        if way == Way::Ring {
-            measuring.no_ring = true;
-            if chosen == Some(Way::Ring) {
-                self.choose(Way::Direct);
-            }
-            return true;
-        }
-        let gives_up = chosen.is_none() || unsupported;
+    /// A write past the cache was refused, or not done whole. Whether it may be done through it:
+    /// where the choice was open, or there is no such way.
+    fn refused(&self, unsupported: bool) -> bool {
+        let _choosing = self.measuring.lock();
+        let gives_up = self.chosen().is_none() || unsupported;
         if gives_up {
             self.passes.store(false, Relaxed);
             self.choose(Way::Cached);
@@ -199,6 +196,8 @@ pub struct Measured {
     pub chosen: &'static str,
     /// What a write took by each that was measured, in nanoseconds (the lower quartile).
     pub took: Vec<(&'static str, u64)>,
+    /// Whether the file system's word for a durable write is taken, so that ways were compared.
+    pub sure: bool,
 }
 
 impl Way {
@@ -206,7 +205,6 @@ impl Way {
         match self {
             Way::Direct => "O_DIRECT and RWF_DSYNC",
             Way::Cached => "page cache and fdatasync",
-            Way::Ring => "O_DIRECT and io_uring",
         }
     }
 }
@@ -214,14 +212,12 @@ impl Way {
 impl Measuring {
     /// The way that takes least, when each has been measured.
     fn least(&mut self) -> Option<Way> {
-        let counts = |way: &Way| !(self.no_ring && *way == Way::Ring);
-        let there: Vec<Way> = WAYS.into_iter().filter(counts).collect();
-        let enough = there.iter().all(|way| self.by[*way as usize].len() >= MEASURED);
+        let enough = self.by.iter().all(|times| times.len() >= MEASURED);
         let mut time = |way: &Way| {
             let quartile = quartile(&mut self.by[*way as usize]);
             if *way == Way::Direct { quartile - quartile / 16 } else { quartile }
         };
-        let least = there.into_iter().min_by_key(|way| time(way));
+        let least = WAYS.into_iter().min_by_key(|way| time(way));
         least.filter(|_| enough)
     }
 }
@@ -232,15 +228,17 @@ impl Through {
         let whole = |n: usize| n.is_multiple_of(SECTOR);
         let aligned = |p: &&[u8]| whole(p.len()) && whole(p.as_ptr() as usize);
         let device = self.device.get_or_init(|| Device::of(file));
-        if device.chosen().is_some_and(|way| way != Way::Ring) {
-            *self.ring.lock() = None;
-        }
         let fits = parts.len() <= PARTS_MAX && whole(offset as usize) && parts.iter().all(aligned);
         let way = if fits { device.way(bytes_of(parts)) } else { Way::Cached };
         if way == Way::Cached || self.past(file, device).is_none() {
             return None;
         }
-        Some(if way == Way::Ring { self.with_ring(device) } else { way })
+        Some(way)
+    }
+
+    /// Whether a write past the cache is durable when it is over: else a sync follows it.
+    pub(super) fn is_sure(&self) -> bool {
+        self.device.get().is_some_and(|device| device.sure)
     }
 
     /// The file without the page cache. Where the system had no descriptor left, say, it is asked
@@ -259,41 +257,14 @@ impl Through {
         }
     }
 
-    /// The ring where there is one.
-    fn with_ring(&self, device: &Device) -> Way {
-        let mut ring = self.ring.lock();
-        if ring.is_none() {
-            *ring = Ring::new();
-        }
-        if ring.is_some() {
-            return Way::Ring;
-        }
-        device.refused(Way::Ring, true);
-        Way::Direct
-    }
-
     /// One call that writes, past the page cache, and waits until what it wrote is durable.
     ///
     /// # Errors
     /// The operating system's.
-    pub(super) fn write(
-        &self,
-        way: Way,
-        parts: &[IoSlice<'_>],
-        offset: u64,
-    ) -> Result<usize, Errno> {
+    pub(super) fn write(&self, parts: &[IoSlice<'_>], offset: u64) -> Result<usize, Errno> {
         let past = self.past.get().and_then(Option::as_ref).ok_or(Errno::OPNOTSUPP)?;
-        if way != Way::Ring {
-            // The file is O_DSYNC; the flag says so to who reads a trace of calls.
-            return rustix::io::pwritev2(past, parts, offset, ReadWriteFlags::DSYNC);
-        }
-        let mut ring = self.ring.lock();
-        let writing = ring.as_mut().ok_or(Errno::OPNOTSUPP)?;
-        let written = writing.write(past, parts, offset);
-        if written.is_err() {
-            *ring = None;
-        }
-        written
+        // The file is O_DSYNC; the flag says so to who reads a trace of calls.
+        rustix::io::pwritev2(past, parts, offset, ReadWriteFlags::DSYNC)
     }
 
     /// Has each way measured by writes of a sector, until one is chosen, unless one was asked for;
@@ -318,7 +289,7 @@ impl Through {
         let mut measuring = device.measuring.lock();
         let times = WAYS.map(|way| (way.name(), quartile(&mut measuring.by[way as usize])));
         let took = times.into_iter().filter(|(_, ns)| *ns < u64::MAX).collect();
-        Ok(Measured { chosen, took })
+        Ok(Measured { chosen, took, sure: device.sure })
     }
 
     /// See [`Device::took`].
@@ -329,8 +300,8 @@ impl Through {
     }
 
     /// See [`Device::refused`].
-    pub(super) fn refused(&self, way: Way, unsupported: bool) -> bool {
-        self.device.get().is_none_or(|device| device.refused(way, unsupported))
+    pub(super) fn refused(&self, unsupported: bool) -> bool {
+        self.device.get().is_none_or(|device| device.refused(unsupported))
     }
 }
 
@@ -357,11 +328,8 @@ mod tests {
     use crate::vm::AlignedBuffer;
     use std::os::unix::fs::FileExt;
 
-    const DIRECT: usize = Way::Direct as usize;
-    const CACHED: usize = Way::Cached as usize;
-
     /// Measures until a way is chosen, each of which takes as long as is said.
-    fn measured(device: &Device, times: [u64; 3]) -> usize {
+    fn measured(device: &Device, times: [u64; 2]) -> usize {
         device.took(Way::Direct, 60_000, 1);
         let mut writes = 0;
         while device.chosen().is_none() {
@@ -376,58 +344,50 @@ mod tests {
     /// So many writes by each way are enough, and those that were slow by chance do not decide.
     #[test]
     fn the_way_that_takes_least_is_chosen() {
-        for (times, wins) in [
-            ([80, 100, 90], Way::Direct),
-            ([120, 100, 110], Way::Cached),
-            ([120, 100, 90], Way::Ring),
-            ([100, 95, 95], Way::Direct),
-            ([100, 95, 93], Way::Ring),
-        ] {
-            let device = Device::default();
-            assert_eq!(measured(&device, times), 3 * MEASURED);
+        for (times, wins) in
+            [([80, 100], Way::Direct), ([120, 100], Way::Cached), ([100, 95], Way::Direct)]
+        {
+            let device = Device::new(true);
+            assert_eq!(measured(&device, times), 2 * MEASURED);
             assert_eq!(device.chosen(), Some(wins));
             assert_eq!(device.way(512), wins);
-            let long = if wins == Way::Cached { Way::Direct } else { wins };
-            assert_eq!(device.way(60_000), long);
+            assert_eq!(device.way(60_000), Way::Direct);
         }
-    }
-
-    /// Where there is no ring, or it fails in the midst, two ways are compared.
-    #[test]
-    fn without_a_ring_two_ways_are_compared() {
-        let device = Device::default();
-        while device.next() != Way::Ring {
-            device.took(device.next(), 512, 100);
-        }
-        device.took(Way::Ring, 512, 1);
-        assert!(device.refused(Way::Ring, false));
-        measured(&device, [120, 100, 1]);
-        assert_eq!(device.chosen(), Some(Way::Cached));
-        let measuring = device.measuring.lock();
-        assert_eq!([DIRECT, CACHED].map(|way| measuring.by[way].len()), [MEASURED, MEASURED]);
     }
 
     /// What fails while nothing is chosen goes through the cache from then on; a chosen way that
-    /// the file system does not know any more, too; another failure of it is the disk's. A ring
-    /// that fails leaves the disk to the call that does the same.
+    /// the file system does not know any more, too; another failure of it is the disk's.
     #[test]
     fn a_way_that_fails_is_given_up_where_that_tells_of_the_way() {
-        let device = Device::default();
-        assert!(device.refused(Way::Direct, false));
+        let device = Device::new(true);
+        assert!(device.refused(false));
         assert_eq!([512, 60_000].map(|bytes| device.way(bytes)), [Way::Cached; 2]);
         device.choose(Way::Direct);
-        assert!(!device.refused(Way::Direct, false));
-        assert!(device.refused(Way::Direct, true));
+        assert!(!device.refused(false));
+        assert!(device.refused(true));
         assert_eq!(device.chosen(), Some(Way::Cached));
-        device.choose(Way::Ring);
-        assert!(device.refused(Way::Ring, false));
-        assert_eq!(device.chosen(), Some(Way::Direct));
     }
 
-    /// Each way that this system has writes what it is given where it belongs, durably; the file
-    /// keeps no ring that was not chosen.
+    /// A file system that is not known to keep its word is not measured, and a write past its cache
+    /// that was asked for is not taken for durable.
     #[test]
-    fn each_way_writes_and_is_durable() {
+    fn the_word_of_few_file_systems_is_taken() {
+        let device = Device::new(false);
+        assert_eq!([512, 60_000].map(|bytes| device.way(bytes)), [Way::Cached; 2]);
+        let through = Through::default();
+        through.device.set(Arc::new(device)).ok().unwrap();
+        assert!(!through.is_sure());
+        assert!(!Through::default().is_sure(), "nothing is known of it yet");
+        let fuse_nfs_smb_overlay_tmpfs =
+            [0x6573_5546, 0x6969, 0xFF53_4D42, 0x794C_7630, 0x102_1994];
+        assert!(!fuse_nfs_smb_overlay_tmpfs.iter().any(|kind| SURE.contains(kind)));
+        let Ok(shared_memory) = std::fs::File::open("/dev/shm") else { return };
+        assert!(!Device::of(&OwnedFd::from(shared_memory)).sure, "tmpfs");
+    }
+
+    /// The way past the cache writes what it is given where it belongs, durably.
+    #[test]
+    fn a_way_past_the_cache_writes_and_is_durable() {
         let path = std::env::temp_dir().join(format!("ghostlight-ways-{}", std::process::id()));
         let file = std::fs::File::create_new(&path).unwrap();
         file.set_len(1 << 20).unwrap();
@@ -435,47 +395,27 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         let opened = OwnedFd::from(opened);
         let (mut first, mut second) = (AlignedBuffer::new(4096), AlignedBuffer::new(4096));
-        for (n, asked) in [Way::Direct, Way::Ring, Way::Direct, Way::Ring].into_iter().enumerate() {
-            let through = Through::default();
-            through.device.set(Arc::default()).ok().unwrap();
-            through.device.get().unwrap().choose(asked);
-            for k in 0..3 {
-                let at = (3 * n + k) as u64 * 1536;
-                first.fill(n as u8 + 1);
-                second.fill(k as u8 + 101);
-                let parts = [&first[..512], &second[..1024]];
-                let Some(way) = through.way(&opened, &parts, at) else { continue };
-                assert!(way == asked || asked == Way::Ring && Ring::new().is_none());
-                let slices = parts.map(IoSlice::new);
-                assert_eq!(through.write(way, &slices, at), Ok(1536), "{way:?}");
-                let mut read = [0; 1536];
-                file_of(&opened).read_exact_at(&mut read, at).unwrap();
-                assert!(read[..512].iter().all(|b| *b == n as u8 + 1));
-                assert!(read[512..].iter().all(|b| *b == k as u8 + 101));
-                let past = through.past.get().unwrap().as_ref().unwrap();
-                let flags = rustix::fs::fcntl_getfl(past).unwrap();
-                assert!(flags.contains(OFlags::DSYNC | OFlags::DIRECT), "{flags:?}");
-                assert_eq!(through.ring.lock().is_some(), way == Way::Ring);
-            }
-            through.device.get().unwrap().choose(Way::Cached);
-            assert_eq!(through.way(&opened, &[&first[..512]], 0), None);
-            assert!(through.ring.lock().is_none(), "it is given up with its way");
-        }
-    }
-
-    /// A write that the system refuses is over, its ring is gone, and the cache has it.
-    #[test]
-    fn a_ring_that_fails_is_gone() {
-        let (path, buffer) = ("/dev/full", AlignedBuffer::new(4096));
-        let full = std::fs::File::options().read(true).write(true).open(path).unwrap();
-        let full = OwnedFd::from(full);
         let through = Through::default();
-        through.past.set(Some(full)).ok().unwrap();
-        *through.ring.lock() = Ring::new();
-        let had = through.ring.lock().is_some();
-        let written = through.write(Way::Ring, &[IoSlice::new(&buffer[..512])], 0);
-        assert_eq!(written, Err(if had { Errno::NOSPC } else { Errno::OPNOTSUPP }));
-        assert!(through.ring.lock().is_none());
+        through.device.set(Arc::new(Device::new(true))).ok().unwrap();
+        through.device.get().unwrap().choose(Way::Direct);
+        for k in 0..3 {
+            let at = k as u64 * 1536;
+            first.fill(k as u8 + 1);
+            second.fill(k as u8 + 101);
+            let parts = [&first[..512], &second[..1024]];
+            let Some(way) = through.way(&opened, &parts, at) else { continue };
+            assert_eq!(way, Way::Direct);
+            assert_eq!(through.write(&parts.map(IoSlice::new), at), Ok(1536));
+            let mut read = [0; 1536];
+            file_of(&opened).read_exact_at(&mut read, at).unwrap();
+            assert!(read[..512].iter().all(|b| *b == k as u8 + 1));
+            assert!(read[512..].iter().all(|b| *b == k as u8 + 101));
+            let past = through.past.get().unwrap().as_ref().unwrap();
+            let flags = rustix::fs::fcntl_getfl(past).unwrap();
+            assert!(flags.contains(OFlags::DSYNC | OFlags::DIRECT), "{flags:?}");
+        }
+        through.device.get().unwrap().choose(Way::Cached);
+        assert_eq!(through.way(&opened, &[&first[..512]], 0), None);
     }
 
     fn file_of(fd: &OwnedFd) -> std::fs::File {

@@ -1,0 +1,146 @@
+//! Opening a database for emergencies: what can still be read of one whose log or files are
+//! damaged, to look at and to copy.
+//!
+//! ```text
+//!   files ─ overlay ─ redo as far as the log goes ─ undo, where redo met no damage ─ sealed log
+//! ```
+//! Its files are not written, not even by recovery: all of it goes on in an overlay (`overlay.rs`).
+//! Behind the opening the log is sealed: who would begin to write is refused with 3908.
+//!
+//! Without a log that can be read, the pages are taken as they are: changes of the last checkpoint
+//! and later may be there or not.
+
+use crate::boot;
+use crate::create::Sizing;
+use crate::database::{Database, Environment, Files};
+use crate::losers::undo_alone;
+use crate::open::{OpenError, Opened, RecoveryReport, wish_versions};
+use crate::overlay::Overlay;
+use crate::redo_table::redo_table;
+use base::{DatabaseId, FileId};
+use buffer::{Pages, PagesOptions, restore_torn_pages};
+use os::clock::monotonic_ns;
+use os::disk::{File, OpenHow};
+use space::read_file_facts;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use txn::Begin;
+use wal::{FoundLog, Log, LogOptions, kinds};
+
+/// What stands behind the names of the files that are written instead.
+const PLACE: &str = "emergency";
+
+impl Database {
+    /// Opens a database for emergencies: it is read, never written.
+    ///
+    /// # Errors
+    /// Not even its first pages can be read.
+    pub fn open_emergency(
+        env: &Environment,
+        id: DatabaseId,
+        name: &str,
+        files: &Files,
+        sizing: &Sizing,
+    ) -> Result<(Arc<Database>, RecoveryReport), OpenError> {
+        let began = monotonic_ns();
+        let mut report = RecoveryReport::default();
+        let data = over(env, &files.data).map_err(|e| OpenError::file(name, &files.data, &e))?;
+        let all = BTreeMap::from([(1, Arc::clone(&data))]);
+        // What cannot be repaired is read as it is.
+        report.torn_pages = restore_torn_pages(id, &all).map_or(0, |pages| pages.len());
+        let facts = read_file_facts(&*data, FileId(1))
+            .map_err(|e| OpenError::file(name, &files.data, &e))?;
+        let found = salvaged(env, &files.log, facts.family);
+        let log = match found {
+            Some(found) => {
+                report.stopped_at = Some(found.end());
+                let log = found.open(LogOptions { durable: false, ..sizing.log });
+                log.and_then(|log| log.go_on().map(|()| log))
+            }
+            None => empty_log(env, &files.log, facts.family),
+        };
+        let log = log.map_err(|e| OpenError::of_log(name, &files.log, e))?;
+        let pages = Pages::new(
+            &env.pool,
+            &log,
+            &redo_table(),
+            PagesOptions { database: id, durable: false },
+        );
+        pages.attach(FileId(1), &files.data.to_string_lossy(), data);
+        let read = Self::read_what_is_there(env, id, name, files, sizing, &pages, &mut report);
+        if read.is_err() {
+            pages.close();
+        }
+        log.seal();
+        let database = read?;
+        report.total_ns = monotonic_ns().saturating_sub(began);
+        Ok((database, report))
+    }
+
+    fn read_what_is_there(
+        env: &Environment,
+        id: DatabaseId,
+        name: &str,
+        files: &Files,
+        sizing: &Sizing,
+        pages: &Arc<Pages>,
+        report: &mut RecoveryReport,
+    ) -> Result<Arc<Database>, OpenError> {
+        let transactions = &env.engine.transactions;
+        if report.stopped_at.is_some() {
+            let log = pages.log();
+            let from = log.checkpoint().min_lsn;
+            report.redone = recovery::redo_what_fits(log, pages, from, |record| {
+                if record.kind() == kinds::BEGIN
+                    && let Some(begin) = Begin::parse(record.payload())
+                {
+                    transactions.raise_id(begin.id.0);
+                }
+            });
+        }
+        let opened = Opened::wire(env, id, name, files, Arc::clone(pages), sizing, true)?;
+        opened.expect_versions(boot::read_xsn(pages).map_err(OpenError::page)?);
+        let tables = boot::read_tables(pages).map_err(OpenError::page)?;
+        opened.hobts.enter_system(&tables);
+        if report.redone.skipped == 0 {
+            // Where it fails, changes that were not committed are seen: better than nothing.
+            report.undone = undo_alone(&opened.home, &report.redone.losers).unwrap_or(0);
+        }
+        let database = Opened { emergency: true, ..opened }.load()?;
+        wish_versions(&env.engine, &database.home, &database.options.read());
+        Ok(database)
+    }
+
+    /// Whether it was opened for emergencies: it is read, never written.
+    pub fn is_emergency(&self) -> bool {
+        self.emergency
+    }
+}
+
+fn over(env: &Environment, path: &Path) -> std::io::Result<Arc<dyn File>> {
+    let below = env.disk.open(path, OpenHow { create: false, direct: false })?;
+    Overlay::over(&*env.disk, Some(below), &place_of(path))
+}
+
+fn place_of(path: &Path) -> std::path::PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".");
+    name.push(PLACE);
+    path.with_file_name(name)
+}
+
+/// The log as far as it goes, if it is this database's.
+fn salvaged(env: &Environment, path: &Path, family: [u8; 16]) -> Option<FoundLog> {
+    let file = over(env, path).ok()?;
+    // A header that does not tell whose it is may be what is damaged.
+    let found = FoundLog::salvage(file).ok();
+    found.filter(|found| found.family() == family || found.family() == [0; 16])
+}
+
+/// A log that nobody reads, as pages have one.
+fn empty_log(env: &Environment, path: &Path, family: [u8; 16]) -> Result<Arc<Log>, wal::WalError> {
+    let file = Overlay::over(&*env.disk, None, &place_of(path))?;
+    let options = LogOptions { durable: false, ..LogOptions::default() };
+    Log::create(file, family, options)
+}

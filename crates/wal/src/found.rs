@@ -1,0 +1,241 @@
+//! A log as it is found in its file: where it begins and ends, and whether what is missing was lost
+//! by a crash or is damaged. Nothing is written.
+//!
+//! From the checkpoint's `min_lsn` the chain of checksums is followed until a block is missing. A
+//! crash may take away any of the blocks that were written by flushes that had not ended, and leave
+//! later ones: so a block that is missing proves nothing, nor do sound ones behind it. But each
+//! block says where the durable log ended when it was closed, and so do the file's header and the
+//! doublewrite area of the data file. What was durable once is there at each later start, whatever
+//! futures were lost in between: who says that the log was durable beyond the end that is found
+//! proves that what was durable is gone.
+//!
+//! Invariants
+//!  1. An end is told only behind the sync that made it so (`Log::end_to_tell`).
+//!  2. It is the end of a block, never the place of one that may yet be in the next VLF: the end
+//!     that is found is of that kind too, so the two compare.
+//!  3. A block that cannot be read is no end: it is an error of the disk.
+
+use crate::block::{BLOCK_HEADER_BYTES, BlockView};
+use crate::log::{Log, LogOptions};
+use crate::reader::{LogEnd, read_block, successors, vlf_of};
+use crate::vlf::{FILE_HEADER_BYTES, VlfState};
+use crate::{CheckpointPointer, WalError, file_header};
+use base::Lsn;
+use base::limits::LOG_SECTOR_BYTES;
+use os::disk::File;
+use std::io;
+use std::sync::Arc;
+
+/// How much is read at a time when blocks are looked for.
+const LOOK_BYTES: usize = 1 << 20;
+const SECTOR: u64 = LOG_SECTOR_BYTES as u64;
+
+/// A log in its file, as it was found.
+pub struct FoundLog {
+    pub(crate) file: Arc<dyn File>,
+    pub(crate) family: [u8; 16],
+    pub(crate) pointer: CheckpointPointer,
+    pub(crate) vlfs: Vec<VlfState>,
+    pub(crate) end: LogEnd,
+}
+
+impl FoundLog {
+    /// Finds a log and its end.
+    ///
+    /// # Errors
+    /// The file is no log, or it is damaged.
+    pub fn find(file: Arc<dyn File>) -> Result<FoundLog, WalError> {
+        let family = file_header::read_identity(&*file)?;
+        let pointer = file_header::read_pointer(&*file)?;
+        let vlfs = read_vlfs(&*file, pointer.file_bytes)?;
+        let end = follow(&*file, &vlfs, pointer.min_lsn)?;
+        let found = FoundLog { file, family, pointer, vlfs, end };
+        let told = found.pointer.durable_end.max(file_header::read_end(&*found.file)?);
+        // The checkpoint's record was durable before its pointer.
+        found.must_reach(Lsn(found.pointer.checkpoint.0 + 1))?;
+        found.must_reach(told)?;
+        if !found.pointer.clean
+            && let Some(durable) = found.look_beyond()?
+        {
+            found.must_reach(durable)?;
+        }
+        Ok(found)
+    }
+
+    /// The same of a log that may be damaged, as far as it goes: up to what is missing. Headers of
+    /// virtual log files that are damaged are made up from what follows them.
+    ///
+    /// # Errors
+    /// Where it begins cannot be found.
+    pub fn salvage(file: Arc<dyn File>) -> Result<FoundLog, WalError> {
+        let family = file_header::read_identity(&*file).unwrap_or_default();
+        let pointer = file_header::read_pointer(&*file)?;
+        let vlfs = salvage_vlfs(&*file)?;
+        let end = follow(&*file, &vlfs, pointer.min_lsn)?;
+        Ok(FoundLog { file, family, pointer, vlfs, end })
+    }
+
+    /// The family id that ties the log to its data files.
+    pub fn family(&self) -> [u8; 16] {
+        self.family
+    }
+
+    /// The end of its last block.
+    pub fn end(&self) -> Lsn {
+        self.end.next_block
+    }
+
+    /// Whoever knows that the log was durable up to somewhere asks whether it is still there.
+    ///
+    /// # Errors
+    /// [`WalError::Damaged`]: it ends before.
+    pub fn must_reach(&self, durable: Lsn) -> Result<(), WalError> {
+        match durable <= self.end() {
+            true => Ok(()),
+            false => Err(WalError::Damaged { at: self.end(), durable }),
+        }
+    }
+
+    /// Opens it for appending. Nothing of it is written yet: that begins with [`Log::go_on`].
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn open(self, options: LogOptions) -> Result<Arc<Log>, WalError> {
+        Log::of_found(self, options)
+    }
+
+    /// Looks behind the end for a block that knows of a later one.
+    fn look_beyond(&self) -> io::Result<Option<Lsn>> {
+        let end = self.end();
+        let mut ahead: Vec<&VlfState> =
+            self.vlfs.iter().filter(|v| v.sequence != 0 && v.sequence >= end.vlf()).collect();
+        ahead.sort_unstable_by_key(|v| v.sequence);
+        for v in ahead {
+            let from = if v.sequence == end.vlf() { end } else { v.first_block() };
+            if let Some(durable) = self.look_in(v, from.block())? {
+                return Ok(Some(durable));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The same within a virtual log file, from a unit on. What lies within a sound block is not
+    /// looked at: it is what somebody has logged.
+    fn look_in(&self, v: &VlfState, from: u32) -> io::Result<Option<Lsn>> {
+        let (mut window, mut window_at, mut buf) = (Vec::new(), from, Vec::new());
+        let mut unit = from;
+        while unit < v.units() {
+            let lsn = Lsn::new(v.sequence, unit, 0);
+            let mut within = (unit - window_at) as usize * LOG_SECTOR_BYTES;
+            if within >= window.len() {
+                let rest = u64::from(v.units() - unit) * SECTOR;
+                window.resize(rest.min(LOOK_BYTES as u64) as usize, 0);
+                self.file.read_at(&mut window, v.file_offset(lsn))?;
+                (window_at, within) = (unit, 0);
+            }
+            unit += 1;
+            let header = &window[within..within + BLOCK_HEADER_BYTES];
+            if BlockView::claimed_units(header, lsn) == 0 {
+                continue;
+            }
+            if let Some(block) = read_block(&*self.file, &self.vlfs, lsn, &mut buf)? {
+                if let Some(durable) = block.durable_end().filter(|at| *at > self.end()) {
+                    return Ok(Some(durable));
+                }
+                unit += block.units() - 1;
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Follows the chain from the block of a record to the last sound block.
+fn follow(file: &dyn File, vlfs: &[VlfState], from: Lsn) -> Result<LogEnd, WalError> {
+    let mut buf = Vec::new();
+    let first = from.block_start();
+    let Some(view) = read_block(file, vlfs, first, &mut buf)? else {
+        return Err(WalError::Missing(from));
+    };
+    let (mut at, mut units, mut checksum) = (first, view.units(), view.checksum());
+    loop {
+        let mut next = None;
+        for lsn in successors(vlfs, at, units).into_iter().flatten() {
+            let view = read_block(file, vlfs, lsn, &mut buf)?;
+            if let Some(view) = view.filter(|view| view.previous_checksum() == checksum) {
+                next = Some((lsn, view.units(), view.checksum()));
+                break;
+            }
+        }
+        let Some((lsn, n, sum)) = next else { break };
+        assert!(lsn > at && n > 0, "the chain goes forward");
+        (at, units, checksum) = (lsn, n, sum);
+    }
+    let within = vlf_of(vlfs, at.vlf()).is_some_and(|v| at.block() + units <= v.units());
+    assert!(within, "the last block lies within its VLF");
+    Ok(LogEnd { next_block: Lsn::new(at.vlf(), at.block() + units, 0), checksum })
+}
+
+/// The header of a virtual log file at a place, if it is sound.
+fn vlf_at(file: &dyn File, at: u64, len: u64) -> io::Result<Option<VlfState>> {
+    let mut sector = [0; LOG_SECTOR_BYTES];
+    file.read_at(&mut sector, at)?;
+    Ok(VlfState::parse(&sector, at).filter(|v| v.bytes <= len - at))
+}
+
+/// Reads the VLF headers one after the other; the first unsound one is the end of the file.
+fn read_vlfs(file: &dyn File, file_bytes: u64) -> Result<Vec<VlfState>, WalError> {
+    let len = file.len()?;
+    if len < file_bytes {
+        return Err(WalError::Unsound("it has been shortened"));
+    }
+    let (mut vlfs, mut at) = (Vec::new(), FILE_HEADER_BYTES);
+    while at + SECTOR <= len
+        && let Some(v) = vlf_at(file, at, len)?
+    {
+        at += v.bytes;
+        vlfs.push(v);
+    }
+    if vlfs.is_empty() || at < file_bytes {
+        return Err(WalError::Unsound("the header of a virtual log file is damaged"));
+    }
+    if has_twins(&vlfs) {
+        return Err(WalError::Unsound("two virtual log files have the same number"));
+    }
+    Ok(vlfs)
+}
+
+fn has_twins(vlfs: &[VlfState]) -> bool {
+    let mut used: Vec<u32> = vlfs.iter().map(|v| v.sequence).filter(|&n| n != 0).collect();
+    used.sort_unstable();
+    used.windows(2).any(|two| two[0] == two[1])
+}
+
+/// All virtual log files that can be told: one with a damaged header reaches to the next one, and
+/// has the number that its first block says.
+fn salvage_vlfs(file: &dyn File) -> Result<Vec<VlfState>, WalError> {
+    let len = file.len()?;
+    let (mut vlfs, mut at) = (Vec::new(), FILE_HEADER_BYTES);
+    while at + crate::vlf::VLF_BYTES_MIN <= len {
+        let v = match vlf_at(file, at, len)? {
+            Some(v) => v,
+            None => made_up_vlf(file, at, len)?,
+        };
+        at += v.bytes;
+        vlfs.push(v);
+    }
+    match vlfs.is_empty() || has_twins(&vlfs) {
+        true => Err(WalError::Unsound("its virtual log files cannot be told")),
+        false => Ok(vlfs),
+    }
+}
+
+fn made_up_vlf(file: &dyn File, at: u64, len: u64) -> io::Result<VlfState> {
+    let most = (len - at).min(crate::vlf::VLF_BYTES_MAX) / SECTOR * SECTOR;
+    let mut bytes = crate::vlf::VLF_BYTES_MIN;
+    while bytes < most && vlf_at(file, at + bytes, len)?.is_none() {
+        bytes += SECTOR;
+    }
+    let mut block = [0; LOG_SECTOR_BYTES];
+    file.read_at(&mut block, at + crate::vlf::VLF_HEADER_BYTES)?;
+    Ok(VlfState::made_up(at, bytes, BlockView::claimed_vlf(&block)))
+}
