@@ -134,8 +134,12 @@ fn place_of(path: &Path) -> std::path::PathBuf {
 fn salvaged(env: &Environment, path: &Path, family: [u8; 16]) -> Option<FoundLog> {
     let file = over(env, path).ok()?;
     // A header that does not tell whose it is may be what is damaged.
-    let found = FoundLog::salvage(file).ok();
-    found.filter(|found| found.family() == family || found.family() == [0; 16])
+    let mut found = FoundLog::salvage(file).ok()?;
+    if found.family() != family && found.family() != [0; 16] {
+        return None;
+    }
+    found.widen().ok()?;
+    Some(found)
 }
 
 /// A log that nobody reads, as pages have one.

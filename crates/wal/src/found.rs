@@ -18,7 +18,7 @@
 use crate::block::{BLOCK_HEADER_BYTES, BlockView};
 use crate::log::{Log, LogOptions};
 use crate::reader::{LogEnd, read_block, successors, vlf_of};
-use crate::vlf::{FILE_HEADER_BYTES, VlfState};
+use crate::vlf::{FILE_HEADER_BYTES, VLF_BYTES_MAX, VLF_BYTES_MIN, VlfState};
 use crate::{CheckpointPointer, WalError, file_header};
 use base::Lsn;
 use base::limits::LOG_SECTOR_BYTES;
@@ -29,6 +29,8 @@ use std::sync::Arc;
 /// How much is read at a time when blocks are looked for.
 const LOOK_BYTES: usize = 1 << 20;
 const SECTOR: u64 = LOG_SECTOR_BYTES as u64;
+/// Half of the room that a log is given at least.
+const WIDENED_BYTES_LEAST: u64 = 4 << 20;
 
 /// A log in its file, as it was found.
 pub struct FoundLog {
@@ -73,6 +75,24 @@ impl FoundLog {
         let vlfs = salvage_vlfs(&*file)?;
         let end = follow(&*file, &vlfs, pointer.min_lsn)?;
         Ok(FoundLog { file, family, pointer, vlfs, end })
+    }
+
+    /// Gives the log virtual log files for all that undo can write, which in a log that is cut off
+    /// nobody has kept free. They are written: for a file of which nothing is kept.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn widen(&mut self) -> io::Result<()> {
+        let mut at = self.vlfs.last().map_or(FILE_HEADER_BYTES, |v| v.offset + v.bytes);
+        let mut room = 2 * self.file.len()?.max(WIDENED_BYTES_LEAST) / SECTOR * SECTOR;
+        self.file.set_len(at + room)?;
+        while room >= VLF_BYTES_MIN {
+            let v = VlfState::made_up(at, room.min(VLF_BYTES_MAX), 0);
+            self.file.write_at(&v.header(), at)?;
+            (at, room) = (at + v.bytes, room - v.bytes);
+            self.vlfs.push(v);
+        }
+        Ok(())
     }
 
     /// The family id that ties the log to its data files.
@@ -215,7 +235,7 @@ fn has_twins(vlfs: &[VlfState]) -> bool {
 fn salvage_vlfs(file: &dyn File) -> Result<Vec<VlfState>, WalError> {
     let len = file.len()?;
     let (mut vlfs, mut at) = (Vec::new(), FILE_HEADER_BYTES);
-    while at + crate::vlf::VLF_BYTES_MIN <= len {
+    while at + VLF_BYTES_MIN <= len {
         let v = match vlf_at(file, at, len)? {
             Some(v) => v,
             None => made_up_vlf(file, at, len)?,
@@ -230,8 +250,8 @@ fn salvage_vlfs(file: &dyn File) -> Result<Vec<VlfState>, WalError> {
 }
 
 fn made_up_vlf(file: &dyn File, at: u64, len: u64) -> io::Result<VlfState> {
-    let most = (len - at).min(crate::vlf::VLF_BYTES_MAX) / SECTOR * SECTOR;
-    let mut bytes = crate::vlf::VLF_BYTES_MIN;
+    let most = (len - at).min(VLF_BYTES_MAX) / SECTOR * SECTOR;
+    let mut bytes = VLF_BYTES_MIN;
     while bytes < most && vlf_at(file, at + bytes, len)?.is_none() {
         bytes += SECTOR;
     }

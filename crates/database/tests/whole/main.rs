@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
 mod change;
+mod emergency;
 mod promised;
 mod tables;
 mod taken_over;
@@ -229,6 +230,7 @@ fn verify(disk: Arc<sim::Disk>, p: &Promised) {
     if !*p.made.lock() {
         return;
     }
+    emergency::damage_is_told(&disk, os::entropy::random_u64());
     // Closed in the midst of its undo, before it or behind it, and opened again.
     let (db, workers, undoing) = open(&disk);
     let midst = (db.log().next_lsn().0 % 7) * 50_000;
@@ -264,7 +266,9 @@ fn a_whole_database_survives_crashes() {
     assert!(counts.crash_points() >= cases, "{counts:?}");
     let (beside, stopped) = (PUT_OFF.load(Relaxed), STOPPED.load(Relaxed));
     println!("{beside} losers undone beside others, {stopped} left by a stop");
-    assert!(beside > 0 && stopped > 0, "the test does what it says");
+    let damaged = emergency::DAMAGED.load(Relaxed);
+    println!("{damaged} copies were damaged, and told so");
+    assert!(beside > 0 && stopped > 0 && damaged > 50, "the test does what it says");
 }
 
 /// Each planted fault is caught, and within this many crash points.

@@ -1,0 +1,272 @@
+//! A database whose log or files are damaged is not opened and its files stay as they are; for an
+//! emergency it is read as far as it goes, and never written.
+
+use super::tables::{HOBTS, Row};
+use super::{Random, environment, make, rows, sizing};
+use access::{Isolation, LockPlan, TableSink, WriteError};
+use base::{DatabaseId, Lsn, SessionId};
+use database::{Database, Files, OpenError, RecoveryReport};
+use os::disk::{Disk, OpenHow, RealDisk};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use wal::{BlockFacts, BlockScan, FoundLog, Log};
+use work::{CommitMode, Work};
+
+const ID: DatabaseId = DatabaseId(5);
+const HOW: OpenHow = OpenHow { create: false, direct: false };
+
+/// A folder with a database that was left in the midst of its work: rows 0 to 199, each a commit of
+/// its own, and 100 more of a transaction that is still open.
+struct Folder {
+    dir: PathBuf,
+    files: Files,
+}
+
+impl Folder {
+    /// With all pages home behind the last commit, or none.
+    fn left(name: &str, written: bool) -> Folder {
+        let dir = std::env::temp_dir().join(format!("ghostlight-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&dir);
+        RealDisk.create_dir(&dir).unwrap();
+        let env = environment(Arc::new(RealDisk));
+        let db = make(&env, &dir, 1).unwrap();
+        let mut work = Work::new(&env.engine, SessionId(51), Arc::default());
+        for i in 0..200 {
+            work.begin(true, "");
+            insert(&db, &mut work, i).unwrap();
+            work.commit(CommitMode::Full).unwrap();
+        }
+        work.begin(true, "");
+        (1000..1100).for_each(|i| insert(&db, &mut work, i).unwrap());
+        db.log().flush_all();
+        if written {
+            db.pages().flush_dirty();
+        }
+        let files = db.files().clone();
+        let copy = Folder { files: Files::of(&dir.join("left"), "t"), dir };
+        RealDisk.create_dir(&copy.dir.join("left")).unwrap();
+        std::fs::copy(&files.data, &copy.files.data).unwrap();
+        std::fs::copy(&files.log, &copy.files.log).unwrap();
+        copy
+    }
+
+    fn bytes(&self) -> [Vec<u8>; 2] {
+        [&self.files.data, &self.files.log].map(|path| std::fs::read(path).unwrap())
+    }
+
+    fn flip(&self, log: bool, at: usize) {
+        let path = if log { &self.files.log } else { &self.files.data };
+        let mut bytes = std::fs::read(path).unwrap();
+        bytes[at] ^= 4;
+        std::fs::write(path, bytes).unwrap();
+    }
+
+    /// Where each block of the log begins, without touching the file.
+    fn blocks(&self) -> Vec<(usize, BlockFacts)> {
+        let copy = self.dir.join("copy");
+        std::fs::copy(&self.files.log, &copy).unwrap();
+        blocks_of(&RealDisk, &copy, false)
+    }
+
+    fn open(&self) -> Result<(Arc<Database>, RecoveryReport), OpenError> {
+        Database::open(&environment(Arc::new(RealDisk)), ID, "t", &self.files, &sizing(1))
+    }
+
+    fn look_anyhow(&self) -> Result<(Arc<Database>, RecoveryReport), OpenError> {
+        let env = environment(Arc::new(RealDisk));
+        Database::open_emergency(&env, ID, "t", &self.files, &sizing(1))
+    }
+
+    /// What an emergency shows, and that it changes nothing.
+    fn look(&self) -> (Vec<u64>, RecoveryReport) {
+        let (before, env) = (self.bytes(), environment(Arc::new(RealDisk)));
+        let opened = Database::open_emergency(&env, ID, "t", &self.files, &sizing(1));
+        let (db, report) = opened.unwrap();
+        assert!(db.is_emergency() && db.start_workers().is_empty());
+        let mut work = Work::new(&env.engine, SessionId(51), Arc::default());
+        let found = rows(&db, HOBTS[0]).into_iter().map(|(key, ..)| key).collect();
+        work.begin(true, "");
+        let refused = insert(&db, &mut work, 7000);
+        assert!(matches!(refused, Err(WriteError::Sql(e)) if e.number() == 3908));
+        work.roll_back().unwrap();
+        assert_eq!(db.checkpoint(false).unwrap_err().number(), 3908);
+        drop(work);
+        db.close(Vec::new()).unwrap();
+        assert!(before == self.bytes(), "an emergency wrote");
+        let names = RealDisk.list(&self.dir.join("left")).unwrap();
+        assert_eq!(names.len(), 2, "nothing is left: {names:?}");
+        (found, report)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.dir);
+    }
+}
+
+fn insert(db: &Database, work: &mut Work, i: u64) -> Result<(), WriteError> {
+    let plan = LockPlan::change(Isolation::ReadCommitted);
+    let hobt = db.hobts().get(HOBTS[0]).unwrap();
+    hobt.insert(work, &Row::new(i, i, &mut Random(i)).fields(), &plan).map(drop)
+}
+
+/// Where each block of a log begins in its file. `goes_on`: an incarnation follows them, which
+/// knows that they are durable; else the file stays as it is.
+fn blocks_of(disk: &dyn Disk, path: &Path, goes_on: bool) -> Vec<(usize, BlockFacts)> {
+    let file = disk.open(path, HOW).unwrap();
+    let log = match goes_on {
+        true => Log::open(file, sizing(1).log),
+        false => FoundLog::find(file).and_then(|found| found.open(sizing(1).log)),
+    };
+    let log = log.unwrap();
+    let vlfs = log.vlfs();
+    let mut scan = BlockScan::new(Arc::clone(&log), log.checkpoint().min_lsn);
+    let mut found = Vec::new();
+    while scan.next_block().unwrap() {
+        let block = scan.block();
+        let vlf = vlfs.iter().find(|v| v.sequence == block.lsn.vlf()).unwrap();
+        found.push((vlf.offset as usize + block.lsn.block() as usize * 512, block));
+    }
+    // The incarnation that is open now.
+    found.pop();
+    found
+}
+
+/// Copies of simulated disks that were damaged, and told so.
+pub(crate) static DAMAGED: AtomicUsize = AtomicUsize::new(0);
+
+/// On a copy of what a crash has left, a byte of the log is flipped that is durable: the database is
+/// suspect, its files stay as they are, and an emergency can be opened or is refused.
+pub(crate) fn damage_is_told(disk: &sim::Disk, seed: u64) {
+    let copy = disk.after_stop(seed);
+    let files = Files::of(Path::new("/data"), "t");
+    let blocks = blocks_of(&copy, &files.log, true);
+    let mut r = Random(seed);
+    let (at, block) = blocks[r.below(blocks.len() as u64 - 1) as usize];
+    let at = at as u64 + r.below((block.header_bytes + block.record_bytes) as u64);
+    let mut byte = copy.bytes_at(&files.log, at, 1);
+    byte[0] ^= 1 << r.below(8);
+    copy.damage(&files.log, at, &byte);
+    let bytes = |disk: &sim::Disk| {
+        [&files.data, &files.log].map(|path| {
+            let len = disk.open(path, HOW).unwrap().len().unwrap();
+            disk.bytes_at(path, 0, len as usize)
+        })
+    };
+    let before = bytes(&copy);
+    let env = environment(Arc::new(copy.clone()));
+    let opened = Database::open(&env, ID, "t", &files, &sizing(1));
+    let told = opened.err().unwrap_or_else(|| panic!("damage at {} is not told", block.lsn));
+    assert!(matches!(told, OpenError::Suspect { at: Some(_), .. }), "{told}");
+    assert!(before == bytes(&copy), "a log that is damaged was written, or pages were");
+    if let Ok((db, _)) = Database::open_emergency(&env, ID, "t", &files, &sizing(1)) {
+        let _ = db.check();
+        db.close(Vec::new()).unwrap();
+    }
+    assert!(before == bytes(&copy), "an emergency wrote");
+    DAMAGED.fetch_add(1, Relaxed);
+}
+
+/// Where the block before one ends: in another VLF, perhaps.
+fn ends_before(blocks: &[(usize, BlockFacts)], lsn: Lsn) -> Lsn {
+    let (_, before) = blocks.iter().rfind(|(_, b)| b.lsn < lsn).unwrap();
+    Lsn::new(before.lsn.vlf(), before.lsn.block() + before.bytes as u32 / 512, 0)
+}
+
+/// Damage in the midst of the log: the database is not opened, twice, with nothing written, and an
+/// emergency shows the rows of before.
+#[test]
+fn a_damaged_log_is_told_and_read_up_to_the_damage() {
+    let folder = Folder::left("damaged-log", false);
+    let blocks = folder.blocks();
+    // From the newest to the oldest: what is before is read.
+    for back in [3, 60, 150] {
+        let (at, block) = blocks[blocks.len() - back];
+        let lsn = ends_before(&blocks, block.lsn);
+        folder.flip(true, at + 40);
+        for _ in 0..2 {
+            let before = folder.bytes();
+            let Err(OpenError::Suspect { at, why, error }) = folder.open() else {
+                panic!("it is opened")
+            };
+            assert_eq!((at, error.number()), (Some(lsn), 9004), "{why}");
+            assert!(why.contains(&format!("damaged at LSN {lsn}")), "{why}");
+            assert!(before == folder.bytes(), "it was written");
+        }
+        let (found, report) = folder.look();
+        assert_eq!(report.stopped_at, Some(lsn));
+        assert!(found.len() < 200 && found.iter().copied().eq(0..found.len() as u64));
+        assert!(report.redone.skipped == 0 && (back < 100 || found.len() < 120), "{report:?}");
+    }
+}
+
+/// What was not committed is not shown, and a database that is whole is opened as before.
+#[test]
+fn an_emergency_shows_what_was_committed() {
+    let folder = Folder::left("whole", false);
+    let (found, report) = folder.look();
+    assert_eq!((found, report.undone), ((0..200).collect(), 1));
+    let (db, report) = folder.open().unwrap();
+    assert_eq!(report.undone + report.put_off, 1);
+    db.close(Vec::new()).unwrap();
+    assert_eq!(folder.look().0.len(), 200);
+}
+
+/// Pages that are home know how far the log was durable, where nothing in the log does: its end is
+/// cut off, with all that was written of it behind the pages.
+#[test]
+fn pages_newer_than_the_log_are_damage() {
+    let folder = Folder::left("newer-pages", true);
+    let blocks = folder.blocks();
+    let from = blocks[blocks.len() - 40].0;
+    let mut log = std::fs::read(&folder.files.log).unwrap();
+    // As if nothing had ever been there: no later block, no note.
+    let end = blocks.last().unwrap().0.max(from) + 512;
+    log[from..end].fill(0);
+    log[1536..2048].fill(0);
+    std::fs::write(&folder.files.log, log).unwrap();
+    let before = folder.bytes();
+    let Err(OpenError::Suspect { at, .. }) = folder.open() else { panic!("it is opened") };
+    assert!(at.is_some() && before == folder.bytes());
+    let (found, report) = folder.look();
+    assert!(report.redone.skipped > 0 && found.len() >= 200, "{} {report:?}", found.len());
+}
+
+/// Headers of the log: of the file, of its parts, both pointers; the file is gone.
+#[test]
+fn a_log_without_its_headers_is_told() {
+    let folder = Folder::left("headers", true);
+    let whole = folder.bytes();
+    let cases: [(&str, &dyn Fn(&mut Vec<u8>)); 4] = [
+        ("a header of a part", &|log| log[8192 + 9] ^= 1),
+        ("the file's header", &|log| log[5] ^= 1),
+        ("both pointers", &|log| log[512..1536].fill(0xEE)),
+        ("half a file", &|log| log.truncate(300_000)),
+    ];
+    for (what, change) in cases {
+        let mut log = whole[1].clone();
+        change(&mut log);
+        std::fs::write(&folder.files.log, log).unwrap();
+        let before = folder.bytes();
+        assert!(folder.open().is_err(), "{what}");
+        assert!(before == folder.bytes(), "{what}: it was written");
+        let (found, _) = folder.look();
+        assert!(found.len() >= 200, "{what}: {}", found.len());
+    }
+    std::fs::remove_file(&folder.files.log).unwrap();
+    assert!(matches!(folder.open(), Err(OpenError::Pending(_))));
+    assert!(folder.look_anyhow().unwrap().1.stopped_at.is_none());
+}
+
+/// The first page of the data file: nothing can be read.
+#[test]
+fn a_data_file_without_its_first_page_is_pending() {
+    let folder = Folder::left("first-page", true);
+    folder.flip(false, 200);
+    let before = folder.bytes();
+    assert!(matches!(folder.open(), Err(OpenError::Pending(_))));
+    assert!(before == folder.bytes());
+    assert!(matches!(folder.look_anyhow(), Err(OpenError::Pending(_))));
+}
