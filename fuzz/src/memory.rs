@@ -3,7 +3,7 @@
 //! Nothing is torn and nothing fails but for want of space: 64 MB a file, so that a length field
 //! of a damaged file is answered with `StorageFull` as on a small disk.
 
-use os::disk::{Disk, File, FileStats, OpenHow};
+use os::disk::{Disk, File, FileStats, FolderLock, Holder, LockRefused, OpenHow};
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -77,6 +77,11 @@ impl File for MemoryFile {
     }
 }
 
+/// Nobody else knows of a disk in memory, and its targets open one instance at a time.
+struct OnlyOne;
+
+impl FolderLock for OnlyOne {}
+
 /// Files by name; folders are there as soon as they are named.
 #[derive(Default)]
 pub(crate) struct MemoryDisk {
@@ -137,5 +142,9 @@ impl Disk for MemoryDisk {
 
     fn sync_dir(&self, _dir: &Path) -> io::Result<()> {
         Ok(())
+    }
+
+    fn lock_folder(&self, _: &Path, _: &Holder) -> Result<Box<dyn FolderLock>, LockRefused> {
+        Ok(Box::new(OnlyOne))
     }
 }

@@ -919,4 +919,6 @@ messages! {
     STATISTICS_STATEMENT = 50003, 10, "Statement. Ghost records skipped {0}, versions traversed {1}, lock requests {2}.";
     TRACE_FLAG_WITHOUT_EFFECT = 50004, 10, "Trace flag {0} is set, and has no effect: Ghostlight knows nothing that it could change.";
     FREE_SPACE_NOT_OVERWRITTEN = 50005, 10, "Ghost records that nobody needs any more are removed. What rows have left in the free space of pages is not overwritten.";
+    FOLDER_IN_USE = 50010, 16, "The data folder '{0}' is in use by {1}. {2}";
+    FOLDER_NOT_LOCKED = 50011, 16, "The data folder '{0}' cannot be locked, and is not opened: {1}.";
 }

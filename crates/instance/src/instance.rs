@@ -6,6 +6,7 @@ use crate::error_log::ErrorLog;
 use base::{DatabaseId, SessionId, SqlError, SqlResult};
 use database::{Database, Environment, Sizing};
 use exec::ResourceSemaphores;
+use os::disk::FolderLock;
 use os::memory::Memory;
 use os::sync::{Mutex, RwLock};
 use os::task::JoinHandle;
@@ -32,6 +33,10 @@ pub struct InstanceOptions {
     pub sizing: Sizing,
     /// `-T`: trace flags that are on for the whole server from the start.
     pub trace_flags: Vec<u16>,
+    /// What the process was started as, for whoever finds the folder in use.
+    pub command: String,
+    /// Where clients reach it, as `host,port`; empty where they cannot.
+    pub address: String,
 }
 
 impl Default for InstanceOptions {
@@ -42,6 +47,8 @@ impl Default for InstanceOptions {
             embedded: false,
             sizing: Sizing::default(),
             trace_flags: Vec::new(),
+            command: "an embedded engine".to_owned(),
+            address: String::new(),
         }
     }
 }
@@ -56,6 +63,8 @@ pub(crate) struct Open {
 pub struct Instance {
     pub(crate) options: InstanceOptions,
     pub(crate) dir: PathBuf,
+    /// Keeps others out of the folder until everything is closed.
+    pub(crate) folder_lock: Mutex<Option<Box<dyn FolderLock>>>,
     pub(crate) env: Environment,
     pub(crate) memory: Arc<Memory>,
     pub(crate) semaphores: ResourceSemaphores,

@@ -13,7 +13,7 @@ use buffer::Pool;
 use catalog::{DatabaseOption, DatabaseOptions, RecoveryModel};
 use database::{Database, Environment, Files, PutOff, RecoveryReport, Sizing};
 use exec::{ResourceSemaphores, Workspace};
-use os::disk::Disk;
+use os::disk::{Disk, FolderLock, Holder, LOCK_FILE, LockRefused};
 use os::memory::Memory;
 use os::sync::{Mutex, RwLock};
 use os::wait::{Cancelled, Waiter};
@@ -41,6 +41,14 @@ const PLANS_BYTES_MIN: usize = 8 << 20;
 /// How long rollbacks go on when the engine stops.
 const UNDO_NS: u64 = 1_000_000_000;
 
+/// Stands in the folder's lock before the address of a server.
+const LISTENS: &str = "listening on ";
+
+/// What a user can do about it.
+const WITHOUT_LOCKS: &str = "Two processes in one folder would overwrite each other's data. \
+    Mount it with locks (NFS: with a lock service, or with local_lock=flock where no other \
+    machine uses it), or choose another folder";
+
 /// Threads of all parallel plans together.
 const WORKERS_MAX: usize = 512;
 
@@ -61,6 +69,8 @@ impl Instance {
         options: InstanceOptions,
     ) -> SqlResult<Arc<Instance>> {
         disk.create_dir(dir).map_err(|e| folder_error(dir, &e))?;
+        // Before anything is read or written: the error log is moved on at each start.
+        let folder_lock = lock_folder(&*disk, dir, &options)?;
         let log = Arc::new(ErrorLog::open(&disk, dir));
         log.line("Server", &format!("Ghostlight {} starts.", env!("CARGO_PKG_VERSION")));
         let env = environment(&disk, &options)?;
@@ -89,6 +99,7 @@ impl Instance {
         let events = EventSession::new(&memory);
         let instance = Arc::new_cyclic(|me| Instance {
             dir: dir.to_owned(),
+            folder_lock: Mutex::new(Some(folder_lock)),
             semaphores,
             query_workers: exec::Workers::new(WORKERS_MAX, os::task::processors()),
             memory,
@@ -142,8 +153,42 @@ impl Instance {
         }
         let result = close_all(std::mem::take(&mut *self.databases.write()));
         self.write_log("Server", "Ghostlight has stopped.");
+        drop(self.folder_lock.lock().take());
         result
     }
+}
+
+/// Nobody else has the folder from now on, or the reason why we have it not.
+fn lock_folder(
+    disk: &dyn Disk,
+    dir: &Path,
+    options: &InstanceOptions,
+) -> SqlResult<Box<dyn FolderLock>> {
+    let command = match &*options.address {
+        "" => options.command.clone(),
+        address => format!("{} {LISTENS}{address}", options.command),
+    };
+    let folder = dir.display();
+    let not_locked = |why: String| SqlError::new(messages::FOLDER_NOT_LOCKED, &[&folder, &why]);
+    disk.lock_folder(dir, &Holder::here(&command)).map_err(|refused| match refused {
+        LockRefused::Held(Some(by)) => {
+            let advice = match by.command.split_once(LISTENS) {
+                Some((_, address)) => format!("Connect to it with -S {address}, or stop it."),
+                None => "Wait for its end, or stop it.".to_owned(),
+            };
+            SqlError::new(messages::FOLDER_IN_USE, &[&folder, &by, &advice])
+        }
+        LockRefused::Held(None) => {
+            let (by, advice) = ("a process that has not said which", "Stop it first.");
+            SqlError::new(messages::FOLDER_IN_USE, &[&folder, &by, &advice])
+        }
+        LockRefused::Unsupported(e) => {
+            not_locked(format!("its file system supports no locks ({e}). {WITHOUT_LOCKS}"))
+        }
+        LockRefused::File(e) => {
+            not_locked(format!("its file {LOCK_FILE} cannot be opened to write ({e})"))
+        }
+    })
 }
 
 /// The flags of `-T`, each told to the error log: as DBCC TRACEON takes them.

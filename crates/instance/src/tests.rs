@@ -9,7 +9,7 @@ use base::{DatabaseId, FileId, SessionId, SqlResult};
 use catalog::view::{DatabaseView, SchemaId};
 use database::Database;
 use ddl::NewDatabase;
-use os::disk::{Disk, File, OpenHow, RealDisk};
+use os::disk::{Disk, File, FolderLock, Holder, LockRefused, OpenHow, RealDisk};
 use os::sync::{Condvar, Mutex};
 use os::wait::{WaitKind, Waiter};
 use session::{Login, Session};
@@ -66,6 +66,10 @@ impl Disk for Gated {
 
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
         RealDisk.sync_dir(dir)
+    }
+
+    fn lock_folder(&self, dir: &Path, holder: &Holder) -> Result<Box<dyn FolderLock>, LockRefused> {
+        RealDisk.lock_folder(dir, holder)
     }
 }
 

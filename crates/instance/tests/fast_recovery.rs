@@ -9,7 +9,7 @@ mod heard;
 
 use heard::Heard;
 use instance::{Instance, InstanceOptions};
-use os::disk::{Disk, File, FileStats, OpenHow, RealDisk};
+use os::disk::{Disk, File, FileStats, FolderLock, Holder, LockRefused, OpenHow, RealDisk};
 use os::sync::{Condvar, Mutex};
 use session::{Login, Session};
 use std::io;
@@ -97,6 +97,9 @@ impl Disk for Gated {
     }
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
         RealDisk.sync_dir(dir)
+    }
+    fn lock_folder(&self, dir: &Path, holder: &Holder) -> Result<Box<dyn FolderLock>, LockRefused> {
+        RealDisk.lock_folder(dir, holder)
     }
 }
 

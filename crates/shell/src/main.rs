@@ -42,7 +42,9 @@ impl Engine for Embedded {
 /// Options of an instance by the command line.
 fn instance_options(wishes: EngineOptions, embedded: bool) -> InstanceOptions {
     let trace_flags = wishes.trace_flags;
-    let mut options = InstanceOptions { embedded, trace_flags, ..InstanceOptions::default() };
+    let command = format!("ghostlight {}", if embedded { "sql" } else { "serve" });
+    let mut options =
+        InstanceOptions { embedded, trace_flags, command, ..InstanceOptions::default() };
     if let Some(bytes) = wishes.max_memory {
         options.max_memory_bytes = usize::try_from(bytes).unwrap_or(usize::MAX).max(16 << 20);
     }

@@ -82,7 +82,8 @@ fn start(options: &ServeOptions) -> Result<(Arc<Instance>, Server), String> {
     asked.into_iter().for_each(write_logs_by);
     let disk = Arc::new(RealDisk);
     let (max_memory, trace_flags) = (options.max_memory, options.trace_flags.clone());
-    let settings = instance_options(EngineOptions { max_memory, trace_flags }, false);
+    let mut settings = instance_options(EngineOptions { max_memory, trace_flags }, false);
+    settings.address = format!("{},{}", options.listen.ip(), options.listen.port());
     let instance =
         Instance::open(disk.clone(), &options.data, settings).map_err(|e| e.text().to_owned())?;
     measure_disk(Arc::clone(&instance), options.data.clone());

@@ -21,7 +21,7 @@ use content::Content;
 use file::SimFile;
 use names::FileNo;
 use operation::{Inner, State};
-use os::disk::OpenHow;
+use os::disk::{FolderLock, Holder, LockRefused, OpenHow};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -225,6 +225,20 @@ impl Disk {
     }
 }
 
+/// The lock of a folder of this disk.
+struct Lock {
+    disk: Arc<Inner>,
+    dir: PathBuf,
+}
+
+impl FolderLock for Lock {}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        self.disk.state().locked.remove(&self.dir);
+    }
+}
+
 impl os::disk::Disk for Disk {
     fn open(&self, path: &Path, how: OpenHow) -> io::Result<Arc<dyn os::disk::File>> {
         let file = if how.create {
@@ -294,5 +308,23 @@ impl os::disk::Disk for Disk {
             }
             Ok(())
         })
+    }
+
+    fn lock_folder(&self, dir: &Path, holder: &Holder) -> Result<Box<dyn FolderLock>, LockRefused> {
+        let looked = self.0.look("lock", &name_of(dir), |s| {
+            if !s.names.is_dir(dir) {
+                return Err(not_found(dir));
+            }
+            let by = s.locked.get(dir).cloned();
+            if by.is_none() {
+                s.locked.insert(dir.to_owned(), holder.clone());
+            }
+            Ok(by)
+        });
+        match looked {
+            Ok(None) => Ok(Box::new(Lock { disk: Arc::clone(&self.0), dir: dir.to_owned() })),
+            Ok(held) => Err(LockRefused::Held(held)),
+            Err(e) => Err(LockRefused::File(e)),
+        }
     }
 }

@@ -8,9 +8,11 @@ use crate::random::{Random, mix};
 use crate::scheduler::{Crash, Scheduler, here};
 use crate::state::Ending;
 use crate::trace::Event;
+use os::disk::Holder;
 use os::sched::Scheduler as _;
 use std::collections::BTreeMap;
 use std::io;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub(crate) struct State {
@@ -26,6 +28,8 @@ pub(crate) struct State {
     pub(crate) refuse_at: Vec<u64>,
     pub(crate) fail_sync_at: Vec<u64>,
     pub(crate) crashed: bool,
+    /// Folders that are locked, and by whom: a crash or the end of a process ends that.
+    pub(crate) locked: BTreeMap<PathBuf, Holder>,
 }
 
 impl State {
@@ -42,6 +46,7 @@ impl State {
             refuse_at: Vec::new(),
             fail_sync_at: Vec::new(),
             crashed: false,
+            locked: BTreeMap::new(),
         }
     }
 

@@ -6,10 +6,13 @@
 //!  3. A file's creation, removal and new name are durable after [`Disk::sync_dir`].
 //!  4. After a failed sync nothing is known about earlier writes: the caller stops the process.
 //!  5. What [`File::write_durably`] wrote is durable when it returns, and nothing else by it.
+//!  6. A folder that is locked has one holder, as long as all who come lock it.
 
+mod folder_lock;
 mod real;
 mod through;
 
+pub use folder_lock::{FolderLock, Holder, LOCK_FILE, LockRefused};
 pub use real::RealDisk;
 pub use through::{Measured, Way, write_logs_by};
 
@@ -70,6 +73,12 @@ pub trait Disk: Send + Sync {
         let _ = path;
         Ok(())
     }
+    /// Keeps everybody else out of a folder, also within this process, until the lock is dropped
+    /// or the process is gone.
+    ///
+    /// # Errors
+    /// Who has it, or why nobody can have it.
+    fn lock_folder(&self, dir: &Path, holder: &Holder) -> Result<Box<dyn FolderLock>, LockRefused>;
 }
 
 /// An open file.

@@ -2,7 +2,7 @@
 //! by the faster way (`through.rs`).
 
 use super::through::{Measured, SCRATCH_BYTES, SECTOR, Through, Way, bytes_of};
-use super::{Disk, File, FileStats, OpenHow};
+use super::{Disk, File, FileStats, FolderLock, Holder, LockRefused, OpenHow, folder_lock};
 use crate::clock;
 use crate::turn;
 use crate::vm::AlignedBuffer;
@@ -138,6 +138,10 @@ impl Disk for RealDisk {
 
     fn keep_private(&self, path: &Path) -> io::Result<()> {
         Ok(rustix::fs::chmod(path, Mode::RUSR | Mode::WUSR)?)
+    }
+
+    fn lock_folder(&self, dir: &Path, holder: &Holder) -> Result<Box<dyn FolderLock>, LockRefused> {
+        folder_lock::lock(dir, holder)
     }
 }
 

@@ -7,6 +7,7 @@
 //! that nothing proves fails.
 
 mod before_login;
+mod folder;
 mod formats;
 mod scripts;
 
@@ -61,8 +62,12 @@ const LINES: &[Line] = &[
 ];
 
 /// What scripts cannot show, by section and line.
-const PROGRAMS: &[(u32, u32, Measure)] =
-    &[(1, 13, formats::run), (2, 3, before_login::multiplexing), (3, 6, before_login::run)];
+const PROGRAMS: &[(u32, u32, Measure)] = &[
+    (1, 1, folder::run),
+    (1, 13, formats::run),
+    (2, 3, before_login::multiplexing),
+    (3, 6, before_login::run),
+];
 
 pub(super) fn first(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
     section(ground, 1)
