@@ -196,8 +196,12 @@ messages! {
     PAGE_READ_IO = 823, 24, "The operating system returned error {0} to Ghostlight during a {1} at offset {2} in file '{3}'. Additional messages in the Ghostlight error log and operating system error log may provide more detail. This is a severe system-level error condition that threatens database integrity and must be corrected immediately. Complete a full database consistency check (DBCC CHECKDB).";
     PAGE_CORRUPT = 824, 24, "Ghostlight detected a logical consistency-based I/O error: {0}. It occurred during a {1} of page {2} in database ID {3} at offset {4} in file '{5}'. Additional messages in the Ghostlight error log or operating system error log may provide more detail. This is a severe error condition that threatens database integrity and must be corrected immediately. Complete a full database consistency check (DBCC CHECKDB).";
     DATABASE_NOT_FOUND = 911, 16, "Database '{0}' does not exist. Make sure that the name is entered correctly.";
+    NO_ACCESS_TO_DATABASE = 916, 14, "The server principal \"{0}\" is not able to access the database \"{1}\" under the current security context.";
     DATABASE_CANNOT_OPEN_YET = 922, 14, "Database '{0}' is being recovered. Waiting until recovery is finished.";
-    DATABASE_INACCESSIBLE = 945, 16, "Database '{0}' cannot be opened due to inaccessible files or insufficient memory or disk space. See the Ghostlight errorlog for details.";
+    DATABASE_SINGLE_USER = 924, 14, "Database '{0}' is already open and can only have one user at a time.";
+    DATABASE_SUSPECT = 926, 14, "Database '{0}' cannot be opened. It has been marked SUSPECT by recovery. See the Ghostlight errorlog for more information.";
+    DATABASE_OFFLINE = 942, 14, "Database '{0}' cannot be opened because it is offline.";
+    DATABASE_INACCESSIBLE = 945, 14, "Database '{0}' cannot be opened due to inaccessible files or insufficient memory or disk space. See the Ghostlight errorlog for details.";
     TYPE_LENGTH_INVALID = 1001, 15, "Line {0}: Length or precision specification {1} is invalid.";
     SCALE_INVALID = 1002, 15, "Line {0}: Specified scale {1} is invalid.";
     INTEGER_LITERAL_SYNTAX = 1007, 15, "The number '{0}' is out of the range for numeric representation (maximum precision 38).";
@@ -383,6 +387,7 @@ messages! {
     INDEX_NOT_PRECISE = 2799, 16, "Cannot create index or statistics '{0}' on table '{1}' because the computed column '{2}' is imprecise and not persisted. Consider removing column from index or statistics key or marking computed column persisted.";
     EXECUTE_NOT_FOUND = 2812, 16, "Could not find stored procedure '{0}'.";
     FILE_NOT_ADJUSTED = 3140, 16, "Could not adjust the space allocation for file '{0}'.";
+    RECOVERY_FAILED = 3414, 21, "An error occurred during recovery, preventing the database '{0}' ({1}:0) from restarting. Diagnose the recovery errors and fix them, or restore from a known good backup.";
     DUPLICATE_IGNORED = 3604, 10, "Duplicate key was ignored.";
     TRANSACTION_ENDED_IN_TRIGGER = 3609, 16, "The transaction ended in the trigger. The batch has been aborted.";
     STATISTICS_TIME = 3612, 10, "\n SQL Server Execution Times:\n   CPU time = {0} ms,  elapsed time = {1} ms.";
@@ -495,6 +500,7 @@ messages! {
     ROLLED_BACK_FOR_OPTION = 5060, 10, "Nonqualified transactions are being rolled back. Estimated rollback completion: {0}%.";
     DATABASE_NOT_LOCKED = 5061, 16, "ALTER DATABASE failed because a lock could not be placed on database '{0}'. Try again later.";
     OPTIONS_CONFLICT = 5062, 16, "The option \"{0}\" conflicts with another requested option. The options cannot both be requested at the same time.";
+    STATE_NOT_CHANGED_NOW = 5064, 16, "Changes to the state or options of database '{0}' cannot be made at this time. The database is in single-user mode, and a user is currently connected to it.";
     ALTER_DATABASE_FAILED = 5069, 16, "ALTER DATABASE statement failed.";
     ALTER_DATABASE_LOCK = 5070, 16, "Database state cannot be changed while other users are using the database '{0}'";
     COLUMN_DEPENDENT = 5074, 16, "The {0} '{1}' is dependent on {2} '{3}'.";
@@ -502,10 +508,12 @@ messages! {
     VERSIONING_WITH_ANOTHER_STATE = 5082, 16, "Cannot change the versioning state on database \"{0}\" together with another database state.";
     VERSIONING_WITH_TERMINATION = 5083, 16, "The termination option is not supported when making versioning state changes.";
     MAXSIZE_BELOW_SIZE = 5103, 16, "MAXSIZE cannot be less than SIZE for file '{0}'.";
+    FILE_NOT_OPENED = 5120, 16, "Unable to open the physical file \"{0}\". Operating system error: {1}.";
     CREATE_FILE_FAILED = 5123, 16, "CREATE FILE encountered operating system error {0} while attempting to open or create the physical file '{1}'.";
     EXPAND_FILE_FAILED = 5149, 16, "MODIFY FILE encountered operating system error {0} while attempting to expand the physical file '{1}'.";
     LOG_FILE_TOO_LARGE = 5150, 16, "The size of a single log file must not be greater than 2 TB.";
     GROWTH_ABOVE_MAXSIZE = 5169, 16, "FILEGROWTH cannot be greater than MAXSIZE for file '{0}'.";
+    FILE_EXISTS = 5170, 16, "Cannot create file '{0}' because it already exists. Change the file path or the file name, and retry the operation.";
     FILE_TOO_SMALL = 5174, 16, "Each file size must be greater than or equal to 512 KB.";
     MUTATOR_OF_NULL = 5302, 16, "Mutator '{0}' on '{1}' cannot be called on a null value.";
     WINDOW_INTEGER_ORDER = 5308, 15, "Windowed functions, aggregates and NEXT VALUE FOR functions do not support integer indices as ORDER BY clause expressions.";
@@ -919,6 +927,7 @@ messages! {
     STATISTICS_STATEMENT = 50003, 10, "Statement. Ghost records skipped {0}, versions traversed {1}, lock requests {2}.";
     TRACE_FLAG_WITHOUT_EFFECT = 50004, 10, "Trace flag {0} is set, and has no effect: Ghostlight knows nothing that it could change.";
     FREE_SPACE_NOT_OVERWRITTEN = 50005, 10, "Ghost records that nobody needs any more are removed. What rows have left in the free space of pages is not overwritten.";
+    SYSTEM_DATABASE_NEEDED = 50009, 21, "The server cannot start without the database '{0}': {1}";
     FOLDER_IN_USE = 50010, 16, "The data folder '{0}' is in use by {1}. {2}";
     FOLDER_NOT_LOCKED = 50011, 16, "The data folder '{0}' cannot be locked, and is not opened: {1}.";
 }

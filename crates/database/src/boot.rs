@@ -6,8 +6,12 @@
 //! | 100 | 4 | version of the database's formats |
 //! | 104 | 8 | sequence numbers of version tags on its pages are not above this one |
 //! | 128 | 16 x n | by system table: id 1, complete 1, zero 2, first IAM page 4 + 2, root 4 + 2 |
+//! | 4096 | 2 | number of the database when it was made; 0 where no name is kept |
+//! | 4098 | 2 | bytes of its name |
+//! | 4100 | n | its name, UTF-8: the list of databases is made anew by it |
 
-use base::{PageId, Xsn};
+use crate::named::Identity;
+use base::{DatabaseId, PageId, Xsn};
 use buffer::{Change, Pages, Undo};
 use catalog::{SYSTEM_TABLES, SystemTable, SystemTableId};
 use page::{PageKind, PageView, at};
@@ -21,6 +25,10 @@ const FRONT: usize = at::BODY;
 const XSN: usize = at::BODY + 8;
 const TABLES: usize = at::BODY + 32;
 const ENTRY: usize = 16;
+const IDENTITY: usize = 4096;
+const NAME_BYTES_MAX: usize = 1024;
+
+const _: () = assert!(TABLES + ENTRY * SYSTEM_TABLES.len() <= IDENTITY);
 
 fn position(id: SystemTableId) -> usize {
     let at = SYSTEM_TABLES.iter().position(|t| t.id == id);
@@ -52,6 +60,34 @@ pub(crate) fn note_table(
     b[10..14].copy_from_slice(&places.root.page.to_le_bytes());
     b[14..16].copy_from_slice(&places.root.file.0.to_le_bytes());
     set(pages, position(table.id), &b)
+}
+
+/// Notes who the database is.
+pub(crate) fn note_identity(
+    pages: &Pages,
+    id: DatabaseId,
+    name: &str,
+) -> Result<(), buffer::BufferError> {
+    let name = name.as_bytes();
+    if name.len() > NAME_BYTES_MAX {
+        return Ok(());
+    }
+    let mut bytes = Vec::with_capacity(4 + name.len());
+    bytes.extend(id.0.to_le_bytes());
+    bytes.extend((name.len() as u16).to_le_bytes());
+    bytes.extend(name);
+    set(pages, IDENTITY, &bytes)
+}
+
+/// Who the database of a boot page is, where the page says it.
+pub(crate) fn identity(v: PageView<'_>) -> Option<Identity> {
+    if v.kind() != Some(PageKind::Boot) || u32_at(v, FRONT) != MAGIC {
+        return None;
+    }
+    let (id, bytes) = (u16_at(v, IDENTITY), usize::from(u16_at(v, IDENTITY + 2)));
+    let name = v.0.get(IDENTITY + 4..IDENTITY + 4 + bytes.min(NAME_BYTES_MAX))?;
+    let name = std::str::from_utf8(name).ok()?.to_owned();
+    (id != 0 && !name.is_empty()).then_some(Identity { id: DatabaseId(id), name })
 }
 
 /// Says that the database is whole: the last step of making it.

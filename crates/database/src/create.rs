@@ -1,18 +1,19 @@
 //! Making a database: files, system tables, boot page, a first checkpoint.
 //!
 //! Until the caller names it somewhere durable, nobody knows of it: a crash leaves files without
-//! a database, which the next attempt replaces.
+//! a database. The caller has noted before that it makes them, and removes them at its next start.
 
 use crate::boot;
-use crate::database::{Database, Environment, Files};
+use crate::database::{Database, Environment};
 use crate::hobts::OpenHobts;
+use crate::named::Files;
 use crate::open::{Opened, wish_versions};
 use crate::redo_table::redo_table;
 use crate::spec::row_spec;
 use base::{DatabaseId, FileId, SqlError, SqlResult, Xsn, messages};
 use buffer::{Pages, PagesOptions};
 use catalog::{Changes, DatabaseOptions, HobtSpec, SYSTEM_TABLES};
-use os::disk::OpenHow;
+use os::disk::{File, OpenHow};
 use rowstore::{RowHobt, RowUndo};
 use space::{FileFacts, GrowthOptions, Space, format_file};
 use std::path::Path;
@@ -43,6 +44,9 @@ impl Default for Sizing {
 }
 
 fn not_made(path: &Path, e: &std::io::Error) -> SqlError {
+    if e.kind() == std::io::ErrorKind::AlreadyExists {
+        return SqlError::new(messages::FILE_EXISTS, &[&path.display()]);
+    }
     SqlError::new(messages::CREATE_FILE_FAILED, &[e, &path.display()])
 }
 
@@ -54,7 +58,8 @@ impl Database {
     /// Makes a database of a number and name in the given files, which must not exist.
     ///
     /// # Errors
-    /// The disk's; files made so far are removed.
+    /// 5170 where a file is there already, which stays as it is; the disk's: files made so far are
+    /// removed.
     pub fn create(
         env: &Environment,
         id: DatabaseId,
@@ -64,7 +69,8 @@ impl Database {
         options: &DatabaseOptions,
         survives: bool,
     ) -> SqlResult<Arc<Database>> {
-        let made = Self::create_files(env, id, name, files, sizing, survives)
+        let made = Self::make_files(env, files)?;
+        let made = Self::create_files(env, id, name, files, made, sizing, survives)
             .and_then(|opened| Self::fill(opened, options));
         if made.is_err() {
             // They hold nothing that anybody was told of.
@@ -74,20 +80,30 @@ impl Database {
         made
     }
 
+    /// Two files that were not there: what is somebody else's stays as it is.
+    fn make_files(env: &Environment, files: &Files) -> SqlResult<[Arc<dyn File>; 2]> {
+        let how = |direct| OpenHow { create: true, direct };
+        let data = env.disk.open(&files.data, how(true)).map_err(|e| not_made(&files.data, &e))?;
+        match env.disk.open(&files.log, how(false)) {
+            Ok(log) => Ok([data, log]),
+            Err(e) => {
+                let _ = env.disk.remove(&files.data);
+                Err(not_made(&files.log, &e))
+            }
+        }
+    }
+
     fn create_files(
         env: &Environment,
         id: DatabaseId,
         name: &str,
         files: &Files,
+        [data, log_file]: [Arc<dyn File>; 2],
         sizing: &Sizing,
         survives: bool,
     ) -> SqlResult<Opened> {
         let mut family = [0; 16];
         os::entropy::fill(&mut family);
-        let how = |direct| OpenHow { create: true, direct };
-        let data = env.disk.open(&files.data, how(true)).map_err(|e| not_made(&files.data, &e))?;
-        let log_file =
-            env.disk.open(&files.log, how(false)).map_err(|e| not_made(&files.log, &e))?;
         let facts = FileFacts { family, file: FileId(1), size_pages: sizing.data_pages };
         format_file(&*data, &facts).map_err(|e| e.into_sql("a new file", name))?;
         let log = LogOptions { durable: survives, ..sizing.log };
@@ -124,6 +140,7 @@ impl Database {
         for option in options.all() {
             changes.put_option(&mut work, option)?;
         }
+        boot::note_identity(pages, home.database, &name)?;
         boot::note_whole(pages)?;
         work.commit(CommitMode::Full).map_err(|e| e.into_sql(&name))?;
         drop(work);

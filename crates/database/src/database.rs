@@ -4,6 +4,7 @@ use crate::drops::Drops;
 use crate::files::FileNote;
 use crate::hobts::OpenHobts;
 use crate::losers::PutOffWork;
+use crate::named::Files;
 use base::{DatabaseId, SessionId};
 use buffer::{Pages, Pool};
 use catalog::view::{DatabaseView, SystemObjects};
@@ -12,7 +13,6 @@ use os::disk::Disk;
 use os::sync::{Mutex, RwLock};
 use os::wait::Waiter;
 use space::Space;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use wal::Log;
@@ -36,36 +36,6 @@ impl Environment {
     pub(crate) fn system_work(&self) -> Work {
         Work::new(&self.engine, SessionId(1), Arc::new(Waiter::new()))
     }
-}
-
-/// The files of a database.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Files {
-    /// `NAME.mdf`
-    pub data: PathBuf,
-    /// `NAME_log.ldf`
-    pub log: PathBuf,
-}
-
-impl Files {
-    /// The files of a database in a folder. Any name is a database's name, but none leads out of
-    /// the folder: what could is written as `%` and its number.
-    pub fn of(dir: &Path, name: &str) -> Files {
-        let name = file_name(name);
-        Files { data: dir.join(format!("{name}.mdf")), log: dir.join(format!("{name}_log.ldf")) }
-    }
-}
-
-fn file_name(name: &str) -> String {
-    let mut out = String::with_capacity(name.len());
-    for (i, c) in name.chars().enumerate() {
-        let plain = c.is_alphanumeric() || "_-$#@() ".contains(c) || (c == '.' && i > 0);
-        match plain {
-            true => out.push(c),
-            false => out.push_str(&format!("%{:02X}", u32::from(c))),
-        }
-    }
-    out
 }
 
 /// An open database.
@@ -177,26 +147,5 @@ impl Database {
     /// What all databases of the instance share.
     pub fn engine(&self) -> &Arc<Engine> {
         &self.env.engine
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_name_leads_out_of_its_folder() {
-        let dir = Path::new("/data");
-        for (name, file) in [
-            ("Sales 2026", "Sales 2026.mdf"),
-            ("my.db", "my.db.mdf"),
-            ("../../etc/x", "%2E.%2F..%2Fetc%2Fx.mdf"),
-            ("/etc/x", "%2Fetc%2Fx.mdf"),
-            ("a\\b\0c\nd%2F", "a%5Cb%00c%0Ad%252F.mdf"),
-            ("Größe", "Größe.mdf"),
-        ] {
-            assert_eq!(Files::of(dir, name).data, dir.join(file));
-            assert_eq!(Files::of(dir, name).log.parent(), Some(dir));
-        }
     }
 }

@@ -11,11 +11,12 @@
 use crate::boot;
 use crate::clean::GhostPages;
 use crate::create::Sizing;
-use crate::database::{Database, Environment, Files};
+use crate::database::{Database, Environment};
 use crate::drops::Drops;
 use crate::files;
 use crate::hobts::OpenHobts;
 use crate::losers::{OpenDeeds, undo_alone};
+use crate::named::Files;
 use crate::redo_table::redo_table;
 use base::{DatabaseId, FileId, Lsn, SqlError, SqlResult, messages};
 use buffer::{BufferError, Pages, PagesOptions, log_end_of, restore_torn_pages};

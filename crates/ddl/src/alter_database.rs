@@ -3,7 +3,7 @@
 //! An option whose only supported value is asked for is set; any other value is refused by name.
 
 use crate::context::{DdlContext, unsupported};
-use crate::databases::{FileChange, Waiting};
+use crate::databases::{FileChange, StateAsked, Waiting};
 use crate::file_spec::change;
 use crate::index_option::{number, on};
 use base::{SqlError, SqlResult, messages};
@@ -95,6 +95,10 @@ fn set(
         Some(Termination::RollbackImmediate) => Waiting::RollBackAfter(0),
         Some(Termination::RollbackAfter(seconds)) => Waiting::RollBackAfter(seconds),
     };
+    if let Some(asked) = state_asked(settings)? {
+        let done = cx.databases.set_state(name, asked, waiting);
+        return told(cx, done);
+    }
     // All are understood before the first is set.
     let options = settings.iter().map(option).collect::<SqlResult<Vec<_>>>()?;
     if let Some(why) = conflict(name, settings, termination.is_some()) {
@@ -104,13 +108,36 @@ fn set(
         return Err(failed(cx, why));
     }
     for option in options {
-        match cx.databases.set_option(name, option, waiting) {
-            Ok(false) => {}
-            Ok(true) => cx.messages.push(SqlError::new(messages::ROLLED_BACK_FOR_OPTION, &[&100])),
-            Err(e) => return Err(failed(cx, e)),
-        }
+        let done = cx.databases.set_option(name, option, waiting);
+        told(cx, done)?;
     }
     Ok(())
+}
+
+/// Says that sessions were rolled back, or that it failed.
+fn told(cx: &mut DdlContext<'_>, done: SqlResult<bool>) -> SqlResult<()> {
+    match done {
+        Ok(false) => Ok(()),
+        Ok(true) => {
+            cx.messages.push(SqlError::new(messages::ROLLED_BACK_FOR_OPTION, &[&100]));
+            Ok(())
+        }
+        Err(e) => Err(failed(cx, e)),
+    }
+}
+
+/// OFFLINE, ONLINE or EMERGENCY, which go with no other option.
+fn state_asked(settings: &[Setting]) -> SqlResult<Option<StateAsked>> {
+    let states = [StateAsked::Online, StateAsked::Offline, StateAsked::Emergency];
+    let of = |s: &Setting| {
+        let bare = matches!(s.value, SettingValue::None);
+        states.into_iter().find(|state| bare && state.name() == &*s.name)
+    };
+    let Some(first) = settings.iter().find(|s| of(s).is_some()) else { return Ok(None) };
+    match settings.iter().find(|s| of(s) != of(first)) {
+        Some(_) => Err(SqlError::new(messages::OPTIONS_CONFLICT, &[&first.name])),
+        None => Ok(of(first)),
+    }
 }
 
 /// What Microsoft's table "Setting options" says of versions ("ALTER DATABASE SET options"):

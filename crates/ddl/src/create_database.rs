@@ -8,10 +8,12 @@ use tsql::ast::{CreateDatabase, FileSpec};
 use types::Collation;
 
 /// What is wrong with a file; that there is no database then is said after it.
-const FILE_REFUSED: [base::Message; 4] = [
+const FILE_REFUSED: [base::Message; 6] = [
     messages::MAXSIZE_BELOW_SIZE,
+    messages::CREATE_FILE_FAILED,
     messages::EXPAND_FILE_FAILED,
     messages::GROWTH_ABOVE_MAXSIZE,
+    messages::FILE_EXISTS,
     messages::FILE_TOO_SMALL,
 ];
 

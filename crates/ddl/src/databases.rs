@@ -65,6 +65,28 @@ pub enum Waiting {
     RollBackAfter(u32),
 }
 
+/// How a database is to stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StateAsked {
+    /// It can be used.
+    Online,
+    /// It is closed.
+    Offline,
+    /// It is read as it is.
+    Emergency,
+}
+
+impl StateAsked {
+    /// As it is asked for.
+    pub fn name(self) -> &'static str {
+        match self {
+            StateAsked::Online => "ONLINE",
+            StateAsked::Offline => "OFFLINE",
+            StateAsked::Emergency => "EMERGENCY",
+        }
+    }
+}
+
 /// What DBCC CHECKDB or CHECKTABLE is asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Check {
@@ -153,6 +175,12 @@ pub trait Databases {
     /// # Errors
     /// 5011 when there is no such database; what the option says; 5058, 5061, 5070.
     fn set_option(&self, name: &str, option: DatabaseOption, waiting: Waiting) -> SqlResult<bool>;
+
+    /// Brings a database into a state; whether sessions that were in its way are rolled back.
+    ///
+    /// # Errors
+    /// 5011 when there is no such database; 5058, 5061, 5064, 5070; why it cannot be opened.
+    fn set_state(&self, name: &str, asked: StateAsked, waiting: Waiting) -> SqlResult<bool>;
 
     /// Changes a file; for now and for every start to come.
     ///

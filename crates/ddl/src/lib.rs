@@ -82,7 +82,7 @@ pub use context::{DdlContext, Expressions, Place, Places, ResultSet, Settings, T
 pub use create_table::create_into;
 pub use databases::{
     Check, Databases, FileChange, FileNamed, FileSize, LogShrinkStop, NewDatabase, NewFile,
-    ShrinkAsked, Shrunk, Waiting,
+    ShrinkAsked, Shrunk, StateAsked, Waiting,
 };
 pub use declare::declare;
 pub use parallel::Threads;

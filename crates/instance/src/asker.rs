@@ -6,7 +6,8 @@ use crate::log_reports;
 use base::{DatabaseId, SqlError, SqlResult};
 use catalog::DatabaseOption;
 use ddl::{
-    Check, Databases, FileChange, FileNamed, NewDatabase, ResultSet, ShrinkAsked, Shrunk, Waiting,
+    Check, Databases, FileChange, FileNamed, NewDatabase, ResultSet, ShrinkAsked, Shrunk,
+    StateAsked, Waiting,
 };
 use lock::{Owner, Timeout};
 use std::sync::Arc;
@@ -43,6 +44,10 @@ impl Databases for Asker<'_> {
 
     fn set_option(&self, name: &str, option: DatabaseOption, waiting: Waiting) -> SqlResult<bool> {
         self.alter(name, option, waiting)
+    }
+
+    fn set_state(&self, name: &str, asked: StateAsked, waiting: Waiting) -> SqlResult<bool> {
+        self.change_state(name, asked, waiting)
     }
 
     fn modify_file(&self, name: &str, change: &FileChange) -> SqlResult<()> {

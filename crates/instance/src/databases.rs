@@ -1,16 +1,19 @@
 //! Databases as a whole: CREATE, DROP, options, CHECKPOINT, CHECKDB.
 
 use crate::checkdb::{self, KeptAway};
+use crate::closed::Closed;
 use crate::files;
 use crate::host::{Seized, is_system};
 use crate::instance::{Instance, Open, same_name};
-use crate::list;
+use crate::list_text::{Entry, Standing};
 use crate::start::{MODEL, first_options, make};
 use base::{DatabaseId, SqlError, SqlResult, messages};
-use catalog::DatabaseOption;
-use database::{CheckOptions, DATA_FILE, Database, Files, LOG_FILE};
+use catalog::{DatabaseOption, DatabaseOptions};
+use database::{CheckOptions, DATA_FILE, Database, DatabaseState, Files, LOG_FILE};
 use ddl::{Check, NewDatabase};
 use lock::Duration;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use types::Collation;
 use work::{CommitMode, Work};
 
@@ -18,29 +21,70 @@ pub(crate) fn unsupported(feature: &str) -> SqlError {
     SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&feature])
 }
 
-fn list_error(e: &std::io::Error) -> SqlError {
-    let what = format!("master' (list of databases: {e}), '");
-    SqlError::new(messages::DATABASE_INACCESSIBLE, &[&what])
-}
-
 fn not_there(name: &str) -> SqlError {
     SqlError::new(messages::DROP_NOT_FOUND, &[&"drop", &"database", &name]).with_state(1)
 }
 
 impl Instance {
-    fn list(&self) -> std::collections::BTreeMap<DatabaseId, String> {
-        let open = self.databases.read();
-        open.iter().map(|(id, o)| (*id, o.database.home().name())).collect()
+    /// A number for a database of that name, which nobody has.
+    fn new_number(
+        &self,
+        name: &str,
+        dropping: &BTreeMap<DatabaseId, String>,
+    ) -> SqlResult<DatabaseId> {
+        let list = self.list.lock();
+        // A database that is not open has its name and number, too. Tempdb is in no list.
+        let names = list.entries().values().map(|entry| &*entry.name);
+        let mut names = names.chain(dropping.values().map(|n| &**n)).chain(["tempdb"]);
+        if names.any(|n| same_name(n, name)) {
+            return Err(SqlError::new(messages::DATABASE_EXISTS, &[&name]).with_state(3));
+        }
+        let is_free =
+            |id: &DatabaseId| !list.entries().contains_key(id) && !dropping.contains_key(id);
+        let id = (5..u16::MAX).map(DatabaseId).find(is_free);
+        id.ok_or_else(|| SqlError::new(messages::CREATE_DATABASE_FAILED, &[]))
     }
 
-    fn write_list(&self, list: &std::collections::BTreeMap<DatabaseId, String>) -> SqlResult<()> {
-        let path = self.dir.join(list::NAME);
-        let failed = |e| SqlError::new(messages::EXPAND_FILE_FAILED, &[&e, &path.display()]);
-        list::write(&*self.env.disk, &self.dir, list).map_err(failed)
+    /// Nothing lies where the files of a new database are to be.
+    fn files_are_new(&self, name: &str) -> SqlResult<()> {
+        let Files { data, log } = Files::of(&self.dir, name);
+        match [data, log].into_iter().find(|path| self.env.disk.exists(path)) {
+            Some(path) => Err(SqlError::new(messages::FILE_EXISTS, &[&path.display()])),
+            None => Ok(()),
+        }
     }
-}
 
-impl Instance {
+    /// Makes a database: it is noted in the list before and behind that.
+    fn make_listed(
+        &self,
+        id: DatabaseId,
+        name: &str,
+        planned: &files::Planned,
+        facts: &DatabaseOptions,
+    ) -> SqlResult<Arc<Database>> {
+        let mut list = self.list.lock();
+        let entry = Entry::new(name, Standing::Making);
+        let online = Entry { standing: Standing::Online, ..entry.clone() };
+        list.change(|entries| drop(entries.insert(id, entry)))?;
+        let made = make(&self.env, &self.dir, id, name, &planned.sizing, facts, true);
+        let made = made.and_then(|database| {
+            let set = files::set_first(&database, planned);
+            let listed = || list.change(|entries| drop(entries.insert(id, online)));
+            match set.and_then(|()| listed()) {
+                Ok(()) => Ok(database),
+                Err(e) => {
+                    self.unmake(&database);
+                    Err(e)
+                }
+            }
+        });
+        if made.is_err() {
+            // Where this fails the next start does it.
+            let _ = list.change(|entries| drop(entries.remove(&id)));
+        }
+        made
+    }
+
     /// Removes a database that was made and that nobody knows of.
     fn unmake(&self, database: &Database) {
         // What stays is only space.
@@ -86,31 +130,12 @@ impl Instance {
         if new.collation.is_some_and(|c| c != Collation::default()) {
             return Err(unsupported("CREATE DATABASE ... COLLATE"));
         }
-        let mut names = self.list();
-        // A database that could not be opened still has its name and number.
-        let listed = list::read(&*self.env.disk, &self.dir).map_err(|e| list_error(&e))?;
-        names.extend(listed);
-        if names.values().chain(dropping.values()).any(|n| same_name(n, name)) {
-            return Err(SqlError::new(messages::DATABASE_EXISTS, &[&name]).with_state(3));
-        }
-        let id = (5..u16::MAX)
-            .map(DatabaseId)
-            .find(|id| !names.contains_key(id) && !dropping.contains_key(id));
-        let id = id.ok_or_else(|| SqlError::new(messages::CREATE_DATABASE_FAILED, &[]))?;
+        let id = self.new_number(name, &dropping)?;
+        self.files_are_new(name)?;
         let planned = files::plan(new, &self.options.sizing)?;
         let model = self.database(MODEL).map(|model| model.options());
         let facts = first_options(id, &self.options, model.as_ref());
-        let database = make(&self.env, &self.dir, id, name, &planned.sizing, &facts, true)?;
-        if let Err(e) = files::set_first(&database, &planned) {
-            self.unmake(&database);
-            return Err(e);
-        }
-        names.insert(id, name.to_owned());
-        if let Err(e) = self.write_list(&names) {
-            // Nobody knows of it; its files are replaced when the name comes again.
-            let _ = database.close(Vec::new());
-            return Err(e);
-        }
+        let database = self.make_listed(id, name, &planned, &facts)?;
         let workers = database.start_workers();
         self.databases.write().insert(id, Open { database, workers });
         self.definitions.moved();
@@ -124,7 +149,10 @@ impl Instance {
             let kind = "database";
             return Err(SqlError::new(messages::DROP_DATABASE_SYSTEM, &[&"drop", &kind, &name]));
         }
-        let database = self.database_by_name(name).ok_or_else(|| not_there(name))?;
+        let Some(database) = self.database_by_name(name) else {
+            let (id, closed) = self.closed_by_name(name).ok_or_else(|| not_there(name))?;
+            return self.drop_closed(id, &closed);
+        };
         let id = database.id();
         let in_use = || SqlError::new(messages::DROP_DATABASE_IN_USE, &[&name]).with_state(4);
         let seized = self.seize_database(id)?.ok_or_else(in_use)?;
@@ -132,10 +160,7 @@ impl Instance {
             // A transaction that has only defined something there holds no lock on it.
             return Err(in_use());
         }
-        // Where it cannot be read it is not replaced: it may name some that are not open.
-        let mut list = list::read(&*self.env.disk, &self.dir).map_err(|e| list_error(&e))?;
-        list.remove(&id);
-        self.write_list(&list)?;
+        self.note_dropping(id)?;
         let open = {
             let _cleaner = self.cleaning.lock();
             self.databases.write().remove(&id)
@@ -148,9 +173,34 @@ impl Instance {
         drop(dropping);
         let ending = Ending { instance: self, id };
         self.end_dropped(open, seized)?;
+        self.list.lock().change(|entries| drop(entries.remove(&id)))?;
         drop(ending);
         self.definitions.moved();
         self.write_log("spid", &format!("Database '{name}' was dropped."));
+        Ok(())
+    }
+
+    /// From now on what is left of a database is removed, by this process or the next.
+    fn note_dropping(&self, id: DatabaseId) -> SqlResult<()> {
+        let dropping = |entry: &mut Entry| entry.standing = Standing::Dropping;
+        self.list.lock().change(|entries| entries.get_mut(&id).into_iter().for_each(dropping))
+    }
+
+    /// DROP DATABASE of one that is not open; `creating` is locked. The files of one that is
+    /// offline stay, as in SQL Server.
+    fn drop_closed(&self, id: DatabaseId, closed: &Closed) -> SqlResult<()> {
+        if closed.state != DatabaseState::Offline {
+            self.note_dropping(id)?;
+            let Files { data, log } = &closed.files;
+            for path in [data, log] {
+                // It may be the file that is missing. What stays is only space.
+                let _ = self.env.disk.remove(path);
+            }
+        }
+        self.list.lock().change(|entries| drop(entries.remove(&id)))?;
+        self.closed.write().remove(&id);
+        self.definitions.moved();
+        self.write_log("spid", &format!("Database '{}' was dropped.", closed.name));
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use crate::asker::Asker;
 use crate::expressions::SessionExpressions;
 use crate::instance::Instance;
-use base::{DatabaseId, ObjectId, SqlError, SqlResult};
+use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
 use catalog::view::Table;
 use catalog::{Delta, IdentityStore, SystemHobts};
 use ddl::{DdlContext, DdlOutcome, Place, Places, ResultSet};
@@ -23,12 +23,34 @@ pub(crate) struct SessionPlaces<'a> {
     timeout: Timeout,
     /// Other databases, locked S until the statement ends: what it logs there keeps them then.
     held: RefCell<Vec<DatabaseId>>,
+    /// Why a database was not to be had.
+    refused: RefCell<Option<SqlError>>,
 }
 
 impl<'a> SessionPlaces<'a> {
     pub(crate) fn new(instance: &'a Instance, current: DatabaseId, work: &Work) -> Self {
         let (owner, timeout) = (Arc::clone(work.owner()), work.timeout());
-        SessionPlaces { instance, current, owner, timeout, held: RefCell::default() }
+        SessionPlaces {
+            instance,
+            current,
+            owner,
+            timeout,
+            held: RefCell::default(),
+            refused: RefCell::default(),
+        }
+    }
+}
+
+impl SessionPlaces<'_> {
+    /// A database that is there and not open is not to be called unknown.
+    fn instead_of(&self, error: SqlError) -> SqlError {
+        let told = [messages::DATABASE_NOT_FOUND.number, messages::ALTER_DATABASE_FAILED.number];
+        match self.refused.take() {
+            Some(why) if !told.contains(&why.number()) && error.number() != told[1] => {
+                why.at_line(error.line())
+            }
+            _ => error,
+        }
     }
 }
 
@@ -44,9 +66,14 @@ impl Places for SessionPlaces<'_> {
     fn open(&self, name: Option<&str>, deltas: &[(DatabaseId, Delta)]) -> Option<Place> {
         let database = match name {
             Some(name) => {
-                let id = self.instance.database_by_name(name)?.id();
-                let found =
-                    self.instance.hold(&self.owner, self.timeout, id, Duration::Short).ok()?;
+                let found = self.instance.database_by_name(name);
+                let found = found.ok_or_else(|| self.instance.not_open(name));
+                let held = found.and_then(|found| {
+                    let (id, duration) = (found.id(), Duration::Short);
+                    self.instance.hold(&self.owner, self.timeout, id, duration)
+                });
+                let found = held.map_err(|e| self.refused.borrow_mut().replace(e)).ok()?;
+                let id = found.id();
                 self.held.borrow_mut().push(id);
                 found
             }
@@ -164,7 +191,10 @@ impl Instance {
         let did = cx.threads.did;
         let outcome = match outcome {
             Ok(outcome) => outcome,
-            Err(last) => return Err(messages.into_iter().fold(last, SqlError::after)),
+            Err(last) => {
+                let last = places.instead_of(last);
+                return Err(messages.into_iter().fold(last, SqlError::after));
+            }
         };
         if deltas.len() != known {
             self.definitions.set(call.session, deltas);

@@ -7,6 +7,7 @@
 //!  2. A report has several lines; each behind the first is indented, so none passes for a fact.
 //!  3. A line is no longer than [`LINE_BYTES_MAX`] and what its escapes add.
 
+use base::SqlError;
 use os::clock;
 use os::disk::{Disk, File, OpenHow};
 use os::sync::Mutex;
@@ -102,6 +103,17 @@ impl ErrorLog {
         let file = self.disk.open(&path, OpenHow { create: false, direct: false })?;
         let end = file.len()?;
         Ok(Some((file, end)))
+    }
+
+    /// Adds an error and those that explain it: its number on a line, its text on the next.
+    pub(crate) fn error(&self, source: &str, e: &SqlError) {
+        e.earlier().iter().for_each(|earlier| self.error(source, earlier));
+        if e.severity() > 10 {
+            let [number, severity, state] = [e.number(), e.severity().into(), e.state().into()];
+            let line = format!("Error: {number}, Severity: {severity}, State: {state}.");
+            self.line(source, &line);
+        }
+        self.line(source, e.text());
     }
 
     /// Adds a fact: invariant 1.

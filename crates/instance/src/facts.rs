@@ -39,18 +39,29 @@ pub(crate) fn server_property(instance: &Instance, name: &str) -> Value {
 }
 
 pub(crate) fn database_property(instance: &Instance, id: DatabaseId, name: &str) -> Value {
-    let Some(database) = instance.database(id) else { return Value::Null };
-    let options = database.options();
     let text = |s: &str| Value::nvarchar(s);
+    let Some(database) = instance.database(id) else {
+        let closed = instance.closed.read();
+        return match (closed.get(&id), name) {
+            (Some(closed), "STATUS") => text(closed.state.name()),
+            (Some(closed), "UPDATEABILITY") => text(updateability(closed.read_only)),
+            _ => Value::Null,
+        };
+    };
+    let options = database.options();
     match name {
         "COLLATION" => text(database.view().collation().name()),
         "RECOVERY" => text(options.recovery.name()),
-        "STATUS" => text("ONLINE"),
-        "UPDATEABILITY" => text(if options.read_only { "READ_ONLY" } else { "READ_WRITE" }),
+        "STATUS" => text(database.state().name()),
+        "UPDATEABILITY" => text(updateability(options.read_only)),
         "USERACCESS" => text(options.user_access.name()),
         "VERSION" => Value::Int(957),
         _ => switch(&options, name).map_or(Value::Null, |on| Value::Int(i32::from(on))),
     }
+}
+
+fn updateability(read_only: bool) -> &'static str {
+    if read_only { "READ_ONLY" } else { "READ_WRITE" }
 }
 
 /// A property that holds or not.

@@ -1,5 +1,6 @@
 //! What sessions ask of the process.
 
+use crate::closed::Closed;
 use crate::instance::{Instance, same_name};
 use access::{Hobts, Spill};
 use base::{DatabaseId, FileId, HobtId, ObjectId, SessionId, SqlError, SqlResult, messages};
@@ -15,6 +16,7 @@ use session::{
     Configuration, DdlAnswer, DdlCall, DeclareCall, GatherCall, Host, PageAsk, PagesAsk, Program,
     Registry, Rowset, StatisticsTerms,
 };
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use types::Value;
 use work::{Engine, Home, STATEMENT_VERSIONS, SnapshotState, Work};
@@ -109,11 +111,32 @@ impl Host for Instance {
 
     fn databases(&self) -> Vec<(DatabaseId, String)> {
         let open = self.databases.read();
-        open.iter().map(|(id, o)| (*id, o.database.home().name())).collect()
+        let mut all: BTreeMap<_, _> =
+            open.iter().map(|(id, o)| (*id, o.database.home().name())).collect();
+        drop(open);
+        for (id, closed) in self.closed.read().iter() {
+            all.entry(*id).or_insert_with(|| closed.name.clone());
+        }
+        all.into_iter().collect()
     }
 
     fn database_id(&self, name: &str) -> Option<DatabaseId> {
-        self.database_by_name(name).map(|d| d.id())
+        let open = self.database_by_name(name).map(|d| d.id());
+        open.or_else(|| self.closed_by_name(name).map(|(id, _)| id))
+    }
+
+    fn refused_database(&self, name: &str) -> Option<SqlError> {
+        match self.database_by_name(name) {
+            Some(_) => None,
+            None => self.closed_by_name(name).map(|(_, closed)| closed.refusal()),
+        }
+    }
+
+    fn has_access(&self, session: SessionId, name: &str) -> Option<bool> {
+        match self.database_by_name(name) {
+            Some(database) => Some(self.could_be_in(&database, session)),
+            None => self.closed_by_name(name).map(|_| false),
+        }
     }
 
     fn enter_database(
@@ -124,7 +147,7 @@ impl Host for Instance {
         leaves: Option<DatabaseId>,
     ) -> SqlResult<DatabaseId> {
         let unknown = || SqlError::new(messages::DATABASE_NOT_FOUND, &[&name]);
-        let found = self.database_by_name(name).ok_or_else(unknown)?;
+        let found = self.database_by_name(name).ok_or_else(|| self.not_open(name))?;
         if !self.share_database(workspace, timeout, &found, Duration::Short)? {
             return Err(unknown());
         }
@@ -386,10 +409,14 @@ impl Instance {
             self.engine().locks.lock(owner, resource, Mode::S, duration, timeout, None)?;
         }
         let open = self.is_open(database);
-        if !open && duration == Duration::Short {
+        let refused = match open {
+            true => self.may_be_in(database, owner.session()),
+            false => Ok(()),
+        };
+        if (!open || refused.is_err()) && duration == Duration::Short {
             self.let_go(owner, id);
         }
-        Ok(open)
+        refused.map(|()| open)
     }
 
     /// S on a database: to the end of the transaction that works in it, or for a statement,
@@ -401,7 +428,10 @@ impl Instance {
         id: DatabaseId,
         duration: Duration,
     ) -> SqlResult<Arc<Database>> {
-        let unknown = || SqlError::new(messages::DATABASE_NOT_FOUND, &[&id]);
+        let unknown = || {
+            let closed = self.closed.read().get(&id).map(Closed::refusal);
+            closed.unwrap_or_else(|| SqlError::new(messages::DATABASE_NOT_FOUND, &[&id]))
+        };
         let found = self.database(id).ok_or_else(unknown)?;
         match self.share_database(owner, timeout, &found, duration)? {
             true => Ok(found),

@@ -1,8 +1,10 @@
 //! `Instance`: everything that is one for all databases.
 
 use crate::auto_statistics::Gathering;
+use crate::closed::Closed;
 use crate::definitions::Definitions;
 use crate::error_log::ErrorLog;
+use crate::list::List;
 use base::{DatabaseId, SessionId, SqlError, SqlResult};
 use database::{Database, Environment, Sizing};
 use exec::ResourceSemaphores;
@@ -71,6 +73,9 @@ pub struct Instance {
     /// For parallel plans.
     pub(crate) query_workers: exec::Workers,
     pub(crate) databases: RwLock<BTreeMap<DatabaseId, Open>>,
+    /// Those of the list that are not open.
+    pub(crate) closed: RwLock<BTreeMap<DatabaseId, Closed>>,
+    pub(crate) list: Mutex<List>,
     /// A database is not dropped while the ghost cleaner is in one.
     pub(crate) cleaning: Mutex<()>,
     /// One CREATE or DROP DATABASE decides at a time. Number and name of what is being closed then
@@ -78,6 +83,8 @@ pub struct Instance {
     pub(crate) creating: Mutex<BTreeMap<DatabaseId, String>>,
     /// Databases one of whose options is being changed that needs a turn.
     pub(crate) altering: Mutex<BTreeSet<DatabaseId>>,
+    /// Of databases in SINGLE_USER the session that has entered first.
+    pub(crate) claims: Mutex<BTreeMap<DatabaseId, SessionId>>,
     /// One file is changed at a time.
     pub(crate) filing: Mutex<()>,
     /// Numbers the owners of locks that views take.
@@ -140,13 +147,7 @@ impl Instance {
 
     fn log_error(&self, session: SessionId, told: &SqlError) {
         let source = format!("spid{}", session.0);
-        if told.severity() > 10 {
-            let [number, severity, state] =
-                [told.number(), told.severity().into(), told.state().into()];
-            let line = format!("Error: {number}, Severity: {severity}, State: {state}.");
-            self.log.line(&source, &line);
-        }
-        self.log.line(&source, told.text());
+        self.log.error(&source, told);
     }
 
     /// The data folder.

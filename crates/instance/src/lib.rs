@@ -9,6 +9,7 @@
 mod asker;
 mod auto_statistics;
 mod checkdb;
+mod closed;
 mod configured;
 mod databases;
 mod ddl_call;
@@ -25,9 +26,14 @@ mod hobts;
 mod host;
 mod instance;
 mod list;
+mod list_found;
+mod list_start;
+mod list_text;
 mod log_reports;
+mod opening;
 mod private_tables;
 mod shrinking;
+mod standing;
 mod start;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test may fail")]

@@ -1,48 +1,125 @@
-//! The list of databases: a file of the data folder, replaced as a whole.
+//! The list of databases: two files of the data folder, each replaced as a whole.
 //!
-//! A database exists exactly when its line stands here. One line each: number, tab, name (with
-//! `\\`, `\n` and `\r` for what would end a line). The
-//! new list is written beside the old one, synced, and given its name; a crash leaves one of them.
+//! A database exists exactly when the list names it. A change is written to `databases.list` and
+//! then to `databases.list.copy`: the new text beside the old one, synced, and given its name. A
+//! crash leaves each of them whole; of two, the one with the higher generation is the list.
+//!
+//! Invariants
+//!  1. A list that is absent or damaged is not an empty one: its copy is taken, else it is made
+//!     anew of the files that are there (`list_found.rs`).
+//!  2. A database is listed as being made before its first file is, and as being dropped before
+//!     its first file goes. So what a crash leaves of either is known to be nobody's, and the next
+//!     start removes it; other files are never removed.
+//!  3. As long as the folder is locked nobody else changes the list: what is in memory is it.
 
-use base::DatabaseId;
+use crate::list_text::{Entries, Listed, parse, print};
+use base::{SqlError, SqlResult, messages};
 use os::disk::{Disk, OpenHow};
-use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-/// Its name in the data folder.
-pub(crate) const NAME: &str = "databases.list";
+/// Their names in the data folder: the list, and its copy.
+const NAMES: [&str; 2] = ["databases.list", "databases.list.copy"];
 
-fn path(dir: &Path) -> PathBuf {
-    dir.join(NAME)
+/// The list, in memory as in its files.
+pub(crate) struct List {
+    disk: Arc<dyn Disk>,
+    dir: PathBuf,
+    generation: u64,
+    entries: Entries,
 }
 
-/// Reads the list; empty when there is none yet.
-pub(crate) fn read(disk: &dyn Disk, dir: &Path) -> io::Result<BTreeMap<DatabaseId, String>> {
-    if !disk.exists(&path(dir)) {
-        return Ok(BTreeMap::new());
-    }
-    let file = disk.open(&path(dir), OpenHow { create: false, direct: false })?;
-    let mut bytes = vec![0; usize::try_from(file.len()?).unwrap_or(0)];
-    file.read_at(&mut bytes, 0)?;
-    let text = String::from_utf8(bytes).map_err(|_| io::ErrorKind::InvalidData)?;
-    let mut found = BTreeMap::new();
-    for line in text.lines() {
-        let (number, name) = line.split_once('\t').ok_or(io::ErrorKind::InvalidData)?;
-        let number = number.parse().map_err(|_| io::ErrorKind::InvalidData)?;
-        found.insert(DatabaseId(number), plain(name));
-    }
-    Ok(found)
+/// What the files of the list are worth.
+pub(crate) struct Read {
+    /// The list, where one of them is whole.
+    pub(crate) list: Option<List>,
+    /// What is wrong, a line each; nothing where the folder is new.
+    pub(crate) troubles: Vec<String>,
+    /// Both are to be written.
+    pub(crate) stale: bool,
 }
 
-/// Replaces the list, durably.
-pub(crate) fn write(
-    disk: &dyn Disk,
-    dir: &Path,
-    list: &BTreeMap<DatabaseId, String>,
-) -> io::Result<()> {
-    let text: String = list.iter().map(|(id, name)| format!("{id}\t{}\n", escaped(name))).collect();
-    replace(disk, dir, NAME, &text)
+impl List {
+    /// Reads both files.
+    pub(crate) fn read(disk: &Arc<dyn Disk>, dir: &Path) -> Read {
+        let files = NAMES.map(|name| read_file(&**disk, &dir.join(name)));
+        let mut troubles = Vec::new();
+        let mut generations = Vec::new();
+        let mut newest: Option<Listed> = None;
+        let first_start = files.iter().all(|f| matches!(f, Ok(None)));
+        let first_version = matches!(&files[0], Ok(Some(l)) if l.generation == 0);
+        for (name, file) in NAMES.iter().zip(files) {
+            match file {
+                Ok(Some(listed)) => {
+                    generations.push(listed.generation);
+                    if newest.as_ref().is_none_or(|n| n.generation < listed.generation) {
+                        newest = Some(listed);
+                    }
+                }
+                Ok(None) if first_start || first_version => {}
+                Ok(None) => troubles.push(format!("The file {name} is missing.")),
+                Err(why) => troubles.push(format!("The file {name} is damaged: {why}.")),
+            }
+        }
+        let stale = generations.len() < NAMES.len() || generations[0] != generations[1];
+        let (disk, dir) = (Arc::clone(disk), dir.to_owned());
+        let list =
+            newest.map(|Listed { generation, entries }| List { disk, dir, generation, entries });
+        Read { list, troubles, stale }
+    }
+
+    /// A list where there is none yet; nothing is written.
+    pub(crate) fn of(disk: &Arc<dyn Disk>, dir: &Path, entries: Entries) -> List {
+        List { disk: Arc::clone(disk), dir: dir.to_owned(), generation: 0, entries }
+    }
+
+    pub(crate) fn entries(&self) -> &Entries {
+        &self.entries
+    }
+
+    /// Changes the list, durably; where that fails it is as before.
+    ///
+    /// # Errors
+    /// 5149
+    pub(crate) fn change(&mut self, change: impl FnOnce(&mut Entries)) -> SqlResult<()> {
+        let mut next = self.entries.clone();
+        change(&mut next);
+        match self.write(&next) {
+            Ok(()) => {
+                self.entries = next;
+                Ok(())
+            }
+            Err(e) => {
+                // One of the files may have the new list already.
+                let before = self.entries.clone();
+                let _ = self.write(&before);
+                let path = self.dir.join(NAMES[0]);
+                Err(SqlError::new(messages::EXPAND_FILE_FAILED, &[&e, &path.display()]))
+            }
+        }
+    }
+
+    fn write(&mut self, entries: &Entries) -> io::Result<()> {
+        self.generation += 1;
+        let listed = Listed { generation: self.generation, entries: entries.clone() };
+        let text = print(&listed);
+        NAMES.iter().try_for_each(|name| replace(&*self.disk, &self.dir, name, &text))
+    }
+}
+
+fn read_file(disk: &dyn Disk, path: &Path) -> Result<Option<Listed>, String> {
+    if !disk.exists(path) {
+        return Ok(None);
+    }
+    let read = || {
+        let file = disk.open(path, OpenHow { create: false, direct: false })?;
+        let mut bytes = vec![0; usize::try_from(file.len()?).unwrap_or(0)];
+        file.read_at(&mut bytes, 0)?;
+        Ok(bytes)
+    };
+    let bytes = read().map_err(|e: io::Error| e.to_string())?;
+    parse(&bytes).map(Some)
 }
 
 /// Replaces a file of the data folder, durably: a crash leaves the old one or the new one.
@@ -56,38 +133,4 @@ pub(crate) fn replace(disk: &dyn Disk, dir: &Path, name: &str, text: &str) -> io
     file.sync()?;
     disk.rename(&next, &dir.join(name))?;
     disk.sync_dir(dir)
-}
-
-fn escaped(name: &str) -> String {
-    name.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r")
-}
-
-fn plain(written: &str) -> String {
-    let mut out = String::with_capacity(written.len());
-    let mut chars = written.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            '\\' => match chars.next() {
-                Some('n') => out.push('\n'),
-                Some('r') => out.push('\r'),
-                other => out.extend(other),
-            },
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_is_one_line_whatever_is_in_it() {
-        for name in ["plain", "a\tb", "evil\n1\tmaster", "back\\nslash\\", "\r\n", ""] {
-            let written = escaped(name);
-            assert!(!written.contains(['\n', '\r']), "{written:?}");
-            assert_eq!(plain(&written), name);
-        }
-    }
 }

@@ -5,9 +5,9 @@ use crate::auto_statistics::Gathering;
 use crate::configured;
 use crate::definitions::Definitions;
 use crate::error_log::ErrorLog;
-use crate::files;
 use crate::instance::{Instance, InstanceOptions, Open};
-use crate::list;
+use crate::list_start;
+use crate::opening::Opening;
 use base::{DatabaseId, SqlError, SqlResult, messages};
 use buffer::Pool;
 use catalog::{DatabaseOption, DatabaseOptions, RecoveryModel};
@@ -61,8 +61,8 @@ impl Instance {
     /// Opens the engine on a folder, which is made when it is not there.
     ///
     /// # Errors
-    /// What is wrong with the folder or with a system database. User databases that cannot be
-    /// opened stay closed, and the error log says why.
+    /// What is wrong with the folder, with master or with model. Other databases that cannot be
+    /// opened stay closed in a state that is seen, and the error log says why.
     pub fn open(
         disk: Arc<dyn Disk>,
         dir: &Path,
@@ -75,9 +75,11 @@ impl Instance {
         log.line("Server", &format!("Ghostlight {} starts.", env!("CARGO_PKG_VERSION")));
         let env = environment(&disk, &options)?;
         turn_on_trace_flags(&env.0.engine, &options.trace_flags, &log);
-        let listed = list::read(&*disk, dir).map_err(|e| folder_error(dir, &e))?;
-        let mut open = OpenDatabases::new();
-        if let Err(e) = open_all(&env.0, dir, &options, &listed, &log, &mut open) {
+        let mut list = list_start::settled(&disk, dir, &log)?;
+        let (mut open, mut closed) = (OpenDatabases::new(), BTreeMap::new());
+        let opening = Opening { env: &env.0, dir, options: &options, log: &log };
+        if let Err(e) = opening.all(&mut list, &mut open, &mut closed) {
+            log.error("Server", &e);
             // Else their workers would go on without an instance. What is not written at the end
             // is recovered.
             let _ = close_all(open);
@@ -104,9 +106,12 @@ impl Instance {
             query_workers: exec::Workers::new(WORKERS_MAX, os::task::processors()),
             memory,
             databases: RwLock::new(open),
+            closed: RwLock::new(closed),
+            list: Mutex::new(list),
             cleaning: Mutex::new(()),
             creating: Mutex::default(),
             altering: Mutex::default(),
+            claims: Mutex::default(),
             filing: Mutex::new(()),
             visits: std::sync::atomic::AtomicU64::new(0),
             registry: Registry::new(),
@@ -229,52 +234,12 @@ fn environment(
     Ok((Environment { disk: Arc::clone(disk), pool, engine, system }, memory))
 }
 
-type OpenDatabases = BTreeMap<DatabaseId, Open>;
+pub(crate) type OpenDatabases = BTreeMap<DatabaseId, Open>;
 
 /// Closes every database; the first failure, of those there were.
 fn close_all(databases: OpenDatabases) -> SqlResult<()> {
     let closed = databases.into_values().map(|open| open.database.close(open.workers));
     closed.fold(Ok(()), Result::and)
-}
-
-/// Opens what is listed and makes what is missing; what came before a failure is in `open`.
-fn open_all(
-    env: &Environment,
-    dir: &Path,
-    options: &InstanceOptions,
-    listed: &BTreeMap<DatabaseId, String>,
-    log: &Arc<ErrorLog>,
-    open: &mut OpenDatabases,
-) -> SqlResult<()> {
-    let mut list = listed.clone();
-    for (id, name) in SYSTEM {
-        let make = |sizing: &Sizing, survives| {
-            let facts = first_options(id, options, None);
-            make(env, dir, id, name, sizing, &facts, survives)
-        };
-        let database = if id == TEMPDB {
-            let master = &open.get(&MASTER).expect("master is opened before tempdb").database;
-            let tempdb = make(&files::sizing_of_tempdb(master, &options.sizing), false)?;
-            files::restore_tempdb(master, &tempdb, log);
-            tempdb
-        } else if listed.contains_key(&id) {
-            open_one(env, dir, id, name, &options.sizing, log)?
-        } else {
-            list.insert(id, name.to_owned());
-            make(&options.sizing, true)?
-        };
-        open.insert(id, at_work(database, log));
-    }
-    for (id, name) in listed.iter().filter(|(id, _)| id.0 > 4) {
-        match open_one(env, dir, *id, name, &options.sizing, log) {
-            Ok(database) => drop(open.insert(*id, at_work(database, log))),
-            Err(e) => log.line("spid5s", &format!("Database '{name}' stays closed: {}", e.text())),
-        }
-    }
-    if list != *listed {
-        list::write(&*env.disk, dir, &list).map_err(|e| folder_error(dir, &e))?;
-    }
-    Ok(())
 }
 
 /// What a new database has set: what is set in model of the versions of rows, where that is there
@@ -295,7 +260,7 @@ pub(crate) fn first_options(
     facts
 }
 
-/// Makes a database in new files; what an unfinished attempt left is removed first.
+/// Makes a database in new files.
 pub(crate) fn make(
     env: &Environment,
     dir: &Path,
@@ -305,30 +270,11 @@ pub(crate) fn make(
     facts: &DatabaseOptions,
     survives: bool,
 ) -> SqlResult<Arc<Database>> {
-    let files = Files::of(dir, name);
-    for path in [&files.data, &files.log] {
-        if env.disk.exists(path) {
-            env.disk.remove(path).map_err(|e| folder_error(dir, &e))?;
-        }
-    }
-    Database::create(env, id, name, &files, sizing, facts, survives)
-}
-
-fn open_one(
-    env: &Environment,
-    dir: &Path,
-    id: DatabaseId,
-    name: &str,
-    sizing: &Sizing,
-    log: &ErrorLog,
-) -> SqlResult<Arc<Database>> {
-    let (database, report) = Database::open(env, id, name, &Files::of(dir, name), sizing)?;
-    say_recovered(name, &report, log);
-    Ok(database)
+    Database::create(env, id, name, &Files::of(dir, name), sizing, facts, survives)
 }
 
 /// A database whose workers are at it: also the undo of what its recovery has put off.
-fn at_work(database: Arc<Database>, log: &Arc<ErrorLog>) -> Open {
+pub(crate) fn at_work(database: Arc<Database>, log: &Arc<ErrorLog>) -> Open {
     let mut workers = database.start_workers();
     if database.put_off_count() > 0 {
         let (undone, log) = (Arc::clone(&database), Arc::clone(log));
@@ -364,7 +310,7 @@ fn say_undone(name: &str, done: &PutOff, log: &ErrorLog) {
     log.line(&recovery_source(), &line);
 }
 
-fn say_recovered(name: &str, r: &RecoveryReport, log: &ErrorLog) {
+pub(crate) fn say_recovered(name: &str, r: &RecoveryReport, log: &ErrorLog) {
     let ms = |ns: u64| ns as f64 / 1e6;
     log.line(
         "spid5s",

@@ -151,6 +151,10 @@ impl sysviews::Databases for Dropping<'_> {
         self.visit.all()
     }
 
+    fn closed(&self) -> Vec<sysviews::ClosedDatabase> {
+        self.visit.closed()
+    }
+
     fn get(&self, id: DatabaseId) -> Option<Arc<Database>> {
         self.visit.get(id)
     }

@@ -45,7 +45,7 @@ use work::{CommitTime, STATEMENT_VERSIONS, SnapshotState, TRANSACTION_VERSIONS};
 const LOOK_NS: u64 = 10_000_000;
 
 /// The turn to change a database's versioning.
-struct Turn<'i> {
+pub(crate) struct Turn<'i> {
     instance: &'i Instance,
     database: DatabaseId,
 }
@@ -74,11 +74,18 @@ impl Drop for Blocked {
 }
 
 /// X on a database, back to what the session held when this is dropped.
-struct Alone<'a> {
+pub(crate) struct Alone<'a> {
     asker: &'a Asker<'a>,
     resource: Resource,
     before: Mode,
     rolled_back: bool,
+}
+
+impl Alone<'_> {
+    /// Whether sessions were ended for it.
+    pub(crate) fn rolled_back(&self) -> bool {
+        self.rolled_back
+    }
 }
 
 impl Drop for Alone<'_> {
@@ -125,7 +132,21 @@ impl Asker<'_> {
         waiting: Waiting,
     ) -> SqlResult<bool> {
         let unknown = || SqlError::new(messages::CANNOT_ALTER_DATABASE, &[&name]).with_state(5);
-        let database = self.instance.database_by_name(name).ok_or_else(unknown)?;
+        let Some(database) = self.instance.database_by_name(name) else {
+            let closed = self.instance.closed_by_name(name);
+            return Err(closed.map_or_else(unknown, |(_, closed)| closed.refusal()));
+        };
+        self.instance.must_be_changeable(&database, self.session())?;
+        match option {
+            DatabaseOption::ReadOnly(on) => return self.switch_read_only(&database, on, waiting),
+            DatabaseOption::UserAccess(access) => {
+                return self.switch_access(&database, access, waiting);
+            }
+            _ if database.options().read_only => {
+                return Err(SqlError::new(messages::DATABASE_NOT_WRITABLE, &[]).with_state(4));
+            }
+            _ => {}
+        }
         match option {
             DatabaseOption::ReadCommittedSnapshot(on) => {
                 self.switch_statements(&database, on, waiting)
@@ -145,7 +166,7 @@ impl Asker<'_> {
         }
     }
 
-    fn session(&self) -> SessionId {
+    pub(crate) fn session(&self) -> SessionId {
         self.workspace.session()
     }
 
@@ -164,7 +185,7 @@ impl Asker<'_> {
     }
 
     /// Invariant 1.
-    fn turn(&self, database: &Database) -> SqlResult<Turn<'_>> {
+    pub(crate) fn turn(&self, database: &Database) -> SqlResult<Turn<'_>> {
         let id = database.id();
         match self.instance.altering.lock().insert(id) {
             true => Ok(Turn { instance: self.instance, database: id }),
@@ -235,7 +256,7 @@ impl Asker<'_> {
     }
 
     /// X on a database, when all others have left it.
-    fn alone(&self, database: &Arc<Database>, waiting: Waiting) -> SqlResult<Alone<'_>> {
+    pub(crate) fn alone(&self, database: &Arc<Database>, waiting: Waiting) -> SqlResult<Alone<'_>> {
         let (locks, resource) = (&self.instance.engine().locks, Resource::database(database.id()));
         let before = locks.held_mode(&self.workspace, resource);
         let asked = locks.try_lock(&self.workspace, resource, Mode::X, Duration::Short, None)?;
@@ -396,7 +417,7 @@ fn may_end(database: &Database, on: bool, others: u8) -> SqlResult<()> {
     Err(SqlError::new(messages::VERSIONS_NEEDED_BY_LOCKING, &[]).with_state(2))
 }
 
-fn in_use(database: &Database) -> SqlError {
+pub(crate) fn in_use(database: &Database) -> SqlError {
     SqlError::new(messages::ALTER_DATABASE_LOCK, &[&database.home().name()])
 }
 
@@ -404,7 +425,7 @@ fn not_locked(database: &Database) -> SqlError {
     SqlError::new(messages::DATABASE_NOT_LOCKED, &[&database.home().name()])
 }
 
-fn gone(database: &Database) -> SqlError {
+pub(crate) fn gone(database: &Database) -> SqlError {
     SqlError::new(messages::CANNOT_ALTER_DATABASE, &[&database.home().name()]).with_state(5)
 }
 

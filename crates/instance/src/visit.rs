@@ -4,6 +4,7 @@
 //!  1. A database whose pages a view reads is held in S until the view has answered, under an
 //!     owner of its own: it may be another than the session's, and nobody drops it meanwhile.
 
+use crate::closed::Closed;
 use crate::host::is_locked;
 use crate::instance::Instance;
 use base::{DatabaseId, SessionId, SqlResult};
@@ -13,6 +14,7 @@ use lock::{Duration, Mode, Owner, OwnerId, OwnerKind, Resource};
 use session::Host;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
+use sysviews::ClosedDatabase;
 
 /// Owners of this kind have their session's number; those of visits come behind all sessions.
 const FIRST_NUMBER: u64 = 1 << 32;
@@ -43,6 +45,18 @@ impl<'i> Visit<'i> {
 impl sysviews::Databases for Visit<'_> {
     fn all(&self) -> Vec<Arc<Database>> {
         self.instance.databases.read().values().map(|o| Arc::clone(&o.database)).collect()
+    }
+
+    fn closed(&self) -> Vec<ClosedDatabase> {
+        let closed = self.instance.closed.read();
+        let told = |(id, c): (&DatabaseId, &Closed)| ClosedDatabase {
+            id: *id,
+            name: c.name.clone(),
+            state: c.state,
+            read_only: c.read_only,
+            files: c.files.clone(),
+        };
+        closed.iter().map(told).collect()
     }
 
     fn get(&self, id: DatabaseId) -> Option<Arc<Database>> {

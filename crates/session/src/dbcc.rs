@@ -116,7 +116,8 @@ impl Session {
         if !dbcc.arguments.is_empty() {
             return Err(SqlError::new(messages::DBCC_PARAMETER_COUNT, &[]));
         }
-        for (database, _) in self.host.databases() {
+        let databases = self.host.databases().into_iter();
+        for (database, _) in databases.filter(|(id, _)| self.host.home(*id).is_some()) {
             match self.host.clean_ghosts(&self.work, database, None, 0) {
                 // Dropped since.
                 Err(e) if e.number() == messages::DATABASE_NOT_FOUND.number => {}

@@ -107,17 +107,29 @@ pub trait Host: Send + Sync {
     /// 2560; damaged maps.
     fn list_pages(&self, work: &Work, ask: &PagesAsk) -> SqlResult<Rowset>;
 
-    /// Every database that is open, by id.
+    /// Every database, open or not, by id.
     fn databases(&self) -> Vec<(DatabaseId, String)>;
 
     /// A database by name in any case, open or not.
     fn database_id(&self, name: &str) -> Option<DatabaseId>;
 
+    /// What whoever asks for a database is told when it is there and not open.
+    fn refused_database(&self, name: &str) -> Option<SqlError> {
+        let _ = name;
+        None
+    }
+
+    /// Whether a session could use a database; `None` when there is none.
+    fn has_access(&self, session: SessionId, name: &str) -> Option<bool> {
+        let _ = session;
+        self.database_id(name).map(|_| true)
+    }
+
     /// A session makes a database its own, or leaves it for another: `workspace` holds S on the
     /// one it is in, so that it is not dropped.
     ///
     /// # Errors
-    /// 911 for an unknown name, 1222, cancellation.
+    /// 911 for an unknown name, 924, 926, 942, 945, 1222, cancellation.
     fn enter_database(
         &self,
         workspace: &Arc<lock::Owner>,

@@ -620,8 +620,9 @@ impl State {
         let Some(current) = self.view(database) else {
             return Err(SqlError::new(messages::DATABASE_NOT_FOUND, &[&database]));
         };
-        let names = Names { state: self, current, variables: Some(variables) };
-        bind(&bind::Environment {
+        let (variables_of, refused) = (Some(variables), RefCell::default());
+        let names = Names { state: self, current, variables: variables_of, refused };
+        let bound = bind(&bind::Environment {
             catalogs: &names,
             variables,
             identity_insert: self.identity_insert.as_ref().map(|i| i.object),
@@ -632,7 +633,9 @@ impl State {
             date_format: self.settings.date_format,
             unguarded: variables.program.unguarded,
             deduction: variables.deduction,
-        })
+        });
+        // A name in a database that is not open is unknown for that alone.
+        bound.map_err(|e| names.refused.take().unwrap_or(e))
     }
 
     /// Binds and optimises a place.

@@ -104,7 +104,7 @@ impl Asked<'_> {
 
     fn find(&self, name: &str) -> Option<Found> {
         let name = tsql::parse_object_name(name).ok()?;
-        let names = Names { state: self.state, current: self.view()?, variables: None };
+        let names = Names::of(self.state, self.view()?);
         let database = name.database.as_ref().map(|n| &*n.text);
         let schema = name.schema.as_ref().map(|n| &*n.text);
         resolve(&names, ObjectName { database, schema, object: &name.object.text })
@@ -318,7 +318,10 @@ impl Asked<'_> {
                 let known = name.is_none_or(|name| host.database_id(&name).is_some());
                 known.then_some(Value::SmallInt(1))
             }
-            Question::HasDbAccess => host.database_id(&self.text(0)?).map(|_| Value::Int(1)),
+            Question::HasDbAccess => {
+                let session = self.state.entry.id();
+                host.has_access(session, &self.text(0)?).map(|has| Value::Int(has.into()))
+            }
             _ => {
                 let id = host.database_id(&self.text(0)?)?;
                 Some(host.database_property(id, &self.upper(1)?))
@@ -416,7 +419,7 @@ impl Asked<'_> {
 
     /// What binding says of a computed column; none where it has no meaning any more.
     fn computed_type(&self, table: &Table, text: &str) -> Option<bind::ComputedType> {
-        let names = Names { state: self.state, current: self.view()?, variables: None };
+        let names = Names::of(self.state, self.view()?);
         let environment = bind::Environment {
             catalogs: &names,
             variables: &NoVariables,

@@ -323,6 +323,15 @@ pub(crate) struct Names<'s> {
     pub(crate) current: Arc<DatabaseView>,
     /// Of the text that is bound.
     pub(crate) variables: Option<&'s Visible<'s>>,
+    /// Why a database that was asked for could not be.
+    pub(crate) refused: RefCell<Option<SqlError>>,
+}
+
+impl<'s> Names<'s> {
+    /// Where no text has variables.
+    pub(crate) fn of(state: &'s State, current: Arc<DatabaseView>) -> Names<'s> {
+        Names { state, current, variables: None, refused: RefCell::default() }
+    }
 }
 
 impl Catalogs for Names<'_> {
@@ -331,7 +340,12 @@ impl Catalogs for Names<'_> {
     }
 
     fn database(&self, name: &str) -> Option<Arc<DatabaseView>> {
-        self.state.view(self.state.host.database_id(name)?)
+        let host = &self.state.host;
+        let view = self.state.view(host.database_id(name)?);
+        if view.is_none() {
+            *self.refused.borrow_mut() = host.refused_database(name);
+        }
+        view
     }
 
     fn temp_table(&self, name: &str) -> Option<Arc<Table>> {
@@ -364,7 +378,7 @@ impl State {
         database: DatabaseId,
     ) -> Option<(DatabaseId, Object)> {
         let current = self.view(database)?;
-        let names = Names { state: self, current, variables: None };
+        let names = Names::of(self, current);
         let spelled = catalog::view::ObjectName {
             database: name.database.as_deref(),
             schema: name.schema.as_deref(),

@@ -30,4 +30,4 @@ mod view;
 pub use deadlock::Surroundings;
 pub use event_session::EventSession;
 pub use pages::{list_pages, show_page};
-pub use view::{Databases, System, all, open};
+pub use view::{ClosedDatabase, Databases, System, all, open};

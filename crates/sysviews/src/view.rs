@@ -9,7 +9,7 @@ use base::{DatabaseId, ObjectId, SqlError, SqlResult, TransactionId, messages};
 use catalog::view::{
     DatabaseView, SchemaId, SystemObjects, VirtualColumn, VirtualParameter, VirtualTable,
 };
-use database::Database;
+use database::{Database, DatabaseState, Files};
 use exec::{ResourceSemaphores, Workers};
 use os::wait::Waiter;
 use session::Registry;
@@ -20,7 +20,9 @@ use types::{SqlType, Value};
 pub trait Databases: Send + Sync {
     /// All that are open, by id.
     fn all(&self) -> Vec<Arc<Database>>;
-    /// One of them.
+    /// Those that are not, by id.
+    fn closed(&self) -> Vec<ClosedDatabase>;
+    /// One of those that are open.
     fn get(&self, id: DatabaseId) -> Option<Arc<Database>>;
     /// The same for whoever reads its pages: nobody drops it before the view has answered. None
     /// where it is being dropped.
@@ -30,6 +32,20 @@ pub trait Databases: Send + Sync {
     fn hold(&self, id: DatabaseId) -> SqlResult<Option<Arc<Database>>>;
     /// The definitions of a database as whoever asks sees them: with those of its transaction.
     fn view(&self, id: DatabaseId) -> Option<Arc<DatabaseView>>;
+}
+
+/// A database that is listed and not open.
+pub struct ClosedDatabase {
+    /// Its number.
+    pub id: DatabaseId,
+    /// Its name.
+    pub name: String,
+    /// Why it is closed.
+    pub state: DatabaseState,
+    /// Whether it may be written when it is open.
+    pub read_only: bool,
+    /// Where its files are, or were.
+    pub files: Files,
 }
 
 /// What the views look at.

@@ -12,8 +12,8 @@ use catalog::view::{DatabaseView, Module, SystemObjects, Table};
 use catalog::{Changes, DatabaseOption, Delta, Identities, Ids, Publisher, load};
 use ddl::{
     Databases, DdlContext, Expressions, FileChange, FileNamed, LogShrinkStop, NewDatabase, Place,
-    Places, ResultSet, Setting, Settings, ShrinkAsked, Shrunk, TempTables, Waiting, execute,
-    setting_of,
+    Places, ResultSet, Setting, Settings, ShrinkAsked, Shrunk, StateAsked, TempTables, Waiting,
+    execute, setting_of,
 };
 use exec::{ResourceSemaphores, Workspace};
 use os::memory::Memory;
@@ -159,6 +159,11 @@ impl Databases for Server {
     fn rename(&self, name: &str, new_name: &str) -> SqlResult<()> {
         self.asked.lock().push(format!("rename {name} {new_name}"));
         Ok(())
+    }
+
+    fn set_state(&self, name: &str, asked: StateAsked, _: Waiting) -> SqlResult<bool> {
+        self.asked.lock().push(format!("{name} {}", asked.name()));
+        Ok(false)
     }
 
     fn set_option(&self, name: &str, option: DatabaseOption, waiting: Waiting) -> SqlResult<bool> {

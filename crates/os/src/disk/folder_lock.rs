@@ -11,7 +11,6 @@
 //!     second way in. Where a folder cannot be locked, as on NFS, the file alone is.
 //!  3. Where a file system knows no locks nobody gets one: [`LockRefused::Unsupported`].
 
-use super::Disk;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use std::fmt;
@@ -177,7 +176,7 @@ pub(super) fn lock(dir: &Path, holder: &Holder) -> Result<Box<dyn FolderLock>, L
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::disk::RealDisk;
+    use crate::disk::{Disk, RealDisk};
     use std::path::PathBuf;
 
     fn folder(name: &str) -> PathBuf {

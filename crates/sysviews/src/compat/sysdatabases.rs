@@ -1,11 +1,12 @@
-//! `sysdatabases`: the open databases, their options as bits.
+//! `sysdatabases`: the databases, their options as bits.
 
 use crate::cell::{int, text};
-use crate::column::{Column, Constant, col, fixed, null, zero};
+use crate::column::{Column, Constant, col, fixed, maybe, null, zero};
 use crate::reason::NO_REPLICATION;
-use crate::view::{Rows, System, View};
+use crate::view::{ClosedDatabase, Rows, System, View};
 use catalog::view::SchemaId;
 use catalog::{DatabaseOptions, RecoveryModel, UserAccess};
+use database::DatabaseState;
 use types::{SqlType, Value};
 
 const INT: SqlType = SqlType::Int;
@@ -18,11 +19,11 @@ const COLUMNS: [Column; 12] = [
     fixed("sid", SqlType::varbinary(85), Constant::Bytes(&[1]), "All databases belong to sa."),
     zero("mode", SMALL, "A database is listed when it has been made."),
     col("status", INT),
-    col("status2", INT),
+    maybe("status2", INT),
     null("crdate", SqlType::DateTime, "Databases do not keep when they were made yet."),
     null("reserved", SqlType::DateTime, RESERVED),
     zero("category", INT, NO_REPLICATION),
-    col("cmptlevel", SqlType::TinyInt),
+    maybe("cmptlevel", SqlType::TinyInt),
     col("filename", SqlType::nvarchar(260)),
     null("version", SMALL, "Versions of files here are not SQL Server's."),
 ];
@@ -73,5 +74,25 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
             text(&db.files().data.to_string_lossy()),
         ]
     };
-    Ok(system.databases.all().into_iter().map(row).collect())
+    let open = system.databases.all().into_iter().map(|db| (db.id(), row(db)));
+    let closed = system.databases.closed().into_iter().map(|db| (db.id, closed(&db)));
+    let rows: std::collections::BTreeMap<_, _> = closed.chain(open).collect();
+    Ok(rows.into_values().collect())
+}
+
+/// What is set of a database that is not open is in its files.
+fn closed(db: &ClosedDatabase) -> Vec<Value> {
+    let state = match db.state {
+        DatabaseState::Offline => 1 << 9,
+        DatabaseState::Suspect | DatabaseState::RecoveryPending => 1 << 8,
+        _ => 1 << 7,
+    };
+    vec![
+        text(&db.name),
+        Value::SmallInt(db.id.0 as i16),
+        int(state + if db.read_only { 1 << 10 } else { 0 }),
+        Value::Null,
+        Value::Null,
+        text(&db.files.data.to_string_lossy()),
+    ]
 }

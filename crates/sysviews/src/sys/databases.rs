@@ -1,9 +1,9 @@
-//! `sys.databases`: every open database with its options.
+//! `sys.databases`: every database with its options, which one that is not open tells not.
 
 use crate::cell::{bit, int, text};
 use crate::column::{Column, Constant, col, fixed, join, maybe, null, number, word, zero};
 use crate::reason::*;
-use crate::view::{Rows, System, View};
+use crate::view::{ClosedDatabase, Rows, System, View};
 use catalog::view::SchemaId;
 use catalog::{DatabaseOptions, DelayedDurability};
 use database::Database;
@@ -14,7 +14,6 @@ const BIT: SqlType = SqlType::Bit;
 const INT: SqlType = SqlType::Int;
 const TINY: SqlType = SqlType::TinyInt;
 const DESC: SqlType = SqlType::nvarchar(60);
-const ONLINE: &str = "Only open databases are listed.";
 const OWNER: &str = "All databases belong to sa.";
 
 const IDENTITY: [Column; 20] = [
@@ -23,17 +22,17 @@ const IDENTITY: [Column; 20] = [
     null("source_database_id", INT, "There are no database snapshots."),
     fixed("owner_sid", SqlType::varbinary(85), Constant::Bytes(&[1]), OWNER),
     null("create_date", SqlType::DateTime, "Databases do not keep when they were made yet."),
-    col("compatibility_level", TINY),
+    maybe("compatibility_level", TINY),
     maybe("collation_name", SqlType::SYSNAME),
     maybe("user_access", TINY),
     maybe("user_access_desc", DESC),
     maybe("is_read_only", BIT),
-    col("is_auto_close_on", BIT),
+    maybe("is_auto_close_on", BIT),
     maybe("is_auto_shrink_on", BIT),
-    zero("state", TINY, ONLINE),
-    word("state_desc", DESC, "ONLINE", ONLINE),
+    col("state", TINY),
+    col("state_desc", DESC),
     zero("is_in_standby", BIT, NO_BACKUP),
-    zero("is_cleanly_shutdown", BIT, ONLINE),
+    zero("is_cleanly_shutdown", BIT, "AUTO_CLOSE cannot be ON."),
     zero("is_supplemental_logging_enabled", BIT, NO_REPLICATION),
     maybe("snapshot_isolation_state", TINY),
     maybe("snapshot_isolation_state_desc", DESC),
@@ -119,7 +118,7 @@ const LATER: [Column; 17] = [
     zero("is_data_retention_enabled", BIT, "There is no data retention."),
     zero("is_ledger_on", BIT, NO_LEDGER),
     zero("is_change_feed_enabled", BIT, NO_SYNAPSE),
-    col("is_optimized_locking_on", BIT),
+    maybe("is_optimized_locking_on", BIT),
 ];
 
 const A: [Column; 38] = join(IDENTITY, SETTINGS);
@@ -153,7 +152,25 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
         ]);
         cells
     };
-    Ok(system.databases.all().into_iter().map(row).collect())
+    let open = system.databases.all().into_iter().map(|db| (db.id(), row(db)));
+    let closed = system.databases.closed().into_iter().map(|db| (db.id, closed(&db)));
+    let rows: std::collections::BTreeMap<_, _> = closed.chain(open).collect();
+    Ok(rows.into_values().collect())
+}
+
+/// Cells that a database has of its own, open or not: name, number, what it may be written,
+/// state and its name, and in the end its name again. All others are in its files.
+fn closed(db: &ClosedDatabase) -> Vec<Value> {
+    let computed = COLUMNS.iter().filter(|column| column.constant.is_none());
+    let cell = |column: &Column| match column.name {
+        "name" | "physical_database_name" => text(&db.name),
+        "database_id" => int(db.id.0),
+        "is_read_only" => bit(db.read_only),
+        "state" => Value::TinyInt(db.state as u8),
+        "state_desc" => text(db.state.name()),
+        _ => Value::Null,
+    };
+    computed.map(cell).collect()
 }
 
 fn identity(db: &Database, options: &DatabaseOptions) -> Vec<Value> {
@@ -168,6 +185,8 @@ fn identity(db: &Database, options: &DatabaseOptions) -> Vec<Value> {
         bit(options.read_only),
         bit(options.auto_close),
         bit(options.auto_shrink),
+        Value::TinyInt(db.state() as u8),
+        text(db.state().name()),
         Value::TinyInt(snapshots as u8),
         text(match snapshots {
             SnapshotState::Off => "OFF",

@@ -1,18 +1,18 @@
 //! The files of databases: what `sys.database_files` and `sys.master_files` show.
 
 use crate::cell::{bit, int, text};
-use crate::column::{Column, col, null, word, zero};
+use crate::column::{Column, col, maybe, null, zero};
 use crate::reason::*;
+use crate::view::ClosedDatabase;
 use base::limits::PAGE_BYTES;
 use catalog::FileGrowth;
-use database::{DATA_FILE, Database, LOG_FILE};
+use database::{DATA_FILE, Database, DatabaseState, LOG_FILE};
 use types::{SqlType, Value};
 use wal::LOG_BYTES_MAX;
 
 const LSN: SqlType = SqlType::decimal(25, 0);
 const BIT: SqlType = SqlType::Bit;
 const GUID: SqlType = SqlType::UniqueIdentifier;
-const ALWAYS_ONLINE: &str = "Only open databases are listed, and all their files are open.";
 const NEVER_READ_ONLY: &str = "Files are never read-only.";
 const NO_SNAPSHOTS: &str = "There are no database snapshots.";
 const NO_FILES: &str = "Files cannot be added or removed yet.";
@@ -26,15 +26,15 @@ pub(crate) const COLUMNS: [Column; 30] = [
     col("data_space_id", SqlType::Int),
     col("name", SqlType::SYSNAME),
     col("physical_name", SqlType::nvarchar(260)),
-    zero("state", SqlType::TinyInt, ALWAYS_ONLINE),
-    word("state_desc", SqlType::nvarchar(60), "ONLINE", ALWAYS_ONLINE),
-    col("size", SqlType::Int),
-    col("max_size", SqlType::Int),
-    col("growth", SqlType::Int),
+    col("state", SqlType::TinyInt),
+    col("state_desc", SqlType::nvarchar(60)),
+    maybe("size", SqlType::Int),
+    maybe("max_size", SqlType::Int),
+    maybe("growth", SqlType::Int),
     zero("is_media_read_only", BIT, NEVER_READ_ONLY),
     zero("is_read_only", BIT, NEVER_READ_ONLY),
     zero("is_sparse", BIT, NO_SNAPSHOTS),
-    col("is_percent_growth", BIT),
+    maybe("is_percent_growth", BIT),
     zero("is_name_reserved", BIT, NO_FILES),
     zero("is_persistent_log_buffer", BIT, "There is no persistent log buffer."),
     null("create_lsn", LSN, NO_FILES),
@@ -103,6 +103,8 @@ pub(crate) fn rows(database: &Database) -> Vec<Vec<Value>> {
             int(i32::from(!f.is_log)),
             text(&f.name),
             text(&f.path),
+            Value::TinyInt(DatabaseState::Online as u8),
+            text(DatabaseState::Online.name()),
             f.size,
             f.max_size,
             f.growth,
@@ -110,4 +112,29 @@ pub(crate) fn rows(database: &Database) -> Vec<Vec<Value>> {
         ]
     };
     files(database).map(row).into()
+}
+
+/// The same of a database that is not open: what is set of its files is in them.
+pub(crate) fn closed_rows(db: &ClosedDatabase) -> [Vec<Value>; 2] {
+    let named = |path: &std::path::Path| {
+        let stem = path.file_stem().unwrap_or_default();
+        text(&stem.to_string_lossy())
+    };
+    [(DATA_FILE, &db.files.data), (LOG_FILE, &db.files.log)].map(|(file, path)| {
+        let is_log = file == LOG_FILE;
+        vec![
+            int(file.0),
+            Value::TinyInt(u8::from(is_log)),
+            text(if is_log { "LOG" } else { "ROWS" }),
+            int(i32::from(!is_log)),
+            named(path),
+            text(&path.to_string_lossy()),
+            Value::TinyInt(db.state as u8),
+            text(db.state.name()),
+            Value::Null,
+            Value::Null,
+            Value::Null,
+            Value::Null,
+        ]
+    })
 }

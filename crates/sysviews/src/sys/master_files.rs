@@ -1,4 +1,4 @@
-//! `sys.master_files`: the files of all open databases.
+//! `sys.master_files`: the files of all databases.
 
 use super::file_list;
 use crate::cell::int;
@@ -16,6 +16,12 @@ pub(crate) const VIEW: View =
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let mut rows = Vec::new();
+    for database in system.databases.closed() {
+        for mut cells in file_list::closed_rows(&database) {
+            cells.insert(0, int(database.id.0));
+            rows.push(cells);
+        }
+    }
     for database in system.databases.all() {
         for mut cells in file_list::rows(&database) {
             cells.insert(0, int(database.id().0));

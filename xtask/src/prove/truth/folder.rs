@@ -123,3 +123,106 @@ fn two_at_once(scene: &Scene) -> Outcome<Figure> {
         pass: right == AT_ONCE,
     })
 }
+
+/// What is done to a file, how it is called, and whether database d can be opened behind it.
+type Damage = (&'static str, fn(&Path) -> std::io::Result<()>);
+
+fn altered(path: &Path, change: impl FnOnce(&mut Vec<u8>)) -> std::io::Result<()> {
+    let mut bytes = std::fs::read(path)?;
+    change(&mut bytes);
+    std::fs::write(path, bytes)
+}
+
+const LISTS: [Damage; 4] = [
+    ("both lists removed", |data| {
+        std::fs::remove_file(data.join("databases.list"))?;
+        std::fs::remove_file(data.join("databases.list.copy"))
+    }),
+    ("the list emptied", |data| std::fs::write(data.join("databases.list"), "")),
+    ("a byte of the list flipped", |data| {
+        altered(&data.join("databases.list"), |bytes| bytes[40] ^= 1)
+    }),
+    ("both lists cut", |data| {
+        altered(&data.join("databases.list"), |bytes| bytes.truncate(30))?;
+        altered(&data.join("databases.list.copy"), |bytes| bytes.truncate(30))
+    }),
+];
+
+const FILES: [Damage; 8] = [
+    ("a byte of page 0 flipped", |data| altered(&data.join("d.mdf"), |b| b[200] ^= 1)),
+    ("a byte of the boot page flipped", |data| {
+        altered(&data.join("d.mdf"), |b| b[9 * 8192 + 200] ^= 1)
+    }),
+    ("data cut to nothing", |data| altered(&data.join("d.mdf"), Vec::clear)),
+    ("data removed", |data| std::fs::remove_file(data.join("d.mdf"))),
+    ("log removed", |data| std::fs::remove_file(data.join("d_log.ldf"))),
+    ("another's log", |data| {
+        std::fs::copy(data.join("e_log.ldf"), data.join("d_log.ldf")).map(drop)
+    }),
+    ("log header zeroed", |data| altered(&data.join("d_log.ldf"), |b| b[..8192].fill(0))),
+    ("a folder for the data", |data| {
+        std::fs::remove_file(data.join("d.mdf"))?;
+        std::fs::create_dir(data.join("d.mdf"))
+    }),
+];
+
+/// Databases d and e with a row each, stopped.
+fn populated(scene: &Scene) -> Outcome<()> {
+    super::super::program::empty(&scene.data())?;
+    let made = scene.shell(
+        &scene.data(),
+        "create database d; create database e; exec('create table d.dbo.t (n int); \
+         insert d.dbo.t values (1); create table e.dbo.t (n int); insert e.dbo.t values (2)')",
+    )?;
+    if made.0 { Ok(()) } else { Err(made.1) }
+}
+
+/// truth.1.4: a list that is lost is not an empty one.
+pub(super) fn lists(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
+    let scene = Scene { binary: ground.binary()?, folder: ground.folder("truth.1.4.lists")? };
+    let mut wrong = Vec::new();
+    for (what, damage) in LISTS {
+        populated(&scene)?;
+        damage(&scene.data()).map_err(|e| format!("{what}: {e}"))?;
+        let asked = "set nocount on; select concat(db_id('d'), db_id('e'), (select n from d.dbo.t), \
+                     (select n from e.dbo.t))";
+        let (ran, said) = scene.shell(&scene.data(), asked)?;
+        let told = std::fs::read_to_string(scene.data().join("errorlog")).unwrap_or_default();
+        if !ran || said.trim() != "5612" || !told.contains("list") {
+            wrong.push(format!("{what}: {said}"));
+        }
+    }
+    Ok(vec![all_right("lost lists of databases", LISTS.len(), &wrong)])
+}
+
+/// truth.1.5: a damaged database is in sight, the others are used, and it can be dropped.
+pub(super) fn damages(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
+    let scene = Scene { binary: ground.binary()?, folder: ground.folder("truth.1.5.damages")? };
+    let mut wrong = Vec::new();
+    for (what, damage) in FILES {
+        populated(&scene)?;
+        damage(&scene.data()).map_err(|e| format!("{what}: {e}"))?;
+        let asked = "set nocount on; select concat(state, (select n from e.dbo.t), \
+                     has_dbaccess('d')) from sys.databases where name = 'd'; drop database d; \
+                     select count(*) from sys.databases where name = 'd'";
+        let (ran, said) = scene.shell(&scene.data(), asked)?;
+        let lines: Vec<&str> = said.split_whitespace().collect();
+        if !ran || !matches!(lines[..], ["320" | "420", "0"]) {
+            wrong.push(format!("{what}: {said}"));
+        }
+    }
+    Ok(vec![all_right("damages of files", FILES.len(), &wrong)])
+}
+
+fn all_right(what: &str, all: usize, wrong: &[String]) -> Figure {
+    let right = all - wrong.len();
+    Figure {
+        what: what.to_owned(),
+        figure: match wrong.first() {
+            Some(first) => format!("{right} of {all} as they must be; {first}"),
+            None => format!("{right} of {all} as they must be"),
+        },
+        limit: "all".to_owned(),
+        pass: wrong.is_empty(),
+    }
+}

@@ -1,0 +1,49 @@
+//! What state a database is in, as SQL Server names and numbers it.
+
+use crate::database::Database;
+
+/// The state of a database.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum DatabaseState {
+    /// It can be used.
+    Online = 0,
+    /// It is being recovered; also while somebody opens it again.
+    Recovering = 2,
+    /// Its files are not there or cannot be read: recovery has not begun.
+    RecoveryPending = 3,
+    /// Recovery has begun, and failed.
+    Suspect = 4,
+    /// It is read as it is.
+    Emergency = 5,
+    /// Somebody has closed it.
+    Offline = 6,
+}
+
+impl DatabaseState {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            DatabaseState::Online => "ONLINE",
+            DatabaseState::Recovering => "RECOVERING",
+            DatabaseState::RecoveryPending => "RECOVERY_PENDING",
+            DatabaseState::Suspect => "SUSPECT",
+            DatabaseState::Emergency => "EMERGENCY",
+            DatabaseState::Offline => "OFFLINE",
+        }
+    }
+}
+
+impl Database {
+    /// SHIM
+    pub fn is_emergency(&self) -> bool {
+        false
+    }
+
+    /// The state of an open database.
+    pub fn state(&self) -> DatabaseState {
+        match self.is_emergency() {
+            true => DatabaseState::Emergency,
+            false => DatabaseState::Online,
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Opening the databases of the list: the system's first, then all others, each for itself.
+//!
+//! Without master and model there is no server. Any other database that cannot be opened is
+//! closed, in a state that says why (`closed.rs`), and is in nobody's way.
+
+use crate::closed::{Closed, say_closed};
+use crate::error_log::ErrorLog;
+use crate::files;
+use crate::instance::{InstanceOptions, Open};
+use crate::list::List;
+use crate::list_text::{Entry, Standing};
+use crate::start::{
+    MASTER, MSDB, OpenDatabases, SYSTEM, TEMPDB, at_work, first_options, make, say_recovered,
+};
+use base::{DatabaseId, SqlError, SqlResult, messages};
+use database::{Database, DatabaseState, Environment, Files, identity_of, is_left_of_us};
+use os::disk::Disk;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What databases are opened with.
+pub(crate) struct Opening<'a> {
+    pub(crate) env: &'a Environment,
+    pub(crate) dir: &'a Path,
+    pub(crate) options: &'a InstanceOptions,
+    pub(crate) log: &'a Arc<ErrorLog>,
+}
+
+impl Opening<'_> {
+    /// Opens what is listed and makes what is missing; what came before a failure is in `open`.
+    pub(crate) fn all(
+        &self,
+        list: &mut List,
+        open: &mut OpenDatabases,
+        closed: &mut BTreeMap<DatabaseId, Closed>,
+    ) -> SqlResult<()> {
+        for (id, name) in SYSTEM {
+            let opened = match list.entries().get(&id).cloned() {
+                _ if id == TEMPDB => self.tempdb(open)?,
+                Some(entry) if entry.standing == Standing::Making => self.make_first(id, name)?,
+                Some(entry) if id == MSDB => match self.listed(id, &entry) {
+                    Ok(msdb) => msdb,
+                    Err(why) => {
+                        closed.insert(id, why);
+                        continue;
+                    }
+                },
+                Some(entry) => self.needed(id, &entry)?,
+                None => unreachable!("what the system lacks was noted to be made"),
+            };
+            open.insert(id, opened);
+        }
+        let making = |entry: &Entry| entry.standing == Standing::Making;
+        if list.entries().iter().any(|(id, entry)| id.0 <= 4 && making(entry)) {
+            list.change(|entries| {
+                let made = entries.iter_mut().filter(|(id, entry)| id.0 <= 4 && making(entry));
+                made.for_each(|(_, entry)| entry.standing = Standing::Online);
+            })?;
+        }
+        for (id, entry) in list.entries().iter().filter(|(id, _)| id.0 > 4) {
+            match self.listed(*id, entry) {
+                Ok(opened) => drop(open.insert(*id, opened)),
+                Err(why) => drop(closed.insert(*id, why)),
+            }
+        }
+        Ok(())
+    }
+
+    fn make_first(&self, id: DatabaseId, name: &str) -> SqlResult<Open> {
+        let facts = first_options(id, self.options, None);
+        let made = make(self.env, self.dir, id, name, &self.options.sizing, &facts, true)?;
+        Ok(at_work(made, self.log))
+    }
+
+    /// Tempdb is made anew at each start.
+    fn tempdb(&self, open: &OpenDatabases) -> SqlResult<Open> {
+        let master = &open.get(&MASTER).expect("master is opened before tempdb").database;
+        remove_tempdb(&*self.env.disk, &Files::of(self.dir, "tempdb"))?;
+        let sizing = files::sizing_of_tempdb(master, &self.options.sizing);
+        let facts = first_options(TEMPDB, self.options, None);
+        let tempdb = make(self.env, self.dir, TEMPDB, "tempdb", &sizing, &facts, false)?;
+        files::restore_tempdb(master, &tempdb, self.log);
+        Ok(at_work(tempdb, self.log))
+    }
+
+    fn needed(&self, id: DatabaseId, entry: &Entry) -> SqlResult<Open> {
+        let files = Files::named(self.dir, &entry.stem);
+        self.open(id, entry, &files).map_err(|(_, why)| {
+            let name = &entry.name;
+            let needed = SqlError::new(messages::SYSTEM_DATABASE_NEEDED, &[name, &why.text()]);
+            needed.after(why)
+        })
+    }
+
+    /// A database of the list, open, or why it is not.
+    fn listed(&self, id: DatabaseId, entry: &Entry) -> Result<Open, Closed> {
+        let files = Files::named(self.dir, &entry.stem);
+        if entry.standing == Standing::Offline {
+            return Err(Closed::new(entry, files, DatabaseState::Offline));
+        }
+        self.open(id, entry, &files).map_err(|(state, why)| {
+            say_closed(self.log, (id, &entry.name), state, &why);
+            Closed::new(entry, files.clone(), state)
+        })
+    }
+
+    /// Opens a database as it is to be; else its state, and the error that says why.
+    pub(crate) fn open(
+        &self,
+        id: DatabaseId,
+        entry: &Entry,
+        files: &Files,
+    ) -> Result<Open, (DatabaseState, SqlError)> {
+        let (env, sizing) = (self.env, &self.options.sizing);
+        let opened = Database::open(env, id, &entry.name, files, sizing);
+        let (database, report) = opened.map_err(|e| (state_of(&e), e))?;
+        say_recovered(&entry.name, &report, self.log);
+        Ok(at_work(database, self.log))
+    }
+}
+
+/// What a database is that could not be opened.
+fn state_of(e: &SqlError) -> DatabaseState {
+    match e.number() == messages::DATABASE_INACCESSIBLE.number {
+        true => DatabaseState::RecoveryPending,
+        false => DatabaseState::Suspect,
+    }
+}
+
+/// Removes what the last start left of tempdb, unless the files are something else's.
+fn remove_tempdb(disk: &dyn Disk, files: &Files) -> SqlResult<()> {
+    let is_other = identity_of(disk, files).is_some_and(|said| said.id != TEMPDB);
+    if is_other || !is_left_of_us(disk, &files.data) {
+        let path = files.data.display();
+        let not_made = SqlError::new(messages::FILE_EXISTS, &[&path]);
+        let needed =
+            SqlError::new(messages::SYSTEM_DATABASE_NEEDED, &[&"tempdb", &not_made.text()]);
+        return Err(needed.after(not_made));
+    }
+    for path in [&files.data, &files.log].into_iter().filter(|path| disk.exists(path)) {
+        disk.remove(path)
+            .map_err(|e| SqlError::new(messages::CREATE_FILE_FAILED, &[&e, &path.display()]))?;
+    }
+    Ok(())
+}
