@@ -262,9 +262,10 @@ impl Host for Instance {
     fn statistics_terms(&self, database: DatabaseId) -> Option<StatisticsTerms> {
         let database = self.database(database)?;
         let options = database.options();
+        let written = !options.read_only && !database.is_emergency();
         Some(StatisticsTerms {
-            create: options.auto_create_statistics && !options.read_only,
-            update: options.auto_update_statistics && !options.read_only,
+            create: options.auto_create_statistics && written,
+            update: options.auto_update_statistics && written,
             asynchronous: options.auto_update_statistics_async,
             modifications: Arc::clone(database.modifications()),
         })

@@ -65,3 +65,65 @@ fn every_option_is_as_the_page_says() {
 fn doubled(text: &str) -> String {
     text.replace('\'', "''")
 }
+
+/// Words that every other batch has.
+const COMMON: [&str; 25] = [
+    "SELECT", "FROM", "CREATE", "INDEX", "ALTER", "DATABASE", "TABLE", "WITH", "OPTION", "EXEC",
+    "WHERE", "JOIN", "UNION", "GROUP", "ORDER", "BEGIN", "RETURN", "DROP", "PRIMARY", "COUNT",
+    "DECLARE", "OTHER", "DBCC", "UNIQUE", "",
+];
+
+/// What a batch is about: its words in capitals but the common ones; of a batch that has no others
+/// the longest.
+fn subject(batch: &str) -> Vec<String> {
+    let is_word = |c: char| c.is_ascii_alphabetic() || c == '_';
+    let all = batch.split(|c| !is_word(c)).filter(|w| w.len() >= 4);
+    let capitals = |w: &str| !w.contains(|c: char| c.is_ascii_lowercase());
+    let all: Vec<&str> = all.filter(|w| capitals(w) || w.contains('_')).collect();
+    let is_common = |w: &str| COMMON.iter().any(|c| c.eq_ignore_ascii_case(w));
+    let own: Vec<&str> = all.iter().copied().filter(|w| !is_common(w)).collect();
+    let longest = all.iter().copied().max_by_key(|w| w.len());
+    let chosen = if own.is_empty() { longest.into_iter().collect() } else { own };
+    chosen.into_iter().map(str::to_lowercase).collect()
+}
+
+/// Each line that works names the script that sees its effect, and that script speaks of it.
+#[test]
+fn every_option_that_works_is_seen() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = std::fs::read_to_string(root.join("docs/options.md")).expect("the page of options");
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for (batch, _) in page.lines().filter_map(said).filter(|(_, claim)| *claim == "works") {
+        count += 1;
+        let line = page.lines().find(|l| l.starts_with(&format!("| `{batch}` |")));
+        let cell = line.and_then(|l| l.trim_end_matches('|').rsplit('|').next());
+        let script = cell.unwrap_or_default().trim();
+        let path = match script.ends_with(".rs") {
+            true => root.join(script),
+            false => root.join("tests/golden").join(format!("{script}.golden")),
+        };
+        let Ok(text) = std::fs::read_to_string(&path) else {
+            wrong.push(format!("{batch}: no script '{script}'"));
+            continue;
+        };
+        let text = text.to_lowercase();
+        let missing: Vec<String> =
+            subject(batch).into_iter().filter(|word| !text.contains(word)).collect();
+        if !missing.is_empty() {
+            wrong.push(format!("{batch}: '{script}' says nothing of {}", missing.join(", ")));
+        }
+    }
+    assert!(count > 100, "the page has lines that work: {count}");
+    assert!(wrong.is_empty(), "{} options are not seen\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Its figures differ from run to run, so no script can tell them.
+#[test]
+fn statistics_time_is_told() {
+    let sessions = Sessions::open();
+    let told = sessions.alone("SET STATISTICS TIME ON; select 1");
+    assert!(told.contains("Execution Times:"), "{told}");
+    let silent = sessions.alone("select 1");
+    assert!(!silent.contains("Execution Times:"), "{silent}");
+}
