@@ -11,7 +11,7 @@ use crate::rebuild::{Content, rebuild, renew_all};
 use crate::type_name::{Declaree, declared};
 use crate::{computed, create_table, foreign_key};
 use base::{SqlError, SqlResult, messages};
-use catalog::view::{Column, Object, Table, stored_width};
+use catalog::view::{Column, Object, SchemaId, Table, stored_width};
 use std::fmt::Display;
 use tsql::ast::{AlterColumn, AlterColumnChange, Name};
 use types::{Length, SqlType};
@@ -141,7 +141,7 @@ fn wanted(place: &Place, table: &Table, at: usize, s: &AlterColumn) -> SqlResult
         return Ok(old.clone());
     };
     let who = Declaree { number: at + 1, kind: "column", name: &old.name };
-    let of = declared(type_name, who, &place.view)?;
+    let of = declared(type_name, who, &place.view, SchemaId::DBO)?;
     let mut new = old.clone();
     new.sql_type = of.sql_type;
     new.user_type_id = of.user_type_id;

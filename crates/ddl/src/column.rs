@@ -34,7 +34,7 @@ pub(crate) fn draft(
     let number = table.columns.len() + 1;
     let of = match &definition.kind {
         ColumnKind::Typed(written) => {
-            declared(written, Declaree { number, kind: "column", name }, &place.view)?
+            declared(written, Declaree { number, kind: "column", name }, &place.view, cx.schema)?
         }
         ColumnKind::Computed { .. } => {
             let column = computed::draft(place, table, definition, text);

@@ -4,7 +4,7 @@ use crate::databases::Databases;
 use crate::parallel::Threads;
 use access::Spill;
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
-use catalog::view::{DatabaseView, Module, Object, Table, is_global_temp};
+use catalog::view::{DatabaseView, Module, Object, SchemaId, Table, is_global_temp};
 use catalog::{
     Builder, Changes, Delta, Identities, IdentityStore, Ids, Modifications, SystemHobts,
 };
@@ -178,6 +178,8 @@ pub struct DdlContext<'a> {
     pub expressions: &'a dyn Expressions,
     /// SET options.
     pub settings: Settings,
+    /// Where types without schema are looked for before dbo: of table variables in a module.
+    pub schema: SchemaId,
     /// All that the transaction changed so far; the statement adds its own. When it fails, it
     /// leaves them as they were.
     pub deltas: &'a mut Vec<(DatabaseId, Delta)>,

@@ -13,7 +13,7 @@ use crate::schema_binding::bound;
 use crate::type_name::{Declaree, declared};
 use crate::view::with_columns;
 use base::{SqlError, SqlResult, messages};
-use catalog::view::{Column, ModuleKind, ModuleOptions, Parameter};
+use catalog::view::{Column, ModuleKind, ModuleOptions, Parameter, SchemaId};
 use tsql::ast::{
     DmlTargetKind, ExecuteWhat, Function, FunctionBody, InsertSource, Name, Output, Query,
     QueryBody, SelectItem, SettingValue, Statement, StatementKind as K, TableDefinition,
@@ -30,7 +30,8 @@ pub(crate) fn define(s: &Function, text: &str, cx: &mut DdlContext<'_>) -> SqlRe
     let mut parameters = parameters.map_err(|e| e.in_procedure(&s.name.object))?;
     let kind = match &s.body {
         FunctionBody::Scalar { returns, .. } => {
-            let of = declared(returns, Declaree { number: 0, kind: "function", name: "" }, &view)?;
+            let who = Declaree { number: 0, kind: "function", name: "" };
+            let of = declared(returns, who, &view, SchemaId::DBO)?;
             let result = Parameter {
                 id: 0,
                 name: "".into(),

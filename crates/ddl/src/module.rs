@@ -12,7 +12,8 @@ use crate::read_only;
 use crate::type_name::{Declared, Declaree, declared, user_type};
 use base::{ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{
-    Column, DatabaseView, Module, ModuleKind, ModuleOptions, Object, Parameter, Schema, Trigger,
+    Column, DatabaseView, Module, ModuleKind, ModuleOptions, Object, Parameter, Schema, SchemaId,
+    Trigger,
 };
 use catalog::{Changes, Delta};
 use std::sync::Arc;
@@ -180,7 +181,7 @@ pub(crate) fn parameters_of(
         let of = match table_type(p, view)? {
             Some(user_type_id) => Declared { sql_type: SqlType::Int, user_type_id, nullable: None },
             None if cursor => cursor_type(p)?,
-            None => declared(&p.type_name, who, view)?,
+            None => declared(&p.type_name, who, view, SchemaId::DBO)?,
         };
         parameters.push(Parameter {
             id: n as i32 + 1,
@@ -209,7 +210,7 @@ fn cursor_type(p: &ast::Parameter) -> SqlResult<Declared> {
 
 /// The table type of a parameter, which must be READONLY (352), as no other may be (346).
 fn table_type(p: &ast::Parameter, view: &DatabaseView) -> SqlResult<Option<i32>> {
-    let found = user_type(&p.type_name, view).filter(|t| t.table().is_some());
+    let found = user_type(&p.type_name, view, SchemaId::DBO).filter(|t| t.table().is_some());
     let message = match (&found, p.read_only) {
         (Some(_), false) => messages::READONLY_MISSING,
         (None, true) => messages::READONLY_OF_SCALAR,

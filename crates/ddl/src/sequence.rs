@@ -97,7 +97,7 @@ fn blank(s: &ast::Sequence, place: &Place, schema: SchemaId, named: &str) -> Sql
     let of = match &s.type_name {
         Some(t) => {
             let who = Declaree { number: 1, kind: "sequence", name: &s.name.object };
-            declared(t, who, &place.view)?
+            declared(t, who, &place.view, SchemaId::DBO)?
         }
         None => {
             let user_type_id = SqlType::BigInt.user_type_id();

@@ -2,7 +2,7 @@
 
 use crate::context::unsupported;
 use base::{SqlError, SqlResult, messages};
-use catalog::view::{DatabaseView, UserType, UserTypeKind};
+use catalog::view::{DatabaseView, SchemaId, UserType, UserTypeKind};
 use std::sync::Arc;
 use tsql::ast::{TypeArguments, TypeName};
 use types::{SqlType, TypeSize, declare};
@@ -32,23 +32,32 @@ pub(crate) struct Declaree<'a> {
     pub(crate) name: &'a str,
 }
 
-/// The type that is written: one of the system's, or a user's other name for one.
+/// The type that is written: one of the system's, or a user's other name for one, looked for in
+/// `first` where its schema is not written.
 pub(crate) fn declared(
     written: &TypeName,
     who: Declaree<'_>,
     view: &DatabaseView,
+    first: SchemaId,
 ) -> SqlResult<Declared> {
-    match user_type(written, view) {
+    match user_type(written, view, first) {
         Some(user_type) => alias(written, &user_type, who),
         None => declared_system(written, who),
     }
 }
 
-/// The user's type that is written; none where the name is a system type's, or nobody's.
-pub fn user_type(written: &TypeName, view: &DatabaseView) -> Option<Arc<UserType>> {
+/// The user's type that is written, looked for in `first` where its schema is not; none where the
+/// name is a system type's, or nobody's.
+pub fn user_type(
+    written: &TypeName,
+    view: &DatabaseView,
+    first: SchemaId,
+) -> Option<Arc<UserType>> {
     let (schema, name) = (written.name.schema.as_deref(), &*written.name.object);
     let system = schema.is_none() && SqlType::by_name(name, 1).is_some();
-    let found = view.user_type(schema, name).filter(|_| !system && written.name.database.is_none());
+    let found = view
+        .user_type_within(first, schema, name)
+        .filter(|_| !system && written.name.database.is_none());
     found.cloned()
 }
 

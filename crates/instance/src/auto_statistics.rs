@@ -10,6 +10,7 @@ use crate::ddl_call::{SessionPlaces, SessionTemp};
 use crate::expressions::SessionExpressions;
 use crate::instance::Instance;
 use base::{DatabaseId, ObjectId, SessionId, SqlResult};
+use catalog::view::SchemaId;
 use ddl::{DdlContext, WantedStatistics};
 use lock::Timeout;
 use os::sync::Mutex;
@@ -97,6 +98,7 @@ impl Instance {
                 null_by_default: true,
                 date_format: DateFormat::default(),
             },
+            schema: SchemaId::DBO,
             deltas: &mut deltas,
             messages: &mut messages,
             results: &mut results,

@@ -4,7 +4,7 @@ use crate::asker::Asker;
 use crate::expressions::SessionExpressions;
 use crate::instance::Instance;
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
-use catalog::view::Table;
+use catalog::view::{SchemaId, Table};
 use catalog::{Delta, IdentityStore, SystemHobts};
 use ddl::{DdlContext, DdlOutcome, Place, Places, ResultSet};
 use lock::{Duration, Owner, Timeout};
@@ -166,6 +166,7 @@ impl Instance {
                 null_by_default: null_by_default(self, call.database, s),
                 date_format: s.date_format,
             },
+            schema: SchemaId::DBO,
             deltas: &mut deltas,
             messages: &mut messages,
             results: &mut results,

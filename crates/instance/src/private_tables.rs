@@ -57,6 +57,7 @@ impl Instance {
                 null_by_default: true,
                 date_format: s.date_format,
             },
+            schema: call.schema,
             deltas: &mut deltas,
             messages: &mut messages,
             results: &mut results,

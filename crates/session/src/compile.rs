@@ -5,11 +5,11 @@
 use crate::compile_cursor::current_of;
 use crate::plans::{
     At, Holds, Place, PlaceId, Program, ProgramParameter, ProgramTable, ProgramVariable, Source,
-    Step, StepKind, TryBlock, find_table, find_variable, same_name,
+    Step, StepKind, TryBlock, UsedType, find_table, find_variable, same_name,
 };
 use crate::table_variable::Declarer;
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
-use catalog::view::{Table, UserType};
+use catalog::view::{SchemaId, Table, UserType};
 use plan::VariableId;
 use plancache::PlanCell;
 use std::sync::Arc;
@@ -23,6 +23,8 @@ const TEMPDB: DatabaseId = DatabaseId(2);
 pub(crate) struct Unit<'u> {
     pub(crate) text: &'u Arc<str>,
     pub(crate) database: DatabaseId,
+    /// Where names without schema are looked for before dbo.
+    pub(crate) schema: SchemaId,
     pub(crate) object: ObjectId,
     pub(crate) procedure: Option<&'u str>,
     pub(crate) quoted_identifier: bool,
@@ -100,6 +102,7 @@ pub(crate) fn compile(
         procedure: unit.procedure.map(Into::into),
         object: unit.object,
         database: unit.database,
+        schema: unit.schema,
         parameters: Vec::new(),
         variables: Vec::new(),
         tables: Vec::new(),
@@ -125,12 +128,15 @@ pub(crate) fn compile(
         depth: 0,
         errors: Vec::new(),
     };
+    // What the module's head names was looked up when it was made, as whoever made it names things.
+    compiler.declarer.schema = SchemaId::DBO;
     for parameter in unit.parameters {
         compiler.parameter(parameter);
     }
     for table in unit.tables {
         compiler.given_table(table);
     }
+    compiler.declarer.schema = unit.schema;
     compiler.statements(unit.statements);
     compiler.resolve_gotos();
     compiler.errors.extend(crate::showplan::not_alone(&compiler.program));
@@ -186,8 +192,14 @@ impl Compiler<'_, '_> {
 
     /// The type of a user that a name means; none where it is a system type's, or nobody's.
     pub(crate) fn user_type(&mut self, written: &ast::TypeName) -> Option<Arc<UserType>> {
+        let first = self.declarer.schema;
         let found = self.declarer.user_type(written)?;
-        self.program.types.push(Arc::clone(&found));
+        self.program.types.push(UsedType {
+            schema: written.name.schema.as_ref().map(|s| s.text.clone()),
+            name: written.name.object.text.clone(),
+            first,
+            object: found.object_id,
+        });
         Some(found)
     }
 

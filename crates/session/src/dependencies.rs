@@ -5,7 +5,7 @@
 //! own table, functions and sequences; they hold all of them fast.
 
 use base::ObjectId;
-use catalog::view::{DatabaseView, Module, Object, Table, in_database};
+use catalog::view::{DatabaseView, Module, Object, SchemaId, Table, in_database};
 use tsql::{Mention, MentionKind, Mentions, ParseOptions};
 
 /// That a definition names an object, or a column of one.
@@ -40,7 +40,7 @@ pub fn dependencies(view: &DatabaseView) -> Vec<Dependency> {
             Object::Module(m) => {
                 let options = ParseOptions { quoted_identifier: m.quoted_identifier };
                 let mentions = tsql::mentions(&m.text, options).unwrap_or_default();
-                let by = (m.object_id, 0, false);
+                let by = By { id: m.object_id, column: 0, bound: false, first: Some(m.schema_id) };
                 let objects = mentions.objects.iter();
                 all.extend(objects.filter_map(|mention| named(view, by, mention)));
             }
@@ -76,26 +76,34 @@ fn bound(view: &DatabaseView, module: &Module, all: &mut Vec<Dependency>) {
     }
 }
 
+/// Who names something.
+#[derive(Clone, Copy)]
+struct By {
+    id: ObjectId,
+    /// The computed column; else 0.
+    column: i32,
+    bound: bool,
+    /// Where a name without schema is looked for first.
+    first: Option<SchemaId>,
+}
+
 /// What a mention is of; none for what is the system's, or a function of rows that is built in.
-fn named(
-    view: &DatabaseView,
-    (referencing, referencing_column, bound): (ObjectId, i32, bool),
-    mention: &Mention,
-) -> Option<Dependency> {
+fn named(view: &DatabaseView, by: By, mention: &Mention) -> Option<Dependency> {
     let name = &mention.name;
     let here = name.database.as_deref().is_none_or(|d| view.same_name(d, view.name()));
-    let found =
-        here.then(|| in_database(view, name.schema.as_deref(), None, &name.object)).flatten();
     let alone = name.schema.is_none() && name.database.is_none();
+    let first = by.first.filter(|_| alone);
+    let found =
+        here.then(|| in_database(view, name.schema.as_deref(), first, &name.object)).flatten();
     let built_in = matches!(found, Some(Object::Virtual(_)))
         || (found.is_none() && alone && mention.kind == MentionKind::RowsOfCall);
     if built_in {
         return None;
     }
     Some(Dependency {
-        referencing,
-        referencing_column,
-        bound,
+        referencing: by.id,
+        referencing_column: by.column,
+        bound: by.bound,
         database: name.database.as_ref().map(|n| n.text.clone()),
         schema: name.schema.as_ref().map(|n| n.text.clone()),
         name: name.object.text.clone(),
@@ -110,7 +118,9 @@ fn table(view: &DatabaseView, t: &Table, all: &mut Vec<Dependency>) {
     let mut add = |id: ObjectId, column: i32, text: &str, columns: bool| {
         let mentions: Mentions = tsql::mentions_of_expression(text).unwrap_or_default();
         let objects = mentions.objects.iter();
-        all.extend(objects.filter_map(|m| named(view, (id, column, true), m)));
+        all.extend(
+            objects.filter_map(|m| named(view, By { id, column, bound: true, first: None }, m)),
+        );
         let read = t
             .columns
             .iter()

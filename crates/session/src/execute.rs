@@ -9,8 +9,9 @@ use crate::result_sets::Shape;
 use crate::run::ABORTED_STATUS;
 use crate::session::Session;
 use crate::sink::DoneScope;
+use crate::state::Origin;
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
-use catalog::view::{Module, ModuleKind, Object};
+use catalog::view::{Module, ModuleKind, Object, SchemaId};
 use plan::{Statement, VariableId};
 use std::sync::Arc;
 use tsql::ast;
@@ -70,9 +71,7 @@ impl Session {
             }
         };
         let mut call = self.evaluate_arguments(it, act)?;
-        if let Some((database, module)) =
-            self.state.find_scalar_function(&name, self.state.database)
-        {
+        if let Some((database, module)) = self.state.find_scalar_function(&name, self.origin(act)) {
             let value = self.execute_function(database, &module, &mut call)?;
             if let (Some(variable), Some(result)) = (it.result, module.result()) {
                 let wanted = act.program.value.variables[variable.0 as usize].sql_type;
@@ -83,7 +82,7 @@ impl Session {
             return Ok(());
         }
         call.recompile = it.recompile;
-        let result = self.call_procedure(&name, &mut call, out);
+        let result = self.call_procedure(&name, self.origin(act), &mut call, out);
         let status = match &result {
             Ok(status) => *status,
             Err(f) if f.told && f.reach <= Reach::Scope => match call.tells_error {
@@ -156,11 +155,12 @@ impl Session {
         Ok(())
     }
 
-    /// Calls a procedure of the catalog or of the system. The answer is its status; output
-    /// arguments have their values in the call.
-    pub(crate) fn call_procedure(
+    /// Calls a procedure of the catalog or of the system, by a name of a text. The answer is its
+    /// status; output arguments have their values in the call.
+    fn call_procedure(
         &mut self,
         name: &ast::ObjectName,
+        from: Origin,
         call: &mut Call,
         out: &mut Output<'_>,
     ) -> Result<i32, Failure> {
@@ -173,9 +173,11 @@ impl Session {
         let system = name.schema.as_deref().is_none_or(|s| {
             s.is_empty() || s.eq_ignore_ascii_case("sys") || s.eq_ignore_ascii_case("dbo")
         });
-        let found = self.find_procedure(name);
+        let found = self.find_procedure(name, from);
         match found {
-            Some((database, module)) => self.run_procedure(database, &module, call, out),
+            Some((database, module)) => self.in_database_of(database, |session| {
+                session.run_procedure(database, &module, call, out)
+            }),
             None if system => match crate::procedures::find(&name.object) {
                 Some(procedure) => self
                     .in_last_place(&name.object)
@@ -212,6 +214,19 @@ impl Session {
         result
     }
 
+    /// Does something in the database that a module is of: within it, that is the current one.
+    pub(crate) fn in_database_of<T>(
+        &mut self,
+        database: DatabaseId,
+        act: impl FnOnce(&mut Self) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        if database == self.state.database {
+            return act(self);
+        }
+        let name = self.state.view(database).map(|view| view.name().to_owned());
+        self.in_database(name.as_deref(), act)
+    }
+
     /// A name as a client or a variable spells it.
     pub(crate) fn call_named_text(
         &mut self,
@@ -220,15 +235,20 @@ impl Session {
         out: &mut Output<'_>,
     ) -> Result<i32, Failure> {
         let name = tsql::parse_object_name(name)?;
-        self.call_procedure(&name, call, out)
+        let from = Origin { database: self.state.database, schema: SchemaId::DBO };
+        self.call_procedure(&name, from, call, out)
     }
 
     /// Whether what is executed can tell its columns without being run: text, and modules; and
     /// which module it is.
-    pub(crate) fn has_format(&self, what: &Executed) -> Option<Option<(DatabaseId, ObjectId)>> {
+    pub(crate) fn has_format(
+        &self,
+        what: &Executed,
+        from: Origin,
+    ) -> Option<Option<(DatabaseId, ObjectId)>> {
         match what {
             Executed::Text(_) => Some(None),
-            Executed::Procedure(name) => match self.find_procedure(name) {
+            Executed::Procedure(name) => match self.find_procedure(name, from) {
                 Some((database, module)) => Some(Some((database, module.object_id))),
                 None => name.object.eq_ignore_ascii_case("sp_executesql").then_some(None),
             },
@@ -239,8 +259,9 @@ impl Session {
     pub(crate) fn find_procedure(
         &self,
         name: &ast::ObjectName,
+        from: Origin,
     ) -> Option<(DatabaseId, Arc<Module>)> {
-        match self.find_object(name, self.state.database)? {
+        match self.state.find_object_from(name, from)? {
             (database, Object::Module(m)) if m.kind == ModuleKind::Procedure => Some((database, m)),
             _ => None,
         }

@@ -17,12 +17,12 @@ use crate::plans::{Argument, ArgumentValue, At, Execute, Executed, Program, Step
 use crate::procedures::Call;
 use crate::programs::module_program;
 use crate::session::{NEST_LEVEL_MAX, Session};
-use crate::state::State;
+use crate::state::{Origin, State};
 use crate::table_variable::{Declarer, Made, PrivateTables, make_table};
 use access::{LockPlan, RowCursor, ScanRange, SourceSize, TableSource};
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
 use builtins::{Fact, Question, SessionFacts};
-use catalog::view::{Module, Object, Sequence, Table};
+use catalog::view::{Module, Object, SchemaId, Sequence, Table};
 use exec::{Callout, ExecContext, Executor, LentWork, NoRows};
 use lock::{Duration, Mode, Resource};
 use plan::{Statement, UserFunction};
@@ -218,6 +218,7 @@ impl FunctionCaller<'_> {
             host: Arc::clone(&self.state.host),
             session: self.state.id(),
             database: function.database,
+            schema: SchemaId::DBO,
             work: lent.work,
             settings: &self.state.settings,
             text: (&*module.text).into(),
@@ -253,6 +254,7 @@ impl FunctionCaller<'_> {
             state: self.state,
             level: self.level.get(),
             object: program.object,
+            database: program.database,
             rows: Cell::new(0),
         };
         let mut at = 0;
@@ -338,9 +340,10 @@ impl FunctionCaller<'_> {
     ) -> SqlResult<()> {
         let refused = || SqlError::new(messages::ONLY_FUNCTIONS_IN_FUNCTION, &[]);
         let Executed::Procedure(name) = &it.what else { return Err(refused()) };
-        let database = act.program.value.database;
         let format = self.state.settings.date_format;
-        let Some((database, module)) = self.state.find_scalar_function(name, database) else {
+        let program = &act.program.value;
+        let from = Origin { database: program.database, schema: program.schema };
+        let Some((database, module)) = self.state.find_scalar_function(name, from) else {
             return Err(refused());
         };
         let mut arguments = Vec::with_capacity(it.arguments.len());
@@ -565,6 +568,8 @@ struct Facts<'s> {
     state: &'s State,
     level: u32,
     object: ObjectId,
+    /// The function's own.
+    database: DatabaseId,
     rows: Cell<u64>,
 }
 
@@ -575,6 +580,11 @@ impl SessionFacts for Facts<'_> {
             Fact::NestLevel => Ok(Value::Int(self.level as i32)),
             Fact::ProcId => Ok(Value::Int(self.object.0)),
             Fact::Error => Ok(Value::Int(0)),
+            Fact::CurrentDatabaseId => Ok(Value::SmallInt(self.database.0 as i16)),
+            Fact::CurrentDatabaseName if self.database != self.state.database => {
+                let view = self.state.view(self.database);
+                Ok(view.map_or(Value::Null, |v| Value::nvarchar(v.name())))
+            }
             other => self.state.fact(other),
         }
     }
@@ -666,10 +676,10 @@ impl State {
     pub(crate) fn find_scalar_function(
         &self,
         name: &tsql::ast::ObjectName,
-        database: DatabaseId,
+        from: Origin,
     ) -> Option<(DatabaseId, Arc<Module>)> {
         name.schema.as_ref()?;
-        match self.find_object(name, database)? {
+        match self.find_object_from(name, from)? {
             (database, Object::Module(m))
                 if m.kind == catalog::view::ModuleKind::ScalarFunction =>
             {

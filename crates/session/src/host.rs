@@ -12,7 +12,7 @@ use crate::settings::Settings;
 use crate::temp::TempTables;
 use access::{Hobts, Spill};
 use base::{DatabaseId, FileId, HobtId, ObjectId, SessionId, SqlError, SqlResult};
-use catalog::view::{DatabaseView, Sequence, Table};
+use catalog::view::{DatabaseView, SchemaId, Sequence, Table};
 use catalog::{DatabaseOptions, Modifications};
 use ddl::WantedStatistics;
 use exec::{GrantTerms, IdentitySource};
@@ -378,6 +378,8 @@ pub struct DeclareCall<'a> {
     pub session: SessionId,
     /// Its current database.
     pub database: DatabaseId,
+    /// Where types without schema are looked for before dbo.
+    pub schema: SchemaId,
     /// Its unit of work; nothing is changed in it.
     pub work: &'a mut Work,
     /// The variable's name with `@`.

@@ -18,7 +18,7 @@ use crate::running::{Running, Shown};
 use crate::session::Session;
 use crate::settings::Switches;
 use crate::sink::ResultColumn;
-use crate::state::{Names, State};
+use crate::state::{Names, Origin, State};
 use crate::table_variable::{PrivateTables, touched};
 use crate::text_size::TextSize;
 use access::Isolation;
@@ -444,6 +444,11 @@ impl Session {
         if program.procedure.is_some() { program.database } else { self.state.database }
     }
 
+    /// Where the names of a text are looked for.
+    pub(crate) fn origin(&self, act: &Activation) -> Origin {
+        Origin { database: self.names_database(act), schema: act.program.value.schema }
+    }
+
     /// The table that a SELECT INTO is to make.
     pub(crate) fn table_to_be(
         &self,
@@ -620,8 +625,8 @@ impl State {
         let Some(current) = self.view(database) else {
             return Err(SqlError::new(messages::DATABASE_NOT_FOUND, &[&database]));
         };
-        let (variables_of, refused) = (Some(variables), RefCell::default());
-        let names = Names { state: self, current, variables: variables_of, refused };
+        let (schema, refused) = (variables.program.schema, RefCell::default());
+        let names = Names { state: self, current, schema, variables: Some(variables), refused };
         let bound = bind(&bind::Environment {
             catalogs: &names,
             variables,

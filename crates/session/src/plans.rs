@@ -14,7 +14,7 @@ use crate::result_sets::DeclaredSets;
 use crate::settings::Settings;
 use base::{DatabaseId, ObjectId};
 use bind::Variables;
-use catalog::view::{DeclaredTable, Table, UserType};
+use catalog::view::{DeclaredTable, SchemaId, Table, UserType};
 use os::sync::Mutex;
 use plan::{PhysicalPlan, VariableId};
 use plancache::PlanCell;
@@ -32,13 +32,15 @@ pub struct Program {
     pub(crate) object: ObjectId,
     /// The database that names without database mean.
     pub(crate) database: DatabaseId,
+    /// Where names without schema are looked for before dbo: of a module its own.
+    pub(crate) schema: SchemaId,
     pub(crate) parameters: Vec<ProgramParameter>,
     /// Parameters first.
     pub(crate) variables: Vec<ProgramVariable>,
     /// Table variables, by number.
     pub(crate) tables: Vec<ProgramTable>,
     /// The types of users that it was compiled with.
-    pub(crate) types: Vec<Arc<UserType>>,
+    pub(crate) types: Vec<UsedType>,
     pub(crate) steps: Vec<Step>,
     pub(crate) places: Vec<Place>,
     pub(crate) handlers: Vec<TryBlock>,
@@ -51,6 +53,18 @@ pub struct Program {
     pub(crate) unguarded: bind::Unguarded,
     /// Of a batch that has no steps of its own: what is run instead.
     pub(crate) shell: Option<Box<Shell>>,
+}
+
+/// A user's type that a text names.
+#[derive(Debug)]
+pub(crate) struct UsedType {
+    /// Its schema, where one is written.
+    pub(crate) schema: Option<Box<str>>,
+    pub(crate) name: Box<str>,
+    /// Where it was looked for first.
+    pub(crate) first: SchemaId,
+    /// What it was.
+    pub(crate) object: ObjectId,
 }
 
 /// A table variable.
@@ -288,6 +302,7 @@ impl Program {
             procedure: None,
             object: ObjectId(0),
             database,
+            schema: SchemaId::DBO,
             parameters: Vec::new(),
             variables: Vec::new(),
             tables: Vec::new(),

@@ -10,7 +10,7 @@ use crate::settings::{Settings, Switches};
 use crate::table_variable::Declarer;
 use base::{DatabaseId, ObjectId, SessionId, SqlError, messages};
 use bind::Unguarded;
-use catalog::view::{Module, Table};
+use catalog::view::{Module, SchemaId, Table};
 use plancache::{Entry, Key, Kind, New};
 use std::sync::Arc;
 use tsql::ast::{FunctionBody, StatementKind};
@@ -50,6 +50,7 @@ impl Session {
         let unit = Unit {
             text,
             database: self.state.database,
+            schema: SchemaId::DBO,
             object: ObjectId(0),
             procedure: None,
             quoted_identifier: self.state.settings.is_on(Switches::QUOTED_IDENTIFIER),
@@ -104,6 +105,7 @@ impl Session {
         let unit = Unit {
             text: &text,
             database: self.state.database,
+            schema: SchemaId::DBO,
             object: ObjectId(0),
             procedure: None,
             quoted_identifier: self.state.settings.is_on(Switches::QUOTED_IDENTIFIER),
@@ -141,6 +143,7 @@ impl Session {
             host: Arc::clone(&self.host),
             session: self.state.id(),
             database,
+            schema: SchemaId::DBO,
             work: &mut self.work,
             settings: &self.state.settings,
             text: Arc::clone(text),
@@ -220,8 +223,8 @@ fn kept_program(host: &dyn Host, session: SessionId, key: &Key<'_>) -> Option<Ar
 pub(crate) fn types_hold(host: &dyn Host, session: SessionId, program: &Program) -> bool {
     let Some(view) = host.view(session, program.database) else { return false };
     program.types.iter().all(|t| {
-        let now = view.user_type(Some(&t.schema_name), &t.name);
-        now.is_some_and(|now| now.object_id == t.object_id)
+        let now = view.user_type_within(t.first, t.schema.as_deref(), &t.name);
+        now.is_some_and(|now| now.object_id == t.object)
     })
 }
 
@@ -246,7 +249,7 @@ pub(crate) fn module_program(
     recompile: bool,
     given: &[Arc<Table>],
 ) -> Result<Arc<Entry<Program>>, Errors> {
-    let shape = shape_of(given);
+    let shape = shape_of(module, given);
     let host = Arc::clone(&declarer.host);
     let key = Key {
         kind: Kind::Procedure,
@@ -270,6 +273,7 @@ pub(crate) fn module_program(
     let mut unit = Unit {
         text: &text,
         database: declarer.database,
+        schema: module.schema_id,
         object: module.object_id,
         procedure: Some(&module.name),
         quoted_identifier: module.quoted_identifier,
@@ -285,10 +289,11 @@ pub(crate) fn module_program(
     Ok(keep_program(&*host, &key, program))
 }
 
-/// A trigger's program is for its table as it is now: columns of the rows that it is given.
-fn shape_of(given: &[Arc<Table>]) -> String {
+/// What a module's program is for beside its text: its schema, which ALTER SCHEMA changes without
+/// a word of the text, and of a trigger its table as it is now, the columns of the rows it is given.
+fn shape_of(module: &Module, given: &[Arc<Table>]) -> String {
     use std::fmt::Write as _;
-    let mut shape = String::new();
+    let mut shape = format!("{} ", module.schema_id.0);
     for c in given.iter().take(1).flat_map(|t| &t.columns) {
         let _ = write!(shape, "{} {} {} {:?},", c.column_id, c.name, c.sql_type, c.collation);
     }

@@ -362,7 +362,7 @@ impl Session {
         if let Some(sets) = &it.result_sets {
             return self.tell_declared(sets, out, scope);
         }
-        let Some(module) = self.has_format(&it.what) else { return Ok(()) };
+        let Some(module) = self.has_format(&it.what, self.origin(act)) else { return Ok(()) };
         if module.is_some_and(|m| self.formatted.contains(&m)) {
             return Ok(());
         }

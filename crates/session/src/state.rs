@@ -11,7 +11,7 @@ use crate::temp::TempTables;
 use crate::trigger::Firing;
 use base::{DatabaseId, ObjectId, SessionId, SqlError, SqlResult};
 use builtins::{Fact, Question, Rand, SessionFacts};
-use catalog::view::{Catalogs, DatabaseView, DeclaredTable, Object, RowKey, Table};
+use catalog::view::{Catalogs, DatabaseView, DeclaredTable, Object, RowKey, SchemaId, Table};
 use ddl::WantedStatistics;
 use lock::Owner;
 use plan::CursorKey;
@@ -317,10 +317,21 @@ impl crate::cached::Views for State {
     }
 }
 
+/// Where the text stands that a name is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Origin {
+    /// Where a name without database is looked for.
+    pub(crate) database: DatabaseId,
+    /// Where one without schema is looked for before dbo.
+    pub(crate) schema: SchemaId,
+}
+
 /// Names as a statement of a session finds them, in a database.
 pub(crate) struct Names<'s> {
     pub(crate) state: &'s State,
     pub(crate) current: Arc<DatabaseView>,
+    /// Where names without schema are looked for first.
+    pub(crate) schema: SchemaId,
     /// Of the text that is bound.
     pub(crate) variables: Option<&'s Visible<'s>>,
     /// Why a database that was asked for could not be.
@@ -328,15 +339,20 @@ pub(crate) struct Names<'s> {
 }
 
 impl<'s> Names<'s> {
-    /// Where no text has variables.
+    /// Where no text has variables, nor a schema of its own.
     pub(crate) fn of(state: &'s State, current: Arc<DatabaseView>) -> Names<'s> {
-        Names { state, current, variables: None, refused: RefCell::default() }
+        let schema = SchemaId::DBO;
+        Names { state, current, schema, variables: None, refused: RefCell::default() }
     }
 }
 
 impl Catalogs for Names<'_> {
     fn current(&self) -> Arc<DatabaseView> {
         Arc::clone(&self.current)
+    }
+
+    fn first_schema(&self) -> SchemaId {
+        self.schema
     }
 
     fn database(&self, name: &str) -> Option<Arc<DatabaseView>> {
@@ -370,15 +386,23 @@ impl Catalogs for Names<'_> {
 }
 
 impl State {
-    /// An object by a name of the text, or what a synonym of that name stands for, and its
-    /// database.
+    /// An object by a name of a value, or of text in no schema.
     pub(crate) fn find_object(
         &self,
         name: &tsql::ast::ObjectName,
         database: DatabaseId,
     ) -> Option<(DatabaseId, Object)> {
+        self.find_object_from(name, Origin { database, schema: SchemaId::DBO })
+    }
+
+    /// An object by a name of a text, or what a synonym of that name stands for, and its database.
+    pub(crate) fn find_object_from(
+        &self,
+        name: &tsql::ast::ObjectName,
+        Origin { database, schema }: Origin,
+    ) -> Option<(DatabaseId, Object)> {
         let current = self.view(database)?;
-        let names = Names::of(self, current);
+        let names = Names { schema, ..Names::of(self, current) };
         let spelled = catalog::view::ObjectName {
             database: name.database.as_deref(),
             schema: name.schema.as_deref(),

@@ -10,6 +10,7 @@ use crate::plans::{PlaceId, Raise, Step, StepKind};
 use crate::registry::Doing;
 use crate::session::Session;
 use crate::sink::{Done, DoneScope, ResultColumn};
+use crate::state::Origin;
 use base::{DatabaseId, SessionId, SqlError, SqlResult, messages};
 use catalog::view::Object;
 use os::wait::{WaitKind, Wake};
@@ -50,7 +51,9 @@ impl Session {
             StepKind::AnnounceBulk(it) => self.announce_bulk(it, out)?,
             StepKind::SetOption(it, place) => self.set_option(it, *place, act, out)?,
             StepKind::SetIsolation(level) => self.set_isolation(*level),
-            StepKind::SetIdentityInsert { table, on } => self.set_identity_insert(table, *on)?,
+            StepKind::SetIdentityInsert { table, on } => {
+                self.set_identity_insert(table, self.origin(act), *on)?
+            }
             StepKind::Use(name) => self.use_database(name, out)?,
             StepKind::Kill(place) => {
                 let target = self.value(act, *place)?;
@@ -210,8 +213,13 @@ impl Session {
         Ok(self.host.kill(self.state.id(), SessionId(session))?)
     }
 
-    fn set_identity_insert(&mut self, table: &ast::ObjectName, on: bool) -> Result<(), Failure> {
-        let found = self.find_object(table, self.state.database);
+    fn set_identity_insert(
+        &mut self,
+        table: &ast::ObjectName,
+        from: Origin,
+        on: bool,
+    ) -> Result<(), Failure> {
+        let found = self.state.find_object_from(table, from);
         let Some((database, Object::Table(found))) = found else {
             let e = SqlError::new(messages::OBJECT_NOT_FOUND, &[table]).with_state(11);
             return Err(Failure::of_binding(e));

@@ -18,7 +18,7 @@ use crate::session::Session;
 use crate::settings::Settings;
 use access::{Hobt, Hobts, TableSource};
 use base::{DatabaseId, HobtId, ObjectId, SessionId, SqlError, SqlResult, messages};
-use catalog::view::{Table, UserType};
+use catalog::view::{SchemaId, Table, UserType};
 use exec::IdentitySource;
 use plan::{CAPTURES, IdentityColumn, PhysicalPlan};
 use std::sync::Arc;
@@ -305,6 +305,8 @@ pub(crate) struct Declarer<'s> {
     pub(crate) host: Arc<dyn Host>,
     pub(crate) session: SessionId,
     pub(crate) database: DatabaseId,
+    /// Where types without schema are looked for before dbo.
+    pub(crate) schema: SchemaId,
     pub(crate) work: &'s mut Work,
     pub(crate) settings: &'s Settings,
     pub(crate) text: Arc<str>,
@@ -332,6 +334,7 @@ impl Declarer<'_> {
         self.host.declare_table(DeclareCall {
             session: self.session,
             database: self.database,
+            schema: self.schema,
             work: self.work,
             name,
             number,
@@ -344,6 +347,6 @@ impl Declarer<'_> {
     /// The type of a user that a name means; none where it is a system type's, or nobody's.
     pub(crate) fn user_type(&self, written: &ast::TypeName) -> Option<Arc<UserType>> {
         let view = self.host.view(self.session, self.database)?;
-        ddl::user_type(written, &view)
+        ddl::user_type(written, &view, self.schema)
     }
 }

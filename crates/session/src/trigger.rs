@@ -208,7 +208,9 @@ impl Session {
         if fired.instead_of {
             self.state.instead.push((fired.database, module.object_id));
         }
-        let result = self.run_nested(&mut inner, out, DoneScope::InProcedure);
+        let result = self.in_database_of(fired.database, |session| {
+            session.run_nested(&mut inner, out, DoneScope::InProcedure)
+        });
         if fired.instead_of {
             self.state.instead.pop();
         }

@@ -283,6 +283,18 @@ impl DatabaseView {
         self.types.get(&(schema, folded(name, self.collation)))
     }
 
+    /// The same as text in a schema means it: without a schema it is looked for there first.
+    pub fn user_type_within(
+        &self,
+        first: SchemaId,
+        schema: Option<&str>,
+        name: &str,
+    ) -> Option<&Arc<UserType>> {
+        let own = || self.types.get(&(first, folded(name, self.collation)));
+        let own = if schema.is_none() { own() } else { None };
+        own.or_else(|| self.user_type(schema, name))
+    }
+
     /// A type of a user by its number.
     pub fn user_type_by_id(&self, user_type_id: i32) -> Option<&Arc<UserType>> {
         self.types.values().find(|t| t.user_type_id == user_type_id)

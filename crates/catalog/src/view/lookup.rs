@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! #t          a temporary table of the session, whatever schema or database stands before it
-//! t           schema dbo, then sys (system functions and views may go without their schema)
+//! t           the module's schema, in a module; dbo, then sys (system functions and views may go
+//!             without their schema)
 //! s.t         schema s; any database has schema sys
 //! dbo.v       in schema dbo; a compatibility view (sysobjects) of sys where dbo has no such object
 //! d.s.t       database d
@@ -18,6 +19,11 @@ use types::Collation;
 pub trait Catalogs {
     /// The current database.
     fn current(&self) -> Arc<DatabaseView>;
+
+    /// Where a name without schema is looked for before dbo: of a module's text its own schema.
+    fn first_schema(&self) -> SchemaId {
+        SchemaId::DBO
+    }
 
     /// Another database, by name in any case.
     fn database(&self, name: &str) -> Option<Arc<DatabaseView>>;
@@ -136,11 +142,11 @@ pub fn resolve(catalogs: &dyn Catalogs, name: ObjectName<'_>) -> Option<Found> {
         let database = catalogs.database("tempdb").unwrap_or_else(|| catalogs.current());
         return Some(Found { database, object: Object::Table(table) });
     }
-    let database = match name.database {
-        Some(d) => catalogs.database(d)?,
-        None => catalogs.current(),
+    let (database, first) = match name.database {
+        Some(d) => (catalogs.database(d)?, None),
+        None => (catalogs.current(), Some(catalogs.first_schema())),
     };
-    let object = in_database(&database, name.schema, None, name.object)?;
+    let object = in_database(&database, name.schema, first, name.object)?;
     Some(Found { database, object })
 }
 

@@ -19,9 +19,11 @@ use crate::programs::Errors;
 use crate::session::Session;
 use crate::settings::Switches;
 use crate::sink::DoneScope;
+use crate::state::Origin;
 use base::{ObjectId, SqlError, messages};
 use bind::{Deduction, Learned, Undeclared, candidates, untyped_parameter};
 use plan::{Statement, VariableId};
+use catalog::view::SchemaId;
 use std::cell::{Cell, RefCell};
 use tsql::ast::StatementKind;
 use types::{SqlType, Value, check_implicit};
@@ -190,7 +192,8 @@ impl Session {
             deducer.learn(result, Learned::Assigned(SqlType::Int));
         }
         let Executed::Procedure(name) = &it.what else { return };
-        let Some((database, module)) = self.find_procedure(name) else { return };
+        let from = Origin { database: self.state.database, schema: SchemaId::DBO };
+        let Some((database, module)) = self.find_procedure(name, from) else { return };
         let Ok(entry) = self.procedure_program(database, &module, false) else { return };
         for (at, argument) in it.arguments.iter().enumerate() {
             let ArgumentValue::Variable(id) = argument.value else { continue };

@@ -48,7 +48,8 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
             or_null(&d.database),
             or_null(&d.schema),
             text(&d.name),
-            d.id.map_or(Value::Null, |id| int(id.0)),
+            // What a caller decides is known when it runs.
+            d.id.filter(|_| !d.caller_dependent).map_or(Value::Null, |id| int(id.0)),
             int(d.column),
             bit(d.caller_dependent),
         ]
