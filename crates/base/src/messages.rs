@@ -605,12 +605,14 @@ messages! {
     DIVIDE_BY_ZERO = 8134, 16, "Divide by zero error encountered.";
     MUTATOR_UNEXPECTED = 8137, 16, "Incorrect use of the XML data type method '{0}'. A non-mutator method is expected in this context.";
     FOREIGN_KEY_COUNT = 8139, 16, "Number of referencing columns in foreign key differs from number of referenced columns, table '{0}'.";
+    COLUMN_KEY_OF_SEVERAL = 8140, 16, "More than one key specified in column level {0} constraint, table '{1}'.";
     CHECK_OF_ANOTHER = 8141, 16, "Column {0} constraint for column '{1}' references another column, table '{2}'.";
     PARAMETER_TWICE = 8143, 16, "Parameter '{0}' was supplied multiple times.";
     TOO_MANY_PROC_ARGUMENTS = 8144, 16, "Procedure or function {0} has too many arguments specified.";
     NOT_A_PARAMETER = 8145, 16, "{0} is not a parameter for procedure {1}.";
     NO_PARAMETERS_EXPECTED = 8146, 16, "Procedure {0} has no parameters and arguments were supplied.";
     IDENTITY_NULLABLE = 8147, 16, "Could not create IDENTITY attribute on nullable column '{0}', table '{1}'.";
+    CONSTRAINT_TWICE = 8148, 16, "More than one column {0} constraint specified for column '{1}', table '{2}'.";
     STRING_TRUNCATED_PLAIN = 8152, 16, "String or binary data would be truncated.";
     NULL_ELIMINATED = 8153, 10, "Warning: Null value is eliminated by an aggregate or other SET operation.";
     TARGET_AMBIGUOUS = 8154, 16, "The table '{0}' is ambiguous.";
@@ -746,6 +748,7 @@ messages! {
     BUCKET_WIDTH = 9834, 16, "Invalid bucket width value passed to date_bucket function. Only positive values are allowed.";
     BIT_OFFSET = 9838, 16, "Parameter {0} in function '{1}' is out of range 0 to {2}.";
     BIT_VALUE = 9839, 16, "Parameter 3 in function 'set_bit' must be 0 or 1.";
+    INCLUDE_OF_CLUSTERED = 10601, 16, "Cannot specify included columns for a clustered index.";
     FILTER_COMPUTED = 10609, 16, "Filtered index '{0}' cannot be created on table '{1}' because the column '{2}' in the filter expression is a computed column. Rewrite the filter expression so that it does not include this column.";
     FILTER_CONSTANT = 10611, 16, "Filtered index '{0}' cannot be created on table '{1}' because the column '{2}' in the filter expression is compared with a constant of higher data type precedence or of a different collation. Converting a column to the data type of a constant is not supported for filtered indexes. To resolve this error, explicitly convert the constant to the same data type and collation as the column '{2}'.";
     TABLE_PARAMETER_READ_ONLY = 10700, 16, "The table-valued parameter \"{0}\" is READONLY and cannot be modified.";

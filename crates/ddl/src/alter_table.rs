@@ -125,7 +125,7 @@ fn add_online(
     let located = online::locate(cx, name)?.ok_or_else(missing)?;
     has_rows(&located.table).map_err(|e| e.at_line(line))?;
     let place = located.place.clone();
-    constraint::refuse(&place, &written)?;
+    constraint::refuse(&place, &located.table.name, &written)?;
     for (_, names) in indexed(definition, &written) {
         if !computed::to_store(&place, &located.table, &names).is_empty() {
             let what = "ONLINE = ON of a key on a computed column that is not stored yet";
@@ -176,7 +176,7 @@ fn add(
     text: &str,
 ) -> SqlResult<()> {
     let written = constraint::all(definition);
-    constraint::refuse(place, &written)?;
+    constraint::refuse(place, &table.name, &written)?;
     let indexed = indexed(definition, &written);
     let stored = stored_by(cx, place, table, &indexed)?;
     let (place, table) = stored.as_ref().map_or((place, table), |s| (&s.place, &*s.table));
@@ -304,7 +304,8 @@ fn indexed<'a>(
     let behind = definition.columns.iter();
     let behind = behind.flat_map(|c| c.indexes.iter().map(|i| (i, Some(&c.name))));
     for (i, column) in behind.chain(definition.indexes.iter().map(|i| (i, None))) {
-        let names = column.into_iter().chain(i.columns.iter().map(|c| &c.name)).chain(&i.include);
+        let own = column.filter(|_| i.columns.is_empty());
+        let names = own.into_iter().chain(i.columns.iter().map(|c| &c.name)).chain(&i.include);
         all.push((&i.name, names.collect()));
     }
     all

@@ -19,14 +19,27 @@ pub(crate) struct Written<'a> {
     pub(crate) column: Option<&'a Name>,
 }
 
-/// Every constraint of a definition, in the order of the text: columns', then the table's.
+/// Every constraint of a definition, in the order of the text: columns', then the table's. One
+/// that lists its columns is the table's, also where a comma before it is missing.
 pub(crate) fn all(definition: &TableDefinition) -> Vec<Written<'_>> {
     let columns = definition.columns.iter();
     let behind = columns.flat_map(|c| {
-        c.constraints.iter().map(|constraint| Written { constraint, column: Some(&c.name) })
+        c.constraints.iter().map(|constraint| {
+            let column = Some(&c.name).filter(|_| !lists_columns(constraint));
+            Written { constraint, column }
+        })
     });
     let own = definition.constraints.iter();
     behind.chain(own.map(|constraint| Written { constraint, column: None })).collect()
+}
+
+/// Whether a constraint says of which columns it is.
+fn lists_columns(constraint: &TableConstraint) -> bool {
+    match &constraint.kind {
+        ConstraintKind::Key(k) => !k.columns.is_empty(),
+        ConstraintKind::ForeignKey(k) => !k.columns.is_empty(),
+        ConstraintKind::Check { .. } | ConstraintKind::Default { .. } => false,
+    }
 }
 
 /// The keys among constraints.
@@ -41,7 +54,7 @@ pub(crate) fn keys<'a>(written: &[Written<'a>]) -> Vec<(Written<'a>, &'a KeyCons
 }
 
 /// Refuses what is not supported, and two constraints of one name.
-pub(crate) fn refuse(place: &Place, written: &[Written<'_>]) -> SqlResult<()> {
+pub(crate) fn refuse(place: &Place, table: &str, written: &[Written<'_>]) -> SqlResult<()> {
     named_once(place, written)?;
     for w in written {
         let line = w.constraint.span.line;
@@ -49,10 +62,18 @@ pub(crate) fn refuse(place: &Place, written: &[Written<'_>]) -> SqlResult<()> {
             ConstraintKind::Check { not_for_replication: true, .. } => {
                 return Err(unsupported("NOT FOR REPLICATION", line));
             }
+            ConstraintKind::Default { .. } => {
+                let Some(column) = w.column else { continue };
+                let args: [&dyn std::fmt::Display; 3] = [&"DEFAULT", column, &table];
+                return Err(SqlError::new(messages::CONSTRAINT_TWICE, &args).at_line(line));
+            }
+            ConstraintKind::ForeignKey(k) if w.column.is_some() && k.referenced.len() > 1 => {
+                let args: [&dyn std::fmt::Display; 2] = [&"FOREIGN KEY", &table];
+                return Err(SqlError::new(messages::COLUMN_KEY_OF_SEVERAL, &args).at_line(line));
+            }
             ConstraintKind::Check { .. }
             | ConstraintKind::Key(_)
-            | ConstraintKind::ForeignKey(_)
-            | ConstraintKind::Default { .. } => {}
+            | ConstraintKind::ForeignKey(_) => {}
         }
     }
     Ok(())

@@ -183,7 +183,7 @@ fn index_of(
     index.unique = s.unique;
     index.key = key(place, table, s.columns, "index")?;
     if kind == IndexKind::Clustered && !s.include.is_empty() {
-        return Err(unsupported("INCLUDE of a clustered index", s.line));
+        return Err(SqlError::new(messages::INCLUDE_OF_CLUSTERED, &[]).at_line(s.line));
     }
     index.included = included(place, table, &index.key, s.include)?;
     if (0..table.columns.len()).any(|n| table.columns[n].computed.is_some() && index.has_column(n))

@@ -174,7 +174,7 @@ pub(crate) fn add_parts(
     explicit: &[Option<bool>],
 ) -> SqlResult<()> {
     let written = constraint::all(definition);
-    constraint::refuse(place, &written)?;
+    constraint::refuse(place, &table.name, &written)?;
     if constraint::is_online(&written)? {
         return Err(unsupported("ONLINE = ON in CREATE TABLE", 0));
     }

@@ -88,10 +88,10 @@ impl Parser<'_> {
     fn add_elements(&mut self, check: Option<bool>) -> Parse<AlterTableAction> {
         self.advance();
         let mut definition = TableDefinition::default();
-        self.table_element(&mut definition)?;
+        self.table_element(&mut definition, true)?;
         while self.eat(TokenKind::Comma) {
             self.eat_keyword(Keyword::Add);
-            self.table_element(&mut definition)?;
+            self.table_element(&mut definition, true)?;
         }
         Ok(AlterTableAction::Add { check, definition })
     }

@@ -8,6 +8,7 @@ use crate::ast::{
 };
 use crate::keywords::Keyword;
 use crate::token::TokenKind;
+use base::messages;
 
 impl Parser<'_> {
     pub(super) fn create_table(&mut self) -> Parse<StatementKind> {
@@ -56,7 +57,7 @@ impl Parser<'_> {
         self.expect(TokenKind::LeftParen)?;
         let mut definition = TableDefinition::default();
         loop {
-            self.table_element(&mut definition)?;
+            self.table_element(&mut definition, false)?;
             if self.eat(TokenKind::RightParen) {
                 return Ok(definition);
             }
@@ -81,12 +82,17 @@ impl Parser<'_> {
         )
     }
 
-    /// A column, constraint, index or period; also of ALTER TABLE ADD.
-    pub(super) fn table_element(&mut self, definition: &mut TableDefinition) -> Parse<()> {
-        if self.at_table_constraint() || self.keyword() == Keyword::Default {
-            definition.constraints.push(self.table_constraint(false)?);
+    /// A column, constraint, index or period; `altering` in ALTER TABLE ADD, where alone a default
+    /// stands by itself.
+    pub(super) fn table_element(
+        &mut self,
+        definition: &mut TableDefinition,
+        altering: bool,
+    ) -> Parse<()> {
+        if self.at_table_constraint() || (altering && self.keyword() == Keyword::Default) {
+            definition.constraints.push(self.table_constraint(false, altering)?);
         } else if self.keyword() == Keyword::Index {
-            definition.indexes.push(self.inline_index()?);
+            definition.indexes.push(self.inline_index(false)?);
         } else if self.eat_words(&["PERIOD", "FOR", "SYSTEM_TIME"]) {
             self.expect(TokenKind::LeftParen)?;
             let start = self.name()?;
@@ -146,7 +152,10 @@ impl Parser<'_> {
                 self.advance();
                 column.row_guid = true;
             }
-            Keyword::Default => column.default = Some(self.default_constraint(None)?),
+            Keyword::Default => {
+                let default = self.default_constraint(None)?;
+                add_default(column, default);
+            }
             Keyword::Constraint
                 if matches!(self.peek_at(2).keyword, Keyword::Null | Keyword::Not) =>
             {
@@ -157,15 +166,16 @@ impl Parser<'_> {
             Keyword::Constraint if self.peek_at(2).keyword == Keyword::Default => {
                 self.advance();
                 let name = self.name()?;
-                column.default = Some(self.default_constraint(Some(name))?);
+                let default = self.default_constraint(Some(name))?;
+                add_default(column, default);
             }
             Keyword::Constraint
             | Keyword::Primary
             | Keyword::Unique
             | Keyword::Check
             | Keyword::Foreign
-            | Keyword::References => column.constraints.push(self.table_constraint(true)?),
-            Keyword::Index => column.indexes.push(self.inline_index()?),
+            | Keyword::References => column.constraints.push(self.table_constraint(true, false)?),
+            Keyword::Index => column.indexes.push(self.inline_index(true)?),
             _ => return self.column_word(column),
         }
         Ok(true)
@@ -246,8 +256,9 @@ impl Parser<'_> {
         Ok(DefaultConstraint { name, value, with_values })
     }
 
-    /// `[CONSTRAINT name] …`; `of_column` when it stands behind a column.
-    pub(super) fn table_constraint(&mut self, of_column: bool) -> Parse<TableConstraint> {
+    /// `[CONSTRAINT name] …`; `of_column` when it stands behind a column, `altering` where it is
+    /// added to a table.
+    fn table_constraint(&mut self, of_column: bool, altering: bool) -> Parse<TableConstraint> {
         let first = self.peek();
         let name = match self.eat_keyword(Keyword::Constraint) {
             true => Some(self.name()?),
@@ -257,15 +268,18 @@ impl Parser<'_> {
             Keyword::Primary | Keyword::Unique => self.key_constraint(of_column)?,
             Keyword::Check => self.check_constraint()?,
             Keyword::Foreign | Keyword::References => self.foreign_key(of_column)?,
-            Keyword::Default if !of_column => self.default_for()?,
+            Keyword::Default if !of_column => self.default_for(altering)?,
             _ => return Err(self.unexpected()),
         };
         Ok(TableConstraint { name, kind, span: self.span_from(first) })
     }
 
-    fn default_for(&mut self) -> Parse<ConstraintKind> {
+    fn default_for(&mut self, altering: bool) -> Parse<ConstraintKind> {
         self.advance();
         let value = self.expr()?;
+        if !altering && self.keyword() == Keyword::For {
+            return Err(self.error(messages::SYNTAX_NEAR, &[&self.near()]));
+        }
         self.expect_keyword(Keyword::For)?;
         let column = self.name()?;
         let with_values = self.eat_words(&["WITH", "VALUES"]);
@@ -359,12 +373,17 @@ impl Parser<'_> {
         })
     }
 
-    /// `INDEX name [UNIQUE] [CLUSTERED|NONCLUSTERED] [COLUMNSTORE] (columns) …`
-    fn inline_index(&mut self) -> Parse<InlineIndex> {
+    /// `INDEX name [UNIQUE] [CLUSTERED|NONCLUSTERED] [COLUMNSTORE] (columns) …`; behind a column it
+    /// may go without its columns: it is of that one.
+    fn inline_index(&mut self, of_column: bool) -> Parse<InlineIndex> {
         let first = self.advance();
         let name = self.name()?;
         let unique = self.eat_keyword(Keyword::Unique);
         let kind = self.index_kind();
+        let without = of_column || kind == IndexKind::ClusteredColumnstore;
+        if !without && self.kind() != TokenKind::LeftParen {
+            return Err(self.unexpected());
+        }
         let columns = self.optional_paren_list(Parser::index_column)?;
         let include = match self.eat_word("INCLUDE") {
             true => self.paren_list(Parser::name)?,
@@ -392,4 +411,16 @@ impl Parser<'_> {
         }
         if self.eat_word("HASH") { IndexKind::Hash } else { plain }
     }
+}
+
+/// A second default is kept as a constraint, which is refused by the name of its table.
+fn add_default(column: &mut ColumnDefinition, default: DefaultConstraint) {
+    if column.default.is_none() {
+        column.default = Some(default);
+        return;
+    }
+    let DefaultConstraint { name, value, with_values } = default;
+    let span = value.span;
+    let kind = ConstraintKind::Default { value, column: column.name.clone(), with_values };
+    column.constraints.push(TableConstraint { name, kind, span });
 }
