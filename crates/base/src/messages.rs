@@ -889,6 +889,8 @@ messages! {
     SYSTEM_PROCEDURE_ARGUMENT = 15600, 15, "An invalid parameter or option was specified for procedure '{0}'.";
     OPTION_NOT_RECOGNIZED = 15625, 10, "Option '{0}' not recognized for '{1}' parameter.";
     APPLOCK_NO_TRANSACTION = 15626, 10, "You attempted to acquire a transactional application lock without an active transaction.";
+    HELP_NO_COLUMN = 15645, 16, "Column '{0}' does not exist.";
+    HELP_NOT_COMPUTED = 15646, 16, "Column '{0}' is not a computed column.";
     STATISTICS_UPDATING = 15650, 10, "Updating {0}";
     SESSION_CONTEXT_READ_ONLY = 15664, 16, "Cannot set key '{0}' in the session context. The key has been set as read_only for this session.";
     CURSOR_PARAMETER = 16902, 16, "{0}: The value of the parameter {1} is invalid.";

@@ -15,7 +15,7 @@ pub(crate) fn checkpoint(_duration: Option<&Expr>, cx: &mut DdlContext<'_>) -> S
 }
 
 /// DBCC
-pub(crate) fn dbcc(s: &Dbcc, _text: &str, cx: &mut DdlContext<'_>) -> SqlResult<()> {
+pub(crate) fn dbcc(s: &Dbcc, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     let quiet = s.options.iter().any(|o| &*o.name == "NO_INFOMSGS");
     match &*s.name {
         "CHECKDB" => check_database(s, cx, quiet)?,

@@ -24,11 +24,15 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use tsql::ast::{
     AlterTable, AlterTableAction, AlterTableDrop, AlterTableDropKind, ConstraintKind, Name,
-    ObjectName, Setting, SettingValue, TableDefinition,
+    ObjectName, ParsedText, Setting, SettingValue, TableDefinition,
 };
 use types::{SqlType, encode_storage};
 
-pub(crate) fn alter(s: &AlterTable, text: &str, cx: &mut DdlContext<'_>) -> SqlResult<()> {
+pub(crate) fn alter(
+    s: &AlterTable,
+    text: ParsedText<'_>,
+    cx: &mut DdlContext<'_>,
+) -> SqlResult<()> {
     let line = s.name.span.line;
     if let AlterTableAction::Trigger { enable, names } = &s.action {
         let names: Vec<&str> = names.iter().map(|n| &*n.text).collect();
@@ -173,7 +177,7 @@ fn add(
     table: &Table,
     definition: &TableDefinition,
     check: bool,
-    text: &str,
+    text: ParsedText<'_>,
 ) -> SqlResult<()> {
     let written = constraint::all(definition);
     constraint::refuse(place, &table.name, &written)?;
@@ -227,7 +231,7 @@ fn add_defaults(
     place: &Place,
     after: &mut Table,
     written: &[constraint::Written<'_>],
-    text: &str,
+    text: ParsedText<'_>,
 ) -> SqlResult<()> {
     for w in written {
         if let ConstraintKind::Default { value, column: name, with_values } = &w.constraint.kind {
@@ -368,7 +372,7 @@ fn add_columns(
     table: &Table,
     after: &mut Table,
     definition: &TableDefinition,
-    text: &str,
+    text: ParsedText<'_>,
 ) -> SqlResult<Vec<Added>> {
     let mut added = Vec::new();
     if definition.columns.is_empty() {

@@ -6,7 +6,9 @@ use crate::type_name::{Declared, Declaree, declared};
 use crate::{computed, generated_name, normal_form};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Column, Default as Preset, Identity, SchemaId, Table};
-use tsql::ast::{self, ColumnDefinition, ColumnKind, Expr, ExprKind, Literal, Name, UnaryOp};
+use tsql::ast::{
+    self, ColumnDefinition, ColumnKind, Expr, ExprKind, Literal, Name, ParsedText, UnaryOp,
+};
 use types::{Collation, SqlType};
 
 /// A column to be, and what its nullability rests on.
@@ -22,7 +24,7 @@ pub(crate) fn draft(
     place: &Place,
     table: &Table,
     definition: &ColumnDefinition,
-    text: &str,
+    text: ParsedText<'_>,
 ) -> SqlResult<DraftColumn> {
     let line = definition.span.line;
     refuse(definition)?;
@@ -209,7 +211,7 @@ pub(crate) fn preset(
     column: &Column,
     name: Option<&Name>,
     value: &Expr,
-    text: &str,
+    text: ParsedText<'_>,
 ) -> SqlResult<Preset> {
     let normal = normal_form::value(value, &[]).map(|n| n.text);
     let stored = normal.unwrap_or_else(|| stored_text(value.span.of(text), is_number(value)));

@@ -17,7 +17,7 @@ use base::{SqlError, SqlResult, messages};
 use catalog::view::{Column, Computed, Index, Table};
 use std::collections::BTreeSet;
 use std::fmt::Display;
-use tsql::ast::{ColumnDefinition, ColumnKind, Name};
+use tsql::ast::{ColumnDefinition, ColumnKind, Name, ParsedText};
 use types::SqlType;
 
 /// A computed column whose type is not known yet.
@@ -25,7 +25,7 @@ pub(crate) fn draft(
     place: &Place,
     table: &Table,
     written: &ColumnDefinition,
-    text: &str,
+    text: ParsedText<'_>,
 ) -> Column {
     let (expression, persisted) = match &written.kind {
         ColumnKind::Computed { expr, persisted } => (expr.span.of(text), *persisted),

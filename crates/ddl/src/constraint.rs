@@ -10,7 +10,9 @@ use crate::{generated_name, index_definition, normal_form};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Check, IndexKind, Table};
 use std::collections::BTreeSet;
-use tsql::ast::{self, ConstraintKind, KeyConstraint, Name, TableConstraint, TableDefinition};
+use tsql::ast::{
+    self, ConstraintKind, KeyConstraint, Name, ParsedText, TableConstraint, TableDefinition,
+};
 
 /// A constraint and the column behind which it was written.
 #[derive(Clone, Copy)]
@@ -159,7 +161,7 @@ pub(crate) fn add_check(
     place: &Place,
     table: &mut Table,
     written: Written<'_>,
-    text: &str,
+    text: ParsedText<'_>,
     verified: bool,
 ) -> SqlResult<()> {
     let ConstraintKind::Check { condition, .. } = &written.constraint.kind else {

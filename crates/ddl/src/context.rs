@@ -214,6 +214,11 @@ pub(crate) enum Change<'t> {
 }
 
 impl DdlContext<'_> {
+    /// How the session's texts are read.
+    pub(crate) fn parse_options(&self) -> tsql::ParseOptions {
+        tsql::ParseOptions { quoted_identifier: self.settings.quoted_identifier }
+    }
+
     /// A database by name, the current one without.
     pub(crate) fn place(&self, name: Option<&str>) -> SqlResult<Place> {
         self.places.open(name, self.deltas).ok_or_else(|| {

@@ -12,7 +12,7 @@ use crate::online;
 use crate::rebuild::{Content, rebuild, renew_all};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Index, IndexKind, Table};
-use tsql::ast::{self, Condition, CreateIndex, InlineIndex, Name, Setting};
+use tsql::ast::{self, Condition, CreateIndex, InlineIndex, Name, ParsedText, Setting};
 
 /// What both forms say.
 struct Wanted<'a> {
@@ -33,7 +33,11 @@ impl Wanted<'_> {
     }
 }
 
-pub(crate) fn create(s: &CreateIndex, cx: &mut DdlContext<'_>, text: &str) -> SqlResult<()> {
+pub(crate) fn create(
+    s: &CreateIndex,
+    cx: &mut DdlContext<'_>,
+    text: ParsedText<'_>,
+) -> SqlResult<()> {
     let line = s.name.line;
     kind(s.kind, line)?;
     placement(s.on.as_ref())?;
@@ -111,7 +115,7 @@ pub(crate) fn inline_index(
     table: &mut Table,
     s: &InlineIndex,
     column: Option<&Name>,
-    text: &str,
+    text: ParsedText<'_>,
 ) -> SqlResult<()> {
     placement(s.on.as_ref())?;
     let behind: Vec<ast::IndexColumn> = column
@@ -159,7 +163,7 @@ fn index_of(
     place: &Place,
     table: &Table,
     s: &Wanted<'_>,
-    text: &str,
+    text: ParsedText<'_>,
 ) -> SqlResult<Index> {
     let kind = kind(s.kind, s.line)?;
     let kept = options(s.options)?;

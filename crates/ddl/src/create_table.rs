@@ -12,7 +12,7 @@ use crate::{computed, foreign_key};
 use base::{SqlError, SqlResult, messages};
 use bind::{IntoColumn, IntoTable};
 use catalog::view::{Column, Identity, IndexKind, PhysicalColumn, RowHistory, Schema, Table};
-use tsql::ast::{CreateTable, IndexKind as WrittenKind, Placements, TableDefinition};
+use tsql::ast::{CreateTable, IndexKind as WrittenKind, ParsedText, Placements, TableDefinition};
 use types::fixed_width;
 
 /// Most columns of a table.
@@ -20,7 +20,11 @@ const COLUMNS_MAX: usize = 1024;
 /// Most bytes of a row.
 const ROW_MAX: usize = 8060;
 
-pub(crate) fn create(s: &CreateTable, text: &str, cx: &mut DdlContext<'_>) -> SqlResult<()> {
+pub(crate) fn create(
+    s: &CreateTable,
+    text: ParsedText<'_>,
+    cx: &mut DdlContext<'_>,
+) -> SqlResult<()> {
     refuse(s)?;
     let (place, schema) = schema_for(cx, &s.name)?;
     let name = &s.name.object;
@@ -143,7 +147,7 @@ pub(crate) fn add_columns(
     place: &Place,
     table: &mut Table,
     definition: &TableDefinition,
-    text: &str,
+    text: ParsedText<'_>,
 ) -> SqlResult<Vec<Option<bool>>> {
     let mut explicit = Vec::with_capacity(definition.columns.len());
     for column in &definition.columns {
@@ -170,7 +174,7 @@ pub(crate) fn add_parts(
     place: &Place,
     table: &mut Table,
     definition: &TableDefinition,
-    text: &str,
+    text: ParsedText<'_>,
     explicit: &[Option<bool>],
 ) -> SqlResult<()> {
     let written = constraint::all(definition);

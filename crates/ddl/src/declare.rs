@@ -8,7 +8,7 @@ use crate::create_table::{add_columns, add_parts, check_row_size, empty};
 use crate::{constraint, generated_name};
 use base::{HobtId, ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{SchemaId, Table};
-use tsql::ast::{ConstraintKind, TableDefinition};
+use tsql::ast::{ConstraintKind, ParsedText, TableDefinition};
 
 /// The definition of a table variable, the `at`th of its batch or module.
 ///
@@ -18,7 +18,7 @@ pub fn declare(
     name: &str,
     at: u16,
     definition: &TableDefinition,
-    text: &str,
+    text: ParsedText<'_>,
     cx: &mut DdlContext<'_>,
 ) -> SqlResult<Table> {
     let mut table = draft(name, definition, text, cx)?;
@@ -30,7 +30,7 @@ pub fn declare(
 pub(crate) fn draft(
     name: &str,
     definition: &TableDefinition,
-    text: &str,
+    text: ParsedText<'_>,
     cx: &mut DdlContext<'_>,
 ) -> SqlResult<Table> {
     refuse(definition)?;

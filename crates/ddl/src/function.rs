@@ -15,15 +15,15 @@ use crate::view::with_columns;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Column, ModuleKind, ModuleOptions, Parameter, SchemaId};
 use tsql::ast::{
-    DmlTargetKind, ExecuteWhat, Function, FunctionBody, InsertSource, Name, Output, Query,
-    QueryBody, SelectItem, SettingValue, Statement, StatementKind as K, TableDefinition,
+    DmlTargetKind, ExecuteWhat, Function, FunctionBody, InsertSource, Name, Output, ParsedText,
+    Query, QueryBody, SelectItem, SettingValue, Statement, StatementKind as K, TableDefinition,
     TransactionVerb,
 };
 use tsql::{MentionKind, ParseOptions};
 
-pub(crate) fn define(s: &Function, text: &str, cx: &mut DdlContext<'_>) -> SqlResult<()> {
-    let options = ParseOptions { quoted_identifier: cx.settings.quoted_identifier };
-    let checked = check(s).and_then(|()| check_calls(text, options));
+pub(crate) fn define(s: &Function, text: ParsedText<'_>, cx: &mut DdlContext<'_>) -> SqlResult<()> {
+    let options = cx.parse_options();
+    let checked = check(s).and_then(|()| check_calls(text.as_str(), options));
     checked.map_err(|e| e.in_procedure(&s.name.object))?;
     let view = cx.place(None)?.view;
     let parameters = parameters_of(&s.parameters, &view);
@@ -81,7 +81,7 @@ pub(crate) fn define(s: &Function, text: &str, cx: &mut DdlContext<'_>) -> SqlRe
 fn result_columns(
     name: &Name,
     definition: &TableDefinition,
-    text: &str,
+    text: ParsedText<'_>,
     cx: &mut DdlContext<'_>,
 ) -> SqlResult<Vec<Column>> {
     let table = declare(name, 0, definition, text, cx)?;

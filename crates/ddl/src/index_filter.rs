@@ -9,7 +9,9 @@ use crate::index_definition::column;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::Table;
 use std::sync::Arc;
-use tsql::ast::{CompareOp, Condition, ConditionKind, Expr, ExprKind, Literal, Name, UnaryOp};
+use tsql::ast::{
+    CompareOp, Condition, ConditionKind, Expr, ExprKind, Literal, Name, ParsedText, UnaryOp,
+};
 use types::{ColumnTest, Family, Relation, Requirement, Restriction, SqlType, Value};
 
 /// Whose filter.
@@ -17,7 +19,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) index: &'a Name,
     pub(crate) table: &'a Table,
     /// The batch.
-    pub(crate) text: &'a str,
+    pub(crate) text: ParsedText<'a>,
 }
 
 /// The filter of a condition.

@@ -17,7 +17,7 @@ use catalog::view::{
 };
 use catalog::{Changes, Delta};
 use std::sync::Arc;
-use tsql::ast::{self, ModuleVerb, ObjectName, Procedure};
+use tsql::ast::{self, ModuleVerb, ObjectName, ParsedText, Procedure};
 use types::SqlType;
 
 /// What a statement says of a module.
@@ -25,8 +25,8 @@ pub(crate) struct Written<'s> {
     pub(crate) kind: ModuleKind,
     pub(crate) verb: ModuleVerb,
     pub(crate) name: &'s ObjectName,
-    /// The statement's own text.
-    pub(crate) text: &'s str,
+    /// The batch that makes it.
+    pub(crate) text: ParsedText<'s>,
     pub(crate) options: ModuleOptions,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) columns: Vec<Column>,
@@ -40,7 +40,11 @@ pub(crate) struct Named {
     pub(crate) before: Option<Arc<Module>>,
 }
 
-pub(crate) fn procedure(s: &Procedure, text: &str, cx: &mut DdlContext<'_>) -> SqlResult<()> {
+pub(crate) fn procedure(
+    s: &Procedure,
+    text: ParsedText<'_>,
+    cx: &mut DdlContext<'_>,
+) -> SqlResult<()> {
     refuse(s)?;
     let in_it = |e: SqlError| e.in_procedure(&s.name.object);
     let parameters = parameters_of(&s.parameters, &cx.place(None)?.view).map_err(in_it)?;
@@ -114,7 +118,7 @@ pub(crate) fn module_of(
             None => (*w.name.object).into(),
         },
         kind: w.kind,
-        text: as_create(w.text, w.verb),
+        text: tsql::as_create(w.text.as_str(), cx.parse_options()).into(),
         quoted_identifier: cx.settings.quoted_identifier,
         ansi_nulls: cx.settings.ansi_nulls,
         options: w.options,
@@ -217,59 +221,4 @@ fn table_type(p: &ast::Parameter, view: &DatabaseView) -> SqlResult<Option<i32>>
         (found, _) => return Ok(found.as_ref().map(|t| t.user_type_id)),
     };
     Err(SqlError::new(message, &[&p.name]).at_line(p.span.line))
-}
-
-/// The text as it is kept: with CREATE before it, whatever the statement was, and every other
-/// character and line where it was.
-fn as_create(text: &str, verb: ModuleVerb) -> Box<str> {
-    match verb {
-        ModuleVerb::Create => text.into(),
-        ModuleVerb::Alter => match text.get(..5) {
-            Some(word) if word.eq_ignore_ascii_case("ALTER") => {
-                format!("CREATE{}", &text[5..]).into()
-            }
-            Some(_) | None => text.into(),
-        },
-        ModuleVerb::CreateOrAlter => without_or_alter(text).unwrap_or_else(|| text.into()),
-    }
-}
-
-/// Blanks instead of `OR ALTER` behind CREATE; `None` where comments stand between the words.
-fn without_or_alter(text: &str) -> Option<Box<str>> {
-    let mut kept = text.to_owned();
-    let mut at = 0;
-    for word in ["CREATE", "OR", "ALTER"] {
-        at += text[at..].len() - text[at..].trim_start().len();
-        let end = at + word.len();
-        if !text.get(at..end)?.eq_ignore_ascii_case(word) {
-            return None;
-        }
-        if word != "CREATE" {
-            kept.replace_range(at..end, &" ".repeat(word.len()));
-        }
-        at = end;
-    }
-    Some(kept.into())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_module_is_kept_as_a_create_statement_with_its_lines() {
-        let or_alter = "create or\r\n  ALTER proc p as select 'or alter'";
-        for (verb, text, kept) in [
-            (ModuleVerb::Create, "create proc p as", "create proc p as"),
-            (ModuleVerb::Alter, "alter\nproc p as alter", "CREATE\nproc p as alter"),
-            (
-                ModuleVerb::CreateOrAlter,
-                or_alter,
-                "create   \r\n        proc p as select 'or alter'",
-            ),
-            (ModuleVerb::CreateOrAlter, "create /**/ or alter", "create /**/ or alter"),
-        ] {
-            assert_eq!(&*as_create(text, verb), kept);
-        }
-    }
 }

@@ -7,7 +7,7 @@ use crate::{
     user_type, view,
 };
 use base::{SqlError, SqlResult, messages};
-use tsql::ast::{AlterIndexAction, DropKind, Statement, StatementKind};
+use tsql::ast::{AlterIndexAction, DropKind, ParsedText, Statement, StatementKind};
 
 /// What a statement did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,37 +84,36 @@ pub fn execute(
     cx: &mut DdlContext<'_>,
 ) -> SqlResult<DdlOutcome> {
     let known = cx.deltas.len();
-    let result = dispatch(statement, text, cx);
+    let result = dispatch(statement, ParsedText::whole(text), cx);
     if result.is_err() {
         cx.deltas.truncate(known);
     }
     result.map_err(|e| e.at_line(statement.span.line))
 }
 
-fn dispatch(statement: &Statement, text: &str, cx: &mut DdlContext<'_>) -> SqlResult<DdlOutcome> {
+fn dispatch(
+    statement: &Statement,
+    text: ParsedText<'_>,
+    cx: &mut DdlContext<'_>,
+) -> SqlResult<DdlOutcome> {
     match &statement.kind {
         StatementKind::CreateDatabase(s) => create_database::create(s, cx)?,
         StatementKind::AlterDatabase(s) => alter_database::alter(s, cx)?,
         StatementKind::Checkpoint(duration) => admin::checkpoint(duration.as_deref(), cx)?,
-        StatementKind::Dbcc(s) => admin::dbcc(s, text, cx)?,
+        StatementKind::Dbcc(s) => admin::dbcc(s, cx)?,
         StatementKind::AlterIndex(s) if s.action == AlterIndexAction::Reorganize => {
             alter_index::alter(s, cx)?;
         }
         StatementKind::Drop(s) if s.kind == DropKind::Database => drop::databases(s, cx)?,
         other => {
-            change(other, statement, text, cx)?;
+            change(other, text, cx)?;
             return Ok(DdlOutcome::Changed);
         }
     }
     Ok(DdlOutcome::Done)
 }
 
-fn change(
-    kind: &StatementKind,
-    statement: &Statement,
-    text: &str,
-    cx: &mut DdlContext<'_>,
-) -> SqlResult<()> {
+fn change(kind: &StatementKind, text: ParsedText<'_>, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     match kind {
         StatementKind::Truncate(s) => truncate::truncate(s, cx),
         StatementKind::CreateSchema(s) => schema::create(s, cx),
@@ -124,11 +123,11 @@ fn change(
         StatementKind::AlterIndex(s) => alter_index::alter(s, cx),
         StatementKind::CreateStatistics(s) => statistics::create(s, cx),
         StatementKind::UpdateStatistics(s) => statistics::update(s, cx),
-        StatementKind::Procedure(s) => module::procedure(s, statement.span.of(text), cx),
-        StatementKind::Trigger(s) => trigger::define(s, statement.span.of(text), cx),
+        StatementKind::Procedure(s) => module::procedure(s, text, cx),
+        StatementKind::Trigger(s) => trigger::define(s, text, cx),
         StatementKind::SwitchTrigger(s) => trigger::switch(s, cx),
-        StatementKind::View(s) => view::define(s, statement.span.of(text), cx),
-        StatementKind::Function(s) => function::define(s, statement.span.of(text), cx),
+        StatementKind::View(s) => view::define(s, text, cx),
+        StatementKind::Function(s) => function::define(s, text, cx),
         StatementKind::Sequence(s) => sequence::define(s, cx),
         StatementKind::CreateSynonym(s) => synonym::create(s, cx),
         StatementKind::AlterSchema(s) => transfer::transfer(s, cx),

@@ -16,7 +16,7 @@ use catalog::view::{
 };
 use catalog::{Changes, Delta};
 use std::sync::Arc;
-use tsql::ast::{self, ObjectName, SettingValue, SwitchTrigger, TriggerTarget};
+use tsql::ast::{self, ObjectName, ParsedText, SettingValue, SwitchTrigger, TriggerTarget};
 
 /// What a trigger is on.
 struct Parent {
@@ -27,7 +27,11 @@ struct Parent {
     name: String,
 }
 
-pub(crate) fn define(s: &ast::Trigger, text: &str, cx: &mut DdlContext<'_>) -> SqlResult<()> {
+pub(crate) fn define(
+    s: &ast::Trigger,
+    text: ParsedText<'_>,
+    cx: &mut DdlContext<'_>,
+) -> SqlResult<()> {
     let target = table_of(s)?;
     refuse(s)?;
     let events = events_of(s)?;

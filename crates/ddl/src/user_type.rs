@@ -14,9 +14,13 @@ use base::{SqlError, SqlResult, messages};
 use catalog::view::{Object, Table, UserType, UserTypeKind};
 use catalog::{Changes, Delta};
 use std::sync::Arc;
-use tsql::ast::{CreateType, CreateTypeKind, ObjectName, TableDefinition};
+use tsql::ast::{CreateType, CreateTypeKind, ObjectName, ParsedText, TableDefinition};
 
-pub(crate) fn create(s: &CreateType, text: &str, cx: &mut DdlContext<'_>) -> SqlResult<()> {
+pub(crate) fn create(
+    s: &CreateType,
+    text: ParsedText<'_>,
+    cx: &mut DdlContext<'_>,
+) -> SqlResult<()> {
     let line = s.name.span.line;
     if s.name.database.is_some() || s.name.server.is_some() {
         let args: [&dyn std::fmt::Display; 3] = [&"type", &s.name, &1];
@@ -72,7 +76,7 @@ pub(crate) fn create(s: &CreateType, text: &str, cx: &mut DdlContext<'_>) -> Sql
 fn table(
     s: &CreateType,
     definition: &TableDefinition,
-    text: &str,
+    text: ParsedText<'_>,
     place: &Place,
     cx: &mut DdlContext<'_>,
 ) -> SqlResult<Table> {

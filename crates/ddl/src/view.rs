@@ -10,9 +10,9 @@ use crate::schema_binding::bound;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Module, ModuleKind, ModuleOptions};
 use std::sync::Arc;
-use tsql::ast::View;
+use tsql::ast::{ParsedText, View};
 
-pub(crate) fn define(s: &View, text: &str, cx: &mut DdlContext<'_>) -> SqlResult<()> {
+pub(crate) fn define(s: &View, text: ParsedText<'_>, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     let line = s.name.span.line;
     if is_temporary(&s.name) {
         let e = SqlError::new(messages::VIEW_ON_TEMPORARY, &[]);

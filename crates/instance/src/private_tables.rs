@@ -62,7 +62,8 @@ impl Instance {
             messages: &mut messages,
             results: &mut results,
         };
-        let drafted = ddl::declare(call.name, call.number, call.definition, call.text, &mut cx);
+        let text = tsql::ast::ParsedText::whole(call.text);
+        let drafted = ddl::declare(call.name, call.number, call.definition, text, &mut cx);
         drafted
             .map_err(|last| messages.into_iter().find(|m| m.severity() > 10).unwrap_or(last))
             .map(|table| Table { database: crate::start::TEMPDB, ..table })

@@ -41,7 +41,13 @@ pub struct CachedStatement {
 /// The text of a program: in front of a prepared one stand its parameters.
 pub fn cached_text(entry: &Entry<Program>) -> String {
     let key = entry.key();
-    shown_text(key.parameters, key.text)
+    shown_text(own_parameters(entry), key.text)
+}
+
+/// The parameters that stand before a text; what a module's program is for besides it is none.
+fn own_parameters(entry: &Entry<Program>) -> &str {
+    let key = entry.key();
+    if key.kind == Kind::Procedure { "" } else { key.parameters }
 }
 
 /// A text with its parameters in front.
@@ -186,8 +192,8 @@ pub(crate) fn step_offsets(entry: &Entry<Program>, step: &Step) -> (i32, i32) {
 /// `statement_end_offset` tell it.
 pub(crate) fn offsets(entry: &Entry<Program>, from: u32, to: u32) -> (i32, i32) {
     let text = &*entry.value.text;
-    let parameters = entry.key().parameters;
-    let before = match parameters.is_empty() || entry.key().kind == Kind::Procedure {
+    let parameters = own_parameters(entry);
+    let before = match parameters.is_empty() {
         true => 0,
         false => units(parameters) + 2,
     };

@@ -21,7 +21,7 @@ pub(crate) fn answer(state: &State, question: Question, args: &[Value]) -> SqlRe
         Q::ApplockTest => return application_locks::test(state, args),
         _ => {}
     }
-    let optional = matches!(question, Q::ObjectId | Q::ObjectName);
+    let optional = matches!(question, Q::ObjectId | Q::ObjectName | Q::HasPermsByName);
     if args.iter().any(Value::is_null) && !optional {
         return Ok(Value::Null);
     }
@@ -236,12 +236,13 @@ impl Asked<'_> {
                 let (view, object) = self.object_at(0, 1)?;
                 Some(Value::nvarchar(&view.schema_by_id(object.schema_id())?.name))
             }
-            _ => match self.object_at(0, 1)?.1 {
-                Object::Module(m) => Some(Value::nvarchar(&m.text)),
-                Object::Table(_)
-                | Object::Sequence(_)
-                | Object::Synonym(_)
-                | Object::Virtual(_) => None,
+            _ => match self.object_at(0, 1) {
+                Some((_, Object::Module(m))) => Some(Value::nvarchar(&m.text)),
+                Some(_) => None,
+                None => {
+                    let id = ObjectId(i32::try_from(self.number(0)?).ok()?);
+                    constraint_text(&*self.view_at(1)?, id).map(|text| Value::nvarchar(&text))
+                }
             },
         }
     }
@@ -664,5 +665,39 @@ pub(crate) fn type_code(object: &Object) -> &'static str {
         Object::Synonym(_) => "SN",
         Object::Virtual(v) if v.parameters.is_some() => "IF",
         Object::Virtual(_) => "V",
+    }
+}
+
+/// The text of a CHECK or DEFAULT constraint, by its id.
+pub(crate) fn constraint_text(view: &DatabaseView, id: ObjectId) -> Option<Box<str>> {
+    view.objects().find_map(|object| {
+        let Object::Table(table) = object else { return None };
+        let check = table.checks.iter().find(|c| c.object_id == id).map(|c| c.text.clone());
+        let defaults = table.columns.iter().filter_map(|c| c.default.as_ref());
+        check.or_else(|| defaults.into_iter().find(|d| d.object_id == id).map(|d| d.text.clone()))
+    })
+}
+
+impl State {
+    /// The text of the CHECK or DEFAULT constraint of a name.
+    pub(crate) fn constraint_named(&self, name: &tsql::ast::ObjectName) -> Option<Box<str>> {
+        let database = match &name.database {
+            None => self.database,
+            Some(d) => self.host.database_id(d)?,
+        };
+        let view = self.view(database)?;
+        let schema = match &name.schema {
+            None => SchemaId::DBO,
+            Some(s) => view.schema(s)?.id,
+        };
+        let id = view.objects().find_map(|object| match object {
+            Object::Table(t) if t.schema_id == schema => {
+                let mut all = t.constraints();
+                let named = all.find(|c| view.same_name(c.name, &name.object));
+                named.map(|c| c.object_id)
+            }
+            _ => None,
+        })?;
+        constraint_text(&view, id)
     }
 }

@@ -25,6 +25,7 @@ use showplan::{
     Branches, Count, Hobt, HobtKind, Memory, PageCounts, Ran, Reads, Row, Statement, Times,
 };
 use std::sync::Arc;
+use tsql::ast::ParsedText;
 use types::{SqlType, Value};
 
 /// The name of the one column of a document: clients know it by that.
@@ -398,7 +399,7 @@ fn parameterization(program: &Program) -> Option<u8> {
 
 /// A statement's text; of IF and WHILE without what hangs on them.
 pub(crate) fn text_of<'p>(program: &'p Program, step: &Step) -> &'p str {
-    let text = step.span.of(&program.text);
+    let text = step.span.of(ParsedText::whole(&program.text));
     let StepKind::Branch { place, .. } = step.kind else { return text.trim() };
     let Source::Condition(condition) = &program.places[place].source else { return text };
     let end = condition.span.end as usize;

@@ -8,12 +8,14 @@
 //! Invariants
 //!  1. Any text ends in a tree or an error: no panic, no unbounded recursion, no loop that
 //!     stands still.
-//!  2. A statement's span gives its own text; a module is stored as that text.
+//!  2. A span is a range of the text that the parser was given as a whole, and of no piece of it
+//!     ([`ast::ParsedText`]). A module is stored as the whole batch that makes it.
 
 #![forbid(unsafe_code)]
 
 pub mod ast;
 pub mod batches;
+mod definition;
 mod keywords;
 mod lexer;
 mod mention;
@@ -22,6 +24,7 @@ mod parse;
 mod parser;
 mod token;
 
+pub use definition::{as_alter, as_create};
 pub use mention::{Mention, MentionKind, Mentions, mentions, mentions_of_expression};
 pub use normalize::normalize;
 pub use parse::{

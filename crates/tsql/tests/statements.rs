@@ -420,11 +420,11 @@ const OTHERS: &[(&str, &str)] = &[
 fn places_are_those_of_the_text() {
     let text = "\n  SELECT 1 ;\n-- x\nIF 1 = 1\n\tPRINT 'a';\nELSE PRINT 'b'\n";
     let all = statements(text);
-    assert_eq!(all[0].span.of(text), "SELECT 1");
+    assert_eq!(all[0].span.of(ParsedText::whole(text)), "SELECT 1");
     assert_eq!(all[0].span.line, 2);
-    assert_eq!(all[1].span.of(text), "IF 1 = 1\n\tPRINT 'a';\nELSE PRINT 'b'");
+    assert_eq!(all[1].span.of(ParsedText::whole(text)), "IF 1 = 1\n\tPRINT 'a';\nELSE PRINT 'b'");
     let StatementKind::If(branch) = &all[1].kind else { panic!("an IF") };
-    assert_eq!(branch.then.span.of(text), "PRINT 'a'");
+    assert_eq!(branch.then.span.of(ParsedText::whole(text)), "PRINT 'a'");
     assert_eq!((branch.then.span.line, branch.condition.span.line), (5, 4));
 }
 
@@ -434,11 +434,11 @@ fn a_module_is_its_text() {
     let all = statements(text);
     let StatementKind::Procedure(p) = &all[0].kind else { panic!("a procedure") };
     assert_eq!(p.body.len(), 2);
-    assert!(all[0].span.of(text).starts_with("CREATE PROCEDURE p AS\nSELECT 1 -- inside"));
+    assert!(all[0].span.of(ParsedText::whole(text)).starts_with("CREATE PROCEDURE p AS\nSELECT 1 -- inside"));
     let text = "CREATE VIEW v AS SELECT 1 a WITH CHECK OPTION";
     let all = statements(text);
     let StatementKind::View(v) = &all[0].kind else { panic!("a view") };
-    assert_eq!((v.query_span.of(text), v.check_option), ("SELECT 1 a", true));
+    assert_eq!((v.query_span.of(ParsedText::whole(text)), v.check_option), ("SELECT 1 a", true));
 }
 
 #[test]
@@ -446,14 +446,14 @@ fn texts_of_definitions_parse_again() {
     let text = "CREATE TABLE t (a int DEFAULT (1 + 2), b AS (a * 2), CHECK ((a > 0) OR (b = 1)))";
     let StatementKind::CreateTable(t) = one(text) else { panic!("a table") };
     let default = t.definition.columns[0].default.as_ref().expect("it has one");
-    assert_eq!(default.value.span.of(text), "(1 + 2)");
+    assert_eq!(default.value.span.of(ParsedText::whole(text)), "(1 + 2)");
     let ColumnKind::Computed { expr, .. } = &t.definition.columns[1].kind else { panic!() };
-    assert_eq!(expr.span.of(text), "(a * 2)");
+    assert_eq!(expr.span.of(ParsedText::whole(text)), "(a * 2)");
     let ConstraintKind::Check { condition, .. } = &t.definition.constraints[0].kind else {
         panic!()
     };
-    assert_eq!(condition.span.of(text), "(a > 0) OR (b = 1)");
-    let again = tsql::parse_condition(condition.span.of(text), ParseOptions::default());
+    assert_eq!(condition.span.of(ParsedText::whole(text)), "(a > 0) OR (b = 1)");
+    let again = tsql::parse_condition(condition.span.of(ParsedText::whole(text)), ParseOptions::default());
     assert!(
         matches!(again.expect("it parsed once").kind, ConditionKind::Or(parts) if parts.len() == 2)
     );

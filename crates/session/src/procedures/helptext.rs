@@ -1,4 +1,5 @@
-//! `sp_helptext @objname`: the text of a module, a row for each of its lines.
+//! `sp_helptext @objname, @columnname`: the text of a module, of a CHECK or DEFAULT constraint, or
+//! of a computed column, a row for each of its lines.
 
 use super::Call;
 use crate::failure::Failure;
@@ -6,8 +7,8 @@ use crate::host::Rowset;
 use crate::output::Output;
 use crate::session::Session;
 use crate::sink::DoneScope;
-use base::{SqlError, messages};
-use catalog::view::Object;
+use base::{SqlError, SqlResult, messages};
+use catalog::view::{Object, Table};
 use types::{SqlType, Value};
 
 /// Characters of a row: a longer line goes on in the next one.
@@ -19,24 +20,35 @@ pub(crate) fn run(
     out: &mut Output<'_>,
 ) -> Result<i32, Failure> {
     let name = call.text("@objname", 0).unwrap_or_default();
-    if call.get("@columnname", 1).is_some() {
-        return Err(super::unsupported("sp_helptext of a computed column"));
-    }
     let parsed = tsql::parse_object_name(&name)?;
-    let module = match session.find_object(&parsed, session.state.database) {
-        Some((_, Object::Module(module))) => module,
-        Some(_) => return Err(SqlError::new(messages::HELP_NO_TEXT, &[&name]).into()),
-        None => {
-            let database = session.state.database_name.clone();
-            return Err(SqlError::new(messages::HELP_NOT_FOUND, &[&name, &database]).into());
-        }
+    let found = session.find_object(&parsed, session.state.database);
+    let text: Box<str> = match (call.text("@columnname", 1), found) {
+        (Some(column), Some((_, Object::Table(table)))) => of_column(&table, &column)?,
+        (None, Some((_, Object::Module(module)))) => module.text.clone(),
+        (_, Some(_)) => return Err(SqlError::new(messages::HELP_NO_TEXT, &[&name]).into()),
+        (_, None) => match session.state.constraint_named(&parsed) {
+            Some(text) => text,
+            None => {
+                let database = session.state.database_name.clone();
+                return Err(SqlError::new(messages::HELP_NOT_FOUND, &[&name, &database]).into());
+            }
+        },
     };
     let rowset = Rowset {
         columns: vec![("Text".to_owned(), SqlType::nvarchar(255), true)],
-        rows: lines(&module.text).into_iter().map(|l| vec![Value::nvarchar(&l)]).collect(),
+        rows: lines(&text).into_iter().map(|l| vec![Value::nvarchar(&l)]).collect(),
     };
     session.send_rowset(&rowset, out, DoneScope::InProcedure)?;
     Ok(0)
+}
+
+/// The text of a computed column.
+fn of_column(table: &Table, name: &str) -> SqlResult<Box<str>> {
+    let column = table.columns.iter().find(|c| c.name.eq_ignore_ascii_case(name));
+    let column = column.ok_or_else(|| SqlError::new(messages::HELP_NO_COLUMN, &[&name]))?;
+    let computed = column.computed.as_ref();
+    let plain = || SqlError::new(messages::HELP_NOT_COMPUTED, &[&name]);
+    Ok(computed.ok_or_else(plain)?.text.clone())
 }
 
 /// The lines of a text with their ends, in pieces that fit.

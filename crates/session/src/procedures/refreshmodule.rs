@@ -48,10 +48,8 @@ fn found(session: &Session, name: &str) -> Result<Arc<Module>, Failure> {
 
 /// Runs the text as ALTER, under the options that it was made with.
 fn refresh(session: &mut Session, module: &Module, out: &mut Output<'_>) -> Result<i32, Failure> {
-    let text = match module.text.get(..6) {
-        Some(word) if word.eq_ignore_ascii_case("CREATE") => format!("ALTER{}", &module.text[6..]),
-        _ => module.text.to_string(),
-    };
+    let options = tsql::ParseOptions { quoted_identifier: module.quoted_identifier };
+    let text = tsql::as_alter(&module.text, options);
     let kept = session.state.settings.clone();
     session.state.settings.set(Switches::QUOTED_IDENTIFIER, module.quoted_identifier);
     session.state.settings.set(Switches::ANSI_NULLS, module.ansi_nulls);

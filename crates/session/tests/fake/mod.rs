@@ -305,7 +305,7 @@ impl Host for Fake {
                     schema_name: "dbo".into(),
                     name: it.name.object.text.clone(),
                     kind: ModuleKind::Procedure,
-                    text: call.statement.span.of(call.text).into(),
+                    text: call.statement.span.of(tsql::ast::ParsedText::whole(call.text)).into(),
                     quoted_identifier: true,
                     ansi_nulls: true,
                     options: ModuleOptions::default(),

@@ -15,8 +15,25 @@ pub struct Span {
 
 impl Span {
     /// The text of this range, empty when the range isn't one of `text`.
-    pub fn of(self, text: &str) -> &str {
-        text.get(self.start as usize..self.end as usize).unwrap_or("")
+    pub fn of(self, text: ParsedText<'_>) -> &str {
+        text.0.get(self.start as usize..self.end as usize).unwrap_or("")
+    }
+}
+
+/// A whole text as it was given to the parser: what the spans of its tree are ranges of. A piece of
+/// it, which is a plain `&str`, cannot be taken for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParsedText<'t>(&'t str);
+
+impl<'t> ParsedText<'t> {
+    /// The text that a tree was parsed from.
+    pub fn whole(text: &'t str) -> Self {
+        ParsedText(text)
+    }
+
+    /// All of it.
+    pub fn as_str(self) -> &'t str {
+        self.0
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use base::{Message, SqlError, messages};
 
 use super::Parser;
-use crate::ast::Span;
+use crate::ast::{ParsedText, Span};
 use crate::keywords::Keyword;
 use crate::token::{Token, TokenKind};
 
@@ -80,7 +80,7 @@ impl Parser<'_> {
 
     /// The span's text, cut to what a message repeats.
     pub(super) fn excerpt(&self, span: Span) -> String {
-        span.of(self.text).chars().take(EXCERPT_CHARS).collect()
+        span.of(ParsedText::whole(self.text)).chars().take(EXCERPT_CHARS).collect()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Options of WITH lists and SET clauses.
 
 use super::{Parse, Parser};
-use crate::ast::{Expr, Setting, SettingValue};
+use crate::ast::{Expr, ParsedText, Setting, SettingValue};
 use crate::keywords::Keyword;
 use crate::token::TokenKind;
 
@@ -125,7 +125,7 @@ impl Parser<'_> {
             _ => return Err(self.unexpected()),
         }
         self.advance();
-        let text = self.span_from(first).of(self.text).into();
+        let text = self.span_from(first).of(ParsedText::whole(self.text)).into();
         let unit = if self.eat(TokenKind::Percent) {
             Some("%".into())
         } else {
