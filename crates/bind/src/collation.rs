@@ -58,6 +58,15 @@ fn texts<'x>(items: impl Iterator<Item = &'x Scalar>) -> impl Iterator<Item = La
     items.filter(|x| x.ty.sql_type.is_character()).map(label)
 }
 
+/// What is read of a derived table, view or CTE is a column there: COLLATE within it is firm no
+/// more.
+pub(crate) fn as_column(ty: ScalarType) -> ScalarType {
+    match ty.coercibility {
+        Coercibility::Explicit => ScalarType { coercibility: Coercibility::Implicit, ..ty },
+        _ => ty,
+    }
+}
+
 /// 468: two collations, neither of which yields.
 fn conflict(earlier: Collation, later: Collation, operation: &str) -> SqlError {
     let facts: [&dyn std::fmt::Display; 3] = [&later.name(), &earlier.name(), &operation];

@@ -188,10 +188,10 @@ impl Binder<'_> {
     /// An operator between two values.
     pub(crate) fn binary(&self, op: BinaryOp, left: Scalar, right: Scalar) -> SqlResult<Scalar> {
         self.meet_generally(&[&left, &right]);
-        // The word NULL takes the other side's type.
+        // The word NULL takes the other side's type; beside a string it is one of length 1.
         let (a, b) = match (takes_any_type(&left), takes_any_type(&right)) {
-            (true, false) => (right.ty.sql_type, right.ty.sql_type),
-            (false, true) => (left.ty.sql_type, left.ty.sql_type),
+            (true, false) => (beside(&left, right.ty.sql_type), right.ty.sql_type),
+            (false, true) => (left.ty.sql_type, beside(&right, left.ty.sql_type)),
             _ => (left.ty.sql_type, right.ty.sql_type),
         };
         let operation =
@@ -363,5 +363,16 @@ impl Binder<'_> {
         let (source, outer) = (bound.tree, Vec::new());
         let (scalar, session) = (false, false);
         Ok((Subquery { source, columns, ty, scalar, outer, session }, untyped))
+    }
+}
+
+/// The type of an operand that takes any, beside another one.
+fn beside(operand: &Scalar, other: SqlType) -> SqlType {
+    match other {
+        _ if !is_untyped_null(operand) => other,
+        SqlType::Char(_) | SqlType::VarChar(_) => SqlType::varchar(1),
+        SqlType::NChar(_) | SqlType::NVarChar(_) => SqlType::nvarchar(1),
+        SqlType::Binary(_) | SqlType::VarBinary(_) => SqlType::varbinary(1),
+        other => other,
     }
 }

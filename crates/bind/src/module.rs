@@ -7,6 +7,7 @@
 //!  3. A module never expands within itself (4429), nor deeper than 32 (217).
 
 use crate::binder::{Binder, ReferenceState, unsupported};
+use crate::collation::as_column;
 use crate::hint::{self, Hints, Use};
 use crate::query::{Place, QueryResult};
 use crate::scope::{Body, Clause, Columns, DerivedColumn, Scope, Source};
@@ -368,7 +369,7 @@ impl Binder<'_> {
         let column = |(stored, c): (&Column, &crate::query::OutColumn)| DerivedColumn {
             name: stored.name.clone(),
             slot: c.slot,
-            ty: c.ty,
+            ty: as_column(c.ty),
             user_type_id: c.user_type_id,
             identity: c.identity,
         };

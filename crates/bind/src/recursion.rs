@@ -9,6 +9,7 @@
 //!  2. A member names the expression once, in its FROM, not in a subquery.
 
 use crate::binder::{Binder, Cte, Work};
+use crate::collation::as_column;
 use crate::collation::settled;
 use crate::query::{OutColumn, QueryResult};
 use crate::scope::{Clause, Columns, DerivedColumn, Source};
@@ -148,7 +149,7 @@ impl Binder<'_> {
             columns.push(DerivedColumn {
                 name,
                 slot: self.new_slot(),
-                ty: plan::ScalarType { nullable: true, ..c.ty },
+                ty: as_column(plan::ScalarType { nullable: true, ..c.ty }),
                 user_type_id: c.user_type_id,
                 identity: false,
             });

@@ -2,6 +2,7 @@
 
 use crate::binder::{Binder, unsupported};
 use crate::changes::no_changes;
+use crate::collation::as_column;
 use crate::hint::{self, Use};
 use crate::module::tables_of;
 use crate::query::{Place, QueryResult};
@@ -448,7 +449,7 @@ impl Binder<'_> {
             derived.push(DerivedColumn {
                 name: column,
                 slot: c.slot,
-                ty: c.ty,
+                ty: as_column(c.ty),
                 user_type_id: c.user_type_id,
                 identity: c.identity,
             });

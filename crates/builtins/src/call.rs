@@ -2,7 +2,8 @@
 //!
 //! Invariants
 //!  1. A `Strict` function never sees NULL: `Function::call` answers NULL before it.
-//!  2. A value that a function answers has the kind of `Call::result`, or is NULL.
+//!  2. A value that a function answers has the kind of `Call::result`, or is NULL; it is no longer
+//!     than that: `Function::call` cuts what is, behind every function.
 
 use crate::rand::Rand;
 use base::{SqlError, SqlResult, messages};
@@ -302,7 +303,7 @@ impl Function {
         if self.nulls == NullRule::Strict && args.iter().any(Value::is_null) {
             return Ok(Value::Null);
         }
-        (self.eval)(call, args)
+        (self.eval)(call, args).map(|value| value.cut_to(call.result))
     }
 
     /// Whether a number of arguments is right.

@@ -104,11 +104,13 @@ pub(crate) fn exact_part(part: DatePart, t: SqlType, function: &str) -> SqlResul
         SqlType::DateTimeOffset(_) | SqlType::DateTime2(_) => false,
         _ => part == DatePart::TzOffset,
     };
-    if missing {
-        let facts: [&dyn std::fmt::Display; 3] = [&part.name(), &function, &t.name()];
-        return Err(SqlError::new(messages::DATEPART_NOT_SUPPORTED, &facts));
-    }
-    Ok(())
+    if missing { Err(not_supported(part, function, t)) } else { Ok(()) }
+}
+
+/// 9810
+pub(crate) fn not_supported(part: DatePart, function: &str, t: SqlType) -> SqlError {
+    let facts: [&dyn std::fmt::Display; 3] = [&part.name(), &function, &t.name()];
+    SqlError::new(messages::DATEPART_NOT_SUPPORTED, &facts)
 }
 
 fn add(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
@@ -117,9 +119,11 @@ fn add(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     exact_part(part, t, "dateadd")?;
     // A fraction is cut; beyond int is an error.
     let number = call.to(args, 1, SqlType::Int)?.as_i64().unwrap_or(0);
-    if matches!(part, DatePart::TzOffset | DatePart::IsoWeek) {
-        let facts: [&dyn std::fmt::Display; 3] = [&part.name(), &"dateadd", &t.name()];
-        return Err(SqlError::new(messages::DATEPART_NOT_SUPPORTED, &facts));
+    // The old types have none of the finest parts.
+    let too_fine = matches!(t, SqlType::DateTime | SqlType::SmallDateTime)
+        && matches!(part, DatePart::Microsecond | DatePart::Nanosecond);
+    if too_fine || matches!(part, DatePart::TzOffset | DatePart::IsoWeek) {
+        return Err(not_supported(part, "dateadd", t));
     }
     if let SqlType::Time(_) = t {
         // A time goes around the clock.
@@ -145,12 +149,10 @@ fn diff(call: &mut Call<'_>, args: &[Value], result: SqlType) -> SqlResult<Value
     let part = part_of(args)?;
     let function = if result == SqlType::Int { "datediff" } else { "datediff_big" };
     let ((a, t), (b, u)) = (exact(call, args, 1)?, exact(call, args, 2)?);
-    for side in [t, u] {
-        // Either side lacks nothing here but the parts that are no durations.
-        if matches!(part, DatePart::TzOffset | DatePart::IsoWeek) {
-            let facts: [&dyn std::fmt::Display; 3] = [&part.name(), &function, &side.name()];
-            return Err(SqlError::new(messages::DATEPART_NOT_SUPPORTED, &facts));
-        }
+    // Either side lacks nothing here but the parts that are no durations; two times have no days.
+    let of_times = matches!((t, u), (SqlType::Time(_), SqlType::Time(_)));
+    if matches!(part, DatePart::TzOffset | DatePart::IsoWeek) || (of_times && !part.is_time()) {
+        return Err(not_supported(part, function, t));
     }
     date_diff(part, a, b)
         .and_then(|n| fit_number(n as i128, result))
@@ -162,18 +164,29 @@ pub(crate) fn date_first(call: &Call<'_>) -> SqlResult<u8> {
     Ok(fact.and_then(|n| u8::try_from(n).ok()).filter(|n| (1..=7).contains(n)).unwrap_or(7))
 }
 
+/// A moment as its parts are asked: the thirds of milliseconds of a datetime count as printed.
+fn shown(part: DatePart, m: Moment, t: SqlType) -> Moment {
+    const MILLISECOND: u64 = SECOND_TICKS / 1000;
+    if part != DatePart::Millisecond || t != SqlType::DateTime {
+        return m;
+    }
+    let second = m.ticks - m.ticks % SECOND_TICKS;
+    let printed = (m.ticks % SECOND_TICKS + MILLISECOND / 3 + 1) / MILLISECOND;
+    Moment { ticks: second + printed.min(999) * MILLISECOND, ..m }
+}
+
 fn name(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let part = part_of(args)?;
     let (m, t) = exact(call, args, 1)?;
     exact_part(part, t, "datename")?;
-    Ok(Value::nvarchar(&date_name(part, m, date_first(call)?)))
+    Ok(Value::nvarchar(&date_name(part, shown(part, m, t), date_first(call)?)))
 }
 
 fn part(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let part = part_of(args)?;
     let (m, t) = exact(call, args, 1)?;
     exact_part(part, t, "datepart")?;
-    Ok(Value::Int(date_part(part, m, date_first(call)?)))
+    Ok(Value::Int(date_part(part, shown(part, m, t), date_first(call)?)))
 }
 
 fn one_part(call: &mut Call<'_>, args: &[Value], part: DatePart) -> SqlResult<Value> {

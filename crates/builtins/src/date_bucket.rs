@@ -1,7 +1,7 @@
 //! DATETRUNC and DATE_BUCKET: the beginning of the period that a moment lies in.
 
 use crate::call::{Call, Function, NullRule, moment_type};
-use crate::date::{date_first, exact_part, part_of};
+use crate::date::{date_first, exact_part, not_supported, part_of};
 use base::{SqlError, SqlResult, messages};
 use types::datetime::{DAYS_1900, DatePart, Moment, SECOND_TICKS, date_add, date_diff, date_part};
 use types::{SqlType, Value};
@@ -47,10 +47,28 @@ fn overflow(t: SqlType) -> SqlError {
     SqlError::new(messages::DATETIME_OVERFLOW_ADD, &[&t.name()])
 }
 
+/// Whether a type has fewer digits of seconds than a part needs.
+fn has_too_few_digits(part: DatePart, t: SqlType) -> bool {
+    let needed = match part {
+        DatePart::Millisecond => 3,
+        DatePart::Microsecond => 6,
+        _ => 0,
+    };
+    let has = match t {
+        SqlType::Time(n) | SqlType::DateTime2(n) | SqlType::DateTimeOffset(n) => n,
+        SqlType::DateTime => 3,
+        _ => 0,
+    };
+    has < needed
+}
+
 fn truncate(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let part = part_of(args)?;
     let (m, t) = argument(call, args, 1)?;
     exact_part(part, t, "datetrunc")?;
+    if has_too_few_digits(part, t) {
+        return Err(not_supported(part, "datetrunc", t));
+    }
     let (year, month, day) = m.civil();
     let midnight =
         |y, mo, d| Moment::from_civil(y, mo, d, 0).map(|x| Moment { offset: m.offset, ..x });
@@ -69,8 +87,7 @@ fn truncate(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
         DatePart::Millisecond => within(SECOND_TICKS / 1000),
         DatePart::Microsecond => within(SECOND_TICKS / 1_000_000),
         DatePart::Weekday | DatePart::Nanosecond | DatePart::TzOffset => {
-            let facts: [&dyn std::fmt::Display; 3] = [&part.name(), &"datetrunc", &t.name()];
-            return Err(SqlError::new(messages::DATEPART_NOT_SUPPORTED, &facts));
+            return Err(not_supported(part, "datetrunc", t));
         }
     };
     begins.and_then(|m| m.to_value(t)).ok_or_else(|| overflow(t))
@@ -91,8 +108,7 @@ fn bucket(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
             | DatePart::IsoWeek
     );
     if !fits {
-        let facts: [&dyn std::fmt::Display; 3] = [&part.name(), &"date_bucket", &t.name()];
-        return Err(SqlError::new(messages::DATEPART_NOT_SUPPORTED, &facts));
+        return Err(not_supported(part, "date_bucket", t));
     }
     let width = call.int(args, 1)?;
     if width <= 0 {

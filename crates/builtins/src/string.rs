@@ -47,7 +47,7 @@ functions! {
     "SPACE", 1, 1, Strict, |_| Ok(SqlType::varchar(8000)), space;
     "STR", 1, 3, Strict, |_| Ok(SqlType::varchar(8000)), str_of;
     "STRING_ESCAPE", 2, 2, Strict, |_| Ok(SqlType::NVARCHAR_MAX), string_escape;
-    "STUFF", 4, 4, Own, |t| Ok(widest(&[t[0], t[3]])), stuff;
+    "STUFF", 4, 4, Own, |t| Ok(stuff_type(t)), stuff;
     "SUBSTRING", 3, 3, Strict, |t| Ok(substring_type(t[0])), substring;
     "TRANSLATE", 3, 3, Strict, |t| Ok(same_text(t[0])), translate;
 }
@@ -58,6 +58,18 @@ fn substring_type(t: SqlType) -> SqlType {
         SqlType::VarBinary(_) => t,
         SqlType::Image => SqlType::varbinary(8000),
         _ => same_text(t),
+    }
+}
+
+/// Of binary operands STUFF makes binary; the fourth may be the word NULL.
+fn stuff_type(t: &[SqlType]) -> SqlType {
+    let binary = |t: SqlType| t.family() == Family::Binary;
+    if !binary(t[0]) || t[3].is_character() {
+        return widest(&[t[0], t[3]]);
+    }
+    match [t[0], t[3]].iter().any(|t| t.is_max()) {
+        true => SqlType::VarBinary(Length::Max),
+        false => SqlType::varbinary(8000),
     }
 }
 
@@ -257,7 +269,7 @@ fn parse_name(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let parts = name_parts(&call.string(args, 0)?);
     let part = parts.and_then(|p| p.get(usize::try_from(n - 1).ok()?).cloned());
     Ok(match part {
-        Some(p) if !p.is_empty() => Value::nvarchar(&p),
+        Some(p) if !p.is_empty() && p.encode_utf16().count() <= 128 => Value::nvarchar(&p),
         _ => Value::Null,
     })
 }
@@ -355,6 +367,9 @@ fn stuff(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     if args[..3].iter().any(Value::is_null) {
         return Ok(Value::Null);
     }
+    if call.result.family() == Family::Binary {
+        return stuff_binary(call, args);
+    }
     let s = Chars::like_result(call, args, 0)?;
     let (start, length) = (call.int(args, 1)?, call.int(args, 2)?);
     if start < 1 || start > s.len() as i64 || length < 0 {
@@ -368,6 +383,23 @@ fn stuff(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     }
     out.extend_from_slice(s.slice(end, s.len()).bytes());
     Ok(Chars::new(out, s.is_wide()).into_value(call.result))
+}
+
+/// The same of bytes.
+fn stuff_binary(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
+    let bytes = |i: usize| call.to(args, i, call.result);
+    let (whole, put) = (bytes(0)?, bytes(3)?);
+    let (Some(whole), put) = (whole.as_bytes(), put.as_bytes().unwrap_or_default()) else {
+        return Ok(Value::Null);
+    };
+    let (start, length) = (call.int(args, 1)?, call.int(args, 2)?);
+    let start = usize::try_from(start).ok().filter(|n| (1..=whole.len()).contains(n));
+    let (Some(start), Ok(length)) = (start, usize::try_from(length)) else {
+        return Ok(Value::Null);
+    };
+    let (head, tail) = whole.split_at(start - 1);
+    let tail = tail.get(length..).unwrap_or_default();
+    Ok(Value::varbinary(&[head, put, tail].concat()))
 }
 
 fn translate(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {

@@ -356,6 +356,44 @@ fn wrong_numbers_of_arguments_are_told() {
     ]);
 }
 
+/// However long the arguments, an answer is no longer than the function's type says: a longer one
+/// would be refused at the client's door, row and all.
+#[test]
+fn no_answer_is_longer_than_its_type() {
+    let long = |n: usize| {
+        let text = "d".repeat(n);
+        [s(&text), n_text(&text), Value::varbinary(text.as_bytes())]
+    };
+    let mut samples: Vec<Value> = [129, 300, 2048, 4000, 8000].into_iter().flat_map(long).collect();
+    samples.extend([i(1), i(7), i(4000), n("json"), n("N'a.b'"), d("1.5"), Value::Null]);
+    for f in builtins::families() {
+        let few = f.min_args.max(1).min(f.max_args);
+        for count in few..=f.max_args.min(5) {
+            for first in &samples {
+                for second in &samples {
+                    // A long one first, a long one last, others between.
+                    let mut args = vec![second.clone(); count];
+                    if let Some(place) = args.first_mut() {
+                        *place = first.clone();
+                    }
+                    if f.date_part {
+                        args[0] = Value::TinyInt(4);
+                    }
+                    let Ok((value, t)) = run(f, &args) else { continue };
+                    let bytes = value.as_bytes().map_or(0, <[u8]>::len);
+                    let most = usize::try_from(t.max_length()).unwrap_or(usize::MAX);
+                    let fits = t.is_max() || bytes <= most;
+                    assert!(fits, "{f:?} gave {bytes} bytes of a {t:?}");
+                }
+            }
+        }
+    }
+}
+
+fn n_text(text: &str) -> Value {
+    Value::nvarchar(text)
+}
+
 /// Whatever the arguments, a function answers a value of its type or an error.
 #[test]
 fn no_arguments_make_a_function_panic() {

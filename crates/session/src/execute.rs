@@ -6,7 +6,7 @@ use crate::output::Output;
 use crate::plans::{ArgumentValue, Execute, Executed, same_name};
 use crate::procedures::{Call, CallArgument};
 use crate::result_sets::Shape;
-use crate::run::ABORTED_STATUS;
+use crate::run::unsaid_status;
 use crate::session::Session;
 use crate::sink::DoneScope;
 use crate::state::Origin;
@@ -85,10 +85,7 @@ impl Session {
         let result = self.call_procedure(&name, self.origin(act), &mut call, out);
         let status = match &result {
             Ok(status) => *status,
-            Err(f) if f.told && f.reach <= Reach::Scope => match call.tells_error {
-                true => f.error.number(),
-                false => ABORTED_STATUS,
-            },
+            Err(f) if f.told && f.reach <= Reach::Scope => call.status_of(f),
             Err(_) => return result.map(|_| ()),
         };
         self.take_outputs(it, call, act)?;
@@ -470,6 +467,14 @@ impl CallArgument {
 
 /// The value of a system procedure's parameter.
 impl Call {
+    /// The status of a call that an error has ended.
+    pub(crate) fn status_of(&self, failure: &Failure) -> i32 {
+        match self.tells_error {
+            true => failure.error.number(),
+            false => unsaid_status(failure.severity()),
+        }
+    }
+
     /// An argument by name, or by position among those without.
     pub(crate) fn get(&self, name: &str, position: usize) -> Option<&CallArgument> {
         let named =

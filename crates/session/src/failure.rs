@@ -84,6 +84,12 @@ impl From<SqlError> for Failure {
 }
 
 impl Failure {
+    /// The highest severity of what is told of it.
+    pub(crate) fn severity(&self) -> u8 {
+        let earlier = self.error.earlier().iter().map(SqlError::severity);
+        earlier.fold(self.error.severity(), u8::max)
+    }
+
     /// Found when a statement was bound: its procedure or batch cannot go on.
     pub(crate) fn of_binding(error: SqlError) -> Failure {
         let explicit =

@@ -45,6 +45,36 @@ const DATABASE_ROLES: [&str; 10] = [
     "public",
 ];
 
+/// What permissions are on, as sys.fn_builtin_permissions names them.
+const SECURABLE_CLASSES: [&str; 26] = [
+    "APPLICATION ROLE",
+    "ASSEMBLY",
+    "ASYMMETRIC KEY",
+    "AVAILABILITY GROUP",
+    "CERTIFICATE",
+    "CONTRACT",
+    "DATABASE",
+    "DATABASE SCOPED CREDENTIAL",
+    "ENDPOINT",
+    "FULLTEXT CATALOG",
+    "FULLTEXT STOPLIST",
+    "LOGIN",
+    "MESSAGE TYPE",
+    "OBJECT",
+    "REMOTE SERVICE BINDING",
+    "ROLE",
+    "ROUTE",
+    "SCHEMA",
+    "SEARCH PROPERTY LIST",
+    "SERVER",
+    "SERVER ROLE",
+    "SERVICE",
+    "SYMMETRIC KEY",
+    "TYPE",
+    "USER",
+    "XML SCHEMA COLLECTION",
+];
+
 const SERVER_ROLES: [&str; 9] = [
     "bulkadmin",
     "dbcreator",
@@ -174,7 +204,7 @@ impl Asked<'_> {
             Q::UserName => (self.number(0)? == 1).then(|| Value::nvarchar("dbo")),
             Q::SuserId | Q::SuserName | Q::SuserSid => self.login(question),
             // Everybody who may log in is sa until there are permissions.
-            Q::HasPermsByName => Some(Value::Int(1)),
+            Q::HasPermsByName => self.has_permission().then_some(Value::Int(1)),
             Q::IsMember | Q::IsRoleMember => self.member_of(&DATABASE_ROLES),
             Q::IsSrvRoleMember => self.member_of(&SERVER_ROLES),
             Q::IsObjectSigned => Some(Value::Int(0)),
@@ -186,6 +216,18 @@ impl Asked<'_> {
             | Q::ApplockTest
             | Q::NextRowVersion => None,
         }
+    }
+
+    /// HAS_PERMS_BY_NAME: everybody is sa, who has every permission; none where the question has no
+    /// permission, or is of no class of things. NULL, as a thing without class, is the server.
+    fn has_permission(&self) -> bool {
+        let class = self.upper(1);
+        let known = |class: &str| SECURABLE_CLASSES.contains(&class.trim());
+        let is_class = match &class {
+            Some(class) => known(class),
+            None => self.text(0).is_none(),
+        };
+        is_class && self.text(2).is_some()
     }
 
     /// IS_MEMBER and its kin: NULL for a role that there is not.

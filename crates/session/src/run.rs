@@ -20,7 +20,6 @@ use exec::Outcome;
 use plan::Statement;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use types::Value;
 
 /// What comes after a step.
 pub(crate) enum Flow {
@@ -28,11 +27,15 @@ pub(crate) enum Flow {
     To(At),
     /// To a place with so many CATCH blocks around.
     Leave(At, usize),
-    Return(i32),
+    /// With what is said as status.
+    Return(Option<i32>),
 }
 
-/// The status of a procedure that an error ended.
-pub(crate) const ABORTED_STATUS: i32 = -6;
+/// The status of a procedure that says none: 0, or 10 minus the highest severity of its errors,
+/// those that it has caught included.
+pub(crate) fn unsaid_status(worst: u8) -> i32 {
+    (10 - i32::from(worst)).min(0)
+}
 
 impl Session {
     /// Runs a program from its first step. The answer is its return status.
@@ -64,6 +67,19 @@ impl Session {
         {
             return self.show_program(form, program, out, scope);
         }
+        let around = std::mem::take(&mut self.worst);
+        let result = self.run_each(program, act, out, scope);
+        self.worst = around;
+        result
+    }
+
+    fn run_each(
+        &mut self,
+        program: &Program,
+        act: &mut Activation,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) -> Result<i32, Failure> {
         let base = self.state.caught.len();
         let (mut at, last) = (0, self.last);
         while let Some(step) = program.steps.get(at) {
@@ -82,7 +98,7 @@ impl Session {
                 }
                 Ok(Flow::Return(status)) => {
                     self.state.caught.truncate(base);
-                    return Ok(status);
+                    return Ok(status.unwrap_or_else(|| unsaid_status(self.worst)));
                 }
                 Err(failure) => match self.recover(failure, program, at, base, out, scope) {
                     Ok(to) => at = to,
@@ -94,7 +110,7 @@ impl Session {
             }
         }
         self.state.caught.truncate(base);
-        Ok(0)
+        Ok(unsaid_status(self.worst))
     }
 
     /// Deals with an error of a step: where the program goes on, or the error for its caller.
@@ -118,6 +134,7 @@ impl Session {
                 None => e,
             }
         });
+        self.worst = self.worst.max(failure.severity());
         let here = program
             .handler(at)
             .filter(|_| failure.reach == Reach::Statement || failure.reach == Reach::Batch);
@@ -262,10 +279,10 @@ impl Session {
             }
             StepKind::Return(place) => {
                 let status = match place {
-                    Some(place) => self.value(act, *place)?,
-                    None => Value::Int(0),
+                    Some(place) => Some(self.value(act, *place)?.as_i64().unwrap_or(0) as i32),
+                    None => None,
                 };
-                Flow::Return(status.as_i64().unwrap_or(0) as i32)
+                Flow::Return(status)
             }
             StepKind::SelectInto(_)
             | StepKind::InsertExecute(_)

@@ -64,6 +64,8 @@ pub struct Session {
     pub(crate) owing: Option<Box<Owing>>,
     /// TRY blocks around the program that runs, in its callers.
     pub(crate) tries: u32,
+    /// The highest severity of an error of the program that runs.
+    pub(crate) worst: u8,
     /// What the statements of the request took so far.
     pub(crate) request_run: Sums,
     pub(crate) processor: ProcessorClock,
@@ -119,6 +121,7 @@ impl Session {
             last: false,
             owing: None,
             tries: 0,
+            worst: 0,
             request_run: Sums::default(),
             processor: ProcessorClock::default(),
             took: LastTook::default(),
@@ -242,13 +245,9 @@ impl Session {
         };
         let status = match result {
             Ok(status) => status,
-            Err(failure) => {
-                let failure = self.tell(failure, DoneScope::InProcedure, out);
-                if failure.reach >= Reach::Request {
-                    return Err(failure);
-                }
-                return Err(failure);
-            }
+            // It ended early and has told why: it has a status all the same.
+            Err(f) if f.told && f.reach <= Reach::Scope => call.status_of(&f),
+            Err(failure) => return Err(self.tell(failure, DoneScope::InProcedure, out)),
         };
         out.return_status(status);
         for argument in call.arguments.iter().filter(|a| a.output) {

@@ -413,6 +413,18 @@ impl State {
         Some((found.database.id(), found.object))
     }
 
+    /// What the table of SET IDENTITY_INSERT ON is called now, if it is still there: with it goes
+    /// its setting.
+    pub(crate) fn identity_insert_name(&self) -> Option<String> {
+        let on = self.identity_insert.as_ref()?;
+        if self.temp.iter().any(|t| t.object_id == on.object) {
+            return Some(on.name.clone());
+        }
+        let view = self.view(on.database)?;
+        let table = view.table(on.object)?;
+        Some(format!("{}.{}", view.name(), table.two_part_name()))
+    }
+
     /// `@@NESTLEVEL`, which others see.
     pub(crate) fn set_nest_level(&mut self, level: u32) {
         self.nest_level = level;

@@ -235,6 +235,12 @@ impl Session {
         let is_this = |i: &crate::state::IdentityInsert| {
             i.database == database && i.object == found.object_id
         };
+        match self.state.identity_insert_name() {
+            Some(now) => {
+                self.state.identity_insert.iter_mut().for_each(|i| i.name.clone_from(&now))
+            }
+            None => self.state.identity_insert = None,
+        }
         match (&self.state.identity_insert, on) {
             (Some(other), true) if !is_this(other) => {
                 let e = SqlError::new(messages::IDENTITY_INSERT_OTHER, &[&other.name, table]);

@@ -7,7 +7,7 @@
 //! char/varchar are bytes of code page 1252, nchar/nvarchar are UTF-16LE: what rows and the wire
 //! hold, so that neither direction converts.
 
-use crate::{Bytes, Decimal, Variant, text};
+use crate::{Bytes, Decimal, Length, SqlType, Variant, text};
 use std::fmt;
 use std::sync::Arc;
 use xml::Xml;
@@ -148,6 +148,23 @@ impl Value {
         match self {
             Value::Char(b) | Value::NChar(b) | Value::Binary(b) => Some(b),
             _ => None,
+        }
+    }
+
+    /// The same in no more than a declared length: what is longer is cut.
+    #[must_use]
+    pub fn cut_to(self, declared: SqlType) -> Value {
+        let limit = match declared {
+            SqlType::Char(n) | SqlType::VarChar(Length::N(n)) => usize::from(n),
+            SqlType::NChar(n) | SqlType::NVarChar(Length::N(n)) => 2 * usize::from(n),
+            SqlType::Binary(n) | SqlType::VarBinary(Length::N(n)) => usize::from(n),
+            _ => return self,
+        };
+        match &self {
+            Value::Char(b) if b.len() > limit => Value::Char(Bytes::new(&b[..limit])),
+            Value::NChar(b) if b.len() > limit => Value::NChar(Bytes::new(&b[..limit])),
+            Value::Binary(b) if b.len() > limit => Value::Binary(Bytes::new(&b[..limit])),
+            _ => self,
         }
     }
 

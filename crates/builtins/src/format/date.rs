@@ -65,11 +65,11 @@ fn standard(pattern: &str, t: SqlType, c: &Culture) -> Option<String> {
         "o" | "O" => plain("yyyy-MM-ddTHH:mm:ss.fffffff"),
         "r" | "R" => plain(HTTP),
         "s" => plain("yyyy-MM-ddTHH:mm:ss"),
-        "t" => plain(st),
-        "T" => plain(lt),
         "u" => plain("yyyy-MM-dd HH:mm:ss'Z'"),
         "y" | "Y" => plain(c.year_month),
-        "c" if matches!(t, SqlType::Time(_)) => plain(CONSTANT),
+        "c" | "t" | "T" if matches!(t, SqlType::Time(_)) => plain(CONSTANT_MARK),
+        "t" => plain(st),
+        "T" => plain(lt),
         _ => None,
     }
 }
@@ -144,14 +144,15 @@ fn field(m: Moment, letter: char, n: usize, culture: &Culture, beside_day: bool)
     })
 }
 
-/// How a duration is shown where no pattern says more.
-const CONSTANT: &str = "hh\\:mm\\:ss";
+/// How a duration is shown where no pattern says more; c, t and T are one, since it has no
+/// culture's clock.
+const CONSTANT_MARK: &str = "c";
 
 fn time_span(m: Moment, pattern: &str, culture: &Culture) -> Option<String> {
     let mut out = String::new();
     let mut chars = match pattern {
-        // A duration has no culture's clock: c, t and T are one.
-        other if other == culture.short_time || other == culture.long_time => CONSTANT,
+        CONSTANT_MARK if m.ticks % SECOND_TICKS == 0 => "hh\\:mm\\:ss",
+        CONSTANT_MARK => "hh\\:mm\\:ss\\.fffffff",
         other => other,
     }
     .chars()

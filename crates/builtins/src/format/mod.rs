@@ -69,7 +69,26 @@ fn format_message(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     }
     let template = call.string(args, 0)?;
     let text = print_message(&template, &args[1..]);
-    Ok(text.map_or(Value::Null, |t| Value::nvarchar(&t)))
+    Ok(text.map_or(Value::Null, |t| Value::nvarchar(&shortened(t))))
+}
+
+/// Units of UTF-16 that a message may have.
+const MESSAGE_MAX: usize = 2047;
+
+/// A message that is too long ends in three dots.
+fn shortened(text: String) -> String {
+    if text.encode_utf16().count() <= MESSAGE_MAX {
+        return text;
+    }
+    let mut left = MESSAGE_MAX - 3;
+    let fits = |c: &char| {
+        let room = c.len_utf16() <= left;
+        left = left.saturating_sub(c.len_utf16());
+        room
+    };
+    let mut kept: String = text.chars().take_while(fits).collect();
+    kept.push_str("...");
+    kept
 }
 
 /// RAISERROR's and FORMATMESSAGE's template: `%d %i %u %o %x %X %s %%` with flags, width and

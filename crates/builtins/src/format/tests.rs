@@ -84,6 +84,7 @@ fn dates() {
     let time = |pattern| date::format(m, SqlType::Time(7), pattern, Culture::default());
     assert_eq!(time(r"hh\:mm").as_deref(), Some("13:10"));
     assert_eq!(time("c").as_deref(), Some("13:10:37"));
+    assert_eq!(time("t").as_deref(), Some("13:10:37"));
     assert_eq!(time("hh:mm"), None);
 }
 

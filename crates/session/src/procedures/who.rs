@@ -46,20 +46,29 @@ ORDER BY s.session_id",
 pub(crate) const LOCK: TextProcedure = TextProcedure {
     parameters: "@spid1 int = NULL, @spid2 int = NULL",
     text: "SET NOCOUNT ON;
+DECLARE @places nvarchar(max) = N'';
+SELECT @places = @places + N' UNION ALL SELECT ' + CAST(d.database_id AS nvarchar(10))
+    + N', hobt_id, object_id, index_id FROM ' + QUOTENAME(d.name) + N'.sys.partitions'
+  FROM sys.databases d WHERE HAS_DBACCESS(d.name) = 1 AND d.database_id IN
+    (SELECT resource_database_id FROM sys.dm_tran_locks
+      WHERE resource_type IN ('PAGE', 'KEY', 'RID', 'HOBT'));
+DECLARE @query nvarchar(max) = N'
 SELECT CAST(l.request_session_id AS smallint) AS spid, CAST(l.resource_database_id AS
     smallint) AS dbid,
-  CAST(CASE l.resource_type WHEN 'OBJECT' THEN l.resource_associated_entity_id ELSE
+  CAST(CASE l.resource_type WHEN ''OBJECT'' THEN l.resource_associated_entity_id ELSE
       ISNULL(p.object_id, 0) END AS int) AS ObjId,
   CAST(ISNULL(p.index_id, 0) AS smallint) AS IndId,
-  CAST(CASE l.resource_type WHEN 'DATABASE' THEN 'DB' WHEN 'OBJECT' THEN 'TAB' WHEN 'PAGE'
-      THEN 'PAG' WHEN 'KEY' THEN 'KEY' WHEN 'RID' THEN 'RID'
-    WHEN 'EXTENT' THEN 'EXT' WHEN 'METADATA' THEN 'MD' WHEN 'HOBT' THEN 'HBT' ELSE
+  CAST(CASE l.resource_type WHEN ''DATABASE'' THEN ''DB'' WHEN ''OBJECT'' THEN ''TAB'' WHEN ''PAGE''
+      THEN ''PAG'' WHEN ''KEY'' THEN ''KEY'' WHEN ''RID'' THEN ''RID''
+    WHEN ''EXTENT'' THEN ''EXT'' WHEN ''METADATA'' THEN ''MD'' WHEN ''HOBT'' THEN ''HBT'' ELSE
         LEFT(l.resource_type, 4) END AS nvarchar(4)) AS [Type],
   CAST(l.resource_description AS nvarchar(32)) AS Resource, CAST(l.request_mode AS
       nvarchar(8)) AS Mode, CAST(l.request_status AS nvarchar(5)) AS Status
-FROM sys.dm_tran_locks l LEFT JOIN sys.partitions p ON p.hobt_id =
-    l.resource_associated_entity_id AND l.resource_database_id = DB_ID()
-  AND l.resource_type IN ('PAGE', 'KEY', 'RID', 'HOBT')
+FROM sys.dm_tran_locks l LEFT JOIN (SELECT CAST(NULL AS int), CAST(NULL AS bigint), CAST(NULL AS
+    int), CAST(NULL AS int)' + @places + N') AS p (database_id, hobt_id, object_id, index_id)
+  ON p.hobt_id = l.resource_associated_entity_id AND p.database_id = l.resource_database_id
+  AND l.resource_type IN (''PAGE'', ''KEY'', ''RID'', ''HOBT'')
 WHERE @spid1 IS NULL OR l.request_session_id IN (@spid1, @spid2) ORDER BY spid, dbid, ObjId,
-    IndId",
+    IndId';
+EXEC sp_executesql @query, N'@spid1 int, @spid2 int', @spid1, @spid2",
 };

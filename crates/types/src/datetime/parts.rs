@@ -114,8 +114,7 @@ pub fn date_part(part: DatePart, m: Moment, date_first: u8) -> i32 {
         DatePart::Hour => seconds / 3600,
         DatePart::Minute => seconds / 60 % 60,
         DatePart::Second => seconds % 60,
-        // As printed: a datetime's third of a millisecond rounds.
-        DatePart::Millisecond => ((second_part + 3_334) / 10_000).min(999),
+        DatePart::Millisecond => second_part / 10_000,
         DatePart::Microsecond => second_part / 10,
         DatePart::Nanosecond => second_part * 100,
         DatePart::TzOffset => m.offset as i32,
