@@ -393,6 +393,7 @@ messages! {
     STATISTICS_TIME = 3612, 10, "\n SQL Server Execution Times:\n   CPU time = {0} ms,  elapsed time = {1} ms.";
     STATISTICS_COMPILE = 3613, 10, "SQL Server parse and compile time: \n   CPU time = {0} ms, elapsed time = {1} ms.";
     STATISTICS_IO = 3615, 10, "Table '{0}'. Scan count {1}, logical reads {2}, physical reads {3}, page server reads 0, read-ahead reads {4}, page server read-ahead reads 0, lob logical reads {5}, lob physical reads {6}, lob page server reads 0, lob read-ahead reads {7}, lob page server read-ahead reads 0{8}.";
+    TRIGGER_RAISED = 3616, 16, "An error was raised during trigger execution. The batch has been aborted and the user transaction, if any, has been rolled back.";
     ATTENTION = 3617, 25, "The query has been canceled by the client.";
     STATEMENT_TERMINATED = 3621, 10, "The statement has been terminated.";
     INVALID_FLOAT_OP = 3623, 16, "An invalid floating point operation occurred.";

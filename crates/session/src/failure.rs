@@ -55,11 +55,11 @@ impl std::ops::DerefMut for Failure {
     }
 }
 
-/// Errors that end the batch and its transaction: conversions of values, deadlocks, and what
-/// SNAPSHOT does not allow.
+/// Errors that end the batch and its transaction: conversions of values, deadlocks, what SNAPSHOT
+/// does not allow, triggers that doom it, and the ends that INSERT … EXEC does not allow.
 const BATCH_ABORTING: &[i32] = &[
-    241, 242, 243, 244, 245, 248, 293, 295, 235, 517, 1205, 3930, 3951, 3952, 3954, 3956, 3957,
-    3958, 3960, 3961, 3964, 3966, 8114, 8169, 9803, 596, 217, 3998,
+    241, 242, 243, 244, 245, 248, 293, 295, 235, 517, 1205, 3616, 3915, 3916, 3930, 3951, 3952,
+    3954, 3956, 3957, 3958, 3960, 3961, 3964, 3966, 8114, 8169, 9803, 596, 217, 3998,
 ];
 
 impl From<SqlError> for Failure {

@@ -2,7 +2,7 @@
 //!
 //! Rows are converted to the columns' types as they come and kept until the execution has ended
 //! (`exec::KeptRows`); the INSERT then runs as one statement. All of it is one transaction, which
-//! neither COMMIT nor ROLLBACK within may end (3915, 3916).
+//! neither COMMIT nor ROLLBACK within may end (3915, 3916: both end the batch with all of it).
 
 use crate::activation::Activation;
 use crate::failure::Failure;
@@ -19,7 +19,6 @@ use plan::{ColumnSource, PhysicalPlan, ScalarKind, Statement};
 use std::sync::Arc;
 use types::datetime::DateFormat;
 use types::{Fit, SqlType, Value, check_implicit, coerce_for_column};
-use work::CommitMode;
 
 /// A column that takes values.
 struct Taker {
@@ -37,7 +36,7 @@ impl Session {
         out: &mut Output<'_>,
         scope: DoneScope,
     ) -> Result<(), Failure> {
-        if self.inserts_from.is_some() {
+        if self.inserts {
             return Err(SqlError::new(messages::INSERT_EXEC_NESTED, &[]).into());
         }
         self.ready(act, it.place)?;
@@ -46,16 +45,19 @@ impl Session {
         if own {
             self.begin_user("INSERT EXEC");
         }
-        self.inserts_from = Some(self.state.tran_count);
+        self.inserts = true;
         let result = self.execute_and_insert(it, act, within_try, out);
-        self.inserts_from = None;
-        if own && self.state.tran_count > 0 {
-            match result {
-                Ok(_) => self.commit_work(CommitMode::Full)?,
-                Err(_) => self.roll_back_work()?,
+        self.inserts = false;
+        let outcome = match result {
+            Ok(outcome) if own && self.state.tran_count > 0 => {
+                self.end_statement(true, Ok(outcome), None)?
             }
-        }
-        let outcome = result?;
+            Err(failure) if own => {
+                self.roll_back_work()?;
+                return Err(failure);
+            }
+            other => other?,
+        };
         self.state.error = 0;
         self.state.rows = outcome.rows_affected;
         self.finish_statement(outcome, Command::Insert, false, out, scope);
@@ -100,7 +102,7 @@ impl Session {
         let mut feed = Feed { rows: collector.rows, next: 0, first, values: Vec::new() };
         act.variables.resize(first + takers.len(), Value::Null);
         // Triggers run when the execution is over: what it may not do, they may.
-        self.inserts_from = None;
+        self.inserts = false;
         self.tries += u32::from(within_try);
         let result = self.run_fed(act, it.place, &mut feed, out);
         self.tries -= u32::from(within_try);

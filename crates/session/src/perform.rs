@@ -322,7 +322,7 @@ impl Session {
             return Err(e);
         }
         let ready = act.ready[place].as_ref().expect("made ready by the caller");
-        let changes = ready.plan.writes_shared();
+        let changes = ready.plan.writes_shared() || !ready.plan.header.fires.is_empty();
         if changes && self.state.doomed {
             self.work.locks().release_short(self.work.owner());
             return Err(SqlError::new(messages::XACT_DOOMED_COMMIT, &[]).into());

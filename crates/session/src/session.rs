@@ -19,7 +19,6 @@ use crate::settings::{Settings, Switches};
 use crate::sink::{Done, DoneScope, EnvironmentChange, ResultSink};
 use crate::state::State;
 use crate::transact::Open;
-use crate::trigger::Firing;
 use access::Isolation;
 use base::{DatabaseId, ObjectId, SessionId, SqlError, SqlResult, messages};
 use lock::{Owner, OwnerId, OwnerKind, Timeout};
@@ -52,8 +51,8 @@ pub struct Session {
     pub(crate) api_cursors: ApiCursors,
     /// What the next request brings rows for.
     pub(crate) bulk: Option<Bulk>,
-    /// The transaction count at which an INSERT EXEC began.
-    pub(crate) inserts_from: Option<u32>,
+    /// An INSERT EXEC executes.
+    pub(crate) inserts: bool,
     /// Modules whose columns are being shown, each from within the one before.
     pub(crate) formatted: Vec<(DatabaseId, ObjectId)>,
     /// The columns of a text are asked for: nothing of it runs, SET neither.
@@ -115,7 +114,7 @@ impl Session {
             of_shell: None,
             api_cursors: ApiCursors::default(),
             bulk: None,
-            inserts_from: None,
+            inserts: false,
             formatted: Vec::new(),
             describing: false,
             last: false,
@@ -374,7 +373,8 @@ impl Session {
         }
     }
 
-    /// A bug ended the request: its transaction is rolled back, the connection stays.
+    /// A bug ended the request: its transaction is rolled back and the connection ends, since
+    /// nobody knows what else it has left undone.
     fn after_panic(
         &mut self,
         panic: &(dyn std::any::Any + Send),
@@ -383,20 +383,15 @@ impl Session {
         let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
         let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
         self.host.log(&format!("session {}: a request panicked: {text}", self.state.id()));
-        self.idle.clear();
-        self.functions.get_mut().clear();
-        self.inserts_from = None;
-        self.state.instead.clear();
-        self.state.firing = Firing::default();
-        self.state.caught.clear();
         let undone = catch_unwind(AssertUnwindSafe(|| self.roll_back_all()));
-        let message = messages::WORKER_PANIC;
-        let e = SqlError::new(message, &[&text]);
-        sink.message(&SqlError::raw(e.number(), 16, 1, e.text().to_owned()).at_line(1));
+        if !matches!(undone, Ok(Ok(()))) {
+            self.host.log(&format!("session {}: not all was rolled back", self.state.id()));
+        }
         let mut out = Output::new(sink);
+        out.message(&SqlError::new(messages::WORKER_PANIC, &[&text]).at_line(1));
         self.tell_transaction(&mut out);
         out.finish(Done { error: true, ..plain_done(DoneScope::Statement) });
-        matches!(undone, Ok(Ok(())))
+        false
     }
 
     /// Whatever is open, a statement's change of table variables included.

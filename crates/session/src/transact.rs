@@ -6,6 +6,11 @@
 //!   open → doomed     [an error in a TRY block that ends the transaction]
 //!   doomed → none     [roll_back]
 //! ```
+//!
+//! Points to go back to are numbered as they are taken. Whoever holds one, a savepoint's name or a
+//! statement whose trigger runs, may find that a ROLLBACK to an earlier savepoint has undone all
+//! from before it was taken: then it stands for that savepoint (`Open::undone`). Savepoints behind
+//! a point that was gone back to are gone.
 
 use crate::failure::Failure;
 use crate::session::Session;
@@ -13,6 +18,7 @@ use crate::settings::Switches;
 use crate::sink::EnvironmentChange;
 use crate::temp::TempSnapshot;
 use base::{SqlError, SqlResult, TransactionId, messages};
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use tsql::ast::TransactionVerb;
 use work::{CommitMode, Mark};
@@ -20,6 +26,8 @@ use work::{CommitMode, Mark};
 /// What a rollback goes back to.
 pub(crate) struct RollbackPoint {
     transaction: Option<TransactionId>,
+    /// Points are numbered as they are taken.
+    number: u64,
     pub(crate) mark: Mark,
     temp: TempSnapshot,
     definitions: u64,
@@ -27,7 +35,15 @@ pub(crate) struct RollbackPoint {
 
 struct Savepoint {
     name: String,
-    point: RollbackPoint,
+    point: Arc<RollbackPoint>,
+}
+
+/// Points with these numbers are of what a ROLLBACK to a savepoint has undone.
+struct Undone {
+    behind: u64,
+    last: u64,
+    /// What they stand for.
+    savepoint: Arc<RollbackPoint>,
 }
 
 /// How the last transaction ended.
@@ -42,12 +58,37 @@ enum End {
 pub(crate) struct Open {
     name: String,
     savepoints: Vec<Savepoint>,
+    /// How many points were taken.
+    points: u64,
+    /// In the order of their numbers, none within another.
+    undone: Vec<Undone>,
     temp_before: TempSnapshot,
     /// The host has an overlay of definitions for it.
     pub(crate) definitions: bool,
     /// What the client believes: the descriptor of its transaction, 0 for none.
     told: u64,
     ended: Option<End>,
+}
+
+impl Open {
+    /// The savepoint that a point stands for, where all since before it was undone.
+    fn stands_for(&self, point: &RollbackPoint) -> Option<Arc<RollbackPoint>> {
+        let of = |u: &&Undone| u.behind < point.number && point.number <= u.last;
+        self.undone.iter().find(of).map(|u| Arc::clone(&u.savepoint))
+    }
+
+    /// All behind a point is undone: savepoints that were set there are gone.
+    fn forget_behind(&mut self, number: u64) {
+        self.savepoints.retain(|s| s.point.number <= number);
+        self.undone.retain(|u| u.behind <= number);
+    }
+
+    /// A savepoint was gone back to: whoever holds a point behind it finds the savepoint.
+    fn note_undone(&mut self, savepoint: Arc<RollbackPoint>) {
+        let behind = savepoint.number;
+        self.undone.retain(|u| u.behind < behind);
+        self.undone.push(Undone { behind, last: self.points, savepoint });
+    }
 }
 
 impl Session {
@@ -154,7 +195,9 @@ impl Session {
         self.open.temp_before = TempSnapshot::default();
         self.state.doomed = false;
         if user {
+            self.open.name.clear();
             self.open.savepoints.clear();
+            self.open.undone.clear();
             self.open.ended = Some(end);
             self.state.tran_count = 0;
             if self.state.settings.is_on(Switches::CURSOR_CLOSE_ON_COMMIT) {
@@ -164,13 +207,15 @@ impl Session {
     }
 
     /// Where a rollback of what comes now would go back to.
-    pub(crate) fn rollback_point(&self) -> RollbackPoint {
+    pub(crate) fn rollback_point(&mut self) -> RollbackPoint {
+        self.open.points += 1;
         let definitions = match self.open.definitions {
             true => self.state.host.definitions_mark(self.state.id()),
             false => 0,
         };
         RollbackPoint {
             transaction: self.work.transaction_id(),
+            number: self.open.points,
             mark: self.work.mark(),
             temp: self.state.temp.snapshot(),
             definitions,
@@ -183,6 +228,9 @@ impl Session {
         if self.work.transaction_id() != point.transaction {
             return self.roll_back_work();
         }
+        let earlier = self.open.stands_for(point);
+        let point = earlier.as_deref().unwrap_or(point);
+        self.open.forget_behind(point.number);
         if self.open.definitions {
             self.state.host.definitions_undone(self.state.id(), point.definitions);
         }
@@ -218,13 +266,12 @@ impl Session {
                 }
                 Ok(())
             }
-            TransactionVerb::Commit
-                if self.inserts_from.is_some_and(|n| self.state.tran_count <= n) =>
-            {
-                Err(SqlError::new(messages::COMMIT_IN_INSERT_EXEC, &[]).into())
+            // What would end it: further levels may be left.
+            TransactionVerb::Commit if self.inserts && self.state.tran_count == 1 => {
+                Err(SqlError::new(messages::COMMIT_IN_INSERT_EXEC, &[]).with_state(0).into())
             }
-            TransactionVerb::Rollback if self.inserts_from.is_some() => {
-                Err(SqlError::new(messages::ROLLBACK_IN_INSERT_EXEC, &[]).into())
+            TransactionVerb::Rollback if self.inserts => {
+                Err(SqlError::new(messages::ROLLBACK_IN_INSERT_EXEC, &[]).with_state(0).into())
             }
             TransactionVerb::Commit => Ok(self.commit(delayed)?),
             TransactionVerb::Rollback => Ok(self.roll_back(name)?),
@@ -253,18 +300,18 @@ impl Session {
             return Err(SqlError::new(messages::CANNOT_ROLLBACK_NO_SAVEPOINT, &[]));
         }
         // Names of transactions and savepoints are compared byte by byte, as SQL Server does.
-        let at = self.open.savepoints.iter().rposition(|s| s.name == name);
+        let named = |s: &Savepoint| !name.is_empty() && s.name == name;
+        let at = self.open.savepoints.iter().rposition(named);
         match at {
             Some(_) if self.state.doomed => {
                 Err(SqlError::new(messages::XACT_DOOMED_SAVEPOINT, &[]))
             }
-            Some(at) if !name.is_empty() => {
-                self.open.savepoints.truncate(at + 1);
-                let saved = self.open.savepoints.pop().expect("found above");
-                let result = self.roll_back_to(&saved.point);
-                self.work.note_savepoint(&saved.point.mark);
+            Some(at) => {
                 // The savepoint itself stays and can be gone back to again.
-                self.open.savepoints.push(saved);
+                let point = Arc::clone(&self.open.savepoints[at].point);
+                let result = self.roll_back_to(&point);
+                self.work.note_savepoint(&point.mark);
+                self.open.note_undone(point);
                 result
             }
             _ if name.is_empty() || name == self.open.name => self.roll_back_work(),
@@ -279,7 +326,7 @@ impl Session {
         if self.state.doomed {
             return Err(SqlError::new(messages::XACT_DOOMED_COMMIT, &[]));
         }
-        let point = self.rollback_point();
+        let point = Arc::new(self.rollback_point());
         self.work.note_savepoint(&point.mark);
         self.open.savepoints.push(Savepoint { name: name.to_owned(), point });
         Ok(())

@@ -8,7 +8,10 @@
 //!  1. Captured rows are there while the statement's triggers run, and gone when it ends.
 //!  2. A trigger does not fire itself directly unless RECURSIVE_TRIGGERS is ON; an INSTEAD OF one
 //!     never does.
-//!  3. When a trigger ends the transaction, the statement's batch ends: 3609.
+//!  3. When a trigger ends the transaction, the statement's batch ends: 3609. When it dooms it and
+//!     goes on, having caught the error, no further one fires, and batch and transaction end: 3616.
+//!  4. What a trigger begins within the statement's own transaction, and does not end, lasts on as
+//!     the user's.
 
 use crate::activation::Activation;
 use crate::configuration::Setting;
@@ -59,7 +62,10 @@ impl Session {
         };
         self.drop_captures(act);
         match fired {
-            Ok(outcome) if self.work.is_active() => self.end_statement(own, Ok(outcome), None),
+            Ok(outcome) if self.work.is_active() => {
+                let own = own && !self.outlasts_statement();
+                self.end_statement(own, Ok(outcome), None)
+            }
             Ok(_) => {
                 let mut failure =
                     Failure::from(SqlError::new(messages::TRANSACTION_ENDED_IN_TRIGGER, &[]));
@@ -81,6 +87,17 @@ impl Session {
                 Err(failure)
             }
         }
+    }
+
+    /// Whether a trigger has begun a transaction within the statement's own that is still open.
+    fn outlasts_statement(&mut self) -> bool {
+        if self.state.tran_count < 2 {
+            return false;
+        }
+        self.state.tran_count -= 1;
+        self.work.adopt();
+        self.note_transaction();
+        true
     }
 
     /// The change itself, with its rows captured.
@@ -135,6 +152,10 @@ impl Session {
                 self.state.rows = outcome.rows_affected;
                 self.state.error = 0;
                 self.fire(act, fired, &module, out)?;
+                // Invariant 3.
+                if self.state.doomed {
+                    return Err(SqlError::new(messages::TRIGGER_RAISED, &[]).into());
+                }
                 if !self.work.is_active() {
                     return Ok(outcome);
                 }

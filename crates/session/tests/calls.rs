@@ -178,6 +178,24 @@ fn a_killed_session_is_closed() {
     assert_eq!(host.sessions().len(), 1);
 }
 
+/// A bug ends its connection, whose transaction is rolled back; others go on.
+#[test]
+fn a_panic_ends_its_connection_and_its_transaction() {
+    let host = Fake::new();
+    let mut s = session(&host);
+    batch(&mut s, "begin tran; create table undone (id int)");
+    let mut transcript = Transcript::default();
+    let goes_on = s.run(Request::Batch("checkpoint; print 'not here'".to_owned()), &mut transcript);
+    assert!(!goes_on && transcript.ended, "{}", transcript.text);
+    let wanted = "Msg 3624, Level 20, State 1, Line 1: A system assertion check has failed. Check \
+        the Ghostlight error log for details: a planted bug.\ntransaction rolled back\n";
+    assert!(transcript.text.starts_with(wanted), "{}", transcript.text);
+    let mut other = session(&host);
+    assert!(batch(&mut other, "select * from undone").contains("Msg 208"));
+    drop(s);
+    assert_eq!(batch(&mut other, "print @@trancount"), "0\n");
+}
+
 /// A reset leaves nothing of what the last user of a pooled connection did.
 #[test]
 fn a_reset_session_is_like_new() {

@@ -41,6 +41,10 @@ pub enum WorkError {
     Log(WalError),
     /// A record could not be undone: the database is damaged.
     Undo(UndoError),
+    /// There is no transaction to commit.
+    NotOpen,
+    /// The transaction can only be rolled back: it is open as before.
+    Doomed,
 }
 
 impl WorkError {
@@ -51,6 +55,8 @@ impl WorkError {
             WorkError::Undo(UndoError::Buffer(e)) => e.into(),
             WorkError::Undo(UndoError::Stopped) => os::wait::Cancelled::Shutdown.into(),
             WorkError::Undo(e) => SqlError::new(messages::INTERNAL, &[&e]),
+            WorkError::NotOpen => SqlError::new(messages::COMMIT_NO_BEGIN, &[]),
+            WorkError::Doomed => SqlError::new(messages::XACT_DOOMED_COMMIT, &[]),
         }
     }
 }
@@ -108,16 +114,13 @@ impl Work {
     ///
     /// # Errors
     /// As [`Work::commit`].
-    ///
-    /// # Panics
-    /// As [`Work::commit`].
     pub fn commit_or_owe(&mut self, mode: CommitMode) -> Result<bool, WorkError> {
         let early = self.engine.transactions.mutations.has(Mutation::EarlyStamp);
         let logged = self.parts.iter().filter(|p| p.has_logged()).count();
         if early || logged != 1 || !self.ghosts.is_empty() || !self.after.is_empty() {
             return self.commit(mode).map(|()| false);
         }
-        self.may_commit();
+        self.may_commit()?;
         let mut owing = None;
         self.append_commits(mode, |_, part, lsn| owing = Some(Owing { part, lsn }));
         self.owing = owing;
@@ -145,22 +148,26 @@ impl Work {
         Some(flushed_ns)
     }
 
-    fn may_commit(&self) {
-        assert!(self.is_active() && !self.is_doomed(), "what is committed is open and sound");
+    /// Whether there is something to commit: what a session runs may have ended or doomed it.
+    fn may_commit(&self) -> Result<(), WorkError> {
+        if !self.is_active() {
+            return Err(WorkError::NotOpen);
+        }
+        if self.is_doomed() {
+            return Err(WorkError::Doomed);
+        }
         assert!(!self.owner.is_rolling_back(), "what is undone is not committed");
         assert!(self.owing.is_none(), "a commit that is owed is settled first");
+        Ok(())
     }
 
     /// Commits the open transaction.
     ///
     /// # Errors
     /// None that leaves it half done: when log is missing for the commit record, the transaction
-    /// is open as before.
-    ///
-    /// # Panics
-    /// Without a transaction, or with a doomed one.
+    /// is open as before; so is one that is doomed.
     pub fn commit(&mut self, mode: CommitMode) -> Result<(), WorkError> {
-        self.may_commit();
+        self.may_commit()?;
         if self.engine.transactions.mutations.has(Mutation::EarlyStamp) {
             self.stamp();
         }
