@@ -351,6 +351,7 @@ impl Session {
             let args: [&dyn Display; 2] = [&fetch.name(), &"forward only"];
             return Err(SqlError::new(messages::FETCH_FORWARD_ONLY, &args).into());
         }
+        self.begin_if_implicit();
         let entry = cursor.lock().program();
         let mut act = self.idle.take(&entry);
         let walked = self.walk(&cursor, window, fetch, wanted, &mut act);

@@ -345,6 +345,7 @@ impl Session {
         self.state.rows = 0;
         match step {
             CursorStep::Declare(declared) => {
+                self.begin_if_implicit();
                 let kind = self.declare_cursor(declared, act)?;
                 if declared.warns && kind != declared.kind {
                     out.message(&SqlError::new(messages::CURSOR_CONVERTED, &[]));
@@ -356,10 +357,12 @@ impl Session {
             }
             CursorStep::Open(name) => {
                 let cursor = self.state.cursors.find(name, level)?;
+                self.begin_if_implicit();
                 self.open_cursor(&cursor, act)?;
             }
             CursorStep::Fetch { from, direction, into } => {
                 let cursor = self.state.cursors.find(from, level)?;
+                self.begin_if_implicit();
                 self.fetch(&cursor, direction, into, act, out, scope)?;
             }
             CursorStep::Change { cursor, place, columns } => {

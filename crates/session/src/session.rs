@@ -279,7 +279,7 @@ impl Session {
         let (verb, name, next) = match request {
             TransactionRequest::Begin { name, isolation } => {
                 self.isolate(isolation);
-                (TransactionVerb::Begin, name, None)
+                return self.begin_for_client(&name);
             }
             TransactionRequest::Commit { name, next } => (TransactionVerb::Commit, name, next),
             TransactionRequest::Rollback { name, next } => (TransactionVerb::Rollback, name, next),
@@ -289,9 +289,21 @@ impl Session {
         self.transaction(verb, &name, None)?;
         if let Some((isolation, name)) = next {
             self.isolate(isolation);
-            self.transaction(TransactionVerb::Begin, &name, None)?;
+            self.begin_for_client(&name)?;
         }
         Ok(())
+    }
+
+    /// A transaction that a client begins it ends by one request: it is one, whatever
+    /// IMPLICIT_TRANSACTIONS says.
+    fn begin_for_client(&mut self, name: &str) -> Result<(), Failure> {
+        match self.state.tran_count {
+            0 => {
+                self.begin_user(name);
+                Ok(())
+            }
+            _ => self.transaction(TransactionVerb::Begin, name, None),
+        }
     }
 
     fn isolate(&mut self, isolation: TransactionIsolation) {
@@ -547,8 +559,10 @@ impl Session {
         out: &mut Output<'_>,
     ) -> Result<(), Failure> {
         let now = self.state.tran_count;
+        // What IMPLICIT_TRANSACTIONS begins is the client's to end.
+        let begun = before == 0 && now == 1 && self.open.implicit;
         // What a trigger does to the transaction its statement tells: 3609.
-        if before == now || self.state.doomed || act.program.value.is_trigger() {
+        if before == now || begun || self.state.doomed || act.program.value.is_trigger() {
             return Ok(());
         }
         let e = SqlError::new(messages::TRANSACTION_COUNT_MISMATCH, &[&before, &now]).with_state(2);

@@ -62,6 +62,8 @@ pub(crate) struct Open {
     points: u64,
     /// In the order of their numbers, none within another.
     undone: Vec<Undone>,
+    /// SET IMPLICIT_TRANSACTIONS began it.
+    pub(crate) implicit: bool,
     temp_before: TempSnapshot,
     /// The host has an overlay of definitions for it.
     pub(crate) definitions: bool,
@@ -100,6 +102,7 @@ impl Session {
         self.open.name.clear();
         self.open.name.push_str(name);
         self.open.temp_before = self.state.temp.snapshot();
+        self.open.implicit = false;
         self.state.tran_count = 1;
         self.note_transaction();
     }
@@ -119,6 +122,7 @@ impl Session {
         if self.state.tran_count == 0 && self.state.settings.is_on(Switches::IMPLICIT_TRANSACTIONS)
         {
             self.begin_user("implicit_transaction");
+            self.open.implicit = true;
         }
     }
 
@@ -198,6 +202,7 @@ impl Session {
             self.open.name.clear();
             self.open.savepoints.clear();
             self.open.undone.clear();
+            self.open.implicit = false;
             self.open.ended = Some(end);
             self.state.tran_count = 0;
             if self.state.settings.is_on(Switches::CURSOR_CLOSE_ON_COMMIT) {
@@ -257,13 +262,7 @@ impl Session {
     ) -> Result<(), Failure> {
         match verb {
             TransactionVerb::Begin | TransactionVerb::BeginDistributed => {
-                match self.state.tran_count {
-                    0 => self.begin_user(name),
-                    _ => {
-                        self.state.tran_count += 1;
-                        self.note_transaction();
-                    }
-                }
+                self.begin(name);
                 Ok(())
             }
             // What would end it: further levels may be left.
@@ -277,6 +276,20 @@ impl Session {
             TransactionVerb::Rollback => Ok(self.roll_back(name)?),
             TransactionVerb::Save => Ok(self.save(name)?),
         }
+    }
+
+    /// BEGIN TRANSACTION. Under IMPLICIT_TRANSACTIONS it is the second of the one that it begins.
+    fn begin(&mut self, name: &str) {
+        let implicit = self.state.settings.is_on(Switches::IMPLICIT_TRANSACTIONS);
+        if self.state.tran_count == 0 {
+            self.begin_user(name);
+            self.open.implicit = implicit;
+            if !implicit {
+                return;
+            }
+        }
+        self.state.tran_count += 1;
+        self.note_transaction();
     }
 
     fn commit(&mut self, delayed: Option<bool>) -> SqlResult<()> {
