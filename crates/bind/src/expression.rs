@@ -2,6 +2,7 @@
 
 use crate::binder::Binder;
 use crate::collation::{settled, under_collate};
+use crate::convert::is_untyped_null;
 use crate::next_value::{DrawRule, is_conditional};
 use crate::scope::Clause;
 use crate::undeclared::{takes_any_type, untyped};
