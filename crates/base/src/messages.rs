@@ -415,6 +415,7 @@ messages! {
     INDEX_DISABLED_WITH_CLUSTERED = 3750, 10, "Warning: Index '{0}' on table '{1}' was disabled as a result of disabling the clustered index on the table.";
     COMMIT_NO_BEGIN = 3902, 16, "The COMMIT TRANSACTION request has no corresponding BEGIN TRANSACTION.";
     CANNOT_ROLLBACK_NO_SAVEPOINT = 3903, 16, "The ROLLBACK TRANSACTION request has no corresponding BEGIN TRANSACTION.";
+    DATABASE_READ_ONLY = 3906, 16, "Failed to update database \"{0}\" because the database is read-only.";
     EMERGENCY = 3908, 16, "Could not run BEGIN TRANSACTION in database '{0}' because the database is in emergency mode or is damaged and must be restarted.";
     ROLLBACK_IN_INSERT_EXEC = 3915, 16, "Cannot use the ROLLBACK statement within an INSERT-EXEC statement.";
     COMMIT_IN_INSERT_EXEC = 3916, 16, "Cannot use the COMMIT statement within an INSERT-EXEC statement unless BEGIN TRANSACTION is used first.";
@@ -515,6 +516,8 @@ messages! {
     LOG_FILE_TOO_LARGE = 5150, 16, "The size of a single log file must not be greater than 2 TB.";
     GROWTH_ABOVE_MAXSIZE = 5169, 16, "FILEGROWTH cannot be greater than MAXSIZE for file '{0}'.";
     FILE_EXISTS = 5170, 16, "Cannot create file '{0}' because it already exists. Change the file path or the file name, and retry the operation.";
+    FILE_HEADER_INVALID = 5172, 16, "The header for file '{0}' is not a valid database file header. The {1} property is incorrect.";
+    FILES_DO_NOT_MATCH = 5173, 16, "One or more files do not match the primary file of the database. If this is an existing database, the file '{0}' may be corrupted and should be restored from a backup.";
     FILE_TOO_SMALL = 5174, 16, "Each file size must be greater than or equal to 512 KB.";
     MUTATOR_OF_NULL = 5302, 16, "Mutator '{0}' on '{1}' cannot be called on a null value.";
     WINDOW_INTEGER_ORDER = 5308, 15, "Windowed functions, aggregates and NEXT VALUE FOR functions do not support integer indices as ORDER BY clause expressions.";

@@ -197,7 +197,7 @@ impl Opened {
             space,
             hobts,
             survives,
-            emergency: false,
+            sealed: None,
         })
     }
 }

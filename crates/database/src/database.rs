@@ -15,7 +15,7 @@ use os::wait::Waiter;
 use space::Space;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use wal::Log;
+use wal::{Log, Seal};
 use work::{Engine, Home, Work};
 
 /// What databases of an instance share.
@@ -63,8 +63,8 @@ pub struct Database {
     /// Losers that are undone while it is in use.
     pub(crate) put_off: Mutex<Vec<PutOffWork>>,
     pub(crate) survives: bool,
-    /// It is read, never written (`emergency.rs`).
-    pub(crate) emergency: bool,
+    /// Why it is read, and never written, if that is so (`emergency.rs`).
+    pub(crate) sealed: Option<Seal>,
     pub(crate) stopping: Arc<Waiter>,
 }
 

@@ -1,5 +1,5 @@
 //! Opening a database for emergencies: what can still be read of one whose log or files are
-//! damaged, to look at and to copy.
+//! damaged, to look at and to copy; and, as sealed as that, one that is READ_ONLY.
 //!
 //! ```text
 //!   files ─ overlay ─ redo as far as the log goes ─ undo, where redo met no damage ─ sealed log
@@ -12,12 +12,13 @@
 
 use crate::boot;
 use crate::create::Sizing;
-use crate::database::{Database, Environment, Files};
+use crate::database::{Database, Environment};
 use crate::losers::undo_alone;
-use crate::open::{OpenError, Opened, RecoveryReport, wish_versions};
+use crate::named::Files;
+use crate::open::{Judged, OpenError, Opened, RecoveryReport, wish_versions};
 use crate::overlay::Overlay;
 use crate::redo_table::redo_table;
-use base::{DatabaseId, FileId};
+use base::{DatabaseId, FileId, SqlError, messages};
 use buffer::{Pages, PagesOptions, restore_torn_pages};
 use os::clock::monotonic_ns;
 use os::disk::{File, OpenHow};
@@ -26,7 +27,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use txn::Begin;
-use wal::{FoundLog, Log, LogOptions, kinds};
+use wal::{FoundLog, Log, LogOptions, Seal, kinds};
 
 /// What stands behind the names of the files that are written instead.
 const PLACE: &str = "emergency";
@@ -43,14 +44,49 @@ impl Database {
         files: &Files,
         sizing: &Sizing,
     ) -> Result<(Arc<Database>, RecoveryReport), OpenError> {
+        Self::open_sealed(env, id, name, files, sizing, Seal::Emergency)
+    }
+
+    /// Opens a database that is READ_ONLY: nothing of its files is written, and a log that does not
+    /// go with them is an error as ever. What is to be recovered is, in memory.
+    ///
+    /// # Errors
+    /// As of [`Database::open`].
+    pub fn open_read_only(
+        env: &Environment,
+        id: DatabaseId,
+        name: &str,
+        files: &Files,
+        sizing: &Sizing,
+    ) -> Result<(Arc<Database>, RecoveryReport), OpenError> {
+        drop(Judged::of(env, name, files)?);
+        let opened = Self::open_sealed(env, id, name, files, sizing, Seal::ReadOnly)?;
+        match opened.1.redone.skipped {
+            0 => Ok(opened),
+            _ => {
+                // Nothing was written that a close would have to bring home.
+                let _ = opened.0.close(Vec::new());
+                Err(SqlError::new(messages::LOG_CORRUPT, &[&name]).into())
+            }
+        }
+    }
+
+    fn open_sealed(
+        env: &Environment,
+        id: DatabaseId,
+        name: &str,
+        files: &Files,
+        sizing: &Sizing,
+        seal: Seal,
+    ) -> Result<(Arc<Database>, RecoveryReport), OpenError> {
         let began = monotonic_ns();
         let mut report = RecoveryReport::default();
         let data = over(env, &files.data).map_err(|e| OpenError::file(name, &files.data, &e))?;
         let all = BTreeMap::from([(1, Arc::clone(&data))]);
         // What cannot be repaired is read as it is.
         report.torn_pages = restore_torn_pages(id, &all).map_or(0, |pages| pages.len());
-        let facts = read_file_facts(&*data, FileId(1))
-            .map_err(|e| OpenError::file(name, &files.data, &e))?;
+        let facts =
+            read_file_facts(&*data, FileId(1)).map_err(|_| OpenError::header(name, &files.data))?;
         let found = salvaged(env, &files.log, facts.family);
         let log = match found {
             Some(found) => {
@@ -68,18 +104,19 @@ impl Database {
             PagesOptions { database: id, durable: false },
         );
         pages.attach(FileId(1), &files.data.to_string_lossy(), data);
-        let read = Self::read_what_is_there(env, id, name, files, sizing, &pages, &mut report);
+        let read =
+            Self::read_what_is_there((env, seal), id, name, files, sizing, &pages, &mut report);
         if read.is_err() {
             pages.close();
         }
-        log.seal();
+        log.seal(seal);
         let database = read?;
         report.total_ns = monotonic_ns().saturating_sub(began);
         Ok((database, report))
     }
 
     fn read_what_is_there(
-        env: &Environment,
+        (env, seal): (&Environment, Seal),
         id: DatabaseId,
         name: &str,
         files: &Files,
@@ -107,14 +144,15 @@ impl Database {
             // Where it fails, changes that were not committed are seen: better than nothing.
             report.undone = undo_alone(&opened.home, &report.redone.losers).unwrap_or(0);
         }
-        let database = Opened { emergency: true, ..opened }.load()?;
+        let database = Opened { sealed: Some(seal), ..opened }.load()?;
+        database.restore_own_files();
         wish_versions(&env.engine, &database.home, &database.options.read());
         Ok(database)
     }
 
     /// Whether it was opened for emergencies: it is read, never written.
     pub fn is_emergency(&self) -> bool {
-        self.emergency
+        self.sealed == Some(Seal::Emergency)
     }
 }
 

@@ -4,7 +4,7 @@ use crate::clean;
 use crate::database::Database;
 use crate::open::durability;
 use crate::pace::Pace;
-use base::{SqlError, SqlResult, messages};
+use base::SqlResult;
 use catalog::{Changes, DatabaseOption};
 use os::clock::monotonic_ns;
 use os::task::JoinHandle;
@@ -12,6 +12,7 @@ use os::wait::{Cancelled, WaitKind, Wake};
 use recovery::Checkpointed;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use wal::WalError;
 use work::{CommitMode, Work};
 
 /// A delayed commit is on disk at the latest after this long.
@@ -26,10 +27,10 @@ impl Database {
     /// Takes a checkpoint; `clean` when the database is being closed.
     ///
     /// # Errors
-    /// The disk's; 3908 where it is open for emergencies.
+    /// The disk's; 3908 or 3906 where it is open to be read.
     pub fn checkpoint(&self, clean: bool) -> SqlResult<Checkpointed> {
-        if self.emergency {
-            return Err(SqlError::new(messages::EMERGENCY, &[&self.home.name()]));
+        if let Some(seal) = self.sealed {
+            return Err(WalError::Sealed(seal).into_sql(&self.home.name()));
         }
         let _one = self.checkpointing.lock();
         let home = Arc::clone(&self.home);
@@ -44,9 +45,9 @@ impl Database {
     }
 
     /// Starts the log writer and the checkpointer; they end when the database is closed.
-    /// One that is open for emergencies has none.
+    /// One that is open to be read has none.
     pub fn start_workers(self: &Arc<Self>) -> Vec<JoinHandle<()>> {
-        if self.emergency {
+        if self.sealed.is_some() {
             return Vec::new();
         }
         let name = self.home.name();
@@ -154,7 +155,7 @@ impl Database {
             // A worker that panicked has said so; closing goes on.
             let _ = task.join();
         }
-        if self.emergency {
+        if self.sealed.is_some() {
             self.pages.close();
             return Ok(());
         }

@@ -34,7 +34,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use txn::Begin;
 use types::Collation;
-use wal::{FoundLog, LogOptions, WalError, kinds};
+use wal::{FoundLog, LogOptions, Seal, WalError, kinds};
 use work::{
     DelayedDurability, Engine, Home, STATEMENT_VERSIONS, SnapshotState, TRANSACTION_VERSIONS,
 };
@@ -71,7 +71,7 @@ pub(crate) struct Opened {
     pub(crate) space: Arc<Space>,
     pub(crate) hobts: Arc<OpenHobts>,
     pub(crate) survives: bool,
-    pub(crate) emergency: bool,
+    pub(crate) sealed: Option<Seal>,
 }
 
 /// Why a database was not opened.
@@ -94,8 +94,20 @@ pub enum OpenError {
 impl OpenError {
     /// A file that cannot be used.
     pub(crate) fn file(name: &str, path: &Path, e: &dyn std::fmt::Display) -> OpenError {
-        let why = format!("{name}' (file '{}': {e}), '", path.display());
-        OpenError::Pending(SqlError::new(messages::DATABASE_INACCESSIBLE, &[&why]))
+        let why = SqlError::new(messages::FILE_NOT_OPENED, &[&path.display(), &e]);
+        OpenError::pending(name, why.with_state(101))
+    }
+
+    /// A data file whose first page is damaged, or that is none.
+    pub(crate) fn header(name: &str, path: &Path) -> OpenError {
+        let property = "PageAudit";
+        let why = SqlError::new(messages::FILE_HEADER_INVALID, &[&path.display(), &property]);
+        OpenError::pending(name, why)
+    }
+
+    fn pending(name: &str, why: SqlError) -> OpenError {
+        let refused = SqlError::new(messages::DATABASE_INACCESSIBLE, &[&name]).with_state(2);
+        OpenError::Pending(refused.after(why))
     }
 
     /// What is wrong with a log.
@@ -155,13 +167,13 @@ impl From<OpenError> for SqlError {
 }
 
 /// The files of a database, judged before anything is written.
-struct Judged {
+pub(crate) struct Judged {
     data: Arc<dyn File>,
     found: FoundLog,
 }
 
 impl Judged {
-    fn of(env: &Environment, name: &str, files: &Files) -> Result<Judged, OpenError> {
+    pub(crate) fn of(env: &Environment, name: &str, files: &Files) -> Result<Judged, OpenError> {
         let open = |path: &Path, direct| {
             let opened = env.disk.open(path, OpenHow { create: false, direct });
             opened.map_err(|e| OpenError::file(name, path, &e))
@@ -187,7 +199,10 @@ fn belongs(
 ) -> Result<(), OpenError> {
     match found.family() == *family {
         true => Ok(()),
-        false => Err(OpenError::file(name, &files.log, &"it is the log of another database")),
+        false => {
+            let why = SqlError::new(messages::FILES_DO_NOT_MATCH, &[&files.log.display()]);
+            Err(OpenError::pending(name, why))
+        }
     }
 }
 
@@ -209,8 +224,8 @@ impl Database {
         let all = BTreeMap::from([(1, Arc::clone(&data))]);
         report.torn_pages = restore_torn_pages(id, &all).map_err(OpenError::page)?.len();
         report.restore_ns = monotonic_ns() - began;
-        let facts = read_file_facts(&*data, FileId(1))
-            .map_err(|e| OpenError::file(name, &files.data, &e))?;
+        let facts =
+            read_file_facts(&*data, FileId(1)).map_err(|_| OpenError::header(name, &files.data))?;
         belongs(name, files, &facts.family, &found)?;
         let options = LogOptions { durable: true, ..sizing.log };
         let log = found.open(options).map_err(|e| OpenError::of_log(name, &files.log, e))?;
@@ -252,12 +267,13 @@ impl Database {
         if !sound {
             return Err(SqlError::new(messages::LOG_CORRUPT, &[&name]).into());
         }
+        let tables = boot::read_tables(pages).map_err(OpenError::page)?;
         // Nothing that was read speaks against the log: from here on it is written.
         log.go_on().map_err(|e| e.into_sql(name))?;
         let opened = Opened::wire(env, id, name, files, Arc::clone(pages), sizing, true)?;
         opened.expect_versions(boot::read_xsn(pages).map_err(OpenError::page)?);
         ghosts.hand_to(&opened.home);
-        opened.hobts.enter_system(&boot::read_tables(pages).map_err(OpenError::page)?);
+        opened.hobts.enter_system(&tables);
         let parted = deeds.part(&log, &report.redone.losers);
         let (rows, others) = parted.map_err(|e| e.into_sql(name))?;
         let from = monotonic_ns();
@@ -313,7 +329,7 @@ impl Opened {
             recovered: AtomicBool::new(false),
             put_off: Mutex::default(),
             survives: self.survives,
-            emergency: self.emergency,
+            sealed: self.sealed,
             stopping: Arc::new(Waiter::new()),
         });
         database.drops.enter(&loaded.dropped);

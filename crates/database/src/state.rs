@@ -34,11 +34,6 @@ impl DatabaseState {
 }
 
 impl Database {
-    /// SHIM
-    pub fn is_emergency(&self) -> bool {
-        false
-    }
-
     /// The state of an open database.
     pub fn state(&self) -> DatabaseState {
         match self.is_emergency() {

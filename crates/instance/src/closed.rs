@@ -69,7 +69,10 @@ pub(crate) fn say_closed(
             let failed = SqlError::new(messages::RECOVERY_FAILED, &[&name, &id]).with_state(2);
             log.error("spid5s", &failed);
         }
-        _ => log.error("spid5s", &refusal(state, name)),
+        _ if why.number() != messages::DATABASE_INACCESSIBLE.number => {
+            log.error("spid5s", &refusal(state, name));
+        }
+        _ => {}
     }
     log.line("spid5s", &format!("Database '{name}' is {}. Its files are untouched.", state.name()));
 }

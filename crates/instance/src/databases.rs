@@ -230,6 +230,8 @@ impl Instance {
 
     pub(crate) fn checkpoint_database(&self, database: DatabaseId) -> SqlResult<()> {
         match self.database(database) {
+            // There is nothing that it could bring home.
+            Some(d) if d.options().read_only => Ok(()),
             Some(d) => d.checkpoint(false).map(|_| ()),
             None => Err(SqlError::new(messages::DATABASE_NOT_FOUND, &[&database])),
         }

@@ -13,7 +13,9 @@ use crate::start::{
     MASTER, MSDB, OpenDatabases, SYSTEM, TEMPDB, at_work, first_options, make, say_recovered,
 };
 use base::{DatabaseId, SqlError, SqlResult, messages};
-use database::{Database, DatabaseState, Environment, Files, identity_of, is_left_of_us};
+use database::{
+    Database, DatabaseState, Environment, Files, OpenError, identity_of, is_left_of_us,
+};
 use os::disk::Disk;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -87,9 +89,8 @@ impl Opening<'_> {
     fn needed(&self, id: DatabaseId, entry: &Entry) -> SqlResult<Open> {
         let files = Files::named(self.dir, &entry.stem);
         self.open(id, entry, &files).map_err(|(_, why)| {
-            let name = &entry.name;
-            let needed = SqlError::new(messages::SYSTEM_DATABASE_NEEDED, &[name, &why.text()]);
-            needed.after(why)
+            let (name, first) = (&entry.name, why.clone().explanation());
+            SqlError::new(messages::SYSTEM_DATABASE_NEEDED, &[name, &first.text()]).after(why)
         })
     }
 
@@ -113,18 +114,28 @@ impl Opening<'_> {
         files: &Files,
     ) -> Result<Open, (DatabaseState, SqlError)> {
         let (env, sizing) = (self.env, &self.options.sizing);
-        let opened = Database::open(env, id, &entry.name, files, sizing);
-        let (database, report) = opened.map_err(|e| (state_of(&e), e))?;
+        let open = match (entry.standing, entry.read_only) {
+            (Standing::Emergency, _) => Database::open_emergency,
+            (_, true) => Database::open_read_only,
+            (_, false) => Database::open,
+        };
+        let (database, report) = open(env, id, &entry.name, files, sizing).map_err(failure)?;
         say_recovered(&entry.name, &report, self.log);
         Ok(at_work(database, self.log))
     }
 }
 
-/// What a database is that could not be opened.
-fn state_of(e: &SqlError) -> DatabaseState {
-    match e.number() == messages::DATABASE_INACCESSIBLE.number {
-        true => DatabaseState::RecoveryPending,
-        false => DatabaseState::Suspect,
+/// The state of a database that could not be opened, and why.
+fn failure(e: OpenError) -> (DatabaseState, SqlError) {
+    match e {
+        OpenError::Pending(error) => (DatabaseState::RecoveryPending, error),
+        OpenError::Suspect { error, why, .. } if why == error.text() => {
+            (DatabaseState::Suspect, error)
+        }
+        OpenError::Suspect { error, why, .. } => {
+            let told = SqlError::raw(error.number(), 10, error.state(), why);
+            (DatabaseState::Suspect, error.after(told))
+        }
     }
 }
 

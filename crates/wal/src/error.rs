@@ -3,6 +3,16 @@
 use crate::ReuseWait;
 use base::{Lsn, SqlError, messages};
 
+/// Why a log is not written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Seal {
+    /// The database is open for emergencies.
+    Emergency = 1,
+    /// READ_ONLY
+    ReadOnly = 2,
+}
+
 /// Why the log could not do what was asked.
 #[derive(Debug)]
 pub enum WalError {
@@ -26,8 +36,8 @@ pub enum WalError {
         /// The least that was durable.
         durable: Lsn,
     },
-    /// The database is open for emergencies: nothing is logged.
-    Sealed,
+    /// Nothing is logged.
+    Sealed(Seal),
 }
 
 impl WalError {
@@ -52,7 +62,10 @@ impl WalError {
             | WalError::NotALog(_)
             | WalError::Unsound(_)
             | WalError::Damaged { .. } => SqlError::new(messages::LOG_CORRUPT, &[&database]),
-            WalError::Sealed => SqlError::new(messages::EMERGENCY, &[&database]),
+            WalError::Sealed(Seal::Emergency) => SqlError::new(messages::EMERGENCY, &[&database]),
+            WalError::Sealed(Seal::ReadOnly) => {
+                SqlError::new(messages::DATABASE_READ_ONLY, &[&database]).with_state(2)
+            }
             WalError::Missing(lsn) => SqlError::new(messages::LOG_FILE_MISSING, &[&lsn, &database]),
         }
     }
@@ -68,7 +81,7 @@ impl std::fmt::Display for WalError {
             WalError::Damaged { at, durable } => {
                 write!(f, "the log is damaged at LSN {at}: it was durable up to LSN {durable}")
             }
-            WalError::Sealed => write!(f, "the log is not written: the database is in emergency"),
+            WalError::Sealed(seal) => write!(f, "the log is not written: {seal:?}"),
             WalError::Missing(lsn) => write!(f, "log record {lsn} is missing or damaged"),
         }
     }

@@ -31,7 +31,7 @@ mod vlf;
 
 pub use checkpoint_records::{CheckpointEnd, checkpoint_began};
 pub use counters::LogActivity;
-pub use error::WalError;
+pub use error::{Seal, WalError};
 pub use file_header::CheckpointPointer;
 pub use found::FoundLog;
 pub use group::{Group, GroupOverflow, TransactionChain};

@@ -12,7 +12,7 @@ use crate::record::kinds;
 use crate::relief::LogRelief;
 use crate::space::{new_vlfs, write_vlfs};
 use crate::vlf::{FILE_HEADER_BYTES, VlfState, VlfStatus};
-use crate::{CheckpointPointer, Group, ReuseWait, TransactionChain, WalError, file_header};
+use crate::{CheckpointPointer, Group, ReuseWait, Seal, TransactionChain, WalError, file_header};
 use base::Lsn;
 use base::limits::LOG_SECTOR_BYTES;
 use os::disk::File;
@@ -20,7 +20,7 @@ use os::latch::LatchClass;
 use os::sync::{Mutex, Padded};
 use os::wait::{Waiter, Wake};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
 /// The largest log: 2 TB.
 pub const LOG_BYTES_MAX: u64 = 2 << 40;
@@ -109,7 +109,7 @@ pub struct Log {
     pub(crate) mutations: Mutations,
     /// Until it goes on: headers of VLFs that were entered by what is lost.
     pub(crate) lost: Mutex<Option<Vec<VlfState>>>,
-    pub(crate) sealed: AtomicBool,
+    sealed: AtomicU8,
     /// Where the last block ends that is on disk.
     pub(crate) durable_end: AtomicU64,
     /// What the file's header was told of that.
@@ -216,10 +216,16 @@ impl Log {
         Ok(())
     }
 
-    /// Logs nothing any more: whoever asks for log is refused. For a database that is open for
-    /// emergencies.
-    pub fn seal(&self) {
-        self.sealed.store(true, Relaxed);
+    /// Logs nothing any more: whoever asks for log is refused. For a database that is open to be
+    /// read.
+    pub fn seal(&self, why: Seal) {
+        self.sealed.store(why as u8, Relaxed);
+    }
+
+    /// Why nothing is logged, if that is so.
+    pub(crate) fn sealed(&self) -> Option<Seal> {
+        let sealed = self.sealed.load(Relaxed);
+        [Seal::Emergency, Seal::ReadOnly].into_iter().find(|seal| *seal as u8 == sealed)
     }
 
     fn start(
@@ -254,7 +260,7 @@ impl Log {
             pointer: Mutex::new(pointer),
             mutations: Mutations::default(),
             lost: Mutex::default(),
-            sealed: AtomicBool::new(false),
+            sealed: AtomicU8::new(0),
             durable_end: AtomicU64::new(durable),
             noted_end: AtomicU64::new(0),
             relief: LogRelief::default(),

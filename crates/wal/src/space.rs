@@ -132,8 +132,8 @@ impl Drop for LogReservation {
 
 impl Log {
     fn reserve(&self, bytes: u64) -> Result<(), WalError> {
-        if self.sealed.load(Relaxed) {
-            return Err(WalError::Sealed);
+        if let Some(seal) = self.sealed() {
+            return Err(WalError::Sealed(seal));
         }
         if self.mutations.has(Fault::SkippedReserve) {
             self.reserved.fetch_add(bytes, Relaxed);
