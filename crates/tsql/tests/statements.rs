@@ -434,7 +434,12 @@ fn a_module_is_its_text() {
     let all = statements(text);
     let StatementKind::Procedure(p) = &all[0].kind else { panic!("a procedure") };
     assert_eq!(p.body.len(), 2);
-    assert!(all[0].span.of(ParsedText::whole(text)).starts_with("CREATE PROCEDURE p AS\nSELECT 1 -- inside"));
+    assert!(
+        all[0]
+            .span
+            .of(ParsedText::whole(text))
+            .starts_with("CREATE PROCEDURE p AS\nSELECT 1 -- inside")
+    );
     let text = "CREATE VIEW v AS SELECT 1 a WITH CHECK OPTION";
     let all = statements(text);
     let StatementKind::View(v) = &all[0].kind else { panic!("a view") };
@@ -453,7 +458,8 @@ fn texts_of_definitions_parse_again() {
         panic!()
     };
     assert_eq!(condition.span.of(ParsedText::whole(text)), "(a > 0) OR (b = 1)");
-    let again = tsql::parse_condition(condition.span.of(ParsedText::whole(text)), ParseOptions::default());
+    let again =
+        tsql::parse_condition(condition.span.of(ParsedText::whole(text)), ParseOptions::default());
     assert!(
         matches!(again.expect("it parsed once").kind, ConditionKind::Or(parts) if parts.len() == 2)
     );

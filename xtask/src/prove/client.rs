@@ -100,11 +100,6 @@ impl Client {
         Ok(Client { socket, tls: None, input, tokens: ResponseReader::new() })
     }
 
-    /// Bytes as they are.
-    pub(crate) fn send_raw(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.socket.write_all(bytes)
-    }
-
     /// The errors of the next message, and whether the server has closed behind it.
     pub(crate) fn last_words(&mut self) -> io::Result<(Vec<String>, bool)> {
         let errors = Answer::of(self.response()?).errors;

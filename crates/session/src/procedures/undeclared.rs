@@ -22,8 +22,8 @@ use crate::sink::DoneScope;
 use crate::state::Origin;
 use base::{ObjectId, SqlError, messages};
 use bind::{Deduction, Learned, Undeclared, candidates, untyped_parameter};
-use plan::{Statement, VariableId};
 use catalog::view::SchemaId;
+use plan::{Statement, VariableId};
 use std::cell::{Cell, RefCell};
 use tsql::ast::StatementKind;
 use types::{SqlType, Value, check_implicit};
@@ -125,6 +125,7 @@ impl Session {
         let unit = Unit {
             text: &text,
             database: self.state.database,
+            schema: SchemaId::DBO,
             object: ObjectId(0),
             procedure: None,
             quoted_identifier: self.state.settings.is_on(Switches::QUOTED_IDENTIFIER),
