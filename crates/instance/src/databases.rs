@@ -25,6 +25,9 @@ fn not_there(name: &str) -> SqlError {
     SqlError::new(messages::DROP_NOT_FOUND, &[&"drop", &"database", &name]).with_state(1)
 }
 
+/// Addresses that the pages of a new database take at once.
+const FIRST_ADDRESSES: usize = 1 << 30;
+
 impl Instance {
     /// A number for a database of that name, which nobody has.
     fn new_number(
@@ -135,6 +138,9 @@ impl Instance {
         let planned = files::plan(new, &self.options.sizing)?;
         let model = self.database(MODEL).map(|model| model.options());
         let facts = first_options(id, &self.options, model.as_ref());
+        if !os::heap::has_addresses(FIRST_ADDRESSES) {
+            return Err(os::values::exhausted());
+        }
         let database = self.make_listed(id, name, &planned, &facts)?;
         let workers = database.start_workers();
         self.databases.write().insert(id, Open { database, workers });

@@ -11,6 +11,7 @@ pub mod clock;
 pub mod counters;
 pub mod disk;
 pub mod entropy;
+pub mod heap;
 pub mod latch;
 pub mod memory;
 pub mod park;

@@ -2,11 +2,35 @@
 //!
 //! Every consumer of the engine (buffer pool, grants, plan cache, locks, network buffers) has a
 //! clerk; the sum of all reservations never exceeds the limit (`--max-memory`).
+//!
+//! Beside what is promised stands what is there: an authority that watches the heap
+//! ([`Memory::watch_heap`]) refuses also where that, with what lies outside of it, comes to a fourth
+//! more than the limit. Large values are refused sooner (`values.rs`).
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use crate::heap;
 use crate::sync::Mutex;
+
+/// Before so much is promised the system is asked whether it has the addresses.
+const LARGE_BYTES: usize = 128 << 10;
+
+thread_local! {
+    /// What this thread has reserved, less what it has given back.
+    static OWN: Cell<isize> = const { Cell::new(0) };
+}
+
+/// What this thread has reserved, less what it has given back.
+pub(crate) fn own_bytes() -> isize {
+    OWN.with(Cell::get)
+}
+
+fn count(bytes: isize) {
+    // A thread that ends counts no more.
+    let _ended = OWN.try_with(|own| own.set(own.get() + bytes));
+}
 
 /// There is not that much memory left under the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +46,10 @@ pub struct Memory {
     limit_bytes: usize,
     reserved_bytes: AtomicUsize,
     clerks: Mutex<Vec<Arc<Clerk>>>,
+    /// What was on the heap when it began to be watched; all bits: it is not.
+    heap_bytes_at_first: AtomicUsize,
+    /// What is reserved for what is not on the heap.
+    outside_bytes: AtomicUsize,
 }
 
 /// One consumer, as sys.dm_os_memory_clerks shows it.
@@ -51,12 +79,36 @@ impl Memory {
             limit_bytes,
             reserved_bytes: AtomicUsize::new(0),
             clerks: Mutex::new(Vec::new()),
+            heap_bytes_at_first: AtomicUsize::new(usize::MAX),
+            outside_bytes: AtomicUsize::new(0),
         })
     }
 
     /// The limit.
     pub fn limit_bytes(&self) -> usize {
         self.limit_bytes
+    }
+
+    /// From now on what comes onto the heap counts, too. `outside`: clerks whose memory is elsewhere.
+    pub fn watch_heap(&self, outside: &[Arc<Clerk>]) {
+        self.outside_bytes.store(outside.iter().map(|clerk| clerk.used_bytes()).sum(), Relaxed);
+        self.heap_bytes_at_first.store(heap::live_bytes(), Relaxed);
+    }
+
+    /// What is there, promised or not: what lies outside of the heap, and what has come onto it.
+    pub fn present_bytes(&self) -> usize {
+        match self.heap_bytes_at_first.load(Relaxed) {
+            usize::MAX => 0,
+            at_first => {
+                let come = heap::live_bytes().saturating_sub(at_first);
+                self.outside_bytes.load(Relaxed).saturating_add(come)
+            }
+        }
+    }
+
+    /// What is promised or there, whichever is more.
+    pub fn taken_bytes(&self) -> usize {
+        self.reserved_bytes().max(self.present_bytes())
     }
 
     /// The clerk of that name, made at the first call.
@@ -80,12 +132,20 @@ impl Memory {
         bytes: usize,
     ) -> Result<Reservation, Exhausted> {
         self.take(bytes)?;
+        count(bytes as isize);
         clerk.used_bytes.fetch_add(bytes, Relaxed);
         Ok(Reservation { memory: Arc::clone(self), clerk: Arc::clone(clerk), bytes })
     }
 
     fn take(&self, bytes: usize) -> Result<(), Exhausted> {
         let fits = |used: usize| used.checked_add(bytes).filter(|&n| n <= self.limit_bytes);
+        if bytes >= LARGE_BYTES && !heap::has_addresses(bytes) {
+            return Err(Exhausted { asked_bytes: bytes, left_bytes: 0 });
+        }
+        let present = self.present_bytes();
+        if present.saturating_add(bytes) > self.limit_bytes.saturating_add(self.limit_bytes / 4) {
+            return Err(Exhausted { asked_bytes: bytes, left_bytes: 0 });
+        }
         match self.reserved_bytes.fetch_update(Relaxed, Relaxed, fits) {
             Ok(_) => Ok(()),
             Err(used) => Err(Exhausted {
@@ -118,6 +178,7 @@ impl Reservation {
     /// When the limit would be passed; what is held stays held.
     pub fn grow(&mut self, more_bytes: usize) -> Result<(), Exhausted> {
         self.memory.take(more_bytes)?;
+        count(more_bytes as isize);
         self.clerk.used_bytes.fetch_add(more_bytes, Relaxed);
         self.bytes += more_bytes;
         Ok(())
@@ -130,6 +191,7 @@ impl Reservation {
     pub fn shrink(&mut self, fewer_bytes: usize) {
         assert!(fewer_bytes <= self.bytes, "a reservation gives back at most what it holds");
         self.bytes -= fewer_bytes;
+        count(-(fewer_bytes as isize));
         self.clerk.used_bytes.fetch_sub(fewer_bytes, Relaxed);
         self.memory.reserved_bytes.fetch_sub(fewer_bytes, Relaxed);
     }

@@ -67,6 +67,7 @@ pub fn spawn<T: Send + 'static>(
         let r = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body));
         *theirs.result.lock() = Some(r);
         theirs.done.notify_all();
+        crate::heap::tell();
     };
     let thread = match sched::current() {
         Some(s) => {

@@ -1,20 +1,33 @@
 //! Memory of large values: texts that grow, trees of XML, rows that a client has sent or may
-//! change.
+//! change; and of whatever else a request makes that nobody has counted.
 //!
 //! Such values are made deep below whoever knows an account: a text within an aggregate's state, a
 //! tree within a conversion. So the account is the thread's: a request lends it where it begins,
-//! and its workers where they begin. What keeps bytes has a [`Charge`] beside them.
+//! and its workers where they begin, with the waiter that ends it ([`attend`]).
+//!
+//! ```text
+//! Charge   beside what is kept for long: a tree, a table that was sent, a fetch buffer
+//! room     before something large is made, whose memory the heap counts once it is there
+//! look     in each long loop of a statement: the request may be ended, and so may a statement that
+//!          has made the memory scarce with what is in no account: a syntax tree
+//! keep     before a session keeps something, of which it may have thousands: a cursor, a handle
+//! ```
 //!
 //! Invariants
 //!  1. A [`Charge`] covers what its owner keeps, but for [`FREE_BYTES`]; it gives everything back
 //!     when it is dropped, on whatever thread.
 //!  2. Values leave a part of all memory to others: locks, plans, requests.
+//!  3. When memory is scarce, a statement that has made much that is in no account ends with 701, a
+//!     session that has kept much keeps no more, and all others go on. A batch whose statements
+//!     together have taken a quarter of all memory ends.
 //!
 //! On a thread without an account (a test of a pure crate) nothing is counted.
 
-use crate::memory::{Clerk, Memory, Reservation};
+use crate::heap;
+use crate::memory::{self, Clerk, Memory, Reservation};
+use crate::wait::Waiter;
 use base::{SqlError, SqlResult, messages};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 /// A value up to here costs nothing.
@@ -23,6 +36,16 @@ pub const FREE_BYTES: usize = 16 << 10;
 const STEP_BYTES: usize = 64 << 10;
 /// So much of all memory is left to others.
 const LEFT_PART: usize = 16;
+/// Who has made less than this part of all memory, uncounted, is not whom memory is scarce for.
+const SMALL_PART: usize = 64;
+/// A request that has made this part of all memory when it is used up is at its end.
+const HUGE_PART: usize = 4;
+/// Memory is ample as long as this part is free.
+const AMPLE_PART: usize = 4;
+/// Where memory is this part beyond the limit, that is anybody who has made more than a step.
+const BEYOND_PART: usize = 8;
+/// An allocation of this much is not made before the system is asked whether it has addresses.
+const LARGE_BYTES: usize = 1 << 20;
 
 /// Where values get their memory.
 pub struct ValueMemory {
@@ -32,12 +55,36 @@ pub struct ValueMemory {
 
 thread_local! {
     static LENT: RefCell<Option<Arc<ValueMemory>>> = const { RefCell::new(None) };
+    static ATTENDED: RefCell<Option<Arc<Waiter>>> = const { RefCell::new(None) };
+    static MADE_BEFORE: Cell<Before> = const { Cell::new(Before::ZERO) };
 }
 
 /// The thread has an account until this is dropped; then it has the one before.
 pub struct Lent {
     before: Option<Arc<ValueMemory>>,
 }
+
+/// What the thread had made, uncounted, when something began.
+#[derive(Clone, Copy)]
+struct Before {
+    /// Its session, as if nothing else had been made meanwhile.
+    session: isize,
+    request: isize,
+    statement: isize,
+}
+
+impl Before {
+    const ZERO: Before = Before { session: 0, request: 0, statement: 0 };
+}
+
+/// The thread looks at a waiter until this is dropped; then at the one before.
+pub struct Attended {
+    before: Option<Arc<Waiter>>,
+    made_before: Before,
+}
+
+/// The thread runs a statement until this is dropped; then the one around it.
+pub struct InStatement(isize);
 
 /// What is reserved for something that grows.
 #[derive(Default)]
@@ -54,8 +101,24 @@ impl ValueMemory {
 
     fn has_room(&self, more_bytes: usize) -> bool {
         let limit = self.memory.limit_bytes();
-        let taken = self.memory.reserved_bytes().saturating_add(more_bytes);
+        let taken = self.memory.taken_bytes().saturating_add(more_bytes);
         taken <= limit - limit / LEFT_PART
+            && (more_bytes < LARGE_BYTES || heap::has_addresses(more_bytes))
+    }
+
+    /// Whether memory is scarce by what this thread has made since.
+    fn is_overdrawn(&self, before: isize) -> bool {
+        let limit = self.memory.limit_bytes();
+        let made = made_since(before);
+        if made <= STEP_BYTES {
+            return false;
+        }
+        if heap::is_spent() {
+            return true;
+        }
+        let present = self.memory.present_bytes();
+        let small = made <= limit / SMALL_PART;
+        present > if small { limit + limit / BEYOND_PART } else { limit - limit / LEFT_PART }
     }
 }
 
@@ -74,6 +137,129 @@ impl Drop for Lent {
     fn drop(&mut self) {
         LENT.set(self.before.take());
     }
+}
+
+/// This thread runs a request that this waiter ends. Its session has kept so many bytes, uncounted,
+/// of the requests before.
+#[must_use]
+pub fn attend(waiter: Arc<Waiter>, kept_bytes: isize) -> Attended {
+    let now = made_bytes();
+    let began = Before { session: now - kept_bytes, request: now, statement: now };
+    let made_before = MADE_BEFORE.replace(began);
+    Attended { before: ATTENDED.replace(Some(waiter)), made_before }
+}
+
+impl Attended {
+    /// What has been made until now, uncounted, and is still there, with what was kept before.
+    pub fn kept_bytes(&self) -> isize {
+        made_bytes() - MADE_BEFORE.get().session
+    }
+}
+
+impl Drop for Attended {
+    fn drop(&mut self) {
+        ATTENDED.set(self.before.take());
+        MADE_BEFORE.set(self.made_before);
+    }
+}
+
+/// A statement begins, perhaps within another.
+#[must_use]
+pub fn statement() -> InStatement {
+    let mut before = MADE_BEFORE.get();
+    let around = std::mem::replace(&mut before.statement, made_bytes());
+    MADE_BEFORE.set(before);
+    InStatement(around)
+}
+
+impl Drop for InStatement {
+    fn drop(&mut self) {
+        MADE_BEFORE.set(Before { statement: self.0, ..MADE_BEFORE.get() });
+    }
+}
+
+/// What this thread has made since.
+fn made_since(before: isize) -> usize {
+    usize::try_from(made_bytes() - before).unwrap_or(0)
+}
+
+/// What this thread has on the heap that it has not reserved.
+fn made_bytes() -> isize {
+    heap::own_bytes() - memory::own_bytes()
+}
+
+/// 701.
+#[cold]
+pub fn exhausted() -> SqlError {
+    SqlError::new(messages::OUT_OF_MEMORY, &[&"default"])
+}
+
+/// Whether so many bytes more, not to be kept for long, have room: asked before they are allocated.
+///
+/// # Errors
+/// 701.
+#[inline]
+pub fn room(bytes: usize) -> SqlResult<()> {
+    if bytes <= STEP_BYTES { Ok(()) } else { room_for_many(bytes) }
+}
+
+#[cold]
+fn room_for_many(bytes: usize) -> SqlResult<()> {
+    let has_room = LENT.with_borrow(|account| account.as_ref().is_none_or(|a| a.has_room(bytes)));
+    if has_room { Ok(()) } else { Err(exhausted()) }
+}
+
+/// What long computations call every some thousand steps: gives others their turn, and ends a
+/// request that is to end, or has made the memory scarce.
+///
+/// # Errors
+/// The cancellation, if one came; 701.
+pub fn look() -> SqlResult<()> {
+    if let Some(waiter) = ATTENDED.with_borrow(Clone::clone) {
+        waiter.check()?;
+    }
+    look_at_memory()
+}
+
+/// The same of memory alone.
+///
+/// # Errors
+/// 701.
+pub fn look_at_memory() -> SqlResult<()> {
+    within(MADE_BEFORE.get().statement)
+}
+
+/// What a session does before it keeps something more.
+///
+/// # Errors
+/// 701.
+pub fn keep() -> SqlResult<()> {
+    within(MADE_BEFORE.get().session)
+}
+
+fn within(before: isize) -> SqlResult<()> {
+    let of = |a: &Arc<ValueMemory>| a.is_overdrawn(before);
+    let overdrawn = LENT.with_borrow(|account| account.as_ref().is_some_and(of));
+    if overdrawn { Err(exhausted()) } else { Ok(()) }
+}
+
+/// Whether memory is used up, and this thread's request has made much of what there is.
+pub fn is_used_up() -> bool {
+    let of = |a: &Arc<ValueMemory>| {
+        let limit = a.memory.limit_bytes();
+        made_since(MADE_BEFORE.get().request) > limit / HUGE_PART
+            && (a.memory.present_bytes() > limit || heap::is_spent())
+    };
+    LENT.with_borrow(|account| account.as_ref().is_some_and(of))
+}
+
+/// Whether there is enough memory to keep small things that could be on the disk.
+pub fn is_ample() -> bool {
+    let of = |a: &Arc<ValueMemory>| {
+        let limit = a.memory.limit_bytes();
+        a.memory.taken_bytes() < limit - limit / AMPLE_PART
+    };
+    LENT.with_borrow(|account| account.as_ref().is_none_or(of))
 }
 
 impl Charge {
@@ -102,7 +288,7 @@ impl Charge {
                     none.is_some()
                 }
             };
-        if taken { Ok(()) } else { Err(SqlError::new(messages::OUT_OF_MEMORY, &[&"default"])) }
+        if taken { Ok(()) } else { Err(exhausted()) }
     }
 
     /// Gives everything back.
@@ -157,5 +343,33 @@ mod tests {
         assert!(lent().is_none());
         held.clear();
         assert_eq!(memory.reserved_bytes(), 0);
+    }
+
+    #[test]
+    fn who_makes_memory_scarce_ends_and_others_go_on() {
+        use std::alloc::{GlobalAlloc as _, Layout, System};
+        let heap = heap::Counted(System);
+        let memory = Memory::new(16 << 20);
+        memory.watch_heap(&[]);
+        let _lent = lend(Some(Arc::new(ValueMemory::new(&memory))));
+        let attended = attend(Arc::default(), 0);
+        let _first = statement();
+        assert!(look().is_ok() && keep().is_ok() && is_ample() && !is_used_up());
+        let layout = Layout::from_size_align(32 << 20, 8).unwrap();
+        // SAFETY: the layout is not empty, and the block is freed as it was allocated.
+        let block = unsafe { heap.alloc(layout) };
+        assert_eq!(look().map_err(|e| e.number()), Err(701));
+        {
+            let _second = statement();
+            assert!(look().is_ok(), "another statement has made nothing");
+            assert!(room(1 << 20).is_err(), "there is no room for anybody");
+        }
+        assert_eq!(keep().map_err(|e| e.number()), Err(701));
+        assert!(is_used_up() && !is_ample() && attended.kept_bytes() >= 32 << 20);
+        let clerk = memory.clerk("another");
+        assert!(memory.reserve(&clerk, 1).is_err(), "what is there passes the limit by far");
+        // SAFETY: as above.
+        unsafe { heap.dealloc(block, layout) };
+        assert!(look().is_ok() && keep().is_ok() && room(1 << 20).is_ok() && !is_used_up());
     }
 }

@@ -12,8 +12,9 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+/// Counts, so that the engine knows what it has made.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: os::heap::Counted<mimalloc::MiMalloc> = os::heap::Counted(mimalloc::MiMalloc);
 
 fn main() -> ExitCode {
     let wiring = Wiring { open, serve: serving::serve };

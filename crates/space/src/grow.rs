@@ -22,6 +22,10 @@ pub struct GrowthOptions {
     pub max_pages: u32,
 }
 
+/// Pages of a gigabyte, and what their addresses take with what is known of each.
+const GIGABYTE_PAGES: u32 = 1 << 17;
+const GIGABYTE_BYTES: usize = (1 << 30) + (1 << 22);
+
 impl Default for GrowthOptions {
     fn default() -> Self {
         GrowthOptions { pages: 8192, percent: 0, max_pages: u32::MAX / 8 * 8 }
@@ -116,6 +120,12 @@ impl Space {
     fn lengthen(&self, id: FileId, from: u32, to: u32) -> Result<(), SpaceError> {
         assert!(from < to && to.is_multiple_of(8), "by whole extents");
         let file = self.pages.file(id).expect("a file of the space is attached");
+        // Pages have addresses as long as the file is: a gigabyte of them at a time.
+        let gigabytes = |pages: u32| pages.div_ceil(GIGABYTE_PAGES) as usize;
+        let more = gigabytes(to) - gigabytes(from);
+        if more > 0 && !os::heap::has_addresses(more * GIGABYTE_BYTES) {
+            return Err(SpaceError::Disk(std::io::ErrorKind::OutOfMemory.into()));
+        }
         file.set_len(u64::from(to) * PAGE_BYTES as u64).map_err(SpaceError::Disk)?;
         if let Err(e) = file.sync() {
             os::stop::process(&format!("sync of a grown data file failed: {e}"));

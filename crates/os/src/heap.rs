@@ -1,0 +1,239 @@
+//! The heap as it is: what the process has allocated, counted where it is allocated.
+//!
+//! Accounts say what was promised ([`crate::memory`]). What nobody promised, a syntax tree, a
+//! cursor, a copy of a value on its way, is on the heap all the same. A binary that has [`Counted`]
+//! as its allocator knows how much that is, of all and of each thread.
+//!
+//! Where the system gives no more memory a small allocation gets it from a reserve of addresses
+//! that was put aside ([`set_aside`]); until that is there again, whoever asks for room has none.
+//! So a request ends with 701 where the process would have ended.
+//!
+//! Invariants
+//!  1. [`live_bytes`] is exact but for [`STEP_BYTES`] a thread.
+//!  2. Nothing here allocates.
+
+use std::alloc::{GlobalAlloc, Layout};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, Ordering::Relaxed};
+
+/// A thread tells of what it has allocated by steps of this.
+const STEP_BYTES: isize = 64 << 10;
+/// Addresses that are put aside: an allocator takes them by tens of megabytes, aligned.
+const ASIDE_BYTES: usize = 160 << 20;
+/// What is left free of the addresses that the system allows: stacks, files, tables of pages.
+const ADDRESSES_LEFT: usize = 64 << 20;
+
+static LIVE: AtomicIsize = AtomicIsize::new(0);
+/// The reserve's address, or none.
+static ASIDE: AtomicUsize = AtomicUsize::new(0);
+/// There is to be a reserve.
+static KEEPS_ASIDE: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    /// What this thread has allocated, less what it has freed.
+    static OWN: Cell<isize> = const { Cell::new(0) };
+    /// So much of it is in [`LIVE`].
+    static TOLD: Cell<isize> = const { Cell::new(0) };
+}
+
+/// An allocator that counts.
+pub struct Counted<A>(pub A);
+
+fn count(bytes: isize) {
+    // A thread that ends counts no more.
+    let _ended = OWN.try_with(|own| {
+        let now = own.get() + bytes;
+        own.set(now);
+        TOLD.with(|told| {
+            let more = now - told.get();
+            if more.abs() >= STEP_BYTES {
+                told.set(now);
+                LIVE.fetch_add(more, Relaxed);
+            }
+        });
+    });
+}
+
+// SAFETY: every call goes to the allocator within with the same arguments; what is counted beside
+// it is integers.
+unsafe impl<A: GlobalAlloc> GlobalAlloc for Counted<A> {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as isize);
+        // SAFETY: the caller's promise is handed on.
+        let block = unsafe { self.0.alloc(layout) };
+        if !block.is_null() {
+            return block;
+        }
+        // SAFETY: as above.
+        again(layout.size(), || unsafe { self.0.alloc(layout) })
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as isize);
+        // SAFETY: the caller's promise is handed on.
+        let block = unsafe { self.0.alloc_zeroed(layout) };
+        if !block.is_null() {
+            return block;
+        }
+        // SAFETY: as above.
+        again(layout.size(), || unsafe { self.0.alloc_zeroed(layout) })
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count(size as isize - layout.size() as isize);
+        // SAFETY: the caller's promise is handed on.
+        let moved = unsafe { self.0.realloc(block, layout, size) };
+        if !moved.is_null() {
+            return moved;
+        }
+        // SAFETY: as above; a block that could not be moved is as it was.
+        let moved = again(size, || unsafe { self.0.realloc(block, layout, size) });
+        if moved.is_null() {
+            count(layout.size() as isize);
+        }
+        moved
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        count(-(layout.size() as isize));
+        // SAFETY: the caller's promise is handed on.
+        unsafe { self.0.dealloc(block, layout) }
+    }
+}
+
+/// The system has refused an allocation: tries once more with the addresses that were put aside.
+#[cold]
+fn again(bytes: usize, allocate: impl FnOnce() -> *mut u8) -> *mut u8 {
+    let block = if spend_aside() { allocate() } else { std::ptr::null_mut() };
+    if block.is_null() {
+        count(-(bytes as isize));
+    }
+    block
+}
+
+/// Bytes on the heap of the process; none where it does not count.
+pub fn live_bytes() -> usize {
+    usize::try_from(LIVE.load(Relaxed)).unwrap_or(0)
+}
+
+/// What this thread has allocated, less what it has freed.
+pub(crate) fn own_bytes() -> isize {
+    OWN.with(Cell::get)
+}
+
+/// A thread that ends tells the rest.
+pub(crate) fn tell() {
+    let _ended = OWN.try_with(|own| {
+        TOLD.with(|told| LIVE.fetch_add(own.get() - told.replace(own.get()), Relaxed))
+    });
+}
+
+/// Puts addresses aside where the system limits them.
+pub fn set_aside() {
+    if address_limit().is_some() {
+        KEEPS_ASIDE.store(true, Relaxed);
+        put_aside();
+    }
+}
+
+/// Whether what was put aside is gone: the next allocation that the system refuses is the end.
+pub(crate) fn is_spent() -> bool {
+    KEEPS_ASIDE.load(Relaxed) && ASIDE.load(Relaxed) == 0 && !put_aside()
+}
+
+/// Whether the process has this many more addresses, beside those that it should keep.
+pub fn has_addresses(bytes: usize) -> bool {
+    if !KEEPS_ASIDE.load(Relaxed) {
+        return true;
+    }
+    if is_spent() {
+        return false;
+    }
+    let Some(limit) = address_limit() else { return true };
+    let Some(used) = addresses() else { return true };
+    used.saturating_add(bytes).saturating_add(ADDRESSES_LEFT) <= limit
+}
+
+/// So many addresses the system allows, if not any number.
+fn address_limit() -> Option<usize> {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::As).current?;
+    usize::try_from(limit).ok()
+}
+
+/// So many the process has, by the kernel's own count.
+fn addresses() -> Option<usize> {
+    use rustix::fs::{Mode, OFlags, open};
+    let file = open("/proc/self/statm", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    let mut text = [0; 32];
+    let read = rustix::io::read(&file, &mut text).ok()?;
+    let digits = text[..read].iter().take_while(|b| b.is_ascii_digit());
+    let pages = digits.fold(0, |n, b| n * 10 + usize::from(b - b'0'));
+    Some(pages * rustix::param::page_size())
+}
+
+#[cfg(not(miri))]
+fn put_aside() -> bool {
+    use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+    let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
+    // SAFETY: a fresh anonymous mapping overlaps nothing; nobody reads or writes it.
+    let mapped =
+        unsafe { mmap_anonymous(std::ptr::null_mut(), ASIDE_BYTES, ProtFlags::empty(), flags) };
+    let Ok(address) = mapped else { return false };
+    if ASIDE.compare_exchange(0, address as usize, Relaxed, Relaxed).is_err() {
+        // SAFETY: it was mapped here, and nobody else knows of it.
+        let _ = unsafe { munmap(address, ASIDE_BYTES) };
+    }
+    true
+}
+
+#[cfg(not(miri))]
+fn spend_aside() -> bool {
+    match ASIDE.swap(0, Relaxed) {
+        // Another thread has just spent it: perhaps there is room now.
+        0 => KEEPS_ASIDE.load(Relaxed),
+        // SAFETY: whoever takes the address out unmaps it, once.
+        address => unsafe { rustix::mm::munmap(address as *mut _, ASIDE_BYTES).is_ok() },
+    }
+}
+
+#[cfg(miri)]
+fn put_aside() -> bool {
+    true
+}
+
+#[cfg(miri)]
+fn spend_aside() -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::alloc::System;
+
+    #[test]
+    fn what_is_allocated_is_counted_and_freed() {
+        let heap = Counted(System);
+        let layout = Layout::from_size_align(1 << 20, 8).unwrap();
+        let before = own_bytes();
+        // SAFETY: the layout is not empty, and blocks are freed as they were allocated.
+        unsafe {
+            let block = heap.alloc(layout);
+            let block = heap.realloc(block, layout, 3 << 20);
+            assert_eq!(own_bytes() - before, 3 << 20);
+            assert!(live_bytes() >= 3 << 20);
+            heap.dealloc(block, Layout::from_size_align(3 << 20, 8).unwrap());
+        }
+        assert_eq!(own_bytes(), before);
+    }
+
+    #[test]
+    fn an_allocation_that_fails_counts_nothing() {
+        let heap = Counted(System);
+        let layout = Layout::from_size_align(isize::MAX as usize - 8, 8).unwrap();
+        let before = own_bytes();
+        // SAFETY: the layout is not empty.
+        assert!(unsafe { heap.alloc(layout) }.is_null());
+        assert_eq!(own_bytes(), before);
+    }
+}
