@@ -166,6 +166,24 @@ fn usual_state(number: i32) -> u8 {
     }
 }
 
+/// What a text of an error has at most: ERROR_MESSAGE() is nvarchar(4000).
+const TEXT_CHARS_MAX: usize = 4000;
+
+/// A text that takes no more than an error's may have.
+struct Bounded<'a> {
+    text: &'a mut String,
+    left: usize,
+}
+
+impl fmt::Write for Bounded<'_> {
+    fn write_str(&mut self, s: &str) -> fmt::Result {
+        let end = s.char_indices().nth(self.left).map_or(s.len(), |(at, _)| at);
+        self.text.push_str(&s[..end]);
+        self.left -= s[..end].chars().count();
+        if end < s.len() { Err(fmt::Error) } else { Ok(()) }
+    }
+}
+
 fn fill(template: &str, args: &[&dyn fmt::Display]) -> String {
     use fmt::Write as _;
     let mut out = String::with_capacity(template.len() + 32);
@@ -175,8 +193,9 @@ fn fill(template: &str, args: &[&dyn fmt::Display]) -> String {
         out.push_str(&rest[..open]);
         match rest[open + 1..close].parse::<usize>().ok().and_then(|n| args.get(n)) {
             Some(arg) => {
-                // Writing to a String cannot fail.
-                let _ = write!(out, "{arg}");
+                // A long argument is cut.
+                let left = TEXT_CHARS_MAX.saturating_sub(out.len());
+                let _ = write!(Bounded { text: &mut out, left }, "{arg}");
             }
             None => out.push_str(&rest[open..=close]),
         }

@@ -365,6 +365,7 @@ impl Call<'_> {
 
     /// An argument as text.
     pub(crate) fn string(&self, args: &[Value], i: usize) -> SqlResult<String> {
+        os::values::room(args[i].as_bytes().map_or(0, <[u8]>::len))?;
         if let Some(s) = args[i].as_text() {
             return Ok(s);
         }

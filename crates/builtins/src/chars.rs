@@ -5,7 +5,12 @@
 
 use crate::call::Call;
 use base::SqlResult;
-use types::{Bytes, Collation, Family, Length, SqlType, Value, text, trim_char, trim_nchar};
+use types::{
+    Bytes, Collation, Family, Growing, Length, SqlType, Value, text, trim_char, trim_nchar,
+};
+
+/// A search looks whether it is to end after so many comparisons.
+const LOOK_CHARS: usize = 256 << 10;
 
 /// Characters of one encoding.
 #[derive(Clone, PartialEq, Debug)]
@@ -36,8 +41,8 @@ impl Chars {
             (Value::Char(b), false) | (Value::NChar(b), true) => {
                 return Ok(Chars { bytes: b.clone(), wide });
             }
-            (Value::Char(b), true) => return Ok(Chars::new(text::widen(b), true)),
-            (Value::NChar(b), false) => return Ok(Chars::new(text::narrow(b), false)),
+            (Value::Char(b), true) => return Ok(Chars { bytes: text::widened(b)?, wide }),
+            (Value::NChar(b), false) => return Ok(Chars { bytes: text::narrowed(b)?, wide }),
             _ => {}
         }
         let to = if wide { SqlType::NVARCHAR_MAX } else { SqlType::VARCHAR_MAX };
@@ -60,7 +65,12 @@ impl Chars {
         Chars { bytes: Bytes::from(bytes), wide }
     }
 
-    /// Units as characters of an encoding.
+    /// What has been made.
+    pub(crate) fn made(made: Growing, wide: bool) -> Chars {
+        Chars { bytes: made.into_bytes(), wide }
+    }
+
+    /// Units as characters of an encoding; there are few.
     pub(crate) fn from_units(units: &[u16], wide: bool) -> Chars {
         if wide {
             Chars::new(text::bytes_of_units(units), true)
@@ -83,19 +93,29 @@ impl Chars {
     }
 
     /// The characters from `start` before `end`, both within the string.
-    pub(crate) fn slice(&self, start: usize, end: usize) -> Chars {
+    pub(crate) fn slice(&self, start: usize, end: usize) -> SqlResult<Chars> {
+        let bytes = self.part(start, end);
+        if bytes.len() == self.bytes.len() {
+            return Ok(self.clone());
+        }
+        os::values::room(bytes.len())?;
+        Ok(Chars { bytes: Bytes::new(bytes), wide: self.wide })
+    }
+
+    /// The same where they lie.
+    pub(crate) fn part(&self, start: usize, end: usize) -> &[u8] {
         let width = if self.wide { 2 } else { 1 };
-        let bytes = &self.bytes[start * width..end * width];
-        Chars { bytes: Bytes::new(bytes), wide: self.wide }
+        &self.bytes[start * width..end * width]
     }
 
     /// The characters as UTF-16 units.
-    pub(crate) fn units(&self) -> Vec<u16> {
-        if self.wide {
+    pub(crate) fn units(&self) -> SqlResult<Vec<u16>> {
+        os::values::room(self.len() * 2)?;
+        Ok(if self.wide {
             text::units(&self.bytes).collect()
         } else {
             self.bytes.iter().map(|&b| text::unit_of_1252(b)).collect()
-        }
+        })
     }
 
     /// The same without blanks at the end.
@@ -113,11 +133,33 @@ impl Chars {
     }
 
     /// Where `needle` occurs at or after `from`.
-    pub(crate) fn find(&self, needle: &Chars, from: usize, collation: Collation) -> Option<usize> {
+    ///
+    /// # Errors
+    /// What ends a request.
+    pub(crate) fn find(
+        &self,
+        needle: &Chars,
+        from: usize,
+        collation: Collation,
+    ) -> SqlResult<Option<usize>> {
         debug_assert_eq!(self.wide, needle.wide);
         let n = needle.len();
-        let last = self.len().checked_sub(n)?;
-        (from..=last).find(|&at| (0..n).all(|k| self.same(at + k, needle, k, collation)))
+        let Some(last) = self.len().checked_sub(n) else { return Ok(None) };
+        // Some characters of a needle may be compared at each place before one differs.
+        let step = (LOOK_CHARS / n.clamp(1, LOOK_CHARS)).max(64);
+        let mut at = from;
+        while at <= last {
+            let end = last.min(at + step - 1);
+            let here = |at: &usize| (0..n).all(|k| self.same(at + k, needle, k, collation));
+            if let Some(hit) = (at..=end).find(here) {
+                return Ok(Some(hit));
+            }
+            if end < last {
+                os::values::look()?;
+            }
+            at = end + 1;
+        }
+        Ok(None)
     }
 
     /// The value of a character type, cut to its length.
@@ -127,7 +169,12 @@ impl Chars {
             SqlType::VarChar(Length::N(n)) | SqlType::NVarChar(Length::N(n)) => n as usize,
             _ => usize::MAX,
         };
-        let cut = if self.len() > limit { self.slice(0, limit) } else { self };
+        // A limit is short.
+        let cut = if self.len() > limit {
+            Chars { bytes: Bytes::new(self.part(0, limit)), wide: self.wide }
+        } else {
+            self
+        };
         if cut.wide { Value::NChar(cut.bytes) } else { Value::Char(cut.bytes) }
     }
 }

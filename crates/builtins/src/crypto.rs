@@ -8,8 +8,7 @@
 
 use crate::call::{Call, Function, NullRule, strict_functions};
 use base::{SqlError, SqlResult, messages};
-use md5::Digest as _;
-use types::{SqlType, Value, append_sort_key};
+use types::{Growing, SqlType, Value, append_sort_key};
 
 strict_functions! {
     /// Functions of digests and packing.
@@ -53,9 +52,9 @@ pub(crate) const MORE: &[Function] = &[
 ];
 
 /// The bytes of text or a binary argument.
-fn bytes_of(call: &Call<'_>, args: &[Value], i: usize) -> SqlResult<Vec<u8>> {
+fn bytes_of<'a>(call: &Call<'_>, args: &'a [Value], i: usize) -> SqlResult<&'a [u8]> {
     match args[i].as_bytes() {
-        Some(bytes) => Ok(bytes.to_vec()),
+        Some(bytes) => Ok(bytes),
         None => Err(call.invalid(i, "hashbytes")),
     }
 }
@@ -64,16 +63,30 @@ fn hash_bytes(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let algorithm = call.string(args, 0)?.to_ascii_uppercase();
     let bytes = bytes_of(call, args, 1)?;
     Ok(match algorithm.as_str() {
-        "MD5" => Value::varbinary(&md5::Md5::digest(&bytes)),
-        "SHA" | "SHA1" => Value::varbinary(&sha1::Sha1::digest(&bytes)),
-        "SHA2_256" => Value::varbinary(&sha2::Sha256::digest(&bytes)),
-        "SHA2_512" => Value::varbinary(&sha2::Sha512::digest(&bytes)),
+        "MD5" => digest::<md5::Md5>(bytes)?,
+        "SHA" | "SHA1" => digest::<sha1::Sha1>(bytes)?,
+        "SHA2_256" => digest::<sha2::Sha256>(bytes)?,
+        "SHA2_512" => digest::<sha2::Sha512>(bytes)?,
         "MD2" | "MD4" => {
             let feature = format!("HASHBYTES with {algorithm}");
             return Err(SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&feature]));
         }
         _ => Value::Null,
     })
+}
+
+/// A digest and a packer look after so many bytes whether they are to end.
+const LOOK_BYTES: usize = 1 << 20;
+
+fn digest<D: md5::Digest>(bytes: &[u8]) -> SqlResult<Value> {
+    let mut digest = D::new();
+    for some in bytes.chunks(LOOK_BYTES) {
+        digest.update(some);
+        if some.len() == LOOK_BYTES {
+            os::values::look()?;
+        }
+    }
+    Ok(Value::varbinary(&digest.finalize()))
 }
 
 fn checksum(call: &Call<'_>, args: &[Value], binary: bool) -> Value {
@@ -126,24 +139,39 @@ fn random_bytes(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
 fn compress(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     use std::io::Write as _;
     let bytes = bytes_of(call, args, 0)?;
-    let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    let packed = out.write_all(&bytes).and_then(|()| out.finish());
-    packed
-        .map(|b| Value::varbinary(&b))
-        .map_err(|_| SqlError::new(messages::DECOMPRESS_INVALID, &[]))
+    let level = flate2::Compression::default();
+    let mut out = flate2::write::GzEncoder::new(Growing::default(), level);
+    for some in bytes.chunks(LOOK_BYTES) {
+        out.write_all(some).map_err(why)?;
+        if some.len() == LOOK_BYTES {
+            os::values::look()?;
+        }
+    }
+    out.finish().map(|made| Value::Binary(made.into_bytes())).map_err(why)
 }
 
-/// What DECOMPRESS makes at most: a value is below 2 GB.
-const UNPACKED_BYTES_MAX: u64 = i32::MAX as u64;
+/// Why nothing could be packed or unpacked: what was made had no room, or was no such thing.
+fn why(error: std::io::Error) -> SqlError {
+    match error.into_inner().map(|e| e.downcast::<SqlError>()) {
+        Some(Ok(error)) => *error,
+        _ => SqlError::new(messages::DECOMPRESS_INVALID, &[]),
+    }
+}
 
 fn decompress(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     use std::io::Read as _;
     let bytes = bytes_of(call, args, 0)?;
-    let mut out = Vec::new();
-    let reader = flate2::read::MultiGzDecoder::new(bytes.as_slice());
-    let read = reader.take(UNPACKED_BYTES_MAX).read_to_end(&mut out);
-    match read {
-        Ok(_) => Ok(Value::varbinary(&out)),
-        Err(_) => Err(SqlError::new(messages::DECOMPRESS_INVALID, &[])),
+    let mut out = Growing::default();
+    let mut reader = flate2::read::MultiGzDecoder::new(bytes);
+    let mut some = vec![0; UNPACKED_BYTES];
+    loop {
+        let read = reader.read(&mut some).map_err(why)?;
+        if read == 0 {
+            return Ok(Value::Binary(out.into_bytes()));
+        }
+        out.extend(&some[..read])?;
     }
 }
+
+/// DECOMPRESS unpacks so many bytes at a time.
+const UNPACKED_BYTES: usize = 64 << 10;

@@ -1,12 +1,34 @@
 //! LIKE: patterns of `%`, `_`, `[set]` and `[^set]`, compiled once and matched under a collation.
 //!
 //! Matching keeps one point to return to, the last `%`: it costs at most pattern times text, and
-//! no recursion. Blanks at the end of a varchar that the pattern leaves over do not count; in
+//! no recursion; where that is much it looks whether the request is to end. Blanks at the end of a varchar that the pattern leaves over do not count; in
 //! nvarchar they do.
 
+use base::SqlResult;
 use std::cmp::Ordering;
 use std::fmt::{self, Write};
 use types::{Collation, Value, text, trim_char};
+
+/// Comparisons between two looks at whether the request is to end.
+const LOOK_STEPS: usize = 1 << 20;
+
+/// Counts the steps of a match.
+#[derive(Default)]
+struct Pace(usize);
+
+impl Pace {
+    #[inline]
+    fn step(&mut self, by: usize) -> SqlResult<()> {
+        self.0 += by;
+        if self.0 < LOOK_STEPS { Ok(()) } else { self.look() }
+    }
+
+    #[cold]
+    fn look(&mut self) -> SqlResult<()> {
+        self.0 = 0;
+        os::values::look()
+    }
+}
 
 /// One place of a pattern.
 #[derive(Clone, PartialEq, Debug)]
@@ -60,17 +82,17 @@ impl Parts {
         Some(Parts { weights, anchored, parts })
     }
 
-    fn matches(&self, text: &[u8]) -> bool {
+    fn matches(&self, text: &[u8], pace: &mut Pace) -> SqlResult<bool> {
         let mut rest = text;
         for (n, part) in self.parts.iter().enumerate() {
             let at = match n == 0 && self.anchored {
                 true => self.begins(rest, part).then_some(0),
-                false => self.find(rest, part),
+                false => self.find(rest, part, pace)?,
             };
-            let Some(at) = at else { return false };
+            let Some(at) = at else { return Ok(false) };
             rest = &rest[at + part.len()..];
         }
-        true
+        Ok(true)
     }
 
     fn begins(&self, text: &[u8], part: &[u8]) -> bool {
@@ -78,14 +100,22 @@ impl Parts {
         text.len() >= part.len() && text.iter().zip(part).all(same)
     }
 
-    fn find(&self, text: &[u8], part: &[u8]) -> Option<usize> {
-        let first = *part.first()?;
-        let last = text.len().checked_sub(part.len())?;
-        let starts = text[..=last].iter().enumerate();
-        let candidate = |&(at, &x): &(usize, &u8)| {
-            self.weights[x as usize] == first && self.begins(&text[at..], part)
-        };
-        starts.into_iter().find(candidate).map(|(at, _)| at)
+    fn find(&self, text: &[u8], part: &[u8], pace: &mut Pace) -> SqlResult<Option<usize>> {
+        let Some(&first) = part.first() else { return Ok(None) };
+        let Some(last) = text.len().checked_sub(part.len()) else { return Ok(None) };
+        // Each start may cost as much as the part is long.
+        let step = (LOOK_STEPS / part.len()).max(1);
+        for (n, starts) in text[..=last].chunks(step).enumerate() {
+            let from = n * step;
+            let candidate = |&(at, &x): &(usize, &u8)| {
+                self.weights[x as usize] == first && self.begins(&text[from + at..], part)
+            };
+            if let Some((at, _)) = starts.iter().enumerate().find(candidate) {
+                return Ok(Some(from + at));
+            }
+            pace.step(starts.len() * part.len())?;
+        }
+        Ok(None)
     }
 }
 
@@ -157,39 +187,79 @@ impl LikePattern {
     }
 
     /// Whether a value that is not NULL matches.
-    pub fn matches(&self, value: &Value) -> bool {
+    ///
+    /// # Errors
+    /// What ends a request.
+    pub fn matches(&self, value: &Value) -> SqlResult<bool> {
         match value {
-            Value::NChar(b) => self.matches_nchar(b),
-            Value::Char(b) => self.matches_char(b),
-            _ => false,
+            Value::NChar(b) => self.of_nchar(b),
+            Value::Char(b) => self.of_char(b),
+            _ => Ok(false),
         }
     }
 
-    /// Whether a text of code page 1252 matches.
-    pub fn matches_char(&self, b: &[u8]) -> bool {
+    /// Whether a text of code page 1252 matches; none where the request is to end.
+    pub fn matches_char(&self, b: &[u8]) -> Option<bool> {
+        self.of_char(b).ok()
+    }
+
+    /// Whether a text of UTF-16LE matches; none where the request is to end.
+    pub fn matches_nchar(&self, b: &[u8]) -> Option<bool> {
+        self.of_nchar(b).ok()
+    }
+
+    fn of_char(&self, b: &[u8]) -> SqlResult<bool> {
+        let mut pace = Pace::default();
         if let Some(parts) = &self.parts {
-            return parts.matches(b);
+            return parts.matches(b, &mut pace);
         }
         let unit = |i: usize| text::unit_of_1252(b[i]);
         // Blanks that the pattern leaves over do not count.
-        (trim_char(b).len()..=b.len()).rev().any(|n| self.run(&self.pieces, n, unit))
+        for n in (trim_char(b).len()..=b.len()).rev() {
+            if self.run(&self.pieces, n, unit, &mut pace)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
-    /// Whether a text of UTF-16LE matches.
-    pub fn matches_nchar(&self, b: &[u8]) -> bool {
+    fn of_nchar(&self, b: &[u8]) -> SqlResult<bool> {
         let unit = |i: usize| u16::from_le_bytes([b[i * 2], b[i * 2 + 1]]);
-        self.run(&self.pieces, b.len() / 2, unit)
+        self.run(&self.pieces, b.len() / 2, unit, &mut Pace::default())
     }
 
     /// Where the pattern first matches, as PATINDEX counts from 0: the place of the character
     /// that stands for what follows a leading `%`.
-    pub fn find(&self, value: &Value) -> Option<usize> {
-        let units = units_of(value);
-        match self.pieces.split_first() {
-            Some((Piece::Any, rest)) if !rest.is_empty() => (0..=units.len())
-                .find(|&at| self.run(rest, units.len() - at, |i: usize| units[at + i])),
-            _ => self.matches(value).then_some(0),
+    ///
+    /// # Errors
+    /// What ends a request.
+    pub fn find(&self, value: &Value) -> SqlResult<Option<usize>> {
+        match (self.pieces.split_first(), value) {
+            (Some((Piece::Any, rest)), Value::NChar(b)) if !rest.is_empty() => {
+                let unit = |i: usize| u16::from_le_bytes([b[i * 2], b[i * 2 + 1]]);
+                self.first(rest, b.len() / 2, unit)
+            }
+            (Some((Piece::Any, rest)), Value::Char(b)) if !rest.is_empty() => {
+                self.first(rest, b.len(), |i: usize| text::unit_of_1252(b[i]))
+            }
+            _ => Ok(self.matches(value)?.then_some(0)),
         }
+    }
+
+    /// Where what follows a leading `%` first matches all that is left of a text.
+    fn first(
+        &self,
+        rest: &[Piece],
+        length: usize,
+        unit: impl Fn(usize) -> u16,
+    ) -> SqlResult<Option<usize>> {
+        let mut pace = Pace::default();
+        for at in 0..=length {
+            if self.run(rest, length - at, |i| unit(at + i), &mut pace)? {
+                return Ok(Some(at));
+            }
+        }
+        Ok(None)
     }
 
     /// Where strings that match lie: from these characters on, and before those, if anything is
@@ -217,14 +287,21 @@ impl LikePattern {
     }
 
     /// Whether pieces match all of a text of `length` characters.
-    fn run(&self, pieces: &[Piece], length: usize, unit: impl Fn(usize) -> u16) -> bool {
+    fn run(
+        &self,
+        pieces: &[Piece],
+        length: usize,
+        unit: impl Fn(usize) -> u16,
+        pace: &mut Pace,
+    ) -> SqlResult<bool> {
         let (mut p, mut u) = (0, 0);
         let mut retry: Option<(usize, usize)> = None;
         loop {
+            pace.step(1)?;
             match pieces.get(p) {
                 Some(Piece::Any) => {
                     if p + 1 == pieces.len() {
-                        return true;
+                        return Ok(true);
                     }
                     retry = Some((p, u));
                     p += 1;
@@ -235,7 +312,7 @@ impl LikePattern {
                     u += 1;
                     continue;
                 }
-                None if u == length => return true,
+                None if u == length => return Ok(true),
                 _ => {}
             }
             // The last `%` takes one more character.
@@ -245,7 +322,7 @@ impl LikePattern {
                     p = any + 1;
                     u = from + 1;
                 }
-                _ => return false,
+                _ => return Ok(false),
             }
         }
     }
@@ -334,9 +411,11 @@ mod tests {
     fn like(text: &str, pattern: &str, escape: Option<char>) -> bool {
         let c = Collation::default();
         let narrow = LikePattern::compile(&Value::varchar(pattern), escape, c)
-            .matches(&Value::varchar(text));
+            .matches(&Value::varchar(text))
+            .unwrap();
         let wide = LikePattern::compile(&Value::nvarchar(pattern), escape, c)
-            .matches(&Value::nvarchar(text));
+            .matches(&Value::nvarchar(text))
+            .unwrap();
         assert_eq!(narrow, wide, "{text:?} like {pattern:?}");
         narrow
     }
@@ -374,18 +453,18 @@ mod tests {
     fn trailing_blanks_are_left_over_in_varchar_only() {
         let c = Collation::default();
         let narrow = LikePattern::compile(&Value::varchar("abc"), None, c);
-        assert!(narrow.matches(&Value::varchar("abc  ")));
+        assert!(narrow.matches(&Value::varchar("abc  ")).unwrap());
         let wide = LikePattern::compile(&Value::nvarchar("abc"), None, c);
-        assert!(!wide.matches(&Value::nvarchar("abc  ")));
+        assert!(!wide.matches(&Value::nvarchar("abc  ")).unwrap());
         let blanks = LikePattern::compile(&Value::varchar("abc "), None, c);
-        assert!(!blanks.matches(&Value::varchar("abc")));
+        assert!(!blanks.matches(&Value::varchar("abc")).unwrap());
     }
 
     #[test]
     fn the_first_match_has_a_place() {
         let c = Collation::default();
         let find = |p: &str, s: &str| {
-            LikePattern::compile(&Value::varchar(p), None, c).find(&Value::varchar(s))
+            LikePattern::compile(&Value::varchar(p), None, c).find(&Value::varchar(s)).unwrap()
         };
         assert_eq!(find("%ter%", "interesting data"), Some(2));
         assert_eq!(find("%[0-9]%", "ab7c8"), Some(2));

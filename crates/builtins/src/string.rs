@@ -3,7 +3,7 @@
 use crate::call::{Call, Function, NullRule};
 use crate::chars::{Chars, same_text, widest};
 use base::{SqlError, SqlResult, messages};
-use types::{Family, Length, SqlType, Value, text};
+use types::{Family, Growing, Length, SqlType, Value, text, within_longest};
 
 macro_rules! functions {
     ($($name:literal, $min:literal, $max:literal, $nulls:ident, $result:expr, $eval:expr;)*) => {
@@ -105,11 +105,11 @@ fn nchar_of(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
 }
 
 fn concat(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
-    let mut out = Vec::new();
+    let mut out = Growing::default();
     for i in (0..args.len()).filter(|&i| !args[i].is_null()) {
-        out.extend_from_slice(Chars::like_result(call, args, i)?.bytes());
+        out.extend(Chars::like_result(call, args, i)?.bytes())?;
     }
-    Ok(Chars::new(out, call.result.family() == Family::NChar).into_value(call.result))
+    Ok(Chars::made(out, call.result.family() == Family::NChar).into_value(call.result))
 }
 
 fn concat_ws(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
@@ -117,15 +117,15 @@ fn concat_ws(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
         Value::Null => Chars::new(Vec::new(), false),
         _ => Chars::like_result(call, args, 0)?,
     };
-    let mut out = Vec::new();
+    let mut out = Growing::default();
     let mut first = true;
     for i in (1..args.len()).filter(|&i| !args[i].is_null()) {
         if !std::mem::take(&mut first) {
-            out.extend_from_slice(separator.bytes());
+            out.extend(separator.bytes())?;
         }
-        out.extend_from_slice(Chars::like_result(call, args, i)?.bytes());
+        out.extend(Chars::like_result(call, args, i)?.bytes())?;
     }
-    Ok(Chars::new(out, call.result.family() == Family::NChar).into_value(call.result))
+    Ok(Chars::made(out, call.result.family() == Family::NChar).into_value(call.result))
 }
 
 /// A length of LEFT, its second argument, or of SUBSTRING, its third; it may not be negative.
@@ -139,7 +139,7 @@ fn count(call: &Call<'_>, args: &[Value], i: usize) -> SqlResult<usize> {
 fn left(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let s = Chars::like_result(call, args, 0)?;
     let n = count(call, args, 1)?.min(s.len());
-    Ok(s.slice(0, n).into_value(call.result))
+    Ok(s.slice(0, n)?.into_value(call.result))
 }
 
 fn right(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
@@ -147,7 +147,7 @@ fn right(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let n = usize::try_from(call.int(args, 1)?)
         .map_err(|_| SqlError::new(messages::INVALID_LENGTH_RIGHT, &[&"RIGHT"]))?
         .min(s.len());
-    Ok(s.slice(s.len() - n, s.len()).into_value(call.result))
+    Ok(s.slice(s.len() - n, s.len())?.into_value(call.result))
 }
 
 fn substring(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
@@ -161,11 +161,12 @@ fn substring(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     };
     if let Value::Binary(b) = &args[0] {
         let (start, end) = range(b.len())?;
+        os::values::room(end - start)?;
         return Ok(Value::varbinary(&b[start..end]));
     }
     let s = Chars::like_result(call, args, 0)?;
     let (start, end) = range(s.len())?;
-    Ok(s.slice(start, end).into_value(call.result))
+    Ok(s.slice(start, end)?.into_value(call.result))
 }
 
 fn mapped(
@@ -175,12 +176,14 @@ fn mapped(
     unit: fn(u16) -> u16,
 ) -> SqlResult<Value> {
     let s = Chars::like_result(call, args, 0)?;
-    let out = if s.is_wide() {
-        text::bytes_of_units(&text::units(s.bytes()).map(unit).collect::<Vec<_>>())
+    let mut out = Growing::default();
+    if s.is_wide() {
+        let mapped = |pair: [u8; 2]| unit(u16::from_le_bytes(pair)).to_le_bytes();
+        out.extend_mapped(s.bytes(), mapped)?;
     } else {
-        s.bytes().iter().map(|&b| byte(b)).collect()
-    };
-    Ok(Chars::new(out, s.is_wide()).into_value(call.result))
+        out.extend_mapped(s.bytes(), |[b]: [u8; 1]| [byte(b)])?;
+    }
+    Ok(Chars::made(out, s.is_wide()).into_value(call.result))
 }
 
 fn trim(call: &mut Call<'_>, args: &[Value], front: bool, back: bool) -> SqlResult<Value> {
@@ -197,11 +200,11 @@ fn trim(call: &mut Call<'_>, args: &[Value], front: bool, back: bool) -> SqlResu
     while back && start < end && goes(end - 1) {
         end -= 1;
     }
-    Ok(s.slice(start, end).into_value(call.result))
+    Ok(s.slice(start, end)?.into_value(call.result))
 }
 
 fn quote_name(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
-    let s = Chars::in_encoding(call, args, 0, true)?.units();
+    let s = Chars::in_encoding(call, args, 0, true)?;
     let quote = match args.get(1) {
         Some(_) => call.string(args, 1)?,
         None => "[".to_owned(),
@@ -218,7 +221,7 @@ fn quote_name(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
         return Ok(Value::Null);
     }
     let mut out = vec![open as u16];
-    for unit in s {
+    for unit in s.units()? {
         out.push(unit);
         if unit == close as u16 {
             out.push(unit);
@@ -281,44 +284,56 @@ fn replace(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     if old.len() == 0 {
         return Ok(s.into_value(call.result));
     }
-    let mut out = Vec::with_capacity(s.bytes().len());
+    let mut out = Growing::default();
     let mut at = 0;
-    while let Some(hit) = s.find(&old, at, call.collation) {
-        out.extend_from_slice(s.slice(at, hit).bytes());
-        out.extend_from_slice(new.bytes());
+    while let Some(hit) = s.find(&old, at, call.collation)? {
+        out.extend(s.part(at, hit))?;
+        out.extend(new.bytes())?;
         at = hit + old.len();
-        within_max(out.len())?;
+        if !call.result.is_max() && out.as_slice().len() > LIMITED_BYTES {
+            break;
+        }
     }
-    out.extend_from_slice(s.slice(at, s.len()).bytes());
-    Ok(Chars::new(out, s.is_wide()).into_value(call.result))
+    out.extend(s.part(at, s.len()))?;
+    Ok(Chars::made(out, s.is_wide()).into_value(call.result))
 }
 
-/// A result must stay below 2 GB; we stop earlier than memory would.
-fn within_max(bytes: usize) -> SqlResult<()> {
-    if bytes <= i32::MAX as usize {
-        return Ok(());
-    }
-    Err(SqlError::new(messages::STRING_TRUNCATED_PLAIN, &[]))
-}
+/// More than any value has whose type is limited: it is cut there.
+const LIMITED_BYTES: usize = 8000;
 
 fn replicate(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let Ok(times) = usize::try_from(call.int(args, 1)?) else { return Ok(Value::Null) };
     let s = Chars::like_result(call, args, 0)?;
-    let bytes = if call.result.is_max() {
-        within_max(s.bytes().len().saturating_mul(times))?;
-        s.bytes().len() * times
-    } else {
-        s.bytes().len().saturating_mul(times).min(8000)
-    };
-    let out = s.bytes().iter().copied().cycle().take(bytes).collect();
-    Ok(Chars::new(out, s.is_wide()).into_value(call.result))
+    let whole = s.bytes().len().saturating_mul(times);
+    let bytes = if call.result.is_max() { whole } else { whole.min(LIMITED_BYTES) };
+    within_longest(bytes)?;
+    let mut out = Growing::with_room(bytes)?;
+    out.extend(&s.bytes()[..bytes.min(s.bytes().len())])?;
+    // Pieces of a size that is cheap to copy, however short the text is.
+    let piece = s.bytes().repeat((PIECE_BYTES / s.bytes().len().max(1)).clamp(1, times.max(1)));
+    while out.as_slice().len() < bytes {
+        let more = piece.len().min(bytes - out.as_slice().len());
+        out.extend(&piece[..more])?;
+    }
+    Ok(Chars::made(out, s.is_wide()).into_value(call.result))
 }
+
+/// REPLICATE's.
+const PIECE_BYTES: usize = 64 << 10;
 
 fn reverse(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let s = Chars::like_result(call, args, 0)?;
-    let mut units = s.units();
-    units.reverse();
-    Ok(Chars::from_units(&units, s.is_wide()).into_value(call.result))
+    let mut out = Growing::with_room(s.bytes().len())?;
+    if s.is_wide() {
+        for pair in s.bytes().as_chunks::<2>().0.iter().rev() {
+            out.extend(pair)?;
+        }
+    } else {
+        for &byte in s.bytes().iter().rev() {
+            out.push(byte)?;
+        }
+    }
+    Ok(Chars::made(out, s.is_wide()).into_value(call.result))
 }
 
 fn space(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
@@ -358,9 +373,15 @@ fn string_escape(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     if !call.string(args, 1)?.eq_ignore_ascii_case("json") {
         return Err(call.invalid(1, "string_escape"));
     }
-    let mut out = String::new();
-    crate::document::json_escaped(&call.string(args, 0)?, &mut out);
-    Ok(Value::nvarchar(&out))
+    let whole = call.string(args, 0)?;
+    let mut out = Growing::default();
+    let mut some = String::new();
+    for piece in pieces(&whole, PIECE_BYTES) {
+        some.clear();
+        crate::document::json_escaped(piece, &mut some);
+        some.encode_utf16().try_for_each(|unit| out.extend(&unit.to_le_bytes()))?;
+    }
+    Ok(Value::NChar(out.into_bytes()))
 }
 
 fn stuff(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
@@ -377,12 +398,13 @@ fn stuff(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     }
     let start = start as usize - 1;
     let end = start.saturating_add(length as usize).min(s.len());
-    let mut out = s.slice(0, start).bytes().to_vec();
+    let mut out = Growing::default();
+    out.extend(s.part(0, start))?;
     if !args[3].is_null() {
-        out.extend_from_slice(Chars::like_result(call, args, 3)?.bytes());
+        out.extend(Chars::like_result(call, args, 3)?.bytes())?;
     }
-    out.extend_from_slice(s.slice(end, s.len()).bytes());
-    Ok(Chars::new(out, s.is_wide()).into_value(call.result))
+    out.extend(s.part(end, s.len()))?;
+    Ok(Chars::made(out, s.is_wide()).into_value(call.result))
 }
 
 /// The same of bytes.
@@ -405,17 +427,33 @@ fn stuff_binary(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
 fn translate(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let s = Chars::like_result(call, args, 0)?;
     let from = Chars::like_result(call, args, 1)?;
-    let to = Chars::like_result(call, args, 2)?.units();
+    let to = Chars::like_result(call, args, 2)?;
     if from.len() != to.len() {
         return Err(SqlError::new(messages::TRANSLATE_LENGTHS, &[]));
     }
-    let units: Vec<u16> = s
-        .units()
-        .iter()
-        .enumerate()
-        .map(|(i, &unit)| {
-            (0..from.len()).find(|&k| s.same(i, &from, k, call.collation)).map_or(unit, |k| to[k])
-        })
-        .collect();
-    Ok(Chars::from_units(&units, s.is_wide()).into_value(call.result))
+    let mut out = Growing::with_room(s.bytes().len())?;
+    let mut compared = 0;
+    for i in 0..s.len() {
+        let other = (0..from.len()).find(|&k| s.same(i, &from, k, call.collation));
+        out.extend(other.map_or(s.part(i, i + 1), |k| to.part(k, k + 1)))?;
+        compared += from.len();
+        if compared > COMPARED_MAX {
+            compared = 0;
+            os::values::look()?;
+        }
+    }
+    Ok(Chars::made(out, s.is_wide()).into_value(call.result))
+}
+
+/// TRANSLATE looks whether it is to end after so many comparisons.
+const COMPARED_MAX: usize = 1 << 20;
+
+/// A text in pieces of about so many bytes.
+fn pieces(text: &str, bytes: usize) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (piece, behind) = rest.split_at(rest.floor_char_boundary(bytes));
+        rest = behind;
+        (!piece.is_empty()).then_some(piece)
+    })
 }

@@ -45,7 +45,7 @@ fn char_index(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
         Some(_) => usize::try_from(call.int(args, 2)?.max(1) - 1).unwrap_or(usize::MAX),
         None => 0,
     };
-    let hit = if needle.len() == 0 { None } else { s.find(&needle, from, call.collation) };
+    let hit = if needle.len() == 0 { None } else { s.find(&needle, from, call.collation)? };
     Ok(number(hit.map_or(0, |i| i + 1), call.result))
 }
 
@@ -55,7 +55,7 @@ fn pat_index(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let pattern = as_value(Chars::in_encoding(call, args, 0, wide)?);
     let s = as_value(Chars::in_encoding(call, args, 1, wide)?);
     let pattern = LikePattern::compile(&pattern, None, call.collation);
-    Ok(number(pattern.find(&s).map_or(0, |i| i + 1), call.result))
+    Ok(number(pattern.find(&s)?.map_or(0, |i| i + 1), call.result))
 }
 
 fn len(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {

@@ -117,8 +117,8 @@ impl Parts {
 impl TableRows for Parts {
     fn next(&mut self, row: &mut [Value]) -> SqlResult<bool> {
         let Some(text) = &self.text else { return Ok(false) };
-        let end = text.find(&self.separator, self.at, self.collation);
-        let part = text.slice(self.at, end.unwrap_or(text.len()));
+        let end = text.find(&self.separator, self.at, self.collation)?;
+        let part = text.slice(self.at, end.unwrap_or(text.len()))?;
         let to = if text.is_wide() { SqlType::NVARCHAR_MAX } else { SqlType::VARCHAR_MAX };
         self.ordinal += 1;
         fill(row, [part.into_value(to), Value::BigInt(self.ordinal)]);

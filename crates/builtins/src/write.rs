@@ -7,7 +7,7 @@
 
 use crate::call::{Call, Function, NullRule};
 use base::{SqlError, SqlResult, messages};
-use types::{Bytes, SqlType, Value};
+use types::{Growing, SqlType, Value};
 
 /// The column, the expression in its type, offset and length as bigint, and the column's name.
 pub static WRITE: Function = Function {
@@ -20,9 +20,6 @@ pub static WRITE: Function = Function {
     date_part: false,
     eval: write,
 };
-
-/// The most bytes of a value.
-const BYTES_MAX: usize = i32::MAX as usize;
 
 fn result(types: &[SqlType]) -> SqlResult<SqlType> {
     Ok(types.first().copied().unwrap_or(SqlType::VARBINARY_MAX))
@@ -46,11 +43,11 @@ fn write(_: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let (kept, resumed) = span(units, given.is_none(), offset.as_i64(), length.as_i64())?;
     let (before, after) = (&bytes[..kept * unit], &bytes[resumed * unit..]);
     let given: &[u8] = given.map_or(&[], |bytes| bytes);
-    let total = before.len() + given.len() + after.len();
-    if total > BYTES_MAX {
-        return Err(SqlError::new(messages::LOB_TOO_LONG, &[&BYTES_MAX]));
+    let mut whole = Growing::with_room(before.len() + given.len() + after.len())?;
+    for part in [before, given, after] {
+        whole.extend(part)?;
     }
-    let whole = Bytes::from([before, given, after].concat());
+    let whole = whole.into_bytes();
     Ok(match own {
         Value::Char(_) => Value::Char(whole),
         Value::NChar(_) => Value::NChar(whole),

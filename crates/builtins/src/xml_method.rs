@@ -2,7 +2,7 @@
 
 use base::{SqlError, SqlResult, messages};
 use types::datetime::DateFormat;
-use types::{Bytes, Family, SqlType, Value, convert, convert_dated};
+use types::{Bytes, Family, SqlType, Value, convert, convert_dated, text};
 use xml::{NodeId, Xml};
 use xquery::{Atomic, Method, Query, Stop};
 
@@ -86,7 +86,10 @@ fn converted(value: &Atomic, to: SqlType, format: DateFormat) -> SqlResult<Value
             convert(&Value::Float(*x), SqlType::Float, to, 0)
         }
         Atomic::Boolean(b) if to.is_number() => convert(&Value::Bit(*b), SqlType::Bit, to, 0),
-        other => convert_dated(&Value::nvarchar(&other.text()), long, to, 0, format),
+        other => {
+            let text = text::encoded_utf16(&other.text()).map(Value::NChar)?;
+            convert_dated(&text, long, to, 0, format)
+        }
     }
 }
 

@@ -206,7 +206,7 @@ impl Pattern {
 
     fn matches(&self, value: &Value, run: &mut Run<'_>) -> SqlResult<Option<bool>> {
         match self {
-            Pattern::Compiled(pattern) => Ok(Some(pattern.matches(value))),
+            Pattern::Compiled(pattern) => pattern.matches(value).map(Some),
             Pattern::Dynamic(dynamic) => dynamic.matches(value, run),
         }
     }
@@ -230,7 +230,7 @@ impl DynamicPattern {
                 last.insert((pattern, escape, compiled))
             }
         };
-        Ok(Some(compiled.matches(value)))
+        compiled.matches(value).map(Some)
     }
 }
 

@@ -335,13 +335,22 @@ impl Cast {
         let convert = |v: &Value| convert_collated(v, from, to, style, format, collation);
         let converted = self.operand.with(run, convert)?;
         match converted {
-            // What has no room is no failed conversion.
-            Err(e) if self.attempt && e.number() != messages::OUT_OF_MEMORY.number => {
-                Ok(Value::Null)
-            }
+            // What has no room, or is to end, is no failed conversion.
+            Err(e) if self.attempt && !is_of_request(&e) => Ok(Value::Null),
             converted => converted,
         }
     }
+}
+
+/// Whether an error is none of the value that is converted.
+fn is_of_request(e: &SqlError) -> bool {
+    let messages = [
+        messages::OUT_OF_MEMORY,
+        messages::LOB_TOO_LONG,
+        messages::ATTENTION,
+        messages::SESSION_KILLED,
+    ];
+    messages.iter().any(|m| m.number == e.number())
 }
 
 /// RAND has one answer in a statement for each place where it stands; NEWID one for each row.

@@ -77,8 +77,8 @@ impl RowTest {
             Test::Text(op, order, than) => op.holds(order(bytes, than)),
             Test::Like { pattern, negated } => {
                 let matches = match self.sql_type.family() {
-                    Family::Char => pattern.matches_char(bytes),
-                    _ => pattern.matches_nchar(bytes),
+                    Family::Char => pattern.matches_char(bytes)?,
+                    _ => pattern.matches_nchar(bytes)?,
                 };
                 matches != *negated
             }

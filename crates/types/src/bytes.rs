@@ -1,7 +1,8 @@
 //! `Bytes`: an immutable byte string that is cheap to clone.
 //!
 //! Up to 22 bytes stand inline without heap; a longer one is shared. Most keys, codes and
-//! names are short, and a scan that clones values must not copy megabytes.
+//! names are short, and a scan that clones values must not copy megabytes. What was made in a
+//! vector of much more stays in it: one that is to be as long as memory allows is not there twice.
 
 use std::fmt;
 use std::ops::Deref;
@@ -9,6 +10,8 @@ use std::sync::Arc;
 
 /// The longest string that needs no heap.
 const INLINE_BYTES: usize = 22;
+/// A vector of this length is kept as it is.
+const KEPT_BYTES: usize = 32 << 10;
 
 /// An immutable byte string: short ones inline, longer ones shared.
 #[derive(Clone)]
@@ -18,6 +21,7 @@ pub struct Bytes(Form);
 enum Form {
     Inline(u8, [u8; INLINE_BYTES]),
     Shared(Arc<[u8]>),
+    Kept(Arc<Vec<u8>>),
 }
 
 const _: () = assert!(size_of::<Bytes>() == 24);
@@ -56,6 +60,7 @@ impl Bytes {
         match &self.0 {
             Form::Inline(n, room) => &room[..*n as usize],
             Form::Shared(shared) => shared,
+            Form::Kept(kept) => kept,
         }
     }
 
@@ -64,6 +69,7 @@ impl Bytes {
         match &self.0 {
             Form::Inline(..) => 0,
             Form::Shared(shared) => shared.len() + 16,
+            Form::Kept(kept) => kept.capacity() + 40,
         }
     }
 }
@@ -91,8 +97,10 @@ impl From<Vec<u8>> for Bytes {
     fn from(bytes: Vec<u8>) -> Bytes {
         if bytes.len() <= INLINE_BYTES {
             Bytes::new(&bytes)
-        } else {
+        } else if bytes.len() < KEPT_BYTES || bytes.capacity() > bytes.len() / 4 * 5 {
             Bytes(Form::Shared(Arc::from(bytes)))
+        } else {
+            Bytes(Form::Kept(Arc::new(bytes)))
         }
     }
 }
@@ -121,7 +129,7 @@ mod tests {
 
     #[test]
     fn short_and_long_strings_keep_their_bytes_and_share_when_long() {
-        for n in [0, 1, 21, 22, 23, 500] {
+        for n in [0, 1, 21, 22, 23, 500, KEPT_BYTES] {
             let v: Vec<u8> = (0..n).map(|i| i as u8).collect();
             let b = Bytes::new(&v);
             assert_eq!(b.as_slice(), &v[..]);

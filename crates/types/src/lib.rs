@@ -17,6 +17,7 @@ mod convert;
 pub mod datetime;
 mod decimal;
 mod declare;
+mod growing;
 mod key_bound;
 mod restriction;
 mod sort_key;
@@ -42,6 +43,7 @@ pub use convert::{
 };
 pub use decimal::{Decimal, PRECISION_MAX};
 pub use declare::{TypeSize, declare};
+pub use growing::{Growing, LONGEST_BYTES, within_longest};
 pub use key_bound::{Kept, day_end, has_bounds, kept, key_bound};
 pub use restriction::{ColumnTest, Relation, Requirement, Restriction};
 pub use sort_key::append_sort_key;

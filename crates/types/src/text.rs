@@ -4,6 +4,12 @@
 //! Windows does. A character outside it becomes its best fit (accented Latin letters lose the
 //! accent, typographic marks their style) or `?`.
 
+use crate::{Bytes, Growing};
+use base::SqlResult;
+
+/// Text of more bytes is made step by step.
+const SHORT_BYTES: usize = 16 << 10;
+
 /// The characters of bytes 0x80 to 0x9F.
 const HIGH: [u16; 32] = [
     0x20AC, 0x81, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039,
@@ -102,6 +108,84 @@ pub fn widen(bytes: &[u8]) -> Vec<u8> {
         out.extend_from_slice(&unit_of_1252(b).to_le_bytes());
     }
     out
+}
+
+/// The same as a value, which may be long.
+///
+/// # Errors
+/// 7119, 701, and what ends a request.
+pub fn widened(bytes: &[u8]) -> SqlResult<Bytes> {
+    if bytes.len() <= SHORT_BYTES {
+        return Ok(Bytes::from(widen(bytes)));
+    }
+    let mut wide = Growing::default();
+    wide.extend_mapped(bytes, |[b]: [u8; 1]| unit_of_1252(b).to_le_bytes())?;
+    Ok(wide.into_bytes())
+}
+
+/// The text of bytes of code page 1252, which may be long.
+///
+/// # Errors
+/// 701.
+pub fn decoded_1252(bytes: &[u8]) -> SqlResult<String> {
+    os::values::room(bytes.len())?;
+    Ok(decode_1252(bytes))
+}
+
+/// The text of UTF-16LE bytes, which may be long.
+///
+/// # Errors
+/// 701.
+pub fn decoded_utf16(bytes: &[u8]) -> SqlResult<String> {
+    os::values::room(bytes.len())?;
+    Ok(decode_utf16(bytes))
+}
+
+/// Text as UTF-16LE bytes of a value, which may be long.
+///
+/// # Errors
+/// 7119, 701, and what ends a request.
+pub fn encoded_utf16(s: &str) -> SqlResult<Bytes> {
+    if s.len() <= SHORT_BYTES {
+        return Ok(Bytes::from(encode_utf16(s)));
+    }
+    let mut wide = Growing::with_room(s.len())?;
+    for unit in s.encode_utf16() {
+        wide.extend(&unit.to_le_bytes())?;
+    }
+    Ok(wide.into_bytes())
+}
+
+/// Text as bytes of code page 1252 of a value, which may be long.
+///
+/// # Errors
+/// 7119, 701, and what ends a request.
+pub fn encoded_1252(s: &str) -> SqlResult<Bytes> {
+    if s.len() <= SHORT_BYTES {
+        return Ok(Bytes::from(encode_1252(s)));
+    }
+    let mut narrow = Growing::with_room(s.len())?;
+    if s.is_ascii() {
+        narrow.extend(s.as_bytes())?;
+    } else {
+        for unit in s.encode_utf16() {
+            narrow.push(best_fit(unit))?;
+        }
+    }
+    Ok(narrow.into_bytes())
+}
+
+/// UTF-16LE to code page 1252 as a value, which may be long.
+///
+/// # Errors
+/// 7119, 701, and what ends a request.
+pub fn narrowed(bytes: &[u8]) -> SqlResult<Bytes> {
+    if bytes.len() <= SHORT_BYTES {
+        return Ok(Bytes::from(narrow(bytes)));
+    }
+    let mut out = Growing::default();
+    out.extend_mapped(bytes, |pair: [u8; 2]| [best_fit(u16::from_le_bytes(pair))])?;
+    Ok(out.into_bytes())
 }
 
 /// UTF-16LE to code page 1252: nvarchar to varchar.

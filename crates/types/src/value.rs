@@ -8,6 +8,7 @@
 //! hold, so that neither direction converts.
 
 use crate::{Bytes, Decimal, Length, SqlType, Variant, text};
+use base::SqlResult;
 use std::fmt;
 use std::sync::Arc;
 use xml::Xml;
@@ -139,6 +140,28 @@ impl Value {
         match self {
             Value::Char(b) => Some(text::decode_1252(b)),
             Value::NChar(b) => Some(text::decode_utf16(b)),
+            _ => None,
+        }
+    }
+
+    /// The same of a value that may be long.
+    ///
+    /// # Errors
+    /// 701.
+    pub fn long_text(&self) -> SqlResult<Option<String>> {
+        os::values::room(2 * self.as_bytes().map_or(0, <[u8]>::len))?;
+        Ok(self.as_text())
+    }
+
+    /// Its first characters.
+    pub fn text_start(&self, characters: usize) -> Option<String> {
+        match self {
+            Value::Char(b) => Some(text::decode_1252(&b[..b.len().min(characters)])),
+            // A character is a unit or two.
+            Value::NChar(b) => {
+                let start = text::decode_utf16(&b[..b.len().min(4 * characters)]);
+                Some(start.chars().take(characters).collect())
+            }
             _ => None,
         }
     }

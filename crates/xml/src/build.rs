@@ -31,6 +31,9 @@ impl Equivalent<Name> for Parts<'_> {
     }
 }
 
+/// Nodes between two looks at whether the request is to end.
+const LOOK_NODES: u32 = 4096;
+
 impl Default for TreeBuilder {
     fn default() -> Self {
         TreeBuilder::new()
@@ -93,6 +96,9 @@ impl TreeBuilder {
         let parent = self.current().0;
         let (from, to) = (from as u32, self.tree.buffer.len() as u32);
         self.tree.nodes.push(Node { kind, name, parent, end: number + 1, from, to });
+        if number % LOOK_NODES == LOOK_NODES - 1 {
+            os::values::look()?;
+        }
         self.tree.cover()
     }
 

@@ -308,6 +308,8 @@ impl State {
             Core::Text(text, separator) => {
                 let t = self.aggregate.result_type(self.argument)?;
                 let one = convert(value, self.argument, t, 0)?;
+                let between = separator.as_bytes().map_or(0, <[u8]>::len);
+                grow(text, one.as_bytes().map_or(0, <[u8]>::len) + between)?;
                 if self.rows > 1 {
                     text.extend_from_slice(separator.as_bytes().unwrap_or(&[]));
                 }
@@ -565,10 +567,23 @@ fn ordered_bytes(pair: &Bytes) -> usize {
     pair.heap_bytes() + size_of::<Bytes>()
 }
 
+/// Makes room for so many bytes more, to twice the length where it is not much.
+fn grow(text: &mut Vec<u8>, more: usize) -> SqlResult<()> {
+    if text.capacity() - text.len() >= more {
+        return Ok(());
+    }
+    types::within_longest(text.len() + more)?;
+    let slow = text.len() > 16 << 20;
+    let wanted = more.max(if slow { text.len() / 4 } else { text.len().max(64) });
+    os::values::room(text.len() + wanted)?;
+    text.try_reserve_exact(wanted).map_err(|_| os::values::exhausted())
+}
+
 fn joined(text: &[u8], result: SqlType) -> SqlResult<Value> {
     if text.len() > 8000 && !result.is_max() {
         return Err(SqlError::new(messages::STRING_AGG_TOO_LONG, &[]));
     }
+    os::values::room(text.len())?;
     let bytes = Bytes::new(text);
     Ok(if result.family() == Family::NChar { Value::NChar(bytes) } else { Value::Char(bytes) })
 }

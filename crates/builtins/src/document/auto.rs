@@ -15,7 +15,7 @@
 
 use super::json::Object;
 use super::xml::{Element, name_of};
-use super::{BETWEEN, BETWEEN_RECORDS, checked, json, xml};
+use super::{BETWEEN, BETWEEN_RECORDS, Space as _, checked, json, made, xml};
 use crate::call::Call;
 use base::SqlResult;
 use types::{SqlType, Value};
@@ -110,6 +110,12 @@ struct Column<'s> {
 }
 
 impl<'s> Shape<'s> {
+    /// What the names of its levels take, where each begins anew.
+    fn text_bytes(&self) -> usize {
+        let levels: usize = self.levels.iter().map(|name| 2 * name.len() + 16).sum();
+        levels + self.declared.len()
+    }
+
     fn of(text: &'s str) -> Shape<'s> {
         let mut parts = text.split(BETWEEN);
         let mut head = parts.next().unwrap_or_default().chars();
@@ -170,16 +176,20 @@ pub(super) fn record(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
         element.close_to(1);
         out.push(if equals_none { 'u' } else { '-' });
         out.push(if element.tag_is_open() { 'o' } else { '-' });
+        out.grow(element.text.len())?;
         out.push_str(&element.text);
         // What is JSON already may hold what stands between records.
         object.text.retain(|c| c != BETWEEN && c != BETWEEN_RECORDS);
+        out.grow(object.text.len())?;
         out.push_str(&object.text);
     }
-    Ok(Value::nvarchar(&out))
+    made(&out)
 }
 
 /// Records as a document: the shape, the records.
 pub(super) fn document(_: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
+    // The text and the document.
+    os::values::room(args.get(1).map_or(0, |v| 2 * v.heap_bytes()))?;
     let (Some(text), Some(records)) = (args[0].as_text(), args.get(1).and_then(Value::as_text))
     else {
         return Ok(Value::Null);
@@ -188,6 +198,8 @@ pub(super) fn document(_: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let mut out = String::with_capacity(records.len());
     let mut before: Vec<&str> = Vec::new();
     for record in records.split(BETWEEN_RECORDS) {
+        // Names stand twice, and anew for each level that begins.
+        out.grow(2 * record.len() + shape.text_bytes())?;
         let levels: Vec<&str> = record.split(BETWEEN).collect();
         let equal = |(a, b): &(&&str, &&str)| a == b && !b.starts_with('u');
         let same = before.iter().zip(&levels).take_while(equal).count();
@@ -212,7 +224,7 @@ pub(super) fn document(_: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
         'j' => close_objects(before.len(), &mut out),
         _ => close_elements(&shape, &before, 0, &mut out),
     }
-    Ok(Value::nvarchar(&out))
+    made(&out)
 }
 
 /// What a record has of a level.

@@ -9,7 +9,7 @@
 //! record   tag ␁ parent ␁ kind and text of column 3 ␁ …        (kind `0`: there is none)
 //! ```
 
-use super::{BETWEEN, BETWEEN_RECORDS, checked, written};
+use super::{BETWEEN, BETWEEN_RECORDS, Space as _, checked, made, written};
 use crate::call::Call;
 use crate::document::xml::{Element, escape, name_of};
 use base::{SqlError, SqlResult, messages};
@@ -122,13 +122,17 @@ pub(super) fn record(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
             Place::Hidden => {}
             Place::Attribute => escape(&text, true, &mut out)?,
             Place::Cdata | Place::Markup => {
+                out.grow(text.len())?;
                 out.extend(text.chars().filter(|&c| c != BETWEEN && c != BETWEEN_RECORDS));
             }
-            _ if sql_type == SqlType::Xml => out.push_str(&text),
+            _ if sql_type == SqlType::Xml => {
+                out.grow(text.len())?;
+                out.push_str(&text);
+            }
             _ => escape(&text, false, &mut out)?,
         }
     }
-    Ok(Value::nvarchar(&out))
+    made(&out)
 }
 
 fn parent_invalid() -> SqlError {
@@ -137,6 +141,7 @@ fn parent_invalid() -> SqlError {
 
 /// Records as a document: the shape, the records.
 pub(super) fn document(_: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
+    os::values::room(args.get(1).map_or(0, |v| 2 * v.heap_bytes()))?;
     let (Some(shape), Some(records)) = (args[0].as_text(), args.get(1).and_then(Value::as_text))
     else {
         return Ok(Value::Null);
@@ -146,10 +151,11 @@ pub(super) fn document(_: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let columns = parts.map(column).collect::<SqlResult<Vec<_>>>()?;
     let mut document = Document::default();
     for record in records.split(BETWEEN_RECORDS) {
+        document.out.text.grow(2 * record.len() + 2 * shape.len())?;
         document.row(record, &columns, declared)?;
     }
     document.out.close_to(0);
-    Ok(Value::nvarchar(&document.out.text))
+    made(&document.out.text)
 }
 
 #[derive(Default)]

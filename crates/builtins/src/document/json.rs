@@ -1,7 +1,7 @@
 //! FOR JSON: a row as an object. A name with points is a path: `a.b` and `a.c`, standing side by
 //! side, are one object within.
 
-use super::{BETWEEN, checked, written};
+use super::{BETWEEN, Space as _, checked, made, written};
 use crate::call::Call;
 use base::{SqlError, SqlResult, messages};
 use types::{Family, SqlType, Value};
@@ -62,7 +62,7 @@ pub(super) fn row(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     }
     object.enter(None)?;
     object.text.push('}');
-    Ok(Value::nvarchar(&object.text))
+    made(&object.text)
 }
 
 /// An object that is being written, with the objects within that are open.
@@ -134,6 +134,8 @@ pub(crate) fn push_value(value: &Value, t: SqlType, raw: bool, out: &mut String)
         return Ok(());
     }
     let text = written(value, t)?;
+    let longer = text.bytes().filter(|&b| b < b' ' || matches!(b, b'"' | b'\\' | b'/')).count();
+    out.grow(text.len() + 5 * longer + 2)?;
     let number =
         matches!(t.family(), Family::Integer | Family::Decimal | Family::Money | Family::Float);
     if raw || number {

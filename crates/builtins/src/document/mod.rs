@@ -8,6 +8,7 @@ mod auto;
 mod explicit;
 mod json;
 mod order;
+mod space;
 mod xml;
 
 use crate::call::{Call, Function, NullRule};
@@ -19,6 +20,7 @@ pub use explicit::ExplicitShape;
 pub use json::JsonShape;
 pub(crate) use json::{escaped as json_escaped, push_text, push_value};
 pub(crate) use order::in_order;
+pub(crate) use space::{Space, made};
 pub use xml::{XmlMode, XmlShape, instruction_target, name_of as xml_name};
 
 /// A row of FOR JSON: its shape, then its values.
@@ -87,9 +89,11 @@ fn written(value: &Value, t: SqlType) -> SqlResult<String> {
         _ => 0,
     };
     if let Value::Binary(bytes) = value {
+        os::values::room(bytes.len() / 3 * 4)?;
         return Ok(base64(bytes));
     }
     let text = convert(value, t, SqlType::NVARCHAR_MAX, style)?;
+    os::values::room(text.heap_bytes())?;
     Ok(text.as_text().unwrap_or_default())
 }
 

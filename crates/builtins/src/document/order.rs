@@ -11,6 +11,7 @@ use types::{Value, append_sort_key};
 /// A text, then for each key its value and whether it descends; NULL for no text.
 pub(super) fn pair(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let Some(text) = args[0].as_bytes() else { return Ok(Value::Null) };
+    os::values::room(4 * args.iter().map(Value::heap_bytes).sum::<usize>())?;
     let mut key = Vec::new();
     for pair in args[1..].chunks(2) {
         let [value, descending] = pair else { break };
@@ -23,7 +24,7 @@ pub(super) fn pair(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let mut out = (key.len() as u32).to_le_bytes().to_vec();
     out.extend_from_slice(&key);
     out.extend_from_slice(text);
-    Ok(Value::varbinary(&out))
+    Ok(Value::Binary(out.into()))
 }
 
 /// The sort key and the text of a pair.

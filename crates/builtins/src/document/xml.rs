@@ -1,7 +1,7 @@
 //! FOR XML: a row as an element. In PATH mode a column's name is a path from the row's element;
 //! in RAW and AUTO columns are attributes, or with ELEMENTS elements.
 
-use super::{BETWEEN, checked, written};
+use super::{BETWEEN, Space as _, checked, made, written};
 use crate::call::Call;
 use base::{SqlError, SqlResult, messages};
 use types::{SqlType, Value};
@@ -83,7 +83,7 @@ pub(super) fn row(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
         }
     }
     out.close_to(0);
-    Ok(Value::nvarchar(&out.text))
+    made(&out.text)
 }
 
 /// Where and how a column is written.
@@ -309,6 +309,9 @@ pub fn name_of(name: &str) -> String {
 }
 
 pub(super) fn escape(text: &str, attribute: bool, out: &mut String) -> SqlResult<()> {
+    let longer =
+        text.bytes().filter(|&b| b < b' ' || matches!(b, b'&' | b'<' | b'>' | b'"')).count();
+    out.grow(text.len() + 5 * longer)?;
     for c in text.chars() {
         match c {
             '&' => out.push_str("&amp;"),

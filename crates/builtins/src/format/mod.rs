@@ -149,6 +149,9 @@ pub fn print_message(template: &str, args: &[Value]) -> Option<String> {
     Some(out)
 }
 
+/// Bytes of an argument that a message may show at most.
+const LONG: usize = 8192;
+
 /// Flags of one placeholder.
 #[derive(Default)]
 struct Spec {
@@ -169,7 +172,12 @@ impl Spec {
             Some(arg) => arg,
         };
         if kind == 's' {
-            let text = arg.as_text()?;
+            // Messages are cut sooner.
+            let text = match arg {
+                Value::Char(b) if b.len() > LONG => Value::Char(b[..LONG].into()).as_text(),
+                Value::NChar(b) if b.len() > LONG => Value::NChar(b[..LONG].into()).as_text(),
+                other => other.as_text(),
+            }?;
             return Some(match self.precision {
                 Some(n) => text.chars().take(n).collect(),
                 None => text,

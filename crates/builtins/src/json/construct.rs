@@ -5,7 +5,7 @@
 
 use super::function;
 use crate::call::{Call, Function};
-use crate::document::{push_text, push_value};
+use crate::document::{made, push_text, push_value};
 use base::{SqlError, SqlResult, messages};
 use types::{SqlType, Value};
 
@@ -37,7 +37,7 @@ fn object(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
         push_value(value, call.arg_types[2 * n + 2], raw.get(n) == Some(&b'j'), &mut text)?;
     }
     text.push('}');
-    Ok(Value::nvarchar(&text))
+    made(&text)
 }
 
 fn array(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
@@ -51,7 +51,7 @@ fn array(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
         push_value(value, call.arg_types[n + 1], raw.get(n) == Some(&b'j'), &mut text)?;
     }
     text.push(']');
-    Ok(Value::nvarchar(&text))
+    made(&text)
 }
 
 fn flags(args: &[Value]) -> (bool, Vec<u8>) {

@@ -72,7 +72,7 @@ fn text_of(
     if !call.arg_types[i].is_character() {
         return Err(call.invalid(i, function));
     }
-    Ok(Some(Chars::in_encoding(call, args, i, true)?.units()))
+    Chars::in_encoding(call, args, i, true)?.units().map(Some)
 }
 
 /// The path argument, which is never NULL.
@@ -86,8 +86,9 @@ fn path_of(call: &Call<'_>, args: &[Value], function: &str, append: bool) -> Sql
     }
 }
 
-fn nvarchar(units: &[u16]) -> Value {
-    Value::NChar(text::bytes_of_units(units).as_slice().into())
+fn nvarchar(units: &[u16]) -> SqlResult<Value> {
+    os::values::room(units.len() * 2)?;
+    Ok(Value::NChar(text::bytes_of_units(units).into()))
 }
 
 fn is_json(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
@@ -128,11 +129,11 @@ fn scalar(text: &[u16], span: &Span, path: &Path) -> SqlResult<Value> {
     const UNITS_MAX: usize = 4000;
     let fault = match span.kind {
         Kind::Null => return Ok(Value::Null),
-        Kind::Number | Kind::Bool => return Ok(nvarchar(&text[span.at.clone()])),
+        Kind::Number | Kind::Bool => return nvarchar(&text[span.at.clone()]),
         Kind::String => {
-            let units = unescaped(text, &span.at);
+            let units = unescaped(text, &span.at)?;
             if units.len() <= UNITS_MAX {
-                return Ok(nvarchar(&units));
+                return nvarchar(&units);
             }
             SqlError::new(messages::JSON_STRING_TRUNCATED, &[])
         }
@@ -156,7 +157,7 @@ fn json_query(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
 /// What JSON_QUERY answers of a value.
 fn fragment(text: &[u16], span: &Span, path: &Path, state: u8) -> SqlResult<Value> {
     match span.kind {
-        Kind::Array | Kind::Object => Ok(nvarchar(&text[span.at.clone()])),
+        Kind::Array | Kind::Object => nvarchar(&text[span.at.clone()]),
         Kind::Null => Ok(Value::Null),
         _ if path.strict => {
             Err(SqlError::new(messages::JSON_OBJECT_MISSING, &[]).with_state(state))
@@ -192,11 +193,12 @@ fn json_modify(call: &mut Call<'_>, args: &[Value], raw: bool) -> SqlResult<Valu
     if !args[2].is_null() {
         push_value(&args[2], call.arg_types[2], raw, &mut written)?;
     }
+    os::values::room(2 * (written.len() + text.len()))?;
     let new: Vec<u16> = written.encode_utf16().collect();
     let new = (!args[2].is_null()).then_some(new.as_slice());
     let changed = modify::modify(&text, &path, new).map_err(|e| {
         let text_error = e.number() == messages::JSON_TEXT_INVALID.number;
         if text_error { e.with_state(7) } else { e }
     })?;
-    Ok(nvarchar(&changed))
+    nvarchar(&changed)
 }

@@ -45,15 +45,15 @@ impl JsonColumn {
         if span.kind.is_container() && self.path.strict {
             return Err(SqlError::new(messages::JSON_OBJECT_MISSING, &[]));
         }
-        Ok(if span.kind.is_container() { Value::Null } else { plain(text, &span) })
+        Ok(if span.kind.is_container() { Value::Null } else { plain(text, &span)? })
     }
 }
 
 /// A value as text: of a string its characters.
-fn plain(text: &[u16], span: &Span) -> Value {
+fn plain(text: &[u16], span: &Span) -> SqlResult<Value> {
     match span.kind {
-        Kind::Null => Value::Null,
-        Kind::String => nvarchar(&unescaped(text, &span.at)),
+        Kind::Null => Ok(Value::Null),
+        Kind::String => nvarchar(&unescaped(text, &span.at)?),
         _ => nvarchar(&text[span.at.clone()]),
     }
 }
@@ -78,12 +78,15 @@ impl Opened {
     /// The container of a path; no rows where a lax path leads to none.
     fn new(arguments: &[Value], object_is_one: bool) -> SqlResult<(Opened, Option<Span>)> {
         let unit_list = |v: Option<&Value>| match v {
-            Some(Value::NChar(bytes)) => Some(text::units(bytes).collect::<Vec<u16>>()),
-            _ => None,
+            Some(Value::NChar(bytes)) => {
+                os::values::room(bytes.len())?;
+                Ok(Some(text::units(bytes).collect::<Vec<u16>>()))
+            }
+            _ => Ok::<_, SqlError>(None),
         };
         let path = match arguments.get(1) {
             None => Path::default(),
-            path => match unit_list(path) {
+            path => match unit_list(path)? {
                 Some(path) => Path::parse(&path, false)?,
                 None => {
                     let facts: [&dyn std::fmt::Display; 3] = [&"NULL", &2, &"OPENJSON"];
@@ -92,7 +95,7 @@ impl Opened {
                 }
             },
         };
-        let text = unit_list(arguments.first()).unwrap_or_default();
+        let text = unit_list(arguments.first())?.unwrap_or_default();
         let none = Opened { text: Vec::new(), place: None, state: 0 };
         if arguments.first().is_none_or(Value::is_null) {
             return Ok((none, None));
@@ -133,7 +136,7 @@ impl Opened {
         (place.at, place.depth) = (reader.at, reader.depth());
         let key = match name.start {
             0 => Value::nvarchar(&place.count.to_string()),
-            start => nvarchar(&unescaped(&self.text, &(start - 1..name.end + 1))),
+            start => nvarchar(&unescaped(&self.text, &(start - 1..name.end + 1))?)?,
         };
         place.count += 1;
         Ok(Some((key, value)))
@@ -160,7 +163,7 @@ impl TableRows for JsonItems {
             Kind::Array => 4,
             Kind::Object => 5,
         };
-        let values = [key, plain(&self.0.text, &span), Value::Int(kind)];
+        let values = [key, plain(&self.0.text, &span)?, Value::Int(kind)];
         row.iter_mut().zip(values).for_each(|(to, value)| *to = value);
         Ok(true)
     }

@@ -9,6 +9,9 @@ use super::path::{DEPTH_MAX, Path, Step, hex, name_units};
 use base::{SqlError, SqlResult, messages};
 use std::ops::Range;
 
+/// Units that are read between two looks at whether the request is to end.
+const LOOK_UNITS: usize = 1 << 20;
+
 /// What a value is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
@@ -44,6 +47,8 @@ pub(super) struct Reader<'t> {
     text: &'t [u16],
     pub(super) at: usize,
     depth: usize,
+    /// Where it has looked last whether the request is to end.
+    looked_at: usize,
 }
 
 impl<'t> Reader<'t> {
@@ -53,7 +58,7 @@ impl<'t> Reader<'t> {
 
     /// One that goes on where another stood.
     pub(super) fn from(text: &'t [u16], at: usize, depth: usize) -> Reader<'t> {
-        Reader { text, at, depth }
+        Reader { text, at, depth, looked_at: at }
     }
 
     /// How many containers are open.
@@ -88,6 +93,7 @@ impl<'t> Reader<'t> {
     /// Up to the next value, with its name (between the quotes; of an element: empty). None: the
     /// container has ended, and `at` is behind it.
     pub(super) fn item(&mut self, items: &mut Items) -> SqlResult<Option<Range<usize>>> {
+        self.look()?;
         let close = if items.object { b'}' } else { b']' };
         let next = self.peek();
         if next == close {
@@ -136,11 +142,23 @@ impl<'t> Reader<'t> {
         Ok(Span { kind, at: start..self.at })
     }
 
+    /// Now and then looks whether the request is to end.
+    fn look(&mut self) -> SqlResult<()> {
+        if self.at < self.looked_at + LOOK_UNITS {
+            return Ok(());
+        }
+        self.looked_at = self.at;
+        os::values::look()
+    }
+
     /// Over a string; what is wrong with it is told of its first quote.
     fn string(&mut self) -> SqlResult<Range<usize>> {
         let start = self.at;
         self.at += 1;
         loop {
+            if self.at.is_multiple_of(LOOK_UNITS) {
+                self.look()?;
+            }
             let Some(&unit) = self.text.get(self.at) else { return Err(self.unexpected(start)) };
             self.at += 1;
             match u8::try_from(unit) {
@@ -268,8 +286,9 @@ fn digits(text: &[u8]) -> (usize, &[u8]) {
 }
 
 /// The characters of a string with its quotes.
-pub(super) fn unescaped(text: &[u16], string: &Range<usize>) -> Vec<u16> {
+pub(super) fn unescaped(text: &[u16], string: &Range<usize>) -> SqlResult<Vec<u16>> {
     let inner = &text[string.start + 1..string.end - 1];
+    os::values::room(inner.len() * 2)?;
     let mut out = Vec::with_capacity(inner.len());
     let mut at = 0;
     while let Some(&unit) = inner.get(at) {
@@ -293,5 +312,5 @@ pub(super) fn unescaped(text: &[u16], string: &Range<usize>) -> Vec<u16> {
             _ => escape,
         });
     }
-    out
+    Ok(out)
 }

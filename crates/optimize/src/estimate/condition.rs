@@ -266,7 +266,7 @@ impl Estimator<'_> {
         let (from, to) = (facts.sql_type(), operand.ty.sql_type);
         let matches = |value: &Value| {
             let value = types::convert(value, from, to, 0);
-            value.is_ok_and(|v| pattern.matches(&v))
+            value.is_ok_and(|v| pattern.matches(&v).unwrap_or(false))
         };
         Some(facts.sampled(matches).unwrap_or(LIKE))
     }

@@ -4,7 +4,7 @@ use super::BinaryOp;
 use crate::convert::{fit_number, overflow};
 use crate::decimal::divide_rounded;
 use crate::value::{DateTime, SmallDateTime};
-use crate::{Bytes, Decimal, Length, SqlType, Value};
+use crate::{Bytes, Decimal, Growing, SqlType, Value};
 use base::{SqlError, SqlResult, messages};
 
 /// Ticks of `datetime` in a day.
@@ -32,9 +32,9 @@ pub fn apply(op: BinaryOp, left: &Value, right: &Value, result: SqlType) -> SqlR
             BinaryOp::BitOr => a | b,
             _ => a ^ b,
         })),
-        (Value::Char(a), Value::Char(b)) => Ok(Value::Char(join(a, b, result))),
-        (Value::NChar(a), Value::NChar(b)) => Ok(Value::NChar(join(a, b, result))),
-        (Value::Binary(a), Value::Binary(b)) => Ok(Value::Binary(join(a, b, result))),
+        (Value::Char(a), Value::Char(b)) => join(a, b, result).map(Value::Char),
+        (Value::NChar(a), Value::NChar(b)) => join(a, b, result).map(Value::NChar),
+        (Value::Binary(a), Value::Binary(b)) => join(a, b, result).map(Value::Binary),
         (Value::DateTime(a), Value::DateTime(b)) => datetime(op, *a, *b),
         (Value::SmallDateTime(a), Value::SmallDateTime(b)) => smalldatetime(op, *a, *b),
         (a, b) => match (a.as_i64(), b.as_i64()) {
@@ -129,19 +129,26 @@ fn money(op: BinaryOp, a: i64, b: i64, result: SqlType) -> SqlResult<Value> {
 }
 
 /// Both strings in turn, cut to what the result type holds.
-fn join(a: &Bytes, b: &Bytes, result: SqlType) -> Bytes {
+fn join(a: &Bytes, b: &Bytes, result: SqlType) -> SqlResult<Bytes> {
     if b.is_empty() {
-        return a.clone();
+        return Ok(a.clone());
     }
     if a.is_empty() {
-        return b.clone();
+        return Ok(b.clone());
     }
-    let limit = match result {
-        SqlType::VarChar(Length::Max) | SqlType::NVarChar(Length::Max) => i32::MAX as usize,
-        SqlType::VarBinary(Length::Max) => i32::MAX as usize,
-        _ => 8000,
-    };
-    Bytes::joined(a, &b[..b.len().min(limit.saturating_sub(a.len()))])
+    if result.is_max() {
+        return join_long(a, b);
+    }
+    let limit: usize = 8000;
+    Ok(Bytes::joined(a, &b[..b.len().min(limit.saturating_sub(a.len()))]))
+}
+
+/// Both, where they may be as long as values can be.
+fn join_long(a: &Bytes, b: &Bytes) -> SqlResult<Bytes> {
+    let mut both = Growing::with_room(a.len() + b.len())?;
+    both.extend(a)?;
+    both.extend(b)?;
+    Ok(both.into_bytes())
 }
 
 fn datetime(op: BinaryOp, a: DateTime, b: DateTime) -> SqlResult<Value> {

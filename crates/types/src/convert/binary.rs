@@ -9,7 +9,7 @@ use super::{limits, sized};
 use crate::decimal::digits_of;
 use crate::storage::{decode_storage, encode_storage};
 use crate::value::{DateTime, SmallDateTime};
-use crate::{Bytes, Decimal, Family, Length, SqlType, Value, text};
+use crate::{Bytes, Decimal, Family, Growing, Length, SqlType, Value, text};
 use base::{SqlError, SqlResult, messages};
 
 pub(super) fn to_binary(value: &Value, from: SqlType, to: SqlType) -> SqlResult<Value> {
@@ -44,7 +44,7 @@ pub(super) fn to_binary(value: &Value, from: SqlType, to: SqlType) -> SqlResult<
             Bytes::from(bytes)
         }
     };
-    Ok(Value::Binary(sized(&bytes, to, b"\0")))
+    sized(&bytes, to, b"\0").map(Value::Binary)
 }
 
 fn justified_right(bytes: &[u8], to: SqlType) -> Bytes {
@@ -159,16 +159,18 @@ fn decimal_of(bytes: &[u8]) -> Option<Decimal> {
 /// Style 0: the bytes themselves; 1: hexadecimal after `0x`; 2: hexadecimal.
 pub(super) fn text_to_binary(
     raw: &Bytes,
-    text: &str,
+    wide: bool,
     from: SqlType,
     to: SqlType,
     style: i32,
 ) -> SqlResult<Value> {
     if !matches!(style, 1 | 2) {
-        return Ok(Value::Binary(sized(raw, to, b"\0")));
+        return sized(raw, to, b"\0").map(Value::Binary);
     }
     let failed =
         || SqlError::new(messages::NUMERIC_OVERFLOW_CONVERT, &[&from.name(), &to.error_name()]);
+    let decoded = if wide { text::decoded_utf16(raw)? } else { text::decoded_1252(raw)? };
+    let text = decoded.as_str();
     let digits = match style {
         1 => text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).ok_or_else(failed)?,
         _ => text,
@@ -177,41 +179,56 @@ pub(super) fn text_to_binary(
     if !digits.len().is_multiple_of(2) {
         return Err(failed());
     }
-    let mut bytes = Vec::with_capacity(digits.len() / 2);
+    let mut bytes = Growing::with_room(digits.len() / 2)?;
     for pair in digits.chunks_exact(2) {
         match (hex(pair[0]), hex(pair[1])) {
-            (Some(high), Some(low)) => bytes.push((high << 4) | low),
+            (Some(high), Some(low)) => bytes.push((high << 4) | low)?,
             _ => return Err(failed()),
         }
     }
-    Ok(Value::Binary(sized(&Bytes::from(bytes), to, b"\0")))
+    sized(&bytes.into_bytes(), to, b"\0").map(Value::Binary)
 }
 
 pub(super) fn to_text(bytes: &Bytes, to: SqlType, style: i32) -> SqlResult<Value> {
     if !matches!(style, 1 | 2) {
         return Ok(if to.family() == Family::NChar {
-            let mut even = bytes.to_vec();
-            if !even.len().is_multiple_of(2) {
-                even.push(0);
+            if bytes.len().is_multiple_of(2) {
+                return sized(bytes, to, b" \0").map(Value::NChar);
             }
-            Value::NChar(sized(&Bytes::from(even), to, b" \0"))
+            let mut even = Growing::with_room(bytes.len() + 1)?;
+            even.extend(bytes)?;
+            even.push(0)?;
+            Value::NChar(sized(&even.into_bytes(), to, b" \0")?)
         } else {
-            Value::Char(sized(bytes, to, b" "))
+            Value::Char(sized(bytes, to, b" ")?)
         });
     }
-    let shown = format!("{bytes:?}");
-    let shown = if style == 1 { shown.as_str() } else { &shown[2..] };
     let characters = match to {
         SqlType::NChar(n) => n as usize,
         SqlType::NVarChar(Length::N(n)) => n as usize,
         _ => limits(to).0,
     };
-    // Only whole bytes are shown.
-    let cut = shown.len().min(characters) / 2 * 2;
-    let text = if shown.len() > characters { &shown[..cut] } else { shown };
-    Ok(if to.family() == Family::NChar {
-        Value::NChar(sized(&Bytes::from(text::encode_utf16(text)), to, b" \0"))
+    let wide = to.family() == Family::NChar;
+    let shown = shown(bytes, style == 1, characters, wide)?;
+    Ok(if wide {
+        Value::NChar(sized(&shown, to, b" \0")?)
     } else {
-        Value::Char(sized(&Bytes::new(text.as_bytes()), to, b" "))
+        Value::Char(sized(&shown, to, b" ")?)
     })
+}
+
+/// Bytes in hexadecimal, so many characters at most; only whole bytes are shown.
+fn shown(bytes: &Bytes, mark: bool, characters: usize, wide: bool) -> SqlResult<Bytes> {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    let (marks, width) = (if mark { 2 } else { 0 }, if wide { 2 } else { 1 });
+    let count = bytes.len().min(characters.saturating_sub(marks) / 2);
+    let mut out = Growing::with_room((marks + count * 2) * width)?;
+    let mut two = |a: u8, b: u8| if wide { out.extend(&[a, 0, b, 0]) } else { out.extend(&[a, b]) };
+    if mark && characters >= marks {
+        two(b'0', b'x')?;
+    }
+    for byte in &bytes[..count] {
+        two(DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)])?;
+    }
+    Ok(out.into_bytes())
 }

@@ -23,7 +23,7 @@ mod xml;
 
 use crate::collation::{trim_char, trim_nchar};
 use crate::datetime::DateFormat;
-use crate::{Bytes, Collation, Family, Length, SqlType, Value, Variant, text};
+use crate::{Bytes, Collation, Family, Length, SqlType, Value, Variant, text, within_longest};
 use base::{SqlError, SqlResult, messages};
 
 pub use matrix::{
@@ -134,14 +134,14 @@ fn from_char(
     format: DateFormat,
 ) -> SqlResult<Value> {
     match to.family() {
-        Family::Char => Ok(Value::Char(sized(b, to, b" "))),
-        Family::NChar => Ok(Value::NChar(sized(&Bytes::from(text::widen(b)), to, b" \0"))),
-        Family::Binary => binary::text_to_binary(b, &text::decode_1252(b), from, to, style),
+        Family::Char => Ok(Value::Char(sized(b, to, b" ")?)),
+        Family::NChar => Ok(Value::NChar(sized(&text::widened(within(b, to, 2))?, to, b" \0")?)),
+        Family::Binary => binary::text_to_binary(b, false, from, to, style),
         _ if b.is_ascii() => {
             let ascii = std::str::from_utf8(b).expect("ASCII is UTF-8");
             from_text::convert(ascii, from, to, style, format)
         }
-        _ => from_text::convert(&text::decode_1252(b), from, to, style, format),
+        _ => from_text::convert(&text::decoded_1252(b)?, from, to, style, format),
     }
 }
 
@@ -153,26 +153,39 @@ fn from_nchar(
     format: DateFormat,
 ) -> SqlResult<Value> {
     match to.family() {
-        Family::NChar => Ok(Value::NChar(sized(b, to, b" \0"))),
-        Family::Char => Ok(Value::Char(sized(&Bytes::from(text::narrow(b)), to, b" "))),
-        Family::Binary => binary::text_to_binary(b, &text::decode_utf16(b), from, to, style),
-        _ => from_text::convert(&text::decode_utf16(b), from, to, style, format),
+        Family::NChar => Ok(Value::NChar(sized(b, to, b" \0")?)),
+        Family::Char => Ok(Value::Char(sized(&text::narrowed(within(b, to, 1))?, to, b" ")?)),
+        Family::Binary => binary::text_to_binary(b, true, from, to, style),
+        _ => from_text::convert(&text::decoded_utf16(b)?, from, to, style, format),
     }
 }
 
 /// The bytes cut to a type's length, and filled where the type is of fixed length. `fill` is one
 /// character.
-fn sized(bytes: &Bytes, to: SqlType, fill: &[u8]) -> Bytes {
+fn sized(bytes: &Bytes, to: SqlType, fill: &[u8]) -> SqlResult<Bytes> {
     let (limit, fixed) = limits(to);
     if bytes.len() > limit {
-        return Bytes::new(&bytes[..limit]);
+        let longest = to.is_max();
+        return if longest {
+            within_longest(bytes.len()).map(|()| bytes.clone())
+        } else {
+            Ok(Bytes::new(&bytes[..limit]))
+        };
     }
     if !fixed || bytes.len() == limit {
-        return bytes.clone();
+        return Ok(bytes.clone());
     }
     let mut full = bytes.to_vec();
     full.extend(fill.iter().cycle().take(limit - bytes.len()));
-    Bytes::from(full)
+    Ok(Bytes::from(full))
+}
+
+/// So much of a text as can be in a type, where each `width` bytes of it come of one character.
+/// What is longer than any value is kept whole: it fails.
+fn within(bytes: &Bytes, to: SqlType, width: usize) -> &[u8] {
+    let (limit, _) = limits(to);
+    let from = if width == 2 { limit / 2 } else { limit.saturating_mul(2) };
+    if to.is_max() { bytes } else { &bytes[..bytes.len().min(from)] }
 }
 
 /// A type's longest string in bytes, and whether every string has that length.
@@ -189,11 +202,11 @@ fn limits(to: SqlType) -> (usize, bool) {
 }
 
 /// ASCII text as a value of a character type, cut and filled as it prescribes.
-fn text_value(ascii: &str, to: SqlType) -> Value {
+fn text_value(ascii: &str, to: SqlType) -> SqlResult<Value> {
     if to.family() == Family::NChar {
-        Value::NChar(sized(&Bytes::from(text::encode_utf16(ascii)), to, b" \0"))
+        sized(&text::encoded_utf16(ascii)?, to, b" \0").map(Value::NChar)
     } else {
-        Value::Char(sized(&Bytes::from(text::encode_1252(ascii)), to, b" "))
+        sized(&text::encoded_1252(ascii)?, to, b" ").map(Value::Char)
     }
 }
 

@@ -32,11 +32,11 @@ pub(super) fn convert(value: &Value, from: SqlType, to: SqlType, style: i32) -> 
         _ => (display(value), Long::Asterisk),
     };
     if text.len() <= characters {
-        return Ok(text_value(&text, to));
+        return text_value(&text, to);
     }
     match too_long {
-        Long::Cut => Ok(text_value(&text, to)),
-        Long::Asterisk => Ok(text_value("*", to)),
+        Long::Cut => text_value(&text, to),
+        Long::Asterisk => text_value("*", to),
         Long::Numeric => Err(super::overflow("numeric", to).with_state(5)),
         Long::Expression => Err(super::overflow("expression", to)),
         Long::Money => Err(SqlError::new(messages::MONEY_OVERFLOW, &[&to.error_name()])),

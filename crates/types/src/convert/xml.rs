@@ -3,7 +3,7 @@
 //! Styles: 1 keeps white space between tags, 2 allows a DTD, 3 does both.
 
 use super::{not_allowed, sized};
-use crate::{Bytes, Family, Length, SqlType, Value, text};
+use crate::{Family, Growing, Length, SqlType, Value, text};
 use ::xml::{ParseOptions, Source, Xml};
 use base::{SqlError, SqlResult, messages};
 
@@ -16,7 +16,7 @@ pub(super) fn of(value: &Value, from: SqlType, style: i32) -> SqlResult<Value> {
     let parsed = match value {
         Value::Xml(x) => return Ok(Value::Xml(x.clone())),
         Value::Char(bytes) => Xml::parse(Source::Narrow(bytes), options),
-        Value::NChar(bytes) => Xml::parse(Source::Wide(&text::decode_utf16(bytes)), options),
+        Value::NChar(bytes) => Xml::parse(Source::Wide(&text::decoded_utf16(bytes)?), options),
         Value::Binary(bytes) => Xml::parse(Source::Bytes(bytes), options),
         _ => return Err(not_allowed(from, SqlType::Xml)),
     };
@@ -27,7 +27,7 @@ pub(super) fn of(value: &Value, from: SqlType, style: i32) -> SqlResult<Value> {
 pub(super) fn to_text(value: &Xml, to: SqlType) -> SqlResult<Value> {
     let whole = value.text();
     let wide = to.family() == Family::NChar;
-    let bytes = if wide { text::encode_utf16(&whole) } else { text::encode_1252(&whole) };
+    let bytes = if wide { text::encoded_utf16(&whole)? } else { text::encoded_1252(&whole)? };
     let lost = !wide
         && !whole.is_ascii()
         && whole.encode_utf16().any(|unit| text::byte_of_unit(unit).is_none());
@@ -38,18 +38,21 @@ pub(super) fn to_text(value: &Xml, to: SqlType) -> SqlResult<Value> {
     if bytes.len() > limit(to).saturating_mul(width) {
         return Err(SqlError::new(messages::XML_TARGET_SHORT, &[]));
     }
-    let bytes = sized(&Bytes::from(bytes), to, if wide { b" \0" } else { b" " });
+    let bytes = sized(&bytes, to, if wide { b" \0" } else { b" " })?;
     Ok(if wide { Value::NChar(bytes) } else { Value::Char(bytes) })
 }
 
 /// UTF-16 behind its mark.
 pub(super) fn to_binary(value: &Xml, to: SqlType) -> SqlResult<Value> {
-    let mut bytes = vec![0xFF, 0xFE];
-    bytes.extend_from_slice(&text::encode_utf16(&value.text()));
+    let whole = text::encoded_utf16(&value.text())?;
+    let mut bytes = Growing::with_room(whole.len() + 2)?;
+    bytes.extend(&[0xFF, 0xFE])?;
+    bytes.extend(&whole)?;
+    let bytes = bytes.into_bytes();
     if bytes.len() > limit(to) {
         return Err(SqlError::new(messages::XML_TARGET_SHORT, &[]));
     }
-    Ok(Value::Binary(sized(&Bytes::from(bytes), to, b"\0")))
+    sized(&bytes, to, b"\0").map(Value::Binary)
 }
 
 /// The longest value of a string type.
