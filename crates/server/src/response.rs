@@ -16,7 +16,7 @@ use session::{
 use std::borrow::Cow;
 use tds::{
     Column, ColumnFlags, DoneKind, DoneStatus, EnvChange, Origin, PacketType, PacketWriter,
-    ReturnValue, RowEncoder, WireCollation, command, encode_columns, encode_no_columns,
+    ReturnValue, RowEncoder, TdsError, WireCollation, command, encode_columns, encode_no_columns,
     encode_notice, encode_origins, encode_return_status, origin_status,
 };
 use types::{SqlType, Value};
@@ -25,6 +25,15 @@ use types::{SqlType, Value};
 const FLUSH_BYTES: usize = 16 * 1024;
 /// The columns of COLMETADATA.
 const COLUMNS_MAX: usize = 4096;
+
+/// A row was not sent to its end, and has none.
+struct Unsent;
+
+impl From<TdsError> for Unsent {
+    fn from(_: TdsError) -> Unsent {
+        Unsent
+    }
+}
 
 /// The response to one request.
 pub(crate) struct Response<'a> {
@@ -188,6 +197,30 @@ impl<'a> Response<'a> {
         Ok(())
     }
 
+    /// A row whose values are sent as they are encoded: what the client does not read of them is not
+    /// kept a second time.
+    fn long_row(&mut self, values: &[Value]) -> Result<(), SinkClosed> {
+        self.release_held();
+        let Some(rows) = self.rows.take() else { return Err(SinkClosed) };
+        let sent = rows.encode_long(values, self, |r| r.writer.payload(), Self::send_part);
+        self.rows = Some(rows);
+        match sent {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(SinkClosed),
+            // A part of the row is out: nothing can follow it.
+            Err(Unsent) => self.close(),
+        }
+    }
+
+    /// Sends what is full of a row; whether the client wants the rest of it.
+    fn send_part(&mut self) -> Result<bool, Unsent> {
+        match self.flush_if_much() {
+            Ok(()) => Ok(!self.link.has_attention()),
+            Err(SinkClosed) if self.closed => Err(Unsent),
+            Err(SinkClosed) => Ok(false),
+        }
+    }
+
     fn close(&mut self) -> Result<(), SinkClosed> {
         self.closed = true;
         Err(SinkClosed)
@@ -233,6 +266,14 @@ impl ResultSink for Response<'_> {
             let what = "a row without columns";
             return self.give_up(&SqlError::new(base::messages::INTERNAL, &[&what]));
         };
+        if rows.is_long(values) {
+            return self.long_row(values);
+        }
+        // What is encoded of one is there twice.
+        let documents = values.iter().filter(|v| matches!(v, Value::Xml(_)));
+        if let Err(e) = os::values::room(documents.map(|v| 4 * v.heap_bytes()).sum()) {
+            return self.give_up(&e);
+        }
         if let Err(e) = rows.encode(values, self.writer.payload()) {
             return self.give_up(&e.into());
         }

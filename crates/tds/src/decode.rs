@@ -6,10 +6,12 @@
 //!  2. Memory is taken only for bytes that have arrived.
 
 use crate::encode::{PLP_NULL, PLP_UNKNOWN, scale_unit, time_bytes};
-use crate::error::{TdsResult, ValueFault};
+use crate::error::{TdsError, TdsResult, ValueFault};
 use crate::reader::Reader;
 use crate::typeinfo::{Prefix, TypeInfo, fault};
-use types::{Bytes, DateTime, DateTime2, DateTimeOffset, Decimal, SmallDateTime, SqlType, Value};
+use types::{
+    Bytes, DateTime, DateTime2, DateTimeOffset, Decimal, Growing, SmallDateTime, SqlType, Value,
+};
 
 /// Days from 0001-01-01 to 9999-12-31, and one.
 const DAYS_MAX: i32 = 3_652_059;
@@ -23,6 +25,11 @@ const DATETIME_DAYS: std::ops::RangeInclusive<i32> = -53_690..=2_958_463;
 const POINTER_TIME_BYTES: usize = 8;
 /// The largest offset of a datetimeoffset, 14 hours.
 const OFFSET_MINUTES_MAX: i16 = 840;
+
+/// A long value has no room.
+fn no_room(_: base::SqlError) -> TdsError {
+    TdsError::OutOfMemory
+}
 
 impl TypeInfo {
     /// The value of this type at the reader.
@@ -213,18 +220,23 @@ impl TypeInfo {
             return Ok(None);
         }
         let first = r.sized_u32()?;
-        let mut whole = Vec::new();
+        let mut whole = Growing::default();
         let mut chunk = first;
         while !chunk.is_empty() {
             let next = r.sized_u32()?;
             // The usual value has one chunk: it is copied once.
-            if next.is_empty() && whole.is_empty() {
+            if next.is_empty() && whole.as_slice().is_empty() {
                 break;
             }
-            whole.extend_from_slice(chunk);
+            whole.extend(chunk).map_err(no_room)?;
             chunk = next;
         }
-        let bytes = if whole.is_empty() { Bytes::new(first) } else { Bytes::from(whole) };
+        let bytes = if whole.as_slice().is_empty() {
+            os::values::room(first.len()).map_err(no_room)?;
+            Bytes::new(first)
+        } else {
+            whole.into_bytes()
+        };
         if total != PLP_UNKNOWN && total != bytes.len() as u64 {
             return Err(fault(ValueFault::Chunks(self.wire)));
         }

@@ -142,6 +142,39 @@ fn sized(n: Length, width: usize, bytes: &[u8], out: &mut Vec<u8>) -> TdsResult<
     Ok(())
 }
 
+/// What stands before and behind the bytes of a long value, where it may be sent in parts: of
+/// those that may be as long as two gigabytes and are longer than some packets.
+pub(crate) fn long_value<'v>(sql: SqlType, value: &'v Value) -> Option<LongValue<'v>> {
+    let bytes = match (sql, value) {
+        (SqlType::VarChar(Length::Max) | SqlType::Text, Value::Char(b)) => b,
+        (SqlType::NVarChar(Length::Max) | SqlType::NText, Value::NChar(b)) => b,
+        (SqlType::VarBinary(Length::Max) | SqlType::Image, Value::Binary(b)) => b,
+        _ => return None,
+    };
+    let length = u32::try_from(bytes.len()).ok().filter(|_| bytes.len() > LONG_BYTES)?;
+    let mut head = Vec::with_capacity(32);
+    if sql.is_text_image() {
+        head.put_b_varbyte(&POINTER);
+        head.extend_from_slice(&POINTER_TIME);
+        head.put_u32(length);
+        return Some(LongValue { head, bytes, in_chunks: false });
+    }
+    head.put_u64(u64::from(length));
+    Some(LongValue { head, bytes, in_chunks: true })
+}
+
+/// A value that is sent in parts.
+pub(crate) struct LongValue<'v> {
+    /// What stands before it.
+    pub(crate) head: Vec<u8>,
+    pub(crate) bytes: &'v [u8],
+    /// Each part has its length before it, and an empty one comes last.
+    pub(crate) in_chunks: bool,
+}
+
+/// A value of more is sent in parts.
+const LONG_BYTES: usize = 64 << 10;
+
 /// Where a text or image would lie: nobody follows it, but drivers read it before each value.
 const POINTER: [u8; 16] = *b"dummy textptr\0\0\0";
 /// And when it would have been written.

@@ -3,8 +3,8 @@
 //! A row costs no allocation: values go straight into the output buffer. A row with enough NULLs
 //! goes as NBCROW, whose bitmap is then shorter than the NULLs.
 
-use crate::encode::{encode_value, null_bytes};
-use crate::error::TdsResult;
+use crate::encode::{encode_value, long_value, null_bytes};
+use crate::error::{TdsError, TdsResult};
 use crate::reader::Reader;
 use crate::token::kind;
 use crate::typeinfo::{TypeInfo, WireCollation, encode_type, type_for_client, type_of_value};
@@ -130,15 +130,67 @@ pub struct RowEncoder {
     columns: Vec<SqlType>,
     /// `usize::MAX` when the client does not understand NBCROW.
     bitmap_bytes: usize,
+    /// A column may have values that are sent in parts.
+    may_be_long: bool,
 }
+
+/// Bytes of such a part.
+const PART_BYTES: usize = 16 << 10;
 
 impl RowEncoder {
     /// For rows under the COLMETADATA of the same columns and version.
     pub fn new(columns: &[Column<'_>], version: TdsVersion) -> RowEncoder {
         let bitmap_bytes =
             if version.has_nbcrow() { columns.len().div_ceil(8) } else { usize::MAX };
-        let columns = columns.iter().map(|c| type_for_client(c.sql, version)).collect();
-        RowEncoder { columns, bitmap_bytes }
+        let types = columns.iter().map(|c| type_for_client(c.sql, version));
+        let columns: Vec<SqlType> = types.collect();
+        let may_be_long = columns.iter().any(|t| t.is_max());
+        RowEncoder { columns, bitmap_bytes, may_be_long }
+    }
+
+    /// Whether the row has a value that is rather sent in parts.
+    pub fn is_long(&self, row: &[Value]) -> bool {
+        self.may_be_long
+            && self.columns.iter().zip(row).any(|(&sql, value)| long_value(sql, value).is_some())
+    }
+
+    /// The same as [`RowEncoder::encode`] in parts: `send` takes what has come to stand in `out`, and
+    /// says whether more is wanted. Where it is not, the row ends as soon as it can and be a whole
+    /// one. False when nobody wanted all of it.
+    ///
+    /// # Errors
+    /// As `encode`, with nothing sent of the value that is wrong; `send`'s.
+    pub fn encode_long<W, E: From<TdsError>>(
+        &self,
+        row: &[Value],
+        to: &mut W,
+        out: impl Fn(&mut W) -> &mut Vec<u8>,
+        mut send: impl FnMut(&mut W) -> Result<bool, E>,
+    ) -> Result<bool, E> {
+        assert_eq!(row.len(), self.columns.len(), "a row has its result set's columns");
+        out(to).put_u8(kind::ROW);
+        let mut wanted = true;
+        for (&sql, value) in self.columns.iter().zip(row) {
+            let Some(long) = long_value(sql, value) else {
+                encode_value(sql, value, out(to))?;
+                continue;
+            };
+            out(to).extend_from_slice(&long.head);
+            for part in long.bytes.chunks(PART_BYTES) {
+                if long.in_chunks && !wanted {
+                    break;
+                }
+                if long.in_chunks {
+                    out(to).put_u32(part.len() as u32);
+                }
+                out(to).extend_from_slice(part);
+                wanted &= send(to)?;
+            }
+            if long.in_chunks {
+                out(to).put_u32(0);
+            }
+        }
+        Ok(wanted)
     }
 
     /// Appends ROW or NBCROW. Nothing is appended when it fails.
