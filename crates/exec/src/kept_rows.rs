@@ -1,5 +1,5 @@
-//! Rows that outlive their statement: in memory while they are few, then in a spill file, read by
-//! number. Cursors and INSERT EXEC keep theirs so.
+//! Rows that outlive their statement: in memory while they are few, fewer where it is not ample,
+//! then in a spill file, read by number. Cursors and INSERT EXEC keep theirs so.
 //!
 //! A row behind the one read last costs one step; one before it costs the way from the first
 //! spilled row.
@@ -7,16 +7,21 @@
 use crate::codec::{self, Decoder};
 use access::{Spill, SpillFile};
 use base::{SqlError, SqlResult, messages};
+use os::values::{self, Charge};
 use types::Value;
 
 /// Bytes that stay in memory.
 const MEMORY_BYTES: usize = 64 * 1024;
+/// The same where memory is not ample.
+const MEMORY_BYTES_LEAST: usize = 2 * 1024;
 
 /// See the module.
 #[derive(Default)]
 pub struct KeptRows {
     memory: Vec<Box<[u8]>>,
     memory_bytes: usize,
+    /// For what is in memory.
+    charge: Charge,
     file: Option<Box<dyn SpillFile>>,
     spilled: u64,
     /// The spilled row that the file gives next; none while it is written.
@@ -38,8 +43,9 @@ impl KeptRows {
         assert!(self.next.is_none(), "rows are read when all are there");
         self.bytes.clear();
         values.iter().for_each(|v| codec::encode(v, &mut self.bytes));
-        if self.file.is_none() && self.memory_bytes + self.bytes.len() <= MEMORY_BYTES {
-            self.memory_bytes += self.bytes.len();
+        let bytes = self.memory_bytes + self.bytes.len() + size_of::<Box<[u8]>>();
+        if self.file.is_none() && bytes <= MEMORY_BYTES && self.may_have(bytes) {
+            self.memory_bytes = bytes;
             self.memory.push(self.bytes.as_slice().into());
             return Ok(());
         }
@@ -50,6 +56,10 @@ impl KeptRows {
         file.append(&self.bytes)?;
         self.spilled += 1;
         Ok(())
+    }
+
+    fn may_have(&mut self, bytes: usize) -> bool {
+        bytes <= MEMORY_BYTES_LEAST || values::is_ample() && self.charge.cover(bytes).is_ok()
     }
 
     /// The values of a row, by its number from 0; false behind the last.

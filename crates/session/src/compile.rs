@@ -16,6 +16,9 @@ use std::sync::Arc;
 use tsql::ast::{self, Statement, StatementKind as K};
 use types::SqlType;
 
+/// Statements between two looks at whether the request goes on.
+const LOOK_STATEMENTS: usize = 256;
+
 /// Where table variables are.
 const TEMPDB: DatabaseId = DatabaseId(2);
 
@@ -416,7 +419,14 @@ impl Compiler<'_, '_> {
     }
 
     fn statements(&mut self, statements: Vec<Statement>) {
-        for statement in statements {
+        for (n, statement) in statements.into_iter().enumerate() {
+            if n % LOOK_STATEMENTS == LOOK_STATEMENTS - 1
+                && let Err(why) = os::values::look()
+            {
+                // Nothing else is told of a text that is given up.
+                self.errors = vec![why];
+                return;
+            }
             let line = statement.span.line;
             if let Err(e) = self.statement(statement) {
                 self.errors.push(e.at_line(line));

@@ -27,7 +27,8 @@ impl Compiler<'_, '_> {
                 };
                 StepKind::Return(value.map(|v| self.scalar(*v, Some(wanted))))
             }
-            K::Print(value) => StepKind::Print(self.scalar(*value, Some(SqlType::NVARCHAR_MAX))),
+            // More is not shown.
+            K::Print(value) => StepKind::Print(self.scalar(*value, Some(SqlType::nvarchar(4000)))),
             K::Throw(None) => StepKind::Rethrow,
             K::Throw(Some(it)) => StepKind::Throw([
                 self.scalar(it.number, Some(SqlType::Int)),

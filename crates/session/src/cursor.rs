@@ -481,6 +481,7 @@ impl Session {
         place: PlaceId,
         limit: u64,
     ) -> Result<OpenRows, Failure> {
+        os::values::keep()?;
         let ready = self.ready(act, place)?;
         let mut columns = ready.columns.clone();
         let touches = !ready.plan.header.references.is_empty();

@@ -61,7 +61,7 @@ impl Session {
     ) -> Result<(), Failure> {
         let name = match &it.what {
             Executed::Text(place) => {
-                let text = self.value(act, *place)?.as_text().unwrap_or_default();
+                let text = self.value(act, *place)?.long_text()?.unwrap_or_default();
                 return self.execute_text("", &text, &mut Call::default(), out).map(|_| ());
             }
             Executed::Procedure(name) => name.clone(),

@@ -173,9 +173,15 @@ impl Session {
             return Ok(());
         }
         for place in 0..program.places.len() {
+            os::values::look().map_err(|e| vec![e])?;
             if let Err(e) = self.bind_place_ahead(program, place)
                 && !is_deferred(&e)
             {
+                // What ends the text is all that is told of it.
+                let ends = [messages::ATTENTION.number, messages::OUT_OF_MEMORY.number];
+                if ends.contains(&e.number()) {
+                    return Err(vec![e]);
+                }
                 errors.push(e);
             }
         }

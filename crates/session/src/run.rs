@@ -17,6 +17,7 @@ use crate::settings::Switches;
 use crate::sink::{Command, Done, DoneScope};
 use base::{SqlError, messages};
 use exec::Outcome;
+use os::values;
 use plan::Statement;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -85,8 +86,18 @@ impl Session {
         while let Some(step) = program.steps.get(at) {
             self.settle_commit();
             self.last = last && at + 1 == program.steps.len() && may_be_last(&step.kind);
-            let flow = match self.work.owner().waiter().look(self.work.is_active()) {
-                Ok(()) => self.step(at, step, act, out, scope),
+            let looked = self.work.owner().waiter().look(self.work.is_active());
+            let flow = match looked {
+                // Else a loop would go on and on with nothing but this error.
+                Ok(()) if values::is_used_up() => {
+                    let mut failure = Failure::from(values::exhausted());
+                    failure.reach = Reach::Batch;
+                    Err(failure)
+                }
+                Ok(()) => {
+                    let _statement = values::statement();
+                    self.step(at, step, act, out, scope)
+                }
                 Err(why) => Err(Failure::from(SqlError::from(why))),
             };
             match flow {

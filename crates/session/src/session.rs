@@ -69,6 +69,8 @@ pub struct Session {
     pub(crate) request_run: Sums,
     pub(crate) processor: ProcessorClock,
     pub(crate) took: LastTook,
+    /// What its requests have made and left, in no account.
+    kept_bytes: isize,
     /// The database of the login, for a reset.
     home_database: String,
 }
@@ -124,6 +126,7 @@ impl Session {
             request_run: Sums::default(),
             processor: ProcessorClock::default(),
             took: LastTook::default(),
+            kept_bytes: 0,
             home_database: wanted,
         };
         session.now_in_database(database);
@@ -210,6 +213,10 @@ impl Session {
     ) -> Failure {
         let mut errors = errors.into_iter();
         let Some(first) = errors.next() else { return Failure::cancelled() };
+        // Whoever ended it knows.
+        if first.number() == messages::ATTENTION.number {
+            return Failure::cancelled();
+        }
         let mut last = first.clone();
         if self.tries == 0 {
             out.message(&first);
@@ -435,6 +442,8 @@ impl Session {
     ) -> Answered {
         let (began_ns, cpu_ns) = self.begin_request();
         let _lent = os::values::lend(Some(Arc::clone(self.host.grant().semaphores.values())));
+        let waiter = Arc::clone(self.work.owner().waiter());
+        let attended = os::values::attend(waiter, self.kept_bytes);
         let _serving = os::wait::serve(Some(Arc::clone(self.state.entry.waits())));
         let result = catch_unwind(AssertUnwindSafe(|| run(self, sink)));
         self.last = false;
@@ -446,6 +455,7 @@ impl Session {
         if !goes_on {
             self.settle_commit();
         }
+        self.kept_bytes = attended.kept_bytes().max(0);
         let cpu_ns = || os::clock::thread_cpu_ns().saturating_sub(cpu_ns);
         match self.park(began_ns) {
             Some(owed) => {

@@ -84,7 +84,7 @@ impl Session {
         out: &mut Output<'_>,
     ) -> Result<(), Failure> {
         let value = self.value(act, place)?;
-        let text: String = value.as_text().unwrap_or_default().chars().take(4000).collect();
+        let text = value.text_start(4000).unwrap_or_default();
         // An empty PRINT shows a blank line, as sqlcmd and SSMS print it.
         let text = if text.is_empty() { " ".to_owned() } else { text };
         out.message(&self.placed(SqlError::raw(0, 0, 1, text).at_line(line), act));
@@ -101,12 +101,11 @@ impl Session {
 
     fn throw(&mut self, places: [PlaceId; 3], act: &mut Activation) -> Result<Failure, Failure> {
         let number = self.value(act, places[0])?.as_i64().unwrap_or(0);
-        let text = self.value(act, places[1])?.as_text().unwrap_or_default();
+        let text = self.value(act, places[1])?.text_start(2048).unwrap_or_default();
         let state = self.value(act, places[2])?.as_i64().unwrap_or(1).clamp(0, 255) as u8;
         if number < 50_000 {
             return Err(SqlError::new(messages::ERROR_NUMBER_RANGE, &[&number]).into());
         }
-        let text = text.chars().take(2048).collect();
         Ok(Failure::thrown(SqlError::raw(number as i32, 16, state, text)))
     }
 
@@ -145,7 +144,7 @@ impl Session {
                 SqlError::new(messages::RAISERROR_NO_MESSAGE, &facts).with_state(state)
             }
             None => {
-                let template = message.as_text().unwrap_or_default();
+                let template = template_of(&message)?;
                 let Some(text) = builtins::print_message(&template, &arguments) else {
                     return Err(SqlError::new(messages::RAISERROR_FORMAT, &[&template]).into());
                 };
@@ -282,6 +281,9 @@ impl Session {
         let alone = needs_no_transaction(statement);
         if alone && self.state.tran_count > 0 {
             refuse_within_transaction(statement)?;
+        }
+        if matches!(statement.kind, tsql::ast::StatementKind::CreateTable(_)) {
+            os::values::keep()?;
         }
         let under_snapshot = self.state.settings.isolation == access::Isolation::Snapshot;
         if under_snapshot && self.state.tran_count > 0 && changes_layout(&statement.kind) {
@@ -501,4 +503,18 @@ fn changes_layout(kind: &ast::StatementKind) -> bool {
         K::Drop(drop) => drop.kind == ast::DropKind::Index,
         _ => false,
     }
+}
+
+/// The template of a message: of one that is long no more than is shown, without a placeholder that
+/// is cut.
+fn template_of(message: &Value) -> SqlResult<String> {
+    const LONG_BYTES: usize = 16_000;
+    if message.as_bytes().is_none_or(|bytes| bytes.len() <= LONG_BYTES) {
+        return Ok(message.as_text().unwrap_or_default());
+    }
+    let mut start = message.text_start(4000).unwrap_or_default();
+    if let Some(at) = start.rfind('%').filter(|at| start.len() - at < 64) {
+        start.truncate(at);
+    }
+    Ok(start)
 }

@@ -10,6 +10,7 @@
 //!     stands still.
 //!  2. A span is a range of the text that the parser was given as a whole, and of no piece of it
 //!     ([`ast::ParsedText`]). A module is stored as the whole batch that makes it.
+//!  3. A long text is read as long as its request goes on and there is memory for its tree.
 
 #![forbid(unsafe_code)]
 

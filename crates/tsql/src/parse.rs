@@ -39,6 +39,9 @@ pub fn parse(text: &str, options: ParseOptions) -> Parsed {
     }
     let mut parser = Parser::new(text, options.quoted_identifier);
     let result = parser.batch(&mut batch);
+    if let Some(why) = parser.stopped.take() {
+        return Parsed { batch: Batch::default(), errors: vec![why] };
+    }
     // An error before the place where the lexer gave up comes first.
     let mut errors = parser.unclosed();
     if let Err(error) = result
@@ -59,10 +62,17 @@ pub(crate) fn parse_whole<T>(
         return Err(SqlError::new(messages::STATEMENT_NESTED_TOO_DEEPLY, &[]));
     }
     let mut parser = Parser::new(text, options.quoted_identifier);
+    if let Some(why) = parser.stopped.take() {
+        return Err(why);
+    }
     if let Some(error) = parser.unclosed().into_iter().next() {
         return Err(error);
     }
-    let value = production(&mut parser)?;
+    let value = production(&mut parser);
+    if let Some(why) = parser.stopped.take() {
+        return Err(why);
+    }
+    let value = value?;
     parser.expect_end()?;
     Ok(value)
 }

@@ -153,6 +153,7 @@ impl<'e> Crew<'e> {
             return;
         }
         let _lent = values::lend(self.values.clone());
+        let _attended = values::attend(Arc::clone(&self.root), 0);
         let _serving = os::wait::serve(self.served.clone());
         let run = || worker::run(self, branch, number);
         match std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)) {

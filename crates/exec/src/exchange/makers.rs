@@ -170,6 +170,7 @@ impl Makers<'_> {
     /// The life of a maker.
     fn work(&self, number: usize) {
         let _lent = values::lend(self.values.clone());
+        let _attended = values::attend(Arc::clone(&self.root), 0);
         let _serving = os::wait::serve(self.served.clone());
         match std::panic::catch_unwind(AssertUnwindSafe(|| self.make(number))) {
             Ok(Ok(did)) => self.did.lock().add(did),

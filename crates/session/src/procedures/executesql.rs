@@ -32,7 +32,8 @@ pub(crate) fn run(
 /// project's recorded probes.
 pub(super) fn statement(call: &Call, position: usize) -> Result<String, Failure> {
     let argument = call.arguments.get(position);
-    let text = argument.filter(|a| is_unicode(a.sql_type)).and_then(|a| a.value.as_text());
+    let text = argument.filter(|a| is_unicode(a.sql_type));
+    let text = text.map(|a| a.value.long_text()).transpose()?.flatten();
     text.ok_or_else(|| not_unicode("@statement", 2))
 }
 

@@ -83,6 +83,7 @@ fn handle_of(call: &Call) -> Result<i32, Failure> {
 
 /// Compiles the statement and puts its handle into the first argument.
 fn keep(session: &mut Session, call: &mut Call, out: &mut Output<'_>) -> Result<i32, Failure> {
+    os::values::keep()?;
     let text = statement(call, 2)?;
     let parameters = call.arguments[1].value.as_text().unwrap_or_default();
     let entry = match session.prepared_program(&parameters, &text) {

@@ -38,7 +38,7 @@ mod type_name;
 mod update;
 
 use base::limits::EXPRESSION_DEPTH_MAX;
-use base::{SqlResult, messages};
+use base::{SqlError, SqlResult, messages};
 
 use crate::ast::{Name, ObjectName, Span};
 use crate::keywords::Keyword;
@@ -62,7 +62,14 @@ pub(crate) struct Parser<'t> {
     gotos: Vec<Name>,
     /// What the text speaks of, where somebody asks.
     pub(crate) mentions: Option<Box<Mentions>>,
+    /// Tokens that are taken before it looks whether the request goes on.
+    until_look: u32,
+    /// Why the text is read no further.
+    pub(crate) stopped: Option<SqlError>,
 }
+
+/// Tokens between two looks at whether the request goes on.
+const LOOK_TOKENS: u32 = 4096;
 
 impl<'t> Parser<'t> {
     pub(crate) fn new(text: &'t str, quoted_identifier: bool) -> Self {
@@ -76,6 +83,8 @@ impl<'t> Parser<'t> {
             labels: Vec::new(),
             gotos: Vec::new(),
             mentions: None,
+            until_look: LOOK_TOKENS,
+            stopped: None,
         };
         parser.lex_from(0, 1);
         parser
@@ -109,8 +118,18 @@ impl<'t> Parser<'t> {
     /// Appends the tokens from a place in the text to its end.
     fn lex_from(&mut self, start: usize, line: u32) {
         let mut lexer = Lexer::new(self.text, start, line, self.quoted_identifier);
+        let mut until_look = LOOK_TOKENS;
         loop {
-            let token = lexer.next();
+            let mut token = lexer.next();
+            until_look -= 1;
+            if until_look == 0 {
+                until_look = LOOK_TOKENS;
+                self.stopped = self.stopped.take().or_else(|| self.room_for_tokens().err());
+            }
+            if self.stopped.is_some() {
+                token.kind = TokenKind::End;
+                token.keyword = Keyword::None;
+            }
             self.tokens.push(token);
             match token.kind {
                 TokenKind::End => break,
@@ -120,6 +139,28 @@ impl<'t> Parser<'t> {
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// Room for as many tokens as are read before the next look.
+    fn room_for_tokens(&mut self) -> SqlResult<()> {
+        os::values::look()?;
+        let (len, capacity) = (self.tokens.len(), self.tokens.capacity());
+        if capacity - len > LOOK_TOKENS as usize {
+            return Ok(());
+        }
+        let more = len.max(LOOK_TOKENS as usize * 2);
+        os::values::room((len + more) * size_of::<Token>())?;
+        self.tokens.try_reserve_exact(more).map_err(|_| os::values::exhausted())
+    }
+
+    /// Where the request does not go on, neither does the text.
+    #[cold]
+    fn look(&mut self) {
+        self.until_look = LOOK_TOKENS;
+        if let Err(why) = os::values::look() {
+            self.stopped = Some(why);
+            self.at = self.tokens.len() - 1;
         }
     }
 
@@ -163,6 +204,10 @@ impl<'t> Parser<'t> {
         let token = self.peek();
         if token.kind != TokenKind::End {
             self.at += 1;
+            self.until_look -= 1;
+            if self.until_look == 0 {
+                self.look();
+            }
         }
         token
     }
