@@ -1,4 +1,4 @@
-//! Texts, documents, trees and fetched rows are counted: what would take a gigabyte ends with 701,
+//! Values, documents, trees and fetched rows are counted: what would take a gigabyte ends with 701,
 //! the process stays near its limit, and the session goes on.
 
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
@@ -8,13 +8,21 @@ mod heard;
 use heard::Heard;
 use instance::{Instance, InstanceOptions};
 use os::disk::RealDisk;
+use os::sync::Mutex;
 use session::{Login, Session};
 use std::sync::Arc;
 use types::Value;
 
+/// As the binary's does: the engine knows what is on the heap.
+#[global_allocator]
+static ALLOCATOR: os::heap::Counted<std::alloc::System> = os::heap::Counted(std::alloc::System);
+
 const LIMIT_BYTES: usize = 64 << 20;
 /// Beside the limit: the program, its threads, copies on their way from one place to another.
 const BESIDE_BYTES: usize = 96 << 20;
+
+/// The process's memory is one test's at a time.
+static ALONE: Mutex<()> = Mutex::new(());
 
 /// 131,072 rows of 8,000 characters.
 const SCHEMA: &str = "create table n (id int not null primary key, c char(80) not null);
@@ -45,6 +53,15 @@ fn questions() -> Vec<(String, Option<String>)> {
         (all, Some(some))
     };
     let alone = |what: &str| (what.to_owned(), None);
+    let of_text = |what: &str| {
+        let text = |length: u32| {
+            format!(
+                "declare @x varchar(max) = replicate(cast('x' as varchar(max)), {length});
+                 select {what}"
+            )
+        };
+        (text(16_000_000), Some(text(500_000)))
+    };
     vec![
         of("select len(string_agg(LONG, ',')) from n"),
         of("select len(string_agg(LONG, ',') within group (order by id desc)) from n"),
@@ -63,6 +80,36 @@ fn questions() -> Vec<(String, Option<String>)> {
              $m in (1,2,3,4,5,6,7,8,9,10), $n in (1,2,3,4,5,6,7,8,9,10), \
              $o in (1,2,3,4) return <b c=\"{$i}\">{$m}</b>')",
         ),
+        alone(
+            "declare @x varchar(max) = 'a', @i int = 0;
+             while @i < 32 begin set @x = @x + @x; set @i += 1 end",
+        ),
+        alone("select len(replicate(cast('x' as varchar(max)), 2000000000))"),
+        of_text("len(@x + @x + @x)"),
+        of_text("len(cast(@x as nvarchar(max)))"),
+        of_text("len(convert(varchar(max), cast(@x as varbinary(max)), 1))"),
+        of_text("len(replace(@x, 'x', 'yyyy'))"),
+        of_text("len(stuff(stuff(@x, 1, 1, @x), 1, 1, @x))"),
+        of_text("len(concat_ws(@x, @x, @x))"),
+        of_text("len(string_escape(replace(@x, 'x', char(1)), 'json'))"),
+        of_text("len(json_modify('{}', '$.a', @x))"),
+        of_text("len((select @x as a, @x as b for json path))"),
+        alone(
+            "declare @b varbinary(max) =
+                 compress(replicate(cast('x' as varchar(max)), 8000000));
+             select datalength(decompress(@b + @b + @b + @b + @b + @b + @b + @b + @b + @b))",
+        ),
+        alone(
+            "declare @a varchar(max) = replicate(cast('x' as varchar(max)), 8000000);
+             declare @b varchar(max) = reverse(@a), @c varchar(max) = reverse(@a);
+             declare @d varchar(max) = reverse(@b), @e varchar(max) = reverse(@c);
+             select len(@d + @e)",
+        ),
+        alone(
+            "declare @t nvarchar(max) = N'select 1';
+             set @t += replicate(cast(N';select 1' as nvarchar(max)), 600000);
+             exec (@t)",
+        ),
         // An updatable cursor whose fetch buffer would hold everything.
         alone(
             "declare @h int, @s int = 1, @c int = 4, @r int = 0;
@@ -73,8 +120,53 @@ fn questions() -> Vec<(String, Option<String>)> {
     ]
 }
 
+/// What would be too long whatever memory there is fails before it is made.
+#[test]
+fn what_passes_two_gigabytes_is_7119() {
+    let _alone = ALONE.lock();
+    let folder = std::env::temp_dir().join(format!("ghostlight-long-{}", std::process::id()));
+    let instance = Instance::open(Arc::new(RealDisk), &folder, InstanceOptions::default()).unwrap();
+    let mut session = instance.connect(Login::default()).unwrap();
+    let text = "replicate(cast('x' as varchar(max)), 1000000)";
+    for too_long in [
+        "select len(replicate(cast('x' as varchar(max)), 2147483648))",
+        &format!("select len(replicate({text}, 2148))"),
+        "select len(replicate(cast(N'x' as nvarchar(max)), 1073741824))",
+    ] {
+        assert_eq!(ask(&mut session, too_long).err(), Some(7119), "{too_long}");
+    }
+    drop(session);
+    instance.stop().unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// 2,000 cursors over some rows each go to the disk where memory is short.
+#[test]
+fn cursors_that_are_open_stay_within_the_limit() {
+    let _alone = ALONE.lock();
+    let folder = std::env::temp_dir().join(format!("ghostlight-cursors-{}", std::process::id()));
+    let options = InstanceOptions { max_memory_bytes: LIMIT_BYTES, ..InstanceOptions::default() };
+    let instance = Instance::open(Arc::new(RealDisk), &folder, options).unwrap();
+    let mut session = instance.connect(Login::default()).unwrap();
+    let opened = "declare @i int = 0, @s nvarchar(max);
+        while @i < 2000 begin
+            set @s = concat('declare c', @i, ' cursor global static for select top 200
+                replicate(''x'', 300) x from master..spt_values; open c', @i);
+            exec (@s); set @i += 1
+        end";
+    assert_eq!(ask(&mut session, opened), Ok(Vec::new()));
+    let read = "fetch last from c1999";
+    assert_eq!(ask(&mut session, read).unwrap(), [[Value::varchar(&"x".repeat(300))]]);
+    let most = resident_bytes_max();
+    assert!(most < LIMIT_BYTES + BESIDE_BYTES, "{} MB", most >> 20);
+    drop(session);
+    instance.stop().unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
 #[test]
 fn what_is_too_large_ends_with_701_and_the_process_stays_within_its_limit() {
+    let _alone = ALONE.lock();
     let folder = std::env::temp_dir().join(format!("ghostlight-large-{}", std::process::id()));
     let options = InstanceOptions { max_memory_bytes: LIMIT_BYTES, ..InstanceOptions::default() };
     let instance = Instance::open(Arc::new(RealDisk), &folder, options).unwrap();

@@ -243,6 +243,18 @@ impl Client {
         }
     }
 
+    /// Reads an answer to its end, and forgets it.
+    pub(crate) fn forget_answer(&mut self) -> io::Result<()> {
+        loop {
+            while let Some((header, _)) = self.input.next_packet().map_err(io::Error::other)? {
+                if header.status.has(PacketStatus::EOM) {
+                    return Ok(());
+                }
+            }
+            self.receive()?;
+        }
+    }
+
     /// Waits until the first bytes of an answer have come, without taking them.
     pub(crate) fn answer_begins(&self) -> io::Result<()> {
         match unbroken(|| self.socket.peek(&mut [0]))? {

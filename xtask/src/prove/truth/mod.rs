@@ -9,6 +9,8 @@
 mod before_login;
 mod folder;
 mod formats;
+mod memory;
+mod probe;
 mod scripts;
 
 use super::Figure;
@@ -66,6 +68,8 @@ const PROGRAMS: &[(u32, u32, Measure)] = &[
     (1, 1, folder::run),
     (1, 13, formats::run),
     (2, 3, before_login::multiplexing),
+    (3, 1, memory::run),
+    (3, 5, probe::run),
     (3, 6, before_login::run),
 ];
 
