@@ -2,6 +2,7 @@
 
 use crate::closed::Closed;
 use crate::instance::{Instance, same_name};
+use crate::private_tables::is_private;
 use access::{Hobts, Spill};
 use base::{DatabaseId, FileId, HobtId, ObjectId, SessionId, SqlError, SqlResult, messages};
 use catalog::view::{DatabaseView, Identity, Object, Sequence, Table};
@@ -238,9 +239,15 @@ impl Host for Instance {
             }
             let stored = tempdb.view().table(table.object_id);
             changes.remove_table(work, stored.as_deref().unwrap_or(table))?;
-            tempdb.publisher().publish(&[catalog::Delta::RemoveObject(table.object_id)]);
+            let gone = [catalog::Delta::RemoveObject(table.object_id)];
+            match is_private(table) {
+                true => tempdb.publisher().publish_statistics(&gone),
+                false => drop(tempdb.publisher().publish(&gone)),
+            }
         }
-        self.definitions.moved();
+        if !tables.iter().all(|t| is_private(t)) {
+            self.definitions.moved();
+        }
         Ok(())
     }
 

@@ -103,10 +103,15 @@ impl Instance {
         changes.put_table(work, None, &table)?;
         let table = Arc::new(table);
         let object = Object::Table(Arc::clone(&table));
-        tempdb.publisher().publish(&[Delta::PutObject(object)]);
-        self.definitions.moved();
+        // Plans know it by its number: what names mean, and so the version, stays.
+        tempdb.publisher().publish_statistics(&[Delta::PutObject(object)]);
         Ok(table)
     }
+}
+
+/// Whether a table of tempdb is a table variable's.
+pub(crate) fn is_private(table: &Table) -> bool {
+    table.name == generated_name(table.object_id)
 }
 
 /// What tempdb calls a table variable's table.

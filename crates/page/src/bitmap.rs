@@ -99,6 +99,17 @@ impl ExtentBits {
         let mut n = from;
         while n < end {
             let at = (n % EXTENTS_PER_INTERVAL) as usize;
+            // Whole words where there are some: most of a long stretch has no bit set.
+            let ahead = view.0.get(BITS_AT + at / 8..).and_then(<[u8]>::first_chunk);
+            if let Some(word) = ahead.filter(|_| at.is_multiple_of(8)) {
+                let word = u64::from_le_bytes(*word);
+                let found = n.saturating_add(word.trailing_zeros());
+                match word {
+                    0 => n = found,
+                    _ => return (found < end).then_some(found),
+                }
+                continue;
+            }
             let byte = view.0[BITS_AT + at / 8] >> (at % 8);
             if byte != 0 {
                 let found = n + byte.trailing_zeros();

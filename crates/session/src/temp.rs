@@ -10,22 +10,68 @@
 
 use base::ObjectId;
 use catalog::view::Table;
+use rpds::{RedBlackTreeMapSync as Map, RedBlackTreeSetSync as Set};
+use std::ops::Bound;
 use std::sync::Arc;
 
 /// The level of a table whose scope ended in a transaction that was rolled back.
 const NO_LEVEL: u32 = u32::MAX;
 
-/// A temporary table and the nesting level that made it.
+/// A name without case, the nesting level that made the table, and which it is.
+type Key = (Box<str>, u32, ObjectId);
+
+/// Tables by name and level. A copy shares them, so that neither a point to go back to nor a
+/// change costs more where there are many.
 #[derive(Clone, Debug)]
-struct TempTable {
-    level: u32,
-    table: Arc<Table>,
+struct Tables {
+    by_name: Map<Key, Arc<Table>>,
+    by_id: Map<ObjectId, (Box<str>, u32)>,
+    by_level: Set<(u32, ObjectId)>,
+    /// Of the last change: two with one stamp are the same.
+    stamp: u64,
+}
+
+impl Default for Tables {
+    fn default() -> Tables {
+        Tables {
+            by_name: Map::new_sync(),
+            by_id: Map::new_sync(),
+            by_level: Set::new_sync(),
+            stamp: 0,
+        }
+    }
+}
+
+impl Tables {
+    fn insert(&mut self, level: u32, table: Arc<Table>) {
+        let (name, id) = (folded(&table.name), table.object_id);
+        self.by_id.insert_mut(id, (name.clone(), level));
+        self.by_level.insert_mut((level, id));
+        self.by_name.insert_mut((name, level, id), table);
+    }
+
+    /// Takes a table away; the level that it had.
+    fn remove(&mut self, id: ObjectId) -> Option<(u32, Arc<Table>)> {
+        let (name, level) = self.by_id.get(&id).cloned()?;
+        self.by_id.remove_mut(&id);
+        self.by_level.remove_mut(&(level, id));
+        let key = (name, level, id);
+        let table = self.by_name.get(&key).cloned()?;
+        self.by_name.remove_mut(&key);
+        Some((level, table))
+    }
+
+    /// The tables of a level and those above it.
+    fn from_level(&self, level: u32) -> Vec<ObjectId> {
+        let from = (level, ObjectId(i32::MIN));
+        self.by_level.range((Bound::Included(from), Bound::Unbounded)).map(|(_, id)| *id).collect()
+    }
 }
 
 /// The temporary tables that a session sees.
 #[derive(Clone, Debug, Default)]
 pub struct TempTables {
-    tables: Arc<Vec<TempTable>>,
+    tables: Tables,
     level: u32,
     version: u64,
     global: Vec<ObjectId>,
@@ -33,14 +79,25 @@ pub struct TempTables {
 
 /// A state to return to.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct TempSnapshot(Arc<Vec<TempTable>>);
+pub(crate) struct TempSnapshot(Tables);
 
 impl TempTables {
     /// The tables of a name with `#`, in any case, the innermost first.
-    fn named<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a Arc<Table>> {
-        let level = self.level;
-        let seen = move |t: &&TempTable| t.level <= level && same(&t.table.name, name);
-        self.tables.iter().rev().filter(seen).map(|t| &t.table)
+    fn named<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a Arc<Table>> + use<'a> {
+        self.named_within(name, 0, self.level).rev()
+    }
+
+    fn named_within<'a>(
+        &'a self,
+        name: &str,
+        from: u32,
+        to: u32,
+    ) -> impl DoubleEndedIterator<Item = &'a Arc<Table>> + use<'a> {
+        let name = folded(name);
+        let first = (name.clone(), from, ObjectId(i32::MIN));
+        let last = (name, to, ObjectId(i32::MAX));
+        let range = (Bound::Included(first), Bound::Included(last));
+        self.tables.by_name.range(range).map(|(_, table)| table)
     }
 
     /// The table of a name with `#`, in any case; the innermost one.
@@ -55,26 +112,26 @@ impl TempTables {
 
     /// Whether the current scope has one of that name already (2714).
     pub fn exists_here(&self, name: &str) -> bool {
-        self.tables.iter().any(|t| t.level == self.level && same(&t.table.name, name))
+        self.named_within(name, self.level, self.level).next().is_some()
     }
 
     /// Adds a table of the current scope, or replaces a definition of the same object.
     pub fn put(&mut self, table: Arc<Table>) {
-        self.version += 1;
-        let level = self.level;
-        let tables = Arc::make_mut(&mut self.tables);
-        match tables.iter_mut().find(|t| t.table.object_id == table.object_id) {
-            Some(old) => old.table = table,
-            None => tables.push(TempTable { level, table }),
-        }
+        let level = self.tables.remove(table.object_id).map_or(self.level, |(level, _)| level);
+        self.tables.insert(level, table);
+        self.changed();
     }
 
     /// Takes a table away.
     pub fn remove(&mut self, table: ObjectId) {
-        if let Some(at) = self.tables.iter().position(|t| t.table.object_id == table) {
-            self.version += 1;
-            Arc::make_mut(&mut self.tables).remove(at);
+        if self.tables.remove(table).is_some() {
+            self.changed();
         }
+    }
+
+    fn changed(&mut self) {
+        self.version += 1;
+        self.tables.stamp = self.version;
     }
 
     /// The session has made a global temporary table.
@@ -89,7 +146,7 @@ impl TempTables {
 
     /// All of its own.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Table>> {
-        self.tables.iter().map(|t| &t.table)
+        self.tables.by_name.values()
     }
 
     /// Grows with every change.
@@ -98,19 +155,20 @@ impl TempTables {
     }
 
     pub(crate) fn snapshot(&self) -> TempSnapshot {
-        TempSnapshot(Arc::clone(&self.tables))
+        TempSnapshot(self.tables.clone())
     }
 
     pub(crate) fn restore(&mut self, snapshot: &TempSnapshot) {
-        if Arc::ptr_eq(&self.tables, &snapshot.0) {
+        if self.tables.stamp == snapshot.0.stamp {
             return;
         }
-        self.version += 1;
-        self.tables = Arc::clone(&snapshot.0);
-        if self.tables.iter().any(|t| t.level > self.level) {
-            let ended = Arc::make_mut(&mut self.tables).iter_mut();
-            ended.filter(|t| t.level > self.level).for_each(|t| t.level = NO_LEVEL);
+        self.tables = snapshot.0.clone();
+        for ended in self.tables.from_level(self.level + 1) {
+            if let Some((_, table)) = self.tables.remove(ended) {
+                self.tables.insert(NO_LEVEL, table);
+            }
         }
+        self.changed();
     }
 
     pub(crate) fn enter(&mut self) {
@@ -121,16 +179,16 @@ impl TempTables {
     pub(crate) fn leave(&mut self) -> Vec<Arc<Table>> {
         let level = self.level;
         self.level = level.saturating_sub(1);
-        if !self.tables.iter().any(|t| t.level >= level) {
+        let ended = self.tables.from_level(level);
+        if ended.is_empty() {
             return Vec::new();
         }
-        self.version += 1;
-        let (gone, kept) = self.tables.iter().cloned().partition(|t: &TempTable| t.level >= level);
-        self.tables = Arc::new(kept);
-        gone.into_iter().map(|t| t.table).collect()
+        let gone = ended.into_iter().filter_map(|id| Some(self.tables.remove(id)?.1)).collect();
+        self.changed();
+        gone
     }
 }
 
-fn same(a: &str, b: &str) -> bool {
-    a == b || a.to_lowercase() == b.to_lowercase()
+fn folded(name: &str) -> Box<str> {
+    name.to_lowercase().into()
 }

@@ -6,7 +6,8 @@ use super::{
     VirtualTable,
 };
 use base::{DatabaseId, ObjectId};
-use std::collections::{BTreeMap, BTreeSet};
+use rpds::{RedBlackTreeMapSync as Map, RedBlackTreeSetSync as Set};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use types::Collation;
 
@@ -107,7 +108,8 @@ impl Object {
     }
 }
 
-/// A database's definitions. Cloning copies the index of names, not the definitions.
+/// A database's definitions. A copy shares them and the indexes of their names: a change of one
+/// costs no more where there are many.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DatabaseView {
     id: DatabaseId,
@@ -116,12 +118,12 @@ pub struct DatabaseView {
     schema_version: u64,
     schemas: Vec<Schema>,
     properties: Arc<[ExtendedProperty]>,
-    by_name: BTreeMap<(SchemaId, Box<str>), Object>,
-    by_id: BTreeMap<ObjectId, (SchemaId, Box<str>)>,
+    by_name: Map<(SchemaId, Box<str>), Object>,
+    by_id: Map<ObjectId, (SchemaId, Box<str>)>,
     /// The tables whose foreign keys refer to a table.
-    referring: BTreeMap<ObjectId, BTreeSet<ObjectId>>,
+    referring: Map<ObjectId, Set<ObjectId>>,
     /// Tables and views with their triggers.
-    triggers: BTreeMap<ObjectId, BTreeSet<ObjectId>>,
+    triggers: Map<ObjectId, Set<ObjectId>>,
     types: BTreeMap<(SchemaId, Box<str>), Arc<UserType>>,
     system: Arc<SystemObjects>,
 }
@@ -147,10 +149,10 @@ impl DatabaseView {
                 schema(SchemaId::SYS, "sys"),
             ],
             properties: Arc::default(),
-            by_name: BTreeMap::new(),
-            by_id: BTreeMap::new(),
-            referring: BTreeMap::new(),
-            triggers: BTreeMap::new(),
+            by_name: Map::new_sync(),
+            by_id: Map::new_sync(),
+            referring: Map::new_sync(),
+            triggers: Map::new_sync(),
             types: BTreeMap::new(),
             system,
         }
@@ -360,21 +362,24 @@ impl DatabaseView {
         let key = (object.schema_id(), folded(object.name(), self.collation));
         if let Object::Table(table) = &object {
             for foreign in &table.foreign_keys {
-                self.referring.entry(foreign.referenced).or_default().insert(table.object_id);
+                list(&mut self.referring, foreign.referenced, table.object_id);
             }
         }
-        self.by_id.insert(object.object_id(), key.clone());
+        self.by_id.insert_mut(object.object_id(), key.clone());
         if let Some(parent) = object.trigger_parent() {
-            self.triggers.entry(parent).or_default().insert(object.object_id());
+            list(&mut self.triggers, parent, object.object_id());
         }
-        self.by_name.insert(key, object);
+        self.by_name.insert_mut(key, object);
         self
     }
 
     /// The same without an object.
     #[must_use]
     pub fn without_object(mut self, id: ObjectId) -> Self {
-        let old = self.by_id.remove(&id).and_then(|key| self.by_name.remove(&key));
+        let Some(key) = self.by_id.get(&id).cloned() else { return self };
+        let old = self.by_name.get(&key).cloned();
+        self.by_id.remove_mut(&id);
+        self.by_name.remove_mut(&key);
         if let Some(parent) = old.as_ref().and_then(Object::trigger_parent) {
             forget(&mut self.triggers, parent, id);
         }
@@ -387,12 +392,22 @@ impl DatabaseView {
     }
 }
 
+/// Puts an object to those that another one lists.
+fn list(lists: &mut Map<ObjectId, Set<ObjectId>>, of: ObjectId, object: ObjectId) {
+    let mut list = lists.get(&of).cloned().unwrap_or_else(Set::new_sync);
+    list.insert_mut(object);
+    lists.insert_mut(of, list);
+}
+
 /// Takes an object away from those that another one lists.
-fn forget(lists: &mut BTreeMap<ObjectId, BTreeSet<ObjectId>>, of: ObjectId, object: ObjectId) {
-    if let Some(list) = lists.get_mut(&of) {
-        list.remove(&object);
-        if list.is_empty() {
-            lists.remove(&of);
+fn forget(lists: &mut Map<ObjectId, Set<ObjectId>>, of: ObjectId, object: ObjectId) {
+    let Some(mut list) = lists.get(&of).cloned() else { return };
+    list.remove_mut(&object);
+    match list.is_empty() {
+        true => lists.remove_mut(&of),
+        false => {
+            lists.insert_mut(of, list);
+            true
         }
-    }
+    };
 }
