@@ -5,8 +5,9 @@
 use crate::compile_cursor::current_of;
 use crate::plans::{
     At, Holds, Place, PlaceId, Program, ProgramParameter, ProgramTable, ProgramVariable, Source,
-    Step, StepKind, TryBlock, UsedType, find_table, find_variable, same_name,
+    Step, StepKind, TryBlock, UsedType, same_name,
 };
+use crate::program_variables::ProgramVariables;
 use crate::table_variable::Declarer;
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{SchemaId, Table, UserType};
@@ -107,7 +108,7 @@ pub(crate) fn compile(
         database: unit.database,
         schema: unit.schema,
         parameters: Vec::new(),
-        variables: Vec::new(),
+        variables: ProgramVariables::default(),
         tables: Vec::new(),
         types: Vec::new(),
         steps: Vec::new(),
@@ -297,7 +298,7 @@ impl Compiler<'_, '_> {
 
     /// Whether no variable has the name: 134.
     fn is_free(&mut self, name: &ast::Name) -> bool {
-        let free = !self.program.variables.iter().any(|v| same_name(&v.name, name));
+        let free = self.program.variables.find(name, usize::MAX).is_none();
         if !free {
             let e = SqlError::new(messages::VARIABLE_DUPLICATE, &[name]);
             self.errors.push(e.at_line(name.line));
@@ -367,7 +368,7 @@ impl Compiler<'_, '_> {
 
     /// A variable that must have been declared: 137.
     pub(crate) fn variable(&mut self, name: &ast::Name) -> SqlResult<(VariableId, SqlType)> {
-        let found = find_variable(&self.program.variables, name);
+        let found = self.program.variables.scalar(name, usize::MAX);
         let found = found.or_else(|| self.declarer.undeclared(name).map(|id| (id, SqlType::Int)));
         let undeclared = || SqlError::new(messages::VARIABLE_UNDECLARED, &[name]).with_state(1);
         found.ok_or_else(|| undeclared().at_line(name.line))
@@ -375,13 +376,13 @@ impl Compiler<'_, '_> {
 
     /// The number of a table variable.
     pub(crate) fn table_variable(&self, name: &ast::Name) -> Option<u16> {
-        find_table(&self.program.variables, name)
+        self.program.variables.table(name, usize::MAX)
     }
 
     /// Whether a name is of a cursor variable.
     pub(crate) fn is_cursor_variable(&self, name: &str) -> bool {
-        let mut all = self.program.variables.iter();
-        all.any(|v| v.holds == Holds::Cursor && same_name(&v.name, name))
+        let variables = &self.program.variables;
+        variables.find(name, usize::MAX).is_some_and(|at| variables[at].holds == Holds::Cursor)
     }
 
     pub(crate) fn returns(&self) -> Returns {

@@ -4,7 +4,6 @@
 
 use crate::activation::Activation;
 use crate::host::{DdlAnswer, Rowset};
-use crate::plans::find_variable;
 use crate::registry::Input;
 use crate::session::Session;
 use crate::settings::Settings;
@@ -208,7 +207,7 @@ pub(crate) fn value_of(e: &Expr, act: &Activation) -> Option<Value> {
             Some(Value::nvarchar(text))
         }
         ExprKind::Variable(name) => {
-            let (id, _) = find_variable(&act.program.value.variables, name)?;
+            let (id, _) = act.program.value.variables.scalar(name, usize::MAX)?;
             act.variables.get(id.0 as usize).cloned()
         }
         _ => None,

@@ -40,6 +40,7 @@ mod plan_facts;
 mod plans;
 mod procedures;
 mod programs;
+mod program_variables;
 mod questions;
 mod registry;
 mod request;

@@ -12,6 +12,7 @@ use base::{DatabaseId, HobtId, ObjectId};
 use catalog::DatabaseOptions;
 use plan::{CAPTURES, QueryHints, VariableId};
 use std::sync::Arc;
+use std::collections::BTreeSet;
 use types::Value;
 use types::datetime::{DateFormat, Moment};
 
@@ -52,8 +53,13 @@ impl PlanFacts<'_> {
             None if hints.unknown => None,
             None => optimize::Facts::value(self, id),
         };
-        let ids = (0..self.sniffed.program.variables.len() as u32).map(VariableId);
-        ids.filter_map(|id| Some((id, taken(id).filter(is_shown)?))).collect()
+        // Of others nothing is known.
+        let program = self.sniffed.program;
+        let count = if self.once { program.variables.len() } else { program.parameters.len() };
+        let known = (0..count as u32).map(VariableId);
+        let said = hints.optimize_for.iter().map(|(v, _)| *v);
+        let ids: BTreeSet<VariableId> = known.chain(said).collect();
+        ids.into_iter().filter_map(|id| Some((id, taken(id).filter(is_shown)?))).collect()
     }
 }
 

@@ -10,6 +10,7 @@
 
 use crate::cursor::CursorStep;
 use crate::parameterize::Shell;
+use crate::program_variables::ProgramVariables;
 use crate::result_sets::DeclaredSets;
 use crate::settings::Settings;
 use base::{DatabaseId, ObjectId};
@@ -36,7 +37,7 @@ pub struct Program {
     pub(crate) schema: SchemaId,
     pub(crate) parameters: Vec<ProgramParameter>,
     /// Parameters first.
-    pub(crate) variables: Vec<ProgramVariable>,
+    pub(crate) variables: ProgramVariables,
     /// Table variables, by number.
     pub(crate) tables: Vec<ProgramTable>,
     /// The types of users that it was compiled with.
@@ -304,7 +305,7 @@ impl Program {
             database,
             schema: SchemaId::DBO,
             parameters: Vec::new(),
-            variables: Vec::new(),
+            variables: ProgramVariables::default(),
             tables: Vec::new(),
             types: Vec::new(),
             steps: Vec::new(),
@@ -361,7 +362,7 @@ pub(crate) struct Visible<'p> {
 impl Visible<'_> {
     /// A table variable.
     fn program_table(&self, name: &str) -> Option<&ProgramTable> {
-        let number = find_table(&self.program.variables[..self.count], name)?;
+        let number = self.program.variables.table(name, self.count)?;
         self.program.tables.get(usize::from(number))
     }
 
@@ -380,7 +381,7 @@ impl Visible<'_> {
 
 impl Variables for Visible<'_> {
     fn variable(&self, name: &str) -> Option<(VariableId, SqlType)> {
-        find_variable(&self.program.variables[..self.count], name)
+        self.program.variables.scalar(name, self.count)
     }
 
     fn value(&self, variable: VariableId) -> Option<Value> {
@@ -389,26 +390,6 @@ impl Variables for Visible<'_> {
 
     fn first_free(&self) -> u32 {
         self.program.variables.len() as u32
-    }
-}
-
-pub(crate) fn find_variable(
-    variables: &[ProgramVariable],
-    name: &str,
-) -> Option<(VariableId, SqlType)> {
-    let at = variables.iter().position(|v| same_name(&v.name, name))?;
-    if variables[at].holds != Holds::Scalar {
-        return None;
-    }
-    Some((VariableId(at as u32), variables[at].sql_type))
-}
-
-/// The number of a table variable.
-pub(crate) fn find_table(variables: &[ProgramVariable], name: &str) -> Option<u16> {
-    let found = variables.iter().find(|v| same_name(&v.name, name))?;
-    match found.holds {
-        Holds::Table(number) => Some(number),
-        Holds::Scalar | Holds::Cursor => None,
     }
 }
 

@@ -302,7 +302,7 @@ impl Session {
         let program = std::sync::Arc::clone(&act.program);
         let values = &act.variables;
         let variables = |name: &str| {
-            let (id, _) = crate::plans::find_variable(&program.value.variables, name)?;
+            let (id, _) = program.value.variables.scalar(name, usize::MAX)?;
             values.get(id.0 as usize).cloned()
         };
         let options = self.host.database_options(self.state.database).unwrap_or_default();
