@@ -1,6 +1,7 @@
 //! `Cond`: a predicate compiled for row mode. True, false, or `None` for unknown.
 
 use crate::expr::{DEPTH_MAX, Expr, too_deep, with_two};
+use crate::in_list::InList;
 use crate::run::Run;
 use crate::subplan;
 use base::{SqlError, SqlResult, messages};
@@ -17,7 +18,7 @@ pub(crate) enum Cond {
     IsNull(Expr),
     IsDistinct { sides: Box<(Expr, Expr)>, collation: Collation },
     Like { operand: Expr, pattern: Pattern },
-    InList { operand: Expr, list: Box<[Expr]>, collation: Collation },
+    InList { operand: Expr, list: Box<InList> },
     Exists(usize),
     Quantified(Box<Quantified>),
     Not(Box<Cond>),
@@ -78,11 +79,10 @@ impl Cond {
                 let pattern = Pattern::new(pattern, *collation, depth + 1)?;
                 Cond::Like { operand: expr(operand)?, pattern }
             }
-            Predicate::InList { operand, list, collation } => Cond::InList {
-                operand: expr(operand)?,
-                list: list.iter().map(expr).collect::<SqlResult<_>>()?,
-                collation: *collation,
-            },
+            Predicate::InList { operand, list, collation } => {
+                let list = Box::new(InList::new(list, *collation, depth + 1)?);
+                Cond::InList { operand: expr(operand)?, list }
+            }
             Predicate::Exists(id) => Cond::Exists(id.0 as usize),
             Predicate::Quantified { op, quantifier, operand, subquery, collation } => {
                 Cond::Quantified(Box::new(Quantified {
@@ -127,7 +127,10 @@ impl Cond {
                 let v = operand.eval(run)?;
                 if v.is_null() { Ok(None) } else { pattern.matches(&v, run) }
             }
-            Cond::InList { operand, list, collation } => in_list(operand, list, *collation, run),
+            Cond::InList { operand, list } => {
+                let v = operand.eval(run)?;
+                list.has(&v, run)
+            }
             Cond::Exists(id) => Ok(Some(subplan::exists(run, *id)?)),
             Cond::Quantified(q) => {
                 let v = q.operand.eval(run)?;
@@ -168,27 +171,6 @@ pub(crate) fn compared(op: CompareOp, l: &Value, r: &Value, collation: Collation
         return None;
     }
     Some(op.holds(compare(l, r, collation)))
-}
-
-fn in_list(
-    operand: &Expr,
-    list: &[Expr],
-    collation: Collation,
-    run: &mut Run<'_>,
-) -> SqlResult<Option<bool>> {
-    let v = operand.eval(run)?;
-    if v.is_null() {
-        return Ok(None);
-    }
-    let mut truth = Some(false);
-    for x in list {
-        match x.with(run, |x| compared(CompareOp::Equal, &v, x, collation))? {
-            Some(true) => return Ok(Some(true)),
-            Some(false) => {}
-            None => truth = None,
-        }
-    }
-    Ok(truth)
 }
 
 impl Pattern {

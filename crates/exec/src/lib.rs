@@ -28,6 +28,7 @@ mod first_rows;
 mod grant;
 mod hash_aggregate;
 mod hash_join;
+mod in_list;
 mod index_spool;
 mod insert;
 mod join_filter;

@@ -25,6 +25,13 @@ enum Test {
         pattern: Arc<LikePattern>,
         negated: bool,
     },
+    /// Numbers in order: whether one is among them, or is not.
+    Among {
+        numbers: Box<[i64]>,
+        negated: bool,
+    },
+    /// NOT IN of a list with NULL is true of nothing.
+    Never,
 }
 
 impl RowTest {
@@ -60,6 +67,11 @@ impl RowTest {
                 let test = Test::Like { pattern: Arc::clone(pattern), negated };
                 Some(RowTest { field: column.field, sql_type: column.sql_type, test })
             }
+            Predicate::InList { operand, list, .. } => {
+                let column = column(operand, columns)?;
+                let test = among(list, column.sql_type, negated)?;
+                Some(RowTest { field: column.field, sql_type: column.sql_type, test })
+            }
             _ => None,
         }
     }
@@ -82,8 +94,28 @@ impl RowTest {
                 };
                 matches != *negated
             }
+            Test::Among { numbers, negated } => {
+                let number = stored_number(bytes, self.sql_type)?;
+                numbers.binary_search(&number).is_ok() != *negated
+            }
+            Test::Never => false,
         })
     }
+}
+
+/// IN, or NOT IN, of constants that are numbers.
+fn among(list: &[Scalar], sql_type: SqlType, negated: bool) -> Option<Test> {
+    let mut numbers = Vec::with_capacity(list.len());
+    for x in list {
+        match x.as_constant()? {
+            Value::Null if negated => return Some(Test::Never),
+            Value::Null => {}
+            value => numbers.push(number_of(value, sql_type)?),
+        }
+    }
+    numbers.sort_unstable();
+    numbers.dedup();
+    Some(Test::Among { numbers: numbers.into(), negated })
 }
 
 /// The column that a scalar is.
