@@ -216,41 +216,36 @@ pub struct Function {
     pub eval: fn(&mut Call<'_>, &[Value]) -> SqlResult<Value>,
 }
 
-/// Functions that a statement's moment, session and settings decide.
-const OF_THE_STATEMENT: [&str; 27] = [
-    "APP_NAME",
-    "CURRENT_TIMESTAMP",
-    "CURRENT_USER",
-    "DATENAME",
-    "DATEPART",
-    "DATETRUNC",
-    "DATE_BUCKET",
-    "DB_ID",
-    "DB_NAME",
-    "GETDATE",
-    "GETUTCDATE",
-    "HOST_NAME",
-    "ISDATE",
-    "OBJECT_ID",
-    "ORIGINAL_LOGIN",
-    "SCHEMA_ID",
-    "SESSION_CONTEXT",
-    "SESSION_USER",
-    "SUSER_NAME",
-    "SUSER_SNAME",
-    "SYSDATETIME",
-    "SYSDATETIMEOFFSET",
-    "SYSTEM_USER",
-    "SYSUTCDATETIME",
-    "USER",
-    "USER_ID",
-    "USER_NAME",
+/// Functions whose answer may be another each time that they are asked, in one statement too. All
+/// others that their arguments do not decide are decided by the statement's moment, session,
+/// settings and definitions.
+const OF_EACH_CALL: [&str; 14] = [
+    "APPLOCK_MODE",
+    "APPLOCK_TEST",
+    "CRYPT_GEN_RANDOM",
+    "CURSOR_STATUS",
+    "ENCRYPTBYASYMKEY",
+    "ENCRYPTBYCERT",
+    "ENCRYPTBYKEY",
+    "ENCRYPTBYPASSPHRASE",
+    "IDENT_CURRENT",
+    "MIN_ACTIVE_ROWVERSION",
+    "NEWID",
+    "NEWSEQUENTIALID",
+    "NEXT ROWVERSION",
+    "PWDENCRYPT",
 ];
 
 impl Function {
     /// Same arguments, same answer as long as one statement runs: SQL Server's runtime constants.
+    /// Of [`Function::is_drawn`] that is so for each place where it stands.
     pub fn is_runtime_constant(&self) -> bool {
-        self.deterministic || OF_THE_STATEMENT.contains(&self.name)
+        self.deterministic || !OF_EACH_CALL.contains(&self.name)
+    }
+
+    /// RAND: each place where it stands draws an answer of its own, once in a statement.
+    pub fn is_drawn(&self) -> bool {
+        self.name == "RAND"
     }
 }
 

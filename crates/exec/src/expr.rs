@@ -356,7 +356,7 @@ fn is_of_request(e: &SqlError) -> bool {
 /// RAND has one answer in a statement for each place where it stands; NEWID one for each row.
 fn is_once(function: &Function, args: &[Scalar]) -> bool {
     let fixed = |x: &Scalar| matches!(x.kind, ScalarKind::Constant(_));
-    function.name == "RAND" && args.iter().all(fixed)
+    function.is_drawn() && args.iter().all(fixed)
 }
 
 impl UserCall {

@@ -64,8 +64,10 @@ impl Reference<'_> {
 
     /// The conditions that can be sought, those above behind the others.
     pub(crate) fn sargs(&self, reader: Reader<'_>) -> Vec<(usize, sarg::Sarg)> {
+        // What is drawn for a seek must not be drawn again for the test above.
+        let above = self.conditions.len();
         let all = self.conditions.iter().chain(&self.above).enumerate();
-        self.sought(reader, all.collect())
+        self.sought(reader, all.filter(|(n, p)| *n < above || !p.reads().drawn).collect())
     }
 
     /// ORs that are no lists of values, with parts all of which have something to seek.
@@ -84,7 +86,9 @@ impl Reference<'_> {
             let parts: Option<Vec<Part>> = parts?;
             Some((n, parts.filter(|parts| !parts.is_empty())?))
         };
-        self.conditions.iter().enumerate().filter_map(of).collect()
+        // Parts may be tested besides where they are sought.
+        let all = self.conditions.iter().enumerate().filter(|(_, p)| !p.reads().drawn);
+        all.filter_map(of).collect()
     }
 
     fn sought(

@@ -50,8 +50,12 @@ pub(crate) struct Sought<'a> {
 }
 
 impl Sought<'_> {
-    /// The search argument of a condition.
+    /// The search argument of a condition. What is drawn for it must not be drawn again for a test.
     pub(crate) fn of(&self, p: &Predicate) -> Option<Sarg> {
+        self.found(p).filter(|sarg| sarg.exact || !p.reads().drawn)
+    }
+
+    fn found(&self, p: &Predicate) -> Option<Sarg> {
         match p {
             Predicate::Compare { op, left, right, collation } => {
                 let (side, op, value) = match (self.side(left, right), self.side(right, left)) {

@@ -21,6 +21,8 @@ pub struct Reads {
     pub volatile: bool,
     /// It has one that may do so within one statement.
     pub changing: bool,
+    /// It has one that answers once in a statement, but elsewhere for each copy of it.
+    pub drawn: bool,
 }
 
 impl Reads {
@@ -71,6 +73,7 @@ impl Scalar {
             K::Function { function, args, .. } => {
                 out.volatile |= !function.deterministic;
                 out.changing |= !function.is_runtime_constant();
+                out.drawn |= function.is_drawn();
                 args.iter().for_each(|x| x.read_into(out));
             }
             K::Method { args, .. } => args.iter().for_each(|x| x.read_into(out)),

@@ -66,7 +66,7 @@ impl Estimator<'_> {
                 }
             }
             ScalarKind::Function { function, args, arg_types }
-                if function.is_runtime_constant() =>
+                if function.is_runtime_constant() && !function.is_drawn() =>
             {
                 let now = self.facts.now()?;
                 let args = args.iter().map(|a| self.value(a)).collect::<Option<Vec<Value>>>()?;
