@@ -33,6 +33,8 @@ pub(crate) struct Optimizer<'a> {
     pub(crate) times: f64,
     /// How often expressions are expected to run each subquery.
     pub(crate) runs: RefCell<BTreeMap<SubqueryId, f64>>,
+    /// What those runs cost, in microseconds.
+    pub(crate) runs_price: f64,
     /// The statement calls functions of the user, which may read any table.
     pub(crate) calls: bool,
     /// Of the tree that was finished last.

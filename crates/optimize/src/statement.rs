@@ -1,7 +1,7 @@
 //! Whole statements: what their roots need, protection of changes, subqueries.
 
 use crate::convert::{Cardinality, Optimizer};
-use crate::cost::Prices;
+use crate::cost::{Prices, UNIT};
 use crate::estimate::{Estimator, Origins};
 use crate::facts::Facts;
 use crate::memo::Memo;
@@ -117,25 +117,29 @@ fn for_workers(
     alone(plan, references, facts).ok()
 }
 
-/// Chooses how a statement is computed by one thread.
+/// Chooses how a statement is computed by one thread: EXISTS beside other conditions for each row
+/// or by a join, whichever costs less.
 fn alone(plan: LogicalPlan, references: &[Object], facts: &dyn Facts) -> SqlResult<PhysicalPlan> {
-    let mut plan = plan;
-    let joined = crate::rewrite::join_scalars(&mut plan);
-    let Plan { mut statement, mut subqueries, mut follow_ups, slots, header, .. } = plan;
-    let mut origins = Origins::default();
-    let followed = follow_ups.iter_mut().filter_map(|f| match f {
-        FollowUp::Refuse { source, .. } => Some(source),
-        FollowUp::Change(statement) => statement.source_mut(),
-        FollowUp::Index(change) => Some(&mut change.source),
-    });
-    let of_subqueries = subqueries.iter_mut().map(|s| &mut s.source);
-    for source in statement.source_mut().into_iter().chain(of_subqueries).chain(followed) {
-        if source.height() > TREE_HEIGHT_MAX {
-            return Err(too_deep());
-        }
-        crate::rewrite::without_outer(source);
-        origins.note(source);
+    let joined = crate::rewrite::with_joined_exists(&plan);
+    let (apart, price) = priced(plan, BTreeSet::new(), references, facts)?;
+    let Some((plan, joined)) = joined else { return Ok(apart) };
+    match priced(plan, joined, references, facts) {
+        Ok((joined, less)) if less < price => Ok(joined),
+        _ => Ok(apart),
     }
+}
+
+/// A plan with what it costs, the runs of its subqueries included, in microseconds. Some of those
+/// have become joins before.
+fn priced(
+    mut plan: LogicalPlan,
+    mut joined: BTreeSet<SubqueryId>,
+    references: &[Object],
+    facts: &dyn Facts,
+) -> SqlResult<(PhysicalPlan, f64)> {
+    joined.extend(crate::rewrite::join_scalars(&mut plan));
+    let Plan { mut statement, mut subqueries, mut follow_ups, slots, header, .. } = plan;
+    let origins = origins(&mut statement, &mut subqueries, &mut follow_ups)?;
     let hinted = Hinted { facts, hints: &header.hints };
     let next_changed = next_changed(&statement, &follow_ups);
     let mut optimizer = Optimizer {
@@ -151,6 +155,7 @@ fn alone(plan: LogicalPlan, references: &[Object], facts: &dyn Facts) -> SqlResu
         assigns: assigns(&statement),
         times: 1.0,
         runs: RefCell::default(),
+        runs_price: 0.0,
         estimates: Vec::new(),
         changed: BTreeMap::new(),
         next_changed,
@@ -184,11 +189,35 @@ fn alone(plan: LogicalPlan, references: &[Object], facts: &dyn Facts) -> SqlResu
     estimates[1..].reverse();
     estimates.extend(of_follow_ups);
     let estimates = estimates.concat();
-    let slots = optimizer.slots.get();
+    let (slots, runs_price) = (optimizer.slots.get(), optimizer.runs_price);
     let subqueries = converted;
     let mut plan = Plan { statement, subqueries, follow_ups, slots, header, estimates };
     plan.header.reads_versions = reads_versions(&plan);
-    Ok(plan)
+    let own = plan.estimates.first().map_or(0.0, |e| e.subtree * UNIT);
+    Ok((plan, own + runs_price))
+}
+
+/// Where slots come from, of trees that are not too high and have lost outer joins that are none.
+fn origins(
+    statement: &mut Statement<Logical>,
+    subqueries: &mut [Subquery<Logical>],
+    follow_ups: &mut [FollowUp<Logical>],
+) -> SqlResult<Origins> {
+    let mut origins = Origins::default();
+    let followed = follow_ups.iter_mut().filter_map(|f| match f {
+        FollowUp::Refuse { source, .. } => Some(source),
+        FollowUp::Change(statement) => statement.source_mut(),
+        FollowUp::Index(change) => Some(&mut change.source),
+    });
+    let of_subqueries = subqueries.iter_mut().map(|s| &mut s.source);
+    for source in statement.source_mut().into_iter().chain(of_subqueries).chain(followed) {
+        if source.height() > TREE_HEIGHT_MAX {
+            return Err(too_deep());
+        }
+        crate::rewrite::without_outer(source);
+        origins.note(source);
+    }
+    Ok(origins)
 }
 
 /// Whether anything is read that versions may answer.
@@ -333,6 +362,8 @@ impl Optimizer<'_> {
         };
         let Subquery { ty, scalar, session, .. } = *subquery;
         let (columns, outer) = (subquery.columns.clone(), subquery.outer.clone());
+            // Of EXISTS, which is all that is compared, a run ends with the first row.
+            self.runs_price += self.times * source.partly(1.0 / source.rows.max(1.0));
         Ok(Subquery { source, columns, ty, scalar, outer, session })
     }
 

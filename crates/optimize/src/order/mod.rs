@@ -22,6 +22,7 @@ pub(crate) use build::{Joint, Key, merge_orders};
 use classes::Classes;
 use hyper::{Edge, Graph, Table};
 use plan::{Logical, Physical, Predicate};
+pub(crate) use region::without_effect;
 use region::{Collector, Region, Shape};
 pub(crate) use search::equality;
 use search::{Search, Way};

@@ -595,7 +595,7 @@ fn movable(columns: &[(Slot, Scalar)]) -> bool {
 
 /// A subquery's rows without what doesn't matter to a semi join: their order, how often they come,
 /// and of EXISTS what they have.
-fn without_effect(mut tree: &Logical, exists: bool) -> &Logical {
+pub(crate) fn without_effect(mut tree: &Logical, exists: bool) -> &Logical {
     loop {
         tree = match tree {
             Logical::Sort { input, .. } | Logical::Distinct { input, .. } => input,

@@ -21,7 +21,7 @@ use crate::order::equality;
 use builtins::Aggregate;
 use plan::{
     AggregateCall, Grouping, JoinKind, Logical, LogicalPlan, Predicate, Reads, Scalar, ScalarKind,
-    Slot, SortKey, Statement, Subquery, SubqueryId,
+    ScalarType, Slot, SortKey, Statement, Subquery, SubqueryId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use types::{Collation, SqlType, Value};
@@ -52,7 +52,7 @@ pub(crate) fn join_scalars(plan: &mut LogicalPlan) -> BTreeSet<SubqueryId> {
 }
 
 /// How many nodes and values of a plan run each subquery.
-fn uses(plan: &LogicalPlan) -> BTreeMap<SubqueryId, usize> {
+pub(super) fn uses(plan: &LogicalPlan) -> BTreeMap<SubqueryId, usize> {
     let mut uses = BTreeMap::new();
     let mut note = |ids: BTreeSet<SubqueryId>| {
         ids.into_iter().for_each(|id| *uses.entry(id).or_insert(0) += 1);
@@ -75,19 +75,26 @@ fn uses(plan: &LogicalPlan) -> BTreeMap<SubqueryId, usize> {
     uses
 }
 
-struct Joins {
-    uses: BTreeMap<SubqueryId, usize>,
-    slots: u32,
-    joined: BTreeSet<SubqueryId>,
+pub(super) struct Joins {
+    pub(super) uses: BTreeMap<SubqueryId, usize>,
+    pub(super) slots: u32,
+    pub(super) joined: BTreeSet<SubqueryId>,
 }
 
 /// A subquery taken apart.
-struct Apart {
+pub(super) struct Apart {
     /// Its groups, by what the outer row is compared with.
-    groups: Logical,
-    on: Predicate,
+    pub(super) groups: Logical,
+    pub(super) on: Predicate,
     /// Its value, of columns of the groups.
-    value: Scalar,
+    pub(super) value: Scalar,
+}
+
+/// See [`Joins::keys`].
+struct Keys {
+    input: Logical,
+    keys: Vec<(Slot, Collation)>,
+    on: Predicate,
 }
 
 impl Joins {
@@ -135,15 +142,46 @@ impl Joins {
         subqueries: &[Subquery<Logical>],
     ) -> Option<Scalar> {
         let subquery = subqueries.get(id.0 as usize)?;
-        let there = writes(input);
-        let outer: Slots = subquery.outer.iter().copied().collect();
-        if self.uses.get(&id) != Some(&1) || outer.is_empty() || !outer.is_subset(&there) {
-            return None;
-        }
+        let outer = self.outer_of(id, input, subqueries)?;
         let Apart { groups, on, value } = self.apart(subquery, &outer, Reader { subqueries })?;
         beside(input, groups, on);
         self.joined.insert(id);
         Some(value)
+    }
+
+    /// What a subquery reads of the relation for whose rows it is run, where that is all that it
+    /// reads from outside, and nobody else runs it.
+    pub(super) fn outer_of(
+        &self,
+        id: SubqueryId,
+        input: &Logical,
+        subqueries: &[Subquery<Logical>],
+    ) -> Option<Slots> {
+        let outer: Slots = subqueries.get(id.0 as usize)?.outer.iter().copied().collect();
+        let own = self.uses.get(&id) == Some(&1) && !outer.is_empty();
+        (own && outer.is_subset(&writes(input))).then_some(outer)
+    }
+
+    /// The groups of rows by what ties them to the outer row; the value is a key, of all groups.
+    pub(super) fn keyed(
+        &mut self,
+        source: &Logical,
+        outer: &Slots,
+        reader: Reader<'_>,
+    ) -> Option<Apart> {
+        let mut input = source.clone();
+        let mut ties = Vec::new();
+        untie(&mut input, outer, reader, &mut ties);
+        let mut whole = Reads::default();
+        input.reads_and_writes(&mut whole, &mut Slots::new());
+        if ties.is_empty() || whole.volatile || !reader.free(&input).is_disjoint(outer) {
+            return None;
+        }
+        let Keys { input, keys, on } = self.keys(ties, input, outer)?;
+        let ty = ScalarType::new(SqlType::Int, true);
+        let value = Scalar::column(keys.first()?.0, ty);
+        let groups = Logical::Aggregate(Box::new(Grouping { input, keys, calls: Vec::new() }));
+        Some(Apart { groups, on, value })
     }
 
     fn apart(
@@ -167,6 +205,14 @@ impl Joins {
         if ties.is_empty() || whole.volatile || !read.is_disjoint(outer) {
             return None;
         }
+        let Keys { input, keys, on } = self.keys(ties, input, outer)?;
+        let value = value(&calls, computed, *subquery.columns.first()?)?;
+        let groups = Logical::Aggregate(Box::new(Grouping { input, keys, calls }));
+        Some(Apart { groups, on, value })
+    }
+
+    /// What rows are grouped by for equalities with the outer row, computed where it must be.
+    fn keys(&mut self, ties: Vec<Predicate>, input: Logical, outer: &Slots) -> Option<Keys> {
         let mut columns = Vec::new();
         let mut keys: Vec<(Slot, Collation)> = Vec::new();
         let mut on = Vec::with_capacity(ties.len());
@@ -184,9 +230,7 @@ impl Joins {
             true => input,
             false => Logical::Compute { input: Box::new(input), columns },
         };
-        let value = value(&calls, computed, *subquery.columns.first()?)?;
-        let groups = Logical::Aggregate(Box::new(Grouping { input, keys, calls }));
-        Some(Apart { groups, on: Predicate::all(on)?, value })
+        Some(Keys { input, keys, on: Predicate::all(on)? })
     }
 
     /// An equality with the outer row as a join has it, and what groups are made by for it.
@@ -224,7 +268,7 @@ impl Joins {
 }
 
 /// Joins groups with a relation, whose rows keep the order that they were put in.
-fn beside(input: &mut Logical, groups: Logical, on: Predicate) {
+pub(super) fn beside(input: &mut Logical, groups: Logical, on: Predicate) {
     if let Logical::Sort { input, .. } = input {
         return beside(input, groups, on);
     }
