@@ -125,14 +125,18 @@ async fn negotiate(
     Ok(Greeting { protection, strict: false, login: None })
 }
 
-/// Our PRELOGIN. There is no MARS here: who asks for it gets no answer to that, as from a server
-/// that has never heard of it, and comes in without; Microsoft's ODBC driver hangs up at a no.
+/// Our PRELOGIN. There is no MARS here, and who asks for it comes in without. How that is to be said
+/// depends on who asks: Microsoft's ODBC driver hangs up at a no, and goes without when nothing is
+/// said, as by a server that has never heard of it; SqlClient takes nothing for a yes, and goes
+/// without at a no. The latter also asks whether federated authentication is required, the former
+/// does not.
 fn answer(wire: &Wire, theirs: &Prelogin, encryption: Encryption) -> Result<(), Broken> {
+    let unsaid = theirs.mars == Some(true) && theirs.fed_auth_required.is_none();
     let ours = Prelogin {
         version: Some(ProductVersion::SERVER),
         encryption: Some(encryption),
         instance: Some(vec![0]),
-        mars: (theirs.mars != Some(true)).then_some(false),
+        mars: (!unsaid).then_some(false),
         ..Prelogin::default()
     };
     let (mut payload, mut packets) = (Vec::new(), Vec::new());

@@ -221,13 +221,17 @@ fn a_crowd_at_the_door_gives_way() {
 fn who_wants_mars_goes_without() {
     let house = house();
     let mut raw = Raw::open(&house);
-    let answer = raw.ask_prelogin(&Prelogin {
+    let asked = Prelogin {
         version: Some(ProductVersion::SERVER),
         encryption: Some(Encryption::NotSupported),
         mars: Some(true),
         ..Prelogin::default()
-    });
-    assert_eq!(answer.unwrap().mars, None, "as a server that does not know it");
+    };
+    let of_sql_client = Prelogin { fed_auth_required: Some(1), ..asked.clone() };
+    let answer = Raw::open(&house).ask_prelogin(&of_sql_client);
+    assert_eq!(answer.unwrap().mars, Some(false), "SqlClient wants a no");
+    let answer = raw.ask_prelogin(&asked);
+    assert_eq!(answer.unwrap().mars, None, "ODBC wants a server that does not know it");
     raw.login(&login7()).unwrap();
     assert_eq!(rows(&raw.batch("SELECT 1").unwrap()), one());
     // SYN of session 0, 16 bytes long.
