@@ -353,6 +353,40 @@ fn closing_a_database_frees_its_frames_only() {
     assert_eq!(value(again.read(id(3)).unwrap().view()), 0, "it was never written home");
 }
 
+/// A database is closed while others still use it, against the rules: who reads is refused from then
+/// on, who makes room ends, and each frame is free behind it.
+#[test]
+fn who_uses_a_closed_database_is_refused() {
+    for round in 0..20_u64 {
+        let r = Arc::new(Rig::new(32));
+        (0..30).for_each(|n| r.set(n, 1));
+        let stop = Arc::new(AtomicBool::new(false));
+        let reader = |t: u32| {
+            let r = Arc::clone(&r);
+            os::task::spawn("reader", move || {
+                (0..).find(|n| r.pages.read(id((n * 7 + t) % PAGES)).is_err()).is_some()
+            })
+        };
+        let readers: Vec<_> = (0..3).map(reader).collect();
+        let evictor = {
+            let (r, stop) = (Arc::clone(&r), Arc::clone(&stop));
+            os::task::spawn("lazy writer", move || {
+                while !stop.load(Relaxed) {
+                    r.pool.evict(8);
+                }
+            })
+        };
+        os::task::sleep_ns(round * 200_000);
+        r.pages.close();
+        assert!(readers.into_iter().all(|reader| reader.join().unwrap()));
+        stop.store(true, Relaxed);
+        evictor.join().unwrap();
+        assert_eq!(r.pool.free_count(), 32);
+        assert!(r.pages.read(id(0)).is_err() && r.pages.write(id(1)).is_err());
+        assert!(r.pages.write_new(id(2)).is_err());
+    }
+}
+
 /// A torn home is repaired from the doublewrite area; a sound one is not touched; twice is once.
 #[test]
 fn a_torn_home_is_restored_from_the_last_batch() {

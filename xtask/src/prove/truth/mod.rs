@@ -7,11 +7,14 @@
 //! that nothing proves fails.
 
 mod before_login;
+mod damaged_log;
 mod folder;
 mod formats;
+mod log_writes;
 mod memory;
 mod probe;
 mod scripts;
+mod stops;
 
 use super::Figure;
 use super::Measure;
@@ -66,6 +69,9 @@ const LINES: &[Line] = &[
 /// What scripts cannot show, by section and line.
 const PROGRAMS: &[(u32, u32, Measure)] = &[
     (1, 1, folder::run),
+    (1, 2, damaged_log::run),
+    (1, 3, log_writes::run),
+    (1, 9, stops::run),
     (1, 13, formats::run),
     (2, 3, before_login::multiplexing),
     (3, 1, memory::run),
