@@ -5,8 +5,8 @@
 //! reused, so a torn home always has its copy in the last batch, and a copy in the last batch is
 //! always what was last written home.
 //!
-//! The header says, too, where the durable log ended when the batch was written: beyond every page
-//! that is home. A log that ends before is damaged (`wal/src/found.rs`). In headers of builds before
+//! The header says, too, where the durable log ended when the batch was written: beyond every
+//! page that is home. A log that ends before is damaged (`wal/src/found.rs`). In headers of builds before
 //! there is 0.
 
 use crate::BufferError;

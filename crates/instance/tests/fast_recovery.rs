@@ -292,3 +292,42 @@ fn a_stop_leaves_the_undo_to_the_next_start() {
     instance.stop().unwrap();
     std::fs::remove_dir_all(&copy).unwrap();
 }
+
+/// A session that rolls back when the engine stops, and does not end in time, is held where it
+/// reads the log: its database is closed under it. What is left is the next start's.
+#[test]
+fn a_stop_leaves_a_rollback_to_the_next_start() {
+    let [dir, copy] = folders("rolling");
+    crashed(&dir, &copy);
+    let gate = Arc::new(Gate::default());
+    let instance = open(&copy, &gate);
+    let mut session = connect(&instance, "plain");
+    assert_eq!(numbers(&mut session, SUMS), BEFORE);
+    let changes = "DECLARE @n int = 0; BEGIN TRAN; \
+        WHILE @n < 20 BEGIN UPDATE t SET v = v + 1, w = w + 'z'; SET @n += 1 END";
+    ask(&mut session, changes);
+    let other = connect(&instance, "plain");
+    *gate.shut.lock() = true;
+    // The name is one that the gate knows.
+    let rolls_back = os::task::spawn("recovery of a session", move || {
+        let mut session = session;
+        let heard = Heard::ask(&mut session, "ROLLBACK");
+        heard.error().map(base::SqlError::number)
+    });
+    os::task::sleep_ns(300_000_000);
+    let began = os::clock::monotonic_ns();
+    instance.stop().unwrap();
+    let took = os::clock::monotonic_ns() - began;
+    gate.open();
+    let told = rolls_back.join().unwrap();
+    assert!(told.is_some(), "its rollback did not end, and it is not told of a panic");
+    assert_ne!(told, Some(3624), "a panic");
+    drop((other, instance));
+    assert!(took < 20_000_000_000, "{took}");
+    let instance = open(&copy, &Arc::default());
+    assert_eq!(numbers(&mut connect(&instance, "plain"), SUMS), BEFORE);
+    instance.stop().unwrap();
+    let log = std::fs::read_to_string(copy.join("errorlog")).unwrap();
+    assert!(!log.contains("panicked"), "{log}");
+    std::fs::remove_dir_all(&copy).unwrap();
+}

@@ -10,10 +10,11 @@
 //! | 16 | 4 | bytes used, header included |
 //! | 20 | 4 | checksum of the block before (rule 4: the chain) |
 //! | 24 | 4 | checksum of this block, this field taken as zero |
-//! | 28 | 4 | where the durable log ended when the block was closed: how many VLFs before, 12 bits, and offset there in 512-byte units, 20 bits; 0 = not said |
+//! | 28 | 4 | where the durable log ended when it was closed; 0 = not said |
 //! | 32 | | records, each led by its length |
 //!
-//! Blocks of builds before the field have 0 in it.
+//! That end is how many VLFs before the block's own, in the upper 12 bits, and the offset there in
+//! 512-byte units, in the lower 20. Blocks of builds before the field have 0 in it.
 
 use crate::record::RecordView;
 use base::Lsn;

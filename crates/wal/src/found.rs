@@ -56,9 +56,8 @@ impl FoundLog {
         // The checkpoint's record was durable before its pointer.
         found.must_reach(Lsn(found.pointer.checkpoint.0 + 1))?;
         found.must_reach(told)?;
-        if !found.pointer.clean
-            && let Some(durable) = found.look_beyond()?
-        {
+        // Also behind a clean stop: what was logged since may have had no checkpoint.
+        if let Some(durable) = found.look_beyond()? {
             found.must_reach(durable)?;
         }
         Ok(found)

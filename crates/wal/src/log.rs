@@ -337,8 +337,8 @@ impl Log {
     /// One turn of the log writer: waits until blocks are closed or the time is over, then puts
     /// everything on disk, so that delayed commits are not delayed for ever, and grows the file by
     /// a step where that is due. Where nothing was written since the turn before, the file's header
-    /// is told how far the log is durable: the last blocks have none behind them that say so. Before and behind it does what was left for what has become
-    /// durable. Returns after a stop.
+    /// is told how far the log is durable: the last blocks have none behind them that say so.
+    /// Before and behind it does what was left for what has become durable. Returns after a stop.
     pub fn writer_turn(&self, deadline_ns: u64) {
         let woken = self.writer_wanted.wait(os::wait::WaitKind::LogMgrQueue, Some(deadline_ns));
         let did = self.do_what_is_left();

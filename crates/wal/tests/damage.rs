@@ -1,4 +1,5 @@
-//! A log that is damaged is told apart from one that a crash has torn, and is read as far as it goes.
+//! A log that is damaged is told apart from one that a crash has torn, and is read as far as it
+//! goes.
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 use base::Lsn;
@@ -78,7 +79,9 @@ fn count(log: &Log) -> usize {
 fn logged(commits: usize) -> (Disk, Vec<(usize, BlockFacts)>) {
     let disk = disk();
     let log = Log::create(file(&disk, true), [1; 16], OPTIONS).unwrap();
-    (0..commits).for_each(|n| drop(committed(&log, &[n as u8; 1200])));
+    for n in 0..commits {
+        committed(&log, &[n as u8; 1200]);
+    }
     let found = blocks(&log);
     (disk, found)
 }
@@ -122,9 +125,13 @@ fn a_flipped_byte_below_the_durable_end_is_damage() {
 fn a_block_lost_of_a_flush_that_had_not_ended_is_no_damage() {
     let disk = disk();
     let log = Log::create(file(&disk, true), [1; 16], OPTIONS).unwrap();
-    (0..20).for_each(|n| drop(committed(&log, &[n; 1200])));
+    for n in 0..20 {
+        committed(&log, &[n; 1200]);
+    }
     let before = blocks(&log).len();
-    (0..3).for_each(|n| drop(note(&log, &[n; 40_000])));
+    for n in 0..3 {
+        note(&log, &[n; 40_000]);
+    }
     log.flush_all();
     let found = blocks(&log);
     drop(log);
@@ -230,12 +237,40 @@ fn damaged_headers_are_told_and_read_around() {
     assert!(FoundLog::salvage(file(&disk, false)).is_err(), "nobody knows where it begins");
 }
 
+/// A log that was closed clean, gone on with, and killed before any checkpoint: its pointer still
+/// says clean.
+#[test]
+fn damage_behind_a_clean_stop_is_damage() {
+    let disk = disk();
+    let log = Log::create(file(&disk, true), [1; 16], OPTIONS).unwrap();
+    let begin = committed(&log, &[1; 1200]);
+    log.set_checkpoint(begin, begin, true).unwrap();
+    drop(log);
+    let log = Log::open(file(&disk, false), OPTIONS).unwrap();
+    for n in 0..20 {
+        committed(&log, &[n; 1200]);
+    }
+    assert!(log.checkpoint().clean);
+    let found = blocks(&log);
+    drop(log);
+    // From the incarnation's block on.
+    for (at, block) in &found[1..15] {
+        let copy = disk.after_stop(*at as u64);
+        let byte = copy.bytes_at(Path::new(PATH), *at as u64 + 40, 1)[0];
+        put(&copy, at + 40, &[byte ^ 2]);
+        let told = Log::open(file(&copy, false), OPTIONS).err().expect("it is damaged");
+        assert_eq!(told.damaged_at(), Some(block.lsn), "{told}");
+    }
+}
+
 /// Damage between where recovery begins and its checkpoint, which the end of the log does not show.
 #[test]
 fn damage_before_the_checkpoint_is_damage() {
     let disk = disk();
     let log = Log::create(file(&disk, true), [1; 16], OPTIONS).unwrap();
-    (0..20).for_each(|n| drop(committed(&log, &[n; 1200])));
+    for n in 0..20 {
+        committed(&log, &[n; 1200]);
+    }
     let mut group = Group::new();
     group.push_plain(kinds::CHECKPOINT_BEGIN, 0, &[]).unwrap();
     let begin = log.append(&mut group, &mut TransactionChain::default()).first;

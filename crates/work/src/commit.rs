@@ -293,8 +293,9 @@ impl Work {
     /// is the next start's ([`Engine::leave_undo_at`]), as after a crash.
     ///
     /// # Errors
-    /// Damage, or [`UndoError::Stopped`]: what could not be undone stays as it is, its log is kept and its locks stay with
-    /// it, so that nobody builds on it; recovery tries again at the next start.
+    /// Damage, or [`UndoError::Stopped`]: what could not be undone stays as it is, its log is kept
+    /// and its locks stay with it, so that nobody builds on it; recovery tries again at the next
+    /// start.
     pub fn roll_back(&mut self) -> Result<(), WorkError> {
         let engine = Arc::clone(&self.engine);
         self.roll_back_while(&|| engine.undoes())

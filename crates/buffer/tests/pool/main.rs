@@ -353,13 +353,15 @@ fn closing_a_database_frees_its_frames_only() {
     assert_eq!(value(again.read(id(3)).unwrap().view()), 0, "it was never written home");
 }
 
-/// A database is closed while others still use it, against the rules: who reads is refused from then
-/// on, who makes room ends, and each frame is free behind it.
+/// A database is closed while others still use it, against the rules: who reads is refused from
+/// then on, who makes room ends, and each frame is free behind it.
 #[test]
 fn who_uses_a_closed_database_is_refused() {
     for round in 0..20_u64 {
         let r = Arc::new(Rig::new(32));
-        (0..30).for_each(|n| r.set(n, 1));
+        for n in 0..30 {
+            r.set(n, 1);
+        }
         let stop = Arc::new(AtomicBool::new(false));
         let reader = |t: u32| {
             let r = Arc::clone(&r);

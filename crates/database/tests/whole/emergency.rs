@@ -137,8 +137,8 @@ fn blocks_of(disk: &dyn Disk, path: &Path, goes_on: bool) -> Vec<(usize, BlockFa
 /// Copies of simulated disks that were damaged, and told so.
 pub(crate) static DAMAGED: AtomicUsize = AtomicUsize::new(0);
 
-/// On a copy of what a crash has left, a byte of the log is flipped that is durable: the database is
-/// suspect, its files stay as they are, and an emergency can be opened or is refused.
+/// On a copy of what a crash has left, a byte of the log is flipped that is durable: the database
+/// is suspect, its files stay as they are, and an emergency can be opened or is refused.
 pub(crate) fn damage_is_told(disk: &sim::Disk, seed: u64) {
     let copy = disk.after_stop(seed);
     let files = Files::of(Path::new("/data"), "t");
