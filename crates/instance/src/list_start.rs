@@ -30,12 +30,18 @@ pub(crate) fn settled(disk: &Arc<dyn Disk>, dir: &Path, log: &ErrorLog) -> SqlRe
         .filter(|(id, _)| *id != TEMPDB && !list.entries().contains_key(id) || gone.contains(id))
         .collect();
     if read.stale || !gone.is_empty() || !missing.is_empty() {
-        list.change(|entries| {
+        let needed = !missing.is_empty();
+        let written = list.change(|entries| {
             entries.retain(|id, _| !gone.contains(id));
             for (id, name) in missing {
                 entries.insert(*id, Entry::new(name, Standing::Making));
             }
-        })?;
+        });
+        match written {
+            // A full disk: what there is to say stays for the next start.
+            Err(e) if !needed => log.error("Server", &e),
+            written => written?,
+        }
     }
     for path in unlisted(&**disk, dir, list.entries()) {
         let path = path.display();

@@ -21,6 +21,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+/// What says that the disk is full: nothing is wrong with a database.
+const WITHOUT_SPACE: [base::Message; 4] = [
+    messages::DATA_FILE_FULL,
+    messages::LOG_FULL,
+    messages::CREATE_FILE_FAILED,
+    messages::EXPAND_FILE_FAILED,
+];
+
 /// What databases are opened with.
 pub(crate) struct Opening<'a> {
     pub(crate) env: &'a Environment,
@@ -60,7 +68,9 @@ impl Opening<'_> {
                 made.for_each(|(_, entry)| entry.standing = Standing::Online);
             })?;
         }
-        for (id, entry) in list.entries().iter().filter(|(id, _)| id.0 > 4) {
+        let unfinished =
+            |entry: &Entry| matches!(entry.standing, Standing::Making | Standing::Dropping);
+        for (id, entry) in list.entries().iter().filter(|(id, e)| id.0 > 4 && !unfinished(e)) {
             match self.listed(*id, entry) {
                 Ok(opened) => drop(open.insert(*id, opened)),
                 Err(why) => drop(closed.insert(*id, why)),
@@ -89,6 +99,9 @@ impl Opening<'_> {
     fn needed(&self, id: DatabaseId, entry: &Entry) -> SqlResult<Open> {
         let files = Files::named(self.dir, &entry.stem);
         self.open(id, entry, &files).map_err(|(_, why)| {
+            if WITHOUT_SPACE.iter().any(|m| m.number == why.number()) {
+                return why;
+            }
             let (name, first) = (&entry.name, why.clone().explanation());
             SqlError::new(messages::SYSTEM_DATABASE_NEEDED, &[name, &first.text()]).after(why)
         })

@@ -2,10 +2,12 @@
 //! and stopping, which leaves nothing to recover.
 
 use crate::auto_statistics::Gathering;
+use crate::closed::Closed;
 use crate::configured;
 use crate::definitions::Definitions;
 use crate::error_log::ErrorLog;
 use crate::instance::{Instance, InstanceOptions, Open};
+use crate::list::List;
 use crate::list_start;
 use crate::opening::Opening;
 use base::{DatabaseId, SqlError, SqlResult, messages};
@@ -75,16 +77,10 @@ impl Instance {
         log.line("Server", &format!("Ghostlight {} starts.", env!("CARGO_PKG_VERSION")));
         let env = environment(&disk, &options)?;
         turn_on_trace_flags(&env.0.engine, &options.trace_flags, &log);
+        let configured = configured::read(&*disk, dir).map_err(|e| folder_error(dir, &e))?;
         let mut list = list_start::settled(&disk, dir, &log)?;
-        let (mut open, mut closed) = (OpenDatabases::new(), BTreeMap::new());
         let opening = Opening { env: &env.0, dir, options: &options, log: &log };
-        if let Err(e) = opening.all(&mut list, &mut open, &mut closed) {
-            log.error("Server", &e);
-            // Else their workers would go on without an instance. What is not written at the end
-            // is recovered.
-            let _ = close_all(open);
-            return Err(e);
-        }
+        let (open, closed) = open_all(&opening, &mut list)?;
         let tempdb = open.get(&TEMPDB).expect("tempdb was just made");
         let spill = TempSpill::new(tempdb.database.home(), &env.1);
         let store = version::Store::new(&tempdb.database.home().space);
@@ -96,7 +92,6 @@ impl Instance {
         let semaphores = ResourceSemaphores::new(&memory, &grants, workspace);
         let bytes_max = (options.max_memory_bytes / PLANS_SHARE).max(PLANS_BYTES_MIN);
         let plans = plancache::Options { bytes_max, memory: Some(Arc::clone(&memory)) };
-        let configured = configured::read(&*env.disk, dir).map_err(|e| folder_error(dir, &e))?;
         let max_memory_mb = i32::try_from(options.max_memory_bytes >> 20).unwrap_or(i32::MAX);
         let events = EventSession::new(&memory);
         let instance = Arc::new_cyclic(|me| Instance {
@@ -165,6 +160,19 @@ impl Instance {
         drop(self.folder_lock.lock().take());
         result
     }
+}
+
+/// Opens every database of the list; those that could not be are in a state that says why.
+fn open_all(opening: &Opening<'_>, list: &mut List) -> SqlResult<(OpenDatabases, Closeds)> {
+    let (mut open, mut closed) = (OpenDatabases::new(), Closeds::new());
+    if let Err(e) = opening.all(list, &mut open, &mut closed) {
+        opening.log.error("Server", &e);
+        // Else their workers would go on without an instance. What is not written at the end is
+        // recovered.
+        let _ = close_all(open);
+        return Err(e);
+    }
+    Ok((open, closed))
 }
 
 /// Nobody else has the folder from now on, or the reason why we have it not.
@@ -238,6 +246,7 @@ fn environment(
     Ok((Environment { disk: Arc::clone(disk), pool, engine, system }, memory))
 }
 
+type Closeds = BTreeMap<DatabaseId, Closed>;
 pub(crate) type OpenDatabases = BTreeMap<DatabaseId, Open>;
 
 /// Closes every database; the first failure, of those there were.

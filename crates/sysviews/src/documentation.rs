@@ -37,7 +37,8 @@ view over a populated instance and fails when a column that is not listed here n
   that name one table in two ways have two; `query_plan_hash` is of the plan's operators and their
   arguments without constants.
 * `worker_time` of a run that takes less than a millisecond is the time that it took, waits included.
-* `sys.databases` and `sys.master_files` list open databases only.
+* Of a database that is not open `sys.databases` and `sys.master_files` know name, number, state and
+  files; what is set of it is in its files, and NULL.
 * Definitions are shown as they were committed: a session does not see its own uncommitted ones here.
 * Of sessions of events there is `system_health` alone, with its target `ring_buffer`: reports of
   deadlocks, the newest that have room in 1 MB. A report leaves out what is not known here: of a

@@ -650,6 +650,7 @@ fn populate(instance: &Arc<Instance>) -> Box<dyn Connection> {
         run(&mut *first, &format!("alter database populated set {option}"));
     }
     run(&mut *first, "alter database populated modify file (name = populated, filegrowth = 10%)");
+    run(&mut *first, "create database away; alter database away set offline");
     run(&mut *first, "create database closed");
     run(&mut *first, "use closed");
     for batch in ELSEWHERE {
