@@ -221,6 +221,7 @@ messages! {
     CURSOR_OPTIONS_CONFLICT = 1048, 15, "Conflicting cursor options {0} and {1}.";
     CURSOR_PARAMETER_OPTIONS = 1051, 15, "Cursor parameters in a stored procedure must be declared with OUTPUT and VARYING options, and they must be specified in the order CURSOR VARYING OUTPUT.";
     SCHEMA_BIND_SYNTAX = 1054, 15, "Syntax '{0}' is not allowed in schema-bound objects.";
+    SELECT_LIST_MAX = 1056, 15, "The number of elements in the select list exceeds the maximum allowed number of {0} elements.";
     TOP_NOT_INTEGER = 1060, 15, "The number of rows provided for a TOP or FETCH clauses row count parameter must be an integer.";
     TIES_WITHOUT_ORDER = 1062, 15, "The TOP N WITH TIES clause is not allowed without a corresponding ORDER BY clause.";
     NOLOCK_ON_TARGET = 1065, 15, "The NOLOCK and READUNCOMMITTED lock hints are not allowed for target tables of INSERT, UPDATE, DELETE or MERGE statements.";
@@ -638,6 +639,8 @@ messages! {
     ROW_GUID_TWICE = 8196, 16, "Duplicate column specified as ROWGUIDCOL.";
     OBJECT_INVALID = 8197, 16, "The object '{0}' does not exist or is invalid for this operation.";
     HINTS_NO_PLAN = 8622, 16, "Query processor could not produce a query plan because of the hints defined in this query. Resubmit the query without specifying any hints and without using SET FORCEPLAN.";
+    NO_PLAN_RESOURCES = 8623, 16, "The query processor ran out of internal resources and could not produce a query plan. This is a rare event and only expected for extremely complex queries or queries that reference a very large number of tables or partitions. Please simplify the query. If you believe you have received this message in error, contact Customer Support Services for more information.";
+    STACK_LIMIT = 8631, 17, "Internal error: Server stack limit has been reached. Please look for potentially deep nesting in your query, and try to simplify it.";
     QUERY_MEMORY_TIMEOUT = 8645, 17, "A timeout occurred while waiting for memory resources to execute the query in resource pool '{0}' ({1}). Rerun the query.";
     INDEX_ENTRY_MISSING = 8646, 21, "Unable to find index entry in index ID {0}, of table {1}, in database '{2}'. The indicated index is corrupt or there is a problem with the current update plan. Run DBCC CHECKDB or DBCC CHECKTABLE. If the problem persists, contact product support.";
     NO_PLAN_INDEX_DISABLED = 8655, 16, "The query processor is unable to produce a plan because the index '{0}' on table or view '{1}' is disabled.";
@@ -778,6 +781,7 @@ messages! {
     CHANGES_IN_UNION = 10732, 15, "A nested INSERT, UPDATE, DELETE, or MERGE statement is not allowed on either side of a UNION, INTERSECT, or EXCEPT operator.";
     CHANGES_IN_USING = 10733, 16, "A nested INSERT, UPDATE, DELETE, or MERGE statement is not allowed in the USING clause of a MERGE statement.";
     FILTER_WRONG = 10735, 15, "Incorrect WHERE clause for filtered index '{0}' on table '{1}'.";
+    INSERT_ROWS_MAX = 10738, 15, "The number of row value expressions in the INSERT statement exceeds the maximum allowed number of {0} row values.";
     TOP_WITH_OFFSET = 10741, 15, "A TOP can not be used in the same query or sub-query as a OFFSET.";
     OFFSET_NEGATIVE = 10742, 15, "The offset specified in a OFFSET clause may not be negative.";
     FETCH_NOT_POSITIVE = 10744, 15, "The number of rows provided for a FETCH clause must be greater then zero.";

@@ -9,12 +9,13 @@ use crate::next_value::{DrawRule, Draws};
 use crate::scope::Scope;
 use crate::table_hint::TableHinted;
 use crate::target::flag_rows;
-use base::limits::{EXPRESSION_DEPTH_MAX, EXPRESSION_LINKS_MAX};
+use base::limits::{EXPRESSION_DEPTH_MAX, EXPRESSION_LINKS_MAX, TREE_HEIGHT_MAX};
 use base::{DatabaseId, SqlError, SqlResult, messages};
 use catalog::view::{DatabaseView, Module, Object, Table, VirtualTable};
 use plan::{
     FollowUp, FollowUpId, Get, GetColumn, Header, LockHints, Logical, LogicalPlan, Plan, Reads,
-    Reference, Scalar, ScalarType, Slot, Statement, Subquery, SubqueryId, TableNo, VirtualGet,
+    Reference, Scalar, ScalarType, Slot, Statement, Subquery, SubqueryId, TableNo, Toll,
+    VirtualGet,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -96,10 +97,10 @@ pub(crate) struct Binder<'a> {
     follow_ups: Vec<Option<FollowUp<Logical>>>,
     slots: u32,
     depth: usize,
+    /// Invariant 5 of the crate.
+    pub(crate) toll: Toll<'a>,
     /// A computed column's expression is being bound.
     pub(crate) computes_column: bool,
-    /// Set operations of the statement, each of which stands in the next.
-    pub(crate) combined: usize,
     /// Operators of the chains around the place at hand.
     links: usize,
     /// Values that rows draw from sequences.
@@ -116,8 +117,10 @@ pub(crate) struct Binder<'a> {
     pub(crate) named_scopes: Option<BTreeSet<usize>>,
 }
 
-/// The most table references of one statement.
-const REFERENCES_MAX: usize = 256;
+/// What a level of an expression or a query takes, about.
+const LEVEL_BYTES: usize = 256;
+/// What a table reference takes.
+const REFERENCE_BYTES: usize = 2048;
 
 impl<'a> Binder<'a> {
     pub(crate) fn new(environment: &'a Environment<'a>) -> Self {
@@ -153,7 +156,7 @@ impl<'a> Binder<'a> {
             follow_ups: Vec::new(),
             slots: 0,
             depth: 0,
-            combined: 0,
+            toll: Toll::new(environment.watch),
             computes_column: false,
             links: 0,
             draws: Draws::default(),
@@ -204,6 +207,7 @@ impl<'a> Binder<'a> {
         if self.depth + levels > EXPRESSION_DEPTH_MAX {
             return Err(SqlError::new(messages::STATEMENT_NESTED_TOO_DEEPLY, &[]));
         }
+        self.toll.pay(LEVEL_BYTES)?;
         self.depth += levels;
         let result = inner(self);
         self.depth -= levels;
@@ -257,9 +261,7 @@ impl<'a> Binder<'a> {
         database: &DatabaseView,
         reference: Object,
     ) -> SqlResult<TableNo> {
-        if self.references.len() >= REFERENCES_MAX {
-            return Err(SqlError::new(messages::STATEMENT_NESTED_TOO_DEEPLY, &[]));
-        }
+        self.toll.pay(REFERENCE_BYTES)?;
         self.depend(database);
         let object = match &reference {
             Object::Table(t) if t.base().disabled => {
@@ -344,10 +346,11 @@ impl<'a> Binder<'a> {
     /// The plan: columns that were mentioned are now known, so are reads of subqueries.
     pub(crate) fn finish(&mut self, mut statement: Statement<Logical>) -> SqlResult<Bound> {
         self.table_hints_met()?;
-        for (no, slot) in std::mem::take(&mut self.flags) {
+        let mut flags = std::mem::take(&mut self.flags);
+        if !flags.is_empty() {
             let subqueries = self.subqueries.iter_mut().map(|s| &mut s.source);
             let trees = source_of(&mut statement).into_iter().chain(subqueries);
-            trees.for_each(|tree| flag_rows(tree, no, slot));
+            trees.for_each(|tree| flag_rows(tree, &mut flags));
         }
         self.match_stored(&mut statement);
         for database in self.followed.take() {
@@ -469,6 +472,15 @@ fn outer_reads(subqueries: &mut [Subquery<Logical>]) {
         outer.extend(subqueries[n].columns.iter().copied());
         subqueries[n].outer = outer.difference(&writes).copied().collect();
         subqueries[n].session = reads.session;
+    }
+}
+
+/// 8631 where so many operators of a query's tree stand one in the other that whoever descends it
+/// has no stack for them.
+pub(crate) fn standing(operators: usize) -> SqlResult<()> {
+    match operators > TREE_HEIGHT_MAX {
+        true => Err(SqlError::new(messages::STACK_LIMIT, &[])),
+        false => Ok(()),
     }
 }
 

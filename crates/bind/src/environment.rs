@@ -3,7 +3,7 @@
 use crate::undeclared::Deduction;
 use base::ObjectId;
 use catalog::view::{Catalogs, Object};
-use plan::{LogicalPlan, VariableId};
+use plan::{LogicalPlan, VariableId, Watch};
 use types::datetime::DateFormat;
 use types::{Collation, SqlType, Value};
 
@@ -39,6 +39,8 @@ pub struct Environment<'a> {
     pub unguarded: Unguarded,
     /// Who learns the types of parameters that are not declared.
     pub deduction: Option<&'a dyn Deduction>,
+    /// Who waits for the plan.
+    pub watch: Option<&'a dyn Watch>,
 }
 
 /// What guards a table and is passed over by a bulk load.

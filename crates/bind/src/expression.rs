@@ -47,6 +47,9 @@ pub(crate) fn assigning_operator(op: ast::AssignOp) -> Option<BinaryOp> {
     })
 }
 
+/// Operators of a chain, each the left side of the next, that make a tree of that height.
+const PART_LINKS: usize = 1024;
+
 impl Binder<'_> {
     /// An expression.
     pub(crate) fn expr(&mut self, e: &ast::Expr) -> SqlResult<Scalar> {
@@ -164,26 +167,50 @@ impl Binder<'_> {
         }
     }
 
-    /// A chain of operators, folded from the left: invariant 4 of the crate counts its length.
+    /// A chain of operators, folded from the left. A long one is several, each of which begins
+    /// with what the one before has put into a slot: so the tree is no higher for it.
     fn arithmetic(&mut self, chain: &ast::Arithmetic) -> SqlResult<Scalar> {
-        self.chained(chain.rest.len(), |b| {
-            let mut left = b.expr(&chain.first)?;
-            let mut first = Some(&chain.first);
-            for term in &chain.rest {
-                let right = b.expr(&term.operand)?;
-                let right_type = right.ty.sql_type;
-                let right = b.digits_counted(right, &term.operand, left.ty.sql_type)?;
-                if let Some(first) = first.take() {
-                    left = b.digits_counted(left, first, right_type)?;
-                }
-                let bound = match operator(term.op) {
-                    Operation::Operator(op) => b.binary(op, left, right),
-                    Operation::Function(name) => b.known_function(name, vec![left, right]),
-                };
-                left = bound.map_err(|e| e.at_line(term.operand.span.line))?;
-            }
-            Ok(left)
+        let parts = chain.rest.len() / PART_LINKS;
+        self.nested(parts, |b| {
+            b.chained(chain.rest.len().min(PART_LINKS), |b| {
+                let mut shared = Vec::with_capacity(parts);
+                let body = b.parts_of_chain(chain, &mut shared)?;
+                Ok(shared.into_iter().rev().fold(body, |body, (slot, value)| {
+                    let ty = body.ty;
+                    let (value, body) = (Box::new(value), Box::new(body));
+                    Scalar { kind: ScalarKind::Let { slot, value, body }, ty }
+                }))
+            })
         })
+    }
+
+    /// The last part of a chain; the parts before are shared.
+    fn parts_of_chain(
+        &mut self,
+        chain: &ast::Arithmetic,
+        shared: &mut Vec<(plan::Slot, Scalar)>,
+    ) -> SqlResult<Scalar> {
+        let mut left = self.expr(&chain.first)?;
+        let mut first = Some(&chain.first);
+        for (n, term) in chain.rest.iter().enumerate() {
+            if n > 0 && n.is_multiple_of(PART_LINKS) {
+                let (column, value) = self.shared(left);
+                left = column;
+                shared.extend(value);
+            }
+            let right = self.expr(&term.operand)?;
+            let right_type = right.ty.sql_type;
+            let right = self.digits_counted(right, &term.operand, left.ty.sql_type)?;
+            if let Some(first) = first.take() {
+                left = self.digits_counted(left, first, right_type)?;
+            }
+            let bound = match operator(term.op) {
+                Operation::Operator(op) => self.binary(op, left, right),
+                Operation::Function(name) => self.known_function(name, vec![left, right]),
+            };
+            left = bound.map_err(|e| e.at_line(term.operand.span.line))?;
+        }
+        Ok(left)
     }
 
     /// An operator between two values.

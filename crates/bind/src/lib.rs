@@ -16,6 +16,8 @@
 //!  3. A scalar's operands have been converted as its operator asks; `exec` never decides a type.
 //!  4. Binding deeper than `EXPRESSION_DEPTH_MAX` is error 191; trees it makes are no higher but
 //!     for chains of operators, of which `EXPRESSION_LINKS_MAX` stand above each other.
+//!  5. What is bound is paid for (`plan::Toll`) as often as it is: a view that is named twice is
+//!     paid for twice.
 //!
 //! Not here: choosing an access path (`optimize`), permissions, SELECT INTO's table (`ddl`).
 

@@ -5,7 +5,7 @@
 //! ORDER BY and TOP.
 
 use crate::aggregate::Grouped;
-use crate::binder::{Binder, unsupported};
+use crate::binder::{Binder, standing, unsupported};
 use crate::collation;
 use crate::comparable::check_distinct;
 use crate::convert::is_untyped_null;
@@ -16,7 +16,7 @@ use crate::order::{OrderBy, check_key, push_key};
 use crate::query::{Ordering, OutColumn, Place, QueryResult};
 use crate::scope::{Clause, Scope, WindowGroup};
 use base::{SqlError, SqlResult, messages};
-use plan::{Logical, Predicate, Scalar, ScalarKind, Slot, SortKey, VariableId};
+use plan::{Logical, Predicate, Scalar, ScalarKind, Slot, SortKey, VariableId, WindowCall};
 use tsql::ast::{self, ExprKind, SelectItem};
 use types::Collation;
 
@@ -40,6 +40,14 @@ struct Block {
     having: Option<Predicate>,
     order: Vec<OrderBy>,
 }
+
+/// PARTITION BY, ORDER BY and the functions of a window.
+type KeyedWindow = (Vec<SortKey>, Vec<SortKey>, Vec<WindowCall>);
+
+/// The most items of a select list.
+const ITEMS_MAX: usize = 4096;
+/// What a column of a query takes, about.
+const ITEM_BYTES: usize = 256;
 
 impl Binder<'_> {
     pub(crate) fn select(
@@ -121,6 +129,10 @@ impl Binder<'_> {
             let rule = list_rule(s, ordering, place);
             self.drawing(rule, |b| b.item(item, &mut items))?;
         }
+        if items.len() > ITEMS_MAX {
+            return Err(SqlError::new(messages::SELECT_LIST_MAX, &[&ITEMS_MAX]));
+        }
+        self.toll.pay(items.len() * ITEM_BYTES)?;
         self.clause(Clause::Having);
         let having = match &s.having {
             Some(c) => Some(self.condition(c)?),
@@ -277,26 +289,32 @@ impl Binder<'_> {
         if let Some(having) = block.having.take() {
             tree = filtered(tree, having);
         }
-        for window in windows {
-            tree = self.windowed_rows(tree, window);
-        }
-        Ok(tree)
+        standing(windows.len())?;
+        // What any of them sorts by is computed below all of them.
+        let mut columns = Vec::new();
+        let keyed: Vec<_> = windows.into_iter().map(|w| self.keyed(w, &mut columns)).collect();
+        let computed = computed_columns(tree, columns);
+        Ok(keyed.into_iter().fold(computed, |tree, (partition, order, calls)| Logical::Window {
+            input: Box::new(tree),
+            partition,
+            order,
+            calls,
+        }))
     }
 
-    fn windowed_rows(&mut self, tree: Logical, window: WindowGroup) -> Logical {
-        let mut columns = Vec::new();
-        let mut partition = Vec::new();
+    /// A window by slots of what it sorts by, which may have to be computed.
+    fn keyed(&mut self, window: WindowGroup, columns: &mut Vec<(Slot, Scalar)>) -> KeyedWindow {
+        let mut partition = Vec::with_capacity(window.partition.len());
         for x in window.partition {
-            let (slot, collation) = self.slot_of(x, &mut columns);
+            let (slot, collation) = self.slot_of(x, columns);
             partition.push(SortKey { slot, collation, descending: false });
         }
-        let mut order = Vec::new();
+        let mut order = Vec::with_capacity(window.order.len());
         for (x, descending) in window.order {
-            let (slot, collation) = self.slot_of(x, &mut columns);
+            let (slot, collation) = self.slot_of(x, columns);
             order.push(SortKey { slot, collation, descending });
         }
-        let input = Box::new(computed_columns(tree, columns));
-        Logical::Window { input, partition, order, calls: window.calls }
+        (partition, order, window.calls)
     }
 
     /// The slot of a value: its own, or a new one that it is to be computed into.

@@ -3,14 +3,13 @@
 //! Columns take the names of the first operand and the common type of all. EXCEPT and INTERSECT
 //! tag each side and keep groups by the tags they have seen: NULLs are equal, as in GROUP BY.
 
-use crate::binder::Binder;
+use crate::binder::{Binder, standing};
 use crate::changes::no_changes_in_operand;
 use crate::collation::check_united;
 use crate::comparable::check_combined;
 use crate::convert::is_untyped_null;
 use crate::query::{OutColumn, QueryResult};
 use crate::select::{computed_columns, filtered};
-use base::limits::TREE_HEIGHT_MAX;
 use base::{SqlError, SqlResult, messages};
 use builtins::Aggregate;
 use plan::{
@@ -26,10 +25,12 @@ impl Binder<'_> {
         o.rest.iter().try_for_each(|operand| no_changes_in_operand(&operand.body))?;
         let mut left = self.body(&o.first)?;
         let mut rest = o.rest.iter().peekable();
+        // Each stands in the next.
+        let mut operations = 0;
         while let Some(operand) = rest.next() {
             let mut operands = vec![left, self.body(&operand.body)?];
             // A run of one operator is one list: the tree stays flat.
-            let joins = matches!(operand.op, SetOperator::Union | SetOperator::UnionAll);
+            let joins = operand.op != SetOperator::Intersect;
             while let Some(next) = rest.peek()
                 && joins
                 && next.op == operand.op
@@ -38,13 +39,11 @@ impl Binder<'_> {
                 rest.next();
             }
             let line = operand.span.line;
-            self.combined += 1;
-            if self.combined > TREE_HEIGHT_MAX {
-                let error = SqlError::new(messages::STATEMENT_NESTED_TOO_DEEPLY, &[]);
-                return Err(error.at_line(line));
-            }
+            operations += 1;
+            standing(operations).map_err(|e| e.at_line(line))?;
             left = self.combined(operand.op, operands).map_err(|e| e.at_line(line))?;
         }
+        standing(left.tree.height())?;
         Ok(left)
     }
 
@@ -60,7 +59,8 @@ impl Binder<'_> {
         let tag = if tagged { Some(self.new_slot()) } else { None };
         let mut inputs = Vec::with_capacity(operands.len());
         for (n, operand) in operands.into_iter().enumerate() {
-            inputs.push(self.operand(operand, &columns, tag.map(|_| n as i32))?);
+            // What is excepted is one side, of however many operands.
+            inputs.push(self.operand(operand, &columns, tag.map(|_| n.min(1) as i32))?);
         }
         let outputs = slots.iter().copied().chain(tag).collect();
         let all = Logical::Concatenate { inputs, columns: outputs };

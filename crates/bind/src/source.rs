@@ -1,6 +1,6 @@
 //! FROM: tables, system views and functions, derived tables, joins.
 
-use crate::binder::{Binder, unsupported};
+use crate::binder::{Binder, standing, unsupported};
 use crate::changes::no_changes;
 use crate::collation::as_column;
 use crate::hint::{self, Use};
@@ -31,21 +31,21 @@ impl Binder<'_> {
         if list.len() > 1 {
             no_changes(list, messages::CHANGES_IN_JOIN)?;
         }
+        standing(list.len())?;
         let mut all: Option<From> = None;
-        self.nested(list.len(), |b| {
-            for source in list {
-                let next = b.table_source(source)?;
-                all = Some(match all.take() {
-                    None => next,
-                    Some(left) => b.joined(left, next, JoinKind::Inner, Predicate::TRUE, None)?,
-                });
-            }
-            Ok(())
-        })?;
-        Ok(all.unwrap_or_else(|| From {
+        for source in list {
+            let next = self.table_source(source)?;
+            all = Some(match all.take() {
+                None => next,
+                Some(left) => self.joined(left, next, JoinKind::Inner, Predicate::TRUE, None)?,
+            });
+        }
+        let all = all.unwrap_or_else(|| From {
             tree: Logical::Values { rows: vec![Vec::new()], columns: Vec::new() },
             sources: Vec::new(),
-        }))
+        });
+        standing(all.tree.height())?;
+        Ok(all)
     }
 
     fn joined(
@@ -469,13 +469,13 @@ impl Binder<'_> {
     fn joins(&mut self, first: &ast::TableSource, joins: &[ast::Join]) -> SqlResult<From> {
         let sources = std::iter::once(first).chain(joins.iter().map(|j| &j.right));
         no_changes(sources, messages::CHANGES_IN_JOIN)?;
-        self.nested(joins.len(), |b| {
-            let mut left = b.table_source(first)?;
-            for join in joins {
-                left = b.join(left, join)?;
-            }
-            Ok(left)
-        })
+        standing(joins.len())?;
+        let mut left = self.table_source(first)?;
+        for join in joins {
+            left = self.join(left, join)?;
+        }
+        standing(left.tree.height())?;
+        Ok(left)
     }
 
     fn join(&mut self, left: From, join: &ast::Join) -> SqlResult<From> {

@@ -12,7 +12,7 @@ use plan::{
     CheckConstraint, Coercibility, EntryField, IndexTarget, KeyPart, LockHints, Logical, OldRow,
     References, Scalar, ScalarKind, ScalarType, Slot, TableNo, Target, TargetColumn, Unique,
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tsql::ast::{self, DmlTargetKind};
 use types::{Fit, SqlType, Value, coerce_for_column};
@@ -250,7 +250,7 @@ impl Binder<'_> {
             return slot;
         }
         let slot = self.new_slot();
-        flag_rows(tree, no, slot);
+        flag_rows(tree, &mut BTreeMap::from([(no, slot)]));
         slot
     }
 
@@ -339,12 +339,12 @@ pub(crate) fn key_columns(index: &IndexTarget) -> impl Iterator<Item = usize> + 
     })
 }
 
-/// Flags the rows of one reference.
-pub(crate) fn flag_rows(tree: &mut Logical, no: TableNo, slot: Slot) {
-    let mut flagged = false;
+/// Flags the rows of references that are still to be flagged.
+pub(crate) fn flag_rows(tree: &mut Logical, flags: &mut BTreeMap<TableNo, Slot>) {
     tree.for_each_mut(&mut |node| {
-        if !flagged && matches!(node, Logical::Get(get) if get.table == no) {
-            flagged = true;
+        if let Logical::Get(get) = node
+            && let Some(slot) = flags.remove(&get.table)
+        {
             flag(node, slot);
         }
     });

@@ -89,6 +89,7 @@ fn expressions_and_conditions_stand_alone() {
         date_format: types::datetime::DateFormat::Mdy,
         unguarded: bind::Unguarded::default(),
         deduction: None,
+        watch: None,
     };
     let options = tsql::ParseOptions::default();
     let e = tsql::parse_expression("@i + '2' * 3", options).expect("an expression");
@@ -143,6 +144,7 @@ fn definitions_are_checked_before_they_are_stored() {
         date_format: types::datetime::DateFormat::Mdy,
         unguarded: bind::Unguarded::default(),
         deduction: None,
+        watch: None,
     };
     let view = world.current();
     let Some(Object::Table(orders)) = view.find(SchemaId::DBO, "ORDERS") else {

@@ -119,6 +119,7 @@ impl SessionExpressions<'_> {
             date_format: self.date_format,
             unguarded: bind::Unguarded::default(),
             deduction: None,
+            watch: None,
         }
     }
 

@@ -10,7 +10,7 @@ use base::limits::TREE_HEIGHT_MAX;
 use catalog::view::Object;
 use plan::{
     ChangedId, Estimate, IndexChange, JoinKind, Logical, Physical, Predicate, QueryHints,
-    Recursion, Scalar, Slot, SortKey, Subquery, SubqueryId,
+    Recursion, Scalar, Slot, SortKey, Subquery, SubqueryId, Toll,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -53,7 +53,14 @@ pub(crate) struct Optimizer<'a> {
     pub(crate) depth: usize,
     /// What is left of `order::EFFORT_MAX`.
     pub(crate) effort: usize,
+    /// What is left of `order::TRIALS_MAX`.
+    pub(crate) trials: usize,
+    /// Invariant 5 of the crate.
+    pub(crate) toll: Toll<'a>,
 }
+
+/// What a node of a plan takes, about.
+pub(crate) const NODE_BYTES: usize = 1024;
 
 /// How many rows there are.
 #[derive(Clone, Copy)]
@@ -99,6 +106,7 @@ impl<'a> Optimizer<'a> {
         if self.depth >= TREE_HEIGHT_MAX {
             return Err(crate::statement::too_deep());
         }
+        self.toll.pay(NODE_BYTES)?;
         self.depth += 1;
         let node = self.convert_kind(tree, filters, needed, wish);
         self.depth -= 1;

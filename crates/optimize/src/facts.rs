@@ -2,7 +2,7 @@
 
 use crate::parallel::Parallelism;
 use base::{DatabaseId, HobtId, ObjectId};
-use plan::VariableId;
+use plan::{VariableId, Watch};
 use types::Value;
 use types::datetime::{DateFormat, Moment};
 
@@ -28,6 +28,11 @@ pub trait Facts {
 
     /// The moment, for estimates of what is computed of it; none when nobody knows.
     fn now(&self) -> Option<Moment> {
+        None
+    }
+
+    /// Who waits for the plan; none where nobody can be asked.
+    fn watch(&self) -> Option<&dyn Watch> {
         None
     }
 

@@ -21,6 +21,8 @@
 //!  2. A change never sees its own rows: `halloween` puts a spool between, where it might.
 //!  3. An order is reported only by an operator that was told to keep it.
 //!  4. No estimate and no price can make a result wrong.
+//!  5. Each node that is converted is paid for (`plan::Toll`) as often as it is, and each pair of
+//!     sets that is priced.
 //!
 //! Not here: meaning (bind), running (exec), making statistics (ddl).
 

@@ -6,7 +6,7 @@
 //!
 //! A part is known by its place and by what stands there: a place may be used again for another.
 
-use crate::convert::Optimizer;
+use crate::convert::{NODE_BYTES, Optimizer};
 use crate::node::{Node, Otherwise, Slots, Wish};
 use base::SqlResult;
 use plan::{Logical, Predicate, SortKey, SubqueryId};
@@ -34,11 +34,15 @@ struct Asked {
     goal: Option<f64>,
 }
 
-/// Whether a part is converted again as quickly as it is found, but for subqueries that its
-/// conditions join to it.
+/// Whether a part is converted again as quickly as it is found, but for subqueries that conditions
+/// from above join to it.
 pub(crate) fn is_small(tree: &Logical) -> bool {
     match tree {
-        Logical::Filter { input, .. } | Logical::Compute { input, .. } => is_small(input),
+        // Its own are joins, too.
+        Logical::Filter { input, predicate } => {
+            predicate.reads().subqueries.is_empty() && is_small(input)
+        }
+        Logical::Compute { input, .. } => is_small(input),
         Logical::Get(_)
         | Logical::Virtual(_)
         | Logical::Function(_)
@@ -74,6 +78,8 @@ impl Optimizer<'_> {
         let joined = std::mem::replace(&mut self.joined, before);
         self.joined.extend(&joined);
         let node = node?;
+        self.trials = self.trials.saturating_sub(1);
+        self.toll.pay(tree.count() * NODE_BYTES)?;
         let tree = tree.clone();
         let entry = self.memo.0.entry(place).or_default();
         entry.push(Remembered { tree, asked, node: node.clone(), joined });

@@ -14,7 +14,7 @@ use catalog::view::Object;
 use plan::{
     ColumnSource, Delete, FollowUp, Insert, Logical, LogicalPlan, Merge, MergeAction, OldRow,
     Output, Physical, PhysicalPlan, Plan, Query, QueryHints, SelectAssign, Slot, Statement,
-    Strength, Subquery, SubqueryId, Target, Update, VariableId,
+    Strength, Subquery, SubqueryId, Target, Toll, Update, VariableId,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -164,6 +164,8 @@ fn priced(
         memo: Memo::default(),
         depth: 0,
         effort: crate::order::EFFORT_MAX,
+        toll: Toll::new(facts.watch()),
+        trials: crate::order::TRIALS_MAX,
     };
     // Joins of the statement take subqueries out of its expressions, and so do joins in subqueries,
     // which contain only lower numbers.
@@ -238,9 +240,9 @@ fn reads_versions(plan: &PhysicalPlan) -> bool {
     reads
 }
 
-/// 191: what descends the tree has a stack of one size.
+/// 8631: what descends the tree has a stack of one size.
 pub(crate) fn too_deep() -> SqlError {
-    SqlError::new(messages::STATEMENT_NESTED_TOO_DEEPLY, &[])
+    SqlError::new(messages::STACK_LIMIT, &[])
 }
 
 /// Facts as OPTIMIZE FOR has them.
@@ -282,6 +284,10 @@ impl Facts for Hinted<'_> {
         column: i32,
     ) -> Option<u64> {
         self.facts.modifications(database, table, column)
+    }
+
+    fn watch(&self) -> Option<&dyn plan::Watch> {
+        self.facts.watch()
     }
 
     fn parallelism(&self) -> crate::Parallelism {
@@ -356,14 +362,14 @@ impl Optimizer<'_> {
             self.times = self.runs.borrow().get(&id).copied().unwrap_or(1.0);
             let source = self.convert(&subquery.source, Vec::new(), &needed, Wish::NONE)?;
             let source = self.with_index_spools(source, self.times);
+            // Of EXISTS, which is all that is compared, a run ends with the first row.
+            self.runs_price += self.times * source.partly(1.0 / source.rows.max(1.0));
             self.times = 1.0;
             let source = if subquery.scalar { self.one_row(source) } else { source };
             self.finished(source)
         };
         let Subquery { ty, scalar, session, .. } = *subquery;
         let (columns, outer) = (subquery.columns.clone(), subquery.outer.clone());
-            // Of EXISTS, which is all that is compared, a run ends with the first row.
-            self.runs_price += self.times * source.partly(1.0 / source.rows.max(1.0));
         Ok(Subquery { source, columns, ty, scalar, outer, session })
     }
 

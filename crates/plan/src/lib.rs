@@ -39,6 +39,7 @@ mod referential;
 mod scalar;
 mod show;
 mod table_function;
+mod toll;
 mod visit;
 mod wide;
 mod window;
@@ -77,6 +78,7 @@ pub use scalar::{
 };
 pub use show::Show;
 pub use table_function::FunctionRows;
+pub use toll::{Toll, Watch};
 pub use visit::Reads;
 pub use wide::{EntryWork, IndexChange, Place, Split, SplitColumn, Wide};
 pub use window::{Frame, FrameEnd, WindowCall, WindowFunction};

@@ -262,6 +262,17 @@ impl Logical {
         highest
     }
 
+    /// How many nodes it has; counted without recursion.
+    pub fn count(&self) -> usize {
+        let mut count = 0;
+        let mut open = vec![self];
+        while let Some(node) = open.pop() {
+            count += 1;
+            node.for_each_input(&mut |input| open.push(input));
+        }
+        count
+    }
+
     /// Visits the nodes right below it.
     fn for_each_input<'a>(&'a self, visit: &mut dyn FnMut(&'a Logical)) {
         each_input!(self, visit, visited, iter);

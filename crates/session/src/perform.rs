@@ -8,6 +8,7 @@
 //!     lookup of a name.
 
 use crate::activation::{Activation, Ready};
+use crate::compilation::Compilation;
 use crate::failure::Failure;
 use crate::function::FunctionCaller;
 use crate::meter::Meter;
@@ -461,7 +462,9 @@ impl Session {
             return Err(SqlError::new(messages::INTERNAL, &[&"the place has no INTO"]));
         };
         let visible = Visible { program, count: held.visible, values: &[], deduction: None };
-        let bound = self.state.with_names(&visible, self.names_database(act), |environment| {
+        let compilation = Compilation::new(self.entry().waiter());
+        let database = self.names_database(act);
+        let bound = self.state.with_names(&visible, database, &compilation, |environment| {
             bind::bind_statement(environment, statement)
         })?;
         let missing = || SqlError::new(messages::INTERNAL, &[&"the SELECT has no INTO"]);
@@ -620,6 +623,7 @@ impl State {
         &self,
         variables: &Visible<'_>,
         database: DatabaseId,
+        compilation: &Compilation<'_>,
         bind: impl FnOnce(&bind::Environment<'_>) -> SqlResult<T>,
     ) -> SqlResult<T> {
         let Some(current) = self.view(database) else {
@@ -638,6 +642,7 @@ impl State {
             date_format: self.settings.date_format,
             unguarded: variables.program.unguarded,
             deduction: variables.deduction,
+            watch: Some(compilation),
         });
         // A name in a database that is not open is unknown for that alone.
         bound.map_err(|e| names.refused.take().unwrap_or(e))
@@ -651,16 +656,18 @@ impl State {
         database: DatabaseId,
         sniffed: Sniffed<'_>,
     ) -> SqlResult<Arc<PhysicalPlan>> {
-        let mut bound = self.bound(place, variables, database)?;
+        let compilation = Compilation::new(self.entry.waiter());
+        let mut bound = self.bound(place, variables, database, &compilation)?;
         if self.gather_wanted(&bound) {
-            bound = self.bound(place, variables, database)?;
+            bound = self.bound(place, variables, database, &compilation)?;
             self.gather_wanted(&bound);
         }
         let used = self.used_statistics(&bound);
         let once = bound.plan.header.recompile;
         let options = self.host.database_options(database).unwrap_or_default();
         let date_format = self.settings.date_format;
-        let facts = PlanFacts { host: &*self.host, sniffed, once, date_format, options };
+        let (host, watch) = (&*self.host, &compilation);
+        let facts = PlanFacts { host, sniffed, once, date_format, options, watch };
         let mut plan = optimize::optimize(bound.plan, &bound.references, &facts)?;
         plan.header.compiled_for = facts.taken(&plan.header.hints);
         plan.header.switches = self.settings.bound_under(variables.program).bits();
@@ -688,8 +695,9 @@ impl State {
         place: &Place,
         variables: &Visible<'_>,
         database: DatabaseId,
+        compilation: &Compilation<'_>,
     ) -> SqlResult<bind::Bound> {
-        let bound = self.with_names(variables, database, |environment| match &place.source {
+        let bind = |environment: &bind::Environment<'_>| match &place.source {
             Source::Statement(s) => bind::bind_statement(environment, s),
             Source::Into(s) => {
                 let hidden = |name: &str| self.temp.hidden(name).map(Arc::clone);
@@ -699,7 +707,8 @@ impl State {
             Source::CursorRow(s, how) => bind::bind_cursor_row(environment, s, *how),
             Source::Scalar(x, wanted) => bind::bind_scalar(environment, x, *wanted),
             Source::Condition(c) => bind::bind_condition(environment, c),
-        })?;
+        };
+        let bound = self.with_names(variables, database, compilation, bind)?;
         self.may_change(&bound, self.settings.bound_under(variables.program))?;
         Ok(bound)
     }

@@ -4,6 +4,7 @@
 //! makes it. Variables of a batch are not, except under RECOMPILE, where the plan serves this one
 //! run.
 
+use crate::compilation::Compilation;
 use crate::configuration::Setting;
 use crate::host::Host;
 use crate::plans::Program;
@@ -11,8 +12,8 @@ use crate::table_variable::Made;
 use base::{DatabaseId, HobtId, ObjectId};
 use catalog::DatabaseOptions;
 use plan::{CAPTURES, QueryHints, VariableId};
-use std::sync::Arc;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use types::Value;
 use types::datetime::{DateFormat, Moment};
 
@@ -43,6 +44,8 @@ pub(crate) struct PlanFacts<'s> {
     pub(crate) date_format: DateFormat,
     /// Of the database in whose context it is made.
     pub(crate) options: DatabaseOptions,
+    /// Who waits for it.
+    pub(crate) watch: &'s Compilation<'s>,
 }
 
 impl PlanFacts<'_> {
@@ -117,6 +120,10 @@ impl optimize::Facts for PlanFacts<'_> {
 
     fn modifications(&self, database: DatabaseId, table: ObjectId, column: i32) -> Option<u64> {
         self.host.statistics_terms(database).map(|t| t.modifications.of(table, column))
+    }
+
+    fn watch(&self) -> Option<&dyn plan::Watch> {
+        Some(self.watch)
     }
 
     fn parallelism(&self) -> optimize::Parallelism {

@@ -471,6 +471,7 @@ impl Asked<'_> {
             date_format: self.state.settings.date_format,
             unguarded: bind::Unguarded::default(),
             deduction: None,
+            watch: None,
         };
         bind::bind_computed(&environment, table, text).ok()
     }

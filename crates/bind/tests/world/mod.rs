@@ -215,6 +215,7 @@ impl World {
             date_format: types::datetime::DateFormat::Mdy,
             unguarded: bind::Unguarded::default(),
             deduction: None,
+            watch: None,
         };
         bind_statement(&environment, &parsed.batch.statements[0])
     }

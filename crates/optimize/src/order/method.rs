@@ -48,6 +48,12 @@ impl Inner {
         Inner { first: node.first, total: node.total, rows: node.rows, far }
     }
 
+    /// One that is not converted to know what it costs.
+    fn guessed(rows: f64) -> Inner {
+        let total = rows.max(1.0);
+        Inner { first: total / 2.0, total, rows, far: true }
+    }
+
     /// When the first row is enough.
     fn first_row(&self) -> f64 {
         let share = 1.0 / self.rows.max(1.0);
@@ -291,6 +297,15 @@ impl Search<'_, '_, '_> {
         alone && (late || self.region.bears_rest(relation))
     }
 
+    /// Whether a right part has joins of its own to be tried.
+    fn is_dear(&self, right: Set) -> bool {
+        let nested = |p: &Predicate| !p.reads().subqueries.is_empty();
+        right.only().is_none_or(|n| {
+            let r = &self.region.relations[n];
+            !is_small(r.tree) || r.filters.iter().any(nested)
+        })
+    }
+
     /// What the right side costs when it is opened for a row of the left.
     fn inner_of(&mut self, left: Set, right: Set, tie: Tie) -> SqlResult<Option<Inner>> {
         let relation = right.only();
@@ -311,6 +326,10 @@ impl Search<'_, '_, '_> {
         }
         if self.inner.len() >= INNER_MAX {
             return Ok(None);
+        }
+        if self.optimizer.trials == 0 && self.is_dear(right) {
+            let entry = self.entries.get(&right);
+            return Ok(entry.filter(|e| e.ways.is_empty()).map(|e| Inner::guessed(e.rows)));
         }
         let conditions = self.pair_conditions(left, right, tie);
         // A trial takes no subquery out of expressions: what is built in the end does.

@@ -37,6 +37,11 @@ const LOOKS_OF_A_PAIR: usize = 16;
 /// none of them is asked again for each row of another.
 pub(crate) const EFFORT_MAX: usize = 400_000 * LOOKS_OF_A_PAIR;
 
+/// Parts with joins of their own that are converted only to see what they cost, in one statement.
+/// Each of them tries its own parts, so that in a statement that nests deeply they would come to a
+/// power of its depth. Later ones are not tried where there is another way, else guessed.
+pub(crate) const TRIALS_MAX: usize = 64;
+
 fn never(p: &Predicate) -> bool {
     matches!(p, Predicate::Constant(Some(false) | None))
 }

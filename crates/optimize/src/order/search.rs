@@ -97,6 +97,10 @@ impl Table for Search<'_, '_, '_> {
             return false;
         }
         self.pairs_left -= 1;
+        if let Err(e) = self.optimizer.toll.pay(0) {
+            self.failed = Some(e);
+            return false;
+        }
         self.optimizer.effort = self.optimizer.effort.saturating_sub(LOOKS_OF_A_PAIR);
         self.add_pair(left, right);
         true
@@ -104,6 +108,11 @@ impl Table for Search<'_, '_, '_> {
 
     fn look(&mut self) -> bool {
         self.looks_left = self.looks_left.saturating_sub(1);
+        if self.looks_left.is_multiple_of(LOOKS_OF_A_PAIR)
+            && let Err(e) = self.optimizer.toll.pay(0)
+        {
+            self.failed = Some(e);
+        }
         self.optimizer.effort = self.optimizer.effort.saturating_sub(1);
         self.looks_left > 0 && self.failed.is_none()
     }

@@ -8,6 +8,10 @@ use crate::ast::{
 use crate::keywords::Keyword;
 use crate::mention::MentionKind;
 use crate::token::TokenKind;
+use base::messages;
+
+/// The most rows of an INSERT's VALUES; a derived table may have more.
+const INSERT_ROWS_MAX: usize = 1000;
 
 impl Parser<'_> {
     pub(super) fn insert_statement(
@@ -35,6 +39,9 @@ impl Parser<'_> {
             Keyword::Values => {
                 self.advance();
                 let rows = self.comma_list(|p| p.paren_list(Parser::expr_or_default))?;
+                if rows.len() > INSERT_ROWS_MAX {
+                    return Err(self.error(messages::INSERT_ROWS_MAX, &[&INSERT_ROWS_MAX]));
+                }
                 Ok(InsertSource::Values(rows))
             }
             Keyword::Default => {
