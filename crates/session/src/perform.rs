@@ -687,7 +687,8 @@ impl State {
         let held = &program.places[place];
         let (count, deduction) = (held.visible, Some(deduction));
         let visible = Visible { program, count, values: &[], deduction };
-        self.bound(held, &visible, program.database)
+        let compilation = Compilation::new(self.entry.waiter());
+        self.bound(held, &visible, program.database, &compilation)
     }
 
     fn bound(

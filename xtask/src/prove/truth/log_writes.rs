@@ -110,7 +110,7 @@ fn judged(trace: &str) -> (usize, usize) {
 /// Below the first virtual log file.
 fn is_of_header(call: &str) -> bool {
     let arguments = call.rsplit_once(')').map_or(call, |(arguments, _)| arguments);
-    let offset = arguments.split(", ").filter_map(|part| part.parse::<u64>().ok()).next_back();
+    let offset = arguments.split(", ").filter_map(|part| part.parse::<u64>().ok()).last();
     offset.is_some_and(|offset| offset < 8192)
 }
 

@@ -71,6 +71,8 @@ const PROGRAMS: &[(u32, u32, Measure)] = &[
     (1, 1, folder::run),
     (1, 2, damaged_log::run),
     (1, 3, log_writes::run),
+    (1, 4, folder::lists),
+    (1, 5, folder::damages),
     (1, 9, stops::run),
     (1, 13, formats::run),
     (2, 3, before_login::multiplexing),
