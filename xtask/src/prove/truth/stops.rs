@@ -67,10 +67,7 @@ const BESIDE: [Beside; 8] = [
     },
     Beside {
         what: "ghost cleaning",
-        first: &[
-            "DELETE d.dbo.t WHERE id % 2 = 0",
-            "INSERT d.dbo.t SELECT id + 1, 1, f FROM d.dbo.t",
-        ],
+        first: &["DELETE d.dbo.t WHERE id % 4 = 0"],
         sent: "WAITFOR DELAY '00:01'",
         kills: false,
         signals: 1,
