@@ -343,7 +343,8 @@ impl Binder<'_> {
         let Some(mut ty) = self.common(items.iter(), Combining::Case)? else {
             return Err(SqlError::new(messages::COALESCE_ALL_NULL, &[]));
         };
-        ty.nullable = items.iter().all(|x| x.ty.nullable);
+        // As of the CASE that it stands for; ISNULL is what is never NULL.
+        ty.nullable = items.iter().any(|x| x.ty.nullable);
         let items: SqlResult<Vec<Scalar>> =
             items.into_iter().map(|x| self.implicit(x, ty.sql_type)).collect();
         Ok(self.folding.fold(Scalar { kind: ScalarKind::Coalesce(items?), ty }))

@@ -18,7 +18,7 @@ const COLUMNS: &[(&str, &str)] = &[
     ("select * from Test", "id int"),
     ("select t.*, h.b from Test t left join Heap h on h.a = t.id", "id int b varchar(10)?"),
     ("select r.id from Heap h left join Test r on h.a = r.id", "id int?"),
-    ("select coalesce(a, 0) z from Heap", "z int"),
+    ("select coalesce(a, 0) z from Heap", "z int?"),
     (
         "select case a when 1 then 'x' else null end c, iif(a = 1, 2, 3.5) i from Heap",
         "c varchar(1)? i decimal(11,1)",

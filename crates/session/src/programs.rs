@@ -295,8 +295,8 @@ pub(crate) fn module_program(
     Ok(keep_program(&*host, &key, program))
 }
 
-/// What a module's program is for beside its text: its schema, which ALTER SCHEMA changes without
-/// a word of the text, and of a trigger its table as it is now, the columns of the rows it is given.
+/// What a module's program is for beside its text: its schema, which ALTER SCHEMA changes and not
+/// the text, and of a trigger its table as it is now, the columns of the rows that it is given.
 fn shape_of(module: &Module, given: &[Arc<Table>]) -> String {
     use std::fmt::Write as _;
     let mut shape = format!("{} ", module.schema_id.0);

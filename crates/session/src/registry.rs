@@ -285,6 +285,9 @@ impl SessionEntry {
             Some(caller) => programs.callers.push((caller, self.statement())),
             None => programs.callers.clear(),
         }
+        // The statement of the text before is none of this one.
+        self.statement_start.store(0, Relaxed);
+        self.statement_end.store(0, Relaxed);
     }
 
     /// A program that was called has ended: its caller goes on.

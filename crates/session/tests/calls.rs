@@ -117,6 +117,29 @@ fn calls_that_fail_end_with_an_error() {
     assert!(cursor.contains("Msg 214") && cursor.contains("(Procedure error)"), "{cursor}");
 }
 
+/// A procedure that says no status has 10 minus the highest severity of its errors, also where one
+/// of them ended it.
+#[test]
+fn a_called_procedure_has_the_status_of_its_errors() {
+    let host = Fake::new();
+    let mut s = session(&host);
+    batch(&mut s, "create table u (a int primary key)");
+    let bodies = [
+        ("divides", "select 1 / 0", -6),
+        ("repeats", "insert u values (1), (1)", -4),
+        ("catches", "begin try insert u values (1), (1) end try begin catch end catch", -4),
+        ("ends", "select * from nope", -6),
+        ("says", "select 1 / 0; return 7", 7),
+        ("warns", "raiserror('w', 10, 1)", 0),
+    ];
+    for (name, body, status) in bodies {
+        batch(&mut s, &format!("create procedure {name} as {body}"));
+        let procedure = Procedure::Named(name.to_owned());
+        let told = run(&mut s, Request::Call { procedure, parameters: Vec::new(), more: false });
+        assert!(told.contains(&format!("status {status}\n")), "{name}: {told}");
+    }
+}
+
 /// Clients learn of transactions that began and ended, by text or by request.
 #[test]
 fn transactions_are_told_as_changes_of_the_environment() {

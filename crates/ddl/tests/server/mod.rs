@@ -484,7 +484,7 @@ impl Session {
                 temp: &mut self.temp,
                 expressions: &*server,
                 settings: self.settings,
-                schema: SchemaId::DBO,
+                schema: catalog::view::SchemaId::DBO,
                 deltas: &mut self.deltas,
                 messages: &mut told,
                 results: &mut Vec::new(),
