@@ -83,8 +83,11 @@ fn dates() {
     assert_eq!(date::format(m, t, "q", Culture::default()), None);
     let time = |pattern| date::format(m, SqlType::Time(7), pattern, Culture::default());
     assert_eq!(time(r"hh\:mm").as_deref(), Some("13:10"));
-    assert_eq!(time("c").as_deref(), Some("13:10:37"));
-    assert_eq!(time("t").as_deref(), Some("13:10:37"));
+    assert_eq!(time("c").as_deref(), Some("13:10:37.0123456"));
+    assert_eq!(time("t").as_deref(), Some("13:10:37.0123456"));
+    let whole = Moment { ticks: m.ticks - m.ticks % 10_000_000, ..m };
+    let shown = date::format(whole, SqlType::Time(7), "c", Culture::default());
+    assert_eq!(shown.as_deref(), Some("13:10:37"));
     assert_eq!(time("hh:mm"), None);
 }
 
