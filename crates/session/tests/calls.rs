@@ -164,6 +164,37 @@ fn transactions_are_told_as_changes_of_the_environment() {
     assert_eq!(host.sessions()[0].open_transaction_count, 1);
 }
 
+/// Under IMPLICIT_TRANSACTIONS a call begins what its client ends, and is not told of a mismatch; a
+/// transaction that the client begins by a request is one.
+#[test]
+fn calls_begin_implicit_transactions() {
+    let host = Fake::new();
+    let mut s = session(&host);
+    batch(&mut s, "create table i (a int)");
+    batch(&mut s, "set implicit_transactions on");
+    let commit = || TransactionRequest::Commit { name: String::new(), next: None };
+    let insert = || vec![text("insert i values (1)")];
+    let handle = output(parameter("", SqlType::Int, Value::Null));
+    let prepexec = vec![handle, text(""), text("insert i values (2)")];
+    for (number, parameters) in [(10, insert()), (13, prepexec), (10, insert())] {
+        let said = call(&mut s, number, parameters);
+        assert!(said.contains("status 0") && said.contains("transaction began"), "{said}");
+        assert!(!said.contains("Msg"), "{said}");
+        assert_eq!(batch(&mut s, "print @@trancount"), "1\n");
+        assert_eq!(run(&mut s, Request::Transaction(commit())), "transaction committed\n");
+    }
+    let said = call(&mut s, 10, vec![text("insert i values (3); commit")]);
+    assert!(!said.contains("Msg"), "{said}");
+    let begin = TransactionRequest::Begin {
+        name: String::new(),
+        isolation: TransactionIsolation::Unchanged,
+    };
+    assert_eq!(run(&mut s, Request::Transaction(begin)), "transaction began\n");
+    assert_eq!(batch(&mut s, "print @@trancount"), "1\n");
+    let said = call(&mut s, 10, vec![text("commit")]);
+    assert!(said.contains("Msg 266"), "{said}");
+}
+
 /// An attention ends a wait, keeps the transaction, and the session goes on.
 #[test]
 fn an_attention_ends_the_request_and_nothing_else() {
@@ -205,18 +236,18 @@ fn a_killed_session_is_closed() {
 #[test]
 fn a_panic_ends_its_connection_and_its_transaction() {
     let host = Fake::new();
-    let mut s = session(&host);
-    batch(&mut s, "begin tran; create table undone (id int)");
+    let (mut s, mut other) = (session(&host), session(&host));
+    assert_eq!(batch(&mut s, "begin tran"), "transaction began\n");
     let mut transcript = Transcript::default();
     let goes_on = s.run(Request::Batch("checkpoint; print 'not here'".to_owned()), &mut transcript);
     assert!(!goes_on && transcript.ended, "{}", transcript.text);
     let wanted = "Msg 3624, Level 20, State 1, Line 1: A system assertion check has failed. Check \
         the Ghostlight error log for details: a planted bug.\ntransaction rolled back\n";
     assert!(transcript.text.starts_with(wanted), "{}", transcript.text);
-    let mut other = session(&host);
-    assert!(batch(&mut other, "select * from undone").contains("Msg 208"));
+    let open = host.sessions().iter().filter(|s| s.open_transaction_count > 0).count();
+    assert_eq!(open, 0, "nothing is open");
     drop(s);
-    assert_eq!(batch(&mut other, "print @@trancount"), "0\n");
+    assert_eq!(batch(&mut other, "print 'goes on'"), "goes on\n");
 }
 
 /// A reset leaves nothing of what the last user of a pooled connection did.

@@ -4,6 +4,7 @@
 //! their form. `GHOSTLIGHT_GOLDEN=text` runs the files whose path contains it,
 //! `GHOSTLIGHT_BLESS=1` writes what the engine says now into them.
 
+mod endings;
 mod options;
 mod room;
 mod script;
