@@ -23,6 +23,8 @@ use types::{SqlType, Value};
 
 /// What is collected before it is sent.
 const FLUSH_BYTES: usize = 16 * 1024;
+/// Errors from here on end the connection: results that came are to be thrown away.
+const FATAL: u8 = 20;
 /// The columns of COLMETADATA.
 const COLUMNS_MAX: usize = 4096;
 
@@ -53,6 +55,8 @@ pub(crate) struct Response<'a> {
     closed: bool,
     /// Errors were told since the last DONE.
     failed: bool,
+    /// One of them ends the connection.
+    fatal: bool,
     /// Nothing is sent before the end.
     holds: bool,
 }
@@ -105,6 +109,7 @@ impl<'a> Response<'a> {
             bare: false,
             closed: false,
             failed: false,
+            fatal: false,
             holds: false,
         }
     }
@@ -283,6 +288,7 @@ impl ResultSink for Response<'_> {
     fn message(&mut self, message: &SqlError) {
         let server_name = self.server_name;
         self.failed |= message.severity() > 10;
+        self.fatal |= message.severity() >= FATAL;
         if let Some(out) = self.token() {
             encode_notice(message, server_name, out);
             // A client that is gone is found out at the next row or at the end.
@@ -293,8 +299,13 @@ impl ResultSink for Response<'_> {
     fn done(&mut self, done: Done) {
         self.rows = None;
         self.failed = false;
+        let fatal = std::mem::take(&mut self.fatal);
         if self.token().is_some() {
-            self.held = Some(wire_done(done));
+            let mut held = wire_done(done);
+            if fatal {
+                held.status = held.status.and(DoneStatus::SERVER_ERROR);
+            }
+            self.held = Some(held);
             if done.more {
                 self.release_held();
                 let _ = self.flush_if_much();
@@ -414,18 +425,34 @@ fn wire_done(done: Done) -> tds::Done {
     if done.in_transaction {
         status = status.and(DoneStatus::IN_XACT);
     }
-    let command = match done.command {
+    let command = wire_command(done.command);
+    match done.rows {
+        Some(rows) => tds::Done::with_count(kind, status, command, rows),
+        None => tds::Done { command, ..tds::Done::new(kind, status) },
+    }
+}
+
+fn wire_command(command: Command) -> u16 {
+    match command {
         Command::Select => command::SELECT,
+        Command::SelectInto => command::SELECT_INTO,
         Command::Insert => command::INSERT,
         Command::Update => command::UPDATE,
         Command::Delete => command::DELETE,
         Command::Merge => command::MERGE,
         Command::BulkInsert => command::BULK_INSERT,
+        Command::Execute => command::EXECUTE,
+        Command::Message => command::MESSAGE,
+        Command::SetOn => command::SET_ON,
+        Command::SetOff => command::SET_OFF,
+        Command::Set => command::SET,
+        Command::Begin => command::BEGIN,
+        Command::Commit => command::COMMIT,
+        Command::Rollback => command::ROLLBACK,
+        Command::OpenCursor => command::OPEN_CURSOR,
+        Command::Shutdown => command::SHUTDOWN,
+        Command::Define(words) => command::of_definition(words),
         Command::Other => command::NONE,
-    };
-    match done.rows {
-        Some(rows) => tds::Done::with_count(kind, status, command, rows),
-        None => tds::Done { command, ..tds::Done::new(kind, status) },
     }
 }
 
@@ -466,4 +493,42 @@ pub(crate) fn last_errors(speech: Speech, errors: &[SqlError], server_name: &str
     let mut packets = Vec::new();
     writer.finish(&mut packets);
     packets
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Command, Done, DoneScope, wire_done};
+    use tds::{DoneKind, DoneStatus};
+
+    /// What clients read in a DONE: which end, of what, with which count.
+    #[test]
+    fn a_done_says_what_ended() {
+        let done = |scope, command, rows| {
+            let (more, error, in_transaction) = (false, false, true);
+            wire_done(Done { scope, command, rows, more, error, in_transaction })
+        };
+        let inserted = done(DoneScope::InProcedure, Command::Insert, Some(0));
+        assert_eq!((inserted.kind, inserted.command), (DoneKind::InProc, 0xC3));
+        assert_eq!(inserted.status, DoneStatus::IN_XACT.and(DoneStatus::COUNT));
+        let plain = [
+            (Command::SelectInto, 0xC2),
+            (Command::Execute, 0xE0),
+            (Command::Message, 0xF7),
+            (Command::SetOn, 0xB9),
+            (Command::SetOff, 0xBA),
+            (Command::Set, 0xF9),
+            (Command::Begin, 0xD4),
+            (Command::Commit, 0xD5),
+            (Command::Rollback, 0xD2),
+            (Command::OpenCursor, 0x20),
+            (Command::Shutdown, 0xBF),
+            (Command::Define("CREATE PROCEDURE"), 0xDE),
+            (Command::Define("RECONFIGURE"), 0),
+            (Command::Other, 0),
+        ];
+        for (command, number) in plain {
+            let done = done(DoneScope::Statement, command, None);
+            assert_eq!((done.command, done.status), (number, DoneStatus::IN_XACT), "{command:?}");
+        }
+    }
 }

@@ -27,6 +27,7 @@ use crate::failure::Failure;
 use crate::host::ProcedureCall;
 use crate::output::Output;
 use crate::plans::{Program, StepKind};
+use crate::run::Sends;
 use crate::session::Session;
 use crate::sink::{Command, DoneScope};
 use crate::state::IdentityInsert;
@@ -127,7 +128,7 @@ impl Session {
                 self.finish_statement(
                     outcome,
                     Command::BulkInsert,
-                    false,
+                    Sends::Nothing,
                     out,
                     DoneScope::Statement,
                 );

@@ -612,7 +612,7 @@ impl Compiler<'_, '_> {
                 if let Source::Scalar(_, target) = &mut self.program.places[place].source {
                     *target = Some(wanted);
                 }
-                self.step(StepKind::Assign { variable, place }, span);
+                self.step(StepKind::Assign { variable, place, declares: true }, span);
             }
             ast::DeclarationKind::Table(definition) => self.declare_table(&it.name, &definition),
             ast::DeclarationKind::Cursor => {
@@ -648,7 +648,7 @@ impl Compiler<'_, '_> {
                 let call = ast::MethodCall { target, method, arguments, mutator: true };
                 let kind = ast::ExprKind::Method(Box::new(call));
                 let place = self.scalar(ast::Expr { kind, span }, Some(sql_type));
-                self.step(StepKind::Assign { variable, place }, span);
+                self.step(StepKind::Assign { variable, place, declares: false }, span);
                 return Ok(());
             }
         };
@@ -659,7 +659,7 @@ impl Compiler<'_, '_> {
         };
         let wanted = bind::untyped_parameter(variable).is_none().then_some(sql_type);
         let place = self.scalar(value, wanted);
-        self.step(StepKind::Assign { variable, place }, span);
+        self.step(StepKind::Assign { variable, place, declares: false }, span);
         Ok(())
     }
 }

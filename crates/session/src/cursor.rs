@@ -195,6 +195,22 @@ pub(crate) enum Direction {
     Relative(PlaceId),
 }
 
+impl CursorStep {
+    /// The command of the DONE that it ends with. A declaration has none, what sends rows or
+    /// changes them has its own.
+    pub(crate) fn ends_with(&self) -> Option<Command> {
+        match self {
+            CursorStep::Declare(_) | CursorStep::Change { .. } => None,
+            CursorStep::Fetch { into, .. } if into.is_empty() => None,
+            CursorStep::Open(_) => Some(Command::OpenCursor),
+            CursorStep::Assign { .. } => Some(Command::Set),
+            CursorStep::Fetch { .. } | CursorStep::Close(_) | CursorStep::Deallocate(_) => {
+                Some(Command::Other)
+            }
+        }
+    }
+}
+
 impl Direction {
     fn name(&self) -> &'static str {
         match self {

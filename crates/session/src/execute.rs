@@ -8,7 +8,7 @@ use crate::procedures::{Call, CallArgument};
 use crate::result_sets::Shape;
 use crate::run::unsaid_status;
 use crate::session::Session;
-use crate::sink::DoneScope;
+use crate::sink::{Command, Done, DoneScope};
 use crate::state::Origin;
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{Module, ModuleKind, Object, SchemaId};
@@ -62,7 +62,9 @@ impl Session {
         let name = match &it.what {
             Executed::Text(place) => {
                 let text = self.value(act, *place)?.long_text()?.unwrap_or_default();
-                return self.execute_text("", &text, &mut Call::default(), out).map(|_| ());
+                let status = self.execute_text("", &text, &mut Call::default(), out)?;
+                self.end_execute(status, out, scope);
+                return Ok(());
             }
             Executed::Procedure(name) => name.clone(),
             Executed::Variable(variable) => {
@@ -79,6 +81,7 @@ impl Session {
                 act.variables[variable.0 as usize] =
                     coerce_value(&value, result.sql_type, wanted, format)?;
             }
+            self.end_plainly(Command::Execute, out, scope);
             return Ok(());
         }
         call.recompile = it.recompile;
@@ -94,11 +97,19 @@ impl Session {
             let value = convert(&Value::Int(status), SqlType::Int, sql_type, 0)?;
             act.variables[variable.0 as usize] = value;
         }
+        self.end_execute(status, out, scope);
+        result.map(|_| ())
+    }
+
+    /// The end of what a batch executed, with its status; within a procedure a statement's.
+    fn end_execute(&self, status: i32, out: &mut Output<'_>, scope: DoneScope) {
+        let command = Command::Execute;
         if scope == DoneScope::Statement && self.state.nest_level == 0 {
             out.return_status(status);
-            out.done(self.done(DoneScope::Procedure));
+            out.done(Done { command, ..self.done(DoneScope::Procedure) });
+        } else {
+            self.end_plainly(command, out, scope);
         }
-        result.map(|_| ())
     }
 
     fn evaluate_arguments(&mut self, it: &Execute, act: &mut Activation) -> Result<Call, Failure> {

@@ -291,7 +291,7 @@ impl FunctionCaller<'_> {
                 facts.rows.set(outcome.rows_affected);
                 return Ok(Next::Step);
             }
-            StepKind::Assign { variable, place } => {
+            StepKind::Assign { variable, place, .. } => {
                 let value = self.value(act, *place, lent, facts)?;
                 act.variables[variable.0 as usize] = value;
                 facts.rows.set(1);

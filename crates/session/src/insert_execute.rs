@@ -8,6 +8,7 @@ use crate::activation::Activation;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::plans::InsertExecute;
+use crate::run::Sends;
 use crate::session::Session;
 use crate::sink::{
     Command, Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink, SinkClosed,
@@ -60,7 +61,7 @@ impl Session {
         };
         self.state.error = 0;
         self.state.rows = outcome.rows_affected;
-        self.finish_statement(outcome, Command::Insert, false, out, scope);
+        self.finish_statement(outcome, Command::Insert, Sends::Nothing, out, scope);
         Ok(())
     }
 

@@ -17,6 +17,8 @@ use types::{SqlType, Value};
 pub(crate) struct Output<'s> {
     sink: &'s mut dyn ResultSink,
     held: Option<Done>,
+    /// What the request is, where that is no text.
+    command: Option<Command>,
     closed: bool,
     /// What comes tells of a commit that is owed.
     pub(crate) holds: bool,
@@ -31,6 +33,7 @@ impl<'s> Output<'s> {
         Output {
             sink,
             held: None,
+            command: None,
             closed: false,
             holds: false,
             open_rows: None,
@@ -99,6 +102,11 @@ impl<'s> Output<'s> {
         self.sink.environment(change);
     }
 
+    /// The same, of the statement whose DONE is held back: it stands before that.
+    pub(crate) fn environment_within(&mut self, change: &EnvironmentChange) {
+        self.sink.environment(change);
+    }
+
     pub(crate) fn return_status(&mut self, status: i32) {
         self.release();
         self.sink.return_status(status);
@@ -122,8 +130,14 @@ impl<'s> Output<'s> {
         self.held = Some(done);
     }
 
+    /// What the request's own DONE tells of it.
+    pub(crate) fn is_for(&mut self, command: Command) {
+        self.command = Some(command);
+    }
+
     /// The request ended: its last DONE.
     pub(crate) fn finish(&mut self, last: Done) {
+        let last = Done { command: self.command.unwrap_or(last.command), ..last };
         // A batch's last statement has its own DONE; a procedure's follows those of its statements.
         let held = match (self.held.take(), last.scope) {
             (Some(held), DoneScope::Statement) if held.scope != DoneScope::InProcedure => {

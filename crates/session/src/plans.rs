@@ -187,6 +187,7 @@ pub(crate) enum StepKind {
     Assign {
         variable: VariableId,
         place: PlaceId,
+        declares: bool,
     },
     /// IF, WHILE: goes on when true.
     Branch {

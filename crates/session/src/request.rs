@@ -3,6 +3,7 @@
 use crate::ResultSink;
 use crate::bulk::BulkRows;
 use crate::owed::Answered;
+use crate::sink::Command;
 use base::SessionId;
 use os::values::Charge;
 use os::wait::Waiter;
@@ -136,6 +137,18 @@ pub enum TransactionRequest {
         /// The savepoint.
         name: String,
     },
+}
+
+impl TransactionRequest {
+    /// What the DONE of its answer tells of it.
+    pub(crate) fn command(&self) -> Command {
+        match self {
+            TransactionRequest::Begin { .. } => Command::Begin,
+            TransactionRequest::Commit { .. } => Command::Commit,
+            TransactionRequest::Rollback { .. } => Command::Rollback,
+            TransactionRequest::Save { .. } => Command::Other,
+        }
+    }
 }
 
 /// One request.

@@ -32,6 +32,17 @@ pub(crate) enum Flow {
     Return(Option<i32>),
 }
 
+/// Where what a statement yields goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sends {
+    /// To the client.
+    Rows,
+    /// SELECT `@v` = …
+    ToVariables,
+    /// There is nothing but a count.
+    Nothing,
+}
+
 /// The status of a procedure that says none: 0, or 10 minus the highest severity of its errors,
 /// those that it has caught included.
 pub(crate) fn unsaid_status(worst: u8) -> i32 {
@@ -176,7 +187,10 @@ impl Session {
                 &SqlError::new(messages::STATEMENT_TERMINATED, &[]).at_line(step.span.line),
             );
         }
-        out.done(Done { error: true, ..self.done(scope) });
+        let command = command_of(&step.kind, program);
+        if failure.reach > Reach::Statement || out.open_rows().is_some() || self.tells_ends(scope) {
+            out.done(Done { command, error: true, ..self.done(scope) });
+        }
         failure.told = true;
         match failure.reach {
             Reach::Statement => Ok(match step.kind {
@@ -233,6 +247,19 @@ impl Session {
         }
     }
 
+    /// Whether statements that send no rows send a DONE: within procedures not under NOCOUNT.
+    fn tells_ends(&self, scope: DoneScope) -> bool {
+        scope != DoneScope::InProcedure || !self.state.settings.is_on(Switches::NOCOUNT)
+    }
+
+    /// The end of a statement that sends no rows and no count. Of a trigger whose statement has
+    /// sent rows it is none: they end with the statement.
+    pub(crate) fn end_plainly(&self, command: Command, out: &mut Output<'_>, scope: DoneScope) {
+        if out.open_rows().is_none() && self.tells_ends(scope) {
+            out.done(Done { command, ..self.done(scope) });
+        }
+    }
+
     /// A DONE without count.
     pub(crate) fn done(&self, scope: DoneScope) -> Done {
         Done { in_transaction: self.state.tran_count > 0, ..plain_done(scope) }
@@ -271,12 +298,8 @@ impl Session {
                 ran?;
                 return self.show_what_ran(*place, step, act, out, scope).map(|()| Flow::Next);
             }
-            StepKind::Assign { variable, place } => {
-                let value = self.value(act, *place)?;
-                act.variables[variable.0 as usize] = value;
-                self.state.rows = 1;
-                self.state.error = 0;
-                return self.show_what_ran(*place, step, act, out, scope).map(|()| Flow::Next);
+            StepKind::Assign { .. } => {
+                return self.assign(step, act, out, scope).map(|()| Flow::Next);
             }
             StepKind::Branch { place, otherwise } => {
                 let goes_on = self.is_true(act, *place)?;
@@ -303,12 +326,32 @@ impl Session {
             }
             _ => {
                 self.simple_step(step, act, out, scope)?;
+                self.end_plainly(command_of(&step.kind, &act.program.value), out, scope);
                 return Ok(Flow::Next);
             }
         };
         self.state.rows = 0;
         self.state.error = 0;
         Ok(flow)
+    }
+
+    /// SET `@v` = …, or a DECLARE that does that.
+    fn assign(
+        &mut self,
+        step: &Step,
+        act: &mut Activation,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) -> Result<(), Failure> {
+        let StepKind::Assign { variable, place, declares } = step.kind else { return Ok(()) };
+        let value = self.value(act, place)?;
+        act.variables[variable.0 as usize] = value;
+        self.state.rows = 1;
+        self.state.error = 0;
+        if !declares {
+            self.end_plainly(Command::Set, out, scope);
+        }
+        self.show_what_ran(place, step, act, out, scope)
     }
 
     /// A step that runs others, or several plans.
@@ -337,7 +380,11 @@ impl Session {
                 self.tries += at_try;
                 let done = self.cursor_step(it, act, out, scope);
                 self.tries -= at_try;
-                done
+                done?;
+                if let Some(command) = it.ends_with() {
+                    self.end_plainly(command, out, scope);
+                }
+                Ok(())
             }
             StepKind::Execute(it) => {
                 self.note(step, Doing::Execute);
@@ -459,6 +506,7 @@ impl Session {
         let command = match &ready.plan.statement {
             Statement::Merge(m) if m.captured && is_update(place, act) => Command::Update,
             Statement::Insert(_) if fired.is_some_and(|f| f.event == 4) => Command::Delete,
+            Statement::Insert(_) if is_into(place, act) => Command::SelectInto,
             Statement::Query(_) | Statement::Assign(_) => Command::Select,
             Statement::Insert(_) => Command::Insert,
             Statement::Update(_) => Command::Update,
@@ -466,13 +514,17 @@ impl Session {
             Statement::Merge(_) => Command::Merge,
             Statement::Scalar(_) | Statement::Condition(_) => Command::Other,
         };
-        let assigns = matches!(ready.plan.statement, Statement::Assign(_));
+        let sends = match &ready.plan.statement {
+            Statement::Assign(_) => Sends::ToVariables,
+            statement if statement.result_columns().is_some() => Sends::Rows,
+            _ => Sends::Nothing,
+        };
         self.state.error = 0;
         self.state.rows = outcome.rows_affected;
         self.state.entry.row_count.store(outcome.rows_affected, Relaxed);
         self.count_run(act, place, &meter, outcome.rows_affected);
         self.note_changes(act, place, outcome.rows_affected);
-        self.finish_statement(outcome, command, assigns, out, scope);
+        self.finish_statement(outcome, command, sends, out, scope);
         let ready = act.ready[place].as_ref().expect("it has just run");
         self.tell_statistics(ready, began, out);
         Ok(())
@@ -482,7 +534,7 @@ impl Session {
         &mut self,
         outcome: Outcome,
         command: Command,
-        assigns: bool,
+        sends: Sends,
         out: &mut Output<'_>,
         scope: DoneScope,
     ) {
@@ -496,11 +548,17 @@ impl Session {
         if outcome.duplicates_ignored {
             out.message(&SqlError::new(messages::DUPLICATE_IGNORED, &[]));
         }
-        let counts = !self.state.settings.is_on(Switches::NOCOUNT) && !assigns;
-        let is_query = command == Command::Select && !assigns;
-        if counts || is_query {
-            let rows = counts.then_some(outcome.rows_affected);
-            out.done(Done { command, rows, ..self.done(scope) });
+        let counts = !self.state.settings.is_on(Switches::NOCOUNT);
+        let rows = counts.then_some(outcome.rows_affected);
+        let done = Done { command, rows, ..self.done(scope) };
+        let ends = match sends {
+            Sends::Rows => true,
+            // As `end_plainly`.
+            Sends::ToVariables => out.open_rows().is_none() && self.tells_ends(scope),
+            Sends::Nothing => self.tells_ends(scope),
+        };
+        if ends {
+            out.done(done);
         }
     }
 }
@@ -530,6 +588,49 @@ fn alters_rows(kind: &StepKind, failure: &Failure) -> bool {
 fn is_update(place: usize, act: &Activation) -> bool {
     let source = &act.program.value.places[place].source;
     matches!(source, Source::Statement(s) if matches!(s.kind, tsql::ast::StatementKind::Update(_)))
+}
+
+/// Whether a place's text is a SELECT … INTO.
+fn is_into(place: usize, act: &Activation) -> bool {
+    matches!(act.program.value.places[place].source, Source::Into(_))
+}
+
+/// What a step's DONE tells of it.
+fn command_of(kind: &StepKind, program: &Program) -> Command {
+    use tsql::ast::{SetOptionValue as V, StatementKind as K, TransactionVerb as T};
+    match kind {
+        StepKind::Run(place) => match &program.places[*place].source {
+            Source::Statement(s) => match s.kind {
+                K::Insert(_) => Command::Insert,
+                K::Update(_) => Command::Update,
+                K::Delete(_) => Command::Delete,
+                K::Merge(_) => Command::Merge,
+                _ => Command::Select,
+            },
+            _ => Command::Select,
+        },
+        StepKind::SelectInto(_) => Command::SelectInto,
+        StepKind::InsertExecute(_) => Command::Insert,
+        StepKind::Assign { .. } | StepKind::SetIsolation(_) => Command::Set,
+        StepKind::Execute(_) => Command::Execute,
+        StepKind::Print(_) | StepKind::RaiseError(_) => Command::Message,
+        StepKind::Transaction(it, _) => match it.verb {
+            T::Begin | T::BeginDistributed => Command::Begin,
+            T::Commit => Command::Commit,
+            T::Rollback => Command::Rollback,
+            T::Save => Command::Other,
+        },
+        StepKind::SetOption(it, _) => match it.value {
+            V::On => Command::SetOn,
+            V::Off => Command::SetOff,
+            V::Expr(_) | V::Word(_) => Command::Set,
+        },
+        StepKind::SetIdentityInsert { on: true, .. } => Command::SetOn,
+        StepKind::SetIdentityInsert { on: false, .. } => Command::SetOff,
+        StepKind::Shutdown { .. } => Command::Shutdown,
+        StepKind::Definition(s) => Command::Define(crate::command::command(&s.kind)),
+        _ => Command::Other,
+    }
 }
 
 fn is_change_step(kind: &StepKind, program: &Program) -> bool {

@@ -16,7 +16,7 @@ use crate::registry::{Doing, Input};
 use crate::request::TransactionRequest;
 use crate::request::{Connection, Login, Procedure, Request, TransactionIsolation};
 use crate::settings::{Settings, Switches};
-use crate::sink::{Done, DoneScope, EnvironmentChange, ResultSink};
+use crate::sink::{Command, Done, DoneScope, EnvironmentChange, ResultSink};
 use crate::state::State;
 use crate::transact::Open;
 use access::Isolation;
@@ -339,7 +339,10 @@ impl Session {
             Request::Call { procedure, parameters, .. } => {
                 self.call(procedure, parameters, &mut out)
             }
-            Request::Transaction(request) => self.transaction_request(request),
+            Request::Transaction(request) => {
+                out.is_for(request.command());
+                self.transaction_request(request)
+            }
         };
         self.hold_if_owing(&mut out);
         self.conclude(result, (scope, more), &mut out)
@@ -363,11 +366,15 @@ impl Session {
             Some(f) => f.reach != Reach::Connection,
             None => true,
         };
-        self.end_doomed(out);
+        let doomed = self.end_doomed(out);
         self.tell_transaction(out);
         assert!(self.owing.is_none() || out.holds, "nobody is told what is not durable");
-        let error = failure.is_some_and(|f| f.reach != Reach::Request);
-        out.finish(Done { more, error, ..self.done(scope) });
+        let error = doomed || failure.is_some_and(|f| f.reach != Reach::Request);
+        let command = match scope {
+            DoneScope::Procedure => Command::Execute,
+            DoneScope::Statement | DoneScope::InProcedure => Command::Other,
+        };
+        out.finish(Done { command, more, error, ..self.done(scope) });
         goes_on
     }
 
@@ -382,14 +389,16 @@ impl Session {
         true
     }
 
-    /// A transaction that cannot be committed does not outlive its request.
-    fn end_doomed(&mut self, out: &mut Output<'_>) {
-        if self.state.doomed {
+    /// A transaction that cannot be committed does not outlive its request. Whether it was one.
+    fn end_doomed(&mut self, out: &mut Output<'_>) -> bool {
+        let doomed = self.state.doomed;
+        if doomed {
             out.message(&SqlError::new(messages::XACT_UNCOMMITTABLE_BATCH_END, &[]).at_line(1));
             if let Err(e) = self.roll_back_work() {
                 out.message(&e);
             }
         }
+        doomed
     }
 
     /// A bug ended the request: its transaction is rolled back and the connection ends, since

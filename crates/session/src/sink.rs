@@ -42,8 +42,10 @@ pub struct ColumnOrigin {
 /// What a statement was, as DONE tells JDBC and others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Command {
-    /// SELECT, or an assignment by one.
+    /// SELECT, or an assignment by one: the count of such a one tells of no rows that came.
     Select,
+    /// SELECT INTO.
+    SelectInto,
     /// INSERT.
     Insert,
     /// UPDATE.
@@ -54,6 +56,28 @@ pub enum Command {
     Merge,
     /// The rows of INSERT BULK.
     BulkInsert,
+    /// EXECUTE, or a call.
+    Execute,
+    /// PRINT, RAISERROR below severity 11.
+    Message,
+    /// SET of an option to ON.
+    SetOn,
+    /// SET of an option to OFF.
+    SetOff,
+    /// SET of anything else.
+    Set,
+    /// BEGIN TRANSACTION.
+    Begin,
+    /// COMMIT.
+    Commit,
+    /// ROLLBACK, also to a savepoint.
+    Rollback,
+    /// OPEN.
+    OpenCursor,
+    /// SHUTDOWN.
+    Shutdown,
+    /// CREATE, ALTER, DROP and their like, by the first words.
+    Define(&'static str),
     /// Anything else.
     Other,
 }

@@ -357,13 +357,13 @@ impl Session {
             return;
         }
         if told != 0 {
-            out.environment(&match ended {
+            out.environment_within(&match ended {
                 Some(End::Committed) => EnvironmentChange::Commit(told),
                 Some(End::RolledBack) | None => EnvironmentChange::Rollback(told),
             });
         }
         if now != 0 {
-            out.environment(&EnvironmentChange::Begin(now));
+            out.environment_within(&EnvironmentChange::Begin(now));
         }
     }
 }

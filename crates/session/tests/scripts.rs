@@ -11,8 +11,9 @@ fn login() -> Login {
     Login { user: "sa".to_owned(), database: "fake".to_owned(), ..Login::default() }
 }
 
-/// Runs a script in one session; the script with what it gives now.
-fn run(script: &str) -> String {
+/// Runs a script in one session; the script with what it gives now. One of streams shows each
+/// DONE.
+fn run(script: &str, shows_all: bool) -> String {
     let host = Fake::new();
     let mut session = Session::new(host, login()).expect("the database is there");
     let mut now = String::new();
@@ -25,7 +26,7 @@ fn run(script: &str) -> String {
             continue;
         }
         if !batch.is_empty() {
-            let mut transcript = Transcript::default();
+            let mut transcript = Transcript { shows_all, ..Transcript::default() };
             let goes_on = session.run(Request::Batch(batch.join("\n")), &mut transcript);
             assert!(transcript.ended, "a response ends");
             let nothing = transcript.text.is_empty();
@@ -45,7 +46,7 @@ fn run(script: &str) -> String {
 }
 
 fn golden(name: &str, script: &str) {
-    let now = run(script);
+    let now = run(script, name == "streams");
     if std::env::var_os("GOLDEN_BLESS").is_some() {
         let path = format!("{}/tests/scripts/{name}.txt", env!("CARGO_MANIFEST_DIR"));
         std::fs::write(path, &now).expect("the script is writable");
@@ -66,4 +67,4 @@ macro_rules! scripts {
     )*};
 }
 
-scripts!(control, errors, transactions, procedures, settings, tables);
+scripts!(control, errors, transactions, procedures, settings, tables, streams);

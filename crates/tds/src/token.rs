@@ -336,22 +336,85 @@ impl DoneStatus {
 pub mod command {
     /// Not told.
     pub const NONE: u16 = 0;
+    /// OPEN of a cursor.
+    pub const OPEN_CURSOR: u16 = 0x20;
+    /// SET of an option to ON.
+    pub const SET_ON: u16 = 0xB9;
+    /// SET of an option to OFF.
+    pub const SET_OFF: u16 = 0xBA;
+    /// SHUTDOWN.
+    pub const SHUTDOWN: u16 = 0xBF;
     /// SELECT.
     pub const SELECT: u16 = 0xC1;
+    /// SELECT INTO.
+    pub const SELECT_INTO: u16 = 0xC2;
     /// INSERT.
     pub const INSERT: u16 = 0xC3;
     /// DELETE.
     pub const DELETE: u16 = 0xC4;
     /// UPDATE.
     pub const UPDATE: u16 = 0xC5;
-    /// SELECT INTO.
-    pub const SELECT_INTO: u16 = 0xDE;
+    /// ROLLBACK.
+    pub const ROLLBACK: u16 = 0xD2;
+    /// BEGIN TRANSACTION.
+    pub const BEGIN: u16 = 0xD4;
+    /// COMMIT.
+    pub const COMMIT: u16 = 0xD5;
     /// EXECUTE.
     pub const EXECUTE: u16 = 0xE0;
     /// BULK INSERT.
     pub const BULK_INSERT: u16 = 0xF0;
+    /// PRINT, and RAISERROR that is no error.
+    pub const MESSAGE: u16 = 0xF7;
+    /// SET of anything else.
+    pub const SET: u16 = 0xF9;
     /// MERGE.
     pub const MERGE: u16 = 0x117;
+
+    /// Definitions by their first words, as far as a client is known to look at them.
+    const DEFINITIONS: &[(&str, u16)] = &[
+        ("DROP SCHEMA", 0xB0),
+        ("CREATE FUNCTION", 0xB2),
+        ("DROP FUNCTION", 0xB3),
+        ("CREATE TABLE", 0xC6),
+        ("DROP TABLE", 0xC7),
+        ("CREATE INDEX", 0xC8),
+        ("DROP INDEX", 0xC9),
+        ("CREATE DATABASE", 0xCB),
+        ("DROP DATABASE", 0xCC),
+        ("CREATE VIEW", 0xCF),
+        ("DROP VIEW", 0xD0),
+        ("ALTER DATABASE", 0xD7),
+        ("ALTER TABLE", 0xD8),
+        ("CREATE TRIGGER", 0xDD),
+        ("CREATE PROCEDURE", 0xDE),
+        ("DROP PROCEDURE", 0xDF),
+        ("DROP TRIGGER", 0xE1),
+        ("DBCC", 0xE6),
+        ("DROP RULE", 0xED),
+        ("DROP DEFAULT", 0xEE),
+        ("DROP STATISTICS", 0x100),
+        ("DROP TYPE", 0x110),
+        ("CREATE TYPE", 0x111),
+        ("CREATE PARTITION FUNCTION", 0x129),
+        ("DROP PARTITION FUNCTION", 0x12A),
+        ("CREATE PARTITION SCHEME", 0x12B),
+        ("DROP PARTITION SCHEME", 0x12C),
+        ("DROP USER", 0x13D),
+        ("DROP ROLE", 0x141),
+        ("DROP LOGIN", 0x147),
+        ("CREATE SYNONYM", 0x148),
+        ("DROP SYNONYM", 0x149),
+        ("CREATE SCHEMA", 0x14A),
+        ("ALTER SCHEMA", 0x14B),
+        ("ALTER PARTITION FUNCTION", 0x14F),
+        ("ALTER INDEX", 0x151),
+    ];
+
+    /// What a definition is, by its first words: [`NONE`] where no client is known to look.
+    pub fn of_definition(words: &str) -> u16 {
+        DEFINITIONS.iter().find(|d| d.0 == words).map_or(NONE, |d| d.1)
+    }
 }
 
 /// A completion token.

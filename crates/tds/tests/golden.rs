@@ -239,6 +239,36 @@ fn an_error_and_a_message() {
     assert!(matches!(reader.next_token(), Ok(Some(Token::Info(n))) if n.number == 5701));
 }
 
+/// The ends of MS-TDS's examples: of a batch (4.7), and of a call's query, status and procedure.
+#[test]
+fn ends_of_statements_and_procedures() {
+    let mut out = Vec::new();
+    Done::with_count(DoneKind::Done, DoneStatus::FINAL, command::SELECT, 1).encode(&mut out);
+    Done::with_count(DoneKind::InProc, DoneStatus::MORE, command::SELECT, 1).encode(&mut out);
+    encode_return_status(0, &mut out);
+    let ended = Done::new(DoneKind::Proc, DoneStatus::FINAL);
+    Done { command: command::EXECUTE, ..ended }.encode(&mut out);
+    let expected = "
+        FD 1000 C100 0100000000000000
+        FF 1100 C100 0100000000000000
+        79 00000000
+        FE 0000 E000 0000000000000000";
+    assert_eq!(out, hex(expected));
+    let mut reader = ResponseReader::new();
+    reader.feed(&out);
+    let mut commands = Vec::new();
+    while let Some(token) = reader.next_token().unwrap() {
+        if let Token::Done(done) = token {
+            commands.push((done.kind, done.command));
+        }
+    }
+    let wanted = [(DoneKind::Done, 0xC1), (DoneKind::InProc, 0xC1), (DoneKind::Proc, 0xE0)];
+    assert_eq!(commands, wanted);
+    assert_eq!(command::of_definition("CREATE TABLE"), 0xC6);
+    assert_eq!(command::of_definition("ALTER INDEX"), 0x151);
+    assert_eq!(command::of_definition("ALTER VIEW"), command::NONE);
+}
+
 #[test]
 fn every_type_has_its_bytes() {
     use types::{DateTime, DateTime2, DateTimeOffset, Decimal, SmallDateTime};

@@ -183,6 +183,12 @@ impl Client {
         self.response().map(Answer::of)
     }
 
+    /// The tokens that answer a batch.
+    pub(crate) fn tokens(&mut self, text: &str) -> io::Result<Vec<Token>> {
+        self.send_batch(text)?;
+        self.response()
+    }
+
     /// Asks, and reads nothing.
     pub(crate) fn send_batch(&mut self, text: &str) -> io::Result<()> {
         let mut payload = Vec::new();

@@ -10,6 +10,8 @@ use types::{SqlType, Value};
 pub(crate) struct Transcript {
     pub(crate) text: String,
     pub(crate) ended: bool,
+    /// Every DONE is shown, with what it says of its statement.
+    pub(crate) shows_all: bool,
 }
 
 impl ResultSink for Transcript {
@@ -37,7 +39,12 @@ impl ResultSink for Transcript {
         let rows = done.rows.map_or(String::new(), |n| format!(" {n} rows"));
         let error = if done.error { " error" } else { "" };
         let open = if done.in_transaction { " in transaction" } else { "" };
-        if !rows.is_empty() || done.error || done.scope != session::DoneScope::Statement {
+        if self.shows_all {
+            let more = if done.more { "" } else { ", the last" };
+            let _ = writeln!(self.text, "({scope} {:?}{rows}{error}{open}{more})", done.command);
+            return;
+        }
+        if !rows.is_empty() || done.error || done.scope == session::DoneScope::Procedure {
             let _ = writeln!(self.text, "({scope}{rows}{error}{open})");
         }
     }

@@ -5,7 +5,7 @@ use super::outputs::Outputs;
 use super::table::Table;
 use super::{value, wrap};
 use base::SqlError;
-use session::{Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink, SinkClosed};
+use session::{Command, Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink, SinkClosed};
 use std::fmt::Write as _;
 use types::{SqlType, Value};
 
@@ -122,8 +122,9 @@ impl ResultSink for Printer<'_> {
     }
 
     fn done(&mut self, done: Done) {
-        self.table = None;
-        if done.scope == DoneScope::Procedure {
+        let selected = self.table.take().is_some();
+        // A SELECT that assigns counts rows that do not come.
+        if done.scope == DoneScope::Procedure || (done.command == Command::Select && !selected) {
             return;
         }
         if let Some(rows) = done.rows {

@@ -197,8 +197,10 @@ fn results_follow_each_other_and_counts_only_where_there_is_one() {
         p.done(done(None));
         p.columns(&[column("b", SqlType::TinyInt)]).unwrap();
         p.done(done(Some(0)));
-        p.done(done(Some(12)));
-        p.done(Done { scope: DoneScope::InProcedure, ..done(Some(2)) });
+        let update = |rows| Done { command: Command::Update, ..done(rows) };
+        p.done(update(Some(12)));
+        p.done(done(Some(7)));
+        p.done(Done { scope: DoneScope::InProcedure, ..update(Some(2)) });
         p.done(Done { scope: DoneScope::Procedure, ..done(Some(99)) });
     });
     assert_eq!(

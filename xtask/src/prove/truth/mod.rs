@@ -15,6 +15,7 @@ mod memory;
 mod probe;
 mod scripts;
 mod stops;
+mod streams;
 
 use super::Figure;
 use super::Measure;
@@ -75,6 +76,7 @@ const PROGRAMS: &[(u32, u32, Measure)] = &[
     (1, 5, folder::damages),
     (1, 9, stops::run),
     (1, 13, formats::run),
+    (2, 1, streams::run),
     (2, 3, before_login::multiplexing),
     (3, 1, memory::run),
     (3, 5, probe::run),
