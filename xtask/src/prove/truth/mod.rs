@@ -7,6 +7,7 @@
 //! that nothing proves fails.
 
 mod before_login;
+mod compiling;
 mod damaged_log;
 mod folder;
 mod formats;
@@ -14,6 +15,7 @@ mod log_writes;
 mod memory;
 mod probe;
 mod scripts;
+mod steady_costs;
 mod stops;
 mod streams;
 
@@ -79,6 +81,9 @@ const PROGRAMS: &[(u32, u32, Measure)] = &[
     (2, 1, streams::run),
     (2, 3, before_login::multiplexing),
     (3, 1, memory::run),
+    (3, 2, compiling::run),
+    (3, 3, steady_costs::lists),
+    (3, 4, steady_costs::run),
     (3, 5, probe::run),
     (3, 6, before_login::run),
 ];
