@@ -281,7 +281,7 @@ mod tests {
         let ((cert, key), (_, other)) = (split(&one), split(&two));
         let encrypted = key.replace("PRIVATE KEY", "ENCRYPTED PRIVATE KEY");
         let (at, at_key) = (folder.join("cert.pem"), folder.join("key.pem"));
-        let mut said = |cert: &str, key: &str| {
+        let said = |cert: &str, key: &str| {
             std::fs::write(&at, cert).unwrap();
             std::fs::write(&at_key, key).unwrap();
             let found = load(&os::disk::RealDisk, &at, &at_key);

@@ -159,7 +159,7 @@ impl Session {
                 Ok(bound) => {
                     let Statement::Scalar(x) = &bound.plan.statement else { continue };
                     let of_it = |s: &crate::plans::Step| match s.kind {
-                        StepKind::Assign { variable, place: of } if of == place => {
+                        StepKind::Assign { variable, place: of, .. } if of == place => {
                             untyped_parameter(variable)
                         }
                         _ => None,
