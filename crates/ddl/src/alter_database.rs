@@ -95,7 +95,7 @@ fn set(
         Some(Termination::RollbackImmediate) => Waiting::RollBackAfter(0),
         Some(Termination::RollbackAfter(seconds)) => Waiting::RollBackAfter(seconds),
     };
-    if let Some(asked) = state_asked(settings)? {
+    if let Some(asked) = state_asked(settings).map_err(|e| failed(cx, e))? {
         let done = cx.databases.set_state(name, asked, waiting);
         return told(cx, done);
     }

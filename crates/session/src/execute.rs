@@ -177,7 +177,6 @@ impl Session {
                 SqlError::new(messages::NOT_SUPPORTED, &[&"EXECUTE of a linked server"]).into()
             );
         }
-        let not_found = || SqlError::new(messages::EXECUTE_NOT_FOUND, &[name]);
         let system = name.schema.as_deref().is_none_or(|s| {
             s.is_empty() || s.eq_ignore_ascii_case("sys") || s.eq_ignore_ascii_case("dbo")
         });
@@ -190,10 +189,16 @@ impl Session {
                 Some(procedure) => self
                     .in_last_place(&name.object)
                     .in_database(name.database.as_deref(), |session| procedure(session, call, out)),
-                None => Err(not_found().into()),
+                None => Err(self.no_procedure(name).into()),
             },
-            None => Err(not_found().into()),
+            None => Err(self.no_procedure(name).into()),
         }
+    }
+
+    /// There is none of that name, or its database is not open.
+    fn no_procedure(&self, name: &ast::ObjectName) -> SqlError {
+        let closed = name.database.as_deref().and_then(|d| self.host.refused_database(d));
+        closed.unwrap_or_else(|| SqlError::new(messages::EXECUTE_NOT_FOUND, &[name]))
     }
 
     /// Of system procedures only `sp_executesql` may commit at its end what is its caller's last.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 const DATA: &str = "/data";
 /// Of a database's making every so many operations; its writes are many and alike.
-const STEP: u64 = 5;
+const STEP: u64 = 23;
 
 fn disk() -> Disk {
     Disk::new(DiskOptions { latency: false, ..DiskOptions::default() })
@@ -42,7 +42,10 @@ fn cut(disk: &Disk, batch: &'static str, at: u64, seed: u64) -> u64 {
             cut.crash_at(from + at);
         }
         server.must(batch);
-        cut.operations() - from
+        let operations = cut.operations() - from;
+        cut.crash_at(0);
+        server.stop();
+        operations
     });
     match run.ended {
         sim::Ended::Done(operations) => operations,
@@ -89,5 +92,5 @@ fn a_database_that_is_being_made_is_whole_or_gone() {
 
 #[test]
 fn a_database_that_is_being_dropped_is_whole_or_gone() {
-    each_operation("drop database old", "old", 2);
+    each_operation("drop database old", "old", 3);
 }

@@ -17,7 +17,6 @@ use std::fmt;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::time::Duration;
 
 /// The file of a folder that is locked, and says by whom.
 pub const LOCK_FILE: &str = "ghostlight.lock";
@@ -26,7 +25,7 @@ pub const LOCK_FILE: &str = "ghostlight.lock";
 const NOTE_BYTES: usize = 4096;
 /// How often, and how long apart, a file is read again whose holder has not written it yet.
 const LOOKS: u32 = 20;
-const LOOK_APART: Duration = Duration::from_millis(10);
+const LOOK_APART_NS: u64 = 10_000_000;
 
 /// Who holds a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,7 +146,7 @@ fn holder_of(file: &OwnedFd) -> Option<Holder> {
         if let Some(holder) = read_note(file).filter(Holder::may_live) {
             return Some(holder);
         }
-        std::thread::sleep(LOOK_APART);
+        crate::task::sleep_ns(LOOK_APART_NS);
     }
     None
 }

@@ -124,7 +124,7 @@ fn two_at_once(scene: &Scene) -> Outcome<Figure> {
     })
 }
 
-/// What is done to a file, how it is called, and whether database d can be opened behind it.
+/// How something is called that is done to files of the folder, and what is done.
 type Damage = (&'static str, fn(&Path) -> std::io::Result<()>);
 
 fn altered(path: &Path, change: impl FnOnce(&mut Vec<u8>)) -> std::io::Result<()> {
