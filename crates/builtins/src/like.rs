@@ -1,8 +1,8 @@
 //! LIKE: patterns of `%`, `_`, `[set]` and `[^set]`, compiled once and matched under a collation.
 //!
 //! Matching keeps one point to return to, the last `%`: it costs at most pattern times text, and
-//! no recursion; where that is much it looks whether the request is to end. Blanks at the end of a varchar that the pattern leaves over do not count; in
-//! nvarchar they do.
+//! no recursion; where that is much it looks whether the request is to end. Blanks at the end of a
+//! varchar that the pattern leaves over do not count; in nvarchar they do.
 
 use base::SqlResult;
 use std::cmp::Ordering;

@@ -310,7 +310,9 @@ fn replicate(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let mut out = Growing::with_room(bytes)?;
     out.extend(&s.bytes()[..bytes.min(s.bytes().len())])?;
     // Pieces of a size that is cheap to copy, however short the text is.
-    let piece = s.bytes().repeat((PIECE_BYTES / s.bytes().len().max(1)).clamp(1, times.max(1)));
+    let together = (PIECE_BYTES / s.bytes().len().max(1)).min(times);
+    let several = if together > 1 { s.bytes().repeat(together) } else { Vec::new() };
+    let piece = if together > 1 { &several[..] } else { s.bytes() };
     while out.as_slice().len() < bytes {
         let more = piece.len().min(bytes - out.as_slice().len());
         out.extend(&piece[..more])?;

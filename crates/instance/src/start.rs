@@ -127,7 +127,7 @@ impl Instance {
         });
         instance.hear_errors();
         instance.configure_memory();
-        // Code, caches and the pool's tables are there already; what comes from here on is by request.
+        // Caches and the pool's tables are there already: what comes from here on is by request.
         let pool = instance.memory.clerk("MEMORYCLERK_SQLBUFFERPOOL");
         instance.memory.watch_heap(&[pool]);
         os::heap::set_aside();

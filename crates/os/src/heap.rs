@@ -39,7 +39,8 @@ thread_local! {
 /// An allocator that counts.
 pub struct Counted<A>(pub A);
 
-fn count(bytes: isize) {
+#[inline]
+pub(crate) fn count(bytes: isize) {
     // A thread that ends counts no more.
     let _ended = OWN.try_with(|own| {
         let now = own.get() + bytes;
@@ -58,40 +59,18 @@ fn count(bytes: isize) {
 // it is integers.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for Counted<A> {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(layout.size() as isize);
         // SAFETY: the caller's promise is handed on.
-        let block = unsafe { self.0.alloc(layout) };
-        if !block.is_null() {
-            return block;
-        }
-        // SAFETY: as above.
-        again(layout.size(), || unsafe { self.0.alloc(layout) })
+        counted(layout.size(), 0, || unsafe { self.0.alloc(layout) })
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count(layout.size() as isize);
         // SAFETY: the caller's promise is handed on.
-        let block = unsafe { self.0.alloc_zeroed(layout) };
-        if !block.is_null() {
-            return block;
-        }
-        // SAFETY: as above.
-        again(layout.size(), || unsafe { self.0.alloc_zeroed(layout) })
+        counted(layout.size(), 0, || unsafe { self.0.alloc_zeroed(layout) })
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count(size as isize - layout.size() as isize);
-        // SAFETY: the caller's promise is handed on.
-        let moved = unsafe { self.0.realloc(block, layout, size) };
-        if !moved.is_null() {
-            return moved;
-        }
-        // SAFETY: as above; a block that could not be moved is as it was.
-        let moved = again(size, || unsafe { self.0.realloc(block, layout, size) });
-        if moved.is_null() {
-            count(layout.size() as isize);
-        }
-        moved
+        // SAFETY: the caller's promise is handed on; a block that could not be moved is as it was.
+        counted(size, layout.size(), || unsafe { self.0.realloc(block, layout, size) })
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
@@ -101,12 +80,13 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Counted<A> {
     }
 }
 
-/// The system has refused an allocation: tries once more with the addresses that were put aside.
-#[cold]
-fn again(bytes: usize, allocate: impl FnOnce() -> *mut u8) -> *mut u8 {
-    let block = if spend_aside() { allocate() } else { std::ptr::null_mut() };
-    if block.is_null() {
-        count(-(bytes as isize));
+/// Allocates so many bytes in place of others, with what was put aside where the system refuses.
+#[inline]
+fn counted(bytes: usize, before: usize, allocate: impl Fn() -> *mut u8) -> *mut u8 {
+    let block = allocate();
+    let block = if block.is_null() && spend_aside() { allocate() } else { block };
+    if !block.is_null() {
+        count(bytes as isize - before as isize);
     }
     block
 }
@@ -173,17 +153,26 @@ fn addresses() -> Option<usize> {
 
 #[cfg(not(miri))]
 fn put_aside() -> bool {
-    use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+    use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
     let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
     // SAFETY: a fresh anonymous mapping overlaps nothing; nobody reads or writes it.
     let mapped =
         unsafe { mmap_anonymous(std::ptr::null_mut(), ASIDE_BYTES, ProtFlags::empty(), flags) };
     let Ok(address) = mapped else { return false };
     if ASIDE.compare_exchange(0, address as usize, Relaxed, Relaxed).is_err() {
-        // SAFETY: it was mapped here, and nobody else knows of it.
-        let _ = unsafe { munmap(address, ASIDE_BYTES) };
+        // Another thread was quicker.
+        unmap(address as usize);
     }
     true
+}
+
+/// Gives addresses back that [`put_aside`] has mapped; its caller has taken them out of [`ASIDE`],
+/// or never put them there.
+#[cfg(not(miri))]
+fn unmap(address: usize) -> bool {
+    // SAFETY: the addresses were mapped here, nobody reads or writes them, and whoever knows of
+    // them gives them back once.
+    unsafe { rustix::mm::munmap(address as *mut _, ASIDE_BYTES).is_ok() }
 }
 
 #[cfg(not(miri))]
@@ -191,8 +180,7 @@ fn spend_aside() -> bool {
     match ASIDE.swap(0, Relaxed) {
         // Another thread has just spent it: perhaps there is room now.
         0 => KEEPS_ASIDE.load(Relaxed),
-        // SAFETY: whoever takes the address out unmaps it, once.
-        address => unsafe { rustix::mm::munmap(address as *mut _, ASIDE_BYTES).is_ok() },
+        address => unmap(address),
     }
 }
 
@@ -209,31 +197,27 @@ fn spend_aside() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::alloc::System;
+
+    #[global_allocator]
+    static ALLOCATOR: Counted<std::alloc::System> = Counted(std::alloc::System);
 
     #[test]
     fn what_is_allocated_is_counted_and_freed() {
-        let heap = Counted(System);
-        let layout = Layout::from_size_align(1 << 20, 8).unwrap();
         let before = own_bytes();
-        // SAFETY: the layout is not empty, and blocks are freed as they were allocated.
-        unsafe {
-            let block = heap.alloc(layout);
-            let block = heap.realloc(block, layout, 3 << 20);
-            assert_eq!(own_bytes() - before, 3 << 20);
-            assert!(live_bytes() >= 3 << 20);
-            heap.dealloc(block, Layout::from_size_align(3 << 20, 8).unwrap());
-        }
+        let mut bytes: Vec<u8> = Vec::with_capacity(1 << 20);
+        bytes.reserve_exact(3 << 20);
+        assert_eq!(own_bytes() - before, 3 << 20);
+        // Other threads may have freed what they have not told.
+        assert!(live_bytes() >= 2 << 20);
+        drop(bytes);
         assert_eq!(own_bytes(), before);
     }
 
     #[test]
     fn an_allocation_that_fails_counts_nothing() {
-        let heap = Counted(System);
-        let layout = Layout::from_size_align(isize::MAX as usize - 8, 8).unwrap();
         let before = own_bytes();
-        // SAFETY: the layout is not empty.
-        assert!(unsafe { heap.alloc(layout) }.is_null());
+        let mut bytes: Vec<u8> = Vec::new();
+        assert!(bytes.try_reserve_exact(isize::MAX as usize - 8).is_err());
         assert_eq!(own_bytes(), before);
     }
 }

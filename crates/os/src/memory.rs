@@ -4,8 +4,8 @@
 //! clerk; the sum of all reservations never exceeds the limit (`--max-memory`).
 //!
 //! Beside what is promised stands what is there: an authority that watches the heap
-//! ([`Memory::watch_heap`]) refuses also where that, with what lies outside of it, comes to a fourth
-//! more than the limit. Large values are refused sooner (`values.rs`).
+//! ([`Memory::watch_heap`]) refuses also where that, with what lies outside of it, comes to a
+//! fourth more than the limit. Large values are refused sooner (`values.rs`).
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -89,7 +89,8 @@ impl Memory {
         self.limit_bytes
     }
 
-    /// From now on what comes onto the heap counts, too. `outside`: clerks whose memory is elsewhere.
+    /// From now on what comes onto the heap counts, too. `outside`: clerks whose memory is not
+    /// there.
     pub fn watch_heap(&self, outside: &[Arc<Clerk>]) {
         self.outside_bytes.store(outside.iter().map(|clerk| clerk.used_bytes()).sum(), Relaxed);
         self.heap_bytes_at_first.store(heap::live_bytes(), Relaxed);

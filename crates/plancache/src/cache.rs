@@ -113,6 +113,7 @@ impl<T> Cache<T> {
         debug_assert_eq!(key.text, &*new.text, "the key is the program's");
         self.count_compiled();
         let text = Fingerprint::of(key.parameters, key.text);
+        let mut left = Vec::new();
         let mut shard = self.shard(text).lock();
         if let Some(entry) = shard.entries.find(text.bucket(), |e| e.key() == *key) {
             return Arc::clone(entry);
@@ -122,7 +123,9 @@ impl<T> Cache<T> {
         entry.touched.store(shard.clock, Relaxed);
         let rehash = |e: &Arc<Entry<T>>| e.fingerprint.bucket();
         shard.entries.insert_unique(text.bucket(), Arc::clone(&entry), rehash);
-        self.charge_within(&mut shard, &entry, 0);
+        self.charge_within(&mut shard, &entry, 0, &mut left);
+        // What has left may be large: others do not wait until it is freed.
+        drop(shard);
         entry
     }
 
@@ -142,37 +145,54 @@ impl<T> Cache<T> {
 
     /// An entry takes so many bytes more: one of its statements has its plan.
     pub fn charge(&self, entry: &Entry<T>, bytes: usize) {
+        let mut left = Vec::new();
         let mut shard = self.shard(entry.fingerprint).lock();
         entry.bytes.fetch_add(bytes, Relaxed);
         if !entry.is_gone() {
-            self.charge_within(&mut shard, entry, bytes);
+            self.charge_within(&mut shard, entry, bytes, &mut left);
         }
+        drop(shard);
     }
 
-    /// Counts an entry's bytes, all of them or what came later, and makes room for them.
-    fn charge_within(&self, shard: &mut Shard<T>, entry: &Entry<T>, later: usize) {
+    /// Counts an entry's bytes, all of them or what came later, and makes room for them. One for
+    /// which there is none is not kept.
+    fn charge_within(
+        &self,
+        shard: &mut Shard<T>,
+        entry: &Entry<T>,
+        later: usize,
+        left: &mut Vec<Arc<Entry<T>>>,
+    ) {
         shard.bytes += if later > 0 { later } else { entry.bytes() };
         while shard.entries.len() > 1 && shard.bytes > self.shard_bytes_max {
-            self.evict_one(shard, entry.id);
+            left.extend(self.evict_one(shard, entry.id));
         }
         // Memory that nobody has to give: others leave until the rest will do.
         while !shard.reserve() && shard.entries.len() > 1 {
-            self.evict_one(shard, entry.id);
+            left.extend(self.evict_one(shard, entry.id));
+        }
+        let too_large = entry.bytes() > self.shard_bytes_max * SHARDS;
+        if too_large || !shard.reserve() {
+            let own = shard.entries.iter().find(|e| e.id == entry.id).map(Arc::clone);
+            own.iter().for_each(|own| shard.remove(own));
+            left.extend(own);
+            shard.reserve();
         }
     }
 
     /// Shards are small (a few hundred entries): looking at all of them costs less than a list
     /// that every find would have to keep in order.
-    fn evict_one(&self, shard: &mut Shard<T>, spared: u64) {
+    fn evict_one(&self, shard: &mut Shard<T>, spared: u64) -> Option<Arc<Entry<T>>> {
         let once = |e: &Arc<Entry<T>>| e.uses() <= 1;
         let others = || shard.entries.iter().filter(|e| e.id != spared);
         let once_bytes: usize = others().filter(|e| once(e)).map(|e| e.bytes()).sum();
         let only_once = once_bytes * ONCE_SHARE > self.shard_bytes_max;
         let candidates = others().filter(|e| !only_once || once(e));
         let oldest = candidates.min_by_key(|e| (e.touched.load(Relaxed), e.id)).map(Arc::clone);
-        let Some(oldest) = oldest else { return };
+        let oldest = oldest?;
         shard.remove(&oldest);
         self.evictions.fetch_add(1, Relaxed);
+        Some(oldest)
     }
 
     /// Throws out what a question says yes to; how many there were.
@@ -340,10 +360,24 @@ mod tests {
         // What does not fit makes the others leave.
         let large = keep(&cache, &key("u", 1), 2, 10);
         cache.charge(&large, 2 << 20);
-        assert!(!large.is_gone(), "the newest stays");
+        assert!(large.is_gone(), "what has no memory at all is not kept");
         cache.clear();
         assert_eq!((cache.counters().bytes, memory.reserved_bytes()), (0, 0));
         cache.charge(&entry, 10);
         assert_eq!(cache.counters().bytes, 0, "what has left is charged no more");
+    }
+
+    /// A text of 60 MB would be all that is left in its shard, beyond the limit and for ever.
+    #[test]
+    fn a_program_larger_than_the_cache_runs_and_is_not_kept() {
+        let cache = Cache::new(&Options { bytes_max: 64 << 10, memory: None });
+        keep(&cache, &key("small", 0), 0, 100);
+        let large = keep(&cache, &key("large", 0), 1, 128 << 10);
+        assert!(large.is_gone() && large.value == 1);
+        assert!(cache.find(&key("large", 0)).is_none());
+        // One that is larger than its shard alone is kept.
+        let one = keep(&cache, &key("one", 0), 2, 32 << 10);
+        assert!(!one.is_gone() && cache.find(&key("one", 0)).is_some());
+        assert!(cache.counters().bytes <= 64 << 10);
     }
 }

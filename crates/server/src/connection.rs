@@ -67,7 +67,12 @@ struct Attendant<'a> {
     account: Account,
     /// The message that is coming goes to the worker, or is forgotten when that wants no more.
     streams: bool,
+    /// Reads of a long message since others were let in between.
+    in_a_row: u32,
 }
+
+/// Reads of a message that is long; then others are read.
+const READS_IN_A_ROW: u32 = 8;
 
 impl<'a> Attendant<'a> {
     fn new(house: &'a Arc<House>, link: &'a Arc<Link>, channel: Box<Channel>) -> Attendant<'a> {
@@ -80,6 +85,7 @@ impl<'a> Attendant<'a> {
             next: VecDeque::new(),
             account: Account::new(house.lender.clone()),
             streams: false,
+            in_a_row: 0,
         }
     }
 
@@ -133,6 +139,18 @@ impl<'a> Attendant<'a> {
             if reads && self.link.wire.receive(&mut self.input)? == Received::End {
                 return Ok(());
             }
+            self.let_others_be_read().await;
+        }
+    }
+
+    /// In the midst of a long message: whoever sends as fast as it is read would be read alone, and
+    /// all sockets are read by one thread.
+    async fn let_others_be_read(&mut self) {
+        let midway = self.input.partial_kind().is_some();
+        self.in_a_row = if midway { self.in_a_row + 1 } else { 0 };
+        if self.in_a_row >= READS_IN_A_ROW {
+            self.in_a_row = 0;
+            tokio::task::yield_now().await;
         }
     }
 

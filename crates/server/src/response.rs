@@ -202,8 +202,8 @@ impl<'a> Response<'a> {
         Ok(())
     }
 
-    /// A row whose values are sent as they are encoded: what the client does not read of them is not
-    /// kept a second time.
+    /// A row whose values are sent as they are encoded: what the client does not read of them is
+    /// not kept a second time.
     fn long_row(&mut self, values: &[Value]) -> Result<(), SinkClosed> {
         self.release_held();
         let Some(rows) = self.rows.take() else { return Err(SinkClosed) };

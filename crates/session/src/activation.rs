@@ -85,7 +85,8 @@ impl Activations {
     pub(crate) fn give_back(&mut self, mut activation: Activation) {
         activation.returned.clear();
         debug_assert!(activation.tables.is_empty(), "what has ended has no tables");
-        if activation.program.value.recompile {
+        // Nobody finds a program again that is not kept.
+        if activation.program.value.recompile || activation.program.is_gone() {
             return;
         }
         // Large values are not kept for an idle session.

@@ -154,9 +154,9 @@ impl RowEncoder {
             && self.columns.iter().zip(row).any(|(&sql, value)| long_value(sql, value).is_some())
     }
 
-    /// The same as [`RowEncoder::encode`] in parts: `send` takes what has come to stand in `out`, and
-    /// says whether more is wanted. Where it is not, the row ends as soon as it can and be a whole
-    /// one. False when nobody wanted all of it.
+    /// The same as [`RowEncoder::encode`] in parts: `send` takes what has come to stand in
+    /// `out`, and says whether more is wanted. Where it is not, the row ends as soon as it can
+    /// and be a whole one. False when nobody wanted all of it.
     ///
     /// # Errors
     /// As `encode`, with nothing sent of the value that is wrong; `send`'s.
