@@ -318,7 +318,9 @@ impl Binder<'_> {
         otherwise: Option<Scalar>,
     ) -> SqlResult<Scalar> {
         let results = branches.iter().map(|(_, x)| x).chain(&otherwise);
-        self.meet_generally(&results.clone().collect::<Vec<_>>());
+        if self.environment.deduction.is_some() {
+            self.meet_generally(&results.clone().collect::<Vec<_>>());
+        }
         let Some(mut ty) = self.common(results, Combining::Case)? else {
             return Err(SqlError::new(messages::CASE_ALL_NULL, &[]));
         };

@@ -118,12 +118,14 @@ impl PacketHeader {
         let Some(h) = bytes.first_chunk::<HEADER_BYTES>() else {
             return Err(TdsError::Truncated { offset: bytes.len(), needed: HEADER_BYTES });
         };
+        // What is no packet of TDS has no length of one either.
+        let kind = PacketType::from_byte(h[0])?;
         let length = u16::from_be_bytes([h[2], h[3]]);
         if usize::from(length) < HEADER_BYTES {
             return Err(TdsError::PacketLength { length });
         }
         Ok(PacketHeader {
-            kind: PacketType::from_byte(h[0])?,
+            kind,
             status: PacketStatus(h[1]),
             length,
             spid: u16::from_be_bytes([h[4], h[5]]),
