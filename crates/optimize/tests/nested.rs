@@ -48,9 +48,22 @@ fn nested(depth: usize) -> String {
     })
 }
 
+/// EXISTS within EXISTS, so many times.
+fn nested_exists(depth: usize) -> String {
+    let innermost = "select 1 from Orders o where o.OrderId > @i".to_owned();
+    let inner = (0..depth).fold(innermost, |inner, n| {
+        format!("select 1 from Orders o{n} where o{n}.CustomerId < 9 and exists ({inner})")
+    });
+    format!("select CustomerId from Customer where exists ({inner})")
+}
+
 fn asked(depth: usize) -> usize {
+    questions(&nested(depth))
+}
+
+fn questions(text: &str) -> usize {
     let world = World::new();
-    let bound = world.bind(&nested(depth)).expect("the statement is right");
+    let bound = world.bind(text).expect("the statement is right");
     let facts = Counting::default();
     optimize(bound.plan, &bound.references, &facts).expect("no hint stands in the way");
     facts.0.get()
@@ -62,4 +75,13 @@ fn nested_groups_are_optimized_in_time_linear_in_their_depth() {
     let (one, four, eight) = (asked(1), asked(4), asked(8));
     assert!(one > 0, "the innermost table is priced");
     assert!(eight <= 8 * one, "{one} questions at one level, {four} at four, {eight} at eight");
+}
+
+/// Each part of it is asked for under the conditions of those around it, and no more often.
+#[test]
+fn nested_exists_is_optimized_in_time_polynomial_in_its_depth() {
+    let [four, eight, sixteen] = [4, 8, 16].map(|depth| questions(&nested_exists(depth)));
+    assert!(four > 0, "the innermost table is priced");
+    let told = format!("{four} questions at four levels, {eight} at eight, {sixteen} at sixteen");
+    assert!(sixteen <= 16 * eight, "{told}");
 }
