@@ -364,7 +364,7 @@ fn no_answer_is_longer_than_its_type() {
         let text = "d".repeat(n);
         [s(&text), n_text(&text), Value::varbinary(text.as_bytes())]
     };
-    let mut samples: Vec<Value> = [129, 300, 2048, 4000, 8000].into_iter().flat_map(long).collect();
+    let mut samples: Vec<Value> = [129, 3000].into_iter().flat_map(long).collect();
     samples.extend([i(1), i(7), i(4000), n("json"), n("N'a.b'"), d("1.5"), Value::Null]);
     for f in builtins::families() {
         let few = f.min_args.max(1).min(f.max_args);
