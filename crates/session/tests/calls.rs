@@ -123,11 +123,10 @@ fn calls_that_fail_end_with_an_error() {
 fn a_called_procedure_has_the_status_of_its_errors() {
     let host = Fake::new();
     let mut s = session(&host);
-    batch(&mut s, "create table u (a int primary key)");
     let bodies = [
         ("divides", "select 1 / 0", -6),
-        ("repeats", "insert u values (1), (1)", -4),
-        ("catches", "begin try insert u values (1), (1) end try begin catch end catch", -4),
+        ("raises", "raiserror('r', 14, 1)", -4),
+        ("catches", "begin try select 1 / 0 end try begin catch end catch", -6),
         ("ends", "select * from nope", -6),
         ("says", "select 1 / 0; return 7", 7),
         ("warns", "raiserror('w', 10, 1)", 0),
