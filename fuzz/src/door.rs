@@ -16,6 +16,7 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicI16, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+use tds::PacketAssembler;
 use types::{Collation, SqlType, Value};
 
 /// Longer than any answer takes: a server that is silent so long hangs.
@@ -202,16 +203,7 @@ fn server(forced: bool) -> &'static Server {
 /// # Panics
 /// When the server neither answers nor closes for long.
 pub(crate) fn converse(forced: bool, bytes: &[u8]) -> Vec<u8> {
-    talk(server(forced), bytes)
-}
-
-/// The same with the server of another engine.
-pub(crate) fn converse_with(engine: &Engineered, bytes: &[u8]) -> Vec<u8> {
-    talk(&engine.0, bytes)
-}
-
-fn talk(server: &Server, bytes: &[u8]) -> Vec<u8> {
-    let mut socket = connect(server.address());
+    let mut socket = connect(server(forced).address());
     socket.set_read_timeout(Some(SILENCE_MAX)).expect("a time above zero");
     // A server that has closed already is right to: what it said before is still read.
     let _ = socket.write_all(bytes);
@@ -222,6 +214,45 @@ fn talk(server: &Server, bytes: &[u8]) -> Vec<u8> {
         assert!(!silent, "the server hangs after {bytes:?}");
     }
     answer
+}
+
+/// A connection that waits for each answer.
+pub(crate) struct Conversation {
+    socket: TcpStream,
+    packets: PacketAssembler,
+}
+
+impl Conversation {
+    pub(crate) fn with(engine: &Engineered) -> Conversation {
+        let socket = connect(engine.0.address());
+        socket.set_read_timeout(Some(SILENCE_MAX)).expect("a time above zero");
+        Conversation { socket, packets: PacketAssembler::new(usize::MAX) }
+    }
+
+    /// Sends a message; the payload of its answer, or nothing where the server has closed.
+    ///
+    /// # Panics
+    /// When the server neither answers nor closes for long.
+    pub(crate) fn ask(&mut self, bytes: &[u8]) -> Option<Vec<u8>> {
+        // A server that has closed already is right to: that is seen below.
+        let _ = self.socket.write_all(bytes);
+        let mut buffer = [0; 4096];
+        loop {
+            let next = self.packets.next_message().expect("the server's packets are sound");
+            if let Some(message) = next {
+                return Some(message.payload);
+            }
+            match self.socket.read(&mut buffer) {
+                Ok(0) => return None,
+                Ok(n) => self.packets.feed(&buffer[..n]),
+                Err(e) => {
+                    let silent = matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut);
+                    assert!(!silent, "the server hangs after {bytes:?}");
+                    return None;
+                }
+            }
+        }
+    }
 }
 
 fn connect(address: SocketAddr) -> TcpStream {

@@ -10,9 +10,9 @@
 //!  3. What a refused call put into tables is not there.
 
 use crate::Input;
-use crate::door::{Engineered, converse_with};
+use crate::door::{Conversation, Engineered};
 use crate::memory::MemoryDisk;
-use crate::wire::{SqlErrorFacts, logged_in, packets, understood};
+use crate::wire::{errors_of, greeting_and_login, packets};
 use base::SqlResult;
 use instance::{Instance, InstanceOptions};
 use os::disk::Disk;
@@ -35,7 +35,7 @@ const COLLATION: [u8; 5] = [9, 4, 0xD0, 0, 52];
 const STORY: &[&str] = &[
     "create type dbo.t as table (a int not null primary key, b varchar(10) default 'x', c decimal(10, 2), d nvarchar(max), e datetime2(3), f uniqueidentifier, g varbinary(20), h sql_variant, i bit, check (a <> 13), unique (b, a))",
     "create table kept (n int)",
-    "create procedure dbo.take @t dbo.t readonly as begin insert kept select count(*) from @t; select * into #copy from @t; select count(*), sum(len(x.d)) from @t x join #copy y on x.a = y.a; delete kept end",
+    "create procedure dbo.take @t dbo.t readonly as begin set xact_abort on; begin tran; insert kept select count(*) from @t; select * into #copy from @t; select count(*), sum(len(x.d)) from @t x join #copy y on x.a = y.a; delete kept; commit end",
 ];
 
 /// The instance behind a server.
@@ -75,12 +75,21 @@ fn real() -> &'static Engineered {
         let instance = Instance::open(disk, Path::new("/data"), options);
         let instance = instance.expect("an empty disk becomes an instance");
         let engine = Engineered::start(Arc::new(Real(instance)));
+        let mut conversation = logged_in(&engine);
         for text in STORY {
-            let answer = converse_with(&engine, &[logged_in(), batch(text)].concat());
-            assert!(understood(&answer).iter().all(|e| e.number == 0), "{text}");
+            let answer = conversation.ask(&batch(text)).expect("an answer");
+            assert_eq!(errors_of(&answer), [], "{text}");
         }
         engine
     })
+}
+
+fn logged_in(engine: &Engineered) -> Conversation {
+    let mut conversation = Conversation::with(engine);
+    for message in greeting_and_login() {
+        conversation.ask(&message).expect("an answer to a login");
+    }
+    conversation
 }
 
 fn batch(text: &str) -> Vec<u8> {
@@ -126,17 +135,19 @@ pub(crate) fn run(data: &[u8]) {
     let mut input = Input::new(data);
     let choices = input.byte();
     let payload = call(choices, input.rest());
-    let mut sent = logged_in();
+    let mut conversation = logged_in(real());
     for _ in 0..=usize::from(choices & TWICE != 0) {
-        sent.extend_from_slice(&packets(PacketType::Rpc, payload.clone()));
+        let Some(answer) = conversation.ask(&packets(PacketType::Rpc, payload.clone())) else {
+            return;
+        };
+        for (number, text) in errors_of(&answer) {
+            assert!(number > 0 && !text.is_empty());
+            assert_ne!(number, base::messages::INTERNAL.number, "{text}");
+        }
     }
-    sent.extend_from_slice(&batch("if exists (select * from kept) select 1 / 0; delete kept"));
-    let errors = understood(&converse_with(real(), &sent));
-    for error in errors {
-        let SqlErrorFacts { number, text } = error;
-        assert!(number == 0 || !text.is_empty());
-        assert_ne!(number, 8134, "a refused call left rows");
-        assert_ne!(number, base::messages::INTERNAL.number, "{text}");
+    let look = batch("if exists (select * from kept) select 1 / 0; delete kept");
+    if let Some(answer) = conversation.ask(&look) {
+        assert_eq!(errors_of(&answer), [], "a refused call left rows");
     }
 }
 
@@ -224,9 +235,9 @@ mod tests {
             table.push(END);
             keys.iter().for_each(|key| table.extend_from_slice(&row(*key, false)));
             table.push(END);
-            let sent = [logged_in(), packets(PacketType::Rpc, call(NAMED, &table))].concat();
-            let answer = understood(&converse_with(real(), &sent));
-            answer.into_iter().map(|e| e.number).filter(|n| *n != 0).collect::<Vec<i32>>()
+            let call = packets(PacketType::Rpc, call(NAMED, &table));
+            let answer = logged_in(real()).ask(&call).expect("an answer");
+            errors_of(&answer).into_iter().map(|(number, _)| number).collect::<Vec<i32>>()
         };
         assert_eq!(errors(&[1, 2]), []);
         assert_eq!(errors(&[1, 1])[0], 2627);

@@ -56,22 +56,15 @@ pub(crate) fn run_request(data: &[u8]) {
         let mut sent = logged_in();
         sent.extend_from_slice(stream);
         let answer = converse(false, &sent);
-        assert!(!answer.is_empty(), "a login is answered");
-        understood(&answer);
+        assert!(understood(&answer) > 0, "a login is answered");
     }
 }
 
-/// An error of an answer; a message that is none has the number 0.
-pub(crate) struct SqlErrorFacts {
-    pub(crate) number: i32,
-    pub(crate) text: String,
-}
-
-/// The errors of an answer, whose messages and tokens are all whole.
-pub(crate) fn understood(answer: &[u8]) -> Vec<SqlErrorFacts> {
+/// How many messages an answer has, all of them whole.
+fn understood(answer: &[u8]) -> usize {
     let mut packets = PacketAssembler::new(usize::MAX);
     packets.feed(answer);
-    let (mut messages, mut errors) = (0, Vec::new());
+    let mut messages = 0;
     while let Some(message) = packets.next_message().expect("the server's packets are sound") {
         assert_eq!(message.kind, PacketType::Response);
         messages += 1;
@@ -79,15 +72,22 @@ pub(crate) fn understood(answer: &[u8]) -> Vec<SqlErrorFacts> {
             Prelogin::decode(&message.payload).expect("the first answer is to PRELOGIN");
             continue;
         }
-        let mut reader = ResponseReader::new();
-        reader.feed(&message.payload);
-        while let Some(token) = reader.next_token().expect("the server's tokens are sound") {
-            if let Token::Error(notice) = token {
-                errors.push(SqlErrorFacts { number: notice.number, text: notice.text });
-            }
-        }
-        assert!(reader.is_empty(), "a message ends between tokens");
+        errors_of(&message.payload);
     }
+    messages
+}
+
+/// Numbers and texts of the errors of a message, whose tokens are all whole.
+pub(crate) fn errors_of(payload: &[u8]) -> Vec<(i32, String)> {
+    let mut reader = ResponseReader::new();
+    reader.feed(payload);
+    let mut errors = Vec::new();
+    while let Some(token) = reader.next_token().expect("the server's tokens are sound") {
+        if let Token::Error(notice) = token {
+            errors.push((notice.number, notice.text));
+        }
+    }
+    assert!(reader.is_empty(), "a message ends between tokens");
     errors
 }
 
@@ -373,8 +373,14 @@ fn login(version: u32, database: &str) -> Vec<u8> {
 }
 
 /// A greeting and a login without encryption.
-pub(crate) fn logged_in() -> Vec<u8> {
-    [prelogin(Encryption::NotSupported), login(0x7400_0004, "")].concat()
+fn logged_in() -> Vec<u8> {
+    let [greeting, login] = greeting_and_login();
+    [greeting, login].concat()
+}
+
+/// The two messages with which a client comes in without encryption.
+pub(crate) fn greeting_and_login() -> [Vec<u8>; 2] {
+    [prelogin(Encryption::NotSupported), login(0x7400_0004, "")]
 }
 
 /// A value of every type, as a call's parameters.

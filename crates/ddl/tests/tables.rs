@@ -296,11 +296,14 @@ fn procedures_are_kept_as_they_were_written() {
     session
         .quietly("-- before\ncreate proc dbo.p @a int = 5, @b varchar(3) output as\n  select @a;");
     let (id, kept) = text(&session);
-    assert!(kept.starts_with("create proc dbo.p") && kept.contains("\n  select @a"), "{kept}");
+    assert!(
+        kept.starts_with("-- before\ncreate proc dbo.p") && kept.contains("\n  select @a"),
+        "{kept}"
+    );
     session.quietly("alter procedure P as select 2");
     assert_eq!(text(&session), (id, "CREATE procedure P as select 2".to_owned()));
     session.quietly("create or alter proc p as select 3");
-    assert_eq!(text(&session), (id, "create          proc p as select 3".to_owned()));
+    assert_eq!(text(&session), (id, "create   proc p as select 3".to_owned()));
     let long = format!("create or alter proc p as select '{}'", "x".repeat(20_000));
     session.quietly(&long);
     server.check_system_tables();

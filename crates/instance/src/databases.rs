@@ -82,8 +82,7 @@ impl Instance {
             }
         });
         if made.is_err() {
-            // Where this fails the next start does it.
-            let _ = list.change(|entries| drop(entries.remove(&id)));
+            list.forget(id);
         }
         made
     }
@@ -179,7 +178,7 @@ impl Instance {
         drop(dropping);
         let ending = Ending { instance: self, id };
         self.end_dropped(open, seized)?;
-        self.list.lock().change(|entries| drop(entries.remove(&id)))?;
+        self.list.lock().forget(id);
         drop(ending);
         self.definitions.moved();
         self.write_log("spid", &format!("Database '{name}' was dropped."));
@@ -195,15 +194,17 @@ impl Instance {
     /// DROP DATABASE of one that is not open; `creating` is locked. The files of one that is
     /// offline stay, as in SQL Server.
     fn drop_closed(&self, id: DatabaseId, closed: &Closed) -> SqlResult<()> {
-        if closed.state != DatabaseState::Offline {
+        if closed.state == DatabaseState::Offline {
+            self.list.lock().change(|entries| drop(entries.remove(&id)))?;
+        } else {
             self.note_dropping(id)?;
             let Files { data, log } = &closed.files;
             for path in [data, log] {
                 // It may be the file that is missing. What stays is only space.
                 let _ = self.env.disk.remove(path);
             }
+            self.list.lock().forget(id);
         }
-        self.list.lock().change(|entries| drop(entries.remove(&id)))?;
         self.closed.write().remove(&id);
         self.definitions.moved();
         self.write_log("spid", &format!("Database '{}' was dropped.", closed.name));

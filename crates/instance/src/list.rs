@@ -13,7 +13,7 @@
 //!  3. As long as the folder is locked nobody else changes the list: what is in memory is it.
 
 use crate::list_text::{Entries, Listed, parse, print};
-use base::{SqlError, SqlResult, messages};
+use base::{DatabaseId, SqlError, SqlResult, messages};
 use os::disk::{Disk, OpenHow};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -98,6 +98,15 @@ impl List {
                 Err(SqlError::new(messages::EXPAND_FILE_FAILED, &[&e, &path.display()]))
             }
         }
+    }
+
+    /// Takes an entry out whose files are gone. Where that cannot be written, the files have it as
+    /// one that is being made or dropped until the next change, and nobody misses it.
+    pub(crate) fn forget(&mut self, id: DatabaseId) {
+        self.entries.remove(&id);
+        let entries = self.entries.clone();
+        // The next change, or the next start, writes it.
+        let _ = self.write(&entries);
     }
 
     fn write(&mut self, entries: &Entries) -> io::Result<()> {

