@@ -125,7 +125,7 @@ async fn negotiate(
     Ok(Greeting { protection, strict: false, login: None })
 }
 
-/// Our PRELOGIN. There is no MARS here, and who asks for it comes in without. How that is to be said
+/// Our PRELOGIN. There is no MARS here, a client that asks for it comes in without. How to say so
 /// depends on who asks: Microsoft's ODBC driver hangs up at a no, and goes without when nothing is
 /// said, as by a server that has never heard of it; SqlClient takes nothing for a yes, and goes
 /// without at a no. The latter also asks whether federated authentication is required, the former

@@ -7,11 +7,8 @@ mod raw;
 
 use os::memory::Memory;
 use raw::{House, Raw, errors, house_of, rows};
-use tds::{
-    Encryption, Headers, PacketStatus, PacketType, ProcId, Procedure, RpcCall, RpcOptions,
-    RpcParameter, Token,
-};
-use types::{SqlType, Value};
+use tds::{Encryption, Headers, PacketStatus, PacketType, Token};
+use types::Value;
 
 const LIMIT_BYTES: usize = 48 << 20;
 const REQUEST_BYTES: usize = 12 << 20;
@@ -58,6 +55,9 @@ fn settled(memory: &Memory) -> usize {
     }
 }
 
+/// The process's memory is one test's at a time.
+static ALONE: os::sync::Mutex<()> = os::sync::Mutex::new(());
+
 fn one_large(house: &House) {
     let mut raw = Raw::logged_in(house, Encryption::NotSupported);
     send_most(&mut raw, PacketStatus::default(), "SELECT 1 --", REQUEST_BYTES);
@@ -69,6 +69,7 @@ fn one_large(house: &House) {
 /// refused with 701, nobody is thrown out, and at the end nothing is charged.
 #[test]
 fn long_requests_of_many_clients_stay_within_the_limit() {
+    let _alone = ALONE.lock();
     let memory = Memory::new(LIMIT_BYTES);
     let house = house_of(Some(memory.clone()), |_| {});
     let mut clients: Vec<Raw> =
@@ -103,6 +104,7 @@ fn long_requests_of_many_clients_stay_within_the_limit() {
 /// A refused request resets its session all the same, and an attention ends what is refused.
 #[test]
 fn a_refused_request_resets_its_session_and_may_be_given_up() {
+    let _alone = ALONE.lock();
     let memory = Memory::new(1 << 20);
     let house = house_of(Some(memory.clone()), |_| {});
     let mut raw = Raw::logged_in(&house, Encryption::On);
@@ -117,47 +119,4 @@ fn a_refused_request_resets_its_session_and_may_be_given_up() {
     assert_eq!(raw.acknowledged().unwrap(), 1);
     assert_eq!(rows(&raw.batch("SELECT 1").unwrap()), [[Value::Int(1)]]);
     assert_eq!(settled(&memory), 0);
-}
-
-/// A call that sends a long text and asks for it back.
-fn echo(value: Value) -> RpcCall {
-    let text = |s: &str| RpcParameter::input("", SqlType::nvarchar(4000), Value::nvarchar(s));
-    let given = RpcParameter::input("@p", SqlType::VARCHAR_MAX, value);
-    RpcCall {
-        procedure: Procedure::Id(ProcId::ExecuteSql),
-        options: RpcOptions::default(),
-        parameters: vec![text("SELECT @p"), text("@p varchar(max)"), given],
-    }
-}
-
-/// Long values that nobody reads are not kept as packets beside: each client costs what its value
-/// does. Read at last, they are whole.
-#[test]
-fn long_values_that_nobody_reads_wait_where_they_are() {
-    const VALUE_BYTES: usize = 6 << 20;
-    const DEAF: usize = 12;
-    let house = house_of(None, |_| {});
-    let text: Vec<u8> = (0..VALUE_BYTES).map(|i| b'a' + (i % 23) as u8).collect();
-    let long = Value::Char(text.into());
-    let mut payload = Vec::new();
-    tds::encode_rpc(&Headers::new(0), &[echo(long.clone())], &mut payload).unwrap();
-    let mut clients: Vec<Raw> =
-        (0..DEAF).map(|_| Raw::logged_in(&house, Encryption::NotSupported)).collect();
-    let before = resident_bytes();
-    for raw in &mut clients {
-        raw.send(PacketType::Rpc, payload.clone()).unwrap();
-    }
-    os::task::sleep_ns(1500 * MS);
-    let grown = resident_bytes().saturating_sub(before);
-    // What came, and what was decoded of it.
-    assert!(grown < DEAF * VALUE_BYTES * 5 / 2, "{} MB", grown >> 20);
-    for raw in &mut clients {
-        assert_eq!(rows(&raw.response().unwrap()), [[long.clone()]]);
-    }
-    // One that gives up in the middle of its value has its answer cut off, and goes on.
-    let raw = &mut clients[0];
-    raw.send(PacketType::Rpc, payload).unwrap();
-    raw.attention().unwrap();
-    assert!(raw.acknowledged().unwrap() <= 2);
-    assert_eq!(rows(&raw.batch("SELECT 1").unwrap()), [[Value::Int(1)]]);
 }

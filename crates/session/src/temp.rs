@@ -62,7 +62,7 @@ impl Tables {
     }
 
     /// The tables of a level and those above it.
-    fn from_level(&self, level: u32) -> Vec<ObjectId> {
+    fn of_level(&self, level: u32) -> Vec<ObjectId> {
         let from = (level, ObjectId(i32::MIN));
         self.by_level.range((Bound::Included(from), Bound::Unbounded)).map(|(_, id)| *id).collect()
     }
@@ -163,7 +163,7 @@ impl TempTables {
             return;
         }
         self.tables = snapshot.0.clone();
-        for ended in self.tables.from_level(self.level + 1) {
+        for ended in self.tables.of_level(self.level + 1) {
             if let Some((_, table)) = self.tables.remove(ended) {
                 self.tables.insert(NO_LEVEL, table);
             }
@@ -179,7 +179,7 @@ impl TempTables {
     pub(crate) fn leave(&mut self) -> Vec<Arc<Table>> {
         let level = self.level;
         self.level = level.saturating_sub(1);
-        let ended = self.tables.from_level(level);
+        let ended = self.tables.of_level(level);
         if ended.is_empty() {
             return Vec::new();
         }

@@ -88,7 +88,7 @@ fn start(options: &ServeOptions) -> Result<(Arc<Instance>, Server), String> {
         Instance::open(disk.clone(), &options.data, settings).map_err(|e| e.text().to_owned())?;
     measure_disk(Arc::clone(&instance), options.data.clone());
     let logins = Logins::open(&*disk, &options.data).map_err(|e| format!("logins: {e}"))?;
-    let certificate = certificate(&*disk, options, &instance)?;
+    let certificate = certificate(&disk, options, &instance)?;
     let door = Arc::new(Door { instance: Arc::clone(&instance), logins });
     let encryption = match options.encrypt {
         Encryption::Offered => Strictness::Offered,

@@ -92,12 +92,15 @@ fn length_is_no_depth() {
         format!("SELECT 1{}", " INTERSECT SELECT 1".repeat(DEEP)),
         format!("SELECT 1 FROM a{}", " CROSS JOIN b".repeat(DEEP)),
         format!("SELECT 1 WHERE 1 IN (1{})", ",1".repeat(DEEP)),
-        format!("INSERT t VALUES (1){}", ",(1)".repeat(DEEP)),
+        format!("SELECT 1 FROM (VALUES (1){}) x (a)", ",(1)".repeat(DEEP)),
+        format!("INSERT t VALUES (1){}", ",(1)".repeat(999)),
         "SELECT 1;".repeat(DEEP),
         ";".repeat(DEEP),
     ] {
         assert_eq!(numbers(&text), [0; 0], "{}", &text[..40]);
     }
+    let rows = format!("INSERT t VALUES (1){}", ",(1)".repeat(1000));
+    assert_eq!(numbers(&rows), [10738]);
 }
 
 /// Every word and sign the grammar knows, and some it doesn't.

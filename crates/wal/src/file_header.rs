@@ -2,7 +2,7 @@
 //!
 //! Sector 0 never changes: magic 8, version 4, database's family id 16, checksum at 508. Sectors
 //! 1 and 2 hold the checkpoint pointer in turn, so that a torn write of one leaves the other.
-//! Sector 3 has the durable log's end as it was when nobody had written for a while: magic 8, LSN 8,
+//! Sector 3 has the durable log's end as it was when nobody wrote for a while: magic 8, LSN 8,
 //! checksum at 508. It is a proof of damage (`found.rs`), so nobody waits until it is durable, and
 //! where it is not sound it says nothing.
 

@@ -151,7 +151,7 @@ const CONSTANT_MARK: &str = "c";
 fn time_span(m: Moment, pattern: &str, culture: &Culture) -> Option<String> {
     let mut out = String::new();
     let mut chars = match pattern {
-        CONSTANT_MARK if m.ticks % SECOND_TICKS == 0 => "hh\\:mm\\:ss",
+        CONSTANT_MARK if m.ticks.is_multiple_of(SECOND_TICKS) => "hh\\:mm\\:ss",
         CONSTANT_MARK => "hh\\:mm\\:ss\\.fffffff",
         other => other,
     }

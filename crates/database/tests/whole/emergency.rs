@@ -234,12 +234,15 @@ fn pages_newer_than_the_log_are_damage() {
     assert!(report.redone.skipped > 0 && found.len() >= 200, "{} {report:?}", found.len());
 }
 
+/// What is done to the bytes of a file.
+type Damage = dyn Fn(&mut Vec<u8>);
+
 /// Headers of the log: of the file, of its parts, both pointers; the file is gone.
 #[test]
 fn a_log_without_its_headers_is_told() {
     let folder = Folder::left("headers", true);
     let whole = folder.bytes();
-    let cases: [(&str, &dyn Fn(&mut Vec<u8>)); 4] = [
+    let cases: [(&str, &Damage); 4] = [
         ("a header of a part", &|log| log[8192 + 9] ^= 1),
         ("the file's header", &|log| log[5] ^= 1),
         ("both pointers", &|log| log[512..1536].fill(0xEE)),

@@ -15,6 +15,7 @@ fn alter(path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
 }
 
 type Damage = Box<dyn Fn(&Folder)>;
+type Plain = fn(&Folder);
 
 /// What is done to the files of database a; and whether it cannot be opened then.
 fn damages() -> Vec<(String, bool, Damage)> {
@@ -26,7 +27,7 @@ fn damages() -> Vec<(String, bool, Damage)> {
         let needed = page == 0 || page == 9;
         all.push((format!("a byte of page {page}"), needed, Box::new(flip)));
     }
-    let fixed: [(&str, bool, fn(&Folder)); 9] = [
+    let fixed: [(&str, bool, Plain); 9] = [
         ("data cut to nothing", true, |f| alter(&f.file("a.mdf"), Vec::clear)),
         ("data cut to half a page", true, |f| alter(&f.file("a.mdf"), |b| b.truncate(PAGE / 2))),
         ("data removed", true, |f| fs::remove_file(f.file("a.mdf")).unwrap()),

@@ -44,8 +44,10 @@ fn tempdb_is_made_over_nothing_of_others() {
     Server::open(&folder.0).stop();
 }
 
+type Loss = fn(&Folder, &str);
+
 /// What becomes of one file, or of both.
-const LOSSES: [(&str, fn(&Folder, &str)); 4] = [
+const LOSSES: [(&str, Loss); 4] = [
     ("removed", |folder, name| fs::remove_file(folder.file(name)).unwrap()),
     ("emptied", |folder, name| fs::write(folder.file(name), "").unwrap()),
     ("cut", |folder, name| {

@@ -59,7 +59,7 @@ pub enum Way {
 
 const WAYS: [Way; 2] = [Way::Direct, Way::Cached];
 /// Local file systems (`f_type` of statfs) whose write to an O_DSYNC file, past the page cache
-/// too, ends with a sync of what it wrote (`generic_write_sync`, or FUA): ext2 to ext4, XFS, Btrfs, F2FS.
+/// too, ends with a sync of what it wrote (`generic_write_sync`, or FUA): ext2 to 4, XFS, Btrfs, F2FS.
 const SURE: [u64; 4] = [0xEF53, 0x5846_5342, 0x9123_683E, 0xF2F5_2010];
 const UNKNOWN: u8 = u8::MAX;
 
@@ -381,8 +381,9 @@ mod tests {
         let fuse_nfs_smb_overlay_tmpfs =
             [0x6573_5546, 0x6969, 0xFF53_4D42, 0x794C_7630, 0x102_1994];
         assert!(!fuse_nfs_smb_overlay_tmpfs.iter().any(|kind| SURE.contains(kind)));
-        let Ok(shared_memory) = std::fs::File::open("/dev/shm") else { return };
-        assert!(!Device::of(&OwnedFd::from(shared_memory)).sure, "tmpfs");
+        let (flags, mode) = (rustix::fs::OFlags::RDONLY, rustix::fs::Mode::empty());
+        let Ok(shared_memory) = rustix::fs::open("/dev/shm", flags, mode) else { return };
+        assert!(!Device::of(&shared_memory).sure, "tmpfs");
     }
 
     /// The way past the cache writes what it is given where it belongs, durably.

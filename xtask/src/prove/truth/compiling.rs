@@ -95,7 +95,7 @@ fn refused(client: &mut Client, name: &str, text: &str) -> Outcome<Figure> {
 type Nest = fn(usize) -> String;
 
 const NESTS: &[(&str, Nest)] = &[
-    ("EXISTS", |n| conditions(n, |k| exists(k))),
+    ("EXISTS", |n| conditions(n, exists)),
     ("NOT EXISTS", |n| conditions(n, |k| format!("NOT {}", exists(k)))),
     ("EXISTS without ties", |n| {
         format!("{}SELECT 1{}", "SELECT a FROM p q WHERE EXISTS (".repeat(n), ")".repeat(n))

@@ -1,7 +1,7 @@
 //! truth.1.2: a log that is damaged is told apart from one that a kill has torn, end to end.
 //!
 //! 300 commits, SIGKILL, one byte of the log flipped, and the next start: the database is
-//! suspect, its files stay as they are, an emergency shows the rows of before the damage and takes no others.
+//! suspect, its files stay as they are, an emergency shows rows before the damage, takes none.
 
 use super::super::Figure;
 use super::super::client::Client;

@@ -6,7 +6,7 @@ use super::super::crowd::asked;
 use super::super::program::{Ground, Serving, empty};
 use crate::workspace::Outcome;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -93,7 +93,7 @@ fn filled(server: &mut Serving, rows: i64) -> Outcome<()> {
     asked(&mut client, &text).map(drop)
 }
 
-fn stopped(binary: &Path, data: &PathBuf, beside: &Beside, rows: i64) -> Outcome<Figure> {
+fn stopped(binary: &Path, data: &Path, beside: &Beside, rows: i64) -> Outcome<Figure> {
     empty(data)?;
     let mut server = Serving::start(binary, data)?;
     filled(&mut server, rows)?;
