@@ -6,8 +6,8 @@
 //! always what was last written home.
 //!
 //! The header says, too, where the durable log ended when the batch was written: beyond every
-//! page that is home. A log that ends before is damaged (`wal/src/found.rs`). Headers of earlier builds
-//! have 0 there.
+//! page that is home. A log that ends before is damaged (`wal/src/found.rs`).
+//! Headers of earlier builds have 0 there.
 
 use crate::BufferError;
 use base::limits::PAGE_BYTES;

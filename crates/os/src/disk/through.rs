@@ -59,7 +59,7 @@ pub enum Way {
 
 const WAYS: [Way; 2] = [Way::Direct, Way::Cached];
 /// Local file systems (`f_type` of statfs) whose write to an O_DSYNC file, past the page cache
-/// too, ends with a sync of what it wrote (`generic_write_sync`, or FUA): ext2 to 4, XFS, Btrfs, F2FS.
+/// too, ends with a sync of it (`generic_write_sync`, or FUA): ext2 to 4, XFS, Btrfs, F2FS.
 const SURE: [u64; 4] = [0xEF53, 0x5846_5342, 0x9123_683E, 0xF2F5_2010];
 const UNKNOWN: u8 = u8::MAX;
 
