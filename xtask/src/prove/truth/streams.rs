@@ -64,9 +64,9 @@ const STREAMS: &[(&str, &str)] = &[
     (
         "exec outer_two",
         "info 0 inproc:f7+ inproc:c3=1+ inproc:e0+ error 50000 inproc:f7!+ columns row \
-         inproc:c1=1+ status 0 proc:e0",
+         inproc:c1=1+ status -6 proc:e0",
     ),
-    ("exec quiet", "info 0 error 50000 columns row inproc:c1+ status 0 proc:e0"),
+    ("exec quiet", "info 0 error 50000 columns row inproc:c1+ status -6 proc:e0"),
     ("exec ('print ''x''')", "info 0 inproc:f7+ status 0 proc:e0"),
     ("insert log values (7)", "info 0 inproc:f7t+ inproc:c3=1t+ done:c3=1"),
     ("throw 50001, 'x', 1; print 'y'", "error 50001 done:0!"),
