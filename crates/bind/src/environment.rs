@@ -37,9 +37,9 @@ pub struct Environment<'a> {
     pub date_format: DateFormat,
     /// What an INSERT passes over: of a bulk load.
     pub unguarded: Unguarded,
-    /// Who learns the types of parameters that are not declared.
+    /// The learner of the types of parameters that are not declared.
     pub deduction: Option<&'a dyn Deduction>,
-    /// Who waits for the plan.
+    /// The session that waits for the plan.
     pub watch: Option<&'a dyn Watch>,
 }
 

@@ -1,7 +1,7 @@
 //! Parameters that nobody declared, and what a statement says of their types:
 //! sp_describe_undeclared_parameters.
 //!
-//! Whoever asks gives a [`Deduction`]. In the first pass such a parameter is bound as something of
+//! The caller gives a [`Deduction`]. In the first pass such a parameter is bound as something of
 //! no type, as the word NULL is: it takes the type of whatever it meets, and the deduction is told
 //! ([`Learned`]). Where the place alone does not say it (an operand of `+`, of `<`, an argument of
 //! a function), the statement is bound again with one candidate after the other; each conversion

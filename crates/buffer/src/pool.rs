@@ -152,8 +152,9 @@ impl Pool {
         file
     }
 
-    /// Takes a file's pages out of memory and forgets it. Who still uses it, against the rules of
-    /// its owner, has what he has latched until he lets it go, and then is refused.
+    /// Takes a file's pages out of memory and forgets it. A thread that still uses the file, against
+    /// its owner's rules, keeps the pages that it has latched until it lets them go, and then is
+    /// refused.
     pub(crate) fn forget(&self, file: &PageFile) {
         file.closed.store(true, SeqCst);
         let left = |f: &AtomicU64| f.load(SeqCst) >> 32 == frame_word(file.number, 0) >> 32;

@@ -79,7 +79,7 @@ pub(crate) fn note_identity(
     set(pages, IDENTITY, &bytes)
 }
 
-/// Who the database of a boot page is, where the page says it.
+/// The number and name of a boot page's database, where the page says them.
 pub(crate) fn identity(v: PageView<'_>) -> Option<Identity> {
     if v.kind() != Some(PageKind::Boot) || u32_at(v, FRONT) != MAGIC {
         return None;

@@ -95,7 +95,7 @@ pub fn name_of_stem(stem: &str) -> String {
     String::from_utf8(bytes).unwrap_or_else(|_| stem.to_owned())
 }
 
-/// Who a database is, as its boot page says.
+/// The number and name of a database, as its boot page says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// Its number when it was made.

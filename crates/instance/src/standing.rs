@@ -9,7 +9,7 @@
 //!  1. CREATE, DROP and these exclude each other where they change which databases there are: all
 //!     hold `creating`. X on the database is taken before, and nobody waits for it who holds that.
 //!  2. Of a database in SINGLE_USER the session that has entered first has a claim, as long as it
-//!     holds the database. Who finds another's claim leaves again (924).
+//!     holds the database. A session that finds another's claim leaves again (924).
 //!  3. A database whose options say READ_ONLY is one that is opened so: its log is sealed, and of
 //!     its files nothing is written, also by the next start.
 

@@ -294,7 +294,7 @@ fn a_stop_leaves_the_undo_to_the_next_start() {
 }
 
 /// A session that rolls back when the engine stops, and does not end in time, is held where it
-/// reads the log: its database is closed under it. What is left is the next start's.
+/// reads the log: its database is closed under it. The rest of the undo is the next start's.
 #[test]
 fn a_stop_leaves_a_rollback_to_the_next_start() {
     let [dir, copy] = folders("rolling");

@@ -53,7 +53,7 @@ pub(crate) struct Optimizer<'a> {
     pub(crate) depth: usize,
     /// What is left of `order::EFFORT_MAX`.
     pub(crate) effort: usize,
-    /// What is left of `order::TRIALS_MAX`.
+    /// The trials that remain of `order::TRIALS_MAX`.
     pub(crate) trials: usize,
     /// Invariant 5 of the crate.
     pub(crate) toll: Toll<'a>,

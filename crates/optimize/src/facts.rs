@@ -31,7 +31,7 @@ pub trait Facts {
         None
     }
 
-    /// Who waits for the plan; none where nobody can be asked.
+    /// The session that waits for the plan; none where there is none to ask.
     fn watch(&self) -> Option<&dyn Watch> {
         None
     }

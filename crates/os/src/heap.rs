@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, Ordering::Relaxed}
 const STEP_BYTES: isize = 64 << 10;
 /// Addresses that are put aside: an allocator takes them by tens of megabytes, aligned.
 const ASIDE_BYTES: usize = 160 << 20;
-/// What is left free of the addresses that the system allows: stacks, files, tables of pages.
+/// The free rest of the addresses that the system allows: stacks, files, tables of pages.
 const ADDRESSES_LEFT: usize = 64 << 20;
 
 static LIVE: AtomicIsize = AtomicIsize::new(0);

@@ -36,7 +36,7 @@ pub const FREE_BYTES: usize = 16 << 10;
 const STEP_BYTES: usize = 64 << 10;
 /// So much of all memory is left to others.
 const LEFT_PART: usize = 16;
-/// Who has made less than this part of all memory, uncounted, is not whom memory is scarce for.
+/// Memory is not scarce for a thread that has made less than this part of it, uncounted.
 const SMALL_PART: usize = 64;
 /// A request that has made this part of all memory when it is used up is at its end.
 const HUGE_PART: usize = 4;

@@ -1,7 +1,7 @@
 //! What compiling takes: somebody waits for the plan, and its parts take memory.
 //!
 //! A statement of a few lines may stand for very many: a view that names another twice, which names
-//! another twice. Whoever binds, rewrites or optimizes pays for each part that is made or gone
+//! another twice. The binder, rewriter and optimizer pay for each part that is made or gone
 //! through again; now and then whoever waits for the plan is asked whether that goes on.
 //!
 //! Invariants
@@ -11,7 +11,7 @@
 use base::{SqlError, SqlResult, messages};
 use std::cell::Cell;
 
-/// Who waits for a plan. Implemented by `session`.
+/// The session that waits for a plan. Implemented by `session`.
 pub trait Watch {
     /// Whether compiling goes on, with so many bytes more.
     ///

@@ -102,7 +102,7 @@ mod tests {
         Origin::of(IpAddr::from([192, 0, 2, last]))
     }
 
-    /// Who has most gives way, its oldest first, after its time.
+    /// The address with most connections gives way, its oldest first, after its time.
     #[test]
     fn a_crowd_of_one_address_gives_way_to_others() {
         let entrance = Entrance::new(4);

@@ -71,7 +71,7 @@ struct Book {
     lines: u32,
 }
 
-/// Who failed.
+/// The logins that failed.
 #[derive(Default)]
 pub(crate) struct Failures {
     book: Mutex<Book>,

@@ -179,7 +179,7 @@ mod tests {
         Origin::of(IpAddr::from([192, 0, 2, last]))
     }
 
-    /// Who guesses is slower and slower, and the owner comes in from elsewhere at once.
+    /// A guesser is slower and slower, and the owner comes in from elsewhere at once.
     #[test]
     fn failures_in_a_row_space_attempts_out_from_their_address_alone() {
         let t = Throttle::default();

@@ -202,7 +202,7 @@ fn failures_are_told_in_numbers() {
     assert!(lines().iter().any(|l| l.contains(&number)), "{:?}", lines());
 }
 
-/// Who says nothing, or a byte now and then, keeps nobody out for long.
+/// A client that says nothing, or a byte now and then, keeps nobody out for long.
 #[test]
 fn a_crowd_at_the_door_gives_way() {
     let house = house_with(|o| o.logins_max = 8);

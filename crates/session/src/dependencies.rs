@@ -76,7 +76,7 @@ fn bound(view: &DatabaseView, module: &Module, all: &mut Vec<Dependency>) {
     }
 }
 
-/// Who names something.
+/// The text that names something.
 #[derive(Clone, Copy)]
 struct By {
     id: ObjectId,

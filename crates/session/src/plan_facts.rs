@@ -44,7 +44,7 @@ pub(crate) struct PlanFacts<'s> {
     pub(crate) date_format: DateFormat,
     /// Of the database in whose context it is made.
     pub(crate) options: DatabaseOptions,
-    /// Who waits for it.
+    /// The session that waits for it.
     pub(crate) watch: &'s Compilation<'s>,
 }
 

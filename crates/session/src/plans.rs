@@ -356,7 +356,7 @@ pub(crate) struct Visible<'p> {
     pub(crate) count: usize,
     /// What they hold; empty where nothing runs.
     pub(crate) values: &'p [Value],
-    /// Who learns the types of parameters that are not declared.
+    /// The learner of the types of parameters that are not declared.
     pub(crate) deduction: Option<&'p dyn bind::Deduction>,
 }
 

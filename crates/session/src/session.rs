@@ -213,7 +213,7 @@ impl Session {
     ) -> Failure {
         let mut errors = errors.into_iter();
         let Some(first) = errors.next() else { return Failure::cancelled() };
-        // Whoever ended it knows.
+        // The session that ended it knows.
         if first.number() == messages::ATTENTION.number {
             return Failure::cancelled();
         }

@@ -7,7 +7,7 @@
 //!   doomed → none     [roll_back]
 //! ```
 //!
-//! Points to go back to are numbered as they are taken. Whoever holds one, a savepoint's name or a
+//! Points to go back to are numbered as they are taken. The holder of one, a savepoint's name or a
 //! statement whose trigger runs, may find that a ROLLBACK to an earlier savepoint has undone all
 //! from before it was taken: then it stands for that savepoint (`Open::undone`). Savepoints behind
 //! a point that was gone back to are gone.

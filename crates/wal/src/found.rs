@@ -104,7 +104,7 @@ impl FoundLog {
         self.end.next_block
     }
 
-    /// Whoever knows that the log was durable up to somewhere asks whether it is still there.
+    /// A caller that knows where the log was durable asks whether it is still there.
     ///
     /// # Errors
     /// [`WalError::Damaged`]: it ends before.

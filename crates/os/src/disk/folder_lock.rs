@@ -27,7 +27,7 @@ const NOTE_BYTES: usize = 4096;
 const LOOKS: u32 = 20;
 const LOOK_APART_NS: u64 = 10_000_000;
 
-/// Who holds a folder.
+/// The process that holds a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
     /// Its number, as the machine or container has it that it runs in.
@@ -51,7 +51,7 @@ impl Holder {
         format!("{process}\n{}\n{}\n", line(host), line(command))
     }
 
-    /// Who wrote a note, when it is whole.
+    /// The process that wrote a note, when the note is whole.
     fn of_note(note: &str) -> Option<Holder> {
         let mut lines = note.split('\n');
         let process = lines.next()?.parse().ok()?;
@@ -167,7 +167,7 @@ pub(super) fn lock(dir: &Path, holder: &Holder) -> Result<Box<dyn FolderLock>, L
         Err(e) => return Err(LockRefused::File(e.into())),
     }
     let folder = lock_folder_itself(dir)?;
-    // Who it is helps whoever comes second; the lock is held without it.
+    // The note helps the second process; the lock is held without it.
     let _ = write_note(&file, holder);
     Ok(Box::new(Flock { file, _folder: folder }))
 }

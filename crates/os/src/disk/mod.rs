@@ -77,7 +77,7 @@ pub trait Disk: Send + Sync {
     /// or the process is gone.
     ///
     /// # Errors
-    /// Who has it, or why nobody can have it.
+    /// The holder, or why nobody can have it.
     fn lock_folder(&self, dir: &Path, holder: &Holder) -> Result<Box<dyn FolderLock>, LockRefused>;
 }
 

@@ -94,7 +94,7 @@ pub(crate) fn run(
     let deduced = match session.deduce(&parameters, &text) {
         Ok(deduced) => deduced,
         Err(mut errors) => {
-            // Who was cancelled meanwhile hears of nothing else.
+            // A request that was cancelled meanwhile hears of nothing else.
             session.work.owner().waiter().check().map_err(SqlError::from)?;
             if !errors.iter().all(is_of_deduction) {
                 errors.push(SqlError::new(messages::DESCRIBE_COMPILE, &[]));

@@ -60,7 +60,7 @@ fn forged(server: &Serving, data: &Path) -> Outcome<Figure> {
     Ok(figure(what, wide.join(" / "), "one line, of the client's address", pass))
 }
 
-/// Who guesses at `sa` is slow and leaves few lines; its owner comes in from elsewhere.
+/// A guesser at `sa` is slow and leaves few lines; its owner comes in from elsewhere.
 fn guessed(server: &Serving, data: &Path) -> Outcome<Vec<Figure>> {
     let before = log_of(data)?.lines().count();
     let port = server.port;

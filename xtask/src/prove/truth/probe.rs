@@ -115,7 +115,7 @@ fn beside(load: &'static Load, server: &mut Serving) -> Outcome<Figure> {
     let sessions: Vec<_> = (0..load.sessions).map(start).collect();
     let worst = probed(&mut probe);
     over.store(true, Relaxed);
-    // Whoever waits for an answer does so until the server has ended.
+    // A client that waits for an answer does so until the server has ended.
     drop(sessions);
     let (worst, answers) = worst?;
     Ok(Figure {
