@@ -152,8 +152,8 @@ impl Pool {
         file
     }
 
-    /// Takes a file's pages out of memory and forgets it. A thread that still uses the file, against
-    /// its owner's rules, keeps the pages that it has latched until it lets them go, and then is
+    /// Takes a file's pages out of memory and forgets it. A thread that still uses it, against its
+    /// owner's rules, keeps the pages that it has latched until it lets them go, and then is
     /// refused.
     pub(crate) fn forget(&self, file: &PageFile) {
         file.closed.store(true, SeqCst);
