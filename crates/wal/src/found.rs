@@ -63,19 +63,6 @@ impl FoundLog {
         Ok(found)
     }
 
-    /// The same of a log that may be damaged, as far as it goes: up to what is missing. Headers of
-    /// virtual log files that are damaged are made up from what follows them.
-    ///
-    /// # Errors
-    /// Where it begins cannot be found.
-    pub fn salvage(file: Arc<dyn File>) -> Result<FoundLog, WalError> {
-        let family = file_header::read_identity(&*file).unwrap_or_default();
-        let pointer = file_header::read_pointer(&*file)?;
-        let vlfs = salvage_vlfs(&*file)?;
-        let end = follow(&*file, &vlfs, pointer.min_lsn)?;
-        Ok(FoundLog { file, family, pointer, vlfs, end })
-    }
-
     /// Gives the log virtual log files for all that undo can write, which in a log that is cut off
     /// nobody has kept free. They are written: for a file of which nothing is kept.
     ///
@@ -170,17 +157,29 @@ impl FoundLog {
 
 /// Follows the chain from the block of a record to the last sound block.
 fn follow(file: &dyn File, vlfs: &[VlfState], from: Lsn) -> Result<LogEnd, WalError> {
+    follow_blocks(file, vlfs, from, |_, _| {})
+}
+
+/// The same, with each sound block shown on the way.
+pub(crate) fn follow_blocks(
+    file: &dyn File,
+    vlfs: &[VlfState],
+    from: Lsn,
+    mut each: impl FnMut(Lsn, BlockView<'_>),
+) -> Result<LogEnd, WalError> {
     let mut buf = Vec::new();
     let first = from.block_start();
     let Some(view) = read_block(file, vlfs, first, &mut buf)? else {
         return Err(WalError::Missing(from));
     };
+    each(first, view);
     let (mut at, mut units, mut checksum) = (first, view.units(), view.checksum());
     loop {
         let mut next = None;
         for lsn in successors(vlfs, at, units).into_iter().flatten() {
             let view = read_block(file, vlfs, lsn, &mut buf)?;
             if let Some(view) = view.filter(|view| view.previous_checksum() == checksum) {
+                each(lsn, view);
                 next = Some((lsn, view.units(), view.checksum()));
                 break;
             }
@@ -195,7 +194,7 @@ fn follow(file: &dyn File, vlfs: &[VlfState], from: Lsn) -> Result<LogEnd, WalEr
 }
 
 /// The header of a virtual log file at a place, if it is sound.
-fn vlf_at(file: &dyn File, at: u64, len: u64) -> io::Result<Option<VlfState>> {
+pub(crate) fn vlf_at(file: &dyn File, at: u64, len: u64) -> io::Result<Option<VlfState>> {
     let mut sector = [0; LOG_SECTOR_BYTES];
     file.read_at(&mut sector, at)?;
     Ok(VlfState::parse(&sector, at).filter(|v| v.bytes <= len - at))
@@ -223,38 +222,8 @@ fn read_vlfs(file: &dyn File, file_bytes: u64) -> Result<Vec<VlfState>, WalError
     Ok(vlfs)
 }
 
-fn has_twins(vlfs: &[VlfState]) -> bool {
+pub(crate) fn has_twins(vlfs: &[VlfState]) -> bool {
     let mut used: Vec<u32> = vlfs.iter().map(|v| v.sequence).filter(|&n| n != 0).collect();
     used.sort_unstable();
     used.windows(2).any(|two| two[0] == two[1])
-}
-
-/// All virtual log files that can be told: one with a damaged header reaches to the next one, and
-/// has the number that its first block says.
-fn salvage_vlfs(file: &dyn File) -> Result<Vec<VlfState>, WalError> {
-    let len = file.len()?;
-    let (mut vlfs, mut at) = (Vec::new(), FILE_HEADER_BYTES);
-    while at + VLF_BYTES_MIN <= len {
-        let v = match vlf_at(file, at, len)? {
-            Some(v) => v,
-            None => made_up_vlf(file, at, len)?,
-        };
-        at += v.bytes;
-        vlfs.push(v);
-    }
-    match vlfs.is_empty() || has_twins(&vlfs) {
-        true => Err(WalError::Unsound("its virtual log files cannot be told")),
-        false => Ok(vlfs),
-    }
-}
-
-fn made_up_vlf(file: &dyn File, at: u64, len: u64) -> io::Result<VlfState> {
-    let most = (len - at).min(VLF_BYTES_MAX) / SECTOR * SECTOR;
-    let mut bytes = VLF_BYTES_MIN;
-    while bytes < most && vlf_at(file, at + bytes, len)?.is_none() {
-        bytes += SECTOR;
-    }
-    let mut block = [0; LOG_SECTOR_BYTES];
-    file.read_at(&mut block, at + crate::vlf::VLF_HEADER_BYTES)?;
-    Ok(VlfState::made_up(at, bytes, BlockView::claimed_vlf(&block)))
 }

@@ -24,6 +24,7 @@ mod record;
 mod redo;
 mod relief;
 mod reuse_wait;
+mod salvage;
 mod scan;
 mod shrink;
 mod space;

@@ -8,8 +8,8 @@ use sim::{Disk, DiskOptions};
 use std::path::Path;
 use std::sync::Arc;
 use wal::{
-    Appended, BlockFacts, BlockScan, FoundLog, Group, Kind, Log, LogOptions, LogReader,
-    TransactionChain, WalError, kinds,
+    Appended, BlockFacts, BlockScan, CheckpointEnd, FoundLog, Group, Kind, Log, LogOptions,
+    LogReader, TransactionChain, WalError, kinds,
 };
 
 const NOTE: Kind = Kind(0xF0);
@@ -234,7 +234,56 @@ fn damaged_headers_are_told_and_read_around() {
     }
     put(&disk, 512, &[0xEE; 1024]);
     assert!(matches!(Log::open(file(&disk, false), OPTIONS), Err(WalError::Unsound(_))));
-    assert!(FoundLog::salvage(file(&disk, false)).is_err(), "nobody knows where it begins");
+    let salvaged = FoundLog::salvage(file(&disk, false)).unwrap().open(OPTIONS).unwrap();
+    assert_eq!(count(&salvaged), 300);
+}
+
+/// Without pointers a log is read from its last whole checkpoint, and before that is damage of no
+/// account; a checkpoint without its END counts for nothing.
+#[test]
+fn a_log_without_pointers_begins_at_its_last_checkpoint() {
+    let disk = disk();
+    let log = Log::create(file(&disk, true), [1; 16], OPTIONS).unwrap();
+    for n in 0..40 {
+        committed(&log, &[n; 1200]);
+    }
+    let begin = plain(&log, kinds::CHECKPOINT_BEGIN, &[]);
+    committed(&log, &[40; 1200]);
+    plain(&log, CheckpointEnd::KIND, &CheckpointEnd::bytes(begin, 7, &[]));
+    committed(&log, &[41; 1200]);
+    plain(&log, kinds::CHECKPOINT_BEGIN, &[]);
+    committed(&log, &[42; 1200]);
+    let found = blocks(&log);
+    drop(log);
+    put(&disk, 512, &[0xEE; 1024]);
+    assert_eq!(salvaged(&disk), (begin, 3));
+    // The same where all that is said of the file itself is gone.
+    put(&disk, 0, &[0; 8192]);
+    assert_eq!(salvaged(&disk), (begin, 3));
+    // Damage behind the checkpoint ends the log there.
+    let (at, block) = found[found.len() - 2];
+    assert!(block.records == 1);
+    put(&disk, at + 40, &[0x11]);
+    assert_eq!(salvaged(&disk), (begin, 2));
+    // Without the END that counts the log is read from its first block.
+    let at = found.iter().find(|(_, b)| b.lsn.block_start() > begin.block_start()).unwrap().0;
+    put(&disk, at + 40, &[0x11]);
+    assert_eq!(salvaged(&disk).1, 40);
+}
+
+fn plain(log: &Log, kind: Kind, payload: &[u8]) -> Lsn {
+    let mut group = Group::new();
+    group.push_plain(kind, 0, payload).unwrap();
+    let at = log.append(&mut group, &mut TransactionChain::default()).last;
+    log.flush_to(at);
+    at
+}
+
+/// Where a log that is damaged is read from, and how many notes are found.
+fn salvaged(disk: &Disk) -> (Lsn, usize) {
+    let copy = disk.after_stop(1);
+    let log = FoundLog::salvage(file(&copy, false)).unwrap().open(OPTIONS).unwrap();
+    (log.checkpoint().min_lsn, count(&log))
 }
 
 /// A log that was closed clean, gone on with, and killed before any checkpoint: its pointer still

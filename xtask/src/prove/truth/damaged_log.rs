@@ -175,8 +175,8 @@ fn flipped_last(scene: &Scene) -> Outcome<Figure> {
 fn flipped_header(scene: &Scene, what: &str, change: fn(&mut Vec<u8>)) -> Outcome<Figure> {
     scene.left(false)?;
     scene.change_log(change)?;
-    // Without a pointer nobody knows where the log begins: the pages are shown as they are.
-    Ok(scene.seen()?.figure(format!("damage of {what}"), 0..=ROWS as i64))
+    let all = ROWS as i64;
+    Ok(scene.seen()?.figure(format!("damage of {what}"), all..=all))
 }
 
 /// Without damage, SIGKILL alone: never suspect, nothing lost.
