@@ -17,6 +17,7 @@ pub mod memory;
 pub mod park;
 mod policy;
 mod processor;
+pub mod room;
 pub mod sched;
 pub mod spin;
 pub mod stop;

@@ -6,6 +6,7 @@
 use crate::tree::{NO_NAME, Name, Node, NodeId, NodeKind, Tree};
 use base::{SqlError, SqlResult, messages};
 use hashbrown::{Equivalent, HashMap};
+use os::room::Room as _;
 use os::values::Charge;
 
 /// How deep elements may nest.
@@ -74,15 +75,26 @@ impl TreeBuilder {
         &self.tree
     }
 
-    fn name(&mut self, prefix: &str, local: &str, uri: &str) -> u32 {
+    fn name(&mut self, prefix: &str, local: &str, uri: &str) -> SqlResult<u32> {
         if let Some(number) = self.known.get(&Parts(prefix, local, uri)) {
-            return *number;
+            return Ok(*number);
         }
+        self.room_for_name()?;
         let number = self.tree.names.len() as u32;
         let name = Name { prefix: prefix.into(), local: local.into(), uri: uri.into() };
         self.tree.names.push(name.clone());
         self.known.insert(name, number);
-        number
+        Ok(number)
+    }
+
+    fn room_for_name(&mut self) -> SqlResult<()> {
+        self.tree.names.make_room(1)?;
+        let known = self.known.len();
+        if known < self.known.capacity() {
+            return Ok(());
+        }
+        os::values::room(2 * (known + 1) * size_of::<(Name, u32)>())?;
+        self.known.try_reserve(known + 1).map_err(|_| os::values::exhausted())
     }
 
     fn push(&mut self, kind: NodeKind, name: u32, text: &str) -> SqlResult<()> {
@@ -91,6 +103,8 @@ impl TreeBuilder {
         if whole > BYTES_MAX {
             return Err(SqlError::new(messages::LOB_TOO_LONG, &[&BYTES_MAX]));
         }
+        self.tree.buffer.make_room(text.len())?;
+        self.tree.nodes.make_room(1)?;
         self.tree.buffer.push_str(text);
         let number = self.tree.nodes.len() as u32;
         let parent = self.current().0;
@@ -110,7 +124,7 @@ impl TreeBuilder {
         if self.depth() >= DEPTH_MAX {
             return Err(SqlError::new(messages::XML_TOO_DEEP, &[&DEPTH_MAX]));
         }
-        let name = self.name(prefix, local, uri);
+        let name = self.name(prefix, local, uri)?;
         let number = self.tree.nodes.len() as u32;
         self.push(NodeKind::Element, name, "")?;
         self.open.push(number);
@@ -132,7 +146,7 @@ impl TreeBuilder {
     /// # Errors
     /// 7119
     pub fn namespace(&mut self, prefix: &str, uri: &str) -> SqlResult<()> {
-        let name = self.name("", prefix, "");
+        let name = self.name("", prefix, "")?;
         self.push(NodeKind::Namespace, name, uri)
     }
 
@@ -147,7 +161,7 @@ impl TreeBuilder {
         uri: &str,
         value: &str,
     ) -> SqlResult<()> {
-        let name = self.name(prefix, local, uri);
+        let name = self.name(prefix, local, uri)?;
         self.push(NodeKind::Attribute, name, value)
     }
 
@@ -166,6 +180,7 @@ impl TreeBuilder {
             && last.parent == parent
             && bytes <= BYTES_MAX
         {
+            self.tree.buffer.make_room(text.len())?;
             self.tree.buffer.push_str(text);
             last.to = bytes as u32;
             return Ok(());
@@ -186,7 +201,7 @@ impl TreeBuilder {
     /// # Errors
     /// 7119
     pub fn instruction(&mut self, target: &str, text: &str) -> SqlResult<()> {
-        let name = self.name("", target, "");
+        let name = self.name("", target, "")?;
         self.push(NodeKind::Instruction, name, text)
     }
 

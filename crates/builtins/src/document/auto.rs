@@ -15,9 +15,10 @@
 
 use super::json::Object;
 use super::xml::{Element, name_of};
-use super::{BETWEEN, BETWEEN_RECORDS, Space as _, checked, json, made, xml};
+use super::{BETWEEN, BETWEEN_RECORDS, checked, json, made, xml};
 use crate::call::Call;
 use base::SqlResult;
+use os::room::Room as _;
 use types::{SqlType, Value};
 
 /// How the levels are written.
@@ -176,11 +177,11 @@ pub(super) fn record(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
         element.close_to(1);
         out.push(if equals_none { 'u' } else { '-' });
         out.push(if element.tag_is_open() { 'o' } else { '-' });
-        out.grow(element.text.len())?;
+        out.make_room(element.text.len())?;
         out.push_str(&element.text);
         // What is JSON already may hold what stands between records.
         object.text.retain(|c| c != BETWEEN && c != BETWEEN_RECORDS);
-        out.grow(object.text.len())?;
+        out.make_room(object.text.len())?;
         out.push_str(&object.text);
     }
     made(&out)
@@ -199,7 +200,7 @@ pub(super) fn document(_: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let mut before: Vec<&str> = Vec::new();
     for record in records.split(BETWEEN_RECORDS) {
         // Names stand twice, and anew for each level that begins.
-        out.grow(2 * record.len() + shape.text_bytes())?;
+        out.make_room(2 * record.len() + shape.text_bytes())?;
         let levels: Vec<&str> = record.split(BETWEEN).collect();
         let equal = |(a, b): &(&&str, &&str)| a == b && !b.starts_with('u');
         let same = before.iter().zip(&levels).take_while(equal).count();

@@ -9,10 +9,11 @@
 //! record   tag ␁ parent ␁ kind and text of column 3 ␁ …        (kind `0`: there is none)
 //! ```
 
-use super::{BETWEEN, BETWEEN_RECORDS, Space as _, checked, made, written};
+use super::{BETWEEN, BETWEEN_RECORDS, checked, made, written};
 use crate::call::Call;
 use crate::document::xml::{Element, escape, name_of};
 use base::{SqlError, SqlResult, messages};
+use os::room::Room as _;
 use types::{SqlType, Value};
 
 /// Where a column's value goes.
@@ -122,11 +123,11 @@ pub(super) fn record(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
             Place::Hidden => {}
             Place::Attribute => escape(&text, true, &mut out)?,
             Place::Cdata | Place::Markup => {
-                out.grow(text.len())?;
+                out.make_room(text.len())?;
                 out.extend(text.chars().filter(|&c| c != BETWEEN && c != BETWEEN_RECORDS));
             }
             _ if sql_type == SqlType::Xml => {
-                out.grow(text.len())?;
+                out.make_room(text.len())?;
                 out.push_str(&text);
             }
             _ => escape(&text, false, &mut out)?,
@@ -151,7 +152,7 @@ pub(super) fn document(_: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let columns = parts.map(column).collect::<SqlResult<Vec<_>>>()?;
     let mut document = Document::default();
     for record in records.split(BETWEEN_RECORDS) {
-        document.out.text.grow(2 * record.len() + 2 * shape.len())?;
+        document.out.text.make_room(2 * record.len() + 2 * shape.len())?;
         document.row(record, &columns, declared)?;
     }
     document.out.close_to(0);

@@ -1,9 +1,10 @@
 //! FOR JSON: a row as an object. A name with points is a path: `a.b` and `a.c`, standing side by
 //! side, are one object within.
 
-use super::{BETWEEN, Space as _, checked, made, written};
+use super::{BETWEEN, checked, made, written};
 use crate::call::Call;
 use base::{SqlError, SqlResult, messages};
+use os::room::Room as _;
 use types::{Family, SqlType, Value};
 
 /// How the rows of a query are written.
@@ -135,7 +136,7 @@ pub(crate) fn push_value(value: &Value, t: SqlType, raw: bool, out: &mut String)
     }
     let text = written(value, t)?;
     let longer = text.bytes().filter(|&b| b < b' ' || matches!(b, b'"' | b'\\' | b'/')).count();
-    out.grow(text.len() + 5 * longer + 2)?;
+    out.make_room(text.len() + 5 * longer + 2)?;
     let number =
         matches!(t.family(), Family::Integer | Family::Decimal | Family::Money | Family::Float);
     if raw || number {

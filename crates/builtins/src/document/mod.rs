@@ -8,19 +8,17 @@ mod auto;
 mod explicit;
 mod json;
 mod order;
-mod space;
 mod xml;
 
 use crate::call::{Call, Function, NullRule};
 use base::{SqlError, SqlResult, messages};
-use types::{Family, SqlType, Value, convert};
+use types::{Family, SqlType, Value, convert, text};
 
 pub use auto::{AutoForm, AutoShape};
 pub use explicit::ExplicitShape;
 pub use json::JsonShape;
 pub(crate) use json::{escaped as json_escaped, push_text, push_value};
 pub(crate) use order::in_order;
-pub(crate) use space::{Space, made};
 pub use xml::{XmlMode, XmlShape, instruction_target, name_of as xml_name};
 
 /// A row of FOR JSON: its shape, then its values.
@@ -45,6 +43,11 @@ pub static ORDERED: Function = Function {
     result: |_| Ok(SqlType::VARBINARY_MAX),
     ..row("WITHIN GROUP", order::pair)
 };
+
+/// A text that was made as a value.
+pub(crate) fn made(text: &str) -> SqlResult<Value> {
+    text::encoded_utf16(text).map(Value::NChar)
+}
 
 const fn row(
     name: &'static str,

@@ -1,9 +1,10 @@
 //! FOR XML: a row as an element. In PATH mode a column's name is a path from the row's element;
 //! in RAW and AUTO columns are attributes, or with ELEMENTS elements.
 
-use super::{BETWEEN, Space as _, checked, made, written};
+use super::{BETWEEN, checked, made, written};
 use crate::call::Call;
 use base::{SqlError, SqlResult, messages};
+use os::room::Room as _;
 use types::{SqlType, Value};
 
 /// How columns are written.
@@ -311,7 +312,7 @@ pub fn name_of(name: &str) -> String {
 pub(super) fn escape(text: &str, attribute: bool, out: &mut String) -> SqlResult<()> {
     let longer =
         text.bytes().filter(|&b| b < b' ' || matches!(b, b'&' | b'<' | b'>' | b'"')).count();
-    out.grow(text.len() + 5 * longer)?;
+    out.make_room(text.len() + 5 * longer)?;
     for c in text.chars() {
         match c {
             '&' => out.push_str("&amp;"),

@@ -45,6 +45,7 @@ use crate::keywords::Keyword;
 use crate::lexer::Lexer;
 use crate::mention::{Mention, MentionKind, Mentions};
 use crate::token::{Token, TokenKind};
+use os::room::Room as _;
 
 /// The result of every production: the first error ends the batch.
 pub(crate) type Parse<T> = SqlResult<T>;
@@ -145,13 +146,7 @@ impl<'t> Parser<'t> {
     /// Room for as many tokens as are read before the next look.
     fn room_for_tokens(&mut self) -> SqlResult<()> {
         os::values::look()?;
-        let (len, capacity) = (self.tokens.len(), self.tokens.capacity());
-        if capacity - len > LOOK_TOKENS as usize {
-            return Ok(());
-        }
-        let more = len.max(LOOK_TOKENS as usize * 2);
-        os::values::room((len + more) * size_of::<Token>())?;
-        self.tokens.try_reserve_exact(more).map_err(|_| os::values::exhausted())
+        self.tokens.make_room(LOOK_TOKENS as usize + 1)
     }
 
     /// Where the request does not go on, neither does the text.
