@@ -202,6 +202,7 @@ messages! {
     DATABASE_SUSPECT = 926, 14, "Database '{0}' cannot be opened. It has been marked SUSPECT by recovery. See the Ghostlight errorlog for more information.";
     DATABASE_OFFLINE = 942, 14, "Database '{0}' cannot be opened because it is offline.";
     DATABASE_INACCESSIBLE = 945, 14, "Database '{0}' cannot be opened due to inaccessible files or insufficient memory or disk space. See the Ghostlight errorlog for details.";
+    DATABASE_OF_LATER_VERSION = 948, 20, "The database '{0}' cannot be opened because it is version {1}. This server supports version {2} and earlier. A downgrade path is not supported.";
     TYPE_LENGTH_INVALID = 1001, 15, "Line {0}: Length or precision specification {1} is invalid.";
     SCALE_INVALID = 1002, 15, "Line {0}: Specified scale {1} is invalid.";
     INTEGER_LITERAL_SYNTAX = 1007, 15, "The number '{0}' is out of the range for numeric representation (maximum precision 38).";

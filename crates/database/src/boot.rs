@@ -11,16 +11,19 @@
 //! | 4100 | n | its name, UTF-8: the list of databases is made anew by it |
 
 use crate::named::Identity;
+use base::limits::PAGE_BYTES;
 use base::{DatabaseId, PageId, Xsn};
 use buffer::{Change, Pages, Undo};
 use catalog::{SYSTEM_TABLES, SystemTable, SystemTableId};
-use page::{PageKind, PageView, at};
+use os::disk::File;
+use os::vm::AlignedBuffer;
+use page::{PageBytes, PageKind, PageView, at};
 use rowstore::HobtPlaces;
 use space::boot_page;
 use wal::{Group, TransactionChain};
 
 const MAGIC: u32 = 0x4244_4C47;
-const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 2;
 const FRONT: usize = at::BODY;
 const XSN: usize = at::BODY + 8;
 const TABLES: usize = at::BODY + 32;
@@ -128,6 +131,19 @@ fn u16_at(v: PageView<'_>, at: usize) -> u16 {
 /// The version of a database's formats, as its boot page says.
 pub fn boot_version(v: PageView<'_>) -> u32 {
     u32_at(v, FRONT + 4)
+}
+
+/// The version that a database's file tells before anything of it is recovered, where it is above
+/// what this program reads. A page that is torn tells nothing.
+pub(crate) fn later_version(file: &dyn File) -> Option<u32> {
+    let mut buffer = AlignedBuffer::new(PAGE_BYTES);
+    let boot = boot_page();
+    file.read_at(&mut buffer, u64::from(boot.page) * PAGE_BYTES as u64).ok()?;
+    let page: &PageBytes = buffer[..PAGE_BYTES].try_into().expect("the buffer is a page");
+    let v = PageView(page);
+    let sound = page::verify(page, boot) && v.kind() == Some(PageKind::Boot);
+    let version = boot_version(v);
+    (sound && u32_at(v, FRONT) == MAGIC && version > VERSION).then_some(version)
 }
 
 /// Where every system table is.

@@ -110,6 +110,12 @@ impl OpenError {
         OpenError::Pending(refused.after(why))
     }
 
+    /// A database that a later version of this program has written.
+    fn later(name: &str, version: u32) -> OpenError {
+        let said = messages::DATABASE_OF_LATER_VERSION;
+        OpenError::pending(name, SqlError::new(said, &[&name, &version, &boot::VERSION]))
+    }
+
     /// What is wrong with a log.
     pub(crate) fn of_log(name: &str, path: &Path, e: WalError) -> OpenError {
         match e.damaged_at() {
@@ -184,6 +190,10 @@ impl Judged {
         // The page that says so may be torn; it is asked again behind the restore.
         if let Ok(facts) = read_file_facts(&*data, FileId(1)) {
             belongs(name, files, &facts.family, &found)?;
+        }
+        // Redo of another version's records would write what they do not mean.
+        if let Some(version) = boot::later_version(&*data) {
+            return Err(OpenError::later(name, version));
         }
         let home = log_end_of(&*data).map_err(|e| OpenError::file(name, &files.data, &e))?;
         found.must_reach(home).map_err(of_log)?;

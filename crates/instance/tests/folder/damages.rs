@@ -14,6 +14,14 @@ fn alter(path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
     fs::write(path, bytes).unwrap();
 }
 
+/// The boot page as a build of later would have written it.
+fn of_later_version(bytes: &mut Vec<u8>) {
+    let boot: &mut page::PageBytes =
+        (&mut bytes[9 * PAGE..10 * PAGE]).try_into().expect("a page has this many bytes");
+    boot[100] += 1;
+    page::seal(boot);
+}
+
 type Damage = Box<dyn Fn(&Folder)>;
 type Plain = fn(&Folder);
 
@@ -27,7 +35,8 @@ fn damages() -> Vec<(String, bool, Damage)> {
         let needed = page == 0 || page == 9;
         all.push((format!("a byte of page {page}"), needed, Box::new(flip)));
     }
-    let fixed: [(&str, bool, Plain); 9] = [
+    let fixed: [(&str, bool, Plain); 10] = [
+        ("a later version's boot page", true, |f| alter(&f.file("a.mdf"), of_later_version)),
         ("data cut to nothing", true, |f| alter(&f.file("a.mdf"), Vec::clear)),
         ("data cut to half a page", true, |f| alter(&f.file("a.mdf"), |b| b.truncate(PAGE / 2))),
         ("data removed", true, |f| fs::remove_file(f.file("a.mdf")).unwrap()),
@@ -104,6 +113,8 @@ fn closed_as_sql_server_has_it(server: &mut Server, folder: &Folder, what: &str,
     assert_eq!(server.login("a").err().map(|e| e.number()), Some(4060), "{what}");
     let again = server.errors("alter database a set online");
     assert!(again.contains(&number) && again.last() == Some(&5069), "{what}: {again:?}");
+    let later = what.starts_with("a later version") && state == "3";
+    assert_eq!(log_says(&folder.0, "This server supports version"), later, "{what}");
     let line = if state == "4" { "Error: 3414, Severity: 21" } else { "Error: 945, Severity: 14" };
     assert!(log_says(&folder.0, line), "{what}: {line}");
 }
