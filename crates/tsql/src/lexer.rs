@@ -179,7 +179,7 @@ impl<'t> Lexer<'t> {
     /// A character beyond ASCII: a name, a currency, or stray.
     fn wide(&mut self) -> TokenKind {
         let Some(c) = self.text[self.at..].chars().next() else { return TokenKind::End };
-        if matches!(c, '€' | '£' | '¥' | '¤' | '₩' | '₪' | '₫' | '₦' | '₱') {
+        if is_currency(c) {
             return self.dollar(c.len_utf8());
         }
         self.at += c.len_utf8();
@@ -202,6 +202,7 @@ impl<'t> Lexer<'t> {
         if sign == 1 && (self.byte(0).is_ascii_alphabetic() || self.byte(0) == b'_') {
             return self.name(TokenKind::Pseudo);
         }
+        self.blank_before_digit();
         let signed = matches!(self.byte(0), b'-' | b'+');
         if signed && (self.byte(1).is_ascii_digit() || self.byte(1) == b'.') {
             self.at += 1;
@@ -212,6 +213,15 @@ impl<'t> Lexer<'t> {
             self.digits();
         }
         TokenKind::Money
+    }
+
+    /// Blanks between a currency sign and its digits belong to the constant.
+    fn blank_before_digit(&mut self) {
+        let rest = &self.bytes[self.at..];
+        let blanks = rest.iter().position(|b| !matches!(b, b' ' | b'\t')).unwrap_or(rest.len());
+        if rest.get(blanks).is_some_and(u8::is_ascii_digit) {
+            self.at += blanks;
+        }
     }
 
     fn digits(&mut self) {
@@ -299,11 +309,22 @@ impl<'t> Lexer<'t> {
             (b'^', b'=') => (CaretEqual, 2),
             (b'^', _) => (Caret, 1),
             (b'~', _) => (Tilde, 1),
+            (b'!', _) => (Exclamation, 1),
             _ => (Stray, 1),
         };
         self.at += length;
         kind
     }
+}
+
+/// The signs beside `$` that may stand before a constant of money. They are a type's, and the
+/// same that a conversion of text takes.
+fn is_currency(c: char) -> bool {
+    matches!(
+        c,
+        '¢' | '£' | '¤' | '¥' | '৲' | '৳' | '฿' | '៛' | '₠'
+            ..='₱' | '﷼' | '﹩' | '＄' | '￠' | '￡' | '￥' | '￦'
+    )
 }
 
 /// Combining marks, which names may have behind a letter.

@@ -60,6 +60,8 @@ pub(crate) enum TokenKind {
     AmpersandEqual,
     PipeEqual,
     CaretEqual,
+    /// `!` apart from what it negates: `! =`.
+    Exclamation,
     /// A character that begins nothing.
     Stray,
     /// A string or delimited name without its end; reaches to the end of the text.

@@ -26,6 +26,7 @@ const KINDS: &[&[&str]] = &[
     &["COLUMN", "ENCRYPTION", "KEY"],
     &["COLUMN", "MASTER", "KEY"],
     &["CONTRACT"],
+    &["COUNTER", "SIGNATURE"],
     &["CREDENTIAL"],
     &["CRYPTOGRAPHIC", "PROVIDER"],
     &["ENDPOINT"],
@@ -35,6 +36,7 @@ const KINDS: &[&[&str]] = &[
     &["FULLTEXT", "CATALOG"],
     &["FULLTEXT", "INDEX"],
     &["FULLTEXT", "STOPLIST"],
+    &["JSON", "INDEX"],
     &["MASTER", "KEY"],
     &["MESSAGE", "TYPE"],
     &["PARTITION", "SCHEME"],
@@ -46,10 +48,12 @@ const KINDS: &[&[&str]] = &[
     &["SEARCH", "PROPERTY", "LIST"],
     &["SECURITY", "POLICY"],
     &["SELECTIVE", "XML", "INDEX"],
+    &["SENSITIVITY", "CLASSIFICATION"],
     &["SERVICE"],
     &["SIGNATURE"],
     &["SPATIAL", "INDEX"],
     &["SYMMETRIC", "KEY"],
+    &["VECTOR", "INDEX"],
     &["WORKLOAD", "GROUP"],
     &["XML", "INDEX"],
     &["XML", "SCHEMA", "COLLECTION"],
@@ -119,7 +123,7 @@ impl Parser<'_> {
             _ => PermissionVerb::Revoke,
         };
         let mut grant_option = self.eat_words(&["GRANT", "OPTION", "FOR"]);
-        let permissions = self.comma_list(Parser::permission_words)?;
+        let mut permissions = self.comma_list(Parser::permission_words)?;
         let (mut class, mut securable) = (None, None);
         if self.eat_keyword(Keyword::On) {
             let mut words = Vec::new();
@@ -135,6 +139,11 @@ impl Parser<'_> {
                 class = Some(words.join(" ").into());
             }
             securable = Some(self.object_name()?);
+            // Columns may stand behind the object as well as behind each permission.
+            let columns = self.optional_paren_list(Parser::name)?;
+            for permission in permissions.iter_mut().filter(|p| p.1.is_empty()) {
+                permission.1.clone_from(&columns);
+            }
         }
         if !self.eat_keyword(Keyword::To) {
             self.expect_keyword(Keyword::From)?;
@@ -176,7 +185,8 @@ impl Parser<'_> {
         let mut name = self.token_text(first).to_ascii_uppercase();
         let affinity = name == "PROCESS" && self.at_word("AFFINITY");
         if !affinity {
-            while self.kind() == TokenKind::Word && self.peek_at(1).kind == TokenKind::Word {
+            let more = [TokenKind::Word, TokenKind::Equal];
+            while self.kind() == TokenKind::Word && more.contains(&self.peek_at(1).kind) {
                 name = format!("{name} {}", self.take_text().to_ascii_uppercase());
             }
             let setting = self.setting_named(first, name)?;
@@ -225,19 +235,61 @@ impl Parser<'_> {
     /// `CREATE|ALTER|DROP` of something we know by name only.
     pub(super) fn opaque_ddl(&mut self, verb: &str) -> Parse<StatementKind> {
         match KINDS.iter().find(|words| self.eat_words(words)) {
-            Some(words) => self.opaque_rest(&format!("{verb} {}", words.join(" "))),
+            Some(words) => {
+                self.eat_words(&["IF", "EXISTS"]);
+                self.opaque_rest(&format!("{verb} {}", words.join(" ")))
+            }
             None => Err(self.error(messages::OBJECT_TYPE_UNKNOWN, &[&self.near()])),
+        }
+    }
+
+    /// Whether a word that begins a statement is a clause of an ALTER here: `DROP MEMBER m`,
+    /// `DROP (…)`, `GRANT CREATE ANY DATABASE`.
+    fn at_clause(&self) -> bool {
+        let dropped = [
+            "MEMBER",
+            "ENCRYPTION",
+            "EVENT",
+            "TARGET",
+            "FILTER",
+            "BLOCK",
+            "FILE",
+            "VALUE",
+            "PRIVATE",
+            "ATTESTED",
+            "STATISTICAL_SEMANTICS",
+        ];
+        match self.keyword() {
+            Keyword::Drop => {
+                let next = self.peek_at(1).kind;
+                let listed =
+                    [TokenKind::LeftParen, TokenKind::String, TokenKind::National].contains(&next);
+                let event = self.is_word(2, "SESSION") || self.is_word(2, "NOTIFICATION");
+                listed || !event && dropped.iter().any(|word| self.is_word(1, word))
+            }
+            Keyword::Grant | Keyword::Deny => {
+                self.peek_at(1).keyword == Keyword::Create && self.is_word(2, "ANY")
+            }
+            Keyword::Create => self.is_word(1, "ANY"),
+            // The operation that a predicate of a security policy guards.
+            Keyword::Insert => {
+                let before = self.token_text(self.previous());
+                before.eq_ignore_ascii_case("AFTER") || before.eq_ignore_ascii_case("BEFORE")
+            }
+            _ => false,
         }
     }
 
     /// Skips to the end of a statement that has no tree.
     pub(super) fn opaque_rest(&mut self, name: &str) -> Parse<StatementKind> {
         let mut depth = 0u32;
+        let altering = name.starts_with("ALTER") || name.starts_with("CREATE SECURITY");
         loop {
             let token = self.peek();
             let ends = match token.kind {
                 TokenKind::End | TokenKind::Semicolon => true,
-                _ => depth == 0 && begins_statement(token.keyword),
+                _ if depth > 0 || altering && self.at_clause() => false,
+                _ => begins_statement(token.keyword),
             };
             if ends {
                 break;

@@ -133,6 +133,9 @@ impl Parser<'_> {
 
     fn alter_column(&mut self) -> Parse<AlterTableAction> {
         self.advance();
+        if self.keyword() == Keyword::Index {
+            return Err(self.unsupported("ALTER TABLE ALTER INDEX"));
+        }
         self.expect_keyword(Keyword::Column)?;
         let name = self.name()?;
         let change = if matches!(self.keyword(), Keyword::Add | Keyword::Drop) {
@@ -144,6 +147,9 @@ impl Parser<'_> {
                 true => Some(self.collation()?),
                 false => None,
             };
+            if let Some(word) = self.unbuilt_attribute() {
+                return Err(self.unsupported(word));
+            }
             let nullable = self.optional_null();
             let sparse = self.eat_word("SPARSE");
             AlterColumnChange::Type { type_name, collation, nullable, sparse }
@@ -151,6 +157,12 @@ impl Parser<'_> {
         let options = self.optional_with_settings()?;
         let column = AlterColumn { name, change, options };
         Ok(AlterTableAction::AlterColumn(Box::new(column)))
+    }
+
+    /// An attribute behind a column's type that none of our columns has.
+    fn unbuilt_attribute(&self) -> Option<&'static str> {
+        let words = ["MASKED", "ENCRYPTED", "HIDDEN", "FILESTREAM"];
+        words.into_iter().find(|word| self.at_word(word))
     }
 
     /// `ROWGUIDCOL`, `PERSISTED`, `SPARSE`, `HIDDEN`, `NOT FOR REPLICATION`, `MASKED [WITH …]`

@@ -89,6 +89,11 @@ impl Parser<'_> {
                 return Ok(self.condition_from(first, ConditionKind::Updated(column)));
             }
             Keyword::Contains | Keyword::Freetext => return self.full_text(),
+            Keyword::None
+                if self.at_word("MATCH") && self.peek_at(1).kind == TokenKind::LeftParen =>
+            {
+                return Err(self.unsupported("MATCH"));
+            }
             _ => {}
         }
         if first.kind == TokenKind::LeftParen && !self.query_ahead(1) {
@@ -155,6 +160,18 @@ impl Parser<'_> {
             (TokenKind::Greater, TokenKind::Equal) => {
                 self.advance();
                 CompareOp::GreaterOrEqual
+            }
+            (TokenKind::Exclamation, TokenKind::Equal) => {
+                self.advance();
+                CompareOp::NotEqual
+            }
+            (TokenKind::Exclamation, TokenKind::Less) => {
+                self.advance();
+                CompareOp::GreaterOrEqual
+            }
+            (TokenKind::Exclamation, TokenKind::Greater) => {
+                self.advance();
+                CompareOp::LessOrEqual
             }
             (TokenKind::Equal, _) => CompareOp::Equal,
             (TokenKind::NotEqual, _) => CompareOp::NotEqual,
@@ -255,6 +272,8 @@ impl Parser<'_> {
         self.expect(TokenKind::LeftParen)?;
         let columns = if self.eat(TokenKind::Star) {
             Vec::new()
+        } else if self.at_word("PROPERTY") && self.peek_at(1).kind == TokenKind::LeftParen {
+            return Err(self.unsupported("PROPERTY of CONTAINS"));
         } else if self.kind() == TokenKind::LeftParen {
             self.paren_list(Parser::column_name)?
         } else {
@@ -262,6 +281,9 @@ impl Parser<'_> {
         };
         self.expect(TokenKind::Comma)?;
         let search = Box::new(self.expr()?);
+        if self.kind() == TokenKind::Comma && self.is_word(1, "LANGUAGE") {
+            return Err(self.unsupported("LANGUAGE of a full-text search"));
+        }
         self.expect(TokenKind::RightParen)?;
         Ok(self.condition_from(first, ConditionKind::FullText { function, columns, search }))
     }

@@ -4,7 +4,7 @@ use base::messages;
 
 use super::{Parse, Parser};
 use crate::ast::{
-    Declaration, DeclarationKind, If, RaiseError, StatementKind, Throw, Transaction,
+    Declaration, DeclarationKind, If, Opaque, RaiseError, StatementKind, Throw, Transaction,
     TransactionVerb, TryCatch, WaitFor, While,
 };
 use crate::keywords::Keyword;
@@ -60,17 +60,31 @@ impl Parser<'_> {
             self.at -= 1;
             return self.opaque(2);
         }
-        if self.at_word("ATOMIC") {
+        let atomic = self.at_word("ATOMIC") && self.peek_at(1).keyword == Keyword::With;
+        if atomic {
             self.advance();
-            self.optional_with_settings()?;
+            self.advance();
+            self.paren_list(Parser::atomic_option)?;
         }
         self.skip_block_start();
         let body = self.statements_until(Parser::at_block_end)?;
-        if body.is_empty() {
+        if body.is_empty() && !atomic {
             return Err(self.unexpected());
         }
         self.expect_keyword(Keyword::End)?;
+        if atomic {
+            return Ok(StatementKind::Opaque(Box::new(Opaque { name: "BEGIN ATOMIC".into() })));
+        }
         Ok(StatementKind::Block(body))
+    }
+
+    /// `TRANSACTION ISOLATION LEVEL = SNAPSHOT`, `LANGUAGE = N'…'`
+    fn atomic_option(&mut self) -> Parse<()> {
+        if self.eat_words(&["TRANSACTION", "ISOLATION", "LEVEL"]) {
+            self.expect(TokenKind::Equal)?;
+            return self.isolation_level().map(drop);
+        }
+        self.setting().map(drop)
     }
 
     fn skip_block_start(&mut self) {
@@ -78,7 +92,8 @@ impl Parser<'_> {
     }
 
     fn at_block_end(&self) -> bool {
-        self.keyword() == Keyword::End || self.kind() == TokenKind::End
+        let conversation = self.is_word(1, "CONVERSATION");
+        self.keyword() == Keyword::End && !conversation || self.kind() == TokenKind::End
     }
 
     /// Behind BEGIN TRY.

@@ -90,6 +90,9 @@ impl Parser<'_> {
 
     pub(super) fn close_cursor(&mut self) -> Parse<StatementKind> {
         self.advance();
+        if self.keyword() == Keyword::All && self.is_word(1, "SYMMETRIC") {
+            return self.opaque_after(&["CLOSE"], 3);
+        }
         if self.at_word("SYMMETRIC")
             || self.at_word("MASTER") && self.peek_at(1).keyword == Keyword::Key
         {

@@ -112,12 +112,26 @@ impl Parser<'_> {
         Ok(())
     }
 
+    /// Of how many words the name is of what belongs to a database and has DDL of its own.
+    pub(super) fn database_part(&self) -> Option<usize> {
+        let parts = [["SCOPED", "CREDENTIAL"], ["AUDIT", "SPECIFICATION"], ["ENCRYPTION", "KEY"]];
+        let here = |part: &[&str; 2]| self.is_word(1, part[0]) && self.is_word(2, part[1]);
+        (self.keyword() == Keyword::Database && parts.iter().any(here)).then_some(3)
+    }
+
     pub(super) fn alter_database(&mut self) -> Parse<StatementKind> {
+        if let Some(words) = self.database_part() {
+            return self.opaque_after(&["ALTER"], words);
+        }
         self.advance();
         if self.eat_words(&["SCOPED", "CONFIGURATION"]) {
             return self.scoped_configuration();
         }
         let name = if self.eat_keyword(Keyword::Current) { None } else { Some(self.name()?) };
+        let apart = ["HADR", "PARTNER", "WITNESS"].iter().find(|word| self.is_word(1, word));
+        if let (Keyword::Set, Some(word)) = (self.keyword(), apart) {
+            return self.opaque_rest(&format!("ALTER DATABASE SET {word}"));
+        }
         let action = self.alter_database_action()?;
         Ok(StatementKind::AlterDatabase(Box::new(AlterDatabase { name, action })))
     }

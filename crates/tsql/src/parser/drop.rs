@@ -10,7 +10,11 @@ impl Parser<'_> {
     pub(super) fn drop_statement(&mut self) -> Parse<StatementKind> {
         let first = self.advance();
         let Some(kind) = self.drop_kind() else {
-            if self.kind() != TokenKind::Word || self.keyword() != Keyword::None {
+            if let Some(words) = self.database_part() {
+                return self.opaque_after(&["DROP"], words);
+            }
+            let known = [Keyword::None, Keyword::Column, Keyword::External];
+            if self.kind() != TokenKind::Word || !known.contains(&self.keyword()) {
                 return Err(self.unexpected());
             }
             return self.opaque_ddl("DROP");
@@ -39,7 +43,7 @@ impl Parser<'_> {
             Keyword::Trigger => DropKind::Trigger,
             Keyword::Index => DropKind::Index,
             Keyword::Statistics => DropKind::Statistics,
-            Keyword::Database if !self.is_word(1, "SCOPED") => DropKind::Database,
+            Keyword::Database if self.database_part().is_none() => DropKind::Database,
             Keyword::Schema => DropKind::Schema,
             Keyword::Default => DropKind::Default,
             Keyword::Rule => DropKind::Rule,

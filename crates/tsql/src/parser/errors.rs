@@ -63,6 +63,11 @@ impl Parser<'_> {
         SqlError::new(message, &[&near]).at_line(token.line)
     }
 
+    /// A feature that is known by its name alone.
+    pub(super) fn unsupported(&self, feature: &str) -> SqlError {
+        self.error(messages::FEATURE_NOT_SUPPORTED, &[&feature])
+    }
+
     /// What the lexer could not end, if anything: its error, and 102 for a quote.
     pub(crate) fn unclosed(&self) -> Vec<SqlError> {
         let Some(&token) = self.tokens.iter().rev().nth(1) else { return Vec::new() };

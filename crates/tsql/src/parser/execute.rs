@@ -37,6 +37,8 @@ impl Parser<'_> {
         };
         if self.eat_words(&["WITH", "NO", "REVERT"]) {
             // Remembered in the text alone.
+        } else if self.keyword() == Keyword::With && self.is_word(1, "COOKIE") {
+            return Err(self.unsupported("COOKIE of EXECUTE AS"));
         }
         Ok(Setting { name: "EXECUTE AS".into(), value, span: self.span_from(first) })
     }

@@ -91,7 +91,11 @@ impl Parser<'_> {
             } else if self.at_method() {
                 self.advance();
                 let method = self.name()?;
-                let arguments = self.call_arguments()?;
+                // A property has no arguments, and no parentheses for them.
+                let arguments = match self.kind() {
+                    TokenKind::LeftParen => self.call_arguments()?,
+                    _ => Vec::new(),
+                };
                 let target = MethodTarget::Value(operand);
                 ExprKind::Method(Box::new(MethodCall { target, method, arguments, mutator: false }))
             } else {
@@ -106,11 +110,9 @@ impl Parser<'_> {
         }
     }
 
-    /// `.name(` behind a value.
+    /// `.name` behind a value.
     fn at_method(&self) -> bool {
-        self.kind() == TokenKind::Dot
-            && Self::names(self.peek_at(1))
-            && self.peek_at(2).kind == TokenKind::LeftParen
+        self.kind() == TokenKind::Dot && Self::names(self.peek_at(1))
     }
 
     pub(super) fn collation(&mut self) -> Parse<Name> {

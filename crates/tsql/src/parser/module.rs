@@ -54,7 +54,9 @@ impl Parser<'_> {
         let options = self.module_options()?;
         let for_replication = self.eat_words(&["FOR", "REPLICATION"]);
         self.expect_keyword(Keyword::As)?;
-        let body = self.module_body()?;
+        self.refuse_external()?;
+        // A procedure may do nothing.
+        let body = self.statements_until(|p| p.kind() == TokenKind::End)?;
         let procedure =
             Procedure { verb, name, number, parameters, options, for_replication, body };
         Ok(StatementKind::Procedure(Box::new(procedure)))
@@ -152,14 +154,20 @@ impl Parser<'_> {
 
     /// Statements to the end of the batch; loops outside don't count within.
     fn module_body(&mut self) -> Parse<Vec<Statement>> {
-        if self.keyword() == Keyword::External || self.at_word("EXTERNAL") {
-            return Err(self.error(messages::FEATURE_NOT_SUPPORTED, &[&"EXTERNAL NAME"]));
-        }
+        self.refuse_external()?;
         let body = self.statements_until(|p| p.kind() == TokenKind::End)?;
         if body.is_empty() {
             return Err(self.unexpected());
         }
         Ok(body)
+    }
+
+    /// A body within an assembly.
+    fn refuse_external(&self) -> Parse<()> {
+        match self.keyword() {
+            Keyword::External => Err(self.unsupported("EXTERNAL NAME")),
+            _ => Ok(()),
+        }
     }
 
     fn view(&mut self, verb: ModuleVerb) -> Parse<StatementKind> {
@@ -199,8 +207,14 @@ impl Parser<'_> {
 
     fn function_returns(&mut self) -> Parse<(Vec<Setting>, FunctionBody)> {
         if self.eat_keyword(Keyword::Table) {
+            if self.kind() == TokenKind::LeftParen {
+                // Only rows that an assembly makes have a list of columns and no name.
+                self.table_definition()?;
+                return Err(self.unsupported("EXTERNAL NAME"));
+            }
             let options = self.module_options()?;
             self.eat_keyword(Keyword::As);
+            self.refuse_external()?;
             self.expect_keyword(Keyword::Return)?;
             let query = Box::new(self.inline_body()?);
             return Ok((options, FunctionBody::Inline { query }));
@@ -232,11 +246,13 @@ impl Parser<'_> {
 
     /// `BEGIN … END`
     fn function_block(&mut self) -> Parse<Vec<Statement>> {
+        self.refuse_external()?;
         if self.keyword() != Keyword::Begin {
             return Err(self.unexpected());
         }
         match self.nested(Parser::begin)? {
             StatementKind::Block(body) => Ok(body),
+            StatementKind::Opaque(opaque) => Err(self.unsupported(&opaque.name)),
             _ => Err(self.unexpected()),
         }
     }

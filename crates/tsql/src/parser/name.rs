@@ -100,7 +100,8 @@ impl Parser<'_> {
             parts.rotate_left(1);
             parts[3] = match self.kind() {
                 TokenKind::Dot => None,
-                TokenKind::Pseudo if self.token_text(self.peek()).starts_with('%') => {
+                TokenKind::Pseudo => Some(self.take_name()?),
+                _ if matches!(self.keyword(), Keyword::IdentityCol | Keyword::RowGuidCol) => {
                     Some(self.take_name()?)
                 }
                 // Behind a dot a reserved word is an error, as anywhere.

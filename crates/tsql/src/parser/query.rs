@@ -37,6 +37,9 @@ impl Parser<'_> {
                 return Ok(Some(Box::new(clause)));
             }
         }
+        if self.at_word("CHANGE_TRACKING_CONTEXT") && self.peek_at(1).kind == TokenKind::LeftParen {
+            return Err(self.unsupported("CHANGE_TRACKING_CONTEXT"));
+        }
         clause.ctes = self.comma_list(Parser::cte)?;
         Ok(Some(Box::new(clause)))
     }

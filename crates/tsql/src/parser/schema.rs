@@ -29,6 +29,7 @@ impl Parser<'_> {
             | Keyword::Function
             | Keyword::Trigger => self.module(ModuleVerb::Create),
             Keyword::User | Keyword::Default | Keyword::Rule => self.opaque_after(&["CREATE"], 1),
+            Keyword::Column | Keyword::External => self.opaque_ddl("CREATE"),
             Keyword::None if self.at_name() => self.create_worded(),
             _ => Err(self.unexpected()),
         }
@@ -73,6 +74,7 @@ impl Parser<'_> {
             | Keyword::Trigger => self.module(ModuleVerb::Alter),
             Keyword::Schema => self.alter_schema(),
             Keyword::User | Keyword::Authorization => self.opaque_after(&["ALTER"], 1),
+            Keyword::Column | Keyword::External => self.opaque_ddl("ALTER"),
             Keyword::None if self.at_name() => {
                 if self.eat_words(&["SERVER", "CONFIGURATION"]) {
                     self.alter_server_configuration()

@@ -60,7 +60,8 @@ impl Parser<'_> {
         if self.kind() == TokenKind::Variable {
             return self.set_variable();
         }
-        if self.eat_words(&["TRANSACTION", "ISOLATION", "LEVEL"]) {
+        let level = [["TRANSACTION", "ISOLATION", "LEVEL"], ["TRAN", "ISOLATION", "LEVEL"]];
+        if level.iter().any(|words| self.eat_words(words)) {
             return Ok(StatementKind::SetIsolation(self.isolation_level()?));
         }
         if self.eat_keyword(Keyword::IdentityInsert) {
@@ -85,7 +86,7 @@ impl Parser<'_> {
         Ok(on)
     }
 
-    fn isolation_level(&mut self) -> Parse<IsolationLevel> {
+    pub(super) fn isolation_level(&mut self) -> Parse<IsolationLevel> {
         Ok(match () {
             () if self.eat_words(&["READ", "UNCOMMITTED"]) => IsolationLevel::ReadUncommitted,
             () if self.eat_words(&["READ", "COMMITTED"]) => IsolationLevel::ReadCommitted,

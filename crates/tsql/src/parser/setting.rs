@@ -8,7 +8,7 @@ use crate::token::TokenKind;
 /// Words that measure a number.
 const UNITS: &[&str] = &[
     "KB", "MB", "GB", "TB", "SECONDS", "SECOND", "MINUTES", "MINUTE", "HOURS", "HOUR", "DAYS",
-    "DAY", "PERCENT", "ROWS",
+    "DAY", "WEEKS", "WEEK", "MONTHS", "MONTH", "YEARS", "YEAR", "PERCENT", "ROWS",
 ];
 
 impl Parser<'_> {
@@ -37,6 +37,16 @@ impl Parser<'_> {
             return Err(self.unexpected());
         }
         let name = self.take_name()?.to_ascii_uppercase();
+        if name == "MOVE" && self.eat_keyword(Keyword::To) {
+            let target = self.placement()?.name;
+            let value = SettingValue::Word(target.text);
+            return Ok(Setting { name: "MOVE TO".into(), value, span: self.span_from(first) });
+        }
+        if name == "RESAMPLE" && self.eat_words(&["ON", "PARTITIONS"]) {
+            let partitions = self.partition_ranges()?;
+            let value = SettingValue::Partitioned { word: "RESAMPLE".into(), partitions };
+            return Ok(Setting { name: name.into(), value, span: self.span_from(first) });
+        }
         self.setting_named(first, name)
     }
 
@@ -57,7 +67,7 @@ impl Parser<'_> {
             TokenKind::Integer | TokenKind::Decimal | TokenKind::String | TokenKind::National => {
                 true
             }
-            TokenKind::LeftParen => true,
+            TokenKind::LeftParen | TokenKind::Binary => true,
             TokenKind::Word => {
                 let keyword = self.keyword();
                 let label = self.peek_at(1).kind == TokenKind::Colon;
@@ -74,6 +84,11 @@ impl Parser<'_> {
             TokenKind::Word if matches!(token.keyword, Keyword::On | Keyword::Off) => {
                 self.advance();
                 let on = token.keyword == Keyword::On;
+                if self.eat_words(&["ON", "PARTITIONS"]) {
+                    let word = if on { "ON" } else { "OFF" }.into();
+                    let partitions = self.partition_ranges()?;
+                    return Ok(SettingValue::Partitioned { word, partitions });
+                }
                 if self.kind() == TokenKind::LeftParen {
                     let settings = self.setting_group()?;
                     return Ok(SettingValue::Group { on: Some(on), settings });
@@ -104,6 +119,10 @@ impl Parser<'_> {
         if self.eat_words(&["ON", "PARTITIONS"]) {
             let partitions = self.partition_ranges()?;
             return Ok(SettingValue::Partitioned { word: word.into(), partitions });
+        }
+        // `QUERY_STORE CLEAR ALL`
+        if word.eq_ignore_ascii_case("CLEAR") && self.eat_keyword(Keyword::All) {
+            word.push_str(" ALL");
         }
         Ok(SettingValue::Word(word.into()))
     }

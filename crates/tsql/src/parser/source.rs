@@ -210,10 +210,20 @@ impl Parser<'_> {
                 | Keyword::FreetextTable
         );
         if reserved {
+            self.refuse_reserved_rowset(first)?;
             let call = self.named_call()?;
             return self.function_source(first, call);
         }
-        let name = self.object_name()?;
+        self.refuse_rowset()?;
+        // `::` is an old way to name a function of the system.
+        let of_system = self.eat(TokenKind::DoubleColon);
+        let mut name = self.object_name()?;
+        if of_system {
+            if self.kind() != TokenKind::LeftParen || name.schema.is_some() {
+                return Err(self.unexpected());
+            }
+            name.schema = Some(Name { text: "sys".into(), line: name.object.line });
+        }
         if self.kind() == TokenKind::LeftParen && !self.at_old_hints() {
             self.mention(MentionKind::RowsOfCall, &name);
             let call = self.call(first, name)?;
@@ -221,15 +231,42 @@ impl Parser<'_> {
         }
         self.mention(MentionKind::Rows, &name);
         let system_time = self.optional_system_time()?;
-        let alias = self.optional_alias()?;
+        let mut alias = self.optional_alias()?;
+        let sample = self.optional_sample()?;
+        let old_hints = self.at_old_hints();
+        let hints = self.optional_table_hints()?;
+        if alias.is_none() && old_hints {
+            alias = self.optional_alias()?;
+        }
         if let Some(alias) = &alias {
             self.mention_own(alias);
         }
-        let sample = self.optional_sample()?;
-        let hints = self.optional_table_hints()?;
         let table = NamedTable { name, alias, hints, sample, system_time };
         let kind = TableSourceKind::Table(Box::new(table));
         Ok(TableSource { kind, span: self.span_from(first) })
+    }
+
+    /// What of OPENROWSET and the full-text functions is no list of expressions.
+    fn refuse_reserved_rowset(&self, first: Token) -> Parse<()> {
+        let bulk = self.peek_at(2).keyword == Keyword::Bulk || self.is_word(2, "PROVIDER");
+        match first.keyword {
+            Keyword::OpenRowset if bulk => Err(self.unsupported("OPENROWSET(BULK …)")),
+            Keyword::ContainsTable => Err(self.unsupported("CONTAINSTABLE")),
+            Keyword::FreetextTable => Err(self.unsupported("FREETEXTTABLE")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Rowset functions with a grammar of their own, none of which is built.
+    fn refuse_rowset(&self) -> Parse<()> {
+        if self.peek_at(1).kind != TokenKind::LeftParen {
+            return Ok(());
+        }
+        let named = ["CHANGETABLE", "PREDICT", "VECTOR_SEARCH", "AI_GENERATE_CHUNKS"];
+        match named.iter().find(|name| self.at_word(name)) {
+            Some(name) => Err(self.unsupported(name)),
+            None => Ok(()),
+        }
     }
 
     #[inline(never)]
@@ -258,6 +295,9 @@ impl Parser<'_> {
     fn path_column(&mut self) -> Parse<PathColumn> {
         let name = self.name()?;
         let type_name = self.type_name()?;
+        if self.keyword() == Keyword::Collate {
+            return Err(self.unsupported("COLLATE of a column of OPENJSON"));
+        }
         let path = match self.kind() {
             TokenKind::String | TokenKind::National => Some(self.string()?),
             _ => None,

@@ -36,7 +36,25 @@ impl Parser<'_> {
             && !matches!(next.kind, TokenKind::String | TokenKind::National | TokenKind::Dot);
         let switch =
             (self.at_word("ENABLE") || self.at_word("DISABLE")) && next.keyword == Keyword::Trigger;
-        !label && !throw && !switch
+        !label && !throw && !switch && self.broker_words().is_none()
+    }
+
+    /// A statement of Service Broker begins here: how many words name it.
+    fn broker_words(&self) -> Option<usize> {
+        let conversation = |ahead| self.is_word(ahead, "CONVERSATION");
+        let next = self.peek_at(1);
+        let received = next.kind == TokenKind::Star
+            || next.keyword == Keyword::Top
+            || Self::names(next)
+                && (self.peek_at(2).kind == TokenKind::Comma
+                    || self.peek_at(2).keyword == Keyword::From);
+        match () {
+            () if self.at_word("SEND") && next.keyword == Keyword::On && conversation(2) => Some(3),
+            () if self.at_word("GET") && conversation(1) => Some(3),
+            () if self.at_word("MOVE") && conversation(1) => Some(2),
+            () if self.at_word("RECEIVE") && received => Some(1),
+            () => None,
+        }
     }
 
     fn skip_semicolons(&mut self) {
@@ -132,8 +150,14 @@ impl Parser<'_> {
             Keyword::Deallocate => self.deallocate_cursor(),
             Keyword::Revert => {
                 self.advance();
+                if self.keyword() == Keyword::With && self.is_word(1, "COOKIE") {
+                    self.advance();
+                    return self.opaque_rest("REVERT WITH COOKIE");
+                }
                 Ok(StatementKind::Revert)
             }
+            Keyword::End if self.is_word(1, "CONVERSATION") => self.opaque(2),
+            Keyword::Add => self.opaque(2),
             Keyword::Checkpoint => self.checkpoint(),
             Keyword::Kill => self.kill(),
             Keyword::Dbcc => self.dbcc(),
@@ -147,7 +171,8 @@ impl Parser<'_> {
             | Keyword::Updatetext
             | Keyword::Setuser
             | Keyword::Dump
-            | Keyword::Load => self.opaque(1),
+            | Keyword::Load
+            | Keyword::Lineno => self.opaque(1),
             Keyword::None => self.word_statement(first),
             _ => Err(self.unexpected()),
         }
@@ -159,6 +184,10 @@ impl Parser<'_> {
             TokenKind::LeftParen => Ok(StatementKind::Select(Box::new(self.select_statement()?))),
             TokenKind::LeftBrace => self.odbc_call(),
             _ if Self::names(first) && self.peek_at(1).kind == TokenKind::Colon => self.label(),
+            TokenKind::Word if self.broker_words().is_some() => {
+                let words = self.broker_words().unwrap_or(1);
+                self.opaque(words)
+            }
             TokenKind::Word if self.at_word("THROW") => self.throw(),
             TokenKind::Word
                 if (self.at_word("ENABLE") || self.at_word("DISABLE"))

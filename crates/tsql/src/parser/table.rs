@@ -14,10 +14,13 @@ impl Parser<'_> {
     pub(super) fn create_table(&mut self) -> Parse<StatementKind> {
         self.advance();
         let name = self.object_name()?;
-        if self.keyword() == Keyword::As && self.is_word(1, "NODE") {
-            return self.opaque_rest("CREATE TABLE AS NODE");
+        if let Some(kind) = self.kind_of_table() {
+            return self.opaque_rest(kind);
         }
         let definition = self.table_definition()?;
+        if let Some(kind) = self.kind_of_table() {
+            return self.opaque_rest(kind);
+        }
         let mut placement = Placements::default();
         loop {
             if self.eat_keyword(Keyword::On) {
@@ -25,7 +28,7 @@ impl Parser<'_> {
             } else if self.eat_word("TEXTIMAGE_ON") {
                 placement.text_image = Some(self.name_or_string()?);
             } else if self.eat_word("FILESTREAM_ON") {
-                placement.filestream = Some(self.name_or_string()?);
+                placement.filestream = Some(self.placement()?.name);
             } else {
                 break;
             }
@@ -33,6 +36,19 @@ impl Parser<'_> {
         let options = self.optional_with_settings()?;
         let table = CreateTable { name, definition, placement, options };
         Ok(StatementKind::CreateTable(Box::new(table)))
+    }
+
+    /// `AS NODE`, `AS EDGE`, `AS FILETABLE`, which no other table has.
+    fn kind_of_table(&self) -> Option<&'static str> {
+        if self.keyword() != Keyword::As {
+            return None;
+        }
+        Some(match () {
+            () if self.is_word(1, "NODE") => "CREATE TABLE AS NODE",
+            () if self.is_word(1, "EDGE") => "CREATE TABLE AS EDGE",
+            () if self.is_word(1, "FILETABLE") => "CREATE TABLE AS FILETABLE",
+            () => return None,
+        })
     }
 
     /// Behind ON: `filegroup`, `scheme (column)`, `"default"`
@@ -112,7 +128,7 @@ impl Parser<'_> {
             let expr = self.expr()?;
             let persisted = self.eat_word("PERSISTED");
             ColumnKind::Computed { expr, persisted }
-        } else if matches!(self.kind(), TokenKind::Comma | TokenKind::RightParen) {
+        } else if self.at_untyped_end(&name) {
             ColumnKind::Untyped
         } else {
             ColumnKind::Typed(self.type_name()?)
@@ -134,6 +150,22 @@ impl Parser<'_> {
         while self.column_attribute(&mut column)? {}
         column.span = self.span_from(first);
         Ok(column)
+    }
+
+    /// Whether no type follows a column's name: a `timestamp` needs none.
+    fn at_untyped_end(&self, name: &Name) -> bool {
+        let attribute = matches!(
+            self.keyword(),
+            Keyword::Not
+                | Keyword::Null
+                | Keyword::Constraint
+                | Keyword::Primary
+                | Keyword::Unique
+                | Keyword::Check
+                | Keyword::Default
+        );
+        matches!(self.kind(), TokenKind::Comma | TokenKind::RightParen)
+            || attribute && name.eq_ignore_ascii_case("timestamp")
     }
 
     /// One thing behind a column's type; false when nothing more follows.
@@ -199,6 +231,9 @@ impl Parser<'_> {
                 name.to_ascii_uppercase()
             }
             () if self.eat_word("HIDDEN") => "HIDDEN".to_owned(),
+            () if self.eat_words(&["COLUMN_SET", "FOR", "ALL_SPARSE_COLUMNS"]) => {
+                "COLUMN_SET".to_owned()
+            }
             () if self.eat_word("FILESTREAM") => "FILESTREAM".to_owned(),
             () if self.eat_words(&["NOT", "FOR", "REPLICATION"]) => {
                 "NOT FOR REPLICATION".to_owned()
@@ -305,9 +340,14 @@ impl Parser<'_> {
             () if self.eat_keyword(Keyword::Nonclustered) => Some(false),
             () => None,
         };
+        let hash = self.at_word("HASH").then(|| self.advance());
         let listed = !of_column || self.kind() == TokenKind::LeftParen;
         let columns = if listed { self.paren_list(Parser::index_column)? } else { Vec::new() };
-        let options = self.index_with()?;
+        let mut options = self.index_with()?;
+        if let Some(word) = hash {
+            let value = SettingValue::None;
+            options.insert(0, Setting { name: "HASH".into(), value, span: word.span() });
+        }
         let on = self.optional_placement()?;
         let key = KeyConstraint { primary, clustered, columns, options, on };
         Ok(ConstraintKind::Key(Box::new(key)))

@@ -67,8 +67,9 @@ impl Parser<'_> {
         let arguments = if self.eat_word("MAX") {
             TypeArguments::Max
         } else if self.at_name() {
-            if !self.eat_words(&["CONTENT"]) {
-                self.eat_words(&["DOCUMENT"]);
+            let facet = self.at_word("CONTENT") || self.at_word("DOCUMENT");
+            if facet && Self::names(self.peek_at(1)) {
+                self.advance();
             }
             TypeArguments::Schema(Box::new(self.object_name()?))
         } else {

@@ -132,8 +132,8 @@ fn to_money(text: &str, to: SqlType) -> SqlResult<Value> {
         let mut chars = rest.chars();
         match chars.next() {
             Some('-') => negative = !negative,
-            Some('+' | '$' | '\u{20AC}' | '\u{A3}' | '\u{A5}' | '\u{A4}' | '\u{A2}') => {}
-            Some(c) if blank(c) => {}
+            Some('+') => {}
+            Some(c) if is_currency(c) || blank(c) => {}
             _ => break,
         }
         rest = chars.as_str();
@@ -158,6 +158,15 @@ fn to_money(text: &str, to: SqlType) -> SqlResult<Value> {
     tenths
         .and_then(|m| fit_money(if negative { -m } else { m }, to))
         .ok_or_else(|| overflow("expression", to))
+}
+
+/// The 34 currency signs that a text of money, and a constant of it, may have.
+fn is_currency(c: char) -> bool {
+    matches!(
+        c,
+        '$' | '¢' | '£' | '¤' | '¥' | '৲' | '৳' | '฿' | '៛' | '₠'
+            ..='₱' | '﷼' | '﹩' | '＄' | '￠' | '￡' | '￥' | '￦'
+    )
 }
 
 fn to_guid(text: &str) -> SqlResult<Value> {
