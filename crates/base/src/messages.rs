@@ -480,6 +480,9 @@ messages! {
     BULK_NOT_BEGUN = 4805, 17, "The front-end tool you are using does not support bulk load from host. Use the supported tools for this command.";
     BULK_COLUMN_LENGTH = 4815, 16, "Received an invalid column length from the bcp client for colid {0}.";
     BULK_COLUMN_TYPE = 4816, 16, "Invalid column type from bcp client for colid {0}.";
+    BULK_ORDER_COLUMN = 4817, 16, "Could not bulk load. The sorted column '{0}' is not valid. The ORDER hint is ignored.";
+    BULK_ORDER_TWICE = 4818, 16, "Could not bulk load. The sorted column '{0}' was specified more than once. The ORDER hint is ignored.";
+    BULK_NOT_SORTED = 4819, 16, "Cannot bulk load. The bulk data stream was incorrectly specified as sorted or the data violates a uniqueness constraint imposed by the target table. Sort order incorrect for the following two rows: primary key of first row: {0}, primary key of second row: {1}.";
     BULK_SCHEMA_CHANGED = 4891, 16, "Insert bulk failed due to a schema change of the target table.";
     ADD_COLUMN_NEEDS_VALUE = 4901, 16, "ALTER TABLE only allows columns to be added that can contain nulls, or have a DEFAULT definition specified, or the column being added is an identity or timestamp column, or alternatively if none of the previous conditions are satisfied the table must be empty to allow addition of this column. Column '{0}' cannot be added to non-empty table '{1}' because it does not satisfy these conditions.";
     ALTER_TABLE_NOT_FOUND = 4902, 16, "Cannot find the object \"{0}\" because it does not exist or you do not have permissions.";
@@ -544,6 +547,7 @@ messages! {
     XQUERY_NONE = 6306, 16, "Invalid XQuery expression passed to XML data type method.";
     XML_ATTRIBUTE_OUTSIDE = 6307, 16, "XML well-formedness check: Attribute cannot appear outside of element declaration. Rewrite your XQuery so it returns well-formed XML.";
     XML_ATTRIBUTE_TWICE = 6308, 16, "XML well-formedness check: Duplicate attribute '{0}'. Rewrite your XQuery so it returns well-formed XML.";
+    XML_COLLECTION_UNKNOWN = 6314, 16, "Collection specified does not exist in metadata : '{0}'";
     XML_VALUE_EMPTY = 6320, 16, "XQuery: Only nillable elements or text nodes can be updated with empty sequence";
     XML_TEXT_EMPTY = 6325, 16, "XQuery: Replacing the value of a node with an empty sequence is allowed only if '()' is used as the new value expression. The new value expression evaluated to an empty sequence but it is not '()'.";
     XML_TOO_DEEP = 6335, 16, "XML datatype instance has too many levels of nested nodes. Maximum allowed depth is {0} levels.";
@@ -798,6 +802,7 @@ messages! {
     NO_WITHIN_GROUP = 10757, 15, "The function '{0}' may not have a WITHIN GROUP clause.";
     WINDOW_NO_ORDER = 10758, 15, "The function '{0}' may not have ORDER BY in OVER clause.";
     DISTINCT_WITH_OVER = 10759, 15, "Use of DISTINCT is not allowed with the OVER clause.";
+    HASH_INDEX_ON_DISK = 10791, 16, "Hash indexes are permitted only in memory optimized tables.";
     NOT_SWITCHABLE = 11415, 16, "Object '{0}' cannot be disabled or enabled. This action applies only to foreign key and check constraints.";
     DESCRIBE_COMPILE = 11501, 16, "The batch could not be analyzed because of compile errors.";
     DEDUCE_NOT_HERE = 11502, 16, "The type for parameter '{0}' cannot be deduced in this context.";

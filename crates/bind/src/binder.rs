@@ -33,6 +33,8 @@ pub(crate) struct ReferenceState {
     pub(crate) used: BTreeMap<usize, Slot>,
     /// Where the place of its row goes.
     pub(crate) location: Option<Slot>,
+    /// Where what tells its row apart goes, besides keys.
+    pub(crate) place: Option<Slot>,
 }
 
 /// A common table expression.
@@ -287,6 +289,7 @@ impl<'a> Binder<'a> {
             depth: self.modules.len(),
             used: BTreeMap::new(),
             location: None,
+            place: None,
         });
         Ok(TableNo(self.references.len() as u32 - 1))
     }
@@ -308,6 +311,16 @@ impl<'a> Binder<'a> {
         }
         let slot = self.new_slot();
         self.references[table.0 as usize].location = Some(slot);
+        slot
+    }
+
+    /// The slot of what tells a reference's rows apart besides keys.
+    pub(crate) fn use_place(&mut self, table: TableNo) -> Slot {
+        if let Some(slot) = self.references[table.0 as usize].place {
+            return slot;
+        }
+        let slot = self.new_slot();
+        self.references[table.0 as usize].place = Some(slot);
         slot
     }
 

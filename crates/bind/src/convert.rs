@@ -32,8 +32,14 @@ pub fn declared_type(name: &ast::TypeName, length_default: u16) -> SqlResult<Sql
         ast::TypeArguments::Max => vec![TypeSize::Max],
         ast::TypeArguments::One(n) => vec![TypeSize::N(*n)],
         ast::TypeArguments::Two(a, b) => vec![TypeSize::N(*a), TypeSize::N(*b)],
-        ast::TypeArguments::Schema(_) => {
-            return Err(unsupported("XML schema collections", line));
+        ast::TypeArguments::Schema(collection) if bare.eq_ignore_ascii_case("xml") => {
+            // There are none but the system's own, which no type may name.
+            let e = SqlError::new(messages::XML_COLLECTION_UNKNOWN, &[&collection.object]);
+            return Err(e.at_line(line));
+        }
+        ast::TypeArguments::Schema(collection) => {
+            let e = SqlError::new(messages::SYNTAX_NEAR, &[&collection.object]);
+            return Err(e.at_line(line));
         }
     };
     declare(bare, &sizes, length_default).map_err(|e| e.at_line(line))

@@ -58,8 +58,13 @@ impl Binder<'_> {
             _ if is_conditional(&e.kind) => DrawRule::Refused(messages::NEXT_VALUE_CONDITIONAL),
             rule => rule,
         };
+        let reads = self.reads_outside();
         let bound = self.nested(1, |b| b.drawing(rule, |b| b.expr_kind(e)));
-        bound.map_err(|error| error.at_line(e.span.line))
+        let bound = bound.map_err(|error| error.at_line(e.span.line))?;
+        Ok(match reads {
+            Some(reads) => self.of_outer_group(bound, &reads),
+            None => bound,
+        })
     }
 
     fn expr_kind(&mut self, e: &ast::Expr) -> SqlResult<Scalar> {
@@ -190,6 +195,7 @@ impl Binder<'_> {
         chain: &ast::Arithmetic,
         shared: &mut Vec<(plan::Slot, Scalar)>,
     ) -> SqlResult<Scalar> {
+        let reads = self.reads_outside();
         let mut left = self.expr(&chain.first)?;
         let mut first = Some(&chain.first);
         for (n, term) in chain.rest.iter().enumerate() {
@@ -209,6 +215,9 @@ impl Binder<'_> {
                 Operation::Function(name) => self.known_function(name, vec![left, right]),
             };
             left = bound.map_err(|e| e.at_line(term.operand.span.line))?;
+            if let Some(reads) = &reads {
+                left = self.of_outer_group(left, reads);
+            }
         }
         Ok(left)
     }

@@ -12,6 +12,7 @@ use crate::aggregate::Grouped;
 use crate::binder::{Binder, unsupported};
 use crate::collation::check_column;
 use crate::comparable::check_sorted;
+use crate::scope::Scope;
 use crate::select::computed_columns;
 use base::{SqlError, SqlResult, messages};
 use plan::{
@@ -35,9 +36,37 @@ pub(crate) struct Groups {
     sets: Option<Vec<Vec<usize>>>,
     /// For each expression, where it is said whether the set at hand leaves it out.
     flags: Vec<Slot>,
+    /// The expressions as a subquery that is asked for each group binds them; none where all are
+    /// columns.
+    nested: Vec<Scalar>,
 }
 
 impl Binder<'_> {
+    /// How many reads each query around this one has noted, where one of them groups by an
+    /// expression that may be meant here.
+    pub(crate) fn reads_outside(&self) -> Option<Vec<usize>> {
+        let (_, outer) = self.scopes.split_last()?;
+        let groups = |s: &Scope| s.groups.has_expressions() && s.is_beside_groups();
+        outer.iter().any(groups).then(|| outer.iter().map(|s| s.reads.len()).collect())
+    }
+
+    /// What was bound within a subquery since `reads`: the group's value, where it is as a whole
+    /// what a query around it groups by. The columns within are then not read.
+    pub(crate) fn of_outer_group(&mut self, x: Scalar, reads: &[usize]) -> Scalar {
+        if x.as_column().is_some() {
+            return x;
+        }
+        for (scope, &before) in self.scopes.iter_mut().zip(reads).rev() {
+            if scope.is_beside_groups()
+                && let Some(of_group) = scope.groups.of_group_whole(&x)
+            {
+                scope.reads.truncate(before);
+                return of_group;
+            }
+        }
+        x
+    }
+
     pub(crate) fn group_by(&mut self, g: &ast::GroupBy) -> SqlResult<Groups> {
         if g.all {
             return Err(unsupported("GROUP BY ALL", 0));
@@ -69,7 +98,12 @@ impl Binder<'_> {
             _ => own.new_slot(),
         };
         let slots = keys.iter().map(|key| slot(self, key)).collect();
-        Ok(Groups { keys, slots, sets: (!plain).then_some(sets), flags })
+        let nested = Vec::new();
+        let mut groups = Groups { keys, slots, sets: (!plain).then_some(sets), flags, nested };
+        if groups.keys.iter().any(|key| key.as_column().is_none()) {
+            groups.nested = groups.keys.iter().map(|key| groups.as_nested(key)).collect();
+        }
+        Ok(groups)
     }
 
     /// The sets of an element.
@@ -237,6 +271,39 @@ impl Groups {
         let nullable = column.ty.nullable || self.has_sets();
         Some(Scalar::column(self.slots[at], ScalarType { nullable, ..column.ty }))
     }
+
+    /// Whether there are expressions that are more than columns.
+    pub(crate) fn has_expressions(&self) -> bool {
+        !self.nested.is_empty()
+    }
+
+    /// What a subquery reads instead of a whole expression grouped by.
+    pub(crate) fn of_group_whole(&self, x: &Scalar) -> Option<Scalar> {
+        let loose = self.has_sets().then(|| loosened(x.clone()));
+        let kind = &loose.as_ref().unwrap_or(x).kind;
+        let at = self.nested.iter().position(|key| key.kind == *kind)?;
+        let nullable = x.ty.nullable || self.has_sets();
+        Some(Scalar::column(self.slots[at], ScalarType { nullable, ..x.ty }))
+    }
+
+    /// An expression with the columns that are grouped by as subqueries read them.
+    fn as_nested(&self, key: &Scalar) -> Scalar {
+        let mut nested = key.clone();
+        nested.rewrite(&mut |x| {
+            if x.as_column().is_some()
+                && let Some(of_group) = self.of_group(x)
+            {
+                *x = of_group;
+            }
+        });
+        if self.has_sets() { loosened(nested) } else { nested }
+    }
+}
+
+/// Whatever a set may leave out may be NULL, and so may what is made of it.
+fn loosened(mut x: Scalar) -> Scalar {
+    x.rewrite(&mut |x| x.ty.nullable = true);
+    x
 }
 
 impl Grouped<'_> {

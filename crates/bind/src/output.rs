@@ -192,6 +192,7 @@ fn sent(items: Vec<Item>) -> SqlResult<OutputSent> {
         collation: i.scalar.ty.collation,
         identity: i.identity,
         updatable: i.stored,
+        untyped: false,
     };
     Ok(OutputSent {
         columns: items.iter().map(column).collect(),

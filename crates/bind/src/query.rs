@@ -185,8 +185,7 @@ impl Binder<'_> {
     }
 
     fn query_body(&mut self, q: &ast::Query, place: Place) -> SqlResult<QueryResult> {
-        let limited =
-            q.offset.is_some() || matches!(&q.body, QueryBody::Select(s) if s.top.is_some());
+        let limited = q.offset.is_some() || has_top(&q.body);
         let orders = matches!(place, Place::Statement | Place::Document);
         if !q.order_by.is_empty() && !orders && !limited {
             return Err(SqlError::new(messages::ORDER_BY_IN_DERIVED, &[]));
@@ -244,6 +243,19 @@ fn result_column(c: &OutColumn) -> ResultColumn {
         collation: c.ty.collation,
         identity: c.identity,
         updatable: c.stored,
+        untyped: c.untyped_null,
+    }
+}
+
+/// Whether a SELECT of the body has a TOP, for which an order may stand behind the whole. Operands
+/// in parentheses are queries of their own.
+fn has_top(body: &ast::QueryBody) -> bool {
+    match body {
+        QueryBody::Select(s) => s.top.is_some(),
+        QueryBody::Parenthesized(_) => false,
+        QueryBody::SetOperation(o) => {
+            has_top(&o.first) || o.rest.iter().any(|operand| has_top(&operand.body))
+        }
     }
 }
 

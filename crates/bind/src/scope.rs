@@ -168,6 +168,11 @@ impl Scope {
         }
     }
 
+    /// What is bound is computed for each group, and is no aggregate's argument.
+    pub(crate) fn is_beside_groups(&self) -> bool {
+        self.clause.is_of_groups() && !self.in_aggregate
+    }
+
     /// One from which nothing outside is seen.
     pub(crate) fn barrier(clause: Clause) -> Self {
         Scope { barrier: true, ..Scope::new(Vec::new(), clause) }

@@ -230,8 +230,8 @@ impl Binder<'_> {
         }
         let base = table.base();
         let uniquifier =
-            (base.kind == IndexKind::Clustered && !base.unique).then(|| self.new_slot());
-        let rid = (base.kind == IndexKind::Heap).then(|| self.new_slot());
+            (base.kind == IndexKind::Clustered && !base.unique).then(|| self.use_place(no));
+        let rid = (base.kind == IndexKind::Heap).then(|| self.use_place(no));
         OldRow { columns, uniquifier, rid, hint: Some(self.new_slot()) }
     }
 

@@ -97,6 +97,7 @@ impl Binder<'_> {
             b.draw_in(&mut values);
             Ok((filter, assignments, columns))
         })?;
+        let set_columns = columns.clone();
         let old = self.old_row(no, &table, |_| true);
         let mut tree = changed.from.tree;
         let filter = filter.and(self.present(&mut tree, no, &table, &old));
@@ -109,7 +110,11 @@ impl Binder<'_> {
         let new = update.new.iter().copied().flatten();
         let changed_slots: BTreeSet<Slot> = new.filter(|slot| !own.contains(slot)).collect();
         update.target.checks.extend(self.view_checks(no, &update.new, Some(&changed_slots)));
-        let output = match &s.output {
+        let new_key = match changed.through {
+            None => self.new_key(s, &changed.target, &set_columns)?,
+            Some(_) => None,
+        };
+        let output = match s.output.as_deref().or(new_key.as_ref()) {
             Some(o) => {
                 let own = match &changed.through {
                     Some(t) => {

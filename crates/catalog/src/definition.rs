@@ -49,7 +49,8 @@ impl DefinitionRows {
         for check in &table.checks {
             let status = flag(check.system_named, object_status::SYSTEM_NAMED)
                 | flag(check.disabled, object_status::DISABLED)
-                | flag(check.not_trusted, object_status::NOT_TRUSTED);
+                | flag(check.not_trusted, object_status::NOT_TRUSTED)
+                | flag(check.not_for_replication, object_status::NOT_FOR_REPLICATION);
             let id = check.object_id;
             rows.object(id, table.schema_id, &check.name, "C", status, table.object_id);
             if let (Some(row), Some(at)) = (rows.objects.last_mut(), check.column) {
@@ -100,10 +101,12 @@ impl DefinitionRows {
     ) {
         let t = column.sql_type;
         let persisted = column.computed.as_ref().is_some_and(|c| c.persisted);
+        let apart = column.identity.is_some_and(|i| i.not_for_replication);
         let status = flag(column.nullable, column_status::NULLABLE)
             | flag(column.computed.is_some(), column_status::COMPUTED)
             | flag(persisted, column_status::PERSISTED)
-            | flag(column.row_guid, column_status::ROW_GUID);
+            | flag(column.row_guid, column_status::ROW_GUID)
+            | flag(apart, column_status::NOT_FOR_REPLICATION);
         self.columns.push(ColumnRow {
             object: object.0,
             column: column.column_id,
@@ -187,7 +190,8 @@ impl DefinitionRows {
     fn foreign_key(&mut self, table: &Table, foreign: &ForeignKey) {
         let status = flag(foreign.system_named, object_status::SYSTEM_NAMED)
             | flag(foreign.disabled, object_status::DISABLED)
-            | flag(foreign.not_trusted, object_status::NOT_TRUSTED);
+            | flag(foreign.not_trusted, object_status::NOT_TRUSTED)
+            | flag(foreign.not_for_replication, object_status::NOT_FOR_REPLICATION);
         let id = foreign.object_id;
         self.object(id, table.schema_id, &foreign.name, "F", status, table.object_id);
         let pair = |c: &ForeignKeyColumn| (table.columns[c.column].column_id, c.referenced);
@@ -420,10 +424,11 @@ impl DefinitionRows {
             collation: Collation::by_id(row.collation)
                 .ok_or_else(|| corrupt("no such collation"))?,
             row_guid: row.status & column_status::ROW_GUID != 0,
-            identity: row
-                .seed
-                .zip(row.increment)
-                .map(|(seed, increment)| Identity { seed, increment }),
+            identity: row.seed.zip(row.increment).map(|(seed, increment)| Identity {
+                seed,
+                increment,
+                not_for_replication: row.status & column_status::NOT_FOR_REPLICATION != 0,
+            }),
             default,
             computed,
             physical: row.physical.map(|p| p as u16),
@@ -492,6 +497,7 @@ impl DefinitionRows {
             column,
             disabled: row.status & object_status::DISABLED != 0,
             not_trusted: row.status & object_status::NOT_TRUSTED != 0,
+            not_for_replication: row.status & object_status::NOT_FOR_REPLICATION != 0,
         })
     }
 
@@ -519,6 +525,7 @@ impl DefinitionRows {
             on_update: wording.on_update,
             disabled: row.status & object_status::DISABLED != 0,
             not_trusted: row.status & object_status::NOT_TRUSTED != 0,
+            not_for_replication: row.status & object_status::NOT_FOR_REPLICATION != 0,
         })
     }
 }

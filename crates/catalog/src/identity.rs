@@ -21,7 +21,8 @@ use std::sync::Arc;
 
 /// How rowversions of a database count: the first is the one behind 0x7D0, which `@@DBTS` of a new
 /// database shows.
-pub const ROW_VERSIONS: Identity = Identity { seed: 2001, increment: 1 };
+pub const ROW_VERSIONS: Identity =
+    Identity { seed: 2001, increment: 1, not_for_replication: false };
 
 /// How many values are reserved at once.
 const AHEAD: i128 = 1000;
@@ -238,7 +239,7 @@ mod tests {
     #[test]
     fn a_crash_leaves_a_gap_and_a_clean_stop_none() {
         for (seed, increment) in [(1, 1), (-5, 3), (100, -7)] {
-            let identity = Identity { seed, increment };
+            let identity = Identity { seed, increment, not_for_replication: false };
             let disk = Disk::default();
             let first = disk.restart();
             let mut given = Vec::new();
@@ -259,7 +260,7 @@ mod tests {
 
     #[test]
     fn explicit_values_move_the_count_on_and_never_back() {
-        let identity = Identity { seed: 1, increment: 1 };
+        let identity = Identity { seed: 1, increment: 1, not_for_replication: false };
         let (disk, ids) = (Disk::default(), Identities::default());
         ids.note(HOBT, identity, 5000, &disk).expect("taken");
         ids.note(HOBT, identity, 7, &disk).expect("taken");

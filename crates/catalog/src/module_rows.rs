@@ -4,7 +4,8 @@ use crate::definition::{DefinitionRows, flag};
 use crate::error::CatalogError;
 use crate::sysrows::{ColumnRow, column_status, object_status, split_text, text_class};
 use crate::view::{
-    BoundTo, Column, Events, Module, ModuleKind, ModuleOptions, Parameter, SchemaId, Trigger,
+    BoundTo, Column, Events, ExecuteAs, Module, ModuleKind, ModuleOptions, Parameter, SchemaId,
+    Trigger,
 };
 use base::ObjectId;
 
@@ -54,6 +55,11 @@ impl DefinitionRows {
                 recompile: has(object_status::RECOMPILE),
                 null_on_null_input: has(object_status::NULL_ON_NULL_INPUT),
                 schema_bound: has(object_status::SCHEMA_BOUND),
+                execute_as: match () {
+                    () if has(object_status::AS_OWNER) => ExecuteAs::Owner,
+                    () if has(object_status::AS_DBO) => ExecuteAs::Dbo,
+                    () => ExecuteAs::Caller,
+                },
             },
             columns: columns
                 .into_iter()
@@ -97,7 +103,9 @@ fn status_of(module: &Module) -> i32 {
         | flag(module.options.check_option, object_status::CHECK_OPTION)
         | flag(module.options.recompile, object_status::RECOMPILE)
         | flag(module.options.null_on_null_input, object_status::NULL_ON_NULL_INPUT)
-        | flag(module.options.schema_bound, object_status::SCHEMA_BOUND);
+        | flag(module.options.schema_bound, object_status::SCHEMA_BOUND)
+        | flag(module.options.execute_as == ExecuteAs::Owner, object_status::AS_OWNER)
+        | flag(module.options.execute_as == ExecuteAs::Dbo, object_status::AS_DBO);
     let Some(t) = &module.trigger else { return own };
     let shifted = |events: Events, by: u32| i32::from(events.bits()) << by;
     own | flag(t.instead_of, object_status::INSTEAD_OF)

@@ -91,7 +91,8 @@ fn filter(columns: &[Column]) -> Restriction {
 fn orders() -> Table {
     let mut columns: Vec<Column> =
         types::ALL_TYPES.iter().enumerate().map(|(n, &t)| column(n, &format!("c{n}"), t)).collect();
-    columns[1].identity = Some(Identity { seed: -(10_i128.pow(37)), increment: 3 });
+    columns[1].identity =
+        Some(Identity { seed: -(10_i128.pow(37)), increment: 3, not_for_replication: true });
     columns[2].default = Some(Preset {
         object_id: ObjectId(90_002),
         name: "DF_it".into(),
@@ -113,6 +114,7 @@ fn orders() -> Table {
         column,
         disabled: column.is_none(),
         not_trusted: column.is_some(),
+        not_for_replication: true,
     };
     Table {
         database: ID,
@@ -135,6 +137,7 @@ fn orders() -> Table {
             on_update: ReferentialAction::SetDefault,
             disabled: true,
             not_trusted: true,
+            not_for_replication: true,
         }],
         history: RowHistory::default(),
         properties: Vec::new(),

@@ -615,7 +615,8 @@ fn switch(
     let (mut checks, mut foreign) = (Vec::new(), Vec::new());
     for check in after.checks.iter_mut().filter(|c| named(&c.name)) {
         check.disabled = !enable;
-        check.not_trusted = !verified && (!enable || check.not_trusted);
+        check.not_trusted =
+            check.not_for_replication || !verified && (!enable || check.not_trusted);
         checks.push(check.clone());
     }
     for key in after.foreign_keys.iter_mut().filter(|k| named(&k.name)) {
@@ -624,7 +625,7 @@ fn switch(
             foreign_key::has_index(cx, place, key)?;
         }
         key.disabled = !enable;
-        key.not_trusted = !verified && (!enable || key.not_trusted);
+        key.not_trusted = key.not_for_replication || !verified && (!enable || key.not_trusted);
         foreign.push(key.clone());
     }
     if verified {

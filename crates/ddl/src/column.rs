@@ -115,9 +115,6 @@ fn refuse(definition: &ColumnDefinition) -> SqlResult<()> {
     if definition.sparse {
         return Err(unsupported("SPARSE", line));
     }
-    if definition.identity.as_ref().is_some_and(|i| i.not_for_replication) {
-        return Err(unsupported("NOT FOR REPLICATION", line));
-    }
     match definition.attributes.first() {
         Some(attribute) => Err(unsupported(&attribute.name, line)),
         None => Ok(()),
@@ -178,7 +175,10 @@ fn identity_of(
     };
     let increment = written.increment.as_ref().map_or(Some(1), whole_number);
     match increment.filter(|n| *n != 0 && n.unsigned_abs() <= limits.end().unsigned_abs()) {
-        Some(increment) => Ok(Identity { seed, increment }),
+        Some(increment) => {
+            let not_for_replication = written.not_for_replication;
+            Ok(Identity { seed, increment, not_for_replication })
+        }
         None => fail(messages::IDENTITY_INCREMENT_INVALID, &[&name]),
     }
 }

@@ -61,9 +61,6 @@ pub(crate) fn refuse(place: &Place, table: &str, written: &[Written<'_>]) -> Sql
     for w in written {
         let line = w.constraint.span.line;
         match &w.constraint.kind {
-            ConstraintKind::Check { not_for_replication: true, .. } => {
-                return Err(unsupported("NOT FOR REPLICATION", line));
-            }
             ConstraintKind::Default { .. } => {
                 let Some(column) = w.column else { continue };
                 let args: [&dyn std::fmt::Display; 3] = [&"DEFAULT", column, &table];
@@ -84,7 +81,7 @@ pub(crate) fn refuse(place: &Place, table: &str, written: &[Written<'_>]) -> Sql
 /// Whether a key is to be built beside readers and writers of its table.
 pub(crate) fn is_online(written: &[Written<'_>]) -> SqlResult<bool> {
     for (_, k) in keys(written) {
-        if options(&k.options)?.online {
+        if options(&k.options).is_ok_and(|o| o.online) {
             return Ok(true);
         }
     }
@@ -109,7 +106,12 @@ pub(crate) fn add_key(
     clustered: bool,
 ) -> SqlResult<()> {
     let line = written.constraint.span.line;
-    let kept = options(&k.options)?.without_drop_existing(line)?;
+    let kept = match options(&k.options) {
+        Err(e) if e.number() == messages::HASH_INDEX_ON_DISK.number => {
+            return Err(not_created(cx, e));
+        }
+        kept => kept?.without_drop_existing(line)?,
+    };
     cx.threads.limit(kept.max_workers);
     placement(k.on.as_ref())?;
     let prefix = if k.primary { "PK" } else { "UQ" };
@@ -164,7 +166,7 @@ pub(crate) fn add_check(
     text: ParsedText<'_>,
     verified: bool,
 ) -> SqlResult<()> {
-    let ConstraintKind::Check { condition, .. } = &written.constraint.kind else {
+    let ConstraintKind::Check { condition, not_for_replication } = &written.constraint.kind else {
         return Ok(());
     };
     let column = match written.column {
@@ -213,7 +215,8 @@ pub(crate) fn add_check(
         text: stored,
         column: column.or(only),
         disabled: false,
-        not_trusted: !verified,
+        not_trusted: !verified || *not_for_replication,
+        not_for_replication: *not_for_replication,
     });
     Ok(())
 }

@@ -86,7 +86,11 @@ fn into_column(n: usize, c: &IntoColumn) -> Column {
         },
         nullable: c.nullable,
         collation: c.collation,
-        identity: c.identity.map(|(seed, increment)| Identity { seed, increment }),
+        identity: c.identity.map(|(seed, increment)| Identity {
+            seed,
+            increment,
+            not_for_replication: false,
+        }),
         row_guid: false,
         default: None,
         computed: None,

@@ -8,7 +8,7 @@
 //!  2. From no change of a row do cascading actions reach a table twice (1785).
 
 use crate::constraint::{Written, not_created};
-use crate::context::{DdlContext, Place, unsupported};
+use crate::context::{DdlContext, Place};
 use crate::locate::{locked_rows, look_up, quoted, same_name};
 use crate::{column, computed, generated_name, trigger};
 use base::{ObjectId, SqlError, SqlResult, messages};
@@ -38,9 +38,6 @@ pub(crate) fn add(
 ) -> SqlResult<()> {
     let ConstraintKind::ForeignKey(of) = &written.constraint.kind else { return Ok(()) };
     let line = written.constraint.span.line;
-    if of.not_for_replication {
-        return Err(unsupported("NOT FOR REPLICATION", line));
-    }
     let names = match written.column {
         Some(name) => std::slice::from_ref(name),
         None => &of.columns[..],
@@ -71,7 +68,8 @@ pub(crate) fn add(
         on_delete: action(of.on_delete),
         on_update: action(of.on_update),
         disabled: false,
-        not_trusted: !check,
+        not_trusted: !check || of.not_for_replication,
+        not_for_replication: of.not_for_replication,
     });
     let instead = table.foreign_keys.last().filter(|k| trigger::stands_against(place, table, k));
     if let Some(key) = instead {

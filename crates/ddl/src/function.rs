@@ -8,16 +8,16 @@
 use crate::context::{DdlContext, unsupported};
 use crate::declare::declare;
 use crate::locate::is_temporary;
-use crate::module::{Written, locked_name, module_of, parameters_of, put};
+use crate::module::{Written, execute_as, locked_name, module_of, parameters_of, put};
 use crate::schema_binding::bound;
 use crate::type_name::{Declaree, declared};
 use crate::view::with_columns;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Column, ModuleKind, ModuleOptions, Parameter, SchemaId};
 use tsql::ast::{
-    DmlTargetKind, ExecuteWhat, Function, FunctionBody, InsertSource, Name, Output, ParsedText,
-    Query, QueryBody, SelectItem, SettingValue, Statement, StatementKind as K, TableDefinition,
-    TransactionVerb,
+    Cte, DmlTargetKind, ExecuteWhat, Function, FunctionBody, InsertSource, Name, ObjectName,
+    Output, ParsedText, Query, QueryBody, SelectItem, Statement, StatementKind as K,
+    TableDefinition, TableSource, TableSourceKind, TransactionVerb, WithClause,
 };
 use tsql::{MentionKind, ParseOptions};
 
@@ -58,6 +58,7 @@ pub(crate) fn define(s: &Function, text: ParsedText<'_>, cx: &mut DdlContext<'_>
         options: ModuleOptions {
             null_on_null_input: nulls,
             schema_bound,
+            execute_as: execute_as(&s.options).map_err(|e| e.in_procedure(&s.name.object))?,
             ..ModuleOptions::default()
         },
         parameters,
@@ -106,12 +107,13 @@ fn check(s: &Function) -> SqlResult<()> {
     for option in &s.options {
         let of_nulls =
             matches!(&*option.name, "RETURNS NULL ON NULL INPUT" | "CALLED ON NULL INPUT");
-        // EXECUTE AS CALLER is what is done without saying so.
-        let caller = matches!(&option.value, SettingValue::Word(w) if &**w == "CALLER");
-        if (of_nulls && scalar)
-            || &*option.name == "SCHEMABINDING"
-            || (&*option.name == "EXECUTE AS" && caller)
-        {
+        let inline = matches!(s.body, FunctionBody::Inline { .. });
+        if inline && &*option.name == "EXECUTE AS" {
+            // Its text becomes part of the query that calls it.
+            let e = SqlError::new(messages::OPTION_OF_STATEMENT, &[&"CREATE/ALTER FUNCTION"]);
+            return Err(e.at_line(option.span.line));
+        }
+        if (of_nulls && scalar) || matches!(&*option.name, "SCHEMABINDING" | "EXECUTE AS") {
             continue;
         }
         return Err(unsupported(&format!("{} of a function", option.name), option.span.line));
@@ -177,10 +179,19 @@ fn statement(s: &Statement, scalar: bool) -> SqlResult<()> {
             false => Ok(()),
         },
         K::Insert(s) if matches!(s.source, InsertSource::Execute(_)) => outward("INSERT EXEC"),
-        K::Insert(s) => changed("INSERT", &s.target.kind, s.output.as_deref()),
-        K::Update(s) => changed("UPDATE", &s.target.kind, s.output.as_deref()),
-        K::Delete(s) => changed("DELETE", &s.target.kind, s.output.as_deref()),
-        K::Merge(s) => changed("MERGE", &s.target.kind, s.output.as_deref()),
+        K::Insert(s) => changed("INSERT", &s.target.kind, NOWHERE, s.output.as_deref()),
+        K::Update(s) => {
+            let named = Named { from: &s.from, with: s.with.as_deref() };
+            changed("UPDATE", &s.target.kind, named, s.output.as_deref())
+        }
+        K::Delete(s) => {
+            let named = Named { from: &s.from, with: s.with.as_deref() };
+            changed("DELETE", &s.target.kind, named, s.output.as_deref())
+        }
+        K::Merge(s) => {
+            let named = Named { from: &[], with: s.with.as_deref() };
+            changed("MERGE", &s.target.kind, named, s.output.as_deref())
+        }
         K::Block(body) => statements(body, scalar),
         K::If(it) => {
             statement(&it.then, scalar)?;
@@ -227,10 +238,71 @@ fn statement(s: &Statement, scalar: bool) -> SqlResult<()> {
     }
 }
 
+/// Where a change says what a name stands for.
+#[derive(Clone, Copy)]
+struct Named<'s> {
+    from: &'s [TableSource],
+    with: Option<&'s WithClause>,
+}
+
+const NOWHERE: Named<'static> = Named { from: &[], with: None };
+
+impl Named<'_> {
+    /// Whether a name stands for a table variable: an alias of one in FROM, or a CTE over it.
+    fn is_variable(&self, name: &ObjectName) -> bool {
+        let ctes = self.with.map_or(&[][..], |with| &with.ctes);
+        name.schema.is_none()
+            && (aliased(self.from, name, ctes) || over_variable(&name.object, ctes))
+    }
+}
+
+/// Whether an alias among sources is a table variable's, or that of a CTE over one.
+fn aliased(from: &[TableSource], name: &ObjectName, ctes: &[Cte]) -> bool {
+    from.iter().any(|source| match &source.kind {
+        TableSourceKind::Variable { alias, .. } => {
+            alias.as_ref().is_some_and(|a| a.eq_ignore_ascii_case(&name.object))
+        }
+        TableSourceKind::Table(t) => {
+            t.alias.as_ref().is_some_and(|a| a.eq_ignore_ascii_case(&name.object))
+                && t.name.schema.is_none()
+                && over_variable(&t.name.object, ctes)
+        }
+        TableSourceKind::Joined { first, joins } => {
+            aliased(std::slice::from_ref(first), name, ctes)
+                || joins.iter().any(|j| aliased(std::slice::from_ref(&j.right), name, ctes))
+        }
+        _ => false,
+    })
+}
+
+/// Whether a CTE reads one table variable alone, perhaps by way of those before it.
+fn over_variable(name: &Name, ctes: &[Cte]) -> bool {
+    let Some(at) = ctes.iter().rposition(|c| c.name.eq_ignore_ascii_case(name)) else {
+        return false;
+    };
+    let QueryBody::Select(select) = &ctes[at].query.body else { return false };
+    match select.from.as_slice() {
+        [source] => match &source.kind {
+            TableSourceKind::Variable { .. } => true,
+            TableSourceKind::Table(t) if t.name.schema.is_none() => {
+                over_variable(&t.name.object, &ctes[..at])
+            }
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
 /// Only table variables may be written, by OUTPUT INTO too; its rows have no client.
-fn changed(operator: &str, target: &DmlTargetKind, output: Option<&Output>) -> SqlResult<()> {
+fn changed(
+    operator: &str,
+    target: &DmlTargetKind,
+    named: Named<'_>,
+    output: Option<&Output>,
+) -> SqlResult<()> {
     let written = |target: &DmlTargetKind| match target {
         DmlTargetKind::Variable(_) => Ok(()),
+        DmlTargetKind::Table(name) if named.is_variable(name) => Ok(()),
         DmlTargetKind::Table(_) | DmlTargetKind::Function(_) => side_effect(operator),
     };
     written(target)?;

@@ -32,6 +32,8 @@ pub(crate) enum Sample {
     Share(f64),
     /// About so many.
     Rows(u64),
+    /// `SAMPLE 0`: none, so that nothing is known.
+    Nothing,
 }
 
 /// The least sample: 8 MB, as SQL Server has it. What is no larger is read whole.
@@ -48,6 +50,7 @@ impl Sample {
             Sample::Rows(_) if size.rows == 0 => all,
             Sample::Rows(n) => all * n as f64 / size.rows as f64,
             Sample::Usual => (all * PAGES_MIN as f64).sqrt(),
+            Sample::Nothing => 0.0,
         };
         (wanted.ceil() as u64).max(PAGES_MIN).min(size.pages)
     }
@@ -161,6 +164,9 @@ pub(crate) fn of_columns(
     let position = |&n: &usize| layout.position(PhysicalColumn::Column(n));
     let fields: Option<Vec<usize>> = columns.iter().map(position).collect();
     let fields = fields.ok_or_else(|| unsupported("statistics on computed columns", 0))?;
+    if sample == Sample::Nothing {
+        return Ok(None);
+    }
     let modified = modified(place, table, columns);
     let source = place.builder.open(&HobtSpec::of(table, table.base()))?;
     let spec = sorted_spec(table, columns);

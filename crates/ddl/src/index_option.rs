@@ -87,6 +87,9 @@ pub(crate) fn options(settings: &[Setting]) -> SqlResult<IndexOptions> {
                 SettingValue::Word(w) if w.eq_ignore_ascii_case("NONE") => {}
                 _ => return Err(unsupported("DATA_COMPRESSION", s.span.line)),
             },
+            "HASH" => {
+                return Err(SqlError::new(messages::HASH_INDEX_ON_DISK, &[]).at_line(s.span.line));
+            }
             other => return Err(unsupported(other, s.span.line)),
         }
     }

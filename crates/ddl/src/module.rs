@@ -12,12 +12,12 @@ use crate::read_only;
 use crate::type_name::{Declared, Declaree, declared, user_type};
 use base::{ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{
-    Column, DatabaseView, Module, ModuleKind, ModuleOptions, Object, Parameter, Schema, SchemaId,
-    Trigger,
+    Column, DatabaseView, ExecuteAs, Module, ModuleKind, ModuleOptions, Object, Parameter, Schema,
+    SchemaId, Trigger,
 };
 use catalog::{Changes, Delta};
 use std::sync::Arc;
-use tsql::ast::{self, ModuleVerb, ObjectName, ParsedText, Procedure};
+use tsql::ast::{self, ModuleVerb, ObjectName, ParsedText, Procedure, Setting, SettingValue};
 use types::SqlType;
 
 /// What a statement says of a module.
@@ -55,7 +55,11 @@ pub(crate) fn procedure(
         verb: s.verb,
         name: &s.name,
         text,
-        options: ModuleOptions { recompile, ..ModuleOptions::default() },
+        options: ModuleOptions {
+            recompile,
+            execute_as: execute_as(&s.options).map_err(in_it)?,
+            ..ModuleOptions::default()
+        },
         parameters,
         columns: Vec::new(),
     };
@@ -163,9 +167,36 @@ fn refuse(s: &Procedure) -> SqlResult<()> {
         let e = SqlError::new(messages::OPTION_OF_STATEMENT, &[&"CREATE/ALTER PROCEDURE"]);
         return Err(e.at_line(option.span.line));
     }
-    match s.options.iter().find(|o| &*o.name != "RECOMPILE") {
+    match s.options.iter().find(|o| !matches!(&*o.name, "RECOMPILE" | "EXECUTE AS")) {
         Some(option) => Err(unsupported(&option.name, option.span.line)),
         None => Ok(()),
+    }
+}
+
+/// What EXECUTE AS says among a module's options. Every session is `dbo`, so that nobody's rights
+/// differ from the caller's; those of another principal would.
+pub(crate) fn execute_as(options: &[Setting]) -> SqlResult<ExecuteAs> {
+    const OTHERS: [&str; 3] = ["guest", "INFORMATION_SCHEMA", "sys"];
+    let Some(option) = options.iter().find(|o| &*o.name == "EXECUTE AS") else {
+        return Ok(ExecuteAs::Caller);
+    };
+    let line = option.span.line;
+    match &option.value {
+        SettingValue::Word(word) => match &**word {
+            "CALLER" => Ok(ExecuteAs::Caller),
+            "OWNER" => Ok(ExecuteAs::Owner),
+            "SELF" => Ok(ExecuteAs::Dbo),
+            other => Err(SqlError::new(messages::SYNTAX_NEAR, &[&other]).at_line(line)),
+        },
+        SettingValue::String(name) if name.eq_ignore_ascii_case("dbo") => Ok(ExecuteAs::Dbo),
+        SettingValue::String(name) if OTHERS.iter().any(|o| o.eq_ignore_ascii_case(name)) => {
+            Err(unsupported(&format!("EXECUTE AS '{name}'"), line))
+        }
+        SettingValue::String(name) => {
+            let args: [&dyn std::fmt::Display; 3] = [&"find", &"user", name];
+            Err(SqlError::new(messages::CANNOT_FIND_PRINCIPAL, &args).at_line(line))
+        }
+        _ => Err(unsupported("EXECUTE AS", line)),
     }
 }
 

@@ -64,11 +64,11 @@ fn sample(s: &Setting) -> SqlResult<Sample> {
     match &**unit {
         "PERCENT" => match text.parse::<f64>() {
             Ok(n) if n > 0.0 && n <= 100.0 => Ok(Sample::Share(n / 100.0)),
-            Ok(0.0) => Err(unsupported("SAMPLE 0 PERCENT", s.span.line)),
+            Ok(0.0) => Ok(Sample::Nothing),
             Ok(_) | Err(_) => Err(wrong()),
         },
         "ROWS" => match text.parse::<u64>() {
-            Ok(0) => Err(unsupported("SAMPLE 0 ROWS", s.span.line)),
+            Ok(0) => Ok(Sample::Nothing),
             Ok(n) => Ok(Sample::Rows(n)),
             Err(_) => Err(wrong()),
         },

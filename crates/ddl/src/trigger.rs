@@ -8,7 +8,7 @@
 
 use crate::context::{DdlContext, Place, unsupported};
 use crate::locate::{is_temporary, locked_object, same_name};
-use crate::module::{Written, locked_name, module_of, put};
+use crate::module::{Written, execute_as, locked_name, module_of, put};
 use base::{ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{
     Events, ForeignKey, Module, ModuleKind, ModuleOptions, Object, ReferentialAction, SchemaId,
@@ -16,7 +16,7 @@ use catalog::view::{
 };
 use catalog::{Changes, Delta};
 use std::sync::Arc;
-use tsql::ast::{self, ObjectName, ParsedText, SettingValue, SwitchTrigger, TriggerTarget};
+use tsql::ast::{self, ObjectName, ParsedText, SwitchTrigger, TriggerTarget};
 
 /// What a trigger is on.
 struct Parent {
@@ -46,7 +46,10 @@ pub(crate) fn define(
         verb: s.verb,
         name: &name,
         text,
-        options: ModuleOptions::default(),
+        options: ModuleOptions {
+            execute_as: execute_as(&s.options).map_err(|e| e.in_procedure(&s.name.object))?,
+            ..ModuleOptions::default()
+        },
         parameters: Vec::new(),
         columns: Vec::new(),
     };
@@ -87,8 +90,7 @@ fn table_of(s: &ast::Trigger) -> SqlResult<&ObjectName> {
 
 fn refuse(s: &ast::Trigger) -> SqlResult<()> {
     for option in &s.options {
-        let caller = matches!(&option.value, SettingValue::Word(w) if &**w == "CALLER");
-        if &*option.name == "EXECUTE AS" && caller {
+        if &*option.name == "EXECUTE AS" {
             continue;
         }
         return Err(unsupported(&format!("{} of a trigger", option.name), option.span.line));

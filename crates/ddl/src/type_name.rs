@@ -101,6 +101,10 @@ fn resolve(written: &TypeName, who: Declaree<'_>) -> SqlResult<Declared> {
         TypeArguments::Max => sizes.push(TypeSize::Max),
         TypeArguments::One(n) => sizes.push(TypeSize::N(*n)),
         TypeArguments::Two(a, b) => sizes.extend([TypeSize::N(*a), TypeSize::N(*b)]),
+        TypeArguments::Schema(collection) if name.eq_ignore_ascii_case("xml") => {
+            let e = SqlError::new(messages::XML_COLLECTION_UNKNOWN, &[&collection.object]);
+            return Err(e);
+        }
         TypeArguments::Schema(_) => {
             return Err(SqlError::new(messages::COLUMN_TYPE_NO_WIDTH, &[&who.number, &name]));
         }

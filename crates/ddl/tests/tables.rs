@@ -76,7 +76,10 @@ fn a_table_is_what_its_text_says() {
     assert_eq!(nullable, [false, false, false, true, true, true, true]);
     let users: Vec<i32> = t.columns.iter().map(|c| c.user_type_id).collect();
     assert_eq!(users, [56, 108, 256, 42, 167, 56, 56]);
-    assert_eq!(t.columns[0].identity, Some(Identity { seed: 5, increment: -2 }));
+    assert_eq!(
+        t.columns[0].identity,
+        Some(Identity { seed: 5, increment: -2, not_for_replication: false })
+    );
     let texts: Vec<&str> =
         t.columns.iter().filter_map(|c| c.default.as_ref()).map(|d| &*d.text).collect();
     assert_eq!(texts, ["(getdate())", "((-1))", "((-5))"]);

@@ -200,6 +200,7 @@ impl ddl::Expressions for SessionExpressions<'_> {
             column: None,
             disabled: false,
             not_trusted: false,
+            not_for_replication: false,
         };
         table.checks = vec![check];
         bind::check_definition(&environment, &Arc::new(table))

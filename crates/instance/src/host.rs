@@ -504,7 +504,8 @@ impl IdentitySource for Instance {
         let table = self.identity_table(work, database, object)?;
         let db = self.database(database);
         let db = db.ok_or_else(|| SqlError::new(messages::DATABASE_NOT_FOUND, &[&database]))?;
-        let identity = Identity { seed: column.seed, increment: column.increment };
+        let (seed, increment) = (column.seed, column.increment);
+        let identity = Identity { seed, increment, not_for_replication: false };
         db.identities().next(table.base().hobt, identity, &*db)
     }
 
@@ -519,7 +520,8 @@ impl IdentitySource for Instance {
         let table = self.identity_table(work, database, object)?;
         let db = self.database(database);
         let db = db.ok_or_else(|| SqlError::new(messages::DATABASE_NOT_FOUND, &[&database]))?;
-        let identity = Identity { seed: column.seed, increment: column.increment };
+        let (seed, increment) = (column.seed, column.increment);
+        let identity = Identity { seed, increment, not_for_replication: false };
         db.identities().note(table.base().hobt, identity, value, &*db)
     }
 }

@@ -8,8 +8,8 @@ use crate::sarg;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{HobtLayout, IndexKind, Object, PhysicalColumn, Table};
 use plan::{
-    Access, Get, KeyLookup, PageSample, Physical, Predicate, Sample, SampleSize, ScanColumn, Slot,
-    Source, VirtualGet, VirtualScan,
+    Access, CompareOp, Get, KeyLookup, PageSample, Physical, Predicate, Sample, SampleSize, Scalar,
+    ScanColumn, Slot, Source, VirtualGet, VirtualScan,
 };
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -178,12 +178,32 @@ impl Optimizer<'_> {
         if !r.get.further.is_empty() {
             return self.hinted(r);
         }
+        if let Some(node) = self.by_place(r) {
+            return Ok(node);
+        }
         let path = choose(r, &offer);
         let price = path.as_ref().map_or(f64::INFINITY, |p| p.price);
         match self.several(r, price, wish) {
             Some(node) => Ok(node),
             None => Ok(self.by_path(r, path?)),
         }
+    }
+
+    /// The row of a heap at a place that a condition says, as those of a cursor do.
+    fn by_place(&self, r: &Reference<'_>) -> Option<Node> {
+        let rid = r.get.target.as_ref().and_then(|t| t.rid)?;
+        let place = r.conditions.iter().find_map(|p| place_said(p, rid))?;
+        let slot = self.new_slot();
+        let own: Slots = r.columns.values().copied().chain(locator(r.get)).collect();
+        let width = self.estimator.width(&own);
+        let input = Physical::Constants { rows: vec![vec![place]], columns: vec![slot] };
+        let (sql_type, _) = r.table.physical_type(PhysicalColumn::Rid);
+        let locator = (vec![slot], vec![sql_type]);
+        let free = crate::cost::Cost::default();
+        let node = Node::leaf(input, 1.0, 0.0, free).over(free, |input| {
+            self.fetched(r, input, locator, &Slots::default(), r.conditions.clone())
+        });
+        Some(Node { width, single: true, ..node })
     }
 
     /// TABLESAMPLE as a part of the pages.
@@ -439,6 +459,14 @@ fn choose<'r>(r: &'r Reference<'_>, offer: &Offer<'_>) -> SqlResult<Path<'r>> {
         }
     }
     best.ok_or_else(|| SqlError::new(messages::HINTS_NO_PLAN, &[]))
+}
+
+/// What a condition says that a slot is, apart from any row.
+fn place_said(p: &Predicate, slot: Slot) -> Option<Scalar> {
+    let Predicate::Compare { op: CompareOp::Equal, left, right, .. } = p else { return None };
+    let reads = right.reads();
+    let apart = reads.slots.is_empty() && reads.subqueries.is_empty();
+    (left.as_column() == Some(slot) && apart).then(|| Scalar::clone(right))
 }
 
 fn locator(get: &Get) -> impl Iterator<Item = Slot> + '_ {

@@ -85,6 +85,9 @@ pub struct Header {
     pub cursor: Vec<CursorKey>,
     /// And what its other columns are: none of an expression.
     pub cursor_columns: Vec<Option<CursorColumn>>,
+    /// Of an UPDATE … WHERE CURRENT OF that changes the key: its rows are the new key, which the
+    /// cursor takes and no client sees.
+    pub gives_key: bool,
 }
 
 /// A column of a cursor that is one of a table.
@@ -98,13 +101,23 @@ pub struct CursorColumn {
     pub key: bool,
 }
 
-/// A unique key of a table that a cursor reads.
+/// What tells the rows of a table apart that a cursor reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CursorKey {
     /// The table.
     pub table: Reference,
     /// Ordinals of the key's columns.
     pub columns: Vec<usize>,
+    /// The table has no unique key: what tells its rows apart besides is the place in a heap, or
+    /// the number that a clustered index gives equal keys.
+    pub placed: bool,
+}
+
+impl CursorKey {
+    /// How many values it has.
+    pub fn width(&self) -> usize {
+        self.columns.len() + usize::from(self.placed)
+    }
 }
 
 /// The number of the first table variable that captures rows for triggers.
@@ -294,6 +307,8 @@ pub struct ResultColumn {
     pub identity: bool,
     /// A column of a table, which a client might update; computed ones are not.
     pub updatable: bool,
+    /// It is the word NULL, which fits any type though it is told as int.
+    pub untyped: bool,
 }
 
 /// The plan of a whole statement that is ready to run.

@@ -685,5 +685,6 @@ fn row_status() -> ResultColumn {
         nullable: false,
         identity: false,
         computed: true,
+        untyped: false,
     }
 }

@@ -17,6 +17,10 @@
 //! SqlBulkCopyOptions. That trust ends with INSERT BULK itself and not with the first row, so that
 //! it does not come back when the load fails, is a choice made here: rows then come without Sch-M.
 //!
+//! ORDER says in which order rows come. Where that is the order of the clustered index, a row that
+//! comes before one that it belongs behind ends the load (4819); any other order is of no use, and
+//! passed over, as the reference of BULK INSERT says.
+//!
 //! Invariants
 //!  1. What was announced is for the next request alone.
 //!  2. A load that fails leaves no row of its own.
@@ -36,10 +40,11 @@ use bind::Unguarded;
 use catalog::view::{Object, Table};
 use exec::RowFeed;
 use plancache::Entry;
+use std::cmp::Ordering;
 use std::sync::Arc;
 use tsql::ast::{self, SettingValue};
 use types::datetime::DateFormat;
-use types::{Fit, SqlType, Value, coerce_for_column};
+use types::{Collation, Fit, SqlType, Value, coerce_for_column};
 
 /// The rows of a bulk load as they come.
 pub trait BulkRows {
@@ -57,13 +62,28 @@ pub trait BulkRows {
 pub(crate) struct Bulk {
     program: Arc<Entry<Program>>,
     columns: usize,
+    /// The order in which rows are to come; empty for none that counts.
+    order: Vec<Ordered>,
+    /// No two rows may be alike in it.
+    unique: bool,
     /// The table, when its identity column is listed.
     identity: Option<IdentityInsert>,
+}
+
+/// A column of the order in which rows come.
+#[derive(Clone, Copy)]
+struct Ordered {
+    /// Its place among the columns that are sent.
+    at: usize,
+    descending: bool,
+    collation: Collation,
 }
 
 /// The options that are obeyed.
 #[derive(Default)]
 struct Options {
+    /// ORDER: names, and whether they descend.
+    order: Vec<(Box<str>, bool)>,
     keep_nulls: bool,
     table_lock: bool,
     check: bool,
@@ -100,7 +120,8 @@ impl Session {
             program.map_err(|mut errors| errors.swap_remove(0))
         });
         let program = program.map_err(Failure::of_binding)?;
-        self.bulk = Some(Bulk { program, columns: it.columns.len(), identity });
+        let (order, unique) = order_of(it, &table, &options.order)?;
+        self.bulk = Some(Bulk { program, columns: it.columns.len(), order, unique, identity });
         Ok(())
     }
 
@@ -118,8 +139,9 @@ impl Session {
         check_columns(rows.columns(), &declared[..bulk.columns])?;
         let date_format = self.state.settings.date_format;
         let from = sent_types(rows.columns());
-        let mut feed = Feed { from, to: declared, date_format, rows };
-        let Bulk { program, identity, .. } = bulk;
+        let Bulk { program, order, unique, identity, .. } = bulk;
+        let last = Vec::new();
+        let mut feed = Feed { from, to: declared, date_format, rows, order, unique, last };
         let result = self.with_identity(identity, |s| s.run_load(&program, &mut feed, out));
         match result {
             Ok(outcome) => {
@@ -195,6 +217,7 @@ fn options(list: &[ast::Setting]) -> SqlResult<Options> {
             "TABLOCK" if plain => options.table_lock = true,
             "CHECK_CONSTRAINTS" if plain => options.check = true,
             "FIRE_TRIGGERS" if plain => options.fire = true,
+            "ORDER" => options.order = order(option),
             // What the client expects to send: nothing here depends on it.
             "ROWS_PER_BATCH" | "KILOBYTES_PER_BATCH" => {}
             name => {
@@ -205,6 +228,48 @@ fn options(list: &[ast::Setting]) -> SqlResult<Options> {
         }
     }
     Ok(options)
+}
+
+/// The columns that ORDER names.
+fn order(option: &ast::Setting) -> Vec<(Box<str>, bool)> {
+    let SettingValue::Group { settings, .. } = &option.value else { return Vec::new() };
+    let one = |s: &ast::Setting| {
+        let descending = matches!(&s.value, SettingValue::Word(w) if &**w == "DESC");
+        (s.name.clone(), descending)
+    };
+    settings.iter().map(one).collect()
+}
+
+/// The order that rows are held to, and whether no two may be alike in it: that of the clustered
+/// index, as far as it was said.
+fn order_of(
+    it: &ast::InsertBulk,
+    table: &Table,
+    said: &[(Box<str>, bool)],
+) -> SqlResult<(Vec<Ordered>, bool)> {
+    let mut places: Vec<(usize, bool)> = Vec::with_capacity(said.len());
+    for (name, descending) in said {
+        let alike = |other: &str| other.to_lowercase() == name.to_lowercase();
+        let Some(at) = table.columns.iter().position(|c| alike(&c.name)) else {
+            return Err(SqlError::new(messages::BULK_ORDER_COLUMN, &[name]));
+        };
+        if places.iter().any(|(other, _)| *other == at) {
+            return Err(SqlError::new(messages::BULK_ORDER_TWICE, &[name]));
+        }
+        places.push((at, *descending));
+    }
+    let base = table.base();
+    let key = base.key.iter().map(|k| (k.column, k.descending));
+    let of_index = places.len() <= base.key.len() && key.zip(&places).all(|(k, p)| k == *p);
+    let ordered = |&(column, descending): &(usize, bool)| {
+        let of = &table.columns[column];
+        let at = it.columns.iter().position(|c| same(&c.name, &of.name))?;
+        Some(Ordered { at, descending, collation: of.collation })
+    };
+    let sent: Option<Vec<Ordered>> = places.iter().map(ordered).collect();
+    let order = sent.filter(|_| of_index).unwrap_or_default();
+    let unique = base.unique && order.len() == base.key.len();
+    Ok((order, unique))
 }
 
 /// The parameters and the text of the INSERT.
@@ -295,6 +360,36 @@ struct Feed<'r> {
     to: Vec<SqlType>,
     date_format: DateFormat,
     rows: &'r mut dyn BulkRows,
+    order: Vec<Ordered>,
+    unique: bool,
+    /// The key of the row before.
+    last: Vec<Value>,
+}
+
+impl Feed<'_> {
+    /// 4819 for a row that belongs before the one that came before it.
+    fn in_order(&mut self, row: &[Value]) -> SqlResult<()> {
+        let key: Vec<Value> = self.order.iter().map(|o| row[o.at].clone()).collect();
+        let last = std::mem::replace(&mut self.last, key);
+        if last.is_empty() {
+            return Ok(());
+        }
+        let pairs = self.order.iter().zip(last.iter().zip(&self.last));
+        let compared = pairs.map(|(o, (before, now))| {
+            let ordering = types::compare(before, now, o.collation);
+            if o.descending { ordering.reverse() } else { ordering }
+        });
+        let ordering = compared.fold(Ordering::Equal, Ordering::then);
+        if ordering == Ordering::Less || ordering == Ordering::Equal && !self.unique {
+            return Ok(());
+        }
+        let shown = |key: &[Value]| {
+            let parts: Vec<String> = key.iter().map(Value::to_string).collect();
+            format!("({})", parts.join(", "))
+        };
+        let args: [&dyn std::fmt::Display; 2] = [&shown(&last), &shown(&self.last)];
+        Err(SqlError::new(messages::BULK_NOT_SORTED, &args))
+    }
 }
 
 impl RowFeed for Feed<'_> {
@@ -313,6 +408,9 @@ impl RowFeed for Feed<'_> {
                     return Err(SqlError::new(messages::BULK_COLUMN_LENGTH, &[&(n + 1)]));
                 }
             }
+        }
+        if !self.order.is_empty() {
+            self.in_order(variables)?;
         }
         Ok(true)
     }

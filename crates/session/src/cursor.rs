@@ -325,7 +325,7 @@ impl Cursors {
         if cursor.read_only || cursor.keys.is_empty() {
             return Err(SqlError::new(messages::CURSOR_READ_ONLY, &[]));
         }
-        let key = |k: &CursorKey| (k.table.database, k.table.object, k.columns.clone());
+        let key = |k: &CursorKey| (k.table.database, k.table.object, k.columns.clone(), k.placed);
         Ok(cursor.keys.iter().map(key).collect())
     }
 
@@ -417,7 +417,13 @@ impl Session {
         // What its query says is wrong is an error of the declaration.
         let header = &self.ready(act, it.place)?.plan.header;
         let (keys, origins) = (header.cursor.clone(), header.cursor_columns.clone());
-        let kind = if keys.is_empty() { CursorKind::Static } else { it.kind };
+        // A KEYSET cursor needs unique keys.
+        let placed = keys.iter().any(|k| k.placed);
+        let copies = keys.is_empty() || placed && it.kind == CursorKind::Keyset;
+        let (keys, kind) = match copies {
+            true => (Vec::new(), CursorKind::Static),
+            false => (keys, it.kind),
+        };
         if keys.is_empty() && it.for_update {
             return Err(SqlError::new(messages::CURSOR_UPDATE_READ_ONLY, &[]).into());
         }
@@ -446,17 +452,19 @@ impl Session {
         cursor: &Mutex<Cursor>,
         act: &mut Activation,
     ) -> Result<(), Failure> {
-        let (program, place, variables, bounded) = {
+        let (program, place, variables, bounded, copies) = {
             let cursor = cursor.lock();
             if cursor.open.is_some() {
                 return Err(SqlError::new(messages::CURSOR_OPEN, &[]).into());
             }
             let bounded = cursor.bounded && cursor.kind != CursorKind::Dynamic;
-            (Arc::clone(&cursor.program), cursor.place, cursor.variables.clone(), bounded)
+            let (program, variables) = (Arc::clone(&cursor.program), cursor.variables.clone());
+            (program, cursor.place, variables, bounded, cursor.kind == CursorKind::Static)
         };
         let limit = if bounded { self.state.settings.row_count } else { 0 };
-        let opened = self
-            .within_cursor(&program, variables, act, |s, act| s.read_cursor(act, place, limit))?;
+        let opened = self.within_cursor(&program, variables, act, |s, act| {
+            s.read_cursor(act, place, limit, copies)
+        })?;
         let mut cursor = cursor.lock();
         self.state.cursors.rows = match cursor.kind {
             CursorKind::Dynamic => -1,
@@ -490,25 +498,27 @@ impl Session {
         result
     }
 
-    /// Runs the query of a cursor; of its rows it keeps `limit`, of 0 all.
+    /// Runs the query of a cursor; of its rows it keeps `limit`, of 0 all: `copies` of what they
+    /// show, or their keys.
     fn read_cursor(
         &mut self,
         act: &mut Activation,
         place: PlaceId,
         limit: u64,
+        copies: bool,
     ) -> Result<OpenRows, Failure> {
         os::values::keep()?;
         let ready = self.ready(act, place)?;
         let mut columns = ready.columns.clone();
         let touches = !ready.plan.header.references.is_empty();
-        let keys: usize = ready.plan.header.cursor.iter().map(|k| k.columns.len()).sum();
+        let keys: usize = ready.plan.header.cursor.iter().map(|k| k.width()).sum();
         let shown = columns.len().saturating_sub(keys);
         debug_assert!(matches!(ready.plan.statement, Statement::Query(_)), "a cursor is a query");
         let host = Arc::clone(&self.host);
         // Of rows that are read again only the keys are kept.
-        let from = if keys == 0 { 0 } else { shown };
+        let kept = if copies { 0..shown } else { shown..shown + keys };
         let rows = KeptRows::default();
-        let mut keeper = Keeper { rows, spill: host.spill(), from, limit, enough: false };
+        let mut keeper = Keeper { rows, spill: host.spill(), kept, limit, enough: false };
         columns.truncate(shown);
         let run = |e: &mut Executor, c: &mut ExecContext<'_>| match e.run(c, &mut keeper) {
             Err(_) if keeper.enough => Ok(()),
@@ -635,9 +645,9 @@ impl Session {
         let first = act.program.value.variables.len();
         act.variables.truncate(first);
         act.variables.extend(key.iter().cloned());
-        let ran = self.run_step(place, act, out, scope);
+        let ran = self.change_row(place, act, out, scope);
         act.variables.truncate(first);
-        ran?;
+        let moved_to = ran?;
         if self.state.rows == 0 {
             return Err(SqlError::new(messages::CURSOR_NOTHING_CHANGED, &[]).into());
         }
@@ -647,7 +657,11 @@ impl Session {
         if let Some(open) = &mut cursor.lock().open {
             open.fetched = now;
         }
-        Ok(())
+        let keyset = cursor.lock().kind == CursorKind::Keyset;
+        match moved_to.filter(|_| keyset) {
+            Some(key) => self.add_row(cursor, key, act),
+            None => Ok(()),
+        }
     }
 
     /// A fetched row as a result set of its own.
@@ -726,7 +740,7 @@ impl Cursor {
 
     /// What is kept of the row at a place, counted from 1: the row of a STATIC one, else its key.
     pub(crate) fn at(&mut self, position: u64) -> SqlResult<Option<Vec<Value>>> {
-        let keys = self.keys.iter().map(|k| k.columns.len()).sum();
+        let keys = self.keys.iter().map(|k| k.width()).sum();
         let is_static = self.kind == CursorKind::Static;
         let open = self.opened()?;
         let width = if is_static { open.columns.len() } else { keys };
@@ -763,7 +777,7 @@ impl Cursor {
             let args: [&dyn std::fmt::Display; 2] = [&direction.name(), &"dynamic"];
             return Err(SqlError::new(messages::FETCH_FORWARD_ONLY, &args));
         }
-        let width = self.keys.iter().map(|k| k.columns.len()).sum();
+        let width = self.keys.iter().map(|k| k.width()).sum();
         self.moved_to(direction, count, into, width)
     }
 
@@ -792,7 +806,7 @@ impl Cursor {
     /// The key of the row that was fetched last, and the row as it was.
     fn current(&mut self, columns: &[Box<str>]) -> SqlResult<(Vec<Value>, Vec<Value>)> {
         let fail = |message| Err(SqlError::new(message, &[]));
-        let width = self.keys.iter().map(|k| k.columns.len()).sum();
+        let width = self.keys.iter().map(|k| k.width()).sum();
         let Some(open) = self.open.as_mut() else { return fail(messages::CURSOR_NOT_OPEN) };
         if self.read_only {
             return fail(messages::CURSOR_READ_ONLY);
@@ -859,8 +873,8 @@ fn assign(
 struct Keeper<'s> {
     rows: KeptRows,
     spill: &'s dyn Spill,
-    /// The first column that is kept.
-    from: usize,
+    /// The columns that are kept.
+    kept: std::ops::Range<usize>,
     /// 0 for all.
     limit: u64,
     /// The limit was reached: the error that ended the query is none.
@@ -873,6 +887,6 @@ impl RowSink for Keeper<'_> {
             self.enough = true;
             return Err(SqlError::new(messages::ATTENTION, &[]));
         }
-        self.rows.push(self.spill, values.get(self.from..).unwrap_or_default())
+        self.rows.push(self.spill, values.get(self.kept.clone()).unwrap_or_default())
     }
 }

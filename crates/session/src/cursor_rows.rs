@@ -1,4 +1,5 @@
-//! Rows that come into an open cursor through itself: sp_cursor's INSERT, and its UPDATE of a key.
+//! Rows that come into an open cursor through itself: sp_cursor's INSERT, and an UPDATE of a key
+//! by it or WHERE CURRENT OF.
 //!
 //! Such a row stands behind the last one, also where its order would put it elsewhere; the row of
 //! the key before is one that is gone. (From the reference: "Keyset-driven cursors".) To know its
@@ -10,12 +11,13 @@
 //!  2. The client gets the INSERT's messages and its DONE, and nothing of the table variable.
 //!  3. Of a cursor over several tables nothing is added: the keys of the others are not known.
 
+use crate::activation::Activation;
 use crate::api_cursor::{ApiChange, bracketed};
 use crate::cursor::{Cursor, CursorKind};
 use crate::cursor_parameter::SharedCursor;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::plans::same_name;
+use crate::plans::{PlaceId, same_name};
 use crate::procedures::Call;
 use crate::session::Session;
 use crate::sink::{
@@ -38,11 +40,18 @@ pub(crate) struct ApiInsert {
 }
 
 /// What the INSERT of a row answers.
-#[derive(Default)]
 struct Answer {
     messages: Vec<SqlError>,
     done: Option<Done>,
     key: Option<Vec<Value>>,
+    /// Whose DONE is meant.
+    command: Command,
+}
+
+impl Answer {
+    fn of(command: Command) -> Answer {
+        Answer { messages: Vec::new(), done: None, key: None, command }
+    }
 }
 
 impl ResultSink for Answer {
@@ -61,7 +70,7 @@ impl ResultSink for Answer {
     }
 
     fn done(&mut self, done: Done) {
-        if done.command == Command::Insert {
+        if done.command == self.command {
             self.done = Some(done);
         }
     }
@@ -129,7 +138,7 @@ impl Session {
         };
         let columns: Vec<&Column> = key.iter().map(|&at| &table.columns[at]).collect();
         let text = insert.text_with_key(&columns);
-        let mut answer = Answer::default();
+        let mut answer = Answer::of(Command::Insert);
         let mut own = Output::new(&mut answer);
         let result = self.execute_text(&insert.parameters, &text, &mut insert.call(), &mut own);
         let last = self.done(DoneScope::Procedure);
@@ -140,16 +149,43 @@ impl Session {
         let plain = Done { command: Command::Insert, ..self.done(DoneScope::InProcedure) };
         out.done(Done { more: false, error: failed, ..answer.done.unwrap_or(plain) });
         match answer.key.filter(|_| !failed) {
-            Some(key) => self.add_row(cursor, key),
+            Some(key) => self.add_row_apart(cursor, key),
             None => Ok(()),
         }
+    }
+
+    /// Runs the change of a cursor's row; the row's new key, where it changes that.
+    pub(crate) fn change_row(
+        &mut self,
+        place: PlaceId,
+        act: &mut Activation,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) -> Result<Option<Vec<Value>>, Failure> {
+        if !self.ready(act, place)?.plan.header.gives_key {
+            return self.run_step(place, act, out, scope).map(|()| None);
+        }
+        let mut answer = Answer::of(Command::Update);
+        let mut own = Output::new(&mut answer);
+        let ran = self.run_step(place, act, &mut own, scope);
+        let last = self.done(scope);
+        own.finish(last);
+        answer.messages.iter().for_each(|m| out.message(m));
+        ran?;
+        let counts = !self.state.settings.is_on(crate::settings::Switches::NOCOUNT);
+        let rows = counts.then_some(self.state.rows);
+        let done = Done { command: Command::Update, rows, ..self.done(scope) };
+        if self.tells_ends(scope) {
+            out.done(done);
+        }
+        Ok(answer.key)
     }
 
     /// The table of a cursor of one table, and its key's columns, where the name means that table.
     fn only_key(&self, cursor: &Mutex<Cursor>, name: &str) -> Option<(Arc<Table>, Vec<usize>)> {
         let cursor = cursor.lock();
         let [key] = cursor.keys() else { return None };
-        if cursor.kind() == CursorKind::Static {
+        if cursor.kind() == CursorKind::Static || key.placed {
             return None;
         }
         let name = tsql::parse_object_name(name).ok()?;
@@ -163,12 +199,24 @@ impl Session {
         }
     }
 
-    /// Invariant 1.
-    fn add_row(&mut self, cursor: &SharedCursor, key: Vec<Value>) -> Result<(), Failure> {
+    fn add_row_apart(&mut self, cursor: &SharedCursor, key: Vec<Value>) -> Result<(), Failure> {
         let entry = cursor.lock().program();
         let mut act = self.idle.take(&entry);
-        let found = self.read_again(cursor, key.clone(), &mut act);
+        let added = self.add_row(cursor, key, &mut act);
         self.idle.give_back(act);
+        added
+    }
+
+    /// Invariant 1.
+    pub(crate) fn add_row(
+        &mut self,
+        cursor: &Mutex<Cursor>,
+        key: Vec<Value>,
+        act: &mut Activation,
+    ) -> Result<(), Failure> {
+        let rows = self.state.rows;
+        let found = self.read_again(cursor, key.clone(), act);
+        self.state.rows = rows;
         if found?.is_some() {
             cursor.lock().add(key)?;
         }
@@ -204,7 +252,7 @@ impl Session {
                 (*value, moved) = (given, true);
             }
         }
-        if moved { self.add_row(cursor, key) } else { Ok(()) }
+        if moved { self.add_row_apart(cursor, key) } else { Ok(()) }
     }
 }
 

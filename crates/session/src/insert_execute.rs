@@ -152,8 +152,8 @@ impl Collector<'_> {
             return Err(SqlError::new(messages::INSERT_COUNT, &[]).with_state(7));
         }
         self.from = columns.iter().map(|c| c.sql_type).collect();
-        let pairs = self.from.iter().zip(self.takers);
-        pairs.into_iter().try_for_each(|(from, to)| check_implicit(*from, to.sql_type))
+        let typed = columns.iter().zip(self.takers).filter(|(from, _)| !from.untyped);
+        typed.into_iter().try_for_each(|(from, to)| check_implicit(from.sql_type, to.sql_type))
     }
 
     fn keep(&mut self, values: &[Value]) -> SqlResult<()> {

@@ -769,6 +769,7 @@ fn result_columns(plan: &PhysicalPlan) -> Vec<ResultColumn> {
         nullable: c.nullable,
         identity: c.identity,
         computed: !c.updatable,
+        untyped: c.untyped,
     };
     columns.iter().map(column).collect()
 }

@@ -13,7 +13,7 @@ use bind::Unguarded;
 use catalog::view::{Module, SchemaId, Table};
 use plancache::{Entry, Key, Kind, New};
 use std::sync::Arc;
-use tsql::ast::{FunctionBody, StatementKind};
+use tsql::ast::{Batch, FunctionBody, SetOptionValue, Statement, StatementKind};
 use types::SqlType;
 
 /// All that is wrong with a text.
@@ -24,7 +24,10 @@ impl Session {
     /// exist yet: any other error means that nothing of it runs.
     pub(crate) fn batch_program(&mut self, text: &Arc<str>) -> Result<Arc<Entry<Program>>, Errors> {
         let key = self.key(Kind::AdHoc, "", text);
-        let kept = kept_program(&*self.host, self.state.id(), &key);
+        let kept = match self.state.settings.parse_only {
+            true => None,
+            false => kept_program(&*self.host, self.state.id(), &key),
+        };
         // Whoever looks at plans sees them with the constants of the text.
         let settings = &self.state.settings;
         let looks = settings.showplan.is_some() || settings.shows_what_ran();
@@ -35,6 +38,9 @@ impl Session {
         if !parsed.errors.is_empty() {
             return Err(parsed.errors);
         }
+        let mut parsed = parsed;
+        let switched = self.switch_parse_only(&mut parsed.batch);
+        let settings = &self.state.settings;
         // A parameter compares with NULL by other rules than a constant.
         let ansi_nulls = settings.is_on(Switches::ANSI_NULLS);
         if !looks
@@ -57,13 +63,26 @@ impl Session {
             ansi_nulls: self.state.settings.is_on(Switches::ANSI_NULLS),
             parameters: Vec::new(),
             statements: parsed.batch.statements,
-            recompile: false,
+            // It has its effect when it is read, so that it must be read each time.
+            recompile: switched,
             returns: Returns::Nothing,
             tables: Vec::new(),
         };
         let program = compile(unit, &mut self.declarer(self.state.database, text))?;
         self.bind_ahead(&program)?;
         Ok(keep_program(&*self.host, &key, program))
+    }
+
+    /// SET PARSEONLY has its effect on the batch that says it, as soon as that is read: of one that
+    /// is only parsed nothing is left. True where it says so, or is only parsed.
+    fn switch_parse_only(&mut self, batch: &mut Batch) -> bool {
+        let said = batch.statements.iter().filter_map(parse_only_of).next_back();
+        self.state.settings.parse_only = said.unwrap_or(self.state.settings.parse_only);
+        let only = self.state.settings.parse_only;
+        if only {
+            batch.statements.clear();
+        }
+        only || said.is_some()
     }
 
     /// What a shell runs.
@@ -361,4 +380,22 @@ fn is_deferred(error: &SqlError) -> bool {
     // What is not supported is an error of the statement, when and if it runs.
     let unsupported = [messages::NOT_SUPPORTED.number, messages::FEATURE_NOT_SUPPORTED.number];
     later.contains(&error.number()) || unsupported.contains(&error.number())
+}
+
+/// What a statement says last of PARSEONLY, those within it too: it is read, not run.
+fn parse_only_of(s: &Statement) -> Option<bool> {
+    let last = |list: &[Statement]| list.iter().filter_map(parse_only_of).next_back();
+    match &s.kind {
+        StatementKind::SetOption(it) if it.names.iter().any(|n| &**n == "PARSEONLY") => {
+            Some(matches!(it.value, SetOptionValue::On))
+        }
+        StatementKind::Block(body) => last(body),
+        StatementKind::If(it) => {
+            let otherwise = it.otherwise.as_ref().and_then(parse_only_of);
+            otherwise.or_else(|| parse_only_of(&it.then))
+        }
+        StatementKind::While(it) => parse_only_of(&it.body),
+        StatementKind::TryCatch(it) => last(&it.handler).or_else(|| last(&it.body)),
+        _ => None,
+    }
 }

@@ -78,6 +78,7 @@ impl DeclaredColumn {
             nullable: self.nullable,
             identity: false,
             computed,
+            untyped: false,
         }
     }
 

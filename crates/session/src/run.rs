@@ -248,7 +248,7 @@ impl Session {
     }
 
     /// Whether statements that send no rows send a DONE: within procedures not under NOCOUNT.
-    fn tells_ends(&self, scope: DoneScope) -> bool {
+    pub(crate) fn tells_ends(&self, scope: DoneScope) -> bool {
         scope != DoneScope::InProcedure || !self.state.settings.is_on(Switches::NOCOUNT)
     }
 

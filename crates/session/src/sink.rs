@@ -22,6 +22,8 @@ pub struct ResultColumn {
     pub identity: bool,
     /// Whether it is an expression rather than a table's column.
     pub computed: bool,
+    /// Whether it is the word NULL, which has no type of its own.
+    pub untyped: bool,
 }
 
 /// Where a column of a cursor comes from.

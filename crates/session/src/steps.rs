@@ -430,6 +430,7 @@ impl Session {
             nullable: *nullable,
             identity: false,
             computed: true,
+            untyped: false,
         };
         let columns: Vec<ResultColumn> = columns.iter().map(column).collect();
         out.columns(&columns)

@@ -51,6 +51,7 @@ impl FakeSession {
             nullable: true,
             identity: false,
             computed: true,
+            untyped: false,
         };
         let columns = [column("n", SqlType::Int), column("who", SqlType::SYSNAME)];
         let _ = sink.columns(&columns);

@@ -14,6 +14,13 @@ pub(crate) fn text(s: &str) -> Value {
     Value::nvarchar(s)
 }
 
+/// A document as xml: NULL where it nests deeper than a value of xml may, as SQL Server has it.
+pub(crate) fn document(text: &str) -> Value {
+    let options = xml::ParseOptions { preserve: false, dtd: false };
+    let parsed = xml::Xml::parse(xml::Source::Wide(text), options);
+    parsed.map_or(Value::Null, Value::Xml)
+}
+
 /// An nvarchar, NULL when there is nothing in it.
 pub(crate) fn text_or_null(s: &str) -> Value {
     if s.is_empty() { Value::Null } else { text(s) }

@@ -32,7 +32,6 @@ view over a populated instance and fails when a column that is not listed here n
   connect, and nothing of what SQL Server grants to public.
 * `sys.objects`, `columns`, `indexes`, `index_columns`, `partitions` and `allocation_units` list our
   own system tables; some of them (`sysidents`, `sysdrops`, `sysfacts`) SQL Server does not have.
-* `sys.dm_exec_query_plan` gives its document as text, not as xml.
 * `query_hash` is of a statement's text without constants, comments, case and blanks, so statements
   that name one table in two ways have two; `query_plan_hash` is of the plan's operators and their
   arguments without constants.

@@ -87,7 +87,7 @@ fn test() -> Table {
 
 fn customer() -> Table {
     let mut id = column(1, "CustomerId", INT, false);
-    id.identity = Some(Identity { seed: 1, increment: 1 });
+    id.identity = Some(Identity { seed: 1, increment: 1, not_for_replication: false });
     let columns = vec![
         id,
         column(2, "LastName", SqlType::varchar(25), false),

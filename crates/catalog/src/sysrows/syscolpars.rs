@@ -39,6 +39,7 @@ pub(crate) mod column_status {
     pub(crate) const READ_ONLY: i32 = 32;
     pub(crate) const ROW_GUID: i32 = 64;
     pub(crate) const CURSOR: i32 = 128;
+    pub(crate) const NOT_FOR_REPLICATION: i32 = 256;
 }
 
 impl ColumnRow {

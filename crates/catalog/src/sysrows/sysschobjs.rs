@@ -45,6 +45,8 @@ pub(crate) mod object_status {
     pub(crate) const INSTEAD_OF: i32 = 512;
     pub(crate) const NOT_FOR_REPLICATION: i32 = 1024;
     pub(crate) const SCHEMA_BOUND: i32 = 2048;
+    pub(crate) const AS_OWNER: i32 = 4096;
+    pub(crate) const AS_DBO: i32 = 8192;
     /// Three bits each: what fires a trigger, for what it is the first, the last.
     pub(crate) const EVENTS_SHIFT: u32 = 16;
     pub(crate) const FIRST_SHIFT: u32 = 19;

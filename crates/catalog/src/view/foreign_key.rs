@@ -74,6 +74,8 @@ pub struct ForeignKey {
     pub disabled: bool,
     /// Rows may be there that were never checked.
     pub not_trusted: bool,
+    /// NOT FOR REPLICATION: it is never trusted.
+    pub not_for_replication: bool,
 }
 
 /// What is stored of a constraint beside its name and its flags.

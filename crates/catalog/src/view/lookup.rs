@@ -48,7 +48,7 @@ pub trait Catalogs {
 }
 
 /// A table of a cursor, and the ordinals of a unique key's columns.
-pub type RowKey = (DatabaseId, ObjectId, Vec<usize>);
+pub type RowKey = (DatabaseId, ObjectId, Vec<usize>, bool);
 
 /// How a table variable was declared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

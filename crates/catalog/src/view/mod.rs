@@ -36,7 +36,9 @@ pub use lookup::{
     Catalogs, DeclaredTable, Found, ObjectName, RowKey, follow, in_database, is_global_temp,
     resolve,
 };
-pub use module::{BoundTo, Events, Module, ModuleKind, ModuleOptions, Parameter, Trigger};
+pub use module::{
+    BoundTo, Events, ExecuteAs, Module, ModuleKind, ModuleOptions, Parameter, Trigger,
+};
 pub use property::{ExtendedProperty, PropertyClass, PropertyOwner};
 pub use sequence::{Origin, Sequence};
 pub use synonym::{BaseName, Synonym};

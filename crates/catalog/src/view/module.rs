@@ -126,6 +126,20 @@ pub struct ModuleOptions {
     pub null_on_null_input: bool,
     /// WITH SCHEMABINDING.
     pub schema_bound: bool,
+    /// EXECUTE AS.
+    pub execute_as: ExecuteAs,
+}
+
+/// Whose rights a module's statements have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ExecuteAs {
+    /// Those of the session that calls it.
+    #[default]
+    Caller,
+    /// Those of the module's owner, whoever that is when it is called.
+    Owner,
+    /// Those of `dbo`: of SELF too, since no other principal makes modules.
+    Dbo,
 }
 
 /// A parameter of a procedure or function, or the result of a scalar function.

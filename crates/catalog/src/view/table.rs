@@ -85,6 +85,8 @@ pub struct Identity {
     pub seed: i128,
     /// What is added.
     pub increment: i128,
+    /// NOT FOR REPLICATION, of which only replication would take notice.
+    pub not_for_replication: bool,
 }
 
 /// A DEFAULT constraint.
@@ -126,6 +128,8 @@ pub struct Check {
     pub disabled: bool,
     /// Rows may be there that were never checked.
     pub not_trusted: bool,
+    /// NOT FOR REPLICATION: it is never trusted.
+    pub not_for_replication: bool,
 }
 
 /// What all constraints of a table have.

@@ -67,6 +67,7 @@ pub(crate) fn query(source: Physical, columns: &[u32], slots: u32) -> PhysicalPl
         collation: C,
         identity: false,
         updatable: false,
+        untyped: false,
     };
     let columns = columns.iter().map(column).collect();
     plan(Statement::Query(Query { source, columns }), slots)

@@ -222,6 +222,7 @@ fn flood(sink: &mut dyn ResultSink) -> SqlResult<()> {
         nullable: false,
         identity: false,
         computed: false,
+        untyped: false,
     };
     sink.columns(&[column]).map_err(gone)?;
     let row = [Value::varchar(&"x".repeat(4000))];

@@ -453,7 +453,15 @@ fn items(body: &ast::Select, scope: &Scope<'_>) -> SqlResult<(Vec<ResultColumn>,
     let mut put = |name: String, sql_type: SqlType, nullable: bool, value: Value| {
         let collation = Collation::default();
         let (identity, computed) = (false, false);
-        columns.push(ResultColumn { name, sql_type, collation, nullable, identity, computed });
+        columns.push(ResultColumn {
+            name,
+            sql_type,
+            collation,
+            nullable,
+            identity,
+            computed,
+            untyped: false,
+        });
         values.push(value);
     };
     for item in &body.items {

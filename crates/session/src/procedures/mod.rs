@@ -30,6 +30,7 @@ mod tables;
 mod text;
 mod undeclared;
 mod updatestats;
+mod user_types;
 mod who;
 
 use crate::cached::shown_text;
@@ -106,6 +107,12 @@ const PROCEDURES: &[(&str, SystemProcedure)] = &[
     ("sp_pkeys", keys::primary),
     ("sp_fkeys", keys::foreign),
     ("sp_rename", rename::run),
+    ("sp_addtype", user_types::add),
+    ("sp_droptype", user_types::remove),
+    ("sp_bindrule", |_, _, _| user_types::unbuilt("sp_bindrule")),
+    ("sp_unbindrule", |_, _, _| user_types::unbuilt("sp_unbindrule")),
+    ("sp_bindefault", |_, _, _| user_types::unbuilt("sp_bindefault")),
+    ("sp_unbindefault", |_, _, _| user_types::unbuilt("sp_unbindefault")),
     ("sp_settriggerorder", settriggerorder::run),
     ("sp_addextendedproperty", extended_property::add),
     ("sp_updateextendedproperty", extended_property::update),

@@ -109,7 +109,11 @@ impl Fake {
                 user_type_id: 0,
                 nullable: c.nullable != Some(false),
                 collation: Collation::default(),
-                identity: c.identity.as_ref().map(|_| Identity { seed: 1, increment: 1 }),
+                identity: c.identity.as_ref().map(|_| Identity {
+                    seed: 1,
+                    increment: 1,
+                    not_for_replication: false,
+                }),
                 row_guid: false,
                 default: None,
                 computed: None,

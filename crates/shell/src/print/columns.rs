@@ -99,7 +99,15 @@ mod tests {
         let name = name.to_owned();
         let (nullable, identity, computed) = (true, false, false);
         TableColumn::new(
-            &ResultColumn { name, sql_type, collation, nullable, identity, computed },
+            &ResultColumn {
+                name,
+                sql_type,
+                collation,
+                nullable,
+                identity,
+                computed,
+                untyped: false,
+            },
             format,
         )
     }

@@ -37,6 +37,7 @@ pub(crate) fn column(name: &str, sql_type: SqlType) -> ResultColumn {
         nullable: true,
         identity: false,
         computed: false,
+        untyped: false,
     }
 }
 

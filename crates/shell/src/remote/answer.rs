@@ -180,5 +180,6 @@ fn column(c: &Column<'static>) -> ResultColumn {
         nullable: c.flags.has(ColumnFlags::NULLABLE),
         identity: c.flags.has(ColumnFlags::IDENTITY),
         computed: c.flags.has(ColumnFlags::COMPUTED),
+        untyped: false,
     }
 }

@@ -1,9 +1,7 @@
 //! `sys.dm_exec_query_plan(plan)`: the plans of a program as a document.
-//!
-//! SQL Server gives xml; that type does not exist yet, so this is the document's text.
 
 use super::plan_list::{self, HANDLE};
-use crate::cell::{int, text};
+use crate::cell::{document, int};
 use crate::column::{Column, maybe, zero};
 use crate::view::{Rows, System, View};
 use catalog::view::SchemaId;
@@ -16,7 +14,7 @@ pub(crate) const COLUMNS: [Column; 5] = [
     maybe("objectid", SqlType::Int),
     maybe("number", SqlType::SmallInt),
     zero("encrypted", SqlType::Bit, "WITH ENCRYPTION does not exist."),
-    maybe("query_plan", SqlType::NVARCHAR_MAX),
+    maybe("query_plan", SqlType::Xml),
 ];
 
 pub(crate) const VIEW: View = View {
@@ -29,14 +27,15 @@ pub(crate) const VIEW: View = View {
 
 fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
     let found = plan_list::by_plan(system, arguments.first());
-    Ok(found.map(|entry| row(system, &entry, None)).into_iter().collect())
+    Ok(found.map(|entry| row(system, &entry, None, document)).into_iter().collect())
 }
 
-/// A program's plans, or that of the statement with these offsets.
+/// A program's plans, or that of the statement with these offsets, in a form.
 pub(crate) fn row(
     system: &System<'_>,
     entry: &Entry<Program>,
     statement: Option<(i32, i32)>,
+    form: fn(&str) -> Value,
 ) -> Vec<Value> {
     let document = session::plan_document(entry, system, system.version, statement);
     let module = plan_list::module(entry);
@@ -44,6 +43,6 @@ pub(crate) fn row(
         Value::SmallInt(entry.key().database.0 as i16),
         module.map_or(Value::Null, |(_, object)| int(object)),
         module.map_or(Value::Null, |_| Value::SmallInt(1)),
-        document.as_deref().map_or(Value::Null, text),
+        document.as_deref().map_or(Value::Null, form),
     ]
 }

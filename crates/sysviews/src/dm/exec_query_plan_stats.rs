@@ -3,7 +3,7 @@
 
 use super::exec_query_plan::COLUMNS;
 use super::plan_list::{self, HANDLE};
-use crate::cell::{int, text};
+use crate::cell::{document, int};
 use crate::view::{Rows, System, View};
 use catalog::view::SchemaId;
 use types::Value;
@@ -18,12 +18,12 @@ pub(crate) const VIEW: View = View {
 
 fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
     let Some(entry) = plan_list::by_plan(system, arguments.first()) else { return Ok(Vec::new()) };
-    let document = session::last_plan_document(&entry, system, system.version);
+    let plans = session::last_plan_document(&entry, system, system.version);
     let module = plan_list::module(&entry);
     Ok(vec![vec![
         Value::SmallInt(entry.key().database.0 as i16),
         module.map_or(Value::Null, |(_, object)| int(object)),
         module.map_or(Value::Null, |_| Value::SmallInt(1)),
-        document.as_deref().map_or(Value::Null, text),
+        plans.as_deref().map_or(Value::Null, document),
     ]])
 }

@@ -1,10 +1,8 @@
 //! `sys.dm_exec_query_statistics_xml(session)`: the plan of a statement that runs, with what it has
 //! done so far.
-//!
-//! SQL Server gives xml; this is the document's text.
 
 use super::plan_list::{plan_handle, text_handle};
-use crate::cell::{int_argument, text};
+use crate::cell::{document, int_argument};
 use crate::column::{Column, col, maybe, zero};
 use crate::view::{Rows, System, View};
 use catalog::view::SchemaId;
@@ -17,7 +15,7 @@ const COLUMNS: [Column; 5] = [
     zero("request_id", SqlType::Int, "A session runs one request at a time."),
     maybe("sql_handle", HANDLE),
     maybe("plan_handle", HANDLE),
-    maybe("query_plan", SqlType::NVARCHAR_MAX),
+    maybe("query_plan", SqlType::Xml),
 ];
 
 pub(crate) const VIEW: View = View {
@@ -34,11 +32,11 @@ fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
     let session = sessions.iter().find(|s| wanted == Some(i64::from(s.session_id.0)));
     // The outermost: functions and triggers run within it.
     let Some(running) = session.and_then(|s| s.statements.first()) else { return Ok(Vec::new()) };
-    let Some(document) = running.document(system, system.version) else { return Ok(Vec::new()) };
+    let Some(plan) = running.document(system, system.version) else { return Ok(Vec::new()) };
     Ok(vec![vec![
         session.map_or(Value::Null, |s| Value::SmallInt(s.session_id.0)),
         text_handle(running.program()),
         plan_handle(running.program()),
-        text(&document),
+        document(&plan),
     ]])
 }

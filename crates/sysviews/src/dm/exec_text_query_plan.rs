@@ -1,12 +1,21 @@
 //! `sys.dm_exec_text_query_plan(plan, start, end)`: the plan of one statement, or with 0 and -1 of
 //! all, as text.
 
-use super::exec_query_plan::{COLUMNS, row};
+use super::exec_query_plan::row;
 use super::plan_list::{self, HANDLE};
-use crate::cell::int_argument;
+use crate::cell::{int_argument, text};
+use crate::column::{Column, maybe, zero};
 use crate::view::{Rows, System, View};
 use catalog::view::SchemaId;
 use types::{SqlType, Value};
+
+const COLUMNS: [Column; 5] = [
+    maybe("dbid", SqlType::SmallInt),
+    maybe("objectid", SqlType::Int),
+    maybe("number", SqlType::SmallInt),
+    zero("encrypted", SqlType::Bit, "WITH ENCRYPTION does not exist."),
+    maybe("query_plan", SqlType::NVARCHAR_MAX),
+];
 
 pub(crate) const VIEW: View = View {
     schema: SchemaId::SYS,
@@ -27,5 +36,5 @@ fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
     };
     let statement = Some((at(1, 0), at(2, -1))).filter(|&s| s != (0, -1));
     let found = plan_list::by_plan(system, arguments.first());
-    Ok(found.map(|entry| row(system, &entry, statement)).into_iter().collect())
+    Ok(found.map(|entry| row(system, &entry, statement, text)).into_iter().collect())
 }

@@ -2,8 +2,7 @@
 
 use super::object_list;
 use crate::cell::{bit, int, text};
-use crate::column::{Column, col, join, maybe, number, zero};
-use crate::reason::NO_REPLICATION;
+use crate::column::{Column, col, join, maybe, number};
 use crate::tables;
 use crate::view::{Rows, System, View};
 use catalog::view::SchemaId;
@@ -15,7 +14,7 @@ const COLUMNS: [Column; 19] = join(
     object_list::of_constraint("C", "CHECK_CONSTRAINT"),
     [
         col("is_disabled", BIT),
-        zero("is_not_for_replication", BIT, NO_REPLICATION),
+        col("is_not_for_replication", BIT),
         col("is_not_trusted", BIT),
         col("parent_column_id", SqlType::Int),
         maybe("definition", SqlType::NVARCHAR_MAX),
@@ -42,6 +41,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
             let mut cells = found.constraint_cells();
             cells.extend([
                 bit(check.disabled),
+                bit(check.not_for_replication),
                 bit(check.not_trusted),
                 int(column),
                 text(&check.text),

@@ -2,8 +2,7 @@
 
 use super::object_list;
 use crate::cell::{bit, int, text};
-use crate::column::{Column, col, join, maybe, zero};
-use crate::reason::NO_REPLICATION;
+use crate::column::{Column, col, join, maybe};
 use crate::tables;
 use crate::view::{Rows, System, View};
 use catalog::view::SchemaId;
@@ -19,7 +18,7 @@ const COLUMNS: [Column; 22] = join(
         maybe("referenced_object_id", INT),
         maybe("key_index_id", INT),
         col("is_disabled", BIT),
-        zero("is_not_for_replication", BIT, NO_REPLICATION),
+        col("is_not_for_replication", BIT),
         col("is_not_trusted", BIT),
         maybe("delete_referential_action", SqlType::TinyInt),
         maybe("delete_referential_action_desc", DESC),
@@ -43,6 +42,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
                 int(key.referenced.0),
                 int(key.key_index.0),
                 bit(key.disabled),
+                bit(key.not_for_replication),
                 bit(key.not_trusted),
                 Value::TinyInt(key.on_delete as u8),
                 text(key.on_delete.name()),

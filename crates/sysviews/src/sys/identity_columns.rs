@@ -1,9 +1,9 @@
 //! `sys.identity_columns`: identity columns, with what they count by and how far they are.
 
 use super::column_list::{self, BACK, FRONT, MIDDLE};
-use crate::cell::counted;
+use crate::cell::{bit, counted};
 use crate::column::{Column, col, join, maybe, number, zero};
-use crate::reason::{NO_REPLICATION, OF_THIS_VIEW};
+use crate::reason::OF_THIS_VIEW;
 use crate::tables;
 use crate::view::{Rows, System, View};
 use catalog::view::SchemaId;
@@ -16,7 +16,7 @@ const COUNTS: [Column; 5] = [
     col("seed_value", VARIANT),
     col("increment_value", VARIANT),
     maybe("last_value", VARIANT),
-    zero("is_not_for_replication", SqlType::Bit, NO_REPLICATION),
+    col("is_not_for_replication", SqlType::Bit),
     zero("is_computed", SqlType::Bit, "An identity column is not computed."),
 ];
 const LEFT: [Column; 22] = {
@@ -54,6 +54,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
             let own = |n: i128| counted(n, column.sql_type);
             cells.extend([own(identity.seed), own(identity.increment)]);
             cells.push(last.map_or(Value::Null, own));
+            cells.push(bit(identity.not_for_replication));
             rows.push(cells);
         }
     }

@@ -1,10 +1,10 @@
 //! `sys.sql_modules`: the texts of procedures and of whatever else is kept as text.
 
 use crate::cell::{bit, int, text};
-use crate::column::{Column, col, maybe, null, zero};
+use crate::column::{Column, col, maybe, zero};
 use crate::reason::NO_MEMORY_TABLES;
 use crate::view::{Rows, System, View};
-use catalog::view::{Object, SchemaId};
+use catalog::view::{ExecuteAs, Object, SchemaId};
 use types::{SqlType, Value};
 
 const BIT: SqlType = SqlType::Bit;
@@ -19,7 +19,7 @@ pub(super) const COLUMNS: [Column; 12] = [
     zero("uses_database_collation", BIT, "A database keeps its collation."),
     maybe("is_recompiled", BIT),
     maybe("null_on_null_input", BIT),
-    null("execute_as_principal_id", SqlType::Int, "EXECUTE AS is refused."),
+    maybe("execute_as_principal_id", SqlType::Int),
     zero("uses_native_compilation", BIT, NO_MEMORY_TABLES),
     zero("is_inlineable", BIT, NOT_INLINED),
     zero("inline_type", BIT, NOT_INLINED),
@@ -42,7 +42,18 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
             bit(m.options.schema_bound),
             recompiled,
             on_null,
+            principal(m.options.execute_as),
         ]);
     }
     Ok(rows)
+}
+
+/// The principal whose rights the module has: NULL for the caller's, -2 for the owner's.
+fn principal(execute_as: ExecuteAs) -> Value {
+    const DBO: i32 = 1;
+    match execute_as {
+        ExecuteAs::Caller => Value::Null,
+        ExecuteAs::Owner => int(-2),
+        ExecuteAs::Dbo => int(DBO),
+    }
 }
