@@ -4,6 +4,7 @@
 //! our bug or the disk's (20-25). Each crate has its own error enum; the conversion into
 //! `SqlError` stands beside it, so that the number is given where the fact is born.
 
+use crate::{ErrorClass, messages};
 use std::fmt;
 
 /// A row of the message table: number, severity and a text with `{0}`, `{1}` ... for facts.
@@ -108,6 +109,20 @@ impl SqlError {
     /// Whether it informs only: severity 10 and below.
     pub fn is_warning(&self) -> bool {
         self.0.severity <= 10
+    }
+
+    /// What it ends: of its class, or that of the first error that explains it.
+    pub fn class(&self) -> ErrorClass {
+        match self.0.earlier.iter().find(|e| !e.is_warning()) {
+            Some(explanation) if !self.is_warning() && self.0.severity < 20 => explanation.class(),
+            // State 1 of 8115 is of an identity value.
+            _ if self.0.number == messages::ARITHMETIC_OVERFLOW_CONVERT.number
+                && self.0.state == 1 =>
+            {
+                ErrorClass::of_identity()
+            }
+            _ => ErrorClass::of_error(self.0.number, self.0.severity),
+        }
     }
 
     fn with_earlier(mut self, change: impl Fn(SqlError) -> SqlError) -> Self {

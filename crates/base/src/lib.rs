@@ -5,11 +5,13 @@
 
 #![forbid(unsafe_code)]
 
+mod classes;
 mod error;
 mod ids;
 pub mod limits;
 pub mod messages;
 
+pub use classes::{Ends, ErrorClass};
 pub use error::{Message, SqlError, SqlResult};
 pub use ids::{
     AllocUnitId, DatabaseId, ExtentId, FileId, HobtId, IndexId, Lsn, ObjectId, PageId, SessionId,

@@ -83,6 +83,7 @@ pub use environment::{Bound, Environment, IntoColumn, IntoTable, Unguarded, Vari
 pub use into::into_of;
 pub use module::ModuleColumns;
 pub use plan::Coercibility;
+pub use query::mixes_assignment;
 pub use undeclared::{
     Deduction, Learned, Undeclared, candidates, untyped_parameter, untyped_variable,
 };

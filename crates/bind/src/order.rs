@@ -38,6 +38,17 @@ impl Binder<'_> {
                 let error = SqlError::new(messages::ORDER_BY_CONSTANT, &[&position]);
                 return Err(error.at_line(line));
             }
+            ExprKind::Unary { op, operand }
+                if *op != ast::UnaryOp::BitNot && whole(operand).is_some() =>
+            {
+                let digits = whole(operand).unwrap_or_default();
+                let signed = if *op == ast::UnaryOp::Minus { format!("-{digits}") } else { digits };
+                return order_position(&signed, names.len()).map_err(|e| e.at_line(line));
+            }
+            kind if is_converted_variable(kind) => {
+                let error = SqlError::new(messages::ORDER_BY_VARIABLE, &[&position]);
+                return Err(error.at_line(line));
+            }
             ExprKind::Column(name) if name.qualifier.is_none() => {
                 if let Some(n) = self.alias(&name.name, names, scalars)? {
                     return Ok(OrderBy::Item(n));
@@ -47,7 +58,10 @@ impl Binder<'_> {
         }
         let key = self.expr(&item.expr)?;
         if key.as_constant().is_some() {
-            return Ok(OrderBy::Nothing);
+            // What is computed of constants is one (408); a function of the server is called.
+            let called = matches!(item.expr.kind, ExprKind::Function(_) | ExprKind::Niladic(_));
+            let error = SqlError::new(messages::ORDER_BY_CONSTANT, &[&position]);
+            return if called { Ok(OrderBy::Nothing) } else { Err(error.at_line(line)) };
         }
         Ok(match scalars.iter().position(|x| *x == key) {
             Some(n) => OrderBy::Item(n),
@@ -222,6 +236,23 @@ fn at_least(count: &Scalar, least: i64, message: base::Message) -> SqlResult<()>
 
 fn as_scalar(c: &OutColumn) -> Scalar {
     Scalar::column(c.slot, c.ty)
+}
+
+/// The digits of a whole number.
+fn whole(x: &ast::Expr) -> Option<String> {
+    match &x.kind {
+        ExprKind::Literal(Literal::Integer(n)) => Some(n.to_string()),
+        _ => None,
+    }
+}
+
+/// Whether an item is a variable, or one converted: SQL Server takes it for a position (1008).
+fn is_converted_variable(kind: &ExprKind) -> bool {
+    match kind {
+        ExprKind::Variable(_) => true,
+        ExprKind::Cast(cast) => is_converted_variable(&cast.operand.kind),
+        _ => false,
+    }
 }
 
 fn order_position(digits: &str, columns: usize) -> SqlResult<OrderBy> {

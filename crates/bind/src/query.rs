@@ -268,3 +268,10 @@ fn assigning(q: &ast::Query) -> Option<&ast::Select> {
         QueryBody::Parenthesized(_) | QueryBody::SetOperation(_) => None,
     }
 }
+
+/// Whether a SELECT gives values to variables and gives others to the client: 141.
+pub fn mixes_assignment(query: &ast::Query) -> bool {
+    let QueryBody::Select(select) = &query.body else { return false };
+    let assigns = |i: &SelectItem| matches!(i, SelectItem::Assign { .. });
+    select.items.iter().any(assigns) && !select.items.iter().all(assigns)
+}

@@ -49,7 +49,7 @@ pub use document::{
     AUTO_DOCUMENT, AUTO_RECORD, AutoForm, AutoShape, ExplicitShape, JSON_ROW, JsonShape, ORDERED,
     RECORDS, XML_DOCUMENT, XML_RECORD, XML_ROW, XmlMode, XmlShape, instruction_target, xml_name,
 };
-pub use format::print_message;
+pub use format::{print_message, wrong_placeholder};
 pub use json::{JSON_ARRAY, JSON_MODIFY_RAW, JSON_OBJECT, JsonColumn};
 pub use key_bound::{DAY_END, KEY_BOUND};
 pub use like::LikePattern;

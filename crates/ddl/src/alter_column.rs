@@ -42,7 +42,15 @@ pub(crate) fn alter(
         let args: [&dyn Display; 2] = [&s.name, &"COMPUTED"];
         return Err(SqlError::new(messages::ALTER_COLUMN_KIND, &args).at_line(line));
     }
+    if table.columns[at].sql_type == SqlType::RowVersion {
+        let args: [&dyn Display; 2] = [&s.name, &"timestamp"];
+        return Err(SqlError::new(messages::ALTER_COLUMN_KIND, &args).at_line(line));
+    }
     let column = wanted(place, table, at, s)?;
+    if column.sql_type == SqlType::RowVersion {
+        let args: [&dyn Display; 2] = [&s.name, &"timestamp"];
+        return Err(SqlError::new(messages::ALTER_COLUMN_TO, &args).at_line(line));
+    }
     let mut after = table.clone();
     after.columns[at] = column;
     let (old, new) = (&table.columns[at], &after.columns[at]);

@@ -36,7 +36,13 @@ pub(crate) fn alter(
     let line = s.name.span.line;
     if let AlterTableAction::Trigger { enable, names } = &s.action {
         let names: Vec<&str> = names.iter().map(|n| &*n.text).collect();
-        return crate::trigger::switch_on(&s.name, &names, *enable, cx);
+        return crate::trigger::switch_on(
+            &s.name,
+            &names,
+            *enable,
+            messages::ALTER_TABLE_NO_TRIGGER,
+            cx,
+        );
     }
     match &s.action {
         AlterTableAction::Add { definition, .. }
@@ -240,6 +246,7 @@ fn add_defaults(
                 let why = SqlError::new(messages::DEFAULT_NO_COLUMN, &args);
                 not_created(cx, why.at_line(e.line()))
             })?;
+            takes_default(after, at, name).map_err(|e| not_created(cx, e))?;
             if *with_values {
                 return Err(unsupported("WITH VALUES for a column that is there", name.line));
             }
@@ -253,6 +260,23 @@ fn add_defaults(
         }
     }
     Ok(())
+}
+
+/// A column that gets its values otherwise has no default.
+fn takes_default(table: &Table, at: usize, name: &Name) -> SqlResult<()> {
+    let column = &table.columns[at];
+    let args: [&dyn std::fmt::Display; 2] = [&table.name, &column.name];
+    let e = match () {
+        () if column.computed.is_some() => {
+            SqlError::new(messages::DEFAULT_NO_COLUMN, &[&column.name, &table.name])
+        }
+        () if column.identity.is_some() => SqlError::new(messages::DEFAULT_ON_IDENTITY, &args),
+        () if column.sql_type == SqlType::RowVersion => {
+            SqlError::new(messages::ROW_VERSION_DEFAULT, &args)
+        }
+        () => return Ok(()),
+    };
+    Err(e.at_line(name.line))
 }
 
 /// Whether columns behind the first `known` get values row by row.

@@ -7,7 +7,7 @@ use crate::drop_existing::{existing, replaced};
 use crate::index_definition::{blank, check_size, included, key, put};
 use crate::index_filter;
 use crate::index_option::{options, placement};
-use crate::locate::{Located, has_rows, locked_table, same_name};
+use crate::locate::{Located, has_rows, locked_object, locked_table, same_name};
 use crate::online;
 use crate::rebuild::{Content, rebuild, renew_all};
 use base::{SqlError, SqlResult, messages};
@@ -48,7 +48,13 @@ pub(crate) fn create(
         false => locked_table(cx, &s.table)?,
     };
     let Some(Located { place, table }) = found else {
-        let e = SqlError::new(messages::OBJECT_NOT_FOUND, &[&s.table]).with_state(12);
+        let e = match locked_object(cx, &s.table)? {
+            Some(_) if s.filter.is_some() => {
+                let args: [&dyn std::fmt::Display; 3] = [&"index", &s.name, &s.table.object];
+                SqlError::new(messages::FILTER_NOT_ON_TABLE, &args)
+            }
+            _ => SqlError::new(messages::OBJECT_NOT_FOUND, &[&s.table]).with_state(12),
+        };
         return Err(e.at_line(s.table.span.line));
     };
     let wanted = Wanted {

@@ -20,6 +20,7 @@ use tsql::ast::{
     TableDefinition, TableSource, TableSourceKind, TransactionVerb, WithClause,
 };
 use tsql::{MentionKind, ParseOptions};
+use types::SqlType;
 
 pub(crate) fn define(s: &Function, text: ParsedText<'_>, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     let options = cx.parse_options();
@@ -32,6 +33,12 @@ pub(crate) fn define(s: &Function, text: ParsedText<'_>, cx: &mut DdlContext<'_>
         FunctionBody::Scalar { returns, .. } => {
             let who = Declaree { number: 0, kind: "function", name: "" };
             let of = declared(returns, who, &view, SchemaId::DBO)?;
+            let never = of.sql_type.is_text_image() || of.sql_type == SqlType::RowVersion;
+            if never {
+                let e = SqlError::new(messages::RETURN_TYPE_INVALID, &[&of.sql_type.name()]);
+                let e = e.at_line(returns.name.span.line);
+                return Err(e.in_procedure(&s.name.object));
+            }
             let result = Parameter {
                 id: 0,
                 name: "".into(),
@@ -198,6 +205,7 @@ fn statement(s: &Statement, scalar: bool) -> SqlResult<()> {
             it.otherwise.as_ref().map_or(Ok(()), |s| statement(s, scalar))
         }
         K::While(it) => statement(&it.body, scalar),
+        K::Return(None) if scalar => Err(SqlError::new(messages::RETURN_NEEDS_VALUE, &[])),
         K::Return(value) if value.is_some() != scalar => {
             Err(SqlError::new(messages::RETURN_VALUE_CONTEXT, &[]))
         }

@@ -109,7 +109,7 @@ fn events_of(s: &ast::Trigger) -> SqlResult<Events> {
             other => return Err(unsupported(other, s.name.span.line)),
         };
         if events.has(event) {
-            let e = SqlError::new(messages::SYNTAX_NEAR, &[word]);
+            let e = SqlError::new(messages::TRIGGER_ACTION_TWICE, &[word]);
             return Err(e.at_line(s.name.span.line).in_procedure(&s.name.object));
         }
         events = events.with(event);
@@ -199,14 +199,15 @@ pub(crate) fn switch(s: &SwitchTrigger, cx: &mut DdlContext<'_>) -> SqlResult<()
         TriggerTarget::Server => return Err(unsupported("ON ALL SERVER", 0)),
     };
     let names: Vec<&str> = s.names.iter().map(|n| &*n.object.text).collect();
-    switch_on(target, &names, s.enable, cx)
+    switch_on(target, &names, s.enable, messages::OBJECT_NOT_FOUND, cx)
 }
 
-/// Switches triggers of a table; none named means all.
+/// Switches triggers of a table; none named means all, one that is not there is `unknown`.
 pub(crate) fn switch_on(
     target: &ObjectName,
     names: &[&str],
     enable: bool,
+    unknown: base::Message,
     cx: &mut DdlContext<'_>,
 ) -> SqlResult<()> {
     let not_found = |name: &dyn std::fmt::Display| {
@@ -218,7 +219,11 @@ pub(crate) fn switch_on(
     let mut chosen = Vec::new();
     for name in names {
         let found = triggers.iter().find(|m| same_name(&place, &m.name, name));
-        chosen.push(Arc::clone(found.ok_or_else(|| not_found(name))?));
+        let missing = || {
+            let e = SqlError::new(unknown, &[name, &target.object]);
+            e.at_line(target.span.line)
+        };
+        chosen.push(Arc::clone(found.ok_or_else(missing)?));
     }
     if names.is_empty() {
         chosen = triggers;

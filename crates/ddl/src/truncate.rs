@@ -3,7 +3,7 @@
 
 use crate::context::{DdlContext, unsupported};
 use crate::foreign_key;
-use crate::locate::{Located, locked_rows};
+use crate::locate::{Located, locked_object, locked_rows};
 use crate::rebuild::{Content, rebuild, renew_all};
 use base::{SqlError, SqlResult, messages};
 use catalog::HobtSpec;
@@ -15,7 +15,12 @@ pub(crate) fn truncate(s: &Truncate, cx: &mut DdlContext<'_>) -> SqlResult<()> {
         return Err(unsupported("partitions", s.table.span.line));
     }
     let Some(Located { place, table }) = locked_rows(cx, &s.table)? else {
-        let e = SqlError::new(messages::TRUNCATE_NO_TABLE, &[&s.table.object]);
+        // A name of something else is told apart from one of nothing.
+        let message = match locked_object(cx, &s.table)? {
+            Some(_) => messages::TRUNCATE_NOT_TABLE,
+            None => messages::TRUNCATE_NO_TABLE,
+        };
+        let e = SqlError::new(message, &[&s.table.object]);
         return Err(e.at_line(s.table.span.line));
     };
     if foreign_key::referrer(&place.view, &table).is_some() {

@@ -370,8 +370,11 @@ impl Compiler<'_, '_> {
     pub(crate) fn variable(&mut self, name: &ast::Name) -> SqlResult<(VariableId, SqlType)> {
         let found = self.program.variables.scalar(name, usize::MAX);
         let found = found.or_else(|| self.declarer.undeclared(name).map(|id| (id, SqlType::Int)));
-        let undeclared = || SqlError::new(messages::VARIABLE_UNDECLARED, &[name]).with_state(1);
-        found.ok_or_else(|| undeclared().at_line(name.line))
+        let message = match self.is_cursor_variable(name) {
+            true => messages::CURSOR_VARIABLE_HERE,
+            false => messages::VARIABLE_UNDECLARED,
+        };
+        found.ok_or_else(|| SqlError::new(message, &[name]).with_state(1).at_line(name.line))
     }
 
     /// The number of a table variable.
@@ -383,6 +386,11 @@ impl Compiler<'_, '_> {
     pub(crate) fn is_cursor_variable(&self, name: &str) -> bool {
         let variables = &self.program.variables;
         variables.find(name, usize::MAX).is_some_and(|at| variables[at].holds == Holds::Cursor)
+    }
+
+    /// Whether a name is of any variable.
+    pub(crate) fn is_variable(&self, name: &str) -> bool {
+        self.program.variables.find(name, usize::MAX).is_some()
     }
 
     pub(crate) fn returns(&self) -> Returns {
@@ -453,6 +461,9 @@ impl Compiler<'_, '_> {
                     let kind = self.change_current(statement, cursor)?;
                     self.step(kind, span);
                 }
+            }
+            K::Select(s) if bind::mixes_assignment(&s.query) => {
+                return Err(SqlError::new(messages::SELECT_ASSIGN_MIXED, &[]));
             }
             K::Select(_) | K::Insert(_) | K::Update(_) | K::Delete(_) | K::Merge(_) => {
                 let place = self.place(Source::Statement(statement), span.line);
@@ -634,8 +645,7 @@ impl Compiler<'_, '_> {
             ast::SetVariableValue::Expr { op, value } => (op, value),
             ast::SetVariableValue::Cursor(definition) => {
                 if !self.is_cursor_variable(&it.variable) {
-                    let e = SqlError::new(messages::VARIABLE_UNDECLARED, &[&it.variable]);
-                    return Err(e.at_line(it.variable.line));
+                    return Err(self.no_cursor(&it.variable));
                 }
                 let step = self.cursor(&it.variable, *definition, span)?;
                 self.step(step, span);

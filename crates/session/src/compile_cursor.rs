@@ -128,13 +128,21 @@ impl Compiler<'_, '_> {
         Ok(StepKind::Cursor(Box::new(step)))
     }
 
-    /// A cursor variable must have been declared: 137.
+    /// A cursor variable must have been declared (137) as one (16948).
     pub(crate) fn cursor_name(&mut self, name: ast::CursorName) -> SqlResult<ast::CursorName> {
         if name.name.starts_with('@') && !self.is_cursor_variable(&name.name) {
-            let e = SqlError::new(messages::VARIABLE_UNDECLARED, &[&name.name]);
-            return Err(e.at_line(name.name.line));
+            return Err(self.no_cursor(&name.name));
         }
         Ok(name)
+    }
+
+    /// Of a variable where a cursor's is wanted: it is another's, or nobody's.
+    pub(crate) fn no_cursor(&self, name: &ast::Name) -> SqlError {
+        let message = match self.is_variable(name) {
+            true => messages::NOT_A_CURSOR_VARIABLE,
+            false => messages::VARIABLE_UNDECLARED,
+        };
+        SqlError::new(message, &[name]).at_line(name.line)
     }
 
     /// SET `@c` = c2

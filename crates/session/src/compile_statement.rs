@@ -10,6 +10,12 @@ use base::{SqlError, SqlResult, messages};
 use tsql::ast::{self, ExprKind, Statement, StatementKind as K};
 use types::SqlType;
 
+/// What RAISERROR fills in at most.
+const SUBSTITUTIONS_MAX: usize = 20;
+
+/// Options that a module may not set (1059).
+const OF_BATCHES: [&str; 4] = ["PARSEONLY", "SHOWPLAN_ALL", "SHOWPLAN_TEXT", "SHOWPLAN_XML"];
+
 impl Compiler<'_, '_> {
     /// The step of a statement that has no statements within.
     pub(crate) fn simple(&mut self, statement: Statement) -> SqlResult<StepKind> {
@@ -35,7 +41,7 @@ impl Compiler<'_, '_> {
                 self.scalar(it.message, Some(SqlType::NVARCHAR_MAX)),
                 self.scalar(it.state, Some(SqlType::Int)),
             ]),
-            K::RaiseError(it) => self.raise(*it),
+            K::RaiseError(it) => self.raise(*it)?,
             K::Execute(it) => self.execute(*it)?,
             K::WaitFor(it) => match *it {
                 ast::WaitFor::Delay(x) => {
@@ -47,6 +53,12 @@ impl Compiler<'_, '_> {
             },
             K::Transaction(it) => self.transaction(it)?,
             K::SetOption(it) => {
+                if let Some(name) = it.names.iter().find(|name| OF_BATCHES.contains(&&***name))
+                    && self.is_of_module()
+                {
+                    let name = name.to_ascii_lowercase();
+                    return Err(SqlError::new(messages::OPTION_IN_MODULE, &[&name]));
+                }
                 let place = match &it.value {
                     ast::SetOptionValue::Expr(x) => Some(self.scalar(x.clone(), None)),
                     _ => None,
@@ -70,6 +82,10 @@ impl Compiler<'_, '_> {
             K::DeallocateCursor(name) => {
                 StepKind::Cursor(Box::new(CursorStep::Deallocate(self.cursor_name(name)?)))
             }
+            K::Use(_) if self.is_of_module() => {
+                let words = ["a USE database statement", "a procedure, function or trigger"];
+                return Err(SqlError::new(messages::USE_IN_MODULE, &[&words[0], &words[1]]));
+            }
             K::Use(name) => StepKind::Use(name.text),
             K::Kill(it) if it.status_only => StepKind::Unsupported("KILL WITH STATUSONLY"),
             K::Kill(it) => StepKind::Kill(self.scalar(it.target, None)),
@@ -81,15 +97,18 @@ impl Compiler<'_, '_> {
         })
     }
 
-    fn raise(&mut self, it: ast::RaiseError) -> StepKind {
-        StepKind::RaiseError(Box::new(Raise {
+    fn raise(&mut self, it: ast::RaiseError) -> SqlResult<StepKind> {
+        if it.arguments.len() > SUBSTITUTIONS_MAX {
+            return Err(SqlError::new(messages::RAISERROR_TOO_MANY, &[&SUBSTITUTIONS_MAX]));
+        }
+        Ok(StepKind::RaiseError(Box::new(Raise {
             message: self.scalar(it.message, None),
             severity: self.scalar(it.severity, Some(SqlType::Int)),
             state: self.scalar(it.state, Some(SqlType::Int)),
             arguments: it.arguments.into_iter().map(|x| self.scalar(x, None)).collect(),
             log: it.log,
             set_error: it.seterror,
-        }))
+        })))
     }
 
     fn transaction(&mut self, it: Box<ast::Transaction>) -> SqlResult<StepKind> {

@@ -186,9 +186,15 @@ impl Session {
                 session.run_procedure(database, &module, call, out)
             }),
             None if system => match crate::procedures::find(&name.object) {
+                Some(_) if call.named_twice().is_some() => {
+                    let twice = call.named_twice().unwrap_or_default();
+                    let e = SqlError::new(messages::PARAMETER_TWICE, &[&twice]);
+                    Err(e.in_procedure(&name.object).into())
+                }
                 Some(procedure) => self
                     .in_last_place(&name.object)
-                    .in_database(name.database.as_deref(), |session| procedure(session, call, out)),
+                    .in_database(name.database.as_deref(), |session| procedure(session, call, out))
+                    .map_err(Failure::of_called),
                 None => Err(self.no_procedure(name).into()),
             },
             None => Err(self.no_procedure(name).into()),
@@ -369,7 +375,8 @@ impl Session {
         // Which argument each parameter got.
         let mut given: Vec<Option<usize>> = vec![None; program.parameters.len()];
         for (i, argument) in call.arguments.iter().enumerate() {
-            let at = place_of(program, name, argument, i)?;
+            let at = place_of(program, name, argument, i)
+                .map_err(|e| missing(program, name, call).unwrap_or(e))?;
             if given[at].is_some() {
                 let e = SqlError::new(messages::PARAMETER_TWICE, &[&program.variables[at].name]);
                 return Err(if name.is_empty() { e } else { e.in_procedure(name) }.into());
@@ -404,7 +411,8 @@ impl Session {
             act.variables[at] = match (argument, parameter.default) {
                 (Some(argument), _) => {
                     coerce(argument, variable.sql_type, self.state.settings.date_format)
-                        .map_err(|e| if name.is_empty() { e } else { e.in_procedure(name) })?
+                        .map_err(|e| if name.is_empty() { e } else { e.in_procedure(name) })
+                        .map_err(Failure::of_argument)?
                 }
                 (None, Some(place)) => self.value(act, place)?,
                 (None, None) if name.is_empty() => {
@@ -420,6 +428,23 @@ impl Session {
         }
         Ok(given)
     }
+}
+
+/// 201 of a call that names what is no parameter: what it does not supply is told instead.
+fn missing(program: &crate::plans::Program, name: &str, call: &Call) -> Option<SqlError> {
+    let named = |a: &CallArgument| a.name.as_deref().is_some_and(|n| !n.is_empty());
+    if name.is_empty() || !call.arguments.iter().all(named) {
+        return None;
+    }
+    let mut parameters = program.parameters.iter().zip(program.variables.iter());
+    let (_, variable) = parameters.find(|(parameter, variable)| {
+        let given =
+            |a: &CallArgument| a.name.as_deref().is_some_and(|n| same_name(n, &variable.name));
+        let needed = parameter.default.is_none() && parameter.table.is_none() && !parameter.cursor;
+        needed && !call.arguments.iter().any(given)
+    })?;
+    let facts: [&dyn std::fmt::Display; 2] = [&name, &variable.name];
+    Some(SqlError::new(messages::EXECUTE_ARGUMENT_COUNT, &facts).in_procedure(name))
 }
 
 /// The parameter that an argument is for.
@@ -489,6 +514,16 @@ impl Call {
             true => failure.error.number(),
             false => unsaid_status(failure.severity()),
         }
+    }
+
+    /// A name that two arguments have.
+    fn named_twice(&self) -> Option<&str> {
+        let names = || self.arguments.iter().filter_map(|a| a.name.as_deref());
+        let mut repeated = names().enumerate();
+        let found = repeated.find(|(n, name)| {
+            !name.is_empty() && names().take(*n).any(|earlier| same_name(earlier, name))
+        });
+        found.map(|(_, name)| name)
     }
 
     /// An argument by name, or by position among those without.

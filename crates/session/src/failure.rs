@@ -1,14 +1,17 @@
 //! How far an error reaches: the statement, its procedure, the batch, or the connection.
 //!
+//! Its class says so (`base::ErrorClass`), and what it was raised by:
+//!
 //! ```text
-//! Statement   515, 547, 2627, 8134, RAISERROR …   the next statement runs
-//! Scope       207, 208 … found when a statement was bound   the procedure or batch ends
-//! Batch       245, 241 …, 1205, 11535 …, THROW    the batch ends
-//! Connection  severity 20 and above, KILL         the connection ends
+//! as a statement was bound   its procedure or batch, not the transaction
+//! THROW                      the batch, not the transaction
+//! RAISERROR                  the statement, whatever XACT_ABORT is
+//! a definition               more than a change, where the class says so
 //! ```
-//! SET XACT_ABORT ON makes a batch's end, with rollback, of each but RAISERROR.
+//! SET XACT_ABORT ON makes a batch's end, with rollback, of each that does not spare.
 
-use base::{SqlError, messages};
+use base::{Ends, SqlError, messages};
+use tsql::ast::StatementKind;
 
 /// See the module.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -21,8 +24,16 @@ pub(crate) enum Reach {
     Connection,
 }
 
-/// What WITH RESULT SETS does not allow: ends the batch, spares its transaction.
-const RESULT_SETS: &[i32] = &[11535, 11536, 11537, 11538, 11553];
+impl Reach {
+    fn of(ends: Ends) -> Reach {
+        match ends {
+            Ends::Nothing | Ends::Statement => Reach::Statement,
+            Ends::Scope => Reach::Scope,
+            Ends::Batch | Ends::Transaction => Reach::Batch,
+            Ends::Connection => Reach::Connection,
+        }
+    }
+}
 
 /// An error on its way up to whoever deals with it.
 #[derive(Debug)]
@@ -34,7 +45,7 @@ pub(crate) struct Facts {
     pub(crate) reach: Reach,
     /// The transaction cannot go on: rolled back, or doomed where a CATCH block gets it.
     pub(crate) dooms: bool,
-    /// XACT_ABORT makes no difference (RAISERROR).
+    /// XACT_ABORT makes no difference: RAISERROR, and errors whose class says so.
     pub(crate) spares_transaction: bool,
     /// It was found before the statement did anything.
     pub(crate) of_binding: bool,
@@ -55,27 +66,18 @@ impl std::ops::DerefMut for Failure {
     }
 }
 
-/// Errors that end the batch and its transaction: conversions of values, deadlocks, what SNAPSHOT
-/// does not allow, triggers that doom it, and the ends that INSERT … EXEC does not allow.
-const BATCH_ABORTING: &[i32] = &[
-    241, 242, 243, 244, 245, 248, 293, 295, 235, 517, 1205, 3616, 3915, 3916, 3930, 3951, 3952,
-    3954, 3956, 3957, 3958, 3960, 3961, 3964, 3966, 8114, 8169, 9803, 596, 217, 3998,
-];
-
 impl From<SqlError> for Failure {
     fn from(error: SqlError) -> Failure {
+        let class = error.class();
         let reach = match error.number() {
             n if n == messages::ATTENTION.number => Reach::Request,
-            _ if error.severity() >= 20 => Reach::Connection,
-            n if BATCH_ABORTING.contains(&n) || RESULT_SETS.contains(&n) => Reach::Batch,
-            _ => Reach::Statement,
+            _ => Reach::of(class.ends),
         };
-        let dooms = BATCH_ABORTING.contains(&error.number()) && reach == Reach::Batch;
         let facts = Facts {
             error,
             reach,
-            dooms,
-            spares_transaction: false,
+            dooms: class.ends == Ends::Transaction,
+            spares_transaction: class.spares,
             of_binding: false,
             told: false,
         };
@@ -96,7 +98,7 @@ impl Failure {
             [messages::IDENTITY_INSERT_OFF.number, messages::IDENTITY_VALUE_REQUIRED.number];
         let of_statement = explicit.contains(&error.number());
         let mut failure = Failure::from(error);
-        if failure.reach < Reach::Scope && !of_statement {
+        if failure.reach < Reach::Request && !of_statement {
             failure.reach = Reach::Scope;
         }
         failure.dooms = false;
@@ -104,11 +106,53 @@ impl Failure {
         failure
     }
 
+    /// Of a statement that defines something: what it meets in rows ends more than in a change.
+    pub(crate) fn of_definition(mut self, kind: &StatementKind) -> Failure {
+        let ends = match kind {
+            // A synonym's name that is taken ends only the statement.
+            StatementKind::CreateSynonym(_) => return self.of_statement(),
+            _ => self.error.class().ends_definition,
+        };
+        if self.reach < Reach::Request && !self.of_binding {
+            self.reach = self.reach.max(Reach::of(ends));
+            self.dooms |= ends == Ends::Transaction;
+        }
+        self
+    }
+
+    /// Of an argument that does not convert: ends the call, not what 8114 ends elsewhere.
+    pub(crate) fn of_argument(error: SqlError) -> Failure {
+        let conversion = error.number() == messages::NUMERIC_OVERFLOW_CONVERT.number;
+        let mut failure = Failure::from(error);
+        if conversion {
+            failure.reach = Reach::Statement;
+            failure.dooms = false;
+        }
+        failure
+    }
+
+    /// Of a procedure of the system: the scope that it ends is the procedure's.
+    pub(crate) fn of_called(mut self) -> Failure {
+        if self.reach == Reach::Scope && !self.told {
+            self.reach = Reach::Statement;
+        }
+        self
+    }
+
+    fn of_statement(mut self) -> Failure {
+        if self.reach < Reach::Request && !self.of_binding {
+            self.reach = Reach::Statement;
+            self.dooms = false;
+        }
+        self
+    }
+
     /// By THROW: ends the batch, spares the transaction unless XACT_ABORT is on.
     pub(crate) fn thrown(error: SqlError) -> Failure {
         let mut failure = Failure::from(error);
         failure.reach = failure.reach.max(Reach::Batch);
         failure.dooms = false;
+        failure.spares_transaction = false;
         failure
     }
 

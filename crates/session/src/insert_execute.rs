@@ -15,6 +15,7 @@ use crate::sink::{
 };
 use access::Spill;
 use base::{SqlError, SqlResult, messages};
+use catalog::view::Column;
 use exec::{KeptRows, RowFeed};
 use plan::{ColumnSource, PhysicalPlan, ScalarKind, Statement};
 use std::sync::Arc;
@@ -75,6 +76,7 @@ impl Session {
         let plan = Arc::clone(&self.ready(act, it.place)?.plan);
         let first = act.program.value.variables.len();
         let (table, takers) = takers(&plan, first);
+        let target = self.target_columns(&plan);
         let host = Arc::clone(&self.host);
         let mut collector = Collector {
             rows: KeptRows::default(),
@@ -96,6 +98,9 @@ impl Session {
             return Err(error.into());
         }
         executed?;
+        if self.target_columns(&plan) != target {
+            return Err(SqlError::new(messages::INSERT_EXEC_SCHEMA_CHANGED, &[]).into());
+        }
         // An error within may have ended the transaction, and has been told.
         if self.state.tran_count == 0 {
             return Ok(exec::Outcome::default());
@@ -109,6 +114,16 @@ impl Session {
         self.tries -= u32::from(within_try);
         act.variables.truncate(first);
         result
+    }
+}
+
+impl Session {
+    /// The columns that the table of an INSERT has now; none of a temporary table's or variable's
+    /// that no view of a database knows.
+    fn target_columns(&self, plan: &PhysicalPlan) -> Vec<Column> {
+        let Statement::Insert(insert) = &plan.statement else { return Vec::new() };
+        let Some(view) = self.state.view(insert.target.database) else { return Vec::new() };
+        view.table(insert.target.object).map_or_else(Vec::new, |t| t.columns.clone())
     }
 }
 

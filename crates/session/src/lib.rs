@@ -19,6 +19,7 @@ mod compile;
 mod compile_cursor;
 mod compile_statement;
 mod configuration;
+mod created;
 mod cursor;
 mod cursor_parameter;
 mod cursor_rows;

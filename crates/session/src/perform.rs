@@ -691,7 +691,7 @@ impl State {
         self.bound(held, &visible, program.database, &compilation)
     }
 
-    fn bound(
+    pub(crate) fn bound(
         &self,
         place: &Place,
         variables: &Visible<'_>,

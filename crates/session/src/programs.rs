@@ -1,6 +1,7 @@
 //! From text to a program in the cache: batches, prepared statements, procedures.
 
 use crate::compile::{GivenTable, Returns, Unit, compile};
+use crate::created::undeclared;
 use crate::host::Host;
 use crate::parameterize::Shell;
 use crate::plan_facts::Sniffed;
@@ -193,9 +194,11 @@ impl Session {
         }
         for place in 0..program.places.len() {
             os::values::look().map_err(|e| vec![e])?;
-            if let Err(e) = self.bind_place_ahead(program, place)
-                && !is_deferred(&e)
-            {
+            let bound = self.bind_place_ahead(program, place).or_else(|e| match is_deferred(&e) {
+                true => undeclared(program, &program.places[place]),
+                false => Err(e),
+            });
+            if let Err(e) = bound {
                 // What ends the text is all that is told of it.
                 let ends = [messages::ATTENTION.number, messages::OUT_OF_MEMORY.number];
                 if ends.contains(&e.number()) {
@@ -266,8 +269,8 @@ fn keep_program(host: &dyn Host, key: &Key<'_>, program: Program) -> Arc<Entry<P
     }
 }
 
-/// The program of a procedure, function or trigger; `given` are the tables that it begins with.
-/// `declarer` is of its database and text.
+/// The program of a procedure, function or trigger, from the cache if it is there; `given` are the
+/// tables that it begins with. `declarer` is of its database and text.
 pub(crate) fn module_program(
     declarer: &mut Declarer<'_>,
     module: &Module,
@@ -287,6 +290,17 @@ pub(crate) fn module_program(
     if !recompile && let Some(entry) = kept_program(&*host, declarer.session, &key) {
         return Ok(entry);
     }
+    let program = program_of(declarer, module, recompile, given)?;
+    Ok(keep_program(&*host, &key, program))
+}
+
+/// The same, made anew and not kept.
+pub(crate) fn program_of(
+    declarer: &mut Declarer<'_>,
+    module: &Module,
+    recompile: bool,
+    given: &[Arc<Table>],
+) -> Result<Program, Errors> {
     let options = tsql::ParseOptions { quoted_identifier: module.quoted_identifier };
     let parsed = tsql::parse(&module.text, options);
     if !parsed.errors.is_empty() {
@@ -310,8 +324,7 @@ pub(crate) fn module_program(
         tables: given.iter().map(|t| GivenTable::Made(Arc::clone(t))).collect(),
     };
     fill(&mut unit, statement.kind, module)?;
-    let program = compile(unit, declarer)?;
-    Ok(keep_program(&*host, &key, program))
+    compile(unit, declarer)
 }
 
 /// What a module's program is for beside its text: its schema, which ALTER SCHEMA changes and not
@@ -360,7 +373,7 @@ fn no_program(module: &Module) -> Errors {
 }
 
 /// Errors about things that may exist by the time the statement runs.
-fn is_deferred(error: &SqlError) -> bool {
+pub(crate) fn is_deferred(error: &SqlError) -> bool {
     let later = [
         messages::INVALID_OBJECT.number,
         messages::SYNONYM_INVALID.number,

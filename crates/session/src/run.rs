@@ -181,8 +181,8 @@ impl Session {
         }
         out.message(&failure.error);
         let alone = failure.reach == Reach::Statement && !failure.of_binding;
-        let changes = is_change_step(&step.kind, program) || alters_rows(&step.kind, &failure);
-        if alone && changes {
+        let changes = alone && is_change_step(&step.kind, program);
+        if changes || (!failure.of_binding && alters_rows(&step.kind, &failure)) {
             out.message(
                 &SqlError::new(messages::STATEMENT_TERMINATED, &[]).at_line(step.span.line),
             );
@@ -227,7 +227,10 @@ impl Session {
         caught: bool,
     ) -> Result<(), Failure> {
         let abort = self.state.settings.is_on(Switches::XACT_ABORT);
-        if abort && !failure.spares_transaction {
+        if caught && failure.error.class().dooms_caught {
+            failure.dooms = true;
+        }
+        if abort && (caught || !failure.spares_transaction) {
             failure.dooms = true;
             if !caught {
                 failure.reach = failure.reach.max(Reach::Batch);

@@ -218,7 +218,9 @@ impl Session {
             return Failure::cancelled();
         }
         let mut last = first.clone();
+        let mut failure = Failure::of_binding(first.clone());
         if self.tries == 0 {
+            self.settle_text(&mut failure, out);
             out.message(&first);
             for e in errors {
                 out.message(&e);
@@ -227,9 +229,20 @@ impl Session {
             out.done(Done { error: true, ..self.done(scope) });
         }
         self.state.error = last.number();
-        let mut failure = Failure::of_binding(first);
         failure.told = self.tries == 0;
         failure
+    }
+
+    /// Under XACT_ABORT a text that binding refuses ends the transaction, one that parsing refuses
+    /// does not.
+    fn settle_text(&mut self, failure: &mut Failure, out: &mut Output<'_>) {
+        if !self.state.settings.is_on(Switches::XACT_ABORT) || failure.spares_transaction {
+            return;
+        }
+        failure.reach = Reach::Batch;
+        if let Err(e) = self.roll_back_work() {
+            out.message(&e);
+        }
     }
 
     fn call(

@@ -16,7 +16,13 @@ use catalog::view::Object;
 use os::wait::{WaitKind, Wake};
 use tsql::ast::{self, TransactionVerb};
 use types::datetime::{DAY_TICKS, Moment};
-use types::{SqlType, Value, convert};
+use types::{Family, SqlType, Value, convert};
+
+/// What of a variable's text names a transaction.
+const TRANSACTION_NAME_MAX: usize = 32;
+
+/// The highest number of a message.
+const MESSAGE_NUMBER_MAX: i64 = 2_147_483_647;
 
 impl Session {
     /// Runs a step that is over when it returns.
@@ -41,7 +47,16 @@ impl Session {
             StepKind::Transaction(it, variable) => {
                 self.note(step, doing_of(it.verb));
                 let name = match (variable, &it.name) {
-                    (Some(v), _) => act.variables[v.0 as usize].as_text().unwrap_or_default(),
+                    (Some(v), _) => {
+                        let given = act.program.value.variables[v.0 as usize].sql_type;
+                        if !matches!(given.family(), Family::Char | Family::NChar) {
+                            let facts: [&dyn std::fmt::Display; 1] = [&given.name()];
+                            let e = SqlError::new(messages::TRANSACTION_NAME_TYPE, &facts);
+                            return Err(e.into());
+                        }
+                        let text = act.variables[v.0 as usize].as_text().unwrap_or_default();
+                        text.chars().take(TRANSACTION_NAME_MAX).collect()
+                    }
                     (None, Some(name)) => name.text.to_string(),
                     (None, None) => String::new(),
                 };
@@ -63,7 +78,8 @@ impl Session {
             StepKind::Definition(statement) => {
                 self.state.entry.set_definition(command(&statement.kind));
                 self.note(step, Doing::Definition);
-                self.define(statement, None, act, out, scope)?;
+                self.define(statement, None, act, out, scope)
+                    .map_err(|failure| failure.of_definition(&statement.kind))?;
             }
             StepKind::Unsupported(what) => {
                 let e = SqlError::new(messages::NOT_SUPPORTED, &[what]);
@@ -139,6 +155,12 @@ impl Session {
             return Err(SqlError::new(messages::RAISERROR_SEVERITY, &[]).into());
         }
         let error = match message.as_i64() {
+            Some(number)
+                if !(13_000..=MESSAGE_NUMBER_MAX).contains(&number) || number == 50_000 =>
+            {
+                let facts: [&dyn std::fmt::Display; 3] = [&number, &13_000, &MESSAGE_NUMBER_MAX];
+                return Err(SqlError::new(messages::RAISERROR_NUMBER, &facts).into());
+            }
             Some(number) => {
                 let facts: [&dyn std::fmt::Display; 3] = [&number, &severity, &state];
                 SqlError::new(messages::RAISERROR_NO_MESSAGE, &facts).with_state(state)
@@ -146,7 +168,7 @@ impl Session {
             None => {
                 let template = template_of(&message)?;
                 let Some(text) = builtins::print_message(&template, &arguments) else {
-                    return Err(SqlError::new(messages::RAISERROR_FORMAT, &[&template]).into());
+                    return Err(wrong_message(&template, &arguments).into());
                 };
                 let text = text.chars().take(2047).collect();
                 SqlError::raw(50_000, severity, state, text)
@@ -327,6 +349,10 @@ impl Session {
             self.count_makers(answer.did);
             self.open.definitions = had || (answer.changed_definitions && !alone);
         }
+        let result = match result {
+            Ok(answer) => self.check_made(statement, self.origin(act)).map(|()| answer),
+            Err(e) => Err(e),
+        };
         let mut answer = match alone {
             true => result?,
             false => self.end_statement(own, result, point.as_ref())?,
@@ -518,4 +544,16 @@ fn template_of(message: &Value) -> SqlResult<String> {
         start.truncate(at);
     }
     Ok(start)
+}
+
+/// Why RAISERROR has no text: a placeholder of its template is none, or an argument not of its kind.
+fn wrong_message(template: &str, arguments: &[Value]) -> SqlError {
+    let fails = |n: &usize| builtins::print_message(template, &arguments[..*n]).is_none();
+    match (0..=arguments.len()).find(fails) {
+        Some(n @ 1..) => SqlError::new(messages::RAISERROR_ARGUMENT, &[&n]),
+        _ => {
+            let wrong = builtins::wrong_placeholder(template, &[]);
+            SqlError::new(messages::RAISERROR_FORMAT, &[&wrong])
+        }
+    }
 }

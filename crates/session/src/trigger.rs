@@ -210,9 +210,7 @@ impl Session {
         out: &mut Output<'_>,
     ) -> Result<(), Failure> {
         let Some(view) = self.state.view(fired.database) else { return Ok(()) };
-        let columns = columns_of(&view, fired.object);
-        let tables = [("inserted", 0), ("deleted", 1)]
-            .map(|(name, number)| Arc::new(captured_rows(&columns, name, number)));
+        let tables = given_tables(&view, fired.object);
         let text = (&*module.text).into();
         let mut declarer = self.declarer(fired.database, &text);
         let entry = match module_program(&mut declarer, module, false, &tables) {
@@ -263,6 +261,13 @@ impl Session {
 
 fn captured(act: &Activation, number: Option<u16>) -> Option<&Arc<Made>> {
     act.captures.get(usize::from(number?.checked_sub(CAPTURES)?))?.as_ref()
+}
+
+/// The tables that a trigger of a table or view is given.
+pub(crate) fn given_tables(view: &DatabaseView, object: ObjectId) -> [Arc<Table>; 2] {
+    let columns = columns_of(view, object);
+    [("inserted", 0), ("deleted", 1)]
+        .map(|(name, number)| Arc::new(captured_rows(&columns, name, number)))
 }
 
 /// The columns of a table or view.

@@ -24,6 +24,7 @@ mod normalize;
 mod parse;
 mod parser;
 mod token;
+mod variable;
 
 pub use definition::{as_alter, as_create};
 pub use mention::{Mention, MentionKind, Mentions, mentions, mentions_of_expression};
@@ -32,3 +33,4 @@ pub use parse::{
     ParseOptions, Parsed, parse, parse_condition, parse_expression, parse_object_name,
     parse_parameters, parse_type,
 };
+pub use variable::{UsedVariable, variables};

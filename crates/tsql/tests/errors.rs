@@ -47,6 +47,19 @@ fn the_offending_token_is_named_with_its_line() {
         ("select * from (select 1 a)", "102:1:Incorrect syntax near ')'."),
         ("select * from t join u", "102:1:Incorrect syntax near 'u'."),
         ("save tran", "102:1:Incorrect syntax near 'tran'."),
+        (
+            "declare c scroll cursor static for select 1",
+            "1049:1:Mixing old and new syntax to specify cursor options is not allowed.",
+        ),
+        (
+            "create table t (a int,\nreferences u (b))",
+            "142:2:Incorrect syntax for definition of the 'TABLE' constraint.",
+        ),
+        (
+            "rollback tran a23456789012345678901234567890123",
+            "103:1:The identifier that starts with 'a23456789012345678901234567890123' is too long. \
+             Maximum length is 32.",
+        ),
     ] {
         assert_eq!(first(text), expected, "{text}");
     }

@@ -91,6 +91,23 @@ fn shortened(text: String) -> String {
     kept
 }
 
+/// The placeholder for which `print_message` gives nothing, to its letter.
+pub fn wrong_placeholder<'t>(template: &'t str, args: &[Value]) -> &'t str {
+    let starts = template.match_indices('%').map(|(at, _)| at);
+    let ends = |start: usize| {
+        let rest = &template[start + 1..];
+        let letter = rest.find(|c: char| c.is_alphabetic() && !"hlI".contains(c));
+        letter.map_or(template.len(), |at| {
+            start + 1 + at + rest[at..].chars().next().map_or(0, char::len_utf8)
+        })
+    };
+    let wrong = starts.map(|start| (start, ends(start))).find(|(start, end)| {
+        print_message(&template[..*start], args).is_some()
+            && print_message(&template[..*end], args).is_none()
+    });
+    wrong.map_or(template, |(start, end)| &template[start..end])
+}
+
 /// RAISERROR's and FORMATMESSAGE's template: `%d %i %u %o %x %X %s %%` with flags, width and
 /// precision. `None` where a placeholder is wrong or its argument of another kind.
 pub fn print_message(template: &str, args: &[Value]) -> Option<String> {
@@ -166,6 +183,9 @@ struct Spec {
 
 impl Spec {
     fn body(&self, kind: char, arg: Option<&Value>) -> Option<String> {
+        if !"diuoxXs".contains(kind) {
+            return None;
+        }
         // What is not supplied, or NULL, shows as such.
         let arg = match arg {
             None | Some(Value::Null) => return Some("(null)".to_owned()),

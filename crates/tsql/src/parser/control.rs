@@ -4,11 +4,14 @@ use base::messages;
 
 use super::{Parse, Parser};
 use crate::ast::{
-    Declaration, DeclarationKind, If, Opaque, RaiseError, StatementKind, Throw, Transaction,
+    Declaration, DeclarationKind, If, Name, Opaque, RaiseError, StatementKind, Throw, Transaction,
     TransactionVerb, TryCatch, WaitFor, While,
 };
 use crate::keywords::Keyword;
 use crate::token::TokenKind;
+
+/// Characters of a transaction's or savepoint's name.
+const TRANSACTION_NAME_MAX: usize = 32;
 
 impl Parser<'_> {
     pub(super) fn if_statement(&mut self) -> Parse<StatementKind> {
@@ -220,13 +223,25 @@ impl Parser<'_> {
             && !label
             && !self.at_word("THROW")
             && (self.at_name() || self.kind() == TokenKind::Variable);
-        let name = if named { Some(self.name_or_variable()?) } else { None };
+        let name = if named { Some(self.transaction_name()?) } else { None };
         if verb == TransactionVerb::Save && name.is_none() {
             return Err(self.unexpected());
         }
         let mut transaction = Transaction { verb, name, mark: None, delayed_durability: None };
         self.transaction_options(&mut transaction)?;
         Ok(StatementKind::Transaction(Box::new(transaction)))
+    }
+
+    /// A written name has 32 characters at most (103).
+    fn transaction_name(&mut self) -> Parse<Name> {
+        let name = self.name_or_variable()?;
+        let units = name.encode_utf16().count();
+        if name.starts_with('@') || units <= TRANSACTION_NAME_MAX {
+            return Ok(name);
+        }
+        let args: [&dyn std::fmt::Display; 3] = [&"identifier", &name, &TRANSACTION_NAME_MAX];
+        let e = self.error_at(name.line, messages::IDENTIFIER_TOO_LONG, &args);
+        Err(e.with_state(2))
     }
 
     /// Behind COMMIT or ROLLBACK alone, a further statement or the end may stand.

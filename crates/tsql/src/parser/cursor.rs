@@ -7,6 +7,10 @@ use crate::ast::{
 };
 use crate::keywords::Keyword;
 use crate::token::TokenKind;
+use base::messages;
+
+/// Options before the word CURSOR, as ISO has them; options behind it do not go with them (1049).
+const OLD_OPTIONS: &[&str] = &["INSENSITIVE", "SCROLL"];
 
 /// Options of a cursor.
 const OPTIONS: &[&str] = &[
@@ -30,16 +34,19 @@ impl Parser<'_> {
     pub(super) fn declare_cursor(&mut self) -> Parse<StatementKind> {
         self.advance();
         let name = self.name()?;
-        let mut before = self.cursor_options();
+        let mut before = self.cursor_options(OLD_OPTIONS);
         let mut definition = self.cursor_definition()?;
+        if !before.is_empty() && !definition.options.is_empty() {
+            return Err(self.error_at(name.line, messages::CURSOR_SYNTAX_MIXED, &[]));
+        }
         before.append(&mut definition.options);
         definition.options = before;
         Ok(StatementKind::DeclareCursor(Box::new(DeclareCursor { name, definition })))
     }
 
-    fn cursor_options(&mut self) -> Vec<Box<str>> {
+    fn cursor_options(&mut self, known: &[&str]) -> Vec<Box<str>> {
         let mut options = Vec::new();
-        while let Some(option) = OPTIONS.iter().find(|option| self.at_word(option)) {
+        while let Some(option) = known.iter().find(|option| self.at_word(option)) {
             self.advance();
             options.push(Box::from(*option));
         }
@@ -49,7 +56,7 @@ impl Parser<'_> {
     /// `CURSOR [options] FOR query [FOR READ ONLY | UPDATE [OF columns]]`
     pub(super) fn cursor_definition(&mut self) -> Parse<CursorDefinition> {
         self.expect_keyword(Keyword::Cursor)?;
-        let options = self.cursor_options();
+        let options = self.cursor_options(OPTIONS);
         self.expect_keyword(Keyword::For)?;
         let query = self.select_statement()?;
         let mut purpose = None;

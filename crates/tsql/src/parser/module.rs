@@ -10,6 +10,9 @@ use crate::ast::{
 use crate::keywords::Keyword;
 use crate::token::TokenKind;
 
+/// Parameters of a procedure or function.
+const PARAMETERS_MAX: usize = 2100;
+
 impl Parser<'_> {
     /// Behind CREATE, ALTER or CREATE OR ALTER.
     pub(super) fn module(&mut self, verb: ModuleVerb) -> Parse<StatementKind> {
@@ -51,6 +54,7 @@ impl Parser<'_> {
             None
         };
         let parameters = self.procedure_parameters()?;
+        self.check_parameters(verb, "PROCEDURE", &parameters)?;
         let options = self.module_options()?;
         let for_replication = self.eat_words(&["FOR", "REPLICATION"]);
         self.expect_keyword(Keyword::As)?;
@@ -60,6 +64,22 @@ impl Parser<'_> {
         let procedure =
             Procedure { verb, name, number, parameters, options, for_replication, body };
         Ok(StatementKind::Procedure(Box::new(procedure)))
+    }
+
+    /// 180
+    fn check_parameters(
+        &self,
+        verb: ModuleVerb,
+        kind: &str,
+        parameters: &[Parameter],
+    ) -> Parse<()> {
+        if parameters.len() <= PARAMETERS_MAX {
+            return Ok(());
+        }
+        let verb = if verb == ModuleVerb::Alter { "ALTER" } else { "CREATE" };
+        let statement = format!("{verb} {kind}");
+        let args: [&dyn std::fmt::Display; 2] = [&statement, &PARAMETERS_MAX];
+        Err(self.error(messages::TOO_MANY_PARAMETERS, &args))
     }
 
     /// Parameters, in parentheses or not.
@@ -198,6 +218,7 @@ impl Parser<'_> {
             _ => self.comma_list(Parser::parameter)?,
         };
         self.expect(TokenKind::RightParen)?;
+        self.check_parameters(verb, "FUNCTION", &parameters)?;
         self.expect_word("RETURNS")?;
         let (options, body) = self.function_returns()?;
         self.alone()?;

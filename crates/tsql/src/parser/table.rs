@@ -105,7 +105,10 @@ impl Parser<'_> {
         definition: &mut TableDefinition,
         altering: bool,
     ) -> Parse<()> {
-        if self.at_table_constraint() || (altering && self.keyword() == Keyword::Default) {
+        if !altering && self.keyword() == Keyword::References {
+            return Err(self.error(messages::TABLE_CONSTRAINT_SYNTAX, &[&"TABLE"]));
+        }
+        if self.at_table_constraint() || self.keyword() == Keyword::Default {
             definition.constraints.push(self.table_constraint(false, altering)?);
         } else if self.keyword() == Keyword::Index {
             definition.indexes.push(self.inline_index(false)?);
@@ -314,6 +317,10 @@ impl Parser<'_> {
         let value = self.expr()?;
         if !altering && self.keyword() == Keyword::For {
             return Err(self.error(messages::SYNTAX_NEAR, &[&self.near()]));
+        }
+        if !altering {
+            let e = self.error(messages::TABLE_CONSTRAINT_SYNTAX, &[&"TABLE"]);
+            return Err(e);
         }
         self.expect_keyword(Keyword::For)?;
         let column = self.name()?;

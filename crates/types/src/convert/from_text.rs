@@ -200,6 +200,11 @@ pub(super) fn hex(digit: u8) -> Option<u8> {
     (digit as char).to_digit(16).map(|d| d as u8)
 }
 
+/// The styles in which text is read as one of the newer types of dates and times.
+fn reads_style(style: i32) -> bool {
+    matches!(style, 0..=14 | 20..=25 | 100..=114 | 120 | 121 | 126 | 127 | 130 | 131)
+}
+
 fn to_temporal(
     text: &str,
     from: SqlType,
@@ -217,6 +222,10 @@ fn to_temporal(
         }
         _ => SqlError::new(messages::DATETIME_CONVERSION_FAILED, &[]),
     };
+    if !old && !reads_style(style) {
+        let args: [&dyn std::fmt::Display; 3] = [&style, &from.name(), &to.name()];
+        return Err(SqlError::new(messages::STYLE_NOT_SUPPORTED, &args));
+    }
     let moment = parse(text, to, style, format).map_err(failed)?;
     moment.to_value(to).ok_or_else(|| failed(ParseFailure::Range))
 }

@@ -1,0 +1,118 @@
+//! A module as it is made: what is wrong with its text before it ever runs.
+//!
+//! Invariants
+//!  1. Variables, labels, cursors and options are looked at whatever tables there are; a statement
+//!     whose objects are there is bound, one that names others waits for the first run, as in a
+//!     batch (deferred name resolution).
+//!  2. What is wrong is told of all statements, in their order, and the module is not made.
+
+use crate::compilation::Compilation;
+use crate::plans::{Place, Program, Source, Visible};
+use crate::programs::{Errors, is_deferred, program_of};
+use crate::session::Session;
+use crate::state::Origin;
+use crate::trigger::given_tables;
+use base::{DatabaseId, SqlError, SqlResult, messages};
+use catalog::view::{Module, ModuleKind, Object, Table};
+use std::sync::Arc;
+use tsql::ast::{self, StatementKind as K};
+
+impl Session {
+    /// Looks at the module that a statement has made, in the transaction that made it.
+    pub(crate) fn check_made(&mut self, statement: &ast::Statement, from: Origin) -> SqlResult<()> {
+        let name = match &statement.kind {
+            K::Procedure(it) => &it.name,
+            K::Function(it) => &it.name,
+            K::Trigger(it) => &it.name,
+            _ => return Ok(()),
+        };
+        let Some((database, Object::Module(module))) = self.state.find_object_from(name, from)
+        else {
+            return Ok(());
+        };
+        if matches!(module.kind, ModuleKind::View | ModuleKind::InlineFunction) {
+            return Ok(());
+        }
+        let errors = match self.check_module(database, &module) {
+            Ok(()) => return Ok(()),
+            Err(errors) => errors,
+        };
+        // The last is the statement's error, as it is the last that is told.
+        let mut errors = errors.into_iter().map(|e| e.in_procedure(&module.name)).rev();
+        let Some(last) = errors.next() else { return Ok(()) };
+        Err(errors.rev().fold(last, SqlError::after))
+    }
+
+    fn check_module(&mut self, database: DatabaseId, module: &Module) -> Result<(), Errors> {
+        let given: Vec<Arc<Table>> = match (&module.trigger, self.state.view(database)) {
+            (Some(trigger), Some(view)) => given_tables(&view, trigger.parent).to_vec(),
+            _ => Vec::new(),
+        };
+        let text = (&*module.text).into();
+        let program = program_of(&mut self.declarer(database, &text), module, false, &given)?;
+        let mut errors = Errors::new();
+        for place in &program.places {
+            os::values::look().map_err(|e| vec![e])?;
+            let refused = self.check_place(&program, place).map_err(|e| e.at_line(place.line));
+            errors.extend(refused.err());
+        }
+        if errors.is_empty() { Ok(()) } else { Err(errors) }
+    }
+
+    fn check_place(&self, program: &Program, place: &Place) -> SqlResult<()> {
+        // What is wrong with it is wrong with the cursor's query.
+        if matches!(place.source, Source::CursorRow(..)) {
+            return Ok(());
+        }
+        let visible = Visible { program, count: place.visible, values: &[], deduction: None };
+        let compilation = Compilation::new(self.state.entry.waiter());
+        match self.state.bound(place, &visible, program.database, &compilation) {
+            Ok(_) => Ok(()),
+            Err(e) if waits_for_run(&e) => undeclared(program, place),
+            Err(e) => Err(e),
+        }
+    }
+}
+
+/// Whether an error may be none by the time the module runs.
+fn waits_for_run(error: &SqlError) -> bool {
+    let later = [
+        messages::COULD_NOT_FIND_FUNCTION,
+        messages::NO_ACCESS_TO_DATABASE,
+        messages::DATABASE_CANNOT_OPEN_YET,
+        messages::DATABASE_SINGLE_USER,
+        messages::VIEW_BINDING_ERRORS,
+    ];
+    is_deferred(error)
+        || later.iter().any(|m| m.number == error.number())
+        || error.class().ends != base::Ends::Scope
+}
+
+/// 137 and 1087 of a statement that is not bound: its text is searched for variables.
+pub(crate) fn undeclared(program: &Program, place: &Place) -> SqlResult<()> {
+    let Some(span) = span_of(&place.source) else { return Ok(()) };
+    let Some(text) = program.text.get(span.start as usize..span.end as usize) else {
+        return Ok(());
+    };
+    for used in tsql::variables(text, program.quoted_identifier) {
+        if program.variables.find(&used.name, place.visible).is_some() {
+            continue;
+        }
+        let message = match used.as_table {
+            true => messages::TABLE_VARIABLE_UNDECLARED,
+            false => messages::VARIABLE_UNDECLARED,
+        };
+        let line = span.line + used.name.line - 1;
+        return Err(SqlError::new(message, &[&used.name]).at_line(line));
+    }
+    Ok(())
+}
+
+/// Where a statement or expression stands in its program's text.
+fn span_of(source: &Source) -> Option<ast::Span> {
+    match source {
+        Source::Statement(s) | Source::Into(s) | Source::Cursor(s) => Some(s.span),
+        Source::Scalar(x, _) => Some(x.span),
+        _ => None,
+    }
+}
