@@ -450,6 +450,8 @@ messages! {
     VERSIONS_VICTIM_MARKED = 3967, 17, "Insufficient space in tempdb to hold row versions. Need to shrink the version store to free up some space in tempdb. Transaction (id={0} xsn={1} spid={2} elapsed_time={3}) has been marked as victim and it will be rolled back if it accesses the version store. If the problem persists, the likely cause is improperly sized tempdb or long running transactions. Please refer to BOL on how to configure tempdb for versioning.";
     XACT_UNCOMMITTABLE_BATCH_END = 3998, 16, "Uncommittable transaction is detected at the end of the batch. The transaction is rolled back.";
     TDS_STREAM = 4002, 16, "The incoming tabular data stream (TDS) protocol stream is incorrect. The stream ended unexpectedly.";
+    LOGIN_LANGUAGE_DEFAULT = 4016, 10, "Language requested in 'login {0}' is not an official name on this SQL Server. Using user default {1} instead.";
+    LOGIN_LANGUAGE_FAILS = 4019, 16, "Language requested in login '{0}' is not an official language name on this SQL Server. Login fails.";
     CANNOT_OPEN_DATABASE = 4060, 11, "Cannot open database \"{0}\" requested by the login. The login failed.";
     AGGREGATE_RIGHT_OF_APPLY = 4101, 15, "Aggregates on the right side of an APPLY cannot reference columns from the left side.";
     MULTIPART_UNBOUND = 4104, 16, "The multi-part identifier \"{0}\" could not be bound.";
@@ -888,6 +890,7 @@ messages! {
     RENAME_NAME_INVALID = 15006, 16, "'{0}' is not a valid name because it contains invalid characters.";
     HELP_NOT_FOUND = 15009, 16, "The object '{0}' does not exist in database '{1}' or is invalid for this operation.";
     DATABASE_NOT_THERE = 15010, 16, "The database '{0}' does not exist. Supply a valid database name. To see available databases, use sys.databases.";
+    LANGUAGE_NOT_OFFICIAL = 15033, 16, "'{0}' is not a valid official language name.";
     COMPATIBILITY_LEVEL_INVALID = 15048, 16, "Valid values of the database compatibility level are {0}.";
     MARKED_FOR_RECOMPILE = 15070, 10, "Object '{0}' was successfully marked for recompilation.";
     PROPERTY_SIZE = 15097, 16, "The size associated with an extended property cannot be more than 7,500 bytes.";

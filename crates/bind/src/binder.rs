@@ -134,7 +134,7 @@ impl<'a> Binder<'a> {
         Binder {
             environment,
             collation: database.collation(),
-            folding: Folding::new(environment.date_format),
+            folding: Folding::new(environment.dialect),
             database,
             ansi_nulls: environment.ansi_nulls,
             scopes: Vec::new(),
@@ -376,7 +376,7 @@ impl<'a> Binder<'a> {
             follow_ups: self.follow_ups.drain(..).flatten().collect(),
             slots: self.slots,
             header: Header {
-                date_format: self.folding.decided_by(),
+                dialect: self.folding.decided_by(),
                 ..std::mem::take(&mut self.header)
             },
             estimates: Vec::new(),

@@ -7,17 +7,17 @@ use base::{SqlError, SqlResult, messages};
 use builtins::{Call, Fact, Question, SessionFacts};
 use plan::{CompareOp, Predicate, Scalar, ScalarKind};
 use std::cell::Cell;
-use types::datetime::{DateFormat, Moment};
+use types::datetime::{Dialect, Moment};
 use types::{
     SqlType, Value, apply, bit_not, compare, conversion_is_deterministic, convert_collated,
-    is_dated, negate,
+    is_dated, is_named, negate,
 };
 
 /// What constants are folded with.
 #[derive(Debug)]
 pub(crate) struct Folding {
-    format: DateFormat,
-    /// Another format might have given something else.
+    dialect: Dialect,
+    /// Another one might have given something else.
     decided: Cell<bool>,
     /// A conversion was folded that SQL Server calls nondeterministic.
     undetermined: Cell<bool>,
@@ -34,10 +34,10 @@ impl SessionFacts for Folding {
         // No deterministic function asks; were one to, its answer would be refused by the date.
         Moment::from_civil(1, 1, 1, 0).expect("the first day exists")
     }
-    fn date_format(&self) -> DateFormat {
+    fn dialect(&self) -> Dialect {
         self.decided.set(true);
         self.undetermined.set(true);
-        self.format
+        self.dialect
     }
     fn random(&self) -> u64 {
         0
@@ -49,13 +49,13 @@ fn unknown() -> SqlError {
 }
 
 impl Folding {
-    pub(crate) fn new(format: DateFormat) -> Folding {
-        Folding { format, decided: Cell::new(false), undetermined: Cell::new(false) }
+    pub(crate) fn new(dialect: Dialect) -> Folding {
+        Folding { dialect, decided: Cell::new(false), undetermined: Cell::new(false) }
     }
 
-    /// The format, where what was folded depends on it.
-    pub(crate) fn decided_by(&self) -> Option<DateFormat> {
-        self.decided.get().then_some(self.format)
+    /// How dates are written, where what was folded depends on it.
+    pub(crate) fn decided_by(&self) -> Option<Dialect> {
+        self.decided.get().then_some(self.dialect)
     }
 
     /// Whether a constant was folded that is none of a stored column.
@@ -120,10 +120,12 @@ impl Folding {
         let value = operand.as_constant()?;
         let (from, collation) = (operand.ty.sql_type, operand.ty.collation);
         let number = style.unwrap_or(0);
-        let by = |format| convert_collated(value, from, to, number, format, collation).ok();
-        let folded = by(self.format)?;
-        let same = |format: DateFormat| by(format).as_ref() == Some(&folded);
-        if is_dated(from, to) && !DateFormat::ALL.into_iter().all(same) {
+        let by = |dialect| convert_collated(value, from, to, number, dialect, collation).ok();
+        let folded = by(self.dialect)?;
+        let same = |dialect| by(dialect).as_ref() == Some(&folded);
+        if is_dated(from, to)
+            && !self.dialect.decides_nothing(is_named(value, from, to, number), same)
+        {
             self.decided.set(true);
         }
         if !conversion_is_deterministic(from, to, style) {

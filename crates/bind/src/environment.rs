@@ -4,7 +4,7 @@ use crate::undeclared::Deduction;
 use base::ObjectId;
 use catalog::view::{Catalogs, Object};
 use plan::{LogicalPlan, VariableId, Watch};
-use types::datetime::DateFormat;
+use types::datetime::Dialect;
 use types::{Collation, SqlType, Value};
 
 /// The variables and parameters a statement sees. Implemented by `session`.
@@ -34,7 +34,7 @@ pub struct Environment<'a> {
     /// SET ANSI_NULLS: whether nothing equals NULL.
     pub ansi_nulls: bool,
     /// How constants are read as dates.
-    pub date_format: DateFormat,
+    pub dialect: Dialect,
     /// What an INSERT passes over: of a bulk load.
     pub unguarded: Unguarded,
     /// The learner of the types of parameters that are not declared.

@@ -113,7 +113,7 @@ impl Binder<'_> {
             return Err(SqlError::new(messages::SYNTAX_NEAR, &[name]).at_line(value.span.line));
         };
         let (from, to) = (bound.ty.sql_type, variable.ty.sql_type);
-        let known = types::convert_dated(constant, from, to, 0, self.environment.date_format);
+        let known = types::convert_dated(constant, from, to, 0, self.environment.dialect);
         Ok((id, Some(known.map_err(|e| e.at_line(value.span.line))?)))
     }
 

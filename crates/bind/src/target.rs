@@ -195,15 +195,15 @@ impl Binder<'_> {
             return self.implicit(x, to);
         }
         types::check_implicit(x.ty.sql_type, to)?;
-        // Text to date or time depends on the session's DATEFORMAT: `implicit` knows when.
-        let dated = x.ty.sql_type.is_character() && to.is_temporal();
+        // Dates as text depend on the session: `implicit` knows when.
+        let dated = types::is_dated(x.ty.sql_type, to);
         if dated && x.as_constant().is_some() {
             let converted = self.implicit(x.clone(), to)?;
             return Ok(if converted.as_constant().is_some() { converted } else { x });
         }
         let fitting = match x.as_constant() {
             Some(value) => {
-                match coerce_for_column(value, x.ty.sql_type, to, self.environment.date_format) {
+                match coerce_for_column(value, x.ty.sql_type, to, self.environment.dialect) {
                     Ok(Fit::Fits(value)) => Some(value),
                     Ok(Fit::Truncated(_)) | Err(_) => None,
                 }

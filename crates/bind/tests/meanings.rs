@@ -86,7 +86,7 @@ fn expressions_and_conditions_stand_alone() {
         variables: &world,
         identity_insert: None,
         ansi_nulls: true,
-        date_format: types::datetime::DateFormat::Mdy,
+        dialect: types::datetime::Dialect::default(),
         unguarded: bind::Unguarded::default(),
         deduction: None,
         watch: None,
@@ -113,11 +113,11 @@ fn plans_name_the_dateformat_that_decided_a_constant() {
     let decided_by = |text: &str| {
         let plan = world.bind(text).expect("it binds").plan;
         assert!(!plan.to_string().contains("CAST"), "{text} is folded");
-        plan.header.date_format
+        plan.header.dialect
     };
     assert_eq!(decided_by("select 1 from Orders where Placed > '2020-05-06T00:00:00'"), None);
     assert_eq!(decided_by("select cast('20200506' as datetime)"), None);
-    let mdy = Some(types::datetime::DateFormat::Mdy);
+    let mdy = Some(types::datetime::Dialect::default());
     assert_eq!(decided_by("select cast('05/06/2020' as datetime)"), mdy);
     assert_eq!(decided_by("select dateadd(day, 1, '05/06/2020')"), mdy);
 }
@@ -141,7 +141,7 @@ fn definitions_are_checked_before_they_are_stored() {
         variables: &world,
         identity_insert: None,
         ansi_nulls: true,
-        date_format: types::datetime::DateFormat::Mdy,
+        dialect: types::datetime::Dialect::default(),
         unguarded: bind::Unguarded::default(),
         deduction: None,
         watch: None,

@@ -7,7 +7,7 @@
 
 use crate::rand::Rand;
 use base::{SqlError, SqlResult, messages};
-use types::datetime::{DateFormat, DatePart, Moment};
+use types::datetime::{DatePart, Dialect, Moment};
 use types::{Collation, Family, SqlType, Value, convert_dated, is_dated};
 
 /// A fact about the session, its request or the server: the `@@` variables and their kin.
@@ -162,8 +162,8 @@ pub trait SessionFacts {
     /// Now: local time with its offset from UTC. Constant within a statement.
     fn clock(&self) -> Moment;
 
-    /// SET DATEFORMAT: how text is read as a date.
-    fn date_format(&self) -> DateFormat;
+    /// SET LANGUAGE and SET DATEFORMAT: how dates are written and read as text.
+    fn dialect(&self) -> Dialect;
 
     /// 64 random bits.
     fn random(&self) -> u64;
@@ -338,8 +338,8 @@ impl Call<'_> {
     pub(crate) fn to(&self, args: &[Value], i: usize, to: SqlType) -> SqlResult<Value> {
         let from = self.arg_types[i];
         let dated = is_dated(from, to) && !args[i].is_null();
-        let format = if dated { self.facts.date_format() } else { DateFormat::default() };
-        convert_dated(&args[i], from, to, 0, format)
+        let dialect = if dated { self.facts.dialect() } else { Dialect::default() };
+        convert_dated(&args[i], from, to, 0, dialect)
     }
 
     /// An argument as a whole number.

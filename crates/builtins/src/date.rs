@@ -179,7 +179,8 @@ fn name(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let part = part_of(args)?;
     let (m, t) = exact(call, args, 1)?;
     exact_part(part, t, "datename")?;
-    Ok(Value::nvarchar(&date_name(part, shown(part, m, t), date_first(call)?)))
+    let (first, language) = (date_first(call)?, call.facts.dialect().language);
+    Ok(Value::nvarchar(&date_name(part, shown(part, m, t), first, language)))
 }
 
 fn part(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {

@@ -1,7 +1,7 @@
 //! Methods of the xml type: an expression that is read once, and its run for each row.
 
 use base::{SqlError, SqlResult, messages};
-use types::datetime::DateFormat;
+use types::datetime::Dialect;
 use types::{Bytes, Family, SqlType, Value, convert, convert_dated, text};
 use xml::{NodeId, Xml};
 use xquery::{Atomic, Method, Query, Stop};
@@ -25,12 +25,7 @@ impl XmlMethod {
     ///
     /// # Errors
     /// What the run answers; of value(), what the conversion answers; 5302 for modify() of NULL.
-    pub fn call(
-        &self,
-        args: &[Value],
-        format: DateFormat,
-        stop: &mut Stop<'_>,
-    ) -> SqlResult<Value> {
+    pub fn call(&self, args: &[Value], dialect: Dialect, stop: &mut Stop<'_>) -> SqlResult<Value> {
         let (xml, values) = match args.split_first() {
             Some((Value::Xml(xml), values)) => (xml, values),
             _ if self.query.method() == Method::Modify => {
@@ -48,7 +43,7 @@ impl XmlMethod {
             Method::Modify => Value::Xml(self.query.modify(xml, values, &self.types, &mut stop)?),
             Method::Value | Method::Nodes => {
                 match self.query.value(xml, values, &self.types, &mut stop)? {
-                    Some(value) => converted(&value, self.result, format)?,
+                    Some(value) => converted(&value, self.result, dialect)?,
                     None => Value::Null,
                 }
             }
@@ -70,7 +65,7 @@ impl XmlMethod {
 }
 
 /// A value as the type that value() was asked for: its text is converted, bytes are bytes.
-fn converted(value: &Atomic, to: SqlType, format: DateFormat) -> SqlResult<Value> {
+fn converted(value: &Atomic, to: SqlType, dialect: Dialect) -> SqlResult<Value> {
     let long = SqlType::NVARCHAR_MAX;
     if to.family() == Family::Binary {
         let bytes = match value {
@@ -88,7 +83,7 @@ fn converted(value: &Atomic, to: SqlType, format: DateFormat) -> SqlResult<Value
         Atomic::Boolean(b) if to.is_number() => convert(&Value::Bit(*b), SqlType::Bit, to, 0),
         other => {
             let text = text::encoded_utf16(&other.text()).map(Value::NChar)?;
-            convert_dated(&text, long, to, 0, format)
+            convert_dated(&text, long, to, 0, dialect)
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use base::SqlResult;
 use builtins::{Call, Fact, Function, Question, SessionFacts, datepart_argument, global, lookup};
-use types::datetime::{DateFormat, Moment};
+use types::datetime::{Dialect, Moment};
 use types::{Collation, Decimal, SqlType, Value, convert};
 
 /// A session that answers the same every time.
@@ -31,8 +31,8 @@ impl SessionFacts for Fixed {
         Moment { offset: 60, ..Moment::from_civil(2026, 11, 21, 468_000_000_000).expect("a day") }
     }
 
-    fn date_format(&self) -> DateFormat {
-        DateFormat::Mdy
+    fn dialect(&self) -> Dialect {
+        Dialect::default()
     }
 
     fn random(&self) -> u64 {

@@ -9,7 +9,7 @@ use base::{SqlError, SqlResult, messages};
 use catalog::HobtSpec;
 use catalog::view::{Identity, Index, IndexKind, KeyField, PhysicalColumn, Table};
 use std::sync::Arc;
-use types::datetime::DateFormat;
+use types::datetime::Dialect;
 use types::{
     Decimal, Fit, Restriction, SqlType, StorageOrder, Value, coerce_for_column, compare_storage,
     convert, decode_storage, encode_storage,
@@ -42,7 +42,7 @@ pub(crate) struct Conversion {
     pub(crate) to: SqlType,
     pub(crate) nullable: bool,
     /// Of the session.
-    pub(crate) date_format: DateFormat,
+    pub(crate) dialect: Dialect,
     /// `database.schema.table`
     pub(crate) table: Box<str>,
     pub(crate) column: Box<str>,
@@ -60,7 +60,7 @@ impl Conversion {
         };
         let corrupt = || SqlError::new(messages::INTERNAL, &[&"a stored value has no meaning"]);
         let value = decode_storage(bytes, self.from).map_err(|_| corrupt())?;
-        match coerce_for_column(&value, self.from, self.to, self.date_format)? {
+        match coerce_for_column(&value, self.from, self.to, self.dialect)? {
             Fit::Fits(value) => {
                 let mut out = Vec::new();
                 encode_storage(&value, self.to, &mut out);

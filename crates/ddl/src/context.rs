@@ -11,7 +11,7 @@ use catalog::{
 use exec::ResourceSemaphores;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use types::datetime::DateFormat;
+use types::datetime::Dialect;
 use types::{SqlType, Value};
 use work::Work;
 
@@ -155,7 +155,7 @@ pub struct Settings {
     /// A column that says nothing may hold NULL: ANSI_NULL_DFLT_ON, else the database's option.
     pub null_by_default: bool,
     /// DATEFORMAT
-    pub date_format: DateFormat,
+    pub dialect: Dialect,
 }
 
 /// What one statement works with.

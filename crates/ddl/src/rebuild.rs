@@ -24,7 +24,7 @@ use base::{HobtId, SqlError, SqlResult, messages};
 use catalog::view::{AutoFill, Column, Identity, Index, IndexKind, PhysicalColumn, Table};
 use catalog::{Changes, HobtPlaces, HobtSpec};
 use types::SqlType;
-use types::datetime::DateFormat;
+use types::datetime::Dialect;
 
 /// What present rows get in a column that was not there before.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -206,7 +206,7 @@ fn copy_rows(
     added: &[Added],
 ) -> SqlResult<u64> {
     let source_layout = before.hobt_layout(before.base());
-    let format = cx.settings.date_format;
+    let dialect = cx.settings.dialect;
     let origin = |column: &PhysicalColumn| match *column {
         PhysicalColumn::Dropped(_) | PhysicalColumn::Uniquifier | PhysicalColumn::Rid => {
             Origin::Constant(None)
@@ -219,7 +219,7 @@ fn copy_rows(
                 Some((at, &before.columns[n]))
             });
             match found {
-                Some((at, old)) => origin_of(place, after, (at, old), n, format),
+                Some((at, old)) => origin_of(place, after, (at, old), n, dialect),
                 None => match added.iter().find(|(added, _)| *added == id) {
                     Some((_, Present::Counted(identity, sql_type))) => {
                         Origin::Counted(*identity, *sql_type)
@@ -249,7 +249,7 @@ fn origin_of(
     after: &Table,
     (at, old): (usize, &Column),
     n: usize,
-    date_format: DateFormat,
+    dialect: Dialect,
 ) -> Origin {
     let new = &after.columns[n];
     if old.sql_type == new.sql_type && old.nullable == new.nullable {
@@ -260,7 +260,7 @@ fn origin_of(
         from: old.sql_type,
         to: new.sql_type,
         nullable: new.nullable,
-        date_format,
+        dialect,
         table: format!("{}.{}", place.view.name(), after.two_part_name()).into(),
         column: new.name.clone(),
     }))

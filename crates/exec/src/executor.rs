@@ -414,7 +414,7 @@ impl Executor {
             variables: context.variables.to_vec(),
             now: context.facts.clock(),
             date_first: context.facts.fact(builtins::Fact::DateFirst)?,
-            date_format: context.facts.date_format(),
+            dialect: context.facts.dialect(),
             isolation: context.isolation,
             as_of: context.as_of,
             degree: reserved.degree,

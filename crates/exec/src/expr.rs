@@ -12,7 +12,7 @@ use base::{SqlError, SqlResult, limits, messages};
 use builtins::{Call, Fact, Function, XmlMethod};
 use plan::{Scalar, ScalarKind, Slot};
 use std::sync::Arc;
-use types::datetime::DateFormat;
+use types::datetime::Dialect;
 use types::{
     BinaryOp, Collation, SqlType, Value, apply, bit_not, convert, convert_collated, is_dated,
     negate,
@@ -331,8 +331,8 @@ impl Cast {
         };
         let (from, to, collation) = (self.from, self.to, self.collation);
         let dated = is_dated(from, to);
-        let format = if dated { run.facts.date_format() } else { DateFormat::default() };
-        let convert = |v: &Value| convert_collated(v, from, to, style, format, collation);
+        let dialect = if dated { run.facts.dialect() } else { Dialect::default() };
+        let convert = |v: &Value| convert_collated(v, from, to, style, dialect, collation);
         let converted = self.operand.with(run, convert)?;
         match converted {
             // What has no room, or is to end, is no failed conversion.
@@ -383,8 +383,8 @@ impl UserCall {
 impl MethodCall {
     fn eval(&self, run: &mut Run<'_>) -> SqlResult<Value> {
         let args = self.args.iter().map(|x| x.eval(run)).collect::<SqlResult<Vec<Value>>>()?;
-        let format = run.facts.date_format();
-        self.method.call(&args, format, &mut || run.tick_by(METHOD_ROWS))
+        let dialect = run.facts.dialect();
+        self.method.call(&args, dialect, &mut || run.tick_by(METHOD_ROWS))
     }
 }
 

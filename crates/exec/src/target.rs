@@ -11,7 +11,7 @@ use crate::stored::Stored;
 use access::{Inserted, LockPlan, PageHint, RowKey, TOGETHER_MAX, Together, WriteError};
 use base::{SqlError, SqlResult, limits, messages};
 use plan::{EntryField, IndexTarget, Slot};
-use types::datetime::DateFormat;
+use types::datetime::Dialect;
 use types::{Fit, SqlType, Value, coerce_for_column, is_dated};
 
 /// So often in a row entries are tried to be put at once; then so many rows go without a try.
@@ -171,8 +171,8 @@ impl Target {
             return Ok(value);
         }
         let dated = is_dated(from, c.sql_type);
-        let format = if dated { run.facts.date_format() } else { DateFormat::default() };
-        match coerce_for_column(&value, from, c.sql_type, format)? {
+        let dialect = if dated { run.facts.dialect() } else { Dialect::default() };
+        match coerce_for_column(&value, from, c.sql_type, dialect)? {
             Fit::Fits(value) => Ok(value),
             Fit::Truncated(text) => {
                 let table = self.table.three_part_name();

@@ -95,7 +95,7 @@ pub(crate) fn assign(
         if let Some((variable, to)) = a.variable {
             run.variables[variable] = match of_type == to {
                 true => value,
-                false => convert_dated(&value, of_type, to, 0, run.facts.date_format())?,
+                false => convert_dated(&value, of_type, to, 0, run.facts.dialect())?,
             };
         }
     }

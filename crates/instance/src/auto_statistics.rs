@@ -18,7 +18,7 @@ use os::wait::Waiter;
 use session::{GatherCall, TempTables};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use types::datetime::DateFormat;
+use types::datetime::Dialect;
 use work::{CommitMode, Work};
 
 /// Tables whose statistics are being made, and tables that wait for the background.
@@ -91,12 +91,12 @@ impl Instance {
             semaphores: &self.semaphores,
             threads: ddl::Threads::NONE,
             temp: &mut temp,
-            expressions: &SessionExpressions { instance: self, date_format: DateFormat::default() },
+            expressions: &SessionExpressions { instance: self, dialect: Dialect::default() },
             settings: ddl::Settings {
                 quoted_identifier: true,
                 ansi_nulls: true,
                 null_by_default: true,
-                date_format: DateFormat::default(),
+                dialect: Dialect::default(),
             },
             schema: SchemaId::DBO,
             deltas: &mut deltas,

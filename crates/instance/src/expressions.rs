@@ -12,7 +12,7 @@ use session::Host;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tsql::ParseOptions;
-use types::datetime::{DateFormat, Moment};
+use types::datetime::{Dialect, Moment};
 use types::{Family, Fit, SqlType, Value, coerce_for_column};
 use work::Work;
 
@@ -20,7 +20,7 @@ use work::Work;
 pub(crate) struct SessionExpressions<'a> {
     pub(crate) instance: &'a Instance,
     /// Of the session that defines.
-    pub(crate) date_format: DateFormat,
+    pub(crate) dialect: Dialect,
 }
 
 /// One view, and the published ones of other databases.
@@ -73,7 +73,7 @@ impl Variables for NoVariables {
 
 /// Facts without a session: defaults over existing rows may ask for the time and little else.
 struct SystemFacts {
-    date_format: DateFormat,
+    dialect: Dialect,
 }
 
 impl SessionFacts for SystemFacts {
@@ -95,8 +95,8 @@ impl SessionFacts for SystemFacts {
         }
     }
 
-    fn date_format(&self) -> DateFormat {
-        self.date_format
+    fn dialect(&self) -> Dialect {
+        self.dialect
     }
 
     fn random(&self) -> u64 {
@@ -116,7 +116,7 @@ impl SessionExpressions<'_> {
             variables: &NoVariables,
             identity_insert: None,
             ansi_nulls: true,
-            date_format: self.date_format,
+            dialect: self.dialect,
             unguarded: bind::Unguarded::default(),
             deduction: None,
             watch: None,
@@ -155,7 +155,7 @@ impl SessionExpressions<'_> {
             hobts: self.instance.hobts(),
             spill: Host::spill(self.instance),
             variables: &mut [],
-            facts: &SystemFacts { date_format: self.date_format },
+            facts: &SystemFacts { dialect: self.dialect },
             identity: self.instance.identity(),
             callout: &exec::NoCallout,
             grant: exec::GrantTerms { workers: None, ..self.instance.grant() },
@@ -227,7 +227,7 @@ impl ddl::Expressions for SessionExpressions<'_> {
         let mut executor =
             Executor::new(&optimize::optimize(bound.plan, &bound.references, &optimize::NoFacts)?)?;
         let value = self.with_context(work, |context| executor.evaluate(context))?;
-        match coerce_for_column(&value, whole, column, self.date_format)? {
+        match coerce_for_column(&value, whole, column, self.dialect)? {
             Fit::Fits(value) => Ok(value),
             Fit::Truncated(_) => Err(SqlError::new(messages::STRING_TRUNCATED_PLAIN, &[])),
         }

@@ -4,7 +4,7 @@ use crate::parallel::Parallelism;
 use base::{DatabaseId, HobtId, ObjectId};
 use plan::{VariableId, Watch};
 use types::Value;
-use types::datetime::{DateFormat, Moment};
+use types::datetime::{Dialect, Moment};
 
 /// What the optimizer may ask. Every answer may be wrong without making a result wrong.
 pub trait Facts {
@@ -22,8 +22,8 @@ pub trait Facts {
     fn memory(&self) -> Memory;
 
     /// How values of variables are read as dates.
-    fn date_format(&self) -> DateFormat {
-        DateFormat::default()
+    fn dialect(&self) -> Dialect {
+        Dialect::default()
     }
 
     /// The moment, for estimates of what is computed of it; none when nobody knows.

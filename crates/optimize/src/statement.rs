@@ -269,8 +269,8 @@ impl Facts for Hinted<'_> {
         self.facts.memory()
     }
 
-    fn date_format(&self) -> types::datetime::DateFormat {
-        self.facts.date_format()
+    fn dialect(&self) -> types::datetime::Dialect {
+        self.facts.dialect()
     }
 
     fn now(&self) -> Option<types::datetime::Moment> {

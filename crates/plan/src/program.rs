@@ -5,7 +5,7 @@ use crate::{
     Scalar, ScalarType, Slot, Target, Update, VariableId,
 };
 use base::{DatabaseId, ObjectId};
-use types::datetime::DateFormat;
+use types::datetime::Dialect;
 use types::{Collation, SqlType, Value};
 
 /// A statement over sources of rows `S`.
@@ -66,7 +66,7 @@ pub struct Header {
     /// OPTION (RECOMPILE): not to be kept.
     pub recompile: bool,
     /// The DATEFORMAT that its constants were read by; none where each reads them alike.
-    pub date_format: Option<DateFormat>,
+    pub dialect: Option<Dialect>,
     /// How much memory it may have, and shall have at least.
     pub grant: GrantHints,
     /// It calls functions of the user.

@@ -255,6 +255,7 @@ fn session_login(
         process_id: record.client_pid,
         database: record.database.clone(),
         language: record.language.clone(),
+        language_or_nothing: record.option_flags2 & login_flags::INIT_LANG_FATAL != 0,
         odbc_defaults: record.option_flags2 & login_flags::ODBC != 0,
         address,
         encrypted: protection == Protection::Whole,

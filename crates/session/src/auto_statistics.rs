@@ -147,8 +147,8 @@ impl State {
         let meant = |&(database, bound_in): &(DatabaseId, u64)| {
             self.host.schema_version(session, database) == Some(bound_in)
         };
-        let format = self.settings.date_format;
-        header.date_format.is_none_or(|by| by == format)
+        let dialect = self.settings.dialect();
+        header.dialect.is_none_or(|by| by == dialect)
             && header.databases.iter().all(meant)
             && header.statistics.iter().all(|u| self.is_as_good(u, header.hints.keep_plan))
     }

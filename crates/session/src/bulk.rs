@@ -43,7 +43,7 @@ use plancache::Entry;
 use std::cmp::Ordering;
 use std::sync::Arc;
 use tsql::ast::{self, SettingValue};
-use types::datetime::DateFormat;
+use types::datetime::Dialect;
 use types::{Collation, Fit, SqlType, Value, coerce_for_column};
 
 /// The rows of a bulk load as they come.
@@ -137,11 +137,11 @@ impl Session {
         let declared: Vec<SqlType> =
             bulk.program.value.variables.iter().map(|v| v.sql_type).collect();
         check_columns(rows.columns(), &declared[..bulk.columns])?;
-        let date_format = self.state.settings.date_format;
+        let dialect = self.state.settings.dialect();
         let from = sent_types(rows.columns());
         let Bulk { program, order, unique, identity, .. } = bulk;
         let last = Vec::new();
-        let mut feed = Feed { from, to: declared, date_format, rows, order, unique, last };
+        let mut feed = Feed { from, to: declared, dialect, rows, order, unique, last };
         let result = self.with_identity(identity, |s| s.run_load(&program, &mut feed, out));
         match result {
             Ok(outcome) => {
@@ -358,7 +358,7 @@ fn kin(sql_type: SqlType) -> &'static str {
 struct Feed<'r> {
     from: Vec<SqlType>,
     to: Vec<SqlType>,
-    date_format: DateFormat,
+    dialect: Dialect,
     rows: &'r mut dyn BulkRows,
     order: Vec<Ordered>,
     unique: bool,
@@ -402,7 +402,7 @@ impl RowFeed for Feed<'_> {
             if from == to || value.is_null() {
                 continue;
             }
-            match coerce_for_column(value, from, to, self.date_format)? {
+            match coerce_for_column(value, from, to, self.dialect)? {
                 Fit::Fits(fitting) => *value = fitting,
                 Fit::Truncated(_) => {
                     return Err(SqlError::new(messages::BULK_COLUMN_LENGTH, &[&(n + 1)]));

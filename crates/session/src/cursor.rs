@@ -37,7 +37,7 @@ use plancache::Entry;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tsql::ast;
-use types::datetime::DateFormat;
+use types::datetime::Dialect;
 use types::{Value, check_implicit, convert_dated};
 
 /// A cursor as it was declared, and its rows while it is open.
@@ -560,8 +560,8 @@ impl Session {
         match row {
             row if into.is_empty() => self.send_fetched(&columns, row.as_ref(), out, scope)?,
             Some(row) => {
-                let format = self.state.settings.date_format;
-                assign(&columns, &row, into, act, format)?;
+                let dialect = self.state.settings.dialect();
+                assign(&columns, &row, into, act, dialect)?;
             }
             None => {}
         }
@@ -857,14 +857,14 @@ fn assign(
     values: &[Value],
     into: &[VariableId],
     act: &mut Activation,
-    format: DateFormat,
+    dialect: Dialect,
 ) -> SqlResult<()> {
     let program = Arc::clone(&act.program);
     for ((column, value), variable) in columns.iter().zip(values).zip(into) {
         let at = variable.0 as usize;
         let wanted = program.value.variables[at].sql_type;
         check_implicit(column.sql_type, wanted)?;
-        act.variables[at] = convert_dated(value, column.sql_type, wanted, 0, format)?;
+        act.variables[at] = convert_dated(value, column.sql_type, wanted, 0, dialect)?;
     }
     Ok(())
 }

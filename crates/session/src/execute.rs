@@ -15,7 +15,7 @@ use catalog::view::{Module, ModuleKind, Object, SchemaId};
 use plan::{Statement, VariableId};
 use std::sync::Arc;
 use tsql::ast;
-use types::datetime::DateFormat;
+use types::datetime::Dialect;
 use types::{Collation, SqlType, Value, check_implicit, convert, convert_dated};
 
 impl Session {
@@ -29,8 +29,8 @@ impl Session {
         scope: DoneScope,
     ) -> Result<(), Failure> {
         if let Some(sets) = &it.result_sets {
-            let format = self.state.settings.date_format;
-            out.shapes.push(Shape::new(sets, self.own_collation(), format));
+            let dialect = self.state.settings.dialect();
+            out.shapes.push(Shape::new(sets, self.own_collation(), dialect));
         }
         self.tries += u32::from(within_try);
         let mut result = self.execute_within(it, act, out, scope);
@@ -77,9 +77,9 @@ impl Session {
             let value = self.execute_function(database, &module, &mut call)?;
             if let (Some(variable), Some(result)) = (it.result, module.result()) {
                 let wanted = act.program.value.variables[variable.0 as usize].sql_type;
-                let format = self.state.settings.date_format;
+                let dialect = self.state.settings.dialect();
                 act.variables[variable.0 as usize] =
-                    coerce_value(&value, result.sql_type, wanted, format)?;
+                    coerce_value(&value, result.sql_type, wanted, dialect)?;
             }
             self.end_plainly(Command::Execute, out, scope);
             return Ok(());
@@ -155,8 +155,8 @@ impl Session {
             }
             if let (true, ArgumentValue::Variable(variable)) = (argument.output, &argument.value) {
                 let wanted = act.program.value.variables[variable.0 as usize].sql_type;
-                let format = self.state.settings.date_format;
-                let value = convert_dated(&given.value, given.sql_type, wanted, 0, format)?;
+                let dialect = self.state.settings.dialect();
+                let value = convert_dated(&given.value, given.sql_type, wanted, 0, dialect)?;
                 act.variables[variable.0 as usize] = value;
             }
         }
@@ -410,7 +410,7 @@ impl Session {
             }
             act.variables[at] = match (argument, parameter.default) {
                 (Some(argument), _) => {
-                    coerce(argument, variable.sql_type, self.state.settings.date_format)
+                    coerce(argument, variable.sql_type, self.state.settings.dialect())
                         .map_err(|e| if name.is_empty() { e } else { e.in_procedure(name) })
                         .map_err(Failure::of_argument)?
                 }
@@ -473,8 +473,8 @@ pub(crate) fn place_of(
 }
 
 /// An argument's value in its parameter's type.
-fn coerce(argument: &CallArgument, wanted: SqlType, format: DateFormat) -> SqlResult<Value> {
-    coerce_value(&argument.value, argument.sql_type, wanted, format)
+fn coerce(argument: &CallArgument, wanted: SqlType, dialect: Dialect) -> SqlResult<Value> {
+    coerce_value(&argument.value, argument.sql_type, wanted, dialect)
 }
 
 /// A value in another type, as a call converts it.
@@ -482,13 +482,13 @@ pub(crate) fn coerce_value(
     value: &Value,
     from: SqlType,
     wanted: SqlType,
-    format: DateFormat,
+    dialect: Dialect,
 ) -> SqlResult<Value> {
     if value.is_null() {
         return Ok(Value::Null);
     }
     check_implicit(from, wanted)?;
-    convert_dated(value, from, wanted, 0, format).map_err(|e| {
+    convert_dated(value, from, wanted, 0, dialect).map_err(|e| {
         // What a statement reports as a failed conversion, a call reports as 8114.
         let conversion = [245, 241, 8169].contains(&e.number());
         let facts: [&dyn std::fmt::Display; 2] = [&from.error_name(), &wanted.error_name()];
@@ -502,7 +502,7 @@ impl CallArgument {
     /// # Errors
     /// 206 for a value that no variant has.
     pub(crate) fn variant(&self) -> SqlResult<Value> {
-        coerce_value(&self.value, self.sql_type, SqlType::Variant, DateFormat::default())
+        coerce_value(&self.value, self.sql_type, SqlType::Variant, Dialect::default())
     }
 }
 

@@ -29,7 +29,7 @@ use plan::{Statement, UserFunction};
 use plancache::Entry;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
-use types::datetime::{DateFormat, Moment};
+use types::datetime::{Dialect, Moment};
 use types::{Decimal, SqlType, Value, fit_number};
 use work::{CommitMode, Work};
 
@@ -340,7 +340,7 @@ impl FunctionCaller<'_> {
     ) -> SqlResult<()> {
         let refused = || SqlError::new(messages::ONLY_FUNCTIONS_IN_FUNCTION, &[]);
         let Executed::Procedure(name) = &it.what else { return Err(refused()) };
-        let format = self.state.settings.date_format;
+        let dialect = self.state.settings.dialect();
         let program = &act.program.value;
         let from = Origin { database: program.database, schema: program.schema };
         let Some((database, module)) = self.state.find_scalar_function(name, from) else {
@@ -349,7 +349,7 @@ impl FunctionCaller<'_> {
         let mut arguments = Vec::with_capacity(it.arguments.len());
         for (argument, parameter) in it.arguments.iter().zip(module.arguments()) {
             let (value, from) = self.argument(argument, act, lent, facts)?;
-            arguments.push(coerce_value(&value, from, parameter.sql_type, format)?);
+            arguments.push(coerce_value(&value, from, parameter.sql_type, dialect)?);
         }
         if arguments.len() != module.arguments().count() || it.arguments.len() != arguments.len() {
             return Err(SqlError::new(messages::INVALID_PARAMETERS_TO_TVF, &[name]));
@@ -359,7 +359,7 @@ impl FunctionCaller<'_> {
         if let (Some(variable), Some(result)) = (it.result, module.result()) {
             let wanted = act.program.value.variables[variable.0 as usize].sql_type;
             act.variables[variable.0 as usize] =
-                coerce_value(&value, result.sql_type, wanted, format)?;
+                coerce_value(&value, result.sql_type, wanted, dialect)?;
         }
         Ok(())
     }
@@ -597,8 +597,8 @@ impl SessionFacts for Facts<'_> {
         self.state.clock()
     }
 
-    fn date_format(&self) -> DateFormat {
-        self.state.settings.date_format
+    fn dialect(&self) -> Dialect {
+        self.state.settings.dialect()
     }
 
     fn random(&self) -> u64 {

@@ -19,7 +19,7 @@ use catalog::view::Column;
 use exec::{KeptRows, RowFeed};
 use plan::{ColumnSource, PhysicalPlan, ScalarKind, Statement};
 use std::sync::Arc;
-use types::datetime::DateFormat;
+use types::datetime::Dialect;
 use types::{Fit, SqlType, Value, check_implicit, coerce_for_column};
 
 /// A column that takes values.
@@ -87,7 +87,7 @@ impl Session {
             values: Vec::new(),
             messages: Vec::new(),
             error: None,
-            date_format: self.state.settings.date_format,
+            dialect: self.state.settings.dialect(),
         };
         let executed = {
             let mut inner = Output::new(&mut collector);
@@ -158,7 +158,7 @@ struct Collector<'c> {
     /// Why no more is taken.
     error: Option<SqlError>,
     /// Of the session.
-    date_format: DateFormat,
+    dialect: Dialect,
 }
 
 impl Collector<'_> {
@@ -176,7 +176,7 @@ impl Collector<'_> {
         for ((value, from), to) in values.iter().zip(&self.from).zip(self.takers) {
             let fit = match value.is_null() || *from == to.sql_type {
                 true => Fit::Fits(value.clone()),
-                false => coerce_for_column(value, *from, to.sql_type, self.date_format)?,
+                false => coerce_for_column(value, *from, to.sql_type, self.dialect)?,
             };
             match fit {
                 Fit::Fits(value) => self.values.push(value),

@@ -30,6 +30,7 @@ mod failure;
 mod function;
 mod host;
 mod insert_execute;
+mod language;
 mod meter;
 mod object_property;
 mod options;
@@ -85,7 +86,7 @@ pub use request::{
 };
 pub use running::{Running, RunningNode};
 pub use session::Session;
-pub use settings::{Language, PlanForm, Settings, Switches};
+pub use settings::{PlanForm, Settings, Switches};
 pub use sink::{
     ColumnOrigin, Command, Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink, SinkClosed,
 };

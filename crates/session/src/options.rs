@@ -5,8 +5,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::plans::PlaceId;
 use crate::session::Session;
-use crate::settings::{Language, PlanForm, Switches};
-use crate::sink::EnvironmentChange;
+use crate::settings::{PlanForm, Switches};
 use access::Isolation;
 use base::{SqlError, messages};
 use lock::Timeout;
@@ -40,6 +39,7 @@ impl Session {
         &mut self,
         it: &SetOption,
         place: Option<PlaceId>,
+        line: u32,
         act: &mut Activation,
         out: &mut Output<'_>,
     ) -> Result<(), Failure> {
@@ -60,7 +60,7 @@ impl Session {
         for name in &it.names {
             match &given {
                 Given::Switch(on) => self.set_switch(name, *on)?,
-                other => self.set_value(name, other, out)?,
+                other => self.set_value(name, other, line, out)?,
             }
         }
         self.apply_settings();
@@ -127,6 +127,7 @@ impl Session {
         &mut self,
         name: &str,
         given: &Given,
+        line: u32,
         out: &mut Output<'_>,
     ) -> Result<(), Failure> {
         let shown = match given {
@@ -157,14 +158,20 @@ impl Session {
                 };
             }
             ("DEADLOCK_PRIORITY", _) => return Err(wrong(messages::DEADLOCK_PRIORITY_INVALID)),
-            ("DATEFIRST", Given::Number(n @ 1..=7)) => self.state.settings.date_first = *n as u8,
+            ("DATEFIRST", Given::Number(n @ 1..=7)) => {
+                self.state.settings.date_first = *n as u8;
+                self.state.settings.said.date_first = true;
+            }
             ("DATEFIRST", Given::Number(_)) => return Err(wrong(messages::DATEFIRST_RANGE)),
             ("DATEFORMAT", Given::Text(t)) => {
                 let format = DateFormat::by_name(t);
                 self.state.settings.date_format =
                     format.ok_or_else(|| wrong(messages::DATEFORMAT_INVALID))?;
+                self.state.settings.said.date_format = true;
             }
-            ("LANGUAGE", Given::Text(t)) => self.set_language(t, out)?,
+            ("DATEFORMAT", _) => return Err(wrong(messages::DATEFORMAT_INVALID)),
+            ("LANGUAGE", Given::Text(t)) => self.set_language(t, line, out)?,
+            ("LANGUAGE", _) => return Err(wrong(messages::LANGUAGE_UNKNOWN)),
             ("TEXTSIZE", Given::Number(n)) => {
                 self.state.settings.text_size = match i32::try_from(*n) {
                     Err(_) | Ok(..-1) => return Err(wrong(messages::INTEGER_RANGE)),
@@ -187,25 +194,6 @@ impl Session {
             ("ROWCOUNT", _) => return Err(wrong(messages::ROWCOUNT_INVALID)),
             _ => return Err(wrong(messages::SYNTAX_NEAR)),
         }
-        Ok(())
-    }
-
-    fn set_language(&mut self, name: &str, out: &mut Output<'_>) -> Result<(), Failure> {
-        let Some(language) = Language::by_name(name) else {
-            if !Language::is_known(name) {
-                return Err(SqlError::new(messages::LANGUAGE_UNKNOWN, &[&name]).into());
-            }
-            let what = format!("SET LANGUAGE {name}");
-            return Err(SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&what]).into());
-        };
-        let old = self.state.settings.language.name.to_owned();
-        self.state.settings.language = language;
-        self.state.settings.date_first = language.date_first;
-        self.state.settings.date_format = language.date_format;
-        let new = language.name.to_owned();
-        let e = SqlError::new(messages::LANGUAGE_CHANGED, &[&new]);
-        out.environment(&EnvironmentChange::Language { new, old });
-        out.message(&e.at_line(1));
         Ok(())
     }
 }

@@ -639,7 +639,7 @@ impl State {
                 true => variables.program.ansi_nulls,
                 false => self.settings.is_on(Switches::ANSI_NULLS),
             },
-            date_format: self.settings.date_format,
+            dialect: self.settings.dialect(),
             unguarded: variables.program.unguarded,
             deduction: variables.deduction,
             watch: Some(compilation),
@@ -665,9 +665,9 @@ impl State {
         let used = self.used_statistics(&bound);
         let once = bound.plan.header.recompile;
         let options = self.host.database_options(database).unwrap_or_default();
-        let date_format = self.settings.date_format;
+        let dialect = self.settings.dialect();
         let (host, watch) = (&*self.host, &compilation);
-        let facts = PlanFacts { host, sniffed, once, date_format, options, watch };
+        let facts = PlanFacts { host, sniffed, once, dialect, options, watch };
         let mut plan = optimize::optimize(bound.plan, &bound.references, &facts)?;
         plan.header.compiled_for = facts.taken(&plan.header.hints);
         plan.header.switches = self.settings.bound_under(variables.program).bits();

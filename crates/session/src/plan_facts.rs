@@ -15,7 +15,7 @@ use plan::{CAPTURES, QueryHints, VariableId};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use types::Value;
-use types::datetime::{DateFormat, Moment};
+use types::datetime::{Dialect, Moment};
 
 /// The values at hand when a plan is made.
 #[derive(Clone, Copy)]
@@ -41,7 +41,7 @@ pub(crate) struct PlanFacts<'s> {
     pub(crate) sniffed: Sniffed<'s>,
     /// The plan serves one run.
     pub(crate) once: bool,
-    pub(crate) date_format: DateFormat,
+    pub(crate) dialect: Dialect,
     /// Of the database in whose context it is made.
     pub(crate) options: DatabaseOptions,
     /// The session that waits for it.
@@ -110,8 +110,8 @@ impl optimize::Facts for PlanFacts<'_> {
         self.sniffed.values.get(at).filter(|_| parameter || self.once).cloned()
     }
 
-    fn date_format(&self) -> DateFormat {
-        self.date_format
+    fn dialect(&self) -> Dialect {
+        self.dialect
     }
 
     fn now(&self) -> Option<Moment> {

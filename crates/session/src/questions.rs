@@ -468,7 +468,7 @@ impl Asked<'_> {
             variables: &NoVariables,
             identity_insert: None,
             ansi_nulls: true,
-            date_format: self.state.settings.date_format,
+            dialect: self.state.settings.dialect(),
             unguarded: bind::Unguarded::default(),
             deduction: None,
             watch: None,

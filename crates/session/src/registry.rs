@@ -6,7 +6,6 @@
 use crate::plans::Program;
 use crate::request::Login;
 use crate::running::Running;
-use crate::settings::Language;
 use base::{DatabaseId, ObjectId, SessionId, SqlError, SqlResult, messages};
 use lock::Resource;
 use os::sync::{Mutex, MutexGuard, RwLock};
@@ -18,6 +17,7 @@ use std::sync::atomic::{
     AtomicBool, AtomicI8, AtomicI16, AtomicI32, AtomicI64, AtomicU8, AtomicU16, AtomicU32,
     AtomicU64, Ordering::Relaxed,
 };
+use types::datetime::Language;
 
 /// The first session number of a user.
 const FIRST_USER_SESSION: i16 = 51;
@@ -92,7 +92,7 @@ pub struct SessionEntry {
     pub(crate) date_first: AtomicU8,
     /// As `Settings::date_format_of` counts.
     pub(crate) date_format: AtomicU8,
-    /// `Language::place`
+    /// `@@LANGID`
     pub(crate) language: AtomicU8,
     before: Before,
     pub(crate) last_error: AtomicI32,
@@ -461,7 +461,7 @@ impl SessionEntry {
             text_size: self.text_size.load(Relaxed),
             date_first: self.date_first.load(Relaxed),
             date_format: self.date_format.load(Relaxed),
-            language: Language::at(self.language.load(Relaxed)),
+            language: Language::by_id(self.language.load(Relaxed).into()).map_or("", |l| l.name),
             request_cpu_ns: self.request_cpu_ns().filter(|_| running),
             request_reads: since(&self.reads, &before.reads) + live_physical,
             request_logical_reads: since(&self.logical_reads, &before.logical_reads) + live_logical,

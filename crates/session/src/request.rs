@@ -28,6 +28,8 @@ pub struct Login {
     pub database: String,
     /// SET LANGUAGE at login; empty for the default.
     pub language: String,
+    /// Whether a language that there is none of fails the login, else the default is taken.
+    pub language_or_nothing: bool,
     /// Whether ODBC-like SET defaults are on (ANSI_DEFAULTS, as LOGIN7's fODBC says).
     pub odbc_defaults: bool,
     /// Address and port for sys.dm_exec_connections; empty when embedded.

@@ -17,7 +17,7 @@ use catalog::view::Table;
 use std::fmt::Display;
 use std::sync::Arc;
 use tsql::ast;
-use types::datetime::DateFormat;
+use types::datetime::Dialect;
 use types::{Collation, SqlType, Value, check_implicit, convert_dated};
 
 /// A column that a clause declares.
@@ -117,7 +117,7 @@ pub(crate) struct Shape {
     sets: DeclaredSets,
     /// Of what has characters, unless its COLLATE says another.
     collation: Collation,
-    format: DateFormat,
+    dialect: Dialect,
     /// How many sets were sent.
     seen: usize,
     /// The types in which the set at hand comes.
@@ -127,9 +127,9 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    pub(crate) fn new(sets: &DeclaredSets, collation: Collation, format: DateFormat) -> Shape {
+    pub(crate) fn new(sets: &DeclaredSets, collation: Collation, dialect: Dialect) -> Shape {
         let sets = Arc::clone(sets);
-        Shape { sets, collation, format, seen: 0, from: Vec::new(), row: Vec::new() }
+        Shape { sets, collation, dialect, seen: 0, from: Vec::new(), row: Vec::new() }
     }
 
     /// The columns of the next set.
@@ -172,7 +172,7 @@ impl Shape {
                 let facts: [&dyn Display; 2] = [&number, &self.seen];
                 return Err(SqlError::new(messages::RESULT_SETS_NULL, &facts));
             }
-            let converted = convert_dated(value, *from, declared.sql_type, 0, self.format);
+            let converted = convert_dated(value, *from, declared.sql_type, 0, self.dialect);
             self.row.push(converted.map_err(|e| unconverted(e, *from, declared))?);
         }
         Ok(&self.row)

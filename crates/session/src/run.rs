@@ -328,7 +328,12 @@ impl Session {
                 return self.compound_step(at, step, act, out, scope).map(|()| Flow::Next);
             }
             _ => {
-                self.simple_step(step, act, out, scope)?;
+                let within_try = self.tries > 0 || act.program.value.handler(at).is_some();
+                match self.simple_step(step, act, out, scope) {
+                    // TRY has nothing to catch of it, and the language stays.
+                    Err(e) if within_try && is_unknown_language(&e.error) => {}
+                    other => other?,
+                }
                 self.end_plainly(command_of(&step.kind, &act.program.value), out, scope);
                 return Ok(Flow::Next);
             }
@@ -596,6 +601,11 @@ fn is_update(place: usize, act: &Activation) -> bool {
 /// Whether a place's text is a SELECT … INTO.
 fn is_into(place: usize, act: &Activation) -> bool {
     matches!(act.program.value.places[place].source, Source::Into(_))
+}
+
+/// The one error of a statement that TRY makes nothing of.
+fn is_unknown_language(e: &SqlError) -> bool {
+    e.number() == messages::LANGUAGE_UNKNOWN.number
 }
 
 /// What a step's DONE tells of it.

@@ -7,6 +7,7 @@ use crate::configuration::Setting;
 use crate::failure::{Failure, Reach};
 use crate::function::Functions;
 use crate::host::Host;
+use crate::language::Refused;
 use crate::meter::{LastTook, ProcessorClock, Sums};
 use crate::output::{Output, plain_done};
 use crate::owed::{Answered, Owing};
@@ -15,7 +16,7 @@ use crate::procedures::{Call, Prepared};
 use crate::registry::{Doing, Input};
 use crate::request::TransactionRequest;
 use crate::request::{Connection, Login, Procedure, Request, TransactionIsolation};
-use crate::settings::{Settings, Switches};
+use crate::settings::{SaidOfDates, Settings, Switches};
 use crate::sink::{Command, Done, DoneScope, EnvironmentChange, ResultSink};
 use crate::state::State;
 use crate::transact::Open;
@@ -30,6 +31,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use tsql::ast::TransactionVerb;
+use types::datetime::Language;
 use work::{TraceFlagSet, Work};
 
 /// A connection to the engine.
@@ -73,6 +75,10 @@ pub struct Session {
     kept_bytes: isize,
     /// The database of the login, for a reset.
     home_database: String,
+    /// The language of the login, for a reset.
+    pub(crate) home_language: &'static Language,
+    /// Of the login's language.
+    pub(crate) refused: Refused,
 }
 
 impl Session {
@@ -83,6 +89,7 @@ impl Session {
     pub fn new(host: Arc<dyn Host>, login: Login) -> SqlResult<Session> {
         let wanted = if login.database.is_empty() { "master" } else { &login.database };
         let wanted = wanted.to_owned();
+        let (language, fatal) = (login.language.clone(), login.language_or_nothing);
         let waiter = Arc::new(Waiter::new());
         let registry = Arc::clone(host.registry());
         let entry = registry.enter(login, Arc::clone(&waiter), DatabaseId(0))?;
@@ -128,8 +135,14 @@ impl Session {
             took: LastTook::default(),
             kept_bytes: 0,
             home_database: wanted,
+            home_language: Language::us_english(),
+            refused: Refused::Nothing,
         };
         session.now_in_database(database);
+        if let Err(e) = session.take_language(&language, fatal) {
+            registry.leave(id);
+            return Err(e);
+        }
         session.take_user_options();
         session.apply_settings();
         Ok(session)
@@ -174,11 +187,12 @@ impl Session {
         entry.text_size.store(s.text_size, Relaxed);
         entry.date_first.store(s.date_first, Relaxed);
         entry.date_format.store(s.date_format_number(), Relaxed);
-        entry.language.store(s.language.place(), Relaxed);
+        entry.language.store(s.language.id as u8, Relaxed);
     }
 
     fn batch(&mut self, text: &str, out: &mut Output<'_>) -> Result<(), Failure> {
         let text: Arc<str> = text.into();
+        self.state.settings.said = SaidOfDates::default();
         self.state.entry.set_input(Input::batch(Arc::clone(&text)));
         let began = self.began();
         let entry = match self.batch_program(&text) {
@@ -252,6 +266,7 @@ impl Session {
         out: &mut Output<'_>,
     ) -> Result<(), Failure> {
         let mut call = Call::of_parameters(parameters);
+        self.state.settings.said = SaidOfDates::default();
         let result = match &procedure {
             Procedure::Named(name) => {
                 self.state.entry.set_input(Input::call(name, call.arguments.len()));
@@ -665,7 +680,9 @@ impl Connection for Session {
         self.functions.get_mut().clear();
         // The isolation level is the one setting that a reset leaves.
         let isolation = self.state.settings.isolation;
+        let spoken = self.state.settings.language;
         self.state.settings = Settings::default();
+        self.state.settings.speak(self.home_language);
         self.state.settings.isolation = isolation;
         self.apply_settings();
         self.state.identity_insert = None;
@@ -688,6 +705,9 @@ impl Connection for Session {
         {
             self.now_in_database(database);
         }
+        if spoken != self.home_language {
+            self.tell_language(spoken.name, 1, &mut out);
+        }
         self.tell_transaction(&mut out);
         out.environment(&EnvironmentChange::ResetDone);
     }
@@ -701,10 +721,8 @@ impl Connection for Session {
         self.tell_database(String::new(), &mut out);
         let bytes = self.own_collation().tds_bytes();
         out.environment(&EnvironmentChange::Collation(bytes));
-        let new = self.state.settings.language.name.to_owned();
-        let e = SqlError::new(messages::LANGUAGE_CHANGED, &[&new]);
-        out.environment(&EnvironmentChange::Language { new, old: String::new() });
-        out.message(&e.at_line(1));
+        self.tell_refused_language(&mut out);
+        self.tell_language("", 1, &mut out);
     }
 }
 

@@ -4,7 +4,7 @@ use crate::plans::Program;
 use access::Isolation;
 use catalog::view::Module;
 use lock::Timeout;
-use types::datetime::DateFormat;
+use types::datetime::{DateFormat, Dialect, Language};
 
 /// The switches that `@@OPTIONS` shows, by their bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -102,6 +102,8 @@ pub struct Settings {
     pub date_format: DateFormat,
     /// SET LANGUAGE
     pub language: &'static Language,
+    /// What of dates the batch has set itself.
+    pub(crate) said: SaidOfDates,
     /// SET TEXTSIZE
     pub text_size: i32,
     /// SET ROWCOUNT; 0 for all rows.
@@ -124,6 +126,13 @@ pub struct Settings {
     pub format_only: bool,
 }
 
+/// What a batch has set that SET LANGUAGE then leaves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct SaidOfDates {
+    pub(crate) date_first: bool,
+    pub(crate) date_format: bool,
+}
+
 /// How a plan is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PlanForm {
@@ -133,120 +142,6 @@ pub enum PlanForm {
     All,
     /// A document a batch.
     Xml,
-}
-
-/// A language that sessions speak.
-#[derive(PartialEq, Eq, Debug)]
-pub struct Language {
-    /// `@@LANGUAGE`
-    pub name: &'static str,
-    /// `@@LANGID`
-    pub id: i16,
-    /// DATEFIRST
-    pub date_first: u8,
-    /// DATEFORMAT
-    pub date_format: DateFormat,
-}
-
-/// Those whose messages, months and days are English. The others stand in `OTHER_LANGUAGES`.
-static LANGUAGES: [Language; 2] = [
-    Language { name: "us_english", id: 0, date_first: 7, date_format: DateFormat::Mdy },
-    Language { name: "British", id: 23, date_first: 1, date_format: DateFormat::Dmy },
-];
-
-/// `name` and `alias` of sys.syslanguages, where both are not the same.
-const ALIASES: [(&str, &str); 2] = [("us_english", "English"), ("British", "British English")];
-
-/// Languages of sys.syslanguages that are known and not spoken, by name and by alias: their
-/// messages and the names of their months are not here.
-const OTHER_LANGUAGES: &[&str] = &[
-    "Deutsch",
-    "German",
-    "Français",
-    "French",
-    "日本語",
-    "Japanese",
-    "Dansk",
-    "Danish",
-    "Español",
-    "Spanish",
-    "Italiano",
-    "Italian",
-    "Nederlands",
-    "Dutch",
-    "Norsk",
-    "Norwegian",
-    "Português",
-    "Portuguese",
-    "Suomi",
-    "Finnish",
-    "Svenska",
-    "Swedish",
-    "čeština",
-    "Czech",
-    "magyar",
-    "Hungarian",
-    "polski",
-    "Polish",
-    "română",
-    "Romanian",
-    "hrvatski",
-    "Croatian",
-    "slovenčina",
-    "Slovak",
-    "slovenski",
-    "Slovenian",
-    "ελληνικά",
-    "Greek",
-    "български",
-    "Bulgarian",
-    "русский",
-    "Russian",
-    "Türkçe",
-    "Turkish",
-    "eesti",
-    "Estonian",
-    "latviešu",
-    "Latvian",
-    "lietuvių",
-    "Lithuanian",
-    "Português (Brasil)",
-    "Brazilian",
-    "繁體中文",
-    "Traditional Chinese",
-    "한국어",
-    "Korean",
-    "简体中文",
-    "Simplified Chinese",
-    "Arabic",
-    "ไทย",
-    "Thai",
-    "norsk (bokmål)",
-    "Bokmål",
-];
-
-impl Language {
-    /// A language by name or alias, in any case.
-    pub fn by_name(name: &str) -> Option<&'static Language> {
-        let same = |n: &str| name.eq_ignore_ascii_case(n);
-        let alias = ALIASES.iter().find(|(_, alias)| same(alias)).map(|(own, _)| *own);
-        LANGUAGES.iter().find(|l| same(l.name) || alias == Some(l.name))
-    }
-
-    /// Its place in the list, as the registry of sessions keeps it.
-    pub(crate) fn place(&self) -> u8 {
-        LANGUAGES.iter().position(|l| l == self).map_or(0, |at| at as u8)
-    }
-
-    /// The name of the language at a place.
-    pub(crate) fn at(place: u8) -> &'static str {
-        LANGUAGES.get(usize::from(place)).map_or(LANGUAGES[0].name, |l| l.name)
-    }
-
-    /// Whether SQL Server speaks a language of this name that is not among those here.
-    pub(crate) fn is_known(name: &str) -> bool {
-        OTHER_LANGUAGES.iter().any(|l| l.to_lowercase() == name.to_lowercase())
-    }
 }
 
 impl Default for Settings {
@@ -267,7 +162,8 @@ impl Default for Settings {
             deadlock_priority: 0,
             date_first: 7,
             date_format: DateFormat::Mdy,
-            language: &LANGUAGES[0],
+            language: Language::us_english(),
+            said: SaidOfDates::default(),
             text_size: 2_147_483_647,
             row_count: 0,
             no_exec: false,
@@ -411,6 +307,24 @@ impl Settings {
     pub(crate) fn date_format_number(&self) -> u8 {
         let at = DateFormat::ALL.iter().position(|f| *f == self.date_format);
         at.map_or(0, |at| at as u8 + 1)
+    }
+
+    /// Takes a language, and its DATEFIRST and DATEFORMAT where the batch has not set them. The
+    /// answer is the former language.
+    pub(crate) fn speak(&mut self, language: &'static Language) -> &'static Language {
+        if !self.said.date_first {
+            self.date_first = language.date_first;
+        }
+        if !self.said.date_format {
+            self.date_format = language.date_format;
+        }
+        std::mem::replace(&mut self.language, language)
+    }
+
+    /// How dates are written and read as text.
+    #[inline]
+    pub fn dialect(&self) -> Dialect {
+        Dialect { format: self.date_format, language: self.language }
     }
 
     /// As sys.dm_exec_sessions.transaction_isolation_level counts levels.

@@ -19,7 +19,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use types::datetime::{DateFormat, Moment};
+use types::datetime::{Dialect, Moment};
 use types::{Decimal, Value};
 use work::TraceFlagSet;
 
@@ -150,9 +150,10 @@ impl State {
             let one = u64::from(database.0) << 32 | u64::from(trigger.0.unsigned_abs());
             sum.wrapping_mul(31).wrapping_add(one << 16)
         });
-        // A plan that folded constants by another DATEFORMAT is not current any more.
-        let format = u64::from(self.settings.date_format_number()) << 56;
-        (self.names_version + self.temp.version()).wrapping_add(within).wrapping_add(format)
+        // A plan that folded dates as another session writes them is not current any more.
+        let dialect = u64::from(self.settings.date_format_number()) << 56
+            ^ u64::from(self.settings.language.id.unsigned_abs()) << 48;
+        (self.names_version + self.temp.version()).wrapping_add(within).wrapping_add(dialect)
     }
 
     fn caught_fact(&self, fact: Fact) -> Value {
@@ -294,8 +295,8 @@ impl SessionFacts for State {
         now
     }
 
-    fn date_format(&self) -> DateFormat {
-        self.settings.date_format
+    fn dialect(&self) -> Dialect {
+        self.settings.dialect()
     }
 
     fn random(&self) -> u64 {

@@ -64,7 +64,7 @@ impl Session {
                 self.hold_if_owing(out);
             }
             StepKind::AnnounceBulk(it) => self.announce_bulk(it, out)?,
-            StepKind::SetOption(it, place) => self.set_option(it, *place, act, out)?,
+            StepKind::SetOption(it, place) => self.set_option(it, *place, line, act, out)?,
             StepKind::SetIsolation(level) => self.set_isolation(*level),
             StepKind::SetIdentityInsert { table, on } => {
                 self.set_identity_insert(table, self.origin(act), *on)?

@@ -39,7 +39,7 @@ pub use compare::{compare, hash};
 pub use convert::{
     Fit, arithmetic_overflow, check_explicit, check_implicit, coerce_for_column,
     conversion_is_deterministic, convert, convert_collated, convert_dated, explicit_allowed,
-    fit_number, float_text, implicit_allowed, is_dated,
+    fit_number, float_text, implicit_allowed, is_dated, is_named,
 };
 pub use decimal::{Decimal, PRECISION_MAX};
 pub use declare::{TypeSize, declare};

@@ -113,7 +113,8 @@ pub(super) const NORWEGIAN: Language = Language {
 pub(super) const FINNISH: Language = Language {
     months: "tammikuu|helmikuu|maaliskuu|huhtikuu|toukokuu|kesäkuu|heinäkuu|elokuu|syyskuu|\
         lokakuu|marraskuu|joulukuu",
-    months_of_day: "",
+    months_of_day: "tammikuuta|helmikuuta|maaliskuuta|huhtikuuta|toukokuuta|kesäkuuta|heinäkuuta|\
+        elokuuta|syyskuuta|lokakuuta|marraskuuta|joulukuuta",
     months_short: "tammi|helmi|maalis|huhti|touko|kesä|heinä|elo|syys|loka|marras|joulu",
     days: "sunnuntai|maanantai|tiistai|keskiviikko|torstai|perjantai|lauantai",
     days_short: "su|ma|ti|ke|to|pe|la",
@@ -193,4 +194,116 @@ pub(super) const KOREAN: Language = Language {
     days: "일요일|월요일|화요일|수요일|목요일|금요일|토요일",
     days_short: "일|월|화|수|목|금|토",
     halves: ("오전", "오후"),
+};
+
+pub(super) const HUNGARIAN: Language = Language {
+    months: "január|február|március|április|május|június|július|augusztus|szeptember|október|\
+        november|december",
+    months_of_day: "",
+    months_short: "jan.|febr.|márc.|ápr.|máj.|jún.|júl.|aug.|szept.|okt.|nov.|dec.",
+    days: "vasárnap|hétfő|kedd|szerda|csütörtök|péntek|szombat",
+    days_short: "V|H|K|Sze|Cs|P|Szo",
+    halves: ("de.", "du."),
+};
+
+pub(super) const ROMANIAN: Language = Language {
+    months: "ianuarie|februarie|martie|aprilie|mai|iunie|iulie|august|septembrie|octombrie|\
+        noiembrie|decembrie",
+    months_of_day: "",
+    months_short: "ian.|feb.|mar.|apr.|mai|iun.|iul.|aug.|sept.|oct.|nov.|dec.",
+    days: "duminică|luni|marți|miercuri|joi|vineri|sâmbătă",
+    days_short: "dum.|lun.|mar.|mie.|joi|vin.|sâm.",
+    halves: ("a.m.", "p.m."),
+};
+
+pub(super) const CROATIAN: Language = Language {
+    months: "siječanj|veljača|ožujak|travanj|svibanj|lipanj|srpanj|kolovoz|rujan|listopad|\
+        studeni|prosinac",
+    months_of_day: "siječnja|veljače|ožujka|travnja|svibnja|lipnja|srpnja|kolovoza|rujna|\
+        listopada|studenog|prosinca",
+    months_short: "sij|vlj|ožu|tra|svi|lip|srp|kol|ruj|lis|stu|pro",
+    days: "nedjelja|ponedjeljak|utorak|srijeda|četvrtak|petak|subota",
+    days_short: "ned|pon|uto|sri|čet|pet|sub",
+    halves: ("", ""),
+};
+
+pub(super) const SLOVAK: Language = Language {
+    months: "január|február|marec|apríl|máj|jún|júl|august|september|október|november|december",
+    months_of_day: "januára|februára|marca|apríla|mája|júna|júla|augusta|septembra|októbra|\
+        novembra|decembra",
+    months_short: "jan|feb|mar|apr|máj|jún|júl|aug|sep|okt|nov|dec",
+    days: "nedeľa|pondelok|utorok|streda|štvrtok|piatok|sobota",
+    days_short: "ne|po|ut|st|št|pi|so",
+    halves: ("AM", "PM"),
+};
+
+pub(super) const SLOVENIAN: Language = Language {
+    months: "januar|februar|marec|april|maj|junij|julij|avgust|september|oktober|november|\
+        december",
+    months_of_day: "",
+    months_short: "jan.|feb.|mar.|apr.|maj|jun.|jul.|avg.|sep.|okt.|nov.|dec.",
+    days: "nedelja|ponedeljek|torek|sreda|četrtek|petek|sobota",
+    days_short: "ned.|pon.|tor.|sre.|čet.|pet.|sob.",
+    halves: ("dop.", "pop."),
+};
+
+pub(super) const GREEK: Language = Language {
+    months: "Ιανουάριος|Φεβρουάριος|Μάρτιος|Απρίλιος|Μάιος|Ιούνιος|Ιούλιος|Αύγουστος|Σεπτέμβριος|\
+        Οκτώβριος|Νοέμβριος|Δεκέμβριος",
+    months_of_day: "Ιανουαρίου|Φεβρουαρίου|Μαρτίου|Απριλίου|Μαΐου|Ιουνίου|Ιουλίου|Αυγούστου|\
+        Σεπτεμβρίου|Οκτωβρίου|Νοεμβρίου|Δεκεμβρίου",
+    months_short: "Ιαν|Φεβ|Μαρ|Απρ|Μαϊ|Ιουν|Ιουλ|Αυγ|Σεπ|Οκτ|Νοε|Δεκ",
+    days: "Κυριακή|Δευτέρα|Τρίτη|Τετάρτη|Πέμπτη|Παρασκευή|Σάββατο",
+    days_short: "Κυρ|Δευ|Τρι|Τετ|Πεμ|Παρ|Σαβ",
+    halves: ("πμ", "μμ"),
+};
+
+pub(super) const BULGARIAN: Language = Language {
+    months: "януари|февруари|март|април|май|юни|юли|август|септември|октомври|ноември|декември",
+    months_of_day: "",
+    months_short: "яну|фев|мар|апр|май|юни|юли|авг|сеп|окт|ное|дек",
+    days: "неделя|понеделник|вторник|сряда|четвъртък|петък|събота",
+    days_short: "нед|пон|вт|ср|четв|пет|съб",
+    halves: ("", ""),
+};
+
+pub(super) const ESTONIAN: Language = Language {
+    months: "jaanuar|veebruar|märts|aprill|mai|juuni|juuli|august|september|oktoober|november|\
+        detsember",
+    months_of_day: "",
+    months_short: "jaan|veebr|märts|apr|mai|juuni|juuli|aug|sept|okt|nov|dets",
+    days: "pühapäev|esmaspäev|teisipäev|kolmapäev|neljapäev|reede|laupäev",
+    days_short: "P|E|T|K|N|R|L",
+    halves: ("AM", "PM"),
+};
+
+pub(super) const LATVIAN: Language = Language {
+    months: "janvāris|februāris|marts|aprīlis|maijs|jūnijs|jūlijs|augusts|septembris|oktobris|\
+        novembris|decembris",
+    months_of_day: "",
+    months_short: "janv.|febr.|marts|apr.|maijs|jūn.|jūl.|aug.|sept.|okt.|nov.|dec.",
+    days: "svētdiena|pirmdiena|otrdiena|trešdiena|ceturtdiena|piektdiena|sestdiena",
+    days_short: "svētd.|pirmd.|otrd.|trešd.|ceturtd.|piektd.|sestd.",
+    halves: ("priekšp.", "pēcp."),
+};
+
+pub(super) const LITHUANIAN: Language = Language {
+    months: "sausis|vasaris|kovas|balandis|gegužė|birželis|liepa|rugpjūtis|rugsėjis|spalis|\
+        lapkritis|gruodis",
+    months_of_day: "sausio|vasario|kovo|balandžio|gegužės|birželio|liepos|rugpjūčio|rugsėjo|\
+        spalio|lapkričio|gruodžio",
+    months_short: "saus.|vas.|kov.|bal.|geg.|birž.|liep.|rugp.|rugs.|spal.|lapkr.|gruod.",
+    days: "sekmadienis|pirmadienis|antradienis|trečiadienis|ketvirtadienis|penktadienis|\
+        šeštadienis",
+    days_short: "sk|pr|an|tr|kt|pn|št",
+    halves: ("priešpiet", "popiet"),
+};
+
+pub(super) const NYNORSK: Language = Language {
+    months: "januar|februar|mars|april|mai|juni|juli|august|september|oktober|november|desember",
+    months_of_day: "",
+    months_short: "jan|feb|mar|apr|mai|jun|jul|aug|sep|okt|nov|des",
+    days: "søndag|måndag|tysdag|onsdag|torsdag|fredag|laurdag",
+    days_short: "sø.|må.|ty.|on.|to.|fr.|la.",
+    halves: ("f.m.", "e.m."),
 };

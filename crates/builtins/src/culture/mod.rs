@@ -60,8 +60,8 @@ pub(crate) struct Culture {
 }
 
 impl Culture {
-    /// The culture of SQL Server's language us_english.
-    pub(crate) fn default() -> &'static Culture {
+    /// The culture of us_english, and of what is the same everywhere.
+    pub(crate) fn american() -> &'static Culture {
         &CULTURES[0]
     }
 

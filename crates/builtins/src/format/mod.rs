@@ -47,7 +47,7 @@ fn format(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
         return Ok(Value::Null);
     }
     let culture = match args.get(2) {
-        Some(Value::Null) | None => Culture::default(),
+        Some(Value::Null) | None => Culture::named(call.facts.dialect().language.culture)?,
         Some(_) => Culture::named(&call.string(args, 2)?)?,
     };
     let pattern = call.string(args, 1)?;
@@ -60,7 +60,7 @@ fn format(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
 
 /// The culture of a pattern of dates: some are the same everywhere.
 fn culture_of(pattern: &str, culture: &'static Culture) -> &'static Culture {
-    if matches!(pattern, "r" | "R" | "o" | "O" | "s" | "u") { Culture::default() } else { culture }
+    if matches!(pattern, "r" | "R" | "o" | "O" | "s" | "u") { Culture::american() } else { culture }
 }
 
 fn format_message(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {

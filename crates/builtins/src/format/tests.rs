@@ -4,7 +4,7 @@ use super::*;
 use types::Decimal;
 
 fn number_text(v: Value, pattern: &str) -> String {
-    number::format(&v, pattern, Culture::default()).unwrap_or_else(|| "NULL".to_owned())
+    number::format(&v, pattern, Culture::american()).unwrap_or_else(|| "NULL".to_owned())
 }
 
 #[test]
@@ -75,18 +75,18 @@ fn dates() {
         ("%d", "5"),
     ] {
         assert_eq!(
-            date::format(m, t, pattern, Culture::default()).as_deref(),
+            date::format(m, t, pattern, Culture::american()).as_deref(),
             Some(text),
             "{pattern:?}"
         );
     }
-    assert_eq!(date::format(m, t, "q", Culture::default()), None);
-    let time = |pattern| date::format(m, SqlType::Time(7), pattern, Culture::default());
+    assert_eq!(date::format(m, t, "q", Culture::american()), None);
+    let time = |pattern| date::format(m, SqlType::Time(7), pattern, Culture::american());
     assert_eq!(time(r"hh\:mm").as_deref(), Some("13:10"));
     assert_eq!(time("c").as_deref(), Some("13:10:37.0123456"));
     assert_eq!(time("t").as_deref(), Some("13:10:37.0123456"));
     let whole = Moment { ticks: m.ticks - m.ticks % 10_000_000, ..m };
-    let shown = date::format(whole, SqlType::Time(7), "c", Culture::default());
+    let shown = date::format(whole, SqlType::Time(7), "c", Culture::american());
     assert_eq!(shown.as_deref(), Some("13:10:37"));
     assert_eq!(time("hh:mm"), None);
 }

@@ -49,7 +49,8 @@ pub fn is_parsed_type(t: SqlType) -> bool {
 
 fn parse(call: &mut Call<'_>, args: &[Value], attempt: bool) -> SqlResult<Value> {
     let given = if args[1].is_null() { String::new() } else { call.string(args, 1)? };
-    let culture = if args[1].is_null() { Culture::default() } else { Culture::named(&given)? };
+    let own = call.facts.dialect().language.culture;
+    let culture = Culture::named(if args[1].is_null() { own } else { &given })?;
     if args[0].is_null() {
         return Ok(Value::Null);
     }

@@ -414,7 +414,7 @@ impl Session {
                 quoted_identifier: true,
                 ansi_nulls: true,
                 null_by_default: true,
-                date_format: types::datetime::DateFormat::Mdy,
+                dialect: types::datetime::Dialect::default(),
             },
         }
     }

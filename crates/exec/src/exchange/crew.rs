@@ -19,7 +19,7 @@ use os::wait::{Cancelled, ThreadWaits, WaitTotals, Waiter};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use types::Value;
-use types::datetime::{DateFormat, Moment};
+use types::datetime::{Dialect, Moment};
 use work::{CommitTime, ReaderSeed, Work};
 
 /// What a run hands over to its crew.
@@ -32,7 +32,7 @@ pub(crate) struct Lent<'e> {
     pub(crate) variables: Vec<Value>,
     pub(crate) now: Moment,
     pub(crate) date_first: Value,
-    pub(crate) date_format: DateFormat,
+    pub(crate) dialect: Dialect,
     pub(crate) isolation: Isolation,
     pub(crate) as_of: Option<CommitTime>,
     /// Workers of each branch.

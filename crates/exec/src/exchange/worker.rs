@@ -18,7 +18,7 @@ use builtins::{Fact, Question, SessionFacts};
 use os::wait::Waiter;
 use plan::{ExchangeKind, IdentityColumn, Slot};
 use std::sync::Arc;
-use types::datetime::{DateFormat, Moment};
+use types::datetime::{Dialect, Moment};
 use types::{Collation, Value};
 use work::{ReaderSeed, Work};
 
@@ -40,7 +40,7 @@ pub(super) fn run(crew: &Crew<'_>, branch: usize, number: usize) -> SqlResult<Re
     let facts = WorkerFacts {
         now: crew.lent.now,
         date_first: &crew.lent.date_first,
-        date_format: crew.lent.date_format,
+        dialect: crew.lent.dialect,
     };
     let mut tree = Builder::of_branch(of).node(&of.input)?;
     let mut variables = crew.lent.variables.clone();
@@ -235,7 +235,7 @@ impl IdentitySource for NoIdentity {
 struct WorkerFacts<'f> {
     now: Moment,
     date_first: &'f Value,
-    date_format: DateFormat,
+    dialect: Dialect,
 }
 
 impl SessionFacts for WorkerFacts<'_> {
@@ -254,8 +254,8 @@ impl SessionFacts for WorkerFacts<'_> {
         self.now
     }
 
-    fn date_format(&self) -> DateFormat {
-        self.date_format
+    fn dialect(&self) -> Dialect {
+        self.dialect
     }
 
     fn random(&self) -> u64 {

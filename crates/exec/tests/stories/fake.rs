@@ -18,7 +18,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering::Relaxed};
-use types::datetime::{DateFormat, Moment};
+use types::datetime::{Dialect, Moment};
 use types::{Collation, SqlType, Value, compare_storage, encode_storage};
 use work::{Engine, Work};
 
@@ -380,8 +380,8 @@ impl SessionFacts for Facts {
         Moment::of(&Value::Date(738_000)).expect("a date is a moment")
     }
 
-    fn date_format(&self) -> DateFormat {
-        DateFormat::Mdy
+    fn dialect(&self) -> Dialect {
+        Dialect::default()
     }
 
     fn random(&self) -> u64 {

@@ -9,7 +9,7 @@ use base::{SqlError, SqlResult, messages};
 use builtins::{Call, Fact, Question, SessionFacts};
 use plan::{Scalar, ScalarKind};
 use types::Value;
-use types::datetime::{DateFormat, Moment};
+use types::datetime::{Dialect, Moment};
 
 /// What functions may ask while a plan is made.
 struct Compiling<'a> {
@@ -30,8 +30,8 @@ impl SessionFacts for Compiling<'_> {
         self.now
     }
 
-    fn date_format(&self) -> DateFormat {
-        self.facts.date_format()
+    fn dialect(&self) -> Dialect {
+        self.facts.dialect()
     }
 
     fn random(&self) -> u64 {
@@ -55,7 +55,7 @@ impl Estimator<'_> {
             ScalarKind::Cast { operand, style: None, .. } => {
                 let value = self.value(operand)?;
                 let (from, to) = (operand.ty.sql_type, x.ty.sql_type);
-                types::convert_dated(&value, from, to, 0, self.facts.date_format()).ok()
+                types::convert_dated(&value, from, to, 0, self.facts.dialect()).ok()
             }
             ScalarKind::Negate(operand) => types::negate(&self.value(operand)?, x.ty.sql_type).ok(),
             ScalarKind::Binary { op, left, right } => {

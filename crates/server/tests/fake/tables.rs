@@ -5,7 +5,7 @@ use super::eval::{Scope, holds, type_of};
 use base::{SqlError, SqlResult, messages};
 use std::collections::BTreeMap;
 use tsql::ast;
-use types::datetime::DateFormat;
+use types::datetime::Dialect;
 use types::{Collation, Fit, SqlType, Value, coerce_for_column};
 
 #[derive(Clone, Default)]
@@ -86,7 +86,7 @@ impl Table {
                 &[&column.name, &table, &"INSERT"],
             ));
         }
-        match coerce_for_column(value, from, column.sql_type, DateFormat::Mdy)? {
+        match coerce_for_column(value, from, column.sql_type, Dialect::default())? {
             Fit::Fits(value) => Ok(value),
             Fit::Truncated(value) => {
                 let shown = value.as_text().unwrap_or_default();

@@ -14,6 +14,7 @@ mod extended_property;
 mod flush_log;
 mod help;
 mod helpindex;
+mod helplanguage;
 mod helptext;
 mod keys;
 mod msver;
@@ -118,6 +119,7 @@ const PROCEDURES: &[(&str, SystemProcedure)] = &[
     ("sp_updateextendedproperty", extended_property::update),
     ("sp_dropextendedproperty", extended_property::remove),
     ("sp_helptext", helptext::run),
+    ("sp_helplanguage", helplanguage::run),
     ("sp_refreshview", refreshmodule::view),
     ("sp_refreshsqlmodule", refreshmodule::module),
     ("sp_flush_log", flush_log::run),

@@ -16,7 +16,7 @@ use crate::sink::DoneScope;
 use base::{SqlError, SqlResult, messages};
 use os::disk::File;
 use std::sync::Arc;
-use types::datetime::{DateFormat, Moment, parse_date};
+use types::datetime::{Dialect, Moment, parse_date};
 use types::{SqlType, Value, convert};
 
 /// What is read of the file at a time; a line that is longer is cut.
@@ -177,7 +177,7 @@ impl Row {
         let dated = line.as_bytes().get(4) == Some(&b'-');
         let end = line.match_indices(' ').nth(1).map(|(i, _)| i);
         let end = end.filter(|i| dated && (STAMP_BYTES_MIN..=STAMP_BYTES_MAX).contains(i));
-        let date = |end| parse_date(&line[..end], SqlType::DateTime2(7), 0, DateFormat::Mdy);
+        let date = |end| parse_date(&line[..end], SqlType::DateTime2(7), 0, Dialect::default());
         let Some((at, end)) = end.and_then(|end| date(end).map(|at| (at, end))) else {
             return Row { text: line.to_owned(), ..before };
         };

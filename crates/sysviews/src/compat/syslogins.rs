@@ -29,7 +29,7 @@ const BACK: [Column; 18] = [
     word("name", SqlType::SYSNAME, "sa", ONE_LOGIN),
     word("dbname", SqlType::SYSNAME, "master", ONE_LOGIN),
     null("password", SqlType::nvarchar(128), "As in SQL Server."),
-    word("language", SqlType::SYSNAME, "us_english", "There is one language yet."),
+    word("language", SqlType::SYSNAME, "us_english", "sa is the only login yet."),
     zero("denylogin", INT, NO_DOMAIN),
     number("hasaccess", INT, 1, ONE_LOGIN),
     zero("isntname", INT, NO_DOMAIN),

@@ -20,7 +20,7 @@ const COLUMNS: [Column; 14] = [
     fixed("create_date", DATE, Constant::Released, ONE_LOGIN),
     fixed("modify_date", DATE, Constant::Released, ONE_LOGIN),
     word("default_database_name", SqlType::SYSNAME, "master", ONE_LOGIN),
-    word("default_language_name", SqlType::SYSNAME, "us_english", "There is one language yet."),
+    word("default_language_name", SqlType::SYSNAME, "us_english", "sa is the only login yet."),
     null("credential_id", SqlType::Int, "There are no credentials."),
     zero("is_policy_checked", BIT, NO_POLICY),
     zero("is_expiration_checked", BIT, NO_POLICY),

@@ -1,7 +1,7 @@
 //! Text to anything but text and bytes.
 
 use super::number::{fit_money, fit_number, overflow};
-use crate::datetime::{DateFormat, ParseFailure, parse};
+use crate::datetime::{Dialect, ParseFailure, parse};
 use crate::{Decimal, SqlType, Value};
 use base::{SqlError, SqlResult, messages};
 
@@ -10,7 +10,7 @@ pub(super) fn convert(
     from: SqlType,
     to: SqlType,
     style: i32,
-    format: DateFormat,
+    dialect: Dialect,
 ) -> SqlResult<Value> {
     match to {
         SqlType::Bit => to_bit(text, from),
@@ -21,7 +21,7 @@ pub(super) fn convert(
         SqlType::Money | SqlType::SmallMoney => to_money(text, to),
         SqlType::Real | SqlType::Float => to_float(text, from, to),
         SqlType::UniqueIdentifier => to_guid(text),
-        _ if to.is_temporal() => to_temporal(text, from, to, style, format),
+        _ if to.is_temporal() => to_temporal(text, from, to, style, dialect),
         _ => Err(super::not_allowed(from, to)),
     }
 }
@@ -210,7 +210,7 @@ fn to_temporal(
     from: SqlType,
     to: SqlType,
     style: i32,
-    format: DateFormat,
+    dialect: Dialect,
 ) -> SqlResult<Value> {
     let old = matches!(to, SqlType::DateTime | SqlType::SmallDateTime);
     let failed = |failure| match failure {
@@ -226,6 +226,6 @@ fn to_temporal(
         let args: [&dyn std::fmt::Display; 3] = [&style, &from.name(), &to.name()];
         return Err(SqlError::new(messages::STYLE_NOT_SUPPORTED, &args));
     }
-    let moment = parse(text, to, style, format).map_err(failed)?;
+    let moment = parse(text, to, style, dialect).map_err(failed)?;
     moment.to_value(to).ok_or_else(|| failed(ParseFailure::Range))
 }

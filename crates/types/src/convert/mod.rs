@@ -10,7 +10,7 @@
 //! matrix.rs     which of all these a statement may ask for
 //! ```
 //!
-//! A conversion never consults a session; the one setting that matters, DATEFORMAT, is an
+//! A conversion never consults a session; what of one matters, its language and DATEFORMAT, is an
 //! argument of `convert_dated`.
 
 mod binary;
@@ -22,7 +22,7 @@ mod to_text;
 mod xml;
 
 use crate::collation::{trim_char, trim_nchar};
-use crate::datetime::DateFormat;
+use crate::datetime::{Dialect, names_a_month, names_matter};
 use crate::{Bytes, Collation, Family, Length, SqlType, Value, Variant, text, within_longest};
 use base::{SqlError, SqlResult, messages};
 
@@ -40,10 +40,10 @@ pub use to_text::float_text;
 /// 245, 8114, 241, 242, 8115 and their kin when the value has no form in the type; 529 where no
 /// conversion exists.
 pub fn convert(value: &Value, from: SqlType, to: SqlType, style: i32) -> SqlResult<Value> {
-    convert_dated(value, from, to, style, DateFormat::Mdy)
+    convert_dated(value, from, to, style, Dialect::default())
 }
 
-/// The same under a setting of DATEFORMAT.
+/// The same with dates as a session writes them.
 ///
 /// # Errors
 /// As `convert`.
@@ -52,14 +52,16 @@ pub fn convert_dated(
     from: SqlType,
     to: SqlType,
     style: i32,
-    format: DateFormat,
+    dialect: Dialect,
 ) -> SqlResult<Value> {
     // What loops convert most, before all that is asked of other pairs.
     match (value, to) {
         (Value::Float(x), SqlType::Int) if x.abs() < f64::from(i32::MAX) => {
             return Ok(Value::Int(*x as i32));
         }
-        (Value::Int(_), SqlType::VarChar(_)) => return to_text::convert(value, from, to, style),
+        (Value::Int(_), SqlType::VarChar(_)) => {
+            return to_text::convert(value, from, to, style, dialect);
+        }
         _ => {}
     }
     if value.is_null() || from == to {
@@ -72,15 +74,17 @@ pub fn convert_dated(
         return Err(not_allowed(from, to));
     }
     match (value, to) {
-        (Value::Variant(v), _) => return convert_dated(v.value(), v.sql_type(), to, style, format),
+        (Value::Variant(v), _) => {
+            return convert_dated(v.value(), v.sql_type(), to, style, dialect);
+        }
         (Value::Int(n), SqlType::BigInt) => return Ok(Value::BigInt(*n as i64)),
         (_, SqlType::Xml) => return xml::of(value, from, style),
-        (Value::Char(b), _) => return from_char(b, from, to, style, format),
-        (Value::NChar(b), _) => return from_nchar(b, from, to, style, format),
+        (Value::Char(b), _) => return from_char(b, from, to, style, dialect),
+        (Value::NChar(b), _) => return from_nchar(b, from, to, style, dialect),
         _ => {}
     }
     match (from.family(), to.family()) {
-        (_, Family::Char | Family::NChar) => to_text::convert(value, from, to, style),
+        (_, Family::Char | Family::NChar) => to_text::convert(value, from, to, style, dialect),
         (_, Family::Binary) => binary::to_binary(value, from, to),
         (Family::Binary, _) => binary::from_binary(value, from, to),
         (Family::Temporal, Family::Temporal) => temporal::between(value, from, to),
@@ -100,18 +104,32 @@ pub fn convert_collated(
     from: SqlType,
     to: SqlType,
     style: i32,
-    format: DateFormat,
+    dialect: Dialect,
     collation: Collation,
 ) -> SqlResult<Value> {
     match to {
         SqlType::Variant if from != to && !value.is_null() => to_variant(value, from, collation),
-        _ => convert_dated(value, from, to, style, format),
+        _ => convert_dated(value, from, to, style, dialect),
     }
 }
 
-/// Whether the conversion may ask for DATEFORMAT: from text, also within a variant, to dates.
+/// Whether the conversion may ask how the session writes dates: between text and dates, also
+/// those of a variant.
 pub fn is_dated(from: SqlType, to: SqlType) -> bool {
-    to.is_temporal() && (from.is_character() || from == SqlType::Variant)
+    let pair = |date: SqlType, text: SqlType| {
+        date.is_temporal() && (text.is_character() || text == SqlType::Variant)
+    };
+    pair(to, from) || pair(from, to) || (from == SqlType::Variant && to.is_character())
+}
+
+/// Whether names of months may decide what a value becomes by a conversion that is dated.
+pub fn is_named(value: &Value, from: SqlType, to: SqlType, style: i32) -> bool {
+    match value {
+        Value::Variant(v) => is_named(v.value(), v.sql_type(), to, style),
+        Value::Char(bytes) if to.is_temporal() => names_matter(bytes.iter().map(|&b| b.into())),
+        Value::NChar(bytes) if to.is_temporal() => names_matter(text::units(bytes)),
+        _ => from.is_temporal() && to.is_character() && names_a_month(style),
+    }
 }
 
 fn to_variant(value: &Value, from: SqlType, collation: Collation) -> SqlResult<Value> {
@@ -131,7 +149,7 @@ fn from_char(
     from: SqlType,
     to: SqlType,
     style: i32,
-    format: DateFormat,
+    dialect: Dialect,
 ) -> SqlResult<Value> {
     match to.family() {
         Family::Char => Ok(Value::Char(sized(b, to, b" ")?)),
@@ -139,9 +157,9 @@ fn from_char(
         Family::Binary => binary::text_to_binary(b, false, from, to, style),
         _ if b.is_ascii() => {
             let ascii = std::str::from_utf8(b).expect("ASCII is UTF-8");
-            from_text::convert(ascii, from, to, style, format)
+            from_text::convert(ascii, from, to, style, dialect)
         }
-        _ => from_text::convert(&text::decoded_1252(b)?, from, to, style, format),
+        _ => from_text::convert(&text::decoded_1252(b)?, from, to, style, dialect),
     }
 }
 
@@ -150,13 +168,13 @@ fn from_nchar(
     from: SqlType,
     to: SqlType,
     style: i32,
-    format: DateFormat,
+    dialect: Dialect,
 ) -> SqlResult<Value> {
     match to.family() {
         Family::NChar => Ok(Value::NChar(sized(b, to, b" \0")?)),
         Family::Char => Ok(Value::Char(sized(&text::narrowed(within(b, to, 1))?, to, b" ")?)),
         Family::Binary => binary::text_to_binary(b, true, from, to, style),
-        _ => from_text::convert(&text::decoded_utf16(b)?, from, to, style, format),
+        _ => from_text::convert(&text::decoded_utf16(b)?, from, to, style, dialect),
     }
 }
 
@@ -228,14 +246,14 @@ pub fn coerce_for_column(
     value: &Value,
     from: SqlType,
     to: SqlType,
-    format: DateFormat,
+    dialect: Dialect,
 ) -> SqlResult<Fit> {
     if let (Value::Char(text), SqlType::VarChar(length)) = (value, to)
         && text.len() <= length.limit()
     {
         return Ok(Fit::Fits(value.clone()));
     }
-    let converted = convert_dated(value, from, to, 0, format)?;
+    let converted = convert_dated(value, from, to, 0, dialect)?;
     let longest = limits(to).0;
     let lost = match (value, to.family()) {
         (Value::Char(b), Family::Char) => trim_char(b).len() > longest,

@@ -1,11 +1,19 @@
 //! Anything to text, in the styles of CONVERT.
 
 use super::{limits, text_value};
-use crate::datetime::{Moment, hijri_from_days, is_hijri, print_style};
+use crate::datetime::{
+    Dialect, Language, Moment, hijri_from_days, is_hijri, print_style, print_style_in,
+};
 use crate::{Bytes, Decimal, Family, Length, SqlType, Value};
 use base::{SqlError, SqlResult, messages};
 
-pub(super) fn convert(value: &Value, from: SqlType, to: SqlType, style: i32) -> SqlResult<Value> {
+pub(super) fn convert(
+    value: &Value,
+    from: SqlType,
+    to: SqlType,
+    style: i32,
+    dialect: Dialect,
+) -> SqlResult<Value> {
     if let (Value::Int(n), SqlType::VarChar(length)) = (value, to)
         && let (from, digits) = int_text(*n)
         && digits.len() - from <= length.limit()
@@ -26,7 +34,9 @@ pub(super) fn convert(value: &Value, from: SqlType, to: SqlType, style: i32) -> 
         Value::Float(x) => (float_style(*x, style, false), Long::Float(*x)),
         Value::Guid(_) => (value.to_string(), Long::Guid),
         Value::BigInt(n) => (n.to_string(), Long::Expression),
-        _ if from.is_temporal() => (temporal_text(value, from, style, to)?, Long::Cut),
+        _ if from.is_temporal() => {
+            (temporal_text(value, from, style, to, dialect.language)?, Long::Cut)
+        }
         // The smaller integers become an asterisk, though not in nvarchar.
         _ if to.family() == Family::NChar => (display(value), Long::Expression),
         _ => (display(value), Long::Asterisk),
@@ -110,11 +120,17 @@ fn before_hijra(value: &Value, from: SqlType, style: i32) -> bool {
     is_hijri(style) && !matches!(from, SqlType::Time(_)) && hijri_from_days(days).is_none()
 }
 
-fn temporal_text(value: &Value, from: SqlType, style: i32, to: SqlType) -> SqlResult<String> {
+fn temporal_text(
+    value: &Value,
+    from: SqlType,
+    style: i32,
+    to: SqlType,
+    language: &Language,
+) -> SqlResult<String> {
     if before_hijra(value, from, style) {
         return Err(super::overflow("expression", to));
     }
-    print_style(value, from, style)
+    print_style_in(value, from, style, language)
         .ok_or_else(|| SqlError::new(messages::STYLE_INVALID, &[&style, &from.name()]))
 }
 

@@ -1,15 +1,15 @@
 //! Dates and times from text.
 //!
 //! Accepted, in any order that is not ambiguous: ISO forms, numbers split by `/`, `-` or `.` in
-//! the order of DATEFORMAT (or of the style), month names, times with AM or PM, fractions after
-//! `.` (decimal) or `:` (thousandths), offsets. An absent date is 1900-01-01, an absent time
+//! the order of DATEFORMAT (or of the style), names of months in the session's language and in no
+//! other, times with AM or PM, fractions after `.` (decimal) or `:` (thousandths), offsets. An absent date is 1900-01-01, an absent time
 //! midnight. Years of two digits up to 49 lie in this century. In the styles of the Hijri
 //! calendar numbers and month names are its own, and a year has four digits.
 
 use super::calendar::days_from_civil;
 use super::hijri::{days_from_hijri, is_hijri, take_month};
+use super::language::{Dialect, Language};
 use super::moment::{DAYS_1900, Moment, SECOND_TICKS};
-use super::print::MONTHS;
 use crate::SqlType;
 use std::borrow::Cow;
 
@@ -91,30 +91,35 @@ pub(crate) enum ParseFailure {
 enum Token<'a> {
     Number(&'a str),
     Word(&'a str),
+    /// The name of a month, from 1.
+    Month(u32),
     Mark(u8),
 }
 
 /// Reads a date, a time or both, for a type.
-pub fn parse_date(text: &str, sql_type: SqlType, style: i32, format: DateFormat) -> Option<Moment> {
-    parse(text, sql_type, style, format).ok()
+pub fn parse_date(text: &str, sql_type: SqlType, style: i32, dialect: Dialect) -> Option<Moment> {
+    parse(text, sql_type, style, dialect).ok()
 }
 
 pub(crate) fn parse(
     text: &str,
     sql_type: SqlType,
     style: i32,
-    format: DateFormat,
+    dialect: Dialect,
 ) -> Result<Moment, ParseFailure> {
     let hijri = is_hijri(style);
     let (month, latin) = match take_month(text) {
         Some((month, rest)) if hijri => (Some(month), Cow::Owned(rest)),
         _ => (None, Cow::Borrowed(text)),
     };
-    let tokens = tokens(&latin)?;
+    let tokens = tokens(&latin, dialect.language)?;
     let old = matches!(sql_type, SqlType::DateTime | SqlType::SmallDateTime);
     let mut reader = Reader { tokens: &tokens, old, hijri, month, ..Reader::default() };
     reader.read()?;
-    let days = reader.day(format.of_style(style))?;
+    if dialect.language.numbers_months() {
+        reader.name_a_number();
+    }
+    let days = reader.day(dialect.format.of_style(style))?;
     if reader.offset.is_some() && old && !reader.zulu {
         return Err(ParseFailure::Syntax);
     }
@@ -122,33 +127,48 @@ pub(crate) fn parse(
     Ok(Moment { days, ticks: reader.ticks.unwrap_or(0), offset })
 }
 
-fn tokens(text: &str) -> Result<Vec<Token<'_>>, ParseFailure> {
+/// Whether a text may mean another date in another language.
+pub(crate) fn names_matter(mut units: impl Iterator<Item = u16>) -> bool {
+    // The languages whose months are numbers read them between blanks.
+    !units
+        .all(|unit| u8::try_from(unit).is_ok_and(|b| b.is_ascii_digit() || b"/-.:TZ+".contains(&b)))
+}
+
+fn tokens<'a>(text: &'a str, language: &Language) -> Result<Vec<Token<'a>>, ParseFailure> {
     let text = text.trim_matches(' ');
-    let bytes = text.as_bytes();
-    if !text.is_ascii() || bytes.len() > 128 {
+    if text.len() > 4 * TEXT_MAX || text.chars().count() > TEXT_MAX {
         return Err(ParseFailure::Syntax);
     }
     let mut out = Vec::with_capacity(12);
-    let mut at = 0;
-    while at < bytes.len() {
-        let start = at;
-        let class = |b: u8| (b.is_ascii_digit(), b.is_ascii_alphabetic());
-        match class(bytes[at]) {
-            (false, false) => {
-                out.push(Token::Mark(bytes[at]));
-                at += 1;
+    let mut rest = text;
+    while let Some(&first) = rest.as_bytes().first() {
+        let (token, length) = match first {
+            b'0'..=b'9' => {
+                let length = rest.bytes().take_while(u8::is_ascii_digit).count();
+                (Token::Number(&rest[..length]), length)
             }
-            kind => {
-                while at < bytes.len() && class(bytes[at]) == kind {
-                    at += 1;
-                }
-                let piece = &text[start..at];
-                out.push(if kind.0 { Token::Number(piece) } else { Token::Word(piece) });
-            }
-        }
+            b'A'..=b'Z' | b'a'..=b'z' | 128.. => word(rest, language)?,
+            mark => (Token::Mark(mark), 1),
+        };
+        out.push(token);
+        rest = &rest[length..];
     }
     Ok(out)
 }
+
+/// The month, or else the word of Latin letters, with which a text begins.
+fn word<'a>(text: &'a str, language: &Language) -> Result<(Token<'a>, usize), ParseFailure> {
+    if let Some((month, length)) = language.leading_month(text) {
+        return Ok((Token::Month(month), length));
+    }
+    match text.bytes().take_while(u8::is_ascii_alphabetic).count() {
+        0 => Err(ParseFailure::Syntax),
+        length => Ok((Token::Word(&text[..length]), length)),
+    }
+}
+
+/// The longest text that is read as a date, in characters.
+const TEXT_MAX: usize = 128;
 
 #[derive(Default)]
 struct Reader<'a> {
@@ -188,6 +208,13 @@ impl<'a> Reader<'a> {
                 }
                 Token::Mark(_) => return Err(ParseFailure::Syntax),
                 Token::Word(word) => self.word(word)?,
+                Token::Month(_) if self.month.is_some() || self.hijri => {
+                    return Err(ParseFailure::Syntax);
+                }
+                Token::Month(month) => {
+                    self.month = Some(month);
+                    self.at += 1;
+                }
                 Token::Number(number) if self.starts_time() => self.time(number)?,
                 Token::Number(number) => {
                     if self.date.len() == 3 {
@@ -219,15 +246,20 @@ impl<'a> Reader<'a> {
             self.iso = true;
             return Ok(());
         }
-        let month = MONTHS.iter().position(|full| {
-            word.eq_ignore_ascii_case(full) || word.eq_ignore_ascii_case(&full[..3])
-        });
-        match month {
-            Some(m) if self.month.is_none() && !self.hijri => {
-                self.month = Some(m as u32 + 1);
-                Ok(())
-            }
-            _ => Err(ParseFailure::Syntax),
+        Err(ParseFailure::Syntax)
+    }
+
+    /// Where months have numbers for names, three numbers without marks have one between them.
+    fn name_a_number(&mut self) {
+        if self.date.len() != 3 || !self.marks.is_empty() || self.month.is_some() {
+            return;
+        }
+        let month = |piece: &str| match piece.parse::<u32>() {
+            Ok(n) if piece.len() == 2 && (1..=12).contains(&n) => Some(n),
+            _ => None,
+        };
+        if let Some(at) = self.date.iter().position(|piece| month(piece).is_some()) {
+            self.month = month(self.date.remove(at));
         }
     }
 
@@ -432,7 +464,7 @@ mod tests {
     use crate::datetime::print_style;
 
     fn shown(text: &str, t: SqlType, style: i32, format: DateFormat) -> String {
-        match parse(text, t, style, format) {
+        match parse(text, t, style, format.into()) {
             Ok(m) => {
                 m.to_value(t).map_or_else(|| "Limit".into(), |v| print_style(&v, t, 121).unwrap())
             }
@@ -494,5 +526,46 @@ mod tests {
         );
         assert_eq!(shown("2026-11-21T01:02:03+15:00", t, 0, DateFormat::Mdy), "Syntax");
         assert_eq!(shown("12:30:01.5", SqlType::Time(1), 0, DateFormat::Mdy), "12:30:01.5");
+    }
+
+    #[test]
+    fn months_of_a_language_alone() {
+        let read = |language: &str, text: &str, t| {
+            let language = Language::by_name(language).expect("it is listed");
+            let dialect = Dialect { format: language.date_format, language };
+            parse(text, t, 0, dialect).ok().map(|m| m.civil())
+        };
+        let march = Some((2024, 3, 4));
+        for (language, text, day) in [
+            ("German", "4 März 2024", march),
+            ("German", "4 mär 2024 10:11", march),
+            ("German", "März 4 2024", march),
+            ("German", "04.03.2024", march),
+            ("German", "4 March 2024", None),
+            ("German", "4 Mar 2024", None),
+            ("German", "4 maerz 2024", None),
+            ("French", "4 mai 2020", Some((2020, 5, 4))),
+            ("French", "4 FÉVRIER 2024", Some((2024, 2, 4))),
+            ("French", "4 aout 2024", None),
+            ("Spanish", "4 Ene 2024", Some((2024, 1, 4))),
+            ("Czech", "4 III 2024", march),
+            ("Czech", "4 březen 2024", march),
+            ("Russian", "4 мар 2024", march),
+            ("Arabic", "4 Rabie II 2024", Some((2024, 4, 4))),
+            ("Thai", "4 มี.ค. 2024", march),
+            ("Greek", "4 Μα_ου 2024", Some((2024, 5, 4))),
+            ("Japanese", "2024 03 04", march),
+            ("Japanese", "2024/03/04", march),
+            ("Japanese", "4 Mar 2024", None),
+            ("English", "4 März 2024", None),
+            ("English", "2024 03 04", None),
+        ] {
+            for t in [SqlType::DateTime, SqlType::Date] {
+                assert_eq!(read(language, text, t), day, "{language}: {text}");
+            }
+        }
+        for (text, matter) in [("2024-03-04T10:11:12Z", false), ("4 Mai", true), ("x", true)] {
+            assert_eq!(names_matter(text.encode_utf16()), matter, "{text}");
+        }
     }
 }

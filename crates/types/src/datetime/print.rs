@@ -2,36 +2,17 @@
 
 use super::calendar::weekday;
 use super::hijri::{hijri_from_days, is_hijri, month_name};
+use super::language::Language;
 use super::moment::{Moment, SECOND_TICKS};
 use super::parts::{DatePart, date_part};
 use crate::{SqlType, Value};
 use std::fmt::Write as _;
 
-/// English names of the months.
-pub const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-
-/// English names of the days from Monday.
-pub const WEEKDAYS: [&str; 7] =
-    ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
-
-/// DATENAME: the part's name, or its number.
-pub fn date_name(part: DatePart, m: Moment, date_first: u8) -> String {
+/// DATENAME: the part's name in a language, or its number.
+pub fn date_name(part: DatePart, m: Moment, date_first: u8, language: &Language) -> String {
     match part {
-        DatePart::Month => MONTHS[m.civil().1 as usize - 1].to_owned(),
-        DatePart::Weekday => WEEKDAYS[weekday(m.days) as usize].to_owned(),
+        DatePart::Month => language.month(m.civil().1).to_owned(),
+        DatePart::Weekday => language.day(weekday(m.days)).to_owned(),
         DatePart::TzOffset => offset_text(m.offset),
         part => date_part(part, m, date_first).to_string(),
     }
@@ -42,9 +23,19 @@ fn offset_text(offset: i16) -> String {
     format!("{sign}{:02}:{:02}", offset.unsigned_abs() / 60, offset.unsigned_abs() % 60)
 }
 
-/// A temporal value in a style of CONVERT, 0 where none is given; `None` for a style that the
-/// type does not have, and for a day before the calendar of the style.
+/// A temporal value in a style of CONVERT, 0 where none is given, with English names; `None` for
+/// a style that the type does not have, and for a day before the calendar of the style.
 pub fn print_style(value: &Value, sql_type: SqlType, style: i32) -> Option<String> {
+    print_style_in(value, sql_type, style, Language::us_english())
+}
+
+/// The same with the months of a language.
+pub(crate) fn print_style_in(
+    value: &Value,
+    sql_type: SqlType,
+    style: i32,
+    language: &Language,
+) -> Option<String> {
     let m = Moment::of(value)?;
     let style = match (style, sql_type) {
         (0, SqlType::DateTime | SqlType::SmallDateTime) => 100,
@@ -56,7 +47,7 @@ pub fn print_style(value: &Value, sql_type: SqlType, style: i32) -> Option<Strin
     let has_date = !matches!(sql_type, SqlType::Time(_));
     let hijri = is_hijri(style) && has_date;
     let date = if hijri { hijri_from_days(m.days)? } else { m.civil() };
-    let mut printer = Printer { m, date, sql_type, out: String::new() };
+    let mut printer = Printer { m, date, sql_type, language, out: String::new() };
     let has_time = sql_type != SqlType::Date;
     if (layout.date.is_empty() && !has_time) || (layout.time.is_empty() && !has_date) {
         return None;
@@ -133,15 +124,22 @@ fn layout(style: i32) -> Option<Layout> {
     Some(Layout { date, between, time })
 }
 
-struct Printer {
+/// Whether a date in a style of CONVERT may show the name of a month.
+pub(crate) fn names_a_month(style: i32) -> bool {
+    // Style 0 of datetime is 100.
+    style == 0 || layout(style).is_some_and(|l| l.date.contains('N'))
+}
+
+struct Printer<'l> {
     m: Moment,
     /// Year, month and day in the calendar of the style.
     date: (i32, u32, u32),
     sql_type: SqlType,
+    language: &'l Language,
     out: String,
 }
 
-impl Printer {
+impl Printer<'_> {
     fn fill(&mut self, layout: &str) {
         let (year, month, day) = self.date;
         let seconds = self.m.ticks / SECOND_TICKS;
@@ -155,7 +153,7 @@ impl Printer {
                 'M' => write!(out, "{month:02}"),
                 'D' => write!(out, "{day:02}"),
                 'd' => write!(out, "{day:2}"),
-                'N' => write!(out, "{}", &MONTHS[month as usize - 1][..3]),
+                'N' => write!(out, "{}", self.language.short_month(month)),
                 'A' => write!(out, "{}", month_name(month)),
                 'H' => write!(out, "{hour:02}"),
                 'h' => write!(out, "{:2}", (hour + 11) % 12 + 1),
@@ -242,6 +240,25 @@ mod tests {
             assert_eq!(print_style(&v, SqlType::DateTime, style).as_deref(), Some(text), "{style}");
         }
         assert_eq!(print_style(&v, SqlType::DateTime, 99), None);
+    }
+
+    #[test]
+    fn months_of_a_language() {
+        let m = Moment::from_civil(2024, 3, 4, 183_671_230_000).unwrap();
+        let v = m.to_value(SqlType::DateTime).unwrap();
+        for (language, style, text) in [
+            ("German", 100, "Mär  4 2024  5:06AM"),
+            ("French", 106, "04 mars 2024"),
+            ("Czech", 107, "III 04, 2024"),
+            ("Finnish", 113, "04 maalis 2024 05:06:07:123"),
+            ("Japanese", 0, "03  4 2024  5:06AM"),
+            ("Russian", 120, "2024-03-04 05:06:07"),
+        ] {
+            let language = Language::by_name(language).unwrap();
+            let shown = print_style_in(&v, SqlType::DateTime, style, language);
+            assert_eq!(shown.as_deref(), Some(text), "{}", language.name);
+            assert_eq!(names_a_month(style), style != 120);
+        }
     }
 
     #[test]
