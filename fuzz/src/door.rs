@@ -56,7 +56,9 @@ impl Engine for Echo {
 
 fn column(sql_type: SqlType) -> ResultColumn {
     let (name, collation) = ("c".to_owned(), Collation::default());
-    ResultColumn { name, sql_type, collation, nullable: true, identity: false, computed: false }
+    let nullable = true;
+    let (identity, computed, untyped) = (false, false, false);
+    ResultColumn { name, sql_type, collation, nullable, identity, computed, untyped }
 }
 
 impl EchoSession {
