@@ -131,6 +131,7 @@ fn orders() -> Table {
         column: Some(3),
         disabled: false,
         not_trusted: false,
+        not_for_replication: false,
     });
     orders
 }
@@ -212,7 +213,7 @@ impl World {
             variables: self,
             identity_insert: self.identity_insert,
             ansi_nulls: true,
-            dialect: types::datetime::Dialect::default(),
+            date_format: types::datetime::DateFormat::Mdy,
             unguarded: bind::Unguarded::default(),
             deduction: None,
             watch: None,
