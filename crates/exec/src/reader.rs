@@ -42,6 +42,8 @@ struct Residual {
     reads: BTreeSet<Slot>,
     /// It runs subqueries, which read slots that are not listed.
     all: bool,
+    /// It may ask where the row is.
+    placed: bool,
 }
 
 impl Reader {
@@ -64,7 +66,9 @@ impl Reader {
             Some(p) => {
                 let reads = p.reads();
                 let all = !reads.subqueries.is_empty();
-                Some(Residual { cond: Cond::new(&p)?, reads: reads.slots, all })
+                let asked = |slot: Option<Slot>| slot.is_some_and(|s| reads.slots.contains(&s));
+                let placed = all || location.is_some() || asked(rid) || asked(hint);
+                Some(Residual { cond: Cond::new(&p)?, reads: reads.slots, all, placed })
             }
         };
         let mut reader = Reader {
@@ -143,7 +147,7 @@ impl Reader {
         }
         if let Some(residual) = &self.residual {
             decode_all(&self.first, cursor, run.frame)?;
-            if self.location.is_some() {
+            if residual.placed {
                 // What must be true may be asked of the place.
                 self.locate(run.frame, cursor);
             }

@@ -166,8 +166,8 @@ fn rows_are_for_the_announcement_right_before_them_and_options_are_obeyed_or_ref
     assert_eq!(s.send(row()), Err(4805));
     let wrong = sent(&[SqlType::Int], vec![vec![Value::Int(-5)]]);
     assert_eq!(s.load(checked, wrong), Err(547));
-    let ordered = "INSERT BULK dbo.T (name varchar(5)) WITH (ORDER (name ASC))";
-    assert_eq!(s.ask(ordered), Err(40517));
+    let unknown = "INSERT BULK dbo.T (name varchar(5)) WITH (DATA_SOURCE = 'x')";
+    assert_eq!(s.ask(unknown), Err(40517));
     assert_eq!(s.ask("INSERT BULK dbo.Nothing (a int)"), Err(208));
     assert_eq!(s.ask("INSERT BULK dbo.T (nothing int)"), Err(207));
 }
@@ -302,4 +302,50 @@ fn triggers_fire_once_for_a_load_that_asks_for_them() {
     assert_eq!(s.load(fire, rows(&[])), Ok(()));
     assert_eq!(s.ask("SELECT n FROM dbo.Noted"), Ok(vec!["3".to_owned(), "0".to_owned()]));
     assert_eq!(s.ask("SELECT COUNT(*) FROM dbo.T"), Ok(vec!["3".to_owned()]));
+}
+
+/// ORDER holds rows to the order of the clustered index where it is that; else it says nothing.
+#[test]
+fn rows_come_in_the_order_that_was_announced_or_not_at_all() {
+    let mut s = Served::open("bulk-order");
+    let tables = "CREATE TABLE dbo.A (a int NOT NULL, b varchar(5) NOT NULL, n int,
+        CONSTRAINT PK_A PRIMARY KEY CLUSTERED (a, b DESC));
+        CREATE TABLE dbo.D (a int, b int); CREATE CLUSTERED INDEX d ON dbo.D (a);
+        CREATE TABLE dbo.H (a int)";
+    assert_eq!(s.ask(tables), Ok(Vec::new()));
+    let types = [SqlType::Int, NAME];
+    let row = |a: i32, b: &str| vec![Value::Int(a), text(b)];
+    let rows = || vec![row(1, "b"), row(1, "a"), row(2, "z")];
+    let back = || vec![row(2, "z"), row(1, "b")];
+    let announced = |order: &str| {
+        format!("INSERT BULK dbo.A (a int, b varchar(5)) WITH (TABLOCK, ORDER ({order}))")
+    };
+    for order in ["a ASC, b DESC", "a", "[A]"] {
+        assert_eq!(s.load(&announced(order), sent(&types, back())), Err(4819), "{order}");
+        assert_eq!(s.load(&announced(order), sent(&types, rows())), Ok(()), "{order}");
+        assert_eq!(s.ask("SELECT COUNT(*) FROM dbo.A"), Ok(vec!["3".to_owned()]), "{order}");
+        assert_eq!(s.ask("DELETE dbo.A"), Ok(Vec::new()));
+    }
+    // Alike in a whole unique key, or before one another in its descending column.
+    let alike = vec![row(1, "b"), row(1, "B")];
+    assert_eq!(s.load(&announced("a, b DESC"), sent(&types, alike)), Err(4819));
+    let ascending = vec![row(1, "a"), row(1, "b")];
+    assert_eq!(s.load(&announced("a, b DESC"), sent(&types, ascending)), Err(4819));
+    // Another order than the index's is passed over, but its columns must be there.
+    for order in ["a DESC", "b DESC", "a, b ASC", "n, a"] {
+        assert_eq!(s.load(&announced(order), sent(&types, back())), Ok(()), "{order}");
+        assert_eq!(s.ask("DELETE dbo.A"), Ok(Vec::new()));
+    }
+    assert_eq!(s.ask(&announced("nothing")), Err(4817));
+    assert_eq!(s.ask(&announced("a, A DESC")), Err(4818));
+    let heap = "INSERT BULK dbo.H (a int) WITH (ORDER (a))";
+    let numbers = |ns: &[i32]| ns.iter().map(|&n| vec![Value::Int(n)]).collect();
+    assert_eq!(s.load(heap, sent(&[SqlType::Int], numbers(&[2, 1]))), Ok(()));
+    // Equal keys are in order where the index takes them; NULL is the least.
+    let many = "INSERT BULK dbo.D (a int) WITH (ORDER (a))";
+    let some = vec![vec![Value::Null], vec![Value::Int(1)], vec![Value::Int(1)]];
+    assert_eq!(s.load(many, sent(&[SqlType::Int], some)), Ok(()));
+    let late = vec![vec![Value::Int(1)], vec![Value::Null]];
+    assert_eq!(s.load(many, sent(&[SqlType::Int], late)), Err(4819));
+    assert_eq!(s.ask("SELECT COUNT(*) FROM dbo.D"), Ok(vec!["3".to_owned()]));
 }

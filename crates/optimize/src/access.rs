@@ -227,7 +227,9 @@ impl Optimizer<'_> {
             .collect();
         let rest = r.conditions.iter().enumerate().filter(|(n, _)| !path.implied.contains(n));
         let location = get.location.filter(|_| !lookup);
-        let here: Slots = inner.values().copied().chain(location).collect();
+        let placed = get.target.iter().filter(|_| !lookup);
+        let placed = placed.flat_map(|t| [t.uniquifier, t.rid]).flatten();
+        let here: Slots = inner.values().copied().chain(location).chain(placed).collect();
         let own: Slots = r.columns.values().copied().chain(locator(get)).collect();
         let (early, late): (Vec<Predicate>, Vec<Predicate>) =
             rest.map(|(_, p)| p.clone()).partition(|p| {

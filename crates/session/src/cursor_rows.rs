@@ -231,6 +231,10 @@ impl Session {
         change: &ApiChange,
     ) -> Result<(), Failure> {
         let Some((database, object)) = cursor.lock().only_table() else { return Ok(()) };
+        // Where it is now, nobody tells.
+        if cursor.lock().keys().iter().any(|k| k.placed) {
+            return Ok(());
+        }
         let view = self.host.view(self.state.id(), database);
         let table = match view.as_ref().and_then(|v| v.by_id(object)) {
             Some(Object::Table(t)) => t,
