@@ -329,8 +329,10 @@ impl Session {
         };
         let options = self.host.database_options(self.state.database).unwrap_or_default();
         let parallelism = parallelism(&*self.host, &options);
-        // Until the host says otherwise: it may have changed some before it failed.
-        let had = std::mem::replace(&mut self.open.definitions, !alone);
+        // Until the host says otherwise: it may have changed some before it failed. What runs
+        // alone, DBCC say, changes none of the transaction that is open around it.
+        let had = self.open.definitions;
+        self.open.definitions = had || !alone;
         let result = self.host.ddl(DdlCall {
             session: self.state.id(),
             database: self.state.database,
