@@ -48,6 +48,12 @@ pub fn apply(view: &DatabaseView, deltas: &[Delta]) -> DatabaseView {
     deltas.iter().fold(view.clone(), one)
 }
 
+/// What a transaction with further changes sees, at a version of its own.
+#[must_use]
+pub fn preview(view: &DatabaseView, deltas: &[Delta]) -> Arc<DatabaseView> {
+    Arc::new(apply(view, deltas).at_version(next_version()))
+}
+
 /// The version given last, to any database of the process: one that is dropped leaves its number
 /// to another, and a plan that was bound in the first must not be good in the second.
 static LAST_VERSION: AtomicU64 = AtomicU64::new(0);
@@ -67,16 +73,6 @@ impl Publisher {
     /// What is published.
     pub fn current(&self) -> Arc<DatabaseView> {
         Arc::clone(&self.current.lock())
-    }
-
-    /// What a transaction with these changes sees: the published view and its own changes, at a
-    /// version of its own. Without changes, what is published.
-    pub fn preview(&self, deltas: &[Delta]) -> Arc<DatabaseView> {
-        let current = self.current();
-        if deltas.is_empty() {
-            return current;
-        }
-        Arc::new(apply(&current, deltas).at_version(next_version()))
     }
 
     /// Publishes the changes of a committed transaction.
@@ -127,7 +123,8 @@ mod tests {
         let view = DatabaseView::new(DatabaseId(5), "d", Collation::default(), system);
         let publisher = Publisher::new(view);
         let (a, b) = ([Delta::PutSchema(schema(5, "a"))], [Delta::PutSchema(schema(6, "b"))]);
-        let (sees_a, sees_b) = (publisher.preview(&a), publisher.preview(&b));
+        let current = publisher.current();
+        let (sees_a, sees_b) = (preview(&current, &a), preview(&current, &b));
         assert!(sees_a.schema("a").is_some() && sees_a.schema("b").is_none());
         assert!(sees_b.schema("b").is_some() && publisher.current().schema("b").is_none());
         publisher.publish(&b);

@@ -43,7 +43,7 @@ mod type_rows;
 pub mod view;
 
 pub use changes::Changes;
-pub use delta::{Delta, Publisher, apply};
+pub use delta::{Delta, Publisher, apply, preview};
 pub use error::CatalogError;
 pub use files::{FileGrowth, FileOwner, FileSetting, FileSettings};
 pub use guard::{

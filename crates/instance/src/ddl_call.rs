@@ -3,9 +3,10 @@
 use crate::asker::Asker;
 use crate::expressions::SessionExpressions;
 use crate::instance::Instance;
-use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
-use catalog::view::{SchemaId, Table};
+use base::{DatabaseId, ObjectId, SessionId, SqlError, SqlResult, messages};
+use catalog::view::{DatabaseView, SchemaId, Table};
 use catalog::{Delta, IdentityStore, SystemHobts};
+use database::Database;
 use ddl::{DdlContext, DdlOutcome, Place, Places, ResultSet};
 use lock::{Duration, Owner, Timeout};
 use session::{DdlAnswer, DdlCall, ProcedureCall, Rowset, Settings, Switches};
@@ -19,6 +20,8 @@ use work::Work;
 pub(crate) struct SessionPlaces<'a> {
     instance: &'a Instance,
     current: DatabaseId,
+    /// The session that changes definitions, and how many changes it made before.
+    changes: Option<(SessionId, usize)>,
     owner: Arc<Owner>,
     timeout: Timeout,
     /// Other databases, locked S until the statement ends: what it logs there keeps them then.
@@ -33,11 +36,29 @@ impl<'a> SessionPlaces<'a> {
         SessionPlaces {
             instance,
             current,
+            changes: None,
             owner,
             timeout,
             held: RefCell::default(),
             refused: RefCell::default(),
         }
+    }
+
+    /// As a session finds them, the first of whose changes `known` is.
+    pub(crate) fn with_changes(mut self, session: SessionId, known: usize) -> Self {
+        self.changes = Some((session, known));
+        self
+    }
+
+    /// A database with the changes of the session, and further ones.
+    fn changed(&self, database: &Database, deltas: &[(DatabaseId, Delta)]) -> Arc<DatabaseView> {
+        let (view, known) = match self.changes {
+            Some((session, known)) => (self.instance.view_of(session, database), known),
+            None => (database.view(), 0),
+        };
+        let own = deltas[known..].iter().filter(|(d, _)| *d == database.id());
+        let own: Vec<Delta> = own.map(|(_, delta)| delta.clone()).collect();
+        if own.is_empty() { view } else { catalog::preview(&view, &own) }
     }
 }
 
@@ -79,11 +100,9 @@ impl Places for SessionPlaces<'_> {
             }
             None => self.instance.database(self.current)?,
         };
-        let own = deltas.iter().filter(|(d, _)| *d == database.id());
-        let own: Vec<Delta> = own.map(|(_, delta)| delta.clone()).collect();
         let system: Arc<dyn SystemHobts> = Arc::clone(database.hobts()) as Arc<dyn SystemHobts>;
         Some(Place {
-            view: database.publisher().preview(&own),
+            view: self.changed(&database, deltas),
             builder: database.builder(),
             system,
             ids: Arc::clone(database.ids()),
@@ -139,10 +158,11 @@ fn null_by_default(instance: &Instance, database: DatabaseId, settings: &Setting
 
 impl Instance {
     pub(crate) fn run_ddl(&self, call: DdlCall<'_>) -> SqlResult<DdlAnswer> {
-        let places = SessionPlaces::new(self, call.database, call.work);
         let mut temp = SessionTemp { temp: call.temp, instance: self };
         let mut deltas = self.definitions.deltas(call.session);
         let known = deltas.len();
+        let places = SessionPlaces::new(self, call.database, call.work);
+        let places = places.with_changes(call.session, known);
         let (mut messages, mut results) = (Vec::new(), Vec::new());
         let s = call.settings;
         let (workspace, timeout) = (Arc::clone(call.workspace), call.work.timeout());

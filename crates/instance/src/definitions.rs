@@ -12,7 +12,16 @@ use std::sync::atomic::{AtomicU64, Ordering::*};
 #[derive(Default)]
 struct Overlay {
     deltas: Vec<(DatabaseId, Delta)>,
-    views: BTreeMap<DatabaseId, (u64, Arc<DatabaseView>)>,
+    views: BTreeMap<DatabaseId, Seen>,
+}
+
+/// A database with a session's changes.
+struct Seen {
+    /// The published version that they were applied to.
+    published: u64,
+    /// So many of the session's changes are in it: further ones are added to it.
+    applied: usize,
+    view: Arc<DatabaseView>,
 }
 
 /// The overlays of all sessions.
@@ -45,12 +54,14 @@ impl Definitions {
         self.overlays.lock().get(&session).map(|o| o.deltas.clone()).unwrap_or_default()
     }
 
-    /// Replaces the session's changes.
+    /// Replaces the session's changes: the first of them, or all with more behind them.
     pub(crate) fn set(&self, session: SessionId, deltas: Vec<(DatabaseId, Delta)>) {
         let mut overlays = self.overlays.lock();
         let overlay = overlays.entry(session).or_default();
+        if deltas.len() < overlay.deltas.len() {
+            overlay.views.clear();
+        }
         overlay.deltas = deltas;
-        overlay.views.clear();
         if overlay.deltas.is_empty() {
             overlays.remove(&session);
         }
@@ -73,28 +84,30 @@ impl Definitions {
         }
     }
 
-    /// What a session sees of a database, made by `preview` when its published version is new.
+    /// What a session sees of a database: `published`, or what `preview` makes of that and its
+    /// changes. What a transaction sees after its thousandth change costs no more than after its
+    /// first.
     pub(crate) fn view(
         &self,
         session: SessionId,
         database: DatabaseId,
-        published: u64,
-        preview: impl FnOnce(&[Delta]) -> Arc<DatabaseView>,
-    ) -> Option<Arc<DatabaseView>> {
+        published: &Arc<DatabaseView>,
+        preview: impl FnOnce(&DatabaseView, &[Delta]) -> Arc<DatabaseView>,
+    ) -> Arc<DatabaseView> {
         let mut overlays = self.overlays.lock();
-        let overlay = overlays.get_mut(&session)?;
-        if let Some((version, view)) = overlay.views.get(&database)
-            && *version == published
-        {
-            return Some(Arc::clone(view));
+        let Some(overlay) = overlays.get_mut(&session) else { return Arc::clone(published) };
+        let version = published.schema_version();
+        let seen = overlay.views.get(&database).filter(|seen| seen.published == version);
+        let (applied, before) = seen.map_or((0, published), |seen| (seen.applied, &seen.view));
+        let more = overlay.deltas[applied..].iter().filter(|(d, _)| *d == database);
+        let more: Vec<Delta> = more.map(|(_, delta)| delta.clone()).collect();
+        if more.is_empty() {
+            return Arc::clone(before);
         }
-        let own = overlay.deltas.iter().filter(|(d, _)| *d == database);
-        let own: Vec<Delta> = own.map(|(_, delta)| delta.clone()).collect();
-        if own.is_empty() {
-            return None;
-        }
-        let view = preview(&own);
-        overlay.views.insert(database, (published, Arc::clone(&view)));
-        Some(view)
+        let view = preview(before, &more);
+        let seen =
+            Seen { published: version, applied: overlay.deltas.len(), view: Arc::clone(&view) };
+        overlay.views.insert(database, seen);
+        view
     }
 }

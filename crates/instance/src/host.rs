@@ -174,14 +174,7 @@ impl Host for Instance {
     }
 
     fn view(&self, session: SessionId, database: DatabaseId) -> Option<Arc<DatabaseView>> {
-        let database = self.database(database)?;
-        let published = database.view();
-        if !self.definitions.any() {
-            return Some(published);
-        }
-        let version = published.schema_version();
-        let preview = |own: &[catalog::Delta]| database.publisher().preview(own);
-        Some(self.definitions.view(session, database.id(), version, preview).unwrap_or(published))
+        Some(self.view_of(session, &*self.database(database)?))
     }
 
     fn schema_version(&self, session: SessionId, database: DatabaseId) -> Option<u64> {

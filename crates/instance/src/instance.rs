@@ -6,6 +6,7 @@ use crate::definitions::Definitions;
 use crate::error_log::ErrorLog;
 use crate::list::List;
 use base::{DatabaseId, SessionId, SqlError, SqlResult};
+use catalog::view::DatabaseView;
 use database::{Database, Environment, Sizing};
 use exec::ResourceSemaphores;
 use os::disk::FolderLock;
@@ -182,6 +183,15 @@ impl Instance {
     /// An open database.
     pub fn database(&self, id: DatabaseId) -> Option<Arc<Database>> {
         self.databases.read().get(&id).map(|o| Arc::clone(&o.database))
+    }
+
+    /// What a session sees of a database: what all see, and its own changes.
+    pub(crate) fn view_of(&self, session: SessionId, database: &Database) -> Arc<DatabaseView> {
+        let published = database.view();
+        match self.definitions.any() {
+            false => published,
+            true => self.definitions.view(session, database.id(), &published, catalog::preview),
+        }
     }
 
     /// An open database by name, in any case.

@@ -37,9 +37,10 @@ impl ddl::TempTables for NoTemp {
 
 impl Instance {
     pub(crate) fn run_declare(&self, call: DeclareCall<'_>) -> SqlResult<Table> {
-        let places = SessionPlaces::new(self, call.database, call.work);
         let s = call.settings;
         let mut deltas = self.definitions.deltas(call.session);
+        let places = SessionPlaces::new(self, call.database, call.work);
+        let places = places.with_changes(call.session, deltas.len());
         let (mut messages, mut results) = (Vec::new(), Vec::new());
         let asker = Asker::none(self, call.work);
         let mut cx = DdlContext {

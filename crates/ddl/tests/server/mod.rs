@@ -127,7 +127,7 @@ impl Places for Server {
         let id = site.publisher.current().id();
         let own: Vec<Delta> = deltas.iter().filter(|d| d.0 == id).map(|d| d.1.clone()).collect();
         Some(Place {
-            view: site.publisher.preview(&own),
+            view: catalog::preview(&site.publisher.current(), &own),
             builder: Arc::clone(&site.storage) as _,
             system: Arc::clone(&site.storage) as _,
             ids: Arc::clone(&site.ids),
