@@ -17,6 +17,7 @@ use crate::state::State;
 use base::{SqlError, SqlResult, messages};
 use lock::{Duration, LockError, Mode, Outcome, Owner, OwnerId, OwnerKind, Resource, Timeout};
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use types::Value;
 
@@ -43,7 +44,7 @@ pub(crate) enum Holder {
 
 /// What an owner has taken, and how often.
 #[derive(Default)]
-struct Taken(Vec<(Resource, u32)>);
+struct Taken(BTreeMap<Resource, u32>);
 
 /// The named locks of a session and its transaction.
 pub(crate) struct ApplicationLocks {
@@ -89,7 +90,7 @@ impl ApplicationLocks {
     }
 
     fn holds(&self, resource: &Resource) -> bool {
-        let held = |taken: &mut Taken| taken.0.iter().any(|t| t.0 == *resource);
+        let held = |taken: &mut Taken| taken.0.contains_key(resource);
         self.with(Holder::Session, held) || self.with(Holder::Transaction, held)
     }
 
@@ -138,19 +139,17 @@ impl ApplicationLocks {
 
 impl Taken {
     fn once_more(&mut self, resource: Resource) {
-        match self.0.iter_mut().find(|t| t.0 == resource) {
-            Some(t) => t.1 = t.1.saturating_add(1),
-            None => self.0.push((resource, 1)),
-        }
+        let times = self.0.entry(resource).or_insert(0);
+        *times = times.saturating_add(1);
     }
 
     /// How often it is still to be given back; none where it was not taken.
     fn once_less(&mut self, resource: Resource) -> Option<u32> {
-        let at = self.0.iter().position(|t| t.0 == resource)?;
-        self.0[at].1 -= 1;
-        let left = self.0[at].1;
+        let times = self.0.get_mut(&resource)?;
+        *times -= 1;
+        let left = *times;
         if left == 0 {
-            self.0.swap_remove(at);
+            self.0.remove(&resource);
         }
         Some(left)
     }
