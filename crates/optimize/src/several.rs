@@ -36,6 +36,9 @@ use types::{Collation, SqlType, Value};
 /// What is read in so many microseconds is not made quicker by two indexes.
 const QUICK: f64 = 30.0;
 
+/// So many ORs of one reference are tried: each is priced beside all other conditions.
+const ORS_MAX: usize = 16;
+
 /// How an index is read for the places of rows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reading {
@@ -159,11 +162,12 @@ impl Optimizer<'_> {
     /// For each OR whose parts indexes can seek, the rows that these give.
     fn unions(&self, r: &Reference<'_>) -> Vec<Node> {
         let mut found = Vec::new();
-        for (n, p) in r.conditions.iter().enumerate() {
-            let Predicate::Or(parts) = p else { continue };
-            if parts.len() > PARTS_MAX {
-                continue;
-            }
+        let of_parts = |(n, p)| match p {
+            &Predicate::Or(ref parts) if parts.len() <= PARTS_MAX => Some((n, parts)),
+            _ => None,
+        };
+        let ors = r.conditions.iter().enumerate().filter_map(of_parts);
+        for (n, parts) in ors.take(ORS_MAX) {
             let others = r.conditions.iter().enumerate().filter(|(m, _)| *m != n);
             let others: Vec<Predicate> = others.map(|(_, p)| p.clone()).collect();
             let whole = Self::may_be_whole(r).then_some(true);

@@ -63,6 +63,9 @@ const WORKER: f64 = 60.0;
 /// Groups that are not worth a second exchange.
 const FEW_GROUPS: f64 = 10_000.0;
 
+/// A statement of more operators runs in one thread: the pass looks at all that is below each.
+const OPERATORS_MAX: usize = 300;
+
 /// A part of a plan with what it costs.
 #[derive(Clone)]
 struct Part {
@@ -100,6 +103,9 @@ pub(crate) fn with_exchanges(
         Statement::Assign(a) => (&a.source, assigned(a, plan)),
         _ => return None,
     };
+    if operators(source) > OPERATORS_MAX {
+        return None;
+    }
     let part = pass.serial(source, 0, &needed, relies);
     let mut exchanges = 0;
     part.tree.for_each(&mut |node| exchanges += usize::from(matches!(node, Physical::Exchange(_))));

@@ -13,7 +13,7 @@
 //! to the row outside are equalities. Whether it pays depends on how many rows ask: the caller
 //! compares both plans.
 
-use super::scalars::{Apart, Joins, beside, uses};
+use super::scalars::{Apart, JOINED_MAX, Joins, beside, uses};
 use crate::node::Reader;
 use crate::order::without_effect;
 use plan::{Logical, LogicalPlan, Predicate, Scalar, ScalarKind, SubqueryId};
@@ -24,7 +24,8 @@ use std::collections::BTreeSet;
 pub(crate) fn with_joined_exists(
     plan: &LogicalPlan,
 ) -> Option<(LogicalPlan, BTreeSet<SubqueryId>)> {
-    if plan.subqueries.iter().all(|s| s.outer.is_empty()) || !has_some(plan) {
+    let many = plan.subqueries.len() > JOINED_MAX;
+    if many || plan.subqueries.iter().all(|s| s.outer.is_empty()) || !has_some(plan) {
         return None;
     }
     let mut plan = plan.clone();

@@ -26,9 +26,14 @@ use plan::{
 use std::collections::{BTreeMap, BTreeSet};
 use types::{Collation, SqlType, Value};
 
+/// A statement of more subqueries runs them for each row: each join is searched beside all that
+/// are there already.
+pub(super) const JOINED_MAX: usize = 200;
+
 /// Makes joins of such subqueries; those that no expression runs any more.
 pub(crate) fn join_scalars(plan: &mut LogicalPlan) -> BTreeSet<SubqueryId> {
-    if plan.subqueries.iter().all(|s| s.outer.is_empty()) {
+    let many = plan.subqueries.len() > JOINED_MAX;
+    if many || plan.subqueries.iter().all(|s| s.outer.is_empty()) {
         return BTreeSet::new();
     }
     let uses = uses(plan);
