@@ -82,9 +82,12 @@ impl Database {
 
     /// Two files that were not there: what is somebody else's stays as it is.
     fn make_files(env: &Environment, files: &Files) -> SqlResult<[Arc<dyn File>; 2]> {
-        let how = |direct| OpenHow { create: true, direct };
-        let data = env.disk.open(&files.data, how(true)).map_err(|e| not_made(&files.data, &e))?;
-        match env.disk.open(&files.log, how(false)) {
+        let make = |path: &Path, direct| {
+            let file = env.disk.open(path, OpenHow { create: true, direct })?;
+            file.keep_others_out().map(|()| file)
+        };
+        let data = make(&files.data, true).map_err(|e| not_made(&files.data, &e))?;
+        match make(&files.log, false) {
             Ok(log) => Ok([data, log]),
             Err(e) => {
                 let _ = env.disk.remove(&files.data);

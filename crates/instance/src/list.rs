@@ -11,6 +11,8 @@
 //!     its first file goes. So what a crash leaves of either is known to be nobody's, and the next
 //!     start removes it; other files are never removed.
 //!  3. As long as the folder is locked nobody else changes the list: what is in memory is it.
+//!  4. Nothing is written when another folder has taken the place of the one that is locked. As
+//!     files are made and removed behind a change of the list, none is in that one either.
 
 use crate::list_text::{Entries, Listed, parse, print};
 use base::{DatabaseId, SqlError, SqlResult, messages};
@@ -26,6 +28,8 @@ const NAMES: [&str; 2] = ["databases.list", "databases.list.copy"];
 pub(crate) struct List {
     disk: Arc<dyn Disk>,
     dir: PathBuf,
+    /// The folder itself, whatever is at its path later.
+    folder: Option<[u64; 2]>,
     generation: u64,
     entries: Entries,
 }
@@ -63,15 +67,17 @@ impl List {
             }
         }
         let stale = generations.len() < NAMES.len() || generations[0] != generations[1];
-        let (disk, dir) = (Arc::clone(disk), dir.to_owned());
-        let list =
-            newest.map(|Listed { generation, entries }| List { disk, dir, generation, entries });
+        let list = newest.map(|Listed { generation, entries }| {
+            let list = List::of(disk, dir, entries);
+            List { generation, ..list }
+        });
         Read { list, troubles, stale }
     }
 
     /// A list where there is none yet; nothing is written.
     pub(crate) fn of(disk: &Arc<dyn Disk>, dir: &Path, entries: Entries) -> List {
-        List { disk: Arc::clone(disk), dir: dir.to_owned(), generation: 0, entries }
+        let folder = disk.folder_number(dir).ok();
+        List { disk: Arc::clone(disk), dir: dir.to_owned(), folder, generation: 0, entries }
     }
 
     pub(crate) fn entries(&self) -> &Entries {
@@ -109,7 +115,18 @@ impl List {
         let _ = self.write(&entries);
     }
 
+    /// Invariant 4.
+    fn is_at_its_place(&self) -> io::Result<()> {
+        match self.folder {
+            Some(ours) if self.disk.folder_number(&self.dir)? != ours => {
+                Err(io::Error::other("the data folder was moved, and another is at its place"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn write(&mut self, entries: &Entries) -> io::Result<()> {
+        self.is_at_its_place()?;
         self.generation += 1;
         let listed = Listed { generation: self.generation, entries: entries.clone() };
         let text = print(&listed);

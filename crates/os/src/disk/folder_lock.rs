@@ -10,6 +10,8 @@
 //!  2. A folder whose file was removed is still locked: who removes "stale" lock files opens no
 //!     second way in. Where a folder cannot be locked, as on NFS, the file alone is.
 //!  3. Where a file system knows no locks nobody gets one: [`LockRefused::Unsupported`].
+//!  4. Files that have names in other folders too, by hard links say, are locked each by itself
+//!     (`lock_file`), where the file system lets one.
 
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
@@ -172,6 +174,20 @@ pub(super) fn lock(dir: &Path, holder: &Holder) -> Result<Box<dyn FolderLock>, L
     Ok(Box::new(Flock { file, _folder: folder }))
 }
 
+/// One file: it may have names in several folders. Who has just closed it may hold it still.
+pub(super) fn lock_file(file: &OwnedFd) -> io::Result<()> {
+    for _ in 0..LOOKS {
+        match flock(file) {
+            Ok(Some(())) => return Ok(()),
+            Ok(None) => crate::task::sleep_ns(LOOK_APART_NS),
+            Err(e) if knows_no_locks(e) => return Ok(()),
+            Err(e) => return Err(e.into()),
+        }
+    }
+    let held = "it is in use by another process, or by another database under another name";
+    Err(io::Error::new(io::ErrorKind::ResourceBusy, held))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -212,6 +228,40 @@ mod tests {
         drop(again);
         std::fs::remove_file(&link).unwrap();
         std::fs::remove_dir_all(&dir).unwrap();
+    }
+
+    /// A file is one by all its names, in whatever folders; others read it without asking.
+    #[test]
+    fn a_file_has_one_holder_by_all_its_names() {
+        use crate::disk::OpenHow;
+        let dir = folder("one-file");
+        let (a, b) = (dir.join("a"), dir.join("b"));
+        let how = |create| OpenHow { create, direct: false };
+        let first = RealDisk.open(&a, how(true)).unwrap();
+        std::fs::hard_link(&a, &b).unwrap();
+        first.keep_others_out().unwrap();
+        let second = RealDisk.open(&b, how(false)).unwrap();
+        assert_eq!(second.keep_others_out().unwrap_err().kind(), io::ErrorKind::ResourceBusy);
+        drop(first);
+        second.keep_others_out().unwrap();
+        std::fs::remove_dir_all(&dir).unwrap();
+    }
+
+    /// A folder that was moved is the same; what took its place is another.
+    #[test]
+    fn a_folder_is_told_from_what_took_its_place() {
+        let dir = folder("its-place");
+        let moved = dir.with_extension("moved");
+        let _ = std::fs::remove_dir_all(&moved);
+        let before = RealDisk.folder_number(&dir).unwrap();
+        std::fs::rename(&dir, &moved).unwrap();
+        assert!(RealDisk.folder_number(&dir).is_err());
+        std::fs::create_dir(&dir).unwrap();
+        assert_ne!(RealDisk.folder_number(&dir).unwrap(), before);
+        assert_eq!(RealDisk.folder_number(&moved).unwrap(), before);
+        for dir in [dir, moved] {
+            std::fs::remove_dir_all(&dir).unwrap();
+        }
     }
 
     /// What a process that is gone has left, or anybody else wrote, is in nobody's way.

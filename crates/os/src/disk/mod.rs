@@ -73,6 +73,15 @@ pub trait Disk: Send + Sync {
         let _ = path;
         Ok(())
     }
+    /// What a folder is told by, whatever its path is: another one at that path has another. A disk
+    /// whose folders do not move has one for all.
+    ///
+    /// # Errors
+    /// The operating system's.
+    fn folder_number(&self, dir: &Path) -> io::Result<[u64; 2]> {
+        let _ = dir;
+        Ok([0; 2])
+    }
     /// Keeps everybody else out of a folder, also within this process, until the lock is dropped
     /// or the process is gone.
     ///
@@ -123,6 +132,14 @@ pub trait File: Send + Sync {
     /// # Errors
     /// `StorageFull` when there is no room, the length is then as before.
     fn set_len(&self, bytes: u64) -> io::Result<()>;
+    /// Keeps all others out who ask for the same, also by another name of the file and within this
+    /// process, as long as it is open. A file system that knows no locks lets everybody in.
+    ///
+    /// # Errors
+    /// Another has it.
+    fn keep_others_out(&self) -> io::Result<()> {
+        Ok(())
+    }
     /// What was read and written so far.
     fn stats(&self) -> &FileStats;
 }

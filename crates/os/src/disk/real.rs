@@ -140,12 +140,21 @@ impl Disk for RealDisk {
         Ok(rustix::fs::chmod(path, Mode::RUSR | Mode::WUSR)?)
     }
 
+    fn folder_number(&self, dir: &Path) -> io::Result<[u64; 2]> {
+        let stat = rustix::fs::stat(dir)?;
+        Ok([stat.st_dev, stat.st_ino])
+    }
+
     fn lock_folder(&self, dir: &Path, holder: &Holder) -> Result<Box<dyn FolderLock>, LockRefused> {
         folder_lock::lock(dir, holder)
     }
 }
 
 impl File for RealFile {
+    fn keep_others_out(&self) -> io::Result<()> {
+        folder_lock::lock_file(&self.fd)
+    }
+
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
         let from = clock::monotonic_ns();
         let mut done = 0;

@@ -49,7 +49,42 @@ pub(super) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
         a_second_one_is_refused(&scene)?,
         nothing_stale_is_in_the_way(&scene)?,
         two_at_once(&scene)?,
+        files_and_places(&scene)?,
     ])
+}
+
+/// The same files by hard links in another folder, and another folder at a server's place.
+fn files_and_places(scene: &Scene) -> Outcome<Figure> {
+    let told = |e: std::io::Error| format!("links and moves: {e}");
+    let mut server = scene.server()?;
+    let mut client = server.client()?;
+    let (data, links) = (scene.data(), scene.folder.join("links"));
+    std::fs::create_dir(&links).map_err(told)?;
+    for entry in std::fs::read_dir(&data).map_err(told)? {
+        let file = entry.map_err(told)?.path();
+        if let Some(name) = file.file_name().filter(|n| *n != "ghostlight.lock") {
+            std::fs::hard_link(&file, links.join(name)).map_err(told)?;
+        }
+    }
+    let (ran, text) = scene.shell(&links, "SELECT 1")?;
+    let linked = !ran && text.contains("in use by another process");
+    let moved = scene.folder.join("moved");
+    std::fs::rename(&data, &moved).map_err(told)?;
+    let (made, _) = scene.shell(&data, "CREATE DATABASE d; CREATE DATABASE own")?;
+    let changes = ["CREATE DATABASE e", "DROP DATABASE d", "ALTER DATABASE d SET OFFLINE"];
+    let refused = changes.iter().filter(|c| asked(&mut client, c).is_err()).count();
+    let (_, text) = scene.shell(&data, "SELECT COUNT(*) FROM sys.databases WHERE name <> 'e'")?;
+    let alone = made && text.trim_start().starts_with('6');
+    std::fs::remove_dir_all(&data).map_err(told)?;
+    std::fs::rename(&moved, &data).map_err(told)?;
+    asked(&mut client, "CREATE DATABASE e; DROP DATABASE e")?;
+    server.stop()?;
+    Ok(Figure {
+        what: "its files by hard links, and a new folder at the place of one that moved".to_owned(),
+        figure: format!("links refused: {linked}, {refused} changes refused, alone: {alone}"),
+        limit: "refused, 3, left alone".to_owned(),
+        pass: linked && refused == 3 && alone,
+    })
 }
 
 /// It names the holder, whichever way it comes to the folder.
