@@ -33,6 +33,19 @@ pub enum BufferError {
     NoFrames,
 }
 
+impl BufferError {
+    /// Names the file, where it was read before anybody knew its name.
+    #[must_use]
+    pub fn in_file(mut self, name: &dyn std::fmt::Display) -> BufferError {
+        if let BufferError::Io { file, .. } | BufferError::Corrupt { file, .. } = &mut self
+            && file.is_empty()
+        {
+            *file = name.to_string();
+        }
+        self
+    }
+}
+
 impl From<BufferError> for SqlError {
     fn from(e: BufferError) -> Self {
         match e {

@@ -182,7 +182,8 @@ impl Judged {
     pub(crate) fn of(env: &Environment, name: &str, files: &Files) -> Result<Judged, OpenError> {
         let open = |path: &Path, direct| {
             let opened = env.disk.open(path, OpenHow { create: false, direct });
-            opened.map_err(|e| OpenError::file(name, path, &e))
+            let ours = opened.and_then(|file| file.keep_others_out().map(|()| file));
+            ours.map_err(|e| OpenError::file(name, path, &e))
         };
         let (data, log_file) = (open(&files.data, true)?, open(&files.log, false)?);
         let of_log = |e| OpenError::of_log(name, &files.log, e);
@@ -232,7 +233,8 @@ impl Database {
         let mut report = RecoveryReport::default();
         let Judged { data, found } = Judged::of(env, name, files)?;
         let all = BTreeMap::from([(1, Arc::clone(&data))]);
-        report.torn_pages = restore_torn_pages(id, &all).map_err(OpenError::page)?.len();
+        let of_page = |e: BufferError| OpenError::page(e.in_file(&files.data.display()));
+        report.torn_pages = restore_torn_pages(id, &all).map_err(of_page)?.len();
         report.restore_ns = monotonic_ns() - began;
         let facts =
             read_file_facts(&*data, FileId(1)).map_err(|_| OpenError::header(name, &files.data))?;

@@ -19,12 +19,15 @@ pub(crate) fn read(disk: &dyn Disk, dir: &Path) -> io::Result<BTreeMap<i32, i32>
     let file = disk.open(&path, OpenHow { create: false, direct: false })?;
     let mut bytes = vec![0; usize::try_from(file.len()?).unwrap_or(0)];
     file.read_at(&mut bytes, 0)?;
-    let text = String::from_utf8(bytes).map_err(|_| io::ErrorKind::InvalidData)?;
+    let wrong = || {
+        let what = format!("{NAME} is damaged; without it options have their defaults");
+        io::Error::new(io::ErrorKind::InvalidData, what)
+    };
+    let text = String::from_utf8(bytes).map_err(|_| wrong())?;
     let pair = |line: &str| {
         let (id, value) = line.split_once('\t')?;
         Some((id.parse().ok()?, value.parse().ok()?))
     };
-    let wrong = || io::Error::from(io::ErrorKind::InvalidData);
     text.lines().map(|line| pair(line).ok_or_else(wrong)).collect()
 }
 

@@ -34,6 +34,11 @@ pub fn verify(password: &str, stored: &str) -> bool {
         .is_ok()
 }
 
+/// Whether a text is such a hash.
+pub fn is_hash(stored: &str) -> bool {
+    parse(stored).is_some()
+}
+
 /// Spends the time of a check: an unknown login must not answer faster than a known one.
 pub fn pretend(password: &str) {
     derive(password, &[0; SALT_BYTES], affordable_iterations());

@@ -39,9 +39,10 @@ impl Logins {
         let file = disk.open(&path(dir), OpenHow { create: false, direct: false })?;
         let mut bytes = vec![0; usize::try_from(file.len()?).unwrap_or(0)];
         file.read_at(&mut bytes, 0)?;
-        let text = String::from_utf8(bytes).map_err(|_| io::ErrorKind::InvalidData)?;
-        let lines = text.lines().filter_map(|l| l.split_once('\t'));
-        Ok(Logins(lines.map(|(n, h)| (n.to_owned(), h.to_owned())).collect()))
+        logins_of(&bytes).ok_or_else(|| {
+            let what = "the file is damaged; without it the next start makes a new password of sa";
+            io::Error::new(io::ErrorKind::InvalidData, what)
+        })
     }
 
     fn write(&self, disk: &dyn Disk, dir: &Path) -> io::Result<()> {
@@ -70,8 +71,40 @@ impl Logins {
     }
 }
 
+/// The logins of a file; none where a line is not one, or there is none at all.
+fn logins_of(bytes: &[u8]) -> Option<Logins> {
+    let login = |line: &str| {
+        let (name, hash) = line.split_once('\t')?;
+        let whole = !name.is_empty() && server::password::is_hash(hash);
+        whole.then(|| (name.to_owned(), hash.to_owned()))
+    };
+    let text = str::from_utf8(bytes).ok()?.strip_suffix('\n')?;
+    let logins: Option<Vec<_>> = text.lines().map(login).collect();
+    logins.filter(|l| !l.is_empty()).map(Logins)
+}
+
 fn made_up() -> String {
     let mut bytes = [0; 20];
     os::entropy::fill(&mut bytes);
     bytes.iter().map(|b| char::from(ALPHABET[usize::from(*b) % ALPHABET.len()])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file that lets nobody in is damaged, and is not taken for one without logins.
+    #[test]
+    fn a_damaged_file_is_told_from_a_whole_one() {
+        let hash = server::password::hash("x");
+        let whole = format!("sa\t{hash}\n");
+        let logins = logins_of(whole.as_bytes()).unwrap();
+        assert!(logins.verify("SA", "x") && !logins.verify("sa", "y"));
+        let zeroes = vec![0; whole.len()];
+        let flipped = whole.replacen('$', "%", 1).into_bytes();
+        let torn = &whole.as_bytes()[..whole.len() - 5];
+        for damaged in [b"".as_slice(), b"\n", b"\xff\xfe", b"sa\n", &zeroes, &flipped, torn] {
+            assert!(logins_of(damaged).is_none(), "{}", String::from_utf8_lossy(damaged));
+        }
+    }
 }

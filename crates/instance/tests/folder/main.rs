@@ -153,6 +153,100 @@ fn a_folder_has_one_instance() {
     Server::open(&folder.0).stop();
 }
 
+/// Files that have names in two folders are one instance's.
+#[test]
+fn files_with_names_in_two_folders_have_one_instance() {
+    let folder = populated("linked");
+    let other = Folder::new("links");
+    for entry in std::fs::read_dir(&folder.0).unwrap() {
+        let from = entry.unwrap().path();
+        let name = from.file_name().unwrap().to_str().unwrap();
+        if name != "ghostlight.lock" {
+            std::fs::hard_link(&from, other.file(name)).unwrap();
+        }
+    }
+    let mut server = Server::open(&folder.0);
+    let refused = Server::try_open(&other.0).err().unwrap();
+    assert!(refused.text().contains("in use by another process"), "{}", refused.text());
+    server.must("insert a.dbo.t values (2)");
+    server.stop();
+    let mut server = Server::open(&other.0);
+    assert_eq!(server.row("select count(*) from a.dbo.t"), "2");
+    server.stop();
+}
+
+/// What was configured and cannot be read is named, with what to do.
+#[test]
+fn a_damaged_configuration_is_named() {
+    let folder = populated("configured");
+    for damaged in [&b"\0\0\0\0"[..], b"117\tx\n", b"117\n", b"\xff"] {
+        std::fs::write(folder.file("configuration.list"), damaged).unwrap();
+        let refused = Server::try_open(&folder.0).err().unwrap();
+        assert!(refused.text().contains("configuration.list is damaged"), "{}", refused.text());
+    }
+    std::fs::remove_file(folder.file("configuration.list")).unwrap();
+    Server::open(&folder.0).stop();
+}
+
+/// A data file that is too short for its doublewrite area is named.
+#[test]
+fn a_file_that_is_cut_short_is_named() {
+    let folder = populated("short");
+    std::fs::File::options()
+        .write(true)
+        .open(folder.file("model.mdf"))
+        .and_then(|file| file.set_len(163_840))
+        .unwrap();
+    let refused = Server::try_open(&folder.0).err().unwrap();
+    assert!(refused.text().contains("model.mdf"), "{}", refused.text());
+}
+
+/// Two databases that name one file by two names: one of them is open.
+#[test]
+fn a_file_is_one_databases() {
+    let folder = populated("shared");
+    for (from, to) in [("a.mdf", "b.mdf"), ("a_log.ldf", "b_log.ldf")] {
+        std::fs::remove_file(folder.file(to)).unwrap();
+        std::fs::hard_link(folder.file(from), folder.file(to)).unwrap();
+    }
+    let mut server = Server::open(&folder.0);
+    let states = "select count(*), min(state_desc) from sys.databases where name in ('a', 'b') \
+                  and state_desc <> 'ONLINE'";
+    assert_eq!(server.row(states), "1|RECOVERY_PENDING");
+    server.stop();
+}
+
+/// A server whose folder was moved changes nothing in the one that took its place.
+#[test]
+fn what_took_a_folders_place_is_left_alone() {
+    let folder = populated("moved");
+    let elsewhere = Folder::new("elsewhere");
+    std::fs::remove_dir(&elsewhere.0).unwrap();
+    let mut server = Server::open(&folder.0);
+    std::fs::rename(&folder.0, &elsewhere.0).unwrap();
+    let mut second = Server::open(&folder.0);
+    second.must("create database a; create table a.dbo.other (n int)");
+    for change in
+        ["create database c", "drop database a", "alter database a set offline", "drop database b"]
+    {
+        assert!(!server.errors(change).is_empty(), "{change}");
+    }
+    assert_eq!(server.row("select count(*) from a.dbo.t"), "1", "it goes on with its own");
+    second.must("insert a.dbo.other values (1); create database d");
+    second.stop();
+    let mut second = Server::open(&folder.0);
+    assert_eq!(second.row("select count(*) from a.dbo.other"), "1");
+    second.stop();
+    std::fs::remove_dir_all(&folder.0).unwrap();
+    std::fs::rename(&elsewhere.0, &folder.0).unwrap();
+    server.must("create database c; insert a.dbo.t values (2)");
+    server.stop();
+    let mut server = Server::open(&folder.0);
+    assert_eq!(server.row("select count(*) from a.dbo.t"), "2");
+    assert_eq!(server.row("select count(*) from sys.databases where name in ('b', 'c')"), "2");
+    server.stop();
+}
+
 /// A folder that cannot be written says so; it is one because its lock's file is a folder.
 #[test]
 fn a_folder_that_cannot_be_locked_is_not_opened() {
