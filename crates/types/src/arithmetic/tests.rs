@@ -44,6 +44,22 @@ fn result_types() {
     }
 }
 
+/// No operand is given a type that there isn't: an nvarchar of more than 4,000.
+#[test]
+fn strings_that_become_nvarchar_are_as_short() {
+    let wide = SqlType::nvarchar(4000);
+    for narrow in [SqlType::varchar(8000), SqlType::Char(8000), SqlType::varchar(4001)] {
+        for other in [SqlType::nvarchar(1), SqlType::NChar(4000)] {
+            let right = operation(Add, narrow, other).unwrap();
+            assert_eq!((right.left, right.right, right.result), (wide, other, wide), "{narrow:?}");
+            let left = operation(Add, other, narrow).unwrap();
+            assert_eq!((left.left, left.right, left.result), (other, wide, wide), "{narrow:?}");
+        }
+    }
+    let long = operation(Add, SqlType::VARCHAR_MAX, SqlType::nvarchar(1)).unwrap();
+    assert_eq!(long.left, SqlType::NVARCHAR_MAX);
+}
+
 #[test]
 fn operators_without_meaning() {
     for (op, l, r, text) in [

@@ -86,7 +86,8 @@ fn joined(op: BinaryOp, left: SqlType, right: SqlType) -> SqlResult<Operation> {
         _ => SqlType::VarChar(sum),
     };
     let operand = |t: SqlType, l: Length| match t.family() {
-        Family::Char if wide => SqlType::NVarChar(l),
+        // As an nvarchar it has room for half as many characters.
+        Family::Char if wide => SqlType::NVarChar(l.sum(Length::N(0), limit)),
         _ => t,
     };
     Ok(Operation { left: operand(left, a), right: operand(right, b), result })
