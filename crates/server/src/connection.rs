@@ -12,6 +12,7 @@ use base::SqlError;
 use os::wait::Cancelled;
 use std::collections::VecDeque;
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tds::{Done, DoneKind, DoneStatus, PacketAssembler, PacketStatus, PacketType};
@@ -26,8 +27,12 @@ const FAREWELL: Duration = Duration::from_secs(2);
 const FAREWELL_AT_STOP: Duration = Duration::from_millis(100);
 
 /// A connection from accept to close.
-pub(crate) async fn serve(house: Arc<House>, socket: TcpStream, at_door: Place) {
-    let link = Arc::new(Link::new(Wire::new(socket)));
+pub(crate) async fn serve(
+    house: Arc<House>,
+    (socket, from): (TcpStream, SocketAddr),
+    at_door: Place,
+) {
+    let link = Arc::new(Link::new(Wire::new(socket, from)));
     let place = house.enlist(&link);
     // Boxed: what a login needs is given back before the connection is idle for a day.
     let admitted = Box::pin(admit(&house, &link, at_door)).await;

@@ -90,7 +90,7 @@ impl House {
 
     /// A line about somebody who did not come in, unless there are too many of them.
     pub(crate) fn log_failure(&self, link: &Link, line: &str) {
-        let Some(address) = link.wire.address() else { return self.log(link, line) };
+        let address = link.wire.address();
         let now_ns = os::clock::monotonic_ns();
         if self.failures.note(Origin::of(address), &address.to_string(), now_ns) {
             self.log(link, line);
@@ -245,7 +245,7 @@ fn admit_or_drop(house: &Arc<House>, socket: TcpStream, from: SocketAddr) {
         house.engine.log(&format!("socket options: {e}"));
     }
     let place = house.entrance.enter(Origin::of(from.ip()), os::clock::monotonic_ns());
-    tokio::spawn(serve(Arc::clone(house), socket, place));
+    tokio::spawn(serve(Arc::clone(house), (socket, from), place));
 }
 
 /// No delay of small packets; a client that vanished is noticed.

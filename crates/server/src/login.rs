@@ -9,7 +9,6 @@ use crate::response::{Response, last_errors};
 use crate::throttle::Origin;
 use base::{SqlError, SqlResult, messages};
 use session::Login;
-use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
 use tds::{
@@ -205,7 +204,7 @@ fn begin(
 
 /// Where a client comes from. One that is gone meanwhile counts with the others that are.
 fn origin(link: &Link) -> Origin {
-    Origin::of(link.wire.address().unwrap_or(Ipv4Addr::UNSPECIFIED.into()))
+    Origin::of(link.wire.address())
 }
 
 fn check_password(

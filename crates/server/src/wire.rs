@@ -12,7 +12,7 @@ use os::sync::Mutex;
 use rustix::net::RecvFlags;
 use rustls::ServerConnection;
 use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use tds::PacketAssembler;
 use tokio::io::Interest;
 use tokio::net::TcpStream;
@@ -47,13 +47,15 @@ pub(crate) enum Received {
 /// The socket.
 pub(crate) struct Wire {
     socket: TcpStream,
+    /// The client's, also when it is gone.
+    from: SocketAddr,
     bytes: Mutex<Bytes>,
     wake: Notify,
 }
 
 impl Wire {
-    pub(crate) fn new(socket: TcpStream) -> Wire {
-        Wire { socket, bytes: Mutex::default(), wake: Notify::new() }
+    pub(crate) fn new(socket: TcpStream, from: SocketAddr) -> Wire {
+        Wire { socket, from, bytes: Mutex::default(), wake: Notify::new() }
     }
 
     /// Wakes the task out of [`Wire::ready`].
@@ -281,14 +283,14 @@ impl Wire {
         }
     }
 
-    /// The client's address; none when it is gone.
-    pub(crate) fn address(&self) -> Option<IpAddr> {
-        self.socket.peer_addr().ok().map(|a| a.ip())
+    /// The client's address.
+    pub(crate) fn address(&self) -> IpAddr {
+        self.from.ip()
     }
 
     /// The client's address and port, as the log tells them.
     pub(crate) fn peer(&self) -> String {
-        self.socket.peer_addr().map(|a| a.to_string()).unwrap_or_default()
+        self.from.to_string()
     }
 }
 

@@ -202,6 +202,25 @@ fn failures_are_told_in_numbers() {
     assert!(lines().iter().any(|l| l.contains(&number)), "{:?}", lines());
 }
 
+/// A client that is gone before its failure is noticed has an address all the same.
+#[test]
+fn who_slams_the_door_fills_no_log() {
+    let house = house();
+    for _ in 0..40 {
+        let mut raw = Raw::open_from(&house, HERE);
+        // A packet that states a length of 7.
+        raw.socket.write_all(&[0x12, 1, 0, 7, 0, 0, 1, 0]).unwrap();
+        let at_once = Some(Duration::ZERO);
+        rustix::net::sockopt::set_socket_linger(&raw.socket, at_once).unwrap();
+    }
+    let engine = std::sync::Arc::clone(&house.engine);
+    house.server.stop(Duration::from_secs(5));
+    let lines = engine.lines.lock().clone();
+    let of_clients: Vec<_> = lines.iter().filter(|l| l.starts_with("client ")).collect();
+    assert!(!of_clients.is_empty() && of_clients.len() <= 5, "{lines:?}");
+    assert!(of_clients.iter().all(|l| l.starts_with("client 127.0.0.1:")), "{of_clients:?}");
+}
+
 /// A client that says nothing, or a byte now and then, keeps nobody out for long.
 #[test]
 fn a_crowd_at_the_door_gives_way() {
