@@ -55,6 +55,6 @@ go
 deallocate k
 declare k cursor keyset for select a from h for update
 go
-declare s cursor for select a, b from h order by b; open s; fetch s
+declare s cursor for select a, b from h order by b desc; open s; fetch s
 delete h where current of s
 go
