@@ -8,7 +8,7 @@ use crate::column::{draft, preset};
 use crate::constraint::{self, add_check, add_key, keys, not_created};
 use crate::context::{DdlContext, Place, unsupported};
 use crate::create_index::inline_index;
-use crate::create_table::check_row_size;
+use crate::create_table::{check_room, check_row_size};
 use crate::drop_constraint::{drop_online, is_online, without_constraint};
 use crate::index_definition::column;
 use crate::locate::{
@@ -406,6 +406,7 @@ fn add_columns(
     // A count that is only an estimate would not do: one row read says more.
     let empty = !base.scan(cx.work, &Default::default(), &READ)?.next(cx.work)?;
     for written in &definition.columns {
+        check_room(after, &written.name)?;
         let drafted = draft(cx, place, after, written, text)?;
         let mut column = drafted.column;
         let line = written.span.line;

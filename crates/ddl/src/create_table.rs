@@ -145,6 +145,14 @@ pub(crate) fn empty(place: &Place, schema: &Schema, name: &str, is_temp: bool) -
     }
 }
 
+/// 1702 where a table can have no column more, however it is to get it.
+pub(crate) fn check_room(table: &Table, column: &str) -> SqlResult<()> {
+    if table.columns.len() < COLUMNS_MAX {
+        return Ok(());
+    }
+    Err(SqlError::new(messages::TOO_MANY_COLUMNS, &[&column, &table.name, &COLUMNS_MAX]))
+}
+
 /// Adds the columns; gives what the text said about NULL for each.
 pub(crate) fn add_columns(
     cx: &mut DdlContext<'_>,
@@ -155,10 +163,7 @@ pub(crate) fn add_columns(
 ) -> SqlResult<Vec<Option<bool>>> {
     let mut explicit = Vec::with_capacity(definition.columns.len());
     for column in &definition.columns {
-        if table.columns.len() == COLUMNS_MAX {
-            let args: [&dyn std::fmt::Display; 3] = [&column.name, &table.name, &COLUMNS_MAX];
-            return Err(SqlError::new(messages::TOO_MANY_COLUMNS, &args));
-        }
+        check_room(table, &column.name)?;
         let drafted = draft(cx, place, table, column, text)?;
         table.columns.push(drafted.column);
         explicit.push(drafted.said);

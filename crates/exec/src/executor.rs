@@ -4,6 +4,7 @@
 //! allocates nothing of its own. It serves one run at a time; sessions that share a plan have an
 //! executor each. After a panic it is to be dropped.
 
+use crate::append;
 use crate::build::{Builder, WITHIN};
 use crate::cond::Cond;
 use crate::context::{ExecContext, OperatorCount, Outcome, RowFeed, RowSink};
@@ -212,6 +213,17 @@ impl Executor {
     pub fn evaluate(&mut self, context: &mut ExecContext<'_>) -> SqlResult<Value> {
         self.with_run(context, |body, run| match body {
             Body::Scalar(x) => x.eval(run),
+            _ => Err(SqlError::new(messages::INTERNAL, &[&"the plan is no expression"])),
+        })
+    }
+
+    /// Gives a variable the value of a plan that is an expression.
+    ///
+    /// # Errors
+    /// What evaluation meets.
+    pub fn assign(&mut self, context: &mut ExecContext<'_>, variable: usize) -> SqlResult<()> {
+        self.with_run(context, |body, run| match body {
+            Body::Scalar(x) => append::assign(variable, x, run),
             _ => Err(SqlError::new(messages::INTERNAL, &[&"the plan is no expression"])),
         })
     }
@@ -627,7 +639,7 @@ fn assign(source: &mut Node, assignments: &[(usize, Expr)], run: &mut Run<'_>) -
     while run.takes_more(0) && source.next(run)? {
         run.tick()?;
         for (variable, x) in assignments {
-            run.variables[*variable] = x.eval(run)?;
+            append::assign(*variable, x, run)?;
         }
         run.outcome.rows_affected += 1;
     }

@@ -97,9 +97,9 @@ pub(crate) struct UserCall {
 
 /// An operator of a chain with its right side.
 pub(crate) struct Link {
-    op: BinaryOp,
-    right: Expr,
-    result: SqlType,
+    pub(crate) op: BinaryOp,
+    pub(crate) right: Expr,
+    pub(crate) result: SqlType,
 }
 
 /// How many operators make a chain that is computed in a loop.

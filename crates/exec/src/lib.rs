@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod aggregate;
+mod append;
 mod assert;
 mod build;
 mod callout;

@@ -2,7 +2,7 @@
 
 use crate::instance::Instance;
 use access::Isolation;
-use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
+use base::{DatabaseId, HobtId, ObjectId, SqlError, SqlResult, messages};
 use bind::{Bound, Environment, Variables};
 use builtins::{Fact, Question, SessionFacts};
 use catalog::view::{Catalogs, Check, DatabaseView, DeclaredTable, Module, RowKey, Table};
@@ -104,6 +104,39 @@ impl SessionFacts for SystemFacts {
     }
 }
 
+/// What compiling texts of definitions knows: nothing of tables, and the request that defines,
+/// which may be over while it goes on.
+struct Defining;
+
+impl plan::Watch for Defining {
+    /// What is made is counted where it is allocated.
+    fn goes_on(&self, _more_bytes: usize) -> SqlResult<()> {
+        os::values::look()
+    }
+}
+
+impl optimize::Facts for Defining {
+    fn size(&self, database: DatabaseId, hobt: HobtId) -> Option<optimize::Size> {
+        optimize::NoFacts.size(database, hobt)
+    }
+
+    fn value(&self, variable: VariableId) -> Option<Value> {
+        optimize::NoFacts.value(variable)
+    }
+
+    fn modifications(&self, database: DatabaseId, table: ObjectId, column: i32) -> Option<u64> {
+        optimize::NoFacts.modifications(database, table, column)
+    }
+
+    fn memory(&self) -> optimize::Memory {
+        optimize::NoFacts.memory()
+    }
+
+    fn watch(&self) -> Option<&dyn plan::Watch> {
+        Some(self)
+    }
+}
+
 impl SessionExpressions<'_> {
     fn catalogs(&self, view: &DatabaseView) -> OneView<'_> {
         OneView { view: Arc::new(view.clone()), instance: self.instance }
@@ -119,7 +152,7 @@ impl SessionExpressions<'_> {
             dialect: self.dialect,
             unguarded: bind::Unguarded::default(),
             deduction: None,
-            watch: None,
+            watch: Some(&Defining),
         }
     }
 
@@ -139,7 +172,7 @@ impl SessionExpressions<'_> {
 
     fn run(&self, work: &mut Work, bound: Bound) -> SqlResult<u64> {
         let mut executor =
-            Executor::new(&optimize::optimize(bound.plan, &bound.references, &optimize::NoFacts)?)?;
+            Executor::new(&optimize::optimize(bound.plan, &bound.references, &Defining)?)?;
         let outcome = self.with_context(work, |context| executor.run(context, &mut NoRows))?;
         Ok(outcome.rows_affected)
     }
@@ -225,7 +258,7 @@ impl ddl::Expressions for SessionExpressions<'_> {
         };
         let bound = bind::bind_default(&environment, &parsed, whole)?;
         let mut executor =
-            Executor::new(&optimize::optimize(bound.plan, &bound.references, &optimize::NoFacts)?)?;
+            Executor::new(&optimize::optimize(bound.plan, &bound.references, &Defining)?)?;
         let value = self.with_context(work, |context| executor.evaluate(context))?;
         match coerce_for_column(&value, whole, column, self.dialect)? {
             Fit::Fits(value) => Ok(value),

@@ -292,8 +292,8 @@ impl FunctionCaller<'_> {
                 return Ok(Next::Step);
             }
             StepKind::Assign { variable, place, .. } => {
-                let value = self.value(act, *place, lent, facts)?;
-                act.variables[variable.0 as usize] = value;
+                let variable = variable.0 as usize;
+                self.execute(act, *place, lent, facts, |executor, c| executor.assign(c, variable))?;
                 facts.rows.set(1);
                 return Ok(Next::Step);
             }

@@ -27,7 +27,7 @@ use base::{DatabaseId, SqlError, SqlResult, messages};
 use catalog::view::{Column, Object, Table};
 use exec::{ExecContext, Executor, NoRows, Outcome, RowFeed};
 use lock::{Duration, Mode, Resource};
-use plan::{PhysicalPlan, Statement};
+use plan::{PhysicalPlan, Statement, VariableId};
 use plancache::Entry;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -85,6 +85,24 @@ impl Session {
         let value = self.within_transaction(act, place, |e, c| e.evaluate(c))?;
         self.count_run(act, place, &meter, 1);
         Ok(value)
+    }
+
+    /// Gives a variable the value of an expression's place.
+    pub(crate) fn assign_value(
+        &mut self,
+        act: &mut Activation,
+        place: PlaceId,
+        variable: VariableId,
+    ) -> Result<(), Failure> {
+        let variable = variable.0 as usize;
+        let ready = self.ready(act, place)?;
+        if ready.plan.header.references.is_empty() {
+            return Ok(self.with_context(act, place, |e, c| e.assign(c, variable))?);
+        }
+        let meter = self.meter();
+        self.within_transaction(act, place, |e, c| e.assign(c, variable))?;
+        self.count_run(act, place, &meter, 1);
+        Ok(())
     }
 
     /// Whether a condition's place is true.

@@ -203,8 +203,8 @@ impl Asked<'_> {
             Q::DatabasePrincipalId | Q::UserId => self.user_id(),
             Q::UserName => (self.number(0)? == 1).then(|| Value::nvarchar("dbo")),
             Q::SuserId | Q::SuserName | Q::SuserSid => self.login(question),
-            // Everybody who may log in is sa until there are permissions.
-            Q::HasPermsByName => self.has_permission().then_some(Value::Int(1)),
+            // Every login is sa until there are permissions.
+            Q::HasPermsByName => self.has_permission(),
             Q::IsMember | Q::IsRoleMember => self.member_of(&DATABASE_ROLES),
             Q::IsSrvRoleMember => self.member_of(&SERVER_ROLES),
             Q::IsObjectSigned => Some(Value::Int(0)),
@@ -218,16 +218,44 @@ impl Asked<'_> {
         }
     }
 
-    /// HAS_PERMS_BY_NAME: everybody is sa, who has every permission; none where the question has no
-    /// permission, or is of no class of things. NULL, as a thing without class, is the server.
-    fn has_permission(&self) -> bool {
-        let class = self.upper(1);
-        let known = |class: &str| SECURABLE_CLASSES.contains(&class.trim());
-        let is_class = match &class {
-            Some(class) => known(class),
-            None => self.text(0).is_none(),
+    /// HAS_PERMS_BY_NAME: sa has every permission of what there is, and none of what there is not.
+    /// NULL where the question has no permission, or is of no class of things; NULL, as a thing
+    /// without class, is the server.
+    fn has_permission(&self) -> Option<Value> {
+        self.text(2)?;
+        let name = self.text(0);
+        let there = match self.upper(1).as_deref().map(str::trim) {
+            None if name.is_none() => true,
+            Some(class) if SECURABLE_CLASSES.contains(&class) => match (class, name) {
+                ("SERVER", name) => name.is_some().then_some(true)?,
+                ("DATABASE", None) => true,
+                (_, name) => self.is_securable(class, &name?),
+            },
+            _ => return None,
         };
-        is_class && self.text(2).is_some()
+        Some(Value::Int(i32::from(there)))
+    }
+
+    /// Whether there is a securable of a class by this name, with the column that is asked for.
+    fn is_securable(&self, class: &str, name: &str) -> bool {
+        let parsed = tsql::parse_object_name(name).ok();
+        let bare = parsed.as_ref().map_or(name, |n| &n.object.text);
+        let login = || &*self.state.entry.login().user;
+        match (class, self.text(3)) {
+            ("OBJECT", None) => {
+                self.find(name).is_some() || self.constraint_id(name, None).is_some()
+            }
+            ("OBJECT", Some(column)) => match self.find(name).map(|found| found.object) {
+                Some(Object::Table(t)) => {
+                    let same = |name: &str| self.view().is_some_and(|v| v.same_name(name, &column));
+                    t.columns.iter().any(|c| same(&c.name))
+                }
+                found => found.is_some(),
+            },
+            ("DATABASE", _) => self.state.host.database_id(bare).is_some(),
+            ("LOGIN", _) => [login(), "sa"].iter().any(|l| l.eq_ignore_ascii_case(bare)),
+            _ => true,
+        }
     }
 
     /// IS_MEMBER and its kin: NULL for a role that there is not.

@@ -352,8 +352,7 @@ impl Session {
         scope: DoneScope,
     ) -> Result<(), Failure> {
         let StepKind::Assign { variable, place, declares } = step.kind else { return Ok(()) };
-        let value = self.value(act, place)?;
-        act.variables[variable.0 as usize] = value;
+        self.assign_value(act, place, variable)?;
         self.state.rows = 1;
         self.state.error = 0;
         if !declares {

@@ -18,6 +18,8 @@ pub(crate) enum TokenKind {
     Pseudo,
     /// `'…'`, or `"…"` while quoted identifiers are off.
     String,
+    /// `"…"` as a parser keeps it: which of the two it is a SET before it says.
+    Double,
     /// `N'…'`
     National,
     Integer,

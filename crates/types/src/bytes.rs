@@ -1,15 +1,20 @@
-//! `Bytes`: an immutable byte string that is cheap to clone.
+//! `Bytes`: a byte string that is cheap to clone. What one has of it nobody else changes.
 //!
 //! Up to 22 bytes stand inline without heap; a longer one is shared. Most keys, codes and
 //! names are short, and a scan that clones values must not copy megabytes. What was made in a
 //! vector of much more stays in it: one that is to be as long as memory allows is not there twice.
+//! One that is appended to keeps room behind it, and is moved when that is used up.
 
+use crate::Growing;
+use base::SqlResult;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
 /// The longest string that needs no heap.
 const INLINE_BYTES: usize = 22;
+/// Up to this length bytes that get others behind them are copied.
+const APPENDED_BYTES: usize = 256;
 /// A vector of this length is kept as it is.
 const KEPT_BYTES: usize = 32 << 10;
 
@@ -52,6 +57,42 @@ impl Bytes {
         room[..a.len()].copy_from_slice(a);
         room[a.len()..len].copy_from_slice(b);
         Bytes(Form::Inline(len as u8, room))
+    }
+
+    /// Puts others behind the bytes: where nothing else has these, and they are some, in the room
+    /// behind them. On an error they may be there in part.
+    ///
+    /// # Errors
+    /// 7119, 701, and what ends a request.
+    pub fn append(&mut self, more: &[u8]) -> SqlResult<()> {
+        if self.len() + more.len() <= APPENDED_BYTES {
+            *self = Bytes::joined(self, more);
+            return Ok(());
+        }
+        if let Form::Kept(kept) = &mut self.0
+            && let Some(own) = Arc::get_mut(kept)
+        {
+            return Growing::within(own, |growing| growing.extend(more));
+        }
+        let mut both = Growing::with_room(self.len() + more.len())?;
+        both.extend(self)?;
+        both.extend(more)?;
+        self.0 = Form::Kept(Arc::new(both.into_vec()));
+        Ok(())
+    }
+
+    /// Keeps so many of the bytes, of those that have been appended to.
+    pub fn truncate(&mut self, bytes: usize) {
+        if bytes >= self.len() {
+            return;
+        }
+        if let Form::Kept(kept) = &mut self.0
+            && let Some(own) = Arc::get_mut(kept)
+        {
+            own.truncate(bytes);
+            return;
+        }
+        *self = Bytes::new(&self.as_slice()[..bytes]);
     }
 
     /// The bytes.
@@ -137,5 +178,36 @@ mod tests {
             let c = b.clone();
             assert_eq!(std::ptr::eq(c.as_slice(), b.as_slice()), n > INLINE_BYTES);
         }
+    }
+
+    #[test]
+    fn appended_bytes_are_not_those_of_others() {
+        let mut bytes = Bytes::EMPTY;
+        let mut expected = Vec::new();
+        let mut copies: Vec<(Bytes, usize)> = Vec::new();
+        for n in 0..2000_usize {
+            let more = [n as u8; 7];
+            bytes.append(&more[..n % 8]).unwrap();
+            expected.extend_from_slice(&more[..n % 8]);
+            assert_eq!(&bytes[..], &expected[..]);
+            if n.is_multiple_of(97) {
+                copies.push((bytes.clone(), expected.len()));
+            }
+        }
+        for (copy, length) in copies {
+            assert_eq!(&copy[..], &expected[..length], "who has a copy sees none of it");
+        }
+        // With nobody beside it there is room behind, so that most appends move nothing.
+        let (mut moved, mut at) = (0, bytes.as_ptr());
+        for _ in 0..1000 {
+            bytes.append(b"x").unwrap();
+            moved += usize::from(at != bytes.as_ptr());
+            at = bytes.as_ptr();
+        }
+        assert!(moved <= 2, "{moved}");
+        bytes.truncate(expected.len());
+        assert_eq!(&bytes[..], &expected[..]);
+        bytes.truncate(10);
+        assert_eq!(&bytes[..], &expected[..10]);
     }
 }

@@ -122,6 +122,20 @@ impl Growing {
         &self.bytes
     }
 
+    /// Grows a vector that is there already. On an error there may be a part of what was to be
+    /// added.
+    pub(crate) fn within<R>(bytes: &mut Vec<u8>, grow: impl FnOnce(&mut Growing) -> R) -> R {
+        let mut growing = Growing { bytes: std::mem::take(bytes), within: 0 };
+        let result = grow(&mut growing);
+        *bytes = growing.bytes;
+        result
+    }
+
+    /// What has been made, with the room behind it.
+    pub(crate) fn into_vec(self) -> Vec<u8> {
+        self.bytes
+    }
+
     /// What has been made.
     pub fn into_bytes(self) -> Bytes {
         Bytes::from(self.bytes)

@@ -174,6 +174,14 @@ impl Value {
         }
     }
 
+    /// The bytes of a string, to be changed.
+    pub fn bytes_mut(&mut self) -> Option<&mut Bytes> {
+        match self {
+            Value::Char(b) | Value::NChar(b) | Value::Binary(b) => Some(b),
+            _ => None,
+        }
+    }
+
     /// The same in no more than a declared length: what is longer is cut.
     #[must_use]
     pub fn cut_to(self, declared: SqlType) -> Value {

@@ -16,7 +16,7 @@
 //!  2. A class's equalities are not among the region's conditions any more; whoever joins two sets
 //!     that both have a column of it tests one equality between them.
 
-use super::region::{Condition, Region};
+use super::region::{Condition, Region, is_among};
 use super::set::Set;
 use plan::{CompareOp, Predicate, Scalar, Slot};
 use types::{Collation, compare};
@@ -259,6 +259,14 @@ fn add(
     classes.push(class);
 }
 
+/// A list with one more, unless it is there.
+fn with(mut list: Vec<CompareOp>, op: CompareOp) -> Vec<CompareOp> {
+    if !list.contains(&op) {
+        list.push(op);
+    }
+    list
+}
+
 impl Class {
     /// What its columns' own conditions say holds for all of them.
     fn learn(&mut self, region: &mut Region<'_>, found: &mut Classes) {
@@ -281,13 +289,15 @@ impl Class {
             equal.windows(2).any(|pair| differ(pair[0], pair[1], self.collation));
         for (x, relation) in &self.members {
             let Some(own) = x.as_column() else { continue };
+            let own_ops: Vec<CompareOp> =
+                known.iter().filter(|k| k.0 == own).map(|k| k.1).fold(Vec::new(), with);
             for (slot, op, value) in &known {
                 let implied = self.value.is_some() && *op != CompareOp::Equal;
-                let own_says = known.iter().any(|k| k.0 == own && k.1 == *op);
+                let own_says = own_ops.contains(op);
                 if *slot != own && !implied && !own_says && *op != CompareOp::NotEqual {
                     let p = comparison(x, *op, value, self.collation);
                     let filters = &mut region.relations[*relation].filters;
-                    if !filters.contains(&p) {
+                    if !is_among(filters, &p) {
                         filters.push(p);
                     }
                 }

@@ -551,7 +551,7 @@ impl<'t> Collector<'t> {
         }
         if let Some(relation) = after.only() {
             let filters = &mut self.region.relations[relation].filters;
-            if !filters.contains(&predicate) {
+            if !is_among(filters, &predicate) {
                 filters.push(predicate);
             }
             return;
@@ -559,6 +559,13 @@ impl<'t> Collector<'t> {
         let late = volatile || nested;
         self.region.conditions.push(Condition { predicate, after, late, scope });
     }
+}
+
+/// Whether a condition is among the last of a list. One that is further up is asked twice, which
+/// takes less than to look for it in a list of thousands.
+pub(crate) fn is_among(filters: &[Predicate], predicate: &Predicate) -> bool {
+    const LAST: usize = 64;
+    filters.iter().rev().take(LAST).any(|other| other == predicate)
 }
 
 /// Whether what was found since some place has a join or an APPLY of its own that reads slots of

@@ -35,7 +35,9 @@ impl Parser<'_> {
     fn spelling(&self, token: Token) -> String {
         let text = self.token_text(token);
         let inner = match token.kind {
-            TokenKind::String | TokenKind::Quoted => text.get(1..text.len() - 1),
+            TokenKind::String | TokenKind::Quoted | TokenKind::Double => {
+                text.get(1..text.len() - 1)
+            }
             TokenKind::National => text.get(2..text.len() - 1),
             TokenKind::UnclosedQuote => Some(unclosed_content(text)),
             _ => Some(text),

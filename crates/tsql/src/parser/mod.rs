@@ -87,7 +87,7 @@ impl<'t> Parser<'t> {
             until_look: LOOK_TOKENS,
             stopped: None,
         };
-        parser.lex_from(0, 1);
+        parser.lex();
         parser
     }
 
@@ -116,9 +116,9 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Appends the tokens from a place in the text to its end.
-    fn lex_from(&mut self, start: usize, line: u32) {
-        let mut lexer = Lexer::new(self.text, start, line, self.quoted_identifier);
+    /// Cuts the text into tokens.
+    fn lex(&mut self) {
+        let mut lexer = Lexer::new(self.text, 0, 1, self.quoted_identifier);
         let mut until_look = LOOK_TOKENS;
         loop {
             let mut token = lexer.next();
@@ -130,6 +130,11 @@ impl<'t> Parser<'t> {
             if self.stopped.is_some() {
                 token.kind = TokenKind::End;
                 token.keyword = Keyword::None;
+            }
+            if self.text.as_bytes().get(token.start as usize) == Some(&b'"')
+                && matches!(token.kind, TokenKind::Quoted | TokenKind::String)
+            {
+                token.kind = TokenKind::Double;
             }
             self.tokens.push(token);
             match token.kind {
@@ -159,24 +164,29 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// SET QUOTED_IDENTIFIER changes how the rest of the batch is read.
+    /// SET QUOTED_IDENTIFIER changes how the rest of the batch is read: what `"…"` is, and not
+    /// where it ends.
     pub(super) fn set_quoted_identifier(&mut self, on: bool) {
-        if on == self.quoted_identifier {
-            return;
-        }
         self.quoted_identifier = on;
-        let here = self.peek();
-        self.tokens.truncate(self.at);
-        self.lex_from(here.start as usize, here.line);
+    }
+
+    /// A token as it is read now.
+    #[inline]
+    fn read(&self, token: Token) -> Token {
+        match (token.kind, self.quoted_identifier) {
+            (TokenKind::Double, true) => Token { kind: TokenKind::Quoted, ..token },
+            (TokenKind::Double, false) => Token { kind: TokenKind::String, ..token },
+            _ => token,
+        }
     }
 
     pub(super) fn peek(&self) -> Token {
-        self.tokens[self.at]
+        self.read(self.tokens[self.at])
     }
 
     /// `ahead` tokens further; the last one when there are fewer.
     pub(super) fn peek_at(&self, ahead: usize) -> Token {
-        self.tokens[(self.at + ahead).min(self.tokens.len() - 1)]
+        self.read(self.tokens[(self.at + ahead).min(self.tokens.len() - 1)])
     }
 
     pub(super) fn kind(&self) -> TokenKind {
@@ -188,7 +198,7 @@ impl<'t> Parser<'t> {
     }
 
     pub(super) fn previous(&self) -> Token {
-        self.tokens[self.at.saturating_sub(1)]
+        self.read(self.tokens[self.at.saturating_sub(1)])
     }
 
     pub(super) fn token_text(&self, token: Token) -> &'t str {

@@ -40,8 +40,11 @@ pub(super) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
     for (name, nest) in NESTS {
         figures.push(nested(&mut client, name, *nest)?);
     }
-    figures.push(ended_by_attention(&mut client)?);
-    figures.push(ended_by_kill(&mut server)?);
+    doubled_views(&mut client)?;
+    for (what, text) in [("compilation", long_to_compile()), ("definition", long_to_define())] {
+        figures.push(ended_by_attention(&mut client, what, &text)?);
+        figures.push(ended_by_kill(&mut server, what, &text)?);
+    }
     server.stop()?;
     Ok(figures)
 }
@@ -209,6 +212,27 @@ fn long_to_compile() -> String {
     format!("SELECT count(*) FROM p WHERE {}", all.join(" AND "))
 }
 
+const VIEWS: usize = 12;
+
+/// Views each of which names the one before twice.
+fn doubled_views(client: &mut Client) -> Outcome<()> {
+    told(client, "CREATE VIEW d0 AS SELECT a FROM p")?;
+    for n in 1..VIEWS {
+        let before = n - 1;
+        let text = format!(
+            "CREATE VIEW d{n} AS SELECT x.a FROM d{before} x JOIN d{before} y ON x.a = y.a"
+        );
+        told(client, &text)?;
+    }
+    Ok(())
+}
+
+/// A view whose text stands for very many of them.
+fn long_to_define() -> String {
+    let names: Vec<String> = (0..60).map(|n| format!("d{} v{n}", VIEWS - 1)).collect();
+    format!("CREATE VIEW long AS SELECT count(*) AS n FROM {}", names.join(", "))
+}
+
 fn ended(what: &str, seconds: f64, cut: bool) -> Figure {
     Figure {
         what: what.to_owned(),
@@ -218,28 +242,28 @@ fn ended(what: &str, seconds: f64, cut: bool) -> Figure {
     }
 }
 
-fn ended_by_attention(client: &mut Client) -> Outcome<Figure> {
+fn ended_by_attention(client: &mut Client, what: &str, text: &str) -> Outcome<Figure> {
     let trouble = |e: std::io::Error| format!("attention: {e}");
-    client.send_batch(&long_to_compile()).map_err(trouble)?;
+    client.send_batch(text).map_err(trouble)?;
     thread::sleep(Duration::from_millis(100));
     let start = Instant::now();
     client.attention().map_err(trouble)?;
     let cut = client.acknowledged().map_err(trouble)?;
     let seconds = start.elapsed().as_secs_f64();
     told(client, "SELECT 1")?;
-    Ok(ended("an attention ends a compilation", seconds, cut))
+    Ok(ended(&format!("an attention ends a {what}"), seconds, cut))
 }
 
-fn ended_by_kill(server: &mut Serving) -> Outcome<Figure> {
+fn ended_by_kill(server: &mut Serving, what: &str, text: &str) -> Outcome<Figure> {
     let trouble = |e: std::io::Error| format!("KILL: {e}");
     let mut victim = Client::login(server.port, "sa", PASSWORD).map_err(trouble)?;
     let answer = victim.batch("SELECT @@spid").map_err(trouble)?;
     let id = answer.rows.first().and_then(|row| row.first()).copied().ok_or("no @@spid")?;
-    victim.send_batch(&long_to_compile()).map_err(trouble)?;
+    victim.send_batch(text).map_err(trouble)?;
     thread::sleep(Duration::from_millis(100));
     let mut other = server.client()?;
     let start = Instant::now();
     told(&mut other, &format!("KILL {id}"))?;
     victim.until_closed(Duration::from_secs(60)).map_err(trouble)?;
-    Ok(ended("KILL ends a compilation", start.elapsed().as_secs_f64(), true))
+    Ok(ended(&format!("KILL ends a {what}"), start.elapsed().as_secs_f64(), true))
 }

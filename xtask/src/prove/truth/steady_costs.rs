@@ -42,6 +42,7 @@ pub(super) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
     let (server, mut client) = filled(ground, "truth.3.4.costs")?;
     let mut figures = vec![temporary_tables(&mut client)?, variables(&mut client)?];
     figures.push(calls(&mut client)?);
+    figures.extend(twice_as_much(&mut client)?);
     figures.push(compared(
         &mut client,
         "sought by RAND() against by a constant",
@@ -147,4 +148,61 @@ fn calls(client: &mut Client) -> Outcome<Figure> {
         limit: format!("{CALL_US_MAX} us"),
         pass: us <= CALL_US_MAX,
     })
+}
+
+/// What takes time by how much there is, and not by its square: twice as much against the half.
+fn twice_as_much(client: &mut Client) -> Outcome<Vec<Figure>> {
+    let appends = |n: usize, _: usize| {
+        format!(
+            "DECLARE @s nvarchar(max) = N'', @i int = 0; WHILE @i < {n} BEGIN \
+             SET @s += N'0123456789012345678901234567890123456789'; SET @i += 1 END; SELECT len(@s)"
+        )
+    };
+    let joined = |n: usize, _: usize| {
+        format!(
+            "DECLARE @s varchar(max) = ''; SELECT @s = @s + s + ', ' FROM big WHERE id <= {n}; \
+             SELECT len(@s)"
+        )
+    };
+    let unequal = |n: usize, turn: usize| {
+        let conditions: Vec<String> = (0..n).map(|k| format!("v <> {}", k * 3 + turn)).collect();
+        format!("SELECT count(*) FROM big WHERE id < 10 AND {}", conditions.join(" AND "))
+    };
+    let quoted = |n: usize, turn: usize| {
+        let one = |k: usize| {
+            let switch = if k.is_multiple_of(2) { "OFF" } else { "ON" };
+            format!("SET QUOTED_IDENTIFIER {switch}; ")
+        };
+        let switches: String = (0..n).map(one).collect();
+        format!("{switches} SELECT {turn} AS \"q\"")
+    };
+    type Text<'t> = &'t dyn Fn(usize, usize) -> String;
+    let cases: [(&str, usize, Text<'_>); 4] = [
+        ("SET @s += of a variable, 40,000 times against 20,000", 20_000, &appends),
+        ("SELECT @s = @s + of 200,000 rows against 100,000", 100_000, &joined),
+        ("v <> 1 AND v <> 2 …, 20,000 against 10,000", 10_000, &unequal),
+        ("SET QUOTED_IDENTIFIER in one batch, 20,000 against 10,000", 10_000, &quoted),
+    ];
+    cases.into_iter().map(|(what, half, text)| doubled(client, what, half, text)).collect()
+}
+
+/// Each time another text, so that what compiling takes is in it.
+fn doubled(
+    client: &mut Client,
+    what: &str,
+    half: usize,
+    text: &dyn Fn(usize, usize) -> String,
+) -> Outcome<Figure> {
+    let mut best = |n: usize| -> Outcome<f64> {
+        let mut best = f64::INFINITY;
+        for turn in 0..3 {
+            let text = text(n, turn);
+            let start = Instant::now();
+            asked(client, &text)?;
+            best = best.min(start.elapsed().as_secs_f64());
+        }
+        Ok(best)
+    };
+    let (few, many) = (best(half)?, best(2 * half)?);
+    Ok(ratio(what, many, few, 3.0))
 }
