@@ -158,6 +158,7 @@ messages! {
     FUNCTION_LAST_STATEMENT = 455, 16, "The last statement included within a function must be a return statement.";
     COLLATION_OF_RESULT = 456, 16, "Implicit conversion of {0} value to {1} cannot be performed because the resulting collation is unresolved due to collation conflict between \"{2}\" and \"{3}\" in {4} operator.";
     COLLATION_OF_VALUE = 457, 16, "Implicit conversion of {0} value to {1} cannot be performed because the collation of the value is unresolved due to a collation conflict between \"{2}\" and \"{3}\" in {4} operator.";
+    COLLATION_UNICODE_ONLY = 459, 16, "Collation '{0}' is supported on Unicode data types only and cannot be applied to char, varchar or text data types.";
     RECURSIVE_DISTINCT = 460, 16, "DISTINCT operator is not allowed in the recursive part of a recursive common table expression '{0}'.";
     RECURSIVE_TOP = 461, 16, "The TOP or OFFSET operator is not allowed in the recursive part of a recursive common table expression '{0}'.";
     RECURSIVE_OUTER_JOIN = 462, 16, "Outer join is not allowed in the recursive part of a recursive common table expression '{0}'.";

@@ -19,8 +19,8 @@
 use crate::binder::Binder;
 use crate::undeclared::takes_any_type;
 use base::{SqlError, SqlResult, messages};
-use plan::{Coercibility, Combining, Scalar, ScalarType, Unresolved};
-use types::{Collation, Family, SqlType};
+use plan::{Coercibility, Combining, Implicit, Scalar, ScalarKind, ScalarType, Unresolved};
+use types::{CodePage, Collation, Family, Length, SqlType};
 
 /// A collation, and how firmly a value has it.
 type Label = (Collation, Coercibility);
@@ -237,11 +237,47 @@ pub(crate) fn check_united<'x>(
     agreed(items, operation).map(|_| ())
 }
 
+/// Whether a type can have a collation.
+///
+/// # Errors
+/// 459 for varchar without a code page; 40517 for a sort order whose table is not known.
+pub fn check_collation(collation: Collation, sql_type: SqlType) -> SqlResult<()> {
+    let name = collation.name();
+    if is_narrow(sql_type) && collation.is_unicode_only() {
+        return Err(SqlError::new(messages::COLLATION_UNICODE_ONLY, &[&name]));
+    }
+    if collation.is_unknown_order() {
+        let feature = format!("collation {name}");
+        return Err(SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&feature]));
+    }
+    Ok(())
+}
+
+/// Whether narrow text stands in another page than a collation's.
+pub(crate) fn is_elsewhere(ty: ScalarType, collation: Collation) -> bool {
+    is_narrow(ty.sql_type) && ty.collation.code_page() != collation.code_page()
+}
+
+/// The type of text in another page, which may take more bytes there.
+fn in_another_page(sql_type: SqlType, to: CodePage) -> SqlType {
+    let times = match to {
+        CodePage::Utf8 => 3,
+        page if page.is_single_byte() => 1,
+        _ => 2,
+    };
+    let longer = |n: u16| n.saturating_mul(times).min(8000);
+    match sql_type {
+        SqlType::Char(n) if times > 1 => SqlType::varchar(longer(n)),
+        SqlType::VarChar(Length::N(n)) => SqlType::varchar(longer(n)),
+        other => other,
+    }
+}
+
 /// The same text under COLLATE.
 ///
 /// # Errors
 /// 445 where the expression has the clause already; 446 for varchar without collation.
-pub(crate) fn under_collate(mut x: Scalar, collation: Collation) -> SqlResult<Scalar> {
+fn under_collate(mut x: Scalar, collation: Collation) -> SqlResult<Scalar> {
     let computed = !matches!(x.kind, plan::ScalarKind::Column(_) | plan::ScalarKind::Subquery(_));
     if computed && x.ty.coercibility == Coercibility::Explicit {
         return Err(SqlError::new(messages::COLLATE_TWICE, &[]));
@@ -309,10 +345,55 @@ pub(crate) fn of_function(name: &str, args: &[Scalar], ty: ScalarType) -> SqlRes
 }
 
 impl Binder<'_> {
-    /// A value that a variable, parameter or column of a type takes.
+    /// A value that a variable or parameter of a type takes.
     pub(crate) fn assigned(&self, x: Scalar, to: SqlType) -> SqlResult<Scalar> {
         check_assigned(x.ty, to)?;
+        let x = if to.is_character() { self.on_its_way(x, self.collation) } else { x };
         self.implicit(x, to)
+    }
+
+    /// An expression under COLLATE.
+    ///
+    /// # Errors
+    /// As [`under_collate`] and [`check_collation`].
+    pub(crate) fn collated(&self, x: Scalar, collation: Collation) -> SqlResult<Scalar> {
+        check_collation(collation, x.ty.sql_type)?;
+        let elsewhere = is_elsewhere(x.ty, collation);
+        let under = under_collate(x.clone(), collation)?;
+        match elsewhere {
+            true => under_collate(self.recoded(x, collation), collation),
+            false => Ok(under),
+        }
+    }
+
+    /// Narrow text in the code page of a collation, which it has then; other values as they are.
+    pub(crate) fn recoded(&self, x: Scalar, collation: Collation) -> Scalar {
+        if !is_elsewhere(x.ty, collation) || takes_any_type(&x) {
+            return x;
+        }
+        let sql_type = in_another_page(x.ty.sql_type, collation.code_page());
+        let ty = ScalarType { sql_type, collation, ..x.ty };
+        let (operand, implicit) = (Box::new(x), Implicit(true));
+        let kind = ScalarKind::Cast { operand, style: None, attempt: false, implicit };
+        self.folding.fold(Scalar { kind, ty })
+    }
+
+    /// An operand as a value of the result's type and collation.
+    pub(crate) fn as_result(&self, x: Scalar, ty: ScalarType) -> SqlResult<Scalar> {
+        let text = ty.sql_type.is_character();
+        let x = if text { self.on_its_way(x, ty.collation) } else { x };
+        self.implicit(x, ty.sql_type)
+    }
+
+    /// Text on its way into what has a collation: narrow text is in its page, wide text becomes
+    /// narrow in it.
+    pub(crate) fn on_its_way(&self, x: Scalar, collation: Collation) -> Scalar {
+        let mut x = self.recoded(x, collation);
+        let pages = (x.ty.collation.code_page(), collation.code_page());
+        if x.ty.sql_type.is_character() && pages.0 != pages.1 {
+            x.ty.collation = collation;
+        }
+        x
     }
 
     /// The type of a value converted to another: text keeps its collation, what becomes text has

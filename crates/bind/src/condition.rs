@@ -123,6 +123,7 @@ impl Binder<'_> {
             (_, true) => left.ty.sql_type,
             _ => compared_as(left.ty.sql_type, right.ty.sql_type, operation)?,
         };
+        let (left, right) = (self.recoded(left, collation), self.recoded(right, collation));
         Ok((self.for_comparison(left, to)?, self.for_comparison(right, to)?, collation))
     }
 
@@ -265,13 +266,13 @@ impl Binder<'_> {
         }
         let Some(to) = to else { return Ok(None) };
         let collation = of_comparison(x, first, operation_name(CompareOp::Equal))?;
-        let operand = self.for_comparison(x.clone(), to)?;
+        let operand = self.for_comparison(self.recoded(x.clone(), collation), to)?;
         let mut list = Vec::with_capacity(items.len());
         for item in items {
             if of_comparison(x, item, operation_name(CompareOp::Equal))? != collation {
                 return Ok(None);
             }
-            list.push(self.for_comparison(item.clone(), to)?);
+            list.push(self.for_comparison(self.recoded(item.clone(), collation), to)?);
         }
         Ok(Some(Predicate::InList { operand: Box::new(operand), list, collation }))
     }
@@ -332,7 +333,7 @@ impl Binder<'_> {
         let collation = found.map_or(operand.ty.collation, |(collation, _)| collation);
         let (operand, pattern) = match wide {
             true => (self.widened(operand)?, self.widened(pattern)?),
-            false => (operand, pattern),
+            false => (self.recoded(operand, collation), self.recoded(pattern, collation)),
         };
         let escape = match escape {
             // Two characters suffice to see that it is not one.

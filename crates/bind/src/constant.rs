@@ -5,7 +5,7 @@
 
 use base::{SqlError, SqlResult, messages};
 use builtins::{Call, Fact, Question, SessionFacts};
-use plan::{CompareOp, Predicate, Scalar, ScalarKind};
+use plan::{CompareOp, Predicate, Scalar, ScalarKind, ScalarType};
 use std::cell::Cell;
 use types::datetime::{Dialect, Moment};
 use types::{
@@ -93,7 +93,7 @@ impl Folding {
                     Some(s) => Some(s.as_constant()?.as_i64()? as i32),
                     None => None,
                 };
-                self.cast_value(operand, x.ty.sql_type, style)
+                self.cast_value(operand, x.ty, style)
             }
             K::Coalesce(list) => first_value(list, x.ty.sql_type),
             K::Function { function, args, arg_types } if function.deterministic => {
@@ -116,11 +116,12 @@ impl Folding {
         }
     }
 
-    fn cast_value(&self, operand: &Scalar, to: SqlType, style: Option<i32>) -> Option<Value> {
+    fn cast_value(&self, operand: &Scalar, ty: ScalarType, style: Option<i32>) -> Option<Value> {
         let value = operand.as_constant()?;
-        let (from, collation) = (operand.ty.sql_type, operand.ty.collation);
+        let (from, to) = (operand.ty.sql_type, ty.sql_type);
+        let collations = (operand.ty.collation, ty.collation);
         let number = style.unwrap_or(0);
-        let by = |dialect| convert_collated(value, from, to, number, dialect, collation).ok();
+        let by = |dialect| convert_collated(value, from, to, number, dialect, collations).ok();
         let folded = by(self.dialect)?;
         let same = |dialect| by(dialect).as_ref() == Some(&folded);
         if is_dated(from, to)

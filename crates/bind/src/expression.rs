@@ -1,7 +1,7 @@
 //! Scalar expressions.
 
 use crate::binder::Binder;
-use crate::collation::{settled, under_collate};
+use crate::collation::settled;
 use crate::convert::is_untyped_null;
 use crate::next_value::{DrawRule, is_conditional};
 use crate::scope::Clause;
@@ -240,8 +240,9 @@ impl Binder<'_> {
         let nullable = left.ty.nullable || right.ty.nullable;
         let ty = self.plain(operation.result, nullable);
         let ty = settled(ty, [&left, &right].into_iter(), Combining::Add)?;
-        let left = Box::new(self.implicit(left, operation.left)?);
-        let right = Box::new(self.implicit(right, operation.right)?);
+        let side = |x: Scalar, sql_type| self.as_result(x, ScalarType { sql_type, ..ty });
+        let (left, right) = (side(left, operation.left)?, side(right, operation.right)?);
+        let (left, right) = (Box::new(left), Box::new(right));
         Ok(self.folding.fold(Scalar { kind: ScalarKind::Binary { op, left, right }, ty }))
     }
 
@@ -258,7 +259,7 @@ impl Binder<'_> {
             let name = x.ty.sql_type.error_name();
             return Err(SqlError::new(messages::COLLATE_TYPE, &[&name]));
         }
-        under_collate(x, collation)
+        self.collated(x, collation)
     }
 
     fn case(&mut self, case: &ast::Case) -> SqlResult<Scalar> {
@@ -336,10 +337,10 @@ impl Binder<'_> {
         ty.nullable |= otherwise.is_none();
         let mut converted = Vec::with_capacity(branches.len());
         for (when, then) in branches {
-            converted.push((when, self.implicit(then, ty.sql_type)?));
+            converted.push((when, self.as_result(then, ty)?));
         }
         let otherwise = match otherwise {
-            Some(x) => Some(Box::new(self.implicit(x, ty.sql_type)?)),
+            Some(x) => Some(Box::new(self.as_result(x, ty)?)),
             None => None,
         };
         Ok(Scalar { kind: ScalarKind::Case { branches: converted, otherwise }, ty })

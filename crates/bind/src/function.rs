@@ -12,7 +12,7 @@ use plan::{
     Combining, CompareOp, Predicate, Scalar, ScalarKind, ScalarType, UserCall, UserFunction,
 };
 use tsql::ast::{self, ExprKind};
-use types::{BinaryOp, SqlType, Value};
+use types::{BinaryOp, Collation, SqlType, Value};
 
 /// A function of the schema sys, which nobody finds without it.
 fn of_system(name: &ast::ObjectName) -> Option<&'static Function> {
@@ -309,12 +309,26 @@ impl Binder<'_> {
         check_arguments(function.name, &arg_types)?;
         let sql_type = (function.result)(&arg_types)?;
         let mut ty = of_function(function.name, &args, self.plain(sql_type, true))?;
+        if function.name == "NCHAR" && self.collation.has_supplementary() {
+            ty.sql_type = SqlType::nvarchar(2);
+        }
+        let args: Vec<Scalar> =
+            args.into_iter().map(|x| self.in_functions_page(x, ty.collation)).collect();
+        let arg_types: Box<[SqlType]> = args.iter().map(|a| a.ty.sql_type).collect();
         if function.name == "ISNULL" {
             ty.nullable = args.iter().all(|a| a.ty.nullable);
         }
         Ok(self
             .folding
             .fold(Scalar { kind: ScalarKind::Function { function, args, arg_types }, ty }))
+    }
+
+    /// An argument as a function of text takes it: in the page of the function's collation.
+    fn in_functions_page(&self, x: Scalar, collation: Collation) -> Scalar {
+        match x.as_constant().is_some_and(|v| v.is_null()) {
+            true => x,
+            false => self.recoded(x, collation),
+        }
     }
 
     /// The word NULL as ISNULL's first argument takes the second's type.
@@ -346,7 +360,7 @@ impl Binder<'_> {
         // As of the CASE that it stands for; ISNULL is what is never NULL.
         ty.nullable = items.iter().any(|x| x.ty.nullable);
         let items: SqlResult<Vec<Scalar>> =
-            items.into_iter().map(|x| self.implicit(x, ty.sql_type)).collect();
+            items.into_iter().map(|x| self.as_result(x, ty)).collect();
         Ok(self.folding.fold(Scalar { kind: ScalarKind::Coalesce(items?), ty }))
     }
 

@@ -13,7 +13,7 @@ use crate::through::Through;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Events, Object, Table};
 use plan::{
-    ColumnSource, IdentityColumn, Insert, InsertColumn, Logical, Scalar, ScalarKind, Slot,
+    ColumnSource, IdentityColumn, Insert, InsertColumn, Logical, Scalar, ScalarKind, ScalarType, Slot,
     Statement, TableNo, VariableId,
 };
 use tsql::ast::{self, ExprKind, InsertSource};
@@ -172,7 +172,12 @@ impl Binder<'_> {
             InsertSource::Execute(_) => {
                 let first = self.environment.variables.first_free();
                 let value = |(n, &column): (u32, &usize)| {
-                    let ty = self.plain(table.columns[column].sql_type, true);
+                    // It gets its value as the column takes it.
+                    let column = &table.columns[column];
+                    let ty = ScalarType {
+                        collation: column.collation,
+                        ..self.plain(column.sql_type, true)
+                    };
                     Scalar { kind: ScalarKind::Variable(VariableId(first + n)), ty }
                 };
                 let values = (0..).zip(listed).map(value).collect();

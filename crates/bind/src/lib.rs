@@ -76,6 +76,7 @@ mod window;
 mod xml_method;
 mod xml_names;
 
+pub use collation::check_collation;
 pub use computed::{ComputedType, bind_computed};
 pub use convert::declared_type;
 pub use cursor::Refetch;

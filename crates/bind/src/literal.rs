@@ -4,7 +4,7 @@ use crate::binder::Binder;
 use base::{SqlError, SqlResult, messages};
 use plan::Scalar;
 use tsql::ast::{Expr, ExprKind, Literal};
-use types::{Bytes, Decimal, Length, PRECISION_MAX, SqlType, Value, convert, text};
+use types::{Bytes, CodePage, Decimal, Length, PRECISION_MAX, SqlType, Value, convert, text};
 
 impl Binder<'_> {
     pub(crate) fn literal(&self, literal: &Literal) -> SqlResult<Scalar> {
@@ -23,7 +23,7 @@ impl Binder<'_> {
                 let from = SqlType::varchar(text.len().clamp(1, 8000) as u16);
                 (convert(&Value::varchar(text), from, SqlType::Money, 0)?, SqlType::Money)
             }
-            Literal::String(text) => string(text),
+            Literal::String(text) => string(text, self.collation.code_page()),
             Literal::National(text) => national(text),
             Literal::Binary(bytes) => {
                 (Value::varbinary(bytes), SqlType::VarBinary(length(bytes.len(), 8000)))
@@ -88,8 +88,8 @@ fn length(n: usize, limit: u16) -> Length {
     }
 }
 
-fn string(written: &str) -> (Value, SqlType) {
-    let bytes = text::encode_1252(written);
+fn string(written: &str, page: CodePage) -> (Value, SqlType) {
+    let bytes = page.encode(written);
     let sql_type = SqlType::VarChar(length(bytes.len(), 8000));
     (Value::Char(Bytes::from(bytes)), sql_type)
 }

@@ -385,7 +385,7 @@ fn really_changed(table: &Table, columns: &[(usize, Slot, Option<Slot>)]) -> Pre
         let Some(new) = new.filter(|&n| n != old) else { continue };
         let left = Box::new(column_scalar(table, at, old));
         let right = Box::new(column_scalar(table, at, new));
-        parts.push(Predicate::IsDistinct { left, right, collation: Collation::Latin1Bin2 });
+        parts.push(Predicate::IsDistinct { left, right, collation: Collation::LATIN1_BIN2 });
     }
     match parts.len() {
         1 => parts.remove(0),

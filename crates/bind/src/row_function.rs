@@ -183,7 +183,7 @@ impl Binder<'_> {
         let text = ScalarType { nullable: true, ..arguments[0].ty };
         if f.schema.is_empty() {
             let key = ScalarType {
-                collation: Collation::Latin1Bin2,
+                collation: Collation::LATIN1_BIN2,
                 ..self.plain(SqlType::nvarchar(4000), false)
             };
             let kind = self.plain(SqlType::Int, false);

@@ -5,7 +5,7 @@
 
 use crate::binder::{Binder, standing};
 use crate::changes::no_changes_in_operand;
-use crate::collation::check_united;
+use crate::collation::{check_united, is_elsewhere};
 use crate::comparable::check_combined;
 use crate::convert::is_untyped_null;
 use crate::query::{OutColumn, QueryResult};
@@ -115,12 +115,12 @@ impl Binder<'_> {
         let mut computed = Vec::new();
         let mut slots = Vec::with_capacity(columns.len() + 1);
         for (own, wanted) in operand.columns.iter().zip(columns) {
-            if own.ty.sql_type == wanted.ty.sql_type {
+            if own.ty.sql_type == wanted.ty.sql_type && !is_elsewhere(own.ty, wanted.ty.collation) {
                 slots.push(own.slot);
                 continue;
             }
             let slot = self.new_slot();
-            computed.push((slot, self.implicit(scalar_of(own), wanted.ty.sql_type)?));
+            computed.push((slot, self.as_result(scalar_of(own), wanted.ty)?));
             slots.push(slot);
         }
         if let Some(tag) = tag {

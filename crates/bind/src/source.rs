@@ -596,7 +596,7 @@ impl Binder<'_> {
             let ty = ty.unwrap_or_else(|| self.plain(types::SqlType::Int, true));
             for row in &mut rows {
                 let x = std::mem::replace(&mut row[n], Scalar::null(ty.sql_type));
-                row[n] = self.implicit(x, ty.sql_type)?;
+                row[n] = self.as_result(x, ty)?;
             }
             columns.push(crate::query::OutColumn {
                 name: None,

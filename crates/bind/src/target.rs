@@ -190,6 +190,8 @@ impl Binder<'_> {
             return Ok(Scalar { ty: x.ty.converted(to), ..x });
         }
         check_assigned(x.ty, to)?;
+        let collation = table.columns[column].collation;
+        let x = if to.is_character() { self.recoded(x, collation) } else { x };
         if to == SqlType::Variant {
             // A variant keeps the collation of what it is made of.
             return self.implicit(x, to);
@@ -203,7 +205,9 @@ impl Binder<'_> {
         }
         let fitting = match x.as_constant() {
             Some(value) => {
-                match coerce_for_column(value, x.ty.sql_type, to, self.environment.dialect) {
+                let source = if to.is_character() { collation } else { x.ty.collation };
+                let (from, dialect) = (x.ty.sql_type, self.environment.dialect);
+                match coerce_for_column(value, from, to, dialect, (source, collation)) {
                     Ok(Fit::Fits(value)) => Some(value),
                     Ok(Fit::Truncated(_)) | Err(_) => None,
                 }

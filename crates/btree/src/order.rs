@@ -12,11 +12,12 @@ use std::cmp::Ordering;
 /// Columns a key may have: those of the index, the clustered key's behind it, a uniquifier.
 pub const ORDER_COLUMNS_MAX: usize = 65;
 
-/// How two values of a column compare, as bytes in a record.
-pub type Compare = fn(&[u8], &[u8]) -> Ordering;
+/// How two values of a column compare, as bytes in a record, given [`KeyColumn::rule`].
+pub type Compare = fn(&[u8], &[u8], u16) -> Ordering;
 
-/// Feeds a hasher with what equality looks at in a value of a column, as bytes in a record.
-pub type Hash = fn(&[u8], &mut dyn std::hash::Hasher);
+/// Feeds a hasher with what equality looks at in a value of a column, as bytes in a record, given
+/// [`KeyColumn::rule`].
+pub type Hash = fn(&[u8], u16, &mut dyn std::hash::Hasher);
 
 /// Bytes that are a little-endian number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,6 +53,8 @@ pub struct KeyColumn {
     pub hash: Option<Hash>,
     /// The order of its type and collation, ascending.
     pub compare: Compare,
+    /// What `compare` and `hash` are given beside the bytes.
+    pub rule: u16,
     /// Its bytes are a number that `compare` orders as such, if they are: searches guess at its
     /// place.
     pub number: Option<Number>,
@@ -170,7 +173,7 @@ pub(crate) const CHILD_BYTES: u16 = 6;
 #[inline]
 pub(crate) fn compare_fields(column: &KeyColumn, a: Field<'_>, b: Field<'_>) -> Option<Ordering> {
     let order = match (a, b) {
-        (Field::Inline(a), Field::Inline(b)) => (column.compare)(a, b),
+        (Field::Inline(a), Field::Inline(b)) => (column.compare)(a, b, column.rule),
         (Field::Null, Field::Null) => Ordering::Equal,
         (Field::Null, Field::Inline(_)) => Ordering::Less,
         (Field::Inline(_), Field::Null) => Ordering::Greater,

@@ -8,7 +8,7 @@
 use crate::rand::Rand;
 use base::{SqlError, SqlResult, messages};
 use types::datetime::{DatePart, Dialect, Moment};
-use types::{Collation, Family, SqlType, Value, convert_dated, is_dated};
+use types::{Collation, Family, SqlType, Value, convert_collated, is_dated};
 
 /// A fact about the session, its request or the server: the `@@` variables and their kin.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -339,7 +339,8 @@ impl Call<'_> {
         let from = self.arg_types[i];
         let dated = is_dated(from, to) && !args[i].is_null();
         let dialect = if dated { self.facts.dialect() } else { Dialect::default() };
-        convert_dated(&args[i], from, to, 0, dialect)
+        let collations = (self.collation, self.collation);
+        convert_collated(&args[i], from, to, 0, dialect, collations)
     }
 
     /// An argument as a whole number.
@@ -361,6 +362,9 @@ impl Call<'_> {
     /// An argument as text.
     pub(crate) fn string(&self, args: &[Value], i: usize) -> SqlResult<String> {
         os::values::room(args[i].as_bytes().map_or(0, <[u8]>::len))?;
+        if let Value::Char(b) = &args[i] {
+            return Ok(self.collation.code_page().decode(b));
+        }
         if let Some(s) = args[i].as_text() {
             return Ok(s);
         }

@@ -1,12 +1,14 @@
 //! `Chars`: a string argument in whichever encoding it came, addressed by character.
 //!
-//! A character is a byte of code page 1252 or a UTF-16 unit, as SQL Server's string functions
-//! count them under collations without supplementary characters.
+//! A character is a byte of a code page or a UTF-16 unit, as SQL Server's string functions count
+//! them; where the page has characters of several bytes, or the collation counts pairs as one, the
+//! places of characters stand beside the bytes.
 
 use crate::call::Call;
 use base::SqlResult;
 use types::{
-    Bytes, Collation, Family, Growing, Length, SqlType, Value, text, trim_char, trim_nchar,
+    Bytes, CodePage, Collation, Family, Growing, Length, SqlType, Value, text, trim_char,
+    trim_nchar,
 };
 
 /// A search looks whether it is to end after so many comparisons.
@@ -17,6 +19,43 @@ const LOOK_CHARS: usize = 256 << 10;
 pub(crate) struct Chars {
     bytes: Bytes,
     wide: bool,
+    /// Of narrow text.
+    page: CodePage,
+    /// Where each character begins, and the end; none where all are of one width.
+    starts: Option<Box<[u32]>>,
+}
+
+/// Where characters begin in text that has some of several bytes or pairs.
+fn starts_of(bytes: &[u8], wide: bool, collation: Collation) -> SqlResult<Option<Box<[u32]>>> {
+    let page = collation.code_page();
+    let one_width = match wide {
+        true => !collation.has_supplementary() || !text::units(bytes).any(is_high),
+        false => page.is_single_byte() || bytes.is_ascii(),
+    };
+    if one_width {
+        return Ok(None);
+    }
+    os::values::room(bytes.len() * size_of::<u32>())?;
+    let mut starts = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        starts.push(at as u32);
+        at += match wide {
+            true if is_pair(&bytes[at..]) => 4,
+            true => 2,
+            false => page.width(&bytes[at..]),
+        };
+    }
+    starts.push(bytes.len() as u32);
+    Ok(Some(starts.into()))
+}
+
+fn is_high(unit: u16) -> bool {
+    matches!(unit, 0xD800..=0xDBFF)
+}
+
+fn is_pair(bytes: &[u8]) -> bool {
+    bytes.len() >= 4 && is_high(unit(bytes, 0)) && matches!(unit(bytes, 1), 0xDC00..=0xDFFF)
 }
 
 impl Chars {
@@ -37,37 +76,63 @@ impl Chars {
         i: usize,
         wide: bool,
     ) -> SqlResult<Chars> {
+        let page = call.collation.code_page();
         match (&args[i], wide) {
             (Value::Char(b), false) | (Value::NChar(b), true) => {
-                return Ok(Chars { bytes: b.clone(), wide });
+                return Chars::counted(b.clone(), wide, call.collation);
             }
-            (Value::Char(b), true) => return Ok(Chars { bytes: text::widened(b)?, wide }),
-            (Value::NChar(b), false) => return Ok(Chars { bytes: text::narrowed(b)?, wide }),
+            (Value::Char(b), true) if page == CodePage::Cp1252 => {
+                return Chars::counted(text::widened(b)?, wide, call.collation);
+            }
+            (Value::NChar(b), false) if page == CodePage::Cp1252 => {
+                return Chars::counted(text::narrowed(b)?, wide, call.collation);
+            }
             _ => {}
         }
         let to = if wide { SqlType::NVARCHAR_MAX } else { SqlType::VARCHAR_MAX };
         match call.to(args, i, to)? {
-            Value::Char(bytes) | Value::NChar(bytes) => Ok(Chars { bytes, wide }),
+            Value::Char(bytes) | Value::NChar(bytes) => {
+                Chars::counted(bytes, wide, call.collation)
+            }
             _ => Ok(Chars::new(Vec::new(), wide)),
         }
+    }
+
+    /// Text of an encoding with the places of its characters.
+    fn counted(bytes: Bytes, wide: bool, collation: Collation) -> SqlResult<Chars> {
+        let starts = starts_of(&bytes, wide, collation)?;
+        Ok(Chars { bytes, wide, page: collation.code_page(), starts })
     }
 
     /// A character value; `None` of any other and of NULL.
     pub(crate) fn of_value(value: &Value) -> Option<Chars> {
         match value {
-            Value::Char(bytes) => Some(Chars { bytes: bytes.clone(), wide: false }),
-            Value::NChar(bytes) => Some(Chars { bytes: bytes.clone(), wide: true }),
+            Value::Char(bytes) => Some(Chars::plain(bytes.clone(), false)),
+            Value::NChar(bytes) => Some(Chars::plain(bytes.clone(), true)),
             _ => None,
         }
     }
 
+    /// The same with the places that characters have under a collation.
+    pub(crate) fn of_collation(value: &Value, collation: Collation) -> SqlResult<Option<Chars>> {
+        match Chars::of_value(value) {
+            Some(chars) => Chars::counted(chars.bytes, chars.wide, collation).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Characters of one width.
+    fn plain(bytes: Bytes, wide: bool) -> Chars {
+        Chars { bytes, wide, page: CodePage::default(), starts: None }
+    }
+
     pub(crate) fn new(bytes: Vec<u8>, wide: bool) -> Chars {
-        Chars { bytes: Bytes::from(bytes), wide }
+        Chars::plain(Bytes::from(bytes), wide)
     }
 
     /// What has been made.
     pub(crate) fn made(made: Growing, wide: bool) -> Chars {
-        Chars { bytes: made.into_bytes(), wide }
+        Chars::plain(made.into_bytes(), wide)
     }
 
     /// Units as characters of an encoding; there are few.
@@ -83,9 +148,18 @@ impl Chars {
         self.wide
     }
 
+    /// The code page of narrow text.
+    pub(crate) fn page(&self) -> CodePage {
+        self.page
+    }
+
     /// How many characters.
     pub(crate) fn len(&self) -> usize {
-        if self.wide { self.bytes.len() / 2 } else { self.bytes.len() }
+        match &self.starts {
+            Some(starts) => starts.len() - 1,
+            None if self.wide => self.bytes.len() / 2,
+            None => self.bytes.len(),
+        }
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
@@ -99,11 +173,18 @@ impl Chars {
             return Ok(self.clone());
         }
         os::values::room(bytes.len())?;
-        Ok(Chars { bytes: Bytes::new(bytes), wide: self.wide })
+        let starts = self.starts.as_ref().map(|starts| {
+            let from = starts[start];
+            starts[start..=end].iter().map(|&at| at - from).collect()
+        });
+        Ok(Chars { bytes: Bytes::new(bytes), starts, ..*self })
     }
 
     /// The same where they lie.
     pub(crate) fn part(&self, start: usize, end: usize) -> &[u8] {
+        if let Some(starts) = &self.starts {
+            return &self.bytes[starts[start] as usize..starts[end] as usize];
+        }
         let width = if self.wide { 2 } else { 1 };
         &self.bytes[start * width..end * width]
     }
@@ -114,22 +195,42 @@ impl Chars {
         Ok(if self.wide {
             text::units(&self.bytes).collect()
         } else {
-            self.bytes.iter().map(|&b| text::unit_of_1252(b)).collect()
+            let mut units = Vec::with_capacity(self.bytes.len());
+            self.page.append_units(&self.bytes, &mut units);
+            units
         })
     }
 
     /// The same without blanks at the end.
     pub(crate) fn trimmed_len(&self) -> usize {
-        if self.wide { trim_nchar(&self.bytes).len() / 2 } else { trim_char(&self.bytes).len() }
+        let bytes = if self.wide { trim_nchar(&self.bytes) } else { trim_char(&self.bytes) };
+        match &self.starts {
+            Some(starts) => starts.partition_point(|&at| (at as usize) < bytes.len()),
+            None if self.wide => bytes.len() / 2,
+            None => bytes.len(),
+        }
     }
 
     /// Whether the character at `i` is the character `other` has at `j`.
     pub(crate) fn same(&self, i: usize, other: &Chars, j: usize, collation: Collation) -> bool {
+        if self.starts.is_some() || other.starts.is_some() {
+            let (a, b) = (self.part(i, i + 1), other.part(j, j + 1));
+            return a == b || collation.same_units(&self.some_units(a), &other.some_units(b));
+        }
         if self.wide {
             collation.same_nchar(unit(&self.bytes, i), unit(&other.bytes, j))
         } else {
             collation.same_char(self.bytes[i], other.bytes[j])
         }
+    }
+
+    fn some_units(&self, bytes: &[u8]) -> Vec<u16> {
+        if self.wide {
+            return text::units(bytes).collect();
+        }
+        let mut units = Vec::with_capacity(2);
+        self.page.append_units(bytes, &mut units);
+        units
     }
 
     /// Where `needle` occurs at or after `from`.
@@ -169,9 +270,14 @@ impl Chars {
             SqlType::VarChar(Length::N(n)) | SqlType::NVarChar(Length::N(n)) => n as usize,
             _ => usize::MAX,
         };
-        // A limit is short.
-        let cut = if self.len() > limit {
-            Chars { bytes: Bytes::new(self.part(0, limit)), wide: self.wide }
+        // A limit is short, and one of bytes where text is narrow.
+        let width = if self.wide { 2 } else { 1 };
+        let cut = if self.bytes.len() > limit.saturating_mul(width) {
+            let keep = match self.wide {
+                true => limit * 2,
+                false => self.page.floor(&self.bytes, limit),
+            };
+            Chars::plain(Bytes::new(&self.bytes[..keep]), self.wide)
         } else {
             self
         };

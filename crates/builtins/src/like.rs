@@ -7,7 +7,7 @@
 use base::SqlResult;
 use std::cmp::Ordering;
 use std::fmt::{self, Write};
-use types::{Collation, Value, text, trim_char};
+use types::{CodePage, Collation, Value, text, trim_char};
 
 /// Comparisons between two looks at whether the request is to end.
 const LOOK_STEPS: usize = 1 << 20;
@@ -38,9 +38,9 @@ enum Piece {
     /// `_`
     One,
     /// A character as itself.
-    Exact(u16),
+    Exact(u32),
     /// `[…]`: ranges, whose ends are equal for single characters.
-    Set { negated: bool, ranges: Vec<(u16, u16)> },
+    Set { negated: bool, ranges: Vec<(u32, u32)> },
 }
 
 /// A compiled pattern. Patterns of varchar match varchar, of nvarchar nvarchar.
@@ -73,7 +73,7 @@ impl Parts {
         for piece in pieces {
             match (piece, parts.last_mut()) {
                 (Piece::Any, _) => parts.push(Vec::new()),
-                (Piece::Exact(u), Some(part)) => part.push(weights[text::best_fit(*u) as usize]),
+                (Piece::Exact(u), Some(part)) => part.push(weights[best_fit(*u) as usize]),
                 _ => return None,
             }
         }
@@ -122,7 +122,7 @@ impl Parts {
 /// As it could be written: plans show it.
 impl fmt::Display for LikePattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let character = |unit: u16| char::from_u32(unit.into()).unwrap_or('\u{FFFD}');
+        let character = |code: u32| char::from_u32(code).unwrap_or('\u{FFFD}');
         for piece in &self.pieces {
             match piece {
                 Piece::Any => f.write_char('%')?,
@@ -156,8 +156,8 @@ impl LikePattern {
     /// Compiles a pattern; `escape` makes the character after it literal.
     pub fn compile(pattern: &Value, escape: Option<char>, collation: Collation) -> LikePattern {
         let wide = matches!(pattern, Value::NChar(_));
-        let units = units_of(pattern);
-        let escape = escape.and_then(|c| u16::try_from(c as u32).ok());
+        let units = codes_of(pattern, collation);
+        let escape = escape.map(u32::from);
         let mut pieces = Vec::with_capacity(units.len());
         let mut at = 0;
         while let Some(&unit) = units.get(at) {
@@ -213,9 +213,16 @@ impl LikePattern {
         if let Some(parts) = &self.parts {
             return parts.matches(b, &mut pace);
         }
-        let unit = |i: usize| text::unit_of_1252(b[i]);
+        let blanks = b.len() - trim_char(b).len();
+        let codes = self.several_bytes(b);
+        let page = self.collation.code_page();
+        let unit = |i: usize| match &codes {
+            Some(codes) => codes[i],
+            None => u32::from(page.unit(b[i])),
+        };
+        let length = codes.as_ref().map_or(b.len(), Vec::len);
         // Blanks that the pattern leaves over do not count.
-        for n in (trim_char(b).len()..=b.len()).rev() {
+        for n in (length - blanks..=length).rev() {
             if self.run(&self.pieces, n, unit, &mut pace)? {
                 return Ok(true);
             }
@@ -224,8 +231,26 @@ impl LikePattern {
     }
 
     fn of_nchar(&self, b: &[u8]) -> SqlResult<bool> {
-        let unit = |i: usize| u16::from_le_bytes([b[i * 2], b[i * 2 + 1]]);
+        if let Some(codes) = self.pairs(b) {
+            let length = codes.len();
+            return self.run(&self.pieces, length, |i| codes[i], &mut Pace::default());
+        }
+        let unit = |i: usize| u32::from(u16::from_le_bytes([b[i * 2], b[i * 2 + 1]]));
         self.run(&self.pieces, b.len() / 2, unit, &mut Pace::default())
+    }
+
+    /// The characters of varchar whose page has some of several bytes.
+    fn several_bytes(&self, b: &[u8]) -> Option<Vec<u32>> {
+        let page = self.collation.code_page();
+        let several = !page.is_single_byte() && !b.is_ascii();
+        several.then(|| codes_of_bytes(b, page))
+    }
+
+    /// The characters of nvarchar with pairs, where they count as one.
+    fn pairs(&self, b: &[u8]) -> Option<Vec<u32>> {
+        let high = |unit: u16| matches!(unit, 0xD800..=0xDBFF);
+        let several = self.collation.has_supplementary() && text::units(b).any(high);
+        several.then(|| paired(text::units(b)))
     }
 
     /// Where the pattern first matches, as PATINDEX counts from 0: the place of the character
@@ -236,11 +261,18 @@ impl LikePattern {
     pub fn find(&self, value: &Value) -> SqlResult<Option<usize>> {
         match (self.pieces.split_first(), value) {
             (Some((Piece::Any, rest)), Value::NChar(b)) if !rest.is_empty() => {
-                let unit = |i: usize| u16::from_le_bytes([b[i * 2], b[i * 2 + 1]]);
+                if let Some(codes) = self.pairs(b) {
+                    return self.first(rest, codes.len(), |i| codes[i]);
+                }
+                let unit = |i: usize| u32::from(u16::from_le_bytes([b[i * 2], b[i * 2 + 1]]));
                 self.first(rest, b.len() / 2, unit)
             }
             (Some((Piece::Any, rest)), Value::Char(b)) if !rest.is_empty() => {
-                self.first(rest, b.len(), |i: usize| text::unit_of_1252(b[i]))
+                if let Some(codes) = self.several_bytes(b) {
+                    return self.first(rest, codes.len(), |i| codes[i]);
+                }
+                let page = self.collation.code_page();
+                self.first(rest, b.len(), |i: usize| u32::from(page.unit(b[i])))
             }
             _ => Ok(self.matches(value)?.then_some(0)),
         }
@@ -251,7 +283,7 @@ impl LikePattern {
         &self,
         rest: &[Piece],
         length: usize,
-        unit: impl Fn(usize) -> u16,
+        unit: impl Fn(usize) -> u32,
     ) -> SqlResult<Option<usize>> {
         let mut pace = Pace::default();
         for at in 0..=length {
@@ -263,9 +295,12 @@ impl LikePattern {
     }
 
     /// Where strings that match lie: from these characters on, and before those, if anything is
-    /// known. ASCII letters and digits only, whose successors every collation of ours orders after
-    /// all that begins with them.
+    /// known. ASCII letters and digits only, and only where the collation orders the successor of
+    /// each after all that begins with it.
     pub fn range(&self) -> Option<(Vec<u16>, Option<Vec<u16>>)> {
+        if !self.collation.has_plain_ascii() {
+            return None;
+        }
         let plain = |u: &u16| u8::try_from(*u).is_ok_and(|b| b.is_ascii_alphanumeric());
         let from: Vec<u16> = self.prefix().into_iter().take_while(plain).collect();
         let has_successor = |u: &u16| !matches!(u8::try_from(*u), Ok(b'9' | b'z' | b'Z'));
@@ -280,7 +315,7 @@ impl LikePattern {
     /// The literal text before the first wildcard.
     fn prefix(&self) -> Vec<u16> {
         let literal = self.pieces.iter().map_while(|p| match p {
-            Piece::Exact(u) => Some(*u),
+            Piece::Exact(u) => u16::try_from(*u).ok(),
             _ => None,
         });
         literal.collect()
@@ -291,7 +326,7 @@ impl LikePattern {
         &self,
         pieces: &[Piece],
         length: usize,
-        unit: impl Fn(usize) -> u16,
+        unit: impl Fn(usize) -> u32,
         pace: &mut Pace,
     ) -> SqlResult<bool> {
         let (mut p, mut u) = (0, 0);
@@ -327,7 +362,7 @@ impl LikePattern {
         }
     }
 
-    fn fits(&self, piece: &Piece, unit: u16) -> bool {
+    fn fits(&self, piece: &Piece, unit: u32) -> bool {
         match piece {
             Piece::Any | Piece::One => true,
             Piece::Exact(u) => self.same(*u, unit),
@@ -337,44 +372,81 @@ impl LikePattern {
         }
     }
 
-    fn same(&self, a: u16, b: u16) -> bool {
+    /// Whether the varchar that it matches is in code page 1252.
+    fn is_first_page(&self) -> bool {
+        !self.wide && self.collation.code_page() == CodePage::Cp1252
+    }
+
+    fn same(&self, a: u32, b: u32) -> bool {
         if a == b {
             return true;
         }
-        if self.wide {
-            self.collation.same_nchar(a, b)
-        } else {
-            self.collation.same_char(text::best_fit(a), text::best_fit(b))
+        if self.is_first_page() {
+            return self.collation.same_char(best_fit(a), best_fit(b));
+        }
+        match (u16::try_from(a), u16::try_from(b)) {
+            (Ok(a), Ok(b)) => self.collation.same_nchar(a, b),
+            _ => self.collation.same_units(&units_of_code(a), &units_of_code(b)),
         }
     }
 
-    fn within(&self, low: u16, high: u16, unit: u16) -> bool {
+    fn within(&self, low: u32, high: u32, unit: u32) -> bool {
         if low == high {
             return self.same(low, unit);
         }
-        let order = |a: u16, b: u16| {
-            if self.wide {
-                self.collation.compare_nchar(&a.to_le_bytes(), &b.to_le_bytes())
-            } else {
-                self.collation.compare_char(&[text::best_fit(a)], &[text::best_fit(b)])
+        let order = |a: u32, b: u32| {
+            if self.is_first_page() {
+                return self.collation.compare_char(&[best_fit(a)], &[best_fit(b)]);
             }
+            let bytes = |code: u32| text::bytes_of_units(&units_of_code(code));
+            self.collation.compare_nchar(&bytes(a), &bytes(b))
         };
         order(low, unit) != Ordering::Greater && order(unit, high) != Ordering::Greater
     }
 }
 
-fn units_of(value: &Value) -> Vec<u16> {
+/// The byte of code page 1252 that a character becomes.
+fn best_fit(code: u32) -> u8 {
+    u16::try_from(code).map_or(b'?', text::best_fit)
+}
+
+fn units_of_code(code: u32) -> Vec<u16> {
+    match (u16::try_from(code), char::from_u32(code)) {
+        (Ok(unit), _) => vec![unit],
+        (_, Some(c)) => c.encode_utf16(&mut [0; 2]).to_vec(),
+        _ => Vec::new(),
+    }
+}
+
+/// The characters of UTF-16, pairs being one; half of a pair stands for itself.
+fn paired(units: impl Iterator<Item = u16>) -> Vec<u32> {
+    char::decode_utf16(units)
+        .map(|c| c.map_or_else(|half| u32::from(half.unpaired_surrogate()), u32::from))
+        .collect()
+}
+
+fn codes_of_bytes(b: &[u8], page: CodePage) -> Vec<u32> {
+    let mut units = Vec::with_capacity(b.len());
+    page.append_units(b, &mut units);
+    paired(units.into_iter())
+}
+
+fn codes_of(value: &Value, collation: Collation) -> Vec<u32> {
     match value {
-        Value::NChar(b) => text::units(b).collect(),
-        Value::Char(b) => b.iter().map(|&x| text::unit_of_1252(x)).collect(),
+        Value::NChar(b) if collation.has_supplementary() => paired(text::units(b)),
+        Value::NChar(b) => text::units(b).map(u32::from).collect(),
+        Value::Char(b) => match collation.code_page() {
+            page if page.is_single_byte() => b.iter().map(|&x| page.unit(x).into()).collect(),
+            page => codes_of_bytes(b, page),
+        },
         _ => Vec::new(),
     }
 }
 
 /// A set after its opening bracket, with the units it takes.
-fn set(units: &[u16], escape: Option<u16>) -> Option<(Piece, usize)> {
+fn set(units: &[u32], escape: Option<u32>) -> Option<(Piece, usize)> {
     let mut at = 0;
-    let negated = units.first() == Some(&(b'^' as u16));
+    let negated = units.first() == Some(&u32::from(b'^'));
     if negated {
         at += 1;
     }
@@ -383,16 +455,16 @@ fn set(units: &[u16], escape: Option<u16>) -> Option<(Piece, usize)> {
     loop {
         let mut unit = *units.get(at)?;
         // A closing bracket right at the start stands for itself.
-        if unit == b']' as u16 && at > start {
+        if unit == u32::from(b']') && at > start {
             return Some((Piece::Set { negated, ranges }, at + 1));
         }
         if Some(unit) == escape {
             at += 1;
             unit = *units.get(at)?;
         }
-        let range = units.get(at + 1) == Some(&(b'-' as u16));
+        let range = units.get(at + 1) == Some(&u32::from(b'-'));
         match units.get(at + 2) {
-            Some(&high) if range && high != b']' as u16 => {
+            Some(&high) if range && high != u32::from(b']') => {
                 ranges.push((unit, high));
                 at += 3;
             }

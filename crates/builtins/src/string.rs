@@ -3,7 +3,7 @@
 use crate::call::{Call, Function, NullRule};
 use crate::chars::{Chars, same_text, widest};
 use base::{SqlError, SqlResult, messages};
-use types::{Family, Growing, Length, SqlType, Value, text, within_longest};
+use types::{CodePage, Family, Growing, Length, SqlType, Value, text, within_longest};
 
 macro_rules! functions {
     ($($name:literal, $min:literal, $max:literal, $nulls:ident, $result:expr, $eval:expr;)*) => {
@@ -31,10 +31,10 @@ functions! {
     "LEFT", 2, 2, Strict, |t| Ok(same_text(t[0])), left;
     "RIGHT", 2, 2, Strict, |t| Ok(same_text(t[0])), right;
     "LOWER", 1, 1, Strict, |t| Ok(same_text(t[0])), |c, a| {
-        mapped(c, a, text::lower_byte, text::lower_unit)
+        mapped(c, a, &LOWER)
     };
     "UPPER", 1, 1, Strict, |t| Ok(same_text(t[0])), |c, a| {
-        mapped(c, a, text::upper_byte, text::upper_unit)
+        mapped(c, a, &UPPER)
     };
     "LTRIM", 1, 2, Strict, |t| Ok(same_text(t[0])), |c, a| trim(c, a, true, false);
     "RTRIM", 1, 2, Strict, |t| Ok(same_text(t[0])), |c, a| trim(c, a, false, true);
@@ -98,9 +98,14 @@ fn char_of(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
 }
 
 fn nchar_of(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
-    Ok(match u16::try_from(call.int(args, 0)?) {
-        Ok(u) => Value::NChar(u.to_le_bytes().as_slice().into()),
-        Err(_) => Value::Null,
+    let code = call.int(args, 0)?;
+    if let Ok(unit) = u16::try_from(code) {
+        return Ok(Value::NChar(unit.to_le_bytes().as_slice().into()));
+    }
+    let above = u32::try_from(code).ok().and_then(char::from_u32);
+    Ok(match above.filter(|_| call.collation.has_supplementary()) {
+        Some(c) => Value::nvarchar(c.encode_utf8(&mut [0; 4])),
+        None => Value::Null,
     })
 }
 
@@ -169,19 +174,50 @@ fn substring(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     Ok(s.slice(start, end)?.into_value(call.result))
 }
 
-fn mapped(
-    call: &mut Call<'_>,
-    args: &[Value],
+/// A case: of a byte of code page 1252, of a unit, and of a unit in Turkish.
+struct Case {
     byte: fn(u8) -> u8,
     unit: fn(u16) -> u16,
-) -> SqlResult<Value> {
+    turkic: fn(u16) -> u16,
+}
+
+const UPPER: Case = Case {
+    byte: text::upper_byte,
+    unit: text::upper_unit,
+    turkic: |unit| match unit {
+        0x69 => 0x130,
+        0x131 => 0x49,
+        other => text::upper_unit(other),
+    },
+};
+
+const LOWER: Case = Case {
+    byte: text::lower_byte,
+    unit: text::lower_unit,
+    turkic: |unit| match unit {
+        0x49 => 0x131,
+        0x130 => 0x69,
+        other => text::lower_unit(other),
+    },
+};
+
+fn mapped(call: &mut Call<'_>, args: &[Value], case: &Case) -> SqlResult<Value> {
     let s = Chars::like_result(call, args, 0)?;
     let mut out = Growing::default();
+    let unit = if call.collation.is_turkic() { case.turkic } else { case.unit };
     if s.is_wide() {
         let mapped = |pair: [u8; 2]| unit(u16::from_le_bytes(pair)).to_le_bytes();
         out.extend_mapped(s.bytes(), mapped)?;
-    } else {
+    } else if s.page() == CodePage::Cp1252 {
+        out.extend_mapped(s.bytes(), |[b]: [u8; 1]| [(case.byte)(b)])?;
+    } else if s.page().is_single_byte() {
+        // A letter whose other case the page has not stays.
+        let page = s.page();
+        let byte = |b: u8| page.byte(unit(page.unit(b))).unwrap_or(b);
         out.extend_mapped(s.bytes(), |[b]: [u8; 1]| [byte(b)])?;
+    } else {
+        let mapped: Vec<u16> = s.units()?.into_iter().map(unit).collect();
+        out.extend(&s.page().narrow(&text::bytes_of_units(&mapped)))?;
     }
     Ok(Chars::made(out, s.is_wide()).into_value(call.result))
 }
@@ -326,7 +362,11 @@ const PIECE_BYTES: usize = 64 << 10;
 fn reverse(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let s = Chars::like_result(call, args, 0)?;
     let mut out = Growing::with_room(s.bytes().len())?;
-    if s.is_wide() {
+    if s.len() != s.bytes().len() / (1 + usize::from(s.is_wide())) {
+        for at in (0..s.len()).rev() {
+            out.extend(s.part(at, at + 1))?;
+        }
+    } else if s.is_wide() {
         for pair in s.bytes().as_chunks::<2>().0.iter().rev() {
             out.extend(pair)?;
         }

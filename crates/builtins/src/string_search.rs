@@ -34,7 +34,14 @@ fn ascii(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
 
 fn unicode(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let s = Chars::in_encoding(call, args, 0, true)?;
-    Ok(text::units(s.bytes()).next().map(|u| u as i32).into())
+    let mut units = text::units(s.bytes());
+    let (first, second) = (units.next(), units.next());
+    let pair = first.zip(second).filter(|_| call.collation.has_supplementary());
+    let whole = pair.and_then(|(a, b)| char::decode_utf16([a, b]).next()?.ok());
+    Ok(match whole {
+        Some(c) => Value::Int(c as i32),
+        None => first.map(i32::from).into(),
+    })
 }
 
 fn char_index(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {

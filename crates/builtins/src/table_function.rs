@@ -100,8 +100,11 @@ struct Parts {
 
 impl Parts {
     fn new(arguments: &[Value], collation: Collation) -> SqlResult<Parts> {
-        let text = arguments.first().and_then(Chars::of_value);
-        let separator = arguments.get(1).and_then(Chars::of_value);
+        let chars = |n: usize| match arguments.get(n) {
+            Some(value) => Chars::of_collation(value, collation),
+            None => Ok(None),
+        };
+        let (text, separator) = (chars(0)?, chars(1)?);
         match separator {
             Some(separator) if separator.len() == 1 => {
                 Ok(Parts { text, separator, at: 0, ordinal: 0, collation })

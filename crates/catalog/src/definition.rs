@@ -6,6 +6,7 @@ use crate::statistics::Distribution;
 use crate::sysrows::{
     ColumnRow, IndexColumnRow, IndexRow, ObjectRow, RowsetRow, STATISTICS_ALONE, TextRow,
     column_status, index_column_status, index_status, join_texts, object_status, split_text,
+    stored_collation,
     text_class,
 };
 use crate::view::{
@@ -14,7 +15,7 @@ use crate::view::{
 };
 use base::{DatabaseId, HobtId, IndexId, ObjectId};
 use std::sync::Arc;
-use types::{Collation, Restriction};
+use types::Restriction;
 
 /// All rows that one definition has, without places of pages.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +26,15 @@ pub(crate) struct DefinitionRows {
     pub(crate) index_columns: Vec<IndexColumnRow>,
     pub(crate) rowsets: Vec<RowsetRow>,
     pub(crate) texts: Vec<TextRow>,
+}
+
+/// The version of the order of an index's entries: of its key, and of the clustered key behind it.
+fn order_of(key: &[IndexColumn], table: &Table) -> u8 {
+    let clustered = table.indexes.iter().find(|i| i.kind == IndexKind::Clustered);
+    let behind = clustered.map_or(&[][..], |i| &i.key);
+    let columns = key.iter().chain(behind).map(|k| &table.columns[k.column]);
+    let texts = columns.filter(|c| c.sql_type.is_character());
+    texts.map(|c| c.collation.order_version()).max().unwrap_or(0)
 }
 
 pub(crate) fn flag(on: bool, bit: i32) -> i32 {
@@ -107,6 +117,7 @@ impl DefinitionRows {
             | flag(persisted, column_status::PERSISTED)
             | flag(column.row_guid, column_status::ROW_GUID)
             | flag(apart, column_status::NOT_FOR_REPLICATION);
+        let (collation, beyond) = stored_collation(column.collation);
         self.columns.push(ColumnRow {
             object: object.0,
             column: column.column_id,
@@ -117,8 +128,8 @@ impl DefinitionRows {
             length: t.max_length(),
             precision: t.precision(),
             scale: t.scale(),
-            collation: column.collation.id(),
-            status,
+            collation,
+            status: status | beyond,
             physical: column.physical.map(|p| p as i16),
             default: column.default.as_ref().map_or(0, |d| d.object_id.0),
             seed: column.identity.map(|i| i.seed),
@@ -143,6 +154,7 @@ impl DefinitionRows {
             | flag(index.ignore_dup_key, index_status::IGNORE_DUP_KEY)
             | flag(index.disabled, index_status::DISABLED)
             | flag(index.padded, index_status::PADDED)
+            | i32::from(order_of(&index.key, table)) << index_status::ORDER_SHIFT
             | flag(index.gathered.no_recompute, index_status::NO_RECOMPUTE);
         let (object, number) = (table.object_id.0, index.index_id.0);
         self.indexes.push(IndexRow {
@@ -356,7 +368,7 @@ impl DefinitionRows {
         let foreign = self.objects.iter().filter(|o| o.kind.trim_end() == "F");
         let foreign_keys =
             foreign.map(|o| self.foreign_key_of(o, &columns)).collect::<Result<Vec<_>, _>>()?;
-        Ok(Table {
+        let table = Table {
             database,
             object_id: ObjectId(row.id),
             schema_id: SchemaId(row.schema),
@@ -370,7 +382,26 @@ impl DefinitionRows {
             history: self.history(row.id)?,
             properties: self.properties()?,
             is_temp: row.status & object_status::TEMPORARY != 0,
-        })
+        };
+        self.check_orders(&table)?;
+        Ok(table)
+    }
+
+    /// Every index is in the order that its collations have in this build.
+    fn check_orders(&self, table: &Table) -> Result<(), CatalogError> {
+        let other = |row: &&IndexRow| {
+            let index = table.indexes.iter().find(|i| i.index_id.0 == row.index);
+            let built = (row.status >> index_status::ORDER_SHIFT) as u8;
+            index.is_some_and(|i| order_of(&i.key, table) != built)
+        };
+        let indexes: Vec<&str> = self.indexes.iter().filter(other).map(|i| &*i.name).collect();
+        match indexes.is_empty() {
+            true => Ok(()),
+            false => Err(CatalogError::OtherOrder {
+                table: table.two_part_name(),
+                indexes: indexes.join(", "),
+            }),
+        }
     }
 
     fn history(&self, object: i32) -> Result<RowHistory, CatalogError> {
@@ -421,8 +452,7 @@ impl DefinitionRows {
             sql_type: row.sql_type().ok_or_else(|| corrupt("no such type"))?,
             user_type_id: row.user_type,
             nullable: row.status & column_status::NULLABLE != 0,
-            collation: Collation::by_id(row.collation)
-                .ok_or_else(|| corrupt("no such collation"))?,
+            collation: row.collation().ok_or_else(|| corrupt("no such collation"))?,
             row_guid: row.status & column_status::ROW_GUID != 0,
             identity: row.seed.zip(row.increment).map(|(seed, increment)| Identity {
                 seed,
@@ -533,4 +563,97 @@ impl DefinitionRows {
 fn ordinal_of(columns: &[Column], id: i32) -> Result<usize, CatalogError> {
     let found = columns.iter().position(|c| c.column_id == id);
     found.ok_or_else(|| CatalogError::corrupt("syscolpars", format!("no column {id}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use types::{Collation, Length, SqlType};
+
+    fn column(id: i32, sql_type: SqlType, collation: &str) -> Column {
+        Column {
+            column_id: id,
+            name: format!("c{id}").into(),
+            sql_type,
+            user_type_id: sql_type.user_type_id(),
+            nullable: false,
+            collation: Collation::by_name(collation).expect("a collation"),
+            row_guid: false,
+            identity: None,
+            default: None,
+            computed: None,
+            physical: Some(id as u16 - 1),
+        }
+    }
+
+    fn index(id: i32, name: &str, kind: IndexKind, key: &[usize]) -> Index {
+        Index {
+            index_id: IndexId(id),
+            name: name.into(),
+            kind,
+            hobt: HobtId(100 + id as u32),
+            key: key.iter().map(|&column| IndexColumn { column, descending: false }).collect(),
+            unique: false,
+            primary_key: false,
+            unique_constraint: false,
+            constraint_id: None,
+            system_named: false,
+            included: Vec::new(),
+            fill_factor: 0,
+            auto_fill: None,
+            padded: false,
+            ignore_dup_key: false,
+            disabled: false,
+            filter: None,
+            gathered: Gathered::default(),
+        }
+    }
+
+    fn table() -> Table {
+        let text = SqlType::NVarChar(Length::N(20));
+        Table {
+            database: DatabaseId(5),
+            object_id: ObjectId(1000),
+            schema_id: SchemaId::DBO,
+            schema_name: "dbo".into(),
+            name: "t".into(),
+            columns: vec![
+                column(1, text, "Czech_CI_AS"),
+                column(2, text, "Latin1_General_CI_AS"),
+                column(3, SqlType::Int, "Czech_CI_AS"),
+            ],
+            indexes: vec![
+                index(0, "", IndexKind::Heap, &[]),
+                index(2, "czech", IndexKind::Nonclustered, &[2, 0]),
+                index(3, "latin", IndexKind::Nonclustered, &[1]),
+                index(4, "number", IndexKind::Nonclustered, &[2]),
+            ],
+            statistics: Vec::new(),
+            checks: Vec::new(),
+            foreign_keys: Vec::new(),
+            history: RowHistory::default(),
+            properties: Vec::new(),
+            is_temp: false,
+        }
+    }
+
+    /// Indexes say in which order of text they are, and one of another version is refused by name.
+    #[test]
+    fn an_index_in_another_order_is_refused_by_name() {
+        let table = table();
+        let rows = DefinitionRows::of_table(&table);
+        let orders: Vec<i32> =
+            rows.indexes.iter().map(|i| i.status >> index_status::ORDER_SHIFT).collect();
+        assert_eq!(orders, [0, 1, 0, 0]);
+        assert_eq!(rows.table(DatabaseId(5), "dbo"), Ok(table));
+        let mut later = rows.clone();
+        later.indexes[1].status += 1 << index_status::ORDER_SHIFT;
+        let refused = later.table(DatabaseId(5), "dbo").expect_err("another order");
+        assert!(refused.to_string().ends_with("open the database: czech"), "{refused}");
+        // An order of our own has no version: one that claims to is none of ours.
+        let mut strange = rows;
+        strange.indexes[2].status |= 7 << index_status::ORDER_SHIFT;
+        let refused = strange.table(DatabaseId(5), "dbo").expect_err("another order");
+        assert!(refused.to_string().ends_with("open the database: latin"), "{refused}");
+    }
 }

@@ -13,6 +13,13 @@ pub enum CatalogError {
         /// What is wrong.
         what: String,
     },
+    /// Indexes are in an order of text that this build has not. The database cannot be opened.
+    OtherOrder {
+        /// Their table.
+        table: String,
+        /// Their names.
+        indexes: String,
+    },
     /// A system row could not be written though its change is valid: our bug.
     NotWritten {
         /// The system table.
@@ -34,6 +41,11 @@ impl fmt::Display for CatalogError {
             CatalogError::Corrupt { table, what } => {
                 write!(f, "system table sys.{table} is damaged: {what}")
             }
+            CatalogError::OtherOrder { table, indexes } => write!(
+                f,
+                "indexes of table {table} are in an order of text of another version of this \
+                 program, which has to open the database: {indexes}"
+            ),
             CatalogError::NotWritten { table, why } => {
                 write!(f, "a row of system table sys.{table} was not written: {why}")
             }

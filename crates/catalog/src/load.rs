@@ -19,7 +19,6 @@ use crate::view::{
 use base::{DatabaseId, HobtId, ObjectId, SqlResult};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use types::Collation;
 use work::Work;
 
 /// What the system tables of a database say.
@@ -52,10 +51,9 @@ pub fn load(
     work: &mut Work,
     id: DatabaseId,
     name: &str,
-    collation: Collation,
     objects: Arc<SystemObjects>,
 ) -> SqlResult<Loaded> {
-    load_definitions(system, work, (id, name), collation, objects, false)
+    load_definitions(system, work, (id, name), objects, false)
 }
 
 /// The same while unfinished transactions are being undone: definitions that they left half
@@ -68,20 +66,31 @@ pub fn load_for_undo(
     work: &mut Work,
     id: DatabaseId,
     name: &str,
-    collation: Collation,
     objects: Arc<SystemObjects>,
 ) -> SqlResult<Loaded> {
-    load_definitions(system, work, (id, name), collation, objects, true)
+    load_definitions(system, work, (id, name), objects, true)
 }
 
 fn load_definitions(
     system: &dyn SystemHobts,
     work: &mut Work,
     (id, name): (DatabaseId, &str),
-    collation: Collation,
     objects: Arc<SystemObjects>,
     passes_by: bool,
 ) -> SqlResult<Loaded> {
+    let (mut options, mut files) = (DatabaseOptions::default(), FileSettings::default());
+    let modifications = Modifications::default();
+    for row in scan::<FactRow>(system, work)? {
+        if modifications.read_fact(&row.name, &row.value) {
+            continue;
+        }
+        let senseless = || bad::<FactRow>(&row.name);
+        if files.read_fact(&row.name, &row.value).ok_or_else(senseless)? {
+            continue;
+        }
+        options.read_fact(&row.name, &row.value).ok_or_else(senseless)?;
+    }
+    let collation = options.collation;
     let mut view = DatabaseView::new(id, name, collation, objects);
     let mut ids = Ids::default();
     for row in scan::<ClassRow>(system, work)? {
@@ -110,18 +119,6 @@ fn load_definitions(
         ids.used_unit(unit.places.unit);
         ids.used_hobt(unit.hobt);
         dropped.push(unit);
-    }
-    let (mut options, mut files) = (DatabaseOptions::default(), FileSettings::default());
-    let modifications = Modifications::default();
-    for row in scan::<FactRow>(system, work)? {
-        if modifications.read_fact(&row.name, &row.value) {
-            continue;
-        }
-        let senseless = || bad::<FactRow>(&row.name);
-        if files.read_fact(&row.name, &row.value).ok_or_else(senseless)? {
-            continue;
-        }
-        options.read_fact(&row.name, &row.value).ok_or_else(senseless)?;
     }
     let mut identities = Vec::new();
     for row in scan::<IdentityRow>(system, work)? {

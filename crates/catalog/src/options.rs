@@ -3,6 +3,7 @@
 //! Options that change nothing yet (AUTO_SHRINK OFF and the like) are here because clients read
 //! them back; those whose other value we cannot honour are refused where they are set.
 
+use types::Collation;
 use work::GhostRule;
 
 /// RECOVERY
@@ -233,6 +234,9 @@ options! {
     /// SCOPED CONFIGURATION LAST_QUERY_PLAN_STATS
     LastPlanStatistics, last_plan_statistics: bool = false, "SCOPED_LAST_QUERY_PLAN_STATS",
         text, read_on_off;
+    /// COLLATE: of names, constants, variables and of columns that say none
+    Collate, collation: Collation = Collation::SQL_LATIN1_CI_AS, "COLLATION",
+        |v| v.name().to_owned(), Collation::by_name;
     /// SCOPED CONFIGURATION GHOST_CLEANUP_RULE, an option of our own
     GhostCleanupRule, ghost_cleanup_rule: GhostRule = GhostRule::Interval,
         "SCOPED_GHOST_CLEANUP_RULE", |v| v.name().to_owned(), GhostRule::by_name;

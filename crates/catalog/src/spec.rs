@@ -91,7 +91,7 @@ impl HobtSpec {
         let column = |c: &crate::SystemColumn| HobtColumn {
             sql_type: c.sql_type,
             nullable: c.nullable,
-            collation: Collation::Latin1Bin2,
+            collation: Collation::LATIN1_BIN2,
         };
         HobtSpec {
             database,

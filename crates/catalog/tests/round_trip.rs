@@ -148,7 +148,7 @@ fn orders() -> Table {
 /// What was found out about 5,000 values, long ones among them.
 fn gathered() -> Gathered {
     let text = SqlType::varchar(500);
-    let mut collector = Collector::new(&[(text, Collation::Latin1Bin2)]);
+    let mut collector = Collector::new(&[(text, Collation::LATIN1_BIN2)]);
     collector.push(&[None]);
     for n in 0..5_000 {
         let value = format!("{n:0>300}");

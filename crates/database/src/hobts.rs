@@ -11,7 +11,6 @@ use os::sync::RwLock;
 use rowstore::{HobtDirectory, HobtPlaces, RowHobt};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use types::Collation;
 use work::{Engine, Home, Work};
 
 #[derive(Default)]
@@ -115,10 +114,9 @@ impl OpenHobts {
         let session = base::SessionId(1);
         let mut work = Work::new(&self.engine, session, Arc::new(os::wait::Waiter::new()));
         let name = self.home.name();
-        let collation = Collation::default();
         let (id, system) = (self.home.database, Arc::clone(&self.system));
         // What cannot be read now is reported by whoever needed it: its hobt stays unknown.
-        if let Ok(loaded) = catalog::load_for_undo(self, &mut work, id, &name, collation, system) {
+        if let Ok(loaded) = catalog::load_for_undo(self, &mut work, id, &name, system) {
             self.enter_loaded(&loaded);
         }
     }

@@ -33,7 +33,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use txn::Begin;
-use types::Collation;
 use wal::{FoundLog, LogOptions, Seal, WalError, kinds};
 use work::{
     DelayedDurability, Engine, Home, STATEMENT_VERSIONS, SnapshotState, TRANSACTION_VERSIONS,
@@ -315,8 +314,8 @@ impl Opened {
     pub(crate) fn load(self) -> SqlResult<Arc<Database>> {
         let name = self.home.name();
         let mut work = self.env.system_work();
-        let (collation, system) = (Collation::default(), Arc::clone(&self.env.system));
-        let loaded = catalog::load(&*self.hobts, &mut work, self.id, &name, collation, system)?;
+        let system = Arc::clone(&self.env.system);
+        let loaded = catalog::load(&*self.hobts, &mut work, self.id, &name, system)?;
         self.hobts.enter_loaded(&loaded);
         let log = Arc::clone(self.pages.log());
         self.home.set_delayed_durability(durability(loaded.options.delayed_durability));

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use types::SqlType;
 
 /// Uniquifiers order as numbers; the bytes are little-endian.
-fn compare_uniquifiers(a: &[u8], b: &[u8]) -> Ordering {
+fn compare_uniquifiers(a: &[u8], b: &[u8], _: u16) -> Ordering {
     let number = |b: &[u8]| b.iter().rev().fold(0_u64, |n, &x| (n << 8) | u64::from(x));
     number(a).cmp(&number(b))
 }
@@ -39,14 +39,15 @@ pub(crate) fn row_spec(spec: &HobtSpec, unit: base::AllocUnitId) -> rowstore::Ho
         let (compare, hash): (btree::Compare, _) = match uniquifier && n == last {
             true => (compare_uniquifiers, None),
             false => {
-                let hash = types::hash_storage(sql_type, collation);
-                (types::compare_storage(sql_type, collation), hash)
+                let hash = types::hash_storage(sql_type, collation).map(|hash| hash.function);
+                (types::compare_storage(sql_type, collation).function, hash)
             }
         };
         let number = number(sql_type).filter(|_| !(uniquifier && n == last));
         let weights = types::storage_weights(sql_type, collation);
         let (descending, leaf_column) = (k.descending, k.field);
-        KeyColumn { hash, compare, number, weights, descending, leaf_column }
+        let rule = collation.id();
+        KeyColumn { hash, compare, rule, number, weights, descending, leaf_column }
     };
     rowstore::HobtSpec {
         hobt: spec.hobt,

@@ -11,7 +11,7 @@ use catalog::view::{Identity, Index, IndexKind, KeyField, PhysicalColumn, Table}
 use std::sync::Arc;
 use types::datetime::Dialect;
 use types::{
-    Decimal, Fit, Restriction, SqlType, StorageOrder, Value, coerce_for_column, compare_storage,
+    Collation, Decimal, Fit, Restriction, SqlType, StorageOrder, Value, coerce_for_column, compare_storage,
     convert, decode_storage, encode_storage,
 };
 use work::Work;
@@ -41,6 +41,8 @@ pub(crate) struct Conversion {
     pub(crate) from: SqlType,
     pub(crate) to: SqlType,
     pub(crate) nullable: bool,
+    /// Before, and from now on.
+    pub(crate) collations: (Collation, Collation),
     /// Of the session.
     pub(crate) dialect: Dialect,
     /// `database.schema.table`
@@ -60,7 +62,7 @@ impl Conversion {
         };
         let corrupt = || SqlError::new(messages::INTERNAL, &[&"a stored value has no meaning"]);
         let value = decode_storage(bytes, self.from).map_err(|_| corrupt())?;
-        match coerce_for_column(&value, self.from, self.to, self.dialect)? {
+        match coerce_for_column(&value, self.from, self.to, self.dialect, self.collations)? {
             Fit::Fits(value) => {
                 let mut out = Vec::new();
                 encode_storage(&value, self.to, &mut out);
@@ -309,7 +311,7 @@ impl Twins {
             && declared().zip(&self.key).zip(&self.orders).all(|((new, last), order)| {
                 match (new, last) {
                     (None, None) => true,
-                    (Some(new), Some(last)) => order(new, last).is_eq(),
+                    (Some(new), Some(last)) => order.of(new, last).is_eq(),
                     (None, Some(_)) | (Some(_), None) => false,
                 }
             });

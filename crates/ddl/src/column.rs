@@ -135,8 +135,10 @@ pub(crate) fn collation_of(
     if name.eq_ignore_ascii_case("database_default") {
         return Ok(place.view.collation());
     }
-    Collation::by_name(name)
-        .ok_or_else(|| SqlError::new(messages::COLLATION_INVALID, &[name]).at_line(name.line))
+    let invalid = || SqlError::new(messages::COLLATION_INVALID, &[name]).at_line(name.line);
+    let collation = Collation::by_name(name).ok_or_else(invalid)?;
+    bind::check_collation(collation, of.sql_type).map_err(|e| e.at_line(name.line))?;
+    Ok(collation)
 }
 
 fn identity_of(

@@ -5,7 +5,7 @@ use crate::databases::NewDatabase;
 use crate::file_spec::file;
 use base::{SqlError, SqlResult, messages};
 use tsql::ast::{CreateDatabase, FileSpec};
-use types::Collation;
+use types::{Collation, SqlType};
 
 /// What is wrong with a file; that there is no database then is said after it.
 const FILE_REFUSED: [base::Message; 6] = [
@@ -40,9 +40,14 @@ pub(crate) fn create(s: &CreateDatabase, cx: &mut DdlContext<'_>) -> SqlResult<(
     }
     let collation = match &s.collation {
         None => None,
-        Some(name) => Some(Collation::by_name(name).ok_or_else(|| {
-            SqlError::new(messages::COLLATION_INVALID, &[name]).at_line(name.line)
-        })?),
+        Some(name) => {
+            let invalid = || SqlError::new(messages::COLLATION_INVALID, &[name]);
+            let collation = Collation::by_name(name).ok_or_else(|| invalid().at_line(name.line))?;
+            // A database has varchar.
+            bind::check_collation(collation, SqlType::VARCHAR_MAX)
+                .map_err(|e| e.at_line(name.line))?;
+            Some(collation)
+        }
     };
     let new = NewDatabase {
         name: (*s.name).into(),

@@ -252,7 +252,9 @@ fn origin_of(
     dialect: Dialect,
 ) -> Origin {
     let new = &after.columns[n];
-    if old.sql_type == new.sql_type && old.nullable == new.nullable {
+    let pages = [old, new].map(|c| c.collation.code_page());
+    let recoded = new.sql_type.is_character() && pages[0] != pages[1];
+    if old.sql_type == new.sql_type && old.nullable == new.nullable && !recoded {
         return Origin::Column(at);
     }
     Origin::Converted(Box::new(Conversion {
@@ -260,6 +262,7 @@ fn origin_of(
         from: old.sql_type,
         to: new.sql_type,
         nullable: new.nullable,
+        collations: (old.collation, new.collation),
         dialect,
         table: format!("{}.{}", place.view.name(), after.two_part_name()).into(),
         column: new.name.clone(),

@@ -63,7 +63,7 @@ impl RowOrder {
                 (None, None) => Ordering::Equal,
                 (None, Some(_)) => Ordering::Less,
                 (Some(_), None) => Ordering::Greater,
-                (Some(x), Some(y)) => (part.compare)(x, y),
+                (Some(x), Some(y)) => part.compare.of(x, y),
             };
             let order = if part.descending { order.reverse() } else { order };
             if order.is_ne() {

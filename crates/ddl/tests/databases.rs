@@ -83,7 +83,7 @@ fn files_and_sizes_are_understood() {
     for part in [
         "size: Some(10485760), size_max: Some(Unlimited), growth: Some(Bytes(67108864))",
         "size: Some(524288), size_max: Some(Bytes(2147483648)), growth: Some(Percent(10))",
-        "collation: Some(Latin1Bin2)",
+        "collation: Some(Latin1_General_BIN2)",
         "path: Some(\"/x/d.mdf\")",
     ] {
         assert!(asked[0].contains(part), "{part} in {}", asked[0]);

@@ -65,8 +65,8 @@ pub(crate) struct Cast {
     operand: Expr,
     from: SqlType,
     to: SqlType,
-    /// Of the operand's characters.
-    collation: Collation,
+    /// Of the operand's characters, and of the result's.
+    collations: (Collation, Collation),
     style: Option<Expr>,
     attempt: bool,
 }
@@ -165,7 +165,7 @@ impl Expr {
                 operand: deeper(operand)?,
                 from: operand.ty.sql_type,
                 to: result,
-                collation: operand.ty.collation,
+                collations: (operand.ty.collation, scalar.ty.collation),
                 style: style.as_deref().map(deeper).transpose()?,
                 attempt: *attempt,
             })),
@@ -329,10 +329,10 @@ impl Cast {
                 None => return Ok(Value::Null),
             },
         };
-        let (from, to, collation) = (self.from, self.to, self.collation);
+        let (from, to, collations) = (self.from, self.to, self.collations);
         let dated = is_dated(from, to);
         let dialect = if dated { run.facts.dialect() } else { Dialect::default() };
-        let convert = |v: &Value| convert_collated(v, from, to, style, dialect, collation);
+        let convert = |v: &Value| convert_collated(v, from, to, style, dialect, collations);
         let converted = self.operand.with(run, convert)?;
         match converted {
             // What has no room, or is to end, is no failed conversion.

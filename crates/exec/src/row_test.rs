@@ -7,7 +7,7 @@ use access::{Field, RowView};
 use builtins::LikePattern;
 use plan::{CompareOp, LikeText, Predicate, Scalar, ScanColumn};
 use std::sync::Arc;
-use types::{Bytes, Family, SqlType, StorageOrder, Value, number_of, stored_number};
+use types::{Bytes, Collation, Family, SqlType, TextOrder, Value, number_of, stored_number};
 
 /// A test of a column.
 pub(crate) struct RowTest {
@@ -20,7 +20,7 @@ enum Test {
     /// As numbers that order like the values.
     Number(CompareOp, i64),
     /// As texts under a collation.
-    Text(CompareOp, StorageOrder, Bytes),
+    Text(CompareOp, TextOrder, Collation, Bytes),
     Like {
         pattern: Arc<LikePattern>,
         negated: bool,
@@ -50,10 +50,10 @@ impl RowTest {
                 };
                 let test = match (value, column.sql_type.family()) {
                     (Value::Char(b), Family::Char) => {
-                        Test::Text(op, collation.char_order(), b.clone())
+                        Test::Text(op, collation.char_order(), *collation, b.clone())
                     }
                     (Value::NChar(b), Family::NChar) => {
-                        Test::Text(op, collation.nchar_order(), b.clone())
+                        Test::Text(op, collation.nchar_order(), *collation, b.clone())
                     }
                     (value, _) => Test::Number(op, number_of(value, column.sql_type)?),
                 };
@@ -86,7 +86,7 @@ impl RowTest {
         };
         Some(match &self.test {
             Test::Number(op, than) => op.holds(stored_number(bytes, self.sql_type)?.cmp(than)),
-            Test::Text(op, order, than) => op.holds(order(bytes, than)),
+            Test::Text(op, order, rule, than) => op.holds(order(bytes, than, rule.id())),
             Test::Like { pattern, negated } => {
                 let matches = match self.sql_type.family() {
                     Family::Char => pattern.matches_char(bytes)?,

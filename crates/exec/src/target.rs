@@ -12,7 +12,7 @@ use access::{Inserted, LockPlan, PageHint, RowKey, TOGETHER_MAX, Together, Write
 use base::{SqlError, SqlResult, limits, messages};
 use plan::{EntryField, IndexTarget, Slot};
 use types::datetime::Dialect;
-use types::{Fit, SqlType, Value, coerce_for_column, is_dated};
+use types::{Collation, Fit, SqlType, Value, coerce_for_column, is_dated};
 
 /// So often in a row entries are tried to be put at once; then so many rows go without a try.
 const REFUSALS_MAX: u8 = 3;
@@ -172,10 +172,11 @@ impl Target {
         }
         let dated = is_dated(from, c.sql_type);
         let dialect = if dated { run.facts.dialect() } else { Dialect::default() };
-        match coerce_for_column(&value, from, c.sql_type, dialect)? {
+        match coerce_for_column(&value, from, c.sql_type, dialect, (c.collation, c.collation))? {
             Fit::Fits(value) => Ok(value),
             Fit::Truncated(text) => {
                 let table = self.table.three_part_name();
+                let text = shown(&text, c.collation);
                 Err(SqlError::new(messages::STRING_TRUNCATED, &[&table, &c.name, &text]))
             }
         }
@@ -509,7 +510,7 @@ impl Target {
         let shown = at.key.iter().take(at.declared_key).map(|part| match at.fields[part.field] {
             EntryField::Column(c) => match columns.get(c).copied().flatten().map(|s| run.slot(s)) {
                 None | Some(Value::Null) => "<NULL>".to_owned(),
-                Some(v) => v.to_string(),
+                Some(v) => shown(v, self.table.columns[c].collation),
             },
             EntryField::Dropped | EntryField::Uniquifier | EntryField::Rid => String::new(),
         });
@@ -597,5 +598,13 @@ pub(crate) struct Typed {
 impl Typed {
     pub(crate) fn new(scalar: &plan::Scalar) -> SqlResult<Typed> {
         Ok(Typed { expr: Expr::new(scalar)?, sql_type: scalar.ty.sql_type })
+    }
+}
+
+/// A value of a column as errors show it.
+fn shown(value: &Value, collation: Collation) -> String {
+    match value {
+        Value::Char(bytes) => collation.code_page().decode(bytes),
+        other => other.to_string(),
     }
 }

@@ -14,7 +14,6 @@ use ddl::{Check, NewDatabase};
 use lock::Duration;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use types::Collation;
 use work::{CommitMode, Work};
 
 pub(crate) fn unsupported(feature: &str) -> SqlError {
@@ -129,14 +128,14 @@ impl Instance {
         if [&new.data, &new.log].into_iter().flatten().any(|f| f.path.is_some()) {
             return Err(unsupported("CREATE DATABASE ... FILENAME"));
         }
-        if new.collation.is_some_and(|c| c != Collation::default()) {
-            return Err(unsupported("CREATE DATABASE ... COLLATE"));
-        }
         let id = self.new_number(name, &dropping)?;
         self.files_are_new(name)?;
         let planned = files::plan(new, &self.options.sizing)?;
         let model = self.database(MODEL).map(|model| model.options());
-        let facts = first_options(id, &self.options, model.as_ref());
+        let mut facts = first_options(id, &self.options, model.as_ref());
+        if let Some(collation) = new.collation {
+            facts.set(DatabaseOption::Collate(collation));
+        }
         if !os::heap::has_addresses(FIRST_ADDRESSES) {
             return Err(os::values::exhausted());
         }

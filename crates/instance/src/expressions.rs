@@ -260,7 +260,7 @@ impl ddl::Expressions for SessionExpressions<'_> {
         let mut executor =
             Executor::new(&optimize::optimize(bound.plan, &bound.references, &Defining)?)?;
         let value = self.with_context(work, |context| executor.evaluate(context))?;
-        match coerce_for_column(&value, whole, column, self.dialect)? {
+        match coerce_for_column(&value, whole, column, self.dialect, Default::default())? {
             Fit::Fits(value) => Ok(value),
             Fit::Truncated(_) => Err(SqlError::new(messages::STRING_TRUNCATED_PLAIN, &[])),
         }

@@ -29,6 +29,13 @@ pub(crate) fn server_property(instance: &Instance, name: &str) -> Value {
         }
         "INSTANCENAME" => Value::Null,
         "COLLATION" => text(Collation::default().name()),
+        "COLLATIONID" => Value::Int(COLLATION_ID),
+        "COMPARISONSTYLE" => Value::Int(Collation::default().comparison_style()),
+        "LCID" => Value::Int(Collation::default().lcid()),
+        "SQLCHARSET" => Value::TinyInt(1),
+        "SQLCHARSETNAME" => text("iso_1"),
+        "SQLSORTORDER" => Value::TinyInt(52),
+        "SQLSORTORDERNAME" => text("nocase_iso"),
         "ISINTEGRATEDSECURITYONLY" | "ISCLUSTERED" | "ISHADRENABLED" | "ISSINGLEUSER" => {
             Value::Int(0)
         }
@@ -37,6 +44,9 @@ pub(crate) fn server_property(instance: &Instance, name: &str) -> Value {
         _ => Value::Null,
     }
 }
+
+/// What SQL Server says for its default collation.
+const COLLATION_ID: i32 = 872_468_488;
 
 pub(crate) fn database_property(instance: &Instance, id: DatabaseId, name: &str) -> Value {
     let text = |s: &str| Value::nvarchar(s);

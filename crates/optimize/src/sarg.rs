@@ -251,7 +251,7 @@ pub(crate) fn ordered(x: &Scalar) -> Option<(Slot, Kept)> {
 
 /// Whether a collation orders narrow text as it orders its wide form.
 fn orders_alike(collation: Collation) -> bool {
-    matches!(collation, Collation::Latin1CiAs | Collation::Latin1CsAs | Collation::Latin1CiAi)
+    matches!(collation, Collation::LATIN1_CI_AS | Collation::LATIN1_CS_AS | Collation::LATIN1_CI_AI)
 }
 
 /// A column of narrow text in the whole of its wide form.
@@ -289,7 +289,7 @@ fn narrowed(value: &Scalar) -> Option<Scalar> {
         op: CompareOp::Equal,
         left: Box::new(cast(&narrow, value.ty.sql_type)),
         right: Box::new(value.clone()),
-        collation: Collation::Latin1Bin2,
+        collation: Collation::LATIN1_BIN2,
     };
     let mut ty = narrow.ty;
     ty.nullable = true;

@@ -97,7 +97,7 @@ pub(crate) fn key_hash(order: &KeyOrder, key: &[Field<'_>]) -> u64 {
         };
         h.write_u8(1);
         match column.hash {
-            Some(hash) => hash(bytes, &mut h),
+            Some(hash) => hash(bytes, column.rule, &mut h),
             None => h.write(bytes),
         }
     }

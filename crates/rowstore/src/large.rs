@@ -109,7 +109,8 @@ pub(crate) fn pieces_spec(owner: &HobtSpec, unit: AllocUnitId) -> HobtSpec {
         nullable: false,
         key: vec![KeyColumn {
             hash: None,
-            compare: <[u8]>::cmp,
+            compare: |a, b, _| a.cmp(b),
+            rule: 0,
             number: None,
             weights: None,
             descending: false,

@@ -16,7 +16,7 @@ use tds::{
     Isolation, PacketStatus, PacketType, ProcId, RpcBatch, RpcCall, RpcOptions, TableParameter,
     TdsError, TransactionCommand, TypeInfo,
 };
-use types::{Bytes, SqlType, Value};
+use types::{Bytes, Length, SqlType, Value};
 
 /// What a worker may take.
 pub(crate) struct Terms {
@@ -241,13 +241,26 @@ fn convert_call(call: RpcCall) -> (Procedure, Vec<Parameter>) {
     };
     let parameters = call.parameters.into_iter().map(|p| Parameter {
         name: p.name,
-        sql_type: p.info.sql,
+        sql_type: received(p.info.sql, &p.value),
         value: padded(p.info.sql, p.value),
         output: p.output,
         default: p.default,
         table: p.table.map(|t| Box::new(table_value(*t))),
     });
     (procedure, parameters.collect())
+}
+
+/// The type of a value: what came as characters of varchar is nvarchar.
+fn received(sql_type: SqlType, value: &Value) -> SqlType {
+    match (sql_type, value) {
+        (SqlType::Char(n) | SqlType::VarChar(Length::N(n)), Value::NChar(_)) if n <= 4000 => {
+            SqlType::nvarchar(n)
+        }
+        (SqlType::Char(_) | SqlType::VarChar(_) | SqlType::Text, Value::NChar(_)) => {
+            SqlType::NVARCHAR_MAX
+        }
+        _ => sql_type,
+    }
 }
 
 /// A table as the session takes it.

@@ -44,7 +44,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 use tsql::ast::{self, SettingValue};
 use types::datetime::Dialect;
-use types::{Collation, Fit, SqlType, Value, coerce_for_column};
+use types::{CodePage, Collation, Family, Fit, Length, SqlType, Value, coerce_for_column};
 
 /// The rows of a bulk load as they come.
 pub trait BulkRows {
@@ -114,7 +114,7 @@ impl Session {
             object: table.object_id,
             name: table.two_part_name(),
         });
-        let (parameters, text) = insert_of(it, &table, &options)?;
+        let (parameters, text) = insert_of(it, &table, &options, self.own_collation().code_page())?;
         let program = self.with_identity(identity.clone(), |s| {
             let program = s.loading_program(&parameters, &text, unguarded);
             program.map_err(|mut errors| errors.swap_remove(0))
@@ -272,15 +272,25 @@ fn order_of(
     Ok((order, unique))
 }
 
+fn is_wide(value: &Value) -> bool {
+    matches!(value, Value::NChar(_))
+}
+
 /// The parameters and the text of the INSERT.
 fn insert_of(
     it: &ast::InsertBulk,
     table: &Table,
     options: &Options,
+    page: CodePage,
 ) -> SqlResult<(String, String)> {
     let (mut parameters, mut names, mut values) = (Vec::new(), Vec::new(), Vec::new());
     for (n, column) in it.columns.iter().enumerate() {
         let declared = bind::declared_type(&column.type_name, 1)?;
+        let taker = table.columns.iter().find(|c| same(&column.name, &c.name));
+        let declared = match taker.is_some_and(|c| c.collation.code_page() != page) {
+            true => widened(declared),
+            false => declared,
+        };
         let number = n + 1;
         parameters.push(format!("@c{number} {declared}"));
         names.push(bracketed(&column.name.text));
@@ -312,6 +322,15 @@ fn insert_of(
     Ok((parameters.join(", "), text))
 }
 
+/// The type that has the characters of varchar in any code page.
+fn widened(declared: SqlType) -> SqlType {
+    match declared {
+        SqlType::Char(n) | SqlType::VarChar(Length::N(n)) if n <= 4000 => SqlType::nvarchar(n),
+        SqlType::Char(_) | SqlType::VarChar(_) => SqlType::NVARCHAR_MAX,
+        other => other,
+    }
+}
+
 fn bracketed(name: &str) -> String {
     format!("[{}]", name.replace(']', "]]"))
 }
@@ -335,7 +354,8 @@ fn check_columns(sent: &[SqlType], declared: &[SqlType]) -> SqlResult<()> {
     for (n, (sent, declared)) in sent.iter().zip(declared).enumerate() {
         // xml comes as text.
         let text = *declared == SqlType::Xml && *sent == SqlType::NVARCHAR_MAX;
-        if sent.name() != declared.name() && kin(*sent) != kin(*declared) && !text {
+        let wider = kin(*sent) == "varchar" && kin(*declared) == "nvarchar";
+        if sent.name() != declared.name() && kin(*sent) != kin(*declared) && !text && !wider {
             return Err(SqlError::new(messages::BULK_COLUMN_TYPE, &[&(n + 1)]));
         }
     }
@@ -399,10 +419,12 @@ impl RowFeed for Feed<'_> {
         }
         for (n, (&from, &to)) in self.from.iter().zip(&self.to).enumerate() {
             let value = &mut variables[n];
-            if from == to || value.is_null() {
+            // Of varchar in another code page than 1252 come characters.
+            let same = from == to && (from.family() == Family::NChar || !is_wide(value));
+            if same || value.is_null() {
                 continue;
             }
-            match coerce_for_column(value, from, to, self.dialect)? {
+            match coerce_for_column(value, from, to, self.dialect, Default::default())? {
                 Fit::Fits(fitting) => *value = fitting,
                 Fit::Truncated(_) => {
                     return Err(SqlError::new(messages::BULK_COLUMN_LENGTH, &[&(n + 1)]));

@@ -38,7 +38,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use tsql::ast;
 use types::datetime::Dialect;
-use types::{Value, check_implicit, convert_dated};
+use types::{Collation, Value, check_implicit, convert_collated};
 
 /// A cursor as it was declared, and its rows while it is open.
 pub(crate) struct Cursor {
@@ -561,7 +561,7 @@ impl Session {
             row if into.is_empty() => self.send_fetched(&columns, row.as_ref(), out, scope)?,
             Some(row) => {
                 let dialect = self.state.settings.dialect();
-                assign(&columns, &row, into, act, dialect)?;
+                assign(&columns, &row, into, act, dialect, self.own_collation())?;
             }
             None => {}
         }
@@ -858,13 +858,17 @@ fn assign(
     into: &[VariableId],
     act: &mut Activation,
     dialect: Dialect,
+    names: Collation,
 ) -> SqlResult<()> {
     let program = Arc::clone(&act.program);
     for ((column, value), variable) in columns.iter().zip(values).zip(into) {
         let at = variable.0 as usize;
         let wanted = program.value.variables[at].sql_type;
         check_implicit(column.sql_type, wanted)?;
-        act.variables[at] = convert_dated(value, column.sql_type, wanted, 0, dialect)?;
+        // Variables have the collation of the database.
+        let collations = (column.collation, names);
+        act.variables[at] =
+            convert_collated(value, column.sql_type, wanted, 0, dialect, collations)?;
     }
     Ok(())
 }

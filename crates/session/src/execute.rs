@@ -16,7 +16,7 @@ use plan::{Statement, VariableId};
 use std::sync::Arc;
 use tsql::ast;
 use types::datetime::Dialect;
-use types::{Collation, SqlType, Value, check_implicit, convert, convert_dated};
+use types::{CodePage, Collation, SqlType, Value, check_implicit, convert, convert_collated};
 
 impl Session {
     /// Runs an EXECUTE step.
@@ -47,6 +47,16 @@ impl Session {
         }
     }
 
+    /// Varchar in the database's code page as its characters, where that is not 1252.
+    pub(crate) fn in_characters(&self, value: Value) -> Value {
+        match (&value, self.own_collation().code_page()) {
+            (Value::Char(b), page) if page != CodePage::Cp1252 && !b.is_ascii() => {
+                Value::NChar(page.widen(b).into())
+            }
+            _ => value,
+        }
+    }
+
     /// The collation of the session's database.
     pub(crate) fn own_collation(&self) -> Collation {
         self.state.view(self.state.database).map(|v| v.collation()).unwrap_or_default()
@@ -61,7 +71,9 @@ impl Session {
     ) -> Result<(), Failure> {
         let name = match &it.what {
             Executed::Text(place) => {
-                let text = self.value(act, *place)?.long_text()?.unwrap_or_default();
+                let value = self.value(act, *place)?;
+                let text = self.in_characters(value);
+                let text = text.long_text()?.unwrap_or_default();
                 let status = self.execute_text("", &text, &mut Call::default(), out)?;
                 self.end_execute(status, out, scope);
                 return Ok(());
@@ -79,7 +91,7 @@ impl Session {
                 let wanted = act.program.value.variables[variable.0 as usize].sql_type;
                 let dialect = self.state.settings.dialect();
                 act.variables[variable.0 as usize] =
-                    coerce_value(&value, result.sql_type, wanted, dialect)?;
+                    coerce_value(&value, result.sql_type, wanted, dialect, self.own_collation())?;
             }
             self.end_plainly(Command::Execute, out, scope);
             return Ok(());
@@ -156,7 +168,15 @@ impl Session {
             if let (true, ArgumentValue::Variable(variable)) = (argument.output, &argument.value) {
                 let wanted = act.program.value.variables[variable.0 as usize].sql_type;
                 let dialect = self.state.settings.dialect();
-                let value = convert_dated(&given.value, given.sql_type, wanted, 0, dialect)?;
+                let own = self.own_collation();
+                let value = convert_collated(
+                    &given.value,
+                    given.sql_type,
+                    wanted,
+                    0,
+                    dialect,
+                    (own, own),
+                )?;
                 act.variables[variable.0 as usize] = value;
             }
         }
@@ -410,7 +430,8 @@ impl Session {
             }
             act.variables[at] = match (argument, parameter.default) {
                 (Some(argument), _) => {
-                    coerce(argument, variable.sql_type, self.state.settings.dialect())
+                    let (dialect, own) = (self.state.settings.dialect(), self.own_collation());
+                    coerce(argument, variable.sql_type, dialect, own)
                         .map_err(|e| if name.is_empty() { e } else { e.in_procedure(name) })
                         .map_err(Failure::of_argument)?
                 }
@@ -473,22 +494,29 @@ pub(crate) fn place_of(
 }
 
 /// An argument's value in its parameter's type.
-fn coerce(argument: &CallArgument, wanted: SqlType, dialect: Dialect) -> SqlResult<Value> {
-    coerce_value(&argument.value, argument.sql_type, wanted, dialect)
+fn coerce(
+    argument: &CallArgument,
+    wanted: SqlType,
+    dialect: Dialect,
+    collation: Collation,
+) -> SqlResult<Value> {
+    coerce_value(&argument.value, argument.sql_type, wanted, dialect, collation)
 }
 
-/// A value in another type, as a call converts it.
+/// A value in another type, as a call converts it; the collation is the database's.
 pub(crate) fn coerce_value(
     value: &Value,
     from: SqlType,
     wanted: SqlType,
     dialect: Dialect,
+    collation: Collation,
 ) -> SqlResult<Value> {
     if value.is_null() {
         return Ok(Value::Null);
     }
     check_implicit(from, wanted)?;
-    convert_dated(value, from, wanted, 0, dialect).map_err(|e| {
+    let converted = convert_collated(value, from, wanted, 0, dialect, (collation, collation));
+    converted.map_err(|e| {
         // What a statement reports as a failed conversion, a call reports as 8114.
         let conversion = [245, 241, 8169].contains(&e.number());
         let facts: [&dyn std::fmt::Display; 2] = [&from.error_name(), &wanted.error_name()];
@@ -502,7 +530,13 @@ impl CallArgument {
     /// # Errors
     /// 206 for a value that no variant has.
     pub(crate) fn variant(&self) -> SqlResult<Value> {
-        coerce_value(&self.value, self.sql_type, SqlType::Variant, Dialect::default())
+        coerce_value(
+            &self.value,
+            self.sql_type,
+            SqlType::Variant,
+            Dialect::default(),
+            Collation::default(),
+        )
     }
 }
 

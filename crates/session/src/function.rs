@@ -346,10 +346,11 @@ impl FunctionCaller<'_> {
         let Some((database, module)) = self.state.find_scalar_function(name, from) else {
             return Err(refused());
         };
+        let own = self.state.view(program.database).map(|v| v.collation()).unwrap_or_default();
         let mut arguments = Vec::with_capacity(it.arguments.len());
         for (argument, parameter) in it.arguments.iter().zip(module.arguments()) {
             let (value, from) = self.argument(argument, act, lent, facts)?;
-            arguments.push(coerce_value(&value, from, parameter.sql_type, dialect)?);
+            arguments.push(coerce_value(&value, from, parameter.sql_type, dialect, own)?);
         }
         if arguments.len() != module.arguments().count() || it.arguments.len() != arguments.len() {
             return Err(SqlError::new(messages::INVALID_PARAMETERS_TO_TVF, &[name]));
@@ -359,7 +360,7 @@ impl FunctionCaller<'_> {
         if let (Some(variable), Some(result)) = (it.result, module.result()) {
             let wanted = act.program.value.variables[variable.0 as usize].sql_type;
             act.variables[variable.0 as usize] =
-                coerce_value(&value, result.sql_type, wanted, dialect)?;
+                coerce_value(&value, result.sql_type, wanted, dialect, own)?;
         }
         Ok(())
     }

@@ -20,10 +20,11 @@ use exec::{KeptRows, RowFeed};
 use plan::{ColumnSource, PhysicalPlan, ScalarKind, Statement};
 use std::sync::Arc;
 use types::datetime::Dialect;
-use types::{Fit, SqlType, Value, check_implicit, coerce_for_column};
+use types::{Collation, Fit, SqlType, Value, check_implicit, coerce_for_column};
 
 /// A column that takes values.
 struct Taker {
+    collation: Collation,
     name: Box<str>,
     sql_type: SqlType,
 }
@@ -137,7 +138,11 @@ fn takers(plan: &PhysicalPlan, first: usize) -> (String, Vec<Taker>) {
             && let ScalarKind::Variable(id) = x.kind
             && id.0 as usize >= first
         {
-            found.push((id, Taker { name: column.name.clone(), sql_type: column.sql_type }));
+            found.push((id, Taker {
+                name: column.name.clone(),
+                sql_type: column.sql_type,
+                collation: column.collation,
+            }));
         }
     }
     found.sort_by_key(|(id, _)| *id);
@@ -152,7 +157,7 @@ struct Collector<'c> {
     table: String,
     takers: &'c [Taker],
     /// Types of the result set at hand.
-    from: Vec<SqlType>,
+    from: Vec<(SqlType, Collation)>,
     values: Vec<Value>,
     messages: Vec<SqlError>,
     /// Why no more is taken.
@@ -166,17 +171,21 @@ impl Collector<'_> {
         if columns.len() != self.takers.len() {
             return Err(SqlError::new(messages::INSERT_COUNT, &[]).with_state(7));
         }
-        self.from = columns.iter().map(|c| c.sql_type).collect();
+        self.from = columns.iter().map(|c| (c.sql_type, c.collation)).collect();
         let typed = columns.iter().zip(self.takers).filter(|(from, _)| !from.untyped);
         typed.into_iter().try_for_each(|(from, to)| check_implicit(from.sql_type, to.sql_type))
     }
 
     fn keep(&mut self, values: &[Value]) -> SqlResult<()> {
         self.values.clear();
-        for ((value, from), to) in values.iter().zip(&self.from).zip(self.takers) {
-            let fit = match value.is_null() || *from == to.sql_type {
+        for ((value, (from, source)), to) in values.iter().zip(&self.from).zip(self.takers) {
+            let collations = (*source, to.collation);
+            let pages = [collations.0.code_page(), collations.1.code_page()];
+            let fit = match value.is_null() || (*from == to.sql_type && pages[0] == pages[1]) {
                 true => Fit::Fits(value.clone()),
-                false => coerce_for_column(value, *from, to.sql_type, self.dialect)?,
+                false => {
+                    coerce_for_column(value, *from, to.sql_type, self.dialect, collations)?
+                }
             };
             match fit {
                 Fit::Fits(value) => self.values.push(value),

@@ -17,7 +17,7 @@ use catalog::view::{Column, Object, Table};
 use std::fmt::Write as _;
 use std::sync::Arc;
 use tsql::ast::{self, ConditionKind, ExprKind, Literal, StatementKind};
-use types::{Family, SqlType, Value, convert};
+use types::{CodePage, Family, SqlType, Value, convert};
 
 /// What a text with constants is instead.
 #[derive(Debug)]
@@ -294,10 +294,14 @@ impl Writer<'_> {
 
     /// The type of its parameter.
     fn constant(&mut self, x: &ast::Expr) -> Option<SqlType> {
+        let page = || {
+            let view = self.state.view(self.state.database);
+            view.map_or_else(CodePage::default, |v| v.collation().code_page())
+        };
         let constant = match &x.kind {
-            ExprKind::Literal(literal) => constant_of(literal, "")?,
+            ExprKind::Literal(literal) => constant_of(literal, "", &page)?,
             ExprKind::Unary { op: ast::UnaryOp::Minus, operand } => match &operand.kind {
-                ExprKind::Literal(literal) => constant_of(literal, "-")?,
+                ExprKind::Literal(literal) => constant_of(literal, "-", &page)?,
                 _ => return None,
             },
             _ => return None,
@@ -400,8 +404,13 @@ fn has_one_path(table: &Table) -> bool {
     table.indexes.len() == 1
 }
 
-/// A constant as a parameter: its type is the least of its kind, of strings the longest.
-fn constant_of(literal: &Literal, sign: &str) -> Option<(SqlType, Value)> {
+/// A constant as a parameter: its type is the least of its kind, of strings the longest, in the code
+/// page of the database.
+fn constant_of(
+    literal: &Literal,
+    sign: &str,
+    page: &dyn Fn() -> CodePage,
+) -> Option<(SqlType, Value)> {
     let number = |text: &str, sql_type: SqlType| {
         let text = Value::varchar(&format!("{sign}{text}"));
         let value = convert(&text, SqlType::varchar(8000), sql_type, 0).ok()?;
@@ -428,7 +437,11 @@ fn constant_of(literal: &Literal, sign: &str) -> Option<(SqlType, Value)> {
         Literal::Float(text) => number(text, SqlType::Float),
         Literal::Money(text) => number(text, SqlType::Money),
         Literal::String(text) if sign.is_empty() && text.len() <= 8000 => {
-            Some((SqlType::varchar(8000), Value::varchar(text)))
+            Some((SqlType::varchar(8000), if text.is_ascii() {
+                Value::varchar(text)
+            } else {
+                Value::Char(page().encode(text).into())
+            }))
         }
         Literal::National(text) if sign.is_empty() && text.encode_utf16().count() <= 4000 => {
             Some((SqlType::nvarchar(4000), Value::nvarchar(text)))
@@ -447,7 +460,7 @@ mod tests {
     #[test]
     fn a_constant_has_the_least_type_of_its_kind() {
         let of = |literal: Literal, sign: &str| {
-            constant_of(&literal, sign).map(|(t, v)| (t.to_string(), v.to_string()))
+            constant_of(&literal, sign, &CodePage::default).map(|(t, v)| (t.to_string(), v.to_string()))
         };
         let integer = |text: &str, sign: &str| of(Literal::Integer(text.into()), sign).unwrap().0;
         assert_eq!(

@@ -18,7 +18,7 @@ use std::fmt::Display;
 use std::sync::Arc;
 use tsql::ast;
 use types::datetime::Dialect;
-use types::{Collation, SqlType, Value, check_implicit, convert_dated};
+use types::{Collation, SqlType, Value, check_implicit, convert_collated};
 
 /// A column that a clause declares.
 #[derive(Debug)]
@@ -121,7 +121,7 @@ pub(crate) struct Shape {
     /// How many sets were sent.
     seen: usize,
     /// The types in which the set at hand comes.
-    from: Vec<SqlType>,
+    from: Vec<(SqlType, Collation)>,
     /// The row at hand.
     row: Vec<Value>,
 }
@@ -138,7 +138,7 @@ impl Shape {
     /// 11535, 11537, 11538.
     pub(crate) fn columns(&mut self, sent: &[ResultColumn]) -> SqlResult<Vec<ResultColumn>> {
         self.from.clear();
-        self.from.extend(sent.iter().map(|c| c.sql_type));
+        self.from.extend(sent.iter().map(|c| (c.sql_type, c.collation)));
         self.seen += 1;
         let Some(set) = self.sets.get(self.seen - 1) else {
             return Err(SqlError::new(messages::RESULT_SETS_MORE, &[&self.sets.len()]));
@@ -172,7 +172,11 @@ impl Shape {
                 let facts: [&dyn Display; 2] = [&number, &self.seen];
                 return Err(SqlError::new(messages::RESULT_SETS_NULL, &facts));
             }
-            let converted = convert_dated(value, *from, declared.sql_type, 0, self.dialect);
+            let (from, source) = from;
+            let target = declared.collation.unwrap_or(self.collation);
+            let wanted = declared.sql_type;
+            let converted =
+                convert_collated(value, *from, wanted, 0, self.dialect, (*source, target));
             self.row.push(converted.map_err(|e| unconverted(e, *from, declared))?);
         }
         Ok(&self.row)

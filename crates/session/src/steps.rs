@@ -100,6 +100,7 @@ impl Session {
         out: &mut Output<'_>,
     ) -> Result<(), Failure> {
         let value = self.value(act, place)?;
+        let value = self.in_characters(value);
         let text = value.text_start(4000).unwrap_or_default();
         // An empty PRINT shows a blank line, as sqlcmd and SSMS print it.
         let text = if text.is_empty() { " ".to_owned() } else { text };
@@ -117,7 +118,9 @@ impl Session {
 
     fn throw(&mut self, places: [PlaceId; 3], act: &mut Activation) -> Result<Failure, Failure> {
         let number = self.value(act, places[0])?.as_i64().unwrap_or(0);
-        let text = self.value(act, places[1])?.text_start(2048).unwrap_or_default();
+        let text = self.value(act, places[1])?;
+        let text = self.in_characters(text);
+        let text = text.text_start(2048).unwrap_or_default();
         let state = self.value(act, places[2])?.as_i64().unwrap_or(1).clamp(0, 255) as u8;
         if number < 50_000 {
             return Err(SqlError::new(messages::ERROR_NUMBER_RANGE, &[&number]).into());
@@ -141,6 +144,7 @@ impl Session {
         out: &mut Output<'_>,
     ) -> Result<i32, Failure> {
         let message = self.value(act, it.message)?;
+        let message = self.in_characters(message);
         let severity = self.value(act, it.severity)?.as_i64().unwrap_or(0).clamp(0, 25) as u8;
         let state = match self.value(act, it.state)?.as_i64().unwrap_or(1) {
             n @ 0..=255 => n as u8,
@@ -149,7 +153,8 @@ impl Session {
         };
         let mut arguments = Vec::with_capacity(it.arguments.len());
         for &place in &it.arguments {
-            arguments.push(self.value(act, place)?);
+            let argument = self.value(act, place)?;
+            arguments.push(self.in_characters(argument));
         }
         if severity > 18 && !it.log {
             return Err(SqlError::new(messages::RAISERROR_SEVERITY, &[]).into());

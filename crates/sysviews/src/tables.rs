@@ -90,7 +90,7 @@ pub(crate) fn system_table(database: DatabaseId, hobt: HobtId) -> Option<Arc<Tab
 fn described(database: DatabaseId, table: &SystemTable) -> Arc<Table> {
     let columns = table.columns.iter().enumerate();
     let of = |(at, c): (usize, &catalog::SystemColumn)| {
-        column(at, c.name, c.sql_type, c.nullable, Collation::Latin1Bin2)
+        column(at, c.name, c.sql_type, c.nullable, Collation::LATIN1_BIN2)
     };
     let index = Index {
         index_id: IndexId(1),

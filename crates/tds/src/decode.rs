@@ -10,7 +10,8 @@ use crate::error::{TdsError, TdsResult, ValueFault};
 use crate::reader::Reader;
 use crate::typeinfo::{Prefix, TypeInfo, fault};
 use types::{
-    Bytes, DateTime, DateTime2, DateTimeOffset, Decimal, Growing, SmallDateTime, SqlType, Value,
+    Bytes, CodePage, Collation, DateTime, DateTime2, DateTimeOffset, Decimal, Growing,
+    SmallDateTime, SqlType, Value,
 };
 
 /// Days from 0001-01-01 to 9999-12-31, and one.
@@ -191,7 +192,14 @@ impl TypeInfo {
         Ok(Value::DateTimeOffset(DateTimeOffset { utc, offset }))
     }
 
-    /// A string of the type, its length checked; UTF-8 becomes what varchar is here.
+    /// The code page of its collation.
+    fn page(&self) -> CodePage {
+        let known = |c: Collation| c.code_page();
+        Collation::by_tds_bytes(self.collation.0).map_or_else(CodePage::default, known)
+    }
+
+    /// A string of the type, its length checked. Varchar of another code page than 1252 comes as
+    /// its characters: whoever takes it knows in which page they are to be.
     fn string(&self, bytes: Bytes) -> TdsResult<Value> {
         let (limit, wide) = match self.sql {
             SqlType::Char(n) | SqlType::Binary(n) => (usize::from(n), false),
@@ -206,9 +214,10 @@ impl TypeInfo {
         Ok(match self.sql {
             SqlType::Binary(_) | SqlType::VarBinary(_) | SqlType::Image => Value::Binary(bytes),
             SqlType::NChar(_) | SqlType::NVarChar(_) | SqlType::NText => Value::NChar(bytes),
-            _ if self.collation.is_utf8() && !bytes.is_ascii() => {
-                Value::varchar(&String::from_utf8_lossy(&bytes))
-            }
+            _ if !bytes.is_ascii() => match self.page() {
+                CodePage::Cp1252 => Value::Char(bytes),
+                page => Value::NChar(page.widen(&bytes).into()),
+            },
             _ => Value::Char(bytes),
         })
     }

@@ -14,7 +14,7 @@ use crate::reader::Reader;
 use crate::typeinfo::{Prefix, TypeInfo, VARIANT_BYTES_MAX, WireCollation, encode_type};
 use crate::typeinfo::{fault, wire};
 use crate::writer::Put;
-use types::{Collation, SqlType, Value, Variant};
+use types::{Collation, Family, SqlType, Value, Variant};
 
 /// Appends a variant that is not NULL.
 ///
@@ -96,8 +96,14 @@ pub(crate) fn decode(r: &mut Reader<'_>) -> TdsResult<Value> {
     let byte = r.u8().map_err(short)?;
     let info = described(byte, r.b_varbyte().map_err(short)?)?;
     let value = info.value_of(r.rest())?;
-    let own = |c: &Collation| WireCollation::from(*c) == info.collation;
-    let collation = Collation::all().find(own).unwrap_or_default();
+    let collation = Collation::by_tds_bytes(info.collation.0).unwrap_or_default();
+    // A variant keeps its characters in the page of its collation.
+    let value = match &value {
+        Value::NChar(b) if info.sql.family() == Family::Char => {
+            Value::Char(collation.code_page().narrow(b).into())
+        }
+        _ => value,
+    };
     match Variant::new(value, info.sql, collation) {
         Some(variant) => Ok(Value::Variant(variant.into())),
         None => Err(fault(ValueFault::Instance("sql_variant"))),

@@ -34,7 +34,7 @@ pub use arithmetic::{
     operation,
 };
 pub use bytes::Bytes;
-pub use collation::{Collation, trim_char, trim_nchar};
+pub use collation::{CodePage, Collation, TextOrder, trim_char, trim_nchar};
 pub use compare::{compare, hash};
 pub use convert::{
     Fit, arithmetic_overflow, check_explicit, check_implicit, coerce_for_column,

@@ -23,7 +23,7 @@
 
 use crate::decimal::pow10;
 use crate::value::{DateTime, DateTime2, DateTimeOffset, SmallDateTime};
-use crate::{Bytes, Collation, Decimal, SqlType, Value, Variant};
+use crate::{Bytes, Collation, Decimal, SqlType, TextOrder, Value, Variant};
 use base::{SqlError, messages};
 use std::cmp::Ordering;
 use std::fmt;
@@ -354,34 +354,51 @@ pub fn number_of(value: &Value, sql_type: SqlType) -> Option<i64> {
 }
 
 /// How two stored forms compare.
-pub type StorageOrder = fn(&[u8], &[u8]) -> Ordering;
+#[derive(Clone, Copy, Debug)]
+pub struct StorageOrder {
+    /// Given two forms, and `rule`.
+    pub function: TextOrder,
+    /// The number of the collation.
+    pub rule: u16,
+}
 
-/// The function that orders stored forms of a type. It answers some order, and does not panic,
-/// for bytes that are no values.
+impl StorageOrder {
+    /// How two stored forms compare.
+    #[inline]
+    pub fn of(&self, a: &[u8], b: &[u8]) -> Ordering {
+        (self.function)(a, b, self.rule)
+    }
+}
+
+/// What orders stored forms of a type. It answers some order, and does not panic, for bytes that
+/// are no values.
 pub fn compare_storage(sql_type: SqlType, collation: Collation) -> StorageOrder {
-    match sql_type {
-        SqlType::Bit | SqlType::TinyInt => compare_unsigned,
-        SqlType::SmallInt => compare_signed::<2>,
-        SqlType::Int | SqlType::SmallMoney => compare_signed::<4>,
-        SqlType::BigInt | SqlType::Money => compare_signed::<8>,
-        SqlType::Decimal { .. } => compare_decimals,
-        SqlType::Real => compare_reals,
-        SqlType::Float => compare_floats,
-        SqlType::Date | SqlType::Time(_) | SqlType::DateTime2(_) => compare_unsigned,
+    let function: TextOrder = match sql_type {
+        SqlType::Bit | SqlType::TinyInt => |a, b, _| compare_unsigned(a, b),
+        SqlType::SmallInt => |a, b, _| compare_signed::<2>(a, b),
+        SqlType::Int | SqlType::SmallMoney => |a, b, _| compare_signed::<4>(a, b),
+        SqlType::BigInt | SqlType::Money => |a, b, _| compare_signed::<8>(a, b),
+        SqlType::Decimal { .. } => |a, b, _| compare_decimals(a, b),
+        SqlType::Real => |a, b, _| compare_reals(a, b),
+        SqlType::Float => |a, b, _| compare_floats(a, b),
+        SqlType::Date | SqlType::Time(_) | SqlType::DateTime2(_) => {
+            |a, b, _| compare_unsigned(a, b)
+        }
         // Ticks are never negative, so the pair orders as one signed number.
-        SqlType::DateTime => compare_signed::<8>,
-        SqlType::SmallDateTime => compare_unsigned,
-        SqlType::DateTimeOffset(_) => compare_offsets,
+        SqlType::DateTime => |a, b, _| compare_signed::<8>(a, b),
+        SqlType::SmallDateTime => |a, b, _| compare_unsigned(a, b),
+        SqlType::DateTimeOffset(_) => |a, b, _| compare_offsets(a, b),
         SqlType::Char(_) | SqlType::VarChar(_) | SqlType::Text => collation.char_order(),
         SqlType::NChar(_) | SqlType::NVarChar(_) | SqlType::NText => collation.nchar_order(),
         SqlType::Binary(_)
         | SqlType::VarBinary(_)
         | SqlType::RowVersion
         | SqlType::Image
-        | SqlType::Xml => compare_binary,
-        SqlType::UniqueIdentifier => compare_guids,
-        SqlType::Variant => compare_variants,
-    }
+        | SqlType::Xml => |a, b, _| compare_binary(a, b),
+        SqlType::UniqueIdentifier => |a, b, _| compare_guids(a, b),
+        SqlType::Variant => |a, b, _| compare_variants(a, b),
+    };
+    StorageOrder { function, rule: collation.id() }
 }
 
 /// A weight for each byte of stored forms: of two whose first different bytes have different

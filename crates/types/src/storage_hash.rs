@@ -6,12 +6,25 @@ use crate::{Collation, SqlType, Variant};
 use std::hash::Hasher;
 
 /// Feeds a hasher with what equality looks at in a stored form.
-pub type StorageHash = fn(&[u8], &mut dyn Hasher);
+#[derive(Clone, Copy, Debug)]
+pub struct StorageHash {
+    /// Given a form, `rule` and the hasher.
+    pub function: fn(&[u8], u16, &mut dyn Hasher),
+    /// The number of the collation.
+    pub rule: u16,
+}
+
+impl StorageHash {
+    /// Feeds a hasher with what equality looks at in a stored form.
+    pub fn feed(&self, bytes: &[u8], state: &mut dyn Hasher) {
+        (self.function)(bytes, self.rule, state);
+    }
+}
 
 /// The function that hashes stored forms of a type; `None` where equal values have equal bytes.
 /// It does not panic for bytes that are no values.
 pub fn hash_storage(sql_type: SqlType, collation: Collation) -> Option<StorageHash> {
-    match sql_type {
+    let function: fn(&[u8], u16, &mut dyn Hasher) = match sql_type {
         SqlType::Bit
         | SqlType::TinyInt
         | SqlType::SmallInt
@@ -24,19 +37,20 @@ pub fn hash_storage(sql_type: SqlType, collation: Collation) -> Option<StorageHa
         | SqlType::DateTime
         | SqlType::DateTime2(_)
         | SqlType::SmallDateTime
-        | SqlType::UniqueIdentifier => None,
-        SqlType::Decimal { .. } => Some(hash_decimal),
-        SqlType::Real | SqlType::Float => Some(hash_float),
-        SqlType::DateTimeOffset(_) => Some(hash_offset),
+        | SqlType::UniqueIdentifier => return None,
+        SqlType::Decimal { .. } => |bytes, _, state| hash_decimal(bytes, state),
+        SqlType::Real | SqlType::Float => |bytes, _, state| hash_float(bytes, state),
+        SqlType::DateTimeOffset(_) => |bytes, _, state| hash_offset(bytes, state),
         SqlType::Binary(_) | SqlType::VarBinary(_) | SqlType::RowVersion | SqlType::Xml => {
-            Some(hash_binary)
+            |bytes, _, state| hash_binary(bytes, state)
         }
-        SqlType::Char(_) | SqlType::VarChar(_) => Some(char_hash(collation)),
-        SqlType::NChar(_) | SqlType::NVarChar(_) => Some(nchar_hash(collation)),
-        SqlType::Variant => Some(hash_variant),
+        SqlType::Char(_) | SqlType::VarChar(_) => hash_char,
+        SqlType::NChar(_) | SqlType::NVarChar(_) => hash_nchar,
+        SqlType::Variant => |bytes, _, state| hash_variant(bytes, state),
         // Nobody compares them.
-        SqlType::Text | SqlType::NText | SqlType::Image => None,
-    }
+        SqlType::Text | SqlType::NText | SqlType::Image => return None,
+    };
+    Some(StorageHash { function, rule: collation.id() })
 }
 
 /// Zero has two signs.
@@ -78,25 +92,10 @@ fn hash_variant(bytes: &[u8], mut state: &mut dyn Hasher) {
     }
 }
 
-fn char_hash(collation: Collation) -> StorageHash {
-    match collation {
-        Collation::SqlLatin1CiAs => |a, mut h| Collation::SqlLatin1CiAs.hash_char(a, &mut h),
-        Collation::SqlLatin1CsAs => |a, mut h| Collation::SqlLatin1CsAs.hash_char(a, &mut h),
-        Collation::SqlLatin1CiAi => |a, mut h| Collation::SqlLatin1CiAi.hash_char(a, &mut h),
-        Collation::Latin1CiAs | Collation::Latin1CsAs | Collation::Latin1CiAi => {
-            |a, mut h| Collation::Latin1CiAs.hash_char(a, &mut h)
-        }
-        Collation::Latin1Bin | Collation::Latin1Bin2 => {
-            |a, mut h| Collation::Latin1Bin2.hash_char(a, &mut h)
-        }
-    }
+fn hash_char(bytes: &[u8], rule: u16, mut state: &mut dyn Hasher) {
+    Collation::by_rule(rule).hash_char(bytes, &mut state);
 }
 
-fn nchar_hash(collation: Collation) -> StorageHash {
-    match collation {
-        Collation::Latin1Bin | Collation::Latin1Bin2 => {
-            |a, mut h| Collation::Latin1Bin2.hash_nchar(a, &mut h)
-        }
-        _ => |a, mut h| Collation::Latin1CiAs.hash_nchar(a, &mut h),
-    }
+fn hash_nchar(bytes: &[u8], rule: u16, mut state: &mut dyn Hasher) {
+    Collation::by_rule(rule).hash_nchar(bytes, &mut state);
 }

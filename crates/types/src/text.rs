@@ -59,6 +59,27 @@ pub fn best_fit(unit: u16) -> u8 {
     }
 }
 
+/// The same in ASCII, for pages that have their own letters above it.
+pub(crate) fn best_fit_ascii(unit: u16) -> u8 {
+    match unit {
+        0xA0 => b' ',
+        0xC0..=0xFF => match LATIN_1[usize::from(unit) - 0xC0] {
+            b' ' => b'?',
+            b => b,
+        },
+        0x2018..=0x201A => b'\'',
+        0x201C..=0x201E => b'"',
+        0x2013 | 0x2014 => b'-',
+        _ => match best_fit(unit) {
+            b if b.is_ascii() => b,
+            _ => b'?',
+        },
+    }
+}
+
+/// Best fits of U+00C0 to U+00FF in ASCII; a space where there is none.
+const LATIN_1: &[u8; 64] = b"AAAAAAACEEEEIIII NOOOOO OUUUUY  aaaaaaaceeeeiiii nooooo ouuuuy y";
+
 /// Text as bytes of code page 1252.
 pub fn encode_1252(s: &str) -> Vec<u8> {
     if s.is_ascii() {

@@ -73,7 +73,8 @@ impl Schema {
     pub fn order(self) -> KeyOrder {
         let int = |leaf_column, descending| KeyColumn {
             hash: None,
-            compare: compare_ints,
+            compare: |a, b, _| compare_ints(a, b),
+            rule: 0,
             number: Some(Number::Signed),
             weights: None,
             descending,
@@ -81,7 +82,8 @@ impl Schema {
         };
         let text = |leaf_column| KeyColumn {
             hash: None,
-            compare: compare_bytes,
+            compare: |a, b, _| compare_bytes(a, b),
+            rule: 0,
             number: None,
             weights: None,
             descending: false,

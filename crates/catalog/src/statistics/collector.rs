@@ -188,7 +188,7 @@ impl Collector {
             let value = value.map(|v| &v[..v.len().min(kept)]);
             let same = match (&self.last[n], value) {
                 (None, None) => true,
-                (Some(last), Some(value)) => (self.orders[n])(last, value).is_eq(),
+                (Some(last), Some(value)) => self.orders[n].of(last, value).is_eq(),
                 (None, Some(_)) | (Some(_), None) => false,
             };
             if !same {

@@ -33,10 +33,10 @@ impl<'a> Histogram<'a> {
 
     /// Rows with a value.
     pub fn equal_rows(&self, value: &[u8]) -> f64 {
-        let below = |s: &Step| s.key.as_deref().is_none_or(|key| (self.order)(key, value).is_lt());
+        let below = |s: &Step| s.key.as_deref().is_none_or(|key| self.order.of(key, value).is_lt());
         let Some(step) = self.steps.get(self.steps.partition_point(below)) else { return 0.0 };
         let key = step.key.as_deref().unwrap_or_default();
-        match (self.order)(key, value).is_eq() {
+        match self.order.of(key, value).is_eq() {
             true => step.equal_rows,
             false if step.distinct_range_rows > 0.0 => step.average_range_rows(),
             false => 0.0,
@@ -49,7 +49,7 @@ impl<'a> Histogram<'a> {
         let mut low: Option<&[u8]> = None;
         for step in self.values() {
             let Some(key) = step.key.as_deref() else { continue };
-            let order = (self.order)(key, value);
+            let order = self.order.of(key, value);
             if order.is_lt() {
                 rows += step.range_rows + step.equal_rows;
                 low = Some(key);
@@ -68,7 +68,7 @@ impl<'a> Histogram<'a> {
     /// Whether a value is none below the last that was seen.
     pub fn is_behind(&self, value: &[u8]) -> bool {
         let last = self.values().last().and_then(|s| s.key.as_deref());
-        last.is_none_or(|last| (self.order)(last, value).is_le())
+        last.is_none_or(|last| self.order.of(last, value).is_le())
     }
 
     /// How many rows there would be from one value to another if they lay everywhere as those
@@ -83,7 +83,7 @@ impl<'a> Histogram<'a> {
 
     /// The order of two stored values.
     pub(super) fn compare(&self, a: &[u8], b: &[u8]) -> std::cmp::Ordering {
-        (self.order)(a, b)
+        self.order.of(a, b)
     }
 
     /// How far a value is on the way from one key to another: half when that cannot be said.

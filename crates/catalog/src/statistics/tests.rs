@@ -5,7 +5,7 @@ use super::{Collector, Distribution, Histogram, STEPS_MAX, Whole};
 use std::collections::BTreeMap;
 use types::{Collation, SqlType, compare_storage};
 
-const ORDER: (SqlType, Collation) = (SqlType::Int, Collation::Latin1Bin2);
+const ORDER: (SqlType, Collation) = (SqlType::Int, Collation::LATIN1_BIN2);
 
 /// The same numbers in every run.
 struct Dice(u64);
@@ -76,7 +76,7 @@ fn check(known: &Distribution) {
     let order = compare_storage(ORDER.0, ORDER.1);
     for pair in known.steps.windows(2) {
         if let (Some(a), Some(b)) = (&pair[0].key, &pair[1].key) {
-            assert!(order(a, b).is_lt());
+            assert!(order.of(a, b).is_lt());
         }
     }
     let text = known.to_text();
@@ -206,7 +206,7 @@ fn prefixes_count_their_combinations() {
 #[test]
 fn long_keys_are_cut() {
     let text = SqlType::varchar(8000);
-    let mut collector = Collector::new(&[(text, Collation::Latin1Bin2)]);
+    let mut collector = Collector::new(&[(text, Collation::LATIN1_BIN2)]);
     let (a, b) = (vec![b'a'; 5_000], [vec![b'a'; 4_999], vec![b'b']].concat());
     for value in [&a, &b] {
         collector.push(&[Some(value.as_slice())]);

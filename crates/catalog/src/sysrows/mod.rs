@@ -38,7 +38,7 @@ mod sysschobjs;
 pub(crate) use row::{Cell, SystemRow};
 pub(crate) use sysallocunits::AllocUnitRow;
 pub(crate) use sysclsobjs::ClassRow;
-pub(crate) use syscolpars::{ColumnRow, column_status};
+pub(crate) use syscolpars::{ColumnRow, column_status, stored_collation};
 pub(crate) use sysdrops::DropRow;
 pub(crate) use sysfacts::FactRow;
 pub(crate) use sysidents::IdentityRow;

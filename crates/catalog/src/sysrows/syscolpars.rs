@@ -1,7 +1,7 @@
 //! `syscolpars`: the columns of tables, views and table-valued functions, and parameters.
 
 use super::row::system_row;
-use types::{Length, SqlType};
+use types::{Collation, Length, SqlType};
 
 system_row! {
     /// A column, or a parameter.
@@ -17,6 +17,7 @@ system_row! {
         length: i16 => "length" SqlType::SmallInt,
         precision: u8 => "prec" SqlType::TinyInt,
         scale: u8 => "scale" SqlType::TinyInt,
+        /// 255: the number stands in the status.
         collation: u8 => "collationid" SqlType::TinyInt,
         /// See [`column_status`].
         status: i32 => "status" SqlType::Int,
@@ -40,9 +41,31 @@ pub(crate) mod column_status {
     pub(crate) const ROW_GUID: i32 = 64;
     pub(crate) const CURSOR: i32 = 128;
     pub(crate) const NOT_FOR_REPLICATION: i32 = 256;
+
+    /// The number of a collation beyond the first eight stands above the bits.
+    pub(crate) const COLLATION_SHIFT: u32 = 16;
+}
+
+/// The collation's number is in the status: no number that an earlier build knows.
+const BEYOND: u8 = 255;
+
+/// What stands in a row for a collation: its column, and what it adds to the status.
+pub(crate) fn stored_collation(collation: Collation) -> (u8, i32) {
+    match u8::try_from(collation.id()) {
+        Ok(id) if id < BEYOND => (id, 0),
+        _ => (BEYOND, (u32::from(collation.id()) << column_status::COLLATION_SHIFT) as i32),
+    }
 }
 
 impl ColumnRow {
+    /// The collation; `None` when the number names none.
+    pub(crate) fn collation(&self) -> Option<Collation> {
+        Collation::by_id(match self.collation {
+            BEYOND => (self.status as u32 >> column_status::COLLATION_SHIFT) as u16,
+            id => u16::from(id),
+        })
+    }
+
     /// The declared type; `None` when the numbers name none.
     pub(crate) fn sql_type(&self) -> Option<SqlType> {
         let length = |divisor: i16, limit: u16| match self.length {
@@ -97,6 +120,42 @@ fn bounded(bytes: i16, divisor: i16, limit: u16) -> Option<u16> {
 mod tests {
     use super::*;
 
+    fn row(t: SqlType, collation: Collation) -> ColumnRow {
+        let (number, status) = stored_collation(collation);
+        ColumnRow {
+            object: 1,
+            column: 1,
+            ordinal: 0,
+            name: "c".into(),
+            system_type: t.system_type_id(),
+            user_type: t.user_type_id(),
+            length: t.max_length(),
+            precision: t.precision(),
+            scale: t.scale(),
+            collation: number,
+            status: status | column_status::NULLABLE | column_status::CURSOR,
+            physical: Some(0),
+            default: 0,
+            seed: None,
+            increment: None,
+        }
+    }
+
+    #[test]
+    fn every_collation_is_read_as_it_was_written() {
+        for collation in Collation::all() {
+            let row = row(SqlType::NText, collation);
+            assert_eq!(row.collation(), Some(collation));
+            assert_ne!(row.status & column_status::NULLABLE, 0);
+            assert_eq!(row.status & column_status::READ_ONLY, 0);
+        }
+        // As rows of earlier builds say it.
+        let old = ColumnRow { collation: 3, status: 1, ..row(SqlType::NText, Collation::default()) };
+        assert_eq!(old.collation(), Some(Collation::LATIN1_CI_AS));
+        let none = ColumnRow { collation: 200, ..old };
+        assert_eq!(none.collation(), None);
+    }
+
     #[test]
     fn every_type_is_read_as_it_was_written() {
         let others = [
@@ -108,23 +167,7 @@ mod tests {
             SqlType::nvarchar(1),
         ];
         for &t in types::ALL_TYPES.iter().chain(&others) {
-            let row = ColumnRow {
-                object: 1,
-                column: 1,
-                ordinal: 0,
-                name: "c".into(),
-                system_type: t.system_type_id(),
-                user_type: t.user_type_id(),
-                length: t.max_length(),
-                precision: t.precision(),
-                scale: t.scale(),
-                collation: 0,
-                status: 0,
-                physical: Some(0),
-                default: 0,
-                seed: None,
-                increment: None,
-            };
+            let row = row(t, Collation::default());
             assert_eq!(row.sql_type(), Some(t));
         }
     }

@@ -33,4 +33,8 @@ pub(crate) mod index_status {
     pub(crate) const DISABLED: i32 = 32;
     pub(crate) const NO_RECOMPUTE: i32 = 64;
     pub(crate) const PADDED: i32 = 128;
+
+    /// The version of the order of its key's collations stands above the bits; 0 where that is an
+    /// order that has no versions, and in rows of before there were any.
+    pub(crate) const ORDER_SHIFT: u32 = 16;
 }

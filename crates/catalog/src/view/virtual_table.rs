@@ -56,7 +56,7 @@ pub struct SystemObjects {
 }
 
 /// System names are found in any case, as in a case-insensitive database.
-const NAMES: Collation = Collation::SqlLatin1CiAs;
+const NAMES: Collation = Collation::SQL_LATIN1_CI_AS;
 
 impl SystemObjects {
     /// The set of these; a later one of the same name replaces an earlier one.

@@ -137,7 +137,7 @@ impl<'a> Target<'a> {
             let Origin::Column(column) = origin else { continue };
             let same = match (row.field(*column)?.inline(), note[at].inline()) {
                 (None, None) => true,
-                (Some(now), Some(noted)) => order(now, noted).is_eq(),
+                (Some(now), Some(noted)) => order.of(now, noted).is_eq(),
                 (None, Some(_)) | (Some(_), None) => false,
             };
             if !same {
@@ -209,7 +209,7 @@ impl<'a> Target<'a> {
             let same = match (entry.field(column)?.inline(), note[at].inline()) {
                 (None, None) => true,
                 (Some(has), Some(noted)) => {
-                    compare_storage(spec.sql_type, spec.collation)(has, noted).is_eq()
+                    compare_storage(spec.sql_type, spec.collation).of(has, noted).is_eq()
                 }
                 (None, Some(_)) | (Some(_), None) => false,
             };

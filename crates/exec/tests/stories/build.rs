@@ -5,7 +5,7 @@ use plan::*;
 use types::{BinaryOp, Collation, SqlType, Value};
 
 pub(crate) const INT: SqlType = SqlType::Int;
-pub(crate) const C: Collation = Collation::SqlLatin1CiAs;
+pub(crate) const C: Collation = Collation::SQL_LATIN1_CI_AS;
 
 pub(crate) fn ty(t: SqlType) -> ScalarType {
     ScalarType::new(t, true)

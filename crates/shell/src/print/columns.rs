@@ -5,7 +5,7 @@
 
 use super::format::Format;
 use session::ResultColumn;
-use types::{Length, SqlType};
+use types::{CodePage, Length, SqlType};
 
 /// A column of a printed table.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -14,6 +14,8 @@ pub(crate) struct TableColumn {
     /// Characters of the name.
     pub(crate) name_width: usize,
     pub(crate) sql_type: SqlType,
+    /// Of varchar.
+    pub(crate) page: CodePage,
     /// Characters of the column; 0 for as many as a value has.
     pub(crate) width: usize,
     /// Values longer than this are cut; 0 for never.
@@ -30,6 +32,7 @@ impl TableColumn {
             name: column.name.clone(),
             name_width,
             sql_type: column.sql_type,
+            page: column.collation.code_page(),
             width: if unlimited { 0 } else { shown.max(name_width) },
             cut: if is_cut(column.sql_type) && !unlimited { shown.max(name_width) } else { 0 },
             right: column.sql_type.is_number() || column.sql_type.is_temporal(),

@@ -7,7 +7,7 @@ use super::{value, wrap};
 use base::SqlError;
 use session::{Command, Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink, SinkClosed};
 use std::fmt::Write as _;
-use types::{SqlType, Value};
+use types::{CodePage, SqlType, Value};
 
 /// The state of an error that makes sqlcmd exit with the error's number.
 const EXIT_STATE: u8 = 127;
@@ -43,6 +43,7 @@ pub(crate) struct Printer<'a> {
     text: String,
     wants_first_cell: bool,
     first_type: SqlType,
+    first_page: CodePage,
     tally: Tally,
 }
 
@@ -56,6 +57,7 @@ impl<'a> Printer<'a> {
             text: String::new(),
             wants_first_cell: false,
             first_type: SqlType::Int,
+            first_page: CodePage::default(),
             tally: Tally::default(),
         }
     }
@@ -75,7 +77,7 @@ impl<'a> Printer<'a> {
         self.wants_first_cell = false;
         let mut cell = String::new();
         if let Some(v) = values.first() {
-            value::append(v, self.first_type, &mut cell);
+            value::append(v, self.first_type, self.first_page, &mut cell);
         }
         self.tally.first_cell = FirstCell::Text(cell);
     }
@@ -90,6 +92,7 @@ impl ResultSink for Printer<'_> {
         self.table = Some(table);
         self.wants_first_cell = true;
         self.first_type = columns.first().map_or(SqlType::Int, |c| c.sql_type);
+        self.first_page = columns.first().map_or_else(Default::default, |c| c.collation.code_page());
         self.tally.first_cell = FirstCell::None;
         self.put()
     }

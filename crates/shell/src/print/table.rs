@@ -65,7 +65,7 @@ impl Table {
                 self.line.push_str(&format.separator);
             }
             self.cell.clear();
-            value::append(v, c.sql_type, &mut self.cell);
+            value::append(v, c.sql_type, c.page, &mut self.cell);
             append_cell(c, &mut self.cell, format.trim, &mut self.line);
         }
         self.line.push('\n');

@@ -4,10 +4,10 @@
 //! float all its digits, and a number below one has no zero before its point.
 
 use types::datetime::print_style;
-use types::{Decimal, SqlType, Value, float_text, text};
+use types::{CodePage, Decimal, SqlType, Value, float_text, text};
 
-/// Appends a value's text.
-pub(crate) fn append(value: &Value, sql_type: SqlType, out: &mut String) {
+/// Appends a value's text; varchar is in a code page.
+pub(crate) fn append(value: &Value, sql_type: SqlType, page: CodePage, out: &mut String) {
     use std::fmt::Write as _;
     // Writing to a String cannot fail.
     let _ = match value {
@@ -32,7 +32,7 @@ pub(crate) fn append(value: &Value, sql_type: SqlType, out: &mut String) {
         }
         Value::Char(bytes) => match std::str::from_utf8(bytes) {
             Ok(ascii) if ascii.is_ascii() => out.write_str(ascii),
-            _ => out.write_str(&text::decode_1252(bytes)),
+            _ => out.write_str(&page.decode(bytes)),
         },
         Value::NChar(bytes) => {
             out.extend(char::decode_utf16(text::units(bytes)).map(|c| c.unwrap_or('\u{FFFD}')));
@@ -44,7 +44,8 @@ pub(crate) fn append(value: &Value, sql_type: SqlType, out: &mut String) {
         }
         Value::Guid(_) => write!(out, "{value}"),
         Value::Variant(v) => {
-            append(v.value(), v.sql_type(), out);
+            let own = v.collation().map_or(page, |collation| collation.code_page());
+            append(v.value(), v.sql_type(), own, out);
             Ok(())
         }
     };
@@ -84,7 +85,7 @@ mod tests {
 
     fn shown(value: Value, sql_type: SqlType) -> String {
         let mut out = String::new();
-        append(&value, sql_type, &mut out);
+        append(&value, sql_type, CodePage::default(), &mut out);
         out
     }
 

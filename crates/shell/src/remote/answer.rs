@@ -175,8 +175,7 @@ fn column(c: &Column<'static>) -> ResultColumn {
     ResultColumn {
         name: c.name.clone().into_owned(),
         sql_type: c.sql,
-        // Printing doesn't compare: the collation is of no interest here.
-        collation: Collation::default(),
+        collation: Collation::by_tds_bytes(c.collation.0).unwrap_or_default(),
         nullable: c.flags.has(ColumnFlags::NULLABLE),
         identity: c.flags.has(ColumnFlags::IDENTITY),
         computed: c.flags.has(ColumnFlags::COMPUTED),

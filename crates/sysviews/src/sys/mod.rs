@@ -32,6 +32,7 @@ mod extended_properties;
 mod external_tables;
 mod file_list;
 mod filegroups;
+mod fn_helpcollations;
 mod fn_listextendedproperty;
 mod fn_phys_loc_cracker;
 mod foreign_key_columns;
@@ -141,6 +142,7 @@ pub(crate) const VIEWS: &[&View] = &[
     &sequences::VIEW,
     &table_types::VIEW,
     &extended_properties::VIEW,
+    &fn_helpcollations::VIEW,
     &fn_listextendedproperty::VIEW,
     &database_scoped_configurations::VIEW,
     &synonyms::VIEW,

@@ -11,7 +11,7 @@
 //! A further level is mostly zeros (no accent, lower case): what is not zero is written with the
 //! number of zeros before it, fewer zeros ordering later.
 
-use super::{Collation, cp1252, trim_char, unicode};
+use super::{CodePage, Collation, Rule, cp1252, trim_char, unicode};
 use crate::sort_key::append_whole;
 use crate::text::{unit_of_1252, units};
 
@@ -91,28 +91,39 @@ pub(super) fn append_further(values: impl Iterator<Item = u8>, counted: bool, ou
 }
 
 impl Collation {
-    /// Appends the sort key of a string of code page 1252; it may stop beyond `limit` bytes.
+    /// Appends the sort key of a string in its code page; it may stop beyond `limit` bytes.
     pub(crate) fn append_key_char(self, a: &[u8], limit: usize, out: &mut Vec<u8>) {
-        match self {
-            Collation::SqlLatin1CiAs => cp1252::append_key(false, true, a, limit, out),
-            Collation::SqlLatin1CsAs => cp1252::append_key(true, true, a, limit, out),
-            Collation::SqlLatin1CiAi => cp1252::append_key(false, false, a, limit, out),
-            Collation::Latin1Bin | Collation::Latin1Bin2 => {
+        match self.narrow_rule() {
+            Rule::Sort(levels) => cp1252::append_key(levels.case, levels.accent, a, limit, out),
+            Rule::Codes => {
                 append_codes(trim_char(a).iter().map(|&b| b as u16), limit, out);
             }
-            windows => {
-                let units = || a.iter().map(|&b| unit_of_1252(b));
-                unicode::append_key(windows.levels(), units, limit, out);
+            Rule::Own(levels) => match self.code_page() {
+                CodePage::Cp1252 => {
+                    let units = || a.iter().map(|&b| unit_of_1252(b));
+                    unicode::append_key(levels, units, limit, out);
+                }
+                page => {
+                    let wide = page.widen(a);
+                    unicode::append_key(levels, || units(&wide), limit, out);
+                }
+            },
+            Rule::Words(words) => {
+                let mut wide = Vec::new();
+                self.code_page().append_units(a, &mut wide);
+                words.append_key(&wide, out);
             }
         }
     }
 
     /// Appends the sort key of a UTF-16LE string; it may stop beyond `limit` bytes.
     pub(crate) fn append_key_nchar(self, a: &[u8], limit: usize, out: &mut Vec<u8>) {
-        if self.is_binary() {
-            append_codes(units(a), limit, out);
-        } else {
-            unicode::append_key(self.levels(), || units(a), limit, out);
+        match self.wide_rule() {
+            Rule::Codes => append_codes(units(a), limit, out),
+            Rule::Sort(levels) | Rule::Own(levels) => {
+                unicode::append_key(levels, || units(a), limit, out);
+            }
+            Rule::Words(words) => words.append_key(&units(a).collect::<Vec<u16>>(), out),
         }
     }
 }

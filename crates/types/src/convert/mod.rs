@@ -7,6 +7,7 @@
 //! temporal.rs   dates and times to each other, and as numbers of days
 //! binary.rs     bytes to and from the rest
 //! xml.rs        text and bytes to xml, and back
+//! pages.rs      varchar in other code pages than 1252
 //! matrix.rs     which of all these a statement may ask for
 //! ```
 //!
@@ -17,13 +18,16 @@ mod binary;
 mod from_text;
 mod matrix;
 mod number;
+mod pages;
 mod temporal;
 mod to_text;
 mod xml;
 
 use crate::collation::{trim_char, trim_nchar};
 use crate::datetime::{Dialect, names_a_month, names_matter};
-use crate::{Bytes, Collation, Family, Length, SqlType, Value, Variant, text, within_longest};
+use crate::{
+    Bytes, CodePage, Collation, Family, Length, SqlType, Value, Variant, text, within_longest,
+};
 use base::{SqlError, SqlResult, messages};
 
 pub use matrix::{
@@ -75,7 +79,9 @@ pub fn convert_dated(
     }
     match (value, to) {
         (Value::Variant(v), _) => {
-            return convert_dated(v.value(), v.sql_type(), to, style, dialect);
+            let own = v.collation().unwrap_or_default();
+            let collations = (own, Collation::default());
+            return convert_collated(v.value(), v.sql_type(), to, style, dialect, collations);
         }
         (Value::Int(n), SqlType::BigInt) => return Ok(Value::BigInt(*n as i64)),
         (_, SqlType::Xml) => return xml::of(value, from, style),
@@ -95,7 +101,8 @@ pub fn convert_dated(
     }
 }
 
-/// The same with the collation of the characters, which a variant brings along.
+/// The same with the collations of the characters: varchar is in the code page of its collation,
+/// and a variant brings its own along.
 ///
 /// # Errors
 /// As `convert`.
@@ -105,12 +112,20 @@ pub fn convert_collated(
     to: SqlType,
     style: i32,
     dialect: Dialect,
-    collation: Collation,
+    (source, target): (Collation, Collation),
 ) -> SqlResult<Value> {
     match to {
-        SqlType::Variant if from != to && !value.is_null() => to_variant(value, from, collation),
-        _ => convert_dated(value, from, to, style, dialect),
+        SqlType::Variant if from != to && !value.is_null() => to_variant(value, from, source),
+        _ if is_first_page(source) && is_first_page(target) => {
+            convert_dated(value, from, to, style, dialect)
+        }
+        _ => pages::convert(value, from, to, style, dialect, (source, target)),
     }
+}
+
+#[inline]
+fn is_first_page(collation: Collation) -> bool {
+    collation.code_page() == CodePage::Cp1252
 }
 
 /// Whether the conversion may ask how the session writes dates: between text and dates, also
@@ -238,7 +253,8 @@ pub enum Fit {
 }
 
 /// Converts a value for storing in a column of a type, as INSERT and UPDATE do: unlike CAST it
-/// reports a string that would lose more than blanks (or zeros of a binary) at its end.
+/// reports a string that would lose more than blanks (or zeros of a binary) at its end. The
+/// collations are the value's and the column's.
 ///
 /// # Errors
 /// As `convert`.
@@ -247,15 +263,21 @@ pub fn coerce_for_column(
     from: SqlType,
     to: SqlType,
     dialect: Dialect,
+    (source, target): (Collation, Collation),
 ) -> SqlResult<Fit> {
     if let (Value::Char(text), SqlType::VarChar(length)) = (value, to)
         && text.len() <= length.limit()
+        && source.code_page() == target.code_page()
     {
         return Ok(Fit::Fits(value.clone()));
     }
-    let converted = convert_dated(value, from, to, 0, dialect)?;
+    let converted = convert_collated(value, from, to, 0, dialect, (source, target))?;
     let longest = limits(to).0;
+    let first = is_first_page(source) && is_first_page(target);
     let lost = match (value, to.family()) {
+        (Value::Char(_) | Value::NChar(_), Family::Char | Family::NChar) if !first => {
+            pages::is_cut(value, &converted, (source, target))
+        }
         (Value::Char(b), Family::Char) => trim_char(b).len() > longest,
         (Value::NChar(b), Family::NChar) => trim_nchar(b).len() > longest,
         (Value::Char(b), Family::NChar) => trim_char(b).len() * 2 > longest,
