@@ -72,7 +72,7 @@ const CASES: &[(i32, &str)] = &[
     (544, "INSERT ident (id) VALUES (1)"),
     (530, "WITH r AS (SELECT 1 n UNION ALL SELECT n + 1 FROM r) SELECT n FROM r"),
     (6401, "ROLLBACK TRANSACTION nowhere"),
-    (226, "CREATE DATABASE within"),
+    (226, "CREATE DATABASE d"),
     // Statement: calls.
     (2812, "EXEC nowhere"),
     (201, "EXEC takes"),
@@ -108,13 +108,13 @@ const CASES: &[(i32, &str)] = &[
     (
         2747,
         "RAISERROR('%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d', 10, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, \
-     1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)",
+     1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)",
     ),
     (16948, "DECLARE @n int OPEN @n"),
     (408, "SELECT id FROM t ORDER BY 'x'"),
     (1008, "DECLARE @v int = 1 SELECT id FROM t ORDER BY @v"),
     // A text that is not parsed.
-    (102, "SELECT (1"),
+    (102, "SELECT 1 1"),
     (156, "SELECT FROM FROM t"),
     (137, "SELECT @undeclared"),
     (133, "GOTO nowhere"),
@@ -177,7 +177,7 @@ const CASES: &[(i32, &str)] = &[
     (11703, "CREATE SEQUENCE s START WITH 1 MINVALUE 2"),
     (11705, "CREATE SEQUENCE s MINVALUE 5 MAXVALUE 4"),
     (11706, "CREATE SEQUENCE s CACHE 0"),
-    (911, "USE nowhere"),
+    (911, "EXEC('USE nowhere')"),
     // Transaction: calls.
     (217, "EXEC nests"),
     (213, "INSERT t (id) EXEC two_columns"),
@@ -260,69 +260,91 @@ fn begin(instance: &Arc<Instance>, abort: bool) -> Session {
     session
 }
 
-/// The statements of a batch behind the error, and the transaction behind it.
-fn in_batch(instance: &Arc<Instance>, number: i32, statement: &str, abort: bool) {
-    let mut session = begin(instance, abort);
-    let heard = Heard::ask(&mut session, &format!("{statement}\nSELECT 'after'"));
-    let what =
-        format!("{number} in a batch, XACT_ABORT {abort}: {statement}: {:?}", heard.messages);
-    assert_eq!(heard.error().map(|e| e.number()), Some(number), "{what}");
-    let ends = wanted(number, statement).under(abort);
-    assert_eq!(says(&heard, "after"), ends == Ends::Statement, "{what}");
-    let open = i32::from(ends != Ends::Transaction);
-    assert_eq!(count_of_transactions(&mut session), open, "{what}");
-}
-
-/// Of a procedure that has the statement, what is behind it and what is behind its call.
-fn in_procedure(instance: &Arc<Instance>, number: i32, statement: &str, abort: bool) {
-    let mut session = connect(instance);
-    let create = format!("CREATE PROCEDURE has AS {statement}\nSELECT 'inner'");
-    let made = Heard::ask(&mut session, &create);
-    if let Some(refused) = made.error() {
-        assert_eq!(refused.number(), number, "{statement}");
-        return;
-    }
-    let mut session = begin(instance, abort);
-    let heard = Heard::ask(&mut session, "EXEC has SELECT 'outer'");
-    let what =
-        format!("{number} in a procedure, XACT_ABORT {abort}: {statement}: {:?}", heard.messages);
-    assert_eq!(heard.error().map(|e| e.number()), Some(number), "{what}");
-    let ends = wanted(number, statement).under(abort);
-    assert_eq!(says(&heard, "inner"), ends == Ends::Statement, "{what}");
-    assert_eq!(says(&heard, "outer"), ends <= Ends::Scope, "{what}");
-    let open = i32::from(ends != Ends::Transaction);
-    assert_eq!(count_of_transactions(&mut session), open, "{what}");
-    drop(session);
-    let mut session = connect(instance);
-    assert!(Heard::ask(&mut session, "DROP PROCEDURE has").error().is_none());
-}
-
 const CATCH: &str = "END TRY BEGIN CATCH SELECT CONCAT('caught ', XACT_STATE()) END CATCH";
 
-/// In text that TRY calls all is caught; the transaction is doomed where the error ends it.
-fn in_called_text(instance: &Arc<Instance>, number: i32, statement: &str, abort: bool) {
-    let mut session = begin(instance, abort);
-    let text = statement.replace('\'', "''");
-    let heard = Heard::ask(&mut session, &format!("BEGIN TRY EXEC('{text}') {CATCH}"));
-    let wanted = wanted(number, statement);
-    let doomed = abort || wanted.ends == Ends::Transaction;
-    let state = if doomed { "caught -1" } else { "caught 1" };
-    assert!(says(&heard, state), "{number}, XACT_ABORT {abort}: {statement}: {:?}", heard.rows);
+/// A case and what was not as wanted.
+struct Case<'i> {
+    instance: &'i Arc<Instance>,
+    number: i32,
+    statement: &'static str,
+    differences: Vec<String>,
 }
 
-/// In TRY itself, what ends a scope is told, and nothing else runs.
-fn in_try(instance: &Arc<Instance>, number: i32, statement: &str) {
-    let mut session = begin(instance, false);
-    let heard = Heard::ask(&mut session, &format!("BEGIN TRY {statement}\n{CATCH}"));
-    let ends = wanted(number, statement).ends;
-    let told = heard.error().is_some_and(|e| e.number() == number);
-    assert_eq!(told, ends == Ends::Scope, "{number}: {statement}: {:?}", heard.messages);
-    let caught = heard
-        .rows
-        .iter()
-        .flatten()
-        .any(|v| matches!(v.as_text(), Some(text) if text.starts_with("caught")));
-    assert_eq!(caught, ends != Ends::Scope, "{number}: {statement}: {:?}", heard.rows);
+impl Case<'_> {
+    fn check<T: PartialEq + std::fmt::Debug>(&mut self, form: &str, got: T, wanted: T) {
+        if got != wanted {
+            let (n, statement) = (self.number, self.statement);
+            self.differences.push(format!("{n} {form}: {got:?}, wanted {wanted:?}: {statement}"));
+        }
+    }
+
+    fn wanted(&self) -> Wanted {
+        wanted(self.number, self.statement)
+    }
+
+    /// What the session says of its transaction, behind an error that ends so much.
+    fn check_transaction(&mut self, form: &str, session: &mut Session, ends: Ends) {
+        let open = i32::from(ends != Ends::Transaction);
+        self.check(&format!("{form}, @@TRANCOUNT"), count_of_transactions(session), open);
+    }
+
+    /// The statements of a batch behind the error.
+    fn in_batch(&mut self, abort: bool) {
+        let form = format!("in a batch, XACT_ABORT {abort}");
+        let mut session = begin(self.instance, abort);
+        let heard = Heard::ask(&mut session, &format!("{}\nSELECT 'after'", self.statement));
+        self.check(&form, heard.error().map(|e| e.number()), Some(self.number));
+        let ends = self.wanted().under(abort);
+        self.check(
+            &format!("{form}, what is behind"),
+            says(&heard, "after"),
+            ends == Ends::Statement,
+        );
+        self.check_transaction(&form, &mut session, ends);
+    }
+
+    /// Of a procedure that has the statement, what is behind it and what is behind its call.
+    fn in_procedure(&mut self, abort: bool) {
+        let form = format!("in a procedure, XACT_ABORT {abort}");
+        let mut maker = connect(self.instance);
+        let create = format!("CREATE PROCEDURE has AS {}\nSELECT 'inner'", self.statement);
+        if let Some(refused) = Heard::ask(&mut maker, &create).error() {
+            return self.check(&form, refused.number(), self.number);
+        }
+        let mut session = begin(self.instance, abort);
+        let heard = Heard::ask(&mut session, "EXEC has SELECT 'outer'");
+        self.check(&form, heard.error().map(|e| e.number()), Some(self.number));
+        let ends = self.wanted().under(abort);
+        self.check(&format!("{form}, within"), says(&heard, "inner"), ends == Ends::Statement);
+        self.check(&format!("{form}, its caller"), says(&heard, "outer"), ends <= Ends::Scope);
+        self.check_transaction(&form, &mut session, ends);
+        drop(session);
+        assert!(Heard::ask(&mut maker, "DROP PROCEDURE has").error().is_none());
+    }
+
+    /// In text that TRY calls all is caught; the transaction is doomed where the error ends it,
+    /// and under XACT_ABORT always.
+    fn in_called_text(&mut self, abort: bool) {
+        let mut session = begin(self.instance, abort);
+        let text = self.statement.replace('\'', "''");
+        let heard = Heard::ask(&mut session, &format!("BEGIN TRY EXEC('{text}') {CATCH}"));
+        let doomed = abort || self.wanted().ends == Ends::Transaction;
+        let state = if doomed { "caught -1" } else { "caught 1" };
+        let form = format!("in text that TRY calls, XACT_ABORT {abort}, {state}");
+        self.check(&form, says(&heard, state), true);
+    }
+
+    /// In TRY itself, what ends a scope is told, and nothing else runs.
+    fn in_try(&mut self) {
+        let mut session = begin(self.instance, false);
+        let heard = Heard::ask(&mut session, &format!("BEGIN TRY {}\n{CATCH}", self.statement));
+        let told = heard.error().is_some_and(|e| e.number() == self.number);
+        let scope = self.wanted().ends == Ends::Scope;
+        self.check("in TRY, told", told, scope);
+        let mut texts = heard.rows.iter().flatten().filter_map(|v| v.as_text());
+        let caught = texts.any(|text| text.starts_with("caught"));
+        self.check("in TRY, caught", caught, !scope);
+    }
 }
 
 #[test]
@@ -336,14 +358,18 @@ fn errors_end_what_their_class_says() {
         let heard = Heard::ask(&mut session, text);
         assert!(heard.error().is_none(), "{text}: {:?}", heard.messages);
     }
-    for (number, statement) in CASES {
+    let mut differences = Vec::new();
+    for &(number, statement) in CASES {
+        let mut case = Case { instance: &instance, number, statement, differences: Vec::new() };
         for abort in [false, true] {
-            in_batch(&instance, *number, statement, abort);
-            in_procedure(&instance, *number, statement, abort);
-            in_called_text(&instance, *number, statement, abort);
+            case.in_batch(abort);
+            case.in_procedure(abort);
+            case.in_called_text(abort);
         }
-        in_try(&instance, *number, statement);
+        case.in_try();
+        differences.append(&mut case.differences);
     }
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
     let heard = Heard::ask(&mut session, "RAISERROR('fatal', 20, 1) WITH LOG SELECT 'after'");
     assert!(!heard.goes_on && !says(&heard, "after"), "severity 20 ends the connection");
 }

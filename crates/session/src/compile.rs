@@ -90,6 +90,8 @@ pub(crate) struct Compiler<'d, 's> {
     returns: Returns,
     /// CATCH blocks around.
     depth: usize,
+    /// Temporary tables that the text makes and has not dropped since, in its order.
+    pub(crate) temporary: Vec<Box<str>>,
     errors: Vec<SqlError>,
 }
 
@@ -130,6 +132,7 @@ pub(crate) fn compile(
         blocks_made: 0,
         returns: unit.returns,
         depth: 0,
+        temporary: Vec::new(),
         errors: Vec::new(),
     };
     // What the module's head names was looked up when it was made, as whoever made it names things.
@@ -445,6 +448,7 @@ impl Compiler<'_, '_> {
 
     fn statement(&mut self, statement: Statement) -> SqlResult<()> {
         let span = statement.span;
+        self.note_temporary(&statement.kind)?;
         match statement.kind {
             K::Insert(it) if matches!(it.source, ast::InsertSource::Execute(_)) => {
                 let kind = self.insert_execute(it, span)?;

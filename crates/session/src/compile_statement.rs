@@ -2,13 +2,15 @@
 
 use crate::compile::{Compiler, Returns};
 use crate::cursor::CursorStep;
+use crate::plans::same_name;
 use crate::plans::{
     Argument, ArgumentValue, Execute, Executed, InsertExecute, PlaceId, Raise, Source, StepKind,
 };
 use crate::result_sets::{DeclaredColumn, DeclaredSets};
+use crate::steps::wait_ticks;
 use base::{SqlError, SqlResult, messages};
 use tsql::ast::{self, ExprKind, Statement, StatementKind as K};
-use types::SqlType;
+use types::{SqlType, Value};
 
 /// What RAISERROR fills in at most.
 const SUBSTITUTIONS_MAX: usize = 20;
@@ -17,6 +19,32 @@ const SUBSTITUTIONS_MAX: usize = 20;
 const OF_BATCHES: [&str; 4] = ["PARSEONLY", "SHOWPLAN_ALL", "SHOWPLAN_TEXT", "SHOWPLAN_XML"];
 
 impl Compiler<'_, '_> {
+    /// 2714: a text makes a temporary table once, whatever of it runs.
+    pub(crate) fn note_temporary(&mut self, kind: &K) -> SqlResult<()> {
+        let made = match kind {
+            K::CreateTable(it) => &it.name,
+            K::Select(s) => match bind::into_of(s) {
+                Some(into) => &into.table,
+                None => return Ok(()),
+            },
+            K::Drop(it) if it.kind == ast::DropKind::Table => {
+                let dropped = |name: &str| it.items.iter().any(|i| same_name(&i.name.object, name));
+                self.temporary.retain(|name| !dropped(name));
+                return Ok(());
+            }
+            _ => return Ok(()),
+        };
+        let name = &made.object;
+        if !name.starts_with('#') || name.starts_with("##") {
+            return Ok(());
+        }
+        if self.temporary.iter().any(|other| same_name(other, name)) {
+            return Err(SqlError::new(messages::OBJECT_EXISTS, &[name]).at_line(made.span.line));
+        }
+        self.temporary.push(name.text.clone());
+        Ok(())
+    }
+
     /// The step of a statement that has no statements within.
     pub(crate) fn simple(&mut self, statement: Statement) -> SqlResult<StepKind> {
         Ok(match statement.kind {
@@ -44,6 +72,9 @@ impl Compiler<'_, '_> {
             K::RaiseError(it) => self.raise(*it)?,
             K::Execute(it) => self.execute(*it)?,
             K::WaitFor(it) => match *it {
+                ast::WaitFor::Delay(x) | ast::WaitFor::Time(x) if is_no_time(&x) => {
+                    return Err(no_time(&x));
+                }
                 ast::WaitFor::Delay(x) => {
                     StepKind::WaitFor { place: self.scalar(x, None), until: false }
                 }
@@ -266,6 +297,26 @@ impl Compiler<'_, '_> {
             }
         }
     }
+}
+
+/// The text that WAITFOR says, where it is a constant.
+fn constant_text(x: &ast::Expr) -> Option<Value> {
+    match &x.kind {
+        ExprKind::Literal(ast::Literal::String(s) | ast::Literal::National(s)) => {
+            Some(Value::nvarchar(s))
+        }
+        _ => None,
+    }
+}
+
+/// Whether WAITFOR says a constant that is no time: 148.
+fn is_no_time(x: &ast::Expr) -> bool {
+    constant_text(x).is_some_and(|text| wait_ticks(&text).is_err())
+}
+
+fn no_time(x: &ast::Expr) -> SqlError {
+    let text = constant_text(x).and_then(|v| v.as_text()).unwrap_or_default();
+    SqlError::new(messages::WAITFOR_TIME_SYNTAX, &[&text]).at_line(x.span.line)
 }
 
 /// The name of a statement that nobody runs yet.

@@ -7,7 +7,7 @@
 //!  2. What is wrong is told of all statements, in their order, and the module is not made.
 
 use crate::compilation::Compilation;
-use crate::plans::{Place, Program, Source, Visible};
+use crate::plans::{Place, Program, Source, StepKind, Visible};
 use crate::programs::{Errors, is_deferred, program_of};
 use crate::session::Session;
 use crate::state::Origin;
@@ -50,10 +50,15 @@ impl Session {
         };
         let text = (&*module.text).into();
         let program = program_of(&mut self.declarer(database, &text), module, false, &given)?;
+        let own = own_temporary(&program);
         let mut errors = Errors::new();
         for place in &program.places {
             os::values::look().map_err(|e| vec![e])?;
-            let refused = self.check_place(&program, place).map_err(|e| e.at_line(place.line));
+            let refused = match names_any(&program, place, &own) {
+                true => undeclared(&program, place),
+                false => self.check_place(&program, place),
+            };
+            let refused = refused.map_err(|e| e.at_line(place.line));
             errors.extend(refused.err());
         }
         if errors.is_empty() { Ok(()) } else { Err(errors) }
@@ -72,6 +77,35 @@ impl Session {
             Err(e) => Err(e),
         }
     }
+}
+
+/// The temporary tables that a program makes: whatever there is of their names now, its statements
+/// mean its own.
+fn own_temporary(program: &Program) -> Vec<String> {
+    let made = program.steps.iter().filter_map(|step| match &step.kind {
+        StepKind::Definition(statement) => match &statement.kind {
+            K::CreateTable(it) => Some(&it.name),
+            _ => None,
+        },
+        StepKind::SelectInto(place) => match &program.places[*place].source {
+            Source::Into(statement) => match &statement.kind {
+                K::Select(s) => bind::into_of(s).map(|into| &into.table),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    });
+    let temporary = made.filter(|name| name.object.starts_with('#'));
+    temporary.map(|name| name.object.to_ascii_lowercase()).collect()
+}
+
+/// Whether a statement's text has one of some names.
+fn names_any(program: &Program, place: &Place, names: &[String]) -> bool {
+    let text = span_of(&place.source).and_then(|s| {
+        program.text.get(s.start as usize..s.end as usize).map(str::to_ascii_lowercase)
+    });
+    text.is_some_and(|text| names.iter().any(|name| text.contains(&**name)))
 }
 
 /// Whether an error may be none by the time the module runs.

@@ -106,6 +106,18 @@ impl Failure {
         failure
     }
 
+    /// Of SELECT INTO: a name that is taken ends what it ends elsewhere.
+    pub(crate) fn of_table_to_be(error: SqlError) -> Failure {
+        match error.number() == messages::OBJECT_EXISTS.number {
+            true => {
+                let mut failure = Failure::from(error);
+                failure.of_binding = true;
+                failure
+            }
+            false => Failure::of_binding(error),
+        }
+    }
+
     /// Of a statement that defines something: what it meets in rows ends more than in a change.
     pub(crate) fn of_definition(mut self, kind: &StatementKind) -> Failure {
         let ends = match kind {

@@ -376,6 +376,7 @@ fn no_program(module: &Module) -> Errors {
 pub(crate) fn is_deferred(error: &SqlError) -> bool {
     let later = [
         messages::INVALID_OBJECT.number,
+        messages::OBJECT_EXISTS.number,
         messages::SYNONYM_INVALID.number,
         messages::INDEX_SET_OPTIONS.number,
         messages::DATABASE_NOT_FOUND.number,

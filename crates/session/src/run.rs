@@ -487,7 +487,7 @@ impl Session {
         out: &mut Output<'_>,
         scope: DoneScope,
     ) -> Result<(), Failure> {
-        let table = self.table_to_be(act, place).map_err(Failure::of_binding)?;
+        let table = self.table_to_be(act, place).map_err(Failure::of_table_to_be)?;
         let program = Arc::clone(&act.program);
         if let Source::Into(statement) = &program.value.places[place].source {
             let made = self.define(statement, Some(&table), act, out, scope);

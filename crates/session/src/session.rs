@@ -244,6 +244,10 @@ impl Session {
         }
         self.state.error = last.number();
         failure.told = self.tries == 0;
+        // For a caller in TRY it is an error like any other of the statement that called.
+        if !failure.told && failure.reach == Reach::Scope {
+            failure.reach = Reach::Statement;
+        }
         failure
     }
 

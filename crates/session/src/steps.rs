@@ -516,7 +516,7 @@ fn doing_of(verb: TransactionVerb) -> Doing {
 }
 
 /// A time of WAITFOR in units of 100 ns: `hh:mm[:ss[.fff]]`, or a time or datetime.
-fn wait_ticks(value: &Value) -> SqlResult<u64> {
+pub(crate) fn wait_ticks(value: &Value) -> SqlResult<u64> {
     let wrong = || SqlError::new(messages::WAITFOR_TIME_SYNTAX, &[value]);
     let value = match value.as_text() {
         None => value.clone(),

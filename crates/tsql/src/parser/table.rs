@@ -108,7 +108,7 @@ impl Parser<'_> {
         if !altering && self.keyword() == Keyword::References {
             return Err(self.error(messages::TABLE_CONSTRAINT_SYNTAX, &[&"TABLE"]));
         }
-        if self.at_table_constraint() || self.keyword() == Keyword::Default {
+        if self.at_table_constraint() || (altering && self.keyword() == Keyword::Default) {
             definition.constraints.push(self.table_constraint(false, altering)?);
         } else if self.keyword() == Keyword::Index {
             definition.indexes.push(self.inline_index(false)?);

@@ -1,0 +1,48 @@
+-- The example: DROP of what is not there ends its statement alone, whatever XACT_ABORT is.
+SET XACT_ABORT ON
+GO
+BEGIN TRAN
+DROP TABLE nowhere
+PRINT 'table'
+DROP PROCEDURE nowhere
+PRINT 'procedure'
+DROP FUNCTION nowhere
+PRINT 'function'
+DROP TRIGGER nowhere
+PRINT 'trigger'
+SELECT @@TRANCOUNT, XACT_STATE()
+COMMIT
+GO
+-- Siblings: RAISERROR, and a format that is none.
+BEGIN TRAN
+RAISERROR('raised', 16, 1)
+PRINT 'here'
+RAISERROR('Hello %q', 16, 1)
+PRINT 'here'
+COMMIT
+GO
+-- A CATCH block gets each with a doomed transaction.
+BEGIN TRAN
+BEGIN TRY DROP TABLE nowhere END TRY BEGIN CATCH SELECT ERROR_NUMBER(), XACT_STATE() END CATCH
+ROLLBACK
+BEGIN TRAN
+BEGIN TRY RAISERROR('raised', 16, 1) END TRY BEGIN CATCH SELECT ERROR_NUMBER(), XACT_STATE() END CATCH
+ROLLBACK
+GO
+-- Without XACT_ABORT it can go on.
+SET XACT_ABORT OFF
+BEGIN TRAN
+BEGIN TRY DROP TABLE nowhere END TRY BEGIN CATCH SELECT ERROR_NUMBER(), XACT_STATE() END CATCH
+COMMIT
+GO
+-- A count of transactions that a procedure changed: told it is a note, caught it dooms.
+CREATE PROCEDURE opens AS BEGIN TRAN
+GO
+BEGIN TRAN
+EXEC opens
+SELECT @@TRANCOUNT, XACT_STATE()
+ROLLBACK
+GO
+BEGIN TRAN
+BEGIN TRY EXEC opens END TRY BEGIN CATCH SELECT ERROR_NUMBER(), XACT_STATE(); ROLLBACK END CATCH
+GO
