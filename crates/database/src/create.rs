@@ -84,7 +84,7 @@ impl Database {
     fn make_files(env: &Environment, files: &Files) -> SqlResult<[Arc<dyn File>; 2]> {
         let make = |path: &Path, direct| {
             let file = env.disk.open(path, OpenHow { create: true, direct })?;
-            file.keep_others_out().map(|()| file)
+            file.keep_others_out(path).map(|()| file)
         };
         let data = make(&files.data, true).map_err(|e| not_made(&files.data, &e))?;
         match make(&files.log, false) {

@@ -181,7 +181,7 @@ impl Judged {
     pub(crate) fn of(env: &Environment, name: &str, files: &Files) -> Result<Judged, OpenError> {
         let open = |path: &Path, direct| {
             let opened = env.disk.open(path, OpenHow { create: false, direct });
-            let ours = opened.and_then(|file| file.keep_others_out().map(|()| file));
+            let ours = opened.and_then(|file| file.keep_others_out(path).map(|()| file));
             ours.map_err(|e| OpenError::file(name, path, &e))
         };
         let (data, log_file) = (open(&files.data, true)?, open(&files.log, false)?);

@@ -10,8 +10,7 @@
 //!  2. A folder whose file was removed is still locked: who removes "stale" lock files opens no
 //!     second way in. Where a folder cannot be locked, as on NFS, the file alone is.
 //!  3. Where a file system knows no locks nobody gets one: [`LockRefused::Unsupported`].
-//!  4. Files that have names in other folders too, by hard links say, are locked each by itself
-//!     (`lock_file`), where the file system lets one.
+//!  4. Files that have names in other folders too are locked each by itself (`file_lock.rs`).
 
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
@@ -109,7 +108,7 @@ impl Drop for Flock {
 }
 
 /// Locks what is open; `None` where that is another's.
-fn flock(fd: &OwnedFd) -> Result<Option<()>, Errno> {
+pub(super) fn flock(fd: &OwnedFd) -> Result<Option<()>, Errno> {
     loop {
         match rustix::fs::flock(fd, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => return Ok(Some(())),
@@ -120,7 +119,7 @@ fn flock(fd: &OwnedFd) -> Result<Option<()>, Errno> {
     }
 }
 
-fn knows_no_locks(e: Errno) -> bool {
+pub(super) fn knows_no_locks(e: Errno) -> bool {
     matches!(e, Errno::NOLCK | Errno::NOSYS | Errno::OPNOTSUPP | Errno::INVAL)
 }
 
@@ -174,20 +173,6 @@ pub(super) fn lock(dir: &Path, holder: &Holder) -> Result<Box<dyn FolderLock>, L
     Ok(Box::new(Flock { file, _folder: folder }))
 }
 
-/// One file: it may have names in several folders. Who has just closed it may hold it still.
-pub(super) fn lock_file(file: &OwnedFd) -> io::Result<()> {
-    for _ in 0..LOOKS {
-        match flock(file) {
-            Ok(Some(())) => return Ok(()),
-            Ok(None) => crate::task::sleep_ns(LOOK_APART_NS),
-            Err(e) if knows_no_locks(e) => return Ok(()),
-            Err(e) => return Err(e.into()),
-        }
-    }
-    let held = "it is in use by another process, or by another database under another name";
-    Err(io::Error::new(io::ErrorKind::ResourceBusy, held))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -227,23 +212,6 @@ mod tests {
         assert_eq!(held(&dir), Some(me));
         drop(again);
         std::fs::remove_file(&link).unwrap();
-        std::fs::remove_dir_all(&dir).unwrap();
-    }
-
-    /// A file is one by all its names, in whatever folders; others read it without asking.
-    #[test]
-    fn a_file_has_one_holder_by_all_its_names() {
-        use crate::disk::OpenHow;
-        let dir = folder("one-file");
-        let (a, b) = (dir.join("a"), dir.join("b"));
-        let how = |create| OpenHow { create, direct: false };
-        let first = RealDisk.open(&a, how(true)).unwrap();
-        std::fs::hard_link(&a, &b).unwrap();
-        first.keep_others_out().unwrap();
-        let second = RealDisk.open(&b, how(false)).unwrap();
-        assert_eq!(second.keep_others_out().unwrap_err().kind(), io::ErrorKind::ResourceBusy);
-        drop(first);
-        second.keep_others_out().unwrap();
         std::fs::remove_dir_all(&dir).unwrap();
     }
 

@@ -8,6 +8,7 @@
 //!  5. What [`File::write_durably`] wrote is durable when it returns, and nothing else by it.
 //!  6. A folder that is locked has one holder, as long as all who come lock it.
 
+mod file_lock;
 mod folder_lock;
 mod real;
 mod through;
@@ -132,12 +133,14 @@ pub trait File: Send + Sync {
     /// # Errors
     /// `StorageFull` when there is no room, the length is then as before.
     fn set_len(&self, bytes: u64) -> io::Result<()>;
-    /// Keeps all others out who ask for the same, also by another name of the file and within this
-    /// process, as long as it is open. A file system that knows no locks lets everybody in.
+    /// Keeps all others out who ask for the same, as long as it is open: other processes, and this
+    /// one by another name of the file than `path`. A file system that knows no locks lets
+    /// everybody in.
     ///
     /// # Errors
     /// Another has it.
-    fn keep_others_out(&self) -> io::Result<()> {
+    fn keep_others_out(&self, path: &Path) -> io::Result<()> {
+        let _ = path;
         Ok(())
     }
     /// What was read and written so far.

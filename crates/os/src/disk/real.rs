@@ -1,9 +1,11 @@
 //! The operating system's files: pread, pwrite, fdatasync, O_DIRECT where it works; durable writes
 //! by the faster way (`through.rs`).
 
+use super::file_lock::{self, FileLock};
 use super::through::{Measured, SCRATCH_BYTES, SECTOR, Through, Way, bytes_of};
 use super::{Disk, File, FileStats, FolderLock, Holder, LockRefused, OpenHow, folder_lock};
 use crate::clock;
+use crate::sync::Mutex;
 use crate::turn;
 use crate::vm::AlignedBuffer;
 use rustix::fs::{FallocateFlags, Mode, OFlags};
@@ -18,6 +20,7 @@ pub struct RealDisk;
 
 struct RealFile {
     fd: OwnedFd,
+    lock: Mutex<Option<FileLock>>,
     stats: FileStats,
     through: Through,
 }
@@ -98,7 +101,12 @@ fn open(path: &Path, how: OpenHow) -> io::Result<RealFile> {
     } else {
         rustix::fs::open(path, flags, mode)?
     };
-    Ok(RealFile { fd, stats: FileStats::default(), through: Through::default() })
+    Ok(RealFile {
+        fd,
+        lock: Mutex::new(None),
+        stats: FileStats::default(),
+        through: Through::default(),
+    })
 }
 
 impl Disk for RealDisk {
@@ -151,8 +159,9 @@ impl Disk for RealDisk {
 }
 
 impl File for RealFile {
-    fn keep_others_out(&self) -> io::Result<()> {
-        folder_lock::lock_file(&self.fd)
+    fn keep_others_out(&self, path: &Path) -> io::Result<()> {
+        *self.lock.lock() = file_lock::lock(&self.fd, path)?;
+        Ok(())
     }
 
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
