@@ -13,8 +13,8 @@ use crate::through::Through;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Events, Object, Table};
 use plan::{
-    ColumnSource, IdentityColumn, Insert, InsertColumn, Logical, Scalar, ScalarKind, ScalarType, Slot,
-    Statement, TableNo, VariableId,
+    ColumnSource, IdentityColumn, Insert, InsertColumn, Logical, Scalar, ScalarKind, ScalarType,
+    Slot, Statement, TableNo, VariableId,
 };
 use tsql::ast::{self, ExprKind, InsertSource};
 

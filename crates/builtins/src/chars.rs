@@ -91,9 +91,7 @@ impl Chars {
         }
         let to = if wide { SqlType::NVARCHAR_MAX } else { SqlType::VARCHAR_MAX };
         match call.to(args, i, to)? {
-            Value::Char(bytes) | Value::NChar(bytes) => {
-                Chars::counted(bytes, wide, call.collation)
-            }
+            Value::Char(bytes) | Value::NChar(bytes) => Chars::counted(bytes, wide, call.collation),
             _ => Ok(Chars::new(Vec::new(), wide)),
         }
     }

@@ -6,8 +6,7 @@ use crate::statistics::Distribution;
 use crate::sysrows::{
     ColumnRow, IndexColumnRow, IndexRow, ObjectRow, RowsetRow, STATISTICS_ALONE, TextRow,
     column_status, index_column_status, index_status, join_texts, object_status, split_text,
-    stored_collation,
-    text_class,
+    stored_collation, text_class,
 };
 use crate::view::{
     AutoFill, Check, Column, Computed, Default, ForeignKey, ForeignKeyColumn, Gathered, Identity,

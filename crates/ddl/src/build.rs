@@ -11,8 +11,8 @@ use catalog::view::{Identity, Index, IndexKind, KeyField, PhysicalColumn, Table}
 use std::sync::Arc;
 use types::datetime::Dialect;
 use types::{
-    Collation, Decimal, Fit, Restriction, SqlType, StorageOrder, Value, coerce_for_column, compare_storage,
-    convert, decode_storage, encode_storage,
+    Collation, Decimal, Fit, Restriction, SqlType, StorageOrder, Value, coerce_for_column,
+    compare_storage, convert, decode_storage, encode_storage,
 };
 use work::Work;
 

@@ -169,14 +169,8 @@ impl Session {
                 let wanted = act.program.value.variables[variable.0 as usize].sql_type;
                 let dialect = self.state.settings.dialect();
                 let own = self.own_collation();
-                let value = convert_collated(
-                    &given.value,
-                    given.sql_type,
-                    wanted,
-                    0,
-                    dialect,
-                    (own, own),
-                )?;
+                let value =
+                    convert_collated(&given.value, given.sql_type, wanted, 0, dialect, (own, own))?;
                 act.variables[variable.0 as usize] = value;
             }
         }

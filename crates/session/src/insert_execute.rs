@@ -138,11 +138,14 @@ fn takers(plan: &PhysicalPlan, first: usize) -> (String, Vec<Taker>) {
             && let ScalarKind::Variable(id) = x.kind
             && id.0 as usize >= first
         {
-            found.push((id, Taker {
-                name: column.name.clone(),
-                sql_type: column.sql_type,
-                collation: column.collation,
-            }));
+            found.push((
+                id,
+                Taker {
+                    name: column.name.clone(),
+                    sql_type: column.sql_type,
+                    collation: column.collation,
+                },
+            ));
         }
     }
     found.sort_by_key(|(id, _)| *id);
@@ -183,9 +186,7 @@ impl Collector<'_> {
             let pages = [collations.0.code_page(), collations.1.code_page()];
             let fit = match value.is_null() || (*from == to.sql_type && pages[0] == pages[1]) {
                 true => Fit::Fits(value.clone()),
-                false => {
-                    coerce_for_column(value, *from, to.sql_type, self.dialect, collations)?
-                }
+                false => coerce_for_column(value, *from, to.sql_type, self.dialect, collations)?,
             };
             match fit {
                 Fit::Fits(value) => self.values.push(value),

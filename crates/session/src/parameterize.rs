@@ -436,13 +436,14 @@ fn constant_of(
         }
         Literal::Float(text) => number(text, SqlType::Float),
         Literal::Money(text) => number(text, SqlType::Money),
-        Literal::String(text) if sign.is_empty() && text.len() <= 8000 => {
-            Some((SqlType::varchar(8000), if text.is_ascii() {
+        Literal::String(text) if sign.is_empty() && text.len() <= 8000 => Some((
+            SqlType::varchar(8000),
+            if text.is_ascii() {
                 Value::varchar(text)
             } else {
                 Value::Char(page().encode(text).into())
-            }))
-        }
+            },
+        )),
         Literal::National(text) if sign.is_empty() && text.encode_utf16().count() <= 4000 => {
             Some((SqlType::nvarchar(4000), Value::nvarchar(text)))
         }
@@ -460,7 +461,8 @@ mod tests {
     #[test]
     fn a_constant_has_the_least_type_of_its_kind() {
         let of = |literal: Literal, sign: &str| {
-            constant_of(&literal, sign, &CodePage::default).map(|(t, v)| (t.to_string(), v.to_string()))
+            constant_of(&literal, sign, &CodePage::default)
+                .map(|(t, v)| (t.to_string(), v.to_string()))
         };
         let integer = |text: &str, sign: &str| of(Literal::Integer(text.into()), sign).unwrap().0;
         assert_eq!(

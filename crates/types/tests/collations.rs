@@ -299,7 +299,8 @@ fn any_bytes_decode_or_fail() {
 /// What two varchars begin with alike decides nothing, however long it is and wherever they end.
 #[test]
 fn a_common_beginning_decides_nothing() {
-    let sql = [DEFAULT, Collation::SQL_LATIN1_CS_AS, Collation::SQL_LATIN1_CI_AI, Collation::LATIN1_BIN2];
+    let sql =
+        [DEFAULT, Collation::SQL_LATIN1_CS_AS, Collation::SQL_LATIN1_CI_AI, Collation::LATIN1_BIN2];
     let ends =
         ["", " ", "a", "A", "é", "b", "a  ", "ab", "Éa", "zebra crossing", "-", "eA", "Éa  b"];
     for c in sql {

@@ -150,7 +150,8 @@ mod tests {
             assert_eq!(row.status & column_status::READ_ONLY, 0);
         }
         // As rows of earlier builds say it.
-        let old = ColumnRow { collation: 3, status: 1, ..row(SqlType::NText, Collation::default()) };
+        let old =
+            ColumnRow { collation: 3, status: 1, ..row(SqlType::NText, Collation::default()) };
         assert_eq!(old.collation(), Some(Collation::LATIN1_CI_AS));
         let none = ColumnRow { collation: 200, ..old };
         assert_eq!(none.collation(), None);

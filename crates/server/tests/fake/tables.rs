@@ -86,7 +86,13 @@ impl Table {
                 &[&column.name, &table, &"INSERT"],
             ));
         }
-        match coerce_for_column(value, from, column.sql_type, Dialect::default(), Default::default())? {
+        match coerce_for_column(
+            value,
+            from,
+            column.sql_type,
+            Dialect::default(),
+            Default::default(),
+        )? {
             Fit::Fits(value) => Ok(value),
             Fit::Truncated(value) => {
                 let shown = value.as_text().unwrap_or_default();

@@ -92,7 +92,8 @@ impl ResultSink for Printer<'_> {
         self.table = Some(table);
         self.wants_first_cell = true;
         self.first_type = columns.first().map_or(SqlType::Int, |c| c.sql_type);
-        self.first_page = columns.first().map_or_else(Default::default, |c| c.collation.code_page());
+        self.first_page =
+            columns.first().map_or_else(Default::default, |c| c.collation.code_page());
         self.tally.first_cell = FirstCell::None;
         self.put()
     }

@@ -314,8 +314,18 @@ mod tests {
     use super::*;
 
     const SINGLE: [CodePage; 12] = [
-        P::Cp437, P::Cp850, P::Cp874, P::Cp1250, P::Cp1251, P::Cp1252, P::Cp1253, P::Cp1254,
-        P::Cp1255, P::Cp1256, P::Cp1257, P::Cp1258,
+        P::Cp437,
+        P::Cp850,
+        P::Cp874,
+        P::Cp1250,
+        P::Cp1251,
+        P::Cp1252,
+        P::Cp1253,
+        P::Cp1254,
+        P::Cp1255,
+        P::Cp1256,
+        P::Cp1257,
+        P::Cp1258,
     ];
 
     #[test]

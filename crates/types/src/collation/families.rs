@@ -146,8 +146,20 @@ pub(super) static FAMILIES: [Family; 137] = [
     family("Chinese_Simplified_Stroke_Order_100", 0x20804, 2, Some(P::Cp936), "zh-u-co-stroke"),
     family("Chinese_Traditional_Bopomofo_100", 0x30404, 2, Some(P::Cp950), "zh-Hant-u-co-zhuyin"),
     family("Chinese_Traditional_Pinyin_100", 0x01404, 2, Some(P::Cp950), "zh"),
-    family("Chinese_Traditional_Stroke_Count_100", 0x00404, 2, Some(P::Cp950), "zh-Hant-u-co-stroke"),
-    family("Chinese_Traditional_Stroke_Order_100", 0x21404, 2, Some(P::Cp950), "zh-Hant-u-co-stroke"),
+    family(
+        "Chinese_Traditional_Stroke_Count_100",
+        0x00404,
+        2,
+        Some(P::Cp950),
+        "zh-Hant-u-co-stroke",
+    ),
+    family(
+        "Chinese_Traditional_Stroke_Order_100",
+        0x21404,
+        2,
+        Some(P::Cp950),
+        "zh-Hant-u-co-stroke",
+    ),
     family("Corsican_100", 0x00483, 2, Some(P::Cp1252), "und"),
     family("Croatian_100", 0x0041A, 2, Some(P::Cp1250), "hr"),
     family("Cyrillic_General_100", 0x00419, 2, Some(P::Cp1251), "ru"),
@@ -218,7 +230,8 @@ pub(super) static FAMILIES: [Family; 137] = [
     family("Hindi", 0x00439, 0, None, "hi").unlisted(),
     family("Korean_Wansung_Unicode", 0x10412, 0, Some(P::Cp949), "und").unlisted(),
     family("Lithuanian_Classic", 0x00827, 0, Some(P::Cp1257), "lt").unlisted(),
-    family("Macedonian", 0x0042F, 0, Some(P::Cp1251), "mk").unlisted(),];
+    family("Macedonian", 0x0042F, 0, Some(P::Cp1251), "mk").unlisted(),
+];
 
 /// Every SQL sort order.
 pub(super) static SORTS: [SqlOrder; 77] = [
@@ -298,4 +311,5 @@ pub(super) static SORTS: [SqlOrder; 77] = [
     sort("SQL_EBCDIC285_CP1_CS_AS", 216, P::Cp1252, "Latin1_General", SqlRule::Unknown),
     sort("SQL_EBCDIC297_CP1_CS_AS", 217, P::Cp1252, "French", SqlRule::Unknown),
     sort("SQL_EBCDIC1141_CP1_CS_AS", 218, P::Cp1252, "German_PhoneBook", SqlRule::Unknown),
-    sort("SQL_EBCDIC277_2_CP1_CS_AS", 219, P::Cp1252, "Danish_Norwegian", SqlRule::Unknown),];
+    sort("SQL_EBCDIC277_2_CP1_CS_AS", 219, P::Cp1252, "Danish_Norwegian", SqlRule::Unknown),
+];

@@ -28,8 +28,8 @@ mod words;
 
 pub use code_page::CodePage;
 
-use families::{FAMILIES, Family, SORTS, SqlOrder, SqlRule};
 use crate::text::units;
+use families::{FAMILIES, Family, SORTS, SqlOrder, SqlRule};
 use std::cmp::Ordering;
 use std::hash::Hasher;
 use std::sync::OnceLock;

@@ -62,11 +62,7 @@ impl Style {
         let mut all = vec![Style::BIN, Style::BIN2];
         let with: &[u8] = match version {
             0 => &[0],
-            1 | 2 => &[
-                0,
-                Style::SUPPLEMENTARY,
-                Style::SUPPLEMENTARY | Style::UTF8,
-            ],
+            1 | 2 => &[0, Style::SUPPLEMENTARY, Style::SUPPLEMENTARY | Style::UTF8],
             _ => &[
                 Style::SUPPLEMENTARY | Style::SELECTORS,
                 Style::SUPPLEMENTARY,
@@ -87,7 +83,8 @@ impl Style {
     /// As `fn_helpcollations` describes it.
     pub(super) fn description(self, version: u8) -> String {
         if self.is_binary() {
-            let kind = if self.has(1) { "binary code point comparison sort" } else { "binary sort" };
+            let kind =
+                if self.has(1) { "binary code point comparison sort" } else { "binary sort" };
             return if self.has(Style::UTF8) { format!("{kind}, UTF8") } else { kind.to_owned() };
         }
         let mut text = String::new();

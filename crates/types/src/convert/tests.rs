@@ -322,7 +322,10 @@ fn values_too_long_or_without_conversion() {
 #[test]
 fn only_blanks_may_be_lost_on_the_way_into_a_column() {
     let to = SqlType::varchar(3);
-    let fit = |v: &Value, from| coerce_for_column(v, from, to, crate::datetime::Dialect::default(), Default::default()).unwrap();
+    let fit = |v: &Value, from| {
+        coerce_for_column(v, from, to, crate::datetime::Dialect::default(), Default::default())
+            .unwrap()
+    };
     assert_eq!(fit(&vc("abc   "), VC), Fit::Fits(vc("abc")));
     assert_eq!(fit(&vc("abcd"), VC), Fit::Truncated(vc("abc")));
     assert_eq!(fit(&Value::nvarchar("abcd"), SqlType::nvarchar(9)), Fit::Truncated(vc("abc")));
