@@ -99,8 +99,8 @@ const CLASSES: &[(ErrorClass, &[i32])] = &[
             1013, 10733,
         ],
     ),
-    // What binding a statement finds, as it is compiled or first run. Recorded of 207, 208, 306, 1752,
-    // 2705, 2747, 4104, 4902, 8120, 8159 and 16948, documented of 2715.
+    // What binding a statement finds, as it is compiled or first run. Recorded of 207, 208, 306,
+    // 1752, 2705, 2747, 4104, 4902, 8120, 8159 and 16948, documented of 2715.
     (
         SCOPE,
         &[

@@ -71,25 +71,19 @@ impl Compiler<'_, '_> {
             ]),
             K::RaiseError(it) => self.raise(*it)?,
             K::Execute(it) => self.execute(*it)?,
-            K::WaitFor(it) => match *it {
-                ast::WaitFor::Delay(x) | ast::WaitFor::Time(x) if is_no_time(&x) => {
+            K::WaitFor(it) => {
+                let (x, until) = match *it {
+                    ast::WaitFor::Delay(x) => (x, false),
+                    ast::WaitFor::Time(x) => (x, true),
+                };
+                if is_no_time(&x) {
                     return Err(no_time(&x));
                 }
-                ast::WaitFor::Delay(x) => {
-                    StepKind::WaitFor { place: self.scalar(x, None), until: false }
-                }
-                ast::WaitFor::Time(x) => {
-                    StepKind::WaitFor { place: self.scalar(x, None), until: true }
-                }
-            },
+                StepKind::WaitFor { place: self.scalar(x, None), until }
+            }
             K::Transaction(it) => self.transaction(it)?,
             K::SetOption(it) => {
-                if let Some(name) = it.names.iter().find(|name| OF_BATCHES.contains(&&***name))
-                    && self.is_of_module()
-                {
-                    let name = name.to_ascii_lowercase();
-                    return Err(SqlError::new(messages::OPTION_IN_MODULE, &[&name]));
-                }
+                self.of_module_too(&it)?;
                 let place = match &it.value {
                     ast::SetOptionValue::Expr(x) => Some(self.scalar(x.clone(), None)),
                     _ => None,
@@ -126,6 +120,18 @@ impl Compiler<'_, '_> {
                 None => StepKind::Definition(Box::new(statement)),
             },
         })
+    }
+
+    /// Options that only batches set.
+    fn of_module_too(&self, it: &ast::SetOption) -> SqlResult<()> {
+        let of_batches = it.names.iter().find(|name| OF_BATCHES.contains(&&***name));
+        match of_batches.filter(|_| self.is_of_module()) {
+            Some(name) => {
+                let name = name.to_ascii_lowercase();
+                Err(SqlError::new(messages::OPTION_IN_MODULE, &[&name]))
+            }
+            None => Ok(()),
+        }
     }
 
     fn raise(&mut self, it: ast::RaiseError) -> SqlResult<StepKind> {

@@ -150,12 +150,9 @@ impl Session {
                 self.state.settings.deadlock_priority = *n as i8;
             }
             ("DEADLOCK_PRIORITY", Given::Text(t)) => {
-                self.state.settings.deadlock_priority = match t.to_ascii_uppercase().as_str() {
-                    "LOW" => -5,
-                    "NORMAL" => 0,
-                    "HIGH" => 5,
-                    _ => return Err(wrong(messages::DEADLOCK_PRIORITY_INVALID)),
-                };
+                let priority = deadlock_priority(t);
+                self.state.settings.deadlock_priority =
+                    priority.ok_or_else(|| wrong(messages::DEADLOCK_PRIORITY_INVALID))?;
             }
             ("DEADLOCK_PRIORITY", _) => return Err(wrong(messages::DEADLOCK_PRIORITY_INVALID)),
             ("DATEFIRST", Given::Number(n @ 1..=7)) => {
@@ -195,6 +192,15 @@ impl Session {
             _ => return Err(wrong(messages::SYNTAX_NEAR)),
         }
         Ok(())
+    }
+}
+
+fn deadlock_priority(word: &str) -> Option<i8> {
+    match word.to_ascii_uppercase().as_str() {
+        "LOW" => Some(-5),
+        "NORMAL" => Some(0),
+        "HIGH" => Some(5),
+        _ => None,
     }
 }
 

@@ -404,8 +404,8 @@ fn has_one_path(table: &Table) -> bool {
     table.indexes.len() == 1
 }
 
-/// A constant as a parameter: its type is the least of its kind, of strings the longest, in the code
-/// page of the database.
+/// A constant as a parameter: its type is the least of its kind, of strings the longest, in the
+/// code page of the database.
 fn constant_of(
     literal: &Literal,
     sign: &str,

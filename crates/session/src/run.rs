@@ -268,6 +268,18 @@ impl Session {
         Done { in_transaction: self.state.tran_count > 0, ..plain_done(scope) }
     }
 
+    /// Where a step leads that does not run: under NOEXEC and PARSEONLY nothing runs but what may
+    /// turn them off.
+    fn passes_by(&self, step: &Step) -> Option<Flow> {
+        let settings = &self.state.settings;
+        match step.kind {
+            _ if !settings.no_exec && !settings.parse_only => None,
+            StepKind::SetOption(..) | StepKind::Jump { .. } => None,
+            StepKind::Branch { otherwise, .. } => Some(Flow::To(otherwise)),
+            _ => Some(Flow::Next),
+        }
+    }
+
     fn step(
         &mut self,
         at: At,
@@ -277,15 +289,8 @@ impl Session {
         scope: DoneScope,
     ) -> Result<Flow, Failure> {
         self.state.now.set(None);
-        let settings = &self.state.settings;
-        if (settings.no_exec || settings.parse_only)
-            && !matches!(step.kind, StepKind::SetOption(..) | StepKind::Jump { .. })
-        {
-            // Nothing runs but what may turn it off.
-            return Ok(match step.kind {
-                StepKind::Branch { otherwise, .. } => Flow::To(otherwise),
-                _ => Flow::Next,
-            });
+        if let Some(flow) = self.passes_by(step) {
+            return Ok(flow);
         }
         if self.shows_format(step) {
             return self.show_format(step, act, out, scope).map(|()| Flow::Next);

@@ -306,16 +306,7 @@ impl Session {
             return self.send_answer(&answer, statement.span.line, out, scope);
         }
         let alone = needs_no_transaction(statement);
-        if alone && self.state.tran_count > 0 {
-            refuse_within_transaction(statement)?;
-        }
-        if matches!(statement.kind, tsql::ast::StatementKind::CreateTable(_)) {
-            os::values::keep()?;
-        }
-        let under_snapshot = self.state.settings.isolation == access::Isolation::Snapshot;
-        if under_snapshot && self.state.tran_count > 0 && changes_layout(&statement.kind) {
-            return Err(SqlError::new(messages::DDL_UNDER_SNAPSHOT, &[]).into());
-        }
+        self.may_define(statement, alone)?;
         let own = if alone {
             false
         } else {
@@ -367,6 +358,21 @@ impl Session {
         let failed = failed_in_part(statement, &mut answer);
         self.send_answer(&answer, statement.span.line, out, scope)?;
         failed.map_or(Ok(()), |e| Err(e.into()))
+    }
+
+    /// Refuses what the session's transaction or its memory does not let it define.
+    fn may_define(&self, statement: &ast::Statement, alone: bool) -> Result<(), Failure> {
+        if alone && self.state.tran_count > 0 {
+            refuse_within_transaction(statement)?;
+        }
+        if matches!(statement.kind, tsql::ast::StatementKind::CreateTable(_)) {
+            os::values::keep()?;
+        }
+        let under_snapshot = self.state.settings.isolation == access::Isolation::Snapshot;
+        if under_snapshot && self.state.tran_count > 0 && changes_layout(&statement.kind) {
+            return Err(SqlError::new(messages::DDL_UNDER_SNAPSHOT, &[]).into());
+        }
+        Ok(())
     }
 
     fn send_answer(
@@ -553,7 +559,8 @@ fn template_of(message: &Value) -> SqlResult<String> {
     Ok(start)
 }
 
-/// Why RAISERROR has no text: a placeholder of its template is none, or an argument not of its kind.
+/// Why RAISERROR has no text: a placeholder of its template is none, or an argument is not of its
+/// kind.
 fn wrong_message(template: &str, arguments: &[Value]) -> SqlError {
     let fails = |n: &usize| builtins::print_message(template, &arguments[..*n]).is_none();
     match (0..=arguments.len()).find(fails) {
