@@ -248,7 +248,10 @@ impl Binder<'_> {
         }
         let narrow = argument.ty.sql_type.family() == types::Family::Char;
         let joins = if narrow { SqlType::varchar(8000) } else { SqlType::nvarchar(4000) };
-        let recoded = |x: Scalar| self.recoded(x, argument.ty.collation);
+        let recoded = |x: Scalar| match narrow {
+            true => self.on_its_way(x, argument.ty.collation),
+            false => x,
+        };
         let separator = separator.map(|x| self.implicit(recoded(x), joins)).transpose()?;
         if aggregate == Aggregate::StringAgg && !argument.ty.sql_type.is_character() {
             return Ok((Some(self.implicit(argument, SqlType::nvarchar(4000))?), separator));

@@ -172,7 +172,7 @@ pub(crate) fn settled<'x>(
 }
 
 /// Whether text of a type is in a code page.
-fn is_narrow(t: SqlType) -> bool {
+pub(crate) fn is_narrow(t: SqlType) -> bool {
     t.is_character() && t.family() == Family::Char
 }
 
@@ -348,7 +348,7 @@ impl Binder<'_> {
     /// A value that a variable or parameter of a type takes.
     pub(crate) fn assigned(&self, x: Scalar, to: SqlType) -> SqlResult<Scalar> {
         check_assigned(x.ty, to)?;
-        let x = if to.is_character() { self.on_its_way(x, self.collation) } else { x };
+        let x = if is_narrow(to) { self.on_its_way(x, self.collation) } else { x };
         self.implicit(x, to)
     }
 
@@ -378,10 +378,38 @@ impl Binder<'_> {
         self.folding.fold(Scalar { kind, ty })
     }
 
+    /// Text on its way into a column of a type and collation: narrow text is in the column's page,
+    /// or is wide already where the column takes wide text.
+    pub(crate) fn for_text_column(&self, x: Scalar, to: SqlType, collation: Collation) -> Scalar {
+        match is_narrow(to) {
+            true => self.recoded(x, collation),
+            false if to.is_character() && is_elsewhere(x.ty, collation) => self.widely(x),
+            false => x,
+        }
+    }
+
+    /// Narrow text of another code page than 1252 as wide text; other values as they are.
+    pub(crate) fn in_characters(&self, x: Scalar) -> Scalar {
+        match x.ty.collation.code_page() {
+            CodePage::Cp1252 => x,
+            _ => self.widely(x),
+        }
+    }
+
+    /// Narrow text as wide text.
+    fn widely(&self, x: Scalar) -> Scalar {
+        let to = match x.ty.sql_type {
+            _ if takes_any_type(&x) => return x,
+            SqlType::Char(n) | SqlType::VarChar(Length::N(n)) if n <= 4000 => SqlType::nvarchar(n),
+            SqlType::Char(_) | SqlType::VarChar(_) | SqlType::Text => SqlType::NVARCHAR_MAX,
+            _ => return x,
+        };
+        self.converted(x, to)
+    }
+
     /// An operand as a value of the result's type and collation.
     pub(crate) fn as_result(&self, x: Scalar, ty: ScalarType) -> SqlResult<Scalar> {
-        let text = ty.sql_type.is_character();
-        let x = if text { self.on_its_way(x, ty.collation) } else { x };
+        let x = if is_narrow(ty.sql_type) { self.on_its_way(x, ty.collation) } else { x };
         self.implicit(x, ty.sql_type)
     }
 

@@ -95,7 +95,8 @@ impl Binder<'_> {
         let long = SqlType::NVARCHAR_MAX;
         let text = |b: &Self, s: &str| b.constant(Value::nvarchar(s), long);
         let mut args = vec![self.constant(shape, long)];
-        args.extend(result.columns.iter().map(|c| Scalar::column(c.slot, c.ty)));
+        let columns = result.columns.iter().map(|c| Scalar::column(c.slot, c.ty));
+        args.extend(columns.map(|x| self.in_characters(x)));
         let arg_types = args.iter().map(|a| a.ty.sql_type).collect();
         let ty = self.plain(long, true);
         let row = Scalar { kind: ScalarKind::Function { function, args, arg_types }, ty };

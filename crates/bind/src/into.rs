@@ -10,8 +10,8 @@ use crate::query::OutColumn;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Found, Object, Table};
 use plan::{
-    ColumnSource, IdentityColumn, Insert, InsertColumn, LockHints, Logical, Query, Scalar, Slot,
-    Statement,
+    ColumnSource, IdentityColumn, Insert, InsertColumn, LockHints, Logical, Query, Scalar,
+    ScalarType, Slot, Statement,
 };
 use std::sync::Arc;
 use tsql::ast::{self, QueryBody};
@@ -207,6 +207,7 @@ impl Binder<'_> {
                 true => ColumnSource::Identity,
                 false => {
                     let ty = self.plain(c.sql_type, c.nullable);
+                    let ty = ScalarType { collation: c.collation, ..ty };
                     let value = Scalar::column(c.slot, ty);
                     ColumnSource::Value(self.for_column(value, table, n)?)
                 }

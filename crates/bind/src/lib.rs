@@ -95,7 +95,7 @@ use binder::Binder;
 use next_value::DrawRule;
 use plan::Statement;
 use tsql::ast;
-use types::SqlType;
+use types::{Collation, SqlType};
 
 /// Binds SELECT, INSERT, UPDATE or DELETE.
 ///
@@ -198,7 +198,8 @@ pub fn bind_scalar(
     bound.map_err(|e| e.at_line(expression.span.line))
 }
 
-/// Binds a DEFAULT, converted to its column's type.
+/// Binds a DEFAULT, converted to its column's type, and in the page of its collation where that
+/// is said.
 ///
 /// # Errors
 /// The first thing that has no meaning, with its line.
@@ -206,11 +207,16 @@ pub fn bind_default(
     environment: &Environment<'_>,
     expression: &ast::Expr,
     column: SqlType,
+    collation: Option<Collation>,
 ) -> SqlResult<Bound> {
     let mut binder = Binder::new(environment);
     let scope = scope::Scope::barrier(scope::Clause::Definition);
     let value = |b: &mut Binder<'_>| b.within(scope, |b| b.expr(expression));
     let bound = binder.drawing(DrawRule::Row, value);
+    let bound = bound.map(|x| match collation.filter(|_| collation::is_narrow(column)) {
+        Some(collation) => binder.on_its_way(x, collation),
+        None => x,
+    });
     let bound = bound.and_then(|x| binder.implicit(x, column)).and_then(|mut x| {
         binder.draw_in(&mut [&mut x]);
         binder.finish(Statement::Scalar(x))

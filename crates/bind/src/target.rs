@@ -191,7 +191,7 @@ impl Binder<'_> {
         }
         check_assigned(x.ty, to)?;
         let collation = table.columns[column].collation;
-        let x = if to.is_character() { self.recoded(x, collation) } else { x };
+        let x = self.for_text_column(x, to, collation);
         if to == SqlType::Variant {
             // A variant keeps the collation of what it is made of.
             return self.implicit(x, to);
@@ -205,7 +205,7 @@ impl Binder<'_> {
         }
         let fitting = match x.as_constant() {
             Some(value) => {
-                let source = if to.is_character() { collation } else { x.ty.collation };
+                let source = x.ty.collation;
                 let (from, dialect) = (x.ty.sql_type, self.environment.dialect);
                 match coerce_for_column(value, from, to, dialect, (source, collation)) {
                     Ok(Fit::Fits(value)) => Some(value),

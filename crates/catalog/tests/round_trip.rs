@@ -229,7 +229,7 @@ fn bare(c: &Column) -> Column {
 
 fn read(database: &FakeDatabase, work: &mut Work) -> Loaded {
     let system = Arc::new(SystemObjects::default());
-    load(database, work, ID, "shop", Collation::default(), system).expect("loads")
+    load(database, work, ID, "shop", system).expect("loads")
 }
 
 fn empty() -> DatabaseView {
@@ -450,7 +450,7 @@ fn rows_that_make_no_sense_are_an_error_and_no_panic() {
         changes.put_table(work, None, &table).expect("written");
         damaged.empty(lost);
         let system = Arc::new(SystemObjects::default());
-        let result = load(&damaged, work, ID, "shop", Collation::default(), system);
+        let result = load(&damaged, work, ID, "shop", system);
         assert_eq!(result.map(drop).map_err(|e| e.number()), Err(50001), "{lost}");
     }
 }

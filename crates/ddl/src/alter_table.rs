@@ -438,8 +438,8 @@ fn add_columns(
         let bytes = match wanted {
             Some(d) => {
                 let view = &place.view;
-                let value =
-                    cx.expressions.default_value(cx.work, view, &d.text, column.sql_type)?;
+                let of = (column.sql_type, column.collation);
+                let value = cx.expressions.default_value(cx.work, view, &d.text, of)?;
                 (!value.is_null()).then(|| {
                     let mut out = Vec::new();
                     encode_storage(&value, column.sql_type, &mut out);

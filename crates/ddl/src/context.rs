@@ -12,7 +12,7 @@ use exec::ResourceSemaphores;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use types::datetime::Dialect;
-use types::{SqlType, Value};
+use types::{Collation, SqlType, Value};
 use work::Work;
 
 /// A database as a transaction sees it, and what changes it.
@@ -115,7 +115,8 @@ pub trait Expressions {
     /// The constraint that names a module, or the table where it is a computed column.
     fn user_of(&self, view: &DatabaseView, table: &Table, module: &Module) -> Option<Box<str>>;
 
-    /// The value of a default, converted to the column's type: for rows that are there already.
+    /// The value of a default, converted to the column's type and code page: for rows that are
+    /// there already.
     ///
     /// # Errors
     /// Those of evaluation.
@@ -124,7 +125,7 @@ pub trait Expressions {
         work: &mut Work,
         view: &DatabaseView,
         text: &str,
-        column: SqlType,
+        column: (SqlType, Collation),
     ) -> SqlResult<Value>;
 
     /// The columns that a view or inline function offers and reads, in a database that does not

@@ -124,7 +124,8 @@ impl Asked<'_> {
             return Err(SqlError::new(messages::FILTER_CONSTANT, &args).at_line(line));
         }
         let text = written.span.of(self.text);
-        let value = cx.expressions.default_value(cx.work, &place.view, text, to)?;
+        let value =
+            cx.expressions.default_value(cx.work, &place.view, text, (to, test.collation))?;
         if value.is_null() {
             return Err(self.wrong(line));
         }

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use tsql::ParseOptions;
 use types::datetime::{Dialect, Moment};
-use types::{Family, Fit, SqlType, Value, coerce_for_column};
+use types::{Collation, Family, Fit, SqlType, Value, coerce_for_column};
 use work::Work;
 
 /// Expressions of definitions, without a session's variables.
@@ -212,7 +212,7 @@ impl ddl::Expressions for SessionExpressions<'_> {
         let parsed = tsql::parse_expression(text, ParseOptions { quoted_identifier })?;
         let catalogs = self.catalogs(view);
         let environment = self.environment(&catalogs);
-        bind::bind_default(&environment, &parsed, column).map(|_| ())
+        bind::bind_default(&environment, &parsed, column, None).map(|_| ())
     }
 
     fn check_condition(
@@ -244,7 +244,7 @@ impl ddl::Expressions for SessionExpressions<'_> {
         work: &mut Work,
         view: &DatabaseView,
         text: &str,
-        column: SqlType,
+        (column, collation): (SqlType, Collation),
     ) -> SqlResult<Value> {
         let parsed = tsql::parse_expression(text, ParseOptions { quoted_identifier: true })?;
         let catalogs = self.catalogs(view);
@@ -256,11 +256,11 @@ impl ddl::Expressions for SessionExpressions<'_> {
             Family::Binary => SqlType::VARBINARY_MAX,
             _ => column,
         };
-        let bound = bind::bind_default(&environment, &parsed, whole)?;
+        let bound = bind::bind_default(&environment, &parsed, whole, Some(collation))?;
         let mut executor =
             Executor::new(&optimize::optimize(bound.plan, &bound.references, &Defining)?)?;
         let value = self.with_context(work, |context| executor.evaluate(context))?;
-        match coerce_for_column(&value, whole, column, self.dialect, Default::default())? {
+        match coerce_for_column(&value, whole, column, self.dialect, (collation, collation))? {
             Fit::Fits(value) => Ok(value),
             Fit::Truncated(_) => Err(SqlError::new(messages::STRING_TRUNCATED_PLAIN, &[])),
         }

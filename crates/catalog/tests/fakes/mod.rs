@@ -74,7 +74,7 @@ impl FakeHobt {
                 (None, None) => Ordering::Equal,
                 (None, Some(_)) => Ordering::Less,
                 (Some(_), None) => Ordering::Greater,
-                (Some(a), Some(b)) => compare_storage(column.sql_type, column.collation)(a, b),
+                (Some(a), Some(b)) => compare_storage(column.sql_type, column.collation).of(a, b),
             };
             let order = if part.descending { order.reverse() } else { order };
             if order != Ordering::Equal {

@@ -312,7 +312,7 @@ impl Expressions for Server {
         _: &mut Work,
         _: &DatabaseView,
         text: &str,
-        to: SqlType,
+        (to, _): (SqlType, types::Collation),
     ) -> SqlResult<Value> {
         let bare = text.trim_matches(['(', ')', '\'']);
         let from = SqlType::nvarchar(4000);

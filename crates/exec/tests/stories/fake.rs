@@ -99,7 +99,7 @@ impl Fake {
                 (None, None) => Ordering::Equal,
                 (None, Some(_)) => Ordering::Less,
                 (Some(_), None) => Ordering::Greater,
-                (Some(a), Some(b)) => compare_storage(*sql_type, Collation::default())(a, b),
+                (Some(a), Some(b)) => compare_storage(*sql_type, Collation::default()).of(a, b),
             };
             if order.is_ne() {
                 return if *descending { order.reverse() } else { order };

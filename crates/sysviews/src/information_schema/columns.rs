@@ -81,7 +81,7 @@ pub(super) fn row(name: [&str; 3], at: usize, c: &catalog::view::Column) -> Vec<
     ];
     cells.extend(sizes(t));
     let set = match t.family() {
-        Family::Char => text("iso_1"),
+        Family::Char => character_set(c.collation),
         Family::NChar => text("UNICODE"),
         _ => Value::Null,
     };
@@ -146,5 +146,14 @@ mod tests {
         for (t, expected) in cases {
             assert_eq!(shown(t), expected, "{t}");
         }
+    }
+}
+
+/// The name of the character set of a collation's varchar.
+pub(super) fn character_set(collation: types::Collation) -> Value {
+    match collation.code_page().number() {
+        1252 => text("iso_1"),
+        65001 => text("utf8"),
+        page => text(&format!("cp{page}")),
     }
 }

@@ -51,7 +51,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
         cells.push(text(if t.system_type_id() == 108 { "numeric" } else { of.name() }));
         let [characters, bytes, numbers @ ..] = sizes(of);
         let set = match of.family() {
-            Family::Char => text("iso_1"),
+            Family::Char => super::columns::character_set(view.collation()),
             Family::NChar => text("UNICODE"),
             _ => Value::Null,
         };

@@ -119,7 +119,10 @@ fn result(view: &DatabaseView, m: &Module) -> Vec<Value> {
     };
     let [characters, bytes, precision, radix, scale, fraction] = sizes(result.sql_type);
     let (collation, set) = match result.sql_type.family() {
-        Family::Char => (text(view.collation().name()), text("iso_1")),
+        Family::Char => {
+            let collation = view.collation();
+            (text(collation.name()), super::columns::character_set(collation))
+        }
         Family::NChar => (text(view.collation().name()), text("UNICODE")),
         _ => (Value::Null, Value::Null),
     };

@@ -10,7 +10,7 @@ CREATE TABLE p (
     chinese varchar(20) COLLATE Chinese_PRC_CI_AS,
     dos varchar(20) COLLATE SQL_Latin1_General_CP850_CI_AS);
 DECLARE @t nvarchar(20) = N'é Ж ł 日';
-INSERT p VALUES (@t, @t, N'αβγ Ж', @t, @t, @t, @t);
+INSERT p VALUES (@t, @t, N'αβγ Ж', @t, N'é Ж 日', N'é Ж 日', N'é Ж');
 SELECT * FROM p;
 SELECT CAST(cyrillic AS varbinary(20)) AS cyrillic, CAST(greek AS varbinary(20)) AS greek,
     CAST(polish AS varbinary(20)) AS polish, CAST(japanese AS varbinary(20)) AS japanese,
