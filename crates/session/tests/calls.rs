@@ -268,6 +268,39 @@ fn a_reset_session_is_like_new() {
     assert!(shown.starts_with(&format!("{columns}\n3604, 0, 0, 0\n661, 1, 1, 0\n")), "{shown}");
 }
 
+/// The language that a login asks for is the session's, also after a reset. One that there is none
+/// of fails the login, or gives way to the default where the client does not mind.
+#[test]
+fn a_login_brings_its_language() {
+    let host = Fake::new();
+    let login = |language: &str, language_or_nothing| {
+        let (user, database) = ("sa".to_owned(), "fake".to_owned());
+        let language = language.to_owned();
+        let login = Login { user, database, language, language_or_nothing, ..Login::default() };
+        Session::new(Arc::clone(&host) as Arc<dyn session::Host>, login)
+    };
+    let greeted = |s: &mut Session| {
+        let mut transcript = Transcript::default();
+        s.greet(&mut transcript);
+        transcript.text
+    };
+    let asked = "print @@language; print datename(month, '20240501'); print @@datefirst";
+    let mut s = login("French", true).expect("it is one");
+    let told = greeted(&mut s);
+    assert!(told.contains("Le paramètre de langue est passé à Français."), "{told}");
+    assert_eq!(batch(&mut s, asked), "Français\nmai\n1\n");
+    batch(&mut s, "set language Japanese; set dateformat ydm; set datefirst 3");
+    let mut transcript = Transcript::default();
+    s.reset(false, &mut transcript);
+    assert!(transcript.text.contains("Français"), "{}", transcript.text);
+    assert_eq!(batch(&mut s, asked), "Français\nmai\n1\n");
+    assert_eq!(login("Klingon", true).err().map(|e| e.number()), Some(4019));
+    let mut s = login("Klingon", false).expect("another is taken");
+    let told = greeted(&mut s);
+    assert!(told.contains("Msg 4016") && told.contains("to us_english."), "{told}");
+    assert_eq!(batch(&mut s, asked), "us_english\nMay\n7\n");
+}
+
 /// Two sessions share a compiled batch, and both find a table that one of them made.
 #[test]
 fn a_definition_reaches_the_plans_of_others() {

@@ -50,7 +50,7 @@ exec p; select @@language, @@datefirst, datename(month, '20240801')
 GO
 exec sp_executesql N'set language Dutch; select datename(month, ''20240301'')'; select @@language
 GO
--- who asks is told
+-- the view of sessions and DBCC tell it
 set language Spanish
 select language, date_format, date_first from sys.dm_exec_sessions where session_id = @@spid
 dbcc useroptions with no_infomsgs
