@@ -753,6 +753,11 @@ impl Cursor {
         self.opened()?.added.push(key)
     }
 
+    /// Whether this is the row that was added last.
+    pub(crate) fn has_added(&self, key: &[Value]) -> bool {
+        self.open.as_ref().and_then(|open| open.added.keys.last()).is_some_and(|last| last == key)
+    }
+
     /// Makes a row the current one, as it was fetched.
     pub(crate) fn stand_on(&mut self, position: u64, row: Option<Vec<Value>>) -> SqlResult<()> {
         let open = self.opened()?;

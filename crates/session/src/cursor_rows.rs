@@ -256,7 +256,11 @@ impl Session {
                 (*value, moved) = (given, true);
             }
         }
-        if moved { self.add_row_apart(cursor, key) } else { Ok(()) }
+        // The UPDATE itself has added it, unless triggers were in its way.
+        if !moved || cursor.lock().has_added(&key) {
+            return Ok(());
+        }
+        self.add_row_apart(cursor, key)
     }
 }
 

@@ -34,7 +34,7 @@ select a from t where a < > 2 and a > /* or */ = 2
 go
 create table j (a int identity not for replication, b int not null)
 go
-create table i (a int identity (3, 2) not for replication primary key, b int check not for replication (b > 0), c int constraint fk_c references i (a) not for replication)
+create table i (a int identity (3, 2) not for replication primary key, b int constraint ck_b check not for replication (b > 0), c int constraint fk_c references i (a) not for replication)
 insert i (b) values (1), (2)
 insert i (b) values (0)
 go
