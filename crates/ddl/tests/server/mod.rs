@@ -74,8 +74,8 @@ impl Server {
         for (name, site) in &self.sites {
             let view = site.publisher.current();
             let system = Arc::new(SystemObjects::default());
-            let (id, collation) = (view.id(), view.collation());
-            let loaded = load(&*site.storage, &mut work, id, name, collation, system);
+            let id = view.id();
+            let loaded = load(&*site.storage, &mut work, id, name, system);
             let loaded = loaded.expect("the rows make sense");
             let objects = |v: &DatabaseView| v.objects().cloned().map(in_order).collect::<Vec<_>>();
             assert_eq!(objects(&loaded.view), objects(&view), "in {name}");
