@@ -213,7 +213,7 @@ impl World {
             variables: self,
             identity_insert: self.identity_insert,
             ansi_nulls: true,
-            date_format: types::datetime::DateFormat::Mdy,
+            dialect: types::datetime::Dialect::default(),
             unguarded: bind::Unguarded::default(),
             deduction: None,
             watch: None,
