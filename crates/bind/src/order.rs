@@ -58,8 +58,11 @@ impl Binder<'_> {
         }
         let key = self.expr(&item.expr)?;
         if key.as_constant().is_some() {
-            // What is computed of constants is one (408); a function of the server is called.
-            let called = matches!(item.expr.kind, ExprKind::Function(_) | ExprKind::Niladic(_));
+            // What is computed of constants is one (408); a function is called, a query is read.
+            let called = matches!(
+                item.expr.kind,
+                ExprKind::Function(_) | ExprKind::Niladic(_) | ExprKind::Subquery(_)
+            );
             let error = SqlError::new(messages::ORDER_BY_CONSTANT, &[&position]);
             return if called { Ok(OrderBy::Nothing) } else { Err(error.at_line(line)) };
         }
