@@ -67,6 +67,7 @@ pub fn create_into(into: &IntoTable, cx: &mut DdlContext<'_>) -> SqlResult<()> {
         if table.columns.iter().any(|other| same_name(&place, &other.name, &c.name)) {
             return Err(SqlError::new(messages::COLUMN_NAME_TWICE_IN_TABLE, &args).at_line(line));
         }
+        check_room(&table, &c.name).map_err(|e| e.at_line(line))?;
         let of = into_column(n, c);
         table.columns.push(of);
     }
