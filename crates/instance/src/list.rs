@@ -100,10 +100,22 @@ impl List {
                 // One of the files may have the new list already.
                 let before = self.entries.clone();
                 let _ = self.write(&before);
-                let path = self.dir.join(NAMES[0]);
-                Err(SqlError::new(messages::EXPAND_FILE_FAILED, &[&e, &path.display()]))
+                Err(self.not_written(&e))
             }
         }
+    }
+
+    /// Whether it may be changed: asked before a database is closed to be opened otherwise.
+    ///
+    /// # Errors
+    /// 5149
+    pub(crate) fn must_be_at_its_place(&self) -> SqlResult<()> {
+        self.is_at_its_place().map_err(|e| self.not_written(&e))
+    }
+
+    fn not_written(&self, e: &io::Error) -> SqlError {
+        let path = self.dir.join(NAMES[0]);
+        SqlError::new(messages::EXPAND_FILE_FAILED, &[e, &path.display()])
     }
 
     /// Takes an entry out whose files are gone. Where that cannot be written, the files have it as

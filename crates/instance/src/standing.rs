@@ -108,6 +108,7 @@ impl Instance {
     /// Closes a database that nobody else is in, and opens it as an entry of the list says.
     fn swap(&self, database: &Arc<Database>, entry: &Entry) -> SqlResult<()> {
         let _one = self.creating.lock();
+        self.list.lock().must_be_at_its_place()?;
         let id = database.id();
         let files = database.files().clone();
         let closed = |state| Closed::new(entry, files.clone(), state);

@@ -8,7 +8,7 @@ use crate::clock;
 use crate::sync::Mutex;
 use crate::turn;
 use crate::vm::AlignedBuffer;
-use rustix::fs::{FallocateFlags, Mode, OFlags};
+use rustix::fs::{FallocateFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::io::{self, IoSlice};
 use std::os::fd::OwnedFd;
@@ -101,6 +101,10 @@ fn open(path: &Path, how: OpenHow) -> io::Result<RealFile> {
     } else {
         rustix::fs::open(path, flags, mode)?
     };
+    let kind = FileType::from_raw_mode(rustix::fs::fstat(&fd)?.st_mode);
+    if !kind.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+    }
     Ok(RealFile {
         fd,
         lock: Mutex::new(None),
@@ -253,6 +257,17 @@ impl File for RealFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A link to a device, say: it can be read and not synced, which would stop the process.
+    #[test]
+    fn what_is_no_file_is_not_opened() {
+        let link = std::env::temp_dir().join(format!("ghostlight-no-file-{}", std::process::id()));
+        let _ = std::fs::remove_file(&link);
+        std::os::unix::fs::symlink("/dev/zero", &link).unwrap();
+        let opened = RealDisk.open(&link, OpenHow { create: false, direct: false });
+        assert_eq!(opened.err().unwrap().kind(), io::ErrorKind::InvalidInput);
+        std::fs::remove_file(&link).unwrap();
+    }
 
     /// A leftover of a process that was killed is in nobody's way, and none is left.
     #[test]
