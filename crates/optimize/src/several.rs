@@ -162,11 +162,10 @@ impl Optimizer<'_> {
     /// For each OR whose parts indexes can seek, the rows that these give.
     fn unions(&self, r: &Reference<'_>) -> Vec<Node> {
         let mut found = Vec::new();
-        let of_parts = |(n, p)| match p {
-            &Predicate::Or(ref parts) if parts.len() <= PARTS_MAX => Some((n, parts)),
+        let ors = r.conditions.iter().enumerate().filter_map(|(n, p)| match p {
+            Predicate::Or(parts) if parts.len() <= PARTS_MAX => Some((n, parts)),
             _ => None,
-        };
-        let ors = r.conditions.iter().enumerate().filter_map(of_parts);
+        });
         for (n, parts) in ors.take(ORS_MAX) {
             let others = r.conditions.iter().enumerate().filter(|(m, _)| *m != n);
             let others: Vec<Predicate> = others.map(|(_, p)| p.clone()).collect();
