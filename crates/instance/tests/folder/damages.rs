@@ -15,7 +15,7 @@ fn alter(path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
 }
 
 /// The boot page as a build of later would have written it.
-fn of_later_version(bytes: &mut Vec<u8>) {
+fn of_later_version(bytes: &mut [u8]) {
     let boot: &mut page::PageBytes =
         (&mut bytes[9 * PAGE..10 * PAGE]).try_into().expect("a page has this many bytes");
     boot[100] += 1;
@@ -36,7 +36,7 @@ fn damages() -> Vec<(String, bool, Damage)> {
         all.push((format!("a byte of page {page}"), needed, Box::new(flip)));
     }
     let fixed: [(&str, bool, Plain); 10] = [
-        ("a later version's boot page", true, |f| alter(&f.file("a.mdf"), of_later_version)),
+        ("a later version's boot page", true, |f| alter(&f.file("a.mdf"), |b| of_later_version(b))),
         ("data cut to nothing", true, |f| alter(&f.file("a.mdf"), Vec::clear)),
         ("data cut to half a page", true, |f| alter(&f.file("a.mdf"), |b| b.truncate(PAGE / 2))),
         ("data removed", true, |f| fs::remove_file(f.file("a.mdf")).unwrap()),

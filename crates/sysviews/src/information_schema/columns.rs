@@ -124,6 +124,15 @@ pub(super) fn sizes(t: SqlType) -> [Value; 6] {
     }
 }
 
+/// The name of the character set of a collation's varchar.
+pub(super) fn character_set(collation: types::Collation) -> Value {
+    match collation.code_page().number() {
+        1252 => text("iso_1"),
+        65001 => text("utf8"),
+        page => text(&format!("cp{page}")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,14 +155,5 @@ mod tests {
         for (t, expected) in cases {
             assert_eq!(shown(t), expected, "{t}");
         }
-    }
-}
-
-/// The name of the character set of a collation's varchar.
-pub(super) fn character_set(collation: types::Collation) -> Value {
-    match collation.code_page().number() {
-        1252 => text("iso_1"),
-        65001 => text("utf8"),
-        page => text(&format!("cp{page}")),
     }
 }
