@@ -121,7 +121,7 @@ const CASES: &[(&str, &[i32])] = &[
     ("drop schema if exists nosuch", &[]),
     ("drop table #nosuch", &[3701]),
     ("truncate table nosuch", &[4701]),
-    ("truncate table dbo.Work", &[4701]),
+    ("truncate table dbo.Work", &[4708]),
     // procedures
     ("create procedure dbo.WORK as select 1", &[2714]),
     ("create procedure dbo.heap as select 1", &[2714]),

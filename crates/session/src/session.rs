@@ -139,10 +139,7 @@ impl Session {
             refused: Refused::Nothing,
         };
         session.now_in_database(database);
-        if let Err(e) = session.take_language(&language, fatal) {
-            registry.leave(id);
-            return Err(e);
-        }
+        session.take_language(&language, fatal)?;
         session.take_user_options();
         session.apply_settings();
         Ok(session)

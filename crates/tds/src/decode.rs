@@ -194,8 +194,7 @@ impl TypeInfo {
 
     /// The code page of its collation.
     fn page(&self) -> CodePage {
-        let known = |c: Collation| c.code_page();
-        Collation::by_tds_bytes(self.collation.0).map_or_else(CodePage::default, known)
+        Collation::page_of_tds_bytes(self.collation.0)
     }
 
     /// A string of the type, its length checked. Varchar of another code page than 1252 comes as

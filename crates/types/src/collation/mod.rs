@@ -60,6 +60,9 @@ const CI_AI_STYLE: Style = Style(0);
 const CI_AS_STYLE: Style = Style(Style::ACCENT);
 const CS_AS_STYLE: Style = Style(Style::CASE | Style::ACCENT);
 
+/// The wire's flag of UTF-8.
+const WIRE_UTF8: u32 = 1 << 26;
+
 /// What the numbers 0 to 7 stand for.
 const FIRST: [(usize, Style); 8] = [
     (SORT_52, CI_AS_STYLE),
@@ -174,6 +177,23 @@ impl Collation {
         };
         // Not every style that flags can say is one.
         found.filter(|collation| !collation.name().is_empty())
+    }
+
+    /// The code page that five bytes of the wire say, also where their style is none that is known:
+    /// UTF-8 by its flag, else that of their sort order or of any family of their language.
+    pub fn page_of_tds_bytes(bytes: [u8; 5]) -> CodePage {
+        if let Some(known) = Collation::by_tds_bytes(bytes) {
+            return known.code_page();
+        }
+        let [a, b, c, d, sort_id] = bytes;
+        let word = u32::from_le_bytes([a, b, c, d]);
+        if word & WIRE_UTF8 != 0 {
+            return CodePage::Utf8;
+        }
+        let of_sort = SORTS.iter().position(|s| sort_id != 0 && s.sort_id == sort_id);
+        let of_language = || FAMILIES.iter().position(|f| f.lcid == word & 0xF_FFFF);
+        let row = of_sort.map(|n| FIRST_SORT + n).or_else(|| of_language().map(|n| n + 1));
+        row.map_or_else(CodePage::default, |row| Collation::of_row(row, CI_AS_STYLE).code_page())
     }
 
     /// Its stable number in catalog rows.

@@ -1,7 +1,7 @@
 -- What runs outside of transactions and is refused takes nothing from what the open one has defined.
 begin tran; create table kept (n int); insert kept values (1)
 GO
-dbcc checkdb (nosuch)
+dbcc checktable ('nosuch')
 GO
 alter table kept add m int null
 GO
@@ -12,7 +12,7 @@ GO
 -- Rolled back, nothing of it is left, neither in sight nor in the way.
 begin tran; create table gone (n int); alter table kept add o int null
 GO
-dbcc checkdb (nosuch)
+dbcc checktable ('nosuch')
 GO
 rollback; select * from kept
 GO
@@ -25,7 +25,7 @@ GO
 -- To a savepoint.
 begin tran; save tran s; drop table gone
 GO
-dbcc checkdb (nosuch)
+dbcc checktable ('nosuch')
 GO
 rollback tran s; select * from gone; commit; select @@trancount
 GO
