@@ -64,11 +64,7 @@ impl Compiler<'_, '_> {
             // More is not shown.
             K::Print(value) => StepKind::Print(self.scalar(*value, Some(SqlType::nvarchar(4000)))),
             K::Throw(None) => StepKind::Rethrow,
-            K::Throw(Some(it)) => StepKind::Throw([
-                self.scalar(it.number, Some(SqlType::Int)),
-                self.scalar(it.message, Some(SqlType::NVARCHAR_MAX)),
-                self.scalar(it.state, Some(SqlType::Int)),
-            ]),
+            K::Throw(Some(it)) => self.throw(*it),
             K::RaiseError(it) => self.raise(*it)?,
             K::Execute(it) => self.execute(*it)?,
             K::WaitFor(it) => {
@@ -120,6 +116,14 @@ impl Compiler<'_, '_> {
                 None => StepKind::Definition(Box::new(statement)),
             },
         })
+    }
+
+    fn throw(&mut self, it: ast::Throw) -> StepKind {
+        StepKind::Throw([
+            self.scalar(it.number, Some(SqlType::Int)),
+            self.scalar(it.message, Some(SqlType::NVARCHAR_MAX)),
+            self.scalar(it.state, Some(SqlType::Int)),
+        ])
     }
 
     /// Options that only batches set.

@@ -58,6 +58,10 @@ fn strings_that_become_nvarchar_are_as_short() {
     }
     let long = operation(Add, SqlType::VARCHAR_MAX, SqlType::nvarchar(1)).unwrap();
     assert_eq!(long.left, SqlType::NVARCHAR_MAX);
+    for narrow in [SqlType::varchar(8000), SqlType::Char(4001)] {
+        let long = operation(Add, narrow, SqlType::NVARCHAR_MAX).unwrap();
+        assert_eq!((long.left, long.result), (SqlType::NVARCHAR_MAX, SqlType::NVARCHAR_MAX));
+    }
 }
 
 #[test]

@@ -86,7 +86,8 @@ fn joined(op: BinaryOp, left: SqlType, right: SqlType) -> SqlResult<Operation> {
         _ => SqlType::VarChar(sum),
     };
     let operand = |t: SqlType, l: Length| match t.family() {
-        // As an nvarchar it has room for half as many characters.
+        // As an nvarchar it has room for half as many characters, beside one of max for all.
+        Family::Char if wide && sum == Length::Max => SqlType::NVARCHAR_MAX,
         Family::Char if wide => SqlType::NVarChar(l.sum(Length::N(0), limit)),
         _ => t,
     };

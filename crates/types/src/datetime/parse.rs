@@ -2,9 +2,10 @@
 //!
 //! Accepted, in any order that is not ambiguous: ISO forms, numbers split by `/`, `-` or `.` in
 //! the order of DATEFORMAT (or of the style), names of months in the session's language and in no
-//! other, times with AM or PM, fractions after `.` (decimal) or `:` (thousandths), offsets. An absent
-//! date is 1900-01-01, an absent time midnight. Years of two digits up to 49 lie in this century. In the styles of the Hijri
-//! calendar numbers and month names are its own, and a year has four digits.
+//! other, times with AM or PM, fractions after `.` (decimal) or `:` (thousandths), offsets. An
+//! absent date is 1900-01-01, an absent time midnight. Years of two digits up to 49 lie in this
+//! century. In the styles of the Hijri calendar numbers and month names are its own, and a year
+//! has four digits.
 
 use super::calendar::days_from_civil;
 use super::hijri::{days_from_hijri, is_hijri, take_month};
