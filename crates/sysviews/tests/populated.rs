@@ -240,6 +240,7 @@ fn queries(view: &str, handles: &[String]) -> Vec<String> {
         "sys.dm_db_stats_properties" | "sys.dm_db_stats_histogram" => {
             return statistics(name);
         }
+        "sys.fn_helpcollations" => &[""],
         "sys.dm_db_log_info" | "sys.dm_db_log_stats" => &["1", "null"],
         "sys.fn_dblog" | "sys.dm_db_log_blocks" => &["null, null"],
         "sys.dm_io_virtual_file_stats" | "sys.fn_virtualfilestats" => &["null, null"],
