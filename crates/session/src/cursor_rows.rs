@@ -44,7 +44,7 @@ struct Answer {
     messages: Vec<SqlError>,
     done: Option<Done>,
     key: Option<Vec<Value>>,
-    /// Whose DONE is meant.
+    /// The statement or call whose DONE is meant.
     command: Command,
 }
 

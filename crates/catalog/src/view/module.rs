@@ -130,7 +130,7 @@ pub struct ModuleOptions {
     pub execute_as: ExecuteAs,
 }
 
-/// Whose rights a module's statements have.
+/// The principal whose rights a module's statements have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ExecuteAs {
     /// Those of the session that calls it.

@@ -23,7 +23,7 @@ pub(super) struct Family {
     pub(super) version: u8,
     /// None where text is nvarchar or UTF-8 alone.
     pub(super) page: Option<CodePage>,
-    /// Whose rules of ICU order it.
+    /// The locale whose rules of ICU order it.
     pub(super) locale: &'static str,
     /// Whether `fn_helpcollations` has it.
     pub(super) listed: bool,

@@ -26,7 +26,7 @@ pub struct Language {
     pub date_first: u8,
     /// The locale's number in Windows.
     pub lcid: i32,
-    /// Whose messages are said: its own locale's, or English ones.
+    /// The language whose messages are said: its own locale's, or English ones.
     pub messages: i16,
     /// The .NET culture that FORMAT and PARSE use.
     pub culture: &'static str,
