@@ -20,10 +20,14 @@ use os::vm::AlignedBuffer;
 use page::{PageBytes, PageKind, PageView, at};
 use rowstore::HobtPlaces;
 use space::boot_page;
+use types::Collation;
 use wal::{Group, TransactionChain};
 
 const MAGIC: u32 = 0x4244_4C47;
-pub(crate) const VERSION: u32 = 2;
+/// The version of a database whose names are by a collation that builds before do not look for.
+pub(crate) const VERSION: u32 = 3;
+/// The version of all others.
+const PLAIN_VERSION: u32 = 2;
 const FRONT: usize = at::BODY;
 const XSN: usize = at::BODY + 8;
 const TABLES: usize = at::BODY + 32;
@@ -94,10 +98,12 @@ pub(crate) fn identity(v: PageView<'_>) -> Option<Identity> {
 }
 
 /// Says that the database is whole: the last step of making it.
-pub(crate) fn note_whole(pages: &Pages) -> Result<(), buffer::BufferError> {
+pub(crate) fn note_whole(pages: &Pages, collation: Collation) -> Result<(), buffer::BufferError> {
+    let plain = collation == Collation::default();
+    let version = if plain { PLAIN_VERSION } else { VERSION };
     let mut b = [0; 8];
     b[..4].copy_from_slice(&MAGIC.to_le_bytes());
-    b[4..].copy_from_slice(&VERSION.to_le_bytes());
+    b[4..].copy_from_slice(&version.to_le_bytes());
     set(pages, FRONT, &b)
 }
 
@@ -159,7 +165,7 @@ pub(crate) fn read_tables(
     if v.kind() != Some(PageKind::Boot) || u32_at(v, FRONT) != MAGIC {
         return Err(wrong("the boot page is not that of a whole database"));
     }
-    if u32_at(v, FRONT + 4) != VERSION {
+    if !(PLAIN_VERSION..=VERSION).contains(&boot_version(v)) {
         return Err(wrong("the database has a version that this program does not read"));
     }
     let mut found = Vec::new();

@@ -49,11 +49,14 @@ impl Session {
 
     /// Varchar in the database's code page as its characters, where that is not 1252.
     pub(crate) fn in_characters(&self, value: Value) -> Value {
-        match (&value, self.own_collation().code_page()) {
-            (Value::Char(b), page) if page != CodePage::Cp1252 && !b.is_ascii() => {
-                Value::NChar(page.widen(b).into())
-            }
-            _ => value,
+        // The database's page is asked for only where it decides something.
+        let Value::Char(bytes) = &value else { return value };
+        if bytes.is_ascii() {
+            return value;
+        }
+        match self.own_collation().code_page() {
+            CodePage::Cp1252 => value,
+            page => Value::NChar(page.widen(bytes).into()),
         }
     }
 

@@ -18,7 +18,7 @@ fn alter(path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
 fn of_later_version(bytes: &mut [u8]) {
     let boot: &mut page::PageBytes =
         (&mut bytes[9 * PAGE..10 * PAGE]).try_into().expect("a page has this many bytes");
-    boot[100] += 1;
+    boot[100] += 10;
     page::seal(boot);
 }
 

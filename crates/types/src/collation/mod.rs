@@ -266,7 +266,7 @@ impl Collation {
         self.style().is_binary()
     }
 
-    /// Whether the order of its varchar is one that nobody has published: 0 rows can be ordered.
+    /// Whether the order of its varchar is one that nobody has published: it is refused by name.
     pub fn is_unknown_order(self) -> bool {
         self.sort().is_some_and(|sort| sort.rule == SqlRule::Unknown)
     }

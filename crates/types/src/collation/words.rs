@@ -15,7 +15,8 @@
 //!
 //! Invariants
 //!  1. Strings without blanks at their end order as their keys; equal ones have equal keys.
-//!  2. A collator is made at the first comparison that needs it, once a process.
+//!  2. A collator is made at the first comparison that needs it, once a process. Each that the
+//!     table can ask for can be made (test `every_collator_is_there`).
 
 use super::families::FAMILIES;
 use crate::sort_key::append_whole;
@@ -56,22 +57,12 @@ static COLLATORS: [[Slot; 4]; FAMILIES.len()] =
 /// ICU's data but for the places of scripts.
 struct Unmoved;
 
-/// Each leading byte of a weight in its own place.
-static IN_PLACE: [u8; 256] = {
-    let mut table = [0; 256];
-    let mut byte = 0;
-    while byte < table.len() {
-        table[byte] = byte as u8;
-        byte += 1;
-    }
-    table
-};
-
 impl DataProvider<CollationReorderingV1> for Unmoved {
     fn load(&self, _: DataRequest<'_>) -> Result<DataResponse<CollationReorderingV1>, DataError> {
+        // Each leading byte of a weight is in its own place.
         let in_place = CollationReordering {
             min_high_no_reorder: 0,
-            reorder_table: zerovec::ZeroVec::new_borrowed(&IN_PLACE),
+            reorder_table: zerovec::ZeroVec::new_borrowed(&super::CODES_ALONE),
             reorder_ranges: zerovec::ZeroVec::new(),
         };
         let payload = DataPayload::from_owned(in_place);
@@ -104,7 +95,7 @@ from_icu! { icu_normalizer::provider::Baked =>
 
 /// A collator of a locale.
 fn collator(locale: &str, accent: bool, case: bool) -> CollatorBorrowed<'static> {
-    let locale = Locale::try_from_str(locale).unwrap_or(Locale::UNKNOWN);
+    let locale = Locale::try_from_str(locale).expect("the locales of the table are some");
     let mut preferences = CollatorPreferences::from(&locale);
     preferences.case_first = Some(CollationCaseFirst::False);
     let mut options = CollatorOptions::default();
@@ -306,4 +297,30 @@ fn selectors(units: &[u16]) -> impl Iterator<Item = (usize, u16)> + '_ {
             }
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Invariant 2: no locale of the table is unknown, none lacks its data, all order letters.
+    #[test]
+    fn every_collator_is_there() {
+        let [a, b, upper] = [&[0x61_u16], &[0x62], &[0x41]];
+        for (place, family) in FAMILIES.iter().enumerate() {
+            for (accent, case) in [(false, false), (true, false), (false, true), (true, true)] {
+                let words = Words {
+                    family: place as u8,
+                    accent,
+                    case,
+                    kana: false,
+                    width: false,
+                    selectors: false,
+                    windows: true,
+                };
+                assert!(words.compare(a, b).is_lt(), "{}", family.name);
+                assert_eq!(words.compare(a, upper).is_eq(), !case, "{}", family.name);
+            }
+        }
+    }
 }
