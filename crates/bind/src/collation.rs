@@ -358,12 +358,12 @@ impl Binder<'_> {
     /// As [`under_collate`] and [`check_collation`].
     pub(crate) fn collated(&self, x: Scalar, collation: Collation) -> SqlResult<Scalar> {
         check_collation(collation, x.ty.sql_type)?;
-        let elsewhere = is_elsewhere(x.ty, collation);
-        let under = under_collate(x.clone(), collation)?;
-        match elsewhere {
-            true => under_collate(self.recoded(x, collation), collation),
-            false => Ok(under),
+        if !is_elsewhere(x.ty, collation) {
+            return under_collate(x, collation);
         }
+        // What is refused is refused as it stands, not as it is in another page.
+        under_collate(x.clone(), collation)?;
+        under_collate(self.recoded(x, collation), collation)
     }
 
     /// Narrow text in the code page of a collation, which it has then; other values as they are.
