@@ -402,6 +402,7 @@ messages! {
     EXECUTE_NOT_FOUND = 2812, 16, "Could not find stored procedure '{0}'.";
     FILE_NOT_ADJUSTED = 3140, 16, "Could not adjust the space allocation for file '{0}'.";
     RECOVERY_FAILED = 3414, 21, "An error occurred during recovery, preventing the database '{0}' ({1}:0) from restarting. Diagnose the recovery errors and fix them, or restore from a known good backup.";
+    UNRESOLVED_OUTCOMES = 3431, 21, "Could not recover database '{0}' (database ID {1}) because of unresolved transaction outcomes.";
     DUPLICATE_IGNORED = 3604, 10, "Duplicate key was ignored.";
     TRANSACTION_ENDED_IN_TRIGGER = 3609, 16, "The transaction ended in the trigger. The batch has been aborted.";
     STATISTICS_TIME = 3612, 10, "\n SQL Server Execution Times:\n   CPU time = {0} ms,  elapsed time = {1} ms.";

@@ -122,6 +122,7 @@ impl Database {
         pages.attach(FileId(1), &files.data.to_string_lossy(), data);
         let opened = Opened::wire(env, id, name, files, pages, sizing, survives)?;
         opened.expect_versions(Xsn::NONE);
+        env.engine.decisions.enter(id, opened.pages.log(), None, true);
         Ok(opened)
     }
 

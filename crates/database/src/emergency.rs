@@ -13,6 +13,7 @@
 use crate::boot;
 use crate::create::Sizing;
 use crate::database::{Database, Environment};
+use crate::in_doubt::Several;
 use crate::losers::undo_alone;
 use crate::named::Files;
 use crate::open::{Judged, OpenError, Opened, RecoveryReport, wish_versions};
@@ -108,6 +109,7 @@ impl Database {
             Self::read_what_is_there((env, seal), id, name, files, sizing, &pages, &mut report);
         if read.is_err() {
             pages.close();
+            env.engine.decisions.leave(id);
         }
         log.seal(seal);
         let database = read?;
@@ -125,10 +127,12 @@ impl Database {
         report: &mut RecoveryReport,
     ) -> Result<Arc<Database>, OpenError> {
         let transactions = &env.engine.transactions;
+        let mut several = Several::default();
         if report.stopped_at.is_some() {
             let log = pages.log();
             let from = log.checkpoint().min_lsn;
             report.redone = recovery::redo_what_fits(log, pages, from, |record| {
+                several.see(record);
                 if record.kind() == kinds::BEGIN
                     && let Some(begin) = Begin::parse(record.payload())
                 {
@@ -136,6 +140,11 @@ impl Database {
                 }
             });
         }
+        // Of what is in doubt nothing is undone.
+        let decisions = &env.engine.decisions;
+        report.settled = several.settle(decisions, &mut report.redone.losers).committed.len();
+        let whole = seal == Seal::ReadOnly && report.redone.skipped == 0;
+        decisions.enter(id, pages.log(), several.decided(), whole);
         let opened = Opened::wire(env, id, name, files, Arc::clone(pages), sizing, true)?;
         opened.expect_versions(boot::read_xsn(pages).map_err(OpenError::page)?);
         let tables = boot::read_tables(pages).map_err(OpenError::page)?;

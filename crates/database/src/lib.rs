@@ -18,6 +18,7 @@ mod emergency;
 mod files;
 mod hobts;
 mod identity;
+mod in_doubt;
 mod kept_ghosts;
 mod losers;
 mod maintain;

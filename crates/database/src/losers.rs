@@ -68,7 +68,7 @@ impl OpenDeeds {
                 let ended = self.open.remove(&id);
                 self.spare.extend(ended.map(Deeds::forgotten));
             }
-            kinds::BEGIN | kinds::SAVEPOINT => {}
+            kinds::BEGIN | kinds::SAVEPOINT | kinds::PREPARE => {}
             _ => {
                 let spare = &mut self.spare;
                 let fresh = || spare.pop().unwrap_or_default();

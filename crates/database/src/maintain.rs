@@ -4,7 +4,7 @@ use crate::clean;
 use crate::database::Database;
 use crate::open::durability;
 use crate::pace::Pace;
-use base::SqlResult;
+use base::{Lsn, SqlResult};
 use catalog::{Changes, DatabaseOption};
 use os::clock::monotonic_ns;
 use os::task::JoinHandle;
@@ -12,6 +12,7 @@ use os::wait::{Cancelled, WaitKind, Wake};
 use recovery::Checkpointed;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use txn::Mutation;
 use wal::WalError;
 use work::{CommitMode, Work};
 
@@ -34,10 +35,17 @@ impl Database {
         }
         let _one = self.checkpointing.lock();
         let home = Arc::clone(&self.home);
+        let engine = &self.env.engine;
+        let unkept = engine.transactions.mutations.has(Mutation::DecisionUnkept);
+        if !unkept {
+            engine.decisions.settle(self.id);
+        }
+        let kept = || if unkept { Lsn::MAX } else { engine.decisions.oldest(self.id) };
         let done = recovery::checkpoint(
             &self.log,
             &self.pages,
-            || home.oldest_active(),
+            // In this order: a decision is noted before its transaction leaves.
+            || home.oldest_active().min(kept()),
             || clean::carried(&home),
             clean,
         );
@@ -157,6 +165,7 @@ impl Database {
         }
         if self.sealed.is_some() {
             self.pages.close();
+            self.env.engine.decisions.leave(self.id);
             return Ok(());
         }
         // Stopped: what is left of it is the next start's.
@@ -173,7 +182,20 @@ impl Database {
             Ok(())
         };
         self.pages.close();
+        let decisions = &self.env.engine.decisions;
+        decisions.leave(self.id);
+        if closed.is_ok() {
+            // Its own commit records are on disk.
+            self.no_more_asked();
+        }
         closed
+    }
+
+    /// Whatever other databases keep that this one might have asked for is kept no longer: it knows
+    /// how its transactions ended, or is gone for good.
+    pub fn no_more_asked(&self) {
+        let (database, family) = (self.id, self.log.family());
+        self.env.engine.decisions.release(|m| m.database == database && m.family == family);
     }
 }
 

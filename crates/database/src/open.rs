@@ -15,6 +15,7 @@ use crate::database::{Database, Environment};
 use crate::drops::Drops;
 use crate::files;
 use crate::hobts::OpenHobts;
+use crate::in_doubt::{self, Several};
 use crate::losers::{OpenDeeds, undo_alone};
 use crate::named::Files;
 use crate::redo_table::redo_table;
@@ -45,6 +46,8 @@ pub struct RecoveryReport {
     pub torn_pages: usize,
     /// Analysis and redo.
     pub redone: Redone,
+    /// Transactions over several databases that are committed, as the one said that decides.
+    pub settled: usize,
     /// Transactions rolled back before anybody came.
     pub undone: usize,
     /// Transactions that are rolled back while the database is in use.
@@ -246,6 +249,7 @@ impl Database {
         let recovered = Self::recover(env, id, name, files, sizing, &pages, &mut report);
         if recovered.is_err() {
             pages.close();
+            env.engine.decisions.leave(id);
         }
         let database = recovered?;
         report.total_ns = monotonic_ns() - began;
@@ -264,10 +268,12 @@ impl Database {
         let log = Arc::clone(pages.log());
         let transactions = &env.engine.transactions;
         let (mut ghosts, mut deeds) = (GhostPages::default(), OpenDeeds::default());
+        let mut several = Several::default();
         let mut sound = true;
         let redone = recovery::redo(&log, pages, log.checkpoint().min_lsn, |record| {
             ghosts.see(record);
             deeds.see(record);
+            several.see(record);
             if record.kind() == kinds::BEGIN
                 && let Some(begin) = Begin::parse(record.payload())
             {
@@ -278,6 +284,9 @@ impl Database {
         if !sound {
             return Err(SqlError::new(messages::LOG_CORRUPT, &[&name]).into());
         }
+        let decisions = &env.engine.decisions;
+        let settled = several.settle(decisions, &mut report.redone.losers);
+        let settled = settled.known(id, name)?;
         let tables = boot::read_tables(pages).map_err(OpenError::page)?;
         // Nothing that was read speaks against the log: from here on it is written.
         log.go_on().map_err(|e| e.into_sql(name))?;
@@ -285,6 +294,9 @@ impl Database {
         opened.expect_versions(boot::read_xsn(pages).map_err(OpenError::page)?);
         ghosts.hand_to(&opened.home);
         opened.hobts.enter_system(&tables);
+        report.settled = settled.len();
+        in_doubt::commit(&log, settled);
+        decisions.enter(id, &log, several.decided(), true);
         let parted = deeds.part(&log, &report.redone.losers);
         let (rows, others) = parted.map_err(|e| e.into_sql(name))?;
         let from = monotonic_ns();
@@ -305,6 +317,7 @@ impl Database {
         let recovered = report.redone.applied > 0 || report.undone > 0;
         database.recovered.store(recovered && report.put_off == 0, Relaxed);
         database.free_entered(|_| true);
+        database.no_more_asked();
         Ok(database)
     }
 }

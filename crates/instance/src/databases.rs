@@ -204,6 +204,8 @@ impl Instance {
             }
             self.list.lock().forget(id);
         }
+        // It asks how no transaction ended any more.
+        self.engine().decisions.release(|member| member.database == id);
         self.closed.write().remove(&id);
         self.definitions.moved();
         self.write_log("spid", &format!("Database '{}' was dropped.", closed.name));

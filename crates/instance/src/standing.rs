@@ -19,13 +19,14 @@ use crate::host::is_system;
 use crate::instance::{Instance, Open};
 use crate::list_text::{Entry, Standing};
 use crate::opening::Opening;
-use crate::start::{MASTER, TEMPDB};
+use crate::start::{MASTER, TEMPDB, presumption};
 use crate::versioning::{gone, in_use};
 use base::{DatabaseId, SessionId, SqlError, SqlResult, messages};
 use catalog::{DatabaseOption, UserAccess};
 use database::{Database, DatabaseState};
 use ddl::{StateAsked, Waiting};
 use lock::Resource;
+use session::Setting;
 use std::sync::Arc;
 
 impl Instance {
@@ -87,6 +88,8 @@ impl Instance {
     /// Opens a database that is closed, as its entry says; else it stays closed, and says why.
     fn open_closed(&self, id: DatabaseId, entry: &Entry) -> SqlResult<()> {
         let files = database::Files::named(&self.dir, &entry.stem);
+        let policy = presumption(self.configuration.in_use(Setting::InDoubt));
+        self.engine().decisions.presume(policy);
         match self.opening().open(id, entry, &files) {
             Ok(open) => {
                 self.databases.write().insert(id, open);

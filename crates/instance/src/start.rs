@@ -21,12 +21,12 @@ use os::sync::{Mutex, RwLock};
 use os::wait::{Cancelled, Waiter};
 use plancache::Cache;
 use rowstore::TempSpill;
-use session::{Configuration, Registry};
+use session::{Configuration, Registry, Setting};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use sysviews::EventSession;
-use work::Engine;
+use work::{Engine, Presumption};
 
 /// The system databases; tempdb is made anew at each start.
 pub(crate) const MASTER: DatabaseId = DatabaseId(1);
@@ -78,6 +78,9 @@ impl Instance {
         let env = environment(&disk, &options)?;
         turn_on_trace_flags(&env.0.engine, &options.trace_flags, &log);
         let configured = configured::read(&*disk, dir).map_err(|e| folder_error(dir, &e))?;
+        let in_doubt = Setting::InDoubt.option().id;
+        let policy = configured.get(&in_doubt).copied().unwrap_or_default();
+        env.0.engine.decisions.presume(presumption(policy));
         let mut list = list_start::settled(&disk, dir, &log)?;
         let opening = Opening { env: &env.0, dir, options: &options, log: &log };
         let (open, closed) = open_all(&opening, &mut list)?;
@@ -172,7 +175,21 @@ fn open_all(opening: &Opening<'_>, list: &mut List) -> SqlResult<(OpenDatabases,
         let _ = close_all(open);
         return Err(e);
     }
+    // Databases that are gone, and those that others have taken the numbers of, ask for nothing.
+    opening.env.engine.decisions.release(|member| match open.get(&member.database) {
+        Some(open) => open.database.log().family() != member.family,
+        None => !list.entries().contains_key(&member.database),
+    });
     Ok((open, closed))
+}
+
+/// `in-doubt xact resolution` as it is in use.
+pub(crate) fn presumption(policy: i32) -> Presumption {
+    match policy {
+        1 => Presumption::Commit,
+        2 => Presumption::Abort,
+        _ => Presumption::None,
+    }
 }
 
 /// Nobody else has the folder from now on, or the reason why we have it not.
@@ -341,6 +358,14 @@ pub(crate) fn say_recovered(name: &str, r: &RecoveryReport, log: &ErrorLog) {
             ms(r.total_ns),
         ),
     );
+    if r.settled > 0 {
+        let line = format!(
+            "Recovery of database '{name}': {} transactions over several databases are committed, \
+             as the deciding database says.",
+            r.settled
+        );
+        log.line("spid5s", &line);
+    }
     if r.put_off > 0 {
         let line = format!(
             "Database '{name}' is in use while {} transactions are rolled back, which hold X on \

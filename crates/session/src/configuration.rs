@@ -82,6 +82,8 @@ server_options! {
         "maximum time to wait for query memory (s)";
     MaxMemory = 1544, "max server memory (MB)", i32::MAX, (16, i32::MAX), ADVANCED | FIXED,
         "Maximum size of server memory (MB)";
+    InDoubt = 1570, "in-doubt xact resolution", 0, (0, 2), ADVANCED,
+        "Recovery policy for DTC transactions with unknown outcome";
     AdHocWorkloads = 1581, "optimize for ad hoc workloads", 0, (0, 1), ADVANCED | FIXED,
         "When this option is set, plan cache size is further reduced for single-use adhoc OLTP workload.";
     CommandShell = 16_390, "xp_cmdshell", 0, (0, 1), ADVANCED | FIXED,
@@ -150,7 +152,8 @@ impl Configuration {
 }
 
 impl Setting {
-    fn option(self) -> &'static ServerOption {
+    /// As it is declared.
+    pub fn option(self) -> &'static ServerOption {
         &SERVER_OPTIONS[self as usize]
     }
 }

@@ -10,6 +10,7 @@ mod lifetime;
 mod mutations;
 mod open;
 mod payload;
+mod several;
 mod table;
 mod undo;
 
@@ -18,5 +19,6 @@ pub use lifetime::{Lifetime, Need, OpenSnapshot, Reader, SnapshotRegistry};
 pub use mutations::{Mutation, Mutations};
 pub use open::{Open, OpenEntry, TOLD_DATABASES};
 pub use payload::{BEGIN_BYTES_MAX, Begin, Ended, TransactionName};
+pub use several::{ChainName, Deciding, Member, Prepared};
 pub use table::{Active, Transactions};
 pub use undo::{UndoContext, UndoError, UndoHandler, UndoTable, roll_back};

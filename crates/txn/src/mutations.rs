@@ -43,6 +43,10 @@ pub enum Mutation {
     RidReused = 65_536,
     /// Who deletes a row does not note it for an index that is built meanwhile.
     DeletesForgotten = 131_072,
+    /// Who commits in several databases does not prepare.
+    Unprepared = 262_144,
+    /// A decision of several databases keeps no log.
+    DecisionUnkept = 524_288,
 }
 
 /// The faults of one engine.

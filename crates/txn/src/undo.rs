@@ -110,7 +110,7 @@ impl UndoTable {
         handler: &Arc<dyn UndoHandler>,
     ) -> Self {
         assert!(!kinds.is_empty(), "a handler undoes something");
-        assert!(*kinds.start() > wal::kinds::UNDONE.0, "the log's own kinds are not undone");
+        assert!(*kinds.start() > wal::kinds::FORGET.0, "the log's own kinds are not undone");
         for k in kinds {
             let place = &mut self.handlers[usize::from(k)];
             assert!(place.is_none(), "kind {k:#x} has one undo handler");
@@ -178,7 +178,7 @@ fn checked(view: RecordView<'_>, transaction: u32) -> Result<RecordView<'_>, Und
 /// Whether the walk goes past it: there is nothing to undo.
 fn is_passed(view: &RecordView<'_>) -> bool {
     view.flags().has(RecordFlags::COMPENSATION | RecordFlags::REDO_ONLY)
-        || matches!(view.kind(), kinds::BEGIN | kinds::SAVEPOINT)
+        || matches!(view.kind(), kinds::BEGIN | kinds::SAVEPOINT | kinds::PREPARE)
 }
 
 /// A record that is kept, and those that the walk comes to behind it as long as they are kept,

@@ -39,9 +39,12 @@ pub mod kinds {
     /// The end of a checkpoint as earlier versions wrote it.
     pub const CHECKPOINT_END_UNTIMED: Kind = Kind(0x0A);
     pub const CHECKPOINT_END: Kind = Kind(0x0B);
+    /// The transaction commits if another database's log says so (`txn::Prepared`).
     pub const PREPARE: Kind = Kind(0x0C);
     /// A compensation without a page.
     pub const UNDONE: Kind = Kind(0x0D);
+    /// Every database knows how a transaction ended that this one decided.
+    pub const FORGET: Kind = Kind(0x0E);
     pub const FIRST_OF_SPACE: u8 = 0x20;
     pub const FIRST_OF_BTREE: u8 = 0x40;
     pub const FIRST_OF_HEAP: u8 = 0x60;

@@ -1,7 +1,7 @@
 //! Commit and rollback, each step in its order.
 //!
 //! 1. append the commit record to each part's log
-//! 2. wait until they are durable, unless delayed
+//! 2. wait until it is durable, unless delayed; several databases agree first (`several.rs`)
 //! 3. stamp: draw the commit's time, from which on snapshots see what it wrote
 //! 4. settle the first ghosts, under the locks of their deleter (`settle.rs`)
 //! 5. what was asked to be done before others get at what it holds
@@ -43,6 +43,8 @@ pub enum WorkError {
     Undo(UndoError),
     /// There is no transaction to commit.
     NotOpen,
+    /// It has written more databases than can agree on its end: it is open as before.
+    TooMany,
     /// The transaction can only be rolled back: it is open as before.
     Doomed,
 }
@@ -56,6 +58,10 @@ impl WorkError {
             WorkError::Undo(UndoError::Stopped) => os::wait::Cancelled::Shutdown.into(),
             WorkError::Undo(e) => SqlError::new(messages::INTERNAL, &[&e]),
             WorkError::NotOpen => SqlError::new(messages::COMMIT_NO_BEGIN, &[]),
+            WorkError::TooMany => {
+                let what = "COMMIT of a transaction over more than 2,000 databases";
+                SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&what])
+            }
             WorkError::Doomed => SqlError::new(messages::XACT_DOOMED_COMMIT, &[]),
         }
     }
@@ -171,29 +177,31 @@ impl Work {
         if self.engine.transactions.mutations.has(Mutation::EarlyStamp) {
             self.stamp();
         }
-        let mut waits: [Option<(usize, Lsn)>; 4] = [None; 4];
-        let mut count = 0;
-        self.append_commits(mode, |home, part, lsn| {
-            match waits.get_mut(count) {
-                Some(place) => *place = Some((part, lsn)),
-                None => home.log().flush_commit(lsn),
-            }
-            count += 1;
+        if self.is_of_several() {
+            return self.commit_several();
+        }
+        let mut waits = None;
+        self.append_commits(mode, |_, part, lsn| {
+            let before = waits.replace((part, lsn));
+            assert!(before.is_none(), "rule 12: who waits for two logs prepares");
         });
-        for (i, lsn) in waits.into_iter().flatten() {
-            assert!(self.parts[i].home.survives(), "nobody waits for what no crash leaves");
-            self.parts[i].home.log().flush_commit(lsn);
-            assert!(
-                lsn < self.parts[i].home.log().durable_lsn(),
-                "rule 1: durable before it is seen"
-            );
+        if let Some((part, lsn)) = waits {
+            self.flush_part(part, lsn);
         }
         self.committed();
         Ok(())
     }
 
+    /// Waits until a record of a part is on disk.
+    pub(crate) fn flush_part(&self, part: usize, lsn: Lsn) {
+        let home = &self.parts[part].home;
+        assert!(home.survives(), "nobody waits for what no crash leaves");
+        home.log().flush_commit(lsn);
+        assert!(lsn < home.log().durable_lsn(), "rule 1: durable before it is seen");
+    }
+
     /// What comes behind the wait for the disk.
-    fn committed(&mut self) {
+    pub(crate) fn committed(&mut self) {
         for part in self.parts.iter().filter(|p| p.has_logged()) {
             part.entry().is(PartState::Committed);
         }
@@ -218,17 +226,9 @@ impl Work {
         let ended = Ended { at: os::clock::now().0 }.bytes();
         let asks_delay = mode == CommitMode::Delayed;
         for (i, part) in self.parts.iter_mut().enumerate().filter(|(_, p)| p.has_logged()) {
-            let before = part.chain.last;
-            assert_ne!(part.chain.id, 0, "who has logged has a number");
-            part.group.clear();
-            let pushed = part.group.push_plain(kinds::COMMIT, part.chain.id, &ended);
-            assert!(pushed.is_ok(), "an empty group has room for a commit");
-            let appended = part.home.log().append(&mut part.group, &mut part.chain);
-            assert!(before < appended.first, "a commit record is behind what it commits");
-            assert_eq!(part.chain.last, appended.last, "a commit record is its transaction's last");
-            part.commits();
+            let lsn = part.append_commit(&ended);
             if part.home.waits_for_disk(asks_delay) {
-                waits(&part.home, i, appended.last);
+                waits(&part.home, i, lsn);
             }
         }
     }

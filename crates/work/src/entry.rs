@@ -29,6 +29,8 @@ pub enum PartState {
     Begun = 3,
     /// It has logged.
     Logged = 4,
+    /// It commits if the database says so that decides for several.
+    Prepared = 5,
     /// Its commit is durable, or need not be.
     Committed = 10,
     /// All it did is taken back.
@@ -38,9 +40,10 @@ pub enum PartState {
 }
 
 impl PartState {
-    const ALL: [PartState; 5] = [
+    const ALL: [PartState; 6] = [
         PartState::Begun,
         PartState::Logged,
+        PartState::Prepared,
         PartState::Committed,
         PartState::RolledBack,
         PartState::Committing,

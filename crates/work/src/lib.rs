@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod commit;
+mod decisions;
 mod entry;
 mod ghost_queue;
 mod ghost_rule;
@@ -19,6 +20,7 @@ mod reader;
 mod redefined;
 mod registered;
 mod settle;
+mod several;
 mod snapshot_gate;
 mod trace_flags;
 mod unit;
@@ -28,6 +30,7 @@ mod versions;
 
 pub use buffer::{PageReads, page_reads, pages_dirtied};
 pub use commit::{CommitMode, Owed, Unflushed, WorkError};
+pub use decisions::{Decisions, Outcome, Presumption};
 pub use entry::{OpenPart, PartState};
 pub use ghost_queue::GhostQueue;
 pub use ghost_rule::GhostRule;

@@ -8,7 +8,7 @@ use buffer::{Change, Undo};
 use lock::Owner;
 use std::sync::Arc;
 use txn::{BEGIN_BYTES_MAX, Begin, TransactionName};
-use wal::{Group, LogReservation, TransactionChain, WalError, kinds};
+use wal::{Group, Kind, LogReservation, TransactionChain, WalError, kinds};
 
 /// Log that a change may write beyond its own estimate: begin record, maps, block overhead.
 const FORWARD_SLACK: u64 = 2048;
@@ -187,10 +187,32 @@ impl Part {
         &self.entry
     }
 
-    /// Its commit record is in the log.
-    pub(crate) fn commits(&self) {
+    /// Appends its commit record.
+    pub(crate) fn append_commit(&mut self, payload: &[u8]) -> Lsn {
         debug_assert!(self.entered && self.has_logged(), "who has logged commits");
+        let lsn = self.append_end(kinds::COMMIT, payload);
         self.entry.commits(&self.chain);
+        lsn
+    }
+
+    /// Appends its prepare record: from now on another log says how it ends.
+    pub(crate) fn append_prepare(&mut self, payload: &[u8]) -> Lsn {
+        let lsn = self.append_end(kinds::PREPARE, payload);
+        self.entry.logged(&self.chain);
+        self.entry.is(PartState::Prepared);
+        lsn
+    }
+
+    fn append_end(&mut self, kind: Kind, payload: &[u8]) -> Lsn {
+        let before = self.chain.last;
+        assert_ne!(self.chain.id, 0, "who has logged has a number");
+        self.group.clear();
+        let pushed = self.group.push_plain(kind, self.chain.id, payload);
+        assert!(pushed.is_ok(), "an empty group has room for an end");
+        let appended = self.home.log().append(&mut self.group, &mut self.chain);
+        assert!(before < appended.first, "an end is behind what it ends");
+        assert_eq!(self.chain.last, appended.last, "an end is its transaction's last record");
+        appended.last
     }
 
     /// A rollback has gone back to a record, or to its begin.

@@ -1,6 +1,7 @@
 //! `Work`: a session's transaction and everything it holds.
 
 use crate::commit::Owing;
+use crate::decisions::Decisions;
 use crate::ghost_rule::GhostRule;
 use crate::graveyards::GraveMemory;
 use crate::home::Home;
@@ -32,6 +33,8 @@ pub struct Engine {
     pub versions: OnceLock<Arc<version::Store>>,
     /// Trace flags of the whole server.
     pub trace_flags: TraceFlags,
+    /// What commits over several databases have decided.
+    pub decisions: Decisions,
     /// What ghosts off their leaves may take.
     pub graves: Arc<GraveMemory>,
     /// Who writes what is told of a session into the error log, if anybody does.
@@ -57,6 +60,7 @@ impl Engine {
             locks,
             versions: OnceLock::new(),
             trace_flags: TraceFlags::default(),
+            decisions: Decisions::default(),
             graves: Arc::default(),
             error_log: OnceLock::new(),
             shrinking: Mutex::new(0),

@@ -10,6 +10,7 @@ mod driver;
 #[path = "../heard/mod.rs"]
 mod heard;
 mod promised;
+mod several;
 #[path = "../simulated/mod.rs"]
 mod simulated;
 mod story;

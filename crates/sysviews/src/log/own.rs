@@ -16,6 +16,7 @@ pub(crate) fn describe<'a>(record: &RecordView<'a>) -> Described<'a> {
         kinds::CHECKPOINT_TRANSACTIONS => "LOP_XACT_CKPT",
         kinds::CHECKPOINT_END | kinds::CHECKPOINT_END_UNTIMED => "LOP_END_CKPT",
         kinds::PREPARE => "LOP_PREP_XACT",
+        kinds::FORGET => "LOP_FORGET_XACT",
         _ => "LOP_COMPENSATION",
     };
     Described::new(operation, "LCX_NULL")
