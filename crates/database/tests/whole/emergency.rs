@@ -106,7 +106,7 @@ impl Drop for Folder {
     }
 }
 
-fn insert(db: &Database, work: &mut Work, i: u64) -> Result<(), WriteError> {
+pub(crate) fn insert(db: &Database, work: &mut Work, i: u64) -> Result<(), WriteError> {
     let plan = LockPlan::change(Isolation::ReadCommitted);
     let hobt = db.hobts().get(HOBTS[0]).unwrap();
     hobt.insert(work, &Row::new(i, i, &mut Random(i)).fields(), &plan).map(drop)

@@ -9,6 +9,7 @@
 mod change;
 mod emergency;
 mod promised;
+mod several;
 mod tables;
 mod taken_over;
 
@@ -65,10 +66,19 @@ fn sizing(seed: u64) -> Sizing {
 }
 
 fn make(env: &Environment, dir: &Path, seed: u64) -> Option<Arc<Database>> {
-    let files = Files::of(dir, "t");
+    make_named(env, dir, (DatabaseId(5), "t"), seed)
+}
+
+fn make_named(
+    env: &Environment,
+    dir: &Path,
+    (id, name): (DatabaseId, &str),
+    seed: u64,
+) -> Option<Arc<Database>> {
+    let files = Files::of(dir, name);
     let options = DatabaseOptions::default();
     let sizing = sizing(seed);
-    let db = Database::create(env, DatabaseId(5), "t", &files, &sizing, &options, true).ok()?;
+    let db = Database::create(env, id, name, &files, &sizing, &options, true).ok()?;
     HOBTS.iter().for_each(|h| db.ids().used_hobt(*h));
     let mut work = Work::new(&env.engine, SessionId(50), Arc::default());
     work.begin(true, "");

@@ -36,9 +36,8 @@ fn small(seed: u64) -> InstanceOptions {
 }
 
 fn open(disk: &Arc<sim::Disk>, seed: u64) -> Arc<Instance> {
-    let all = |instance: &Instance| {
-        NAMES.iter().all(|name| instance.database_by_name(name).is_some())
-    };
+    let all =
+        |instance: &Instance| NAMES.iter().all(|name| instance.database_by_name(name).is_some());
     let mut instance = verify::open(disk, small(seed), false);
     for _ in 0..ATTEMPTS {
         if all(&instance) {

@@ -15,6 +15,7 @@ mod log_writes;
 mod memory;
 mod probe;
 mod scripts;
+mod several;
 mod steady_costs;
 mod stops;
 mod streams;
@@ -51,6 +52,7 @@ const LINES: &[Line] = &[
     line(1, 11, "options of databases have their effect"),
     line(1, 12, "values"),
     line(1, 13, "folders that earlier builds made"),
+    line(1, 14, "transactions over several databases"),
     line(2, 1, "a DONE for every statement"),
     line(2, 2, "implicit transactions"),
     line(2, 3, "procedures that drivers call"),
@@ -78,6 +80,7 @@ const PROGRAMS: &[(u32, u32, Measure)] = &[
     (1, 5, folder::damages),
     (1, 9, stops::run),
     (1, 13, formats::run),
+    (1, 14, several::run),
     (2, 1, streams::run),
     (2, 3, before_login::multiplexing),
     (3, 1, memory::run),
