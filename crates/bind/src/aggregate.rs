@@ -172,8 +172,9 @@ impl Binder<'_> {
         };
         let joined = aggregate.result_type(argument.ty.sql_type)?;
         let wide = joined.family() == types::Family::NChar;
-        let ty = self.plain(SqlType::VARBINARY_MAX, true);
-        let mut args = vec![self.implicit(argument, joined)?];
+        let text = self.implicit(argument, joined)?;
+        let ty = ScalarType { sql_type: SqlType::VARBINARY_MAX, nullable: true, ..text.ty };
+        let mut args = vec![text];
         for key in keys {
             if let Some(scope) = self.scopes.last_mut() {
                 scope.in_aggregate = true;
@@ -182,8 +183,10 @@ impl Binder<'_> {
             if let Some(scope) = self.scopes.last_mut() {
                 scope.in_aggregate = false;
             }
-            args.push(value?);
-            args.push(self.constant(types::Value::Bit(key.descending), SqlType::Bit));
+            let value = value?;
+            let order = builtins::key_order(value.ty.collation, key.descending);
+            args.push(value);
+            args.push(self.constant(types::Value::Int(order), SqlType::Int));
         }
         let arg_types = args.iter().map(|a| a.ty.sql_type).collect();
         let kind = ScalarKind::Function { function: &builtins::ORDERED, args, arg_types };
@@ -267,7 +270,10 @@ impl Binder<'_> {
         let over = argument.map_or(SqlType::Int, |x| x.ty.sql_type);
         let ty = self.plain(aggregate.result_type(over)?, true);
         Ok(match argument {
-            Some(x) if x.ty.sql_type.is_character() => {
+            Some(x)
+                if x.ty.sql_type.is_character()
+                    || matches!(aggregate, Aggregate::StringAggOrdered(_)) =>
+            {
                 ScalarType { collation: x.ty.collation, coercibility: x.ty.coercibility, ..ty }
             }
             _ => ty,

@@ -312,8 +312,11 @@ impl Binder<'_> {
         if function.name == "NCHAR" && self.collation.has_supplementary() {
             ty.sql_type = SqlType::nvarchar(2);
         }
-        let args: Vec<Scalar> =
-            args.into_iter().map(|x| self.in_functions_page(x, ty.collation)).collect();
+        let taken = |(n, x)| match function.reads_characters(n) {
+            true => self.in_characters(x),
+            false => self.in_functions_page(x, ty.collation),
+        };
+        let args: Vec<Scalar> = args.into_iter().enumerate().map(taken).collect();
         let arg_types: Box<[SqlType]> = args.iter().map(|a| a.ty.sql_type).collect();
         if function.name == "ISNULL" {
             ty.nullable = args.iter().all(|a| a.ty.nullable);

@@ -2,6 +2,7 @@
 
 use crate::binder::{Binder, unsupported};
 use crate::changes::no_changes;
+use crate::collation::check_assigned;
 use crate::expression::assigning_operator;
 use crate::hint::Use;
 use crate::next_value::DrawRule;
@@ -538,7 +539,8 @@ impl Binder<'_> {
             return Err(SqlError::new(message, &[&"write"]));
         };
         let value = self.expr(value)?;
-        let value = self.assigned(value, ty.sql_type)?;
+        check_assigned(value.ty, ty.sql_type)?;
+        let value = self.as_result(value, ty)?;
         let mut args = vec![own, value];
         for number in [offset, length] {
             let number = self.expr(number)?;

@@ -7,6 +7,7 @@
 //! A column that `nodes()` gives is a node of its document: only methods and IS NULL take it.
 
 use crate::binder::{Binder, unsupported};
+use crate::collation::is_narrow;
 use crate::scope::{Columns, DerivedColumn, Source};
 use crate::source::{From, check_alias_count};
 use base::{SqlError, SqlResult, messages};
@@ -14,7 +15,7 @@ use builtins::{TableFunction, XmlMethod};
 use plan::{FunctionRows, Logical, Scalar, ScalarKind};
 use std::sync::Arc;
 use tsql::ast::{self, ExprKind};
-use types::SqlType;
+use types::{CodePage, SqlType};
 use xquery::{Method, Query, Setting, SqlName};
 
 /// What a method is called on.
@@ -118,9 +119,15 @@ impl Binder<'_> {
             Method::Exist => SqlType::Bit,
             Method::Query | Method::Modify | Method::Nodes => SqlType::Xml,
         };
-        let (method, args) = self.compiled(target, method, arguments, result)?;
-        let ty = self.plain(result, true);
-        Ok(Scalar { kind: ScalarKind::Method { method, args }, ty })
+        // Text is given as characters, which become bytes of the database's code page here.
+        let given = match is_narrow(result) && self.collation.code_page() != CodePage::Cp1252 {
+            true => SqlType::NVARCHAR_MAX,
+            false => result,
+        };
+        let (method, args) = self.compiled(target, method, arguments, given)?;
+        let ty = self.plain(given, true);
+        let value = Scalar { kind: ScalarKind::Method { method, args }, ty };
+        Ok(if given == result { value } else { self.converted(value, result) })
     }
 
     fn compiled(
@@ -137,6 +144,7 @@ impl Binder<'_> {
         let (mut args, mut types) = (vec![value], Vec::new());
         let query = Query::read(text, &setting, &mut |name| {
             let value = self.statement_value(name)?;
+            let value = self.in_characters(value);
             types.push(value.ty.sql_type);
             args.push(value);
             Ok(types.last().copied().unwrap_or(SqlType::Int))

@@ -243,6 +243,16 @@ impl Function {
         self.deterministic || !OF_EACH_CALL.contains(&self.name)
     }
 
+    /// Whether it reads an argument's text as characters, whatever collation the other arguments
+    /// have: a name of metadata, or what goes into a message or document.
+    pub fn reads_characters(&self, place: usize) -> bool {
+        match self.name {
+            "FORMATMESSAGE" | "JSON_ARRAY" | "JSON_OBJECT" => true,
+            "JSON_MODIFY" | "JSON_MODIFY JSON" => place == 2,
+            name => crate::metadata::FUNCTIONS.iter().any(|function| function.name == name),
+        }
+    }
+
     /// RAND: each place where it stands draws an answer of its own, once in a statement.
     pub fn is_drawn(&self) -> bool {
         self.name == "RAND"

@@ -47,7 +47,8 @@ pub use aggregate::{Aggregate, JoinedType, Percentile, State};
 pub use call::{Call, Fact, Function, NullRule, Question, SessionFacts, datepart_argument};
 pub use document::{
     AUTO_DOCUMENT, AUTO_RECORD, AutoForm, AutoShape, ExplicitShape, JSON_ROW, JsonShape, ORDERED,
-    RECORDS, XML_DOCUMENT, XML_RECORD, XML_ROW, XmlMode, XmlShape, instruction_target, xml_name,
+    RECORDS, XML_DOCUMENT, XML_RECORD, XML_ROW, XmlMode, XmlShape, instruction_target, key_order,
+    xml_name,
 };
 pub use format::{print_message, wrong_placeholder};
 pub use json::{JSON_ARRAY, JSON_MODIFY_RAW, JSON_OBJECT, JsonColumn};

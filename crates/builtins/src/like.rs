@@ -296,20 +296,39 @@ impl LikePattern {
 
     /// Where strings that match lie: from these characters on, and before those, if anything is
     /// known. ASCII letters and digits only, and only where the collation orders the successor of
-    /// each after all that begins with it.
+    /// each after all that begins with it. No key of an index is as long as what is left aside.
     pub fn range(&self) -> Option<(Vec<u16>, Option<Vec<u16>>)> {
         if !self.collation.has_plain_ascii() {
             return None;
         }
         let plain = |u: &u16| u8::try_from(*u).is_ok_and(|b| b.is_ascii_alphanumeric());
-        let from: Vec<u16> = self.prefix().into_iter().take_while(plain).collect();
+        // Where pairs are letters only the first character says where all that begins so lies.
+        let limit = if self.collation.has_plain_pairs() { 1700 } else { 1 };
+        let from: Vec<u16> = self.prefix().into_iter().take_while(plain).take(limit).collect();
         let has_successor = |u: &u16| !matches!(u8::try_from(*u), Ok(b'9' | b'z' | b'Z'));
         let to = from.iter().rposition(has_successor).map(|last| {
             let mut units = from[..=last].to_vec();
             units[last] += 1;
             units
         });
-        (!from.is_empty()).then_some((from, to))
+        let start = self.start(&from)?;
+        Some((start, to))
+    }
+
+    /// What no string that begins with a text comes before. That is the text itself, or, where
+    /// strings that begin with it may order below it, one of the last strings that begin with the
+    /// character before its last one.
+    fn start(&self, from: &[u16]) -> Option<Vec<u16>> {
+        let (&last, rest) = from.split_last()?;
+        if self.collation.orders_beginnings_first(self.wide) {
+            return Some(from.to_vec());
+        }
+        let before = match u8::try_from(last) {
+            Ok(b'a' | b'A') => u16::from(b'9'),
+            _ => last - 1,
+        };
+        let last_ones = [before, u16::from(b'z'), u16::from(b'z')];
+        Some([rest, &last_ones].concat())
     }
 
     /// The literal text before the first wildcard.
@@ -543,5 +562,73 @@ mod tests {
         assert_eq!(find("ab%", "abc"), Some(0));
         assert_eq!(find("%x%", "abc"), None);
         assert_eq!(find("%c", "cabc"), Some(3));
+    }
+
+    /// Where a language has letters of two characters, where marks make others of them, where tones
+    /// come first, where control characters order below a blank: what matches lies in the range.
+    #[test]
+    fn what_matches_lies_in_the_range() {
+        let beginnings = ["a", "A", "c", "ch", "l", "lj", "LL", "aa", "s", "z", "0", "9", "x1"];
+        let endings = [
+            "",
+            "a",
+            "h",
+            "j",
+            "l",
+            "L",
+            "lc",
+            "z",
+            "zz",
+            "\t",
+            "\u{0}\u{0}",
+            " \u{1}",
+            "\u{30A}",
+            "\u{308}",
+            "\u{301}",
+            "\u{327}c",
+            "-",
+            "'",
+            "\u{FE0F}a",
+            "中",
+            "9",
+            "þ",
+            "~",
+        ];
+        for name in [
+            "SQL_Latin1_General_CP1_CI_AS",
+            "SQL_Latin1_General_CP1_CS_AS",
+            "Latin1_General_CI_AI",
+            "Latin1_General_CS_AS",
+            "Latin1_General_BIN2",
+            "Danish_Norwegian_CI_AS",
+            "Czech_CS_AS",
+            "Croatian_100_CS_AS_KS_WS_SC_UTF8",
+            "Welsh_100_CI_AI_WS_SC",
+            "Estonian_CI_AS",
+            "Hungarian_CI_AS",
+            "Finnish_Swedish_CI_AS",
+            "Chinese_PRC_Stroke_CS_AS",
+            "Traditional_Spanish_CI_AI",
+            "Vietnamese_CS_AS",
+        ] {
+            let c = Collation::by_name(name).unwrap_or_else(|| panic!("{name} is a collation"));
+            let value = |text: &str, wide: bool| match wide {
+                true => Value::nvarchar(text),
+                false => Value::Char(c.code_page().encode(text).into()),
+            };
+            for (beginning, wide) in beginnings.iter().flat_map(|b| [(b, false), (b, true)]) {
+                let pattern = LikePattern::compile(&value(&format!("{beginning}%"), wide), None, c);
+                let Some((from, to)) = pattern.range() else { continue };
+                let end = |units: &[u16]| value(&String::from_utf16_lossy(units), wide);
+                for text in endings.map(|ending| value(&format!("{beginning}{ending}"), wide)) {
+                    if !pattern.matches(&text).unwrap_or(false) {
+                        continue;
+                    }
+                    let inside = types::compare(&end(&from), &text, c).is_le()
+                        && to.as_ref().is_none_or(|to| types::compare(&text, &end(to), c).is_lt());
+                    assert!(inside, "{name}: {text:?} like {beginning}% is not in its range");
+                }
+            }
+        }
     }
 }

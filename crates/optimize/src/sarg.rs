@@ -202,7 +202,7 @@ impl Sought<'_> {
                 if !self.usable(pattern) || !escape.is_none_or(|x| self.usable(x)) {
                     return None;
                 }
-                like_later(pattern, escape, column)
+                like_later(pattern, escape, column, collation)
             }
         };
         Some(Sarg { slot, ask, exact: false })
@@ -449,12 +449,19 @@ fn like(pattern: &builtins::LikePattern, column: SqlType) -> Option<Ask> {
 }
 
 /// The same of a pattern that is known when the statement runs.
-fn like_later(pattern: &Scalar, escape: Option<&Scalar>, column: SqlType) -> Ask {
+fn like_later(
+    pattern: &Scalar,
+    escape: Option<&Scalar>,
+    column: SqlType,
+    collation: Collation,
+) -> Ask {
     let sql_type = match column.family() {
         Family::NChar => SqlType::nvarchar(4000),
         _ => SqlType::varchar(8000),
     };
-    let args: Vec<Scalar> = std::iter::once(pattern).chain(escape).cloned().collect();
+    let mut args: Vec<Scalar> = std::iter::once(pattern).chain(escape).cloned().collect();
+    // The range is one of the column's order, whatever that of the pattern is.
+    args.iter_mut().for_each(|arg| arg.ty.collation = collation);
     let call = |function, inclusive| {
         let arg_types = args.iter().map(|a| a.ty.sql_type).collect();
         let kind = ScalarKind::Function { function, args: args.clone(), arg_types };

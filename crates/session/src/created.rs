@@ -108,6 +108,13 @@ fn names_any(program: &Program, place: &Place, names: &[String]) -> bool {
     text.is_some_and(|text| names.iter().any(|name| text.contains(&**name)))
 }
 
+/// Whether an error befell the request that looks at the module, as memory that is lacking, a
+/// deadlock or its own end do: it says nothing of the text, which has not been looked at.
+fn befell_request(error: &SqlError) -> bool {
+    let severe = matches!(error.severity(), 13 | 17..);
+    severe || error.number() == messages::LOCK_TIMEOUT.number
+}
+
 /// Whether an error may be none by the time the module runs.
 fn waits_for_run(error: &SqlError) -> bool {
     let later = [
@@ -119,7 +126,7 @@ fn waits_for_run(error: &SqlError) -> bool {
     ];
     is_deferred(error)
         || later.iter().any(|m| m.number == error.number())
-        || error.class().ends != base::Ends::Scope
+        || (error.class().ends != base::Ends::Scope && !befell_request(error))
 }
 
 /// 137 and 1087 of a statement that is not bound: its text is searched for variables.
@@ -148,5 +155,29 @@ fn span_of(source: &Source) -> Option<ast::Span> {
         Source::Statement(s) | Source::Into(s) | Source::Cursor(s) => Some(s.span),
         Source::Scalar(x, _) => Some(x.span),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What befell the request is its error; what may be mended before the first run is none yet.
+    #[test]
+    fn only_what_the_text_may_outlive_waits() {
+        let waits = |message| waits_for_run(&SqlError::new(message, &[]));
+        for message in [
+            messages::OUT_OF_MEMORY,
+            messages::DEADLOCK_VICTIM,
+            messages::LOCK_TIMEOUT,
+            messages::LOCK_MEMORY,
+            messages::ATTENTION,
+            messages::INVALID_COLUMN,
+        ] {
+            assert!(!waits(message), "{} is told at once", message.number);
+        }
+        for message in [messages::INVALID_OBJECT, messages::FEATURE_NOT_SUPPORTED] {
+            assert!(waits(message), "{} waits", message.number);
+        }
     }
 }

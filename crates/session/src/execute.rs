@@ -16,7 +16,9 @@ use plan::{Statement, VariableId};
 use std::sync::Arc;
 use tsql::ast;
 use types::datetime::Dialect;
-use types::{CodePage, Collation, SqlType, Value, check_implicit, convert, convert_collated};
+use types::{
+    CodePage, Collation, Family, Length, SqlType, Value, check_implicit, convert, convert_collated,
+};
 
 impl Session {
     /// Runs an EXECUTE step.
@@ -83,8 +85,8 @@ impl Session {
             }
             Executed::Procedure(name) => name.clone(),
             Executed::Variable(variable) => {
-                let text = act.variables[variable.0 as usize].as_text().unwrap_or_default();
-                tsql::parse_object_name(&text)?
+                let value = self.in_characters(act.variables[variable.0 as usize].clone());
+                tsql::parse_object_name(&value.as_text().unwrap_or_default())?
             }
         };
         let mut call = self.evaluate_arguments(it, act)?;
@@ -209,6 +211,7 @@ impl Session {
                     Err(e.in_procedure(&name.object).into())
                 }
                 Some(procedure) => self
+                    .arguments_in_characters(&name.object, call)
                     .in_last_place(&name.object)
                     .in_database(name.database.as_deref(), |session| procedure(session, call, out))
                     .map_err(Failure::of_called),
@@ -222,6 +225,33 @@ impl Session {
     fn no_procedure(&self, name: &ast::ObjectName) -> SqlError {
         let closed = name.database.as_deref().and_then(|d| self.host.refused_database(d));
         closed.unwrap_or_else(|| SqlError::new(messages::EXECUTE_NOT_FOUND, &[name]))
+    }
+
+    /// Narrow text of another code page than 1252 among the arguments of a system procedure becomes
+    /// its characters. What is a parameter of a statement stays as it is.
+    fn arguments_in_characters(&mut self, system: &str, call: &mut Call) -> &mut Self {
+        const OF_STATEMENTS: [&str; 3] = ["sp_execute", "sp_prep", "sp_cursor"];
+        let begins = |start: &&str| {
+            system.get(..start.len()).is_some_and(|own| own.eq_ignore_ascii_case(start))
+        };
+        if OF_STATEMENTS.iter().any(begins) {
+            return self;
+        }
+        for argument in &mut call.arguments {
+            argument.value =
+                self.in_characters(std::mem::replace(&mut argument.value, Value::Null));
+            if matches!(argument.value, Value::NChar(_))
+                && argument.sql_type.family() == Family::Char
+            {
+                argument.sql_type = match argument.sql_type {
+                    SqlType::Char(n) | SqlType::VarChar(Length::N(n)) if n <= 4000 => {
+                        SqlType::nvarchar(n)
+                    }
+                    _ => SqlType::NVARCHAR_MAX,
+                };
+            }
+        }
+        self
     }
 
     /// Of system procedures only `sp_executesql` may commit at its end what is its caller's last.

@@ -54,7 +54,8 @@ impl Session {
                             let e = SqlError::new(messages::TRANSACTION_NAME_TYPE, &facts);
                             return Err(e.into());
                         }
-                        let text = act.variables[v.0 as usize].as_text().unwrap_or_default();
+                        let text = self.in_characters(act.variables[v.0 as usize].clone());
+                        let text = text.as_text().unwrap_or_default();
                         text.chars().take(TRANSACTION_NAME_MAX).collect()
                     }
                     (None, Some(name)) => name.text.to_string(),

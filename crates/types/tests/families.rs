@@ -260,10 +260,14 @@ fn orders_keys_and_hashes_agree() {
                     false => letters[random.below(letters.len())],
                 };
                 let text: String = (0..length).map(|_| pick(&mut random)).collect();
-                values.push(match narrow {
-                    true => Value::Char(page.encode(&text).into()),
-                    false => Value::nvarchar(&text),
-                });
+                // Also before a blank that does not end the text, though nothing with a weight of
+                // its own follows.
+                let marked = format!("{text} \u{301}");
+                let more = (random.below(4) == 0).then_some(&marked);
+                values.extend(std::iter::once(&text).chain(more).map(|text| match narrow {
+                    true => Value::Char(page.encode(text).into()),
+                    false => Value::nvarchar(text),
+                }));
             }
             judge(&values, c);
         }

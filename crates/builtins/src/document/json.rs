@@ -1,7 +1,7 @@
 //! FOR JSON: a row as an object. A name with points is a path: `a.b` and `a.c`, standing side by
 //! side, are one object within.
 
-use super::{BETWEEN, checked, made, written};
+use super::{BETWEEN, checked, held, made, written};
 use crate::call::Call;
 use base::{SqlError, SqlResult, messages};
 use os::room::Room as _;
@@ -128,7 +128,8 @@ pub(crate) fn push_value(value: &Value, t: SqlType, raw: bool, out: &mut String)
         return Ok(());
     }
     if let Value::Variant(v) = value {
-        return push_value(v.value(), v.sql_type(), raw, out);
+        let (held, t) = held(v);
+        return push_value(&held, t, raw, out);
     }
     if let Value::Bit(b) = value {
         out.push_str(if *b { "true" } else { "false" });

@@ -12,13 +12,14 @@ mod xml;
 
 use crate::call::{Call, Function, NullRule};
 use base::{SqlError, SqlResult, messages};
-use types::{Family, SqlType, Value, convert, text};
+use types::{CodePage, Collation, Family, SqlType, Value, Variant, convert, text};
 
 pub use auto::{AutoForm, AutoShape};
 pub use explicit::ExplicitShape;
 pub use json::JsonShape;
 pub(crate) use json::{escaped as json_escaped, push_text, push_value};
 pub(crate) use order::in_order;
+pub use order::key_order;
 pub use xml::{XmlMode, XmlShape, instruction_target, name_of as xml_name};
 
 /// A row of FOR JSON: its shape, then its values.
@@ -79,10 +80,22 @@ fn checked(name: &str) -> SqlResult<&str> {
     }
 }
 
+/// What a variant holds; text of another code page than 1252 as its characters.
+pub(crate) fn held(variant: &Variant) -> (Value, SqlType) {
+    let page = variant.collation().map_or(CodePage::Cp1252, Collation::code_page);
+    match variant.value() {
+        Value::Char(bytes) if page != CodePage::Cp1252 => {
+            (Value::NChar(page.widen(bytes).into()), SqlType::NVARCHAR_MAX)
+        }
+        value => (value.clone(), variant.sql_type()),
+    }
+}
+
 /// A value as documents write it; text as it is.
 fn written(value: &Value, t: SqlType) -> SqlResult<String> {
     if let Value::Variant(v) = value {
-        return written(v.value(), v.sql_type());
+        let (held, t) = held(v);
+        return written(&held, t);
     }
     let style = match t {
         SqlType::Float => 2,

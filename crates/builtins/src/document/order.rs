@@ -6,18 +6,25 @@
 
 use crate::call::Call;
 use base::SqlResult;
-use types::{Value, append_sort_key};
+use types::{Collation, Value, append_sort_key};
 
-/// A text, then for each key its value and whether it descends; NULL for no text.
+/// How a key orders, as one number: its collation's, doubled, and one more where it descends.
+pub fn key_order(collation: Collation, descending: bool) -> i32 {
+    i32::from(collation.id()) * 2 + i32::from(descending)
+}
+
+/// A text, then for each key its value and its order; NULL for no text.
 pub(super) fn pair(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let Some(text) = args[0].as_bytes() else { return Ok(Value::Null) };
     os::values::room(4 * args.iter().map(Value::heap_bytes).sum::<usize>())?;
     let mut key = Vec::new();
     for pair in args[1..].chunks(2) {
-        let [value, descending] = pair else { break };
+        let [value, order] = pair else { break };
+        let order = order.as_i64().unwrap_or(0);
+        let collation = u16::try_from(order / 2).ok().and_then(Collation::by_id);
         let from = key.len();
-        append_sort_key(value, call.collation, usize::MAX, &mut key);
-        if descending.as_i64() == Some(1) {
+        append_sort_key(value, collation.unwrap_or(call.collation), usize::MAX, &mut key);
+        if order % 2 == 1 {
             key[from..].iter_mut().for_each(|b| *b = !*b);
         }
     }

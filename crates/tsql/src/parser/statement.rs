@@ -214,7 +214,7 @@ impl Parser<'_> {
     fn label(&mut self) -> Parse<StatementKind> {
         let name = self.name()?;
         self.expect(TokenKind::Colon)?;
-        if self.labels.iter().any(|other| other.eq_ignore_ascii_case(&name)) {
+        if self.labels.iter().any(|other| same_label(other, &name)) {
             return Err(self.error_at(name.line, messages::LABEL_DUPLICATE, &[&name]));
         }
         self.labels.push(name.clone());
@@ -230,10 +230,15 @@ impl Parser<'_> {
 
     /// Each GOTO has its label (133).
     fn check_labels(&self) -> Parse<()> {
-        let known = |name: &Name| self.labels.iter().any(|l| l.eq_ignore_ascii_case(name));
+        let known = |name: &Name| self.labels.iter().any(|l| same_label(l, name));
         match self.gotos.iter().find(|name| !known(name)) {
             None => Ok(()),
             Some(name) => Err(self.error_at(name.line, messages::LABEL_UNKNOWN, &[name])),
         }
     }
+}
+
+/// Whether two labels are one: case does not count.
+fn same_label(a: &str, b: &str) -> bool {
+    a.eq_ignore_ascii_case(b) || (!a.is_ascii() && a.to_lowercase() == b.to_lowercase())
 }

@@ -525,6 +525,25 @@ impl Collation {
         })
     }
 
+    /// Whether that holds behind another letter too: a letter of two characters may lie elsewhere
+    /// than its second one says.
+    pub fn has_plain_pairs(self) -> bool {
+        [self.wide_rule(), self.narrow_rule()].into_iter().all(|rule| match rule {
+            Rule::Words(words) => words.has_plain_pairs(),
+            Rule::Sort(_) | Rule::Own(_) | Rule::Codes => true,
+        })
+    }
+
+    /// Whether letters and digits of ASCII come before all that begins with them. Not where strings
+    /// compare as if they went on with blanks: a control character orders below those. Nor in
+    /// Chinese, where `a` comes behind `a` with the mark of a tone.
+    pub fn orders_beginnings_first(self, wide: bool) -> bool {
+        match if wide { self.wide_rule() } else { self.narrow_rule() } {
+            Rule::Words(words) => words.orders_beginnings_first(),
+            Rule::Sort(_) | Rule::Own(_) | Rule::Codes => false,
+        }
+    }
+
     /// The version of the order that an index by it is in; 0 of the orders of our own, which are
     /// frozen: those of the first eight and by code.
     pub fn order_version(self) -> u8 {

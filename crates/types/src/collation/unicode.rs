@@ -321,9 +321,17 @@ fn code(primary: u32) -> Option<Code> {
     })
 }
 
-/// Feeds a hasher with level 1, which equal strings share.
+/// Feeds a hasher with level 1, which equal strings share. Blanks count once more follows them:
+/// behind the last ones a mark may stand, which has no primary weight.
 pub(super) fn hash(bytes: &[u8], state: &mut impl Hasher) {
+    let mut blanks = 0;
     for primary in primaries(units(trimmed(bytes))) {
+        if primary == BLANK {
+            blanks += 1;
+            continue;
+        }
+        (0..blanks).for_each(|_| state.write_u32(BLANK));
+        blanks = 0;
         state.write_u32(primary);
     }
 }

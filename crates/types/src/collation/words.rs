@@ -114,18 +114,48 @@ impl Words {
         slot.get_or_init(|| collator(FAMILIES[family].locale, self.accent, self.case))
     }
 
-    /// Whether what begins with a letter or digit of ASCII comes before the next one.
+    /// Whether what begins with a letter or digit of ASCII comes before the next one, also where a
+    /// combining mark makes another letter of it: in Swedish `a` with two dots comes behind `z`.
     pub(super) fn has_plain_ascii(self) -> bool {
         static PLAIN: [OnceLock<bool>; FAMILIES.len()] =
             [const { OnceLock::new() }; FAMILIES.len()];
         let base = Words { accent: false, case: false, ..self };
         *PLAIN[usize::from(self.family)].get_or_init(|| {
             let all = || (b'0'..=b'9').chain(b'a'..=b'z').map(u16::from);
+            let behind = || all().chain(0x300..=0x36F);
             all().all(|first| {
                 let next = first + 1;
                 let last = [b'9', b'z'].map(u16::from).contains(&first);
                 let before = |text: &[u16]| base.compare(text, &[next]).is_lt();
-                last || (before(&[first]) && all().all(|second| before(&[first, second])))
+                last || (before(&[first]) && behind().all(|second| before(&[first, second])))
+            })
+        })
+    }
+
+    /// Whether the second of two letters or digits of ASCII orders as it does alone. In Croatian
+    /// `lj` is a letter behind `l`, and `ljc` comes behind `lk`.
+    pub(super) fn has_plain_pairs(self) -> bool {
+        static PLAIN: [OnceLock<bool>; FAMILIES.len()] =
+            [const { OnceLock::new() }; FAMILIES.len()];
+        let base = Words { accent: false, case: false, ..self };
+        *PLAIN[usize::from(self.family)].get_or_init(|| {
+            let all = || (b'0'..=b'9').chain(b'a'..=b'z').map(u16::from);
+            let seconds = || all().filter(|second| ![b'9', b'z'].map(u16::from).contains(second));
+            all().all(|first| {
+                seconds().all(|second| base.compare(&[first, second], &[first, second + 1]).is_lt())
+            })
+        })
+    }
+
+    /// Whether letters come before what combining marks make of them.
+    pub(super) fn orders_beginnings_first(self) -> bool {
+        static FIRST: [OnceLock<bool>; FAMILIES.len()] =
+            [const { OnceLock::new() }; FAMILIES.len()];
+        let full = Words { accent: true, case: true, ..self };
+        *FIRST[usize::from(self.family)].get_or_init(|| {
+            let mut letters = (b'a'..=b'z').chain(b'A'..=b'Z').map(u16::from);
+            letters.all(|letter| {
+                (0x300..=0x36F).all(|mark| full.compare(&[letter], &[letter, mark]).is_le())
             })
         })
     }
