@@ -46,7 +46,7 @@ pub(crate) fn alter(
         let args: [&dyn Display; 2] = [&s.name, &"timestamp"];
         return Err(SqlError::new(messages::ALTER_COLUMN_KIND, &args).at_line(line));
     }
-    let column = wanted(place, table, at, s)?;
+    let column = wanted(cx, place, table, at, s)?;
     if column.sql_type == SqlType::RowVersion {
         let args: [&dyn Display; 2] = [&s.name, &"timestamp"];
         return Err(SqlError::new(messages::ALTER_COLUMN_TO, &args).at_line(line));
@@ -142,7 +142,13 @@ fn row_guid(table: &Table, at: usize, add: bool) -> SqlResult<Table> {
 }
 
 /// The column as it is to be.
-fn wanted(place: &Place, table: &Table, at: usize, s: &AlterColumn) -> SqlResult<Column> {
+fn wanted(
+    cx: &DdlContext<'_>,
+    place: &Place,
+    table: &Table,
+    at: usize,
+    s: &AlterColumn,
+) -> SqlResult<Column> {
     let line = s.name.line;
     let old = &table.columns[at];
     let AlterColumnChange::Type { type_name, collation, nullable, .. } = &s.change else {
@@ -154,7 +160,7 @@ fn wanted(place: &Place, table: &Table, at: usize, s: &AlterColumn) -> SqlResult
     new.sql_type = of.sql_type;
     new.user_type_id = of.user_type_id;
     new.nullable = (*nullable).unwrap_or(old.identity.is_none());
-    new.collation = collation_of(collation.as_ref(), place, of)?;
+    new.collation = collation_of(cx, place, table, collation.as_ref(), of)?;
     if old.identity.is_some() {
         let whole = matches!(
             of.sql_type,

@@ -72,7 +72,7 @@ pub(crate) fn draft(
         sql_type: of.sql_type,
         user_type_id: of.user_type_id,
         nullable: said.unwrap_or(cx.settings.null_by_default && identity.is_none()),
-        collation: collation_of(definition.collation.as_ref(), place, of)?,
+        collation: collation_of(cx, place, table, definition.collation.as_ref(), of)?,
         row_guid: definition.row_guid,
         identity,
         default: None,
@@ -121,10 +121,13 @@ fn refuse(definition: &ColumnDefinition) -> SqlResult<()> {
     }
 }
 
-/// The collation that is written, or the database's.
+/// The collation that is written, or the database's. In a temporary table DATABASE_DEFAULT is that
+/// of the session's database, where no COLLATE is that of tempdb.
 pub(crate) fn collation_of(
-    written: Option<&Name>,
+    cx: &DdlContext<'_>,
     place: &Place,
+    table: &Table,
+    written: Option<&Name>,
     of: Declared,
 ) -> SqlResult<Collation> {
     let Some(name) = written else { return Ok(place.view.collation()) };
@@ -133,7 +136,9 @@ pub(crate) fn collation_of(
         return Err(e.at_line(name.line));
     }
     if name.eq_ignore_ascii_case("database_default") {
-        return Ok(place.view.collation());
+        let temporary = table.name.starts_with('#');
+        let own = if temporary { Some(cx.place(None)?) } else { None };
+        return Ok(own.as_ref().unwrap_or(place).view.collation());
     }
     let invalid = || SqlError::new(messages::COLLATION_INVALID, &[name]).at_line(name.line);
     let collation = Collation::by_name(name).ok_or_else(invalid)?;

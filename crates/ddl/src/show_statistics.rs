@@ -5,10 +5,10 @@ use crate::context::{DdlContext, ResultSet, unsupported};
 use crate::locate::{look_up, same_name};
 use base::{SqlError, SqlResult, messages};
 use catalog::statistics::{Distribution, Step};
-use catalog::view::{Object, Table};
+use catalog::view::{Column, Object, Table};
 use tsql::ast::{Dbcc, DbccArgument};
 use types::datetime::Moment;
-use types::{SqlType, Value, convert};
+use types::{CodePage, Family, SqlType, Value, convert};
 
 /// Days from 0001-01-01 to 1970-01-01.
 const UNIX_EPOCH_DAYS: i64 = 719_162;
@@ -72,8 +72,9 @@ pub(crate) fn show(s: &Dbcc, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     }
     if wanted.histogram {
         let first = known.columns.first().map(|&n| &table.columns[n]);
-        let sql_type = first.map_or(SqlType::Int, |c| c.sql_type);
-        cx.results.push(histogram(sql_type, found));
+        let of_column = |c: &Column| (c.sql_type, c.collation.code_page());
+        let (sql_type, page) = first.map_or((SqlType::Int, CodePage::Cp1252), of_column);
+        cx.results.push(histogram(sql_type, page, found));
     }
     Ok(())
 }
@@ -133,9 +134,11 @@ fn densities(table: &Table, found: Option<&Distribution>) -> ResultSet {
     ResultSet { columns, rows }
 }
 
-fn histogram(sql_type: SqlType, found: Option<&Distribution>) -> ResultSet {
+/// Keys of another code page than 1252 are shown as their characters.
+fn histogram(sql_type: SqlType, page: CodePage, found: Option<&Distribution>) -> ResultSet {
+    let widened = sql_type.family() == Family::Char && page != CodePage::Cp1252;
     let columns = vec![
-        ("RANGE_HI_KEY", sql_type, true),
+        ("RANGE_HI_KEY", if widened { SqlType::NVARCHAR_MAX } else { sql_type }, true),
         ("RANGE_ROWS", SqlType::Real, true),
         ("EQ_ROWS", SqlType::Real, true),
         ("DISTINCT_RANGE_ROWS", SqlType::BigInt, true),
@@ -143,7 +146,10 @@ fn histogram(sql_type: SqlType, found: Option<&Distribution>) -> ResultSet {
     ];
     let row = |s: &Step| {
         vec![
-            s.key_value(sql_type),
+            match s.key_value(sql_type) {
+                Value::Char(key) if widened => Value::NChar(page.widen(&key).into()),
+                key => key,
+            },
             Value::Real(s.range_rows as f32),
             Value::Real(s.equal_rows as f32),
             Value::BigInt(s.distinct_range_rows.round() as i64),

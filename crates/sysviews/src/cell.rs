@@ -116,7 +116,12 @@ pub(crate) fn whole(n: i128) -> Value {
 
 /// A value as a sql_variant of a base type.
 pub(crate) fn variant(value: Value, sql_type: SqlType) -> Value {
-    let variant = Variant::new(value, sql_type, Collation::default());
+    variant_of(value, sql_type, Collation::default())
+}
+
+/// The same of text in a collation's page.
+pub(crate) fn variant_of(value: Value, sql_type: SqlType, collation: Collation) -> Value {
+    let variant = Variant::new(value, sql_type, collation);
     variant.map_or(Value::Null, |v| Value::Variant(v.into()))
 }
 

@@ -36,6 +36,6 @@ pub use build::{DEPTH_MAX, TreeBuilder};
 pub use name::{is_name, is_name_char, is_name_start, is_xml_char};
 pub use parse::{ParseOptions, parse};
 pub use print::{escape_attribute, escape_text, print};
-pub use text::Source;
+pub use text::{Source, names_encoding};
 pub use tree::{Name, NodeId, NodeKind, Tree};
 pub use value::{CorruptXml, Xml};

@@ -71,6 +71,11 @@ fn is_wide(name: &str) -> bool {
         .any(|n| n.eq_ignore_ascii_case(name))
 }
 
+/// Whether the text of a document names its encoding.
+pub fn names_encoding(bytes: &[u8]) -> bool {
+    declared(bytes).is_some()
+}
+
 /// The encoding that an XML declaration names, and how long the declaration is.
 fn declared(bytes: &[u8]) -> Option<(String, usize)> {
     let rest = bytes.strip_prefix(b"<?xml")?;

@@ -1,7 +1,7 @@
 //! `sys.dm_db_stats_histogram(object, statistics)`: one row a step.
 
 use super::db_stats_properties::{PARAMETERS, asked};
-use crate::cell::{int, variant};
+use crate::cell::{int, variant_of};
 use crate::column::{Column, col, maybe};
 use crate::view::{Rows, System, View};
 use catalog::view::SchemaId;
@@ -28,7 +28,8 @@ pub(crate) const VIEW: View = View {
 
 fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
     let Some(asked) = asked(system, arguments)? else { return Ok(Vec::new()) };
-    let sql_type = asked.table.columns[asked.first].sql_type;
+    let column = &asked.table.columns[asked.first];
+    let (sql_type, collation) = (column.sql_type, column.collation);
     let steps = asked.found.as_deref().map_or(&[][..], |d| &d.steps);
     let mut rows = Vec::with_capacity(steps.len());
     for (n, step) in steps.iter().enumerate() {
@@ -37,7 +38,7 @@ fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
             int(asked.table.object_id.0),
             int(asked.stats_id),
             int(n + 1),
-            variant(key, sql_type),
+            variant_of(key, sql_type, collation),
             Value::Real(step.range_rows as f32),
             Value::Real(step.equal_rows as f32),
             Value::BigInt(step.distinct_range_rows.round() as i64),

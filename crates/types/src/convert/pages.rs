@@ -7,7 +7,7 @@ use super::{convert_dated, explicit_allowed, from_text, limits, not_allowed, siz
 use crate::collation::{trim_char, trim_nchar};
 use crate::datetime::Dialect;
 use crate::{Bytes, CodePage, Collation, Family, SqlType, Value, within_longest};
-use base::SqlResult;
+use base::{SqlError, SqlResult, messages};
 
 /// Converts a value whose characters are in the first collation's page, or become some in the
 /// second one's.
@@ -44,6 +44,8 @@ pub(super) fn convert(
         (Value::Char(b), family) if family != Family::Binary && !b.is_ascii() => {
             os::values::room(3 * b.len())?;
             match to {
+                // The bytes are in the encoding that the document names, else in the page.
+                SqlType::Xml if ::xml::names_encoding(b) => xml::of(value, from, style),
                 SqlType::Xml => {
                     let wide = Value::NChar(page.widen(b).into());
                     xml::of(&wide, SqlType::NVARCHAR_MAX, style)
@@ -53,7 +55,15 @@ pub(super) fn convert(
         }
         (Value::Xml(_), Family::Char) => {
             let wide = convert_dated(value, from, SqlType::NVARCHAR_MAX, style, dialect)?;
-            convert(&wide, SqlType::NVARCHAR_MAX, to, style, dialect, collations)
+            let whole = wide.as_bytes().unwrap_or_default();
+            let kept = wanted.narrow(whole);
+            if wanted.widen(&kept) != whole {
+                return Err(SqlError::new(messages::XML_COLLATION, &[]));
+            }
+            if kept.len() > limits(to).0 && !to.is_max() {
+                return Err(SqlError::new(messages::XML_TARGET_SHORT, &[]));
+            }
+            Ok(Value::Char(sized_in(&kept.into(), to, wanted)?))
         }
         _ => convert_dated(value, from, to, style, dialect),
     }
