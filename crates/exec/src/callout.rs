@@ -1,7 +1,8 @@
 //! `Callout`: functions that are written in T-SQL, called from within a statement that runs.
 //!
-//! Whoever implements it runs the function's statements with the units of work that it is lent: a
-//! function sees what its caller's statement has done so far, and ends no transaction.
+//! Whoever implements it runs the function's statements with the unit of work that it is lent, the
+//! session's: a function sees what its caller's statement has done so far, and ends no transaction.
+//! What writes its table variables the implementer has.
 
 use access::TableSource;
 use base::{SqlError, SqlResult, messages};
@@ -9,14 +10,6 @@ use plan::UserFunction;
 use std::sync::Arc;
 use types::Value;
 use work::Work;
-
-/// The units of work of the calling statement.
-pub struct LentWork<'w> {
-    /// The session's transaction.
-    pub work: &'w mut Work,
-    /// What writes table variables; absent where nothing was expected to.
-    pub private: Option<&'w mut Work>,
-}
 
 /// Calls functions of the user. Implemented by `session`.
 pub trait Callout {
@@ -28,7 +21,7 @@ pub trait Callout {
         &self,
         function: UserFunction,
         arguments: &mut [Value],
-        lent: &mut LentWork<'_>,
+        work: &mut Work,
     ) -> SqlResult<Value>;
 
     /// The rows of a multi-statement function.
@@ -39,7 +32,7 @@ pub trait Callout {
         &self,
         function: UserFunction,
         arguments: &mut [Value],
-        lent: &mut LentWork<'_>,
+        work: &mut Work,
     ) -> SqlResult<Arc<dyn TableSource>>;
 }
 
@@ -54,7 +47,7 @@ impl NoCallout {
 }
 
 impl Callout for NoCallout {
-    fn scalar(&self, _: UserFunction, _: &mut [Value], _: &mut LentWork<'_>) -> SqlResult<Value> {
+    fn scalar(&self, _: UserFunction, _: &mut [Value], _: &mut Work) -> SqlResult<Value> {
         Err(NoCallout::refused())
     }
 
@@ -62,7 +55,7 @@ impl Callout for NoCallout {
         &self,
         _: UserFunction,
         _: &mut [Value],
-        _: &mut LentWork<'_>,
+        _: &mut Work,
     ) -> SqlResult<Arc<dyn TableSource>> {
         Err(NoCallout::refused())
     }

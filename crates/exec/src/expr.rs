@@ -376,7 +376,7 @@ impl UserCall {
             return Ok(Value::Null);
         }
         let callout = run.callout;
-        callout.scalar(self.function, args, &mut run.lent_work())
+        callout.scalar(self.function, args, run.work)
     }
 }
 

@@ -75,7 +75,7 @@ mod wide;
 mod window;
 mod workers;
 
-pub use callout::{Callout, LentWork, NoCallout};
+pub use callout::{Callout, NoCallout};
 pub use context::{
     ExecContext, GrantTerms, IdentitySource, NoRows, OperatorCount, Outcome, RowFeed, RowSink,
 };

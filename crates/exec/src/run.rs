@@ -7,7 +7,7 @@
 //!  1. A subplan is absent from `subplans` exactly while it runs; no plan refers to itself.
 //!  2. The grant covers what operators hold, except what `overdraw_memory` was asked for.
 
-use crate::callout::{Callout, LentWork};
+use crate::callout::Callout;
 use crate::context::{ExecContext, IdentitySource, Outcome};
 use crate::exchange::{Team, Worker};
 use crate::grant::Grant;
@@ -242,11 +242,6 @@ impl<'r> Run<'r> {
     #[inline]
     pub(crate) fn takes_more(&self, gathered: u64) -> bool {
         self.row_limit.is_none_or(|limit| self.outcome.rows_affected + gathered < limit)
-    }
-
-    /// The units of work, for a function that is called.
-    pub(crate) fn lent_work(&mut self) -> LentWork<'_> {
-        LentWork { work: self.work, private: self.private.as_deref_mut() }
     }
 
     /// The value in a slot.

@@ -40,7 +40,7 @@ impl VirtualScan {
         }
         let function = UserFunction { database: self.database, object: self.object };
         let callout = run.callout;
-        callout.rows(function, arguments, &mut run.lent_work())
+        callout.rows(function, arguments, run.work)
     }
 }
 

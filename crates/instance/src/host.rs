@@ -217,6 +217,10 @@ impl Host for Instance {
         self.make_private_table(work, definition)
     }
 
+    fn empty_table(&self, table: &Table) -> SqlResult<bool> {
+        self.empty_private_table(table)
+    }
+
     fn drop_temp_tables(&self, work: &mut Work, tables: &[Arc<Table>]) -> SqlResult<()> {
         let Some(tempdb) = self.database(crate::start::TEMPDB) else { return Ok(()) };
         let system = Arc::clone(tempdb.hobts());
@@ -234,7 +238,10 @@ impl Host for Instance {
             changes.remove_table(work, stored.as_deref().unwrap_or(table))?;
             let gone = [catalog::Delta::RemoveObject(table.object_id)];
             match is_private(table) {
-                true => tempdb.publisher().publish_statistics(&gone),
+                true => {
+                    tempdb.identities().forget(table.base().hobt);
+                    tempdb.publisher().publish_statistics(&gone);
+                }
                 false => drop(tempdb.publisher().publish(&gone)),
             }
         }

@@ -108,6 +108,20 @@ impl Instance {
         tempdb.publisher().publish_statistics(&[Delta::PutObject(object)]);
         Ok(table)
     }
+
+    /// Makes a table variable's table what it was when it was made, if it is small.
+    pub(crate) fn empty_private_table(&self, table: &Table) -> SqlResult<bool> {
+        debug_assert!(is_private(table), "others may know of it");
+        let Some(tempdb) = self.database(crate::start::TEMPDB) else { return Ok(false) };
+        for index in &table.indexes {
+            let Some(hobt) = tempdb.hobts().get(index.hobt) else { return Ok(false) };
+            if !hobt.empty_if_small()? {
+                return Ok(false);
+            }
+        }
+        tempdb.identities().forget(table.base().hobt);
+        Ok(true)
+    }
 }
 
 /// Whether a table of tempdb is a table variable's.

@@ -262,6 +262,7 @@ impl RowHobt {
         change.apply(page, self.spec.unit, kinds::FORMAT, 0, &[&min_len], Undo::Never);
         change.finish(&mut wal::TransactionChain::default());
         self.did(Deed::HeapPage);
+        self.state.hints.lock().grown = true;
         self.remember_room(id);
         Ok(id)
     }

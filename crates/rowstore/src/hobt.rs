@@ -73,6 +73,8 @@ pub(crate) struct HeapHints {
     pub(crate) pages: Vec<PageId>,
     /// Whether the heap's last page was looked at since it was opened, or a page more was refused.
     pub(crate) sought: bool,
+    /// Whether the heap has got a page since it was opened.
+    pub(crate) grown: bool,
 }
 
 /// What changes while a hobt is open, whatever columns it gets.

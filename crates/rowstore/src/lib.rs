@@ -17,6 +17,7 @@ mod count;
 mod current;
 mod directory;
 mod division;
+mod emptied;
 mod entry_hash;
 mod entry_lock;
 mod error;

@@ -7,23 +7,24 @@
 //!  1. A function ends no transaction and releases no lock: what it took goes with its caller's
 //!     statement.
 //!  2. An activation serves one call at a time; a call within it takes another.
-//!  3. Table variables of a call are dropped when it ends; the table that a call returns when its
-//!     caller has let go of it, at the latest with the caller's statement.
+//!  3. Table variables of a call are the next one's when it ends (`function_tables.rs`); the table
+//!     that a call returns when its caller has let go of it.
 
 use crate::activation::{Activation, Activations};
 use crate::execute::coerce_value;
 use crate::failure::Failure;
+use crate::function_tables::{FunctionTables, OwnWork};
 use crate::plans::{Argument, ArgumentValue, At, Execute, Executed, Program, Step, StepKind};
 use crate::procedures::Call;
 use crate::programs::module_program;
 use crate::session::{NEST_LEVEL_MAX, Session};
 use crate::state::{Origin, State};
-use crate::table_variable::{Declarer, Made, PrivateTables, make_table};
+use crate::table_variable::{Declarer, Made, PrivateTables};
 use access::{LockPlan, RowCursor, ScanRange, SourceSize, TableSource};
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
 use builtins::{Fact, Question, SessionFacts};
-use catalog::view::{Module, Object, SchemaId, Sequence, Table};
-use exec::{Callout, ExecContext, Executor, LentWork, NoRows};
+use catalog::view::{Module, Object, SchemaId, Sequence};
+use exec::{Callout, ExecContext, Executor, NoRows};
 use lock::{Duration, Mode, Resource};
 use plan::{Statement, UserFunction};
 use plancache::Entry;
@@ -50,8 +51,7 @@ struct Known {
 pub(crate) struct Functions {
     known: Vec<Known>,
     idle: Activations,
-    /// Tables that calls have returned.
-    returned: Vec<Arc<Made>>,
+    pub(crate) tables: FunctionTables,
 }
 
 impl Functions {
@@ -59,14 +59,14 @@ impl Functions {
         self.known.clear();
         self.idle.clear();
     }
+}
 
-    /// The tables that nobody reads any more.
-    fn let_go(&mut self) -> Vec<Arc<Table>> {
-        let (free, held): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.returned).into_iter().partition(|m| Arc::strong_count(m) == 1);
-        self.returned = held;
-        free.into_iter().map(|m| Arc::clone(&m.table)).collect()
-    }
+/// What a call runs with.
+pub(crate) struct Lent<'c> {
+    /// The unit of work of the calling statement.
+    pub(crate) work: &'c mut Work,
+    /// What writes the call's table variables.
+    pub(crate) own: OwnWork<'c>,
 }
 
 /// Calls functions for one statement.
@@ -88,24 +88,23 @@ impl Callout for FunctionCaller<'_> {
         &self,
         function: UserFunction,
         arguments: &mut [Value],
-        lent: &mut LentWork<'_>,
+        work: &mut Work,
     ) -> SqlResult<Value> {
         if arguments.is_empty()
             && let Some(sequence) = self.sequence(function)
         {
             return self.next_value(function, &sequence);
         }
-        self.call(function, arguments, lent, |_, value, _| Ok(value))
+        self.call(function, arguments, work, |_, value, _| Ok(value))
     }
 
     fn rows(
         &self,
         function: UserFunction,
         arguments: &mut [Value],
-        lent: &mut LentWork<'_>,
+        work: &mut Work,
     ) -> SqlResult<Arc<dyn TableSource>> {
-        self.drop_returned(lent)?;
-        self.call(function, arguments, lent, |act, _, lent| {
+        self.call(function, arguments, work, |act, _, lent| {
             // Table-valued parameters stand before it.
             let tables = act.program.value.parameters.iter().filter(|p| p.table.is_some());
             let number = tables.count();
@@ -113,7 +112,7 @@ impl Callout for FunctionCaller<'_> {
             if let Some(place) = act.tables.get_mut(number) {
                 *place = None;
             }
-            self.functions.borrow_mut().returned.push(Arc::clone(&made));
+            self.functions.borrow_mut().tables.hand_over(&made);
             Ok(Arc::new(Returned(made)) as Arc<dyn TableSource>)
         })
     }
@@ -161,13 +160,16 @@ impl FunctionCaller<'_> {
         &self,
         function: UserFunction,
         arguments: &mut [Value],
-        lent: &mut LentWork<'_>,
-        then: impl FnOnce(&mut Activation, Value, &mut LentWork<'_>) -> SqlResult<T>,
+        work: &mut Work,
+        then: impl FnOnce(&mut Activation, Value, &mut Lent<'_>) -> SqlResult<T>,
     ) -> SqlResult<T> {
         let level = self.level.get();
         if level >= NEST_LEVEL_MAX {
             return Err(SqlError::new(messages::MAX_NESTING, &[&NEST_LEVEL_MAX]));
         }
+        let mut lent = Lent { work, own: OwnWork::new(self.state, self.functions) };
+        let lent = &mut lent;
+        self.end_reads(lent)?;
         let entry = self.program(function, lent)?;
         let mut act = self.functions.borrow_mut().idle.take(&entry);
         for (at, argument) in arguments.iter_mut().enumerate() {
@@ -181,7 +183,7 @@ impl FunctionCaller<'_> {
         let result = self.run(&mut act, lent);
         self.level.set(level);
         let result = result.and_then(|value| then(&mut act, value, lent));
-        let ended = self.end_tables(&mut act, lent);
+        let ended = self.end_tables(&mut act, lent, result.is_ok());
         self.functions.borrow_mut().idle.give_back(act);
         let value = result?;
         ended?;
@@ -203,7 +205,7 @@ impl FunctionCaller<'_> {
     fn program(
         &self,
         function: UserFunction,
-        lent: &mut LentWork<'_>,
+        lent: &mut Lent<'_>,
     ) -> SqlResult<Arc<Entry<Program>>> {
         let epoch = self.state.host.definitions_epoch();
         {
@@ -247,7 +249,7 @@ impl FunctionCaller<'_> {
         }
     }
 
-    fn run(&self, act: &mut Activation, lent: &mut LentWork<'_>) -> SqlResult<Value> {
+    fn run(&self, act: &mut Activation, lent: &mut Lent<'_>) -> SqlResult<Value> {
         let entry = Arc::clone(&act.program);
         let program = &entry.value;
         let facts = Facts {
@@ -280,7 +282,7 @@ impl FunctionCaller<'_> {
         &self,
         step: &Step,
         act: &mut Activation,
-        lent: &mut LentWork<'_>,
+        lent: &mut Lent<'_>,
         facts: &Facts<'_>,
     ) -> SqlResult<Next> {
         Ok(match &step.kind {
@@ -324,7 +326,7 @@ impl FunctionCaller<'_> {
         &self,
         act: &mut Activation,
         place: usize,
-        lent: &mut LentWork<'_>,
+        lent: &mut Lent<'_>,
         facts: &Facts<'_>,
     ) -> SqlResult<Value> {
         self.execute(act, place, lent, facts, |executor, context| executor.evaluate(context))
@@ -335,7 +337,7 @@ impl FunctionCaller<'_> {
         &self,
         it: &Execute,
         act: &mut Activation,
-        lent: &mut LentWork<'_>,
+        lent: &mut Lent<'_>,
         facts: &Facts<'_>,
     ) -> SqlResult<()> {
         let refused = || SqlError::new(messages::ONLY_FUNCTIONS_IN_FUNCTION, &[]);
@@ -356,7 +358,7 @@ impl FunctionCaller<'_> {
             return Err(SqlError::new(messages::INVALID_PARAMETERS_TO_TVF, &[name]));
         }
         let function = UserFunction { database, object: module.object_id };
-        let value = self.scalar(function, &mut arguments, lent)?;
+        let value = self.scalar(function, &mut arguments, lent.work)?;
         if let (Some(variable), Some(result)) = (it.result, module.result()) {
             let wanted = act.program.value.variables[variable.0 as usize].sql_type;
             act.variables[variable.0 as usize] =
@@ -369,7 +371,7 @@ impl FunctionCaller<'_> {
         &self,
         argument: &Argument,
         act: &mut Activation,
-        lent: &mut LentWork<'_>,
+        lent: &mut Lent<'_>,
         facts: &Facts<'_>,
     ) -> SqlResult<(Value, SqlType)> {
         match argument.value {
@@ -406,7 +408,7 @@ impl FunctionCaller<'_> {
         &self,
         act: &mut Activation,
         place: usize,
-        lent: &mut LentWork<'_>,
+        lent: &mut Lent<'_>,
         facts: &Facts<'_>,
         run: impl FnOnce(&mut Executor, &mut ExecContext<'_>) -> SqlResult<T>,
     ) -> SqlResult<T> {
@@ -420,15 +422,14 @@ impl FunctionCaller<'_> {
         let host = &*self.state.host;
         let tables = PrivateTables { host, made: &act.tables, captures: &[] };
         let private = !numbers.is_empty();
-        let own = writes && lent.private.as_deref().is_some_and(|p| !p.is_active());
-        if let Some(work) = lent.private.as_deref_mut().filter(|_| own) {
-            work.begin(false, "");
+        if writes {
+            lent.own.get().begin(false, "");
         }
         let header = &act.ready[place].as_ref().expect("made ready above").plan.header;
         let moment = self.state.moment(lent.work, header, false)?;
         let mut context = ExecContext {
             work: lent.work,
-            private: lent.private.as_deref_mut(),
+            private: writes.then(|| lent.own.get()),
             hobts: if private { &tables } else { host.hobts() },
             spill: host.spill(),
             variables: &mut act.variables,
@@ -446,7 +447,8 @@ impl FunctionCaller<'_> {
         let around = self.around.replace(own_tables);
         let result = run(&mut ready.executor, &mut context);
         self.around.replace(around);
-        if let Some(work) = lent.private.as_deref_mut().filter(|_| own) {
+        if writes {
+            let work = lent.own.get();
             let ended = match &result {
                 Ok(_) => work.commit(CommitMode::Full),
                 Err(_) => work.roll_back(),
@@ -496,65 +498,6 @@ impl FunctionCaller<'_> {
         }
         Ok(())
     }
-
-    /// The table of a table variable of a call, made unless it is there.
-    fn made(
-        &self,
-        act: &mut Activation,
-        number: u16,
-        lent: &mut LentWork<'_>,
-    ) -> SqlResult<Arc<Made>> {
-        let at = usize::from(number);
-        if let Some(Some(made)) = act.tables.get(at) {
-            return Ok(Arc::clone(made));
-        }
-        let Some(private) = lent.private.as_deref_mut() else {
-            let what = "a function has table variables where none were expected";
-            return Err(SqlError::new(messages::INTERNAL, &[&what]));
-        };
-        let program = Arc::clone(&act.program);
-        let host = &*self.state.host;
-        let made = apart(private, |work| make_table(host, work, &program.value, number))?;
-        act.tables.resize(program.value.tables.len(), None);
-        act.tables[at] = Some(Arc::clone(&made));
-        Ok(made)
-    }
-
-    /// Drops a call's table variables.
-    fn end_tables(&self, act: &mut Activation, lent: &mut LentWork<'_>) -> SqlResult<()> {
-        // A table that was handed in belongs to the caller, who still has it.
-        let ended = act.tables.drain(..).flatten().filter_map(Arc::into_inner);
-        let made: Vec<Arc<Table>> = ended.map(|m| m.table).collect();
-        let Some(private) = lent.private.as_deref_mut().filter(|_| !made.is_empty()) else {
-            return Ok(());
-        };
-        apart(private, |work| self.state.host.drop_temp_tables(work, &made))
-    }
-
-    /// Drops the tables that earlier calls returned and nobody reads any more: invariant 3.
-    pub(crate) fn drop_returned(&self, lent: &mut LentWork<'_>) -> SqlResult<()> {
-        let free = self.functions.borrow_mut().let_go();
-        let Some(private) = lent.private.as_deref_mut().filter(|_| !free.is_empty()) else {
-            return Ok(());
-        };
-        apart(private, |work| self.state.host.drop_temp_tables(work, &free))
-    }
-}
-
-/// Something done in the private unit of work: within the statement that has begun it, else at
-/// once.
-fn apart<T>(private: &mut Work, f: impl FnOnce(&mut Work) -> SqlResult<T>) -> SqlResult<T> {
-    if private.is_active() {
-        return f(private);
-    }
-    private.begin(false, "");
-    let result = f(private);
-    let ended = match &result {
-        Ok(_) => private.commit(CommitMode::Full),
-        Err(_) => private.roll_back(),
-    };
-    ended.map_err(|e| e.into_sql("tempdb"))?;
-    result
 }
 
 /// What comes after a step.
@@ -640,15 +583,7 @@ impl Session {
         filled?;
         self.begin_if_implicit();
         let own = self.begin_statement();
-        self.private_work();
         let function = UserFunction { database, object: module.object_id };
-        let result = self.with_caller(|caller, lent| caller.scalar(function, &mut arguments, lent));
-        self.drop_returned();
-        self.end_statement(own, result, None)
-    }
-
-    /// Lends what functions run with.
-    fn with_caller<T>(&mut self, f: impl FnOnce(&FunctionCaller<'_>, &mut LentWork<'_>) -> T) -> T {
         let caller = FunctionCaller {
             state: &self.state,
             functions: &self.functions,
@@ -657,18 +592,9 @@ impl Session {
             outermost: self.state.nest_level,
             around: RefCell::default(),
         };
-        let mut lent = LentWork { work: &mut self.work, private: self.private.as_deref_mut() };
-        f(&caller, &mut lent)
-    }
-
-    /// A statement is over: so are the tables that functions returned to it.
-    pub(crate) fn drop_returned(&mut self) {
-        if self.functions.get_mut().returned.is_empty() {
-            return;
-        }
-        if let Err(e) = self.with_caller(|caller, lent| caller.drop_returned(lent)) {
-            self.host.log(&format!("tables of functions were not dropped: {e}"));
-        }
+        let result = caller.scalar(function, &mut arguments, &mut self.work);
+        self.drop_function_tables(false);
+        self.end_statement(own, result, None)
     }
 }
 

@@ -193,6 +193,14 @@ pub trait Host: Send + Sync {
     /// Space, the log's.
     fn make_table(&self, work: &mut Work, definition: &Table) -> SqlResult<Arc<Table>>;
 
+    /// Takes all rows of a table of [`Host::make_table`], whose identity begins anew, without a
+    /// transaction: nobody's open one has changed it. `false` where it is too large for that, and
+    /// some of it may be gone.
+    ///
+    /// # Errors
+    /// The log's; the same holds.
+    fn empty_table(&self, table: &Table) -> SqlResult<bool>;
+
     /// The pages of temporary tables whose scope ended. The transaction is open.
     ///
     /// # Errors

@@ -28,6 +28,7 @@ mod dependencies;
 mod execute;
 mod failure;
 mod function;
+mod function_tables;
 mod host;
 mod insert_execute;
 mod language;

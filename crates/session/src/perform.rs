@@ -218,7 +218,7 @@ impl Session {
     ) -> SqlResult<T> {
         let host = &*self.host;
         let ready = act.ready[place].as_mut().expect("made ready by the caller");
-        let _shown = ready.running.as_ref().map(|r| Shown::new(&self.state.entry, r));
+        let shown = ready.running.as_ref().map(|r| Shown::new(&self.state.entry, r));
         let private = !ready.private.is_empty();
         let tables = PrivateTables { host, made: &act.tables, captures: &act.captures };
         let around = if ready.plan.header.calls { act.tables.clone() } else { Vec::new() };
@@ -247,7 +247,10 @@ impl Session {
             qualifies_first: qualifies_first && moment.is_some(),
             row_limit: Some(self.state.settings.row_count).filter(|&n| n != 0),
         };
-        run(&mut ready.executor, &mut context)
+        let result = run(&mut ready.executor, &mut context);
+        drop(shown);
+        self.drop_function_tables(false);
+        result
     }
 
     /// The same within the user's transaction or one of its own, undone when it fails.
@@ -273,7 +276,6 @@ impl Session {
         };
         let again = point.as_ref().filter(|_| first);
         let result = self.run_or_again(act, place, again, &mut run);
-        self.drop_returned();
         let result = self.end_statement(own, result, point.as_ref());
         self.end_private(&part, result.is_ok())?;
         result

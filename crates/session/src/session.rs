@@ -456,6 +456,8 @@ impl Session {
         if let Some(work) = self.private.as_mut().filter(|w| w.is_active()) {
             work.roll_back().map_err(|e| e.into_sql("tempdb"))?;
         }
+        self.functions.get_mut().tables.roll_back()?;
+        self.drop_function_tables(true);
         self.roll_back_work()
     }
 
@@ -526,6 +528,7 @@ impl Session {
         if let Some(work) = &mut self.private {
             work.rest();
         }
+        self.functions.get_mut().tables.rest();
         let entry = &self.state.entry;
         let elapsed_ns = os::clock::monotonic_ns().saturating_sub(began);
         entry.cpu_ns.fetch_add(cpu_ns, Relaxed);
@@ -698,6 +701,7 @@ impl Connection for Session {
         if !keep_transaction {
             self.state.temp.enter();
             self.state.cursors.clear();
+            self.drop_function_tables(false);
             self.drop_all_temp_tables();
         }
         let name = self.home_database.clone();

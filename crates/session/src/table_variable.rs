@@ -170,11 +170,6 @@ impl Session {
         place: usize,
     ) -> Result<PrivatePart, Failure> {
         let ready = act.ready[place].as_ref().expect("made ready by the caller");
-        if ready.plan.header.calls {
-            // Functions may have table variables: what writes them is there if they want it.
-            self.private_work();
-        }
-        let ready = act.ready[place].as_ref().expect("made ready by the caller");
         if ready.private.is_empty() {
             return Ok(PrivatePart::Reads);
         }

@@ -109,7 +109,6 @@ impl Session {
     ) -> Result<Outcome, Failure> {
         let part: PrivatePart = self.begin_private(act, place)?;
         let result = self.with_context(act, place, run);
-        self.drop_returned();
         self.end_private(&part, result.is_ok())?;
         Ok(result?)
     }

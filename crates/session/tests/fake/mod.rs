@@ -339,6 +339,9 @@ impl Host for Fake {
     fn make_table(&self, _: &mut Work, _: &Table) -> SqlResult<Arc<Table>> {
         Err(SqlError::new(messages::NOT_SUPPORTED, &[&"DECLARE @t TABLE"]))
     }
+    fn empty_table(&self, _: &Table) -> SqlResult<bool> {
+        Ok(false)
+    }
     fn drop_temp_tables(&self, _: &mut Work, tables: &[Arc<Table>]) -> SqlResult<()> {
         self.told.lock().push(format!("dropped {} temporary tables", tables.len()));
         Ok(())

@@ -1,0 +1,263 @@
+//! The tables of functions' table variables, kept from call to call of a statement.
+//!
+//! A function that a statement calls for each row would make and drop a table of tempdb a call. So
+//! a call gives its tables back, and the next one of the same function takes them:
+//!
+//! ```text
+//!   made ──▶ of a call ──── the call ends: emptied ────▶ free ──▶ of the next call
+//!                │                                        ▲
+//!                └── returned to a reader ── it is done ──┘        all dropped: the statement ends
+//! ```
+//!
+//! Invariants
+//!  1. A table has one user: a call that runs, or who reads what a call returned. Calls within each
+//!     other have as many tables as are open at a time.
+//!  2. A free table is as it was made: empty, its identity at its seed. One that has grown beyond a
+//!     page is dropped by the call that filled it.
+//!  3. What a call does to its tables, and the making of them, is a unit of work of its own, which
+//!     ends with each statement of the function: no rollback of a caller's takes them back.
+//!  4. Every table that was made stands here until it is dropped, also when the call that has it
+//!     panics: the session drops it then.
+
+use crate::activation::Activation;
+use crate::function::{FunctionCaller, Functions, Lent};
+use crate::plans::Program;
+use crate::session::Session;
+use crate::state::State;
+use crate::table_variable::{Made, make_table};
+use base::SqlResult;
+use catalog::view::Table;
+use plancache::Entry;
+use std::cell::RefCell;
+use std::sync::Arc;
+use work::{CommitMode, Work};
+
+/// How many tables are kept free.
+const FREE_MAX: usize = 64;
+/// How many units of work are kept between requests.
+const WORKS_IDLE_MAX: usize = 1;
+
+/// See the module.
+#[derive(Default)]
+pub(crate) struct FunctionTables {
+    kept: Vec<Kept>,
+    /// What writes them, while no call has it.
+    works: Vec<Box<Work>>,
+}
+
+/// A table of a table variable.
+struct Kept {
+    program: Arc<Entry<Program>>,
+    number: u16,
+    made: Arc<Made>,
+    user: User,
+}
+
+/// Who uses a table.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum User {
+    Nobody,
+    Call,
+    Reader,
+}
+
+impl FunctionTables {
+    /// A free table of a table variable.
+    fn take(&mut self, program: &Arc<Entry<Program>>, number: u16) -> Option<Arc<Made>> {
+        let fits = |k: &&mut Kept| {
+            k.user == User::Nobody && k.number == number && Arc::ptr_eq(&k.program, program)
+        };
+        let kept = self.kept.iter_mut().rfind(fits)?;
+        kept.user = User::Call;
+        Some(Arc::clone(&kept.made))
+    }
+
+    /// A table that a call has made for itself.
+    fn enter(&mut self, program: &Arc<Entry<Program>>, number: u16, made: &Arc<Made>) {
+        let (program, made) = (Arc::clone(program), Arc::clone(made));
+        self.kept.push(Kept { program, number, made, user: User::Call });
+    }
+
+    fn set_user(&mut self, made: &Arc<Made>, user: User) {
+        let kept = self.kept.iter_mut().rfind(|k| Arc::ptr_eq(&k.made, made));
+        kept.expect("invariant 4: it stands here until it is dropped").user = user;
+    }
+
+    /// A call has returned the table: whoever reads it has it from now on.
+    pub(crate) fn hand_over(&mut self, made: &Arc<Made>) {
+        self.set_user(made, User::Reader);
+    }
+
+    fn has_room(&self) -> bool {
+        self.kept.iter().filter(|k| k.user == User::Nobody).count() < FREE_MAX
+    }
+
+    /// A table that a call returned and nobody reads any more.
+    fn read_to_end(&self) -> Option<Arc<Made>> {
+        let left = |k: &&Kept| k.user == User::Reader && Arc::strong_count(&k.made) == 1;
+        self.kept.iter().find(left).map(|k| Arc::clone(&k.made))
+    }
+
+    fn remove(&mut self, made: &Arc<Made>) {
+        self.kept.retain(|k| !Arc::ptr_eq(&k.made, made));
+    }
+
+    /// Strikes off what nobody uses, or all.
+    fn take_unused(&mut self, all: bool) -> Vec<Arc<Table>> {
+        let unused = |k: &mut Kept| all || Arc::strong_count(&k.made) == 1;
+        self.kept.extract_if(.., unused).map(|k| Arc::clone(&k.made.table)).collect()
+    }
+
+    /// The request is over.
+    pub(crate) fn rest(&mut self) {
+        self.works.truncate(WORKS_IDLE_MAX);
+        self.works.iter_mut().for_each(|work| work.rest());
+    }
+
+    /// Takes back what calls that panicked have left open.
+    pub(crate) fn roll_back(&mut self) -> SqlResult<()> {
+        for work in self.works.iter_mut().filter(|work| work.is_active()) {
+            work.roll_back().map_err(|e| e.into_sql("tempdb"))?;
+        }
+        Ok(())
+    }
+}
+
+/// The unit of work that writes a call's table variables, had while the call runs and only where it
+/// is wanted. A panic leaves it to the session.
+pub(crate) struct OwnWork<'s> {
+    state: &'s State,
+    functions: &'s RefCell<Functions>,
+    work: Option<Box<Work>>,
+}
+
+impl<'s> OwnWork<'s> {
+    pub(crate) fn new(state: &'s State, functions: &'s RefCell<Functions>) -> OwnWork<'s> {
+        OwnWork { state, functions, work: None }
+    }
+
+    pub(crate) fn get(&mut self) -> &mut Work {
+        let (state, functions) = (self.state, self.functions);
+        self.work.get_or_insert_with(|| {
+            let idle = functions.borrow_mut().tables.works.pop();
+            idle.unwrap_or_else(|| {
+                let waiter = Arc::clone(state.entry.waiter());
+                Box::new(Work::new(state.host.engine(), state.id(), waiter))
+            })
+        })
+    }
+}
+
+impl Drop for OwnWork<'_> {
+    fn drop(&mut self) {
+        if let (Some(work), Ok(mut functions)) = (self.work.take(), self.functions.try_borrow_mut())
+        {
+            functions.tables.works.push(work);
+        }
+    }
+}
+
+impl FunctionCaller<'_> {
+    /// The table of a table variable of a call, which gets one unless it has it.
+    pub(crate) fn made(
+        &self,
+        act: &mut Activation,
+        number: u16,
+        lent: &mut Lent<'_>,
+    ) -> SqlResult<Arc<Made>> {
+        let at = usize::from(number);
+        if let Some(Some(made)) = act.tables.get(at) {
+            return Ok(Arc::clone(made));
+        }
+        let program = Arc::clone(&act.program);
+        let kept = self.functions.borrow_mut().tables.take(&program, number);
+        let made = match kept {
+            Some(made) => made,
+            None => {
+                let host = &*self.state.host;
+                let made =
+                    at_once(lent.own.get(), |work| make_table(host, work, &program.value, number))?;
+                self.functions.borrow_mut().tables.enter(&program, number, &made);
+                made
+            }
+        };
+        act.tables.resize(program.value.tables.len(), None);
+        act.tables[at] = Some(Arc::clone(&made));
+        Ok(made)
+    }
+
+    /// A call ends: its tables are free again.
+    pub(crate) fn end_tables(
+        &self,
+        act: &mut Activation,
+        lent: &mut Lent<'_>,
+        succeeded: bool,
+    ) -> SqlResult<()> {
+        if act.tables.is_empty() {
+            return Ok(());
+        }
+        // Tables that were handed in come first; they belong to the caller.
+        let given = act.program.value.parameters.iter().filter(|p| p.table.is_some()).count();
+        let mut ended = Ok(());
+        for made in act.tables.drain(..).skip(given).flatten() {
+            ended = ended.and(self.give_back(&made, lent, succeeded));
+        }
+        ended
+    }
+
+    /// Frees the tables that earlier calls returned and nobody reads any more.
+    pub(crate) fn end_reads(&self, lent: &mut Lent<'_>) -> SqlResult<()> {
+        loop {
+            let read = self.functions.borrow().tables.read_to_end();
+            let Some(made) = read else { return Ok(()) };
+            self.give_back(&made, lent, true)?;
+        }
+    }
+
+    /// Empties a table for the next call, or drops it: invariant 2.
+    fn give_back(&self, made: &Arc<Made>, lent: &mut Lent<'_>, may_stay: bool) -> SqlResult<()> {
+        let host = &*self.state.host;
+        let may_stay = may_stay && self.functions.borrow().tables.has_room();
+        // What cannot be emptied now, for whatever reason, is dropped.
+        if may_stay && host.empty_table(&made.table).unwrap_or(false) {
+            self.functions.borrow_mut().tables.set_user(made, User::Nobody);
+            return Ok(());
+        }
+        let table = [Arc::clone(&made.table)];
+        at_once(lent.own.get(), |work| host.drop_temp_tables(work, &table))?;
+        self.functions.borrow_mut().tables.remove(made);
+        Ok(())
+    }
+}
+
+impl Session {
+    /// A statement has ended: so have the tables of the functions that it called, but for what an
+    /// open cursor reads.
+    pub(crate) fn drop_function_tables(&mut self, all: bool) {
+        if self.functions.get_mut().tables.kept.is_empty() {
+            return;
+        }
+        let unused = self.functions.get_mut().tables.take_unused(all);
+        if unused.is_empty() {
+            return;
+        }
+        let mut own = OwnWork::new(&self.state, &self.functions);
+        let dropped = at_once(own.get(), |work| self.host.drop_temp_tables(work, &unused));
+        drop(own);
+        if let Err(e) = dropped {
+            self.host.log(&format!("tables of functions were not dropped: {e}"));
+        }
+    }
+}
+
+/// Something done in a transaction of its own.
+fn at_once<T>(work: &mut Work, f: impl FnOnce(&mut Work) -> SqlResult<T>) -> SqlResult<T> {
+    work.begin(false, "");
+    let result = f(work);
+    let ended = match &result {
+        Ok(_) => work.commit(CommitMode::Full),
+        Err(_) => work.roll_back(),
+    };
+    ended.map_err(|e| e.into_sql("tempdb"))?;
+    result
+}
