@@ -282,6 +282,31 @@ struct Signal {
     resting: Option<Resting>,
 }
 
+/// Among the bits of a cancellation: it does not count yet.
+const PUT_OFF: u8 = 0x80;
+
+/// Cancellations of a waiter are put off until this is dropped.
+struct PutOff<'w> {
+    waiter: &'w Waiter,
+    /// Whether others have put them off already.
+    already: bool,
+}
+
+impl PutOff<'_> {
+    fn new(waiter: &Waiter) -> PutOff<'_> {
+        let before = waiter.cancelled.fetch_or(PUT_OFF, Relaxed);
+        PutOff { waiter, already: before & PUT_OFF != 0 }
+    }
+}
+
+impl Drop for PutOff<'_> {
+    fn drop(&mut self) {
+        if !self.already {
+            self.waiter.cancelled.fetch_and(!PUT_OFF, Relaxed);
+        }
+    }
+}
+
 /// Where one request waits: for locks, for grants, for time. At most one task waits at a time.
 #[derive(Default)]
 pub struct Waiter {
@@ -377,10 +402,17 @@ impl Waiter {
     /// is not overwritten by a lesser reason.
     pub fn cancel(&self, why: Cancelled) {
         let signal = self.signal.lock();
-        if self.cancelled.load(Relaxed) != Cancelled::Kill as u8 {
-            self.cancelled.store(why as u8, Relaxed);
-        }
+        let lesser = |c| (c & !PUT_OFF != Cancelled::Kill as u8).then_some(c & PUT_OFF | why as u8);
+        // An error is the kill that stays.
+        let _ = self.cancelled.fetch_update(Relaxed, Relaxed, lesser);
         self.wake(signal);
+    }
+
+    /// Clears up whatever the request has to leave behind it: a cancellation, that has come or
+    /// comes meanwhile, counts when it is done.
+    pub fn undisturbed<R>(&self, clear_up: impl FnOnce() -> R) -> R {
+        let _put_off = PutOff::new(self);
+        clear_up()
     }
 
     fn wake(&self, mut signal: MutexGuard<'_, Signal>) {
@@ -394,12 +426,12 @@ impl Waiter {
 
     /// Takes the cancellation back: the request has ended, another may begin.
     pub fn reset(&self) {
-        self.cancelled.store(0, Relaxed);
+        self.cancelled.fetch_and(PUT_OFF, Relaxed);
     }
 
     /// The same, but a kill stays.
     pub fn reset_unless_killed(&self) {
-        let kept = |c| (c != Cancelled::Kill as u8).then_some(0);
+        let kept = |c| (c & !PUT_OFF != Cancelled::Kill as u8).then_some(c & PUT_OFF);
         // An error is the kill that stays.
         let _ = self.cancelled.fetch_update(Relaxed, Relaxed, kept);
     }
@@ -412,6 +444,7 @@ impl Waiter {
             1 => Some(Cancelled::Attention),
             2 => Some(Cancelled::Kill),
             3 => Some(Cancelled::Shutdown),
+            c if c & PUT_OFF != 0 => None,
             _ => Some(Cancelled::RolledBack),
         }
     }
@@ -455,6 +488,28 @@ impl Waiter {
 mod tests {
     use super::*;
     use std::sync::Arc;
+
+    #[test]
+    fn who_clears_up_is_not_disturbed_and_hears_of_it_afterwards() {
+        let w = Waiter::new();
+        w.cancel(Cancelled::Attention);
+        w.undisturbed(|| {
+            assert_eq!(w.check(), Ok(()));
+            w.cancel(Cancelled::Kill);
+            w.cancel(Cancelled::Attention);
+            w.undisturbed(|| assert_eq!(w.check(), Ok(())));
+            w.reset_unless_killed();
+            assert_eq!(w.check(), Ok(()));
+        });
+        assert_eq!(w.check(), Err(Cancelled::Kill));
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            w.undisturbed(|| panic!("a planted bug"));
+        }));
+        assert!(panicked.is_err());
+        assert_eq!(w.check(), Err(Cancelled::Kill));
+        w.undisturbed(|| w.reset());
+        assert_eq!(w.check(), Ok(()));
+    }
 
     #[test]
     fn a_signal_before_the_wait_is_not_lost_and_a_cancel_ends_every_wait() {

@@ -21,16 +21,17 @@
 
 use crate::activation::Activation;
 use crate::function::{FunctionCaller, Functions, Lent};
+use crate::host::Host;
 use crate::plans::Program;
 use crate::session::Session;
 use crate::state::State;
-use crate::table_variable::{Made, make_table};
+use crate::table_variable::{Made, at_once, make_table};
 use base::SqlResult;
 use catalog::view::Table;
 use plancache::Entry;
 use std::cell::RefCell;
 use std::sync::Arc;
-use work::{CommitMode, Work};
+use work::Work;
 
 /// How many tables are kept free.
 const FREE_MAX: usize = 64;
@@ -223,8 +224,7 @@ impl FunctionCaller<'_> {
             self.functions.borrow_mut().tables.set_user(made, User::Nobody);
             return Ok(());
         }
-        let table = [Arc::clone(&made.table)];
-        at_once(lent.own.get(), |work| host.drop_temp_tables(work, &table))?;
+        drop_tables(host, lent.own.get(), &[Arc::clone(&made.table)])?;
         self.functions.borrow_mut().tables.remove(made);
         Ok(())
     }
@@ -242,7 +242,7 @@ impl Session {
             return;
         }
         let mut own = OwnWork::new(&self.state, &self.functions);
-        let dropped = at_once(own.get(), |work| self.host.drop_temp_tables(work, &unused));
+        let dropped = drop_tables(&*self.host, own.get(), &unused);
         drop(own);
         if let Err(e) = dropped {
             self.host.log(&format!("tables of functions were not dropped: {e}"));
@@ -250,14 +250,8 @@ impl Session {
     }
 }
 
-/// Something done in a transaction of its own.
-fn at_once<T>(work: &mut Work, f: impl FnOnce(&mut Work) -> SqlResult<T>) -> SqlResult<T> {
-    work.begin(false, "");
-    let result = f(work);
-    let ended = match &result {
-        Ok(_) => work.commit(CommitMode::Full),
-        Err(_) => work.roll_back(),
-    };
-    ended.map_err(|e| e.into_sql("tempdb"))?;
-    result
+/// Drops tables, also of a request that is cancelled.
+fn drop_tables(host: &dyn Host, work: &mut Work, tables: &[Arc<Table>]) -> SqlResult<()> {
+    let waiter = Arc::clone(work.owner().waiter());
+    waiter.undisturbed(|| at_once(work, |work| host.drop_temp_tables(work, tables)))
 }

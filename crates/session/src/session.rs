@@ -636,7 +636,9 @@ impl Session {
             return Ok(());
         }
         let own = self.begin_statement();
-        let result = self.host.drop_temp_tables(&mut self.work, &gone);
+        let waiter = Arc::clone(self.work.owner().waiter());
+        let drop = || self.host.drop_temp_tables(&mut self.work, &gone);
+        let result = waiter.undisturbed(drop);
         self.end_statement(own, result, None)
     }
 }
@@ -759,10 +761,15 @@ impl Session {
         if tables.is_empty() && temp.global().is_empty() || self.work.is_active() {
             return;
         }
+        let waiter = Arc::clone(self.work.owner().waiter());
         self.work.begin(false, "");
-        let own = self.host.drop_temp_tables(&mut self.work, &tables);
-        let result = own.and_then(|()| self.host.drop_global(&mut self.work, temp.global()));
-        if let Err(e) = self.end_statement(true, result, None) {
+        let own = waiter.undisturbed(|| self.host.drop_temp_tables(&mut self.work, &tables));
+        let own = self.end_statement(true, own, None);
+        // Others may use these, so it may have to wait: that ends with a cancellation.
+        self.work.begin(false, "");
+        let global = self.host.drop_global(&mut self.work, temp.global());
+        let global = self.end_statement(true, global, None);
+        if let Err(e) = own.and(global) {
             self.host.log(&format!("temporary tables were not dropped: {}", e.error));
         }
     }

@@ -147,6 +147,21 @@ fn make_of(host: &dyn Host, private: &mut Work, definition: &Table) -> SqlResult
     Ok(Arc::new(Made { table, hobts }))
 }
 
+/// Something done in a transaction of its own.
+pub(crate) fn at_once<T>(
+    work: &mut Work,
+    f: impl FnOnce(&mut Work) -> SqlResult<T>,
+) -> SqlResult<T> {
+    work.begin(false, "");
+    let result = f(work);
+    let ended = match &result {
+        Ok(_) => work.commit(CommitMode::Full),
+        Err(_) => work.roll_back(),
+    };
+    ended.map_err(|e| e.into_sql("tempdb"))?;
+    result
+}
+
 /// The table variables that a plan names, by number.
 pub(crate) fn touched(plan: &PhysicalPlan) -> Vec<u16> {
     plan.header.references.iter().filter_map(|r| r.object.table_variable()).collect()
@@ -254,14 +269,18 @@ impl Session {
         Ok(())
     }
 
-    /// Drops tables of the private unit of work.
+    /// Drops tables of the private unit of work: within the statement that has begun it, else at
+    /// once.
     pub(crate) fn drop_private(&mut self, tables: &[Arc<Table>]) {
         if tables.is_empty() {
             return;
         }
         let host = Arc::clone(&self.host);
-        if let Err(e) = self.in_private(|work| host.drop_temp_tables(work, tables)) {
-            self.host.log(&format!("tables of captured rows were not dropped: {e}"));
+        let waiter = Arc::clone(self.work.owner().waiter());
+        let drop = |work: &mut Work| waiter.undisturbed(|| host.drop_temp_tables(work, tables));
+        let dropped = self.in_private(drop);
+        if let Err(e) = dropped {
+            self.host.log(&format!("tables of table variables were not dropped: {e}"));
         }
     }
 
@@ -285,13 +304,7 @@ impl Session {
         // A table that was handed in belongs to the caller, who still has it.
         let ended = act.tables.drain(..).flatten().filter_map(Arc::into_inner);
         let tables: Vec<Arc<Table>> = ended.map(|made| made.table).collect();
-        if tables.is_empty() {
-            return;
-        }
-        let host = Arc::clone(&self.host);
-        if let Err(e) = self.in_private(|work| host.drop_temp_tables(work, &tables)) {
-            self.host.log(&format!("table variables were not dropped: {e}"));
-        }
+        self.drop_private(&tables);
     }
 }
 
