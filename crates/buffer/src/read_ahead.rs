@@ -52,6 +52,18 @@ impl ReadAhead {
     /// The walk goes from a page to another, before it reads that. It holds no latch that others
     /// are waiting for: this may read.
     pub fn step(&mut self, pages: &Pages, from: PageId, to: PageId) {
+        self.step_within(pages, from, to, |most| most);
+    }
+
+    /// The same of a walk that knows which pages come: `run` says how many at most that many are
+    /// that follow each other, from this one on. What its owner does not have is not read.
+    pub fn step_within(
+        &mut self,
+        pages: &Pages,
+        from: PageId,
+        to: PageId,
+        run: impl FnOnce(u32) -> u32,
+    ) {
         let follows = from.file == to.file && from.page.checked_add(1) == Some(to.page);
         self.steps = if follows { self.steps + 1 } else { 0 };
         if self.steps > 0 && to.page < self.until {
@@ -63,6 +75,7 @@ impl ReadAhead {
             return;
         }
         let window = self.window(to);
+        let window = if window > 1 { run(window) } else { window };
         self.until = to.page.saturating_add(window);
         assert!((1..=WINDOW).contains(&window), "the page itself, and a bounded number behind it");
         // One page the walk reads itself.

@@ -228,7 +228,13 @@ impl<'h> HeapCursor<'h> {
     fn read_ahead(&mut self, id: PageId) {
         debug_assert_eq!(self.pages.get(self.page), Some(&id), "the page that is read now");
         let before = self.page.checked_sub(1).map_or(PageId::NONE, |p| self.pages[p]);
-        self.ahead.step(&self.hobt.home.pages, before, id);
+        let pages = &self.pages[self.page..];
+        let run = |most: u32| {
+            let following = (id.page..).zip(pages).take(most as usize);
+            let run = following.take_while(|(n, p)| p.file == id.file && p.page == *n);
+            run.count() as u32
+        };
+        self.ahead.step_within(&self.hobt.home.pages, before, id, run);
     }
 
     /// Copies rows of a page from the slot on; a ticket when a lock must be waited for first.
