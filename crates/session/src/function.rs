@@ -112,7 +112,7 @@ impl Callout for FunctionCaller<'_> {
             if let Some(place) = act.tables.get_mut(number) {
                 *place = None;
             }
-            self.functions.borrow_mut().tables.hand_over(&made);
+            self.functions.borrow_mut().tables.pool.hand_over(&made);
             Ok(Arc::new(Returned(made)) as Arc<dyn TableSource>)
         })
     }

@@ -1,114 +1,39 @@
-//! The tables of functions' table variables, kept from call to call of a statement.
+//! The tables of functions' table variables: one statement's pool, and what writes them.
 //!
-//! A function that a statement calls for each row would make and drop a table of tempdb a call. So
-//! a call gives its tables back, and the next one of the same function takes them:
-//!
-//! ```text
-//!   made ──▶ of a call ──── the call ends: emptied ────▶ free ──▶ of the next call
-//!                │                                        ▲
-//!                └── returned to a reader ── it is done ──┘        all dropped: the statement ends
-//! ```
+//! A call's tables are the next call's of the same function (`table_pool.rs`), until the statement
+//! that calls has ended.
 //!
 //! Invariants
-//!  1. A table has one user: a call that runs, or who reads what a call returned. Calls within each
-//!     other have as many tables as are open at a time.
-//!  2. A free table is as it was made: empty, its identity at its seed. One that has grown beyond a
-//!     page is dropped by the call that filled it.
-//!  3. What a call does to its tables, and the making of them, is a unit of work of its own, which
+//!  1. What a call does to its tables, and the making of them, is a unit of work of its own, which
 //!     ends with each statement of the function: no rollback of a caller's takes them back.
-//!  4. Every table that was made stands here until it is dropped, also when the call that has it
-//!     panics: the session drops it then.
+//!  2. What a call that panics leaves, its unit of work and its tables, stands here: the session
+//!     ends both.
 
 use crate::activation::Activation;
 use crate::function::{FunctionCaller, Functions, Lent};
 use crate::host::Host;
-use crate::plans::Program;
 use crate::session::Session;
 use crate::state::State;
+use crate::table_pool::{Declared, TablePool};
 use crate::table_variable::{Made, at_once, make_table};
 use base::SqlResult;
 use catalog::view::Table;
-use plancache::Entry;
 use std::cell::RefCell;
 use std::sync::Arc;
 use work::Work;
 
-/// How many tables are kept free.
-const FREE_MAX: usize = 64;
 /// How many units of work are kept between requests.
 const WORKS_IDLE_MAX: usize = 1;
 
 /// See the module.
 #[derive(Default)]
 pub(crate) struct FunctionTables {
-    kept: Vec<Kept>,
+    pub(crate) pool: TablePool,
     /// What writes them, while no call has it.
     works: Vec<Box<Work>>,
 }
 
-/// A table of a table variable.
-struct Kept {
-    program: Arc<Entry<Program>>,
-    number: u16,
-    made: Arc<Made>,
-    user: User,
-}
-
-/// Who uses a table.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum User {
-    Nobody,
-    Call,
-    Reader,
-}
-
 impl FunctionTables {
-    /// A free table of a table variable.
-    fn take(&mut self, program: &Arc<Entry<Program>>, number: u16) -> Option<Arc<Made>> {
-        let fits = |k: &&mut Kept| {
-            k.user == User::Nobody && k.number == number && Arc::ptr_eq(&k.program, program)
-        };
-        let kept = self.kept.iter_mut().rfind(fits)?;
-        kept.user = User::Call;
-        Some(Arc::clone(&kept.made))
-    }
-
-    /// A table that a call has made for itself.
-    fn enter(&mut self, program: &Arc<Entry<Program>>, number: u16, made: &Arc<Made>) {
-        let (program, made) = (Arc::clone(program), Arc::clone(made));
-        self.kept.push(Kept { program, number, made, user: User::Call });
-    }
-
-    fn set_user(&mut self, made: &Arc<Made>, user: User) {
-        let kept = self.kept.iter_mut().rfind(|k| Arc::ptr_eq(&k.made, made));
-        kept.expect("invariant 4: it stands here until it is dropped").user = user;
-    }
-
-    /// A call has returned the table: whoever reads it has it from now on.
-    pub(crate) fn hand_over(&mut self, made: &Arc<Made>) {
-        self.set_user(made, User::Reader);
-    }
-
-    fn has_room(&self) -> bool {
-        self.kept.iter().filter(|k| k.user == User::Nobody).count() < FREE_MAX
-    }
-
-    /// A table that a call returned and nobody reads any more.
-    fn read_to_end(&self) -> Option<Arc<Made>> {
-        let left = |k: &&Kept| k.user == User::Reader && Arc::strong_count(&k.made) == 1;
-        self.kept.iter().find(left).map(|k| Arc::clone(&k.made))
-    }
-
-    fn remove(&mut self, made: &Arc<Made>) {
-        self.kept.retain(|k| !Arc::ptr_eq(&k.made, made));
-    }
-
-    /// Strikes off what nobody uses, or all.
-    fn take_unused(&mut self, all: bool) -> Vec<Arc<Table>> {
-        let unused = |k: &mut Kept| all || Arc::strong_count(&k.made) == 1;
-        self.kept.extract_if(.., unused).map(|k| Arc::clone(&k.made.table)).collect()
-    }
-
     /// The request is over.
     pub(crate) fn rest(&mut self) {
         self.works.truncate(WORKS_IDLE_MAX);
@@ -171,14 +96,15 @@ impl FunctionCaller<'_> {
             return Ok(Arc::clone(made));
         }
         let program = Arc::clone(&act.program);
-        let kept = self.functions.borrow_mut().tables.take(&program, number);
-        let made = match kept {
+        let declared = Declared::Program(Arc::clone(&program));
+        let free = self.functions.borrow_mut().tables.pool.take(&declared, number);
+        let made = match free {
             Some(made) => made,
             None => {
                 let host = &*self.state.host;
                 let made =
                     at_once(lent.own.get(), |work| make_table(host, work, &program.value, number))?;
-                self.functions.borrow_mut().tables.enter(&program, number, &made);
+                self.functions.borrow_mut().tables.pool.enter(declared, number, &made);
                 made
             }
         };
@@ -209,23 +135,23 @@ impl FunctionCaller<'_> {
     /// Frees the tables that earlier calls returned and nobody reads any more.
     pub(crate) fn end_reads(&self, lent: &mut Lent<'_>) -> SqlResult<()> {
         loop {
-            let read = self.functions.borrow().tables.read_to_end();
+            let read = self.functions.borrow().tables.pool.read_to_end();
             let Some(made) = read else { return Ok(()) };
             self.give_back(&made, lent, true)?;
         }
     }
 
-    /// Empties a table for the next call, or drops it: invariant 2.
+    /// Empties a table for the next call, or drops it.
     fn give_back(&self, made: &Arc<Made>, lent: &mut Lent<'_>, may_stay: bool) -> SqlResult<()> {
         let host = &*self.state.host;
-        let may_stay = may_stay && self.functions.borrow().tables.has_room();
+        let may_stay = may_stay && self.functions.borrow().tables.pool.has_room();
         // What cannot be emptied now, for whatever reason, is dropped.
         if may_stay && host.empty_table(&made.table).unwrap_or(false) {
-            self.functions.borrow_mut().tables.set_user(made, User::Nobody);
+            self.functions.borrow_mut().tables.pool.free(made);
             return Ok(());
         }
         drop_tables(host, lent.own.get(), &[Arc::clone(&made.table)])?;
-        self.functions.borrow_mut().tables.remove(made);
+        self.functions.borrow_mut().tables.pool.remove(made);
         Ok(())
     }
 }
@@ -234,10 +160,10 @@ impl Session {
     /// A statement has ended: so have the tables of the functions that it called, but for what an
     /// open cursor reads.
     pub(crate) fn drop_function_tables(&mut self, all: bool) {
-        if self.functions.get_mut().tables.kept.is_empty() {
+        if self.functions.get_mut().tables.pool.is_empty() {
             return;
         }
-        let unused = self.functions.get_mut().tables.take_unused(all);
+        let unused = self.functions.get_mut().tables.pool.take_unused(all);
         if unused.is_empty() {
             return;
         }

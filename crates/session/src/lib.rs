@@ -59,6 +59,7 @@ mod state;
 mod statistics;
 mod steps;
 mod table_parameter;
+mod table_pool;
 mod table_variable;
 mod temp;
 mod text_size;

@@ -19,6 +19,7 @@ use crate::request::{Connection, Login, Procedure, Request, TransactionIsolation
 use crate::settings::{SaidOfDates, Settings, Switches};
 use crate::sink::{Command, Done, DoneScope, EnvironmentChange, ResultSink};
 use crate::state::State;
+use crate::table_pool::TablePool;
 use crate::transact::Open;
 use access::Isolation;
 use base::{DatabaseId, ObjectId, SessionId, SqlError, SqlResult, messages};
@@ -46,6 +47,8 @@ pub struct Session {
     pub(crate) open: Open,
     pub(crate) idle: Activations,
     pub(crate) functions: RefCell<Functions>,
+    /// Tables of the request's procedures and triggers.
+    pub(crate) spare: TablePool,
     pub(crate) prepared: BTreeMap<i32, Prepared>,
     pub(crate) last_handle: i32,
     /// What the shell that has just been made runs.
@@ -118,6 +121,7 @@ impl Session {
             open: Open::default(),
             idle: Activations::default(),
             functions: RefCell::default(),
+            spare: TablePool::default(),
             prepared: BTreeMap::new(),
             last_handle: 0,
             of_shell: None,
@@ -389,6 +393,7 @@ impl Session {
         (scope, more): (DoneScope, bool),
         out: &mut Output<'_>,
     ) -> bool {
+        self.drop_spare_tables(false);
         let failure = result.err().map(|f| self.tell(f, scope, out));
         let goes_on = match &failure {
             Some(f) if f.reach == Reach::Request => self.end_cancelled(out),
@@ -458,6 +463,7 @@ impl Session {
         }
         self.functions.get_mut().tables.roll_back()?;
         self.drop_function_tables(true);
+        self.drop_spare_tables(true);
         self.roll_back_work()
     }
 

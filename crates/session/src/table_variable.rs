@@ -8,7 +8,8 @@
 //!     statement: a statement that fails leaves nothing, a rollback of the user's transaction
 //!     leaves everything.
 //!  2. It is read without locks: whoever reads it is the session that has it.
-//!  3. It is gone when its activation ends.
+//!  3. Its activation's end frees it for the next one (`table_pool.rs`), or drops it; the request's
+//!     end drops all.
 
 use crate::activation::Activation;
 use crate::failure::Failure;
@@ -16,6 +17,7 @@ use crate::host::{DeclareCall, Host};
 use crate::plans::Program;
 use crate::session::Session;
 use crate::settings::Settings;
+use crate::table_pool::Declared;
 use access::{Hobt, Hobts, TableSource};
 use base::{DatabaseId, HobtId, ObjectId, SessionId, SqlError, SqlResult, messages};
 use catalog::view::{SchemaId, Table, UserType};
@@ -241,10 +243,35 @@ impl Session {
             return Ok(Arc::clone(made));
         }
         let program = Arc::clone(&act.program);
-        let host = Arc::clone(&self.host);
-        let made = self.in_private(|work| make_table(&*host, work, &program.value, number))?;
+        // A batch runs once a request.
+        let recurs = program.value.procedure.is_some();
+        let declared = recurs.then(|| Declared::Program(Arc::clone(&program)));
+        let free = declared.as_ref().and_then(|declared| self.spare.take(declared, number));
+        let made = match free {
+            Some(free) => free,
+            None => self.make_pooled(declared, number, |host, work| {
+                make_table(host, work, &program.value, number)
+            })?,
+        };
         act.tables.resize(program.value.tables.len(), None);
         act.tables[at] = Some(Arc::clone(&made));
+        Ok(made)
+    }
+
+    /// A table that will be free when its activation has ended, if somebody may take it then.
+    fn make_pooled(
+        &mut self,
+        declared: Option<Declared>,
+        number: u16,
+        make: impl FnOnce(&dyn Host, &mut Work) -> SqlResult<Arc<Made>>,
+    ) -> SqlResult<Arc<Made>> {
+        // A statement that writes tables like it would take it with it when it fails.
+        let stays = !self.private_work().is_active();
+        let host = Arc::clone(&self.host);
+        let made = self.in_private(|work| make(&*host, work))?;
+        if let Some(declared) = declared.filter(|_| stays) {
+            self.spare.enter(declared, number, &made);
+        }
         Ok(made)
     }
 
@@ -252,16 +279,23 @@ impl Session {
     fn make_capture(
         &mut self,
         act: &mut Activation,
-        plan: &PhysicalPlan,
+        plan: &Arc<PhysicalPlan>,
         number: u16,
         at: usize,
     ) -> Result<(), Failure> {
-        let definition = self.state.capture_of(&plan.header.fires, number);
-        let what = "a table of captured rows has no definition";
-        let missing = || SqlError::new(messages::INTERNAL, &[&what]);
-        let definition = definition.ok_or_else(missing)?;
-        let host = Arc::clone(&self.host);
-        let made = self.in_private(|work| make_of(&*host, work, &definition))?;
+        let declared = Declared::Plan(Arc::clone(plan));
+        let made = match self.spare.take(&declared, number) {
+            Some(free) => free,
+            None => {
+                let definition = self.state.capture_of(&plan.header.fires, number);
+                let what = "a table of captured rows has no definition";
+                let missing = || SqlError::new(messages::INTERNAL, &[&what]);
+                let definition = definition.ok_or_else(missing)?;
+                self.make_pooled(Some(declared), number, |host, work| {
+                    make_of(host, work, &definition)
+                })?
+            }
+        };
         if act.captures.len() <= at {
             act.captures.resize(at + 1, None);
         }
@@ -299,12 +333,42 @@ impl Session {
         result
     }
 
-    /// Drops the tables of an activation that has ended: invariant 3.
+    /// Gives back tables that an activation has had: invariant 3.
+    pub(crate) fn end_tables(&mut self, tables: impl Iterator<Item = Arc<Made>>) {
+        let mut gone = Vec::new();
+        for made in tables {
+            // A table that was handed in belongs to the caller, who still has it.
+            let users = Arc::strong_count(&made) - usize::from(self.spare.has(&made));
+            if users == 1 && !self.is_spared(&made) {
+                gone.push(Arc::clone(&made.table));
+                self.spare.remove(&made);
+            }
+        }
+        self.drop_private(&gone);
+    }
+
+    /// Empties a table for the next activation; whether it is of the pool, and was small.
+    fn is_spared(&mut self, made: &Arc<Made>) -> bool {
+        let may_stay = self.spare.has(made) && self.spare.has_room();
+        let written = || self.private.as_ref().is_some_and(|work| work.is_active());
+        // What cannot be emptied now, for whatever reason, is dropped.
+        let spared = may_stay && !written() && self.host.empty_table(&made.table).unwrap_or(false);
+        if spared {
+            self.spare.free(made);
+        }
+        spared
+    }
+
+    /// The tables of an activation that has ended.
     pub(crate) fn drop_tables(&mut self, act: &mut Activation) {
-        // A table that was handed in belongs to the caller, who still has it.
-        let ended = act.tables.drain(..).flatten().filter_map(Arc::into_inner);
-        let tables: Vec<Arc<Table>> = ended.map(|made| made.table).collect();
-        self.drop_private(&tables);
+        let tables = std::mem::take(&mut act.tables);
+        self.end_tables(tables.into_iter().flatten());
+    }
+
+    /// The request has ended: so have the tables of its procedures and triggers.
+    pub(crate) fn drop_spare_tables(&mut self, all: bool) {
+        let unused = self.spare.take_unused(all);
+        self.drop_private(&unused);
     }
 }
 

@@ -252,9 +252,8 @@ impl Session {
     }
 
     fn drop_captures(&mut self, act: &mut Activation) {
-        let tables: Vec<Arc<Table>> =
-            act.captures.drain(..).flatten().map(|m| Arc::clone(&m.table)).collect();
-        self.drop_private(&tables);
+        let captures = std::mem::take(&mut act.captures);
+        self.end_tables(captures.into_iter().flatten());
     }
 }
 
