@@ -83,6 +83,8 @@ impl RowHobt {
                 Tree::format_root(&mut change, page, &self.unit, kind, &self.layout);
             }
         }
+        debug_assert_eq!(change.view(page).slot_count(), 0, "nothing is left");
+        debug_assert_eq!(change.view(page).alloc_unit(), self.spec.unit, "it is the hobt's still");
         change.finish(&mut TransactionChain::default());
     }
 }

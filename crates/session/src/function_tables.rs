@@ -30,7 +30,7 @@ const WORKS_IDLE_MAX: usize = 1;
 pub(crate) struct FunctionTables {
     pub(crate) pool: TablePool,
     /// What writes them, while no call has it.
-    works: Vec<Box<Work>>,
+    works: Vec<Work>,
 }
 
 impl FunctionTables {
@@ -54,7 +54,7 @@ impl FunctionTables {
 pub(crate) struct OwnWork<'s> {
     state: &'s State,
     functions: &'s RefCell<Functions>,
-    work: Option<Box<Work>>,
+    work: Option<Work>,
 }
 
 impl<'s> OwnWork<'s> {
@@ -68,7 +68,7 @@ impl<'s> OwnWork<'s> {
             let idle = functions.borrow_mut().tables.works.pop();
             idle.unwrap_or_else(|| {
                 let waiter = Arc::clone(state.entry.waiter());
-                Box::new(Work::new(state.host.engine(), state.id(), waiter))
+                Work::new(state.host.engine(), state.id(), waiter)
             })
         })
     }
