@@ -19,6 +19,8 @@ pub const EXTENTS_PER_INTERVAL: u32 = 63_904;
 /// Where the bits of an extent bitmap begin: the page's end minus 7,988 bytes, as far as an IAM
 /// page's own header leaves.
 const BITS_AT: usize = PAGE_BYTES - 7988;
+/// Bytes of a bitmap that are passed over at once.
+const EMPTY_STRETCH: [u8; 512] = [0; 512];
 const _: () = assert!(BITS_AT >= at::BODY + 64 && EXTENTS_PER_INTERVAL as usize == 7988 * 8);
 
 /// One page's byte in a PFS page.
@@ -99,7 +101,13 @@ impl ExtentBits {
         let mut n = from;
         while n < end {
             let at = (n % EXTENTS_PER_INTERVAL) as usize;
-            // Whole words where there are some: most of a long stretch has no bit set.
+            // Most of a long stretch has no bit set.
+            let stretch = view.0.get(BITS_AT + at / 8..).and_then(<[u8]>::first_chunk);
+            if at.is_multiple_of(8) && stretch == Some(&EMPTY_STRETCH) {
+                n = n.saturating_add(8 * EMPTY_STRETCH.len() as u32);
+                continue;
+            }
+            // Then whole words.
             let ahead = view.0.get(BITS_AT + at / 8..).and_then(<[u8]>::first_chunk);
             if let Some(word) = ahead.filter(|_| at.is_multiple_of(8)) {
                 let word = u64::from_le_bytes(*word);
@@ -138,6 +146,22 @@ mod tests {
         assert_eq!((next(65), next(1001)), (Some(1000), Some(EXTENTS_PER_INTERVAL - 1)));
         assert_eq!(ExtentBits::first_set(v, 65, 1000), None);
         assert!(ExtentBits::get(v, EXTENTS_PER_INTERVAL * 3 + 64));
+    }
+
+    /// What is passed over at once ends where a bit is, or the bits that are asked about.
+    #[test]
+    fn a_bit_behind_a_long_stretch_is_found_from_any_start() {
+        for bit in [4095, 4096, 4097, 8191, 8192, 12_000, 61_439, 61_440, 63_000] {
+            let mut b = [0; PAGE_BYTES];
+            ExtentBits::set(&mut PageMut(&mut b), bit, true);
+            for from in (0..9).chain(4090..4100).chain(bit - 9..bit + 2) {
+                for end in [bit, bit + 1, EXTENTS_PER_INTERVAL] {
+                    let wanted = (from <= bit && bit < end).then_some(bit);
+                    let found = ExtentBits::first_set(PageView(&b), from, end);
+                    assert_eq!(found, wanted, "{bit} from {from} up to {end}");
+                }
+            }
+        }
     }
 
     #[test]
