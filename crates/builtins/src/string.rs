@@ -228,12 +228,16 @@ fn trim(call: &mut Call<'_>, args: &[Value], front: bool, back: bool) -> SqlResu
         Some(_) => Chars::in_encoding(call, args, 1, s.is_wide())?,
         None => Chars::from_units(&[b' ' as u16], s.is_wide()),
     };
-    let goes = |i: usize| (0..set.len()).any(|k| s.same(i, &set, k, call.collation));
+    let mut compared = Compared::default();
+    let mut goes = |i: usize| {
+        compared.more(set.len())?;
+        SqlResult::Ok((0..set.len()).any(|k| s.same(i, &set, k, call.collation)))
+    };
     let (mut start, mut end) = (0, s.len());
-    while front && start < end && goes(start) {
+    while front && start < end && goes(start)? {
         start += 1;
     }
-    while back && start < end && goes(end - 1) {
+    while back && start < end && goes(end - 1)? {
         end -= 1;
     }
     Ok(s.slice(start, end)?.into_value(call.result))
@@ -474,21 +478,33 @@ fn translate(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
         return Err(SqlError::new(messages::TRANSLATE_LENGTHS, &[]));
     }
     let mut out = Growing::with_room(s.bytes().len())?;
-    let mut compared = 0;
+    let mut compared = Compared::default();
     for i in 0..s.len() {
+        compared.more(from.len())?;
         let other = (0..from.len()).find(|&k| s.same(i, &from, k, call.collation));
         out.extend(other.map_or(s.part(i, i + 1), |k| to.part(k, k + 1)))?;
-        compared += from.len();
-        if compared > COMPARED_MAX {
-            compared = 0;
-            os::values::look()?;
-        }
     }
     Ok(Chars::made(out, s.is_wide()).into_value(call.result))
 }
 
-/// TRANSLATE looks whether it is to end after so many comparisons.
+/// TRANSLATE and TRIM look whether they are to end after so many comparisons.
 const COMPARED_MAX: usize = 1 << 20;
+
+/// Comparisons since the last look.
+#[derive(Default)]
+struct Compared(usize);
+
+impl Compared {
+    /// Looks in time before some more.
+    fn more(&mut self, comparisons: usize) -> SqlResult<()> {
+        self.0 += comparisons;
+        if self.0 > COMPARED_MAX {
+            self.0 = 0;
+            os::values::look()?;
+        }
+        Ok(())
+    }
+}
 
 /// A text in pieces of about so many bytes.
 fn pieces(text: &str, bytes: usize) -> impl Iterator<Item = &str> {

@@ -452,3 +452,24 @@ fn names_are_unique() {
     assert_eq!(names.len(), all);
     assert!(all > 140, "{all}");
 }
+
+/// A request that is to end ends in the midst of one value, however long its work.
+#[test]
+fn who_compares_many_characters_looks_whether_it_is_to_end() {
+    let long = Value::varchar(&"a".repeat(100_000));
+    let set = Value::varchar(&("b".repeat(3_000) + "a"));
+    let many = [
+        ("TRIM", vec![long.clone(), set.clone()]),
+        ("LTRIM", vec![long.clone(), set.clone()]),
+        ("RTRIM", vec![long.clone(), set.clone()]),
+        ("TRANSLATE", vec![long.clone(), set.clone(), set]),
+        ("CHARINDEX", vec![Value::varchar(&("a".repeat(3_000) + "b")), long.clone()]),
+        ("REPLACE", vec![long, Value::varchar(&("a".repeat(3_000) + "b")), Value::varchar("c")]),
+    ];
+    let waiter = std::sync::Arc::new(os::wait::Waiter::new());
+    let _attended = os::values::attend(std::sync::Arc::clone(&waiter), 0);
+    waiter.cancel(os::wait::Cancelled::Attention);
+    for (name, args) in many {
+        assert!(run(lookup(name).expect(name), &args).is_err(), "{name} goes on");
+    }
+}

@@ -67,7 +67,8 @@ impl Several {
         }
     }
 
-    /// Takes those out of the losers that are none, or perhaps none: who decided about them says so.
+    /// Takes those out of the losers that are none, or perhaps none: who decided about them says
+    /// so.
     pub(crate) fn settle(
         &self,
         decisions: &Decisions,

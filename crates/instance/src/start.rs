@@ -78,9 +78,8 @@ impl Instance {
         let env = environment(&disk, &options)?;
         turn_on_trace_flags(&env.0.engine, &options.trace_flags, &log);
         let configured = configured::read(&*disk, dir).map_err(|e| folder_error(dir, &e))?;
-        let in_doubt = Setting::InDoubt.option().id;
-        let policy = configured.get(&in_doubt).copied().unwrap_or_default();
-        env.0.engine.decisions.presume(presumption(policy));
+        let policy = configured.get(&Setting::InDoubt.option().id).copied();
+        env.0.engine.decisions.presume(presumption(policy.unwrap_or_default()));
         let mut list = list_start::settled(&disk, dir, &log)?;
         let opening = Opening { env: &env.0, dir, options: &options, log: &log };
         let (open, closed) = open_all(&opening, &mut list)?;

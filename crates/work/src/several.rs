@@ -4,11 +4,12 @@
 //! | step | a crash right after it leaves |
 //! |---|---|
 //! | 1 log is reserved for what follows | nothing |
-//! | 2 a prepare record in each log but the deciding one, on disk | not committed: nobody has decided |
-//! | 3 the commit record in the deciding log, on disk | committed; the others ask (`decisions.rs`) |
-//! | 4 the commit records in the others, which nobody waits for | committed |
-//! | 5 the steps that follow any durable commit | committed |
+//! | 2 prepare records in all logs but the deciding one, on disk | no commit: nobody decided |
+//! | 3 the commit record in the deciding log, on disk | a commit; the others ask |
+//! | 4 the commit records in the others, which nobody waits for | a commit |
+//! | 5 the steps that follow any durable commit | a commit |
 //!
+//! Who asks is answered by `decisions.rs`.
 //! Two flushes follow each other, as many as two databases cost without it; the first of them are
 //! one behind the other. Log: a prepare record of 30 bytes and a forget record of 12 more.
 //! The commit is fully durable whatever the databases and the commit ask for, as in SQL Server.
