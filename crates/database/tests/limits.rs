@@ -174,7 +174,9 @@ fn a_rollback_that_fails_is_made_good_by_the_next_start() {
     let tables = txn::UndoTable::default();
     p.db.set_option(&mut p.work, changes).unwrap();
     p.db.home().set_undo(tables);
+    let owner = std::sync::Arc::downgrade(p.work.owner());
     p.work.roll_back().unwrap_err();
+    assert!(owner.upgrade().is_some(), "its locks have an owner");
     p.work.begin(true, "");
     let other = catalog::DatabaseOption::DelayedDurability(catalog::DelayedDurability::Forced);
     let refused = p.db.set_option(&mut p.work, other).unwrap_err();
@@ -183,6 +185,7 @@ fn a_rollback_that_fails_is_made_good_by_the_next_start() {
     p.db.checkpoint(false).unwrap();
     p.db.close(Vec::new()).unwrap();
     drop((p.db, p.work, p.env));
+    assert!(owner.upgrade().is_none(), "it goes with the engine");
     let env = environment();
     let files = Files::of(&p.dir, "d");
     let (db, report) = Database::open(&env, DatabaseId(5), "d", &files, &sizing()).unwrap();

@@ -43,6 +43,8 @@ pub struct Engine {
     pub(crate) shrinking: Mutex<u64>,
     /// When rollbacks are left to the next start (monotonic, nanoseconds).
     undo_until: AtomicU64,
+    /// Owners of locks that stay until the next start.
+    left_behind: Mutex<Vec<Arc<Owner>>>,
     versioned: AtomicBool,
     optimized_locking: AtomicBool,
     transactions_pin: AtomicBool,
@@ -50,6 +52,15 @@ pub struct Engine {
     ghosts_under_locks: AtomicUsize,
     /// One a unit of work that has used versions.
     pub(crate) version_uses: Mutex<Vec<Weak<VersionUse>>>,
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        if !os::sched::crashed() {
+            // The next start undoes what they have locked: nobody works any more.
+            self.left_behind.get_mut().iter().for_each(|owner| self.locks.release_all(owner));
+        }
+    }
 }
 
 impl Engine {
@@ -65,6 +76,7 @@ impl Engine {
             error_log: OnceLock::new(),
             shrinking: Mutex::new(0),
             undo_until: AtomicU64::new(u64::MAX),
+            left_behind: Mutex::default(),
             versioned: AtomicBool::new(false),
             optimized_locking: AtomicBool::new(false),
             transactions_pin: AtomicBool::new(false),
@@ -497,8 +509,8 @@ impl Work {
         self.after.truncate(mark.after);
     }
 
-    /// What cannot be rolled back keeps its locks until the next start: their owner is never
-    /// dropped, and this unit of work goes on with another.
+    /// What cannot be rolled back keeps its locks until the next start: the engine has their owner,
+    /// and this unit of work goes on with another.
     pub(crate) fn leave_behind(&mut self) {
         assert!(self.is_active(), "a transaction is left behind");
         let (session, waiter) = (self.owner.session(), Arc::clone(self.owner.waiter()));
@@ -508,7 +520,7 @@ impl Work {
         assert_ne!(old.id(), self.owner.id(), "locks stay with who cannot be undone");
         assert_eq!(old.session(), self.owner.session(), "the session goes on");
         self.engine.locks.release_short(&old);
-        std::mem::forget(old);
+        self.engine.left_behind.lock().push(old);
         // Others see it as it is: with its locks, being undone.
         self.entry = Some(self.engine.transactions.enlist(session));
     }
