@@ -313,6 +313,9 @@ impl<'t> Parser<'t> {
                 let feature = "markup and references in entities of a DTD";
                 return Err(SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&feature]).into());
             }
+            if let Some((at, _)) = value.char_indices().find(|(_, c)| !is_xml_char(*c)) {
+                fault(messages::XML_CHARACTER, scanner.at + 1 + at)?;
+            }
             scanner.at += value.len() + 2;
             self.entities.declare(name.local, value);
             scanner.blanks();
