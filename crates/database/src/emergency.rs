@@ -140,7 +140,7 @@ impl Database {
                 }
             });
         }
-        // Of what is in doubt nothing is undone.
+        // Transactions in doubt are not undone: the reader sees their changes.
         let decisions = &env.engine.decisions;
         report.settled = several.settle(decisions, &mut report.redone.losers).committed.len();
         let whole = seal == Seal::ReadOnly && report.redone.skipped == 0;

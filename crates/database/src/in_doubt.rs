@@ -67,8 +67,8 @@ impl Several {
         }
     }
 
-    /// Takes those out of the losers that are none, or perhaps none: who decided about them says
-    /// so.
+    /// Takes prepared transactions out of the losers, unless the deciding database says that they
+    /// are rolled back.
     pub(crate) fn settle(
         &self,
         decisions: &Decisions,

@@ -7,7 +7,7 @@
 //!  1. Only its owner knows of the hobt, and nobody's open transaction has changed it: what is
 //!     formatted away no rollback asks for.
 //!  2. A hobt that has more pages, or rows that somebody may read as of an earlier moment, is left
-//!     as it is. Who wants it empty drops it.
+//!     as it is. The caller then drops it.
 
 use crate::error::RowResult;
 use crate::heap_redo::kinds;

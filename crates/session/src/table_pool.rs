@@ -29,7 +29,7 @@ use std::sync::Arc;
 /// How many tables are kept free.
 const FREE_MAX: usize = 64;
 
-/// Whose declaration a table is of, beside its number.
+/// The declaration that a table was made for; the number of the variable stands beside it.
 #[derive(Clone)]
 pub(crate) enum Declared {
     /// A table variable of a program.
@@ -49,12 +49,12 @@ impl Declared {
     }
 }
 
-/// Who uses a table.
+/// The user of a table.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum User {
     Nobody,
     Somebody,
-    /// Who reads what a function returned.
+    /// The statement that reads what a function returned.
     Reader,
 }
 

@@ -9,7 +9,7 @@
 //! | 4 the commit records in the others, which nobody waits for | a commit |
 //! | 5 the steps that follow any durable commit | a commit |
 //!
-//! Who asks is answered by `decisions.rs`.
+//! `decisions.rs` answers the databases that ask.
 //! Two flushes follow each other, as many as two databases cost without it; the first of them are
 //! one behind the other. Log: a prepare record of 30 bytes and a forget record of 12 more.
 //! The commit is fully durable whatever the databases and the commit ask for, as in SQL Server.
