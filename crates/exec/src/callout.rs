@@ -1,8 +1,8 @@
 //! `Callout`: functions that are written in T-SQL, called from within a statement that runs.
 //!
-//! Whoever implements it runs the function's statements with the unit of work that it is lent, the
-//! session's: a function sees what its caller's statement has done so far, and ends no transaction.
-//! What writes its table variables the implementer has.
+//! The session implements it. It runs a function's statements in the session's unit of work, so a
+//! function sees what its caller's statement has done so far, and ends no transaction. A unit of
+//! work of the session's own writes the function's table variables.
 
 use access::TableSource;
 use base::{SqlError, SqlResult, messages};

@@ -43,7 +43,7 @@ pub enum Mutation {
     RidReused = 65_536,
     /// Who deletes a row does not note it for an index that is built meanwhile.
     DeletesForgotten = 131_072,
-    /// Who commits in several databases does not prepare.
+    /// A commit over several databases writes no prepare records.
     Unprepared = 262_144,
     /// A decision of several databases keeps no log.
     DecisionUnkept = 524_288,

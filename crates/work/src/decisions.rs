@@ -178,8 +178,8 @@ impl Decisions {
         }
     }
 
-    /// The first record that a database's log is kept for; [`Lsn::MAX`] without one. Whoever relies
-    /// on it has read the log's end before.
+    /// The first record that a database's log is kept for; [`Lsn::MAX`] without one. A checkpoint
+    /// reads the log's end before it calls this.
     pub fn oldest(&self, database: DatabaseId) -> Lsn {
         let list = self.list.lock();
         let own = list.decisions.iter().filter(|d| d.decider.database == database);
