@@ -3,9 +3,10 @@
 use crate::bulk_load::BulkLoad;
 use crate::connection::{Connection, Insert};
 use crate::engine::{Durability, Engine, Held, Start, script};
-use crate::process::{Server, empty, free_port};
+use crate::process::{Server, empty};
 use crate::wire::Session;
 use crate::{Outcome, load};
+use std::net::SocketAddr;
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -32,9 +33,9 @@ pub(crate) fn start(start: &Start<'_>) -> Outcome<Option<Box<dyn Engine>>> {
 
 pub(crate) fn start_server(start: &Start<'_>) -> Outcome<Ghostlight> {
     let folder = empty(start.folder, None)?;
-    let port = free_port()?;
-    let mut server = serve(start.binary, &folder, port, start.memory_mb)?;
-    let mut session = server.ready(|| login(port, "master"))?;
+    let mut server = serve(start.binary, &folder, 0, start.memory_mb)?;
+    let port = server.ready(|server| told_port(&server.said()))?;
+    let mut session = login(port, "master")?;
     let durability = match start.durability {
         Durability::Full => "DISABLED",
         Durability::Delayed => "FORCED",
@@ -51,6 +52,14 @@ pub(crate) fn start_server(start: &Start<'_>) -> Outcome<Ghostlight> {
     Ok(Ghostlight { server, binary, folder, memory_mb, port, session })
 }
 
+/// The port that the system gave it, in what it says once it listens.
+fn told_port(said: &str) -> Outcome<u16> {
+    let line = said.lines().find_map(|line| line.strip_prefix("Ghostlight listens on "));
+    let address = line.and_then(|line| line.strip_suffix('.')?.parse::<SocketAddr>().ok());
+    address.map(|address| address.port()).ok_or_else(|| "it does not listen".to_owned())
+}
+
+/// Starts it on a port, 0 for a free one.
 fn serve(binary: &Path, folder: &Path, port: u16, memory_mb: Option<u32>) -> Outcome<Server> {
     let mut command = Command::new(binary);
     command.arg("serve").arg("--data").arg(folder.join("data"));

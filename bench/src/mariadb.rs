@@ -49,7 +49,7 @@ pub(crate) fn start(start: &Start<'_>) -> Outcome<Option<Box<dyn Engine>>> {
     output(command)?;
     let (port, durability) = (free_port()?, start.durability);
     let mut server = serve(&mariadbd, &folder, port, durability)?;
-    server.ready(|| output(client(&socket, "mysql", "select 1")))?;
+    server.ready(|_| output(client(&socket, "mysql", "select 1")))?;
     output(client(&socket, "mysql", "create database if not exists test"))?;
     Ok(Some(Box::new(MariaDb { server, mariadbd, folder, socket, port, durability })))
 }

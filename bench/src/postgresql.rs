@@ -82,7 +82,7 @@ pub(crate) fn start_server(start: &Start<'_>) -> Outcome<Option<PostgreSql>> {
     fs::write(data.join("postgresql.auto.conf"), own)
         .map_err(|e| format!("write settings: {e}"))?;
     let mut server = serve(&postgres, &folder)?;
-    server.ready(|| output(psql(port, "select 1")))?;
+    server.ready(|_| output(psql(port, "select 1")))?;
     Ok(Some(PostgreSql { server, postgres, folder, port }))
 }
 

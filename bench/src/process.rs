@@ -37,20 +37,25 @@ impl Server {
     }
 
     /// Tries until it answers; a server that has ended ends the wait.
-    pub(crate) fn ready<T>(&mut self, mut attempt: impl FnMut() -> Outcome<T>) -> Outcome<T> {
+    pub(crate) fn ready<T>(&mut self, mut attempt: impl FnMut(&Server) -> Outcome<T>) -> Outcome<T> {
         let start = Instant::now();
         loop {
-            let trouble = match attempt() {
+            let trouble = match attempt(self) {
                 Ok(answer) => return Ok(answer),
                 Err(trouble) => trouble,
             };
             let ended = self.child.try_wait().map_err(|e| format!("look at the server: {e}"))?;
             if ended.is_some() || start.elapsed() > Duration::from_secs(READY_SECONDS_MAX) {
-                let said = fs::read_to_string(&self.log).unwrap_or_default();
+                let said = self.said();
                 return Err(format!("the server does not answer ({trouble}); it says: {said}"));
             }
             thread::sleep(Duration::from_millis(10));
         }
+    }
+
+    /// What it has printed.
+    pub(crate) fn said(&self) -> String {
+        fs::read_to_string(&self.log).unwrap_or_default()
     }
 
     /// SIGTERM, and the wait for its end.

@@ -63,7 +63,7 @@ fn train(workspace: &Workspace, binary: &Path, data: &Path) -> Outcome<()> {
     drop(server.client()?);
     let mut client = Command::new(binary);
     client.args(["sql", "-b", "-C", "-U", "sa", "-P", program::PASSWORD]);
-    client.arg("-S").arg(format!("127.0.0.1,{}", server.port));
+    client.arg("-S").arg(format!("127.0.0.1,{}", server.port()?));
     client.args(TRAINING.map(|script| workspace.root.join(script)));
     client.stdout(std::process::Stdio::null());
     if !process::succeeds(client)? {

@@ -9,7 +9,7 @@
 #[path = "../tests/fake/mod.rs"]
 mod fake;
 
-use server::{Certificate, Options, Server};
+use server::{Certificate, Options, Place, Server};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
@@ -23,9 +23,10 @@ fn main() {
         std::fs::write(file, &pem).expect("the certificate's file can be written");
     }
     let certificate = Certificate::from_pem(pem.as_bytes()).expect("it was just made");
-    let options = Options { listen: ([127, 0, 0, 1], port).into(), ..Options::default() };
+    let place = Place::take(([127, 0, 0, 1], port).into()).expect("the port is free");
     let engine = fake::Fake::new(&password, lie, verbose);
-    let server = Server::start(engine, options, certificate).expect("the port is free");
+    let server = Server::start(engine, place, Options::default(), certificate);
+    let server = server.expect("the port is free");
     println!("listening on {}", server.address());
     loop {
         os::task::sleep_ns(1_000_000_000);

@@ -50,5 +50,5 @@ mod workers;
 
 pub use certificate::{Certificate, load, load_or_create};
 pub use engine::Engine;
-pub use listener::Server;
+pub use listener::{Place, Server};
 pub use options::{Options, Strictness};

@@ -121,6 +121,31 @@ impl House {
     }
 }
 
+/// An address that a server will listen on: nobody else can take it, nobody is let in yet.
+pub struct Place {
+    socket: TcpSocket,
+    address: SocketAddr,
+}
+
+impl Place {
+    /// Takes the address; port 0 is a free one from here on.
+    ///
+    /// # Errors
+    /// The operating system's: the address is taken, or not ours.
+    pub fn take(address: SocketAddr) -> io::Result<Place> {
+        let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+        socket.set_reuseaddr(true)?;
+        socket.bind(address)?;
+        let address = socket.local_addr()?;
+        Ok(Place { socket, address })
+    }
+
+    /// The address with its real port.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
 /// A listening server. Dropping it stops it without waiting; [`Server::stop`] waits.
 pub struct Server {
     house: Arc<House>,
@@ -128,12 +153,13 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens.
+    /// Listens on that place.
     ///
     /// # Errors
-    /// The operating system's: the address is taken, or not ours.
+    /// The operating system's: another process listens there, no memory for the runtime.
     pub fn start(
         engine: Arc<dyn Engine>,
+        place: Place,
         options: Options,
         certificate: Certificate,
     ) -> io::Result<Server> {
@@ -142,9 +168,9 @@ impl Server {
             tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
         let listener = {
             let _within = runtime.enter();
-            listen(options.listen)?
+            place.socket.listen(BACKLOG)?
         };
-        let address = listener.local_addr()?;
+        let address = place.address;
         let house = Arc::new(House {
             lender: engine.memory().map(Lender::new),
             engine,
@@ -205,13 +231,6 @@ impl Drop for Server {
 
 fn nanoseconds(d: Duration) -> u64 {
     u64::try_from(d.as_nanos()).unwrap_or(u64::MAX)
-}
-
-fn listen(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    socket.set_reuseaddr(true)?;
-    socket.bind(address)?;
-    socket.listen(BACKLOG)
 }
 
 async fn accept(house: Arc<House>, listener: TcpListener) {

@@ -1,6 +1,5 @@
 //! What an operator can set about the door.
 
-use std::net::SocketAddr;
 use std::time::Duration;
 
 /// Whether a client may talk without encryption.
@@ -15,8 +14,6 @@ pub enum Strictness {
 /// The door's settings.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Where to listen; port 0 takes a free one.
-    pub listen: SocketAddr,
     /// Whether encryption is forced.
     pub encryption: Strictness,
     /// From accept until the login is answered.
@@ -38,7 +35,6 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Options {
-            listen: SocketAddr::from(([127, 0, 0, 1], 1433)),
             encryption: Strictness::Offered,
             login_timeout: Duration::from_secs(15),
             logins_max: 512,

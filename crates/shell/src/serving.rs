@@ -5,7 +5,7 @@ use crate::login_file::Logins;
 use base::{SqlError, SqlResult, messages};
 use instance::Instance;
 use os::disk::{RealDisk, Way, write_logs_by};
-use server::{Certificate, Options, Server, Strictness};
+use server::{Certificate, Options, Place, Server, Strictness};
 use session::{Connection, Login};
 use shell::{Encryption, EngineOptions, LogWrites, ServeOptions};
 use std::net::SocketAddr;
@@ -83,7 +83,11 @@ fn start(options: &ServeOptions) -> Result<(Arc<Instance>, Server), String> {
     let disk = Arc::new(RealDisk);
     let (max_memory, trace_flags) = (options.max_memory, options.trace_flags.clone());
     let mut settings = instance_options(EngineOptions { max_memory, trace_flags }, false);
-    settings.address = format!("{},{}", options.listen.ip(), options.listen.port());
+    // Taken first, since the folder's lock names the port; told last, since who holds the folder
+    // says more than who holds the port.
+    let place = Place::take(options.listen);
+    let address = place.as_ref().map_or(options.listen, Place::address);
+    settings.address = format!("{},{}", address.ip(), address.port());
     let instance =
         Instance::open(disk.clone(), &options.data, settings).map_err(|e| e.text().to_owned())?;
     measure_disk(Arc::clone(&instance), options.data.clone());
@@ -94,8 +98,9 @@ fn start(options: &ServeOptions) -> Result<(Arc<Instance>, Server), String> {
         Encryption::Offered => Strictness::Offered,
         Encryption::Required => Strictness::Forced,
     };
-    let settings = Options { listen: options.listen, encryption, ..Options::default() };
-    let server = Server::start(door, settings, certificate)
+    let settings = Options { encryption, ..Options::default() };
+    let server = place
+        .and_then(|place| Server::start(door, place, settings, certificate))
         .map_err(|e| format!("listen on {}: {e}", options.listen))?;
     Ok((instance, server))
 }

@@ -5,7 +5,7 @@
 
 use base::{SessionId, SqlError, SqlResult, messages};
 use os::wait::{WaitKind, Waiter};
-use server::{Certificate, Engine, Options, Server};
+use server::{Certificate, Engine, Options, Place, Server};
 use session::{
     Command as Statement, Connection, Done, DoneScope, EnvironmentChange, Login, Request,
     ResultColumn, ResultSink,
@@ -125,8 +125,8 @@ fn pin() -> &'static Path {
 fn start() -> Server {
     let pem = pem();
     let certificate = Certificate::from_pem(pem.as_bytes()).unwrap();
-    let options = Options { listen: "127.0.0.1:0".parse().unwrap(), ..Options::default() };
-    Server::start(Arc::new(Fake), options, certificate).unwrap()
+    let place = Place::take("127.0.0.1:0".parse().unwrap()).unwrap();
+    Server::start(Arc::new(Fake), place, Options::default(), certificate).unwrap()
 }
 
 fn shell(server: &Server, arguments: &[&str]) -> Command {

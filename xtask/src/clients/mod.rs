@@ -20,13 +20,12 @@
 //! 0 and the last line it prints is `N operations, N passed, 0 failed`, with N above 0.
 
 mod closing;
-mod server;
 mod setup;
 
 use crate::process;
+use crate::prove::program::{Ground, PASSWORD, Serving, empty};
 use crate::workspace::{Outcome, Workspace};
 use serde::Deserialize;
-use server::Server;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -70,7 +69,7 @@ pub(crate) fn run(workspace: &Workspace, release: bool) -> Outcome<bool> {
         println!("no client tests: {TABLE} lists none");
         return Ok(!process::in_ci());
     }
-    let binary = server::build(workspace, release)?;
+    let binary = Ground::new(workspace, None).binary_of(if release { "release" } else { "debug" })?;
     let mut failures = 0;
     for client in &table.client {
         let turn = take_turn(workspace, client, &binary).unwrap_or_else(Turn::Failed);
@@ -103,7 +102,10 @@ fn take_turn(workspace: &Workspace, client: &Client, binary: &Path) -> Outcome<T
     }
     let work = workspace.target().join("clients").join(&client.name);
     setup::prepare(workspace, client, &work)?;
-    let server = Server::start(binary, &work)?;
+    let data = work.join("server-data");
+    empty(&data)?;
+    let mut server = Serving::start(binary, &data)?;
+    drop(server.client()?);
     let log = work.join("run.log");
     let finished = drive(client, &server, &work, &log);
     let stopped = server.stop();
@@ -126,16 +128,16 @@ fn has_toolchain(client: &Client) -> bool {
 }
 
 /// Runs the client to its end; true where it exited with 0.
-fn drive(client: &Client, server: &Server, work: &Path, log: &PathBuf) -> Outcome<bool> {
+fn drive(client: &Client, server: &Serving, work: &Path, log: &PathBuf) -> Outcome<bool> {
     let output = File::create(log).map_err(|e| format!("create {}: {e}", log.display()))?;
     let errors = output.try_clone().map_err(|e| format!("share {}: {e}", log.display()))?;
     let mut command = setup::command(client, &client.run, work)?;
     command
         .env("GHOSTLIGHT_HOST", "127.0.0.1")
-        .env("GHOSTLIGHT_PORT", server.port.to_string())
+        .env("GHOSTLIGHT_PORT", server.port()?.to_string())
         .env("GHOSTLIGHT_USER", "sa")
-        .env("GHOSTLIGHT_PASSWORD", server::PASSWORD)
-        .env("GHOSTLIGHT_CERTIFICATE", server.certificate())
+        .env("GHOSTLIGHT_PASSWORD", PASSWORD)
+        .env("GHOSTLIGHT_CERTIFICATE", work.join("server-data/server.pem"))
         .stdout(output)
         .stderr(errors);
     let child = command.spawn().map_err(|e| format!("start {}: {e}", client.run.join(" ")))?;

@@ -164,10 +164,10 @@ pub(crate) fn measure(server: &mut Serving, how: &str) -> Part {
             // The lock has served.
             asked(&mut blocker, "ROLLBACK")?;
         }
-        let took = repeat(server.port, situation, &mut random, &mut first_row);
+        let took = repeat(server.port()?, situation, &mut random, &mut first_row);
         figures.push(judge(situation, how, took));
     }
-    figures.push(behind_the_reader(server.port, &mut first)?);
+    figures.push(behind_the_reader(server.port()?, &mut first)?);
     Ok(figures)
 }
 

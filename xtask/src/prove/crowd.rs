@@ -34,13 +34,13 @@ pub(crate) fn measure(server: &mut Serving) -> Part {
         asked(&mut first, text)?;
     }
     // What one costs once, whoever comes first, is no client's.
-    drop(idle_client(server.port)?);
+    drop(idle_client(server.port()?)?);
     thread::sleep(SETTLE);
     let before = resident_kb(server)?;
-    let mut idle = (0..IDLE).map(|_| idle_client(server.port)).collect::<Outcome<Vec<_>>>()?;
+    let mut idle = (0..IDLE).map(|_| idle_client(server.port()?)).collect::<Outcome<Vec<_>>>()?;
     thread::sleep(SETTLE);
     let each = (resident_kb(server)? - before) / IDLE as f64;
-    let (batches, failures) = work(server.port);
+    let (batches, failures) = work(server.port()?);
     let silent = answer_again(&mut idle);
     let total = asked(&mut first, "SELECT SUM(v) FROM dbo.Shared")?.rows;
     let lost = total.first().and_then(|row| row.first()).map(|n| batches.updates - *n);

@@ -28,7 +28,7 @@ pub(crate) fn measure(binary: &Path, work: &Path) -> Part {
     let data = work.join("shell-data");
     let mut server = Serving::start(binary, &data)?;
     drop(server.client()?);
-    let target = format!("127.0.0.1,{}", server.port);
+    let target = format!("127.0.0.1,{}", server.port()?);
     let remote = ["-S", &target, "-U", "sa", "-P", PASSWORD, "-C"];
     let figures = vec![
         figure("remote", binary, &remote)?,

@@ -47,7 +47,7 @@ impl Story<'_> {
             return Err("go-sqlcmd is not built; `cargo xtask test --clients` does".into());
         }
         let mut command = Command::new(sqlcmd);
-        command.args(["-S", &format!("tcp:127.0.0.1,{}", self.server.port), "-U", "sa", "-C"]);
+        command.args(["-S", &format!("tcp:127.0.0.1,{}", self.server.port()?), "-U", "sa", "-C"]);
         command.args(["-W", "-b", "-h", "-1", "-s", "|"]).env("SQLCMDPASSWORD", PASSWORD);
         command.arg("-i").arg(self.ground.script(script));
         let finished = finish(command, &self.work.join("sqlcmd.log"), AT_MOST)?;

@@ -40,7 +40,7 @@ fn through_sqlcmd(ground: &Ground<'_>, work: &Path) -> Outcome<(String, bool)> {
     let mut server = Serving::start(&ground.binary()?, &work.join("served"))?;
     drop(server.client()?);
     let mut command = Command::new(sqlcmd);
-    command.args(["-S", &format!("tcp:127.0.0.1,{}", server.port), "-U", "sa", "-C"]);
+    command.args(["-S", &format!("tcp:127.0.0.1,{}", server.port()?), "-U", "sa", "-C"]);
     command.args(["-W", "-b", "-h", "-1", "-s", "|"]);
     command.env("SQLCMDPASSWORD", super::program::PASSWORD);
     for script in SCRIPTS {

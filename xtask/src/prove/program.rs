@@ -7,9 +7,10 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::time::{clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
 use std::fs::{self, File};
-use std::net::TcpListener;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,6 +18,8 @@ use std::time::{Duration, Instant};
 pub(crate) const PASSWORD: &str = "Fake-engine-1";
 /// What the issue asks for: ten minutes each.
 pub(crate) const FUZZ_SECONDS: u64 = 600;
+/// What the server prints before the address that it listens on.
+const LISTENS: &str = "Ghostlight listens on ";
 const ANSWER_SECONDS_MAX: u64 = 30;
 const STOP_SECONDS_MAX: u64 = 30;
 
@@ -181,7 +184,7 @@ impl Finished {
 /// `ghostlight serve` of a proof; ended when dropped.
 pub(crate) struct Serving {
     child: Child,
-    pub(crate) port: u16,
+    port: OnceLock<u16>,
     log: PathBuf,
     pub(crate) started: Instant,
 }
@@ -212,15 +215,14 @@ impl Serving {
         let log = data.with_extension("log");
         let output = File::create(&log).map_err(|e| format!("create {}: {e}", log.display()))?;
         let errors = output.try_clone().map_err(|e| format!("share the log: {e}"))?;
-        let port = free_port()?;
         command.arg("serve").arg("--data").arg(data);
-        command.args(["--listen", &format!("127.0.0.1:{port}")]).args(options);
+        command.args(["--listen", "127.0.0.1:0"]).args(options);
         command.env("GHOSTLIGHT_SA_PASSWORD", PASSWORD);
         command.stdin(Stdio::null()).stdout(output).stderr(errors);
         let started = Instant::now();
         let child = command.spawn();
         let child = child.map_err(|e| format!("start {}: {e}", command.get_program().display()))?;
-        Ok(Serving { child, port, log, started })
+        Ok(Serving { child, port: OnceLock::new(), log, started })
     }
 
     pub(crate) fn id(&self) -> u32 {
@@ -235,17 +237,39 @@ impl Serving {
         time.map(Duration::from).map_err(|e| format!("read the server's CPU time: {e}"))
     }
 
+    fn said(&self) -> String {
+        fs::read_to_string(&self.log).unwrap_or_default()
+    }
+
+    /// The port that the system gave the server, once it has said that it listens.
+    fn known_port(&self) -> Option<u16> {
+        if self.port.get().is_none() {
+            let said = self.said();
+            let line = said.lines().find_map(|line| line.strip_prefix(LISTENS))?;
+            let address: SocketAddr = line.strip_suffix('.')?.parse().ok()?;
+            // Nobody sets another value.
+            let _ = self.port.set(address.port());
+        }
+        self.port.get().copied()
+    }
+
+    /// The same, once `client` has let somebody in.
+    pub(crate) fn port(&self) -> Outcome<u16> {
+        let port = self.known_port();
+        port.ok_or_else(|| format!("the server does not listen; it says: {}", self.said()))
+    }
+
     /// A session, as soon as the server lets one in.
     pub(crate) fn client(&mut self) -> Outcome<Client> {
         loop {
-            let trouble = match Client::login(self.port, "sa", PASSWORD) {
-                Ok(client) => return Ok(client),
-                Err(trouble) => trouble,
+            let trouble = match self.known_port().map(|port| Client::login(port, "sa", PASSWORD)) {
+                Some(Ok(client)) => return Ok(client),
+                Some(Err(trouble)) => trouble.to_string(),
+                None => "it does not listen".to_owned(),
             };
             let ended = self.child.try_wait().map_err(|e| format!("look at the server: {e}"))?;
             if ended.is_some() || self.started.elapsed() > Duration::from_secs(ANSWER_SECONDS_MAX) {
-                let said = fs::read_to_string(&self.log).unwrap_or_default();
-                return Err(format!("the server does not answer ({trouble}); it says: {said}"));
+                return Err(format!("no answer ({trouble}); the server says: {}", self.said()));
             }
             thread::sleep(Duration::from_micros(500));
         }
@@ -255,7 +279,7 @@ impl Serving {
     pub(crate) fn kill(mut self) -> Outcome<()> {
         let early = self.child.try_wait().map_err(|e| format!("look at the server: {e}"))?;
         if let Some(status) = early {
-            let said = fs::read_to_string(&self.log).unwrap_or_default();
+            let said = self.said();
             return Err(format!("the server ended by itself ({status}); it says: {said}"));
         }
         end(&mut self.child);
@@ -285,10 +309,4 @@ impl Drop for Serving {
     fn drop(&mut self) {
         end(&mut self.child);
     }
-}
-
-/// A port that was free a moment ago.
-fn free_port() -> Outcome<u16> {
-    let listener = TcpListener::bind("127.0.0.1:0").map_err(|e| format!("find a port: {e}"))?;
-    listener.local_addr().map(|address| address.port()).map_err(|e| format!("find a port: {e}"))
 }

@@ -65,7 +65,7 @@ pub(crate) fn measure(server: &mut Serving) -> Part {
     }
     let mut figures = Vec::new();
     for (name, text) in SITUATIONS {
-        figures.push(vanished(server.port, &mut witness, name, text)?);
+        figures.push(vanished(server.port()?, &mut witness, name, text)?);
     }
     figures.push(churn(server)?);
     figures.push(slow_logins(server)?);
@@ -193,10 +193,10 @@ fn come_and_go(port: u16, n: usize) -> Outcome<()> {
 
 fn churn(server: &Serving) -> Outcome<Figure> {
     let settle = || thread::sleep(Duration::from_secs(1));
-    (0..CONNECTS).try_for_each(|n| come_and_go(server.port, n))?;
+    (0..CONNECTS).try_for_each(|n| come_and_go(server.port()?, n))?;
     settle();
     let before = held(server)?;
-    (0..CONNECTS).try_for_each(|n| come_and_go(server.port, n))?;
+    (0..CONNECTS).try_for_each(|n| come_and_go(server.port()?, n))?;
     settle();
     let after = held(server)?;
     let bytes = (after.kb as f64 - before.kb as f64) * 1024.0 / CONNECTS as f64;
@@ -215,7 +215,7 @@ fn churn(server: &Serving) -> Outcome<Figure> {
 
 /// Logins that never come to an end are ended, and hold nobody up.
 fn slow_logins(server: &mut Serving) -> Outcome<Figure> {
-    let port = server.port;
+    let port = server.port()?;
     let mut slow = Vec::new();
     for n in 0..SLOW_OF_EACH * 3 {
         let mut client = Client::connect(port).map_err(|e| format!("slow login {n}: {e}"))?;
@@ -252,7 +252,7 @@ fn slow_logins(server: &mut Serving) -> Outcome<Figure> {
 
 /// Wrong passwords of one account are spaced out; another's answer does not wait for them.
 fn guesses(server: &mut Serving) -> Outcome<Figure> {
-    let port = server.port;
+    let port = server.port()?;
     let wrong = move |user: &str| {
         let from = Instant::now();
         let refused = match Client::login(port, user, "wrong") {

@@ -7,7 +7,7 @@ use os::memory::Memory;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, SignatureScheme};
-use server::{Certificate, Options, Server};
+use server::{Certificate, Options, Place, Server};
 use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, OnceLock};
@@ -35,15 +35,12 @@ pub(crate) fn house_with(change: impl FnOnce(&mut Options)) -> House {
 
 /// With an account for long requests.
 pub(crate) fn house_of(memory: Option<Arc<Memory>>, change: impl FnOnce(&mut Options)) -> House {
-    let mut options = Options {
-        listen: SocketAddr::from(([127, 0, 0, 1], 0)),
-        workers_max: 16,
-        ..Options::default()
-    };
+    let mut options = Options { workers_max: 16, ..Options::default() };
     change(&mut options);
     let engine = Fake::new(PASSWORD, Lie::None, false);
     *engine.memory.lock() = memory;
-    let server = Server::start(Arc::clone(&engine) as _, options, certificate()).unwrap();
+    let place = Place::take(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+    let server = Server::start(Arc::clone(&engine) as _, place, options, certificate()).unwrap();
     House { server, engine }
 }
 

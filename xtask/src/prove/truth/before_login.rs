@@ -49,7 +49,7 @@ fn log_of(data: &Path) -> Outcome<String> {
 fn forged(server: &Serving, data: &Path) -> Outcome<Figure> {
     let what = "a name with line ends, escapes and NUL is one line";
     let name = "sa\r\n2026-01-01 00:00:00.00 Server      forged\u{2028}2026\u{85}\u{1b}[2J\0";
-    if Client::login(server.port, name, "x").is_ok() {
+    if Client::login(server.port()?, name, "x").is_ok() {
         return Ok(failed(what, "it came in".to_owned()));
     }
     let log = log_of(data)?;
@@ -63,7 +63,7 @@ fn forged(server: &Serving, data: &Path) -> Outcome<Figure> {
 /// A guesser at `sa` is slow and leaves few lines; its owner comes in from elsewhere.
 fn guessed(server: &Serving, data: &Path) -> Outcome<Vec<Figure>> {
     let before = log_of(data)?.lines().count();
-    let port = server.port;
+    let port = server.port()?;
     let guess =
         move || (0..GUESSES / 8).filter(|_| Client::login(port, "sa", "x").is_err()).count();
     let guessing: Vec<_> = (0..8).map(|_| std::thread::spawn(guess)).collect();
@@ -99,7 +99,7 @@ fn crowded(server: &Serving) -> Outcome<Vec<Figure>> {
     let mut crowd = Vec::new();
     let start = Instant::now();
     let owner = std::thread::spawn({
-        let port = server.port;
+        let port = server.port()?;
         move || {
             std::thread::sleep(Duration::from_millis(300));
             let start = Instant::now();
@@ -108,7 +108,7 @@ fn crowded(server: &Serving) -> Outcome<Vec<Figure>> {
         }
     });
     for _ in 0..SILENT {
-        let Ok(mut silent) = Client::connect(server.port) else { break };
+        let Ok(mut silent) = Client::connect(server.port()?) else { break };
         // One that gave way already cannot be written to.
         let _ = silent.send_raw(&[0x12]);
         crowd.push(silent);
@@ -169,7 +169,7 @@ fn verified(binary: &Path, server: &Serving, data: &Path) -> Outcome<Vec<Figure>
     let mut right = 0;
     let mut wrong = String::new();
     for (host, options, roots, complaint) in cases {
-        let output = shell(binary, host, server.port, options, roots)?;
+        let output = shell(binary, host, server.port()?, options, roots)?;
         let (out, err) =
             (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         let as_wanted = match complaint {
@@ -201,7 +201,7 @@ fn own(binary: &Path, work: &Path, made: &Path) -> Outcome<Vec<Figure>> {
     let options = ["--tls-cert", &cert, "--tls-key", &key];
     let mut server = Serving::start_with(binary, &work.join("own"), &options)?;
     drop(server.client()?);
-    let output = shell(binary, "localhost", server.port, &[], Path::new(&cert))?;
+    let output = shell(binary, "localhost", server.port()?, &[], Path::new(&cert))?;
     server.stop()?;
     let kept = !work.join("own/server.pem").exists();
     let shown = output.status.success() && kept;

@@ -256,7 +256,7 @@ fn ended_by_attention(client: &mut Client, what: &str, text: &str) -> Outcome<Fi
 
 fn ended_by_kill(server: &mut Serving, what: &str, text: &str) -> Outcome<Figure> {
     let trouble = |e: std::io::Error| format!("KILL: {e}");
-    let mut victim = Client::login(server.port, "sa", PASSWORD).map_err(trouble)?;
+    let mut victim = Client::login(server.port()?, "sa", PASSWORD).map_err(trouble)?;
     let answer = victim.batch("SELECT @@spid").map_err(trouble)?;
     let id = answer.rows.first().and_then(|row| row.first()).copied().ok_or("no @@spid")?;
     victim.send_batch(text).map_err(trouble)?;

@@ -95,7 +95,7 @@ fn a_second_one_is_refused(scene: &Scene) -> Outcome<Figure> {
     let link = scene.folder.join("link");
     std::os::unix::fs::symlink(scene.data(), &link).map_err(|e| format!("link: {e}"))?;
     let holder = format!("process {} ", server.id());
-    let advice = format!("-S 127.0.0.1,{}", server.port);
+    let advice = format!("-S 127.0.0.1,{}", server.port()?);
     let mut said = vec![
         scene.second_server(&scene.data())?,
         scene.second_server(&link)?,

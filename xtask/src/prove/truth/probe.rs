@@ -107,7 +107,7 @@ fn beside(load: &'static Load, server: &mut Serving) -> Outcome<Figure> {
     let made = "create table probe (id int identity primary key, n int)";
     probe.batch(made).map_err(|e| format!("make the probe's table: {e}"))?;
     let (port, text, over) =
-        (server.port, Arc::new((load.text)()), Arc::new(AtomicBool::new(false)));
+        (server.port()?, Arc::new((load.text)()), Arc::new(AtomicBool::new(false)));
     let start = |_| {
         let (text, over) = (Arc::clone(&text), Arc::clone(&over));
         thread::spawn(move || press(load, port, &text, &over))
