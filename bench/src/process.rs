@@ -37,7 +37,10 @@ impl Server {
     }
 
     /// Tries until it answers; a server that has ended ends the wait.
-    pub(crate) fn ready<T>(&mut self, mut attempt: impl FnMut(&Server) -> Outcome<T>) -> Outcome<T> {
+    pub(crate) fn ready<T>(
+        &mut self,
+        mut attempt: impl FnMut(&Server) -> Outcome<T>,
+    ) -> Outcome<T> {
         let start = Instant::now();
         loop {
             let trouble = match attempt(self) {

@@ -6,7 +6,7 @@
 
 use base::{SessionId, SqlError, SqlResult, messages};
 use os::wait::Waiter;
-use server::{Certificate, Engine, Options, Server, Strictness};
+use server::{Certificate, Engine, Options, Place, Server, Strictness};
 use session::{
     Command, Connection, Done, DoneScope, EnvironmentChange, Login, Parameter, Request,
     ResultColumn, ResultSink, TransactionRequest,
@@ -180,14 +180,10 @@ fn echo(encryption: Strictness) -> Server {
 fn start(encryption: Strictness, engine: Arc<dyn Engine>) -> Server {
     let pem = Certificate::self_signed_pem(&["localhost".to_owned()]).expect("a certificate");
     let certificate = Certificate::from_pem(pem.as_bytes()).expect("its own PEM");
-    let options = Options {
-        listen: SocketAddr::from(([127, 0, 0, 1], 0)),
-        encryption,
-        workers_max: 4,
-        request_bytes_max: 1 << 20,
-        ..Options::default()
-    };
-    Server::start(engine, options, certificate).expect("a free port")
+    let options =
+        Options { encryption, workers_max: 4, request_bytes_max: 1 << 20, ..Options::default() };
+    let place = Place::take(SocketAddr::from(([127, 0, 0, 1], 0))).expect("a free port");
+    Server::start(engine, place, options, certificate).expect("a listener")
 }
 
 /// The server that offers encryption, or the one that forces it.

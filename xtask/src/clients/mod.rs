@@ -69,7 +69,8 @@ pub(crate) fn run(workspace: &Workspace, release: bool) -> Outcome<bool> {
         println!("no client tests: {TABLE} lists none");
         return Ok(!process::in_ci());
     }
-    let binary = Ground::new(workspace, None).binary_of(if release { "release" } else { "debug" })?;
+    let binary =
+        Ground::new(workspace, None).binary_of(if release { "release" } else { "debug" })?;
     let mut failures = 0;
     for client in &table.client {
         let turn = take_turn(workspace, client, &binary).unwrap_or_else(Turn::Failed);

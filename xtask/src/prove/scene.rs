@@ -13,7 +13,8 @@ const BATCH: Duration = Duration::from_secs(1_200);
 
 /// A session that waits long for its batches.
 pub(crate) fn session(server: &Serving, database: &str) -> Outcome<Client> {
-    let client = Client::login(server.port()?, "sa", PASSWORD).map_err(|e| format!("login: {e}"))?;
+    let client =
+        Client::login(server.port()?, "sa", PASSWORD).map_err(|e| format!("login: {e}"))?;
     let mut client = client.with_patience(BATCH).map_err(|e| format!("wait long: {e}"))?;
     asked(&mut client, &format!("USE {database}"))?;
     Ok(client)
