@@ -197,7 +197,7 @@ impl Serving {
 
     /// The same with more options.
     pub(crate) fn start_with(binary: &Path, data: &Path, options: &[&str]) -> Outcome<Serving> {
-        Serving::spawn(Command::new(binary), data, options)
+        Serving::spawn(Command::new(binary), data, "log", options)
     }
 
     /// The same under a program that runs the command it is given, as the same process.
@@ -208,11 +208,16 @@ impl Serving {
         options: &[&str],
     ) -> Outcome<Serving> {
         tool.arg(binary);
-        Serving::spawn(tool, data, options)
+        Serving::spawn(tool, data, "log", options)
     }
 
-    fn spawn(mut command: Command, data: &Path, options: &[&str]) -> Outcome<Serving> {
-        let log = data.with_extension("log");
+    /// Starts on a folder that another one is started on, too: its output lies in another file.
+    pub(crate) fn start_beside(binary: &Path, data: &Path) -> Outcome<Serving> {
+        Serving::spawn(Command::new(binary), data, "beside.log", &[])
+    }
+
+    fn spawn(mut command: Command, data: &Path, log: &str, options: &[&str]) -> Outcome<Serving> {
+        let log = data.with_extension(log);
         let output = File::create(&log).map_err(|e| format!("create {}: {e}", log.display()))?;
         let errors = output.try_clone().map_err(|e| format!("share the log: {e}"))?;
         command.arg("serve").arg("--data").arg(data);

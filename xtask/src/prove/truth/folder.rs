@@ -142,7 +142,8 @@ fn nothing_stale_is_in_the_way(scene: &Scene) -> Outcome<Figure> {
 fn two_at_once(scene: &Scene) -> Outcome<Figure> {
     let mut right = 0;
     for _ in 0..AT_ONCE {
-        let (mut a, mut b) = (scene.server()?, scene.server()?);
+        let mut a = scene.server()?;
+        let mut b = Serving::start_beside(&scene.binary, &scene.data())?;
         let (first, second) = (a.client().is_ok(), b.client().is_ok());
         right += usize::from(first != second);
         if first {
