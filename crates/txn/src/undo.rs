@@ -143,23 +143,28 @@ pub fn roll_back(
     let mut at = chain.last;
     while at > to {
         let view = checked(records.record(at)?, chain.id)?;
-        let mut previous = view.previous();
-        if !is_passed(&view) {
-            let handler = table.handlers[usize::from(view.kind().0)].as_ref();
-            let handler = handler.ok_or(UndoError::Lost(at, "nobody undoes its kind"))?;
-            let run = run_of(&records, at, to, chain.id);
-            let undo = Undo::Compensation { transaction: chain.id, next: previous };
+        at = view.previous();
+        if is_passed(&view) {
+            continue;
+        }
+        let lsn = view.lsn;
+        let handler = table.handlers[usize::from(view.kind().0)].as_ref();
+        let handler = handler.ok_or(UndoError::Lost(lsn, "nobody undoes its kind"))?;
+        let run = run_of(&records, lsn, to, chain.id);
+        let mut left = &run[..];
+        while let Some(first) = left.first() {
+            let undo = Undo::Compensation { transaction: chain.id, next: first.previous() };
             let before = chain.last;
             let mut cx = UndoContext { pages, group, chain, undo, keeps_keys };
-            let count = handler.undo_run(&run, &mut cx)?;
-            assert!((1..=run.len()).contains(&count), "what was handed over is undone in turn");
+            let count = handler.undo_run(left, &mut cx)?;
+            assert!((1..=left.len()).contains(&count), "what was handed over is undone in turn");
             assert!(chain.last > before, "rule 1: the undo is logged, or it would be done again");
-            previous = run[count - 1].previous();
+            at = left[count - 1].previous();
+            left = &left[count..];
             if !undone(chain) {
                 return Err(UndoError::Stopped);
             }
         }
-        at = previous;
     }
     Ok(())
 }
