@@ -5,10 +5,14 @@
 -- each change is slower than the one before. Here whoever deletes a row also clears it away when
 -- the transaction commits, so at the end the table is what it should be: one row on one page.
 
+-- A database of its own: master allows snapshots, so that its rows carry 14 bytes for a version.
+USE master;
+DROP DATABASE IF EXISTS OneRow;
+CREATE DATABASE OneRow;
+GO
+USE OneRow;
 ALTER DATABASE CURRENT
     SET DELAYED_DURABILITY = ALLOWED;
-GO
-DROP TABLE IF EXISTS dbo.Counter;
 GO
 CREATE TABLE dbo.Counter (id integer PRIMARY KEY CLUSTERED);
 INSERT dbo.Counter (id) VALUES (0);

@@ -376,6 +376,12 @@ impl<'t> LeafWrite<'t> {
         LeafWrite { tree, guard, slot, exact: false }
     }
 
+    /// A leaf at the slot of a record that stands there.
+    pub(crate) fn seen(tree: &'t Tree, guard: WriteGuard<'t>, slot: u16) -> Self {
+        debug_assert!(guard.view().record(slot).is_some(), "it was looked at under this latch");
+        LeafWrite { tree, guard, slot, exact: true }
+    }
+
     /// The slot of a key on a leaf, and whether it is there.
     pub(crate) fn place(
         tree: &Tree,

@@ -252,6 +252,21 @@ impl Tree {
         LeafWrite::at(self, leaf, &key)
     }
 
+    /// The same where the record was seen last, without the way down: none if no live record with
+    /// the key stands in that slot, or the page is another's now or cannot be read. A leaf that is
+    /// freed has no records (rule 7), so what stands there is the tree's one record of the key.
+    pub fn seen_write(&self, key: &[Field<'_>], page: PageId, slot: u16) -> Option<LeafWrite<'_>> {
+        debug_assert_eq!(key.len(), self.shape.order.len(), "a record is changed by its whole key");
+        let guard = self.pages.write(page).ok()?;
+        if self.page_fault(guard.view(), 0).is_some() {
+            return None;
+        }
+        let record = guard.view().record(slot)?;
+        let live = record.first().is_some_and(|&s| !page::RecordKind::of(s).is_ghost());
+        let exact = live && self.compare(record, key) == Some(std::cmp::Ordering::Equal);
+        exact.then(|| LeafWrite::seen(self, guard, slot))
+    }
+
     /// The leaves that two whole keys belong to, the first being the lesser, so that both can be
     /// changed in one group. All slots of both are checked.
     ///

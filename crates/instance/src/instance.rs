@@ -26,7 +26,7 @@ use work::Engine;
 /// How an instance is opened.
 #[derive(Clone, Debug)]
 pub struct InstanceOptions {
-    /// `--max-memory`; without it a quarter of what the machine has, at most 4 GB.
+    /// `--max-memory`; 1 GB by default, so that what depends on it is the same on each machine.
     pub max_memory_bytes: usize,
     /// `@@SERVERNAME`
     pub server_name: String,

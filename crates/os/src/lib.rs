@@ -13,6 +13,7 @@ pub mod disk;
 pub mod entropy;
 pub mod heap;
 pub mod latch;
+pub mod machine;
 pub mod memory;
 pub mod park;
 mod policy;

@@ -167,7 +167,7 @@ impl RowHobt {
                 }
             }
             HobtKind::Clustered | HobtKind::Nonclustered => {
-                if let Some(leaf) = self.row_for_change(work, key.fields, plan)?
+                if let Some(leaf) = self.row_for_change(work, key, plan)?
                     && let Some(record) = leaf.record()
                 {
                     let at = (record, leaf.page_id());

@@ -328,14 +328,19 @@ impl RowHobt {
     pub(crate) fn row_for_change(
         &self,
         work: &mut Work,
-        key: &[Field<'_>],
+        key: &RowKey<'_>,
         plan: &LockPlan,
     ) -> RowResult<Option<LeafWrite<'_>>> {
         let covered = self.lock_for_change(work, plan)?;
+        let RowKey { fields: key, mut hint } = *key;
         debug_assert_eq!(key.len(), self.spec.key.len(), "a row is named by its whole key");
         let tree = self.tree();
         loop {
-            let leaf = tree.seek_write(key)?;
+            let seen = hint.take().and_then(|at| tree.seen_write(key, at.page, at.slot));
+            let leaf = match seen {
+                Some(leaf) => leaf,
+                None => tree.seek_write(key)?,
+            };
             let Some(record) = leaf.record() else {
                 self.judge_graves(work, plan, key)?;
                 return Ok(None);
@@ -373,16 +378,16 @@ impl RowHobt {
         key: &RowKey<'_>,
         plan: &LockPlan,
     ) -> Result<(), WriteError> {
-        let done = self.ghost_entry(work, key.fields, plan).map_err(|e| self.write_error(e))?;
+        let done = self.ghost_entry(work, key, plan).map_err(|e| self.write_error(e))?;
         if done { Ok(()) } else { Err(WriteError::Vanished) }
     }
 
-    fn ghost_entry(&self, work: &mut Work, key: &[Field<'_>], plan: &LockPlan) -> RowResult<bool> {
+    fn ghost_entry(&self, work: &mut Work, key: &RowKey<'_>, plan: &LockPlan) -> RowResult<bool> {
         self.draw(work)?;
         loop {
             work.part(&self.home).reserve(2048)?;
             let Some(leaf) = self.row_for_change(work, key, plan)? else { return Ok(false) };
-            if self.ghost_record(work, leaf, &KeyBuf::of(key))? {
+            if self.ghost_record(work, leaf, &KeyBuf::of(key.fields))? {
                 return Ok(true);
             }
         }
@@ -456,7 +461,7 @@ impl RowHobt {
         debug_assert_eq!(key.fields.len(), self.spec.key.len(), "a row is named by its whole key");
         let order = self.tree().order().compare_keys(key.fields, fields.as_slice());
         if order == Some(Ordering::Equal) {
-            let done = self.replace_row(work, key.fields, &record, plan);
+            let done = self.replace_row(work, key, &record, plan);
             return match done.map_err(|e| self.write_error(e))? {
                 true => Ok(self.inserted_of(row)),
                 false => Err(WriteError::Vanished),
@@ -496,7 +501,7 @@ impl RowHobt {
     fn replace_row(
         &self,
         work: &mut Work,
-        key: &[Field<'_>],
+        key: &RowKey<'_>,
         record: &[u8],
         plan: &LockPlan,
     ) -> RowResult<bool> {
@@ -514,7 +519,7 @@ impl RowHobt {
             }
             if !leaf.has_room_to_replace(bytes) {
                 drop(leaf);
-                self.room_for(work, key, bytes, SplitPolicy::Half)?;
+                self.room_for(work, key.fields, bytes, SplitPolicy::Half)?;
                 continue;
             }
             if let Some(room) = self.link_to(work, &mut new, Some(old))? {
@@ -522,7 +527,7 @@ impl RowHobt {
                 work.make_version_room(room)?;
                 continue;
             }
-            let kept = self.tree().compare(record, key);
+            let kept = self.tree().compare(record, key.fields);
             debug_assert_eq!(kept, Some(Ordering::Equal), "the row keeps its key");
             let late = work.engine().transactions.mutations.has(Mutation::FreedLate);
             let mut beside = self.beside(work, &leaf);
@@ -630,7 +635,11 @@ impl RowHobt {
         plan: &LockPlan,
     ) -> RowResult<Option<Put>> {
         assert!(!old.is_empty(), "the row has a key");
-        match self.ghost_entry(work, old.fields().as_slice(), plan)? {
+        match self.ghost_entry(
+            work,
+            &RowKey { fields: old.fields().as_slice(), hint: None },
+            plan,
+        )? {
             true => {
                 let put = self.put(work, record, plan)?;
                 self.did_times(Deed::LeafInsert, u64::from(matches!(put, Put::Done)));

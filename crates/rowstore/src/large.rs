@@ -218,7 +218,7 @@ impl RowHobt {
                 .heap_row(work, key, plan)
                 .map(|row| row.and_then(|row| row.record(self).map(|r| self.values_of(r)))),
             HobtKind::Clustered | HobtKind::Nonclustered => self
-                .row_for_change(work, key.fields, plan)
+                .row_for_change(work, key, plan)
                 .map(|leaf| leaf.and_then(|leaf| leaf.record().map(|r| self.values_of(r)))),
         };
         // A row that comes now is not the one that was to be changed; its values are unknown here.

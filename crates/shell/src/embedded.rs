@@ -28,7 +28,7 @@ pub trait Engine {
 /// What the command line says of an engine, embedded or behind the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EngineOptions {
-    /// Bytes that it may use; without it the engine decides by the machine.
+    /// Bytes that it may use; without it a quarter of the machine's memory, at most 4 GB.
     pub max_memory: Option<u64>,
     /// Trace flags that are on from the start.
     pub trace_flags: Vec<u16>,

@@ -40,16 +40,27 @@ impl Engine for Embedded {
     }
 }
 
+/// The least that an engine gets, whatever `--max-memory` says.
+const MEMORY_MIN: usize = 16 << 20;
+
 /// Options of an instance by the command line.
 fn instance_options(wishes: EngineOptions, embedded: bool) -> InstanceOptions {
     let trace_flags = wishes.trace_flags;
     let command = format!("ghostlight {}", if embedded { "sql" } else { "serve" });
-    let mut options =
-        InstanceOptions { embedded, trace_flags, command, ..InstanceOptions::default() };
-    if let Some(bytes) = wishes.max_memory {
-        options.max_memory_bytes = usize::try_from(bytes).unwrap_or(usize::MAX).max(16 << 20);
+    let memory = wishes.max_memory.unwrap_or_else(|| by_default(os::machine::memory_bytes()));
+    let max_memory_bytes = usize::try_from(memory).unwrap_or(usize::MAX).max(MEMORY_MIN);
+    InstanceOptions {
+        max_memory_bytes,
+        embedded,
+        trace_flags,
+        command,
+        ..InstanceOptions::default()
     }
-    options
+}
+
+/// What the engine may use where `--max-memory` does not say: a quarter of what there is.
+fn by_default(machine_bytes: u64) -> u64 {
+    (machine_bytes / 4).clamp(64 << 20, 4 << 30)
 }
 
 fn open(folder: &Path, wishes: EngineOptions) -> SqlResult<Box<dyn Engine>> {

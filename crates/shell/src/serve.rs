@@ -13,7 +13,8 @@ pub struct ServeOptions {
     /// Where to listen.
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:1433")]
     pub listen: SocketAddr,
-    /// What the engine may use, like 128MB; without it the engine decides by the machine.
+    /// What the engine may use, like 128MB; without it a quarter of the memory of the machine or of
+    /// its container, at least 64 MB, at most 4 GB.
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub max_memory: Option<u64>,
     /// Whether clients may go without encryption.
