@@ -4,8 +4,7 @@
 //! put into a folder below `target`. Advisories need their database, which lies on a public Git
 //! host: where that cannot be reached, a notice says that nobody judged them.
 
-use crate::process;
-use crate::workspace::{Outcome, Workspace};
+use checks::{Outcome, Workspace, process};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 

@@ -1,7 +1,6 @@
 //! `golden`: the scripts of `tests/golden` against the whole engine.
 
-use crate::process;
-use crate::workspace::{Outcome, Workspace};
+use checks::{Outcome, Workspace, process};
 
 /// What to run.
 #[derive(clap::Args)]

@@ -1,7 +1,7 @@
 //! The menu of the workspace: `cargo xtask` prints it, each line is one file here.
 //!
-//! All logic of building, checking and proving lives in this crate; `.ci/run` and the README
-//! only call it. It runs outside the engine, so the engine's bans on files, clocks and threads
+//! Checks of the source live in `checks`, proofs in `prove`; `.ci/run` and the README only call
+//! this crate. It runs outside the engine, so the engine's bans on files, clocks and threads
 //! do not hold here.
 
 #![forbid(unsafe_code)]
@@ -14,21 +14,12 @@
 mod clients;
 mod deny;
 mod golden;
-mod layers;
-mod lex;
-mod messages;
-mod process;
-mod prove;
-mod ratchet;
 mod release;
-mod survey;
 mod test;
-mod tidy;
-mod workspace;
 
+use checks::{Workspace, layers, messages, tidy};
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
-use workspace::Workspace;
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "The menu of the Ghostlight workspace")]
@@ -51,7 +42,7 @@ enum Choice {
     Test(test::Options),
     /// Run the golden scripts of the whole engine: `golden [--bless] [filter]`
     Golden(golden::Options),
-    /// Run a numbered proof, e.g. `prove path.10`, or all of one issue: `prove path`
+    /// Run a proof, e.g. `prove path.10`, or all of one issue: `prove path`; alone, list them
     Prove(prove::Options),
     /// Kill a real server again and again; verify what it recovers
     Kills(prove::kills::Options),

@@ -5,9 +5,8 @@
 //! compiler what runs together and what hardly ever does. It is made anew each time: a profile of
 //! other code guides nothing.
 
-use crate::process;
-use crate::prove::{crowd::asked, lines::Tools, program, scene};
-use crate::workspace::{Outcome, Workspace};
+use checks::{Outcome, Workspace, process};
+use prove::{PASSWORD, Serving, Tools, asked, empty, session};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
@@ -30,13 +29,13 @@ pub(crate) fn run(workspace: &Workspace) -> Outcome<bool> {
     let tools = Tools::find()?;
     let folder = workspace.target().join("guided");
     let profiles = folder.join("profiles");
-    program::empty(&profiles)?;
+    empty(&profiles)?;
     println!("1. a build that counts");
     let counting = format!("-Cprofile-generate={}", profiles.display());
     let binary = build(workspace, &counting, &folder.join("counting"))?;
     println!("2. training");
     let data = folder.join("data");
-    program::empty(&data)?;
+    empty(&data)?;
     train(workspace, &binary, &data)?;
     let profile = folder.join("ghostlight.profdata");
     tools.merge(&[profiles], &profile)?;
@@ -59,10 +58,10 @@ fn build(workspace: &Workspace, flags: &str, target: &Path) -> Outcome<PathBuf> 
 /// Runs the scripts: by a server and a client of it, for the way of requests over the wire; the
 /// server's counts are written when it stops.
 fn train(workspace: &Workspace, binary: &Path, data: &Path) -> Outcome<()> {
-    let mut server = program::Serving::start(binary, &data.join("served"))?;
+    let mut server = Serving::start(binary, &data.join("served"))?;
     drop(server.client()?);
     let mut client = Command::new(binary);
-    client.args(["sql", "-b", "-C", "-U", "sa", "-P", program::PASSWORD]);
+    client.args(["sql", "-b", "-C", "-U", "sa", "-P", PASSWORD]);
     client.arg("-S").arg(format!("127.0.0.1,{}", server.port()?));
     client.args(TRAINING.map(|script| workspace.root.join(script)));
     client.stdout(std::process::Stdio::null());
@@ -72,14 +71,14 @@ fn train(workspace: &Workspace, binary: &Path, data: &Path) -> Outcome<()> {
     let request = "EXEC dbo.AddPersons 1";
     side_by_side(&server, CLIENTS, &[request; REQUESTS])?;
     let delayed = "ALTER DATABASE WritePath SET DELAYED_DURABILITY = FORCED";
-    asked(&mut scene::session(&server, "WritePath")?, delayed)?;
+    asked(&mut session(&server, "WritePath")?, delayed)?;
     side_by_side(&server, COMPUTING, &[&format!("EXEC dbo.AddPersons {ROWS}")])?;
     server.stop().map(drop)
 }
 
-fn side_by_side(server: &program::Serving, clients: usize, requests: &[&str]) -> Outcome<()> {
+fn side_by_side(server: &Serving, clients: usize, requests: &[&str]) -> Outcome<()> {
     let client = || {
-        let mut client = scene::session(server, "WritePath")?;
+        let mut client = session(server, "WritePath")?;
         requests.iter().try_for_each(|text| asked(&mut client, text).map(drop))
     };
     thread::scope(|scope| {

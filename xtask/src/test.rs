@@ -4,11 +4,7 @@
 
 use crate::clients;
 use crate::deny;
-use crate::layers;
-use crate::process;
-use crate::prove;
-use crate::tidy;
-use crate::workspace::{Outcome, Workspace};
+use checks::{Outcome, Workspace, layers, process, tidy};
 use std::time::{Duration, Instant};
 
 /// What `cargo xtask test` can be told.

@@ -1,6 +1,6 @@
 //! The closing line of a client: `N operations, N passed, 0 failed`.
 
-use crate::workspace::Outcome;
+use checks::Outcome;
 
 /// The closing line where the client passed, else what is wrong with its end.
 pub(crate) fn judge(output: &str, succeeded: bool) -> Outcome<String> {

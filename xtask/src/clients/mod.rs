@@ -22,9 +22,8 @@
 mod closing;
 mod setup;
 
-use crate::process;
-use crate::prove::program::{Ground, PASSWORD, Serving, empty};
-use crate::workspace::{Outcome, Workspace};
+use checks::{Outcome, Workspace, process};
+use prove::{Ground, PASSWORD, Serving, empty};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fs::{self, File};

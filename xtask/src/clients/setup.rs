@@ -1,8 +1,7 @@
 //! A client's own folder: its sources copied there, its packages installed and built once.
 
 use super::Client;
-use crate::process;
-use crate::workspace::{Outcome, Workspace};
+use checks::{Outcome, Workspace, process};
 use std::collections::hash_map::DefaultHasher;
 use std::fs;
 use std::hash::{Hash, Hasher};

@@ -1,0 +1,29 @@
+//! The rules of the source tree that a machine checks, and the tree itself as files.
+//!
+//! ```text
+//!   layers    crates against layers.toml       messages   the message table
+//!   tidy      rules of style                   ratchet    what may only shrink
+//!   workspace the tree's files                 process    cargo and other programs
+//! ```
+//! `xtask` and `prove` stand on it; it names neither, nor the engine.
+
+#![forbid(unsafe_code)]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a tool beside the engine: no simulator schedules it or tears its files"
+)]
+
+pub mod layers;
+mod lex;
+pub mod messages;
+pub mod process;
+mod ratchet;
+mod standing;
+mod survey;
+pub mod tidy;
+mod workspace;
+
+pub use standing::{Longest, Standing};
+pub use tidy::Asserts;
+pub use workspace::{Outcome, Violation, Workspace};

@@ -1,0 +1,43 @@
+//! What proofs measure: lines of a figure beside its limit, and how they are made.
+
+use super::program::Ground;
+use checks::Outcome;
+
+/// One measured line of a proof.
+pub(crate) struct Figure {
+    pub(crate) what: String,
+    pub(crate) figure: String,
+    pub(crate) limit: String,
+    pub(crate) pass: bool,
+}
+
+/// Runs a proof's scenario and tells what came out.
+pub(crate) type Measure = fn(&Ground<'_>) -> Outcome<Vec<Figure>>;
+
+/// What a part of a proof gives.
+pub(crate) type Part = Outcome<Vec<Figure>>;
+
+/// A figure that could not be had.
+pub(crate) fn failed(what: &str, why: String) -> Figure {
+    let limit = "a measurement".to_owned();
+    Figure { what: what.to_owned(), figure: why, limit, pass: false }
+}
+
+/// The middle one of an odd number of figures.
+pub(crate) fn median(mut figures: Vec<f64>) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::median;
+
+    /// The middle by size, not by place.
+    #[test]
+    fn medians() {
+        assert_eq!(median(vec![9.0, 1.0, 5.0]), 5.0);
+        assert_eq!(median(vec![3.0]), 3.0);
+        assert!(median(Vec::new()).is_nan());
+    }
+}
