@@ -53,7 +53,7 @@ type Outcome<T> = Result<T, String>;
 #[command(name = "bench", about = "Ghostlight and its peers on the same workloads")]
 struct Line {
     /// The ghostlight binary
-    #[arg(long, default_value = "target/release/ghostlight")]
+    #[arg(long, default_value = "target/ship/ghostlight")]
     binary: PathBuf,
     /// Where databases are made; emptied
     #[arg(long, default_value = "target/bench")]

@@ -29,7 +29,7 @@ pub struct Options {
     /// The proof by its name or alias, e.g. path.10, or an issue for all of its proofs, e.g. path;
     /// without one, all proofs are listed
     name: Option<String>,
-    /// A release binary to prove instead of building this checkout's
+    /// A binary to prove instead of building this checkout's
     #[arg(long, value_name = "FILE")]
     binary: Option<PathBuf>,
     /// How long each fuzz target of path.7 runs; the proof asks for 600

@@ -46,7 +46,7 @@ enum Choice {
     Prove(prove::Options),
     /// Kill a real server again and again; verify what it recovers
     Kills(prove::kills::Options),
-    /// Build the binary to ship, guided by a profile: target/guided/release/ghostlight
+    /// Build the binary to ship, guided by a profile: target/guided/ship/ghostlight
     Release,
     /// Look at a real server's system calls: nobody is told of a commit before its sync
     Trace(prove::trace::Options),

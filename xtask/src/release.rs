@@ -47,12 +47,13 @@ pub(crate) fn run(workspace: &Workspace) -> Outcome<bool> {
 }
 
 fn build(workspace: &Workspace, flags: &str, target: &Path) -> Outcome<PathBuf> {
-    let mut command = process::cargo(workspace, &["build", "--quiet", "--locked", "--release"]);
+    let mut command =
+        process::cargo(workspace, &["build", "--quiet", "--locked", "--profile", "ship"]);
     command.args(["--bin", "ghostlight", "--target-dir"]).arg(target).env("RUSTFLAGS", flags);
     if !process::succeeds(command)? {
         return Err(format!("the binary does not build with {flags}"));
     }
-    Ok(target.join("release").join("ghostlight"))
+    Ok(target.join("ship").join("ghostlight"))
 }
 
 /// Runs the scripts: by a server and a client of it, for the way of requests over the wire; the

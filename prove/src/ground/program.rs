@@ -1,4 +1,4 @@
-//! The program under proof: the release binary, its runs measured, its server started and ended.
+//! The program under proof: the build to ship, its runs measured, its server started and ended.
 
 use crate::ground::client::Client;
 use checks::{Outcome, Workspace, process};
@@ -66,12 +66,12 @@ impl<'a> Ground<'a> {
         if self.is_whole() { "" } else { ", at full scale" }
     }
 
-    /// The release build of this checkout, or the binary that was given.
+    /// The build to ship of this checkout, or the binary that was given.
     pub(crate) fn binary(&self) -> Outcome<PathBuf> {
-        self.binary_of("release")
+        self.binary_of("ship")
     }
 
-    /// A build of this checkout, debug or release, or the binary that was given.
+    /// A build of this checkout (debug, release, ship), or the binary that was given.
     ///
     /// # Errors
     /// It does not build.
