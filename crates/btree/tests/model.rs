@@ -3,9 +3,10 @@
 
 mod rig;
 
+use base::PageId;
 use btree::{Bias, BulkLoad, Freed, LeafPair, Logged, Position, SearchKey, SplitPolicy, Tree};
 use buffer::{Change, Undo};
-use page::Field;
+use page::{Field, RecordKind};
 use rig::{
     ModelKey, Op, Rig, Row, Schema, contents, expected, fields_of, key_bytes, perform, verified,
 };
@@ -130,6 +131,20 @@ fn check_spot(tree: &Tree, key: &ModelKey, spot: &btree::Spot) -> bool {
     true
 }
 
+/// The place of a record some steps ago: the record is taken there if, and only if, it stands there
+/// still and is no ghost.
+fn check_seen(tree: &Tree, key: &ModelKey, (page, slot): (PageId, u16)) -> bool {
+    let bytes = key_bytes(key);
+    let fields = fields_of(&bytes);
+    let seen = tree.seen_write(&fields, page, slot);
+    let taken = seen.map(|leaf| (leaf.page_id(), leaf.slot(), leaf.record().unwrap().to_vec()));
+    let sought = tree.seek_write(&fields).unwrap();
+    let live = sought.record().filter(|r| !RecordKind::of(r[0]).is_ghost());
+    let there = live.map(|r| (sought.page_id(), sought.slot(), r.to_vec()));
+    assert_eq!(taken, there.filter(|(p, s, _)| (*p, *s) == (page, slot)), "{key:?}");
+    taken.is_some()
+}
+
 fn run_model(seed: u64, schema: Schema, keys: u64, steps: u32) {
     in_simulation(seed, |disk| {
         let rig = Rig::create(disk, schema, 64);
@@ -137,11 +152,19 @@ fn run_model(seed: u64, schema: Schema, keys: u64, steps: u32) {
         let mut random = Random::new(seed);
         let (mut model, mut group) = (BTreeMap::new(), Group::new());
         let (mut spot, mut taken, mut left) = (None, 0, 0);
+        let (mut seen, mut trusted, mut doubted) = (None, 0, 0);
         for step in 0..steps {
             if step % 8 == 0 {
                 let key = schema.key(random.below(keys) as u32);
                 let found = tree.find_spot(&fields_of(&key_bytes(&key))).unwrap();
                 spot = Some((key, found));
+            }
+            if step % 8 == 4 {
+                let key = schema.key(random.below(keys) as u32);
+                let bytes = key_bytes(&key);
+                let leaf = tree.seek_write(&fields_of(&bytes)).unwrap();
+                let place = leaf.is_exact().then(|| (leaf.page_id(), leaf.slot()));
+                seen = place.map(|place| (key, place));
             }
             // Now and then a run of expunges, so that leaves and interior pages go.
             let op = match drawn_op(&mut random, schema, keys) {
@@ -168,6 +191,14 @@ fn run_model(seed: u64, schema: Schema, keys: u64, steps: u32) {
                     false => left += 1,
                 }
             }
+            if random.one_in(6)
+                && let Some((key, place)) = seen.take()
+            {
+                match check_seen(&tree, &key, place) {
+                    true => trusted += 1,
+                    false => doubted += 1,
+                }
+            }
             if step % 20 == 0 {
                 check_seeks(&tree, schema, &model, &mut random);
             }
@@ -177,6 +208,7 @@ fn run_model(seed: u64, schema: Schema, keys: u64, steps: u32) {
             }
         }
         assert!(taken > steps / 50 && left > 0, "{taken} leaves were the keys', {left} were not");
+        assert!(trusted > 0 && doubted > 0, "{trusted} places were right, {doubted} were not");
         let all = contents(&tree);
         assert!(all == expected(schema, &model));
         assert_eq!(backwards(&tree), all.into_iter().map(|(_, r)| r).collect::<Vec<_>>());
