@@ -1,4 +1,5 @@
-//! `layers`: the crates' dependencies against layers.toml.
+//! `layers`: the crates' dependencies against layers.toml, and circles of files in each crate
+//! against ratchet.toml (`circles`).
 //!
 //! Rules
 //!  1. Each crate stands on one floor; a crate of the workspace that is not listed fails.
@@ -9,11 +10,22 @@
 //!
 //! A crate that is listed and does not exist yet is fine.
 
+use crate::circles::{self, Circles};
 use crate::process;
+use crate::ratchet::Ratchet;
+use crate::survey::Survey;
 use crate::workspace::{Outcome, Violation, Workspace, report};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+
+/// What `cargo xtask layers` can be told.
+#[derive(clap::Args, Default)]
+pub struct Options {
+    /// Name all files of each large circle
+    #[arg(long)]
+    circles: bool,
+}
 
 type Edges = BTreeMap<String, Vec<String>>;
 
@@ -88,18 +100,35 @@ impl Layers {
 ///
 /// # Errors
 /// layers.toml or cargo's metadata cannot be read.
-pub fn run(workspace: &Workspace) -> Outcome<bool> {
+pub fn run(workspace: &Workspace, options: &Options) -> Outcome<bool> {
     let layers = Layers::read(workspace)?;
     let packages = metadata(workspace)?;
+    let circles = circles_of(workspace, &packages)?;
+    circles::print(&circles, options.circles);
+    let mut violations = check(workspace, &layers, &packages);
+    violations.extend(circles::check(&circles, &Ratchet::read(workspace)?.circle_files));
     let passed = format!("{} crates stand where layers.toml puts them", packages.len());
-    Ok(report(check(workspace, &layers, &packages), &passed))
+    Ok(report(violations, &passed))
 }
 
 /// Every violation of the whole workspace, for the proofs.
 pub(crate) fn violations(workspace: &Workspace) -> Outcome<Vec<Violation>> {
     let layers = Layers::read(workspace)?;
     let packages = metadata(workspace)?;
-    Ok(check(workspace, &layers, &packages))
+    let mut violations = check(workspace, &layers, &packages);
+    let circles = circles_of(workspace, &packages)?;
+    violations.extend(circles::check(&circles, &Ratchet::read(workspace)?.circle_files));
+    Ok(violations)
+}
+
+fn circles_of(workspace: &Workspace, packages: &[Package]) -> Outcome<Vec<Circles>> {
+    let survey = Survey::take(workspace)?;
+    let of = |package: &Package| {
+        let folder = Path::new(&package.manifest_path).parent().unwrap_or(Path::new(""));
+        let folder = folder.strip_prefix(&workspace.root).unwrap_or(folder).display().to_string();
+        Circles::of(&package.name, &folder, &survey.sources)
+    };
+    Ok(packages.iter().map(of).collect())
 }
 
 fn metadata(workspace: &Workspace) -> Outcome<Vec<Package>> {

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   layers    crates against layers.toml       messages   the message table
+//!   circles   files of a crate that name each other
 //!   tidy      rules of style                   ratchet    what may only shrink
 //!   workspace the tree's files                 process    cargo and other programs
 //! ```
@@ -14,6 +15,7 @@
     reason = "a tool beside the engine: no simulator schedules it or tears its files"
 )]
 
+mod circles;
 pub mod layers;
 mod lex;
 pub mod messages;

@@ -27,6 +27,9 @@ pub(crate) struct Ratchet {
     /// Path: number of lines wider than 100.
     #[serde(default)]
     pub(crate) wide_lines: Allowances,
+    /// Crate: files in its largest circle.
+    #[serde(default)]
+    pub(crate) circle_files: Allowances,
     /// Crate: number of unsafe blocks.
     #[serde(default)]
     pub(crate) unsafe_blocks: Allowances,

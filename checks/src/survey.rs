@@ -89,8 +89,8 @@ pub(crate) fn line_at(code: &str, at: usize) -> usize {
     code.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count() + 1
 }
 
-/// Where the items under a `#[cfg(test)]` lie.
-fn test_ranges(code: &str) -> Vec<Range<usize>> {
+/// Where the items under a `#[cfg(test)]` lie; of one without braces, its attribute alone.
+pub(crate) fn test_ranges(code: &str) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = Vec::new();
     for (start, _) in code.match_indices("#[cfg(") {
         let Some(length) = code[start..].find(']') else { continue };

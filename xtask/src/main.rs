@@ -30,8 +30,8 @@ struct Line {
 
 #[derive(Subcommand)]
 enum Choice {
-    /// Compare the crates' dependencies with layers.toml
-    Layers,
+    /// Compare the crates' dependencies with layers.toml; count circles of files in each
+    Layers(layers::Options),
     /// Check the rules of style that a machine can read
     Tidy(tidy::Options),
     /// Check licences, sources and advisories of the crates of others
@@ -58,7 +58,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     };
     let outcome = Workspace::open().and_then(|workspace| match choice {
-        Choice::Layers => layers::run(&workspace),
+        Choice::Layers(options) => layers::run(&workspace, &options),
         Choice::Tidy(options) => tidy::run(&workspace, &options),
         Choice::Deny => deny::run(&workspace),
         Choice::Messages => messages::run(&workspace),

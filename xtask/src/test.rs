@@ -53,7 +53,7 @@ fn own_steps(workspace: &Workspace) -> Vec<Step<'_>> {
     };
     vec![
         ("format", cargo(&["fmt", "--all", "--check"])),
-        ("layers", Box::new(|| layers::run(workspace))),
+        ("layers", Box::new(|| layers::run(workspace, &layers::Options::default()))),
         ("tidy", Box::new(|| tidy::run(workspace, &tidy::Options::default()))),
         (
             "lints",

@@ -2,9 +2,9 @@
 //! real server beside each activity, a real file system without room, simulated crashes of both,
 //! and three planted faults of the log, chosen at run time in one build.
 
-use crate::ground::cargo_tests::{caught, crash_points, test};
 use crate::ground::figure::Figure;
 use crate::ground::program::Ground;
+use crate::ground::test_runs::{caught, crash_points, test};
 use crate::recovery::activities::Told;
 use crate::recovery::full_disk;
 use crate::recovery::kills::{self, Counts, Course, Versions};

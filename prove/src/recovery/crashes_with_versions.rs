@@ -1,9 +1,9 @@
 //! versions.6, crashes of databases with row versions: on the simulated disk, with versioning on,
 //! off and switched, and SIGKILLs of a real server.
 
-use crate::ground::cargo_tests::crash_points;
 use crate::ground::figure::Figure;
 use crate::ground::program::Ground;
+use crate::ground::test_runs::crash_points;
 use crate::recovery::kills::{self, Course, Versions};
 use checks::Outcome;
 

@@ -1,9 +1,9 @@
 //! path.3, durability: crash runs on the simulated disk in their long form, planted faults that
 //! they must catch, SIGKILLs of a real server, and the order of its system calls.
 
-use crate::ground::cargo_tests::{count_before, crash_points, test};
 use crate::ground::figure::Figure;
 use crate::ground::program::Ground;
+use crate::ground::test_runs::{count_before, crash_points, test};
 use crate::recovery::kills::{self, Course, Versions};
 use crate::recovery::trace::{self, ACKNOWLEDGED_MIN};
 use checks::Outcome;

@@ -6,12 +6,12 @@
 //! The commit table has no clerk: what it takes shows in the server's resident memory, where
 //! eight bytes a transaction would be 800 MB.
 
-use crate::ground::cargo_tests::test;
 use crate::ground::client::{Client, asked};
 use crate::ground::figure::{Figure, failed};
 use crate::ground::ledger::Random;
 use crate::ground::program::{Ground, Serving, of_process};
 use crate::ground::scene::{Snapshot, number, session};
+use crate::ground::test_runs::test;
 use crate::recovery::kills;
 use checks::Outcome;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};

@@ -2,9 +2,9 @@
 //! copies of their rows; sessions of every level at once, in T-SQL; and planted faults that the
 //! first of these tests must catch.
 
-use crate::ground::cargo_tests::{CAUGHT_SECONDS_MAX, caught, count_before, test};
 use crate::ground::figure::Figure;
 use crate::ground::program::Ground;
+use crate::ground::test_runs::{CAUGHT_SECONDS_MAX, caught, count_before, test};
 use checks::Outcome;
 
 const HISTORIES: u64 = 2_000;
