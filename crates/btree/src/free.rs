@@ -129,7 +129,7 @@ impl Tree {
             }
             debug_assert!(
                 next.ids().all(|id| !held.contains(&id)),
-                "rule 11: a page is latched once"
+                "rule 12: a page is latched once"
             );
             doomed.push(next);
             slot = 0;

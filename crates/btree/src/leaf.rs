@@ -245,7 +245,7 @@ fn right_of<'t>(tree: &'t Tree, mut leaf: ReadGuard<'t>) -> BtreeResult<Beside<'
         check_apart(tree, leaf.id(), next)?;
         let right = tree.pages.read(next)?;
         check_beside(tree, leaf.id(), (next, right.view()))?;
-        debug_assert_ne!(right.id(), leaf.id(), "rule 11: a page is latched once");
+        debug_assert_ne!(right.id(), leaf.id(), "rule 12: a page is latched once");
         if right.view().slot_count() > 0 {
             return Ok(Beside::Leaf(right));
         }
@@ -266,7 +266,7 @@ fn check_apart(tree: &Tree, leaf: PageId, next: PageId) -> BtreeResult<()> {
 
 /// The left link is checked, so a wrong right link is damage and not another table's page.
 fn check_beside(tree: &Tree, leaf: PageId, right: (PageId, PageView<'_>)) -> BtreeResult<()> {
-    debug_assert_ne!(leaf, right.0, "rule 11: neighbours are two pages");
+    debug_assert_ne!(leaf, right.0, "rule 12: neighbours are two pages");
     tree.check_page(right.0, right.1, 0)?;
     if right.1.prev_page() != leaf {
         return Err(tree.corrupt(right.0, "the page does not know its left neighbour"));
@@ -473,7 +473,7 @@ impl<'t> LeafWrite<'t> {
             }
             check_apart(self.tree, id, next)?;
             let right = self.tree.pages.write(next)?;
-            debug_assert!(held.as_ref().is_none_or(|h| h.id() != next), "rule 11: latched once");
+            debug_assert!(held.as_ref().is_none_or(|h| h.id() != next), "rule 12: latched once");
             check_beside(self.tree, id, (next, right.view()))?;
             if let Some(record) = right.view().record(0) {
                 return Ok(look(Some(record)));
@@ -498,7 +498,7 @@ impl<'t> LeafWrite<'t> {
 
     /// Puts the leaf into a change.
     pub fn join(self, change: &mut Change<'t>) -> (PageRef, u16) {
-        debug_assert!(change.find(self.guard.id()).is_none(), "rule 11: a page is latched once");
+        debug_assert!(change.find(self.guard.id()).is_none(), "rule 12: a page is latched once");
         debug_assert!(std::ptr::eq(change.pages(), &raw const *self.tree.pages), "one database");
         (change.add(self.guard), self.slot)
     }

@@ -207,7 +207,7 @@ impl Tree {
         held: &[PageId],
     ) -> BtreeResult<Option<WriteGuard<'t>>> {
         debug_assert_eq!(page.view().level(), level, "a page of the level");
-        debug_assert!(!held.contains(&page.id()), "rule 11: a page is latched once");
+        debug_assert!(!held.contains(&page.id()), "rule 12: a page is latched once");
         let next = page.view().next_page();
         if next.is_none() {
             return Ok(None);

@@ -348,7 +348,7 @@ impl Tree {
     }
 
     /// Before a page is latched while others are held: damaged links may lead back to one of them,
-    /// and waiting for that would be for ever (rule 11).
+    /// and waiting for that would be for ever (rule 12).
     pub(crate) fn is_not_held(&self, id: PageId, held: &[PageId]) -> BtreeResult<()> {
         debug_assert!(!held.is_empty(), "asked while something is held");
         if held.contains(&id) {

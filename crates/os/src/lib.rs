@@ -1,11 +1,11 @@
 //! The one door to the world: files, clock, entropy, tasks, waits, latches, memory.
 //!
-//! Everything nondeterministic enters the engine through this crate, so that a simulator that
-//! replaces [`disk::Disk`] and installs a [`sched::Scheduler`] decides every byte and every
-//! switch. Without a simulator each primitive costs one relaxed load of a static flag more than
-//! what it wraps.
+//! Everything nondeterministic enters the engine through this crate. A simulator replaces
+//! [`disk::Disk`] and installs a [`sched::Scheduler`]; it then decides every byte that is read and
+//! every switch between tasks. Without a simulator, each primitive costs one relaxed load of a
+//! static flag more than the call of the system that it wraps.
 //!
-//! Not here: what a wait means, who may take which latch first, what is in a file.
+//! Not here: the meaning of a wait, the order in which latches are taken, the content of files.
 
 pub mod clock;
 pub mod counters;

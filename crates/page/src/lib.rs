@@ -4,8 +4,8 @@
 //! `sys.dm_db_index_physical_stats` and `DBCC PAGE` come out exact; see docs/formats/page.md and
 //! docs/formats/row.md for the pictures.
 //!
-//! Reading never panics on damaged bytes: what can be wrong on disk comes back as `None` or
-//! [`Damage`]. Writing asserts, because its callers decide what they write.
+//! Reading never panics on damaged bytes: a reader gets `None` or [`Damage`] for anything that can
+//! be wrong on disk. Writing asserts, because a wrong value there is a bug of the caller.
 
 #![forbid(unsafe_code)]
 

@@ -1,7 +1,9 @@
 //! `current`: the current row of a record, the only way to it.
 //!
-//! Without row versions the current row is the record itself, unless it is a ghost. When
-//! versions come, aborted ones are skipped here and nowhere else.
+//! The newest state of a row is the record that stands on its page, whoever wrote it. It is a row
+//! or a ghost; the kind of the record says which. This file does not ask whether its writer has
+//! committed: a reader learns that from locks and tags. Older states of the row are found by
+//! `versions.rs`.
 
 use page::RecordKind;
 
