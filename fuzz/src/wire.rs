@@ -249,13 +249,28 @@ fn call_again(headers: &Headers, call: &RpcCall) {
     assert_eq!(same.parameters.len(), call.parameters.len());
     for (mine, theirs) in same.parameters.iter().zip(&call.parameters) {
         assert_eq!(mine.info.sql, theirs.info.sql);
-        assert_eq!(mine.value, theirs.value, "a value comes back");
+        assert_eq!(mine.value, kept(theirs), "a value comes back as its code page has it");
     }
     if call.parameters.is_empty() || call.parameters.len() > 1024 {
         return;
     }
     for version in [TdsVersion::V7_2, TdsVersion::V7_4] {
         tokens(&row_of(call, version));
+    }
+}
+
+/// A parameter's value behind its code page: what was not of that, is not there either.
+fn kept(parameter: &RpcParameter) -> types::Value {
+    let page = types::Collation::page_of_tds_bytes(parameter.info.collation.0);
+    match &parameter.value {
+        types::Value::NChar(wide) if parameter.info.sql.family() == types::Family::Char => {
+            let bytes = page.narrow(wide);
+            match bytes.is_ascii() {
+                true => types::Value::Char(bytes.into()),
+                false => types::Value::NChar(page.widen(&bytes).into()),
+            }
+        }
+        value => value.clone(),
     }
 }
 

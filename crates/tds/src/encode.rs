@@ -5,20 +5,26 @@
 //! and strings of the neighbouring kind are still converted, everything else is refused.
 
 use crate::error::{TdsResult, ValueFault};
-use crate::typeinfo::{decimal_bytes, fault};
+use crate::typeinfo::{WireCollation, decimal_bytes, fault};
 use crate::writer::Put;
-use types::{DateTime2, Decimal, Length, SqlType, Value, text};
+use types::{Collation, DateTime2, Decimal, Length, SqlType, Value, text};
 
 /// PLP's length that means NULL.
 pub(crate) const PLP_NULL: u64 = u64::MAX;
 /// PLP's length that means "see the chunks".
 pub(crate) const PLP_UNKNOWN: u64 = u64::MAX - 1;
 
-/// Appends a value of a type, in the form that [`crate::encode_type`] announces.
+/// Appends a value of a type, in the form that [`crate::encode_type`] announces. The collation
+/// says in which code page characters go that come as UTF-16.
 ///
 /// # Errors
 /// `Value` when the value is not one of the type; what was appended is to be cut off.
-pub fn encode_value(sql: SqlType, value: &Value, out: &mut Vec<u8>) -> TdsResult<()> {
+pub fn encode_value(
+    sql: SqlType,
+    collation: WireCollation,
+    value: &Value,
+    out: &mut Vec<u8>,
+) -> TdsResult<()> {
     match (sql, value) {
         (_, Value::Null) => encode_null(sql, out),
         (SqlType::Int, &Value::Int(v)) => prefixed(4, &v.to_le_bytes(), out),
@@ -79,7 +85,7 @@ pub fn encode_value(sql: SqlType, value: &Value, out: &mut Vec<u8>) -> TdsResult
         (SqlType::Xml, Value::Xml(x)) => {
             return sized(Length::Max, 2, &text::encode_utf16(&x.text()), out);
         }
-        (sql, value) => return encode_converted(sql, value, out),
+        (sql, value) => return encode_converted(sql, collation, value, out),
     }
     Ok(())
 }
@@ -239,7 +245,12 @@ fn datetime2(scale: u8, v: &DateTime2, out: &mut Vec<u8>) {
 
 /// Values of the neighbouring kind; the cold side of [`encode_value`].
 #[cold]
-fn encode_converted(sql: SqlType, value: &Value, out: &mut Vec<u8>) -> TdsResult<()> {
+fn encode_converted(
+    sql: SqlType,
+    collation: WireCollation,
+    value: &Value,
+    out: &mut Vec<u8>,
+) -> TdsResult<()> {
     let wrong = || fault(ValueFault::Instance(sql.name()));
     let converted = match (sql, value) {
         (SqlType::Bit, v) => Value::Bit(v.as_i64().ok_or_else(wrong)? != 0),
@@ -252,7 +263,7 @@ fn encode_converted(sql: SqlType, value: &Value, out: &mut Vec<u8>) -> TdsResult
         }
         (SqlType::Float, &Value::Real(v)) => Value::Float(f64::from(v)),
         (SqlType::Char(_) | SqlType::VarChar(_) | SqlType::Text, Value::NChar(b)) => {
-            Value::Char(text::narrow(b).into())
+            Value::Char(Collation::page_of_tds_bytes(collation.0).narrow(b).into())
         }
         (SqlType::NChar(_) | SqlType::NVarChar(_) | SqlType::NText, Value::Char(b)) => {
             Value::NChar(text::widen(b).into())
@@ -264,7 +275,7 @@ fn encode_converted(sql: SqlType, value: &Value, out: &mut Vec<u8>) -> TdsResult
         ) => Value::nvarchar(&value.to_string()),
         _ => return Err(wrong()),
     };
-    encode_value(sql, &converted, out)
+    encode_value(sql, collation, &converted, out)
 }
 
 fn whole<T: TryFrom<i64>>(v: &Value) -> Option<T> {

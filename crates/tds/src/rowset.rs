@@ -127,7 +127,8 @@ pub(crate) fn decode_columns(r: &mut Reader<'_>) -> TdsResult<DecodedColumns> {
 /// Encodes the rows of one result set.
 #[derive(Clone, Debug)]
 pub struct RowEncoder {
-    columns: Vec<SqlType>,
+    /// What each is for the client, and the collation that its characters have there.
+    columns: Vec<(SqlType, WireCollation)>,
     /// `usize::MAX` when the client does not understand NBCROW.
     bitmap_bytes: usize,
     /// A column may have values that are sent in parts.
@@ -142,16 +143,16 @@ impl RowEncoder {
     pub fn new(columns: &[Column<'_>], version: TdsVersion) -> RowEncoder {
         let bitmap_bytes =
             if version.has_nbcrow() { columns.len().div_ceil(8) } else { usize::MAX };
-        let types = columns.iter().map(|c| type_for_client(c.sql, version));
-        let columns: Vec<SqlType> = types.collect();
-        let may_be_long = columns.iter().any(|t| t.is_max());
+        let columns: Vec<_> =
+            columns.iter().map(|c| (type_for_client(c.sql, version), c.collation)).collect();
+        let may_be_long = columns.iter().any(|(t, _)| t.is_max());
         RowEncoder { columns, bitmap_bytes, may_be_long }
     }
 
     /// Whether the row has a value that is rather sent in parts.
     pub fn is_long(&self, row: &[Value]) -> bool {
         self.may_be_long
-            && self.columns.iter().zip(row).any(|(&sql, value)| long_value(sql, value).is_some())
+            && self.columns.iter().zip(row).any(|(&(sql, _), value)| long_value(sql, value).is_some())
     }
 
     /// The same as [`RowEncoder::encode`] in parts: `send` takes what has come to stand in
@@ -170,9 +171,9 @@ impl RowEncoder {
         assert_eq!(row.len(), self.columns.len(), "a row has its result set's columns");
         out(to).put_u8(kind::ROW);
         let mut wanted = true;
-        for (&sql, value) in self.columns.iter().zip(row) {
+        for (&(sql, collation), value) in self.columns.iter().zip(row) {
             let Some(long) = long_value(sql, value) else {
-                encode_value(sql, value, out(to))?;
+                encode_value(sql, collation, value, out(to))?;
                 continue;
             };
             out(to).extend_from_slice(&long.head);
@@ -208,7 +209,7 @@ impl RowEncoder {
             .iter()
             .zip(row)
             .filter(|(_, value)| value.is_null())
-            .map(|(&sql, _)| null_bytes(sql))
+            .map(|(&(sql, _), _)| null_bytes(sql))
             .sum();
         let done = if nulls > self.bitmap_bytes {
             self.encode_nbc(row, out)
@@ -223,8 +224,8 @@ impl RowEncoder {
 
     fn encode_plain(&self, row: &[Value], out: &mut Vec<u8>) -> TdsResult<()> {
         out.put_u8(kind::ROW);
-        for (&sql, value) in self.columns.iter().zip(row) {
-            encode_value(sql, value, out)?;
+        for (&(sql, collation), value) in self.columns.iter().zip(row) {
+            encode_value(sql, collation, value, out)?;
         }
         Ok(())
     }
@@ -233,11 +234,11 @@ impl RowEncoder {
         out.put_u8(kind::NBCROW);
         let bitmap = out.len();
         out.resize(bitmap + self.bitmap_bytes, 0);
-        for (i, (&sql, value)) in self.columns.iter().zip(row).enumerate() {
+        for (i, (&(sql, collation), value)) in self.columns.iter().zip(row).enumerate() {
             if value.is_null() {
                 out[bitmap + i / 8] |= 1 << (i % 8);
             } else {
-                encode_value(sql, value, out)?;
+                encode_value(sql, collation, value, out)?;
             }
         }
         Ok(())
@@ -289,7 +290,7 @@ impl ReturnValue<'_> {
         out.put_u32(0);
         out.put_u16(ColumnFlags::NULLABLE.0);
         encode_type(sql, self.collation, out);
-        let done = encode_value(sql, &self.value, out);
+        let done = encode_value(sql, self.collation, &self.value, out);
         if done.is_err() {
             out.truncate(start);
         }

@@ -309,7 +309,7 @@ fn encode_parameter(ordinal: usize, p: &RpcParameter, out: &mut Vec<u8>) -> TdsR
     out.put_u8(by_ref | default);
     let sql = p.info.sql.modern();
     encode_type(sql, p.info.collation, out);
-    encode_value(sql, &p.value, out).map_err(|e| match e {
+    encode_value(sql, p.info.collation, &p.value, out).map_err(|e| match e {
         TdsError::Value { fault } => TdsError::Parameter { ordinal, name: p.name.clone(), fault },
         other => other,
     })

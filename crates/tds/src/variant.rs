@@ -41,7 +41,8 @@ pub(crate) fn encode(v: &Variant, out: &mut Vec<u8>) -> TdsResult<()> {
     }
     out[described] = (out.len() - described - 1) as u8;
     let value = out.len();
-    encode_value(sql, v.value(), out)?;
+    let collation = v.collation().map_or(WireCollation::NONE, WireCollation::from);
+    encode_value(sql, collation, v.value(), out)?;
     // The whole has its length, the value none.
     out.drain(value..value + length_bytes(sql));
     let length = (out.len() - start - 4) as u32;

@@ -333,7 +333,7 @@ fn every_type_has_its_bytes() {
     for (sql, value, info, bytes) in cases {
         let (mut got_info, mut got) = (Vec::new(), Vec::new());
         encode_type(sql, WireCollation::SQL_LATIN1_CI_AS, &mut got_info);
-        encode_value(sql, &value, &mut got).unwrap();
+        encode_value(sql, WireCollation::SQL_LATIN1_CI_AS, &value, &mut got).unwrap();
         assert_eq!((got_info, got), (hex(info), hex(bytes)), "{sql}");
     }
 }
