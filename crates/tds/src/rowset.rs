@@ -152,7 +152,11 @@ impl RowEncoder {
     /// Whether the row has a value that is rather sent in parts.
     pub fn is_long(&self, row: &[Value]) -> bool {
         self.may_be_long
-            && self.columns.iter().zip(row).any(|(&(sql, _), value)| long_value(sql, value).is_some())
+            && self
+                .columns
+                .iter()
+                .zip(row)
+                .any(|(&(sql, _), value)| long_value(sql, value).is_some())
     }
 
     /// The same as [`RowEncoder::encode`] in parts: `send` takes what has come to stand in

@@ -152,7 +152,8 @@ mod tests {
         out.extend_from_slice(&[ORDER_UNIQUE, 1, 0, 1, 0, 1, END]);
         for n in 0..2 {
             out.put_u8(ROW);
-            encode_value(SqlType::Int, WireCollation::NONE, &Value::Int(n), &mut out).expect("an int");
+            encode_value(SqlType::Int, WireCollation::NONE, &Value::Int(n), &mut out)
+                .expect("an int");
         }
         out.put_u8(END);
         out
