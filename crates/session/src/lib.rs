@@ -1,8 +1,8 @@
 //! Connection state, SET options, batches, control flow, procedures; owns `Host`.
 //!
-//! A [`Connection`] is what a door (the TDS server, the shell) drives: one request at a time,
-//! its results pushed into a [`ResultSink`]. Both doors use the same interface, also embedded.
-//! [`Session`] is the connection that the engine gives; [`Host`] is what it needs around it.
+//! The TDS server and the shell drive a [`Connection`]: one request at a time. The connection
+//! pushes its results into a [`ResultSink`]. An embedded engine has the same interface.
+//! [`Session`] is the engine's connection; [`Host`] is what it needs from the instance.
 //! README.md tells how text becomes a program, and what an error does.
 
 #![forbid(unsafe_code)]
