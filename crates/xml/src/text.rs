@@ -76,15 +76,27 @@ pub fn names_encoding(bytes: &[u8]) -> bool {
     declared(bytes).is_some()
 }
 
-/// The encoding that an XML declaration names, and how long the declaration is.
+/// The encoding that an XML declaration names, and how long the declaration is. `<?xmlx …?>` is a
+/// processing instruction, not a declaration; what looks like an encoding within a value is none.
 fn declared(bytes: &[u8]) -> Option<(String, usize)> {
-    let rest = bytes.strip_prefix(b"<?xml")?;
+    let rest = bytes.strip_prefix(b"<?xml").filter(|rest| rest.first().is_some_and(is_space))?;
     let end = rest.windows(2).position(|w| w == b"?>")?;
-    let inner = std::str::from_utf8(rest.get(..end)?).ok()?;
-    let value = inner.split_once("encoding")?.1.trim_start().strip_prefix('=')?.trim_start();
-    let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''))?;
-    let name = value[1..].split(quote).next()?;
-    Some((name.to_owned(), b"<?xml".len() + end + 2))
+    let mut inner = std::str::from_utf8(rest.get(..end)?).ok()?;
+    loop {
+        let (name, value) = inner.split_once('=')?;
+        let value = value.trim_start();
+        let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+        let (value, behind) = value[1..].split_once(quote)?;
+        if name.trim() == "encoding" {
+            return Some((value.to_owned(), b"<?xml".len() + end + 2));
+        }
+        inner = behind;
+    }
+}
+
+/// XML's white space.
+fn is_space(byte: &u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }
 
 /// 9402 for an encoding that cannot be the text's, 9401 for one that nobody knows.
@@ -107,4 +119,23 @@ fn decoded<'a>(bytes: &'a [u8], encoding: &'static Encoding) -> SqlResult<Cow<'a
     let start = before.rfind('\n').map_or(0, |n| n + 1);
     let character = before[start..].chars().count() + 1;
     Err(SqlError::new(messages::XML_CHARACTER, &[&line, &character]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Only a declaration names the encoding, by an attribute of its own.
+    #[test]
+    fn encodings_are_named_by_declarations() {
+        let names = |text: &str| declared(text.as_bytes()).map(|(name, _)| name);
+        let named = |name: &str| Some(name.to_owned());
+        assert_eq!(names("<?xml version='1.0' encoding='utf-8'?><a/>"), named("utf-8"));
+        assert_eq!(names("<?xml version=\"1.0\"\n encoding = \"utf-16\" ?>"), named("utf-16"));
+        assert_eq!(names("<?xmlvores in='1.0' encoding='utf-8'?><a/>"), None);
+        assert_eq!(names("<?xml version='1.0' myencoding='utf-8'?><a/>"), None);
+        assert_eq!(names("<?xml version=\" encoding='x' \"?><a/>"), None);
+        assert_eq!(names("<?xml version='1.0' encoding='utf-8?>"), None);
+        assert_eq!(names("<a/>"), None);
+    }
 }
