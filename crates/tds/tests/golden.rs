@@ -338,6 +338,23 @@ fn every_type_has_its_bytes() {
     }
 }
 
+/// Characters that come as UTF-16 go out in the code page that the collation announces.
+#[test]
+fn text_goes_out_in_the_code_page_of_its_collation() {
+    let cases = [
+        ("Korean_Wansung_CI_AS", "가", "0200 B0A1"),
+        ("Cyrillic_General_CI_AS", "Я", "0100 DF"),
+        ("Latin1_General_CI_AS", "é€", "0200 E980"),
+        ("Latin1_General_100_CI_AS_SC_UTF8", "é", "0200 C3A9"),
+    ];
+    for (name, text, bytes) in cases {
+        let collation = types::Collation::by_name(name).expect("a collation").into();
+        let mut got = Vec::new();
+        encode_value(SqlType::varchar(9), collation, &Value::nvarchar(text), &mut got).unwrap();
+        assert_eq!(got, hex(bytes), "{name}");
+    }
+}
+
 #[test]
 fn nulls_that_outweigh_a_bitmap_go_as_nbcrow() {
     let columns = [
