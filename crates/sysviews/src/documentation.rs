@@ -11,10 +11,20 @@ const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/views.md");
 const HEAD: &str = "\
 # System views
 
-Printed from the declarations in `crates/sysviews`: a column is either written by code or declared
-constant here, with its reason. `GHOSTLIGHT_BLESS=1 cargo test -p sysviews` prints this file anew;
-without it the test fails when the file is not what the declarations say. Another test runs every
-view over a populated instance and fails when a column that is not listed here never changes.
+What the system views of this server tell, and where they differ from SQL Server's. Read this page
+when a script, a monitor or a tool reads `sys.*`, INFORMATION_SCHEMA or a DMV and gets a value that
+you do not expect.
+
+* To look up a view, search this page for `### ` and its name. It says how many of its columns are
+  constant, with the value and the reason. A column that is not in that table is written by code.
+* To learn how a figure is counted, search the next section for the view's name.
+* A system view that has no heading here is missing: a query of it gives error 208. What else is
+  missing stands in [gaps](gaps/README.md); [options.md](options.md) says which options work.
+
+For whoever changes a view: this page is printed from the declarations in `crates/sysviews`.
+`GHOSTLIGHT_BLESS=1 cargo test -p sysviews` prints it anew; without that the test fails when the
+page is not what the declarations say. Another test runs every view over a populated instance and
+fails when a column that is not listed here never changes.
 
 ## Where we differ from SQL Server
 
