@@ -114,7 +114,7 @@ impl Modules {
                 name(self.find(place, path, &mut Asked::new()));
             }
             for import in imports {
-                // Who only passes a name on does not use it.
+                // A file that only passes a name on does not use it.
                 let used = import.name.as_ref().is_some_and(|name| words.contains(name));
                 if used || (!import.is_public && import.name.is_some()) {
                     name(self.find(place, &import.path, &mut Asked::new()));
@@ -179,7 +179,7 @@ impl Modules {
         if module.scanned.items.contains(sought.name) {
             return Some(Found::File(module.file));
         }
-        // Who is not below the module sees only what it passes on.
+        // A file outside the module sees only what the module passes on.
         let is_inside = sought.from.starts_with(at);
         let visible = module.scanned.imports.iter().filter(|import| is_inside || import.is_public);
         let mut weaker = below;
