@@ -121,7 +121,9 @@ impl House {
     }
 }
 
-/// An address that a server will listen on: nobody else can take it, nobody is let in yet.
+/// An address that a server will listen on. No other process is given its port as a free one, and
+/// no client is let in yet. Where two processes take one port by its number, the second to listen
+/// is refused.
 pub struct Place {
     socket: TcpSocket,
     address: SocketAddr,

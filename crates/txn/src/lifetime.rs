@@ -9,7 +9,7 @@
 //!  2. Snapshots are listed in order of their points, since the clock only goes forward.
 //!  3. What was needed stays needed until a snapshot ends for which something was kept: then the
 //!     epoch moves. Of the last of them the points are known. So whoever has tested a chain of
-//!     versions tests it again only as far down as the newest of those points reaches.
+//!     versions tests it again only as far down as the oldest of those points reaches.
 //!  4. A victim stays registered: ghosts and chains wait for it as for any other. Stored versions
 //!     alone do not, and they go behind its mark: whoever has read one and is no victim then has
 //!     read what it looked for.
