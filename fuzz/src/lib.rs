@@ -17,6 +17,7 @@ mod door;
 mod input;
 mod log_blocks;
 mod log_image;
+mod log_use;
 mod memory;
 mod mutate;
 mod page_bytes;
@@ -98,14 +99,14 @@ pub const TARGETS: &[Target] = &[
     },
     Target {
         name: "redo",
-        crates: &["btree", "rowstore", "space"],
+        crates: &["btree", "rowstore", "space", "page", "wal"],
         bytes_max: 10 << 10,
         run: redo::run,
         seeds: redo::seeds,
     },
     Target {
         name: "database",
-        crates: &["recovery", "btree", "space"],
+        crates: &["recovery", "btree", "space", "page", "wal"],
         bytes_max: 2 << 10,
         run: database_files::run,
         seeds: database_files::seeds,

@@ -2,27 +2,30 @@
 //!
 //! An input is a list of changes to a small sound log: bytes anywhere, bytes of a record, a block
 //! of records of its own, a VLF's header, a checkpoint pointer. A byte in front says whether
-//! checksums are made right afterwards.
+//! checksums are made right afterwards. Behind a mark come the steps of somebody who uses the log
+//! (`log_use.rs`).
 //!
 //! Promises
 //!  1. A log opens, or an error says why not; what is read are groups that end.
 //!  2. An opened log can be read to its end, each record by its LSN too, and takes new groups,
 //!     which are there after the next opening.
+//!  3. A log that does not open is salvaged up to its damage or refused, and its file is not
+//!     written.
 
 use crate::Input;
 use crate::input::put_piece;
 use crate::log_image::{self, SECTOR};
+use crate::log_use::{self, NOTE};
 use crate::memory::MemoryFile;
 use base::{AllocUnitId, Lsn, PageId};
 use os::disk::File;
 use std::sync::{Arc, OnceLock};
 use wal::{
-    Group, Kind, Log, LogOptions, LogReader, LogReservation, RecordFlags, RecordReader,
-    TransactionChain, WalError, kinds,
+    CheckpointEnd, FoundLog, Group, Log, LogOptions, LogReader, LogReservation, RecordFlags,
+    RecordReader, Seal, TransactionChain, WalError, kinds,
 };
 
 const FAMILY: [u8; 16] = [3; 16];
-const NOTE: Kind = Kind(0xF0);
 const CHANGES_MAX: usize = 60;
 /// More records than the small log has: a scan that reads more goes in a circle.
 const RECORDS_MAX: usize = 200_000;
@@ -67,9 +70,8 @@ fn sound() -> &'static [u8] {
             if n % 3 == 0 {
                 log.flush_to(last);
             }
-            if n == 8 {
-                log.flush_all();
-                log.set_checkpoint(Lsn(last.0 - 1), Lsn(last.0 - 1), false).expect("memory");
+            if n == 8 || n == 16 {
+                checkpoint(&log);
             }
         }
         log.flush_all();
@@ -84,6 +86,18 @@ fn sound() -> &'static [u8] {
     })
 }
 
+/// A checkpoint as a database takes it.
+fn checkpoint(log: &Arc<Log>) {
+    let (mut group, mut nobody) = (Group::new(), TransactionChain::default());
+    group.push_plain(kinds::CHECKPOINT_BEGIN, 0, &1_i64.to_le_bytes()).expect("room");
+    let begin = log.append(&mut group, &mut nobody).last;
+    let payload = CheckpointEnd::bytes(begin, 2, b"carried");
+    group.push_plain(CheckpointEnd::KIND, 0, &payload).expect("room");
+    log.append(&mut group, &mut nobody);
+    log.flush_all();
+    log.set_checkpoint(begin, begin, false).expect("memory");
+}
+
 /// Alters the log, opens it, reads it, uses it.
 pub(crate) fn run(data: &[u8]) {
     let mut input = Input::new(data);
@@ -93,14 +107,23 @@ pub(crate) fn run(data: &[u8]) {
     let mut changes = 0;
     while !input.is_empty() && changes < CHANGES_MAX {
         changes += 1;
-        change(&mut image, &mut places, &mut input, seal);
+        if change(&mut image, &mut places, &mut input, seal) == Next::Use {
+            break;
+        }
     }
     if seal {
         places.sort_unstable();
         places.dedup();
         log_image::seal_chain(&mut image, &places);
     }
-    open(image);
+    open(image, input);
+}
+
+/// What an input goes on with.
+#[derive(PartialEq, Eq)]
+enum Next {
+    Change,
+    Use,
 }
 
 fn overwrite(image: &mut [u8], at: usize, piece: &[u8]) {
@@ -109,9 +132,10 @@ fn overwrite(image: &mut [u8], at: usize, piece: &[u8]) {
     }
 }
 
-fn change(image: &mut Vec<u8>, places: &mut Vec<usize>, input: &mut Input<'_>, seal: bool) {
+fn change(image: &mut Vec<u8>, places: &mut Vec<usize>, input: &mut Input<'_>, seal: bool) -> Next {
     let which = usize::from(input.byte());
-    match input.byte() % 7 {
+    match input.byte() % 8 {
+        7 => return Next::Use,
         0 => {
             let at = input.long() as usize % image.len();
             overwrite(image, at, input.piece());
@@ -153,6 +177,7 @@ fn change(image: &mut Vec<u8>, places: &mut Vec<usize>, input: &mut Input<'_>, s
             _ => {}
         },
     }
+    Next::Change
 }
 
 fn vlf_offset(image: &[u8], which: usize) -> usize {
@@ -204,19 +229,50 @@ fn own_block(image: &mut [u8], places: &mut Vec<usize>, which: usize, input: &mu
     places.push(at);
 }
 
-fn open(image: Vec<u8>) {
+fn open(image: Vec<u8>, mut input: Input<'_>) {
     let file = MemoryFile::new(image);
+    let before = file.copy();
     match Log::open(Arc::clone(&file) as Arc<dyn File>, options()) {
         Err(e) => {
-            let _ = e.to_string();
+            assert!(file.copy() == before, "what does not open is not written");
+            let _ = (e.to_string(), e.damaged_at());
             assert!(e.into_sql("db").number() > 0);
+            salvage(before);
         }
         Ok(log) => {
             read(&log, log.checkpoint().min_lsn);
             read(&log, log.checkpoint().checkpoint);
-            go_on(&log);
+            let notes = if input.is_empty() {
+                go_on(&log);
+                Vec::new()
+            } else {
+                log_use::run(&log, &mut input)
+            };
             drop(log);
-            reopened(file);
+            reopened(file, notes);
+        }
+    }
+}
+
+/// Reads what is there of a damaged log, and goes on in a copy of it.
+fn salvage(image: Vec<u8>) {
+    let file = MemoryFile::new(image.clone());
+    let Ok(mut found) = FoundLog::salvage(Arc::clone(&file) as Arc<dyn File>) else { return };
+    let _ = (found.family(), found.end(), found.must_reach(Lsn::MAX).is_err());
+    assert!(file.copy() == image, "promise 3");
+    if found.widen().is_err() {
+        return;
+    }
+    if let Ok(log) = found.open(LogOptions { durable: false, ..options() }) {
+        read(&log, log.checkpoint().min_lsn);
+        if log.go_on().is_ok() {
+            let mut chain = TransactionChain { id: 9, ..TransactionChain::default() };
+            let last = note(&log, &mut chain, &[b"undone", &[1; 3000]]);
+            log.flush_to(last);
+            let mut records = RecordReader::new(&log);
+            assert!(records.record(last).is_ok_and(|r| r.payload().len() == 3000));
+            log.seal(Seal::Emergency);
+            assert!(LogReservation::none(&log).grow(1).is_err(), "a sealed log gives no room");
         }
     }
 }
@@ -279,10 +335,13 @@ fn go_on(log: &Arc<Log>) {
 }
 
 /// What was appended is there at the next opening.
-fn reopened(file: Arc<MemoryFile>) {
+fn reopened(file: Arc<MemoryFile>, notes: Vec<(Lsn, u8, usize)>) {
     let log = Log::open(file as Arc<dyn File>, options());
     let log = log.expect("a log that opened once opens again");
     let _ = read(&log, log.checkpoint().min_lsn);
+    if let Some(&(first, _, _)) = notes.first() {
+        assert!(log_use::found_from(&log, first, notes.into_iter()), "promise 2");
+    }
     log.flush_all();
 }
 
@@ -313,10 +372,47 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
             put_piece(&mut seed, &[1]);
             seed.extend_from_slice(&[which, 6, 0, 0x20, 2, 0]);
             seeds.push(seed);
+            seeds.push([&[sealed, 0, 7][..], &used(which)].concat());
+            seeds.push([&[sealed][..], &lost_pointers(which), &[0, 7], &used(which)].concat());
             let mut seed = vec![sealed, which, 0, 0, 0x40, 0, 0];
             put_piece(&mut seed, &[9; 20]);
             seeds.push(seed);
         }
     }
     seeds
+}
+
+/// Every step of `log_use.rs` with several arguments.
+fn used(which: u8) -> Vec<u8> {
+    let mut steps = Vec::new();
+    for round in 0..4_u8 {
+        for step in 0..17 {
+            steps.extend_from_slice(&[step, round + which, which * 40 + round, 3 + which]);
+            steps.extend_from_slice(&[0, 5, 20 + round, 1, 3, 6, 1 + round, 14, round, 200, 9]);
+        }
+        steps.extend_from_slice(&[
+            16, round, 7, 0, 0, 0, 8, 0, 210, 10, 0, 6, 6, 11, 0, 2, 10, 0, 0,
+        ]);
+    }
+    steps
+}
+
+/// Damage that takes away one checkpoint pointer or both, a header, or a block.
+fn lost_pointers(which: u8) -> Vec<u8> {
+    let mut seed = Vec::new();
+    let place = |at: u32, seed: &mut Vec<u8>| {
+        seed.extend_from_slice(&[0, 0]);
+        seed.extend_from_slice(&at.to_le_bytes());
+        put_piece(seed, &[0xEE; 24]);
+    };
+    for at in [512, 1024] {
+        place(at, &mut seed);
+    }
+    match which {
+        1 => place(log_image::FIRST_VLF as u32, &mut seed),
+        2 => place(log_image::FIRST_VLF as u32 + 8192 + 2048, &mut seed),
+        3 => place(0, &mut seed),
+        _ => {}
+    }
+    seed
 }

@@ -9,14 +9,18 @@
 //!     and leaves a sound page.
 //!  3. What [`page::fits`] allows on any bytes, a writer does; a sound page is left sound.
 //!  4. What was encoded is read back; a sealed page verifies, and with one bit changed it does not.
+//!  5. A split's cut and append leave sound pages with the same records, or are refused with the
+//!     page as it was.
+//!  6. A prepared column is where its layout has it.
 
 use crate::Input;
 use crate::input::put_piece;
 use base::limits::PAGE_BYTES;
 use base::{AllocUnitId, Lsn, PageId, SlotNo, Xsn};
 use page::{
-    EXTENTS_PER_INTERVAL, ExtentBits, Field, PageBytes, PageKind, PageMut, PageView, Pfs, Place,
-    RecordKind, RowLayout, VersionTag, check_slots, fits, record_length, seal, slot_cost, verify,
+    Alike, EXTENTS_PER_INTERVAL, ExtentBits, Field, PageBytes, PageKind, PageMut, PageView, Pfs,
+    Place, RecordKind, RowLayout, VersionTag, check_slots, fits, record_length, runs, seal,
+    slot_cost, verify,
 };
 
 const STEPS_MAX: usize = 400;
@@ -67,7 +71,7 @@ fn layout(input: &mut Input<'_>) -> (Vec<Option<u16>>, RowLayout) {
 }
 
 fn step(bytes: &mut PageBytes, input: &mut Input<'_>, widths: &[Option<u16>], layout: &RowLayout) {
-    match input.byte() % 16 {
+    match input.byte() % 18 {
         0 => poke(bytes, input),
         1 => whole(bytes, input),
         2 => header(bytes, input),
@@ -76,6 +80,8 @@ fn step(bytes: &mut PageBytes, input: &mut Input<'_>, widths: &[Option<u16>], la
         5 => read_all(bytes, layout),
         6 => tag(input),
         7 => redo(bytes, input, widths, layout),
+        16 => split(bytes, input),
+        17 => forwarding(bytes, input),
         _ if check_slots(bytes).is_ok() => {
             write(bytes, input, widths, layout);
             assert_eq!(check_slots(bytes), Ok(()), "a writer leaves a sound page");
@@ -151,11 +157,95 @@ fn tag(input: &mut Input<'_>) {
     let _ = VersionTag::of(input.take(20));
 }
 
+/// A split: the records from a slot on move to a new page, and perhaps back.
+fn split(bytes: &mut PageBytes, input: &mut Input<'_>) {
+    let (from, back) = (u16::from(input.byte()), input.byte());
+    let (v, sound) = (PageView(bytes), check_slots(bytes).is_ok());
+    let (kind, min_len) = (v.kind().unwrap_or(PageKind::Data), v.min_len());
+    let old = bytes.to_vec();
+    let old = <&PageBytes>::try_from(&old[..]).expect("a page has its length");
+    let moved = |old: &'_ PageBytes| -> Vec<Vec<u8>> {
+        let slots = from..PageView(old).slot_count();
+        slots.filter_map(|slot| PageView(old).record(slot).map(<[u8]>::to_vec)).collect()
+    };
+    if runs::cut(bytes, from).is_err() {
+        assert!(bytes[..] == old[..], "promise 5");
+        return;
+    }
+    assert!(!sound || check_slots(bytes) == Ok(()), "promise 5");
+    let moved = moved(old);
+    let mut right: Box<PageBytes> = Box::new([0; PAGE_BYTES]);
+    PageMut(&mut right).format(kind, ID, AllocUnitId(3), 0, min_len);
+    let records = || moved.iter().map(|record| Some(&record[..]));
+    let appended = runs::append(&mut right, records());
+    assert!(!sound || appended == Ok(true) && check_slots(&right) == Ok(()), "promise 5");
+    match back % 4 {
+        0 => bytes.copy_from_slice(&right[..]),
+        1 => drop(runs::append(bytes, records())),
+        2 => drop(runs::append(bytes, records().chain([None]))),
+        _ => {}
+    }
+    assert!(!sound || back % 4 == 2 || check_slots(bytes) == Ok(()), "promise 5");
+}
+
+/// A row that moves away and back, as heaps have it.
+fn forwarding(bytes: &mut PageBytes, input: &mut Input<'_>) {
+    let (slot, home) = (u16::from(input.byte()), (PageId::new(1, input.long()), input.word()));
+    assert_eq!(page::rid_of(&page::rid_bytes(home.0, home.1)), Some(home));
+    let stub = page::stub(home);
+    assert_eq!(page::stub_target(&stub), Some(home));
+    let Some(record) = PageView(bytes).record(slot).map(<[u8]>::to_vec) else { return };
+    let sound = check_slots(bytes).is_ok();
+    if sound && RecordKind::of(record[0]) == RecordKind::Primary && page::home_of(&record).is_none()
+    {
+        let away = page::forwarded(&record, home);
+        assert_eq!(page::home_of(&away), Some(home));
+        assert_eq!(page::homed(&away)[..], record[..], "it comes home as it was");
+        assert!(VersionTag::differs_only(&record, &record));
+        let mut tagged = record.clone();
+        let tag = VersionTag::new(Xsn(u64::from(home.1)), page::Previous::Lost(Xsn(3)));
+        tag.put(&mut tagged);
+        assert!(VersionTag::is_on(&tagged) && VersionTag::of(&tagged) == Some(tag));
+        assert_eq!(tag.before(), page::Previous::Lost(Xsn(3)));
+        let room = PageView(bytes).free_count();
+        if record.len() < stub.len() && usize::from(room) >= stub.len()
+            || record.len() >= stub.len()
+        {
+            PageMut(bytes).replace(slot, &stub);
+            assert_eq!(check_slots(bytes), Ok(()), "a writer leaves a sound page");
+        }
+    }
+    if sound && !VersionTag::is_on(&record) && !RecordKind::of(record[0]).is_index() {
+        let mut padded = record;
+        page::pad(&mut padded);
+        assert!(padded.len() >= page::STUB_BYTES);
+    }
+}
+
+/// The columns of a record, prepared and through the layout.
+fn columns(record: &[u8], layout: &RowLayout, sound: bool) {
+    for number in 0..layout.column_count() {
+        let Some(range) = layout.column(number).range(record) else { continue };
+        let Some(found) = record.get(range) else {
+            assert!(!sound, "promise 6");
+            continue;
+        };
+        let field = layout.field(record, number).and_then(Field::inline);
+        assert!(!sound || field == Some(found), "promise 6: column {number} of {record:?}");
+    }
+    if let Some(alike) = Alike::of(record) {
+        assert!(alike.begins(record) && alike.len() == record.len());
+        let _ = alike.begins(&record[..record.len() / 2]);
+    }
+}
+
 /// Everything that can be asked of a page, its records and their columns.
 fn read_all(bytes: &PageBytes, layout: &RowLayout) {
     let v = PageView(bytes);
     let facts = (v.kind(), v.kind_byte(), v.is_blank(), v.level(), v.flags(), v.alloc_unit());
     let _ = (facts, v.page_id(), v.free_count(), v.free_data(), v.ghost_count());
+    let _ = (v.header_version(), v.type_flags(), v.index_id(), v.reserved_count());
+    let _ = (v.xact_reserved(), v.xdes_id(), v.torn_bits(), v.has_checksum());
     let sound = check_slots(bytes).is_ok();
     let damages = page::damages(bytes);
     assert!(!sound || damages.is_empty(), "{damages:?}");
@@ -179,7 +269,9 @@ fn read_all(bytes: &PageBytes, layout: &RowLayout) {
         if let (Some(home), RecordKind::Forwarded) = (page::home_of(record), kind) {
             assert_eq!(page::forwarded(&page::homed(record), home), record);
         }
-        let _ = (VersionTag::of(record), layout.check(record));
+        let _ = VersionTag::of(record).map(VersionTag::before);
+        let _ = (page::has_null_bitmap(record[0]), page::has_variable_columns(record[0]));
+        columns(record, layout, sound && layout.check(record).is_ok());
         for column in 0..layout.column_count() + 1 {
             if let Some(Field::Inline(field) | Field::OffRow(field)) = layout.field(record, column)
             {
@@ -374,7 +466,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
             let mut seed = vec![kind, columns.len() as u8];
             seed.extend_from_slice(columns);
             for step in 0..60_u8 {
-                seed.extend_from_slice(&[7 + step % 9, step % 10, step, step % 16]);
+                seed.extend_from_slice(&[8 + step % 10, step % 10, step, step % 16]);
                 seed.extend((0..12_u8).map(|i| i.wrapping_mul(step)));
             }
             for step in 0..7 {

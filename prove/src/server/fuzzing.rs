@@ -54,8 +54,16 @@ pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
     let mut profiles: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
     let targets = targets(&places)?;
     for (target, done) in targets.iter().zip(fuzz_all(&places, &targets, seconds, &tools)) {
-        let (figure, profile) = done?;
+        let (figure, replayed) = done;
         figures.push(figure);
+        // What the other targets found and reached is told all the same.
+        let profile = match replayed {
+            Ok(profile) => profile,
+            Err(why) => {
+                figures.push(unreplayed(target, why));
+                continue;
+            }
+        };
         for name in &target.crates {
             profiles.entry(name.clone()).or_default().push(profile.clone());
         }
@@ -82,6 +90,8 @@ fn build(ground: &Ground<'_>) -> Outcome<Places> {
     let arguments = ["build", "--quiet", "--locked", "--package", "fuzz", "--bin", "fuzz"];
     let mut counting = process::cargo(ground.workspace, &arguments);
     counting.env("RUSTFLAGS", "-Cinstrument-coverage");
+    // Build scripts are instrumented too; they would leave their profiles among the sources.
+    counting.env("LLVM_PROFILE_FILE", work.join("build-%p.profraw"));
     counting.env("CARGO_TARGET_DIR", root.join("coverage"));
     if !process::succeeds(counting)? {
         return Err("the fuzz targets do not build with coverage".to_owned());
@@ -123,7 +133,8 @@ fn written(places: &Places, arguments: &[&str]) -> Outcome<()> {
     if process::succeeds(command)? { Ok(()) } else { Err(format!("{arguments:?} failed")) }
 }
 
-type Fuzzed = Outcome<(Figure, PathBuf)>;
+/// What a target found, and the profile of its corpus.
+type Fuzzed = (Figure, Outcome<PathBuf>);
 
 /// All targets, as many at a time as there are processors; in their order.
 fn fuzz_all(places: &Places, targets: &[Target], seconds: u64, tools: &Tools) -> Vec<Fuzzed> {
@@ -132,8 +143,9 @@ fn fuzz_all(places: &Places, targets: &[Target], seconds: u64, tools: &Tools) ->
         while let Some((at, target)) =
             Some(next.fetch_add(1, Relaxed)).and_then(|at| Some((at, targets.get(at)?)))
         {
-            let fuzzed = fuzz(places, target, seconds)
-                .and_then(|figure| Ok((figure, replay(places, target, tools)?)));
+            let figure = fuzz(places, target, seconds).unwrap_or_else(|why| unfuzzed(target, why));
+            eprintln!("{}: {}", figure.what, figure.figure);
+            let fuzzed = (figure, replay(places, target, tools));
             let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
             done.insert(at, fuzzed);
         }
@@ -169,6 +181,18 @@ fn fuzz(places: &Places, target: &Target, seconds: u64) -> Outcome<Figure> {
     let log = places.work.join(format!("{}.log", target.name));
     let finished = finish(command, &log, Duration::from_secs(seconds + 10 * INPUT_SECONDS))?;
     Ok(judged(target, seconds, &finished, &found_in(&findings)))
+}
+
+/// A target that did not run.
+fn unfuzzed(target: &Target, why: String) -> Figure {
+    let (what, limit) = (format!("target {}", target.name), "it runs".to_owned());
+    Figure { what, figure: why, limit, pass: false }
+}
+
+/// A target whose corpus does not run in the build that counts.
+fn unreplayed(target: &Target, why: String) -> Figure {
+    let (what, limit) = (format!("corpus of {}", target.name), "it replays".to_owned());
+    Figure { what, figure: why, limit, pass: false }
 }
 
 /// Inputs that were findings; one that was merely slow is none.
