@@ -1,6 +1,6 @@
 //! INSERT BULK: rows of one table in messages of many.
 
-use crate::Outcome;
+use crate::figure::Outcome;
 use crate::wire::Session;
 use tds::{
     Column, ColumnFlags, Done, DoneKind, DoneStatus, RowEncoder, TdsVersion, encode_columns,

@@ -2,7 +2,7 @@
 //! drives Ghostlight and its peers alike: statements one after the other, or one prepared INSERT
 //! again and again without a wait between asking and looking for the answer.
 
-use crate::Outcome;
+use crate::figure::Outcome;
 use std::io::Read as _;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::os::fd::BorrowedFd;

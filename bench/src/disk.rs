@@ -1,7 +1,7 @@
 //! What a sync of the disk takes at the moment, from outside of any engine: a durable figure that
 //! was made while somebody else kept the disk or the processors busy says nothing.
 
-use crate::{Outcome, median};
+use crate::figure::{Outcome, median};
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;

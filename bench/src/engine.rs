@@ -1,7 +1,7 @@
 //! `Engine`: a database server that can be started, driven and stopped.
 
-use crate::Outcome;
 use crate::connection::Connection;
+use crate::figure::Outcome;
 use crate::wire::Session;
 use std::path::Path;
 use std::process::Child;

@@ -3,9 +3,10 @@
 use crate::bulk_load::BulkLoad;
 use crate::connection::{Connection, Insert};
 use crate::engine::{Durability, Engine, Held, Start, script};
+use crate::figure::Outcome;
+use crate::load;
 use crate::process::{Server, empty};
 use crate::wire::Session;
-use crate::{Outcome, load};
 use std::net::SocketAddr;
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::path::{Path, PathBuf};

@@ -5,7 +5,8 @@
 //! every one. Ghostlight keeps the one that somebody reads.
 
 use crate::engine::{Durability, SERVERS, Start, Starter};
-use crate::{Figure, Outcome, median, w1};
+use crate::figure::{Figure, Outcome, median};
+use crate::w1;
 use std::path::Path;
 
 const TENTHS: usize = 10;

@@ -2,8 +2,8 @@
 //! one RPC of Ghostlight's, what pgbench is to PostgreSQL (`-j 1`), or one prepared INSERT of any
 //! engine's.
 
-use crate::Outcome;
 use crate::connection::Connection;
+use crate::figure::Outcome;
 use crate::persons::Persons;
 use crate::wire::{Session, packets};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};

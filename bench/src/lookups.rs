@@ -2,8 +2,9 @@
 //! procedure's loop and as a prepared statement through TDS, keys at random.
 
 use crate::engine::{Durability, Engine as _, Start};
+use crate::figure::{Figure, Outcome, median};
+use crate::ghostlight;
 use crate::wire::Session;
-use crate::{Figure, Outcome, ghostlight, median};
 use std::path::Path;
 use tds::{ProcId, Procedure, RpcParameter, Token};
 use types::{SqlType, Value};

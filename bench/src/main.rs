@@ -14,6 +14,7 @@ mod bulk_load;
 mod connection;
 mod disk;
 mod engine;
+mod figure;
 mod ghostlight;
 mod held;
 mod load;
@@ -39,15 +40,13 @@ mod wire;
 
 use clap::{Parser, Subcommand};
 use engine::{Durability, Start};
+use figure::Figure;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// The binary's, so that the parser allocates here as it does there.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
-/// Why a measurement could not be made, in words.
-type Outcome<T> = Result<T, String>;
 
 #[derive(Parser)]
 #[command(name = "bench", about = "Ghostlight and its peers on the same workloads")]
@@ -205,36 +204,5 @@ fn main() -> ExitCode {
             eprintln!("bench: {trouble}");
             ExitCode::FAILURE
         }
-    }
-}
-
-/// A judged line; `cargo xtask prove` reads it from the output.
-struct Figure {
-    what: String,
-    figure: String,
-    limit: String,
-    pass: bool,
-}
-
-impl Figure {
-    fn print(&self) {
-        let verdict = if self.pass { "pass" } else { "FAIL" };
-        println!("figure\t{verdict}\t{}\t{}\t{}", self.what, self.figure, self.limit);
-    }
-}
-
-/// The middle one by size; of an even number the lower of the two.
-fn median(mut figures: Vec<f64>) -> f64 {
-    assert!(!figures.is_empty(), "a median is of something");
-    figures.sort_by(f64::total_cmp);
-    figures[(figures.len() - 1) / 2]
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn medians() {
-        assert_eq!(super::median(vec![9.0, 1.0, 5.0]), 5.0);
-        assert_eq!(super::median(vec![3.0, 4.0]), 3.0);
     }
 }

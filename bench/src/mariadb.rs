@@ -1,8 +1,8 @@
 //! MariaDB (InnoDB), driven by its own clients.
 
-use crate::Outcome;
 use crate::connection::Connection;
 use crate::engine::{Durability, Engine, Held, Start, script};
+use crate::figure::Outcome;
 use crate::mariadb_wire::MariaDbSession;
 use crate::postgresql::write;
 use crate::process::{Server, as_user, empty, find, free_port, hold, output, together};

@@ -1,8 +1,8 @@
 //! MariaDB's protocol as far as [`Connection`] needs it: a login without a password, queries whose
 //! rows are text, and a statement prepared once whose parameters are binary.
 
-use crate::Outcome;
 use crate::connection::{Arrived, Connection, Insert, dial};
+use crate::figure::Outcome;
 use std::io::Write as _;
 use std::net::TcpStream;
 use std::os::fd::{AsFd as _, BorrowedFd};

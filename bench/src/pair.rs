@@ -2,7 +2,8 @@
 //! shared structures let two processors work.
 
 use crate::engine::{Durability, Start};
-use crate::{Figure, Outcome, ghostlight, median};
+use crate::figure::{Figure, Outcome, median};
+use crate::ghostlight;
 use std::path::Path;
 
 const RATIO_MIN: f64 = 1.7;

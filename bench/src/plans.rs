@@ -2,7 +2,8 @@
 //! plans weigh.
 
 use crate::engine::{Durability, Engine as _, Start};
-use crate::{Figure, Outcome, ghostlight, median};
+use crate::figure::{Figure, Outcome, median};
+use crate::ghostlight;
 use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;

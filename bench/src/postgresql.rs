@@ -1,8 +1,8 @@
 //! PostgreSQL, driven by psql and pgbench.
 
-use crate::Outcome;
 use crate::connection::Connection;
 use crate::engine::{Durability, Engine, Held, Start, script};
+use crate::figure::Outcome;
 use crate::postgresql_wire::PostgreSqlSession;
 use crate::process::{Server, as_user, empty, find, free_port, hold, output, together};
 use std::fs;

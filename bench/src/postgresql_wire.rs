@@ -1,8 +1,8 @@
 //! PostgreSQL's protocol, version 3, as far as [`Connection`] needs it: start-up without a
 //! password, simple queries, and Parse once, then Bind, Execute and Sync for each row.
 
-use crate::Outcome;
 use crate::connection::{Arrived, Connection, Insert, dial};
+use crate::figure::Outcome;
 use std::io::Write as _;
 use std::net::TcpStream;
 use std::os::fd::{AsFd as _, BorrowedFd};

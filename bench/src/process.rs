@@ -1,6 +1,6 @@
 //! Processes of servers: started in a folder, their CPU time read, ended with their children.
 
-use crate::Outcome;
+use crate::figure::Outcome;
 use nix::time::{clock_getcpuclockid, clock_gettime};
 use nix::unistd::{Pid, Uid, User};
 use std::fs::{self, File};

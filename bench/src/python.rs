@@ -1,7 +1,7 @@
 //! Engines that are libraries, driven from Python: SQLite (its standard library has it) and
 //! DuckDB where it is installed. Their CPU time includes Python's loop.
 
-use crate::Outcome;
+use crate::figure::Outcome;
 use crate::process::{empty, output};
 use std::path::Path;
 use std::process::Command;

@@ -6,9 +6,9 @@
 //! Producers wait where the queue is long, so that both sides work to the end.
 
 use crate::engine::{Durability, Engine as _, Start};
+use crate::figure::{Figure, Outcome};
 use crate::ghostlight::{Ghostlight, start_server};
 use crate::wire::Session;
-use crate::{Figure, Outcome};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, Ordering::*};
 use std::thread;

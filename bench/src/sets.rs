@@ -4,7 +4,8 @@
 //! turns.
 
 use crate::engine::{Durability, Engine, Start, Starter};
-use crate::{Figure, Outcome, ghostlight, median, postgresql};
+use crate::figure::{Figure, Outcome, median};
+use crate::{ghostlight, postgresql};
 use std::path::Path;
 
 const MEMORY_MB: u32 = 128;

@@ -4,7 +4,7 @@
 //! number and the column's, so any part can be made alone. At scale 1 there are 6 million line
 //! items.
 
-use crate::Outcome;
+use crate::figure::Outcome;
 use types::{Decimal, SqlType, Value};
 
 /// A table to be made.

@@ -2,8 +2,8 @@
 //! disk, nobody else there. Measured is the CPU time of the engine's processes.
 
 use crate::engine::{Durability, SERVERS, Start, Starter};
+use crate::figure::{Figure, Outcome, median};
 use crate::python::LIBRARIES;
-use crate::{Figure, Outcome, median};
 use std::path::Path;
 
 pub(crate) fn run(

@@ -9,9 +9,9 @@
 
 use crate::disk::{QUIET_US_MAX, sync_us};
 use crate::engine::{Durability, Engine, SERVERS, Start};
+use crate::figure::{Figure, Outcome, median};
 use crate::load::{Inserting, inserts};
 use crate::persons::{INSERT, Persons};
-use crate::{Figure, Outcome, median};
 use std::path::Path;
 
 const SESSIONS: [usize; 3] = [1, 8, 32];

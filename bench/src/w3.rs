@@ -9,7 +9,7 @@
 
 use crate::connection::Connection;
 use crate::engine::{Durability, Engine, SERVERS, Start};
-use crate::{Figure, Outcome, median};
+use crate::figure::{Figure, Outcome, median};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};

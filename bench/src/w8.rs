@@ -4,10 +4,11 @@
 //! the CPU time of the engine's processes, the time that passed is told beside it.
 
 use crate::engine::{Durability, Engine as _, Start};
+use crate::figure::{Figure, Outcome, median};
 use crate::ghostlight::Ghostlight;
 use crate::postgresql::PostgreSql;
 use crate::tpch::{TABLES, Table};
-use crate::{Figure, Outcome, ghostlight, median, postgresql};
+use crate::{ghostlight, postgresql};
 use std::path::Path;
 use std::time::Instant;
 

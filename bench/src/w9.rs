@@ -6,7 +6,7 @@
 //! the disk at each commit; its figure is shown and does not count.
 
 use crate::engine::{Durability, Engine, SERVERS, Start};
-use crate::{Figure, Outcome, median};
+use crate::figure::{Figure, Outcome, median};
 use std::path::Path;
 
 const SESSIONS: [usize; 3] = [1, 8, 32];

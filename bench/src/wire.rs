@@ -1,6 +1,6 @@
 //! `Session`: a TDS session of bare packets, without encryption.
 
-use crate::Outcome;
+use crate::figure::Outcome;
 use std::io::{self, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use tds::{

@@ -10,9 +10,10 @@ use crate::online;
 use crate::rebuild::{Content, drop_hobt, rebuild};
 use crate::sequence;
 use crate::statistics;
+use crate::still_used::{not_bound, not_used};
 use crate::synonym;
 use crate::user_type;
-use base::{ObjectId, SqlError, SqlResult, messages};
+use base::{SqlError, SqlResult, messages};
 use catalog::view::{IndexKind, Module, ModuleKind, Object, SchemaId, Table};
 use catalog::{Changes, Delta};
 use tsql::ast::{Drop, DropItem, DropKind, ObjectName};
@@ -214,42 +215,6 @@ fn drop_table(
         catalog::lock_name(cx.work, place.view.id(), table.schema_id, &table.name)?;
     }
     cx.record(place, Change::Removed(table))
-}
-
-/// 3729 where a module is bound to an object.
-pub(crate) fn not_bound(
-    place: &Place,
-    object: ObjectId,
-    verb: &dyn std::fmt::Display,
-    named: &str,
-) -> SqlResult<()> {
-    match place.view.bound_to(object, None) {
-        Some(user) => {
-            let args: [&dyn std::fmt::Display; 3] = [verb, &named, &user.name];
-            Err(SqlError::new(messages::DROP_SCHEMA_REFERENCED, &args))
-        }
-        None => Ok(()),
-    }
-}
-
-/// Whether no module is bound to another one, and no table's definition names it: 3729.
-pub(crate) fn not_used(
-    cx: &DdlContext<'_>,
-    place: &Place,
-    module: &Module,
-    verb: &str,
-) -> SqlResult<()> {
-    let named = module.two_part_name();
-    not_bound(place, module.object_id, &verb, &named)?;
-    if !module.kind.is_function() {
-        return Ok(());
-    }
-    let user = place.view.objects().find_map(|o| match o {
-        Object::Table(t) => cx.expressions.user_of(&place.view, t, module),
-        Object::Module(_) | Object::Sequence(_) | Object::Synonym(_) | Object::Virtual(_) => None,
-    });
-    let Some(user) = user else { return Ok(()) };
-    Err(SqlError::new(messages::DROP_SCHEMA_REFERENCED, &[&verb, &named, &user]))
 }
 
 fn drop_module(cx: &mut DdlContext<'_>, place: &Place, module: &Module) -> SqlResult<()> {

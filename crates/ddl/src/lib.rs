@@ -68,6 +68,7 @@ mod shrink_file;
 mod sort;
 mod statement;
 mod statistics;
+mod still_used;
 mod synonym;
 mod transfer;
 mod trigger;

@@ -6,9 +6,9 @@
 //!     when it was stored.
 
 use crate::context::{DdlContext, Place, unsupported};
-use crate::drop::not_used;
 use crate::locate::{is_temporary, locked_object, name_taken, schema_for};
 use crate::read_only;
+use crate::still_used::not_used;
 use crate::type_name::{Declared, Declaree, declared, user_type};
 use base::{ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{

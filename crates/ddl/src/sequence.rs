@@ -240,8 +240,13 @@ pub(crate) fn drop(
             return Err(e.at_line(name.span.line));
         }
     }
-    crate::drop::not_bound(place, sequence.object_id, &"DROP SEQUENCE", &sequence.two_part_name())
-        .map_err(|e| e.at_line(name.span.line))?;
+    crate::still_used::not_bound(
+        place,
+        sequence.object_id,
+        &"DROP SEQUENCE",
+        &sequence.two_part_name(),
+    )
+    .map_err(|e| e.at_line(name.span.line))?;
     let database = place.view.id();
     catalog::lock_name(cx.work, database, sequence.schema_id, &sequence.name)?;
     Changes::new(&*place.system).remove_sequence(cx.work, sequence)?;

@@ -1,8 +1,8 @@
 //! Databases as a whole, as a session's statement asks for them.
 
-use crate::databases::unsupported;
 use crate::instance::Instance;
 use crate::log_reports;
+use crate::unsupported::unsupported;
 use base::{DatabaseId, SqlError, SqlResult};
 use catalog::DatabaseOption;
 use ddl::{

@@ -7,6 +7,7 @@ use crate::host::{Seized, is_system};
 use crate::instance::{Instance, Open, same_name};
 use crate::list_text::{Entry, Standing};
 use crate::start::{MODEL, first_options, make};
+use crate::unsupported::unsupported;
 use base::{DatabaseId, SqlError, SqlResult, messages};
 use catalog::{DatabaseOption, DatabaseOptions};
 use database::{CheckOptions, DATA_FILE, Database, DatabaseState, Files, LOG_FILE};
@@ -15,10 +16,6 @@ use lock::Duration;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use work::{CommitMode, Work};
-
-pub(crate) fn unsupported(feature: &str) -> SqlError {
-    SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&feature])
-}
 
 fn not_there(name: &str) -> SqlError {
     SqlError::new(messages::DROP_NOT_FOUND, &[&"drop", &"database", &name]).with_state(1)

@@ -6,10 +6,10 @@
 //! put back when tempdb is made anew.
 
 use crate::asker::Asker;
-use crate::databases::unsupported;
 use crate::error_log::ErrorLog;
 use crate::instance::{Instance, same_name};
 use crate::start::{MASTER, TEMPDB};
+use crate::unsupported::unsupported;
 use base::limits::PAGE_BYTES;
 use base::{FileId, SqlError, SqlResult, messages};
 use catalog::{FileGrowth, FileOwner, FileSetting};

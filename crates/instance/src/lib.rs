@@ -38,6 +38,7 @@ mod start;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests;
+mod unsupported;
 mod versioning;
 mod visit;
 mod workers;

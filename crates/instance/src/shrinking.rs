@@ -1,7 +1,7 @@
 //! DBCC SHRINKFILE, as a session asks for it.
 
 use crate::asker::Asker;
-use crate::databases::unsupported;
+use crate::unsupported::unsupported;
 use base::{DatabaseId, SqlError, SqlResult, messages};
 use database::{DATA_FILE, Database, LOG_FILE};
 use ddl::{FileNamed, LogShrinkStop, ShrinkAsked, Shrunk};

@@ -5,8 +5,8 @@ use crate::estimate::{Estimator, VIEW_ROWS};
 use crate::memo::Memo;
 use crate::node::{Node, Reader, Slots, Wish, repeated};
 use crate::union::Parts;
-use base::SqlResult;
 use base::limits::TREE_HEIGHT_MAX;
+use base::{SqlError, SqlResult, messages};
 use catalog::view::Object;
 use plan::{
     ChangedId, Estimate, IndexChange, JoinKind, Logical, Physical, Predicate, QueryHints,
@@ -104,7 +104,7 @@ impl<'a> Optimizer<'a> {
             return Ok(nothing());
         }
         if self.depth >= TREE_HEIGHT_MAX {
-            return Err(crate::statement::too_deep());
+            return Err(too_deep());
         }
         self.toll.pay(NODE_BYTES)?;
         self.depth += 1;
@@ -283,4 +283,9 @@ pub(crate) fn carried(needed: &Slots, own: &Slots, also: impl Iterator<Item = Sl
     let mut slots: Slots = needed.intersection(own).copied().collect();
     slots.extend(also);
     slots.into_iter().collect()
+}
+
+/// 8631: what descends the tree has a stack of one size.
+pub(crate) fn too_deep() -> SqlError {
+    SqlError::new(messages::STACK_LIMIT, &[])
 }

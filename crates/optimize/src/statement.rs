@@ -214,7 +214,7 @@ fn origins(
     let of_subqueries = subqueries.iter_mut().map(|s| &mut s.source);
     for source in statement.source_mut().into_iter().chain(of_subqueries).chain(followed) {
         if source.height() > TREE_HEIGHT_MAX {
-            return Err(too_deep());
+            return Err(crate::convert::too_deep());
         }
         crate::rewrite::without_outer(source);
         origins.note(source);
@@ -238,11 +238,6 @@ fn reads_versions(plan: &PhysicalPlan) -> bool {
         });
     }
     reads
-}
-
-/// 8631: what descends the tree has a stack of one size.
-pub(crate) fn too_deep() -> SqlError {
-    SqlError::new(messages::STACK_LIMIT, &[])
 }
 
 /// Facts as OPTIMIZE FOR has them.

@@ -1,8 +1,7 @@
 //! docs/views.md, printed from the declarations of views; a test compares the file with it.
 
 use crate::column::Column;
-use crate::stream::{Declared, declared};
-use crate::view::schema_name;
+use crate::list::{Declared, declared, schema_name};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

@@ -17,6 +17,7 @@ mod document;
 mod documentation;
 mod event_session;
 mod information_schema;
+mod list;
 mod log;
 mod pages;
 mod reason;
@@ -29,5 +30,6 @@ mod view;
 
 pub use deadlock::Surroundings;
 pub use event_session::EventSession;
+pub use list::{all, open};
 pub use pages::{list_pages, show_page};
-pub use view::{ClosedDatabase, Databases, System, all, open};
+pub use view::{ClosedDatabase, Databases, System};

@@ -5,7 +5,6 @@ use crate::column::Column;
 use crate::view::System;
 use access::TableSource;
 use base::SqlResult;
-use catalog::view::SchemaId;
 use std::sync::Arc;
 use types::{SqlType, Value};
 
@@ -20,32 +19,3 @@ pub(crate) struct Stream {
 
 /// What gives a source for a view's arguments.
 type Open = fn(&System<'_>, &[Value]) -> SqlResult<Arc<dyn TableSource>>;
-
-/// What is declared of any view: one that answers at once, or a stream.
-pub(crate) struct Declared {
-    pub(crate) schema: SchemaId,
-    pub(crate) name: &'static str,
-    pub(crate) parameters: Option<&'static [(&'static str, SqlType)]>,
-    pub(crate) columns: &'static [Column],
-}
-
-/// Every stream; its position behind all views gives its object id.
-pub(crate) fn streams() -> impl Iterator<Item = &'static Stream> {
-    crate::log::STREAMS.iter().copied()
-}
-
-/// Every view, and then every stream: in the order of their object ids.
-pub(crate) fn declared() -> impl Iterator<Item = Declared> {
-    let views = crate::view::views().map(|v| Declared {
-        schema: v.schema,
-        name: v.name,
-        parameters: v.parameters,
-        columns: v.columns,
-    });
-    views.chain(streams().map(|s| Declared {
-        schema: SchemaId::SYS,
-        name: s.name,
-        parameters: Some(s.parameters),
-        columns: s.columns,
-    }))
-}

@@ -1,14 +1,9 @@
-//! The list of views, and how one is opened.
+//! What a view is, and what it looks at.
 
 use crate::column::Column;
 use crate::event_session::EventSession;
-use crate::rowset::Rowset;
-use crate::stream::{declared, streams};
-use access::TableSource;
-use base::{DatabaseId, ObjectId, SqlError, SqlResult, TransactionId, messages};
-use catalog::view::{
-    DatabaseView, SchemaId, SystemObjects, VirtualColumn, VirtualParameter, VirtualTable,
-};
+use base::{DatabaseId, SqlError, SqlResult, TransactionId, messages};
+use catalog::view::{DatabaseView, SchemaId};
 use database::{Database, DatabaseState, Files};
 use exec::{ResourceSemaphores, Workers};
 use os::wait::Waiter;
@@ -123,75 +118,4 @@ pub(crate) struct View {
     pub(crate) columns: &'static [Column],
     /// The cells of written columns, row by row; constants are put between them.
     pub(crate) rows: fn(&System<'_>, &[Value]) -> Rows,
-}
-
-/// Every view; its position gives its object id.
-pub(crate) fn views() -> impl Iterator<Item = &'static View> {
-    let sys = crate::sys::VIEWS.iter().chain(crate::dm::VIEWS);
-    let sys = sys.chain(crate::information_schema::VIEWS).chain(crate::dbo::VIEWS);
-    sys.chain(crate::compat::VIEWS).copied()
-}
-
-/// Ids of views go down from here.
-const FIRST_ID: i32 = -101;
-
-fn id_of(position: usize) -> ObjectId {
-    ObjectId(FIRST_ID - position as i32)
-}
-
-pub(crate) fn schema_name(id: SchemaId) -> &'static str {
-    match id {
-        SchemaId::SYS => "sys",
-        SchemaId::INFORMATION_SCHEMA => "INFORMATION_SCHEMA",
-        _ => "dbo",
-    }
-}
-
-/// The definitions of all views, for every database's catalog.
-pub fn all() -> SystemObjects {
-    SystemObjects::new(declared().enumerate().map(|(i, v)| {
-        VirtualTable {
-            object_id: id_of(i),
-            schema_id: v.schema,
-            schema_name: schema_name(v.schema).into(),
-            name: v.name.into(),
-            compatibility: crate::compat::VIEWS.iter().any(|c| c.name == v.name),
-            parameters: v.parameters.map(|p| {
-                let parameter = |(name, sql_type): &(&str, SqlType)| VirtualParameter {
-                    name: (*name).into(),
-                    sql_type: *sql_type,
-                };
-                p.iter().map(parameter).collect()
-            }),
-            columns: v
-                .columns
-                .iter()
-                .map(|c| VirtualColumn {
-                    name: c.name.into(),
-                    sql_type: c.sql_type,
-                    nullable: c.nullable,
-                })
-                .collect(),
-        }
-    }))
-}
-
-/// Opens a view with its arguments: its rows as they are now.
-///
-/// # Errors
-/// An unknown id, arguments that the function refuses, damaged pages, the waiter's cancellation.
-pub fn open(
-    system: &System<'_>,
-    object: ObjectId,
-    arguments: &[Value],
-) -> SqlResult<Arc<dyn TableSource>> {
-    let unknown = || SqlError::new(messages::INVALID_OBJECT, &[&object]);
-    let position = usize::try_from(i64::from(FIRST_ID) - i64::from(object.0));
-    let position = position.map_err(|_| unknown())?;
-    if let Some(view) = views().nth(position) {
-        let rows = (view.rows)(system, arguments)?;
-        return Ok(Arc::new(Rowset::new(view.columns, rows)));
-    }
-    let stream = streams().nth(position - views().count()).ok_or_else(unknown)?;
-    (stream.open)(system, arguments)
 }

@@ -27,6 +27,7 @@ mod storage_hash;
 pub mod text;
 mod value;
 mod variant;
+mod whole_key;
 pub mod zone;
 
 pub use arithmetic::{

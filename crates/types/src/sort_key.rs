@@ -21,6 +21,7 @@
 //!  2. No key is the beginning of another one: keys of several columns may follow each other,
 //!     and a column in descending order has its bytes inverted.
 
+use crate::whole_key::append_whole;
 use crate::{Collation, Decimal, Value};
 
 /// Appends a value's key, at most until `out` has `limit` bytes; false when it was cut there.
@@ -60,14 +61,6 @@ pub fn append_sort_key(
     let whole = out.len() <= limit;
     out.truncate(limit);
     whole
-}
-
-/// 1 to 9 bytes: small numbers are frequent.
-pub(crate) fn append_whole(n: i64, out: &mut Vec<u8>) {
-    let (magnitude, negative) = if n < 0 { (!n as u64, true) } else { (n as u64, false) };
-    let count = 8 - magnitude.leading_zeros() as usize / 8;
-    out.push(if negative { 0x7F - count as u8 } else { 0x80 + count as u8 });
-    out.extend_from_slice(&n.to_be_bytes()[8 - count..]);
 }
 
 /// Days and units of 100 ns within the day: fewer than 2^40.

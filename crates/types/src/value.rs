@@ -9,7 +9,6 @@
 
 use crate::{Bytes, Decimal, Length, SqlType, Variant, text};
 use base::SqlResult;
-use std::fmt;
 use std::sync::Arc;
 use xml::Xml;
 
@@ -224,12 +223,5 @@ from!(bool => Bit, u8 => TinyInt, i16 => SmallInt, i32 => Int, i64 => BigInt, f3
 impl<T: Into<Value>> From<Option<T>> for Value {
     fn from(v: Option<T>) -> Value {
         v.map_or(Value::Null, Into::into)
-    }
-}
-
-/// As PRINT and messages show it: NULL as `NULL`, everything else as its conversion to text.
-impl fmt::Display for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&crate::convert::display(self))
     }
 }

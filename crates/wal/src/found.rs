@@ -15,10 +15,11 @@
 //!     that is found is of that kind too, so the two compare.
 //!  3. A block that cannot be read is no end: it is an error of the disk.
 
+use crate::append::Tail;
 use crate::block::{BLOCK_HEADER_BYTES, BlockView};
-use crate::log::{Log, LogOptions};
+use crate::log::{Log, LogOptions, synced};
 use crate::reader::{LogEnd, read_block, successors, vlf_of};
-use crate::vlf::{FILE_HEADER_BYTES, VLF_BYTES_MAX, VLF_BYTES_MIN, VlfState};
+use crate::vlf::{FILE_HEADER_BYTES, VLF_BYTES_MAX, VLF_BYTES_MIN, VlfState, VlfStatus};
 use crate::{CheckpointPointer, WalError, file_header};
 use base::Lsn;
 use base::limits::LOG_SECTOR_BYTES;
@@ -152,6 +153,44 @@ impl FoundLog {
             }
         }
         Ok(None)
+    }
+}
+
+impl Log {
+    /// Opens a log at its end and goes on from there.
+    ///
+    /// # Errors
+    /// The file is no log, or it is damaged: nothing is written then.
+    pub fn open(file: Arc<dyn File>, options: LogOptions) -> Result<Arc<Log>, WalError> {
+        let log = FoundLog::find(file)?.open(options)?;
+        log.go_on()?;
+        Ok(log)
+    }
+
+    /// Of a log that was found: in memory it has gone on, in its file not.
+    pub(crate) fn of_found(found: FoundLog, options: LogOptions) -> Result<Arc<Log>, WalError> {
+        let FoundLog { file, family, pointer, mut vlfs, end } = found;
+        // A process that was killed may have left blocks unsynced that were found.
+        synced(&*file);
+        let (mut current, needed) = (None, pointer.min_lsn.vlf()..=end.next_block.vlf());
+        let mut lost = Vec::new();
+        for (i, v) in vlfs.iter_mut().enumerate() {
+            if v.sequence != 0 && needed.contains(&v.sequence) {
+                v.status = VlfStatus::Active;
+            } else if v.sequence > end.next_block.vlf() {
+                // Entered before the crash by records that were lost: forget it (rule 5).
+                v.sequence = 0;
+                lost.push(*v);
+            }
+            if v.sequence == end.next_block.vlf() {
+                current = Some(i);
+            }
+        }
+        let current = current.ok_or(WalError::Missing(end.next_block))?;
+        let tail = Tail::new(vlfs, current, end.next_block, end.checksum);
+        let log = Self::start(file, family, options, tail, pointer)?;
+        *log.lost.lock() = Some(lost);
+        Ok(log)
     }
 }
 

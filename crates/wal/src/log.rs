@@ -5,7 +5,6 @@
 use crate::append::Tail;
 use crate::counters::Counters;
 use crate::flush::{FlushWaits, Flushing};
-use crate::found::FoundLog;
 use crate::growth::Growth;
 use crate::mutations::Mutations;
 use crate::record::kinds;
@@ -155,42 +154,6 @@ impl Log {
         Ok(log)
     }
 
-    /// Opens a log at its end and goes on from there.
-    ///
-    /// # Errors
-    /// The file is no log, or it is damaged: nothing is written then.
-    pub fn open(file: Arc<dyn File>, options: LogOptions) -> Result<Arc<Log>, WalError> {
-        let log = FoundLog::find(file)?.open(options)?;
-        log.go_on()?;
-        Ok(log)
-    }
-
-    /// Of a log that was found: in memory it has gone on, in its file not.
-    pub(crate) fn of_found(found: FoundLog, options: LogOptions) -> Result<Arc<Log>, WalError> {
-        let FoundLog { file, family, pointer, mut vlfs, end } = found;
-        // A process that was killed may have left blocks unsynced that were found.
-        synced(&*file);
-        let (mut current, needed) = (None, pointer.min_lsn.vlf()..=end.next_block.vlf());
-        let mut lost = Vec::new();
-        for (i, v) in vlfs.iter_mut().enumerate() {
-            if v.sequence != 0 && needed.contains(&v.sequence) {
-                v.status = VlfStatus::Active;
-            } else if v.sequence > end.next_block.vlf() {
-                // Entered before the crash by records that were lost: forget it (rule 5).
-                v.sequence = 0;
-                lost.push(*v);
-            }
-            if v.sequence == end.next_block.vlf() {
-                current = Some(i);
-            }
-        }
-        let current = current.ok_or(WalError::Missing(end.next_block))?;
-        let tail = Tail::new(vlfs, current, end.next_block, end.checksum);
-        let log = Self::start(file, family, options, tail, pointer)?;
-        *log.lost.lock() = Some(lost);
-        Ok(log)
-    }
-
     /// Goes on behind what was found, durably: whatever else a crash has left there is lost from
     /// now on (rule 5). Before, nothing is written and nobody appends; after it, no later crash
     /// lets a block follow again that was found lost.
@@ -228,7 +191,7 @@ impl Log {
         [Seal::Emergency, Seal::ReadOnly].into_iter().find(|seal| *seal as u8 == sealed)
     }
 
-    fn start(
+    pub(crate) fn start(
         file: Arc<dyn File>,
         family: [u8; 16],
         options: LogOptions,
@@ -364,7 +327,7 @@ impl Log {
 }
 
 /// Makes durable what stands in the file.
-fn synced(file: &dyn File) {
+pub(crate) fn synced(file: &dyn File) {
     if let Err(e) = file.sync() {
         os::stop::process(&format!("sync of the log's headers failed: {e}"));
     }

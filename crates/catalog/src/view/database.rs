@@ -2,40 +2,14 @@
 
 use super::lookup::folded;
 use super::{
-    Events, ExtendedProperty, Module, Sequence, Synonym, SystemObjects, Table, UserType,
-    VirtualTable,
+    Events, ExtendedProperty, Module, ModuleKind, Schema, SchemaId, Sequence, Synonym,
+    SystemObjects, Table, UserType, VirtualTable,
 };
 use base::{DatabaseId, ObjectId};
 use rpds::{RedBlackTreeMapSync as Map, RedBlackTreeSetSync as Set};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use types::Collation;
-
-/// A schema's id: 1 dbo, 2 guest, 3 INFORMATION_SCHEMA, 4 sys, users' from 5.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct SchemaId(pub i32);
-
-impl SchemaId {
-    /// `dbo`
-    pub const DBO: SchemaId = SchemaId(1);
-    /// `guest`
-    pub const GUEST: SchemaId = SchemaId(2);
-    /// `INFORMATION_SCHEMA`
-    pub const INFORMATION_SCHEMA: SchemaId = SchemaId(3);
-    /// `sys`
-    pub const SYS: SchemaId = SchemaId(4);
-}
-
-/// A schema.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Schema {
-    /// Its id.
-    pub id: SchemaId,
-    /// Its name.
-    pub name: Box<str>,
-    /// Its extended properties.
-    pub properties: Vec<ExtendedProperty>,
-}
 
 /// Anything that a schema holds under a name.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,6 +27,24 @@ pub enum Object {
 }
 
 impl Object {
+    /// What procedures of extended properties call it, below a schema.
+    pub fn level(&self) -> Option<&'static str> {
+        match self {
+            Object::Table(_) => Some("TABLE"),
+            Object::Module(m) => match m.kind {
+                ModuleKind::Procedure => Some("PROCEDURE"),
+                ModuleKind::View => Some("VIEW"),
+                ModuleKind::ScalarFunction
+                | ModuleKind::InlineFunction
+                | ModuleKind::TableFunction => Some("FUNCTION"),
+                ModuleKind::Trigger => None,
+            },
+            Object::Sequence(_) => Some("SEQUENCE"),
+            Object::Synonym(_) => Some("SYNONYM"),
+            Object::Virtual(_) => None,
+        }
+    }
+
     /// Its id.
     pub fn object_id(&self) -> ObjectId {
         match self {

@@ -19,6 +19,7 @@ mod layout;
 mod lookup;
 mod module;
 mod property;
+mod schema;
 mod sequence;
 mod synonym;
 mod table;
@@ -27,7 +28,7 @@ mod virtual_table;
 
 pub use auto_fill::AutoFill;
 pub use captured::captured_rows;
-pub use database::{DatabaseView, Object, Schema, SchemaId};
+pub use database::{DatabaseView, Object};
 pub(crate) use foreign_key::Wording;
 pub use foreign_key::{ForeignKey, ForeignKeyColumn, ReferentialAction};
 pub use history::{AddedColumn, DroppedColumn, RowHistory, stored_width};
@@ -40,6 +41,7 @@ pub use module::{
     BoundTo, Events, ExecuteAs, Module, ModuleKind, ModuleOptions, Parameter, Trigger,
 };
 pub use property::{ExtendedProperty, PropertyClass, PropertyOwner};
+pub use schema::{Schema, SchemaId};
 pub use sequence::{Origin, Sequence};
 pub use synonym::{BaseName, Synonym};
 pub use table::{

@@ -1,6 +1,6 @@
 //! Extended properties: what people note about objects and their parts, under names.
 
-use super::{ModuleKind, Object, SchemaId, Table};
+use super::SchemaId;
 use base::ObjectId;
 
 /// What a property is of: `sys.extended_properties.class`.
@@ -79,48 +79,4 @@ pub struct ExtendedProperty {
     pub name: Box<str>,
     /// Its value, as sql_variant is stored.
     pub value: Option<Box<[u8]>>,
-}
-
-impl Object {
-    /// What procedures of extended properties call it, below a schema.
-    pub fn level(&self) -> Option<&'static str> {
-        match self {
-            Object::Table(_) => Some("TABLE"),
-            Object::Module(m) => match m.kind {
-                ModuleKind::Procedure => Some("PROCEDURE"),
-                ModuleKind::View => Some("VIEW"),
-                ModuleKind::ScalarFunction
-                | ModuleKind::InlineFunction
-                | ModuleKind::TableFunction => Some("FUNCTION"),
-                ModuleKind::Trigger => None,
-            },
-            Object::Sequence(_) => Some("SEQUENCE"),
-            Object::Synonym(_) => Some("SYNONYM"),
-            Object::Virtual(_) => None,
-        }
-    }
-}
-
-impl Table {
-    /// Forgets the properties of columns, indexes and constraints that are gone.
-    pub fn forget_orphans(&mut self) {
-        let all = std::mem::take(&mut self.properties);
-        self.properties = all.into_iter().filter(|p| self.has_part(p.owner)).collect();
-    }
-
-    fn has_part(&self, owner: PropertyOwner) -> bool {
-        let PropertyOwner { class, major, minor } = owner;
-        match class {
-            PropertyClass::ObjectOrColumn if major == self.object_id => {
-                minor == 0 || self.columns.iter().any(|c| c.column_id == minor)
-            }
-            PropertyClass::ObjectOrColumn => self.constraints().any(|c| c.object_id == major),
-            PropertyClass::Index => self.indexes.iter().any(|i| i.index_id.0 == minor),
-            PropertyClass::Database
-            | PropertyClass::Parameter
-            | PropertyClass::Schema
-            | PropertyClass::Type
-            | PropertyClass::TypeColumn => false,
-        }
-    }
 }

@@ -1,6 +1,8 @@
 //! Tables, their columns, indexes and constraints.
 
-use super::{AutoFill, ExtendedProperty, ForeignKey, RowHistory, SchemaId};
+use super::{
+    AutoFill, ExtendedProperty, ForeignKey, PropertyClass, PropertyOwner, RowHistory, SchemaId,
+};
 use crate::statistics::Distribution;
 use base::{DatabaseId, HobtId, IndexId, ObjectId};
 use std::sync::Arc;
@@ -268,6 +270,28 @@ pub struct IndexColumn {
 }
 
 impl Table {
+    /// Forgets the properties of columns, indexes and constraints that are gone.
+    pub fn forget_orphans(&mut self) {
+        let all = std::mem::take(&mut self.properties);
+        self.properties = all.into_iter().filter(|p| self.has_part(p.owner)).collect();
+    }
+
+    fn has_part(&self, owner: PropertyOwner) -> bool {
+        let PropertyOwner { class, major, minor } = owner;
+        match class {
+            PropertyClass::ObjectOrColumn if major == self.object_id => {
+                minor == 0 || self.columns.iter().any(|c| c.column_id == minor)
+            }
+            PropertyClass::ObjectOrColumn => self.constraints().any(|c| c.object_id == major),
+            PropertyClass::Index => self.indexes.iter().any(|i| i.index_id.0 == minor),
+            PropertyClass::Database
+            | PropertyClass::Parameter
+            | PropertyClass::Schema
+            | PropertyClass::Type
+            | PropertyClass::TypeColumn => false,
+        }
+    }
+
     /// The ordinal of a column, as the collation of the database compares names.
     pub fn column(&self, name: &str, names: Collation) -> Option<usize> {
         let wanted = super::lookup::folded(name, names);

@@ -12,8 +12,8 @@
 //! number of zeros before it, fewer zeros ordering later.
 
 use super::{CodePage, Collation, Rule, cp1252, trim_char, unicode};
-use crate::sort_key::append_whole;
 use crate::text::{unit_of_1252, units};
+use crate::whole_key::append_whole;
 
 /// What one character adds to the first level.
 #[derive(Clone, Copy)]

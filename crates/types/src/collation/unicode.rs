@@ -16,8 +16,8 @@ use super::key::{Code, append_first, append_further};
 use super::latin::{ADDITIONAL, ADDITIONAL_MARK, ADDITIONAL_MARK_2};
 use super::latin::{LATIN, LATIN_MARK, LATIN_MARK_2};
 use super::pad_compare;
-use crate::sort_key::append_whole;
 use crate::text::{lower_unit, units};
+use crate::whole_key::append_whole;
 use std::cmp::Ordering;
 use std::hash::Hasher;
 

@@ -19,7 +19,7 @@
 //!     table can ask for can be made (test `every_collator_is_there`).
 
 use super::families::FAMILIES;
-use crate::sort_key::append_whole;
+use crate::whole_key::append_whole;
 use icu_collator::options::{AlternateHandling, CaseLevel, CollatorOptions, Strength};
 use icu_collator::preferences::CollationCaseFirst;
 use icu_collator::provider::{Baked, CollationReordering, CollationReorderingV1};

@@ -5,7 +5,7 @@
 //! from the lowest byte.
 
 use super::from_text::hex;
-use super::{limits, sized};
+use super::sized::{limits, not_allowed, sized};
 use crate::decimal::digits_of;
 use crate::storage::{decode_storage, encode_storage};
 use crate::value::{DateTime, SmallDateTime};
@@ -73,7 +73,7 @@ fn decimal_bytes(d: Decimal, from: SqlType) -> Vec<u8> {
 
 pub(super) fn from_binary(value: &Value, from: SqlType, to: SqlType) -> SqlResult<Value> {
     let Value::Binary(bytes) = value else {
-        return Err(super::not_allowed(from, to));
+        return Err(not_allowed(from, to));
     };
     let failed =
         || SqlError::new(messages::NUMERIC_OVERFLOW_CONVERT, &[&from.name(), &to.error_name()]);
@@ -87,7 +87,9 @@ pub(super) fn from_binary(value: &Value, from: SqlType, to: SqlType) -> SqlResul
         SqlType::SmallMoney => Value::Money(i32::from_be_bytes(last(bytes)) as i64),
         SqlType::Decimal { precision, scale } => {
             let d = decimal_of(bytes).ok_or_else(failed)?;
-            Value::Decimal(d.fit(precision, scale).ok_or_else(|| super::overflow("numeric", to))?)
+            Value::Decimal(
+                d.fit(precision, scale).ok_or_else(|| super::number::overflow("numeric", to))?,
+            )
         }
         SqlType::DateTime => {
             let pair: [u8; 8] = last(bytes);
@@ -111,7 +113,7 @@ pub(super) fn from_binary(value: &Value, from: SqlType, to: SqlType) -> SqlResul
             guid[..n].copy_from_slice(&bytes[..n]);
             Value::Guid(guid)
         }
-        _ => return Err(super::not_allowed(from, to)),
+        _ => return Err(not_allowed(from, to)),
     })
 }
 

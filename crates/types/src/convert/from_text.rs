@@ -22,7 +22,7 @@ pub(super) fn convert(
         SqlType::Real | SqlType::Float => to_float(text, from, to),
         SqlType::UniqueIdentifier => to_guid(text),
         _ if to.is_temporal() => to_temporal(text, from, to, style, dialect),
-        _ => Err(super::not_allowed(from, to)),
+        _ => Err(super::sized::not_allowed(from, to)),
     }
 }
 

@@ -92,7 +92,7 @@ pub fn check_implicit(from: SqlType, to: SqlType) -> SqlResult<()> {
 /// # Errors
 /// 529.
 pub fn check_explicit(from: SqlType, to: SqlType) -> SqlResult<()> {
-    if explicit_allowed(from, to) { Ok(()) } else { Err(super::not_allowed(from, to)) }
+    if explicit_allowed(from, to) { Ok(()) } else { Err(super::sized::not_allowed(from, to)) }
 }
 
 /// Whether a conversion gives the same for every session, as computed columns that are stored must.

@@ -8,6 +8,7 @@
 //! binary.rs     bytes to and from the rest
 //! xml.rs        text and bytes to xml, and back
 //! pages.rs      varchar in other code pages than 1252
+//! sized.rs      values cut and filled to the length of a type
 //! matrix.rs     which of all these a statement may ask for
 //! ```
 //!
@@ -19,23 +20,22 @@ mod from_text;
 mod matrix;
 mod number;
 mod pages;
+mod sized;
 mod temporal;
 mod to_text;
 mod xml;
 
 use crate::collation::{trim_char, trim_nchar};
 use crate::datetime::{Dialect, names_a_month, names_matter};
-use crate::{
-    Bytes, CodePage, Collation, Family, Length, SqlType, Value, Variant, text, within_longest,
-};
-use base::{SqlError, SqlResult, messages};
+use crate::{Bytes, CodePage, Collation, Family, SqlType, Value, Variant, text};
+use base::SqlResult;
+use sized::{limits, not_allowed, sized, within};
 
 pub use matrix::{
     check_explicit, check_implicit, conversion_is_deterministic, explicit_allowed, implicit_allowed,
 };
 pub(crate) use number::overflow;
 pub use number::{arithmetic_overflow, fit_number};
-pub(crate) use to_text::display;
 pub use to_text::float_text;
 
 /// Converts a value to a type, as CONVERT with a style (0 where none is given).
@@ -155,10 +155,6 @@ fn to_variant(value: &Value, from: SqlType, collation: Collation) -> SqlResult<V
     Ok(Value::Variant(variant.ok_or_else(|| not_allowed(from, SqlType::Variant))?.into()))
 }
 
-fn not_allowed(from: SqlType, to: SqlType) -> SqlError {
-    SqlError::new(messages::EXPLICIT_NOT_ALLOWED, &[&from.error_name(), &to.error_name()])
-}
-
 fn from_char(
     b: &Bytes,
     from: SqlType,
@@ -190,56 +186,6 @@ fn from_nchar(
         Family::Char => Ok(Value::Char(sized(&text::narrowed(within(b, to, 1))?, to, b" ")?)),
         Family::Binary => binary::text_to_binary(b, true, from, to, style),
         _ => from_text::convert(&text::decoded_utf16(b)?, from, to, style, dialect),
-    }
-}
-
-/// The bytes cut to a type's length, and filled where the type is of fixed length. `fill` is one
-/// character.
-fn sized(bytes: &Bytes, to: SqlType, fill: &[u8]) -> SqlResult<Bytes> {
-    let (limit, fixed) = limits(to);
-    if bytes.len() > limit {
-        let longest = to.is_max();
-        return if longest {
-            within_longest(bytes.len()).map(|()| bytes.clone())
-        } else {
-            Ok(Bytes::new(&bytes[..limit]))
-        };
-    }
-    if !fixed || bytes.len() == limit {
-        return Ok(bytes.clone());
-    }
-    let mut full = bytes.to_vec();
-    full.extend(fill.iter().cycle().take(limit - bytes.len()));
-    Ok(Bytes::from(full))
-}
-
-/// So much of a text as can be in a type, where each `width` bytes of it come of one character.
-/// What is longer than any value is kept whole: it fails.
-fn within(bytes: &Bytes, to: SqlType, width: usize) -> &[u8] {
-    let (limit, _) = limits(to);
-    let from = if width == 2 { limit / 2 } else { limit.saturating_mul(2) };
-    if to.is_max() { bytes } else { &bytes[..bytes.len().min(from)] }
-}
-
-/// A type's longest string in bytes, and whether every string has that length.
-fn limits(to: SqlType) -> (usize, bool) {
-    match to {
-        SqlType::Char(n) | SqlType::Binary(n) => (n as usize, true),
-        SqlType::RowVersion => (8, true),
-        SqlType::NChar(n) => (n as usize * 2, true),
-        SqlType::NVarChar(Length::N(n)) => (n as usize * 2, false),
-        SqlType::VarChar(l) | SqlType::NVarChar(l) | SqlType::VarBinary(l) => (l.limit(), false),
-        SqlType::Text | SqlType::NText | SqlType::Image => (Length::Max.limit(), false),
-        _ => (0, false),
-    }
-}
-
-/// ASCII text as a value of a character type, cut and filled as it prescribes.
-fn text_value(ascii: &str, to: SqlType) -> SqlResult<Value> {
-    if to.family() == Family::NChar {
-        sized(&text::encoded_utf16(ascii)?, to, b" \0").map(Value::NChar)
-    } else {
-        sized(&text::encoded_1252(ascii)?, to, b" ").map(Value::Char)
     }
 }
 

@@ -50,7 +50,7 @@ pub(super) fn convert(value: &Value, from: SqlType, to: SqlType) -> SqlResult<Va
             Value::Real(x) => x as f64,
             _ => to_float(number),
         })),
-        _ => Err(super::not_allowed(from, to)),
+        _ => Err(super::sized::not_allowed(from, to)),
     }
 }
 

@@ -3,7 +3,8 @@
 //! Characters become others only where the pages differ; what is cut to a length is cut between
 //! characters.
 
-use super::{convert_dated, explicit_allowed, from_text, limits, not_allowed, sized, xml};
+use super::sized::{limits, not_allowed, sized};
+use super::{convert_dated, explicit_allowed, from_text, xml};
 use crate::collation::{trim_char, trim_nchar};
 use crate::datetime::Dialect;
 use crate::{Bytes, CodePage, Collation, Family, SqlType, Value, within_longest};

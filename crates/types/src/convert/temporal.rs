@@ -6,8 +6,9 @@ use crate::{SqlType, Value};
 use base::{SqlError, SqlResult, messages};
 
 pub(super) fn between(value: &Value, from: SqlType, to: SqlType) -> SqlResult<Value> {
-    let (Some(mut moment), true) = (Moment::of(value), super::explicit_allowed(from, to)) else {
-        return Err(super::not_allowed(from, to));
+    let (Some(mut moment), true) = (Moment::of(value), super::matrix::explicit_allowed(from, to))
+    else {
+        return Err(super::sized::not_allowed(from, to));
     };
     if from == SqlType::DateTime && to == SqlType::SmallDateTime {
         // The third of a millisecond must not decide the minute: 29.998 s rounds down, 29.999 up.
@@ -24,7 +25,7 @@ pub(super) fn between(value: &Value, from: SqlType, to: SqlType) -> SqlResult<Va
 /// Days and their fraction; only the older types have this.
 pub(super) fn to_number(value: &Value, from: SqlType, to: SqlType) -> SqlResult<Value> {
     if !matches!(value, Value::DateTime(_) | Value::SmallDateTime(_)) {
-        return Err(super::not_allowed(from, to));
+        return Err(super::sized::not_allowed(from, to));
     }
     let days = match *value {
         Value::DateTime(d) => d.days as f64 + d.ticks as f64 / 25_920_000.0,
@@ -40,10 +41,10 @@ pub(super) fn to_number(value: &Value, from: SqlType, to: SqlType) -> SqlResult<
 
 pub(super) fn from_number(value: &Value, from: SqlType, to: SqlType) -> SqlResult<Value> {
     if !matches!(to, SqlType::DateTime | SqlType::SmallDateTime) {
-        return Err(super::not_allowed(from, to));
+        return Err(super::sized::not_allowed(from, to));
     }
     let Value::Float(days) = number::convert(value, from, SqlType::Float)? else {
-        return Err(super::not_allowed(from, to));
+        return Err(super::sized::not_allowed(from, to));
     };
     let too_far = || overflow("expression", to);
     if !(-1e7..1e7).contains(&days) {

@@ -1,6 +1,6 @@
 //! Anything to text, in the styles of CONVERT.
 
-use super::{limits, text_value};
+use super::sized::{limits, text_value};
 use crate::datetime::{
     Dialect, Language, Moment, hijri_from_days, is_hijri, print_style, print_style_in,
 };
@@ -47,8 +47,8 @@ pub(super) fn convert(
     match too_long {
         Long::Cut => text_value(&text, to),
         Long::Asterisk => text_value("*", to),
-        Long::Numeric => Err(super::overflow("numeric", to).with_state(5)),
-        Long::Expression => Err(super::overflow("expression", to)),
+        Long::Numeric => Err(super::number::overflow("numeric", to).with_state(5)),
+        Long::Expression => Err(super::number::overflow("expression", to)),
         Long::Money => Err(SqlError::new(messages::MONEY_OVERFLOW, &[&to.error_name()])),
         Long::Guid => Err(SqlError::new(messages::GUID_SHORT, &[])),
         Long::Float(x) => Err(SqlError::new(
@@ -83,8 +83,15 @@ enum Long {
     Float(f64),
 }
 
+/// As PRINT and messages show it: NULL as `NULL`, everything else as its conversion to text.
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&display(self))
+    }
+}
+
 /// A value as PRINT shows it.
-pub(crate) fn display(value: &Value) -> String {
+fn display(value: &Value) -> String {
     match value {
         Value::Null => "NULL".to_owned(),
         Value::Bit(b) => (*b as u8).to_string(),
@@ -128,7 +135,7 @@ fn temporal_text(
     language: &Language,
 ) -> SqlResult<String> {
     if before_hijra(value, from, style) {
-        return Err(super::overflow("expression", to));
+        return Err(super::number::overflow("expression", to));
     }
     print_style_in(value, from, style, language)
         .ok_or_else(|| SqlError::new(messages::STYLE_INVALID, &[&style, &from.name()]))

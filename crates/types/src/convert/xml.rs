@@ -2,7 +2,7 @@
 //!
 //! Styles: 1 keeps white space between tags, 2 allows a DTD, 3 does both.
 
-use super::{not_allowed, sized};
+use super::sized::{not_allowed, sized};
 use crate::{Family, Growing, Length, SqlType, Value, text};
 use ::xml::{ParseOptions, Source, Xml};
 use base::{SqlError, SqlResult, messages};
