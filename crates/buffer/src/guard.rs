@@ -33,10 +33,10 @@ impl<'a> ReadGuard<'a> {
     /// Takes the exclusive latch instead, if this is the only shared one; else gives itself back.
     ///
     /// # Errors
-    /// Itself, when others read too.
+    /// Itself, when others read too, or when the page may not be changed: `Pages::write` says why.
     pub fn try_upgrade(self) -> Result<WriteGuard<'a>, ReadGuard<'a>> {
         debug_assert!(state::is_shared(self.slot.state()), "a read guard holds the shared latch");
-        if !state::try_upgrade(self.slot.state()) {
+        if self.slot.is_beyond_log() || !state::try_upgrade(self.slot.state()) {
             return Err(self);
         }
         let slot = self.slot;

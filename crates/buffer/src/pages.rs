@@ -23,6 +23,9 @@ const SEGMENTS_MAX: usize = 2048;
 /// File ids a database may use for data (2 is the log's).
 const FILES_MAX: usize = 16;
 
+/// What is wrong with a page whose last change is in no log.
+const NEWER: &str = "the page is newer than the log";
+
 /// How a database's pages are written.
 #[derive(Clone, Copy, Debug)]
 pub struct PagesOptions {
@@ -30,6 +33,9 @@ pub struct PagesOptions {
     pub database: DatabaseId,
     /// Whether pages must survive: doublewrite and syncs. False for tempdb.
     pub durable: bool,
+    /// Whether the log may end before its pages do, as one that is read up to its damage: a page
+    /// that is newer than the log is read and never changed.
+    pub salvaged: bool,
 }
 
 /// An open data file: addresses and states of its pages.
@@ -42,6 +48,7 @@ pub(crate) struct PageFile {
     pub(crate) writer: Arc<Writer>,
     /// No page of it comes into memory any more (`pool.rs`, invariant 4).
     pub(crate) closed: AtomicBool,
+    salvaged: bool,
     segments: Box<[OnceLock<Segment>]>,
 }
 
@@ -129,6 +136,18 @@ impl<'a> PageSlot<'a> {
     pub(crate) fn address(&self) -> PageAddress {
         self.file.address(self.id.page)
     }
+
+    /// Whether a salvaged log ends before the page's last change: it may not be changed then. The
+    /// caller holds a latch of the page, which is in memory.
+    #[inline]
+    pub(crate) fn is_beyond_log(&self) -> bool {
+        self.file.salvaged && self.is_newer_than_log()
+    }
+
+    #[cold]
+    fn is_newer_than_log(&self) -> bool {
+        PageView(self.address().bytes()).lsn() >= self.file.writer.log().next_lsn()
+    }
 }
 
 /// One database's pages.
@@ -171,6 +190,7 @@ impl Pages {
                 name: name.to_owned(),
                 file: Arc::clone(&file),
                 writer: Arc::clone(&self.writer),
+                salvaged: self.options.salvaged,
                 closed: AtomicBool::new(false),
                 segments: (0..SEGMENTS_MAX).map(|_| OnceLock::new()).collect(),
             })
@@ -273,7 +293,7 @@ impl Pages {
     /// A page to change. Waits for everybody and for the disk.
     ///
     /// # Errors
-    /// 823, 824 or 701.
+    /// 823, 824 or 701; 824 too where the log was salvaged and the page is newer.
     #[inline]
     pub fn write(&self, id: PageId) -> Result<WriteGuard<'_>, BufferError> {
         let slot = self.slot(id)?;
@@ -288,7 +308,12 @@ impl Pages {
         }
         debug_assert!(state::is_exclusive(slot.state()), "the page is this thread's");
         debug_assert!(state::is_resident(slot.state()), "and in memory");
-        Ok(WriteGuard { slot })
+        let guard = WriteGuard { slot };
+        if slot.is_beyond_log() {
+            drop(guard);
+            return Err(self.corrupt(id, NEWER));
+        }
+        Ok(guard)
     }
 
     /// A page is searched soon: its header and the end of its slots come near. What is not in
@@ -323,7 +348,7 @@ impl Pages {
                 self.counters.add(Event::PageLookup, 1);
                 slot.state().fetch_or(state::REFERENCED, Relaxed);
                 debug_assert!(state::is_resident(slot.state()), "only its holder evicts it");
-                Some(WriteGuard { slot })
+                Some(WriteGuard { slot }).filter(|guard| !guard.slot.is_beyond_log())
             }
             Latched::Absent => {
                 state::unlatch_exclusive(slot.state(), 0, 0);
@@ -380,7 +405,7 @@ impl Pages {
         let mut guard = self.write_for_redo(id)?;
         let (end, on_page) = (group.end(), guard.view().lsn());
         if on_page >= self.log().next_lsn() {
-            return Err(self.corrupt(id, "the page is newer than the log"));
+            return Err(self.corrupt(id, NEWER));
         }
         if on_page >= end {
             return Ok(false);

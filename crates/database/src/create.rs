@@ -117,7 +117,7 @@ impl Database {
         if let Some(dir) = files.data.parent() {
             env.disk.sync_dir(dir).map_err(|e| not_made(dir, &e))?;
         }
-        let options = PagesOptions { database: id, durable: survives };
+        let options = PagesOptions { database: id, durable: survives, salvaged: false };
         let pages = Pages::new(&env.pool, &log, &redo_table(), options);
         pages.attach(FileId(1), &files.data.to_string_lossy(), data);
         let opened = Opened::wire(env, id, name, files, pages, sizing, survives)?;

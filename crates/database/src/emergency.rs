@@ -102,7 +102,7 @@ impl Database {
             &env.pool,
             &log,
             &redo_table(),
-            PagesOptions { database: id, durable: false },
+            PagesOptions { database: id, durable: false, salvaged: true },
         );
         pages.attach(FileId(1), &files.data.to_string_lossy(), data);
         let read =

@@ -243,7 +243,7 @@ impl Database {
         belongs(name, files, &facts.family, &found)?;
         let options = LogOptions { durable: true, ..sizing.log };
         let log = found.open(options).map_err(|e| OpenError::of_log(name, &files.log, e))?;
-        let options = PagesOptions { database: id, durable: true };
+        let options = PagesOptions { database: id, durable: true, salvaged: false };
         let pages = Pages::new(&env.pool, &log, &redo_table(), options);
         pages.attach(FileId(1), &files.data.to_string_lossy(), data);
         let recovered = Self::recover(env, id, name, files, sizing, &pages, &mut report);

@@ -58,7 +58,7 @@ fn space(pages: u32, growth: GrowthOptions) -> Arc<Space> {
     let log = Log::create(open(&disk, "a.ldf"), [1; 16], log_options).unwrap();
     let pool = Pool::new(&Memory::new(64 << 20), 256).unwrap();
     let redo = RedoTable::new().with(kinds::RANGE, &SpaceRedo).with(0xF0..=0xF0, &Formats);
-    let options = PagesOptions { database: DatabaseId(5), durable: true };
+    let options = PagesOptions { database: DatabaseId(5), durable: true, salvaged: false };
     let all = Pages::new(&pool, &log, &Arc::new(redo), options);
     all.attach(FileId(1), "a.mdf", data);
     Space::open(&all, growth).unwrap()

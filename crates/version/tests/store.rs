@@ -37,7 +37,7 @@ fn tempdb(frames: usize) -> Arc<Space> {
     let log = Log::create(open(&disk, "t.ldf"), [1; 16], log_options).unwrap();
     let pool = Pool::new(&Memory::new(64 << 20), frames).unwrap();
     let redo = RedoTable::new().with(space::kinds::RANGE, &SpaceRedo);
-    let options = PagesOptions { database: DatabaseId(2), durable: false };
+    let options = PagesOptions { database: DatabaseId(2), durable: false, salvaged: false };
     let pages = Pages::new(&pool, &log, &Arc::new(redo), options);
     pages.attach(FileId(1), "t.mdf", data);
     Space::open(&pages, GrowthOptions { pages: 128, ..GrowthOptions::default() }).unwrap()

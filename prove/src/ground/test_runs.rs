@@ -20,11 +20,20 @@ pub(crate) fn test(ground: &Ground<'_>, arguments: &[&str], env: (&str, &str)) -
         return Ok(output);
     }
     let errors = String::from_utf8_lossy(&finished.stderr);
-    let telling = |line: &&str| {
-        line.contains("seed=") || line.contains("panicked") || line.starts_with("error")
-    };
-    let line = errors.lines().chain(output.lines()).find(telling);
-    Err(format!("fails: {}", line.unwrap_or("without a word")))
+    let kept = ground.workspace.target().join("proofs").join("failed-test.log");
+    let whole = format!("{arguments:?} {env:?}\n{errors}\n{output}");
+    std::fs::write(&kept, whole).map_err(|e| format!("write {}: {e}", kept.display()))?;
+    Err(format!("fails: {}; its output: {}", why(&errors, &output), kept.display()))
+}
+
+/// The line that tells why a test failed: of a panic also its message, which is the line behind.
+fn why(errors: &str, output: &str) -> String {
+    let lines: Vec<&str> = errors.lines().chain(output.lines()).collect();
+    let seed = lines.iter().find(|line| line.contains("seed="));
+    let telling = lines.iter().position(|l| l.contains("panicked") || l.starts_with("error"));
+    let panic = telling.map(|at| lines[at..].iter().take(2).copied().collect::<Vec<_>>().join(" "));
+    let told: Vec<String> = panic.into_iter().chain(seed.map(|line| (*line).to_owned())).collect();
+    if told.is_empty() { "without a word".to_owned() } else { told.join("; ") }
 }
 
 pub(crate) fn crash_points(
@@ -64,7 +73,16 @@ pub(crate) fn caught(output: &str, name: &str) -> (String, bool) {
 
 #[cfg(test)]
 mod tests {
-    use super::{caught, count_before};
+    use super::{caught, count_before, why};
+
+    /// A panic is told with its message, and a simulation with its seed.
+    #[test]
+    fn failures_tell_why() {
+        let errors = "Compiling\nthread 'x' panicked at a.rs:1:2:\na page's LSN only grows\nnote";
+        let told = "thread 'x' panicked at a.rs:1:2: a page's LSN only grows; failed at seed=7";
+        assert_eq!(why(errors, "failed at seed=7"), told);
+        assert_eq!(why("", ""), "without a word");
+    }
 
     /// The count is the word before, wherever the line begins.
     #[test]

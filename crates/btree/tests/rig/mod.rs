@@ -194,7 +194,7 @@ fn open_file(disk: &dyn Disk, name: &str, create: bool) -> Arc<dyn File> {
 fn pages_over(log: &Arc<Log>, data: &Arc<dyn File>, frames: usize) -> Arc<Pages> {
     let memory = os::memory::Memory::new(64 << 20);
     let pool = Pool::new(&memory, frames).unwrap();
-    let options = PagesOptions { database: DATABASE, durable: true };
+    let options = PagesOptions { database: DATABASE, durable: true, salvaged: false };
     let pages = Pages::new(&pool, log, &redo_table(), options);
     pages.attach(FileId(1), "data", Arc::clone(data));
     pages

@@ -78,7 +78,12 @@ pub(crate) fn attach(
     durable: bool,
 ) -> Arc<Pages> {
     let redo = Arc::new(RedoTable::new().with(0xF0..=0xF0, &Counters));
-    let pages = Pages::new(pool, log, &redo, PagesOptions { database: DatabaseId(5), durable });
+    let pages = Pages::new(
+        pool,
+        log,
+        &redo,
+        PagesOptions { database: DatabaseId(5), durable, salvaged: false },
+    );
     pages.attach(FileId(1), path, open(disk, path, false));
     pages
 }

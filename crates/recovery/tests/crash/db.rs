@@ -108,7 +108,7 @@ pub(crate) fn open(disk: &sim::Disk, oracle: &Oracle, fault: Fault) -> Db {
     let memory = Memory::new(64 << 20);
     let pool = Pool::new(&memory, 40).expect("memory for a small pool");
     let redo = RedoTable::new().with(space::kinds::RANGE, &SpaceRedo).with(0xF0..=0xF4, &TestRedo);
-    let options = PagesOptions { database: DATABASE, durable: true };
+    let options = PagesOptions { database: DATABASE, durable: true, salvaged: false };
     let pages = Pages::new(&pool, &log, &Arc::new(redo), options);
     pages.attach(FileId(1), DATA, data);
     plant(&log, &pages, fault);
