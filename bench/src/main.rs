@@ -31,6 +31,7 @@ mod python;
 mod queue;
 mod sets;
 mod tpch;
+mod versus;
 mod w1;
 mod w2;
 mod w3;
@@ -151,6 +152,17 @@ enum Choice {
         #[arg(long, default_value_t = 1_000_000)]
         rows: i64,
     },
+    /// This build and an earlier one in turns, by CPU: w1, w2, w8, w9
+    Versus {
+        /// The earlier ghostlight binary
+        #[arg(long)]
+        before: PathBuf,
+        #[arg(long, default_value_t = 7)]
+        repetitions: usize,
+        /// Only workloads whose name begins so, as in "w9"
+        #[arg(long, default_value = "")]
+        only: String,
+    },
     /// Two sessions that update different tables in memory, against one
     Pair {
         #[arg(long, default_value_t = 500_000)]
@@ -193,6 +205,10 @@ fn main() -> ExitCode {
         }
         Choice::Plans { repetitions } => plans::run(binary, folder, repetitions),
         Choice::Queue { rows } => queue::run(binary, folder, rows),
+        Choice::Versus { before, repetitions, only } => {
+            let builds = versus::Builds { now: binary, before: &before };
+            versus::run(&builds, folder, repetitions, &only)
+        }
         Choice::Pair { updates, repetitions } => pair::run(binary, folder, updates, repetitions),
     };
     match outcome {

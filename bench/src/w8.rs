@@ -158,6 +158,19 @@ pub(crate) fn run(binary: &Path, folder: &Path, choice: &Choice) -> Outcome<Vec<
     Ok(figures)
 }
 
+/// Fills a server with the tables.
+pub(crate) fn load(server: &mut Ghostlight, scale: f64) -> Outcome<()> {
+    Side::load(server, scale)
+}
+
+/// Asks a server every query once, with one thread.
+pub(crate) fn ask_all(server: &mut Ghostlight) -> Outcome<()> {
+    QUERIES.iter().try_for_each(|query| {
+        let text = Side::text(server, query, 1);
+        Side::rows(server, &text).map(drop).map_err(|e| format!("{}: {e}", query.name))
+    })
+}
+
 /// How so many threads are told.
 fn spelled(threads: usize) -> &'static str {
     if threads == 1 { "one thread" } else { "two threads" }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   proofs             the list: name, alias, what it proves; chooses and runs them
-//!   write_path, recovery, versions, queries, server, truth, rules_of_the_source
+//!   write_path, recovery, versions, queries, server, truth, house, rules_of_the_source
 //!                      the proofs by their goal, one a module
 //!   ground             what they stand on: the program, its server, clients, figures
 //! ```
@@ -18,6 +18,7 @@
 )]
 
 mod ground;
+mod house;
 mod proofs;
 mod queries;
 mod recovery;

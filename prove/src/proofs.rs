@@ -5,6 +5,7 @@
 
 use crate::ground::figure::{Figure, Measure};
 use crate::ground::program::{FUZZ_SECONDS, Ground};
+use crate::house::{checks_in_time, cost_kept, first_questions};
 use crate::queries::{
     analytic_queries, answers_of_postgresql, changes_and_lookups, estimates_and_orders,
     one_answer_by_every_plan, parsing_and_kept_plans, rules_that_surprise, sets_beyond_memory,
@@ -39,6 +40,9 @@ pub struct Options {
     /// below 1 none passes
     #[arg(long, value_name = "PART", default_value_t = 1.0)]
     scale: f64,
+    /// An earlier binary that house.2 compares with
+    #[arg(long, value_name = "FILE")]
+    before: Option<PathBuf>,
 }
 
 /// One line of the list.
@@ -253,6 +257,24 @@ const PROOFS: &[Proof] = &[
         "edges of the language that stopped scripts",
         truth::fourth,
     ),
+    proof(
+        "cost_kept",
+        "house.2",
+        "what the new order costs: the build to ship beside the one before; the first build",
+        cost_kept::run,
+    ),
+    proof(
+        "checks_in_time",
+        "house.3",
+        "golden files as they were, all checks green in time",
+        checks_in_time::run,
+    ),
+    proof(
+        "first_questions",
+        "house.4",
+        "five first questions, each answered within three clicks",
+        first_questions::run,
+    ),
 ];
 
 /// Runs the proofs that the options name; true where all passed. Without a name it lists them.
@@ -268,6 +290,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Outcome<bool> {
     let mut ground = Ground::new(workspace, options.binary.clone());
     ground.fuzz_seconds = options.fuzz_seconds;
     ground.scale = options.scale;
+    ground.before.clone_from(&options.before);
     if let Ok(load) = std::fs::read_to_string("/proc/loadavg") {
         let now = load.split(' ').next().unwrap_or_default();
         println!("load average {now}; what is measured in time asks for a quiet machine");

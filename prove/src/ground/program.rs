@@ -30,6 +30,8 @@ pub struct Ground<'a> {
     pub(crate) fuzz_seconds: u64,
     /// The part of the rows and transactions that the long proofs of row versions ask for.
     pub(crate) scale: f64,
+    /// An earlier binary, to compare with.
+    pub(crate) before: Option<PathBuf>,
 }
 
 /// A run that has ended.
@@ -48,7 +50,7 @@ impl<'a> Ground<'a> {
     /// The ground of a whole proof; `given` is a binary that is proven instead of a build.
     #[must_use]
     pub fn new(workspace: &'a Workspace, given: Option<PathBuf>) -> Ground<'a> {
-        Ground { workspace, given, fuzz_seconds: FUZZ_SECONDS, scale: 1.0 }
+        Ground { workspace, given, fuzz_seconds: FUZZ_SECONDS, scale: 1.0, before: None }
     }
 
     /// That part of a number of rows or transactions.

@@ -1,0 +1,9 @@
+//! The house: how the source is built, how long its checks take, and whether a stranger finds a
+//! way through it.
+
+pub(crate) mod checks_in_time;
+pub(crate) mod cost_kept;
+pub(crate) mod first_questions;
+
+/// The commit before the first change of the issue: the build and the golden files of before.
+pub(crate) const BEGAN: &str = "165e59b2";
