@@ -294,6 +294,12 @@ pub(crate) struct Grouped<'s> {
 }
 
 impl Grouped<'_> {
+    /// What a grouping expression becomes above the groups.
+    fn regrouped(&self, x: &mut Scalar, slot: Slot) {
+        x.kind = ScalarKind::Column(slot);
+        x.ty.nullable |= self.sets;
+    }
+
     /// Replaces grouping expressions by their slots; what is left must not read ungrouped columns.
     pub(crate) fn scalar(&self, x: &mut Scalar) -> SqlResult<()> {
         if let Some((_, slot)) = self.keys.iter().find(|(key, _)| key.kind == x.kind) {

@@ -1,61 +1,26 @@
 //! The state of one binding: slots, references, subqueries, scopes, depth.
 
-use crate::changes::Changes;
 use crate::constant::Folding;
-use crate::environment::{Bound, Environment, IntoTable};
-use crate::into::IdentityFunction;
-use crate::module::{CheckedView, Expansion};
-use crate::next_value::{DrawRule, Draws};
+use crate::cte::{Cte, MAXRECURSION_DEFAULT};
+use crate::draws::Draws;
+use crate::environment::Environment;
+use crate::expansion::{CheckedView, Expansion, PassedView};
+use crate::hint::TableHinted;
+use crate::into_table::{IdentityFunction, IntoTable};
+use crate::reference::ReferenceState;
 use crate::scope::Scope;
-use crate::table_hint::TableHinted;
-use crate::target::flag_rows;
-use base::limits::{EXPRESSION_DEPTH_MAX, EXPRESSION_LINKS_MAX, TREE_HEIGHT_MAX};
+use base::limits::{EXPRESSION_DEPTH_MAX, EXPRESSION_LINKS_MAX};
 use base::{DatabaseId, SqlError, SqlResult, messages};
-use catalog::view::{DatabaseView, Module, Object, Table, VirtualTable};
+use catalog::view::{DatabaseView, Object, Table, VirtualTable};
 use plan::{
-    FollowUp, FollowUpId, Get, GetColumn, Header, LockHints, Logical, LogicalPlan, Plan, Reads,
-    Reference, Scalar, ScalarType, Slot, Statement, Subquery, SubqueryId, TableNo, Toll,
-    VirtualGet,
+    FollowUp, FollowUpId, Header, LockHints, Logical, Reference, Scalar, ScalarType, Slot,
+    Subquery, SubqueryId, TableNo, Toll,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
-use tsql::ast;
 use types::Collation;
-
-/// A table reference with the columns that were mentioned so far.
-pub(crate) struct ReferenceState {
-    pub(crate) reference: Object,
-    /// How many modules were being expanded.
-    pub(crate) depth: usize,
-    pub(crate) used: BTreeMap<usize, Slot>,
-    /// Where the place of its row goes.
-    pub(crate) location: Option<Slot>,
-    /// Where what tells its row apart goes, besides keys.
-    pub(crate) place: Option<Slot>,
-}
-
-/// A common table expression.
-pub(crate) struct Cte {
-    pub(crate) name: Box<str>,
-    pub(crate) columns: Vec<ast::Name>,
-    pub(crate) query: ast::Query,
-    /// Set while its recursive members are bound: the row they run for.
-    pub(crate) work: Option<Work>,
-}
-
-/// The row for which a recursive member runs.
-#[derive(Clone)]
-pub(crate) struct Work {
-    pub(crate) columns: Vec<crate::scope::DerivedColumn>,
-    /// How often the member has named it.
-    pub(crate) references: Rc<Cell<u32>>,
-}
-
-/// See [`Binder::passed_views`].
-pub(crate) type PassedView = (Arc<DatabaseView>, Arc<Module>, Range<usize>);
 
 pub(crate) struct Binder<'a> {
     pub(crate) environment: &'a Environment<'a>,
@@ -96,8 +61,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) flags: BTreeMap<TableNo, Slot>,
     /// How many targets keep their changed rows.
     pub(crate) changed: u32,
-    follow_ups: Vec<Option<FollowUp<Logical>>>,
-    slots: u32,
+    pub(crate) follow_ups: Vec<Option<FollowUp<Logical>>>,
+    pub(crate) slots: u32,
     depth: usize,
     /// Invariant 5 of the crate.
     pub(crate) toll: Toll<'a>,
@@ -150,7 +115,7 @@ impl<'a> Binder<'a> {
             identity_functions: Vec::new(),
             modules: Vec::new(),
             checked_views: Vec::new(),
-            max_recursion: crate::recursion::MAXRECURSION_DEFAULT,
+            max_recursion: MAXRECURSION_DEFAULT,
             in_recursion: None,
             nullable_references: BTreeSet::new(),
             flags: BTreeMap::new(),
@@ -167,31 +132,6 @@ impl<'a> Binder<'a> {
             table_hints: Vec::new(),
             node_columns: BTreeMap::new(),
             named_scopes: None,
-        }
-    }
-
-    pub(crate) fn statement(
-        &mut self,
-        statement: &ast::StatementKind,
-    ) -> SqlResult<Statement<Logical>> {
-        use ast::StatementKind as K;
-        if let K::Insert(s) = statement
-            && let Some(changes) = Changes::of(s)
-        {
-            return self.insert_of_changes(s, changes);
-        }
-        if let Some(captured) = self.instead(statement)? {
-            return Ok(captured);
-        }
-        match statement {
-            K::Select(s) => self.select_statement(s),
-            K::Insert(s) => self.insert(s),
-            K::Update(s) => self.update(s),
-            K::Delete(s) => self.delete(s),
-            K::Merge(s) => {
-                self.drawing(DrawRule::Refused(messages::NEXT_VALUE_MERGE), |b| b.merge(s))
-            }
-            _ => Err(unsupported_statement("this statement as a plan")),
         }
     }
 
@@ -355,154 +295,4 @@ impl<'a> Binder<'a> {
     pub(crate) fn set_follow_up(&mut self, id: FollowUpId, follow_up: FollowUp<Logical>) {
         self.follow_ups[id.0 as usize] = Some(follow_up);
     }
-
-    /// The plan: columns that were mentioned are now known, so are reads of subqueries.
-    pub(crate) fn finish(&mut self, mut statement: Statement<Logical>) -> SqlResult<Bound> {
-        self.table_hints_met()?;
-        let mut flags = std::mem::take(&mut self.flags);
-        if !flags.is_empty() {
-            let subqueries = self.subqueries.iter_mut().map(|s| &mut s.source);
-            let trees = source_of(&mut statement).into_iter().chain(subqueries);
-            trees.for_each(|tree| flag_rows(tree, &mut flags));
-        }
-        self.match_stored(&mut statement);
-        for database in self.followed.take() {
-            self.depend(&database);
-        }
-        let known = self.known_checks();
-        let mut plan: LogicalPlan = Plan {
-            statement,
-            subqueries: std::mem::take(&mut self.subqueries),
-            follow_ups: self.follow_ups.drain(..).flatten().collect(),
-            slots: self.slots,
-            header: Header {
-                dialect: self.folding.decided_by(),
-                ..std::mem::take(&mut self.header)
-            },
-            estimates: Vec::new(),
-        };
-        let mentioned = |(state, checks): (&ReferenceState, _)| Mentioned {
-            columns: columns_of(state),
-            location: state.location,
-            checks,
-        };
-        let used: Vec<Mentioned> = self.references.iter().zip(known).map(mentioned).collect();
-        if let Some(source) = source_of(&mut plan.statement) {
-            fill_columns(source, &used);
-        }
-        for subquery in &mut plan.subqueries {
-            fill_columns(&mut subquery.source, &used);
-        }
-        for follow_up in &mut plan.follow_ups {
-            let source = match follow_up {
-                FollowUp::Refuse { source, .. } => Some(source),
-                FollowUp::Change(statement) => source_of(statement),
-                FollowUp::Index(change) => Some(&mut change.source),
-            };
-            if let Some(source) = source {
-                fill_columns(source, &used);
-            }
-        }
-        outer_reads(&mut plan.subqueries);
-        let references = self.references.drain(..).map(|r| r.reference).collect();
-        Ok(Bound { plan, references, into: self.into.take() })
-    }
-}
-
-impl Binder<'_> {
-    fn match_stored(&mut self, statement: &mut Statement<Logical>) {
-        let stored = self.stored_expressions();
-        if stored.is_empty() {
-            return;
-        }
-        if let Some(source) = source_of(statement) {
-            self.read_stored(source, &stored);
-        }
-        let mut subqueries = std::mem::take(&mut self.subqueries);
-        for subquery in &mut subqueries {
-            self.read_stored(&mut subquery.source, &stored);
-        }
-        self.subqueries = subqueries;
-    }
-}
-
-/// What a statement mentions of a table, and what is known of that.
-struct Mentioned {
-    columns: Vec<GetColumn>,
-    location: Option<Slot>,
-    checks: Vec<plan::Predicate>,
-}
-
-fn columns_of(state: &ReferenceState) -> Vec<GetColumn> {
-    state.used.iter().map(|(&column, &slot)| GetColumn { column, slot }).collect()
-}
-
-fn source_of(statement: &mut Statement<Logical>) -> Option<&mut Logical> {
-    match statement {
-        Statement::Query(q) => Some(&mut q.source),
-        Statement::Assign(a) => Some(&mut a.source),
-        Statement::Insert(i) => Some(&mut i.source),
-        Statement::Update(u) => Some(&mut u.source),
-        Statement::Delete(d) => Some(&mut d.source),
-        Statement::Merge(m) => Some(&mut m.source),
-        Statement::Scalar(_) | Statement::Condition(_) => None,
-    }
-}
-
-fn fill_columns(tree: &mut Logical, used: &[Mentioned]) {
-    tree.for_each_mut(&mut |node| match node {
-        Logical::Get(get) => fill_get(get, used),
-        Logical::Virtual(get) => fill_virtual(get, used),
-        _ => {}
-    });
-}
-
-fn fill_get(get: &mut Get, used: &[Mentioned]) {
-    let mentioned = &used[get.table.0 as usize];
-    get.columns.clone_from(&mentioned.columns);
-    get.location = mentioned.location;
-    get.checks.clone_from(&mentioned.checks);
-}
-
-fn fill_virtual(get: &mut VirtualGet, used: &[Mentioned]) {
-    get.columns.clone_from(&used[get.table.0 as usize].columns);
-}
-
-/// For each subquery the slots it reads and doesn't write, those of subqueries within it included,
-/// and whether it reads variables.
-/// A subquery's number is greater than those it contains, so one pass in order suffices.
-fn outer_reads(subqueries: &mut [Subquery<Logical>]) {
-    for n in 0..subqueries.len() {
-        let mut reads = Reads::default();
-        let mut writes = BTreeSet::new();
-        subqueries[n].source.reads_and_writes(&mut reads, &mut writes);
-        let mut outer = reads.slots;
-        for inner in &reads.subqueries {
-            debug_assert!((inner.0 as usize) < n, "a subquery is numbered after those within it");
-            outer.extend(subqueries[inner.0 as usize].outer.iter().copied());
-            reads.session |= subqueries[inner.0 as usize].session;
-        }
-        outer.extend(subqueries[n].columns.iter().copied());
-        subqueries[n].outer = outer.difference(&writes).copied().collect();
-        subqueries[n].session = reads.session;
-    }
-}
-
-/// 8631 where so many operators of a query's tree stand one in the other that whoever descends it
-/// has no stack for them.
-pub(crate) fn standing(operators: usize) -> SqlResult<()> {
-    match operators > TREE_HEIGHT_MAX {
-        true => Err(SqlError::new(messages::STACK_LIMIT, &[])),
-        false => Ok(()),
-    }
-}
-
-/// 40510 naming a statement.
-pub(crate) fn unsupported_statement(name: &str) -> SqlError {
-    SqlError::new(messages::NOT_SUPPORTED, &[&name])
-}
-
-/// 40517 naming a feature.
-pub(crate) fn unsupported(feature: &str, line: u32) -> SqlError {
-    SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&feature]).at_line(line)
 }

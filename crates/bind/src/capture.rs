@@ -5,7 +5,7 @@
 //! triggers when the statement has changed all rows (`plan::Fired`).
 
 use crate::binder::Binder;
-use crate::referential::{Done, RowSlots, column_scalar};
+use crate::row_slots::{Done, RowSlots, column_scalar};
 use crate::target::TargetTable;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Events, Object, Table, captured_rows};

@@ -14,12 +14,14 @@
 //! Invariants
 //!  1. Every action that the clauses name has a trigger, or none has: 5316.
 
-use crate::binder::{Binder, unsupported};
-use crate::instead::{Parent, refuse_output, zero};
+use crate::binder::Binder;
+use crate::constant::zero;
 use crate::merge::{Clauses, action_source, makes_row};
 use crate::output::{made_row, pseudo};
-use crate::referential::{Done, column_scalar};
+use crate::parent::{Parent, refuse_output};
+use crate::refusal::unsupported;
 use crate::resolve::where_true;
+use crate::row_slots::{Done, column_scalar};
 use crate::scope::Columns;
 use crate::update::Changed;
 use base::{SqlError, SqlResult, messages};
@@ -101,7 +103,7 @@ impl Binder<'_> {
             target: parent.target(),
             no,
             source: own.clone(),
-            from: crate::source::From { tree: nothing, sources: Vec::new() },
+            from: crate::from::From { tree: nothing, sources: Vec::new() },
             locks: LockHints::default(),
             joined: false,
             through: None,

@@ -12,15 +12,16 @@
 //!  2. Rows inserted are what the statement counts; identity values are the inner one's, as the
 //!     reference of INSERT has it.
 
-use crate::binder::{Binder, unsupported};
+use crate::binder::Binder;
+use crate::draws::DrawRule;
 use crate::hint::{self, Use};
-use crate::insert::{check_count, free_columns, identity_column};
-use crate::next_value::DrawRule;
+use crate::insert::check_count;
 use crate::output::{has_triggers, reference_of};
-use crate::query::{OutColumn, QueryResult};
+use crate::refusal::unsupported;
+use crate::result::{OutColumn, QueryResult};
 use crate::scope::{Clause, Scope, Source};
 use crate::select::Item;
-use crate::target::TargetTable;
+use crate::target::{TargetTable, free_columns, identity_column};
 use base::{Message, SqlError, SqlResult, messages};
 use catalog::view::{Object, Table};
 use plan::{

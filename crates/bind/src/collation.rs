@@ -17,7 +17,7 @@
 //!  2. In messages the operand that came later stands first.
 
 use crate::binder::Binder;
-use crate::undeclared::takes_any_type;
+use crate::deduction::takes_any_type;
 use base::{SqlError, SqlResult, messages};
 use plan::{Coercibility, Combining, Implicit, Scalar, ScalarKind, ScalarType, Unresolved};
 use types::{CodePage, Collation, Family, Length, SqlType};

@@ -10,8 +10,8 @@
 
 use crate::binder::Binder;
 use crate::collation::check_column;
+use crate::draws::DrawRule;
 use crate::environment::Environment;
-use crate::next_value::DrawRule;
 use base::SqlResult;
 use builtins::Function;
 use catalog::view::Table;

@@ -1,11 +1,11 @@
 //! Conditions.
 
-use crate::binder::{Binder, unsupported};
+use crate::binder::Binder;
 use crate::collation::{agreed, of_comparison};
 use crate::comparable::compared_as;
 use crate::constant::{all_of, any_of, compared, negated};
-use crate::convert::is_untyped_null;
-use crate::undeclared::{takes_any_type, untyped};
+use crate::deduction::{is_untyped_null, takes_any_type, untyped};
+use crate::refusal::unsupported;
 use base::{SqlError, SqlResult, messages};
 use builtins::LikePattern;
 use plan::{CompareOp, LikeText, Predicate, Quantifier, Scalar, ScalarKind};

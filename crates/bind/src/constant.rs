@@ -193,3 +193,10 @@ pub(crate) fn any_of(parts: Vec<Predicate>) -> Predicate {
         _ => Predicate::Or(parts),
     }
 }
+
+/// What an identity column has that gives no value.
+pub(crate) fn zero(sql_type: SqlType) -> Scalar {
+    let value = types::fit_number(0, sql_type);
+    let value = value.or_else(|| types::Decimal::new(0, 0).map(Value::Decimal));
+    Scalar::constant(value.unwrap_or(Value::Null), sql_type)
+}

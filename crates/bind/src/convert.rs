@@ -1,8 +1,9 @@
 //! Conversions that a statement asks for or needs, and types as written.
 
-use crate::binder::{Binder, unsupported};
+use crate::binder::Binder;
 use crate::collation::check_converted;
-use crate::undeclared::{Learned, takes_any_type, untyped};
+use crate::deduction::{Learned, takes_any_type, untyped};
+use crate::refusal::unsupported;
 use base::{SqlError, SqlResult, messages};
 use plan::{Implicit, Scalar, ScalarKind};
 use tsql::ast;
@@ -43,12 +44,6 @@ pub fn declared_type(name: &ast::TypeName, length_default: u16) -> SqlResult<Sql
         }
     };
     declare(bare, &sizes, length_default).map_err(|e| e.at_line(line))
-}
-
-/// Whether a scalar is the word NULL, which takes any type. A CAST of NULL is never folded, so
-/// that it stays one of its own type.
-pub(crate) fn is_untyped_null(x: &Scalar) -> bool {
-    matches!(&x.kind, ScalarKind::Constant(v) if v.is_null())
 }
 
 /// Whether values of two types compare as they are.

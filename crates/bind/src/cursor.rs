@@ -236,7 +236,7 @@ impl Binder<'_> {
     fn key_scalar(&mut self, no: TableNo, column: usize) -> Scalar {
         let slot = self.use_column(no, column);
         let table = self.table(no).expect("a key is of a table");
-        let mut key = crate::referential::column_scalar(&table, column, slot);
+        let mut key = crate::row_slots::column_scalar(&table, column, slot);
         key.ty.nullable |= self.nullable_references.contains(&no);
         key
     }

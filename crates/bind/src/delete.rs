@@ -2,11 +2,11 @@
 
 use crate::binder::Binder;
 use crate::output::deleted;
-use crate::referential::{Done, RowSlots};
+use crate::row_slots::{Done, RowSlots};
 use crate::scope::{Clause, Scope};
-use crate::select::filtered;
 use crate::target::{TargetTable, set_target};
 use crate::through::given_deleted;
+use crate::tree::filtered;
 use base::SqlResult;
 use catalog::view::Events;
 use plan::{Delete, EntryField, Logical, Statement, Target};

@@ -3,10 +3,11 @@
 //! Each row becomes text by a call whose first argument is its shape; the texts are joined in the
 //! query's order, and what stands around them is added. No row, no document: the result is empty.
 
-use crate::binder::{Binder, unsupported};
+use crate::binder::Binder;
 use crate::levels::{Levels, check_attributes};
-use crate::query::{OutColumn, Place, QueryResult};
-use crate::select::{computed_columns, filtered};
+use crate::refusal::unsupported;
+use crate::result::{OutColumn, Place, QueryResult};
+use crate::tree::{computed_columns, filtered};
 use crate::xml_names::XmlNames;
 use base::{SqlError, SqlResult, messages};
 use builtins::{

@@ -1,11 +1,12 @@
 //! What binding is given, and what it gives.
 
-use crate::undeclared::Deduction;
+use crate::deduction::Deduction;
+use crate::into_table::IntoTable;
 use base::ObjectId;
 use catalog::view::{Catalogs, Object};
 use plan::{LogicalPlan, VariableId, Watch};
 use types::datetime::Dialect;
-use types::{Collation, SqlType, Value};
+use types::{SqlType, Value};
 
 /// The variables and parameters a statement sees. Implemented by `session`.
 pub trait Variables {
@@ -61,30 +62,4 @@ pub struct Bound {
     pub references: Vec<Object>,
     /// SELECT INTO: the table that is to be made of the result first.
     pub into: Option<IntoTable>,
-}
-
-/// The target of SELECT INTO.
-#[derive(Clone, Debug, PartialEq)]
-pub struct IntoTable {
-    /// As written.
-    pub name: tsql::ast::ObjectName,
-    /// Its columns.
-    pub columns: Vec<IntoColumn>,
-}
-
-/// A column of an [`IntoTable`].
-#[derive(Clone, Debug, PartialEq)]
-pub struct IntoColumn {
-    /// Its name.
-    pub name: Box<str>,
-    /// Its type.
-    pub sql_type: SqlType,
-    /// As `sys.columns` has it; 0 when the type says all.
-    pub user_type_id: i32,
-    /// Whether NULL may be stored.
-    pub nullable: bool,
-    /// How its characters compare.
-    pub collation: Collation,
-    /// Seed and increment of an identity column.
-    pub identity: Option<(i128, i128)>,
 }

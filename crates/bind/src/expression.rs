@@ -2,10 +2,9 @@
 
 use crate::binder::Binder;
 use crate::collation::settled;
-use crate::convert::is_untyped_null;
-use crate::next_value::{DrawRule, is_conditional};
+use crate::deduction::{is_untyped_null, takes_any_type, untyped};
+use crate::draws::DrawRule;
 use crate::scope::Clause;
-use crate::undeclared::{takes_any_type, untyped};
 use base::{SqlError, SqlResult, messages};
 use plan::{Combining, Predicate, Scalar, ScalarKind, ScalarType, Subquery};
 use tsql::ast::{self, ExprKind};
@@ -391,7 +390,7 @@ impl Binder<'_> {
         if self.scopes.last().is_some_and(|s| s.in_aggregate) {
             return Err(SqlError::new(messages::AGGREGATE_OF_AGGREGATE, &[]));
         }
-        let bound = self.query(query, crate::query::Place::Subquery { exists })?;
+        let bound = self.query(query, crate::result::Place::Subquery { exists })?;
         if !exists && bound.columns.len() != 1 {
             let error = SqlError::new(messages::SUBQUERY_ONE_COLUMN, &[]);
             return Err(error.at_line(query.span.line));
@@ -414,5 +413,17 @@ fn beside(operand: &Scalar, other: SqlType) -> SqlType {
         SqlType::NChar(_) | SqlType::NVarChar(_) => SqlType::nvarchar(1),
         SqlType::Binary(_) | SqlType::VarBinary(_) => SqlType::varbinary(1),
         other => other,
+    }
+}
+
+/// Whether an expression may leave parts of it uncomputed.
+fn is_conditional(kind: &ExprKind) -> bool {
+    const FUNCTIONS: [&str; 4] = ["COALESCE", "NULLIF", "ISNULL", "CHOOSE"];
+    match kind {
+        ExprKind::Case(_) | ExprKind::Iif(_) => true,
+        ExprKind::Function(call) => {
+            FUNCTIONS.iter().any(|f| f.eq_ignore_ascii_case(&call.name.object))
+        }
+        _ => false,
     }
 }

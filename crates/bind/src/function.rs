@@ -1,10 +1,11 @@
 //! Functions: those of the registry, and forms of the language spelled like them.
 
-use crate::binder::{Binder, unsupported};
+use crate::binder::Binder;
 use crate::collation::of_function;
 use crate::comparable::check_arguments;
+use crate::deduction::{Learned, takes_any_type};
 use crate::document::is_json;
-use crate::undeclared::{Learned, takes_any_type};
+use crate::refusal::unsupported;
 use base::{SqlError, SqlResult, messages};
 use builtins::{Aggregate, Fact, Function};
 use catalog::view::{ModuleKind, Object};

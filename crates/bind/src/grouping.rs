@@ -8,12 +8,13 @@
 //! Of no rows no set makes a group, the empty one neither: there is no total of nothing, as in SQL
 //! Server and unlike PostgreSQL (tests/golden/language/empty_groupings.golden has the source).
 
-use crate::aggregate::Grouped;
-use crate::binder::{Binder, unsupported};
+use crate::binder::Binder;
 use crate::collation::check_column;
 use crate::comparable::check_sorted;
+use crate::groups::Groups;
+use crate::refusal::unsupported;
 use crate::scope::Scope;
-use crate::select::computed_columns;
+use crate::tree::computed_columns;
 use base::{SqlError, SqlResult, messages};
 use plan::{
     AggregateCall, CompareOp, Grouping, JoinKind, Logical, Predicate, Scalar, ScalarKind,
@@ -24,22 +25,6 @@ use types::{Collation, SqlType, Value};
 
 /// The most sets of one GROUP BY.
 const SETS_MAX: usize = 4096;
-
-/// A GROUP BY clause.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Groups {
-    /// The expressions, each once.
-    pub(crate) keys: Vec<Scalar>,
-    /// The slots that hold them above the groups: a column's own where one set has them all.
-    slots: Vec<Slot>,
-    /// Which of them each set groups by; `None`: all, in one set.
-    sets: Option<Vec<Vec<usize>>>,
-    /// For each expression, where it is said whether the set at hand leaves it out.
-    flags: Vec<Slot>,
-    /// The expressions as a subquery that is asked for each group binds them; none where all are
-    /// columns.
-    nested: Vec<Scalar>,
-}
 
 impl Binder<'_> {
     /// How many reads each query around this one has noted, where one of them groups by an
@@ -251,66 +236,6 @@ impl Binder<'_> {
         let keys = keys.iter().map(|(key, slot)| (*slot, key.ty.collation));
         let keys = keys.chain(flags).chain([(number, Collation::default())]).collect();
         Logical::Aggregate(Box::new(Grouping { input, keys, calls }))
-    }
-}
-
-impl Groups {
-    /// Whether a set may leave out an expression that another has.
-    pub(crate) fn has_sets(&self) -> bool {
-        self.sets.is_some()
-    }
-
-    /// The expressions with the slots that hold them above the groups.
-    pub(crate) fn placed(&self) -> Vec<(Scalar, Slot)> {
-        self.keys.iter().cloned().zip(self.slots.iter().copied()).collect()
-    }
-
-    /// What a subquery that is asked for each group reads instead of a column grouped by.
-    pub(crate) fn of_group(&self, column: &Scalar) -> Option<Scalar> {
-        let at = self.keys.iter().position(|key| key == column)?;
-        let nullable = column.ty.nullable || self.has_sets();
-        Some(Scalar::column(self.slots[at], ScalarType { nullable, ..column.ty }))
-    }
-
-    /// Whether there are expressions that are more than columns.
-    pub(crate) fn has_expressions(&self) -> bool {
-        !self.nested.is_empty()
-    }
-
-    /// What a subquery reads instead of a whole expression grouped by.
-    pub(crate) fn of_group_whole(&self, x: &Scalar) -> Option<Scalar> {
-        let loose = self.has_sets().then(|| loosened(x.clone()));
-        let kind = &loose.as_ref().unwrap_or(x).kind;
-        let at = self.nested.iter().position(|key| key.kind == *kind)?;
-        let nullable = x.ty.nullable || self.has_sets();
-        Some(Scalar::column(self.slots[at], ScalarType { nullable, ..x.ty }))
-    }
-
-    /// An expression with the columns that are grouped by as subqueries read them.
-    fn as_nested(&self, key: &Scalar) -> Scalar {
-        let mut nested = key.clone();
-        nested.rewrite(&mut |x| {
-            if x.as_column().is_some()
-                && let Some(of_group) = self.of_group(x)
-            {
-                *x = of_group;
-            }
-        });
-        if self.has_sets() { loosened(nested) } else { nested }
-    }
-}
-
-/// Whatever a set may leave out may be NULL, and so may what is made of it.
-fn loosened(mut x: Scalar) -> Scalar {
-    x.rewrite(&mut |x| x.ty.nullable = true);
-    x
-}
-
-impl Grouped<'_> {
-    /// What a grouping expression becomes above the groups.
-    pub(crate) fn regrouped(&self, x: &mut Scalar, slot: Slot) {
-        x.kind = ScalarKind::Column(slot);
-        x.ty.nullable |= self.sets;
     }
 }
 

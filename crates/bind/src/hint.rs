@@ -1,6 +1,6 @@
 //! Table hints: locks, and which index.
 
-use crate::binder::unsupported;
+use crate::refusal::unsupported;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{IndexColumn, Table};
 use plan::{Granule, Level, LockHints, Strength};
@@ -288,4 +288,11 @@ fn position_of(named: &IndexRef, table: &Table, names: Collation) -> SqlResult<u
         let name = table.two_part_name();
         SqlError::new(messages::INDEX_HINT_UNKNOWN, &[&index_shown(named), &name])
     })
+}
+
+/// What an option says of a table.
+pub(crate) struct TableHinted {
+    pub(crate) table: ast::ObjectName,
+    pub(crate) hints: Vec<TableHint>,
+    pub(crate) used: bool,
 }

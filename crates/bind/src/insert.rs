@@ -1,20 +1,21 @@
 //! INSERT.
 
-use crate::binder::{Binder, unsupported};
-use crate::convert::is_untyped_null;
+use crate::binder::Binder;
+use crate::deduction::is_untyped_null;
 use crate::document::refuse_document;
+use crate::draws::DrawRule;
 use crate::hint::{self, Use};
-use crate::next_value::DrawRule;
 use crate::output::made_row;
-use crate::query::{Place, QueryResult};
-use crate::referential::{Done, RowSlots};
-use crate::target::TargetTable;
+use crate::refusal::unsupported;
+use crate::result::{Place, QueryResult};
+use crate::row_slots::{Done, RowSlots};
+use crate::target::{TargetTable, free_columns, identity_column};
 use crate::through::Through;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Events, Object, Table};
 use plan::{
-    ColumnSource, IdentityColumn, Insert, InsertColumn, Logical, Scalar, ScalarKind, ScalarType,
-    Slot, Statement, TableNo, VariableId,
+    ColumnSource, Insert, InsertColumn, Logical, Scalar, ScalarKind, ScalarType, Slot, Statement,
+    TableNo, VariableId,
 };
 use tsql::ast::{self, ExprKind, InsertSource};
 
@@ -211,7 +212,7 @@ impl Binder<'_> {
     }
 
     fn given_by(&self, result: QueryResult) -> Given {
-        let value = |c: &crate::query::OutColumn| match c.untyped_null {
+        let value = |c: &crate::result::OutColumn| match c.untyped_null {
             true => Scalar::null(c.ty.sql_type),
             false => Scalar::column(c.slot, c.ty),
         };
@@ -285,22 +286,6 @@ impl Binder<'_> {
         }
         Ok(columns)
     }
-}
-
-/// The columns that get values when none are listed.
-pub(crate) fn free_columns(table: &Table) -> Vec<usize> {
-    let identity = table.identity();
-    let free =
-        |(n, c): &(usize, &catalog::view::Column)| c.computed.is_none() && Some(*n) != identity;
-    table.columns.iter().enumerate().filter(free).map(|(n, _)| n).collect()
-}
-
-/// The identity column of a target, and whether the statement gives its values.
-pub(crate) fn identity_column(table: &Table, listed: &[usize]) -> Option<IdentityColumn> {
-    let column = table.identity()?;
-    let own = table.columns[column].identity?;
-    let explicit = listed.contains(&column);
-    Some(IdentityColumn { column, seed: own.seed, increment: own.increment, explicit })
 }
 
 /// As many values as columns.

@@ -16,19 +16,22 @@
 //!     trigger passes the change on to its table, whose trigger sees that table's rows.
 //!  3. A column that holds no NULL gets none (233), but for an identity and computed columns.
 
-use crate::binder::{Binder, PassedView, unsupported};
+use crate::binder::Binder;
 use crate::capture::updated;
 use crate::captured_merge::CapturedParts;
-use crate::insert::free_columns;
+use crate::constant::zero;
+use crate::draws::DrawRule;
+use crate::expansion::PassedView;
+use crate::from::From;
 use crate::merge::{Clauses, check_clauses};
-use crate::next_value::DrawRule;
 use crate::output::{made_row, pseudo};
-use crate::referential::Done;
+use crate::parent::{Parent, refuse_output};
+use crate::refusal::unsupported;
+use crate::row_slots::Done;
 use crate::scope::{Clause, Columns, Scope, Source};
-use crate::select::filtered;
-use crate::source::From;
-use crate::target::{TargetTable, set_target};
+use crate::target::{TargetTable, free_columns, set_target};
 use crate::through::{Through, given_deleted};
+use crate::tree::filtered;
 use crate::update::{Changed, Named};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{
@@ -44,26 +47,6 @@ use std::ops::Range;
 use std::sync::Arc;
 use tsql::ast::{self, DmlTargetKind, TableSourceKind};
 use types::{SqlType, Value};
-
-/// What has an INSTEAD OF trigger, with its rows as a table.
-pub(crate) struct Parent {
-    database: Arc<DatabaseView>,
-    /// Of a view: its columns, without anything that restricts them.
-    table: Arc<Table>,
-    is_view: bool,
-    event: Events,
-}
-
-impl Parent {
-    pub(crate) fn table(&self) -> &Arc<Table> {
-        &self.table
-    }
-
-    /// The same as what is changed.
-    pub(crate) fn target(&self) -> TargetTable {
-        TargetTable { table: Arc::clone(&self.table), database: Arc::clone(&self.database) }
-    }
-}
 
 /// The rows that a change concerns.
 struct ParentRows<'r> {
@@ -539,17 +522,6 @@ impl Binder<'_> {
     }
 }
 
-/// 334: rows of OUTPUT do not go to the client beside triggers.
-/// With INTO they are those that the change would have given: Microsoft's page of OUTPUT.
-pub(crate) fn refuse_output(output: Option<&ast::Output>, parent: &Parent) -> SqlResult<()> {
-    match output {
-        Some(o) if o.into.is_none() || !o.then.is_empty() => {
-            Err(SqlError::new(messages::OUTPUT_WITH_TRIGGERS, &[&parent.table.name]))
-        }
-        Some(_) | None => Ok(()),
-    }
-}
-
 /// The sources beside the one that is changed.
 fn beside(sources: &[Source], named: &Source) -> Vec<Source> {
     let other = |s: &&Source| s.name != named.name || s.schema != named.schema;
@@ -562,11 +534,4 @@ fn source_no(source: &Source) -> Option<TableNo> {
         Columns::Reference(no) => Some(no),
         Columns::Derived(_) | Columns::Made(_) | Columns::Given(_) => None,
     }
-}
-
-/// What an identity column has that gives no value.
-pub(crate) fn zero(sql_type: SqlType) -> Scalar {
-    let value = types::fit_number(0, sql_type);
-    let value = value.or_else(|| types::Decimal::new(0, 0).map(Value::Decimal));
-    Scalar::constant(value.unwrap_or(Value::Null), sql_type)
 }

@@ -5,8 +5,8 @@
 //! once; joins, groups and set operations leave a plain column that is not null.
 
 use crate::binder::Binder;
-use crate::environment::{IntoColumn, IntoTable};
-use crate::query::OutColumn;
+use crate::into_table::{IdentityFunction, IntoColumn};
+use crate::result::OutColumn;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Found, Object, Table};
 use plan::{
@@ -16,15 +16,6 @@ use plan::{
 use std::sync::Arc;
 use tsql::ast::{self, QueryBody};
 use types::SqlType;
-
-/// A use of the IDENTITY function: the position in the select list, and what it says.
-#[derive(Clone, Copy)]
-pub(crate) struct IdentityFunction {
-    position: usize,
-    sql_type: SqlType,
-    seed: i128,
-    increment: i128,
-}
 
 /// The SELECT of a query that may have an INTO: the first.
 pub(crate) fn first_select(q: &ast::Query) -> Option<&ast::Select> {
@@ -216,12 +207,5 @@ impl Binder<'_> {
             columns.push(InsertColumn { slot, source });
         }
         Ok(columns)
-    }
-}
-
-impl IntoTable {
-    /// Of an INTO clause; its columns are known when the query is bound.
-    pub(crate) fn of(into: &ast::SelectInto) -> IntoTable {
-        IntoTable { name: into.table.clone(), columns: Vec::new() }
     }
 }

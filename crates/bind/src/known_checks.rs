@@ -5,7 +5,8 @@
 //! binding them meets no error and changes nothing of the statement. A constraint is not false for
 //! any row; so for a column that is not NULL it is true.
 
-use crate::binder::{Binder, ReferenceState};
+use crate::binder::Binder;
+use crate::reference::ReferenceState;
 use catalog::view::{Object, Table};
 use plan::{Predicate, Slot};
 use std::sync::Arc;

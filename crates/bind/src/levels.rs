@@ -6,7 +6,7 @@
 //! functions that are built in are of no table, and a set operation is what its first query names.
 
 use crate::binder::Binder;
-use crate::query::{OutColumn, QueryResult};
+use crate::result::{OutColumn, QueryResult};
 use base::{Message, SqlError, SqlResult, messages};
 use builtins::AutoShape;
 use std::collections::BTreeSet;

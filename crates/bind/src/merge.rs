@@ -8,16 +8,17 @@
 //! ```
 //! A clause sees both sides, or the one that its rows have.
 
-use crate::binder::{Binder, unsupported};
+use crate::binder::Binder;
 use crate::changes::no_changes;
-use crate::convert::is_untyped_null;
-use crate::insert::{free_columns, identity_column};
+use crate::deduction::is_untyped_null;
+use crate::from::From;
 use crate::output::{deleted, made_row, pseudo};
-use crate::referential::{Done, RowSlots};
+use crate::refusal::unsupported;
+use crate::row_slots::{Done, RowSlots};
 use crate::scope::{Clause, Columns, DerivedColumn, Scope, Source};
-use crate::source::From;
-use crate::target::{TargetTable, flag, mark_affected, set_target};
+use crate::target::{TargetTable, free_columns, identity_column, mark_affected, set_target};
 use crate::through::given_deleted;
+use crate::tree::flag;
 use crate::update::{Changed, Named, set_name};
 use base::{SqlError, SqlResult, messages};
 use plan::{

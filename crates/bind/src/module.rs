@@ -6,40 +6,28 @@
 //!     text the columns that its tables have got since are left out.
 //!  3. A module never expands within itself (4429), nor deeper than 32 (217).
 
-use crate::binder::{Binder, ReferenceState, unsupported};
+use crate::binder::Binder;
 use crate::collation::as_column;
+use crate::deduction::Learned;
+use crate::expansion::{CheckedView, Expansion};
+use crate::from::From;
 use crate::hint::{self, Hints, Use};
-use crate::query::{Place, QueryResult};
+use crate::reference::ReferenceState;
+use crate::refusal::unsupported;
+use crate::result::{Place, QueryResult};
 use crate::scope::{Body, Clause, Columns, DerivedColumn, Scope, Source};
-use crate::source::From;
-use crate::undeclared::Learned;
+use crate::tree::tables_of;
 use base::{ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{
     Column, DatabaseView, Found, Module, ModuleKind, Object, ObjectName, Parameter, Table,
     VirtualColumn, VirtualTable, in_database,
 };
 use plan::{Granule, JoinKind, LockHints, Logical, Predicate, Scalar, ScalarKind, Slot};
-use std::ops::Range;
 use std::sync::Arc;
 use tsql::ast::{self, FunctionBody, StatementKind};
 
 /// How deep views and functions may stand within each other.
 const NESTING_MAX: usize = 32;
-
-/// A module that is being expanded.
-pub(crate) struct Expansion {
-    pub(crate) module: Arc<Module>,
-    /// What its parameters are, in order.
-    pub(crate) parameters: Vec<Scalar>,
-}
-
-/// What a view WITH CHECK OPTION asks of rows that are written through it.
-pub(crate) struct CheckedView {
-    pub(crate) name: Box<str>,
-    /// The references of its body.
-    pub(crate) tables: Range<u32>,
-    pub(crate) conditions: Vec<Predicate>,
-}
 
 /// The statement that a module's text is.
 pub(crate) fn parsed(module: &Module) -> SqlResult<StatementKind> {
@@ -366,7 +354,7 @@ impl Binder<'_> {
         if result.columns.len() < module.columns.len() {
             return Err(SqlError::new(messages::VIEW_MORE_NAMES, &[name]));
         }
-        let column = |(stored, c): (&Column, &crate::query::OutColumn)| DerivedColumn {
+        let column = |(stored, c): (&Column, &crate::result::OutColumn)| DerivedColumn {
             name: stored.name.clone(),
             slot: c.slot,
             ty: as_column(c.ty),
@@ -559,19 +547,6 @@ fn merge(own: &mut LockHints, outer: &LockHints) {
     own.hold |= outer.hold;
     own.read_past |= outer.read_past;
     own.no_wait |= outer.no_wait;
-}
-
-/// The range of the references that a tree reads.
-pub(crate) fn tables_of(tree: &Logical) -> Range<u32> {
-    let mut tables: Option<Range<u32>> = None;
-    tree.for_each(&mut |node| {
-        if let Logical::Get(get) = node {
-            let no = get.table.0;
-            let known = tables.get_or_insert(no..no + 1);
-            *known = known.start.min(no)..known.end.max(no + 1);
-        }
-    });
-    tables.unwrap_or(0..0)
 }
 
 /// The table and column that a column of a derived source is, if it is one.

@@ -8,84 +8,14 @@
 //! Drawing is a call of the session (`plan::UserCall`) whose function is the sequence: nothing
 //! moves or repeats such a call.
 
-use crate::binder::{Binder, unsupported};
-use crate::query::{Ordering, Place};
-use crate::select::computed_columns;
-use base::{Message, SqlError, SqlResult, messages};
+use crate::binder::Binder;
+use crate::draws::{Draw, DrawRule, Draws};
+use crate::refusal::unsupported;
+use crate::tree::computed_columns;
+use base::{SqlError, SqlResult, messages};
 use catalog::view::Object;
-use plan::{Logical, Scalar, ScalarKind, ScalarType, Slot, SortKey, UserCall, UserFunction};
-use tsql::ast::{self, ExprKind};
-
-/// What a mention may do where it stands.
-#[derive(Clone, Copy)]
-pub(crate) enum DrawRule {
-    /// A select list; `ordered`: only with OVER.
-    SelectList { ordered: bool },
-    /// VALUES, SET, a default, an expression alone: without OVER.
-    Row,
-    /// Not at all, and why.
-    Refused(Message),
-}
-
-/// A value drawn once a row.
-pub(crate) struct Draw {
-    sequence: UserFunction,
-    name: Box<str>,
-    slot: Slot,
-    ty: ScalarType,
-    /// OVER (ORDER BY …)
-    order: Option<Vec<(Scalar, bool)>>,
-    /// Something writes the slot.
-    placed: bool,
-}
-
-/// The draws of a statement.
-pub(crate) struct Draws {
-    pub(crate) rule: DrawRule,
-    list: Vec<Draw>,
-    /// What rows of a row constructor drew for themselves.
-    by_rows: Vec<UserFunction>,
-}
-
-impl Default for Draws {
-    fn default() -> Self {
-        let rule = DrawRule::Refused(messages::NEXT_VALUE_CLAUSE);
-        Draws { rule, list: Vec::new(), by_rows: Vec::new() }
-    }
-}
-
-impl Draws {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.list.is_empty() && self.by_rows.is_empty()
-    }
-}
-
-/// What the select list of a query may do.
-pub(crate) fn list_rule(s: &ast::Select, ordering: Ordering<'_>, place: Place) -> DrawRule {
-    DrawRule::Refused(match place {
-        Place::Operand => messages::NEXT_VALUE_SET_OPERATION,
-        Place::Derived | Place::Subquery { .. } | Place::Document => messages::NEXT_VALUE_NESTED,
-        Place::Statement if s.distinct => messages::NEXT_VALUE_SET_OPERATION,
-        Place::Statement if s.top.is_some() || ordering.offset.is_some() => {
-            messages::NEXT_VALUE_TOP
-        }
-        Place::Statement => {
-            return DrawRule::SelectList { ordered: !ordering.items.is_empty() };
-        }
-    })
-}
-
-/// Whether an expression may leave parts of it uncomputed.
-pub(crate) fn is_conditional(kind: &ExprKind) -> bool {
-    const FUNCTIONS: [&str; 4] = ["COALESCE", "NULLIF", "ISNULL", "CHOOSE"];
-    match kind {
-        ExprKind::Case(_) | ExprKind::Iif(_) => true,
-        ExprKind::Function(call) => {
-            FUNCTIONS.iter().any(|f| f.eq_ignore_ascii_case(&call.name.object))
-        }
-        _ => false,
-    }
-}
+use plan::{Logical, Scalar, ScalarKind, SortKey, UserFunction};
+use tsql::ast;
 
 impl Binder<'_> {
     /// Binds a part under a rule.
@@ -215,17 +145,5 @@ impl Binder<'_> {
     /// What rows have drawn, a default of the statement cannot share (11731).
     pub(crate) fn set_drawn_by_rows(&mut self, drawn: Vec<UserFunction>) {
         self.draws.by_rows = drawn;
-    }
-}
-
-impl Draw {
-    fn call(&self) -> Scalar {
-        let call = UserCall {
-            function: self.sequence,
-            name: self.name.clone(),
-            null_on_null_input: false,
-            args: Vec::new(),
-        };
-        Scalar { kind: ScalarKind::Call(Box::new(call)), ty: self.ty }
     }
 }

@@ -1,7 +1,8 @@
 //! OPTION (…): what is asked of the plan is noted in its header, what changes nothing here is
 //! taken, what would be ignored is refused by name.
 
-use crate::binder::{Binder, unsupported};
+use crate::binder::Binder;
+use crate::refusal::unsupported;
 use base::{SqlError, SqlResult, messages};
 use plan::{GroupHint, JoinHint, ScalarKind, UnionHint, VariableId};
 use tsql::ast::{self, QueryOptionKind};

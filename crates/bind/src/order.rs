@@ -3,7 +3,7 @@
 use crate::binder::Binder;
 use crate::collation::check_column;
 use crate::comparable::check_sorted;
-use crate::query::{Ordering, OutColumn, QueryResult};
+use crate::result::{Ordering, OutColumn, QueryResult};
 use crate::scope::Scope;
 use base::{SqlError, SqlResult, messages};
 use plan::{Logical, Scalar, ScalarType, Slot, SortKey, Top};

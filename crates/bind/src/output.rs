@@ -3,13 +3,13 @@
 //! `inserted` and `deleted` are sources like those of FROM, over the slots of new and old values;
 //! beside them stand the sources of the change but for its target.
 
-use crate::binder::{Binder, unsupported};
+use crate::binder::Binder;
 use crate::collation::check_column;
 use crate::hint::{self, Use};
-use crate::insert::{free_columns, identity_column};
+use crate::refusal::unsupported;
 use crate::scope::{Clause, Columns, MadeRow, Scope, Source};
 use crate::select::Item;
-use crate::target::TargetTable;
+use crate::target::{TargetTable, free_columns, identity_column};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Module, Object, Table};
 use plan::{Output, OutputInto, OutputSent, Predicate, ResultColumn, Scalar, Slot, TableNo};

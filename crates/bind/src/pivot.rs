@@ -9,11 +9,10 @@
 
 use crate::binder::Binder;
 use crate::changes::no_changes;
-use crate::module::tables_of;
+use crate::from::From;
 use crate::resolve::Resolved;
 use crate::scope::{Body, Columns, DerivedColumn, Source};
-use crate::select::{computed_columns, filtered};
-use crate::source::From;
+use crate::tree::{computed_columns, filtered, tables_of};
 use base::{SqlError, SqlResult, messages};
 use builtins::Aggregate;
 use plan::{

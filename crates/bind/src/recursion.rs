@@ -8,20 +8,17 @@
 //!  1. Types are the anchor's: a member that gives others is error 240.
 //!  2. A member names the expression once, in its FROM, not in a subquery.
 
-use crate::binder::{Binder, Cte, Work};
-use crate::collation::as_column;
-use crate::collation::settled;
-use crate::query::{OutColumn, QueryResult};
+use crate::binder::Binder;
+use crate::collation::{as_column, settled};
+use crate::cte::{Cte, Work};
+use crate::from::From;
+use crate::result::{OutColumn, QueryResult};
 use crate::scope::{Clause, Columns, DerivedColumn, Source};
-use crate::source::From;
 use base::{SqlError, SqlResult, messages};
 use plan::{Combining, Logical, Recursion, Scalar, Slot};
 use std::cell::Cell;
 use std::rc::Rc;
 use tsql::ast::{self, QueryBody, SetOperator, TableSourceKind};
-
-/// MAXRECURSION where nothing is said.
-pub(crate) const MAXRECURSION_DEFAULT: u32 = 100;
 
 /// The parts of a recursive body: queries, each with the operator before it.
 type Parts<'q> = Vec<(Option<SetOperator>, &'q QueryBody)>;
@@ -139,7 +136,7 @@ impl Binder<'_> {
     ) -> SqlResult<Vec<DerivedColumn>> {
         let count = anchor.columns.len();
         if !cte.columns.is_empty() {
-            crate::source::check_alias_count(&cte.name, count, &cte.columns)?;
+            crate::from::check_alias_count(&cte.name, count, &cte.columns)?;
         }
         let mut columns = Vec::with_capacity(count);
         for (n, c) in anchor.columns.iter().enumerate() {

@@ -6,33 +6,18 @@
 //! table cannot be declared (1785).
 
 use crate::binder::Binder;
+use crate::row_slots::{Done, RowSlots, column_scalar};
 use crate::target::{TargetTable, set_target};
 use base::SqlResult;
 use catalog::view::{DatabaseView, ForeignKey, Object, ReferentialAction, Table};
 use plan::{
-    Assignment, ChangedId, Coercibility, CompareOp, Conflict, Delete, FollowUp, FollowUpId,
-    ForeignKeyCheck, Get, JoinKind, Kept, Level, LockHints, Logical, OldRow, Predicate, References,
-    Scalar, ScalarType, Slot, Statement, Subquery, TableNo,
+    Assignment, ChangedId, CompareOp, Conflict, Delete, FollowUp, FollowUpId, ForeignKeyCheck, Get,
+    JoinKind, Kept, Level, LockHints, Logical, OldRow, Predicate, References, Scalar, Slot,
+    Statement, Subquery, TableNo,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use types::Collation;
-
-/// What is done to the rows of a target.
-#[derive(Clone, Copy)]
-pub(crate) enum Done<'a> {
-    Insert,
-    /// Of these columns.
-    Update(&'a BTreeSet<usize>),
-    Delete,
-}
-
-/// Where a changed row has its values.
-#[derive(Clone, Copy)]
-pub(crate) struct RowSlots<'a> {
-    pub(crate) old: &'a [Option<Slot>],
-    pub(crate) new: &'a [Option<Slot>],
-}
 
 /// A foreign key that refers to a target, with the slots of the key referred to.
 struct Referrer {
@@ -233,7 +218,7 @@ impl Binder<'_> {
             Done::Update(_) => really_changed(&target.table, &referrer.columns),
             Done::Delete | Done::Insert => Predicate::TRUE,
         };
-        let changed = crate::select::filtered(changed, moved);
+        let changed = crate::tree::filtered(changed, moved);
         let bound = self.nested(1, |b| match (action, done) {
             (ReferentialAction::NoAction, _) => b.refusal(target, done, referrer, changed),
             (ReferentialAction::Cascade, Done::Delete) => {
@@ -357,18 +342,6 @@ impl Binder<'_> {
 fn joined(kind: JoinKind, left: Logical, right: Logical, on: Predicate) -> Logical {
     let (left, right) = (Box::new(left), Box::new(right));
     Logical::Join { kind, left, right, on, hint: None, apply: false }
-}
-
-/// A slot as the column of a table that it holds.
-pub(crate) fn column_scalar(table: &Table, at: usize, slot: Slot) -> Scalar {
-    let c = &table.columns[at];
-    let ty = ScalarType {
-        sql_type: c.sql_type,
-        nullable: c.nullable,
-        collation: c.collation,
-        coercibility: Coercibility::Implicit,
-    };
-    Scalar::column(slot, ty)
 }
 
 /// Both sides have one type and collation: no other foreign key can be made.

@@ -3,12 +3,13 @@
 //! They are known by a name without schema. Columns of OPENJSON's WITH are read as text and then
 //! converted like a CAST.
 
-use crate::binder::{Binder, unsupported};
+use crate::binder::Binder;
 use crate::convert::declared_type;
+use crate::deduction::takes_any_type;
+use crate::from::{From, check_alias_count};
 use crate::hint::{self, Use};
+use crate::refusal::unsupported;
 use crate::scope::{Columns, DerivedColumn, Source};
-use crate::source::{From, check_alias_count};
-use crate::undeclared::takes_any_type;
 use base::{SqlError, SqlResult, messages};
 use builtins::{JsonColumn, TableFunction};
 use plan::{FunctionRows, Logical, Scalar, ScalarKind, ScalarType, Slot};

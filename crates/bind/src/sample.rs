@@ -1,8 +1,9 @@
 //! TABLESAMPLE: which part of a table's pages is read.
 
-use crate::binder::{Binder, unsupported};
+use crate::binder::Binder;
+use crate::from::From;
+use crate::refusal::unsupported;
 use crate::scope::{Clause, Columns, Scope};
-use crate::source::From;
 use base::{SqlError, SqlResult, messages};
 use plan::{Logical, Sample, SampleSize, Scalar, ScalarKind};
 use tsql::ast;

@@ -139,7 +139,7 @@ pub(crate) struct Scope {
     pub(crate) clause: Clause,
     pub(crate) calls: Vec<AggregateCall>,
     /// GROUP BY, once it is bound.
-    pub(crate) groups: crate::grouping::Groups,
+    pub(crate) groups: crate::groups::Groups,
     pub(crate) windows: Vec<WindowGroup>,
     /// The WINDOW clause.
     pub(crate) window_names: Vec<(tsql::ast::Name, tsql::ast::Over)>,
@@ -158,7 +158,7 @@ impl Scope {
             sources,
             clause,
             calls: Vec::new(),
-            groups: crate::grouping::Groups::default(),
+            groups: crate::groups::Groups::default(),
             windows: Vec::new(),
             window_names: Vec::new(),
             in_aggregate: false,

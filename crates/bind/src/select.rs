@@ -5,16 +5,18 @@
 //! ORDER BY and TOP.
 
 use crate::aggregate::Grouped;
-use crate::binder::{Binder, standing, unsupported};
+use crate::binder::Binder;
 use crate::collation;
 use crate::comparable::check_distinct;
-use crate::convert::is_untyped_null;
+use crate::deduction::is_untyped_null;
+use crate::draws::DrawRule;
 use crate::expression::assigning_operator;
-use crate::grouping::Groups;
-use crate::next_value::list_rule;
+use crate::groups::Groups;
 use crate::order::{OrderBy, check_key, push_key};
-use crate::query::{Ordering, OutColumn, Place, QueryResult};
+use crate::refusal::{standing, unsupported};
+use crate::result::{Ordering, OutColumn, Place, QueryResult};
 use crate::scope::{Clause, Scope, WindowGroup};
+use crate::tree::{computed_columns, filtered};
 use base::{SqlError, SqlResult, messages};
 use plan::{Logical, Predicate, Scalar, ScalarKind, Slot, SortKey, VariableId, WindowCall};
 use tsql::ast::{self, ExprKind, SelectItem};
@@ -483,18 +485,17 @@ fn regroup(shape: &Grouped<'_>, block: &mut Block, windows: &mut [WindowGroup]) 
     shape.nested_reads()
 }
 
-/// Rows for which a predicate is true.
-pub(crate) fn filtered(input: Logical, predicate: Predicate) -> Logical {
-    match predicate {
-        Predicate::Constant(Some(true)) => input,
-        predicate => Logical::Filter { input: Box::new(input), predicate },
-    }
-}
-
-/// Rows with further columns.
-pub(crate) fn computed_columns(input: Logical, columns: Vec<(Slot, Scalar)>) -> Logical {
-    match columns.is_empty() {
-        true => input,
-        false => Logical::Compute { input: Box::new(input), columns },
-    }
+/// What the select list of a query may do.
+fn list_rule(s: &ast::Select, ordering: Ordering<'_>, place: Place) -> DrawRule {
+    DrawRule::Refused(match place {
+        Place::Operand => messages::NEXT_VALUE_SET_OPERATION,
+        Place::Derived | Place::Subquery { .. } | Place::Document => messages::NEXT_VALUE_NESTED,
+        Place::Statement if s.distinct => messages::NEXT_VALUE_SET_OPERATION,
+        Place::Statement if s.top.is_some() || ordering.offset.is_some() => {
+            messages::NEXT_VALUE_TOP
+        }
+        Place::Statement => {
+            return DrawRule::SelectList { ordered: !ordering.items.is_empty() };
+        }
+    })
 }

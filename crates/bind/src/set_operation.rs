@@ -3,13 +3,14 @@
 //! Columns take the names of the first operand and the common type of all. EXCEPT and INTERSECT
 //! tag each side and keep groups by the tags they have seen: NULLs are equal, as in GROUP BY.
 
-use crate::binder::{Binder, standing};
+use crate::binder::Binder;
 use crate::changes::no_changes_in_operand;
 use crate::collation::{check_united, is_elsewhere};
 use crate::comparable::check_combined;
-use crate::convert::is_untyped_null;
-use crate::query::{OutColumn, QueryResult};
-use crate::select::{computed_columns, filtered};
+use crate::deduction::is_untyped_null;
+use crate::refusal::standing;
+use crate::result::{OutColumn, QueryResult};
+use crate::tree::{computed_columns, filtered};
 use base::{SqlError, SqlResult, messages};
 use builtins::Aggregate;
 use plan::{

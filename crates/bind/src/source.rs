@@ -1,13 +1,14 @@
 //! FROM: tables, system views and functions, derived tables, joins.
 
-use crate::binder::{Binder, standing, unsupported};
+use crate::binder::Binder;
 use crate::changes::no_changes;
 use crate::collation::as_column;
+use crate::from::{From, check_alias_count};
 use crate::hint::{self, Use};
-use crate::module::tables_of;
-use crate::query::{Place, QueryResult};
+use crate::refusal::{standing, unsupported};
+use crate::result::{Place, QueryResult};
 use crate::scope::{Body, Clause, Columns, DerivedColumn, Scope, Source};
-use crate::select::computed_columns;
+use crate::tree::{computed_columns, tables_of};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{self, Object, Table, VirtualTable, follow, resolve};
 use plan::{
@@ -18,12 +19,6 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 use tsql::ast::{self, TableSourceKind};
-
-/// A part of FROM.
-pub(crate) struct From {
-    pub(crate) tree: Logical,
-    pub(crate) sources: Vec<Source>,
-}
 
 impl Binder<'_> {
     /// A FROM clause; one row without columns when there is none.
@@ -598,7 +593,7 @@ impl Binder<'_> {
                 let x = std::mem::replace(&mut row[n], Scalar::null(ty.sql_type));
                 row[n] = self.as_result(x, ty)?;
             }
-            columns.push(crate::query::OutColumn {
+            columns.push(crate::result::OutColumn {
                 name: None,
                 slot: self.new_slot(),
                 ty,
@@ -616,13 +611,5 @@ impl Binder<'_> {
             columns,
             only_null: false,
         })
-    }
-}
-
-pub(crate) fn check_alias_count(name: &str, count: usize, columns: &[ast::Name]) -> SqlResult<()> {
-    match columns.len().cmp(&count) {
-        std::cmp::Ordering::Equal => Ok(()),
-        std::cmp::Ordering::Less => Err(SqlError::new(messages::FEWER_COLUMN_ALIASES, &[&name])),
-        std::cmp::Ordering::Greater => Err(SqlError::new(messages::MORE_COLUMN_ALIASES, &[&name])),
     }
 }

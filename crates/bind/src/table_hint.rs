@@ -4,16 +4,10 @@
 //! be said in both places alike. Source: "Hints (Transact-SQL) - Query", TABLE HINT.
 
 use crate::binder::Binder;
+use crate::hint::TableHinted;
 use base::{SqlError, SqlResult, messages};
 use std::borrow::Cow;
 use tsql::ast::{self, TableHint, TableHintKind as K};
-
-/// What an option says of a table.
-pub(crate) struct TableHinted {
-    table: ast::ObjectName,
-    hints: Vec<TableHint>,
-    used: bool,
-}
 
 impl Binder<'_> {
     /// Remembers the option for when the table is met.

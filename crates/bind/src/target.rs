@@ -2,20 +2,22 @@
 
 use crate::binder::Binder;
 use crate::collation::check_assigned;
-use crate::next_value::DrawRule;
+use crate::deduction::{Learned, takes_any_type};
+use crate::draws::DrawRule;
+use crate::from::From;
 use crate::scope::{Clause, Columns, DerivedColumn, Scope, Source};
-use crate::source::From;
-use crate::undeclared::{Learned, takes_any_type};
+use crate::tree::flag_rows;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{DatabaseView, Index, IndexKind, ModuleKind, Object, PhysicalColumn, Table};
 use plan::{
-    CheckConstraint, Coercibility, EntryField, IndexTarget, KeyPart, LockHints, Logical, OldRow,
-    References, Scalar, ScalarKind, ScalarType, Slot, TableNo, Target, TargetColumn, Unique,
+    CheckConstraint, Coercibility, EntryField, IdentityColumn, IndexTarget, KeyPart, LockHints,
+    Logical, OldRow, References, Scalar, ScalarKind, ScalarType, Slot, TableNo, Target,
+    TargetColumn, Unique,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tsql::ast::{self, DmlTargetKind};
-use types::{Fit, SqlType, Value, coerce_for_column};
+use types::{Fit, SqlType, coerce_for_column};
 
 /// A table that a statement changes, found.
 pub(crate) struct TargetTable {
@@ -32,7 +34,7 @@ impl Binder<'_> {
                 database: Arc::clone(&self.database),
             }),
             DmlTargetKind::Function(_) => {
-                Err(crate::binder::unsupported("a function as a target", target.span.line))
+                Err(crate::refusal::unsupported("a function as a target", target.span.line))
             }
             DmlTargetKind::Table(name) => {
                 let found = self.lookup(name)?;
@@ -343,25 +345,6 @@ pub(crate) fn key_columns(index: &IndexTarget) -> impl Iterator<Item = usize> + 
     })
 }
 
-/// Flags the rows of references that are still to be flagged.
-pub(crate) fn flag_rows(tree: &mut Logical, flags: &mut BTreeMap<TableNo, Slot>) {
-    tree.for_each_mut(&mut |node| {
-        if let Logical::Get(get) = node
-            && let Some(slot) = flags.remove(&get.table)
-        {
-            flag(node, slot);
-        }
-    });
-}
-
-/// Puts a constant beside the rows of a side, which its absence makes NULL.
-pub(crate) fn flag(side: &mut Logical, slot: Slot) {
-    let nothing = Logical::Values { rows: Vec::new(), columns: Vec::new() };
-    let input = Box::new(std::mem::replace(side, nothing));
-    let one = Scalar::constant(Value::Int(1), SqlType::Int);
-    *side = Logical::Compute { input, columns: vec![(slot, one)] };
-}
-
 /// Makes the reference of a number the target of the change.
 pub(crate) fn set_target(tree: &mut Logical, no: TableNo, old: &OldRow) {
     tree.for_each_mut(&mut |node| {
@@ -371,4 +354,20 @@ pub(crate) fn set_target(tree: &mut Logical, no: TableNo, old: &OldRow) {
             get.target = Some(old.clone());
         }
     });
+}
+
+/// The columns that get values when none are listed.
+pub(crate) fn free_columns(table: &Table) -> Vec<usize> {
+    let identity = table.identity();
+    let free =
+        |(n, c): &(usize, &catalog::view::Column)| c.computed.is_none() && Some(*n) != identity;
+    table.columns.iter().enumerate().filter(free).map(|(n, _)| n).collect()
+}
+
+/// The identity column of a target, and whether the statement gives its values.
+pub(crate) fn identity_column(table: &Table, listed: &[usize]) -> Option<IdentityColumn> {
+    let column = table.identity()?;
+    let own = table.columns[column].identity?;
+    let explicit = listed.contains(&column);
+    Some(IdentityColumn { column, seed: own.seed, increment: own.increment, explicit })
 }

@@ -1,19 +1,20 @@
 //! UPDATE, and what it shares with DELETE: the rows to change.
 
-use crate::binder::{Binder, unsupported};
+use crate::binder::Binder;
 use crate::changes::no_changes;
 use crate::collation::check_assigned;
+use crate::deduction::{Learned, untyped};
+use crate::draws::DrawRule;
 use crate::expression::assigning_operator;
+use crate::from::From;
 use crate::hint::Use;
-use crate::next_value::DrawRule;
 use crate::output::{deleted, made_row};
-use crate::referential::{Done, RowSlots};
+use crate::refusal::unsupported;
+use crate::row_slots::{Done, RowSlots};
 use crate::scope::{Clause, Columns, Scope, Source};
-use crate::select::filtered;
-use crate::source::From;
 use crate::target::{TargetTable, mark_affected, set_target};
 use crate::through::{Through, given_deleted};
-use crate::undeclared::{Learned, untyped};
+use crate::tree::filtered;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Events, ForeignKey, Object, Table};
 use plan::{

@@ -1,9 +1,10 @@
 //! Window functions: ranks, neighbours, percentiles, aggregates with OVER; named windows.
 
-use crate::binder::{Binder, unsupported};
+use crate::binder::Binder;
 use crate::collation::check_column;
 use crate::comparable::check_sorted;
 use crate::order::check_key;
+use crate::refusal::unsupported;
 use crate::scope::{Clause, WindowGroup};
 use base::{SqlError, SqlResult, messages};
 use builtins::Aggregate;

@@ -6,10 +6,11 @@
 //!
 //! A column that `nodes()` gives is a node of its document: only methods and IS NULL take it.
 
-use crate::binder::{Binder, unsupported};
+use crate::binder::Binder;
 use crate::collation::is_narrow;
+use crate::from::{From, check_alias_count};
+use crate::refusal::unsupported;
 use crate::scope::{Columns, DerivedColumn, Source};
-use crate::source::{From, check_alias_count};
 use base::{SqlError, SqlResult, messages};
 use builtins::{TableFunction, XmlMethod};
 use plan::{FunctionRows, Logical, Scalar, ScalarKind};

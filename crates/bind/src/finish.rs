@@ -1,0 +1,143 @@
+//! The end of a binding: what was mentioned on the way is written into the tree.
+
+use crate::binder::Binder;
+use crate::environment::Bound;
+use crate::reference::ReferenceState;
+use crate::tree::flag_rows;
+use base::SqlResult;
+use plan::{
+    FollowUp, Get, GetColumn, Header, Logical, LogicalPlan, Plan, Reads, Slot, Statement, Subquery,
+    VirtualGet,
+};
+use std::collections::BTreeSet;
+
+impl Binder<'_> {
+    /// The plan: columns that were mentioned are now known, so are reads of subqueries.
+    pub(crate) fn finish(&mut self, mut statement: Statement<Logical>) -> SqlResult<Bound> {
+        self.table_hints_met()?;
+        let mut flags = std::mem::take(&mut self.flags);
+        if !flags.is_empty() {
+            let subqueries = self.subqueries.iter_mut().map(|s| &mut s.source);
+            let trees = source_of(&mut statement).into_iter().chain(subqueries);
+            trees.for_each(|tree| flag_rows(tree, &mut flags));
+        }
+        self.match_stored(&mut statement);
+        for database in self.followed.take() {
+            self.depend(&database);
+        }
+        let known = self.known_checks();
+        let mut plan: LogicalPlan = Plan {
+            statement,
+            subqueries: std::mem::take(&mut self.subqueries),
+            follow_ups: self.follow_ups.drain(..).flatten().collect(),
+            slots: self.slots,
+            header: Header {
+                dialect: self.folding.decided_by(),
+                ..std::mem::take(&mut self.header)
+            },
+            estimates: Vec::new(),
+        };
+        let mentioned = |(state, checks): (&ReferenceState, _)| Mentioned {
+            columns: columns_of(state),
+            location: state.location,
+            checks,
+        };
+        let used: Vec<Mentioned> = self.references.iter().zip(known).map(mentioned).collect();
+        if let Some(source) = source_of(&mut plan.statement) {
+            fill_columns(source, &used);
+        }
+        for subquery in &mut plan.subqueries {
+            fill_columns(&mut subquery.source, &used);
+        }
+        for follow_up in &mut plan.follow_ups {
+            let source = match follow_up {
+                FollowUp::Refuse { source, .. } => Some(source),
+                FollowUp::Change(statement) => source_of(statement),
+                FollowUp::Index(change) => Some(&mut change.source),
+            };
+            if let Some(source) = source {
+                fill_columns(source, &used);
+            }
+        }
+        outer_reads(&mut plan.subqueries);
+        let references = self.references.drain(..).map(|r| r.reference).collect();
+        Ok(Bound { plan, references, into: self.into.take() })
+    }
+
+    fn match_stored(&mut self, statement: &mut Statement<Logical>) {
+        let stored = self.stored_expressions();
+        if stored.is_empty() {
+            return;
+        }
+        if let Some(source) = source_of(statement) {
+            self.read_stored(source, &stored);
+        }
+        let mut subqueries = std::mem::take(&mut self.subqueries);
+        for subquery in &mut subqueries {
+            self.read_stored(&mut subquery.source, &stored);
+        }
+        self.subqueries = subqueries;
+    }
+}
+
+/// What a statement mentions of a table, and what is known of that.
+struct Mentioned {
+    columns: Vec<GetColumn>,
+    location: Option<Slot>,
+    checks: Vec<plan::Predicate>,
+}
+
+fn columns_of(state: &ReferenceState) -> Vec<GetColumn> {
+    state.used.iter().map(|(&column, &slot)| GetColumn { column, slot }).collect()
+}
+
+fn source_of(statement: &mut Statement<Logical>) -> Option<&mut Logical> {
+    match statement {
+        Statement::Query(q) => Some(&mut q.source),
+        Statement::Assign(a) => Some(&mut a.source),
+        Statement::Insert(i) => Some(&mut i.source),
+        Statement::Update(u) => Some(&mut u.source),
+        Statement::Delete(d) => Some(&mut d.source),
+        Statement::Merge(m) => Some(&mut m.source),
+        Statement::Scalar(_) | Statement::Condition(_) => None,
+    }
+}
+
+fn fill_columns(tree: &mut Logical, used: &[Mentioned]) {
+    tree.for_each_mut(&mut |node| match node {
+        Logical::Get(get) => fill_get(get, used),
+        Logical::Virtual(get) => fill_virtual(get, used),
+        _ => {}
+    });
+}
+
+fn fill_get(get: &mut Get, used: &[Mentioned]) {
+    let mentioned = &used[get.table.0 as usize];
+    get.columns.clone_from(&mentioned.columns);
+    get.location = mentioned.location;
+    get.checks.clone_from(&mentioned.checks);
+}
+
+fn fill_virtual(get: &mut VirtualGet, used: &[Mentioned]) {
+    get.columns.clone_from(&used[get.table.0 as usize].columns);
+}
+
+/// For each subquery the slots it reads and doesn't write, those of subqueries within it included,
+/// and whether it reads variables.
+/// A subquery's number is greater than those it contains, so one pass in order suffices.
+fn outer_reads(subqueries: &mut [Subquery<Logical>]) {
+    for n in 0..subqueries.len() {
+        let mut reads = Reads::default();
+        let mut writes = BTreeSet::new();
+        subqueries[n].source.reads_and_writes(&mut reads, &mut writes);
+        let mut outer = reads.slots;
+        for inner in &reads.subqueries {
+            debug_assert!((inner.0 as usize) < n, "a subquery is numbered after those within it");
+            outer.extend(subqueries[inner.0 as usize].outer.iter().copied());
+            reads.session |= subqueries[inner.0 as usize].session;
+        }
+        outer.extend(subqueries[n].columns.iter().copied());
+        subqueries[n].outer = outer.difference(&writes).copied().collect();
+        subqueries[n].session = reads.session;
+    }
+}
