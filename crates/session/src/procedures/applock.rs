@@ -5,9 +5,9 @@
 //! transaction lives on.
 
 use super::Call;
-use crate::application_locks::{Holder, cut, holder_named, mode_named, resource};
-use crate::failure::Failure;
-use crate::output::Output;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
+use crate::questions::application_locks::{Holder, cut, holder_named, mode_named, resource};
 use crate::session::Session;
 use base::{Message, SqlError, messages};
 use lock::{LockError, Resource, Timeout};

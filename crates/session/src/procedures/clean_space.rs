@@ -9,8 +9,8 @@
 //! recorded.
 
 use super::Call;
-use crate::failure::Failure;
-use crate::output::Output;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
 use crate::session::Session;
 use base::{DatabaseId, FileId, SqlError, SqlResult, messages};
 use std::fmt::Display;

@@ -1,12 +1,12 @@
 //! `sp_configure`: options of the server, shown and configured. RECONFIGURE installs them.
 
 use super::{Call, unsupported};
-use crate::configuration::{SERVER_OPTIONS, ServerOption, Setting};
-use crate::failure::Failure;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
+use crate::answer::sink::DoneScope;
 use crate::host::Rowset;
-use crate::output::Output;
+use crate::host::configuration::{SERVER_OPTIONS, ServerOption, Setting};
 use crate::session::Session;
-use crate::sink::DoneScope;
 use base::{SqlError, messages};
 use types::{SqlType, Value};
 

@@ -4,10 +4,10 @@
 
 use super::executesql::statement;
 use super::{Call, CallArgument, unsupported};
-use crate::api_cursor::{ApiChange, Fetch, Opened, PreparedCursor, Wish, bracketed, scroll};
-use crate::cursor_rows::ApiInsert;
-use crate::failure::Failure;
-use crate::output::Output;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
+use crate::cursors::api::{ApiChange, Fetch, Opened, PreparedCursor, Wish, bracketed, scroll};
+use crate::cursors::rows::ApiInsert;
 use crate::session::Session;
 use base::{SqlError, messages};
 use std::fmt::Display;

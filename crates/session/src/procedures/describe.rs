@@ -7,11 +7,13 @@
 //! xml is from memory.
 
 use super::{Call, unsupported};
-use crate::failure::Failure;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
+use crate::answer::sink::{
+    Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink, SinkClosed,
+};
 use crate::host::Rowset;
-use crate::output::Output;
 use crate::session::Session;
-use crate::sink::{Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink, SinkClosed};
 use base::{SqlError, messages};
 use types::{SqlType, Value};
 

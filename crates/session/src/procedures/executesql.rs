@@ -4,8 +4,8 @@
 //! the reference: "0 (success) or nonzero (failure)"; which number is from articles in public.)
 
 use super::Call;
-use crate::failure::Failure;
-use crate::output::Output;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
 use crate::session::Session;
 use base::{SqlError, messages};
 use types::{Family, SqlType};

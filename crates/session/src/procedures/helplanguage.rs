@@ -2,8 +2,8 @@
 
 use super::Call;
 use super::text::{TextProcedure, run as run_text};
-use crate::failure::Failure;
-use crate::output::Output;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
 use crate::session::Session;
 use base::{SqlError, messages};
 use types::datetime::Language;

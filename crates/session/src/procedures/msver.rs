@@ -5,11 +5,11 @@
 //! no WindowsVersion, nor a mask of processors beyond 64: both are NULL.
 
 use super::{Call, unsupported};
-use crate::failure::Failure;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
+use crate::answer::sink::DoneScope;
 use crate::host::Rowset;
-use crate::output::Output;
 use crate::session::Session;
-use crate::sink::DoneScope;
 use types::{SqlType, Value};
 
 const LANGUAGE: (i32, &str) = (1033, "English (United States)");

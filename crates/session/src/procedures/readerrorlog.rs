@@ -9,10 +9,10 @@
 //! 22004 is as xp_readerrorlog tells it; that it can be caught is a guess.
 
 use super::{Call, unsupported};
-use crate::failure::Failure;
-use crate::output::Output;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
+use crate::answer::sink::DoneScope;
 use crate::session::Session;
-use crate::sink::DoneScope;
 use base::{SqlError, SqlResult, messages};
 use os::disk::File;
 use std::sync::Arc;

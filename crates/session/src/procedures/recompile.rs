@@ -2,9 +2,9 @@
 //! next.
 
 use super::Call;
-use crate::failure::Failure;
-use crate::output::Output;
-use crate::plans::Program;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
+use crate::program::steps::Program;
 use crate::session::Session;
 use base::{SqlError, messages};
 use catalog::view::Object;

@@ -2,9 +2,9 @@
 //! before the others for a statement, or behind them.
 
 use super::Call;
-use crate::failure::Failure;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
 use crate::host::{ProcedureCall, TriggerOrderCall};
-use crate::output::Output;
 use crate::session::Session;
 use base::{SqlError, messages};
 use catalog::view::Events;

@@ -2,8 +2,8 @@
 //! sp_executesql's text.
 
 use super::Call;
-use crate::failure::Failure;
-use crate::output::Output;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
 use crate::session::Session;
 use base::{SqlError, messages};
 

@@ -1,0 +1,4 @@
+//! Functions of the user: how a statement calls them, and their tables.
+
+pub(crate) mod caller;
+pub(crate) mod tables;

@@ -1,0 +1,5 @@
+//! Plans as SET SHOWPLAN, SET STATISTICS and the views show them.
+
+pub(crate) mod cached;
+pub(crate) mod running;
+pub(crate) mod show;

@@ -1,0 +1,6 @@
+//! Temporary tables, table variables, table-valued parameters.
+
+pub(crate) mod parameter;
+pub(crate) mod pool;
+pub(crate) mod temp;
+pub(crate) mod variable;
