@@ -20,11 +20,11 @@ mod session;
 mod showplan;
 mod tables;
 
-pub use administration::pages::{PageAsk, PagesAsk};
 pub use answer::sink::{
     ColumnOrigin, Command, Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink, SinkClosed,
 };
 pub use host::configuration::{Configuration, SERVER_OPTIONS, ServerOption, Setting};
+pub use host::page_ask::{PageAsk, PagesAsk};
 pub use host::{
     DdlAnswer, DdlCall, DeclareCall, GatherCall, Host, ProcedureCall, RenameCall, Rowset,
     StatisticsTerms, TriggerOrderCall, needs_no_transaction,
@@ -33,19 +33,18 @@ pub use program::dependencies::{
     ColumnsNamed, Dependency, columns_named, dependencies, object_of_name,
 };
 pub use program::steps::Program;
-pub use request::bulk::BulkRows;
-pub use request::owed::Answered;
 pub use request::{
-    Connection, Login, Parameter, Procedure, Request, TableValue, TableValueColumn,
-    TransactionIsolation, TransactionRequest,
+    Answered, BulkRows, Connection, Login, Parameter, Procedure, Request, TableValue,
+    TableValueColumn, TransactionIsolation, TransactionRequest,
 };
 pub use session::Session;
 pub use session::registry::{Frame, Input, Registry, SessionEntry, SessionRow};
 pub use session::settings::{PlanForm, Settings, Switches};
 pub use showplan::cached::{
-    CachedStatement, Views, cached_statements, cached_text, last_plan_document, plan_document,
+    CachedStatement, cached_statements, cached_text, last_plan_document, plan_document,
     statement_at,
 };
+pub use showplan::names::Views;
 pub use showplan::running::{Running, RunningNode};
 pub use tables::temp::TempTables;
 /// A commit that is in the log and not yet known to be durable, and that log.

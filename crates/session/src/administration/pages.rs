@@ -6,6 +6,7 @@
 
 use crate::administration::dbcc::argument_value;
 use crate::host::DdlAnswer;
+use crate::host::page_ask::{PageAsk, PagesAsk};
 use crate::request::activation::Activation;
 use crate::session::Session;
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
@@ -16,37 +17,15 @@ use types::Value;
 
 /// State of 2583, as SQL Server has it of DBCC PAGE.
 const WRONG_COUNT: u8 = 3;
+
 /// State of 2520.
 const NO_NAME: u8 = 5;
+
 /// State of 2521.
 const NO_ID: u8 = 10;
 
-/// What DBCC PAGE is asked for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PageAsk {
-    /// Its database.
-    pub database: DatabaseId,
-    /// The file's number, any.
-    pub file: i64,
-    /// The page's number, any.
-    pub page: i64,
-    /// The style, any.
-    pub style: i64,
-    /// WITH TABLERESULTS
-    pub as_table: bool,
-}
-
 /// State of 2501.
 const NO_TABLE: u8 = 45;
-
-/// What DBCC IND is asked for.
-#[derive(Clone, Debug)]
-pub struct PagesAsk {
-    /// The table.
-    pub table: Arc<Table>,
-    /// An index's id; 0 for rows alone, -1 for all of it, -2 for IAM pages.
-    pub index: i64,
-}
 
 impl Session {
     /// `DBCC IND (database, table, index)`

@@ -86,6 +86,11 @@ impl From<SqlError> for Failure {
 }
 
 impl Failure {
+    /// What is not built, by its name.
+    pub(crate) fn unsupported(what: &str) -> Failure {
+        SqlError::new(messages::NOT_SUPPORTED, &[&what]).into()
+    }
+
     /// The highest severity of what is told of it.
     pub(crate) fn severity(&self) -> u8 {
         let earlier = self.error.earlier().iter().map(SqlError::severity);

@@ -19,74 +19,63 @@
 //!  3. WHERE CURRENT OF changes the row that was fetched last, by its key, if it is as it was
 //!     fetched (16934).
 
-use crate::answer::failure::Failure;
-use crate::answer::output::Output;
-use crate::answer::sink::{Command, Done, DoneScope, ResultColumn};
-use crate::cursors::parameter::SharedCursor;
+use crate::answer::sink::ResultColumn;
+use crate::program::cursor_step::{CursorKind, Direction};
 use crate::program::steps::{PlaceId, Program, same_name};
-use crate::request::activation::Activation;
-use crate::session::Session;
-use access::Spill;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::RowKey;
-use exec::{ExecContext, Executor, KeptRows, RowSink};
+use exec::KeptRows;
 use os::sync::Mutex;
 use os::values::Charge;
-use plan::{CursorColumn, CursorKey, Reference, Statement, VariableId};
+use plan::{CursorColumn, CursorKey, Reference};
 use plancache::Entry;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tsql::ast;
-use types::datetime::Dialect;
-use types::{Collation, Value, check_implicit, convert_collated};
+use types::Value;
 
 /// A cursor as it was declared, and its rows while it is open.
 pub(crate) struct Cursor {
-    program: Arc<Entry<Program>>,
-    place: PlaceId,
+    pub(super) program: Arc<Entry<Program>>,
+    pub(super) place: PlaceId,
     /// Reads a row again, by its keys.
-    again: Option<PlaceId>,
-    variables: Vec<Value>,
-    scroll: bool,
+    pub(super) again: Option<PlaceId>,
+    pub(super) variables: Vec<Value>,
+    pub(super) scroll: bool,
     /// What it is: STATIC where it has no keys.
-    kind: CursorKind,
-    read_only: bool,
+    pub(super) kind: CursorKind,
+    pub(super) read_only: bool,
     /// FOR UPDATE OF; empty: all.
-    listed: Vec<Box<str>>,
+    pub(super) listed: Vec<Box<str>>,
     /// SET ROWCOUNT says how many rows it gets.
-    bounded: bool,
-    keys: Vec<CursorKey>,
+    pub(super) bounded: bool,
+    pub(super) keys: Vec<CursorKey>,
     /// What its columns are.
-    origins: Vec<Option<CursorColumn>>,
-    open: Option<OpenRows>,
+    pub(super) origins: Vec<Option<CursorColumn>>,
+    pub(super) open: Option<OpenRows>,
 }
+
+/// A cursor that several names refer to.
+pub(crate) type SharedCursor = Arc<Mutex<Cursor>>;
 
 /// The columns of a cursor, and the row that was fetched or its key.
-type Fetched = (Vec<ResultColumn>, Option<Vec<Value>>);
-
-/// What a cursor sees of changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CursorKind {
-    Static,
-    Keyset,
-    Dynamic,
-}
+pub(super) type Fetched = (Vec<ResultColumn>, Option<Vec<Value>>);
 
 /// The rows of an open cursor.
-struct OpenRows {
-    columns: Vec<ResultColumn>,
-    rows: KeptRows,
+pub(super) struct OpenRows {
+    pub(super) columns: Vec<ResultColumn>,
+    pub(super) rows: KeptRows,
     /// Behind them: keys of rows that came through the cursor itself.
-    added: AddedKeys,
+    pub(super) added: AddedKeys,
     /// 0 is before the first row, one more than there are behind the last.
-    position: u64,
+    pub(super) position: u64,
     /// The row as it was fetched last.
-    fetched: Option<Vec<Value>>,
+    pub(super) fetched: Option<Vec<Value>>,
 }
 
 /// Keys that were added to an open cursor, which are charged.
 #[derive(Default)]
-struct AddedKeys {
+pub(super) struct AddedKeys {
     keys: Vec<Vec<Value>>,
     bytes: usize,
     charge: Charge,
@@ -103,7 +92,7 @@ impl AddedKeys {
 }
 
 impl OpenRows {
-    fn count(&self) -> u64 {
+    pub(super) fn count(&self) -> u64 {
         self.rows.count() + self.added.keys.len() as u64
     }
 
@@ -137,91 +126,6 @@ pub(crate) struct Cursors {
     pub(crate) fetch_status: i32,
     /// `@@CURSOR_ROWS`
     pub(crate) rows: i64,
-}
-
-/// A DECLARE CURSOR or SET `@c` = CURSOR, compiled.
-#[derive(Debug)]
-pub(crate) struct Declared {
-    pub(crate) name: Box<str>,
-    pub(crate) place: PlaceId,
-    pub(crate) again: Option<PlaceId>,
-    pub(crate) local: bool,
-    pub(crate) scroll: bool,
-    pub(crate) kind: CursorKind,
-    pub(crate) read_only: bool,
-    /// FOR UPDATE
-    pub(crate) for_update: bool,
-    /// FOR UPDATE OF
-    pub(crate) listed: Vec<Box<str>>,
-    /// SET ROWCOUNT bounds it: not FAST_FORWARD.
-    pub(crate) bounded: bool,
-    /// TYPE_WARNING
-    pub(crate) warns: bool,
-}
-
-/// A statement about a cursor that is there.
-#[derive(Debug)]
-pub(crate) enum CursorStep {
-    Declare(Declared),
-    /// SET `@c` = another cursor.
-    Assign {
-        variable: Box<str>,
-        from: ast::CursorName,
-    },
-    Open(ast::CursorName),
-    Fetch {
-        from: ast::CursorName,
-        direction: Direction,
-        into: Vec<VariableId>,
-    },
-    /// WHERE CURRENT OF: the columns that are set, none of a DELETE.
-    Change {
-        cursor: ast::CursorName,
-        place: PlaceId,
-        columns: Vec<Box<str>>,
-    },
-    Close(ast::CursorName),
-    Deallocate(ast::CursorName),
-}
-
-/// Which row is fetched.
-#[derive(Debug)]
-pub(crate) enum Direction {
-    Next,
-    Prior,
-    First,
-    Last,
-    Absolute(PlaceId),
-    Relative(PlaceId),
-}
-
-impl CursorStep {
-    /// The command of the DONE that it ends with. A declaration has none, what sends rows or
-    /// changes them has its own.
-    pub(crate) fn ends_with(&self) -> Option<Command> {
-        match self {
-            CursorStep::Declare(_) | CursorStep::Change { .. } => None,
-            CursorStep::Fetch { into, .. } if into.is_empty() => None,
-            CursorStep::Open(_) => Some(Command::OpenCursor),
-            CursorStep::Assign { .. } => Some(Command::Set),
-            CursorStep::Fetch { .. } | CursorStep::Close(_) | CursorStep::Deallocate(_) => {
-                Some(Command::Other)
-            }
-        }
-    }
-}
-
-impl Direction {
-    fn name(&self) -> &'static str {
-        match self {
-            Direction::Next => "NEXT",
-            Direction::Prior => "prior",
-            Direction::First => "first",
-            Direction::Last => "last",
-            Direction::Absolute(_) => "absolute",
-            Direction::Relative(_) => "relative",
-        }
-    }
 }
 
 impl Cursors {
@@ -289,6 +193,17 @@ impl Cursors {
         self.known.remove(&*name.to_lowercase());
     }
 
+    /// Takes the name away that a statement of a level means.
+    pub(super) fn deallocate(&mut self, name: &ast::CursorName, level: u32) {
+        match self.position(name, level) {
+            _ if name.name.starts_with('@') => self.refer(&name.name, level, None),
+            Some(at) => {
+                self.names.remove(at);
+            }
+            None => {}
+        }
+    }
+
     /// A scope ends: invariant 1.
     pub(crate) fn leave(&mut self, level: u32) {
         self.names.retain(|n| n.level.is_none_or(|l| l < level));
@@ -345,341 +260,6 @@ impl Cursors {
             Some(_) if cursor.kind == CursorKind::Dynamic => 1,
             Some(open) => i16::from(open.count() > 0),
         }
-    }
-}
-
-impl Session {
-    /// Runs a statement about a cursor.
-    pub(crate) fn cursor_step(
-        &mut self,
-        step: &CursorStep,
-        act: &mut Activation,
-        out: &mut Output<'_>,
-        scope: DoneScope,
-    ) -> Result<(), Failure> {
-        let level = self.state.nest_level;
-        self.state.rows = 0;
-        match step {
-            CursorStep::Declare(declared) => {
-                self.begin_if_implicit();
-                let kind = self.declare_cursor(declared, act)?;
-                if declared.warns && kind != declared.kind {
-                    out.message(&SqlError::new(messages::CURSOR_CONVERTED, &[]));
-                }
-            }
-            CursorStep::Assign { variable, from } => {
-                let cursor = self.state.cursors.find(from, level)?;
-                self.state.refer(variable, level, cursor);
-            }
-            CursorStep::Open(name) => {
-                let cursor = self.state.cursors.find(name, level)?;
-                self.begin_if_implicit();
-                self.open_cursor(&cursor, act)?;
-            }
-            CursorStep::Fetch { from, direction, into } => {
-                let cursor = self.state.cursors.find(from, level)?;
-                self.begin_if_implicit();
-                self.fetch(&cursor, direction, into, act, out, scope)?;
-            }
-            CursorStep::Change { cursor, place, columns } => {
-                let cursor = self.state.cursors.find(cursor, level)?;
-                return self.change_current(&cursor, *place, columns, act, out, scope);
-            }
-            CursorStep::Close(name) => {
-                let cursor = self.state.cursors.find(name, level)?;
-                if cursor.lock().open.take().is_none() {
-                    return Err(SqlError::new(messages::CURSOR_NOT_OPEN, &[]).into());
-                }
-            }
-            CursorStep::Deallocate(name) => {
-                self.state.cursors.find(name, level)?;
-                match self.state.cursors.position(name, level) {
-                    _ if name.name.starts_with('@') => {
-                        self.state.cursors.refer(&name.name, level, None);
-                    }
-                    Some(at) => {
-                        self.state.cursors.names.remove(at);
-                    }
-                    None => {}
-                }
-            }
-        }
-        self.state.error = 0;
-        Ok(())
-    }
-
-    /// Declares a cursor; the kind that it became.
-    fn declare_cursor(
-        &mut self,
-        it: &Declared,
-        act: &mut Activation,
-    ) -> Result<CursorKind, Failure> {
-        // What its query says is wrong is an error of the declaration.
-        let header = &self.ready(act, it.place)?.plan.header;
-        let (keys, origins) = (header.cursor.clone(), header.cursor_columns.clone());
-        // A KEYSET cursor needs unique keys.
-        let placed = keys.iter().any(|k| k.placed);
-        let copies = keys.is_empty() || placed && it.kind == CursorKind::Keyset;
-        let (keys, kind) = match copies {
-            true => (Vec::new(), CursorKind::Static),
-            false => (keys, it.kind),
-        };
-        if keys.is_empty() && it.for_update {
-            return Err(SqlError::new(messages::CURSOR_UPDATE_READ_ONLY, &[]).into());
-        }
-        let level = it.local.then_some(self.state.nest_level);
-        let cursor = Cursor {
-            program: Arc::clone(&act.program),
-            place: it.place,
-            again: it.again,
-            variables: act.variables.clone(),
-            scroll: it.scroll,
-            kind,
-            read_only: it.read_only || keys.is_empty(),
-            listed: it.listed.clone(),
-            bounded: it.bounded,
-            keys,
-            origins,
-            open: None,
-        };
-        self.state.note_cursor(&it.name, &cursor.keys);
-        self.state.cursors.put(&it.name, level, Arc::new(Mutex::new(cursor)))?;
-        Ok(kind)
-    }
-
-    pub(crate) fn open_cursor(
-        &mut self,
-        cursor: &Mutex<Cursor>,
-        act: &mut Activation,
-    ) -> Result<(), Failure> {
-        let (program, place, variables, bounded, copies) = {
-            let cursor = cursor.lock();
-            if cursor.open.is_some() {
-                return Err(SqlError::new(messages::CURSOR_OPEN, &[]).into());
-            }
-            let bounded = cursor.bounded && cursor.kind != CursorKind::Dynamic;
-            let (program, variables) = (Arc::clone(&cursor.program), cursor.variables.clone());
-            (program, cursor.place, variables, bounded, cursor.kind == CursorKind::Static)
-        };
-        let limit = if bounded { self.state.settings.row_count } else { 0 };
-        let opened = self.within_cursor(&program, variables, act, |s, act| {
-            s.read_cursor(act, place, limit, copies)
-        })?;
-        let mut cursor = cursor.lock();
-        self.state.cursors.rows = match cursor.kind {
-            CursorKind::Dynamic => -1,
-            _ => i64::try_from(opened.count()).unwrap_or(i64::MAX),
-        };
-        cursor.open = Some(opened);
-        Ok(())
-    }
-
-    /// Runs something in an activation of a cursor's own program, with the variables of its
-    /// declaration.
-    fn within_cursor<T>(
-        &mut self,
-        program: &Arc<Entry<Program>>,
-        variables: Vec<Value>,
-        act: &mut Activation,
-        run: impl FnOnce(&mut Session, &mut Activation) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
-        if Arc::ptr_eq(program, &act.program) {
-            let own = std::mem::replace(&mut act.variables, variables);
-            let result = run(self, act);
-            act.variables = own;
-            return result;
-        }
-        let mut other = self.idle.take(program);
-        other.variables = variables;
-        let result = run(self, &mut other);
-        other.variables.resize(program.value.variables.len(), Value::Null);
-        self.drop_tables(&mut other);
-        self.idle.give_back(other);
-        result
-    }
-
-    /// Runs the query of a cursor; of its rows it keeps `limit`, of 0 all: `copies` of what they
-    /// show, or their keys.
-    fn read_cursor(
-        &mut self,
-        act: &mut Activation,
-        place: PlaceId,
-        limit: u64,
-        copies: bool,
-    ) -> Result<OpenRows, Failure> {
-        os::values::keep()?;
-        let ready = self.ready(act, place)?;
-        let mut columns = ready.columns.clone();
-        let touches = !ready.plan.header.references.is_empty();
-        let keys: usize = ready.plan.header.cursor.iter().map(|k| k.width()).sum();
-        let shown = columns.len().saturating_sub(keys);
-        debug_assert!(matches!(ready.plan.statement, Statement::Query(_)), "a cursor is a query");
-        let host = Arc::clone(&self.host);
-        // Of rows that are read again only the keys are kept.
-        let kept = if copies { 0..shown } else { shown..shown + keys };
-        let rows = KeptRows::default();
-        let mut keeper = Keeper { rows, spill: host.spill(), kept, limit, enough: false };
-        columns.truncate(shown);
-        let run = |e: &mut Executor, c: &mut ExecContext<'_>| match e.run(c, &mut keeper) {
-            Err(_) if keeper.enough => Ok(()),
-            other => other.map(|_| ()),
-        };
-        match touches {
-            true => self.within_transaction(act, place, run)?,
-            false => self.with_context(act, place, run)?,
-        }
-        let (rows, added) = (keeper.rows, AddedKeys::default());
-        Ok(OpenRows { columns, rows, added, position: 0, fetched: None })
-    }
-
-    fn fetch(
-        &mut self,
-        cursor: &Mutex<Cursor>,
-        direction: &Direction,
-        into: &[VariableId],
-        act: &mut Activation,
-        out: &mut Output<'_>,
-        scope: DoneScope,
-    ) -> Result<(), Failure> {
-        let count = match direction {
-            Direction::Absolute(place) | Direction::Relative(place) => {
-                self.value(act, *place)?.as_i64().unwrap_or(0)
-            }
-            _ => 0,
-        };
-        let keyed = cursor.lock().kind != CursorKind::Static;
-        let ((columns, row), status) = match keyed {
-            false => {
-                let fetched = cursor.lock().fetch(direction, count, into.len())?;
-                let status = if fetched.1.is_some() { 0 } else { -1 };
-                (fetched, status)
-            }
-            true => self.fetch_again(cursor, direction, count, into.len(), act)?,
-        };
-        let found = row.is_some();
-        match row {
-            row if into.is_empty() => self.send_fetched(&columns, row.as_ref(), out, scope)?,
-            Some(row) => {
-                let dialect = self.state.settings.dialect();
-                assign(&columns, &row, into, act, dialect, self.own_collation())?;
-            }
-            None => {}
-        }
-        self.state.cursors.fetch_status = status;
-        self.state.rows = u64::from(found);
-        Ok(())
-    }
-
-    /// Fetches from a cursor of keys: the row as it is now, and `@@FETCH_STATUS`.
-    fn fetch_again(
-        &mut self,
-        cursor: &Mutex<Cursor>,
-        direction: &Direction,
-        count: i64,
-        into: usize,
-        act: &mut Activation,
-    ) -> Result<(Fetched, i32), Failure> {
-        let (columns, mut key) = cursor.lock().go(direction, count, into)?;
-        // Rows that a DYNAMIC cursor has no more are passed over in the direction it goes.
-        let back = matches!(direction, Direction::Prior | Direction::Last) || count < 0;
-        let onward = if back { Direction::Prior } else { Direction::Next };
-        loop {
-            let Some(values) = key else { return Ok(((columns, None), -1)) };
-            self.work.owner().waiter().check().map_err(SqlError::from)?;
-            let row = self.read_again(cursor, values, act)?;
-            let mut held = cursor.lock();
-            let dynamic = held.kind == CursorKind::Dynamic;
-            if let Some(open) = &mut held.open {
-                open.fetched.clone_from(&row);
-            }
-            match row {
-                Some(row) => return Ok(((columns, Some(row)), 0)),
-                None if !dynamic => return Ok(((columns, None), -2)),
-                None => key = held.go(&onward, 0, 0)?.1,
-            }
-        }
-    }
-
-    /// The row of a key as it is now.
-    pub(crate) fn read_again(
-        &mut self,
-        cursor: &Mutex<Cursor>,
-        key: Vec<Value>,
-        act: &mut Activation,
-    ) -> Result<Option<Vec<Value>>, Failure> {
-        let (program, place, mut variables) = {
-            let cursor = cursor.lock();
-            let missing = || SqlError::new(messages::INTERNAL, &[&"a cursor reads nothing again"]);
-            let place = cursor.again.ok_or_else(missing)?;
-            (Arc::clone(&cursor.program), place, cursor.variables.clone())
-        };
-        variables.resize(program.value.variables.len(), Value::Null);
-        variables.extend(key);
-        self.within_cursor(&program, variables, act, |s, act| {
-            s.ready(act, place)?;
-            let mut first = FirstRow(None);
-            s.within_transaction(act, place, |e, c| e.run(c, &mut first).map(|_| ()))?;
-            Ok(first.0)
-        })
-    }
-
-    /// UPDATE or DELETE … WHERE CURRENT OF: invariant 3.
-    fn change_current(
-        &mut self,
-        cursor: &Mutex<Cursor>,
-        place: PlaceId,
-        columns: &[Box<str>],
-        act: &mut Activation,
-        out: &mut Output<'_>,
-        scope: DoneScope,
-    ) -> Result<(), Failure> {
-        let (key, fetched) = cursor.lock().current(columns)?;
-        let now = self.read_again(cursor, key.clone(), act)?;
-        match now {
-            None => return Err(SqlError::new(messages::CURSOR_ROW_MISSING, &[]).into()),
-            Some(now) if now != fetched => {
-                return Err(SqlError::new(messages::CURSOR_ROW_CHANGED, &[]).into());
-            }
-            Some(_) => {}
-        }
-        let first = act.program.value.variables.len();
-        act.variables.truncate(first);
-        act.variables.extend(key.iter().cloned());
-        let ran = self.change_row(place, act, out, scope);
-        act.variables.truncate(first);
-        let moved_to = ran?;
-        if self.state.rows == 0 {
-            return Err(SqlError::new(messages::CURSOR_NOTHING_CHANGED, &[]).into());
-        }
-        let rows = self.state.rows;
-        let now = self.read_again(cursor, key, act)?;
-        self.state.rows = rows;
-        if let Some(open) = &mut cursor.lock().open {
-            open.fetched = now;
-        }
-        let keyset = cursor.lock().kind == CursorKind::Keyset;
-        match moved_to.filter(|_| keyset) {
-            Some(key) => self.add_row(cursor, key, act),
-            None => Ok(()),
-        }
-    }
-
-    /// A fetched row as a result set of its own.
-    fn send_fetched(
-        &self,
-        columns: &[ResultColumn],
-        row: Option<&Vec<Value>>,
-        out: &mut Output<'_>,
-        scope: DoneScope,
-    ) -> Result<(), Failure> {
-        out.columns(columns)?;
-        if let Some(row) = row {
-            out.row(row)?;
-        }
-        let counts = !self.state.settings.is_on(crate::session::settings::Switches::NOCOUNT);
-        let rows = counts.then_some(u64::from(row.is_some()));
-        out.done(Done { command: Command::Select, rows, ..self.done(scope) });
-        Ok(())
     }
 }
 
@@ -771,13 +351,23 @@ impl Cursor {
     }
 
     /// Moves to a row, and gives it where there is one. `into` is how many variables want it.
-    fn fetch(&mut self, direction: &Direction, count: i64, into: usize) -> SqlResult<Fetched> {
+    pub(super) fn fetch(
+        &mut self,
+        direction: &Direction,
+        count: i64,
+        into: usize,
+    ) -> SqlResult<Fetched> {
         let width = self.open.as_ref().map_or(0, |o| o.columns.len());
         self.moved_to(direction, count, into, width)
     }
 
     /// Moves to a row, and gives its key where there is one.
-    fn go(&mut self, direction: &Direction, count: i64, into: usize) -> SqlResult<Fetched> {
+    pub(super) fn go(
+        &mut self,
+        direction: &Direction,
+        count: i64,
+        into: usize,
+    ) -> SqlResult<Fetched> {
         if self.kind == CursorKind::Dynamic && matches!(direction, Direction::Absolute(_)) {
             let args: [&dyn std::fmt::Display; 2] = [&direction.name(), &"dynamic"];
             return Err(SqlError::new(messages::FETCH_FORWARD_ONLY, &args));
@@ -809,7 +399,7 @@ impl Cursor {
     }
 
     /// The key of the row that was fetched last, and the row as it was.
-    fn current(&mut self, columns: &[Box<str>]) -> SqlResult<(Vec<Value>, Vec<Value>)> {
+    pub(super) fn current(&mut self, columns: &[Box<str>]) -> SqlResult<(Vec<Value>, Vec<Value>)> {
         let fail = |message| Err(SqlError::new(message, &[]));
         let width = self.keys.iter().map(|k| k.width()).sum();
         let Some(open) = self.open.as_mut() else { return fail(messages::CURSOR_NOT_OPEN) };
@@ -828,16 +418,6 @@ impl Cursor {
     }
 }
 
-/// The first row of a query.
-struct FirstRow(Option<Vec<Value>>);
-
-impl RowSink for FirstRow {
-    fn row(&mut self, values: &[Value]) -> SqlResult<()> {
-        self.0.get_or_insert_with(|| values.to_vec());
-        Ok(())
-    }
-}
-
 /// Where a fetch leads from a position.
 fn moved(from: u64, count: u64, direction: &Direction, n: i64) -> u64 {
     let behind = count + 1;
@@ -853,49 +433,5 @@ fn moved(from: u64, count: u64, direction: &Direction, n: i64) -> u64 {
         Direction::Absolute(_) if n < 0 => by(behind, n),
         Direction::Absolute(_) => by(0, n),
         Direction::Relative(_) => by(from, n),
-    }
-}
-
-/// FETCH … INTO
-fn assign(
-    columns: &[ResultColumn],
-    values: &[Value],
-    into: &[VariableId],
-    act: &mut Activation,
-    dialect: Dialect,
-    names: Collation,
-) -> SqlResult<()> {
-    let program = Arc::clone(&act.program);
-    for ((column, value), variable) in columns.iter().zip(values).zip(into) {
-        let at = variable.0 as usize;
-        let wanted = program.value.variables[at].sql_type;
-        check_implicit(column.sql_type, wanted)?;
-        // Variables have the collation of the database.
-        let collations = (column.collation, names);
-        act.variables[at] =
-            convert_collated(value, column.sql_type, wanted, 0, dialect, collations)?;
-    }
-    Ok(())
-}
-
-/// Keeps the rows of a query.
-struct Keeper<'s> {
-    rows: KeptRows,
-    spill: &'s dyn Spill,
-    /// The columns that are kept.
-    kept: std::ops::Range<usize>,
-    /// 0 for all.
-    limit: u64,
-    /// The limit was reached: the error that ended the query is none.
-    enough: bool,
-}
-
-impl RowSink for Keeper<'_> {
-    fn row(&mut self, values: &[Value]) -> SqlResult<()> {
-        if self.limit != 0 && self.rows.count() == self.limit {
-            self.enough = true;
-            return Err(SqlError::new(messages::ATTENTION, &[]));
-        }
-        self.rows.push(self.spill, values.get(self.kept.clone()).unwrap_or_default())
     }
 }

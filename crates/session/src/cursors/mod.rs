@@ -2,5 +2,7 @@
 
 pub(crate) mod api;
 pub(crate) mod cursor;
+pub(crate) mod handles;
 pub(crate) mod parameter;
 pub(crate) mod rows;
+pub(crate) mod statement;

@@ -16,27 +16,12 @@
 //!  3. Between the end of the procedure and its caller only the activation holds it: a failure on
 //!     the way lets it go.
 
-use crate::cursors::cursor::{Cursor, Cursors};
-use crate::procedures::CallArgument;
+use crate::cursors::cursor::{Cursors, SharedCursor};
+use crate::procedures::call::{CallArgument, GivenCursor, Passed};
 use crate::request::activation::Activation;
 use crate::session::Session;
-use crate::tables::parameter::Passed;
 use base::{SqlError, SqlResult, messages};
-use os::sync::Mutex;
-use std::sync::Arc;
 use tsql::ast;
-
-/// A cursor that several names refer to.
-pub(crate) type SharedCursor = Arc<Mutex<Cursor>>;
-
-/// A cursor variable as an argument.
-pub(crate) struct GivenCursor {
-    name: Box<str>,
-    /// It has a cursor already.
-    allocated: bool,
-    /// What the procedure hands back.
-    returned: Option<SharedCursor>,
-}
 
 impl CallArgument {
     /// A cursor parameter takes a cursor variable (206) without a cursor (16951): whether it is

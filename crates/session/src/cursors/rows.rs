@@ -16,10 +16,11 @@ use crate::answer::output::Output;
 use crate::answer::sink::{
     Command, Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink, SinkClosed,
 };
-use crate::cursors::api::{ApiChange, bracketed};
-use crate::cursors::cursor::{Cursor, CursorKind};
-use crate::cursors::parameter::SharedCursor;
-use crate::procedures::Call;
+use crate::cursors::cursor::Cursor;
+use crate::cursors::cursor::SharedCursor;
+use crate::cursors::handles::{ApiChange, bracketed};
+use crate::procedures::call::Call;
+use crate::program::cursor_step::CursorKind;
 use crate::program::steps::{PlaceId, same_name};
 use crate::request::activation::Activation;
 use crate::session::Session;

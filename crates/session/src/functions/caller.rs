@@ -11,17 +11,19 @@
 //!     that a call returns when its caller has let go of it.
 
 use crate::answer::failure::Failure;
-use crate::functions::tables::{FunctionTables, OwnWork};
-use crate::procedures::Call;
+use crate::functions::known::{Functions, Known};
+use crate::functions::tables::OwnWork;
+use crate::procedures::call::Call;
+use crate::program::declarer::Declarer;
 use crate::program::programs::module_program;
 use crate::program::steps::{
     Argument, ArgumentValue, At, Execute, Executed, Program, Step, StepKind,
 };
-use crate::request::activation::{Activation, Activations};
+use crate::request::activation::Activation;
 use crate::request::execute::coerce_value;
-use crate::session::state::{Origin, State};
-use crate::session::{NEST_LEVEL_MAX, Session};
-use crate::tables::variable::{Declarer, Made, PrivateTables};
+use crate::session::Session;
+use crate::session::state::{NEST_LEVEL_MAX, Origin, State};
+use crate::tables::private::{Made, PrivateTables};
 use access::{LockPlan, RowCursor, ScanRange, SourceSize, TableSource};
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
 use builtins::{Fact, Question, SessionFacts};
@@ -38,30 +40,9 @@ use work::{CommitMode, Work};
 
 /// How often a function is looked up anew because definitions change meanwhile.
 const ATTEMPTS_MAX: usize = 100;
+
 /// How many functions a session remembers.
 const KNOWN_MAX: usize = 32;
-
-/// A function whose program was found at an epoch of definitions.
-struct Known {
-    function: UserFunction,
-    epoch: u64,
-    entry: Arc<Entry<Program>>,
-}
-
-/// What a session keeps between calls.
-#[derive(Default)]
-pub(crate) struct Functions {
-    known: Vec<Known>,
-    idle: Activations,
-    pub(crate) tables: FunctionTables,
-}
-
-impl Functions {
-    pub(crate) fn clear(&mut self) {
-        self.known.clear();
-        self.idle.clear();
-    }
-}
 
 /// What a call runs with.
 pub(crate) struct Lent<'c> {

@@ -9,45 +9,19 @@
 //!  2. What a call that panics leaves, its unit of work and its tables, stands here: the session
 //!     ends both.
 
-use crate::functions::caller::{FunctionCaller, Functions, Lent};
+use crate::functions::caller::{FunctionCaller, Lent};
+use crate::functions::known::Functions;
 use crate::host::Host;
 use crate::request::activation::Activation;
 use crate::session::Session;
 use crate::session::state::State;
-use crate::tables::pool::{Declared, TablePool};
-use crate::tables::variable::{Made, at_once, make_table};
+use crate::tables::pool::Declared;
+use crate::tables::private::{Made, at_once, make_table};
 use base::SqlResult;
 use catalog::view::Table;
 use std::cell::RefCell;
 use std::sync::Arc;
 use work::Work;
-
-/// How many units of work are kept between requests.
-const WORKS_IDLE_MAX: usize = 1;
-
-/// See the module.
-#[derive(Default)]
-pub(crate) struct FunctionTables {
-    pub(crate) pool: TablePool,
-    /// What writes them, while no call has it.
-    works: Vec<Work>,
-}
-
-impl FunctionTables {
-    /// The request is over.
-    pub(crate) fn rest(&mut self) {
-        self.works.truncate(WORKS_IDLE_MAX);
-        self.works.iter_mut().for_each(|work| work.rest());
-    }
-
-    /// Takes back what calls that panicked have left open.
-    pub(crate) fn roll_back(&mut self) -> SqlResult<()> {
-        for work in self.works.iter_mut().filter(|work| work.is_active()) {
-            work.roll_back().map_err(|e| e.into_sql("tempdb"))?;
-        }
-        Ok(())
-    }
-}
 
 /// The unit of work that writes a call's table variables, had while the call runs and only where it
 /// is wanted. A panic leaves it to the session.

@@ -5,9 +5,10 @@
 //! the overlay ends.
 
 pub(crate) mod configuration;
+pub(crate) mod page_ask;
 
-use crate::administration::pages::{PageAsk, PagesAsk};
 use crate::host::configuration::Configuration;
+use crate::host::page_ask::{PageAsk, PagesAsk};
 use crate::program::steps::Program;
 use crate::session::registry::Registry;
 use crate::session::settings::Settings;

@@ -1,10 +1,10 @@
 //! `sp_datatype_info_100 [@data_type, @ODBCVer]`: what ODBC's SQLGetTypeInfo shows.
 
-use super::Call;
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
 use crate::answer::sink::DoneScope;
 use crate::host::Rowset;
+use crate::procedures::call::Call;
 use crate::session::Session;
 use types::{SqlType, Value};
 

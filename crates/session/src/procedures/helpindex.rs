@@ -1,10 +1,10 @@
 //! `sp_helpindex @objname`
 
-use super::Call;
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
 use crate::answer::sink::DoneScope;
 use crate::host::Rowset;
+use crate::procedures::call::Call;
 use crate::session::Session;
 use base::{SqlError, messages};
 use catalog::view::{Index, IndexKind, Object, Table};

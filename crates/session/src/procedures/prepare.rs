@@ -3,10 +3,11 @@
 //! name when it runs.
 
 use super::executesql::statement;
-use super::{Call, Prepared};
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
 use crate::answer::sink::DoneScope;
+use crate::procedures::call::Call;
+use crate::procedures::prepared::Prepared;
 use crate::program::programs::types_hold;
 use crate::session::Session;
 use base::{SqlError, messages};

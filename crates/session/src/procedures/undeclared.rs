@@ -6,13 +6,13 @@
 //! algorithm"). Types of users are told by the system type beneath. Arguments of procedures that
 //! are of the system have no type here (11502).
 
-use super::Call;
 use super::describe::on_the_wire;
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
 use crate::answer::sink::DoneScope;
 use crate::host::Rowset;
-use crate::procedures::CallArgument;
+use crate::procedures::call::Call;
+use crate::procedures::call::CallArgument;
 use crate::program::compile::{Returns, Unit, compile};
 use crate::program::programs::Errors;
 use crate::program::steps::{
@@ -117,7 +117,7 @@ fn is_of_deduction(e: &SqlError) -> bool {
 
 impl Session {
     fn deduce(&mut self, parameters: &str, text: &str) -> Result<Vec<Deduced>, Errors> {
-        let options = Program::parse_options(&self.state.settings);
+        let options = self.state.settings.parse_options();
         let declared = tsql::parse_parameters(parameters, options).map_err(|e| vec![e])?;
         let parsed = tsql::parse(text, options);
         if !parsed.errors.is_empty() {

@@ -2,9 +2,9 @@
 //! TYPE and DROP TYPE as they were spelled before. Rules and bound defaults, which were made to go
 //! with such types, are refused by name.
 
-use super::Call;
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
+use crate::procedures::call::Call;
 use crate::session::Session;
 use crate::session::settings::Switches;
 use base::{SqlError, messages};

@@ -7,25 +7,16 @@
 
 use crate::host::{GatherCall, StatisticsTerms};
 use crate::program::steps::PlaceId;
-use crate::request::activation::{Activation, Ready};
+use crate::request::activation::{Activation, Changed, Ready};
 use crate::session::Session;
 use crate::session::state::State;
 use crate::tables::temp::TempTables;
-use base::{DatabaseId, ObjectId};
+use base::DatabaseId;
 use bind::Bound;
 use catalog::view::Table;
 use ddl::WantedStatistics;
 use plan::{Header, PhysicalPlan, Reference, Statement, UsedStatistics};
 use std::sync::Arc;
-
-/// What a place changes, as counters of modifications know it.
-#[derive(Clone, Debug)]
-pub(crate) struct Changed {
-    database: DatabaseId,
-    table: ObjectId,
-    /// Ids of assigned columns; none where rows come and go.
-    columns: Option<Box<[i32]>>,
-}
 
 /// Whether no statistics begin with a column.
 fn lacks(table: &Table, column: usize) -> bool {

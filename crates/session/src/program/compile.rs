@@ -3,12 +3,13 @@
 //! Recursion follows the nesting of the text, which the parser bounds (error 191).
 
 use crate::program::compile_cursor::current_of;
+use crate::program::declarer::Declarer;
 use crate::program::steps::{
-    At, Holds, Place, PlaceId, Program, ProgramParameter, ProgramTable, ProgramVariable, Source,
-    Step, StepKind, TryBlock, UsedType, same_name,
+    At, Place, PlaceId, Program, ProgramParameter, ProgramTable, Source, Step, StepKind, TryBlock,
+    UsedType, same_name,
 };
 use crate::program::variables::ProgramVariables;
-use crate::tables::variable::Declarer;
+use crate::program::variables::{Holds, ProgramVariable};
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{SchemaId, Table, UserType};
 use plan::VariableId;
@@ -146,7 +147,7 @@ pub(crate) fn compile(
     compiler.declarer.schema = unit.schema;
     compiler.statements(unit.statements);
     compiler.resolve_gotos();
-    compiler.errors.extend(crate::showplan::show::not_alone(&compiler.program));
+    compiler.errors.extend(crate::showplan::describe::not_alone(&compiler.program));
     if compiler.errors.is_empty() { Ok(compiler.program) } else { Err(compiler.errors) }
 }
 

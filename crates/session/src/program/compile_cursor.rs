@@ -1,7 +1,7 @@
 //! Statements about cursors: names and options, checked and made into steps.
 
-use crate::cursors::cursor::{CursorKind, CursorStep, Declared, Direction};
 use crate::program::compile::Compiler;
+use crate::program::cursor_step::{CursorKind, CursorStep, Declared, Direction};
 use crate::program::steps::{ProgramParameter, Source, StepKind};
 use base::{SqlError, SqlResult, messages};
 use tsql::ast::{self, Statement, StatementKind as K};

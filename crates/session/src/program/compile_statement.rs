@@ -1,8 +1,8 @@
 //! Statements without flow of their own: each becomes one step.
 
 use crate::answer::result_sets::{DeclaredColumn, DeclaredSets};
-use crate::cursors::cursor::CursorStep;
 use crate::program::compile::{Compiler, Returns};
+use crate::program::cursor_step::CursorStep;
 use crate::program::steps::same_name;
 use crate::program::steps::{
     Argument, ArgumentValue, Execute, Executed, InsertExecute, PlaceId, Raise, Source, StepKind,

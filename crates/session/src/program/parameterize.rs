@@ -12,35 +12,14 @@
 //! whole, an INSERT gives one row, or a query has no nonclustered index to choose. SQL Server also
 //! takes statements that stand beside others, and some with expressions.
 
+use crate::program::shell::Shell;
 use crate::session::state::State;
 use catalog::view::{Column, Object, Table};
 use std::fmt::Write as _;
 use std::sync::Arc;
-use tsql::ast::{self, ConditionKind, ExprKind, Literal, StatementKind};
+use tsql::ast;
+use tsql::ast::{ConditionKind, ExprKind, Literal, StatementKind};
 use types::{CodePage, Family, SqlType, Value, convert};
-
-/// What a text with constants is instead.
-#[derive(Debug)]
-pub(crate) struct Shell {
-    /// `@1 tinyint,@2 varchar(8000)`
-    pub(crate) parameters: Box<str>,
-    pub(crate) text: Box<str>,
-    /// The constants, in the types of the parameters.
-    pub(crate) values: Vec<Value>,
-}
-
-impl Shell {
-    /// As StatementType says it.
-    pub(crate) fn kind(&self) -> &'static str {
-        let all = ["SELECT", "INSERT", "UPDATE", "DELETE"];
-        all.into_iter().find(|k| self.text.starts_with(k)).unwrap_or_default()
-    }
-
-    pub(crate) fn bytes(&self) -> usize {
-        let values = self.values.len() * size_of::<Value>();
-        size_of::<Shell>() + self.parameters.len() + self.text.len() + values
-    }
-}
 
 impl State {
     /// The shell of a batch, if it qualifies.

@@ -8,7 +8,7 @@ use crate::host::Host;
 use crate::host::configuration::Setting;
 use crate::program::compilation::Compilation;
 use crate::program::steps::Program;
-use crate::tables::variable::Made;
+use crate::tables::private::Made;
 use base::{DatabaseId, HobtId, ObjectId};
 use catalog::DatabaseOptions;
 use plan::{CAPTURES, QueryHints, VariableId};

@@ -3,12 +3,12 @@
 use crate::host::Host;
 use crate::program::compile::{GivenTable, Returns, Unit, compile};
 use crate::program::created::undeclared;
-use crate::program::parameterize::Shell;
+use crate::program::declarer::Declarer;
 use crate::program::plan_facts::Sniffed;
+use crate::program::shell::Shell;
 use crate::program::steps::{PlaceId, Program, Source, Visible};
 use crate::session::Session;
 use crate::session::settings::{Settings, Switches};
-use crate::tables::variable::Declarer;
 use base::{DatabaseId, ObjectId, SessionId, SqlError, messages};
 use bind::Unguarded;
 use catalog::view::{Module, SchemaId, Table};
@@ -35,7 +35,7 @@ impl Session {
         if let Some(entry) = kept.filter(|e| !looks || e.value.shell.is_none()) {
             return Ok(entry);
         }
-        let parsed = tsql::parse(text, Program::parse_options(&self.state.settings));
+        let parsed = tsql::parse(text, self.state.settings.parse_options());
         if !parsed.errors.is_empty() {
             return Err(parsed.errors);
         }
@@ -115,7 +115,7 @@ impl Session {
         if let Some(entry) = kept_program(&*self.host, self.state.id(), &key) {
             return Ok(entry);
         }
-        let options = Program::parse_options(&self.state.settings);
+        let options = self.state.settings.parse_options();
         let declared = tsql::parse_parameters(parameters, options).map_err(|e| vec![e])?;
         let parsed = tsql::parse(text, options);
         if !parsed.errors.is_empty() {

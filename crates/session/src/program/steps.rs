@@ -9,10 +9,9 @@
 //! when it first runs, and again when a definition has changed.
 
 use crate::answer::result_sets::DeclaredSets;
-use crate::cursors::cursor::CursorStep;
-use crate::program::parameterize::Shell;
+use crate::program::cursor_step::CursorStep;
+use crate::program::shell::Shell;
 use crate::program::variables::ProgramVariables;
-use crate::session::settings::Settings;
 use base::{DatabaseId, ObjectId};
 use bind::Variables;
 use catalog::view::{DeclaredTable, SchemaId, Table, UserType};
@@ -89,27 +88,9 @@ pub(crate) struct ProgramParameter {
     pub(crate) default: Option<PlaceId>,
 }
 
-/// A variable.
-#[derive(Debug)]
-pub(crate) struct ProgramVariable {
-    /// With its `@`.
-    pub(crate) name: Box<str>,
-    pub(crate) sql_type: SqlType,
-    pub(crate) holds: Holds,
-}
-
-/// What a variable holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Holds {
-    Scalar,
-    /// Rows: the number in [`Program::tables`].
-    Table(u16),
-    /// A cursor, by name in its scope.
-    Cursor,
-}
-
 /// A place in [`Program::places`].
 pub(crate) type PlaceId = usize;
+
 /// A position in [`Program::steps`].
 pub(crate) type At = usize;
 
@@ -341,12 +322,6 @@ impl Program {
     pub(crate) fn handler(&self, at: At) -> Option<&TryBlock> {
         let around = self.handlers.iter().filter(|h| (h.from..h.to).contains(&at));
         around.min_by_key(|h| h.to - h.from)
-    }
-
-    /// How the parser is to read text that belongs to it.
-    pub(crate) fn parse_options(settings: &Settings) -> tsql::ParseOptions {
-        let switch = crate::session::settings::Switches::QUOTED_IDENTIFIER;
-        tsql::ParseOptions { quoted_identifier: settings.is_on(switch) }
     }
 }
 

@@ -2,7 +2,6 @@
 //!
 //! A place sees those that were declared before it: it asks with their count.
 
-use crate::program::steps::{Holds, ProgramVariable};
 use plan::VariableId;
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -50,4 +49,23 @@ impl Deref for ProgramVariables {
     fn deref(&self) -> &[ProgramVariable] {
         &self.list
     }
+}
+
+/// A variable.
+#[derive(Debug)]
+pub(crate) struct ProgramVariable {
+    /// With its `@`.
+    pub(crate) name: Box<str>,
+    pub(crate) sql_type: SqlType,
+    pub(crate) holds: Holds,
+}
+
+/// What a variable holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Holds {
+    Scalar,
+    /// Rows: the number in `Program::tables`.
+    Table(u16),
+    /// A cursor, by name in its scope.
+    Cursor,
 }

@@ -1,6 +1,7 @@
 //! OBJECT_ID, DB_NAME, COL_LENGTH and their kin: answered from views of definitions.
 
 pub(crate) mod application_locks;
+pub(crate) mod facts;
 pub(crate) mod object_property;
 
 use crate::questions::object_property::Subject;

@@ -4,12 +4,11 @@
 //! nothing: neither does the body of a loop nor a prepared statement of the next request.
 
 use crate::answer::sink::ResultColumn;
-use crate::cursors::parameter::SharedCursor;
-use crate::program::auto_statistics::Changed;
+use crate::cursors::cursor::SharedCursor;
 use crate::program::steps::Program;
 use crate::showplan::running::Running;
-use crate::tables::variable::Made;
-use base::DatabaseId;
+use crate::tables::private::Made;
+use base::{DatabaseId, ObjectId};
 use exec::Executor;
 use plan::PhysicalPlan;
 use plancache::Entry;
@@ -100,4 +99,13 @@ impl Activations {
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
+}
+
+/// What a place changes, as counters of modifications know it.
+#[derive(Clone, Debug)]
+pub(crate) struct Changed {
+    pub(crate) database: DatabaseId,
+    pub(crate) table: ObjectId,
+    /// Ids of assigned columns; none where rows come and go.
+    pub(crate) columns: Option<Box<[i32]>>,
 }

@@ -32,6 +32,8 @@ use crate::answer::output::Output;
 use crate::answer::sink::{Command, DoneScope};
 use crate::host::ProcedureCall;
 use crate::program::steps::{Program, StepKind};
+use crate::request::BulkRows;
+use crate::request::announcement::{Bulk, Ordered};
 use crate::request::run::Sends;
 use crate::session::Session;
 use crate::session::state::IdentityInsert;
@@ -42,42 +44,10 @@ use exec::RowFeed;
 use plancache::Entry;
 use std::cmp::Ordering;
 use std::sync::Arc;
-use tsql::ast::{self, SettingValue};
+use tsql::ast;
+use tsql::ast::SettingValue;
 use types::datetime::Dialect;
-use types::{CodePage, Collation, Family, Fit, Length, SqlType, Value, coerce_for_column};
-
-/// The rows of a bulk load as they come.
-pub trait BulkRows {
-    /// The types that the client sends, one a column.
-    fn columns(&self) -> &[SqlType];
-
-    /// The next row; false behind the last.
-    ///
-    /// # Errors
-    /// Bytes that are no row.
-    fn next(&mut self, row: &mut [Value]) -> SqlResult<bool>;
-}
-
-/// What an INSERT BULK has announced.
-pub(crate) struct Bulk {
-    program: Arc<Entry<Program>>,
-    columns: usize,
-    /// The order in which rows are to come; empty for none that counts.
-    order: Vec<Ordered>,
-    /// No two rows may be alike in it.
-    unique: bool,
-    /// The table, when its identity column is listed.
-    identity: Option<IdentityInsert>,
-}
-
-/// A column of the order in which rows come.
-#[derive(Clone, Copy)]
-struct Ordered {
-    /// Its place among the columns that are sent.
-    at: usize,
-    descending: bool,
-    collation: Collation,
-}
+use types::{CodePage, Family, Fit, Length, SqlType, Value, coerce_for_column};
 
 /// The options that are obeyed.
 #[derive(Default)]

@@ -4,7 +4,7 @@ use crate::answer::failure::{Failure, Reach};
 use crate::answer::output::Output;
 use crate::answer::result_sets::Shape;
 use crate::answer::sink::{Command, Done, DoneScope};
-use crate::procedures::{Call, CallArgument};
+use crate::procedures::call::{Call, CallArgument};
 use crate::program::steps::{ArgumentValue, Execute, Executed, same_name};
 use crate::request::activation::Activation;
 use crate::request::run::unsaid_status;
@@ -204,7 +204,7 @@ impl Session {
             Some((database, module)) => self.in_database_of(database, |session| {
                 session.run_procedure(database, &module, call, out)
             }),
-            None if system => match crate::procedures::find(&name.object) {
+            None if system => match self.procedures.find(&name.object) {
                 Some(_) if call.named_twice().is_some() => {
                     let twice = call.named_twice().unwrap_or_default();
                     let e = SqlError::new(messages::PARAMETER_TWICE, &[&twice]);

@@ -1,13 +1,19 @@
 //! What a client can ask for: text, procedures with parameters, transaction requests.
 
 pub(crate) mod activation;
+pub(crate) mod announcement;
 pub(crate) mod bulk;
 pub(crate) mod command;
+pub(crate) mod connection;
+pub(crate) mod counts;
 pub(crate) mod execute;
 pub(crate) mod insert_execute;
 pub(crate) mod meter;
+pub(crate) mod nested;
+pub(crate) mod open;
 pub(crate) mod options;
 pub(crate) mod owed;
+pub(crate) mod owing;
 pub(crate) mod perform;
 pub(crate) mod run;
 pub(crate) mod statistics;
@@ -17,13 +23,12 @@ pub(crate) mod trigger;
 
 use crate::ResultSink;
 use crate::answer::sink::Command;
-use crate::request::bulk::BulkRows;
-use crate::request::owed::Answered;
-use base::SessionId;
+use base::{SessionId, SqlResult};
 use os::values::Charge;
 use os::wait::Waiter;
 use std::sync::Arc;
 use types::{SqlType, Value};
+use work::Owed;
 
 /// Who connects, with what. The password has been checked by the door's authenticator before a
 /// connection is made.
@@ -219,4 +224,24 @@ pub trait Connection: Send {
 
     /// Database, language and so on at login, as environment changes and 5701/5703 messages.
     fn greet(&mut self, sink: &mut dyn ResultSink);
+}
+
+/// How a request has ended.
+pub enum Answered {
+    /// Wholly; false when the connection must be closed.
+    Whole(bool),
+    /// It has still to be settled, when this is durable; nobody may be told before.
+    Owes(Owed),
+}
+
+/// The rows of a bulk load as they come.
+pub trait BulkRows {
+    /// The types that the client sends, one a column.
+    fn columns(&self) -> &[SqlType];
+
+    /// The next row; false behind the last.
+    ///
+    /// # Errors
+    /// Bytes that are no row.
+    fn next(&mut self, row: &mut [Value]) -> SqlResult<bool>;
 }

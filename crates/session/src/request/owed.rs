@@ -20,11 +20,13 @@
 //!     until it is settled. The statement's and its programs' elapsed times have the wait in them.
 //!  4. A statement that tells of its own time, or whose last run is kept, waits itself.
 //!
+//! [`Answered::Owes`]: crate::Answered::Owes
 //! [`Connection::settle`]: crate::Connection::settle
 //! [`ResultSink::hold`]: crate::ResultSink::hold
 
 use crate::answer::output::Output;
 use crate::program::steps::{PlaceId, Program};
+use crate::request::owing::{Counted, Owing, Parked};
 use crate::session::Session;
 use crate::session::settings::Switches;
 use os::clock::monotonic_ns;
@@ -32,38 +34,6 @@ use os::wait::{Apart, WaitKind};
 use plancache::{Entry, Run};
 use std::sync::Arc;
 use work::{CommitMode, Owed, WorkError};
-
-/// How a request has ended.
-pub enum Answered {
-    /// Wholly; false when the connection must be closed.
-    Whole(bool),
-    /// It has still to be settled, when this is durable; nobody may be told before.
-    Owes(Owed),
-}
-
-/// A run of a statement or a program that has ended but for the wait.
-struct Counted {
-    program: Arc<Entry<Program>>,
-    place: Option<PlaceId>,
-    began_at: i64,
-    began_ns: u64,
-    run: Run,
-}
-
-/// What is left to be done when the commit is durable.
-#[derive(Default)]
-pub(crate) struct Owing {
-    /// The transaction was the user's.
-    user: bool,
-    counted: Vec<Counted>,
-    parked: Option<Parked>,
-}
-
-/// The request's thread has left it.
-struct Parked {
-    wait: Apart,
-    began_ns: u64,
-}
 
 impl Session {
     /// Whether a commit now would be the last thing that the request does.

@@ -18,10 +18,11 @@ use crate::program::steps::{Place, PlaceId, Program, Source, Visible};
 use crate::request::activation::{Activation, Ready};
 use crate::request::meter::Meter;
 use crate::session::Session;
+use crate::session::registry::Shown;
 use crate::session::settings::Switches;
 use crate::session::state::{Names, Origin, State};
-use crate::showplan::running::{Running, Shown};
-use crate::tables::variable::{PrivateTables, touched};
+use crate::showplan::running::Running;
+use crate::tables::private::{PrivateTables, touched};
 use access::Isolation;
 use base::{DatabaseId, SqlError, SqlResult, messages};
 use catalog::view::{Column, Object, Table};
@@ -288,7 +289,7 @@ impl Session {
         &mut self,
         act: &mut Activation,
         place: PlaceId,
-        again: Option<&crate::request::transact::RollbackPoint>,
+        again: Option<&crate::request::open::RollbackPoint>,
         run: &mut impl FnMut(&mut Executor, &mut ExecContext<'_>) -> SqlResult<T>,
     ) -> SqlResult<T> {
         let result = self.with_context_of(act, place, again.is_some(), &mut *run);
@@ -356,7 +357,7 @@ impl Session {
         &mut self,
         own: bool,
         result: SqlResult<T>,
-        point: Option<&crate::request::transact::RollbackPoint>,
+        point: Option<&crate::request::open::RollbackPoint>,
     ) -> Result<T, Failure> {
         match (result, own) {
             (Ok(value), true) => match self.commit_work(CommitMode::Full) {

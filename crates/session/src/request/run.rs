@@ -9,7 +9,7 @@ use crate::answer::failure::{Failure, Reach};
 use crate::answer::output::{Output, plain_done};
 use crate::answer::result_sets::{self, DeclaredSets};
 use crate::answer::sink::{Command, Done, DoneScope};
-use crate::cursors::cursor::CursorStep;
+use crate::program::cursor_step::CursorStep;
 use crate::program::steps::{At, Execute, Program, Source, Step, StepKind};
 use crate::request::activation::Activation;
 use crate::session::Session;
@@ -75,7 +75,7 @@ impl Session {
         scope: DoneScope,
     ) -> Result<i32, Failure> {
         if let Some(form) = self.state.settings.showplan
-            && !crate::showplan::show::sets_showplan(program)
+            && !crate::showplan::describe::sets_showplan(program)
         {
             return self.show_program(form, program, out, scope);
         }

@@ -6,92 +6,18 @@
 //!   open → doomed     [an error in a TRY block that ends the transaction]
 //!   doomed → none     [roll_back]
 //! ```
-//!
-//! Points to go back to are numbered as they are taken. The holder of one, a savepoint's name or a
-//! statement whose trigger runs, may find that a ROLLBACK to an earlier savepoint has undone all
-//! from before it was taken: then it stands for that savepoint (`Open::undone`). Savepoints behind
-//! a point that was gone back to are gone.
 
 use crate::answer::failure::Failure;
 use crate::answer::sink::EnvironmentChange;
+use crate::request::open::{End, RollbackPoint, Savepoint};
 use crate::session::Session;
 use crate::session::settings::Switches;
 use crate::tables::temp::TempSnapshot;
-use base::{SqlError, SqlResult, TransactionId, messages};
+use base::{SqlError, SqlResult, messages};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use tsql::ast::TransactionVerb;
-use work::{CommitMode, Mark};
-
-/// What a rollback goes back to.
-pub(crate) struct RollbackPoint {
-    transaction: Option<TransactionId>,
-    /// Points are numbered as they are taken.
-    number: u64,
-    pub(crate) mark: Mark,
-    temp: TempSnapshot,
-    definitions: u64,
-}
-
-struct Savepoint {
-    name: String,
-    point: Arc<RollbackPoint>,
-}
-
-/// Points with these numbers are of what a ROLLBACK to a savepoint has undone.
-struct Undone {
-    behind: u64,
-    last: u64,
-    /// What they stand for.
-    savepoint: Arc<RollbackPoint>,
-}
-
-/// How the last transaction ended.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
-    Committed,
-    RolledBack,
-}
-
-/// What belongs to the open transaction, beside its work.
-#[derive(Default)]
-pub(crate) struct Open {
-    name: String,
-    savepoints: Vec<Savepoint>,
-    /// How many points were taken.
-    points: u64,
-    /// In the order of their numbers, none within another.
-    undone: Vec<Undone>,
-    /// SET IMPLICIT_TRANSACTIONS began it.
-    pub(crate) implicit: bool,
-    temp_before: TempSnapshot,
-    /// The host has an overlay of definitions for it.
-    pub(crate) definitions: bool,
-    /// What the client believes: the descriptor of its transaction, 0 for none.
-    told: u64,
-    ended: Option<End>,
-}
-
-impl Open {
-    /// The savepoint that a point stands for, where all since before it was undone.
-    fn stands_for(&self, point: &RollbackPoint) -> Option<Arc<RollbackPoint>> {
-        let of = |u: &&Undone| u.behind < point.number && point.number <= u.last;
-        self.undone.iter().find(of).map(|u| Arc::clone(&u.savepoint))
-    }
-
-    /// All behind a point is undone: savepoints that were set there are gone.
-    fn forget_behind(&mut self, number: u64) {
-        self.savepoints.retain(|s| s.point.number <= number);
-        self.undone.retain(|u| u.behind <= number);
-    }
-
-    /// A savepoint was gone back to: whoever holds a point behind it finds the savepoint.
-    fn note_undone(&mut self, savepoint: Arc<RollbackPoint>) {
-        let behind = savepoint.number;
-        self.undone.retain(|u| u.behind < behind);
-        self.undone.push(Undone { behind, last: self.points, savepoint });
-    }
-}
+use work::CommitMode;
 
 impl Session {
     /// Begins a transaction that lasts beyond the statement.

@@ -21,23 +21,14 @@ use crate::program::programs::module_program;
 use crate::program::steps::PlaceId;
 use crate::request::activation::Activation;
 use crate::session::Session;
-use crate::session::state::State;
-use crate::tables::variable::{Made, PrivatePart};
+use crate::session::state::{Firing, State};
+use crate::tables::private::{Made, PrivatePart};
 use access::{Isolation, LockPlan, ScanRange};
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{Column, DatabaseView, Events, Module, Object, Table, captured_rows};
 use exec::{ExecContext, Executor, Outcome};
 use plan::{CAPTURES, Fired};
 use std::sync::Arc;
-
-/// What a trigger that runs may ask.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Firing {
-    /// How many triggers run within each other.
-    pub(crate) level: u32,
-    /// COLUMNS_UPDATED(): a bit for each column id.
-    pub(crate) columns: Vec<u8>,
-}
 
 impl Session {
     /// Runs a change and the triggers that it fires.

@@ -6,7 +6,7 @@
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
 use crate::answer::sink::EnvironmentChange;
-use crate::session::Session;
+use crate::session::{Refused, Session};
 use base::{SqlError, SqlResult, messages};
 use types::datetime::Language;
 
@@ -46,13 +46,6 @@ fn changed(language: &Language) -> SqlError {
         }
         None => SqlError::new(message, &[&language.name]),
     }
-}
-
-/// What a login asked for that is no language.
-pub(crate) enum Refused {
-    Nothing,
-    /// The login goes on in the default language, with 4016.
-    Told(String),
 }
 
 impl Session {

@@ -13,14 +13,16 @@ use os::wait::{WaitKind, WaitTotals, Waiter};
 use plancache::Entry;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{
     AtomicBool, AtomicI8, AtomicI16, AtomicI32, AtomicI64, AtomicU8, AtomicU16, AtomicU32,
-    AtomicU64, Ordering::Relaxed,
+    AtomicU64,
 };
 use types::datetime::Language;
 
 /// The first session number of a user.
 const FIRST_USER_SESSION: i16 = 51;
+
 /// So many names of locks are kept without asking whether they are of use.
 const LOCK_NAMES: usize = 64;
 
@@ -605,5 +607,27 @@ impl Registry {
     pub fn users_of(&self, database: DatabaseId) -> Vec<Arc<SessionEntry>> {
         let sessions = self.sessions.read();
         sessions.values().filter(|s| s.database() == database).map(Arc::clone).collect()
+    }
+}
+
+/// A statement that is shown until this is dropped.
+pub(crate) struct Shown<'e> {
+    entry: &'e SessionEntry,
+}
+
+impl<'e> Shown<'e> {
+    pub(crate) fn new(entry: &'e SessionEntry, running: &Arc<Running>) -> Shown<'e> {
+        running.begin();
+        entry.running_statements().push(Arc::clone(running));
+        Shown { entry }
+    }
+}
+
+impl Drop for Shown<'_> {
+    fn drop(&mut self) {
+        let ended = self.entry.running_statements().pop();
+        if let Some(running) = ended {
+            running.end();
+        }
     }
 }

@@ -263,6 +263,11 @@ impl Settings {
         Switches(switches)
     }
 
+    /// How the parser is to read text.
+    pub(crate) fn parse_options(&self) -> tsql::ParseOptions {
+        tsql::ParseOptions { quoted_identifier: self.is_on(Switches::QUOTED_IDENTIFIER) }
+    }
+
     /// What of these decides the meaning of text: part of a plan's key.
     pub(crate) fn plan_key(&self) -> u64 {
         u64::from(self.switches.0 & MEANING)

@@ -6,24 +6,15 @@
 //! its operators and their arguments, without constants too. So statements that differ only in
 //! constants are alike, and those that name a thing differently are not.
 
-use crate::program::parameterize::Shell;
+use crate::program::shell::Shell;
 use crate::program::steps::{Program, Step};
 use crate::session::settings::Settings;
-use crate::showplan::show::{
-    Described, PlanNames, has_operators, set_options, statement_of, text_of,
-};
-use base::DatabaseId;
-use catalog::view::DatabaseView;
+use crate::showplan::describe::{Described, has_operators, set_options, statement_of, text_of};
+use crate::showplan::names::{PlanNames, Views};
 use plancache::{Entry, Fingerprint, Kind, PlanCell, ShownPlan};
 use showplan::Statement;
 use std::sync::Arc;
 use tsql::ParseOptions;
-
-/// Definitions of databases, for the names that plans hold as ids.
-pub trait Views {
-    /// Of one that is open.
-    fn view(&self, database: DatabaseId) -> Option<Arc<DatabaseView>>;
-}
 
 /// A statement of a program that has a plan.
 #[derive(Clone, Debug)]

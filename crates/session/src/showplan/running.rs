@@ -5,10 +5,10 @@
 //! A statement is shown by a push onto a list of its session and a pop: two short locks.
 
 use crate::program::steps::{PlaceId, Program, Step};
-use crate::session::registry::SessionEntry;
 use crate::session::settings::Settings;
-use crate::showplan::cached::{Views, step_offsets};
-use crate::showplan::show::{PlanNames, has_operators, ran_so_far, set_options, statement_of};
+use crate::showplan::cached::step_offsets;
+use crate::showplan::describe::{has_operators, ran_so_far, set_options, statement_of};
+use crate::showplan::names::{PlanNames, Views};
 use exec::{Executor, Progress};
 use plan::PhysicalPlan;
 use plancache::Entry;
@@ -48,6 +48,17 @@ impl Running {
             timed: executor.is_timed(),
         };
         has_operators(plan).then(running).map(Arc::new)
+    }
+
+    /// A run begins.
+    pub(crate) fn begin(&self) {
+        // Whoever times operators wants to know since when.
+        self.progress.set_began(if self.timed { os::clock::monotonic_ns() } else { 1 });
+    }
+
+    /// The run has ended.
+    pub(crate) fn end(&self) {
+        self.progress.set_began(0);
     }
 
     /// The program it is a statement of.
@@ -99,29 +110,5 @@ impl Running {
 
     fn step(&self) -> Option<&Step> {
         self.program.value.steps.iter().find(|s| s.place() == Some(self.place))
-    }
-}
-
-/// A statement that is shown until this is dropped.
-pub(crate) struct Shown<'e> {
-    entry: &'e SessionEntry,
-}
-
-impl<'e> Shown<'e> {
-    pub(crate) fn new(entry: &'e SessionEntry, running: &Arc<Running>) -> Shown<'e> {
-        // Whoever times operators wants to know since when.
-        let began = if running.timed { os::clock::monotonic_ns() } else { 1 };
-        running.progress.set_began(began);
-        entry.running_statements().push(Arc::clone(running));
-        Shown { entry }
-    }
-}
-
-impl Drop for Shown<'_> {
-    fn drop(&mut self) {
-        let ended = self.entry.running_statements().pop();
-        if let Some(running) = ended {
-            running.progress.set_began(0);
-        }
     }
 }

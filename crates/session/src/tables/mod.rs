@@ -2,5 +2,6 @@
 
 pub(crate) mod parameter;
 pub(crate) mod pool;
+pub(crate) mod private;
 pub(crate) mod temp;
 pub(crate) mod variable;

@@ -9,48 +9,17 @@
 //! ```
 
 use crate::answer::failure::Failure;
-use crate::cursors::parameter::GivenCursor;
-use crate::procedures::CallArgument;
+use crate::procedures::call::{CallArgument, Passed};
 use crate::program::steps::StepKind;
 use crate::request::TableValue;
 use crate::request::activation::Activation;
 use crate::session::Session;
-use crate::tables::variable::Made;
+use crate::tables::private::Made;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::UserType;
 use exec::RowFeed;
 use std::sync::Arc;
 use types::{SqlType, Value};
-
-/// What a parameter is given that is no value.
-pub(crate) enum Passed {
-    /// A table variable of the caller, and its type.
-    Made(Arc<Made>, Option<Arc<UserType>>),
-    /// Rows of a client.
-    Sent(Box<TableValue>),
-    /// A cursor variable of the caller.
-    Cursor(GivenCursor),
-}
-
-impl Passed {
-    /// What errors call its type.
-    fn type_name(&self) -> &str {
-        match self {
-            Passed::Made(_, Some(of)) => &of.name,
-            Passed::Made(_, None) => "table",
-            Passed::Sent(table) => {
-                let last = table.type_name.rsplit('.').next().unwrap_or_default();
-                last.trim_matches(['[', ']'])
-            }
-            Passed::Cursor(_) => "cursor",
-        }
-    }
-
-    /// 206: it was given to a parameter of another type.
-    pub(crate) fn clash(&self, wanted: &str) -> SqlError {
-        SqlError::new(messages::OPERAND_CLASH, &[&self.type_name(), &wanted])
-    }
-}
 
 impl Session {
     /// A table variable of an activation as an argument.

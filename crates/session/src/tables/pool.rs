@@ -20,7 +20,7 @@
 //!     panics.
 
 use crate::program::steps::Program;
-use crate::tables::variable::Made;
+use crate::tables::private::Made;
 use catalog::view::Table;
 use plan::PhysicalPlan;
 use plancache::Entry;

@@ -1,7 +1,7 @@
 //! Table variables: each activation has a table of tempdb for each, made when it is first touched.
 //!
-//! Plans know a table variable by its number in the program ([`ObjectId::table_variable`]), so
-//! all sessions share them; [`PrivateTables`] says which table it is in the activation that runs.
+//! Plans know a table variable by its number in the program (`ObjectId::table_variable`), so
+//! all sessions share them; `PrivateTables` says which table it is in the activation that runs.
 //!
 //! Invariants
 //!  1. Its rows are written by a unit of work of the session's own, which ends with each
@@ -12,172 +12,16 @@
 //!     request's end drops all.
 
 use crate::answer::failure::Failure;
-use crate::host::{DeclareCall, Host};
-use crate::program::steps::Program;
+use crate::host::Host;
 use crate::request::activation::Activation;
 use crate::session::Session;
-use crate::session::settings::Settings;
 use crate::tables::pool::Declared;
-use access::{Hobt, Hobts, TableSource};
-use base::{DatabaseId, HobtId, ObjectId, SessionId, SqlError, SqlResult, messages};
-use catalog::view::{SchemaId, Table, UserType};
-use exec::IdentitySource;
-use plan::{CAPTURES, IdentityColumn, PhysicalPlan};
+use crate::tables::private::{Made, PrivatePart, make_of, make_table, touched};
+use base::{SqlError, SqlResult, messages};
+use catalog::view::Table;
+use plan::{CAPTURES, PhysicalPlan};
 use std::sync::Arc;
-use tsql::ast;
-use types::Value;
-use work::{CommitMode, Mark, Work};
-
-/// The table that a table variable is in one activation.
-pub(crate) struct Made {
-    /// As tempdb knows it.
-    pub(crate) table: Arc<Table>,
-    /// Its heap and indexes, in the order of the definition's.
-    hobts: Vec<Arc<dyn Hobt>>,
-}
-
-impl Made {
-    /// How large its heap or an index is.
-    pub(crate) fn size(&self, position: usize) -> Option<optimize::Size> {
-        let size = self.hobts.get(position)?.size();
-        Some(optimize::Size { rows: size.rows as f64, pages: size.pages as f64 })
-    }
-}
-
-/// What a plan that names table variables finds by id.
-pub(crate) struct PrivateTables<'a> {
-    pub(crate) host: &'a dyn Host,
-    pub(crate) made: &'a [Option<Arc<Made>>],
-    /// Rows captured for triggers.
-    pub(crate) captures: &'a [Option<Arc<Made>>],
-}
-
-impl PrivateTables<'_> {
-    fn of(&self, number: u16) -> SqlResult<&Made> {
-        let made = match number.checked_sub(CAPTURES) {
-            Some(n) => self.captures.get(usize::from(n)),
-            None => self.made.get(usize::from(number)),
-        };
-        let made = made.and_then(Option::as_deref);
-        let what = "a table variable was not made";
-        made.ok_or_else(|| SqlError::new(messages::INTERNAL, &[&what]))
-    }
-}
-
-impl Hobts for PrivateTables<'_> {
-    fn hobt(&self, database: DatabaseId, hobt: HobtId) -> SqlResult<Arc<dyn Hobt>> {
-        let Some((number, position)) = hobt.table_variable() else {
-            return self.host.hobts().hobt(database, hobt);
-        };
-        let found = self.of(number)?.hobts.get(position);
-        let what = "a table variable lacks an index";
-        found.cloned().ok_or_else(|| SqlError::new(messages::INTERNAL, &[&what]))
-    }
-
-    fn system_view(
-        &self,
-        database: DatabaseId,
-        object: ObjectId,
-        arguments: &[Value],
-        work: &Work,
-    ) -> SqlResult<Arc<dyn TableSource>> {
-        self.host.hobts().system_view(database, object, arguments, work)
-    }
-}
-
-impl IdentitySource for PrivateTables<'_> {
-    fn next(
-        &self,
-        work: &mut Work,
-        database: DatabaseId,
-        object: ObjectId,
-        column: &IdentityColumn,
-    ) -> SqlResult<i128> {
-        let object = match object.table_variable() {
-            Some(number) => self.of(number)?.table.object_id,
-            None => object,
-        };
-        self.host.identity().next(work, database, object, column)
-    }
-
-    fn given(
-        &self,
-        work: &mut Work,
-        database: DatabaseId,
-        object: ObjectId,
-        column: &IdentityColumn,
-        value: i128,
-    ) -> SqlResult<()> {
-        let object = match object.table_variable() {
-            Some(number) => self.of(number)?.table.object_id,
-            None => object,
-        };
-        self.host.identity().given(work, database, object, column, value)
-    }
-}
-
-impl Made {
-    /// Its rows.
-    pub(crate) fn rows(&self) -> &dyn Hobt {
-        let base =
-            self.hobts.first().expect("a table has a heap or a clustered index, listed first");
-        &**base
-    }
-}
-
-/// A table for a table variable of a program.
-pub(crate) fn make_table(
-    host: &dyn Host,
-    private: &mut Work,
-    program: &Program,
-    number: u16,
-) -> SqlResult<Arc<Made>> {
-    let Some(definition) = program.tables.get(usize::from(number)) else {
-        let what = "a table variable has no definition";
-        return Err(SqlError::new(messages::INTERNAL, &[&what]));
-    };
-    make_of(host, private, &definition.definition)
-}
-
-/// A table by a definition.
-fn make_of(host: &dyn Host, private: &mut Work, definition: &Table) -> SqlResult<Arc<Made>> {
-    let table = host.make_table(private, definition)?;
-    let mut hobts = Vec::with_capacity(table.indexes.len());
-    for index in &table.indexes {
-        hobts.push(host.hobts().hobt(table.database, index.hobt)?);
-    }
-    Ok(Arc::new(Made { table, hobts }))
-}
-
-/// Something done in a transaction of its own.
-pub(crate) fn at_once<T>(
-    work: &mut Work,
-    f: impl FnOnce(&mut Work) -> SqlResult<T>,
-) -> SqlResult<T> {
-    work.begin(false, "");
-    let result = f(work);
-    let ended = match &result {
-        Ok(_) => work.commit(CommitMode::Full),
-        Err(_) => work.roll_back(),
-    };
-    ended.map_err(|e| e.into_sql("tempdb"))?;
-    result
-}
-
-/// The table variables that a plan names, by number.
-pub(crate) fn touched(plan: &PhysicalPlan) -> Vec<u16> {
-    plan.header.references.iter().filter_map(|r| r.object.table_variable()).collect()
-}
-
-/// What a statement does to its session's private unit of work.
-pub(crate) enum PrivatePart {
-    /// Nothing.
-    Reads,
-    /// It began it.
-    Begun,
-    /// It runs within a statement that did.
-    Within(Mark),
-}
+use work::{CommitMode, Work};
 
 impl Session {
     /// Makes the table variables that a place names, and opens what writes them where it does.
@@ -369,59 +213,5 @@ impl Session {
     pub(crate) fn drop_spare_tables(&mut self, all: bool) {
         let unused = self.spare.take_unused(all);
         self.drop_private(&unused);
-    }
-}
-
-/// Makes definitions of table variables while text is compiled.
-pub(crate) struct Declarer<'s> {
-    pub(crate) host: Arc<dyn Host>,
-    pub(crate) session: SessionId,
-    pub(crate) database: DatabaseId,
-    /// Where types without schema are looked for before dbo.
-    pub(crate) schema: SchemaId,
-    pub(crate) work: &'s mut Work,
-    pub(crate) settings: &'s Settings,
-    pub(crate) text: Arc<str>,
-    /// Where parameters may be undeclared: the names of those that were met.
-    pub(crate) undeclared: Option<Vec<Box<str>>>,
-}
-
-impl Declarer<'_> {
-    /// A name that no variable has, where it may be a parameter's.
-    pub(crate) fn undeclared(&mut self, name: &str) -> Option<plan::VariableId> {
-        let names = self.undeclared.as_mut()?;
-        let at = names
-            .iter()
-            .position(|n| crate::program::steps::same_name(n, name))
-            .unwrap_or_else(|| {
-                names.push(name.into());
-                names.len() - 1
-            });
-        u16::try_from(at).ok().map(bind::untyped_variable)
-    }
-
-    pub(crate) fn table(
-        &mut self,
-        name: &ast::Name,
-        number: u16,
-        definition: &ast::TableDefinition,
-    ) -> SqlResult<Table> {
-        self.host.declare_table(DeclareCall {
-            session: self.session,
-            database: self.database,
-            schema: self.schema,
-            work: self.work,
-            name,
-            number,
-            definition,
-            text: &self.text,
-            settings: self.settings,
-        })
-    }
-
-    /// The type of a user that a name means; none where it is a system type's, or nobody's.
-    pub(crate) fn user_type(&self, written: &ast::TypeName) -> Option<Arc<UserType>> {
-        let view = self.host.view(self.session, self.database)?;
-        ddl::user_type(written, &view, self.schema)
     }
 }
