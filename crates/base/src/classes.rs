@@ -17,7 +17,7 @@
 //!     connection's. (test `every_error_has_one_class`)
 //!  2. The class is the number's, whatever raises it. Known besides are whether it was found as a
 //!     statement was bound (then Scope), whether a definition met it in rows, whether a call
-//!     raised it for an argument (`session/src/failure.rs`), and the state of 8115.
+//!     raised it for an argument (`session/src/answer/failure.rs`), and the state of 8115.
 //!  3. An error that others explain is of the class of the first that explains it: 1750 after 1505
 //!     ends what 1505 ends.
 

@@ -7,91 +7,45 @@
 
 #![forbid(unsafe_code)]
 
-mod activation;
-mod api_cursor;
-mod application_locks;
-mod auto_statistics;
-mod bulk;
-mod cached;
-mod command;
-mod compilation;
-mod compile;
-mod compile_cursor;
-mod compile_statement;
-mod configuration;
-mod created;
-mod cursor;
-mod cursor_parameter;
-mod cursor_rows;
-mod dbcc;
-mod dependencies;
-mod execute;
-mod failure;
-mod function;
-mod function_tables;
+mod administration;
+mod answer;
+mod cursors;
+mod functions;
 mod host;
-mod insert_execute;
-mod language;
-mod meter;
-mod object_property;
-mod options;
-mod output;
-mod owed;
-mod pages;
-mod parameterize;
-mod perform;
-mod plan_facts;
-mod plans;
 mod procedures;
-mod program_variables;
-mod programs;
+mod program;
 mod questions;
-mod registry;
 mod request;
-mod result_sets;
-mod run;
-mod running;
 mod session;
-mod settings;
 mod showplan;
-mod sink;
-mod state;
-mod statistics;
-mod steps;
-mod table_parameter;
-mod table_pool;
-mod table_variable;
-mod temp;
-mod text_size;
-mod trace_flags;
-mod transact;
-mod trigger;
+mod tables;
 
-pub use bulk::BulkRows;
-pub use cached::{
-    CachedStatement, Views, cached_statements, cached_text, last_plan_document, plan_document,
-    statement_at,
+pub use answer::sink::{
+    ColumnOrigin, Command, Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink, SinkClosed,
 };
-pub use configuration::{Configuration, SERVER_OPTIONS, ServerOption, Setting};
-pub use dependencies::{ColumnsNamed, Dependency, columns_named, dependencies, object_of_name};
+pub use host::configuration::{Configuration, SERVER_OPTIONS, ServerOption, Setting};
+pub use host::page_ask::{PageAsk, PagesAsk};
 pub use host::{
     DdlAnswer, DdlCall, DeclareCall, GatherCall, Host, ProcedureCall, RenameCall, Rowset,
     StatisticsTerms, TriggerOrderCall, needs_no_transaction,
 };
-pub use owed::Answered;
-pub use pages::{PageAsk, PagesAsk};
-pub use plans::Program;
-pub use registry::{Frame, Input, Registry, SessionEntry, SessionRow};
+pub use program::dependencies::{
+    ColumnsNamed, Dependency, columns_named, dependencies, object_of_name,
+};
+pub use program::steps::Program;
 pub use request::{
-    Connection, Login, Parameter, Procedure, Request, TableValue, TableValueColumn,
-    TransactionIsolation, TransactionRequest,
+    Answered, BulkRows, Connection, Login, Parameter, Procedure, Request, TableValue,
+    TableValueColumn, TransactionIsolation, TransactionRequest,
 };
-pub use running::{Running, RunningNode};
 pub use session::Session;
-pub use settings::{PlanForm, Settings, Switches};
-pub use sink::{
-    ColumnOrigin, Command, Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink, SinkClosed,
+pub use session::registry::{Frame, Input, Registry, SessionEntry, SessionRow};
+pub use session::settings::{PlanForm, Settings, Switches};
+pub use showplan::cached::{
+    CachedStatement, cached_statements, cached_text, last_plan_document, plan_document,
+    statement_at,
 };
-pub use temp::TempTables;
+pub use showplan::names::Views;
+pub use showplan::running::{Running, RunningNode};
+pub use tables::temp::TempTables;
 /// A commit that is in the log and not yet known to be durable, and that log.
 pub use work::{Owed, Unflushed};

@@ -4,11 +4,12 @@
 //! after a wait, -1 timed out, -3 a deadlock's victim, -999 a parameter that is wrong. A victim's
 //! transaction lives on.
 
-use super::Call;
-use crate::application_locks::{Holder, cut, holder_named, mode_named, resource};
-use crate::failure::Failure;
-use crate::output::Output;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
+use crate::procedures::call::Call;
+use crate::questions::application_locks::resource;
 use crate::session::Session;
+use crate::session::application_locks::{Holder, cut, holder_named, mode_named};
 use base::{Message, SqlError, messages};
 use lock::{LockError, Resource, Timeout};
 

@@ -8,9 +8,9 @@
 //! 15010 and 8985 are guesses: no answer of SQL Server to an unknown database or file was found
 //! recorded.
 
-use super::Call;
-use crate::failure::Failure;
-use crate::output::Output;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
+use crate::procedures::call::Call;
 use crate::session::Session;
 use base::{DatabaseId, FileId, SqlError, SqlResult, messages};
 use std::fmt::Display;

@@ -1,12 +1,12 @@
 //! `sp_configure`: options of the server, shown and configured. RECONFIGURE installs them.
 
-use super::{Call, unsupported};
-use crate::configuration::{SERVER_OPTIONS, ServerOption, Setting};
-use crate::failure::Failure;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
+use crate::answer::sink::DoneScope;
 use crate::host::Rowset;
-use crate::output::Output;
+use crate::host::configuration::{SERVER_OPTIONS, ServerOption, Setting};
+use crate::procedures::call::Call;
 use crate::session::Session;
-use crate::sink::DoneScope;
 use base::{SqlError, messages};
 use types::{SqlType, Value};
 
@@ -70,7 +70,7 @@ fn configure(
     let value = within.ok_or_else(wrong)?;
     let configuration = session.host.configuration();
     if !option.changes && value != configuration.configured(option) {
-        return Err(unsupported(&format!("sp_configure '{}'", option.name)));
+        return Err(Failure::unsupported(&format!("sp_configure '{}'", option.name)));
     }
     let before = configuration.configure(option, value);
     session.host.keep_configuration()?;

@@ -3,11 +3,12 @@
 //! Arguments stand by position; those of a statement follow the procedure's own.
 
 use super::executesql::statement;
-use super::{Call, CallArgument, unsupported};
-use crate::api_cursor::{ApiChange, Fetch, Opened, PreparedCursor, Wish, bracketed, scroll};
-use crate::cursor_rows::ApiInsert;
-use crate::failure::Failure;
-use crate::output::Output;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
+use crate::cursors::handles::{ApiChange, Fetch, Opened, PreparedCursor, Wish, bracketed, scroll};
+use crate::cursors::rows::ApiInsert;
+use crate::procedures::call::Call;
+use crate::procedures::call::CallArgument;
 use crate::session::Session;
 use base::{SqlError, messages};
 use std::fmt::Display;
@@ -195,7 +196,7 @@ pub(crate) fn option(s: &mut Session, call: &mut Call, _: &mut Output<'_>) -> Re
     const NAME: &str = "sp_cursoroption";
     let handle = handle_of(call, 0, NAME, "@cursor")?;
     match handle_of(call, 1, NAME, "@code")? {
-        1 => return Err(unsupported("text pointers of cursors (sp_cursoroption)")),
+        1 => return Err(Failure::unsupported("text pointers of cursors (sp_cursoroption)")),
         2 => {
             let name = call.text("@value", 2).ok_or_else(|| invalid(NAME, "@value"))?;
             s.name_api_cursor(handle, name)?;
@@ -249,7 +250,7 @@ pub(crate) fn change(
             }
         }
         8 => session.fetch_api(handle, Fetch::Refresh, 0, out)?,
-        0x10 => return Err(unsupported("locks by sp_cursor")),
+        0x10 => return Err(Failure::unsupported("locks by sp_cursor")),
         _ => return Err(invalid(NAME, "@optype")),
     }
     Ok(0)

@@ -1,9 +1,9 @@
 //! What people ask of databases and their files: sp_databases, sp_helpdb, sp_helpfile.
 
-use super::Call;
 use super::text::{TextProcedure, run};
-use crate::failure::Failure;
-use crate::output::Output;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
+use crate::procedures::call::Call;
 use crate::session::Session;
 use base::{SqlError, messages};
 

@@ -1,11 +1,11 @@
 //! `sp_datatype_info_100 [@data_type, @ODBCVer]`: what ODBC's SQLGetTypeInfo shows.
 
-use super::Call;
-use crate::failure::Failure;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
+use crate::answer::sink::DoneScope;
 use crate::host::Rowset;
-use crate::output::Output;
+use crate::procedures::call::Call;
 use crate::session::Session;
-use crate::sink::DoneScope;
 use types::{SqlType, Value};
 
 /// A row: name, ODBC type, precision, prefix, suffix, parameters, case, searchable, unsigned,

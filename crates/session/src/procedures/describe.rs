@@ -6,12 +6,14 @@
 //! SQL Server refuses (11509 and its kin), this tells the first. `tds_length` of decimals, max and
 //! xml is from memory.
 
-use super::{Call, unsupported};
-use crate::failure::Failure;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
+use crate::answer::sink::{
+    Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink, SinkClosed,
+};
 use crate::host::Rowset;
-use crate::output::Output;
+use crate::procedures::call::Call;
 use crate::session::Session;
-use crate::sink::{Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink, SinkClosed};
 use base::{SqlError, messages};
 use types::{SqlType, Value};
 
@@ -58,7 +60,9 @@ pub(crate) fn run(
     let text = call.text("@tsql", 0).unwrap_or_default();
     let parameters = call.text("@params", 1).unwrap_or_default();
     if call.number("@browse_information_mode", 2).is_some_and(|mode| mode != 0) {
-        return Err(unsupported("@browse_information_mode of sp_describe_first_result_set"));
+        return Err(Failure::unsupported(
+            "@browse_information_mode of sp_describe_first_result_set",
+        ));
     }
     let mut first = First::default();
     let result = columns_of(session, &parameters, &text, &mut first);

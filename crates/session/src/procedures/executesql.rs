@@ -3,9 +3,9 @@
 //! It returns what @@ERROR is at the end of the text: 0 when its last statement did well. (From
 //! the reference: "0 (success) or nonzero (failure)"; which number is from articles in public.)
 
-use super::Call;
-use crate::failure::Failure;
-use crate::output::Output;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
+use crate::procedures::call::Call;
 use crate::session::Session;
 use base::{SqlError, messages};
 use types::{Family, SqlType};

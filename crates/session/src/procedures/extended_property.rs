@@ -1,9 +1,9 @@
 //! `sp_addextendedproperty @name, @value, @level0type, @level0name, …` and its kin.
 
-use super::Call;
-use crate::failure::Failure;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
 use crate::host::ProcedureCall;
-use crate::output::Output;
+use crate::procedures::call::Call;
 use crate::session::Session;
 use ddl::{PropertyChange, PropertyVerb};
 use types::{SqlType, Value, encode_storage};

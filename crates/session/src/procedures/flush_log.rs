@@ -1,8 +1,8 @@
 //! `sys.sp_flush_log`: the log of the current database becomes durable, delayed commits too.
 
-use super::Call;
-use crate::failure::Failure;
-use crate::output::Output;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
+use crate::procedures::call::Call;
 use crate::session::Session;
 
 pub(crate) fn run(session: &mut Session, _: &mut Call, _: &mut Output<'_>) -> Result<i32, Failure> {

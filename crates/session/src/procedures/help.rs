@@ -1,10 +1,10 @@
 //! What people ask of objects: sp_help, sp_helpconstraint, sp_helpstats, sp_helptrigger,
 //! sp_spaceused.
 
-use super::Call;
 use super::text::{TextProcedure, of_object};
-use crate::failure::Failure;
-use crate::output::Output;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
+use crate::procedures::call::Call;
 use crate::session::Session;
 use base::{SqlError, messages};
 

@@ -1,11 +1,11 @@
 //! `sp_helpindex @objname`
 
-use super::Call;
-use crate::failure::Failure;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
+use crate::answer::sink::DoneScope;
 use crate::host::Rowset;
-use crate::output::Output;
+use crate::procedures::call::Call;
 use crate::session::Session;
-use crate::sink::DoneScope;
 use base::{SqlError, messages};
 use catalog::view::{Index, IndexKind, Object, Table};
 use types::{SqlType, Value};

@@ -1,9 +1,9 @@
 //! `sp_helplanguage ['language']`: rows of sys.syslanguages. 15033 for a name that is none.
 
-use super::Call;
 use super::text::{TextProcedure, run as run_text};
-use crate::failure::Failure;
-use crate::output::Output;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
+use crate::procedures::call::Call;
 use crate::session::Session;
 use base::{SqlError, messages};
 use types::datetime::Language;

@@ -1,12 +1,12 @@
 //! `sp_helptext @objname, @columnname`: the text of a module, of a CHECK or DEFAULT constraint, or
 //! of a computed column, a row for each of its lines.
 
-use super::Call;
-use crate::failure::Failure;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
+use crate::answer::sink::DoneScope;
 use crate::host::Rowset;
-use crate::output::Output;
+use crate::procedures::call::Call;
 use crate::session::Session;
-use crate::sink::DoneScope;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Object, Table};
 use types::{SqlType, Value};

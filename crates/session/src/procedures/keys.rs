@@ -1,11 +1,11 @@
 //! `sp_pkeys @table_name …` and `sp_fkeys @pktable_name …`: keys as ODBC lists them.
 
-use super::Call;
-use crate::failure::Failure;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
+use crate::answer::sink::DoneScope;
 use crate::host::Rowset;
-use crate::output::Output;
+use crate::procedures::call::Call;
 use crate::session::Session;
-use crate::sink::DoneScope;
 use catalog::view::{ForeignKey, Object, ReferentialAction, Table};
 use types::{SqlType, Value};
 

@@ -4,12 +4,12 @@
 //! reads from its own program file (InternalName, OriginalFilename …) is told of this one. There is
 //! no WindowsVersion, nor a mask of processors beyond 64: both are NULL.
 
-use super::{Call, unsupported};
-use crate::failure::Failure;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
+use crate::answer::sink::DoneScope;
 use crate::host::Rowset;
-use crate::output::Output;
+use crate::procedures::call::Call;
 use crate::session::Session;
-use crate::sink::DoneScope;
 use types::{SqlType, Value};
 
 const LANGUAGE: (i32, &str) = (1033, "English (United States)");
@@ -27,7 +27,7 @@ pub(crate) fn run(
     for at in 0..call.arguments.len() {
         let name = call.text("", at).unwrap_or_default();
         let found = all.iter().position(|p| p.0.eq_ignore_ascii_case(name.trim()));
-        let unknown = || unsupported(&format!("xp_msver {name}"));
+        let unknown = || Failure::unsupported(&format!("xp_msver {name}"));
         wanted.push(found.ok_or_else(unknown)?);
     }
     let row = |(at, (name, number, text)): (usize, &Property)| {

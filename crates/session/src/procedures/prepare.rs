@@ -3,12 +3,13 @@
 //! name when it runs.
 
 use super::executesql::statement;
-use super::{Call, Prepared};
-use crate::failure::Failure;
-use crate::output::Output;
-use crate::programs::types_hold;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
+use crate::answer::sink::DoneScope;
+use crate::procedures::call::Call;
+use crate::procedures::prepared::Prepared;
+use crate::program::programs::types_hold;
 use crate::session::Session;
-use crate::sink::DoneScope;
 use base::{SqlError, messages};
 use types::{SqlType, Value};
 

@@ -8,11 +8,11 @@
 //!
 //! 22004 is as xp_readerrorlog tells it; that it can be caught is a guess.
 
-use super::{Call, unsupported};
-use crate::failure::Failure;
-use crate::output::Output;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
+use crate::answer::sink::DoneScope;
+use crate::procedures::call::Call;
 use crate::session::Session;
-use crate::sink::DoneScope;
 use base::{SqlError, SqlResult, messages};
 use os::disk::File;
 use std::sync::Arc;
@@ -58,11 +58,11 @@ pub(crate) fn xp(
 ) -> Result<i32, Failure> {
     at_most(call, "xp_readerrorlog", 7)?;
     if let Some(named) = call.arguments.iter().find_map(|a| a.name.as_deref()) {
-        return Err(unsupported(&format!("xp_readerrorlog {named}")));
+        return Err(Failure::unsupported(&format!("xp_readerrorlog {named}")));
     }
     let order = call.text("", 6).unwrap_or_default().trim().to_lowercase();
     if !["", "asc", "desc"].contains(&order.as_str()) {
-        return Err(unsupported(&format!("xp_readerrorlog in order {order}")));
+        return Err(Failure::unsupported(&format!("xp_readerrorlog in order {order}")));
     }
     let asked = Asked {
         number: call.whole_number("", 0)?.unwrap_or(0),
@@ -107,7 +107,7 @@ fn asks_agent(call: &Call, name: &str) -> Result<bool, Failure> {
     match call.whole_number(name, 1)? {
         None | Some(1) => Ok(false),
         Some(2) => Ok(true),
-        Some(other) => Err(unsupported(&format!("xp_readerrorlog of kind {other}"))),
+        Some(other) => Err(Failure::unsupported(&format!("xp_readerrorlog of kind {other}"))),
     }
 }
 

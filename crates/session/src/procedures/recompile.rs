@@ -1,10 +1,10 @@
 //! `sp_recompile 'object'`: a procedure, or all that names a table, is compiled again when it runs
 //! next.
 
-use super::Call;
-use crate::failure::Failure;
-use crate::output::Output;
-use crate::plans::Program;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
+use crate::procedures::call::Call;
+use crate::program::steps::Program;
 use crate::session::Session;
 use base::{SqlError, messages};
 use catalog::view::Object;

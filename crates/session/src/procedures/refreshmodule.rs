@@ -1,11 +1,11 @@
 //! `sp_refreshview @viewname` and `sp_refreshsqlmodule @name`: a module is made again from its own
 //! text, so that what is kept of it (a view's columns) is what its tables have now.
 
-use super::Call;
-use crate::failure::Failure;
-use crate::output::Output;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
+use crate::procedures::call::Call;
 use crate::session::Session;
-use crate::settings::Switches;
+use crate::session::settings::Switches;
 use base::{SqlError, messages};
 use catalog::view::{Module, ModuleKind, Object};
 use std::sync::Arc;

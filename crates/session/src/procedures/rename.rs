@@ -1,9 +1,9 @@
 //! `sp_rename @objname, @newname [, @objtype]`
 
-use super::Call;
-use crate::failure::Failure;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
 use crate::host::{ProcedureCall, RenameCall};
-use crate::output::Output;
+use crate::procedures::call::Call;
 use crate::session::Session;
 use base::{SqlError, messages};
 

@@ -1,8 +1,9 @@
 //! `sp_set_session_context @key, @value [, @read_only]`
 
-use super::{Call, CallArgument};
-use crate::failure::Failure;
-use crate::output::Output;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
+use crate::procedures::call::Call;
+use crate::procedures::call::CallArgument;
 use crate::session::Session;
 use base::{SqlError, messages};
 

@@ -1,10 +1,10 @@
 //! `sp_settriggerorder @triggername, @order, @stmttype [, @namespace]`: the trigger that fires
 //! before the others for a statement, or behind them.
 
-use super::Call;
-use crate::failure::Failure;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
 use crate::host::{ProcedureCall, TriggerOrderCall};
-use crate::output::Output;
+use crate::procedures::call::Call;
 use crate::session::Session;
 use base::{SqlError, messages};
 use catalog::view::Events;
@@ -18,7 +18,7 @@ pub(crate) fn run(
     let written = call.text("@triggername", 0).unwrap_or_default();
     let word = |name, at| call.text(name, at).unwrap_or_default().to_ascii_lowercase();
     if !word("@namespace", 3).is_empty() {
-        return Err(super::unsupported("sp_settriggerorder of DDL and LOGON triggers"));
+        return Err(Failure::unsupported("sp_settriggerorder of DDL and LOGON triggers"));
     }
     let invalid = || SqlError::new(messages::SYSTEM_PROCEDURE_ARGUMENT, &[&"sp_settriggerorder"]);
     let order = match &*word("@order", 1) {

@@ -1,11 +1,11 @@
 //! `sp_tables [@table_name, @table_owner, @table_qualifier, @table_type, @fUsePattern]`
 
-use super::Call;
-use crate::failure::Failure;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
+use crate::answer::sink::DoneScope;
 use crate::host::Rowset;
-use crate::output::Output;
+use crate::procedures::call::Call;
 use crate::session::Session;
-use crate::sink::DoneScope;
 use builtins::LikePattern;
 use catalog::view::{ModuleKind, Object};
 use types::{Collation, SqlType, Value};

@@ -1,9 +1,9 @@
 //! System procedures that are T-SQL themselves: queries of the catalog views, run like
 //! sp_executesql's text.
 
-use super::Call;
-use crate::failure::Failure;
-use crate::output::Output;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
+use crate::procedures::call::Call;
 use crate::session::Session;
 use base::{SqlError, messages};
 

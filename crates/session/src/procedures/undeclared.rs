@@ -6,20 +6,22 @@
 //! algorithm"). Types of users are told by the system type beneath. Arguments of procedures that
 //! are of the system have no type here (11502).
 
-use super::Call;
 use super::describe::on_the_wire;
-use crate::compile::{Returns, Unit, compile};
-use crate::execute::place_of;
-use crate::failure::Failure;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
+use crate::answer::sink::DoneScope;
 use crate::host::Rowset;
-use crate::output::Output;
-use crate::plans::{ArgumentValue, Execute, Executed, Program, Source, StepKind, same_name};
-use crate::procedures::CallArgument;
-use crate::programs::Errors;
+use crate::procedures::call::Call;
+use crate::procedures::call::CallArgument;
+use crate::program::compile::{Returns, Unit, compile};
+use crate::program::programs::Errors;
+use crate::program::steps::{
+    ArgumentValue, Execute, Executed, Program, Source, StepKind, same_name,
+};
+use crate::request::execute::place_of;
 use crate::session::Session;
-use crate::settings::Switches;
-use crate::sink::DoneScope;
-use crate::state::Origin;
+use crate::session::settings::Switches;
+use crate::session::state::Origin;
 use base::{ObjectId, SqlError, messages};
 use bind::{Deduction, Learned, Undeclared, candidates, untyped_parameter};
 use catalog::view::SchemaId;
@@ -115,7 +117,7 @@ fn is_of_deduction(e: &SqlError) -> bool {
 
 impl Session {
     fn deduce(&mut self, parameters: &str, text: &str) -> Result<Vec<Deduced>, Errors> {
-        let options = Program::parse_options(&self.state.settings);
+        let options = self.state.settings.parse_options();
         let declared = tsql::parse_parameters(parameters, options).map_err(|e| vec![e])?;
         let parsed = tsql::parse(text, options);
         if !parsed.errors.is_empty() {
@@ -158,7 +160,7 @@ impl Session {
                 Err(e) => errors.push(e.at_line(program.places[place].line)),
                 Ok(bound) => {
                     let Statement::Scalar(x) = &bound.plan.statement else { continue };
-                    let of_it = |s: &crate::plans::Step| match s.kind {
+                    let of_it = |s: &crate::program::steps::Step| match s.kind {
                         StepKind::Assign { variable, place: of, .. } if of == place => {
                             untyped_parameter(variable)
                         }
@@ -345,7 +347,7 @@ fn is_bound(program: &Program, deducer: &Deducer, at: usize) -> bool {
 
 /// 11525
 fn no_temporary_tables(program: &Program) -> Result<(), Errors> {
-    let temporary = |s: &&crate::plans::Step| match &s.kind {
+    let temporary = |s: &&crate::program::steps::Step| match &s.kind {
         StepKind::Definition(statement) => match &statement.kind {
             StatementKind::CreateTable(it) => it.name.object.starts_with('#'),
             _ => false,

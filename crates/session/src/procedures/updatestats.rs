@@ -2,9 +2,9 @@
 //!
 //! What has not changed since it was made is passed by. What had NORECOMPUTE keeps it.
 
-use super::Call;
-use crate::failure::Failure;
-use crate::output::Output;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
+use crate::procedures::call::Call;
 use crate::session::Session;
 use base::{SqlError, messages};
 use catalog::Modifications;

@@ -2,11 +2,11 @@
 //! TYPE and DROP TYPE as they were spelled before. Rules and bound defaults, which were made to go
 //! with such types, are refused by name.
 
-use super::Call;
-use crate::failure::Failure;
-use crate::output::Output;
+use crate::answer::failure::Failure;
+use crate::answer::output::Output;
+use crate::procedures::call::Call;
 use crate::session::Session;
-use crate::settings::Switches;
+use crate::session::settings::Switches;
 use base::{SqlError, messages};
 
 pub(crate) fn add(s: &mut Session, call: &mut Call, out: &mut Output<'_>) -> Result<i32, Failure> {

@@ -1,0 +1,125 @@
+//! DBCC TRACEON, TRACEOFF and TRACESTATUS: trace flags of the session, and with -1 the server's.
+//!
+//! Any number of the column TraceFlag is a flag, as in SQL Server, which "will set the bit" of one
+//! that nothing honours (the blog of ialonso, "What is the expected behavior from an attempt to
+//! enable a trace flag which is not defined"); beyond it is 2597, a message, and the others of the
+//! list are turned. Flags of a session end with it, or when a pool resets it: Microsoft does not
+//! list what sp_reset_connection does, but the list of sqldev.net (articles/sp_reset_connection),
+//! which is cited for it, has "any session level trace options using dbcc traceon()". Flags of the
+//! server end when it stops.
+//!
+//! Where this is not SQL Server's
+//!  - TRACEON of a flag that means nothing here says so (50004): nobody turns it on and believes
+//!    it. WITH NO_INFOMSGS leaves that to the error log, which has it in any case.
+//!  - The end of the range: SQL Server's moves with its versions (9300 in 2008 R2).
+
+use crate::administration::dbcc::value_of;
+use crate::host::Rowset;
+use crate::request::activation::Activation;
+use crate::session::Session;
+use base::{SqlError, SqlResult, messages};
+use tsql::ast::{Dbcc, DbccArgument, ExprKind, UnaryOp};
+use types::{SqlType, Value};
+
+/// What stands in the parentheses.
+#[derive(Default)]
+struct Asked {
+    /// Numbers of flags, as they stand there.
+    numbers: Vec<i16>,
+    /// Numbers that no flag can have.
+    invalid: Vec<i64>,
+    /// -1 is among them: the whole server is meant.
+    everywhere: bool,
+}
+
+impl Session {
+    /// `DBCC TRACEON (n [, …] [, -1])`, `DBCC TRACEOFF (n [, …] [, -1])`; what is to be said of it.
+    pub(crate) fn turn_trace_flags(
+        &mut self,
+        dbcc: &Dbcc,
+        act: &Activation,
+    ) -> SqlResult<Vec<SqlError>> {
+        let Asked { numbers, invalid, everywhere } = asked(dbcc, act)?;
+        if numbers.is_empty() && invalid.is_empty() {
+            return Err(SqlError::new(messages::DBCC_PARAMETER_COUNT, &[]));
+        }
+        let turns_on = &*dbcc.name == "TRACEON";
+        let global = &self.host.engine().trace_flags;
+        match (everywhere, turns_on) {
+            (true, true) => global.turn_on(&numbers),
+            (true, false) => global.turn_off(&numbers),
+            (false, true) => self.state.trace_flags.add(&numbers),
+            (false, false) => self.state.trace_flags.remove(&numbers),
+        }
+        if !numbers.is_empty() {
+            self.log_turn(&dbcc.name, &numbers);
+        }
+        let ignored = invalid.iter().map(|n| SqlError::new(messages::TRACE_FLAG_IGNORED, &[n]));
+        let mut said: Vec<SqlError> = ignored.collect();
+        for number in numbers.iter().filter(|n| turns_on && !work::means_something(**n)) {
+            let without = SqlError::new(messages::TRACE_FLAG_WITHOUT_EFFECT, &[number]);
+            self.host.log(without.text());
+            said.push(without);
+        }
+        Ok(said)
+    }
+
+    /// Tells the error log, in SQL Server's words.
+    fn log_turn(&self, verb: &str, numbers: &[i16]) {
+        let numbers: Vec<String> = numbers.iter().map(i16::to_string).collect();
+        let id = self.state.id();
+        self.host.log(&format!(
+            "DBCC {verb} {}, server process ID (SPID) {id}. This is an informational message only; \
+             no user action is required.",
+            numbers.join(", ")
+        ));
+    }
+
+    /// `DBCC TRACESTATUS ([n, …] [, -1])`: the flags that are asked for, or all that are on for the
+    /// session or the server. -1 selects nothing: the documentation of today has it show those
+    /// of the session, too. Without a row there is no result set.
+    pub(crate) fn trace_status(&self, dbcc: &Dbcc, act: &Activation) -> SqlResult<Vec<Rowset>> {
+        let Asked { mut numbers, invalid, .. } = asked(dbcc, act)?;
+        let (global, own) = (self.host.engine().trace_flags.all(), &self.state.trace_flags);
+        if numbers.is_empty() && invalid.is_empty() {
+            let mut on = global.clone();
+            on.add(&own.numbers().collect::<Vec<_>>());
+            numbers = on.numbers().collect();
+        }
+        let row = |number: i16| {
+            let (global, own) = (global.has(number), own.has(number));
+            let bit = |is_on: bool| i16::from(is_on);
+            [number, bit(global || own), bit(global), bit(own)].map(Value::SmallInt).into()
+        };
+        let rows: Vec<Vec<Value>> = numbers.into_iter().map(row).collect();
+        if rows.is_empty() {
+            return Ok(Vec::new());
+        }
+        let columns = ["TraceFlag", "Status", "Global", "Session"];
+        let columns = columns.map(|name| (name.to_owned(), SqlType::SmallInt, false)).into();
+        Ok(vec![Rowset { columns, rows }])
+    }
+}
+
+fn asked(dbcc: &Dbcc, act: &Activation) -> SqlResult<Asked> {
+    let mut asked = Asked::default();
+    for (at, argument) in dbcc.arguments.iter().enumerate() {
+        let wrong = || SqlError::new(messages::DBCC_PARAMETER, &[&(at + 1)]);
+        let number = number_of(argument, act).ok_or_else(wrong)?;
+        match i16::try_from(number) {
+            Ok(-1) => asked.everywhere = true,
+            Ok(flag) if flag >= 0 => asked.numbers.push(flag),
+            Ok(_) | Err(_) => asked.invalid.push(number),
+        }
+    }
+    Ok(asked)
+}
+
+fn number_of(argument: &DbccArgument, act: &Activation) -> Option<i64> {
+    let DbccArgument::Value(e) = argument else { return None };
+    let (sign, e) = match &e.kind {
+        ExprKind::Unary { op: UnaryOp::Minus, operand } => (-1, &**operand),
+        _ => (1, e),
+    };
+    value_of(e, act)?.as_i64()?.checked_mul(sign)
+}

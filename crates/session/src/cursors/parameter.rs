@@ -1,0 +1,93 @@
+//! Cursor parameters: cursors that procedures hand back to their callers.
+//!
+//! ```text
+//!   EXEC p @c = @mine OUTPUT     @mine has no cursor (16951)
+//!     → SET @c = CURSOR …; OPEN @c         a name of the procedure's level
+//!     ← @mine refers to the cursor, if it is open
+//! ```
+//!
+//! Rules of it are from the reference ("Using the cursor data type in an OUTPUT parameter"), error
+//! numbers and what is handed back from a public project's recorded probes of SQL Server.
+//!
+//! Invariants
+//!  1. A cursor that is handed back stands where the procedure left it: forward only, its caller
+//!     gets the rows behind.
+//!  2. One that is closed, or that no OUTPUT asks for, ends with the procedure's names.
+//!  3. Between the end of the procedure and its caller only the activation holds it: a failure on
+//!     the way lets it go.
+
+use crate::cursors::cursor::{Cursors, SharedCursor};
+use crate::procedures::call::{CallArgument, GivenCursor, Passed};
+use crate::request::activation::Activation;
+use crate::session::Session;
+use base::{SqlError, SqlResult, messages};
+use tsql::ast;
+
+impl CallArgument {
+    /// A cursor parameter takes a cursor variable (206) without a cursor (16951): whether it is
+    /// asked for by OUTPUT or not, as the message is of the parameter.
+    pub(crate) fn check_cursor(&self, procedure: &str) -> SqlResult<()> {
+        let clash = match &self.table {
+            Some(Passed::Cursor(given)) if given.allocated => {
+                return Err(SqlError::new(messages::CURSOR_ARGUMENT_ALLOCATED, &[&given.name]));
+            }
+            Some(Passed::Cursor(_)) => return Ok(()),
+            Some(table) => table.clash("cursor"),
+            None => {
+                let args: [&dyn std::fmt::Display; 2] = [&self.sql_type.name(), &"cursor"];
+                SqlError::new(messages::OPERAND_CLASH, &args)
+            }
+        };
+        Err(if procedure.is_empty() { clash } else { clash.in_procedure(procedure) })
+    }
+
+    /// The procedure's cursor, for an argument that is OUTPUT.
+    pub(crate) fn hand_back(&mut self, cursor: SharedCursor) {
+        if let (true, Some(Passed::Cursor(given))) = (self.output, &mut self.table) {
+            given.returned = Some(cursor);
+        }
+    }
+}
+
+impl Session {
+    /// A cursor variable as an argument.
+    pub(crate) fn pass_cursor(&self, name: &str) -> Passed {
+        let allocated = self.state.cursors.of_variable(name, self.state.nest_level).is_some();
+        Passed::Cursor(GivenCursor { name: name.into(), allocated, returned: None })
+    }
+
+    /// A program ends: keeps the open cursors of its parameters, before its names go.
+    pub(crate) fn return_cursors(&self, act: &mut Activation) {
+        let program = &act.program.value;
+        let level = self.state.nest_level;
+        for (at, variable) in program.variables.iter().enumerate().take(program.parameters.len()) {
+            if !program.parameters[at].cursor {
+                continue;
+            }
+            let cursor = self.state.cursors.of_variable(&variable.name, level);
+            if let Some(cursor) = cursor.filter(|c| c.lock().is_open()) {
+                act.returned.push((at, cursor));
+            }
+        }
+    }
+
+    /// Gives the caller's variable what its procedure handed back: a cursor, or that it has none.
+    pub(crate) fn take_returned(&mut self, variable: &str, argument: CallArgument) {
+        let Some(Passed::Cursor(given)) = argument.table else { return };
+        let level = self.state.nest_level;
+        match given.returned {
+            Some(cursor) => self.state.refer(variable, level, cursor),
+            None if !given.allocated => self.state.cursors.refer(variable, level, None),
+            None => {}
+        }
+    }
+}
+
+impl Cursors {
+    /// The cursor of a variable of a level.
+    fn of_variable(&self, name: &str, level: u32) -> Option<SharedCursor> {
+        let name =
+            ast::CursorName { global: false, name: ast::Name { text: name.into(), line: 0 } };
+        self.find(&name, level).ok()
+    }
+}

@@ -1,0 +1,108 @@
+//! A call of a procedure, from text or from a client: its arguments, and what they pass.
+
+use crate::cursors::cursor::SharedCursor;
+use crate::request::{Parameter, TableValue};
+use crate::session::registry::Input;
+use crate::showplan::cached::shown_text;
+use crate::tables::private::Made;
+use base::{SqlError, messages};
+use catalog::view::UserType;
+use std::sync::Arc;
+use types::{SqlType, Value};
+
+/// A call of a procedure, from text or from a client.
+#[derive(Default)]
+pub(crate) struct Call {
+    pub(crate) arguments: Vec<CallArgument>,
+    /// EXECUTE … WITH RECOMPILE: the plan is made for this call and not kept.
+    pub(crate) recompile: bool,
+    /// The status of a text that ends early is the number of its error.
+    pub(crate) tells_error: bool,
+}
+
+/// An argument of a [`Call`]. Of an output argument the value is replaced.
+pub(crate) struct CallArgument {
+    pub(crate) name: Option<Box<str>>,
+    pub(crate) value: Value,
+    pub(crate) sql_type: SqlType,
+    pub(crate) output: bool,
+    pub(crate) default: bool,
+    /// A table or cursor instead of a value.
+    pub(crate) table: Option<Passed>,
+}
+
+impl Call {
+    pub(crate) fn of_parameters(parameters: Vec<Parameter>) -> Call {
+        let argument = |p: Parameter| CallArgument {
+            name: (!p.name.is_empty()).then(|| p.name.into_boxed_str()),
+            value: p.value,
+            sql_type: p.sql_type,
+            output: p.output,
+            default: p.default,
+            table: p.table.map(Passed::Sent),
+        };
+        Call { arguments: parameters.into_iter().map(argument).collect(), ..Call::default() }
+    }
+
+    /// What the views show of a call by number: the text that it runs or prepares.
+    pub(crate) fn input_of(&self, number: u16) -> Input {
+        let at = |n: usize| self.arguments.get(n)?.value.as_text().filter(|t| !t.is_empty());
+        let text = match number {
+            2 => at(1),
+            5 => at(3),
+            7 => Some("sp_cursorfetch".to_owned()),
+            10 => at(0).map(|text| shown_text(&at(1).unwrap_or_default(), &text)),
+            11 | 13 => at(2).map(|text| shown_text(&at(1).unwrap_or_default(), &text)),
+            12 => Some("sp_execute".to_owned()),
+            14 => at(1),
+            15 => Some("sp_unprepare".to_owned()),
+            _ => None,
+        };
+        Input::call(&text.unwrap_or_default(), self.arguments.len())
+    }
+
+    /// Takes the first arguments away, those that are the system procedure's own.
+    pub(crate) fn rest(&mut self, own: usize) -> Call {
+        let at = own.min(self.arguments.len());
+        Call { arguments: self.arguments.split_off(at), ..Call::default() }
+    }
+}
+
+/// What a parameter is given that is no value.
+pub(crate) enum Passed {
+    /// A table variable of the caller, and its type.
+    Made(Arc<Made>, Option<Arc<UserType>>),
+    /// Rows of a client.
+    Sent(Box<TableValue>),
+    /// A cursor variable of the caller.
+    Cursor(GivenCursor),
+}
+
+impl Passed {
+    /// What errors call its type.
+    fn type_name(&self) -> &str {
+        match self {
+            Passed::Made(_, Some(of)) => &of.name,
+            Passed::Made(_, None) => "table",
+            Passed::Sent(table) => {
+                let last = table.type_name.rsplit('.').next().unwrap_or_default();
+                last.trim_matches(['[', ']'])
+            }
+            Passed::Cursor(_) => "cursor",
+        }
+    }
+
+    /// 206: it was given to a parameter of another type.
+    pub(crate) fn clash(&self, wanted: &str) -> SqlError {
+        SqlError::new(messages::OPERAND_CLASH, &[&self.type_name(), &wanted])
+    }
+}
+
+/// A cursor variable as an argument.
+pub(crate) struct GivenCursor {
+    pub(crate) name: Box<str>,
+    /// It has a cursor already.
+    pub(crate) allocated: bool,
+    /// What the procedure hands back.
+    pub(crate) returned: Option<SharedCursor>,
+}

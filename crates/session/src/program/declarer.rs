@@ -1,0 +1,63 @@
+//! The definitions of table variables and types, made while text is compiled.
+
+use crate::host::{DeclareCall, Host};
+use crate::session::settings::Settings;
+use base::{DatabaseId, SessionId, SqlResult};
+use catalog::view::{SchemaId, Table, UserType};
+use std::sync::Arc;
+use tsql::ast;
+use work::Work;
+
+/// Makes definitions of table variables while text is compiled.
+pub(crate) struct Declarer<'s> {
+    pub(crate) host: Arc<dyn Host>,
+    pub(crate) session: SessionId,
+    pub(crate) database: DatabaseId,
+    /// Where types without schema are looked for before dbo.
+    pub(crate) schema: SchemaId,
+    pub(crate) work: &'s mut Work,
+    pub(crate) settings: &'s Settings,
+    pub(crate) text: Arc<str>,
+    /// Where parameters may be undeclared: the names of those that were met.
+    pub(crate) undeclared: Option<Vec<Box<str>>>,
+}
+
+impl Declarer<'_> {
+    /// A name that no variable has, where it may be a parameter's.
+    pub(crate) fn undeclared(&mut self, name: &str) -> Option<plan::VariableId> {
+        let names = self.undeclared.as_mut()?;
+        let at = names
+            .iter()
+            .position(|n| crate::program::steps::same_name(n, name))
+            .unwrap_or_else(|| {
+                names.push(name.into());
+                names.len() - 1
+            });
+        u16::try_from(at).ok().map(bind::untyped_variable)
+    }
+
+    pub(crate) fn table(
+        &mut self,
+        name: &ast::Name,
+        number: u16,
+        definition: &ast::TableDefinition,
+    ) -> SqlResult<Table> {
+        self.host.declare_table(DeclareCall {
+            session: self.session,
+            database: self.database,
+            schema: self.schema,
+            work: self.work,
+            name,
+            number,
+            definition,
+            text: &self.text,
+            settings: self.settings,
+        })
+    }
+
+    /// The type of a user that a name means; none where it is a system type's, or nobody's.
+    pub(crate) fn user_type(&self, written: &ast::TypeName) -> Option<Arc<UserType>> {
+        let view = self.host.view(self.session, self.database)?;
+        ddl::user_type(written, &view, self.schema)
+    }
+}

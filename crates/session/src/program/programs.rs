@@ -1,0 +1,416 @@
+//! From text to a program in the cache: batches, prepared statements, procedures.
+
+use crate::host::Host;
+use crate::program::compile::{GivenTable, Returns, Unit, compile};
+use crate::program::created::undeclared;
+use crate::program::declarer::Declarer;
+use crate::program::plan_facts::Sniffed;
+use crate::program::shell::Shell;
+use crate::program::steps::{PlaceId, Program, Source, Visible};
+use crate::session::Session;
+use crate::session::settings::{Settings, Switches};
+use base::{DatabaseId, ObjectId, SessionId, SqlError, messages};
+use bind::Unguarded;
+use catalog::view::{Module, SchemaId, Table};
+use plancache::{Entry, Key, Kind, New};
+use std::sync::Arc;
+use tsql::ast::{Batch, FunctionBody, SetOptionValue, Statement, StatementKind};
+use types::SqlType;
+
+/// All that is wrong with a text.
+pub(crate) type Errors = Vec<SqlError>;
+
+impl Session {
+    /// The program of a batch. Its statements are bound at once, except those whose objects do not
+    /// exist yet: any other error means that nothing of it runs.
+    pub(crate) fn batch_program(&mut self, text: &Arc<str>) -> Result<Arc<Entry<Program>>, Errors> {
+        let key = self.key(Kind::AdHoc, "", text);
+        let kept = match self.state.settings.parse_only {
+            true => None,
+            false => kept_program(&*self.host, self.state.id(), &key),
+        };
+        // Whoever looks at plans sees them with the constants of the text.
+        let settings = &self.state.settings;
+        let looks = settings.showplan.is_some() || settings.shows_what_ran();
+        if let Some(entry) = kept.filter(|e| !looks || e.value.shell.is_none()) {
+            return Ok(entry);
+        }
+        let parsed = tsql::parse(text, self.state.settings.parse_options());
+        if !parsed.errors.is_empty() {
+            return Err(parsed.errors);
+        }
+        let mut parsed = parsed;
+        let switched = self.switch_parse_only(&mut parsed.batch);
+        let settings = &self.state.settings;
+        // A parameter compares with NULL by other rules than a constant.
+        let ansi_nulls = settings.is_on(Switches::ANSI_NULLS);
+        if !looks
+            && ansi_nulls
+            && let Some(shell) = self.state.shell(&parsed.batch.statements)
+            // What is wrong with it is told of the text itself.
+            && let Ok(prepared) = self.prepared_program(&shell.parameters, &shell.text)
+        {
+            self.of_shell = Some(prepared);
+            let program = Program::of_shell(text, self.state.database, shell);
+            return Ok(keep_program(&*self.host, &key, program));
+        }
+        let unit = Unit {
+            text,
+            database: self.state.database,
+            schema: SchemaId::DBO,
+            object: ObjectId(0),
+            procedure: None,
+            quoted_identifier: self.state.settings.is_on(Switches::QUOTED_IDENTIFIER),
+            ansi_nulls: self.state.settings.is_on(Switches::ANSI_NULLS),
+            parameters: Vec::new(),
+            statements: parsed.batch.statements,
+            // It has its effect when it is read, so that it must be read each time.
+            recompile: switched,
+            returns: Returns::Nothing,
+            tables: Vec::new(),
+        };
+        let program = compile(unit, &mut self.declarer(self.state.database, text))?;
+        self.bind_ahead(&program)?;
+        Ok(keep_program(&*self.host, &key, program))
+    }
+
+    /// SET PARSEONLY has its effect on the batch that says it, as soon as that is read: of one that
+    /// is only parsed nothing is left. True where it says so, or is only parsed.
+    fn switch_parse_only(&mut self, batch: &mut Batch) -> bool {
+        let said = batch.statements.iter().filter_map(parse_only_of).next_back();
+        self.state.settings.parse_only = said.unwrap_or(self.state.settings.parse_only);
+        let only = self.state.settings.parse_only;
+        if only {
+            batch.statements.clear();
+        }
+        only || said.is_some()
+    }
+
+    /// What a shell runs.
+    pub(crate) fn shell_program(&mut self, shell: &Shell) -> Result<Arc<Entry<Program>>, Errors> {
+        match self.of_shell.take() {
+            Some(found) => Ok(found),
+            None => self.prepared_program(&shell.parameters, &shell.text),
+        }
+    }
+
+    /// The program of a text with declared parameters.
+    pub(crate) fn prepared_program(
+        &mut self,
+        parameters: &str,
+        text: &str,
+    ) -> Result<Arc<Entry<Program>>, Errors> {
+        self.loading_program(parameters, text, Unguarded::default())
+    }
+
+    /// The same of a bulk load, which passes over something.
+    pub(crate) fn loading_program(
+        &mut self,
+        parameters: &str,
+        text: &str,
+        unguarded: Unguarded,
+    ) -> Result<Arc<Entry<Program>>, Errors> {
+        let mut key = self.key(Kind::Prepared, parameters, text);
+        key.options |= Settings::unguarded_key(unguarded);
+        if let Some(entry) = kept_program(&*self.host, self.state.id(), &key) {
+            return Ok(entry);
+        }
+        let options = self.state.settings.parse_options();
+        let declared = tsql::parse_parameters(parameters, options).map_err(|e| vec![e])?;
+        let parsed = tsql::parse(text, options);
+        if !parsed.errors.is_empty() {
+            return Err(parsed.errors);
+        }
+        let text = text.into();
+        let unit = Unit {
+            text: &text,
+            database: self.state.database,
+            schema: SchemaId::DBO,
+            object: ObjectId(0),
+            procedure: None,
+            quoted_identifier: self.state.settings.is_on(Switches::QUOTED_IDENTIFIER),
+            ansi_nulls: self.state.settings.is_on(Switches::ANSI_NULLS),
+            parameters: declared,
+            statements: parsed.batch.statements,
+            recompile: false,
+            returns: Returns::Nothing,
+            tables: Vec::new(),
+        };
+        let compiled = compile(unit, &mut self.declarer(self.state.database, &text))?;
+        let program = Program { unguarded, ..compiled };
+        self.bind_ahead(&program)?;
+        Ok(keep_program(&*self.host, &key, program))
+    }
+
+    /// The program of a procedure.
+    pub(crate) fn procedure_program(
+        &mut self,
+        database: DatabaseId,
+        module: &Module,
+        recompile: bool,
+    ) -> Result<Arc<Entry<Program>>, Errors> {
+        module_program(
+            &mut self.declarer(database, &(&*module.text).into()),
+            module,
+            recompile,
+            &[],
+        )
+    }
+
+    /// Who makes definitions for text of a database.
+    pub(crate) fn declarer(&mut self, database: DatabaseId, text: &Arc<str>) -> Declarer<'_> {
+        Declarer {
+            host: Arc::clone(&self.host),
+            session: self.state.id(),
+            database,
+            schema: SchemaId::DBO,
+            work: &mut self.work,
+            settings: &self.state.settings,
+            text: Arc::clone(text),
+            undeclared: None,
+        }
+    }
+
+    fn key<'t>(&self, kind: Kind, parameters: &'t str, text: &'t str) -> Key<'t> {
+        Key {
+            kind,
+            database: self.state.database,
+            object: ObjectId(0),
+            options: self.state.settings.plan_key(),
+            parameters,
+            text,
+        }
+    }
+
+    /// Binds every statement before the first runs; what names an object that does not exist is
+    /// left for later.
+    fn bind_ahead(&mut self, program: &Program) -> Result<(), Errors> {
+        let mut errors = Errors::new();
+        // Behind a USE names mean something else.
+        let changes_database = |s: &crate::program::steps::Step| {
+            matches!(s.kind, crate::program::steps::StepKind::Use(_))
+        };
+        if program.steps.iter().any(changes_database) {
+            return Ok(());
+        }
+        for place in 0..program.places.len() {
+            os::values::look().map_err(|e| vec![e])?;
+            let bound = self.bind_place_ahead(program, place).or_else(|e| match is_deferred(&e) {
+                true => undeclared(program, &program.places[place]),
+                false => Err(e),
+            });
+            if let Err(e) = bound {
+                // What ends the text is all that is told of it.
+                let ends = [messages::ATTENTION.number, messages::OUT_OF_MEMORY.number];
+                if ends.contains(&e.number()) {
+                    return Err(vec![e]);
+                }
+                errors.push(e);
+            }
+        }
+        if errors.is_empty() { Ok(()) } else { Err(errors) }
+    }
+
+    fn bind_place_ahead(&mut self, program: &Program, place: PlaceId) -> Result<(), SqlError> {
+        let held = &program.places[place];
+        // What is wrong with it is wrong with the cursor's query.
+        if matches!(held.source, Source::CursorRow(..)) {
+            return Ok(());
+        }
+        // Constants and variables alone are cheap to bind when they run.
+        if let Source::Scalar(x, _) = &held.source
+            && matches!(x.kind, tsql::ast::ExprKind::Literal(_))
+        {
+            return Ok(());
+        }
+        let visible = Visible { program, count: held.visible, values: &[], deduction: None };
+        let sniffed = Sniffed { program, values: &[], tables: None };
+        let plan = self.state.bind(held, &visible, program.database, sniffed);
+        let plan = plan.map_err(|e| e.at_line(held.line))?;
+        // A plan that reads parameters is made for the values of the first call, one that joins
+        // for the rows that statements before it leave.
+        let joins = plan.header.references.len() > 1 && program.places.len() > 1;
+        if program.parameters.is_empty() && !joins {
+            let shared = self.state.shares_plans(program, program.database, self.open.definitions);
+            held.cell.keep(&plan, shared);
+        }
+        Ok(())
+    }
+}
+
+/// A program of the cache, unless its types of users are not there any more.
+fn kept_program(host: &dyn Host, session: SessionId, key: &Key<'_>) -> Option<Arc<Entry<Program>>> {
+    let entry = host.programs().find(key)?;
+    if entry.value.types.is_empty() || types_hold(host, session, &entry.value) {
+        return Some(entry);
+    }
+    host.programs().remove_where(|e| std::ptr::eq(e, &*entry));
+    None
+}
+
+/// Whether the types of users that a program was compiled with are still the same.
+pub(crate) fn types_hold(host: &dyn Host, session: SessionId, program: &Program) -> bool {
+    let Some(view) = host.view(session, program.database) else { return false };
+    program.types.iter().all(|t| {
+        let now = view.user_type_within(t.first, t.schema.as_deref(), &t.name);
+        now.is_some_and(|now| now.object_id == t.object)
+    })
+}
+
+/// Puts a program into the cache with the plans that it has, unless it is for one run.
+fn keep_program(host: &dyn Host, key: &Key<'_>, program: Program) -> Arc<Entry<Program>> {
+    let plans = program.places.iter().filter_map(|p| p.cell.shown());
+    let bytes = program.bytes() + plans.map(|s| s.plan.bytes()).sum::<usize>();
+    let text = Arc::clone(&program.text);
+    let recompile = program.recompile;
+    let new = New { value: program, text, bytes };
+    match recompile {
+        true => host.programs().apart(key, new),
+        false => host.programs().insert(key, new),
+    }
+}
+
+/// The program of a procedure, function or trigger, from the cache if it is there; `given` are the
+/// tables that it begins with. `declarer` is of its database and text.
+pub(crate) fn module_program(
+    declarer: &mut Declarer<'_>,
+    module: &Module,
+    recompile: bool,
+    given: &[Arc<Table>],
+) -> Result<Arc<Entry<Program>>, Errors> {
+    let shape = shape_of(module, given);
+    let host = Arc::clone(&declarer.host);
+    let key = Key {
+        kind: Kind::Procedure,
+        database: declarer.database,
+        object: module.object_id,
+        options: declarer.settings.plan_key_of_module(module),
+        parameters: &shape,
+        text: &module.text,
+    };
+    if !recompile && let Some(entry) = kept_program(&*host, declarer.session, &key) {
+        return Ok(entry);
+    }
+    let program = program_of(declarer, module, recompile, given)?;
+    Ok(keep_program(&*host, &key, program))
+}
+
+/// The same, made anew and not kept.
+pub(crate) fn program_of(
+    declarer: &mut Declarer<'_>,
+    module: &Module,
+    recompile: bool,
+    given: &[Arc<Table>],
+) -> Result<Program, Errors> {
+    let options = tsql::ParseOptions { quoted_identifier: module.quoted_identifier };
+    let parsed = tsql::parse(&module.text, options);
+    if !parsed.errors.is_empty() {
+        return Err(parsed.errors);
+    }
+    let first = parsed.batch.statements.into_iter().next();
+    let Some(statement) = first else { return Err(no_program(module)) };
+    let text = Arc::clone(&declarer.text);
+    let mut unit = Unit {
+        text: &text,
+        database: declarer.database,
+        schema: module.schema_id,
+        object: module.object_id,
+        procedure: Some(&module.name),
+        quoted_identifier: module.quoted_identifier,
+        ansi_nulls: module.ansi_nulls,
+        parameters: Vec::new(),
+        statements: Vec::new(),
+        recompile: recompile || module.options.recompile,
+        returns: Returns::Nothing,
+        tables: given.iter().map(|t| GivenTable::Made(Arc::clone(t))).collect(),
+    };
+    fill(&mut unit, statement.kind, module)?;
+    compile(unit, declarer)
+}
+
+/// What a module's program is for beside its text: its schema, which ALTER SCHEMA changes and not
+/// the text, and of a trigger its table as it is now, the columns of the rows that it is given.
+fn shape_of(module: &Module, given: &[Arc<Table>]) -> String {
+    use std::fmt::Write as _;
+    let mut shape = format!("{} ", module.schema_id.0);
+    for c in given.iter().take(1).flat_map(|t| &t.columns) {
+        let _ = write!(shape, "{} {} {} {:?},", c.column_id, c.name, c.sql_type, c.collation);
+    }
+    shape
+}
+
+/// What a module's statement says of its program.
+fn fill(unit: &mut Unit<'_>, statement: StatementKind, module: &Module) -> Result<(), Errors> {
+    match statement {
+        StatementKind::Procedure(it) => {
+            unit.returns = Returns::Status;
+            unit.recompile |= it.options.iter().any(|o| &*o.name == "RECOMPILE");
+            (unit.parameters, unit.statements) = (it.parameters, it.body);
+        }
+        StatementKind::Function(it) => {
+            unit.parameters = it.parameters;
+            match it.body {
+                FunctionBody::Scalar { body, .. } => {
+                    let result = module.result().map_or(SqlType::Int, |r| r.sql_type);
+                    unit.returns = Returns::Value(result);
+                    unit.statements = body;
+                }
+                FunctionBody::Table { variable, definition, body } => {
+                    unit.tables.push(GivenTable::Returned(variable, definition));
+                    unit.statements = body;
+                }
+                FunctionBody::Inline { .. } => return Err(no_program(module)),
+            }
+        }
+        StatementKind::Trigger(it) => unit.statements = it.body,
+        _ => return Err(no_program(module)),
+    }
+    Ok(())
+}
+
+fn no_program(module: &Module) -> Errors {
+    let what = format!("{} is nothing that runs", module.name);
+    vec![SqlError::new(messages::INTERNAL, &[&what])]
+}
+
+/// Errors about things that may exist by the time the statement runs.
+pub(crate) fn is_deferred(error: &SqlError) -> bool {
+    let later = [
+        messages::INVALID_OBJECT.number,
+        messages::OBJECT_EXISTS.number,
+        messages::SYNONYM_INVALID.number,
+        messages::INDEX_SET_OPTIONS.number,
+        messages::DATABASE_NOT_FOUND.number,
+        messages::DATABASE_SUSPECT.number,
+        messages::DATABASE_OFFLINE.number,
+        messages::DATABASE_INACCESSIBLE.number,
+        messages::IDENTITY_INSERT_OFF.number,
+        messages::IDENTITY_VALUE_REQUIRED.number,
+        messages::INSERT_IDENTITY_NO_LIST.number,
+        messages::CURSOR_UNKNOWN.number,
+        messages::CURSOR_VARIABLE_EMPTY.number,
+        messages::CURSOR_READ_ONLY.number,
+        messages::CURSOR_OTHER_TABLE.number,
+    ];
+    // What is not supported is an error of the statement, when and if it runs.
+    let unsupported = [messages::NOT_SUPPORTED.number, messages::FEATURE_NOT_SUPPORTED.number];
+    later.contains(&error.number()) || unsupported.contains(&error.number())
+}
+
+/// What a statement says last of PARSEONLY, those within it too: it is read, not run.
+fn parse_only_of(s: &Statement) -> Option<bool> {
+    let last = |list: &[Statement]| list.iter().filter_map(parse_only_of).next_back();
+    match &s.kind {
+        StatementKind::SetOption(it) if it.names.iter().any(|n| &**n == "PARSEONLY") => {
+            Some(matches!(it.value, SetOptionValue::On))
+        }
+        StatementKind::Block(body) => last(body),
+        StatementKind::If(it) => {
+            let otherwise = it.otherwise.as_ref().and_then(parse_only_of);
+            otherwise.or_else(|| parse_only_of(&it.then))
+        }
+        StatementKind::While(it) => parse_only_of(&it.body),
+        StatementKind::TryCatch(it) => last(&it.handler).or_else(|| last(&it.body)),
+        _ => None,
+    }
+}

@@ -1,0 +1,28 @@
+//! An INSERT BULK that was announced: the next request brings its rows.
+
+use crate::program::steps::Program;
+use crate::session::state::IdentityInsert;
+use plancache::Entry;
+use std::sync::Arc;
+use types::Collation;
+
+/// What an INSERT BULK has announced.
+pub(crate) struct Bulk {
+    pub(super) program: Arc<Entry<Program>>,
+    pub(super) columns: usize,
+    /// The order in which rows are to come; empty for none that counts.
+    pub(super) order: Vec<Ordered>,
+    /// No two rows may be alike in it.
+    pub(super) unique: bool,
+    /// The table, when its identity column is listed.
+    pub(super) identity: Option<IdentityInsert>,
+}
+
+/// A column of the order in which rows come.
+#[derive(Clone, Copy)]
+pub(crate) struct Ordered {
+    /// Its place among the columns that are sent.
+    pub(super) at: usize,
+    pub(super) descending: bool,
+    pub(super) collation: Collation,
+}

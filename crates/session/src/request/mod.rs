@@ -1,0 +1,247 @@
+//! What a client can ask for: text, procedures with parameters, transaction requests.
+
+pub(crate) mod activation;
+pub(crate) mod announcement;
+pub(crate) mod bulk;
+pub(crate) mod command;
+pub(crate) mod connection;
+pub(crate) mod counts;
+pub(crate) mod execute;
+pub(crate) mod insert_execute;
+pub(crate) mod meter;
+pub(crate) mod nested;
+pub(crate) mod open;
+pub(crate) mod options;
+pub(crate) mod owed;
+pub(crate) mod owing;
+pub(crate) mod perform;
+pub(crate) mod run;
+pub(crate) mod statistics;
+pub(crate) mod steps;
+pub(crate) mod transact;
+pub(crate) mod trigger;
+
+use crate::ResultSink;
+use crate::answer::sink::Command;
+use base::{SessionId, SqlResult};
+use os::values::Charge;
+use os::wait::Waiter;
+use std::sync::Arc;
+use types::{SqlType, Value};
+use work::Owed;
+
+/// Who connects, with what. The password has been checked by the door's authenticator before a
+/// connection is made.
+#[derive(Clone, Debug, Default)]
+pub struct Login {
+    /// The login's name.
+    pub user: String,
+    /// HOST_NAME().
+    pub host: String,
+    /// APP_NAME() / PROGRAM_NAME().
+    pub application: String,
+    /// The client library.
+    pub library: String,
+    /// The client's process id.
+    pub process_id: u32,
+    /// The database to begin in; empty for the login's default.
+    pub database: String,
+    /// SET LANGUAGE at login; empty for the default.
+    pub language: String,
+    /// Whether a language that there is none of fails the login, else the default is taken.
+    pub language_or_nothing: bool,
+    /// Whether ODBC-like SET defaults are on (ANSI_DEFAULTS, as LOGIN7's fODBC says).
+    pub odbc_defaults: bool,
+    /// Address and port for sys.dm_exec_connections; empty when embedded.
+    pub address: String,
+    /// Whether the whole connection is encrypted.
+    pub encrypted: bool,
+    /// Bytes of a network packet.
+    pub packet_bytes: u32,
+    /// TDS version, 0x74000004 and the like; 0 when embedded.
+    pub protocol_version: u32,
+}
+
+/// A parameter of a procedure call.
+#[derive(Clone, Debug)]
+pub struct Parameter {
+    /// With its @; empty when passed by position.
+    pub name: String,
+    /// Declared type as the client sent it.
+    pub sql_type: SqlType,
+    /// The value.
+    pub value: Value,
+    /// The client wants it back.
+    pub output: bool,
+    /// The procedure's default is asked for instead of `value`.
+    pub default: bool,
+    /// A table instead of `value`.
+    pub table: Option<Box<TableValue>>,
+}
+
+/// A table-valued parameter as a client sends it.
+#[derive(Clone, Debug, Default)]
+pub struct TableValue {
+    /// `schema.type`, as far as the client says it.
+    pub type_name: String,
+    /// Its columns in the order of the type's.
+    pub columns: Vec<TableValueColumn>,
+    /// Its rows: values of the columns that are no defaults.
+    pub rows: Vec<Vec<Value>>,
+    /// What its rows are charged.
+    pub charge: Charge,
+}
+
+/// A column of a [`TableValue`].
+#[derive(Clone, Copy, Debug)]
+pub struct TableValueColumn {
+    /// As it is sent.
+    pub sql_type: SqlType,
+    /// It has the type's default in every row, and no values.
+    pub default: bool,
+}
+
+/// Which procedure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Procedure {
+    /// `schema.name`, as the client spells it.
+    Named(String),
+    /// sp_cursor (1), sp_cursoropen (2), sp_cursorprepare (3), sp_cursorexecute (4),
+    /// sp_cursorprepexec (5), sp_cursorunprepare (6), sp_cursorfetch (7), sp_cursoroption (8),
+    /// sp_cursorclose (9), sp_executesql (10), sp_prepare (11), sp_execute (12),
+    /// sp_prepexec (13), sp_prepexecrpc (14), sp_unprepare (15).
+    Numbered(u16),
+}
+
+/// Isolation that a transaction request may set for the session.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TransactionIsolation {
+    /// Leave it.
+    Unchanged,
+    /// READ UNCOMMITTED.
+    ReadUncommitted,
+    /// READ COMMITTED.
+    ReadCommitted,
+    /// REPEATABLE READ.
+    RepeatableRead,
+    /// SERIALIZABLE.
+    Serializable,
+    /// SNAPSHOT.
+    Snapshot,
+}
+
+/// A transaction-manager request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TransactionRequest {
+    /// BEGIN TRANSACTION.
+    Begin {
+        /// May be empty.
+        name: String,
+        /// For the session from now on.
+        isolation: TransactionIsolation,
+    },
+    /// COMMIT TRANSACTION, and another BEGIN at once if `next` is there.
+    Commit {
+        /// May be empty.
+        name: String,
+        /// Isolation and name of the next transaction.
+        next: Option<(TransactionIsolation, String)>,
+    },
+    /// ROLLBACK TRANSACTION, of a savepoint if `name` is one; another BEGIN if `next` is there.
+    Rollback {
+        /// May be empty.
+        name: String,
+        /// Isolation and name of the next transaction.
+        next: Option<(TransactionIsolation, String)>,
+    },
+    /// SAVE TRANSACTION.
+    Save {
+        /// The savepoint.
+        name: String,
+    },
+}
+
+impl TransactionRequest {
+    /// What the DONE of its answer tells of it.
+    pub(crate) fn command(&self) -> Command {
+        match self {
+            TransactionRequest::Begin { .. } => Command::Begin,
+            TransactionRequest::Commit { .. } => Command::Commit,
+            TransactionRequest::Rollback { .. } => Command::Rollback,
+            TransactionRequest::Save { .. } => Command::Other,
+        }
+    }
+}
+
+/// One request.
+#[derive(Clone, Debug)]
+pub enum Request {
+    /// A batch of T-SQL.
+    Batch(String),
+    /// A procedure call. `more` tells that another call of the same message follows.
+    Call {
+        /// Which.
+        procedure: Procedure,
+        /// With what.
+        parameters: Vec<Parameter>,
+        /// Another call follows: its DONE says MORE.
+        more: bool,
+    },
+    /// A transaction-manager request.
+    Transaction(TransactionRequest),
+}
+
+/// One client's connection to the engine.
+pub trait Connection: Send {
+    /// `@@SPID`.
+    fn session_id(&self) -> SessionId;
+
+    /// Runs a request to its end. Everything it yields, errors too, goes into the sink, the last
+    /// thing a [`crate::Done`] without MORE (unless the request said `more`). Returns false when
+    /// the connection must be closed (severity 20 and up, KILL).
+    fn run(&mut self, request: Request, sink: &mut dyn ResultSink) -> bool;
+
+    /// The same for the last request of a message: a commit that it ends with may be owed. Then the
+    /// answer is not told, and nothing asked of the connection, before [`Connection::settle`].
+    fn run_last(&mut self, request: Request, sink: &mut dyn ResultSink) -> Answered {
+        Answered::Whole(self.run(request, sink))
+    }
+
+    /// What the request owed ([`Answered::Owes`]) is durable: it ends now.
+    fn settle(&mut self) {}
+
+    /// Takes the rows that an INSERT BULK of the request before has announced; answers like
+    /// [`Connection::run`].
+    fn load(&mut self, rows: &mut dyn BulkRows, sink: &mut dyn ResultSink) -> bool;
+
+    /// sp_reset_connection: back to the state after login; an open transaction is rolled back
+    /// unless `keep_transaction`.
+    fn reset(&mut self, keep_transaction: bool, sink: &mut dyn ResultSink);
+
+    /// Where the request waits: an attention calls `cancel(Attention)` on it from another task
+    /// while [`Connection::run`] runs; the door resets it before the next request.
+    fn waiter(&self) -> Arc<Waiter>;
+
+    /// Database, language and so on at login, as environment changes and 5701/5703 messages.
+    fn greet(&mut self, sink: &mut dyn ResultSink);
+}
+
+/// How a request has ended.
+pub enum Answered {
+    /// Wholly; false when the connection must be closed.
+    Whole(bool),
+    /// It has still to be settled, when this is durable; nobody may be told before.
+    Owes(Owed),
+}
+
+/// The rows of a bulk load as they come.
+pub trait BulkRows {
+    /// The types that the client sends, one a column.
+    fn columns(&self) -> &[SqlType];
+
+    /// The next row; false behind the last.
+    ///
+    /// # Errors
+    /// Bytes that are no row.
+    fn next(&mut self, row: &mut [Value]) -> SqlResult<bool>;
+}

@@ -1,0 +1,137 @@
+//! A commit that a request ends with, and that is owed: its thread does not wait for the disk.
+//!
+//! Where nothing of a request comes behind the statement, or the COMMIT, that ends its
+//! transaction, the request is run to its end with the commit's record in the log, and is told of
+//! by [`Answered::Owes`]. The door keeps the answer back, has [`Connection::settle`] called when
+//! the log is on disk, and sends the answer then: no thread sleeps meanwhile, and whoever has
+//! written the log settles for all whom that has covered.
+//!
+//! ```text
+//! last statement ─ commit record ─ tokens of the answer ─ run_last returns     (one thread)
+//!                        └────── WRITELOG ───────┐
+//!                                        settle: stamp, locks, counts, end     (any thread)
+//! ```
+//!
+//! Invariants
+//!  1. From the commit record to `settle` nothing of the session runs: what would, settles first,
+//!     and waits for that.
+//!  2. Nothing that knows of the commit is sent before it is settled ([`ResultSink::hold`]).
+//!  3. What others see of the request is that it runs, holds its locks and waits under WRITELOG,
+//!     until it is settled. The statement's and its programs' elapsed times have the wait in them.
+//!  4. A statement that tells of its own time, or whose last run is kept, waits itself.
+//!
+//! [`Answered::Owes`]: crate::Answered::Owes
+//! [`Connection::settle`]: crate::Connection::settle
+//! [`ResultSink::hold`]: crate::ResultSink::hold
+
+use crate::answer::output::Output;
+use crate::program::steps::{PlaceId, Program};
+use crate::request::owing::{Counted, Owing, Parked};
+use crate::session::Session;
+use crate::session::settings::Switches;
+use os::clock::monotonic_ns;
+use os::wait::{Apart, WaitKind};
+use plancache::{Entry, Run};
+use std::sync::Arc;
+use work::{CommitMode, Owed, WorkError};
+
+impl Session {
+    /// Whether a commit now would be the last thing that the request does.
+    fn may_owe(&self) -> bool {
+        let settings = &self.state.settings;
+        self.last
+            && !self.open.definitions
+            && !settings.statistics_time
+            && !settings.shows_what_ran()
+            && !settings.is_on(Switches::CURSOR_CLOSE_ON_COMMIT)
+    }
+
+    /// Commits the session's work, or owes the rest of that: true then.
+    pub(crate) fn commit_or_owe(&mut self, mode: CommitMode) -> Result<bool, WorkError> {
+        if !self.may_owe() {
+            return self.work.commit(mode).map(|()| false);
+        }
+        let owes = self.work.commit_or_owe(mode)?;
+        if owes {
+            let user = self.state.tran_count > 0;
+            self.owing = Some(Box::new(Owing { user, ..Owing::default() }));
+        }
+        Ok(owes)
+    }
+
+    /// Invariant 2: to be called before anything tells of what may have committed.
+    #[inline]
+    pub(crate) fn hold_if_owing(&self, out: &mut Output<'_>) {
+        if self.owing.is_some() {
+            out.hold();
+        }
+    }
+
+    /// Invariant 1.
+    #[inline]
+    pub(crate) fn settle_commit(&mut self) {
+        if self.owing.is_some() {
+            self.settle_owing();
+        }
+    }
+
+    #[cold]
+    fn settle_owing(&mut self) {
+        let Some(owing) = self.owing.take() else { return };
+        let flushed_ns = self.work.settle_owed().expect("what a session owes its work owes");
+        if let Some(parked) = owing.parked {
+            parked.wait.end(self.work.owner().waiter(), flushed_ns);
+        }
+        self.state.entry.versions_no_rows();
+        if owing.user {
+            self.note_transaction();
+        }
+        let now = monotonic_ns();
+        for Counted { program, place, began_at, began_ns, mut run } in owing.counted {
+            run.elapsed_ns = now.saturating_sub(began_ns);
+            match place {
+                Some(place) => program.value.places[place].cell.count(began_at, &run),
+                None => program.statistics.add(began_at, &run),
+            }
+        }
+    }
+
+    /// Counts a run that began at a moment, now or when what is owed is settled.
+    pub(crate) fn count(
+        &mut self,
+        program: &Arc<Entry<Program>>,
+        place: Option<PlaceId>,
+        (began_at, began_ns): (i64, u64),
+        run: &Run,
+    ) {
+        match (&mut self.owing, place) {
+            (Some(owing), _) => {
+                let program = Arc::clone(program);
+                owing.counted.push(Counted { program, place, began_at, began_ns, run: *run });
+            }
+            (None, Some(place)) => program.value.places[place].cell.count(began_at, run),
+            (None, None) => program.statistics.add(began_at, run),
+        }
+    }
+
+    /// The thread leaves the request, which began then: what for, where it owes something.
+    pub(crate) fn park(&mut self, began_ns: u64) -> Option<Owed> {
+        let owing = self.owing.as_mut()?;
+        let wait = Apart::begin(WaitKind::WriteLog, self.work.owner().waiter());
+        owing.parked = Some(Parked { wait, began_ns });
+        let owed = self.work.owed();
+        assert!(owed.is_some(), "what a session owes its work owes");
+        owed
+    }
+
+    /// What a request owed is durable: ends it.
+    pub(crate) fn settle_request(&mut self) {
+        let now = monotonic_ns();
+        let parked = self.owing.as_ref().and_then(|owing| owing.parked.as_ref());
+        let began_ns = parked.expect("a request is settled that was left").began_ns;
+        let _serving = os::wait::serve(Some(Arc::clone(self.state.entry.waits())));
+        self.settle_commit();
+        // Nothing here waits.
+        self.request_ended(began_ns, monotonic_ns().saturating_sub(now));
+    }
+}

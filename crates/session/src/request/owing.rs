@@ -1,0 +1,30 @@
+//! What a request owes whose commit is not durable yet; `owed.rs` has the rules.
+
+use crate::program::steps::{PlaceId, Program};
+use os::wait::Apart;
+use plancache::{Entry, Run};
+use std::sync::Arc;
+
+/// What is left to be done when the commit is durable.
+#[derive(Default)]
+pub(crate) struct Owing {
+    /// The transaction was the user's.
+    pub(super) user: bool,
+    pub(super) counted: Vec<Counted>,
+    pub(super) parked: Option<Parked>,
+}
+
+/// A run of a statement or a program that has ended but for the wait.
+pub(crate) struct Counted {
+    pub(super) program: Arc<Entry<Program>>,
+    pub(super) place: Option<PlaceId>,
+    pub(super) began_at: i64,
+    pub(super) began_ns: u64,
+    pub(super) run: Run,
+}
+
+/// The request's thread has left it.
+pub(crate) struct Parked {
+    pub(super) wait: Apart,
+    pub(super) began_ns: u64,
+}

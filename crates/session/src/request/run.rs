@@ -1,0 +1,682 @@
+//! The loop that runs a program's steps, and what becomes of an error.
+//!
+//! Invariants
+//!  1. An error goes to the innermost TRY of its own program, else to one of a caller, else to the
+//!     client; it is told once.
+//!  2. When a program ends, the errors that its CATCH blocks held are forgotten.
+
+use crate::answer::failure::{Failure, Reach};
+use crate::answer::output::{Output, plain_done};
+use crate::answer::result_sets::{self, DeclaredSets};
+use crate::answer::sink::{Command, Done, DoneScope};
+use crate::program::cursor_step::CursorStep;
+use crate::program::steps::{At, Execute, Program, Source, Step, StepKind};
+use crate::request::activation::Activation;
+use crate::session::Session;
+use crate::session::registry::Doing;
+use crate::session::settings::Switches;
+use base::{SqlError, messages};
+use exec::Outcome;
+use os::values;
+use plan::Statement;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// What comes after a step.
+pub(crate) enum Flow {
+    Next,
+    To(At),
+    /// To a place with so many CATCH blocks around.
+    Leave(At, usize),
+    /// With what is said as status.
+    Return(Option<i32>),
+}
+
+/// Where what a statement yields goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sends {
+    /// To the client.
+    Rows,
+    /// SELECT `@v` = …
+    ToVariables,
+    /// There is nothing but a count.
+    Nothing,
+}
+
+/// The status of a procedure that says none: 0, or 10 minus the highest severity of its errors,
+/// those that it has caught included.
+pub(crate) fn unsaid_status(worst: u8) -> i32 {
+    (10 - i32::from(worst)).min(0)
+}
+
+impl Session {
+    /// Runs a program from its first step. The answer is its return status.
+    pub(crate) fn run_program(
+        &mut self,
+        act: &mut Activation,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) -> Result<i32, Failure> {
+        let entry = Arc::clone(&act.program);
+        let called = self.state.nest_level > 0;
+        self.state.entry.enter_program(Arc::clone(&entry), called);
+        let result = self.run_steps(&entry.value, act, out, scope);
+        if called {
+            self.state.entry.leave_program();
+        }
+        result
+    }
+
+    fn run_steps(
+        &mut self,
+        program: &Program,
+        act: &mut Activation,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) -> Result<i32, Failure> {
+        if let Some(form) = self.state.settings.showplan
+            && !crate::showplan::describe::sets_showplan(program)
+        {
+            return self.show_program(form, program, out, scope);
+        }
+        let around = std::mem::take(&mut self.worst);
+        let result = self.run_each(program, act, out, scope);
+        self.worst = around;
+        result
+    }
+
+    fn run_each(
+        &mut self,
+        program: &Program,
+        act: &mut Activation,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) -> Result<i32, Failure> {
+        let base = self.state.caught.len();
+        let (mut at, last) = (0, self.last);
+        while let Some(step) = program.steps.get(at) {
+            self.settle_commit();
+            self.last = last && at + 1 == program.steps.len() && may_be_last(&step.kind);
+            let looked = self.work.owner().waiter().look(self.work.is_active());
+            let flow = match looked {
+                // Else a loop would go on and on with nothing but this error.
+                Ok(()) if values::is_used_up() => {
+                    let mut failure = Failure::from(values::exhausted());
+                    failure.reach = Reach::Batch;
+                    Err(failure)
+                }
+                Ok(()) => {
+                    let _statement = values::statement();
+                    self.step(at, step, act, out, scope)
+                }
+                Err(why) => Err(Failure::from(SqlError::from(why))),
+            };
+            match flow {
+                Ok(Flow::Next) => at += 1,
+                Ok(Flow::To(to)) => at = to,
+                Ok(Flow::Leave(to, depth)) => {
+                    self.state.caught.truncate(base + depth);
+                    at = to;
+                }
+                Ok(Flow::Return(status)) => {
+                    self.state.caught.truncate(base);
+                    return Ok(status.unwrap_or_else(|| unsaid_status(self.worst)));
+                }
+                Err(failure) => match self.recover(failure, program, at, base, out, scope) {
+                    Ok(to) => at = to,
+                    Err(failure) => {
+                        self.state.caught.truncate(base);
+                        return Err(failure);
+                    }
+                },
+            }
+        }
+        self.state.caught.truncate(base);
+        Ok(unsaid_status(self.worst))
+    }
+
+    /// Deals with an error of a step: where the program goes on, or the error for its caller.
+    fn recover(
+        &mut self,
+        failure: Failure,
+        program: &Program,
+        at: At,
+        base: usize,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) -> Result<At, Failure> {
+        let step = &program.steps[at];
+        if failure.told || failure.reach == Reach::Request {
+            return Err(failure);
+        }
+        let mut failure = failure.map(|e| {
+            let e = e.at_line(step.span.line);
+            match &program.procedure {
+                Some(name) => e.in_procedure(name),
+                None => e,
+            }
+        });
+        self.worst = self.worst.max(failure.severity());
+        let here = program
+            .handler(at)
+            .filter(|_| failure.reach == Reach::Statement || failure.reach == Reach::Batch);
+        self.settle_transaction(&mut failure, here.is_some() || self.tries > 0)?;
+        self.state.error = failure.error.number();
+        self.state.entry.last_error.store(failure.error.number(), Relaxed);
+        self.state.rows = 0;
+        if let Some(handler) = here {
+            let warnings = failure.error.earlier().iter().filter(|m| m.is_warning());
+            warnings.for_each(|m| out.message(m));
+            self.end_caught(step, program, &failure, out, scope);
+            self.state.caught.truncate(base + handler.depth);
+            self.state.caught.push(failure.error.clone().without_warnings());
+            return Ok(handler.catch);
+        }
+        if self.tries > 0 && failure.reach < Reach::Request {
+            // For the caller it is an error like any other of the statement that called.
+            if failure.reach == Reach::Scope {
+                failure.reach = Reach::Statement;
+            }
+            return Err(failure);
+        }
+        out.message(&failure.error);
+        let alone = failure.reach == Reach::Statement && !failure.of_binding;
+        let changes = alone && is_change_step(&step.kind, program);
+        if changes || (!failure.of_binding && alters_rows(&step.kind, &failure)) {
+            out.message(
+                &SqlError::new(messages::STATEMENT_TERMINATED, &[]).at_line(step.span.line),
+            );
+        }
+        let command = command_of(&step.kind, program);
+        if failure.reach > Reach::Statement || out.open_rows().is_some() || self.tells_ends(scope) {
+            out.done(Done { command, error: true, ..self.done(scope) });
+        }
+        failure.told = true;
+        match failure.reach {
+            Reach::Statement => Ok(match step.kind {
+                StepKind::Branch { otherwise, .. } => otherwise,
+                _ => at + 1,
+            }),
+            Reach::Scope | Reach::Batch | Reach::Request | Reach::Connection => Err(failure),
+        }
+    }
+
+    /// What failed in TRY has its count as well: of the rows that were sent, or none.
+    fn end_caught(
+        &mut self,
+        step: &Step,
+        program: &Program,
+        failure: &Failure,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) {
+        let alone = failure.reach == Reach::Statement && !failure.of_binding;
+        let counts = !self.state.settings.is_on(Switches::NOCOUNT);
+        if let Some(n) = out.open_rows() {
+            let rows = counts.then_some(n);
+            out.done(Done { command: Command::Select, rows, ..self.done(scope) });
+        } else if alone && counts && is_change_step(&step.kind, program) {
+            out.done(Done { rows: Some(0), ..self.done(scope) });
+        }
+    }
+
+    /// What an error does to the open transaction: nothing, doom, or rollback.
+    pub(crate) fn settle_transaction(
+        &mut self,
+        failure: &mut Failure,
+        caught: bool,
+    ) -> Result<(), Failure> {
+        let abort = self.state.settings.is_on(Switches::XACT_ABORT);
+        if caught && failure.error.class().dooms_caught {
+            failure.dooms = true;
+        }
+        if abort && (caught || !failure.spares_transaction) {
+            failure.dooms = true;
+            if !caught {
+                failure.reach = failure.reach.max(Reach::Batch);
+            }
+        }
+        if failure.reach == Reach::Connection {
+            return Ok(self.roll_back_work()?);
+        }
+        if !failure.dooms || self.state.tran_count == 0 {
+            return Ok(());
+        }
+        if caught {
+            self.doom();
+            Ok(())
+        } else {
+            Ok(self.roll_back_work()?)
+        }
+    }
+
+    /// Whether statements that send no rows send a DONE: within procedures not under NOCOUNT.
+    pub(crate) fn tells_ends(&self, scope: DoneScope) -> bool {
+        scope != DoneScope::InProcedure || !self.state.settings.is_on(Switches::NOCOUNT)
+    }
+
+    /// The end of a statement that sends no rows and no count. Of a trigger whose statement has
+    /// sent rows it is none: they end with the statement.
+    pub(crate) fn end_plainly(&self, command: Command, out: &mut Output<'_>, scope: DoneScope) {
+        if out.open_rows().is_none() && self.tells_ends(scope) {
+            out.done(Done { command, ..self.done(scope) });
+        }
+    }
+
+    /// A DONE without count.
+    pub(crate) fn done(&self, scope: DoneScope) -> Done {
+        Done { in_transaction: self.state.tran_count > 0, ..plain_done(scope) }
+    }
+
+    /// Where a step leads that does not run: under NOEXEC and PARSEONLY nothing runs but what may
+    /// turn them off.
+    fn passes_by(&self, step: &Step) -> Option<Flow> {
+        let settings = &self.state.settings;
+        match step.kind {
+            _ if !settings.no_exec && !settings.parse_only => None,
+            StepKind::SetOption(..) | StepKind::Jump { .. } => None,
+            StepKind::Branch { otherwise, .. } => Some(Flow::To(otherwise)),
+            _ => Some(Flow::Next),
+        }
+    }
+
+    fn step(
+        &mut self,
+        at: At,
+        step: &Step,
+        act: &mut Activation,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) -> Result<Flow, Failure> {
+        self.state.now.set(None);
+        if let Some(flow) = self.passes_by(step) {
+            return Ok(flow);
+        }
+        if self.shows_format(step) {
+            return self.show_format(step, act, out, scope).map(|()| Flow::Next);
+        }
+        let flow = match &step.kind {
+            StepKind::Run(place) => {
+                self.note(step, doing_of(act, *place));
+                // Triggers run within it: an error of theirs is this program's to catch.
+                let within_try = u32::from(act.program.value.handler(at).is_some());
+                self.tries += within_try;
+                let ran = self.run_step(*place, act, out, scope);
+                self.tries -= within_try;
+                ran?;
+                return self.show_what_ran(*place, step, act, out, scope).map(|()| Flow::Next);
+            }
+            StepKind::Assign { .. } => {
+                return self.assign(step, act, out, scope).map(|()| Flow::Next);
+            }
+            StepKind::Branch { place, otherwise } => {
+                let goes_on = self.is_true(act, *place)?;
+                self.show_what_ran(*place, step, act, out, scope)?;
+                if goes_on { Flow::Next } else { Flow::To(*otherwise) }
+            }
+            StepKind::Jump { to, depth } => return Ok(Flow::Leave(*to, *depth)),
+            StepKind::LeaveCatch => {
+                self.state.caught.pop();
+                return Ok(Flow::Next);
+            }
+            StepKind::Return(place) => {
+                let status = match place {
+                    Some(place) => Some(self.value(act, *place)?.as_i64().unwrap_or(0) as i32),
+                    None => None,
+                };
+                Flow::Return(status)
+            }
+            StepKind::SelectInto(_)
+            | StepKind::InsertExecute(_)
+            | StepKind::Cursor(_)
+            | StepKind::Execute(_) => {
+                return self.compound_step(at, step, act, out, scope).map(|()| Flow::Next);
+            }
+            _ => {
+                let within_try = self.tries > 0 || act.program.value.handler(at).is_some();
+                match self.simple_step(step, act, out, scope) {
+                    // TRY has nothing to catch of it, and the language stays.
+                    Err(e) if within_try && is_unknown_language(&e.error) => {}
+                    other => other?,
+                }
+                self.end_plainly(command_of(&step.kind, &act.program.value), out, scope);
+                return Ok(Flow::Next);
+            }
+        };
+        self.state.rows = 0;
+        self.state.error = 0;
+        Ok(flow)
+    }
+
+    /// SET `@v` = …, or a DECLARE that does that.
+    fn assign(
+        &mut self,
+        step: &Step,
+        act: &mut Activation,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) -> Result<(), Failure> {
+        let StepKind::Assign { variable, place, declares } = step.kind else { return Ok(()) };
+        self.assign_value(act, place, variable)?;
+        self.state.rows = 1;
+        self.state.error = 0;
+        if !declares {
+            self.end_plainly(Command::Set, out, scope);
+        }
+        self.show_what_ran(place, step, act, out, scope)
+    }
+
+    /// A step that runs others, or several plans.
+    fn compound_step(
+        &mut self,
+        at: At,
+        step: &Step,
+        act: &mut Activation,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) -> Result<(), Failure> {
+        match &step.kind {
+            StepKind::SelectInto(place) => {
+                self.note(step, Doing::Select);
+                self.select_into(*place, act, out, scope)?;
+                self.show_what_ran(*place, step, act, out, scope)
+            }
+            StepKind::InsertExecute(it) => {
+                self.note(step, Doing::Insert);
+                let at_try = act.program.value.handler(at).is_some();
+                self.insert_execute(it, act, at_try, out, scope)
+            }
+            StepKind::Cursor(it) => {
+                self.note(step, Doing::Other);
+                let at_try = u32::from(act.program.value.handler(at).is_some());
+                self.tries += at_try;
+                let done = self.cursor_step(it, act, out, scope);
+                self.tries -= at_try;
+                done?;
+                if let Some(command) = it.ends_with() {
+                    self.end_plainly(command, out, scope);
+                }
+                Ok(())
+            }
+            StepKind::Execute(it) => {
+                self.note(step, Doing::Execute);
+                let at_try = act.program.value.handler(at).is_some();
+                self.execute(it, act, at_try, out, scope)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a step is shown, not run: under FMTONLY all but SET, of a text that is described
+    /// SET as well.
+    fn shows_format(&self, step: &Step) -> bool {
+        let sets = matches!(step.kind, StepKind::SetOption(..));
+        self.describing || self.state.settings.format_only && !sets
+    }
+
+    /// FMTONLY: the columns of every query in the text, and in what it executes, whatever its
+    /// conditions are; nothing runs.
+    fn show_format(
+        &mut self,
+        step: &Step,
+        act: &mut Activation,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) -> Result<(), Failure> {
+        let place = match &step.kind {
+            StepKind::Run(place) => place,
+            StepKind::Execute(it) => return self.show_executed(it, act, out, scope),
+            _ => return Ok(()),
+        };
+        let ready = self.ready(act, *place)?;
+        if !ready.columns.is_empty() {
+            out.columns(&ready.columns)?;
+            let counts = !self.state.settings.is_on(Switches::NOCOUNT);
+            let rows = counts.then_some(0);
+            out.done(Done { command: Command::Select, rows, ..self.done(scope) });
+        }
+        Ok(())
+    }
+
+    /// The same of what is executed. A module is not gone into again from within itself.
+    fn show_executed(
+        &mut self,
+        it: &Execute,
+        act: &mut Activation,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) -> Result<(), Failure> {
+        if let Some(sets) = &it.result_sets {
+            return self.tell_declared(sets, out, scope);
+        }
+        let Some(module) = self.has_format(&it.what, self.origin(act)) else { return Ok(()) };
+        if module.is_some_and(|m| self.formatted.contains(&m)) {
+            return Ok(());
+        }
+        self.formatted.extend(module);
+        let result = self.execute(it, act, false, out, scope);
+        if module.is_some() {
+            self.formatted.pop();
+        }
+        result
+    }
+
+    /// WITH RESULT SETS tells what is sent without a look at what is executed.
+    fn tell_declared(
+        &mut self,
+        sets: &DeclaredSets,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) -> Result<(), Failure> {
+        for columns in result_sets::told(sets, self.own_collation()) {
+            out.columns(&columns)?;
+            out.done(Done { command: Command::Select, ..self.done(scope) });
+        }
+        Ok(())
+    }
+
+    /// Notes for the views which statement runs.
+    pub(crate) fn note(&self, step: &Step, doing: Doing) {
+        let entry = &self.state.entry;
+        entry.set_doing(doing);
+        entry.statement_start.store(step.span.start, Relaxed);
+        entry.statement_end.store(step.span.end, Relaxed);
+    }
+
+    /// Makes the table, then fills it: two transactions, unless the user's is open. When rows
+    /// fail, the table stays, without any.
+    fn select_into(
+        &mut self,
+        place: usize,
+        act: &mut Activation,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) -> Result<(), Failure> {
+        let table = self.table_to_be(act, place).map_err(Failure::of_table_to_be)?;
+        let program = Arc::clone(&act.program);
+        if let Source::Into(statement) = &program.value.places[place].source {
+            let made = self.define(statement, Some(&table), act, out, scope);
+            made.map_err(|mut failure| {
+                failure.of_binding = true;
+                failure
+            })?;
+        }
+        self.run_step(place, act, out, scope)
+    }
+
+    pub(crate) fn run_step(
+        &mut self,
+        place: usize,
+        act: &mut Activation,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) -> Result<(), Failure> {
+        let began = self.began();
+        let (outcome, meter) = self.run_statement(act, place, out)?;
+        let ready = act.ready[place].as_ref().expect("it has just run");
+        let fired = ready.plan.header.fires.first().filter(|f| f.instead_of);
+        let command = match &ready.plan.statement {
+            Statement::Merge(m) if m.captured && is_update(place, act) => Command::Update,
+            Statement::Insert(_) if fired.is_some_and(|f| f.event == 4) => Command::Delete,
+            Statement::Insert(_) if is_into(place, act) => Command::SelectInto,
+            Statement::Query(_) | Statement::Assign(_) => Command::Select,
+            Statement::Insert(_) => Command::Insert,
+            Statement::Update(_) => Command::Update,
+            Statement::Delete(_) => Command::Delete,
+            Statement::Merge(_) => Command::Merge,
+            Statement::Scalar(_) | Statement::Condition(_) => Command::Other,
+        };
+        let sends = match &ready.plan.statement {
+            Statement::Assign(_) => Sends::ToVariables,
+            statement if statement.result_columns().is_some() => Sends::Rows,
+            _ => Sends::Nothing,
+        };
+        self.state.error = 0;
+        self.state.rows = outcome.rows_affected;
+        self.state.entry.row_count.store(outcome.rows_affected, Relaxed);
+        self.count_run(act, place, &meter, outcome.rows_affected);
+        self.note_changes(act, place, outcome.rows_affected);
+        self.finish_statement(outcome, command, sends, out, scope);
+        let ready = act.ready[place].as_ref().expect("it has just run");
+        self.tell_statistics(ready, began, out);
+        Ok(())
+    }
+
+    pub(crate) fn finish_statement(
+        &mut self,
+        outcome: Outcome,
+        command: Command,
+        sends: Sends,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) {
+        if outcome.identity.is_some() {
+            self.state.scope_identity = outcome.identity;
+            self.state.last_identity = outcome.identity;
+        }
+        if outcome.nulls_eliminated && self.state.settings.is_on(Switches::ANSI_WARNINGS) {
+            out.message(&SqlError::new(messages::NULL_ELIMINATED, &[]));
+        }
+        if outcome.duplicates_ignored {
+            out.message(&SqlError::new(messages::DUPLICATE_IGNORED, &[]));
+        }
+        let counts = !self.state.settings.is_on(Switches::NOCOUNT);
+        let rows = counts.then_some(outcome.rows_affected);
+        let done = Done { command, rows, ..self.done(scope) };
+        let ends = match sends {
+            Sends::Rows => true,
+            // As `end_plainly`.
+            Sends::ToVariables => out.open_rows().is_none() && self.tells_ends(scope),
+            Sends::Nothing => self.tells_ends(scope),
+        };
+        if ends {
+            out.done(done);
+        }
+    }
+}
+
+/// Whether what such a step commits at its end is the last thing that it does.
+fn may_be_last(kind: &StepKind) -> bool {
+    matches!(kind, StepKind::Run(_) | StepKind::Transaction(..) | StepKind::Execute(_))
+}
+
+/// Whether an error is one that a definition met in the rows that it was changing.
+fn alters_rows(kind: &StepKind, failure: &Failure) -> bool {
+    let of_rows = [
+        messages::NULL_NOT_ALLOWED,
+        messages::STRING_TRUNCATED,
+        messages::ARITHMETIC_OVERFLOW_VALUE,
+        messages::ARITHMETIC_OVERFLOW_CONVERT,
+        messages::DIVIDE_BY_ZERO,
+    ];
+    let duplicate = |e: &SqlError| e.number() == messages::CREATE_INDEX_DUPLICATE.number;
+    let number = failure.error.number();
+    duplicate(&failure.error)
+        || failure.error.earlier().iter().any(duplicate)
+        || (matches!(kind, StepKind::Definition(_)) && of_rows.iter().any(|m| m.number == number))
+}
+
+/// Whether a place's text is an UPDATE, whatever its plan is.
+fn is_update(place: usize, act: &Activation) -> bool {
+    let source = &act.program.value.places[place].source;
+    matches!(source, Source::Statement(s) if matches!(s.kind, tsql::ast::StatementKind::Update(_)))
+}
+
+/// Whether a place's text is a SELECT … INTO.
+fn is_into(place: usize, act: &Activation) -> bool {
+    matches!(act.program.value.places[place].source, Source::Into(_))
+}
+
+/// The one error of a statement that TRY makes nothing of.
+fn is_unknown_language(e: &SqlError) -> bool {
+    e.number() == messages::LANGUAGE_UNKNOWN.number
+}
+
+/// What a step's DONE tells of it.
+fn command_of(kind: &StepKind, program: &Program) -> Command {
+    use tsql::ast::{SetOptionValue as V, StatementKind as K, TransactionVerb as T};
+    match kind {
+        StepKind::Run(place) => match &program.places[*place].source {
+            Source::Statement(s) => match s.kind {
+                K::Insert(_) => Command::Insert,
+                K::Update(_) => Command::Update,
+                K::Delete(_) => Command::Delete,
+                K::Merge(_) => Command::Merge,
+                _ => Command::Select,
+            },
+            _ => Command::Select,
+        },
+        StepKind::SelectInto(_) => Command::SelectInto,
+        StepKind::InsertExecute(_) => Command::Insert,
+        StepKind::Assign { .. } | StepKind::SetIsolation(_) => Command::Set,
+        StepKind::Execute(_) => Command::Execute,
+        StepKind::Print(_) | StepKind::RaiseError(_) => Command::Message,
+        StepKind::Transaction(it, _) => match it.verb {
+            T::Begin | T::BeginDistributed => Command::Begin,
+            T::Commit => Command::Commit,
+            T::Rollback => Command::Rollback,
+            T::Save => Command::Other,
+        },
+        StepKind::SetOption(it, _) => match it.value {
+            V::On => Command::SetOn,
+            V::Off => Command::SetOff,
+            V::Expr(_) | V::Word(_) => Command::Set,
+        },
+        StepKind::SetIdentityInsert { on: true, .. } => Command::SetOn,
+        StepKind::SetIdentityInsert { on: false, .. } => Command::SetOff,
+        StepKind::Shutdown { .. } => Command::Shutdown,
+        StepKind::Definition(s) => Command::Define(crate::request::command::command(&s.kind)),
+        _ => Command::Other,
+    }
+}
+
+fn is_change_step(kind: &StepKind, program: &Program) -> bool {
+    use tsql::ast::StatementKind as K;
+    let place = match kind {
+        StepKind::Run(place) => place,
+        StepKind::Cursor(it) => match &**it {
+            CursorStep::Change { place, .. } => place,
+            _ => return false,
+        },
+        _ => return matches!(kind, StepKind::SelectInto(_) | StepKind::InsertExecute(_)),
+    };
+    match &program.places[*place].source {
+        crate::program::steps::Source::Statement(s) => {
+            matches!(s.kind, K::Insert(_) | K::Update(_) | K::Delete(_) | K::Merge(_))
+        }
+        _ => false,
+    }
+}
+
+fn doing_of(act: &Activation, place: usize) -> Doing {
+    use tsql::ast::StatementKind as K;
+    match &act.program.value.places[place].source {
+        crate::program::steps::Source::Statement(s) => match s.kind {
+            K::Insert(_) => Doing::Insert,
+            K::Update(_) => Doing::Update,
+            K::Delete(_) => Doing::Delete,
+            _ => Doing::Select,
+        },
+        _ => Doing::Select,
+    }
+}

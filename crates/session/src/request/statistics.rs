@@ -1,0 +1,143 @@
+//! SET STATISTICS IO and TIME: what a statement has read and how long it took, as messages behind
+//! its rows.
+
+use crate::answer::output::Output;
+use crate::request::activation::Ready;
+use crate::session::Session;
+use access::TableReads;
+use base::{DatabaseId, HobtId, SqlError, messages};
+use plan::{Physical, PhysicalPlan};
+use std::time::Duration;
+
+/// When something began: the clock, and the thread's own time.
+#[derive(Clone, Copy)]
+pub(crate) struct Began {
+    clock_ns: u64,
+    cpu_ns: u64,
+}
+
+impl Began {
+    pub(crate) fn now() -> Began {
+        Began { clock_ns: os::clock::monotonic_ns(), cpu_ns: os::clock::thread_cpu_ns() }
+    }
+
+    /// Milliseconds since then: of the thread and its workers, and on the clock.
+    fn passed_ms(self, workers: Duration) -> (u128, u128) {
+        let now = Began::now();
+        let passed = |from, to: u64| Duration::from_nanos(to.saturating_sub(from));
+        let cpu = passed(self.cpu_ns, now.cpu_ns) + workers;
+        (cpu.as_millis(), passed(self.clock_ns, now.clock_ns).as_millis())
+    }
+}
+
+impl Session {
+    /// The moment, if anybody wants to know how long what follows takes.
+    pub(crate) fn began(&self) -> Option<Began> {
+        self.state.settings.statistics_time.then(Began::now)
+    }
+
+    /// Tells how long text took to become a program.
+    pub(crate) fn tell_compile_time(&self, began: Option<Began>, out: &mut Output<'_>) {
+        if let Some(began) = began {
+            let (cpu, elapsed) = began.passed_ms(Duration::ZERO);
+            out.message(&SqlError::new(messages::STATISTICS_COMPILE, &[&cpu, &elapsed]));
+        }
+    }
+
+    /// Tells of a statement's run what the session's settings ask for.
+    pub(crate) fn tell_statistics(
+        &self,
+        ready: &Ready,
+        began: Option<Began>,
+        out: &mut Output<'_>,
+    ) {
+        if self.state.settings.statistics_io {
+            for (table, reads) in by_table(ready) {
+                out.message(&io_message(&table, &reads));
+            }
+            self.tell_met(ready, out);
+        }
+        if let Some(began) = began {
+            let workers = Duration::from_nanos(ready.executor.workers_cpu_ns());
+            let (cpu, elapsed) = began.passed_ms(workers);
+            out.message(&SqlError::new(messages::STATISTICS_TIME, &[&cpu, &elapsed]));
+        }
+    }
+
+    /// What the whole statement, which has just been counted, met and asked for, on a line of our
+    /// own behind those of tables. Locks are counted by thread and not by table, so that a request
+    /// costs no more; and a table's line stays as others look for it.
+    fn tell_met(&self, ready: &Ready, out: &mut Output<'_>) {
+        let of_all = |of: fn(&TableReads) -> u64| -> u64 {
+            ready.executor.reads().map(|(.., reads)| of(reads)).sum()
+        };
+        let (ghosts, versions) = (of_all(|r| r.ghosts), of_all(|r| r.versions));
+        let locks = self.took.last.lock_requests;
+        if [ghosts, versions, locks] != [0; 3] {
+            let met = SqlError::new(messages::STATISTICS_STATEMENT, &[&ghosts, &versions, &locks]);
+            out.message(&met);
+        }
+    }
+}
+
+/// What one table's line says of it.
+fn io_message(table: &str, reads: &TableReads) -> SqlError {
+    let (pages, lob) = (&reads.pages, &reads.lob);
+    // Behind all that others look for, and only where there is something to be told.
+    let of_our_own = match (reads.ghosts, reads.versions) {
+        (0, 0) => String::new(),
+        (g, v) => format!(", ghost records skipped {g}, versions traversed {v}"),
+    };
+    SqlError::new(
+        messages::STATISTICS_IO,
+        &[
+            &table,
+            &reads.scans,
+            &pages.logical,
+            &pages.physical,
+            &pages.read_ahead,
+            &lob.logical,
+            &lob.physical,
+            &lob.read_ahead,
+            &of_our_own,
+        ],
+    )
+}
+
+/// What was read of each table, its indexes together, in the order of the plan.
+fn by_table(ready: &Ready) -> Vec<(String, TableReads)> {
+    let names = names(&ready.plan);
+    let mut tables: Vec<(String, TableReads)> = Vec::new();
+    for (database, hobt, reads) in ready.executor.reads() {
+        let Some((.., name)) = names.iter().find(|n| (n.0, n.1) == (database, hobt)) else {
+            continue;
+        };
+        match tables.iter_mut().find(|(table, _)| table == name) {
+            Some((_, sum)) => sum.add(reads),
+            None => tables.push((name.to_string(), *reads)),
+        }
+    }
+    tables
+}
+
+/// The table of each heap and index of a plan.
+fn names(plan: &PhysicalPlan) -> Vec<(DatabaseId, HobtId, &str)> {
+    let mut names = Vec::new();
+    for tree in plan.statement.source().into_iter().chain(plan.subqueries.iter().map(|s| &s.source))
+    {
+        tree.for_each(&mut |node| {
+            let source = match node {
+                Physical::Access(a) => &a.source,
+                Physical::Lookup(l) => &l.source,
+                _ => return,
+            };
+            let table = source.table.split_once('.').map_or(&*source.table, |(_, table)| table);
+            names.push((source.database, source.hobt, table));
+        });
+    }
+    if let Some(target) = plan.statement.target() {
+        let index = |i: &plan::IndexTarget| (target.database, i.hobt, &*target.table_name);
+        names.extend(target.indexes.iter().map(index));
+    }
+    names
+}

@@ -1,0 +1,170 @@
+//! Locks that applications name, as a session and its transaction hold them.
+//!
+//! Such a lock is one of the lock table's, of a database, a principal and a name, and is held to
+//! the end of the transaction or of the session. The list here counts how often each was taken,
+//! because it is given back as often.
+//!
+//! Invariants
+//!  1. What the list of an owner counts, the lock table has as a long lock of that owner.
+//!  2. The transaction's list is of one transaction: under another number it is empty.
+
+use crate::host::Host;
+use crate::session::registry::SessionEntry;
+use lock::{Duration, LockError, Mode, Outcome, Owner, OwnerId, OwnerKind, Resource, Timeout};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A name is cut there.
+pub(crate) const NAME_MAX: usize = 255;
+
+/// What can be asked for, with its name.
+pub(crate) const MODES: [(&str, Mode); 5] = [
+    ("Shared", Mode::S),
+    ("Update", Mode::U),
+    ("IntentShared", Mode::IS),
+    ("IntentExclusive", Mode::IX),
+    ("Exclusive", Mode::X),
+];
+
+/// Who holds such a lock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Holder {
+    /// The open transaction, to its end.
+    Transaction,
+    /// The session, until it gives it back or ends.
+    Session,
+}
+
+/// What an owner has taken, and how often.
+#[derive(Default)]
+pub(crate) struct Taken(BTreeMap<Resource, u32>);
+
+/// The named locks of a session and its transaction.
+pub(crate) struct ApplicationLocks {
+    session: Arc<Owner>,
+    transaction: Arc<Owner>,
+    by_session: RefCell<Taken>,
+    by_transaction: RefCell<(Option<OwnerId>, Taken)>,
+}
+
+impl ApplicationLocks {
+    /// None yet. `transaction` is the owner that the session's transactions lock with.
+    pub(crate) fn new(entry: &SessionEntry, transaction: Arc<Owner>) -> ApplicationLocks {
+        let id = entry.id();
+        let owner = OwnerId::new(OwnerKind::Session, id.0.unsigned_abs().into());
+        ApplicationLocks {
+            session: Owner::new(owner, id, Arc::clone(transaction.waiter())),
+            transaction,
+            by_session: RefCell::default(),
+            by_transaction: RefCell::default(),
+        }
+    }
+
+    pub(crate) fn owner(&self, holder: Holder) -> &Arc<Owner> {
+        match holder {
+            Holder::Transaction => &self.transaction,
+            Holder::Session => &self.session,
+        }
+    }
+
+    /// Does something with an owner's list.
+    fn with<T>(&self, holder: Holder, act: impl FnOnce(&mut Taken) -> T) -> T {
+        match holder {
+            Holder::Session => act(&mut self.by_session.borrow_mut()),
+            Holder::Transaction => {
+                let mut list = self.by_transaction.borrow_mut();
+                let now = Some(self.transaction.id());
+                if list.0 != now {
+                    *list = (now, Taken::default());
+                }
+                act(&mut list.1)
+            }
+        }
+    }
+
+    pub(crate) fn holds(&self, resource: &Resource) -> bool {
+        let held = |taken: &mut Taken| taken.0.contains_key(resource);
+        self.with(Holder::Session, held) || self.with(Holder::Transaction, held)
+    }
+
+    /// Takes a lock once more; whether it had to wait.
+    ///
+    /// # Errors
+    /// Those of a lock. A deadlock leaves the transaction as it is.
+    pub(crate) fn take(
+        &self,
+        host: &dyn Host,
+        holder: Holder,
+        resource: Resource,
+        mode: Mode,
+        timeout: Timeout,
+    ) -> Result<bool, LockError> {
+        let (locks, owner) = (&host.engine().locks, self.owner(holder));
+        if holder == Holder::Session {
+            owner.set_priority(self.transaction.priority());
+        }
+        let waited = match locks.try_lock(owner, resource, mode, Duration::Long, None)? {
+            Outcome::Granted { .. } | Outcome::AlreadyHeld => false,
+            Outcome::Wait(ticket) => {
+                locks.wait(ticket, timeout, None)?;
+                true
+            }
+        };
+        self.with(holder, |taken| taken.once_more(resource));
+        Ok(waited)
+    }
+
+    /// Gives it back once; whether it was held.
+    pub(crate) fn give_back(&self, host: &dyn Host, holder: Holder, resource: Resource) -> bool {
+        match self.with(holder, |taken| taken.once_less(resource)) {
+            None => false,
+            Some(0) => host.engine().locks.release_long(self.owner(holder), resource),
+            Some(_) => true,
+        }
+    }
+
+    /// The session ends or is reset: its own locks go.
+    pub(crate) fn clear(&self, host: &dyn Host) {
+        self.by_session.borrow_mut().0.clear();
+        host.engine().locks.release_all(&self.session);
+    }
+}
+
+impl Taken {
+    fn once_more(&mut self, resource: Resource) {
+        let times = self.0.entry(resource).or_insert(0);
+        *times = times.saturating_add(1);
+    }
+
+    /// How often it is still to be given back; none where it was not taken.
+    fn once_less(&mut self, resource: Resource) -> Option<u32> {
+        let times = self.0.get_mut(&resource)?;
+        *times -= 1;
+        let left = *times;
+        if left == 0 {
+            self.0.remove(&resource);
+        }
+        Some(left)
+    }
+}
+
+/// A mode by its name in any case.
+pub(crate) fn mode_named(name: &str) -> Option<Mode> {
+    let name = name.trim_end();
+    MODES.iter().find(|m| m.0.eq_ignore_ascii_case(name)).map(|m| m.1)
+}
+
+/// A holder by its name in any case.
+pub(crate) fn holder_named(name: &str) -> Option<Holder> {
+    match name.trim_end() {
+        n if n.eq_ignore_ascii_case("Transaction") => Some(Holder::Transaction),
+        n if n.eq_ignore_ascii_case("Session") => Some(Holder::Session),
+        _ => None,
+    }
+}
+
+/// A name as it counts: cut, every other difference matters.
+pub(crate) fn cut(name: &str) -> String {
+    name.chars().take(NAME_MAX).collect()
+}

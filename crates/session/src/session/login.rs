@@ -1,0 +1,94 @@
+//! How a session is made for a login.
+
+use crate::cursors::handles::ApiCursors;
+use crate::host::Host;
+use crate::host::configuration::Setting;
+use crate::procedures::list::SYSTEM_PROCEDURES;
+use crate::request::Login;
+use crate::request::activation::Activations;
+use crate::request::meter::{LastTook, ProcessorClock, Sums};
+use crate::request::open::Open;
+use crate::session::state::State;
+use crate::session::{Refused, Session};
+use crate::tables::pool::TablePool;
+use base::{DatabaseId, SqlError, SqlResult, messages};
+use lock::{Owner, OwnerId, OwnerKind, Timeout};
+use os::wait::Waiter;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use types::datetime::Language;
+use work::Work;
+
+impl Session {
+    /// A session for a login that has been authenticated.
+    ///
+    /// # Errors
+    /// 4060 when its database cannot be opened, 17809 when there are too many sessions.
+    pub fn new(host: Arc<dyn Host>, login: Login) -> SqlResult<Session> {
+        let wanted = if login.database.is_empty() { "master" } else { &login.database };
+        let wanted = wanted.to_owned();
+        let (language, fatal) = (login.language.clone(), login.language_or_nothing);
+        let waiter = Arc::new(Waiter::new());
+        let registry = Arc::clone(host.registry());
+        let entry = registry.enter(login, Arc::clone(&waiter), DatabaseId(0))?;
+        let id = entry.id();
+        let owner = OwnerId::new(OwnerKind::SharedTransactionWorkspace, id.0.unsigned_abs().into());
+        let workspace = Owner::new(owner, id, Arc::clone(&waiter));
+        let entered = host.enter_database(&workspace, Timeout::INFINITE, &wanted, None);
+        let database = entered.map_err(|_| {
+            registry.leave(id);
+            SqlError::new(messages::CANNOT_OPEN_DATABASE, &[&wanted])
+        })?;
+        let work = Work::new(host.engine(), id, waiter);
+        let state = State::new(
+            Arc::clone(&host),
+            entry,
+            database,
+            wanted.clone(),
+            Arc::clone(work.owner()),
+        );
+        let mut session = Session {
+            procedures: &SYSTEM_PROCEDURES,
+            host,
+            state,
+            work,
+            private: None,
+            workspace,
+            open: Open::default(),
+            idle: Activations::default(),
+            functions: RefCell::default(),
+            spare: TablePool::default(),
+            prepared: BTreeMap::new(),
+            last_handle: 0,
+            of_shell: None,
+            api_cursors: ApiCursors::default(),
+            bulk: None,
+            inserts: false,
+            formatted: Vec::new(),
+            describing: false,
+            last: false,
+            owing: None,
+            tries: 0,
+            worst: 0,
+            request_run: Sums::default(),
+            processor: ProcessorClock::default(),
+            took: LastTook::default(),
+            kept_bytes: 0,
+            home_database: wanted,
+            home_language: Language::us_english(),
+            refused: Refused::Nothing,
+        };
+        session.now_in_database(database);
+        session.take_language(&language, fatal)?;
+        session.take_user_options();
+        session.apply_settings();
+        Ok(session)
+    }
+
+    /// 'user options': what is on for everybody who logs in.
+    fn take_user_options(&mut self) {
+        let bits = self.host.configuration().in_use(Setting::UserOptions);
+        self.state.settings.set_all(bits.unsigned_abs());
+    }
+}

@@ -1,0 +1,311 @@
+//! `State`: everything of a session but its transaction's work, and names as it finds them.
+
+use crate::cursors::cursor::{Cursors, SharedCursor};
+use crate::host::Host;
+use crate::program::steps::Visible;
+use crate::session::application_locks::ApplicationLocks;
+use crate::session::registry::SessionEntry;
+use crate::session::settings::{Settings, Switches};
+use crate::tables::temp::TempTables;
+use base::{DatabaseId, ObjectId, SessionId, SqlError, SqlResult};
+use builtins::Rand;
+use catalog::view::{Catalogs, DatabaseView, DeclaredTable, Object, RowKey, SchemaId, Table};
+use ddl::WantedStatistics;
+use lock::Owner;
+use plan::CursorKey;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use types::Value;
+use types::datetime::Moment;
+use work::TraceFlagSet;
+
+/// See the module.
+pub(crate) struct State {
+    pub(crate) host: Arc<dyn Host>,
+    pub(crate) entry: Arc<SessionEntry>,
+    pub(crate) settings: Settings,
+    pub(crate) database: DatabaseId,
+    pub(crate) database_name: String,
+    /// Of the login.
+    pub(crate) original_database: String,
+    pub(crate) temp: TempTables,
+    /// Statistics that statements want of temporary tables.
+    pub(crate) wishes: RefCell<Vec<(DatabaseId, WantedStatistics)>>,
+    /// `@@ERROR`
+    pub(crate) error: i32,
+    /// `@@ROWCOUNT`
+    pub(crate) rows: u64,
+    /// `@@TRANCOUNT`
+    pub(crate) tran_count: u32,
+    pub(crate) doomed: bool,
+    /// Of the trigger that runs.
+    pub(crate) firing: Firing,
+    /// The INSTEAD OF triggers that run, outermost first.
+    pub(crate) instead: Vec<(DatabaseId, ObjectId)>,
+    /// `@@NESTLEVEL`
+    pub(crate) nest_level: u32,
+    /// `@@PROCID`
+    pub(crate) object: ObjectId,
+    /// The errors of the CATCH blocks that run, outermost first.
+    pub(crate) caught: Vec<SqlError>,
+    pub(crate) scope_identity: Option<i128>,
+    pub(crate) last_identity: Option<i128>,
+    pub(crate) context_info: Value,
+    pub(crate) context: BTreeMap<String, (Value, bool)>,
+    /// The table of SET IDENTITY_INSERT ON.
+    pub(crate) identity_insert: Option<IdentityInsert>,
+    /// Moves when names may mean something else to this session alone.
+    pub(crate) names_version: u64,
+    /// The time of the statement, once somebody has asked.
+    pub(crate) now: Cell<Option<Moment>>,
+    /// Cursors by name.
+    pub(crate) cursors: Cursors,
+    /// Of RAND, once it was called.
+    pub(crate) rand: Cell<Option<Rand>>,
+    pub(crate) application: ApplicationLocks,
+    /// Trace flags of this session alone.
+    pub(crate) trace_flags: TraceFlagSet,
+}
+
+/// The table of SET IDENTITY_INSERT ON.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct IdentityInsert {
+    pub(crate) database: DatabaseId,
+    pub(crate) object: ObjectId,
+    /// `database.schema.table`
+    pub(crate) name: String,
+}
+
+impl State {
+    pub(crate) fn new(
+        host: Arc<dyn Host>,
+        entry: Arc<SessionEntry>,
+        database: DatabaseId,
+        database_name: String,
+        transaction: Arc<Owner>,
+    ) -> State {
+        let application = ApplicationLocks::new(&entry, transaction);
+        State {
+            host,
+            entry,
+            settings: Settings::default(),
+            original_database: database_name.clone(),
+            database,
+            database_name,
+            temp: TempTables::default(),
+            wishes: RefCell::default(),
+            error: 0,
+            rows: 0,
+            tran_count: 0,
+            doomed: false,
+            firing: Firing::default(),
+            instead: Vec::new(),
+            nest_level: 0,
+            object: ObjectId(0),
+            caught: Vec::new(),
+            scope_identity: None,
+            last_identity: None,
+            context_info: Value::Null,
+            context: BTreeMap::new(),
+            identity_insert: None,
+            names_version: 0,
+            now: Cell::new(None),
+            cursors: Cursors::default(),
+            rand: Cell::new(None),
+            application,
+            trace_flags: TraceFlagSet::default(),
+        }
+    }
+
+    pub(crate) fn id(&self) -> SessionId {
+        self.entry.id()
+    }
+
+    /// The definitions of a database as this session sees them.
+    pub(crate) fn view(&self, database: DatabaseId) -> Option<Arc<DatabaseView>> {
+        self.host.view(self.id(), database)
+    }
+
+    /// A cursor is declared: plans that change its current row depend on its keys.
+    pub(crate) fn note_cursor(&mut self, name: &str, keys: &[CursorKey]) {
+        if self.cursors.has_other_keys(name, keys) {
+            self.names_version += 1;
+        }
+    }
+
+    /// A cursor variable refers to a cursor from now on.
+    pub(crate) fn refer(&mut self, name: &str, level: u32, cursor: SharedCursor) {
+        self.note_cursor(name, cursor.lock().keys());
+        self.cursors.refer(name, level, Some(cursor));
+    }
+
+    /// What plans of this session alone depend on.
+    pub(crate) fn names_version(&self) -> u64 {
+        // Within its own INSTEAD OF trigger a name is changed in another way.
+        let within = self.instead.iter().fold(0_u64, |sum, (database, trigger)| {
+            let one = u64::from(database.0) << 32 | u64::from(trigger.0.unsigned_abs());
+            sum.wrapping_mul(31).wrapping_add(one << 16)
+        });
+        // A plan that folded dates as another session writes them is not current any more.
+        let dialect = u64::from(self.settings.date_format_number()) << 56
+            ^ u64::from(self.settings.language.id.unsigned_abs()) << 48;
+        (self.names_version + self.temp.version()).wrapping_add(within).wrapping_add(dialect)
+    }
+}
+
+/// The moment by the wall clock.
+pub(crate) fn now() -> Moment {
+    // 1970-01-01 is day 719162 from 0001-01-01.
+    const EPOCH_DAYS: i64 = 719_162;
+    let ticks = os::clock::now().0.div_euclid(100);
+    let day = types::datetime::DAY_TICKS as i64;
+    Moment {
+        days: (ticks.div_euclid(day) + EPOCH_DAYS) as i32,
+        ticks: ticks.rem_euclid(day) as u64,
+        offset: 0,
+    }
+}
+
+impl crate::showplan::names::Views for State {
+    fn view(&self, database: DatabaseId) -> Option<Arc<DatabaseView>> {
+        State::view(self, database)
+    }
+}
+
+/// Where the text stands that a name is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Origin {
+    /// Where a name without database is looked for.
+    pub(crate) database: DatabaseId,
+    /// Where one without schema is looked for before dbo.
+    pub(crate) schema: SchemaId,
+}
+
+/// Names as a statement of a session finds them, in a database.
+pub(crate) struct Names<'s> {
+    pub(crate) state: &'s State,
+    pub(crate) current: Arc<DatabaseView>,
+    /// Where names without schema are looked for first.
+    pub(crate) schema: SchemaId,
+    /// Of the text that is bound.
+    pub(crate) variables: Option<&'s Visible<'s>>,
+    /// Why a database that was asked for could not be.
+    pub(crate) refused: RefCell<Option<SqlError>>,
+}
+
+impl<'s> Names<'s> {
+    /// Where no text has variables, nor a schema of its own.
+    pub(crate) fn of(state: &'s State, current: Arc<DatabaseView>) -> Names<'s> {
+        let schema = SchemaId::DBO;
+        Names { state, current, schema, variables: None, refused: RefCell::default() }
+    }
+}
+
+impl Catalogs for Names<'_> {
+    fn current(&self) -> Arc<DatabaseView> {
+        Arc::clone(&self.current)
+    }
+
+    fn first_schema(&self) -> SchemaId {
+        self.schema
+    }
+
+    fn database(&self, name: &str) -> Option<Arc<DatabaseView>> {
+        let host = &self.state.host;
+        let view = self.state.view(host.database_id(name)?);
+        if view.is_none() {
+            *self.refused.borrow_mut() = host.refused_database(name);
+        }
+        view
+    }
+
+    fn temp_table(&self, name: &str) -> Option<Arc<Table>> {
+        self.state.temp.find(name).map(Arc::clone)
+    }
+
+    fn table_variable(&self, name: &str) -> Option<Arc<Table>> {
+        self.variables?.table(name)
+    }
+
+    fn cursor_keys(&self, name: &str, global: bool) -> SqlResult<Vec<RowKey>> {
+        self.state.cursors.keys_of(name, global, self.state.nest_level)
+    }
+
+    fn is_firing(&self, database: DatabaseId, trigger: ObjectId) -> bool {
+        self.state.instead.contains(&(database, trigger))
+    }
+
+    fn declared_table(&self, name: &str) -> DeclaredTable {
+        self.variables.map(|v| v.declared_table(name)).unwrap_or_default()
+    }
+}
+
+impl State {
+    /// An object by a name of a value, or of text in no schema.
+    pub(crate) fn find_object(
+        &self,
+        name: &tsql::ast::ObjectName,
+        database: DatabaseId,
+    ) -> Option<(DatabaseId, Object)> {
+        self.find_object_from(name, Origin { database, schema: SchemaId::DBO })
+    }
+
+    /// An object by a name of a text, or what a synonym of that name stands for, and its database.
+    pub(crate) fn find_object_from(
+        &self,
+        name: &tsql::ast::ObjectName,
+        Origin { database, schema }: Origin,
+    ) -> Option<(DatabaseId, Object)> {
+        let current = self.view(database)?;
+        let names = Names { schema, ..Names::of(self, current) };
+        let spelled = catalog::view::ObjectName {
+            database: name.database.as_deref(),
+            schema: name.schema.as_deref(),
+            object: &name.object,
+        };
+        let found = catalog::view::resolve(&names, spelled)?;
+        let found = catalog::view::follow(&names, found);
+        Some((found.database.id(), found.object))
+    }
+
+    /// What the table of SET IDENTITY_INSERT ON is called now, if it is still there: with it goes
+    /// its setting.
+    pub(crate) fn identity_insert_name(&self) -> Option<String> {
+        let on = self.identity_insert.as_ref()?;
+        if self.temp.iter().any(|t| t.object_id == on.object) {
+            return Some(on.name.clone());
+        }
+        let view = self.view(on.database)?;
+        let table = view.table(on.object)?;
+        Some(format!("{}.{}", view.name(), table.two_part_name()))
+    }
+
+    /// `@@NESTLEVEL`, which others see.
+    pub(crate) fn set_nest_level(&mut self, level: u32) {
+        self.nest_level = level;
+        self.entry.nest_level.store(u8::try_from(level).unwrap_or(u8::MAX), Relaxed);
+    }
+
+    /// SESSIONPROPERTY.
+    pub(crate) fn session_property(&self, name: &str) -> Value {
+        let name = name.to_ascii_uppercase();
+        match Switches::by_name(&name) {
+            Some(switch) => Value::Int(i32::from(self.settings.is_on(switch))),
+            None => Value::Null,
+        }
+    }
+}
+
+/// How deep procedures may call each other.
+pub(crate) const NEST_LEVEL_MAX: u32 = 32;
+
+/// What a trigger that runs may ask.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Firing {
+    /// How many triggers run within each other.
+    pub(crate) level: u32,
+    /// COLUMNS_UPDATED(): a bit for each column id.
+    pub(crate) columns: Vec<u8>,
+}

@@ -1,0 +1,215 @@
+//! Programs in the cache as views show them: texts, statements with their offsets, hashes, plans.
+//!
+//! Everything here is worked out when a view asks; running a statement costs nothing for it.
+//!
+//! Hashes: that of a query is of its text without constants (`tsql::normalize`), that of a plan of
+//! its operators and their arguments, without constants too. So statements that differ only in
+//! constants are alike, and those that name a thing differently are not.
+
+use crate::program::shell::Shell;
+use crate::program::steps::{Program, Step};
+use crate::session::settings::Settings;
+use crate::showplan::describe::{Described, has_operators, set_options, statement_of, text_of};
+use crate::showplan::names::{PlanNames, Views};
+use plancache::{Entry, Fingerprint, Kind, PlanCell, ShownPlan};
+use showplan::Statement;
+use std::sync::Arc;
+use tsql::ParseOptions;
+
+/// A statement of a program that has a plan.
+#[derive(Clone, Debug)]
+pub struct CachedStatement {
+    /// Where it begins in the text, in bytes of UTF-16.
+    pub start_offset: i32,
+    /// Where its last unit of UTF-16 begins.
+    pub end_offset: i32,
+    /// Its newest plan and what was counted.
+    pub shown: ShownPlan,
+    /// `query_hash`
+    pub query_hash: u64,
+    /// `query_plan_hash`
+    pub plan_hash: u64,
+}
+
+/// The text of a program: in front of a prepared one stand its parameters.
+pub fn cached_text(entry: &Entry<Program>) -> String {
+    let key = entry.key();
+    shown_text(own_parameters(entry), key.text)
+}
+
+/// The parameters that stand before a text; what a module's program is for besides it is none.
+fn own_parameters(entry: &Entry<Program>) -> &str {
+    let key = entry.key();
+    if key.kind == Kind::Procedure { "" } else { key.parameters }
+}
+
+/// A text with its parameters in front.
+pub(crate) fn shown_text(parameters: &str, text: &str) -> String {
+    match parameters.is_empty() {
+        true => text.to_owned(),
+        false => format!("({parameters}){text}"),
+    }
+}
+
+/// The statements that have been compiled, in the order of the text.
+pub fn cached_statements(entry: &Entry<Program>, views: &dyn Views) -> Vec<CachedStatement> {
+    let program = &entry.value;
+    let names = PlanNames { views, temp: None, program };
+    let options = ParseOptions { quoted_identifier: program.quoted_identifier };
+    let statement = |(at, step): (usize, &Step)| {
+        let shown = cell_of(program, step)?.shown().filter(|s| has_operators(&s.plan))?;
+        let (start_offset, end_offset) = step_offsets(entry, step);
+        let query = tsql::normalize(text_of(program, step), options);
+        Some(CachedStatement {
+            start_offset,
+            end_offset,
+            query_hash: Fingerprint::of("", &query).half(),
+            plan_hash: plan_hash(program, at, &shown, &names),
+            shown,
+        })
+    };
+    program.steps.iter().enumerate().filter_map(statement).collect()
+}
+
+/// The hash of a query alone, by a statement's offsets as [`cached_statements`] gives them.
+pub fn statement_at(
+    entry: &Entry<Program>,
+    offsets: (i32, i32),
+    views: &dyn Views,
+) -> Option<CachedStatement> {
+    let all = cached_statements(entry, views);
+    all.into_iter().find(|s| (s.start_offset, s.end_offset) == offsets)
+}
+
+/// The plans of a program's statements as a document, or of the statement with these offsets
+/// alone; `None` when nothing of it has been compiled.
+pub fn plan_document(
+    entry: &Entry<Program>,
+    views: &dyn Views,
+    build: &str,
+    statement: Option<(i32, i32)>,
+) -> Option<String> {
+    let program = &entry.value;
+    if let Some(shell) = &program.shell {
+        return Some(shell_document(entry, shell, views, build));
+    }
+    let plan = |step: &Step| Some(cell_of(program, step)?.shown()?.plan);
+    let plans: Vec<_> = program.steps.iter().map(plan).collect();
+    let mut described = Described::new(program, &plans);
+    let statements = match statement {
+        None if plans.iter().flatten().next().is_none() => return None,
+        None => described.block(0, program.steps.len()),
+        Some(offsets) => {
+            let is = |s: &Step| step_offsets(entry, s) == offsets && cell_of(program, s).is_some();
+            let at = program.steps.iter().position(is)?;
+            plans.get(at)?.as_ref()?;
+            vec![described.simple(at)]
+        }
+    };
+    let names = PlanNames { views, temp: None, program };
+    let options = set_options(Settings::switches_of(entry.key().options));
+    Some(showplan::xml(&statements, &names, build, &options))
+}
+
+/// A batch that runs another text: its plan is that text's.
+fn shell_document(entry: &Entry<Program>, shell: &Shell, views: &dyn Views, build: &str) -> String {
+    let program = &entry.value;
+    let text = shown_text(&shell.parameters, &shell.text);
+    let statement = Statement {
+        id: 1,
+        text: program.text.trim(),
+        kind: shell.kind(),
+        parameterized: Some(&text),
+        ..Statement::default()
+    };
+    let names = PlanNames { views, temp: None, program };
+    showplan::xml(&[statement], &names, build, &[])
+}
+
+/// The plans that statements of a program ran with last and what they did, as a document; `None`
+/// when nothing is known of any.
+pub fn last_plan_document(
+    entry: &Entry<Program>,
+    views: &dyn Views,
+    build: &str,
+) -> Option<String> {
+    let program = &entry.value;
+    let lasts: Vec<_> = program
+        .steps
+        .iter()
+        .filter_map(|step| {
+            let last = program.places.get(step.place()?)?.last.lock();
+            last.as_ref().map(|l| (step, Arc::clone(&l.plan), l.ran.clone()))
+        })
+        .collect();
+    let statements: Vec<Statement<'_>> = lasts
+        .iter()
+        .enumerate()
+        .map(|(n, (step, plan, ran))| {
+            let of = statement_of(program, step, plan, ran.clone());
+            Statement { id: n as u32 + 1, ..of }
+        })
+        .collect();
+    if statements.is_empty() {
+        return None;
+    }
+    let names = PlanNames { views, temp: None, program };
+    let options = set_options(Settings::switches_of(entry.key().options));
+    Some(showplan::xml(&statements, &names, build, &options))
+}
+
+fn cell_of<'p>(program: &'p Program, step: &Step) -> Option<&'p PlanCell> {
+    program.places.get(step.place()?).map(|p| &p.cell)
+}
+
+fn plan_hash(program: &Program, at: usize, shown: &ShownPlan, names: &PlanNames<'_>) -> u64 {
+    let mut plans = vec![None; program.steps.len()];
+    plans[at] = Some(Arc::clone(&shown.plan));
+    let statement = Described::new(program, &plans).simple(at);
+    let mut text = String::new();
+    for row in showplan::rows(&statement, names).iter().skip(1) {
+        let argument = row.argument.as_deref().unwrap_or_default();
+        text.push_str(&format!("{}{:?}", row.parent, (row.physical, row.logical)));
+        text.push_str(&tsql::normalize(argument, ParseOptions::default()));
+    }
+    Fingerprint::of("", &text).half()
+}
+
+/// Of a statement's place: to its end, of IF and WHILE without what hangs on them.
+pub(crate) fn step_offsets(entry: &Entry<Program>, step: &Step) -> (i32, i32) {
+    let length = text_of(&entry.value, step).len() as u32;
+    offsets(entry, step.span.start, step.span.start + length)
+}
+
+/// A range of a program's text, in bytes of UTF-8, as `statement_start_offset` and
+/// `statement_end_offset` tell it.
+pub(crate) fn offsets(entry: &Entry<Program>, from: u32, to: u32) -> (i32, i32) {
+    let text = &*entry.value.text;
+    let parameters = own_parameters(entry);
+    let before = match parameters.is_empty() {
+        true => 0,
+        false => units(parameters) + 2,
+    };
+    let own = own_text(text, from, to);
+    let blank = text.get(..from as usize).map_or(0, |b| before + units(b));
+    (2 * blank, 2 * (blank + units(own).max(1) - 1))
+}
+
+/// A statement in a range of a program's text, and the line that it begins in.
+pub(crate) fn statement_text(entry: &Entry<Program>, from: u32, to: u32) -> (u32, &str) {
+    let text = &*entry.value.text;
+    let before = text.get(..from as usize).unwrap_or_default();
+    let line = before.bytes().filter(|&b| b == b'\n').count() + 1;
+    (line as u32, own_text(text, from, to))
+}
+
+/// Without what stands behind a statement.
+fn own_text(text: &str, from: u32, to: u32) -> &str {
+    let own = text.get(from as usize..to as usize).unwrap_or_default();
+    own.trim_end_matches(|c: char| c.is_whitespace() || c == ';')
+}
+
+fn units(text: &str) -> i32 {
+    let units = if text.is_ascii() { text.len() } else { text.encode_utf16().count() };
+    i32::try_from(units).unwrap_or(i32::MAX / 4)
+}

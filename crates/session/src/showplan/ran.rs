@@ -1,0 +1,22 @@
+//! What an executor's last run did.
+
+use crate::request::activation::Ready;
+use crate::showplan::describe::counts;
+use showplan::{Memory, Ran};
+
+/// What the last run of an executor did.
+pub(crate) fn ran(ready: &Ready, rows_affected: u64) -> Ran {
+    let executor = &ready.executor;
+    let timed = executor.is_timed();
+    let counts = counts(&executor.counts(), executor.operator_reads(), timed);
+    let threads = executor.by_thread();
+    let by_thread = threads.map(|t| self::counts(t.counts(), t.operator_reads(), timed)).collect();
+    let memory = executor.memory().map(|m| Memory {
+        required: m.required_bytes,
+        desired: m.ideal_bytes,
+        requested: m.requested_bytes,
+        granted: m.granted_bytes.unwrap_or(0),
+        used_max: m.max_used_bytes,
+    });
+    Ran { counts, by_thread, degree: executor.degree(), memory, rows_affected, ..Ran::default() }
+}
