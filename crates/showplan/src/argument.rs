@@ -5,8 +5,10 @@ use crate::expression;
 use crate::names::HobtKind;
 use crate::tree::{Op, What};
 use plan::{
-    Access, Bound, ColumnSource, EntryWork, ExchangeKind, HashJoin, KeyLookup, MergeJoin,
-    NestedLoops, Physical, Predicate, Scalar, SeekRange, Slot, Source, Statement, Target, Top,
+    Access, Assert, Bound, ColumnSource, Compute, Concatenation, Constants, EntryWork,
+    ExchangeKind, Filter, HashAggregate, HashJoin, KeyLookup, MergeJoin, NestedLoops, Physical,
+    Predicate, Scalar, SeekRange, Slot, Sort, Source, StartupFilter, Statement, StreamAggregate,
+    Target, Top, TopRows, TopSort, Window,
 };
 use types::Collation;
 
@@ -18,7 +20,7 @@ impl Columns<'_> {
             What::LookupJoin(l) => format!("OUTER REFERENCES:({})", self.slots(&l.locator)),
             What::Lookup(l) => self.lookup_argument(l),
             What::Segment(node) => match node {
-                Physical::Window { partition, .. } => self.groups(partition),
+                Physical::Window(Window { partition, .. }) => self.groups(partition),
                 _ => String::new(),
             },
             What::Change(statement) => self.change_argument(statement),
@@ -50,43 +52,49 @@ impl Columns<'_> {
                 format!("OBJECT:({name}){residual}")
             }
             Physical::Function(call) => format!("OBJECT:({})", quoted(call.function.name())),
-            Physical::Constants { rows, columns } if columns.is_empty() || rows.is_empty() => {
+            Physical::Constants(Constants { rows, columns })
+                if columns.is_empty() || rows.is_empty() =>
+            {
                 String::new()
             }
-            Physical::Constants { rows, .. } => {
+            Physical::Constants(Constants { rows, .. }) => {
                 let row = |r: &Vec<Scalar>| {
                     let values: Vec<String> = r.iter().map(|x| self.scalar(x)).collect();
                     format!("({})", values.join(","))
                 };
                 format!("VALUES:({})", rows.iter().map(row).collect::<Vec<_>>().join(","))
             }
-            Physical::Filter { predicate, .. } => format!("WHERE:({})", self.predicate(predicate)),
-            Physical::StartupFilter { predicate, .. } => {
+            Physical::Filter(Filter { predicate, .. }) => {
+                format!("WHERE:({})", self.predicate(predicate))
+            }
+            Physical::StartupFilter(StartupFilter { predicate, .. }) => {
                 format!("WHERE:(STARTUP EXPR({}))", self.predicate(predicate))
             }
-            Physical::Assert { count, .. } => self.assertion(&expression::one_row(*count)),
+            Physical::Assert(Assert { count, .. }) => self.assertion(&expression::one_row(*count)),
             Physical::NestedLoops(j) => self.loop_argument(j),
             Physical::HashJoin(j) => self.hash_argument(j),
             Physical::MergeJoin(j) => self.merge_argument(j),
-            Physical::Sort { keys, distinct, .. } => {
+            Physical::Sort(Sort { keys, distinct, .. }) => {
                 let distinct = if *distinct { "DISTINCT " } else { "" };
                 format!("{distinct}ORDER BY:({})", self.order(keys))
             }
-            Physical::TopSort { top, keys, .. } => {
+            Physical::TopSort(TopSort { top, keys, .. }) => {
                 let count = top.count.as_ref().map_or(String::new(), |n| self.scalar(n));
                 let count = count.trim_matches(['(', ')']);
                 format!("TOP {count}, ORDER BY:({})", self.order(keys))
             }
-            Physical::Top { top, .. } => self.top_argument(top),
-            Physical::HashAggregate { keys, .. } => {
+            Physical::Top(TopRows { top, .. }) => self.top_argument(top),
+            Physical::HashAggregate(HashAggregate { keys, .. }) => {
                 let keys: Vec<Slot> = keys.iter().map(|k| k.0).collect();
                 self.defining(format!("HASH:({})", self.slots(&keys)), node)
             }
-            Physical::StreamAggregate { keys, .. } if keys.is_empty() => {
+            Physical::StreamAggregate(StreamAggregate { keys, .. }) if keys.is_empty() => {
                 self.defining(String::new(), node)
             }
-            Physical::StreamAggregate { keys, .. } => self.defining(self.groups(keys), node),
-            Physical::Window { partition, order, calls, .. }
+            Physical::StreamAggregate(StreamAggregate { keys, .. }) => {
+                self.defining(self.groups(keys), node)
+            }
+            Physical::Window(Window { partition, order, calls, .. })
                 if crate::tree::sums(calls) && !(partition.is_empty() && order.is_empty()) =>
             {
                 let parts = [("PARTITION BY", partition), ("ORDER BY", order)];
@@ -97,18 +105,11 @@ impl Columns<'_> {
                     .collect();
                 self.defining(parts.join(" "), node)
             }
-            Physical::Window { .. } | Physical::Compute { .. } => {
-                self.defining(String::new(), node)
-            }
+            Physical::Window(_) | Physical::Compute(_) => self.defining(String::new(), node),
             Physical::Exchange(e) => self.exchange(&e.kind),
             Physical::IndexSpool(s) => format!("SEEK:({})", self.predicate(&s.predicate)),
-            Physical::Concatenation { .. }
-            | Physical::MergeUnion(_)
-            | Physical::Spool { .. }
-            | Physical::Split(_)
-            | Physical::Changed { .. }
-            | Physical::Lookup(_) => String::new(),
             Physical::Recursive(_) => "WITH STACK".to_owned(),
+            _ => String::new(),
         }
     }
 
@@ -145,16 +146,17 @@ impl Columns<'_> {
     fn computed(&self, node: &Physical) -> String {
         let one = |slot: Slot, text: String| format!("{}={text}", self.column(slot).full());
         let all: Vec<String> = match node {
-            Physical::Compute { columns, .. } => {
+            Physical::Compute(Compute { columns, .. }) => {
                 columns.iter().map(|(slot, x)| one(*slot, self.scalar(x))).collect()
             }
-            Physical::HashAggregate { calls, .. } | Physical::StreamAggregate { calls, .. } => {
+            Physical::HashAggregate(HashAggregate { calls, .. })
+            | Physical::StreamAggregate(StreamAggregate { calls, .. }) => {
                 calls.iter().map(|c| one(c.output, self.aggregate(c))).collect()
             }
-            Physical::Window { calls, .. } => {
+            Physical::Window(Window { calls, .. }) => {
                 calls.iter().map(|c| one(c.output, self.window(c))).collect()
             }
-            Physical::Concatenation { inputs, columns } => {
+            Physical::Concatenation(Concatenation { inputs, columns }) => {
                 return self.united(inputs.iter().map(|(_, slots)| &**slots), columns);
             }
             Physical::MergeUnion(u) => {
@@ -189,7 +191,7 @@ impl Columns<'_> {
                 self.slots(&slots)
             }
             What::Operator(Physical::Function(call)) => self.slots(&call.columns),
-            What::Operator(Physical::Constants { columns, .. }) => self.slots(columns),
+            What::Operator(Physical::Constants(Constants { columns, .. })) => self.slots(columns),
             What::Operator(node) => self.computed(node),
             What::Lookup(l) => {
                 let slots: Vec<Slot> = l.columns.iter().map(|c| c.slot).collect();

@@ -8,8 +8,8 @@ use crate::names::{Hobt, HobtKind, Names};
 use base::{DatabaseId, HobtId, ObjectId};
 use builtins::Aggregate;
 use plan::{
-    AggregateCall, AggregatePhase, EntryWork, FollowUp, IndexChange, Physical, PhysicalPlan,
-    ScanColumn, Slot, Source, Statement,
+    AggregateCall, AggregatePhase, Concatenation, Constants, EntryWork, FollowUp, HashAggregate,
+    IndexChange, Physical, PhysicalPlan, ScanColumn, Slot, Source, Statement, StreamAggregate,
 };
 use std::collections::BTreeMap;
 use types::SqlType;
@@ -166,8 +166,8 @@ impl<'n> Columns<'n> {
 
     /// ANY keeps the name of what it takes; `note` has seen all of the tree.
     fn note_firsts(&mut self, node: &Physical) {
-        let (Physical::HashAggregate { calls, .. } | Physical::StreamAggregate { calls, .. }) =
-            node
+        let (Physical::HashAggregate(HashAggregate { calls, .. })
+        | Physical::StreamAggregate(StreamAggregate { calls, .. })) = node
         else {
             return;
         };
@@ -211,13 +211,14 @@ impl<'n> Columns<'n> {
                     self.by_slot.insert(slot, Column::computed(call.function.name(), slot));
                 }
             }
-            Physical::Concatenation { inputs, columns } => {
+            Physical::Concatenation(Concatenation { inputs, columns }) => {
                 let first = inputs.iter().take(1).flat_map(|(_, slots)| slots);
                 self.comes_from.extend(columns.iter().copied().zip(first.copied()));
                 self.note_union(columns);
             }
-            Physical::Constants { columns, .. } => self.note_union(columns),
-            Physical::HashAggregate { calls, .. } | Physical::StreamAggregate { calls, .. } => {
+            Physical::Constants(Constants { columns, .. }) => self.note_union(columns),
+            Physical::HashAggregate(HashAggregate { calls, .. })
+            | Physical::StreamAggregate(StreamAggregate { calls, .. }) => {
                 let firsts = calls.iter().filter(|c| c.function == Aggregate::Any);
                 let from = |c: &AggregateCall| Some((c.output, c.argument.as_ref()?.as_column()?));
                 self.comes_from.extend(firsts.filter_map(from));

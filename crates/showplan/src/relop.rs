@@ -7,9 +7,10 @@ use crate::statement::{Count, NS_PER_MS};
 use crate::tree::{Op, Tree, What};
 use crate::writer::Writer;
 use plan::{
-    Access, EntryWork, Exchange, ExchangeKind, HashJoin, IndexTarget, KeyLookup, MergeJoin,
-    MergeUnion, NestedLoops, Physical, Reads, Scalar, SeekRange, Slot, SortKey, Source, Statement,
-    Top, VariableId,
+    Access, Assert, Compute, Concatenation, Constants, EntryWork, Exchange, ExchangeKind, Filter,
+    HashAggregate, HashJoin, IndexTarget, KeyLookup, MergeJoin, MergeUnion, NestedLoops, Physical,
+    Reads, Scalar, SeekRange, Slot, Sort, SortKey, Source, StartupFilter, Statement,
+    StreamAggregate, Top, TopRows, TopSort, VariableId, Window,
 };
 use std::collections::BTreeSet;
 use types::Collation;
@@ -46,54 +47,9 @@ pub(crate) fn outer_references(j: &NestedLoops) -> Vec<Slot> {
 /// Those of some slots that operators read.
 pub(crate) fn read_below(node: &Physical, mut slots: Vec<Slot>) -> Vec<Slot> {
     let mut reads = Reads::default();
-    node.for_each(&mut |node| reads_of(node, &mut reads));
+    node.for_each(&mut |node| node.read_into(&mut reads));
     slots.retain(|s| reads.slots.contains(s));
     slots
-}
-
-/// What the expressions of an operator read.
-fn reads_of(node: &Physical, out: &mut Reads) {
-    match node {
-        Physical::Access(a) => {
-            for r in a.seek.iter().flat_map(|s| &s.ranges) {
-                r.equal.iter().for_each(|x| x.read_into(out));
-                r.lower.iter().chain(&r.upper).for_each(|b| b.value.read_into(out));
-            }
-            a.residual.iter().for_each(|p| p.read_into(out));
-        }
-        Physical::Lookup(l) => l.residual.iter().for_each(|p| p.read_into(out)),
-        Physical::Virtual(v) => {
-            v.arguments.iter().for_each(|x| x.read_into(out));
-            v.residual.iter().for_each(|p| p.read_into(out));
-        }
-        Physical::Function(call) => call.arguments.iter().for_each(|x| x.read_into(out)),
-        Physical::Constants { rows, .. } => {
-            rows.iter().flatten().for_each(|x| x.read_into(out));
-        }
-        Physical::Filter { predicate, .. } | Physical::StartupFilter { predicate, .. } => {
-            predicate.read_into(out);
-        }
-        Physical::Compute { columns, .. } => columns.iter().for_each(|(_, x)| x.read_into(out)),
-        Physical::NestedLoops(j) => j.predicate.iter().for_each(|p| p.read_into(out)),
-        Physical::HashJoin(j) => j.residual.iter().for_each(|p| p.read_into(out)),
-        Physical::MergeJoin(j) => j.residual.iter().for_each(|p| p.read_into(out)),
-        Physical::HashAggregate { calls, .. } | Physical::StreamAggregate { calls, .. } => {
-            let arguments = calls.iter().flat_map(|c| c.argument.iter().chain(&c.separator));
-            arguments.for_each(|x| x.read_into(out));
-        }
-        Physical::Window { calls, .. } => calls.iter().for_each(|c| c.function.read_into(out)),
-        Physical::Top { top, .. } | Physical::TopSort { top, .. } => top.read_into(out),
-        Physical::IndexSpool(s) => s.read_into(out),
-        Physical::Sort { .. }
-        | Physical::Concatenation { .. }
-        | Physical::MergeUnion(_)
-        | Physical::Changed { .. }
-        | Physical::Recursive(_)
-        | Physical::Exchange(_)
-        | Physical::Split(_)
-        | Physical::Assert { .. }
-        | Physical::Spool { .. } => {}
-    }
 }
 
 impl<'w> RelOps<'w> {
@@ -276,19 +232,20 @@ impl<'w> RelOps<'w> {
             Physical::Access(a) => self.access(a),
             Physical::Virtual(v) => self.virtual_scan(v),
             Physical::Function(call) => self.function_rows(call),
-            Physical::Constants { rows, columns } => self.constants(rows, columns),
-            Physical::Filter { predicate, .. } | Physical::StartupFilter { predicate, .. } => {
-                let startup = matches!(node, Physical::StartupFilter { .. });
+            Physical::Constants(Constants { rows, columns }) => self.constants(rows, columns),
+            Physical::Filter(Filter { predicate, .. })
+            | Physical::StartupFilter(StartupFilter { predicate, .. }) => {
+                let startup = matches!(node, Physical::StartupFilter(_));
                 self.w.begin("Filter");
                 self.w.number("StartupExpression", startup);
                 self.inputs(op);
                 self.condition("Predicate", predicate);
                 self.w.end();
             }
-            Physical::Assert { count, .. } => {
+            Physical::Assert(Assert { count, .. }) => {
                 self.assert(&crate::expression::one_row(*count), op);
             }
-            Physical::Compute { columns, .. } => {
+            Physical::Compute(Compute { columns, .. }) => {
                 self.w.begin("ComputeScalar");
                 self.w.begin("DefinedValues");
                 columns.iter().for_each(|(slot, x)| self.defined(*slot, |r| r.scalar(x)));
@@ -299,8 +256,10 @@ impl<'w> RelOps<'w> {
             Physical::NestedLoops(j) => self.loops(j, op),
             Physical::HashJoin(j) => self.hash_join(j, op),
             Physical::MergeJoin(j) => self.merge_join(j, op),
-            Physical::Top { top, .. } => self.top(top, op),
-            Physical::Concatenation { inputs, columns } => self.concatenation(inputs, columns, op),
+            Physical::Top(TopRows { top, .. }) => self.top(top, op),
+            Physical::Concatenation(Concatenation { inputs, columns }) => {
+                self.concatenation(inputs, columns, op)
+            }
             Physical::MergeUnion(u) => self.merge_union(u, op),
             Physical::Recursive(_) => {
                 self.w.begin("Spool");
@@ -316,7 +275,7 @@ impl<'w> RelOps<'w> {
                 self.inputs(op);
                 self.w.end();
             }
-            Physical::Spool { .. } | Physical::Changed { .. } => {
+            Physical::Spool(_) | Physical::Changed(_) => {
                 self.w.begin("Spool");
                 self.inputs(op);
                 self.w.end();
@@ -328,12 +287,12 @@ impl<'w> RelOps<'w> {
     /// Operators that order and group.
     fn ordering(&mut self, node: &Physical, op: &Op<'_>) {
         match node {
-            Physical::Sort { keys, distinct, .. } => {
+            Physical::Sort(Sort { keys, distinct, .. }) => {
                 self.w.begin("Sort");
                 self.w.number("Distinct", distinct);
                 self.order(keys);
             }
-            Physical::TopSort { top, keys, .. } => {
+            Physical::TopSort(TopSort { top, keys, .. }) => {
                 self.w.begin("TopSort");
                 self.w.number("Distinct", false);
                 let count = top.count.as_ref().and_then(Scalar::as_constant);
@@ -341,14 +300,14 @@ impl<'w> RelOps<'w> {
                 self.w.number("WithTies", top.ties.is_some());
                 self.order(keys);
             }
-            Physical::HashAggregate { keys, calls, .. } => {
+            Physical::HashAggregate(HashAggregate { keys, calls, .. }) => {
                 self.w.begin("Hash");
                 self.w.begin("DefinedValues");
                 calls.iter().for_each(|c| self.defined(c.output, |r| r.aggregate(c)));
                 self.w.end();
                 self.keys("HashKeysBuild", keys);
             }
-            Physical::StreamAggregate { keys, calls, .. } => {
+            Physical::StreamAggregate(StreamAggregate { keys, calls, .. }) => {
                 self.w.begin("StreamAggregate");
                 self.w.begin("DefinedValues");
                 calls.iter().for_each(|c| self.defined(c.output, |r| r.aggregate(c)));
@@ -357,7 +316,7 @@ impl<'w> RelOps<'w> {
                     self.keys("GroupBy", keys);
                 }
             }
-            Physical::Window { calls, .. } => {
+            Physical::Window(Window { calls, .. }) => {
                 let ranks = op.physical == "Sequence Project";
                 self.w.begin(if ranks { "SequenceProject" } else { "WindowAggregate" });
                 self.w.begin("DefinedValues");
@@ -383,7 +342,7 @@ impl<'w> RelOps<'w> {
     }
 
     fn segment(&mut self, node: &Physical, op: &Op<'_>) {
-        let Physical::Window { partition, .. } = node else { return };
+        let Physical::Window(Window { partition, .. }) = node else { return };
         self.w.begin("Segment");
         self.keys("GroupBy", partition);
         self.w.begin("SegmentColumn");

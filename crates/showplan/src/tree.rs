@@ -11,8 +11,8 @@ use crate::statement::{Count, Ran, Times};
 use base::{DatabaseId, HobtId, ObjectId};
 use plan::{
     Access, AggregateCall, AggregatePhase, EntryWork, Estimate, ExchangeKind, FollowUp, FollowUpId,
-    IndexChange, JoinKind, KeyLookup, OutputInto, Physical, PhysicalPlan, Predicate, Recursion,
-    Slot, Statement, Target, Wide, WindowCall,
+    HashAggregate, IndexChange, JoinKind, KeyLookup, OutputInto, Physical, PhysicalPlan, Predicate,
+    Recursion, Slot, Sort, Statement, Target, Wide, Window, WindowCall,
 };
 
 /// What an operator is.
@@ -274,7 +274,7 @@ impl<'p> Builder<'p, '_> {
         let count = self.ran.and_then(|r| r.counts.get(place)).copied();
         let (physical, logical) = name(node, self.columns);
         let what = match node {
-            Physical::Changed { .. } => What::Again(self.kept),
+            Physical::Changed(_) => What::Again(self.kept),
             _ => What::Operator(node),
         };
         let output = node.written();
@@ -287,7 +287,7 @@ impl<'p> Builder<'p, '_> {
         let inputs = match node {
             Physical::Lookup(l) => return self.lookup(l, id, (estimate, count, threads)),
             Physical::Recursive(r) => vec![self.all_rows(r, id, (estimate, count))],
-            Physical::Window { input, .. } if physical == "Sequence Project" => {
+            Physical::Window(Window { input, .. }) if physical == "Sequence Project" => {
                 vec![self.segment(node, input)]
             }
             _ => node.inputs().into_iter().map(|input| self.operator(input)).collect(),
@@ -462,7 +462,7 @@ impl Count {
 impl Op<'_> {
     /// Whether it matters if it begins anew or again: it keeps what it has.
     pub(crate) fn keeps_rows(&self) -> bool {
-        let startup = matches!(self.what, What::Operator(Physical::StartupFilter { .. }));
+        let startup = matches!(self.what, What::Operator(Physical::StartupFilter(_)));
         startup
             || matches!(
                 self.physical,
@@ -536,11 +536,11 @@ fn name(node: &Physical, columns: &Columns<'_>) -> (&'static str, &'static str) 
         Physical::Virtual(_) | Physical::Function(_) => {
             ("Table-valued function", "Table-valued function")
         }
-        Physical::Constants { .. } => ("Constant Scan", "Constant Scan"),
-        Physical::Changed { .. } => ("Table Spool", "Eager Spool"),
-        Physical::Filter { .. } | Physical::StartupFilter { .. } => ("Filter", "Filter"),
-        Physical::Assert { .. } => ("Assert", "Assert"),
-        Physical::Compute { .. } => ("Compute Scalar", "Compute Scalar"),
+        Physical::Constants(_) => ("Constant Scan", "Constant Scan"),
+        Physical::Changed(_) => ("Table Spool", "Eager Spool"),
+        Physical::Filter(_) | Physical::StartupFilter(_) => ("Filter", "Filter"),
+        Physical::Assert(_) => ("Assert", "Assert"),
+        Physical::Compute(_) => ("Compute Scalar", "Compute Scalar"),
         Physical::NestedLoops(j) => ("Nested Loops", loop_name(j.kind)),
         Physical::HashJoin(j) => ("Hash Match", hash_name(j.kind)),
         Physical::MergeJoin(j) => ("Merge Join", loop_name(j.kind)),
@@ -548,22 +548,22 @@ fn name(node: &Physical, columns: &Columns<'_>) -> (&'static str, &'static str) 
             true => ("Merge Join", "Union"),
             false => ("Merge Join", "Concatenation"),
         },
-        Physical::Sort { distinct: true, .. } => ("Sort", "Distinct Sort"),
-        Physical::Sort { .. } => ("Sort", "Sort"),
-        Physical::TopSort { .. } => ("Sort", "TopN Sort"),
-        Physical::Top { .. } => ("Top", "Top"),
-        Physical::HashAggregate { calls, .. } if is_partial(calls) => {
+        Physical::Sort(Sort { distinct: true, .. }) => ("Sort", "Distinct Sort"),
+        Physical::Sort(_) => ("Sort", "Sort"),
+        Physical::TopSort(_) => ("Sort", "TopN Sort"),
+        Physical::Top(_) => ("Top", "Top"),
+        Physical::HashAggregate(HashAggregate { calls, .. }) if is_partial(calls) => {
             ("Hash Match", "Partial Aggregate")
         }
-        Physical::HashAggregate { .. } => ("Hash Match", "Aggregate"),
-        Physical::StreamAggregate { .. } => ("Stream Aggregate", "Aggregate"),
-        Physical::Window { calls, .. } => match sums(calls) {
+        Physical::HashAggregate(_) => ("Hash Match", "Aggregate"),
+        Physical::StreamAggregate(_) => ("Stream Aggregate", "Aggregate"),
+        Physical::Window(Window { calls, .. }) => match sums(calls) {
             true => ("Window Aggregate", "Window Aggregate"),
             false => ("Sequence Project", "Compute Scalar"),
         },
-        Physical::Concatenation { .. } => ("Concatenation", "Concatenation"),
+        Physical::Concatenation(_) => ("Concatenation", "Concatenation"),
         Physical::Recursive(_) => ("Index Spool", "Lazy Spool"),
-        Physical::Spool { .. } => ("Table Spool", "Eager Spool"),
+        Physical::Spool(_) => ("Table Spool", "Eager Spool"),
         Physical::Split(_) => ("Split", "Split"),
         Physical::IndexSpool(_) => ("Index Spool", "Eager Spool"),
         Physical::Exchange(e) => match e.kind {

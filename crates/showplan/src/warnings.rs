@@ -8,7 +8,10 @@
 use crate::columns::{Column, Columns};
 use crate::relop::outer_references;
 use crate::tree::{Op, What};
-use plan::{JoinKind, Physical, PhysicalPlan, Predicate, Scalar, ScalarKind, Slot};
+use plan::{
+    Compute, Constants, Filter, JoinKind, Physical, PhysicalPlan, Predicate, Scalar, ScalarKind,
+    Slot, Spool, StartupFilter, StreamAggregate, TopRows,
+};
 
 /// A conversion that matters to the choice of a plan.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -31,13 +34,13 @@ pub(crate) fn lacks_predicate(op: &Op<'_>) -> bool {
 /// Whether an operator has one row at most, whatever is stored.
 fn is_one_row(node: &Physical) -> bool {
     match node {
-        Physical::StreamAggregate { keys, .. } => keys.is_empty(),
-        Physical::Constants { rows, .. } => rows.len() <= 1,
-        Physical::Filter { input, .. }
-        | Physical::StartupFilter { input, .. }
-        | Physical::Compute { input, .. }
-        | Physical::Top { input, .. }
-        | Physical::Spool { input, .. } => is_one_row(input),
+        Physical::StreamAggregate(StreamAggregate { keys, .. }) => keys.is_empty(),
+        Physical::Constants(Constants { rows, .. }) => rows.len() <= 1,
+        Physical::Filter(Filter { input, .. })
+        | Physical::StartupFilter(StartupFilter { input, .. })
+        | Physical::Compute(Compute { input, .. })
+        | Physical::Top(TopRows { input, .. })
+        | Physical::Spool(Spool { input, .. }) => is_one_row(input),
         _ => false,
     }
 }
@@ -129,7 +132,7 @@ fn conditions(node: &Physical) -> Vec<&Predicate> {
     match node {
         Physical::Access(a) => a.residual.iter().collect(),
         Physical::Lookup(l) => l.residual.iter().collect(),
-        Physical::Filter { predicate, .. } => vec![predicate],
+        Physical::Filter(Filter { predicate, .. }) => vec![predicate],
         Physical::NestedLoops(j) => j.predicate.iter().collect(),
         Physical::HashJoin(j) => j.residual.iter().collect(),
         Physical::MergeJoin(j) => j.residual.iter().collect(),
