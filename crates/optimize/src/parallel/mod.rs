@@ -307,9 +307,7 @@ fn relied_on(tree: &Physical, relies: bool) -> Vec<bool> {
     let below = match tree {
         // Few rows may be wanted: only what reads everything anyway is worth a zone.
         Physical::Top(top) => reads_all(&top.input),
-        // It reads entries again, which nothing between can give: both are of one thread.
-        Physical::Lookup(l) => l.input.describe().stored().is_none(),
-        _ => true,
+        _ => !reads_again(tree),
     };
     let orders = if below { operator.orders() } else { Vec::new() };
     let relied = |order| match order {
@@ -318,6 +316,13 @@ fn relied_on(tree: &Physical, relies: bool) -> Vec<bool> {
         InputOrder::Own => true,
     };
     orders.into_iter().map(relied).collect()
+}
+
+/// Whether it reads entries of its input again, which nothing between can give: both are of one
+/// thread.
+fn reads_again(tree: &Physical) -> bool {
+    let lookup = tree.describe().stored().is_some_and(|rows| rows.is_lookup());
+    lookup && tree.inputs().into_iter().any(|input| input.describe().stored().is_some())
 }
 
 /// Whether the first row comes only when all of the input was read.
