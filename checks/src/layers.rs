@@ -1,5 +1,5 @@
-//! `layers`: the crates' dependencies against layers.toml, and circles of files in each crate
-//! against ratchet.toml (`circles`).
+//! `layers`: the crates' dependencies against layers.toml, circles of files in each crate and files
+//! that name a physical operator against ratchet.toml (`circles`, `operators`).
 //!
 //! Rules
 //!  1. Each crate stands on one floor; a crate of the workspace that is not listed fails.
@@ -11,6 +11,7 @@
 //! A crate that is listed and does not exist yet is fine.
 
 use crate::circles::{self, Circles};
+use crate::operators::{self, Operators};
 use crate::process;
 use crate::ratchet::Ratchet;
 use crate::survey::Survey;
@@ -103,10 +104,11 @@ impl Layers {
 pub fn run(workspace: &Workspace, options: &Options) -> Outcome<bool> {
     let layers = Layers::read(workspace)?;
     let packages = metadata(workspace)?;
-    let circles = circles_of(workspace, &packages)?;
-    circles::print(&circles, options.circles);
+    let files = Files::of(workspace, &packages)?;
+    circles::print(&files.circles, options.circles);
+    operators::print(&files.operators);
     let mut violations = check(workspace, &layers, &packages);
-    violations.extend(circles::check(&circles, &Ratchet::read(workspace)?.circle_files));
+    violations.extend(files.check(&Ratchet::read(workspace)?));
     let passed = format!("{} crates stand where layers.toml puts them", packages.len());
     Ok(report(violations, &passed))
 }
@@ -116,19 +118,33 @@ pub(crate) fn violations(workspace: &Workspace) -> Outcome<Vec<Violation>> {
     let layers = Layers::read(workspace)?;
     let packages = metadata(workspace)?;
     let mut violations = check(workspace, &layers, &packages);
-    let circles = circles_of(workspace, &packages)?;
-    violations.extend(circles::check(&circles, &Ratchet::read(workspace)?.circle_files));
+    violations.extend(Files::of(workspace, &packages)?.check(&Ratchet::read(workspace)?));
     Ok(violations)
 }
 
-fn circles_of(workspace: &Workspace, packages: &[Package]) -> Outcome<Vec<Circles>> {
-    let survey = Survey::take(workspace)?;
-    let of = |package: &Package| {
-        let folder = Path::new(&package.manifest_path).parent().unwrap_or(Path::new(""));
-        let folder = folder.strip_prefix(&workspace.root).unwrap_or(folder).display().to_string();
-        Circles::of(&package.name, &folder, &survey.sources)
-    };
-    Ok(packages.iter().map(of).collect())
+/// What the files of crates name.
+struct Files {
+    circles: Vec<Circles>,
+    operators: Operators,
+}
+
+impl Files {
+    fn of(workspace: &Workspace, packages: &[Package]) -> Outcome<Files> {
+        let survey = Survey::take(workspace)?;
+        let of = |package: &Package| {
+            let folder = Path::new(&package.manifest_path).parent().unwrap_or(Path::new(""));
+            let folder = folder.strip_prefix(&workspace.root).unwrap_or(folder);
+            Circles::of(&package.name, &folder.display().to_string(), &survey.sources)
+        };
+        let circles = packages.iter().map(of).collect();
+        Ok(Files { circles, operators: Operators::of(&survey.sources) })
+    }
+
+    fn check(&self, ratchet: &Ratchet) -> Vec<Violation> {
+        let mut violations = circles::check(&self.circles, &ratchet.circle_files);
+        violations.extend(operators::check(&self.operators, &ratchet.operator_files));
+        violations
+    }
 }
 
 fn metadata(workspace: &Workspace) -> Outcome<Vec<Package>> {

@@ -3,6 +3,7 @@
 //! ```text
 //!   layers    crates against layers.toml       messages   the message table
 //!   circles   files of a crate that name each other
+//!   operators files that name a physical operator
 //!   tidy      rules of style                   ratchet    what may only shrink
 //!   workspace the tree's files                 process    cargo and other programs
 //! ```
@@ -19,6 +20,7 @@ mod circles;
 pub mod layers;
 mod lex;
 pub mod messages;
+mod operators;
 pub mod process;
 mod ratchet;
 mod standing;

@@ -107,7 +107,7 @@ pub(crate) fn test_ranges(code: &str) -> Vec<Range<usize>> {
 }
 
 /// The braces, both included, of the item that goes on at `from`; none where `;` ends it first.
-fn body(code: &str, from: usize) -> Option<Range<usize>> {
+pub(crate) fn body(code: &str, from: usize) -> Option<Range<usize>> {
     let mut nesting = 0_i32;
     for (at, byte) in code.bytes().enumerate().skip(from) {
         match byte {

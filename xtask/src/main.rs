@@ -30,7 +30,8 @@ struct Line {
 
 #[derive(Subcommand)]
 enum Choice {
-    /// Compare the crates' dependencies with layers.toml; count circles of files in each
+    /// Compare the crates' dependencies with layers.toml; count circles of files in each, and files
+    /// that name each physical operator
     Layers(layers::Options),
     /// Check the rules of style that a machine can read
     Tidy(tidy::Options),

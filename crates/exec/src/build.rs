@@ -187,7 +187,7 @@ impl Builder {
         let subplan = |s: &plan::Subquery<Physical>| {
             let fixed = s.outer.is_empty() && !(self.assigns && s.session);
             let root = self.node(&s.source)?;
-            let asserts = matches!(s.source, Physical::Assert { .. });
+            let asserts = matches!(s.source, Physical::Assert(_));
             Ok(Some(Box::new(Subplan::new(root, s.columns.first().copied(), fixed, asserts))))
         };
         plan.subqueries.iter().map(subplan).collect()
@@ -420,24 +420,26 @@ impl Builder {
             Physical::Lookup(l) => self.lookup(l, id)?,
             Physical::Virtual(v) => virtual_scan(v, id)?,
             Physical::Function(call) => function_rows(call)?,
-            Physical::Changed { id, .. } => Box::new(Changed { id: id.0 as usize }),
-            Physical::Constants { rows, columns } => Box::new(Constants {
+            Physical::Changed(plan::Changed { id, .. }) => Box::new(Changed { id: id.0 as usize }),
+            Physical::Constants(plan::Constants { rows, columns }) => Box::new(Constants {
                 rows: rows.iter().map(|r| expressions(r)).collect::<SqlResult<_>>()?,
                 columns: columns.clone(),
                 at: 0,
             }),
-            Physical::Filter { input, predicate } => {
+            Physical::Filter(plan::Filter { input, predicate }) => {
                 Box::new(Filter { input: self.node(input)?, predicate: Cond::new(predicate)? })
             }
-            Physical::StartupFilter { input, predicate } => Box::new(StartupFilter {
-                input: self.node(input)?,
-                predicate: Cond::new(predicate)?,
-                passes: false,
-            }),
-            Physical::Assert { input, count } => {
+            Physical::StartupFilter(plan::StartupFilter { input, predicate }) => {
+                Box::new(StartupFilter {
+                    input: self.node(input)?,
+                    predicate: Cond::new(predicate)?,
+                    passes: false,
+                })
+            }
+            Physical::Assert(plan::Assert { input, count }) => {
                 Box::new(Assert { input: self.node(input)?, count: *count, rows: 0 })
             }
-            Physical::Compute { input, columns } => {
+            Physical::Compute(plan::Compute { input, columns }) => {
                 let column = |(slot, x): &(Slot, Scalar)| Ok((*slot, Expr::new(x)?));
                 Box::new(Compute {
                     input: self.node(input)?,
@@ -445,12 +447,12 @@ impl Builder {
                 })
             }
             Physical::NestedLoops(join) => self.loops(join)?,
-            Physical::Top { input, top } => {
+            Physical::Top(plan::TopRows { input, top }) => {
                 let rows = if top.percent { input.written() } else { Vec::new() };
                 let input = self.node(input)?;
                 Box::new(make_top(id, input, top, rows)?)
             }
-            Physical::Concatenation { inputs, columns } => {
+            Physical::Concatenation(plan::Concatenation { inputs, columns }) => {
                 let mut built = Vec::with_capacity(inputs.len());
                 for (input, slots) in inputs {
                     built.push((self.node(input)?, slots.clone()));
@@ -459,7 +461,7 @@ impl Builder {
             }
             Physical::MergeUnion(union) => self.merge_union(union)?,
             Physical::Recursive(r) => self.recursion(r, id)?,
-            Physical::Spool { input, carried } => Box::new(Spool {
+            Physical::Spool(plan::Spool { input, carried }) => Box::new(Spool {
                 id,
                 input: self.node(input)?,
                 rows: RowBuffer::new(carried.clone()),
@@ -530,24 +532,26 @@ impl Builder {
     /// Operators that order and group.
     fn ordering(&mut self, tree: &Physical, id: usize) -> Built {
         Ok(match tree {
-            Physical::Sort { input, keys, carried, distinct } => {
+            Physical::Sort(plan::Sort { input, keys, carried, distinct }) => {
                 let input = self.node(input)?;
                 Box::new(Sort::new(id, input, keys, carried, *distinct))
             }
-            Physical::TopSort { input, top, keys, carried } => {
+            Physical::TopSort(plan::TopSort { input, top, keys, carried }) => {
                 let input = self.node(input)?;
                 Box::new(top_sort(id, input, top, keys, carried)?)
             }
-            Physical::HashAggregate { input, keys, calls } if !keys.is_empty() => {
+            Physical::HashAggregate(plan::HashAggregate { input, keys, calls })
+                if !keys.is_empty() =>
+            {
                 let input = self.grouped(input, keys, calls)?;
                 Box::new(HashAggregate::new(id, input, keys.clone(), Calls::new(calls)?))
             }
-            Physical::HashAggregate { input, keys, calls }
-            | Physical::StreamAggregate { input, keys, calls } => {
+            Physical::HashAggregate(plan::HashAggregate { input, keys, calls })
+            | Physical::StreamAggregate(plan::StreamAggregate { input, keys, calls }) => {
                 let input = self.grouped(input, keys, calls)?;
                 Box::new(StreamAggregate::new(id, input, keys.clone(), Calls::new(calls)?))
             }
-            Physical::Window { input, partition, order, calls, carried } => {
+            Physical::Window(plan::Window { input, partition, order, calls, carried }) => {
                 let input = self.node(input)?;
                 let (partition, order) = (partition.clone(), order.clone());
                 Box::new(Window::new(id, input, partition, order, calls, carried)?)

@@ -9,7 +9,7 @@ use crate::run::WORKSPACE_BYTES;
 use crate::semaphore::{GrantRow, Kind, MemoryGrant, OPERATOR_BYTES, Request, Workspace};
 use base::SqlResult;
 use os::sync::Mutex;
-use plan::{GrantHints, Physical, PhysicalPlan};
+use plan::{GrantHints, PhysicalPlan};
 use work::Work;
 
 /// A plan of many operators requires no more; they seldom all work at a time.
@@ -38,46 +38,11 @@ impl Needs {
         let subqueries = plan.subqueries.iter().map(|s| &s.source);
         for tree in source.into_iter().chain(subqueries).chain(follow_ups) {
             tree.for_each(&mut |node| {
-                needs.operators += usize::from(keeps_rows(node));
-                needs.views_only &= !matches!(node, Physical::Access(_) | Physical::Lookup(_));
+                needs.operators += usize::from(node.keeps_rows());
+                needs.views_only &= node.describe().stored().is_none();
             });
         }
         needs
-    }
-}
-
-/// Whether an operator keeps rows that may be many.
-fn keeps_rows(node: &Physical) -> bool {
-    match node {
-        Physical::Sort { input, .. }
-        | Physical::TopSort { input, .. }
-        | Physical::Window { input, .. }
-        | Physical::Spool { input, .. } => !input.gives_one_row(),
-        Physical::HashAggregate { input, keys, calls } => {
-            let groups = !keys.is_empty() || calls.iter().any(|c| c.distinct);
-            groups && !input.gives_one_row()
-        }
-        Physical::StreamAggregate { input, calls, .. } => {
-            calls.iter().any(|c| c.distinct) && !input.gives_one_row()
-        }
-        Physical::HashJoin(_) | Physical::Recursive(_) | Physical::IndexSpool(_) => true,
-        Physical::Exchange(_) => false,
-        Physical::MergeJoin(join) => join.many_to_many,
-        Physical::Access(_)
-        | Physical::Lookup(_)
-        | Physical::Virtual(_)
-        | Physical::Function(_)
-        | Physical::Changed { .. }
-        | Physical::Constants { .. }
-        | Physical::Filter { .. }
-        | Physical::StartupFilter { .. }
-        | Physical::Assert { .. }
-        | Physical::Split(_)
-        | Physical::Compute { .. }
-        | Physical::NestedLoops(_)
-        | Physical::Top { .. }
-        | Physical::MergeUnion(_)
-        | Physical::Concatenation { .. } => false,
     }
 }
 

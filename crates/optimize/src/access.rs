@@ -8,8 +8,8 @@ use crate::sarg;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{HobtLayout, IndexKind, Object, PhysicalColumn, Table};
 use plan::{
-    Access, CompareOp, Get, KeyLookup, PageSample, Physical, Predicate, Sample, SampleSize, Scalar,
-    ScanColumn, Slot, Source, VirtualGet, VirtualScan,
+    Access, CompareOp, Constants, Filter, Get, KeyLookup, PageSample, Physical, Predicate, Sample,
+    SampleSize, Scalar, ScanColumn, Slot, Source, VirtualGet, VirtualScan,
 };
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -196,7 +196,7 @@ impl Optimizer<'_> {
         let slot = self.new_slot();
         let own: Slots = r.columns.values().copied().chain(locator(r.get)).collect();
         let width = self.estimator.width(&own);
-        let input = Physical::Constants { rows: vec![vec![place]], columns: vec![slot] };
+        let input = Physical::Constants(Constants { rows: vec![vec![place]], columns: vec![slot] });
         let (sql_type, _) = r.table.physical_type(PhysicalColumn::Rid);
         let locator = (vec![slot], vec![sql_type]);
         let free = crate::cost::Cost::default();
@@ -406,8 +406,9 @@ impl Optimizer<'_> {
                 self.note_runs(node.rows, |reads| predicate.read_into(reads));
                 let rows = node.rows * kept;
                 let cost = self.prices.tests(node.rows, tests);
-                let node =
-                    node.over(cost, |input| Physical::Filter { input: Box::new(input), predicate });
+                let node = node.over(cost, |input| {
+                    Physical::Filter(Filter { input: Box::new(input), predicate })
+                });
                 Node { rows, ..node }
             }
         }

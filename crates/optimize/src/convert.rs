@@ -9,8 +9,8 @@ use base::limits::TREE_HEIGHT_MAX;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::Object;
 use plan::{
-    ChangedId, Estimate, IndexChange, JoinKind, Logical, Physical, Predicate, QueryHints,
-    Recursion, Scalar, Slot, SortKey, Subquery, SubqueryId, Toll,
+    Changed, ChangedId, Constants, Estimate, IndexChange, JoinKind, Logical, Physical, Predicate,
+    QueryHints, Recursion, Scalar, Slot, Sort, SortKey, Subquery, SubqueryId, Toll,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -75,7 +75,7 @@ impl<'a> Optimizer<'a> {
     pub(crate) fn changed_rows(&self, id: ChangedId, columns: &[Slot]) -> Node {
         let many = Cardinality { rows: VIEW_ROWS, single: false };
         let Cardinality { rows, single } = self.changed.get(&id).copied().unwrap_or(many);
-        let tree = Physical::Changed { id, columns: columns.to_vec() };
+        let tree = Physical::Changed(Changed { id, columns: columns.to_vec() });
         let width = 8.0 * columns.len() as f64;
         Node { single, ..Node::leaf(tree, rows, width, self.prices.pass(rows)) }
     }
@@ -136,7 +136,8 @@ impl<'a> Optimizer<'a> {
             Logical::Values { rows, columns } => {
                 let (single, count) = (rows.len() <= 1, rows.len() as f64);
                 let width = 8.0 * columns.len() as f64;
-                let tree = Physical::Constants { rows: rows.clone(), columns: columns.clone() };
+                let tree =
+                    Physical::Constants(Constants { rows: rows.clone(), columns: columns.clone() });
                 let node = Node::leaf(tree, count, width, self.prices.pass(count));
                 Ok(self.with_filter(Node { single, ..node }, filters))
             }
@@ -255,7 +256,7 @@ const RECURSION_STEPS: f64 = 10.0;
 
 /// No rows.
 pub(crate) fn nothing() -> Node {
-    let tree = Physical::Constants { rows: Vec::new(), columns: Vec::new() };
+    let tree = Physical::Constants(Constants { rows: Vec::new(), columns: Vec::new() });
     let node = Node::leaf(tree, 0.0, 0.0, crate::cost::Cost::default());
     Node { single: true, ..node }
 }
@@ -268,11 +269,13 @@ impl Optimizer<'_> {
         }
         let carried = carried(needed, own, keys.iter().map(|k| k.slot));
         let cost = self.prices.sort(node.rows, node.width);
-        let sorted = node.gathered(cost, |input| Physical::Sort {
-            input: Box::new(input),
-            keys: keys.to_vec(),
-            carried,
-            distinct: false,
+        let sorted = node.gathered(cost, |input| {
+            Physical::Sort(Sort {
+                input: Box::new(input),
+                keys: keys.to_vec(),
+                carried,
+                distinct: false,
+            })
         });
         Node { order: keys.to_vec(), single: false, ..sorted }
     }

@@ -5,7 +5,7 @@ use crate::convert::Optimizer;
 use crate::node::{Node, Slots, Wish, writes};
 use crate::order::{Joint, Key, merge_orders};
 use base::{SqlError, SqlResult, messages};
-use plan::{JoinHint, JoinKind, Logical, Physical, Predicate, Scalar, ScalarType, Slot};
+use plan::{Compute, JoinHint, JoinKind, Logical, Physical, Predicate, Scalar, ScalarType, Slot};
 use types::SqlType;
 
 impl Optimizer<'_> {
@@ -113,7 +113,8 @@ impl Optimizer<'_> {
         let mut fixed = node.fixed.clone();
         let constant = columns.iter().filter(|(_, x)| x.as_constant().is_some());
         fixed.extend(constant.map(|(slot, _)| (*slot, None)));
-        let node = node.over(cost, |input| Physical::Compute { input: Box::new(input), columns });
+        let node =
+            node.over(cost, |input| Physical::Compute(Compute { input: Box::new(input), columns }));
         Node { width, fixed, ..node }
     }
 }

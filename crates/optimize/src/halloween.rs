@@ -17,7 +17,8 @@
 use crate::convert::Optimizer;
 use crate::node::{Node, Slots};
 use plan::{
-    ColumnSource, Delete, Insert, Logical, Physical, Scalar, Slot, Subquery, Target, Update,
+    ColumnSource, Delete, Insert, Logical, Opening, Physical, Scalar, Slot, Spool, Subquery,
+    Target, Update,
 };
 
 impl Optimizer<'_> {
@@ -25,11 +26,9 @@ impl Optimizer<'_> {
     fn reads_of(&self, tree: &Physical, target: &Target) -> usize {
         let mut count = 0;
         tree.for_each(&mut |node| {
-            let source = match node {
-                Physical::Access(a) => &a.source,
-                _ => return,
-            };
-            count += usize::from(is_target(target, source.database, source.object));
+            let scan = node.describe().stored().filter(|rows| !rows.is_lookup());
+            let own = |s: &plan::Source| is_target(target, s.database, s.object);
+            count += usize::from(scan.is_some_and(|rows| own(rows.source)));
         });
         count
     }
@@ -127,9 +126,10 @@ impl Optimizer<'_> {
     fn scans_changed_key(&self, tree: &Physical, target: &Target) -> bool {
         let mut found = false;
         tree.for_each(&mut |node| {
-            if let Physical::Access(a) = node {
-                let index = target.indexes.iter().find(|i| i.hobt == a.source.hobt);
-                let own = is_target(target, a.source.database, a.source.object);
+            if let Some(rows) = node.describe().stored().filter(|rows| !rows.is_lookup()) {
+                let source = rows.source;
+                let index = target.indexes.iter().find(|i| i.hobt == source.hobt);
+                let own = is_target(target, source.database, source.object);
                 found |= own && index.is_some_and(|i| i.key_changes && !i.key.is_empty());
             }
         });
@@ -154,37 +154,34 @@ impl Optimizer<'_> {
             true => source,
             false => self.computed(source, early),
         };
-        let reads_all = matches!(node.tree, Physical::Sort { .. } | Physical::TopSort { .. });
+        let reads_all = matches!(node.tree, Physical::Sort(_) | Physical::TopSort(_));
         if reads_all {
             return node;
         }
         let carried = carried.into_iter().collect();
         let cost = self.prices.spool(node.rows, node.width, 1.0);
-        node.gathered(cost, |input| Physical::Spool { input: Box::new(input), carried })
+        node.gathered(cost, |input| Physical::Spool(Spool { input: Box::new(input), carried }))
     }
 }
 
 /// Rule 6: rows of the target are tested by columns that an update changes, in the side of a loop
 /// that is opened again and again.
 fn looks_again(tree: &Physical, update: &Update<Logical>, reopened: bool) -> bool {
-    let changed = |p: &Option<plan::Predicate>| {
-        let reads = p.as_ref().map(|p| p.reads().slots).unwrap_or_default();
+    let changed = |p: &plan::Predicate| {
+        let reads = p.reads().slots;
         let old = |c: usize| update.old.columns.get(c).copied().flatten();
         let columns = update.assignments.iter().filter_map(|a| a.column);
         columns.filter_map(old).any(|slot| reads.contains(&slot))
     };
     let own = |s: &plan::Source| reopened && is_target(&update.target, s.database, s.object);
-    match tree {
-        Physical::Access(a) => own(&a.source) && changed(&a.residual),
-        Physical::Lookup(l) => {
-            own(&l.source) && changed(&l.residual) || looks_again(&l.input, update, reopened)
-        }
-        Physical::NestedLoops(j) => {
-            looks_again(&j.outer, update, reopened)
-                || looks_again(&j.inner, update, reopened || j.correlated)
-        }
-        other => other.inputs().into_iter().any(|i| looks_again(i, update, reopened)),
+    let operator = tree.describe();
+    let rows = operator.stored();
+    if rows.is_some_and(|rows| own(rows.source) && rows.residual.is_some_and(changed)) {
+        return true;
     }
+    let per_row = |n| operator.opening(n) == Opening::PerRow;
+    let mut inputs = tree.inputs().into_iter().enumerate();
+    inputs.any(|(n, input)| looks_again(input, update, reopened || per_row(n)))
 }
 
 fn is_target(target: &Target, database: base::DatabaseId, object: base::ObjectId) -> bool {

@@ -19,7 +19,7 @@ use crate::cost::{Cost, UNIT};
 use crate::node::{Node, Slots};
 use plan::{
     Access, CompareOp, Estimate, IndexSpool, Level, Physical, Predicate, Reads, Scalar, Slot,
-    SortKey, Strength,
+    SortKey, Strength, TopRows,
 };
 use types::{Collation, Family};
 
@@ -189,12 +189,14 @@ impl Optimizer<'_> {
 /// How many rows are asked of an operator's inputs.
 fn goal_below(tree: &Physical, goal: Option<f64>) -> Option<f64> {
     match tree {
-        Physical::Top { top, .. } if !top.percent && top.ties.is_none() && top.offset.is_none() => {
+        Physical::Top(TopRows { top, .. })
+            if !top.percent && top.ties.is_none() && top.offset.is_none() =>
+        {
             let count = top.count.as_ref().and_then(Scalar::as_constant);
             count.and_then(types::Value::as_i64).map(|n| n as f64)
         }
-        Physical::Filter { .. } => None,
-        Physical::Compute { .. } | Physical::Lookup(_) => goal,
+        Physical::Filter(_) => None,
+        Physical::Compute(_) | Physical::Lookup(_) => goal,
         _ => None,
     }
 }

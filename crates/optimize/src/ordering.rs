@@ -5,8 +5,8 @@ use crate::node::{Fixed, Node, Otherwise, Slots, Wish, writes};
 use base::{SqlError, SqlResult, messages};
 use builtins::Aggregate;
 use plan::{
-    AggregateCall, GroupHint, Grouping, Logical, Physical, Predicate, Reads, Scalar, Slot, SortKey,
-    Top,
+    AggregateCall, GroupHint, Grouping, HashAggregate, Logical, Physical, Predicate, Reads, Scalar,
+    Slot, SortKey, StreamAggregate, Top, TopRows, TopSort, Window,
 };
 use types::{Collation, SqlType, Value};
 
@@ -74,8 +74,9 @@ impl Optimizer<'_> {
         // Rows that nobody asks for are not made.
         let node = Node { total: node.partly(share), ..node };
         let cost = self.prices.pass(rows);
-        let node =
-            node.over(cost, |input| Physical::Top { input: Box::new(input), top: top.clone() });
+        let node = node.over(cost, |input| {
+            Physical::Top(TopRows { input: Box::new(input), top: top.clone() })
+        });
         Ok(self.with_filter(Node { rows, single, ..node }, filters))
     }
 
@@ -90,11 +91,13 @@ impl Optimizer<'_> {
         let carried = carried(needed, own, keys.iter().map(|k| k.slot));
         let rows = limit(top, node.rows);
         let cost = self.prices.top_sort(node.rows, rows, node.width);
-        let node = node.gathered(cost, |input| Physical::TopSort {
-            input: Box::new(input),
-            top: top.clone(),
-            keys: keys.to_vec(),
-            carried,
+        let node = node.gathered(cost, |input| {
+            Physical::TopSort(TopSort {
+                input: Box::new(input),
+                top: top.clone(),
+                keys: keys.to_vec(),
+                carried,
+            })
         });
         Node { rows, order: keys.to_vec(), single: is_one(top), ..node }
     }
@@ -204,12 +207,14 @@ impl Optimizer<'_> {
         let slots = carried(&carried_needed, &own, std::iter::empty());
         let cost = self.prices.spool(node.rows, node.width, 1.0)
             + self.prices.aggregates(node.rows, calls.len());
-        let node = node.over(cost, |input| Physical::Window {
-            input: Box::new(input),
-            partition,
-            order,
-            calls,
-            carried: slots,
+        let node = node.over(cost, |input| {
+            Physical::Window(Window {
+                input: Box::new(input),
+                partition,
+                order,
+                calls,
+                carried: slots,
+            })
         });
         Ok(self.with_filter(node, above))
     }
@@ -356,10 +361,8 @@ impl Optimizer<'_> {
         if node.ordered_by(&order) && !hashed {
             let cost = self.prices.stream_groups(rows) + aggregates;
             let all = keys.is_empty();
-            let node = node.over(cost, |input| Physical::StreamAggregate {
-                input: Box::new(input),
-                keys,
-                calls,
+            let node = node.over(cost, |input| {
+                Physical::StreamAggregate(StreamAggregate { input: Box::new(input), keys, calls })
             });
             let first = if all { node.total } else { node.first };
             let (single, fixed) =
@@ -367,10 +370,8 @@ impl Optimizer<'_> {
             return Node { order, fixed, rows: groups, width, first, single, ..node };
         }
         let cost = self.prices.hash_groups(rows, groups, width) + aggregates;
-        let node = node.gathered(cost, |input| Physical::HashAggregate {
-            input: Box::new(input),
-            keys,
-            calls,
+        let node = node.gathered(cost, |input| {
+            Physical::HashAggregate(HashAggregate { input: Box::new(input), keys, calls })
         });
         let (order, fixed) = (Vec::new(), Fixed::new());
         Node { order, fixed, rows: groups, width, single, ..node }

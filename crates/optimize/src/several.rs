@@ -85,7 +85,8 @@ impl Optimizer<'_> {
         let branch = |(&n, gives)| self.branch_of(r, n, &r.conditions, Reading::Any, gives);
         let branches = all.iter().zip(gives).map(branch).collect::<Option<Vec<Branch>>>();
         let unable = || SqlError::new(messages::HINTS_NO_PLAN, &[]);
-        let seeks = |b: &Branch| matches!(&b.node.tree, Physical::Access(a) if a.seek.is_some());
+        let seeks =
+            |b: &Branch| b.node.tree.describe().stored().is_some_and(|s| s.seek().is_some());
         let fits = |all: &Vec<Branch>| !r.get.force_seek || all.iter().any(seeks);
         let node = branches.filter(fits).and_then(|branches| match Self::locator_may_be_null(r) {
             true => self.counted(r, branches),

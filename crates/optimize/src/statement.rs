@@ -12,8 +12,8 @@ use base::limits::TREE_HEIGHT_MAX;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::Object;
 use plan::{
-    ColumnSource, Delete, FollowUp, Insert, Logical, LogicalPlan, Merge, MergeAction, OldRow,
-    Output, Physical, PhysicalPlan, Plan, Query, QueryHints, SelectAssign, Slot, Statement,
+    Assert, ColumnSource, Delete, FollowUp, Insert, Logical, LogicalPlan, Merge, MergeAction,
+    OldRow, Output, Physical, PhysicalPlan, Plan, Query, QueryHints, SelectAssign, Slot, Statement,
     Strength, Subquery, SubqueryId, Target, Toll, Update, VariableId,
 };
 use std::cell::{Cell, RefCell};
@@ -229,11 +229,7 @@ fn reads_versions(plan: &PhysicalPlan) -> bool {
     let mut reads = false;
     for source in plan.statement.source().into_iter().chain(of_subqueries).chain(followed) {
         source.for_each(&mut |node| {
-            let locks = match node {
-                Physical::Access(access) => &access.locks,
-                Physical::Lookup(lookup) => &lookup.locks,
-                _ => return,
-            };
+            let Some(locks) = node.describe().stored().map(|rows| rows.locks) else { return };
             reads |= locks.reads_versions() && locks.strength == Strength::Shared;
         });
     }
@@ -374,7 +370,7 @@ impl Optimizer<'_> {
             return node;
         }
         let (count, cost) = (self.new_slot(), self.prices.pass(node.rows));
-        node.over(cost, |input| Physical::Assert { input: Box::new(input), count })
+        node.over(cost, |input| Physical::Assert(Assert { input: Box::new(input), count }))
     }
 
     /// The tree of a root, whose estimates are kept.

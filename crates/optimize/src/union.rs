@@ -16,7 +16,10 @@ use crate::node::{Node, Otherwise, Slots, Wish, writes};
 use crate::ordering::ascending;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::Object;
-use plan::{Get, GroupHint, Logical, MergeUnion, Physical, Predicate, Slot, SortKey, UnionHint};
+use plan::{
+    Concatenation, Get, GroupHint, Logical, MergeUnion, Physical, Predicate, Slot, SortKey,
+    UnionHint,
+};
 use types::Collation;
 
 /// The sides, each with the slots that go into `columns`.
@@ -241,7 +244,7 @@ impl Optimizer<'_> {
         let total = inputs.iter().map(|(n, _)| n.total).sum::<f64>() + own.sum();
         let below = inputs.iter().flat_map(|(n, _)| n.estimates()).collect();
         let inputs = inputs.into_iter().map(|(n, slots)| (n.tree, slots)).collect();
-        let tree = Physical::Concatenation { inputs, columns };
+        let tree = Physical::Concatenation(Concatenation { inputs, columns });
         Node { rows, width, first, total, ..Node::joining(tree, own, below) }
     }
 

@@ -13,9 +13,9 @@
 use crate::convert::{Cardinality, Optimizer};
 use crate::node::Node;
 use plan::{
-    ChangedId, Delete, EntryField, EntryWork, Estimate, FollowUpId, IndexChange, IndexTarget,
-    Insert, Kept, Logical, OldRow, Physical, Place, Slot, SortKey, Split, SplitColumn, Target,
-    Update, Wide,
+    Changed, ChangedId, Delete, EntryField, EntryWork, Estimate, FollowUpId, IndexChange,
+    IndexTarget, Insert, Kept, Logical, OldRow, Physical, Place, Slot, Sort, SortKey, Split,
+    SplitColumn, Target, Update, Wide,
 };
 use std::collections::BTreeSet;
 use types::{Collation, SqlType};
@@ -122,7 +122,7 @@ impl Optimizer<'_> {
             let number = self.follow_ups + self.index_changes.len();
             wide.changes.push(FollowUpId(number as u32));
             change.source.for_each(&mut |node| {
-                if let Physical::Changed { columns, .. } = node {
+                if let Physical::Changed(Changed { columns, .. }) = node {
                     kept.extend(columns);
                 }
             });
@@ -227,7 +227,7 @@ impl Optimizer<'_> {
         let cost = self.prices.sort(node.rows, node.width);
         node.gathered(cost, |input| {
             let carried = input.written();
-            Physical::Sort { input: Box::new(input), keys, carried, distinct: false }
+            Physical::Sort(Sort { input: Box::new(input), keys, carried, distinct: false })
         })
     }
 }

@@ -1,6 +1,6 @@
 //! OPTION (…): what a statement asks of how it is computed.
 
-use crate::{JoinHint, VariableId};
+use crate::VariableId;
 use types::Value;
 
 /// Hints of a whole statement.
@@ -32,6 +32,17 @@ pub struct QueryHints {
     pub optimize_for: Vec<(VariableId, Option<Value>)>,
     /// OPTIMIZE FOR UNKNOWN: nothing is known of any variable.
     pub unknown: bool,
+}
+
+/// How a join is to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JoinHint {
+    /// LOOP
+    Loop,
+    /// HASH
+    Hash,
+    /// MERGE
+    Merge,
 }
 
 /// How groups are made.

@@ -29,11 +29,13 @@ mod ids;
 mod locks;
 mod logical;
 mod merge;
+mod order;
 mod output;
 mod physical;
 mod predicate;
 mod program;
 mod qualify;
+mod reads;
 mod recursion;
 mod referential;
 mod scalar;
@@ -49,29 +51,25 @@ pub use change::{
     Insert, InsertColumn, KeyPart, OldRow, Target, TargetColumn, Unique, Update,
 };
 pub use estimate::Estimate;
-pub use hints::{GroupHint, QueryHints, UnionHint};
-pub use ids::{Slot, SubqueryId, VariableId};
+pub use hints::{GroupHint, JoinHint, QueryHints, UnionHint};
+pub use ids::{ChangedId, FollowUpId, Slot, SubqueryId, VariableId};
 pub use locks::{Granule, Level, LockHints, Strength};
 pub use logical::{
-    AggregateCall, AggregatePhase, Get, GetColumn, Grouping, JoinHint, JoinKind, Logical, Sample,
-    SampleSize, SortKey, TableNo, VirtualGet,
+    AggregateCall, AggregatePhase, Get, GetColumn, Grouping, JoinKind, Logical, Sample, SampleSize,
+    TableNo, VirtualGet,
 };
 pub use merge::{Merge, MergeAction, MergeClause, MergeWhen};
+pub use order::{SortKey, Top};
 pub use output::{NestedRows, Output, OutputInto, OutputSent};
-pub use physical::{
-    Access, Bound, Exchange, ExchangeKind, HashJoin, IndexSpool, KeyLookup, MergeJoin, MergeKey,
-    MergeUnion, NestedLoops, PageSample, Physical, ScanColumn, Seek, SeekRange, Source, Top,
-    VirtualScan,
-};
+pub use physical::*;
 pub use predicate::{CompareOp, LikeText, Predicate, Quantifier};
 pub use program::{
-    CAPTURES, CursorColumn, CursorKey, Fired, GrantHints, Header, LogicalPlan, PhysicalPlan, Plan,
-    Query, Reference, ResultColumn, SelectAssign, Statement, Subquery, UsedStatistics,
+    CAPTURES, CursorColumn, CursorKey, Fired, GrantHints, Header, Plan, Query, Reference,
+    ResultColumn, SelectAssign, Statement, Subquery, UsedStatistics,
 };
+pub use reads::Reads;
 pub use recursion::Recursion;
-pub use referential::{
-    ChangedId, Conflict, FollowUp, FollowUpId, ForeignKeyCheck, Kept, References,
-};
+pub use referential::{Conflict, FollowUp, ForeignKeyCheck, Kept, References};
 pub use scalar::{
     Coercibility, Combining, Implicit, Scalar, ScalarKind, ScalarType, Unresolved, UserCall,
     UserFunction,
@@ -79,6 +77,10 @@ pub use scalar::{
 pub use show::Show;
 pub use table_function::FunctionRows;
 pub use toll::{Toll, Watch};
-pub use visit::Reads;
-pub use wide::{EntryWork, IndexChange, Place, Split, SplitColumn, Wide};
+pub use wide::{EntryWork, IndexChange, Place, Wide};
 pub use window::{Frame, FrameEnd, WindowCall, WindowFunction};
+
+/// The plan of a whole statement that is ready to run.
+pub type PhysicalPlan = Plan<Physical>;
+/// The plan of a whole statement as bound.
+pub type LogicalPlan = Plan<Logical>;

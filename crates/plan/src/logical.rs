@@ -1,8 +1,8 @@
 //! The logical tree: what a query means, before anyone chose how.
 
 use crate::{
-    ChangedId, FunctionRows, LockHints, OldRow, Predicate, Recursion, Scalar, ScalarType, Slot,
-    Top, WindowCall,
+    ChangedId, FunctionRows, JoinHint, LockHints, OldRow, Predicate, Recursion, Scalar, ScalarType,
+    Slot, SortKey, Top, WindowCall,
 };
 use base::{DatabaseId, ObjectId};
 use builtins::Aggregate;
@@ -202,17 +202,6 @@ pub enum JoinKind {
     Anti,
 }
 
-/// How a join is to be done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum JoinHint {
-    /// LOOP
-    Loop,
-    /// HASH
-    Hash,
-    /// MERGE
-    Merge,
-}
-
 /// GROUP BY.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grouping {
@@ -243,6 +232,19 @@ pub struct AggregateCall {
     pub phase: AggregatePhase,
 }
 
+impl AggregateCall {
+    /// Whether the result depends on the order of rows.
+    pub fn relies_on_order(&self) -> bool {
+        self.function == Aggregate::StringAgg
+    }
+
+    /// Where the result goes and the column that it is taken from, of ANY.
+    pub fn any_of(&self) -> Option<(Slot, Slot)> {
+        let column = self.argument.as_ref()?.as_column()?;
+        (self.function == Aggregate::Any).then_some((self.output, column))
+    }
+}
+
 /// What part of an aggregate a call computes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AggregatePhase {
@@ -253,15 +255,4 @@ pub enum AggregatePhase {
     Partial,
     /// From states to the result. The argument is a state, its type that of the values.
     Final,
-}
-
-/// A column to order by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SortKey {
-    /// Where its value is.
-    pub slot: Slot,
-    /// For characters.
-    pub collation: Collation,
-    /// Greater first; NULL is the least.
-    pub descending: bool,
 }

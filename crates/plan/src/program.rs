@@ -1,8 +1,8 @@
 //! A whole statement as a plan.
 
 use crate::{
-    Delete, Estimate, FollowUp, Insert, Logical, Merge, Output, Physical, Predicate, QueryHints,
-    Scalar, ScalarType, Slot, Target, Update, VariableId,
+    Delete, Estimate, FollowUp, Insert, Merge, Output, Predicate, QueryHints, Scalar, ScalarType,
+    Slot, Target, Update, VariableId,
 };
 use base::{DatabaseId, ObjectId};
 use types::datetime::Dialect;
@@ -310,8 +310,3 @@ pub struct ResultColumn {
     /// It is the word NULL, which fits any type though it is told as int.
     pub untyped: bool,
 }
-
-/// The plan of a whole statement that is ready to run.
-pub type PhysicalPlan = Plan<Physical>;
-/// The plan of a whole statement as bound.
-pub type LogicalPlan = Plan<Logical>;

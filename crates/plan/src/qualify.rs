@@ -47,8 +47,9 @@ impl PhysicalPlan {
         }
         let mut reads = 0;
         let mut count = |operator: &Physical| {
-            if let Physical::Access(a) = operator {
-                let same = a.source.database == target.database && a.source.object == target.object;
+            if let Some(rows) = operator.describe().stored().filter(|rows| !rows.is_lookup()) {
+                let source = rows.source;
+                let same = source.database == target.database && source.object == target.object;
                 reads += usize::from(same);
             }
         };

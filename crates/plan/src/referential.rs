@@ -15,15 +15,7 @@
 //! ([`crate::Level::Enforcing`]): of a writer that refers and another that takes away what is
 //! referred to, at least one meets the other's lock.
 
-use crate::{IndexChange, Predicate, Slot, Statement};
-
-/// The changed rows that a target keeps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ChangedId(pub u32);
-
-/// A place in [`crate::Plan::follow_ups`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FollowUpId(pub u32);
+use crate::{ChangedId, FollowUpId, IndexChange, Predicate, Slot, Statement};
 
 /// See the module's text; empty for a table without foreign keys.
 #[derive(Clone, Debug, Default, PartialEq)]

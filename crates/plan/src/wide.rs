@@ -10,11 +10,11 @@
 //! of its rows. It is a change as any other for whoever looks on: base rows are locked before
 //! anything of their indexes is, and all of it is one statement.
 //!
-//! Where keys move, a row becomes two ([`Split`]): its old entry is to go, its new one to come.
-//! In the order of keys what goes comes first among equals, so that rows may exchange values of a
-//! unique key.
+//! Where keys move, a row becomes two ([`crate::Split`]): its old entry is to go, its new one to
+//! come. In the order of keys what goes comes first among equals, so that rows may exchange values
+//! of a unique key.
 
-use crate::{FollowUpId, OldRow, Physical, Slot, Target};
+use crate::{FollowUpId, OldRow, Slot, Target};
 
 /// An index of a target, changed by itself.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,34 +60,4 @@ pub struct Wide {
     pub place: Place,
     /// The changes of indexes, before anything else that follows the last row.
     pub changes: Vec<FollowUpId>,
-}
-
-/// Makes two rows of each: the old entry of an index, and the new one. A row whose entries are the
-/// same to the byte gives none.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Split {
-    /// Rows with old and new values.
-    pub input: Physical,
-    /// 0 for the old entry, 1 for the new one.
-    pub action: Slot,
-    /// What entries consist of.
-    pub columns: Vec<SplitColumn>,
-}
-
-/// A value of an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SplitColumn {
-    /// Where the old one is, if anybody asked for it: it is needed of keys alone.
-    pub old: Option<Slot>,
-    /// Where the new one is.
-    pub new: Slot,
-    /// Where either goes.
-    pub to: Slot,
-}
-
-impl Split {
-    /// The slots of a row that comes out.
-    pub fn written(&self) -> impl Iterator<Item = Slot> + '_ {
-        self.columns.iter().map(|c| c.to).chain([self.action])
-    }
 }

@@ -5,10 +5,9 @@ use crate::expression;
 use crate::names::HobtKind;
 use crate::tree::{Op, What};
 use plan::{
-    Access, Bound, ColumnSource, EntryWork, ExchangeKind, HashJoin, KeyLookup, MergeJoin,
-    NestedLoops, Physical, Predicate, Scalar, SeekRange, Slot, Source, Statement, Target, Top,
+    Bound, ColumnSource, Definition, EntryWork, Item, KeyLookup, Phrase, Physical, Predicate,
+    Reading, Scalar, SeekRange, Slot, Source, Statement, Stored, Target,
 };
-use types::Collation;
 
 impl Columns<'_> {
     /// The Argument column; empty for none.
@@ -17,10 +16,10 @@ impl Columns<'_> {
             What::Operator(node) => self.operator_argument(node),
             What::LookupJoin(l) => format!("OUTER REFERENCES:({})", self.slots(&l.locator)),
             What::Lookup(l) => self.lookup_argument(l),
-            What::Segment(node) => match node {
-                Physical::Window { partition, .. } => self.groups(partition),
-                _ => String::new(),
-            },
+            What::Segment(window) => {
+                let partition: Vec<Slot> = window.partition.iter().map(|k| k.0).collect();
+                format!("GROUP BY:({})", self.slots(&partition))
+            }
             What::Change(statement) => self.change_argument(statement),
             What::Into(into) => {
                 let set = self.insert_list(&into.target, &into.columns);
@@ -42,129 +41,69 @@ impl Columns<'_> {
     }
 
     fn operator_argument(&self, node: &Physical) -> String {
-        match node {
-            Physical::Access(a) => self.access_argument(a),
-            Physical::Virtual(v) => {
-                let name = self.object_name(&v.name, "", "", self.names.database(v.database));
-                let residual = self.where_clause(v.residual.as_ref());
-                format!("OBJECT:({name}){residual}")
-            }
-            Physical::Function(call) => format!("OBJECT:({})", quoted(call.function.name())),
-            Physical::Constants { rows, columns } if columns.is_empty() || rows.is_empty() => {
-                String::new()
-            }
-            Physical::Constants { rows, .. } => {
+        let display = node.describe().display();
+        display.argument.iter().map(|phrase| self.phrase(phrase, node, &display.items)).collect()
+    }
+
+    /// A part of an operator's argument.
+    fn phrase(&self, phrase: &Phrase<'_>, node: &Physical, items: &[Item<'_>]) -> String {
+        match phrase {
+            Phrase::Text(text) => (*text).to_owned(),
+            Phrase::Slots(slots) => self.slots(slots),
+            Phrase::Order(keys) => self.order(keys),
+            Phrase::Condition(p) => self.predicate(p),
+            Phrase::Value(x) => self.scalar(x),
+            Phrase::Bare(x) => self.scalar(x).trim_matches(['(', ')']).to_owned(),
+            Phrase::Rows(rows) => {
                 let row = |r: &Vec<Scalar>| {
                     let values: Vec<String> = r.iter().map(|x| self.scalar(x)).collect();
                     format!("({})", values.join(","))
                 };
-                format!("VALUES:({})", rows.iter().map(row).collect::<Vec<_>>().join(","))
+                rows.iter().map(row).collect::<Vec<_>>().join(",")
             }
-            Physical::Filter { predicate, .. } => format!("WHERE:({})", self.predicate(predicate)),
-            Physical::StartupFilter { predicate, .. } => {
-                format!("WHERE:(STARTUP EXPR({}))", self.predicate(predicate))
+            Phrase::Object(Some(database), name) => {
+                self.object_name(name, "", "", self.names.database(*database))
             }
-            Physical::Assert { count, .. } => self.assertion(&expression::one_row(*count)),
-            Physical::NestedLoops(j) => self.loop_argument(j),
-            Physical::HashJoin(j) => self.hash_argument(j),
-            Physical::MergeJoin(j) => self.merge_argument(j),
-            Physical::Sort { keys, distinct, .. } => {
-                let distinct = if *distinct { "DISTINCT " } else { "" };
-                format!("{distinct}ORDER BY:({})", self.order(keys))
+            Phrase::Object(None, name) => quoted(name),
+            Phrase::OuterReferences(after) => match crate::relop::outer_references(node) {
+                outer if outer.is_empty() => String::new(),
+                outer => format!("OUTER REFERENCES:({}){after}", self.slots(&outer)),
+            },
+            Phrase::Definitions => items.iter().map(|item| self.definitions(item)).collect(),
+            Phrase::Scan(rows) => self.scan_argument(rows),
+        }
+    }
+
+    /// The columns that a part of an operator's element defines.
+    fn definitions(&self, item: &Item<'_>) -> String {
+        match item {
+            Item::Read(slots) => self.slots(slots),
+            Item::Scan(rows) => {
+                let slots: Vec<Slot> =
+                    rows.columns.iter().map(|c| c.slot).chain(rows.rid).collect();
+                self.slots(&slots)
             }
-            Physical::TopSort { top, keys, .. } => {
-                let count = top.count.as_ref().map_or(String::new(), |n| self.scalar(n));
-                let count = count.trim_matches(['(', ')']);
-                format!("TOP {count}, ORDER BY:({})", self.order(keys))
+            Item::Defined(columns) => {
+                let one = |(slot, from): &(Slot, Definition<'_>)| {
+                    format!("{}={}", self.column(*slot).full(), self.definition(from))
+                };
+                columns.iter().map(one).collect::<Vec<_>>().join(", ")
             }
-            Physical::Top { top, .. } => self.top_argument(top),
-            Physical::HashAggregate { keys, .. } => {
-                let keys: Vec<Slot> = keys.iter().map(|k| k.0).collect();
-                self.defining(format!("HASH:({})", self.slots(&keys)), node)
-            }
-            Physical::StreamAggregate { keys, .. } if keys.is_empty() => {
-                self.defining(String::new(), node)
-            }
-            Physical::StreamAggregate { keys, .. } => self.defining(self.groups(keys), node),
-            Physical::Window { partition, order, calls, .. }
-                if crate::tree::sums(calls) && !(partition.is_empty() && order.is_empty()) =>
-            {
-                let parts = [("PARTITION BY", partition), ("ORDER BY", order)];
-                let parts: Vec<String> = (parts.iter().filter(|(_, keys)| !keys.is_empty()))
-                    .map(|(word, keys)| {
-                        format!("{word}:({})", self.slots(keys.iter().map(|k| &k.0)))
-                    })
-                    .collect();
-                self.defining(parts.join(" "), node)
-            }
-            Physical::Window { .. } | Physical::Compute { .. } => {
-                self.defining(String::new(), node)
-            }
-            Physical::Exchange(e) => self.exchange(&e.kind),
-            Physical::IndexSpool(s) => format!("SEEK:({})", self.predicate(&s.predicate)),
-            Physical::Concatenation { .. }
-            | Physical::MergeUnion(_)
-            | Physical::Spool { .. }
-            | Physical::Split(_)
-            | Physical::Changed { .. }
-            | Physical::Lookup(_) => String::new(),
-            Physical::Recursive(_) => "WITH STACK".to_owned(),
+            _ => String::new(),
+        }
+    }
+
+    fn definition(&self, from: &Definition<'_>) -> String {
+        match from {
+            Definition::Value(x) => self.scalar(x),
+            Definition::Aggregate(call) => self.aggregate(call),
+            Definition::Window(call) => self.window(call),
+            Definition::Columns(from) => format!("({})", self.slots(from)),
         }
     }
 
     fn assertion(&self, refuses: &Scalar) -> String {
         format!("WHERE:({})", self.scalar(refuses))
-    }
-
-    fn exchange(&self, kind: &ExchangeKind) -> String {
-        match kind {
-            ExchangeKind::Gather => String::new(),
-            ExchangeKind::GatherOrdered(keys) => format!("ORDER BY:({})", self.order(keys)),
-            ExchangeKind::Repartition(keys) => {
-                let slots: Vec<Slot> = keys.iter().map(|k| k.0).collect();
-                format!("Hash Partitioning, PARTITION COLUMNS:({})", self.slots(&slots))
-            }
-        }
-    }
-
-    fn groups(&self, keys: &[(Slot, Collation)]) -> String {
-        let keys: Vec<Slot> = keys.iter().map(|k| k.0).collect();
-        format!("GROUP BY:({})", self.slots(&keys))
-    }
-
-    fn defining(&self, before: String, node: &Physical) -> String {
-        let defined = self.computed(node);
-        match (before.is_empty(), defined.is_empty()) {
-            (_, true) => before,
-            (true, false) => format!("DEFINE:({defined})"),
-            (false, false) => format!("{before} DEFINE:({defined})"),
-        }
-    }
-
-    /// `[Expr1003]=COUNT(*), …`
-    fn computed(&self, node: &Physical) -> String {
-        let one = |slot: Slot, text: String| format!("{}={text}", self.column(slot).full());
-        let all: Vec<String> = match node {
-            Physical::Compute { columns, .. } => {
-                columns.iter().map(|(slot, x)| one(*slot, self.scalar(x))).collect()
-            }
-            Physical::HashAggregate { calls, .. } | Physical::StreamAggregate { calls, .. } => {
-                calls.iter().map(|c| one(c.output, self.aggregate(c))).collect()
-            }
-            Physical::Window { calls, .. } => {
-                calls.iter().map(|c| one(c.output, self.window(c))).collect()
-            }
-            Physical::Concatenation { inputs, columns } => {
-                return self.united(inputs.iter().map(|(_, slots)| &**slots), columns);
-            }
-            Physical::MergeUnion(u) => {
-                let sides = u.left_slots.iter().zip(&u.right_slots);
-                let from = |(&a, &b): (&Slot, &Slot)| format!("({})", self.slots(&[a, b]));
-                u.columns.iter().zip(sides).map(|(slot, s)| one(*slot, from(s))).collect()
-            }
-            _ => Vec::new(),
-        };
-        all.join(", ")
     }
 
     /// `[Union1003]=([t].[a], [u].[b]), …`: columns with what goes into them.
@@ -180,17 +119,9 @@ impl Columns<'_> {
     /// The DefinedValues column.
     pub(crate) fn defined(&self, op: &Op<'_>) -> String {
         match op.what {
-            What::Operator(Physical::Access(a)) => {
-                let slots: Vec<Slot> = a.columns.iter().map(|c| c.slot).chain(a.rid).collect();
-                self.slots(&slots)
+            What::Operator(node) => {
+                node.describe().display().items.iter().map(|item| self.definitions(item)).collect()
             }
-            What::Operator(Physical::Virtual(v)) => {
-                let slots: Vec<Slot> = v.columns.iter().map(|c| c.slot).collect();
-                self.slots(&slots)
-            }
-            What::Operator(Physical::Function(call)) => self.slots(&call.columns),
-            What::Operator(Physical::Constants { columns, .. }) => self.slots(columns),
-            What::Operator(node) => self.computed(node),
             What::Lookup(l) => {
                 let slots: Vec<Slot> = l.columns.iter().map(|c| c.slot).collect();
                 self.slots(&slots)
@@ -245,16 +176,17 @@ impl Columns<'_> {
         residual.map_or(String::new(), |p| format!(",  WHERE:({})", self.predicate(p)))
     }
 
-    fn access_argument(&self, a: &Access) -> String {
-        let mut text = format!("OBJECT:({})", self.source_name(&a.source));
-        if let Some(seek) = &a.seek {
-            let range = |r: &SeekRange| self.range(&a.source, r, &seek.descending);
+    fn scan_argument(&self, rows: &Stored<'_>) -> String {
+        let Reading::Scan { seek, ordered, backward } = rows.reading else { return String::new() };
+        let mut text = format!("OBJECT:({})", self.source_name(rows.source));
+        if let Some(seek) = seek {
+            let range = |r: &SeekRange| self.range(rows.source, r, &seek.descending);
             let ranges: Vec<String> = seek.ranges.iter().map(range).collect();
             text += &format!(", SEEK:({})", ranges.join(" OR "));
         }
-        text += &self.where_clause(a.residual.as_ref());
-        if self.kind(&a.source) != HobtKind::Heap && (a.seek.is_some() || a.ordered) {
-            text += if a.backward { " ORDERED BACKWARD" } else { " ORDERED FORWARD" };
+        text += &self.where_clause(rows.residual);
+        if self.kind(rows.source) != HobtKind::Heap && (seek.is_some() || ordered) {
+            text += if backward { " ORDERED BACKWARD" } else { " ORDERED FORWARD" };
         }
         text
     }
@@ -310,55 +242,6 @@ impl Columns<'_> {
         let parts: Vec<String> = l.locator.iter().enumerate().map(part).collect();
         let seek = parts.join(" AND ");
         format!("OBJECT:({object}), SEEK:({seek}){residual} LOOKUP ORDERED FORWARD")
-    }
-
-    fn loop_argument(&self, j: &NestedLoops) -> String {
-        let mut parts = Vec::new();
-        let outer = crate::relop::outer_references(j);
-        if !outer.is_empty() {
-            parts.push(format!("OUTER REFERENCES:({})", self.slots(&outer)));
-        }
-        if let Some(p) = &j.predicate {
-            parts.push(format!("WHERE:({})", self.predicate(p)));
-        }
-        parts.join(", ")
-    }
-
-    fn hash_argument(&self, j: &HashJoin) -> String {
-        let build: Vec<Slot> = j.keys.iter().map(|k| k.0).collect();
-        let probe: Vec<Slot> = j.keys.iter().map(|k| k.1).collect();
-        let mut text = format!("HASH:({})=({})", self.slots(&build), self.slots(&probe));
-        if let Some(p) = &j.residual {
-            text += &format!(", RESIDUAL:({})", self.predicate(p));
-        }
-        text
-    }
-
-    fn merge_argument(&self, j: &MergeJoin) -> String {
-        let left: Vec<Slot> = j.keys.iter().map(|k| k.left).collect();
-        let right: Vec<Slot> = j.keys.iter().map(|k| k.right).collect();
-        let many = if j.many_to_many { "MANY-TO-MANY " } else { "" };
-        let mut text = format!("{many}MERGE:({})=({})", self.slots(&left), self.slots(&right));
-        if let Some(p) = &j.residual {
-            text += &format!(", RESIDUAL:({})", self.predicate(p));
-        }
-        text
-    }
-
-    fn top_argument(&self, top: &Top) -> String {
-        let mut parts = Vec::new();
-        if let Some(offset) = &top.offset {
-            parts.push(format!("OFFSET EXPRESSION:({})", self.scalar(offset)));
-        }
-        if let Some(count) = &top.count {
-            let percent = if top.percent { " PERCENT" } else { "" };
-            parts.push(format!("TOP EXPRESSION:({}){percent}", self.scalar(count)));
-        }
-        if let Some(ties) = &top.ties {
-            let slots: Vec<Slot> = ties.iter().map(|k| k.slot).collect();
-            parts.push(format!("TIES:({})", self.slots(&slots)));
-        }
-        parts.join(", ")
     }
 
     /// The hobts that a change keeps in step, each as an object.

@@ -8,8 +8,8 @@ use crate::names::{Hobt, HobtKind, Names};
 use base::{DatabaseId, HobtId, ObjectId};
 use builtins::Aggregate;
 use plan::{
-    AggregateCall, AggregatePhase, EntryWork, FollowUp, IndexChange, Physical, PhysicalPlan,
-    ScanColumn, Slot, Source, Statement,
+    AggregatePhase, Definition, EntryWork, FollowUp, IndexChange, Item, Physical, PhysicalPlan,
+    ScanColumn, Slot, Source, Statement, VirtualScan,
 };
 use std::collections::BTreeMap;
 use types::SqlType;
@@ -166,75 +166,54 @@ impl<'n> Columns<'n> {
 
     /// ANY keeps the name of what it takes; `note` has seen all of the tree.
     fn note_firsts(&mut self, node: &Physical) {
-        let (Physical::HashAggregate { calls, .. } | Physical::StreamAggregate { calls, .. }) =
-            node
-        else {
-            return;
-        };
-        let firsts = calls.iter().filter(|c| c.function == Aggregate::Any);
-        for output in firsts.filter(|c| c.phase != AggregatePhase::Partial).map(|c| c.output) {
-            let mut slot = output;
+        let display = node.describe().display();
+        let defined = display.items.iter().flat_map(|item| match item {
+            Item::Defined(columns) => columns.as_slice(),
+            _ => &[],
+        });
+        for (output, from) in defined {
+            let Definition::Aggregate(call) = from else { continue };
+            if call.function != Aggregate::Any || call.phase == AggregatePhase::Partial {
+                continue;
+            }
+            let mut slot = *output;
             while let Some(from) = self.comes_from.remove(&slot) {
                 slot = from;
             }
-            self.by_slot.insert(output, self.column(slot));
-            self.tables.extend(self.table(slot).map(|table| (output, table)));
+            self.by_slot.insert(*output, self.column(slot));
+            self.tables.extend(self.table(slot).map(|table| (*output, table)));
         }
     }
 
     fn note(&mut self, node: &Physical) {
-        match node {
-            Physical::Access(a) => {
-                self.stored(&a.source, &a.columns);
-                self.locator(a.rid, a.hint);
-            }
-            Physical::Lookup(l) => {
-                self.stored(&l.source, &l.columns);
-                self.locator(l.rid, l.hint);
-            }
-            Physical::Virtual(v) => {
-                let names = self.names.view_columns(v.database, v.object);
-                let (schema, table) = v.name.split_once('.').unwrap_or(("sys", &*v.name));
-                for c in &v.columns {
-                    let column = Column {
-                        schema: schema.to_owned(),
-                        table: table.to_owned(),
-                        column: names.get(c.field).cloned().unwrap_or_default(),
-                        ..Column::default()
-                    };
-                    let column = Column { database: self.names.database(v.database), ..column };
-                    self.by_slot.insert(c.slot, column);
-                }
-            }
-            Physical::Function(call) => {
-                for &slot in &call.columns {
-                    self.by_slot.insert(slot, Column::computed(call.function.name(), slot));
-                }
-            }
-            Physical::Concatenation { inputs, columns } => {
-                let first = inputs.iter().take(1).flat_map(|(_, slots)| slots);
-                self.comes_from.extend(columns.iter().copied().zip(first.copied()));
-                self.note_union(columns);
-            }
-            Physical::Constants { columns, .. } => self.note_union(columns),
-            Physical::HashAggregate { calls, .. } | Physical::StreamAggregate { calls, .. } => {
-                let firsts = calls.iter().filter(|c| c.function == Aggregate::Any);
-                let from = |c: &AggregateCall| Some((c.output, c.argument.as_ref()?.as_column()?));
-                self.comes_from.extend(firsts.filter_map(from));
-            }
-            Physical::MergeUnion(u) => self.note_union(&u.columns),
-            Physical::Recursive(r) => {
-                for &slot in r.columns.iter().chain(&r.work) {
-                    self.by_slot.insert(slot, Column::computed("Recr", slot));
-                }
-            }
-            _ => {}
+        let operator = node.describe();
+        if let Some(rows) = operator.stored() {
+            self.stored(rows.source, rows.columns);
+            self.locator(rows.rid, rows.hint);
+        }
+        let display = operator.display();
+        if let Some((word, slots)) = display.named {
+            let named = slots.into_iter().map(|slot| (slot, Column::computed(word, slot)));
+            self.by_slot.extend(named);
+        }
+        self.comes_from.extend(display.same_as);
+        if let Physical::Virtual(v) = node {
+            self.note_view(v);
         }
     }
 
-    fn note_union(&mut self, columns: &[Slot]) {
-        for &slot in columns {
-            self.by_slot.insert(slot, Column::computed("Union", slot));
+    fn note_view(&mut self, v: &VirtualScan) {
+        let names = self.names.view_columns(v.database, v.object);
+        let (schema, table) = v.name.split_once('.').unwrap_or(("sys", &*v.name));
+        for c in &v.columns {
+            let column = Column {
+                schema: schema.to_owned(),
+                table: table.to_owned(),
+                column: names.get(c.field).cloned().unwrap_or_default(),
+                ..Column::default()
+            };
+            let column = Column { database: self.names.database(v.database), ..column };
+            self.by_slot.insert(c.slot, column);
         }
     }
 

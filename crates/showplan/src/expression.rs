@@ -9,7 +9,7 @@ use plan::{
     AggregateCall, CompareOp, LikeText, Predicate, Quantifier, Scalar, ScalarKind, Slot, SortKey,
     SubqueryId, Target, WindowCall,
 };
-use types::{Collation, SqlType, Value};
+use types::{SqlType, Value};
 
 /// `(5)`, `'text'`, `N'text'`, NULL.
 pub(crate) fn constant(value: &Value) -> String {
@@ -202,21 +202,6 @@ pub(crate) fn function_name(name: &str) -> String {
         true => name.to_owned(),
         false => name.to_lowercase(),
     }
-}
-
-/// What is not NULL where a scalar subquery has a second row.
-pub(crate) fn one_row(count: Slot) -> Scalar {
-    let int = |n: i32| Scalar::constant(Value::Int(n), SqlType::Int);
-    let row = Scalar::column(count, int(0).ty);
-    let second = Predicate::Compare {
-        op: CompareOp::Greater,
-        left: Box::new(row),
-        right: Box::new(int(1)),
-        collation: Collation::default(),
-    };
-    let (ty, branches) = (int(0).ty, vec![(second, int(0))]);
-    let otherwise = Some(Box::new(Scalar::null(SqlType::Int)));
-    Scalar { kind: ScalarKind::Case { branches, otherwise }, ty }
 }
 
 /// The number of the first assertion that a row of a change fails; NULL for none.

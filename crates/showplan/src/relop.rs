@@ -7,12 +7,10 @@ use crate::statement::{Count, NS_PER_MS};
 use crate::tree::{Op, Tree, What};
 use crate::writer::Writer;
 use plan::{
-    Access, EntryWork, Exchange, ExchangeKind, HashJoin, IndexTarget, KeyLookup, MergeJoin,
-    MergeUnion, NestedLoops, Physical, Reads, Scalar, SeekRange, Slot, SortKey, Source, Statement,
-    Top, VariableId,
+    Definition, EntryWork, IndexTarget, Item, KeyLookup, Opening, Physical, Reading, Reads, Scalar,
+    SeekRange, Slot, SortKey, Source, Statement, Stored, VariableId, Window,
 };
 use std::collections::BTreeSet;
-use types::Collation;
 
 /// Writes the operators of one plan.
 pub(crate) struct RelOps<'w> {
@@ -35,65 +33,22 @@ pub(crate) fn shown(n: f64) -> f64 {
     (n * scale).round() / scale
 }
 
-/// The slots of its outer side that the inner side of a loop join reads.
-pub(crate) fn outer_references(j: &NestedLoops) -> Vec<Slot> {
-    match j.correlated {
-        true => read_below(&j.inner, j.outer.written()),
-        false => Vec::new(),
+/// The slots of its first input that the second input of an operator reads for each row.
+pub(crate) fn outer_references(node: &Physical) -> Vec<Slot> {
+    match node.inputs()[..] {
+        [outer, inner] if node.describe().opening(1) == Opening::PerRow => {
+            read_below(inner, outer.written())
+        }
+        _ => Vec::new(),
     }
 }
 
 /// Those of some slots that operators read.
 pub(crate) fn read_below(node: &Physical, mut slots: Vec<Slot>) -> Vec<Slot> {
     let mut reads = Reads::default();
-    node.for_each(&mut |node| reads_of(node, &mut reads));
+    node.for_each(&mut |node| node.read_into(&mut reads));
     slots.retain(|s| reads.slots.contains(s));
     slots
-}
-
-/// What the expressions of an operator read.
-fn reads_of(node: &Physical, out: &mut Reads) {
-    match node {
-        Physical::Access(a) => {
-            for r in a.seek.iter().flat_map(|s| &s.ranges) {
-                r.equal.iter().for_each(|x| x.read_into(out));
-                r.lower.iter().chain(&r.upper).for_each(|b| b.value.read_into(out));
-            }
-            a.residual.iter().for_each(|p| p.read_into(out));
-        }
-        Physical::Lookup(l) => l.residual.iter().for_each(|p| p.read_into(out)),
-        Physical::Virtual(v) => {
-            v.arguments.iter().for_each(|x| x.read_into(out));
-            v.residual.iter().for_each(|p| p.read_into(out));
-        }
-        Physical::Function(call) => call.arguments.iter().for_each(|x| x.read_into(out)),
-        Physical::Constants { rows, .. } => {
-            rows.iter().flatten().for_each(|x| x.read_into(out));
-        }
-        Physical::Filter { predicate, .. } | Physical::StartupFilter { predicate, .. } => {
-            predicate.read_into(out);
-        }
-        Physical::Compute { columns, .. } => columns.iter().for_each(|(_, x)| x.read_into(out)),
-        Physical::NestedLoops(j) => j.predicate.iter().for_each(|p| p.read_into(out)),
-        Physical::HashJoin(j) => j.residual.iter().for_each(|p| p.read_into(out)),
-        Physical::MergeJoin(j) => j.residual.iter().for_each(|p| p.read_into(out)),
-        Physical::HashAggregate { calls, .. } | Physical::StreamAggregate { calls, .. } => {
-            let arguments = calls.iter().flat_map(|c| c.argument.iter().chain(&c.separator));
-            arguments.for_each(|x| x.read_into(out));
-        }
-        Physical::Window { calls, .. } => calls.iter().for_each(|c| c.function.read_into(out)),
-        Physical::Top { top, .. } | Physical::TopSort { top, .. } => top.read_into(out),
-        Physical::IndexSpool(s) => s.read_into(out),
-        Physical::Sort { .. }
-        | Physical::Concatenation { .. }
-        | Physical::MergeUnion(_)
-        | Physical::Changed { .. }
-        | Physical::Recursive(_)
-        | Physical::Exchange(_)
-        | Physical::Split(_)
-        | Physical::Assert { .. }
-        | Physical::Spool { .. } => {}
-    }
 }
 
 impl<'w> RelOps<'w> {
@@ -128,7 +83,7 @@ impl<'w> RelOps<'w> {
             What::Operator(node) => self.operator(node, op),
             What::LookupJoin(l) => self.loops_over(&l.locator, op),
             What::Lookup(l) => self.lookup(l),
-            What::Segment(node) => self.segment(node, op),
+            What::Segment(window) => self.segment(window, op),
             What::Change(statement) => self.change(statement, op),
             What::Into(into) => self.insert_into(into, op),
             What::Index(change) => self.index_change(change, op),
@@ -272,103 +227,51 @@ impl<'w> RelOps<'w> {
     }
 
     fn operator(&mut self, node: &Physical, op: &Op<'_>) {
-        match node {
-            Physical::Access(a) => self.access(a),
-            Physical::Virtual(v) => self.virtual_scan(v),
-            Physical::Function(call) => self.function_rows(call),
-            Physical::Constants { rows, columns } => self.constants(rows, columns),
-            Physical::Filter { predicate, .. } | Physical::StartupFilter { predicate, .. } => {
-                let startup = matches!(node, Physical::StartupFilter { .. });
-                self.w.begin("Filter");
-                self.w.number("StartupExpression", startup);
-                self.inputs(op);
-                self.condition("Predicate", predicate);
-                self.w.end();
-            }
-            Physical::Assert { count, .. } => {
-                self.assert(&crate::expression::one_row(*count), op);
-            }
-            Physical::Compute { columns, .. } => {
-                self.w.begin("ComputeScalar");
-                self.w.begin("DefinedValues");
-                columns.iter().for_each(|(slot, x)| self.defined(*slot, |r| r.scalar(x)));
-                self.w.end();
-                self.inputs(op);
-                self.w.end();
-            }
-            Physical::NestedLoops(j) => self.loops(j, op),
-            Physical::HashJoin(j) => self.hash_join(j, op),
-            Physical::MergeJoin(j) => self.merge_join(j, op),
-            Physical::Top { top, .. } => self.top(top, op),
-            Physical::Concatenation { inputs, columns } => self.concatenation(inputs, columns, op),
-            Physical::MergeUnion(u) => self.merge_union(u, op),
-            Physical::Recursive(_) => {
-                self.w.begin("Spool");
-                self.w.attribute("Stack", "true");
-                self.inputs(op);
-                self.w.end();
-            }
-            Physical::Exchange(e) => self.exchange(e, op),
-            Physical::IndexSpool(s) => self.index_spool(s, op),
-            Physical::Split(s) => {
-                self.w.begin("Split");
-                self.action(s.action);
-                self.inputs(op);
-                self.w.end();
-            }
-            Physical::Spool { .. } | Physical::Changed { .. } => {
-                self.w.begin("Spool");
-                self.inputs(op);
-                self.w.end();
-            }
-            _ => self.ordering(node, op),
-        }
+        let display = node.describe().display();
+        let heap = node.describe().stored().is_some_and(|rows| self.is_heap(rows.source));
+        self.w.begin(if heap { "TableScan" } else { display.element });
+        display.items.iter().for_each(|item| self.item(item, node, op));
+        self.w.end();
     }
 
-    /// Operators that order and group.
-    fn ordering(&mut self, node: &Physical, op: &Op<'_>) {
-        match node {
-            Physical::Sort { keys, distinct, .. } => {
-                self.w.begin("Sort");
-                self.w.number("Distinct", distinct);
-                self.order(keys);
-            }
-            Physical::TopSort { top, keys, .. } => {
-                self.w.begin("TopSort");
-                self.w.number("Distinct", false);
-                let count = top.count.as_ref().and_then(Scalar::as_constant);
-                self.w.number("Rows", count.and_then(types::Value::as_i64).unwrap_or(0));
-                self.w.number("WithTies", top.ties.is_some());
-                self.order(keys);
-            }
-            Physical::HashAggregate { keys, calls, .. } => {
-                self.w.begin("Hash");
-                self.w.begin("DefinedValues");
-                calls.iter().for_each(|c| self.defined(c.output, |r| r.aggregate(c)));
-                self.w.end();
-                self.keys("HashKeysBuild", keys);
-            }
-            Physical::StreamAggregate { keys, calls, .. } => {
-                self.w.begin("StreamAggregate");
-                self.w.begin("DefinedValues");
-                calls.iter().for_each(|c| self.defined(c.output, |r| r.aggregate(c)));
-                self.w.end();
-                if !keys.is_empty() {
-                    self.keys("GroupBy", keys);
-                }
-            }
-            Physical::Window { calls, .. } => {
-                let ranks = op.physical == "Sequence Project";
-                self.w.begin(if ranks { "SequenceProject" } else { "WindowAggregate" });
-                self.w.begin("DefinedValues");
-                calls.iter().for_each(|c| self.defined(c.output, |r| r.window(c)));
+    /// A part of an operator's element.
+    fn item(&mut self, item: &Item<'_>, node: &Physical, op: &Op<'_>) {
+        match item {
+            Item::Flag(name, is) => self.w.number(name, is),
+            Item::Number(name, n) => self.w.number(name, n),
+            Item::Word(name, word) => self.w.attribute(name, word),
+            Item::Inputs => self.inputs(op),
+            Item::Condition(name, p) => self.condition(name, p),
+            Item::Value(name, x) => {
+                self.w.begin(name);
+                self.scalar(x);
                 self.w.end();
             }
-            // All others are the caller's.
-            _ => return,
+            Item::Columns(name, slots) => self.slots(name, slots),
+            Item::Order(keys) => self.order(keys),
+            Item::OuterReferences => self.outer_references(&outer_references(node)),
+            Item::Read(slots) => self.defined_columns(slots),
+            Item::Defined(columns) => {
+                self.w.begin("DefinedValues");
+                columns.iter().for_each(|(slot, from)| self.defined(*slot, from));
+                self.w.end();
+            }
+            Item::Object(database, name) => {
+                let database = database.map(|d| self.columns.names.database(d));
+                self.object(&database.unwrap_or_default(), name, "", "", None);
+            }
+            Item::Parameters(list) => {
+                self.w.begin("ParameterList");
+                list.iter().for_each(|x| self.scalar(x));
+                self.w.end();
+            }
+            Item::Rows(rows) => self.values(rows),
+            Item::Action(slot) => self.action(*slot),
+            Item::Seek { columns, equal, lower, upper } => {
+                self.seek_columns(columns, equal, [*lower, *upper]);
+            }
+            Item::Scan(rows) => self.scan(rows),
         }
-        self.inputs(op);
-        self.w.end();
     }
 
     /// What is not NULL refuses a row.
@@ -382,22 +285,14 @@ impl<'w> RelOps<'w> {
         self.w.end();
     }
 
-    fn segment(&mut self, node: &Physical, op: &Op<'_>) {
-        let Physical::Window { partition, .. } = node else { return };
+    fn segment(&mut self, window: &Window, op: &Op<'_>) {
         self.w.begin("Segment");
-        self.keys("GroupBy", partition);
+        let partition: Vec<Slot> = window.partition.iter().map(|k| k.0).collect();
+        self.slots("GroupBy", &partition);
         self.w.begin("SegmentColumn");
         let column = format!("Segment{}", 1000 + op.id);
         self.column(&Column { column, ..Column::default() });
         self.w.end();
-        self.inputs(op);
-        self.w.end();
-    }
-
-    fn concatenation(&mut self, inputs: &[(Physical, Vec<Slot>)], columns: &[Slot], op: &Op<'_>) {
-        self.w.begin("Concat");
-        let slots: Vec<&[Slot]> = inputs.iter().map(|(_, slots)| &**slots).collect();
-        self.united(&slots, columns);
         self.inputs(op);
         self.w.end();
     }
@@ -416,46 +311,32 @@ impl<'w> RelOps<'w> {
         self.w.end();
     }
 
-    fn merge_union(&mut self, u: &MergeUnion, op: &Op<'_>) {
-        self.w.begin("Merge");
-        self.w.number("ManyToMany", false);
-        self.united(&[&u.left_slots, &u.right_slots], &u.columns);
-        let of = |side: &[Slot]| -> Vec<Slot> {
-            let places = u.keys.iter().filter_map(|k| u.columns.iter().position(|&c| c == k.slot));
-            places.filter_map(|n| side.get(n).copied()).collect()
-        };
-        let right = self.columns.all(&of(&u.right_slots));
-        self.list("InnerSideJoinColumns", &right);
-        let left = self.columns.all(&of(&u.left_slots));
-        self.list("OuterSideJoinColumns", &left);
-        self.inputs(op);
-        self.w.end();
+    fn is_heap(&self, source: &Source) -> bool {
+        self.columns.kind(source) == HobtKind::Heap
     }
 
-    fn access(&mut self, a: &Access) {
-        let heap = self.columns.kind(&a.source) == HobtKind::Heap;
-        self.w.begin(if heap { "TableScan" } else { "IndexScan" });
-        self.w.number("Ordered", a.seek.is_some() || a.ordered);
-        if !heap {
-            self.w.attribute("ScanDirection", if a.backward { "BACKWARD" } else { "FORWARD" });
+    fn scan(&mut self, rows: &Stored<'_>) {
+        let Reading::Scan { seek, ordered, backward } = rows.reading else { return };
+        self.w.number("Ordered", seek.is_some() || ordered);
+        if !self.is_heap(rows.source) {
+            self.w.attribute("ScanDirection", if backward { "BACKWARD" } else { "FORWARD" });
         }
         self.w.attribute("Storage", "RowStore");
-        let slots: Vec<Slot> = a.columns.iter().map(|c| c.slot).chain(a.rid).collect();
+        let slots: Vec<Slot> = rows.columns.iter().map(|c| c.slot).chain(rows.rid).collect();
         self.defined_columns(&slots);
-        self.source(&a.source);
-        if let Some(seek) = &a.seek {
+        self.source(rows.source);
+        if let Some(seek) = seek {
             self.w.begin("SeekPredicates");
             for range in &seek.ranges {
                 self.w.begin("SeekPredicateNew");
-                self.seek_keys(&a.source, range, &seek.descending);
+                self.seek_keys(rows.source, range, &seek.descending);
                 self.w.end();
             }
             self.w.end();
         }
-        if let Some(p) = &a.residual {
+        if let Some(p) = rows.residual {
             self.condition("Predicate", p);
         }
-        self.w.end();
     }
 
     fn seek_keys(&mut self, source: &Source, r: &SeekRange, descending: &[bool]) {
@@ -504,23 +385,20 @@ impl<'w> RelOps<'w> {
         self.w.end();
     }
 
-    /// What is sought in a spool stands with what is tested of its rows.
-    fn index_spool(&mut self, s: &plan::IndexSpool, op: &Op<'_>) {
-        self.w.begin("Spool");
+    /// What columns are sought with: the first ones equal something, the next one has ends.
+    fn seek_columns(&mut self, slots: &[Slot], equal: &[Scalar], ends: [Option<&Scalar>; 2]) {
         self.w.begin("SeekPredicate");
-        let columns: Vec<Column> = s.keys.iter().map(|k| self.columns.column(k.slot)).collect();
-        let (equal, rest) = columns.split_at(s.equal.len().min(columns.len()));
-        if !equal.is_empty() {
-            let values: Vec<&Scalar> = s.equal.iter().collect();
-            self.range("Prefix", "EQ", equal, &values);
+        let columns: Vec<Column> = slots.iter().map(|&slot| self.columns.column(slot)).collect();
+        let (prefix, rest) = columns.split_at(equal.len().min(columns.len()));
+        if !prefix.is_empty() {
+            let values: Vec<&Scalar> = equal.iter().collect();
+            self.range("Prefix", "EQ", prefix, &values);
         }
-        for (name, scan, x) in [("StartRange", "GE", &s.lower), ("EndRange", "LE", &s.upper)] {
+        for ((name, scan), x) in [("StartRange", "GE"), ("EndRange", "LE")].into_iter().zip(ends) {
             if let Some(x) = x {
                 self.range(name, scan, rest, &[x]);
             }
         }
-        self.w.end();
-        self.inputs(op);
         self.w.end();
     }
 
@@ -528,12 +406,15 @@ impl<'w> RelOps<'w> {
     fn loops_over(&mut self, outer: &[Slot], op: &Op<'_>) {
         self.w.begin("NestedLoops");
         self.w.attribute("Optimized", "false");
-        if !outer.is_empty() {
-            let outer = self.columns.all(outer);
-            self.list("OuterReferences", &outer);
-        }
+        self.outer_references(outer);
         self.inputs(op);
         self.w.end();
+    }
+
+    fn outer_references(&mut self, outer: &[Slot]) {
+        if !outer.is_empty() {
+            self.slots("OuterReferences", outer);
+        }
     }
 
     fn lookup(&mut self, l: &KeyLookup) {
@@ -566,112 +447,13 @@ impl<'w> RelOps<'w> {
         self.w.end();
     }
 
-    fn virtual_scan(&mut self, v: &plan::VirtualScan) {
-        self.w.begin("TableValuedFunction");
-        let slots: Vec<Slot> = v.columns.iter().map(|c| c.slot).collect();
-        self.defined_columns(&slots);
-        let database = self.columns.names.database(v.database);
-        self.object(&database, &v.name, "", "", None);
-        if let Some(p) = &v.residual {
-            self.condition("Predicate", p);
-        }
-        if !v.arguments.is_empty() {
-            self.w.begin("ParameterList");
-            v.arguments.iter().for_each(|x| self.scalar(x));
+    fn values(&mut self, rows: &[Vec<Scalar>]) {
+        self.w.begin("Values");
+        for row in rows {
+            self.w.begin("Row");
+            row.iter().for_each(|x| self.scalar(x));
             self.w.end();
         }
-        self.w.end();
-    }
-
-    fn function_rows(&mut self, call: &plan::FunctionRows) {
-        self.w.begin("TableValuedFunction");
-        self.defined_columns(&call.columns);
-        self.object("", call.function.name(), "", "", None);
-        self.w.begin("ParameterList");
-        call.arguments.iter().for_each(|x| self.scalar(x));
-        self.w.end();
-        self.w.end();
-    }
-
-    fn constants(&mut self, rows: &[Vec<Scalar>], columns: &[Slot]) {
-        self.w.begin("ConstantScan");
-        if !columns.is_empty() {
-            self.defined_columns(columns);
-            self.w.begin("Values");
-            for row in rows {
-                self.w.begin("Row");
-                row.iter().for_each(|x| self.scalar(x));
-                self.w.end();
-            }
-            self.w.end();
-        }
-        self.w.end();
-    }
-
-    fn loops(&mut self, j: &NestedLoops, op: &Op<'_>) {
-        self.w.begin("NestedLoops");
-        self.w.attribute("Optimized", "false");
-        if let Some(p) = &j.predicate {
-            self.condition("Predicate", p);
-        }
-        let outer = outer_references(j);
-        if !outer.is_empty() {
-            let outer = self.columns.all(&outer);
-            self.list("OuterReferences", &outer);
-        }
-        self.inputs(op);
-        self.w.end();
-    }
-
-    fn hash_join(&mut self, j: &HashJoin, op: &Op<'_>) {
-        self.w.begin("Hash");
-        let build: Vec<Slot> = j.keys.iter().map(|k| k.0).collect();
-        let probe: Vec<Slot> = j.keys.iter().map(|k| k.1).collect();
-        let build = self.columns.all(&build);
-        self.list("HashKeysBuild", &build);
-        let probe = self.columns.all(&probe);
-        self.list("HashKeysProbe", &probe);
-        if let Some(p) = &j.residual {
-            self.condition("ProbeResidual", p);
-        }
-        self.inputs(op);
-        self.w.end();
-    }
-
-    fn merge_join(&mut self, j: &MergeJoin, op: &Op<'_>) {
-        self.w.begin("Merge");
-        self.w.number("ManyToMany", j.many_to_many);
-        // The inner side stands first, as in the schema.
-        let right: Vec<Slot> = j.keys.iter().map(|k| k.right).collect();
-        let right = self.columns.all(&right);
-        self.list("InnerSideJoinColumns", &right);
-        let left: Vec<Slot> = j.keys.iter().map(|k| k.left).collect();
-        let left = self.columns.all(&left);
-        self.list("OuterSideJoinColumns", &left);
-        if let Some(p) = &j.residual {
-            self.condition("Residual", p);
-        }
-        self.inputs(op);
-        self.w.end();
-    }
-
-    fn top(&mut self, top: &Top, op: &Op<'_>) {
-        self.w.begin("Top");
-        self.w.number("IsPercent", top.percent);
-        self.w.number("WithTies", top.ties.is_some());
-        if let Some(ties) = &top.ties {
-            let slots: Vec<Slot> = ties.iter().map(|k| k.slot).collect();
-            let columns = self.columns.all(&slots);
-            self.list("TieColumns", &columns);
-        }
-        for (name, x) in [("OffsetExpression", &top.offset), ("TopExpression", &top.count)] {
-            if let Some(x) = x {
-                self.w.begin(name);
-                self.scalar(x);
-                self.w.end();
-            }
-        }
-        self.inputs(op);
         self.w.end();
     }
 
@@ -749,24 +531,9 @@ impl<'w> RelOps<'w> {
         self.w.end();
     }
 
-    fn keys(&mut self, name: &'static str, keys: &[(Slot, Collation)]) {
-        let slots: Vec<Slot> = keys.iter().map(|k| k.0).collect();
-        let columns = self.columns.all(&slots);
+    fn slots(&mut self, name: &'static str, slots: &[Slot]) {
+        let columns = self.columns.all(slots);
         self.list(name, &columns);
-    }
-
-    fn exchange(&mut self, e: &Exchange, op: &Op<'_>) {
-        self.w.begin("Parallelism");
-        match &e.kind {
-            ExchangeKind::Gather => {}
-            ExchangeKind::GatherOrdered(keys) => self.order(keys),
-            ExchangeKind::Repartition(keys) => {
-                self.w.attribute("PartitioningType", "Hash");
-                self.keys("PartitionColumns", keys);
-            }
-        }
-        self.inputs(op);
-        self.w.end();
     }
 
     fn order(&mut self, keys: &[SortKey]) {
@@ -780,10 +547,17 @@ impl<'w> RelOps<'w> {
         self.w.end();
     }
 
-    fn defined(&mut self, slot: Slot, value: impl FnOnce(&mut Self)) {
+    fn defined(&mut self, slot: Slot, from: &Definition<'_>) {
         self.w.begin("DefinedValue");
         self.column(&self.columns.column(slot));
-        value(self);
+        match from {
+            Definition::Value(x) => self.scalar(x),
+            Definition::Aggregate(call) => self.aggregate(call),
+            Definition::Window(call) => self.window(call),
+            Definition::Columns(from) => {
+                from.iter().for_each(|&slot| self.column(&self.columns.column(slot)));
+            }
+        }
         self.w.end();
     }
 

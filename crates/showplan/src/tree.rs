@@ -10,9 +10,8 @@ use crate::names::HobtKind;
 use crate::statement::{Count, Ran, Times};
 use base::{DatabaseId, HobtId, ObjectId};
 use plan::{
-    Access, AggregateCall, AggregatePhase, EntryWork, Estimate, ExchangeKind, FollowUp, FollowUpId,
-    IndexChange, JoinKind, KeyLookup, OutputInto, Physical, PhysicalPlan, Predicate, Recursion,
-    Slot, Statement, Target, Wide, WindowCall,
+    EntryWork, Estimate, FollowUp, FollowUpId, IndexChange, KeyLookup, OutputInto, Physical,
+    PhysicalPlan, Predicate, Recursion, Slot, Statement, Target, Wide, Window,
 };
 
 /// What an operator is.
@@ -25,7 +24,7 @@ pub(crate) enum What<'p> {
     /// The search in a lookup.
     Lookup(&'p KeyLookup),
     /// Where rankings begin anew.
-    Segment(&'p Physical),
+    Segment(&'p Window),
     /// The change that the statement makes.
     Change(&'p Statement<Physical>),
     /// One after the other: a change, and those of indexes by themselves.
@@ -274,7 +273,7 @@ impl<'p> Builder<'p, '_> {
         let count = self.ran.and_then(|r| r.counts.get(place)).copied();
         let (physical, logical) = name(node, self.columns);
         let what = match node {
-            Physical::Changed { .. } => What::Again(self.kept),
+            Physical::Changed(_) => What::Again(self.kept),
             _ => What::Operator(node),
         };
         let output = node.written();
@@ -287,9 +286,7 @@ impl<'p> Builder<'p, '_> {
         let inputs = match node {
             Physical::Lookup(l) => return self.lookup(l, id, (estimate, count, threads)),
             Physical::Recursive(r) => vec![self.all_rows(r, id, (estimate, count))],
-            Physical::Window { input, .. } if physical == "Sequence Project" => {
-                vec![self.segment(node, input)]
-            }
+            Physical::Window(window) if window.only_ranks() => vec![self.segment(window)],
             _ => node.inputs().into_iter().map(|input| self.operator(input)).collect(),
         };
         self.parallel = around;
@@ -303,12 +300,12 @@ impl<'p> Builder<'p, '_> {
     }
 
     /// Passes its input's rows on.
-    fn segment(&mut self, node: &'p Physical, input: &'p Physical) -> Op<'p> {
+    fn segment(&mut self, window: &'p Window) -> Op<'p> {
         let id = self.next_id();
-        let input = self.operator(input);
+        let input = self.operator(&window.input);
         let count = input.count.map(Count::without_work);
         Op {
-            what: What::Segment(node),
+            what: What::Segment(window),
             id,
             physical: "Segment",
             logical: "Segment",
@@ -462,7 +459,7 @@ impl Count {
 impl Op<'_> {
     /// Whether it matters if it begins anew or again: it keeps what it has.
     pub(crate) fn keeps_rows(&self) -> bool {
-        let startup = matches!(self.what, What::Operator(Physical::StartupFilter { .. }));
+        let startup = matches!(self.what, What::Operator(Physical::StartupFilter(_)));
         startup
             || matches!(
                 self.physical,
@@ -473,7 +470,7 @@ impl Op<'_> {
     /// What it reads or changes, where that is a heap or an index.
     pub(crate) fn object(&self) -> Option<(DatabaseId, ObjectId, HobtId)> {
         let source = match self.what {
-            What::Operator(Physical::Access(a)) => &a.source,
+            What::Operator(node) => node.describe().stored()?.source,
             What::Lookup(l) => &l.source,
             What::Change(statement) => {
                 let target = statement.target()?;
@@ -487,8 +484,7 @@ impl Op<'_> {
                 let target = &into.target;
                 return Some((target.database, target.object, target.base().hobt));
             }
-            What::Operator(_)
-            | What::LookupJoin(_)
+            What::LookupJoin(_)
             | What::Segment(_)
             | What::Sequence
             | What::Assert(..)
@@ -529,92 +525,25 @@ fn over<'p>(
 
 /// What SQL Server calls an operator: its physical name, and its logical one.
 fn name(node: &Physical, columns: &Columns<'_>) -> (&'static str, &'static str) {
-    match node {
-        Physical::Access(a) => access_name(a, columns),
-        // Named where it is taken apart.
-        Physical::Lookup(_) => ("Nested Loops", "Inner Join"),
-        Physical::Virtual(_) | Physical::Function(_) => {
-            ("Table-valued function", "Table-valued function")
+    let operator = node.describe();
+    match operator.stored() {
+        Some(rows) if !rows.is_lookup() => {
+            let name = scan_name(columns.kind(rows.source), rows.seek().is_some());
+            (name, name)
         }
-        Physical::Constants { .. } => ("Constant Scan", "Constant Scan"),
-        Physical::Changed { .. } => ("Table Spool", "Eager Spool"),
-        Physical::Filter { .. } | Physical::StartupFilter { .. } => ("Filter", "Filter"),
-        Physical::Assert { .. } => ("Assert", "Assert"),
-        Physical::Compute { .. } => ("Compute Scalar", "Compute Scalar"),
-        Physical::NestedLoops(j) => ("Nested Loops", loop_name(j.kind)),
-        Physical::HashJoin(j) => ("Hash Match", hash_name(j.kind)),
-        Physical::MergeJoin(j) => ("Merge Join", loop_name(j.kind)),
-        Physical::MergeUnion(u) => match u.distinct {
-            true => ("Merge Join", "Union"),
-            false => ("Merge Join", "Concatenation"),
-        },
-        Physical::Sort { distinct: true, .. } => ("Sort", "Distinct Sort"),
-        Physical::Sort { .. } => ("Sort", "Sort"),
-        Physical::TopSort { .. } => ("Sort", "TopN Sort"),
-        Physical::Top { .. } => ("Top", "Top"),
-        Physical::HashAggregate { calls, .. } if is_partial(calls) => {
-            ("Hash Match", "Partial Aggregate")
+        _ => {
+            let display = operator.display();
+            (display.physical, display.logical)
         }
-        Physical::HashAggregate { .. } => ("Hash Match", "Aggregate"),
-        Physical::StreamAggregate { .. } => ("Stream Aggregate", "Aggregate"),
-        Physical::Window { calls, .. } => match sums(calls) {
-            true => ("Window Aggregate", "Window Aggregate"),
-            false => ("Sequence Project", "Compute Scalar"),
-        },
-        Physical::Concatenation { .. } => ("Concatenation", "Concatenation"),
-        Physical::Recursive(_) => ("Index Spool", "Lazy Spool"),
-        Physical::Spool { .. } => ("Table Spool", "Eager Spool"),
-        Physical::Split(_) => ("Split", "Split"),
-        Physical::IndexSpool(_) => ("Index Spool", "Eager Spool"),
-        Physical::Exchange(e) => match e.kind {
-            ExchangeKind::Gather | ExchangeKind::GatherOrdered(_) => {
-                ("Parallelism", "Gather Streams")
-            }
-            ExchangeKind::Repartition(_) => ("Parallelism", "Repartition Streams"),
-        },
     }
 }
 
-/// Whether an operator makes states of groups, not their results.
-fn is_partial(calls: &[AggregateCall]) -> bool {
-    calls.iter().any(|c| c.phase == AggregatePhase::Partial)
-}
-
-/// Whether window functions do more than number rows.
-pub(crate) fn sums(calls: &[WindowCall]) -> bool {
-    calls.iter().any(|c| !c.function.ranks())
-}
-
-fn access_name(a: &Access, columns: &Columns<'_>) -> (&'static str, &'static str) {
-    let name = match (columns.kind(&a.source), a.seek.is_some()) {
+fn scan_name(kind: HobtKind, seeks: bool) -> &'static str {
+    match (kind, seeks) {
         (HobtKind::Heap, _) => "Table Scan",
         (HobtKind::Clustered, true) => "Clustered Index Seek",
         (HobtKind::Clustered, false) => "Clustered Index Scan",
         (HobtKind::Nonclustered, true) => "Index Seek",
         (HobtKind::Nonclustered, false) => "Index Scan",
-    };
-    (name, name)
-}
-
-fn loop_name(kind: JoinKind) -> &'static str {
-    match kind {
-        JoinKind::Inner => "Inner Join",
-        JoinKind::Left => "Left Outer Join",
-        JoinKind::Right => "Right Outer Join",
-        JoinKind::Full => "Full Outer Join",
-        JoinKind::Semi => "Left Semi Join",
-        JoinKind::Anti => "Left Anti Semi Join",
-    }
-}
-
-/// The build side stands first, and is the left one there.
-fn hash_name(kind: JoinKind) -> &'static str {
-    match kind {
-        JoinKind::Inner => "Inner Join",
-        JoinKind::Left => "Right Outer Join",
-        JoinKind::Right => "Left Outer Join",
-        JoinKind::Full => "Full Outer Join",
-        JoinKind::Semi => "Right Semi Join",
-        JoinKind::Anti => "Right Anti Semi Join",
     }
 }

@@ -8,7 +8,7 @@
 use crate::columns::{Column, Columns};
 use crate::relop::outer_references;
 use crate::tree::{Op, What};
-use plan::{JoinKind, Physical, PhysicalPlan, Predicate, Scalar, ScalarKind, Slot};
+use plan::{Expression, Physical, PhysicalPlan, Predicate, Scalar, ScalarKind, Slot};
 
 /// A conversion that matters to the choice of a plan.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -20,35 +20,20 @@ pub(crate) struct AffectingConvert {
 
 /// Each row of one side meets each of the other.
 pub(crate) fn lacks_predicate(op: &Op<'_>) -> bool {
-    let What::Operator(Physical::NestedLoops(j)) = op.what else { return false };
-    j.kind == JoinKind::Inner
-        && j.predicate.is_none()
-        && outer_references(j).is_empty()
-        && !is_one_row(&j.outer)
-        && !is_one_row(&j.inner)
-}
-
-/// Whether an operator has one row at most, whatever is stored.
-fn is_one_row(node: &Physical) -> bool {
-    match node {
-        Physical::StreamAggregate { keys, .. } => keys.is_empty(),
-        Physical::Constants { rows, .. } => rows.len() <= 1,
-        Physical::Filter { input, .. }
-        | Physical::StartupFilter { input, .. }
-        | Physical::Compute { input, .. }
-        | Physical::Top { input, .. }
-        | Physical::Spool { input, .. } => is_one_row(input),
-        _ => false,
-    }
+    let What::Operator(node) = op.what else { return false };
+    node.describe().display().lacks_predicate
+        && outer_references(node).is_empty()
+        && !node.inputs().into_iter().any(Physical::always_one_row)
 }
 
 impl Columns<'_> {
     /// The columns of an access that its plan was made without statistics of.
     pub(crate) fn without_statistics(&self, op: &Op<'_>) -> Vec<Column> {
-        let What::Operator(Physical::Access(a)) = op.what else { return Vec::new() };
-        let source = &a.source;
+        let What::Operator(node) = op.what else { return Vec::new() };
+        let Some(rows) = node.describe().stored() else { return Vec::new() };
+        let source = rows.source;
         let names = self.missing.get(&(source.database, source.object));
-        let read: Vec<_> = a.columns.iter().map(|c| self.column(c.slot).column).collect();
+        let read: Vec<_> = rows.columns.iter().map(|c| self.column(c.slot).column).collect();
         let names = names.into_iter().flatten().filter(|name| read.iter().any(|r| r == *name));
         let database = self.names.database(source.database);
         let column =
@@ -79,9 +64,11 @@ impl Columns<'_> {
         let trees = plan.statement.source().into_iter();
         for tree in trees.chain(plan.subqueries.iter().map(|s| &s.source)) {
             tree.for_each(&mut |node| {
-                for p in conditions(node) {
-                    self.converts(p, &mut found);
-                }
+                node.describe().expressions(&mut |x| {
+                    if let Expression::Condition(p) = x {
+                        self.converts(p, &mut found);
+                    }
+                });
             });
         }
         found
@@ -122,17 +109,4 @@ fn converted_column(x: &Scalar) -> Option<Slot> {
     let ScalarKind::Cast { operand, implicit, .. } = &x.kind else { return None };
     let seen_through = types::kept(operand.ty.sql_type, x.ty.sql_type).is_some();
     operand.as_column().filter(|_| implicit.0 && !seen_through)
-}
-
-/// The conditions of an operator that rows are tried with.
-fn conditions(node: &Physical) -> Vec<&Predicate> {
-    match node {
-        Physical::Access(a) => a.residual.iter().collect(),
-        Physical::Lookup(l) => l.residual.iter().collect(),
-        Physical::Filter { predicate, .. } => vec![predicate],
-        Physical::NestedLoops(j) => j.predicate.iter().collect(),
-        Physical::HashJoin(j) => j.residual.iter().collect(),
-        Physical::MergeJoin(j) => j.residual.iter().collect(),
-        _ => Vec::new(),
-    }
 }

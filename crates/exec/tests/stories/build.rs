@@ -125,10 +125,10 @@ pub(crate) fn slots(list: &[u32]) -> Vec<Slot> {
 
 pub(crate) fn values(rows: &[&[Scalar]], first: u32) -> Physical {
     let width = rows.first().map_or(0, |r| r.len() as u32);
-    Physical::Constants {
+    Physical::Constants(Constants {
         rows: rows.iter().map(|r| r.to_vec()).collect(),
         columns: (first..first + width).map(Slot).collect(),
-    }
+    })
 }
 
 pub(crate) fn top(count: Scalar) -> Top {

@@ -225,7 +225,7 @@ fn set(column: usize, value: Scalar) -> Assignment {
 
 fn all_rows() -> Physical {
     let input = Box::new(access(scan_of(1, 0, &[INT, NAME, INT])));
-    Physical::Spool { input, carried: slots(&[0, 1, 2]) }
+    Physical::Spool(Spool { input, carried: slots(&[0, 1, 2]) })
 }
 
 #[test]
@@ -281,10 +281,10 @@ fn one_row_follows_a_variable_that_its_own_update_assigns() {
     let mut bench = bench();
     add(&mut bench, &[(1, "a", None)]).unwrap();
     bench.variables = vec![Value::Int(1)];
-    let source = Physical::Top {
+    let source = Physical::Top(TopRows {
         input: Box::new(access(scan_of(1, 0, &[INT, NAME, INT]))),
         top: top(big(1)),
-    };
+    });
     let step = Assignment {
         column: Some(0),
         variable: Some((VariableId(0), ty(INT))),

@@ -124,7 +124,7 @@ fn the_hot_row() {
     a.hint = Some(Slot(2));
     let update = Update {
         target: target(vec![column("id", INT, false)], vec![base]),
-        source: Physical::Top { input: Box::new(access(a)), top: top(big(1)) },
+        source: Physical::Top(TopRows { input: Box::new(access(a)), top: top(big(1)) }),
         old: OldRow { columns: vec![Some(Slot(0))], hint: Some(Slot(2)), ..OldRow::default() },
         new: vec![Some(Slot(1))],
         assignments: vec![Assignment {

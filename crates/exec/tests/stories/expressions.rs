@@ -125,11 +125,11 @@ fn a_pattern_may_come_from_a_row_and_its_escape_is_one_character() {
 fn with_subquery(p: Statement<Physical>, rows: &[Scalar], fixed: bool) -> PhysicalPlan {
     let rows: Vec<Vec<Scalar>> = rows.iter().map(|x| vec![x.clone()]).collect();
     let scalar = matches!(p, Statement::Scalar(_));
-    let rows = Physical::Constants { rows, columns: slots(&[3]) };
+    let rows = Physical::Constants(Constants { rows, columns: slots(&[3]) });
     let mut plan = plan(p, 4);
     plan.subqueries.push(Subquery {
         source: match scalar {
-            true => Physical::Assert { input: Box::new(rows), count: Slot(2) },
+            true => Physical::Assert(Assert { input: Box::new(rows), count: Slot(2) }),
             false => rows,
         },
         columns: slots(&[3]),

@@ -51,12 +51,12 @@ fn bench(session: i16, rows: i32) -> Bench {
 }
 
 fn sort(hints: GrantHints) -> PhysicalPlan {
-    let sort = Physical::Sort {
+    let sort = Physical::Sort(Sort {
         input: Box::new(access(scan(1, 0, 1))),
         keys: vec![key(0, true)],
         carried: slots(&[0]),
         distinct: false,
-    };
+    });
     let mut plan = query(sort, &[0], 1);
     plan.header.grant = hints;
     plan
@@ -87,10 +87,14 @@ fn held(plan: &PhysicalPlan, rows: i32) -> Vec<GrantRow> {
 fn only_statements_that_keep_rows_ask() {
     let scan = || Box::new(access(scan(1, 0, 1)));
     assert!(held(&query(*scan(), &[0], 1), 10).is_empty());
-    let first = Physical::Top { input: scan(), top: top(big(1)) };
+    let first = Physical::Top(TopRows { input: scan(), top: top(big(1)) });
     let keys = vec![key(0, false)];
-    let one =
-        Physical::Sort { input: Box::new(first), keys, carried: slots(&[0]), distinct: false };
+    let one = Physical::Sort(Sort {
+        input: Box::new(first),
+        keys,
+        carried: slots(&[0]),
+        distinct: false,
+    });
     assert!(held(&query(one, &[0], 1), 10).is_empty());
     let nothing = GrantHints { min_percent: None, max_percent: Some(0.0) };
     assert!(held(&sort(nothing), 10).is_empty());
@@ -101,7 +105,7 @@ fn only_statements_that_keep_rows_ask() {
     assert_eq!((grants[0].requested_bytes, grants[0].is_small), (6144 * KB, false));
     assert!(grants[0].used_bytes > 0 && grants[0].used_bytes <= grants[0].max_used_bytes);
 
-    let spool = Physical::Spool { input: scan(), carried: slots(&[0]) };
+    let spool = Physical::Spool(Spool { input: scan(), carried: slots(&[0]) });
     assert_eq!(held(&query(spool, &[0], 1), 10).len(), 1);
 }
 
@@ -136,12 +140,12 @@ fn views_are_read_with_small_grants() {
     assert!(held(&query(view(), &[0], 1), 10).is_empty(), "a few rows need none");
     let grants = held(&query(view(), &[0], 1), 2_000);
     assert_eq!((grants.len(), grants[0].required_bytes, grants[0].is_small), (1, 0, true));
-    let sorted = Physical::Sort {
+    let sorted = Physical::Sort(Sort {
         input: Box::new(view()),
         keys: vec![key(0, true)],
         carried: slots(&[0]),
         distinct: false,
-    };
+    });
     let grants = held(&query(sorted, &[0], 1), 10);
     assert_eq!((grants[0].required_bytes, grants[0].is_small), (512 * KB, true));
 }

@@ -159,7 +159,8 @@ fn an_inner_side_that_depends_on_nothing_is_kept_between_outer_rows() {
         columns: scan(1, 2, 1).columns,
         residual: Some(cmp(CompareOp::Less, col(2), int(3))),
     };
-    let spool = Physical::Spool { input: Box::new(access(scan(1, 4, 1))), carried: slots(&[4]) };
+    let spool =
+        Physical::Spool(Spool { input: Box::new(access(scan(1, 4, 1))), carried: slots(&[4]) });
     for (inner, inner_slot, each) in [(Physical::Virtual(Box::new(view)), 2, 2), (spool, 4, 10)] {
         let join = Physical::NestedLoops(Box::new(NestedLoops {
             kind: JoinKind::Inner,
@@ -213,7 +214,7 @@ fn a_lookup_finds_the_base_row_of_an_entry_by_key_and_by_rid() {
 
 fn top_rows(bench: &mut Bench, top: Top) -> Result<Vec<Option<i64>>, i32> {
     let input = Box::new(access(scan(1, 0, 2)));
-    let plan = query(Physical::Top { input, top }, &[0], 2);
+    let plan = query(Physical::Top(TopRows { input, top }), &[0], 2);
     bench.run(&plan).map(|r| first(&r.0)).map_err(|e| e.number())
 }
 
@@ -248,12 +249,14 @@ fn removed_rows_are_not_computed() {
     let mut bench = bench();
     let minus = binary(BinaryOp::Sub, col(0), int(3));
     let column = binary(BinaryOp::Div, int(6), minus);
-    let compute = |keep: Predicate| Physical::Compute {
-        input: Box::new(Physical::Filter {
-            input: Box::new(access(scan(1, 0, 1))),
-            predicate: keep,
-        }),
-        columns: vec![(Slot(1), column.clone())],
+    let compute = |keep: Predicate| {
+        Physical::Compute(Compute {
+            input: Box::new(Physical::Filter(Filter {
+                input: Box::new(access(scan(1, 0, 1))),
+                predicate: keep,
+            })),
+            columns: vec![(Slot(1), column.clone())],
+        })
     };
     let kept = cmp(CompareOp::NotEqual, col(0), int(3));
     assert_eq!(bench.rows(&query(compute(kept), &[1], 2)).len(), 8);
@@ -266,11 +269,13 @@ fn concatenation_startup_filters_and_select_assign() {
     let mut bench = bench();
     let part = |on: bool, slot: u32| {
         let input = Box::new(access(scan(1, slot, 1)));
-        Physical::StartupFilter { input, predicate: Predicate::Constant(Some(on)) }
+        Physical::StartupFilter(StartupFilter { input, predicate: Predicate::Constant(Some(on)) })
     };
-    let both = |a, b| Physical::Concatenation {
-        inputs: vec![(part(a, 0), slots(&[0])), (part(b, 1), slots(&[1]))],
-        columns: slots(&[2]),
+    let both = |a, b| {
+        Physical::Concatenation(Concatenation {
+            inputs: vec![(part(a, 0), slots(&[0])), (part(b, 1), slots(&[1]))],
+            columns: slots(&[2]),
+        })
     };
     assert_eq!(bench.rows(&query(both(true, true), &[2], 3)).len(), 20);
     assert_eq!(bench.rows(&query(both(false, true), &[2], 3)).len(), 10);
@@ -343,13 +348,13 @@ fn window_functions_count_within_partitions() {
             output: Slot(2 + i as u32),
             ty: ty(INT),
         };
-        Physical::Window {
+        Physical::Window(Window {
             input: Box::new(access(scan(1, 0, 2))),
             partition: vec![(Slot(0), C)],
             order: vec![(Slot(1), C)],
             calls: functions.into_iter().enumerate().map(call).collect(),
             carried: slots(&[0, 1]),
-        }
+        })
     };
     for (function, expected) in &cases {
         let rows = bench.rows(&query(window(vec![function.clone()]), &[2], 3));
@@ -374,8 +379,10 @@ fn a_correlated_subquery_reads_the_row_around_it_and_a_cancelled_request_ends() 
     let mut inner = scan(1, 2, 2);
     inner.seek = seek(vec![range(vec![binary(BinaryOp::Add, col(0), int(1))], None, None)]);
     let x = Scalar { kind: ScalarKind::Subquery(SubqueryId(0)), ty: ty(INT) };
-    let compute =
-        Physical::Compute { input: Box::new(access(scan(1, 0, 1))), columns: vec![(Slot(4), x)] };
+    let compute = Physical::Compute(Compute {
+        input: Box::new(access(scan(1, 0, 1))),
+        columns: vec![(Slot(4), x)],
+    });
     let mut plan = query(compute, &[0, 4], 5);
     plan.subqueries.push(Subquery {
         source: access(inner),
@@ -410,7 +417,7 @@ fn counters_tell_what_each_operator_did() {
     let mut bench = bench();
     let input = Box::new(access(scan(1, 0, 2)));
     let predicate = cmp(CompareOp::Greater, col(0), int(4));
-    let plan = query(Physical::Filter { input, predicate }, &[0], 2);
+    let plan = query(Physical::Filter(Filter { input, predicate }), &[0], 2);
     let mut executor = exec::Executor::new(&plan).unwrap();
     bench.with(|cx| executor.run(cx, &mut exec::NoRows)).unwrap();
     let counts: Vec<(u64, u64)> =

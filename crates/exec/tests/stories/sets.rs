@@ -65,12 +65,12 @@ fn a_sort_orders_as_the_model_and_is_stable_in_memory_and_on_disk() {
         for grant in GRANTS {
             let mut bench = Bench { limit_bytes: grant, ..Bench::default() };
             table(&mut bench, 1, &rows);
-            let sort = Physical::Sort {
+            let sort = Physical::Sort(Sort {
                 input: Box::new(access(scan_of(1, 0, &TYPES))),
                 keys: vec![key(1, true), key(0, false)],
                 carried: slots(&[0, 1, 2]),
                 distinct: false,
-            };
+            });
             let got = bench.rows(&query(sort, &[0, 1, 2], 3));
             assert_same(&got, &expected, "sort");
             assert_eq!(bench.spills.made.load(Relaxed) > 64, grant == 0 && count > 30_000);
@@ -99,12 +99,12 @@ fn a_sort_by_long_strings_orders_as_the_model() {
         for (grant, carried) in GRANTS.into_iter().zip([vec![0, 1, 2], vec![2]]) {
             let mut bench = Bench { limit_bytes: grant, ..Bench::default() };
             table(&mut bench, 1, &rows);
-            let sort = Physical::Sort {
+            let sort = Physical::Sort(Sort {
                 input: Box::new(access(scan_of(1, 0, &TYPES))),
                 keys: vec![key(1, descending), key(0, false)],
                 carried: slots(&carried),
                 distinct: false,
-            };
+            });
             let got = bench.rows(&query(sort, &[2], 3));
             let numbers = expected.iter().map(|r| vec![r[2].clone()]).collect();
             assert_same(&got, &numbers, "long keys");
@@ -122,12 +122,12 @@ fn a_sort_for_top_keeps_the_least_and_a_distinct_one_repeats_nothing() {
         for (count, offset) in [(0, 0), (1, 0), (10, 5), (2990, 20), (9000, 0)] {
             let mut bench = Bench { limit_bytes: grant, ..Bench::default() };
             table(&mut bench, 1, &rows);
-            let sort = Physical::TopSort {
+            let sort = Physical::TopSort(TopSort {
                 input: Box::new(access(scan_of(1, 0, &TYPES))),
                 top: Top { offset: Some(big(offset)), ..top(big(count)) },
                 keys: vec![key(0, false)],
                 carried: slots(&[0, 2]),
-            };
+            });
             let got = bench.rows(&query(sort, &[0, 2], 3));
             let wanted = all.iter().skip(offset as usize).take(count as usize);
             let expected = wanted.map(|r| vec![r[0].clone(), r[2].clone()]).collect();
@@ -135,12 +135,12 @@ fn a_sort_for_top_keeps_the_least_and_a_distinct_one_repeats_nothing() {
         }
         let mut bench = Bench { limit_bytes: grant, ..Bench::default() };
         table(&mut bench, 1, &rows);
-        let sort = Physical::Sort {
+        let sort = Physical::Sort(Sort {
             input: Box::new(access(scan_of(1, 0, &TYPES))),
             keys: vec![key(0, false), key(1, false)],
             carried: slots(&[0, 1]),
             distinct: true,
-        };
+        });
         let got = bench.rows(&query(sort, &[0, 1], 3));
         let pairs = rows.iter().map(|r| r[..2].to_vec()).collect();
         let mut expected = sorted(pairs);
@@ -235,12 +235,12 @@ fn by_word(hobt: u32, first: u32, descending: bool, two: bool) -> Physical {
     if two {
         keys.push(key(first, false));
     }
-    Physical::Sort {
+    Physical::Sort(Sort {
         input: Box::new(access(scan_of(hobt, first, &TYPES))),
         keys,
         carried: slots(&[first, first + 1, first + 2]),
         distinct: false,
-    }
+    })
 }
 
 #[test]
@@ -419,19 +419,22 @@ fn both_ways_of_grouping_agree_with_the_model() {
             table(&mut bench, 1, &rows);
             let input = || Box::new(access(scan_of(1, 0, &TYPES)));
             let keys = vec![(Slot(1), C)];
-            let hashed = Physical::HashAggregate {
+            let hashed = Physical::HashAggregate(HashAggregate {
                 input: input(),
                 keys: keys.clone(),
                 calls: calls.clone(),
-            };
-            let sort = Physical::Sort {
+            });
+            let sort = Physical::Sort(Sort {
                 input: input(),
                 keys: vec![key(1, false)],
                 carried: slots(&[0, 1, 2]),
                 distinct: false,
-            };
-            let streamed =
-                Physical::StreamAggregate { input: Box::new(sort), keys, calls: calls.clone() };
+            });
+            let streamed = Physical::StreamAggregate(StreamAggregate {
+                input: Box::new(sort),
+                keys,
+                calls: calls.clone(),
+            });
             for (what, tree) in [("hash", hashed), ("stream", streamed)] {
                 let plan = query(tree, &[1, 3, 4, 5, 6], 7);
                 let (got, outcome) = bench.run(&plan).unwrap();
@@ -464,10 +467,12 @@ fn any_of_several_columns_is_of_the_first_row() {
     for grant in GRANTS {
         let mut bench = Bench { limit_bytes: grant, ..Bench::default() };
         table(&mut bench, 1, &rows);
-        let groups = |input, calls| Physical::HashAggregate {
-            input: Box::new(input),
-            keys: vec![(Slot(1), C)],
-            calls,
+        let groups = |input, calls| {
+            Physical::HashAggregate(HashAggregate {
+                input: Box::new(input),
+                keys: vec![(Slot(1), C)],
+                calls,
+            })
         };
         let scan = || access(scan_of(1, 0, &TYPES));
         let whole =
@@ -517,7 +522,11 @@ fn distinct_values_beyond_the_grant_are_each_taken_in_once() {
         let mut bench = Bench { limit_bytes: grant, ..Bench::default() };
         table(&mut bench, 1, &rows);
         let input = Box::new(access(scan_of(1, 0, &TYPES)));
-        let tree = Physical::StreamAggregate { input, keys: Vec::new(), calls: calls.clone() };
+        let tree = Physical::StreamAggregate(StreamAggregate {
+            input,
+            keys: Vec::new(),
+            calls: calls.clone(),
+        });
         let got = bench.rows(&query(tree, &[3, 4, 5, 6], 7));
         assert_same(&got, &expected, "distinct");
         assert_eq!(bench.spills.made.load(Relaxed) > 0, grant < 1 << 20);
@@ -531,7 +540,7 @@ fn without_keys_there_is_one_group_also_of_no_rows() {
     table(&mut bench, 1, &Rows::new());
     let calls = vec![call(Count, false, None, 3), call(Sum, false, Some(0), 4)];
     let input = Box::new(access(scan_of(1, 0, &TYPES)));
-    let tree = Physical::StreamAggregate { input, keys: Vec::new(), calls };
+    let tree = Physical::StreamAggregate(StreamAggregate { input, keys: Vec::new(), calls });
     let rows = bench.rows(&query(tree, &[3, 4], 5));
     assert_eq!(rows, [[Value::Int(0), Value::Null]]);
 }
@@ -544,11 +553,11 @@ fn a_spool_and_a_percentage_larger_than_the_grant_give_every_row_in_order() {
         let mut bench = Bench { limit_bytes: grant, ..Bench::default() };
         table(&mut bench, 1, &rows);
         let input = || Box::new(access(scan_of(1, 0, &TYPES)));
-        let spool = Physical::Spool { input: input(), carried: slots(&[0, 1, 2]) };
+        let spool = Physical::Spool(Spool { input: input(), carried: slots(&[0, 1, 2]) });
         assert_same(&bench.rows(&query(spool, &[0, 1, 2], 3)), &rows, "spool");
         let half =
             Top { percent: true, ..top(Scalar::constant(Value::Float(50.0), SqlType::Float)) };
-        let top = Physical::Top { input: input(), top: half };
+        let top = Physical::Top(TopRows { input: input(), top: half });
         let first = rows[..1000].to_vec();
         assert_same(&bench.rows(&query(top, &[0, 1, 2], 3)), &first, "top percent");
         assert_eq!(bench.spills.made.load(Relaxed) > 0, grant == 0);
@@ -563,12 +572,12 @@ fn a_hint_bounds_the_memory_of_a_statement() {
     for max_percent in [None, Some(100.0), Some(0.0)] {
         let mut bench = Bench::default();
         table(&mut bench, 1, &rows);
-        let sort = Physical::Sort {
+        let sort = Physical::Sort(Sort {
             input: Box::new(access(scan_of(1, 0, &TYPES))),
             keys: vec![key(0, false), key(1, false), key(2, false)],
             carried: slots(&[0, 1, 2]),
             distinct: false,
-        };
+        });
         let mut plan = query(sort, &[0, 1, 2], 3);
         plan.header.grant = GrantHints { min_percent: None, max_percent };
         answers.push(bench.rows(&plan));
@@ -602,12 +611,15 @@ fn a_sort_of_ever_longer_rows_stays_within_its_grant() {
     };
     let mut bench = Bench { limit_bytes: 4 << 20, ..Bench::default() };
     let columns = slots(&[0, 1]);
-    let sort = Physical::Sort {
-        input: Box::new(Physical::Constants { rows: (0..60).map(row).collect(), columns }),
+    let sort = Physical::Sort(Sort {
+        input: Box::new(Physical::Constants(Constants {
+            rows: (0..60).map(row).collect(),
+            columns,
+        })),
         keys: vec![key(0, false)],
         carried: slots(&[0, 1]),
         distinct: false,
-    };
+    });
     let plan = query(sort, &[0], 3);
     let semaphores = bench.semaphores();
     let mut look = Look { semaphores: &semaphores, rows: Vec::new(), used_bytes_max: 0 };

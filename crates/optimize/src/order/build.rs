@@ -7,7 +7,9 @@ use super::unused::innermost;
 use crate::convert::carried;
 use crate::node::{Node, Slots, Wish, repeated};
 use base::SqlResult;
-use plan::{HashJoin, JoinKind, Logical, NestedLoops, Physical, Predicate, Scalar, Slot, SortKey};
+use plan::{
+    HashJoin, JoinKind, Logical, NestedLoops, Physical, Predicate, Scalar, Slot, SortKey, Spool,
+};
 use types::Collation;
 
 /// An equality that a hash can use: of the left, of the right.
@@ -256,12 +258,13 @@ impl crate::convert::Optimizer<'_> {
             carried.extend(self.reader().predicate(p).intersection(&j.right_slots));
         }
         let slots: Vec<Slot> = carried.into_iter().collect();
-        let trivial = j.left.single || matches!(j.right.tree, Physical::Constants { .. });
+        let trivial = j.left.single || matches!(j.right.tree, Physical::Constants(_));
         let mut right = j.right;
         if !trivial {
             let carried = slots.clone();
             let cost = self.prices.spool(right.rows, right.width, times);
-            right = right.over(cost, |input| Physical::Spool { input: Box::new(input), carried });
+            right = right
+                .over(cost, |input| Physical::Spool(Spool { input: Box::new(input), carried }));
         }
         let pairs = times * right.rows;
         let own =

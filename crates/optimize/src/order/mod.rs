@@ -21,7 +21,7 @@ use base::{SqlError, SqlResult, messages};
 pub(crate) use build::{Joint, Key, merge_orders};
 use classes::Classes;
 use hyper::{Edge, Graph, Table};
-use plan::{Logical, Physical, Predicate};
+use plan::{Logical, Physical, Predicate, StartupFilter};
 pub(crate) use region::without_effect;
 use region::{Collector, Region, Shape};
 pub(crate) use search::equality;
@@ -134,9 +134,8 @@ impl<'a> Optimizer<'a> {
             None => node,
             Some(predicate) => {
                 let cost = self.prices.tests(1.0, 1);
-                node.over(cost, |input| Physical::StartupFilter {
-                    input: Box::new(input),
-                    predicate,
+                node.over(cost, |input| {
+                    Physical::StartupFilter(StartupFilter { input: Box::new(input), predicate })
                 })
             }
         }

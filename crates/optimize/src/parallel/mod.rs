@@ -27,8 +27,8 @@ mod zone;
 use crate::cost::UNIT;
 use crate::node::Slots;
 use plan::{
-    Estimate, Exchange, ExchangeKind, Physical, PhysicalPlan, Plan, Query, SelectAssign, Slot,
-    SortKey, Statement, VariableId,
+    Estimate, Exchange, ExchangeKind, Flow, InputOrder, Physical, PhysicalPlan, Plan, Query,
+    SelectAssign, Slot, SortKey, Statement, VariableId,
 };
 use safe::own_reads;
 use types::Collation;
@@ -197,28 +197,7 @@ impl<'p> Pass<'p> {
         let own = own_reads(tree, self.plan);
         let needed: Slots = needed.union(&own).copied().collect();
         let inputs = inputs_at(tree, at);
-        let rely: Vec<bool> = match tree {
-            // It reads entries again, which nothing between can give: both are of one thread.
-            Physical::Lookup(l) if matches!(l.input, Physical::Access(_)) => Vec::new(),
-            Physical::Filter { .. }
-            | Physical::StartupFilter { .. }
-            | Physical::Compute { .. }
-            | Physical::Lookup(_) => vec![relies],
-            Physical::Sort { .. } | Physical::TopSort { .. } => vec![false],
-            Physical::HashAggregate { calls, .. } => vec![safe::relies_on_order(calls)],
-            Physical::StreamAggregate { keys, calls, .. } => {
-                vec![!keys.is_empty() || safe::relies_on_order(calls)]
-            }
-            Physical::Window { .. } => vec![true],
-            // A hash join keeps no order; a side of a merge join must have its own.
-            Physical::HashJoin(_) => vec![false, relies],
-            Physical::MergeJoin(_) | Physical::MergeUnion(_) => vec![true, true],
-            Physical::NestedLoops(_) => vec![relies],
-            Physical::Concatenation { inputs, .. } => vec![relies; inputs.len()],
-            // Few rows may be wanted: only what reads everything anyway is worth a zone.
-            Physical::Top { .. } if reads_all(inputs[0].1) => vec![true],
-            _ => Vec::new(),
-        };
+        let rely = relied_on(tree, relies);
         if rely.is_empty() {
             return part;
         }
@@ -249,8 +228,8 @@ impl<'p> Pass<'p> {
         if let Some(part) = self.gathered_groups(tree, at, needed) {
             return (!relies || part.order.is_empty()).then_some(part);
         }
-        if let Physical::TopSort { .. } = tree {
-            return self.gathered_top(tree, at, needed);
+        if let Physical::TopSort(sort) = tree {
+            return self.gathered_top(tree, sort, at, needed);
         }
         let zone = self.zone(tree, at, needed)?;
         if relies && zone.order.is_empty() {
@@ -322,13 +301,36 @@ fn carried(tree: &Physical, needed: &Slots) -> Vec<Slot> {
     columns
 }
 
+/// Of each input that exchanges may stand below of, whether its rows must keep their order.
+fn relied_on(tree: &Physical, relies: bool) -> Vec<bool> {
+    let operator = tree.describe();
+    let below = match tree {
+        // Few rows may be wanted: only what reads everything anyway is worth a zone.
+        Physical::Top(top) => reads_all(&top.input),
+        _ => !reads_again(tree),
+    };
+    let orders = if below { operator.orders() } else { Vec::new() };
+    let relied = |order| match order {
+        InputOrder::Any => false,
+        InputOrder::AsOutput => relies,
+        InputOrder::Own => true,
+    };
+    orders.into_iter().map(relied).collect()
+}
+
+/// Whether it reads entries of its input again, which nothing between can give: both are of one
+/// thread.
+fn reads_again(tree: &Physical) -> bool {
+    let lookup = tree.describe().stored().is_some_and(|rows| rows.is_lookup());
+    lookup && tree.inputs().into_iter().any(|input| input.describe().stored().is_some())
+}
+
 /// Whether the first row comes only when all of the input was read.
 fn reads_all(tree: &Physical) -> bool {
     match tree {
-        Physical::Sort { .. } | Physical::TopSort { .. } | Physical::HashAggregate { .. } => true,
-        Physical::StreamAggregate { keys, .. } => keys.is_empty(),
-        Physical::Filter { input, .. } | Physical::Compute { input, .. } => reads_all(input),
-        _ => false,
+        Physical::Filter(f) => reads_all(&f.input),
+        Physical::Compute(c) => reads_all(&c.input),
+        _ => tree.describe().flow() == Flow::Blocks,
     }
 }
 

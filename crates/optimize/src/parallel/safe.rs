@@ -6,8 +6,8 @@
 use crate::node::Slots;
 use builtins::Aggregate;
 use plan::{
-    AggregateCall, LockHints, Physical, PhysicalPlan, Predicate, Reads, Scalar, ScalarKind,
-    Strength,
+    AggregateCall, Expression, LockHints, Opening, Physical, PhysicalPlan, Predicate, Reads,
+    Scalar, ScalarKind, Strength,
 };
 
 /// Functions that may answer differently each time, and yet need no more than a worker has.
@@ -65,45 +65,17 @@ pub(super) fn locks_are_safe(locks: &LockHints) -> bool {
 
 /// Whether a worker can run an operator itself, whatever its inputs are.
 pub(super) fn own_is_safe(node: &Physical) -> bool {
-    match node {
-        Physical::Access(a) => {
-            let seek = a.seek.iter().flat_map(|s| &s.ranges).all(|r| {
-                let ends = r.lower.iter().chain(&r.upper).map(|b| &b.value);
-                r.equal.iter().chain(ends).all(scalar_is_safe)
-            });
-            seek && a.residual.iter().all(predicate_is_safe) && locks_are_safe(&a.locks)
+    let operator = node.describe();
+    let mut safe = operator.runs_in_workers();
+    safe &= operator.stored().is_none_or(|rows| locks_are_safe(rows.locks));
+    operator.expressions(&mut |x| {
+        safe &= match x {
+            Expression::Value(x) => scalar_is_safe(x),
+            Expression::Condition(p) | Expression::Test(p) => predicate_is_safe(p),
+            Expression::Order(_) => true,
         }
-        Physical::Lookup(l) => l.residual.iter().all(predicate_is_safe) && locks_are_safe(&l.locks),
-        Physical::Constants { rows, .. } => rows.iter().flatten().all(scalar_is_safe),
-        Physical::Filter { predicate, .. } | Physical::StartupFilter { predicate, .. } => {
-            predicate_is_safe(predicate)
-        }
-        Physical::Compute { columns, .. } => columns.iter().all(|(_, x)| scalar_is_safe(x)),
-        Physical::NestedLoops(j) => j.predicate.iter().all(predicate_is_safe),
-        Physical::HashJoin(j) => j.residual.iter().all(predicate_is_safe),
-        Physical::MergeJoin(j) => j.residual.iter().all(predicate_is_safe),
-        Physical::Top { top, .. } | Physical::TopSort { top, .. } => {
-            top.count.iter().chain(&top.offset).all(scalar_is_safe)
-        }
-        Physical::HashAggregate { calls, .. } | Physical::StreamAggregate { calls, .. } => {
-            calls.iter().flat_map(|c| c.argument.iter().chain(&c.separator)).all(scalar_is_safe)
-        }
-        Physical::Window { calls, .. } => {
-            calls.iter().flat_map(|c| c.function.arguments()).all(scalar_is_safe)
-        }
-        Physical::Sort { .. }
-        | Physical::Concatenation { .. }
-        | Physical::MergeUnion(_)
-        | Physical::Spool { .. } => true,
-        Physical::Virtual(_)
-        | Physical::Function(_)
-        | Physical::Changed { .. }
-        | Physical::Recursive(_)
-        | Physical::Assert { .. }
-        | Physical::IndexSpool(_)
-        | Physical::Split(_)
-        | Physical::Exchange(_) => false,
-    }
+    });
+    safe
 }
 
 /// Whether each worker can run a whole tree by itself, to the same rows.
@@ -116,7 +88,7 @@ pub(super) fn whole_is_safe(tree: &Physical) -> bool {
 /// Whether another run may give other rows.
 fn volatile(node: &Physical) -> bool {
     let mut reads = Reads::default();
-    expressions(node, &mut reads);
+    node.read_into(&mut reads);
     reads.volatile
 }
 
@@ -126,92 +98,19 @@ pub(super) fn is_decomposed(call: &AggregateCall) -> bool {
     !call.distinct && !ordered
 }
 
-/// Whether the result depends on the order of rows.
-pub(super) fn relies_on_order(calls: &[AggregateCall]) -> bool {
-    calls.iter().any(|c| c.function == Aggregate::StringAgg)
-}
-
-/// The slots that an operator reads itself.
+/// The slots that an operator reads itself; what it opens again for each row counts as its own.
 pub(super) fn own_reads(node: &Physical, plan: &PhysicalPlan) -> Slots {
     let mut reads = Reads::default();
-    expressions(node, &mut reads);
-    match node {
-        Physical::Lookup(l) => reads.slots.extend(&l.locator),
-        Physical::HashJoin(j) => {
-            reads.slots.extend(j.keys.iter().flat_map(|k| [k.0, k.1]));
-            reads.slots.extend(j.build_slots.iter().chain(&j.probe_slots));
+    node.read_into(&mut reads);
+    let operator = node.describe();
+    reads.slots.extend(operator.slots_read());
+    for (n, input) in node.inputs().into_iter().enumerate() {
+        if operator.opening(n) != Opening::Once {
+            input.for_each(&mut |below| reads.slots.extend(own_reads(below, plan)));
         }
-        Physical::MergeJoin(j) => {
-            reads.slots.extend(j.keys.iter().flat_map(|k| [k.left, k.right]));
-            reads.slots.extend(j.left_slots.iter().chain(&j.right_slots));
-        }
-        Physical::NestedLoops(j) => {
-            reads.slots.extend(&j.inner_slots);
-            j.inner.for_each(&mut |below| reads.slots.extend(own_reads(below, plan)));
-        }
-        Physical::Sort { keys, carried, .. } | Physical::TopSort { keys, carried, .. } => {
-            reads.slots.extend(keys.iter().map(|k| k.slot).chain(carried.iter().copied()));
-        }
-        Physical::HashAggregate { keys, .. } | Physical::StreamAggregate { keys, .. } => {
-            reads.slots.extend(keys.iter().map(|k| k.0));
-        }
-        Physical::Window { partition, order, carried, .. } => {
-            reads.slots.extend(partition.iter().chain(order).map(|k| k.0));
-            reads.slots.extend(carried);
-        }
-        Physical::Concatenation { inputs, .. } => {
-            reads.slots.extend(inputs.iter().flat_map(|(_, slots)| slots));
-        }
-        Physical::MergeUnion(u) => reads.slots.extend(u.left_slots.iter().chain(&u.right_slots)),
-        Physical::Recursive(r) => reads.slots.extend(r.inputs().flat_map(|(_, slots)| slots)),
-        Physical::Spool { carried, .. } => reads.slots.extend(carried),
-        Physical::IndexSpool(s) => reads.slots.extend(&s.carried),
-        _ => {}
     }
     for id in reads.subqueries {
         reads.slots.extend(&plan.subqueries[id.0 as usize].outer);
     }
     reads.slots
-}
-
-/// What the expressions of an operator read.
-fn expressions(node: &Physical, out: &mut Reads) {
-    match node {
-        Physical::Access(a) => {
-            for range in a.seek.iter().flat_map(|s| &s.ranges) {
-                let ends = range.lower.iter().chain(&range.upper).map(|b| &b.value);
-                range.equal.iter().chain(ends).for_each(|x| x.read_into(out));
-            }
-            a.residual.iter().for_each(|p| p.read_into(out));
-        }
-        Physical::Lookup(l) => l.residual.iter().for_each(|p| p.read_into(out)),
-        Physical::Virtual(v) => v.arguments.iter().for_each(|x| x.read_into(out)),
-        Physical::Function(f) => f.arguments.iter().for_each(|x| x.read_into(out)),
-        Physical::Constants { rows, .. } => {
-            rows.iter().flatten().for_each(|x| x.read_into(out));
-        }
-        Physical::Filter { predicate, .. } | Physical::StartupFilter { predicate, .. } => {
-            predicate.read_into(out);
-        }
-        Physical::Compute { columns, .. } => columns.iter().for_each(|(_, x)| x.read_into(out)),
-        Physical::NestedLoops(j) => j.predicate.iter().for_each(|p| p.read_into(out)),
-        Physical::HashJoin(j) => j.residual.iter().for_each(|p| p.read_into(out)),
-        Physical::MergeJoin(j) => j.residual.iter().for_each(|p| p.read_into(out)),
-        Physical::Top { top, .. } | Physical::TopSort { top, .. } => top.read_into(out),
-        Physical::HashAggregate { calls, .. } | Physical::StreamAggregate { calls, .. } => {
-            let all = calls.iter().flat_map(|c| c.argument.iter().chain(&c.separator));
-            all.for_each(|x| x.read_into(out));
-        }
-        Physical::Window { calls, .. } => calls.iter().for_each(|c| c.function.read_into(out)),
-        Physical::IndexSpool(s) => s.read_into(out),
-        Physical::Sort { .. }
-        | Physical::Changed { .. }
-        | Physical::Concatenation { .. }
-        | Physical::MergeUnion(_)
-        | Physical::Recursive(_)
-        | Physical::Spool { .. }
-        | Physical::Assert { .. }
-        | Physical::Split(_)
-        | Physical::Exchange(_) => {}
-    }
 }

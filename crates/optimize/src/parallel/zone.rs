@@ -1,10 +1,12 @@
 //! Zones: operators that each worker runs over its part of the rows.
 
-use super::safe::{is_decomposed, own_is_safe, own_reads, relies_on_order};
+use super::safe::{is_decomposed, own_is_safe, own_reads};
 use super::{FEW_GROUPS, Part, Pass, inputs_at, with_inputs};
 use crate::node::Slots;
 use plan::{
-    AggregateCall, AggregatePhase, Estimate, Physical, Scalar, ScalarKind, ScalarType, Slot, Top,
+    AggregateCall, AggregatePhase, Compute, Estimate, Filter, HashAggregate, Physical, Scalar,
+    ScalarKind, ScalarType, Slot, Sort, StartupFilter, StreamAggregate, Top, TopRows, TopSort,
+    Window,
 };
 use types::{Collation, SqlType, Value};
 
@@ -28,9 +30,9 @@ impl Pass<'_> {
                 let tree = Physical::Access(access);
                 Some(Part { tree, estimates, cost, order: Vec::new(), spread: Vec::new() })
             }
-            Physical::Filter { input, .. }
-            | Physical::StartupFilter { input, .. }
-            | Physical::Compute { input, .. } => {
+            Physical::Filter(Filter { input, .. })
+            | Physical::StartupFilter(StartupFilter { input, .. })
+            | Physical::Compute(Compute { input, .. }) => {
                 let zone = self.zone(input, at + 1, &below)?;
                 Some(self.above(zone, at, |input| with_inputs(tree, vec![input])))
             }
@@ -40,7 +42,7 @@ impl Pass<'_> {
             }
             Physical::NestedLoops(j) => self.looped(tree, j, at, &below),
             Physical::HashJoin(j) => self.hashed_join(tree, j, at, &below),
-            Physical::Sort { input, keys, distinct, .. } => {
+            Physical::Sort(Sort { input, keys, distinct, .. }) => {
                 let zone = match distinct {
                     false => self.zone(input, at + 1, &below)?,
                     true => {
@@ -51,20 +53,20 @@ impl Pass<'_> {
                 let part = self.above(zone, at, |input| with_inputs(tree, vec![input]));
                 Some(Part { order: keys.clone(), ..part })
             }
-            Physical::HashAggregate { keys, calls, .. } if !keys.is_empty() => {
+            Physical::HashAggregate(HashAggregate { keys, calls, .. }) if !keys.is_empty() => {
                 self.groups(tree, keys, calls, at, &below)
             }
-            Physical::StreamAggregate { input, keys, .. } if !keys.is_empty() => {
-                let Physical::Sort { .. } = **input else { return None };
+            Physical::StreamAggregate(StreamAggregate { input, keys, .. }) if !keys.is_empty() => {
+                let Physical::Sort(_) = **input else { return None };
                 let zone = self.hashed(input, at + 1, keys, &below)?;
                 Some(self.above(zone, at, |input| with_inputs(tree, vec![input])))
             }
-            Physical::Window { input, partition, .. } if !partition.is_empty() => {
-                let Physical::Sort { .. } = **input else { return None };
+            Physical::Window(Window { input, partition, .. }) if !partition.is_empty() => {
+                let Physical::Sort(_) = **input else { return None };
                 let zone = self.hashed(input, at + 1, partition, &below)?;
                 Some(self.above(zone, at, |input| with_inputs(tree, vec![input])))
             }
-            Physical::Concatenation { .. } => self.concatenated(tree, at, &below),
+            Physical::Concatenation(_) => self.concatenated(tree, at, &below),
             _ => None,
         }
     }
@@ -77,7 +79,7 @@ impl Pass<'_> {
         keys: &[(Slot, Collation)],
         needed: &Slots,
     ) -> Option<Part> {
-        if let Physical::Sort { input, keys: order, .. } = tree {
+        if let Physical::Sort(Sort { input, keys: order, .. }) = tree {
             let own = own_reads(tree, self.plan);
             let below: Slots = needed.union(&own).copied().collect();
             let zone = self.hashed(input, at + 1, keys, &below)?;
@@ -99,7 +101,7 @@ impl Pass<'_> {
         at: usize,
         needed: &Slots,
     ) -> Option<Part> {
-        if relies_on_order(calls) {
+        if calls.iter().any(AggregateCall::relies_on_order) {
             return None;
         }
         let [(place, input)] = inputs_at(tree, at)[..] else { return None };
@@ -130,8 +132,10 @@ impl Pass<'_> {
         needed: &Slots,
     ) -> Option<Part> {
         let (keys, calls) = match tree {
-            Physical::HashAggregate { keys, calls, .. } => (keys, calls),
-            Physical::StreamAggregate { keys, calls, .. } if keys.is_empty() => (keys, calls),
+            Physical::HashAggregate(HashAggregate { keys, calls, .. }) => (keys, calls),
+            Physical::StreamAggregate(StreamAggregate { keys, calls, .. }) if keys.is_empty() => {
+                (keys, calls)
+            }
             _ => return None,
         };
         let rows = self.estimate(at).rows;
@@ -192,10 +196,11 @@ impl Pass<'_> {
     pub(super) fn gathered_top(
         &mut self,
         tree: &Physical,
+        sort: &TopSort,
         at: usize,
         needed: &Slots,
     ) -> Option<Part> {
-        let Physical::TopSort { input, top, keys, carried } = tree else { return None };
+        let TopSort { input, top, keys, carried } = sort;
         if top.percent || !own_is_safe(tree) {
             return None;
         }
@@ -208,23 +213,22 @@ impl Pass<'_> {
         let below: Slots = needed.union(&own).copied().collect();
         let zone = self.zone(input, at + 1, &below)?;
         let each = Top { count: Some(count), offset: None, ..top.clone() };
-        let part = self.above(zone, at, |input| Physical::TopSort {
-            input: Box::new(input),
-            top: each,
-            keys: keys.clone(),
-            carried: carried.clone(),
+        let part = self.above(zone, at, |input| {
+            Physical::TopSort(TopSort {
+                input: Box::new(input),
+                top: each,
+                keys: keys.clone(),
+                carried: carried.clone(),
+            })
         });
         let mut part = Part { order: keys.clone(), ..part };
         part.estimates[0].rows = self.estimate(at).rows * self.workers;
         let gathered = self.gather(part, keys.clone(), needed);
         let more = self.estimate(at).rows * 0.01 / crate::cost::UNIT;
         let top = top.clone();
-        Some(
-            self.finished(gathered, at, more, |input| Physical::Top {
-                input: Box::new(input),
-                top,
-            }),
-        )
+        Some(self.finished(gathered, at, more, |input| {
+            Physical::Top(TopRows { input: Box::new(input), top })
+        }))
     }
 
     /// Each worker has its part of every input.
@@ -247,7 +251,7 @@ impl Pass<'_> {
 fn aggregate(input: Physical, keys: &[(Slot, Collation)], calls: Vec<AggregateCall>) -> Physical {
     let (input, keys) = (Box::new(input), keys.to_vec());
     match keys.is_empty() {
-        true => Physical::StreamAggregate { input, keys, calls },
-        false => Physical::HashAggregate { input, keys, calls },
+        true => Physical::StreamAggregate(StreamAggregate { input, keys, calls }),
+        false => Physical::HashAggregate(HashAggregate { input, keys, calls }),
     }
 }

@@ -1,77 +1,73 @@
 //! Logical trees as text.
 
-use super::{Show, line, list};
-use crate::{Frame, Get, Logical, VirtualGet, WindowCall};
+use super::{
+    Show, function_line, line, list, recursion_line, show_groups, show_rows, slots, window_calls,
+};
+use crate::{Get, Logical, VirtualGet};
 use std::fmt;
 
 impl Show for Logical {
     fn show(&self, f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
         line(f, depth)?;
-        match self {
-            Logical::Get(get) => show_get(f, get),
-            Logical::Virtual(v) => show_virtual(f, v),
-            Logical::Function(call) => super::show_function(f, call),
-            Logical::Values { rows, columns } => {
-                write!(f, "Values {} rows", rows.len())?;
-                super::physical::show_rows(f, rows, columns)
+        show_node(f, self)?;
+        writeln!(f)?;
+        let mut result = Ok(());
+        self.for_each_input(&mut |input| {
+            if result.is_ok() {
+                result = input.show(f, depth + 1);
             }
-            Logical::Changed { columns, .. } => {
-                f.write_str("Changed ")?;
-                super::physical::slots(f, columns)?;
-                writeln!(f)
-            }
-            Logical::Filter { input, predicate } => {
-                writeln!(f, "Filter {predicate}")?;
-                input.show(f, depth + 1)
-            }
-            Logical::Compute { input, columns } => {
-                f.write_str("Compute ")?;
-                list(f, columns, |f, (slot, x)| write!(f, "{slot} = {x}"))?;
-                writeln!(f)?;
-                input.show(f, depth + 1)
-            }
-            Logical::Join { kind, left, right, on, apply, .. } => {
-                let word = if *apply { "Apply" } else { "Join" };
-                writeln!(f, "{word} {kind:?} on {on}")?;
-                left.show(f, depth + 1)?;
-                right.show(f, depth + 1)
-            }
-            Logical::Aggregate(a) => {
-                f.write_str("Aggregate")?;
-                super::physical::show_groups(f, &a.keys, &a.calls)?;
-                a.input.show(f, depth + 1)
-            }
-            Logical::Distinct { input, columns } => {
-                f.write_str("Distinct ")?;
-                list(f, columns, |f, (slot, _)| write!(f, "{slot}"))?;
-                writeln!(f)?;
-                input.show(f, depth + 1)
-            }
-            Logical::Window { input, partition, order, calls } => {
-                f.write_str("Window partition ")?;
-                list(f, partition, |f, k| write!(f, "{k}"))?;
-                f.write_str(" order ")?;
-                list(f, order, |f, k| write!(f, "{k}"))?;
-                show_window_calls(f, calls)?;
-                input.show(f, depth + 1)
-            }
-            Logical::Sort { input, keys } => {
-                f.write_str("Sort ")?;
-                list(f, keys, |f, k| write!(f, "{k}"))?;
-                writeln!(f)?;
-                input.show(f, depth + 1)
-            }
-            Logical::Top { input, top } => {
-                writeln!(f, "Top {top}")?;
-                input.show(f, depth + 1)
-            }
-            Logical::Recursive(r) => super::show_recursion(f, r, depth),
-            Logical::Concatenate { inputs, columns } => {
-                f.write_str("Concatenate ")?;
-                list(f, columns, |f, s| write!(f, "{s}"))?;
-                writeln!(f)?;
-                inputs.iter().try_for_each(|(input, _)| input.show(f, depth + 1))
-            }
+        });
+        result
+    }
+}
+
+/// Writes the line of a node.
+fn show_node(f: &mut fmt::Formatter<'_>, node: &Logical) -> fmt::Result {
+    match node {
+        Logical::Get(get) => show_get(f, get),
+        Logical::Virtual(v) => show_virtual(f, v),
+        Logical::Function(call) => function_line(f, call),
+        Logical::Values { rows, columns } => {
+            write!(f, "Values {} rows", rows.len())?;
+            show_rows(f, rows, columns)
+        }
+        Logical::Changed { columns, .. } => {
+            f.write_str("Changed ")?;
+            slots(f, columns)
+        }
+        Logical::Filter { predicate, .. } => write!(f, "Filter {predicate}"),
+        Logical::Compute { columns, .. } => {
+            f.write_str("Compute ")?;
+            list(f, columns, |f, (slot, x)| write!(f, "{slot} = {x}"))
+        }
+        Logical::Join { kind, on, apply, .. } => {
+            let word = if *apply { "Apply" } else { "Join" };
+            write!(f, "{word} {kind:?} on {on}")
+        }
+        Logical::Aggregate(a) => {
+            f.write_str("Aggregate")?;
+            show_groups(f, &a.keys, &a.calls)
+        }
+        Logical::Distinct { columns, .. } => {
+            f.write_str("Distinct ")?;
+            list(f, columns, |f, (slot, _)| write!(f, "{slot}"))
+        }
+        Logical::Window { partition, order, calls, .. } => {
+            f.write_str("Window partition ")?;
+            list(f, partition, |f, k| write!(f, "{k}"))?;
+            f.write_str(" order ")?;
+            list(f, order, |f, k| write!(f, "{k}"))?;
+            window_calls(f, calls)
+        }
+        Logical::Sort { keys, .. } => {
+            f.write_str("Sort ")?;
+            list(f, keys, |f, k| write!(f, "{k}"))
+        }
+        Logical::Top { top, .. } => write!(f, "Top {top}"),
+        Logical::Recursive(r) => recursion_line(f, r),
+        Logical::Concatenate { columns, .. } => {
+            f.write_str("Concatenate ")?;
+            slots(f, columns)
         }
     }
 }
@@ -81,39 +77,20 @@ fn show_get(f: &mut fmt::Formatter<'_>, get: &Get) -> fmt::Result {
     list(f, &get.columns, |f, c| write!(f, "{}: {}", c.column, c.slot))?;
     if let Some(sample) = &get.sample {
         write!(f, ") sample {sample:?}")?;
-        return writeln!(f, "{}", get.locks);
+        return write!(f, "{}", get.locks);
     }
-    writeln!(f, "){}", get.locks)
+    write!(f, "){}", get.locks)
 }
 
 fn show_virtual(f: &mut fmt::Formatter<'_>, v: &VirtualGet) -> fmt::Result {
     write!(f, "Virtual {} (", v.name)?;
     list(f, &v.arguments, |f, x| write!(f, "{x}"))?;
     f.write_str(") ")?;
-    list(f, &v.columns, |f, c| write!(f, "{}: {}", c.column, c.slot))?;
-    writeln!(f)
+    list(f, &v.columns, |f, c| write!(f, "{}: {}", c.column, c.slot))
 }
 
-pub(super) fn show_window_calls(f: &mut fmt::Formatter<'_>, calls: &[WindowCall]) -> fmt::Result {
-    f.write_str(" compute ")?;
-    list(f, calls, |f, c| {
-        write!(f, "{} = ", c.output)?;
-        write!(f, "{}(", c.function.name().to_ascii_uppercase())?;
-        if c.function.arguments().next().is_none() && !c.function.ranks() {
-            f.write_str("*")?;
-        }
-        for (n, x) in c.function.arguments().enumerate() {
-            write!(f, "{}{x}", if n == 0 { "" } else { ", " })?;
-        }
-        f.write_str(")")?;
-        match c.function.frame() {
-            None | Some(Frame::WHOLE) => Ok(()),
-            Some(Frame::ROWS) => f.write_str(" running rows"),
-            Some(Frame::RANGE) => f.write_str(" running range"),
-            Some(Frame { rows, start, end }) => {
-                write!(f, " {} {start:?} to {end:?}", if rows { "rows" } else { "range" })
-            }
-        }
-    })?;
-    writeln!(f)
+impl fmt::Display for Logical {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.show(f, 0)
+    }
 }

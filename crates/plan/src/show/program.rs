@@ -2,22 +2,9 @@
 
 use super::{Show, line, list};
 use crate::{
-    ColumnSource, Delete, FollowUp, Insert, Logical, Merge, Output, Physical, Plan, Statement,
-    Target, Update,
+    ColumnSource, Delete, FollowUp, Insert, Merge, Output, Plan, Statement, Target, Update,
 };
 use std::fmt;
-
-impl fmt::Display for Logical {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.show(f, 0)
-    }
-}
-
-impl fmt::Display for Physical {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.show(f, 0)
-    }
-}
 
 impl<S: Show> fmt::Display for Plan<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

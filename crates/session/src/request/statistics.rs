@@ -6,7 +6,7 @@ use crate::request::activation::Ready;
 use crate::session::Session;
 use access::TableReads;
 use base::{DatabaseId, HobtId, SqlError, messages};
-use plan::{Physical, PhysicalPlan};
+use plan::PhysicalPlan;
 use std::time::Duration;
 
 /// When something began: the clock, and the thread's own time.
@@ -126,11 +126,7 @@ fn names(plan: &PhysicalPlan) -> Vec<(DatabaseId, HobtId, &str)> {
     for tree in plan.statement.source().into_iter().chain(plan.subqueries.iter().map(|s| &s.source))
     {
         tree.for_each(&mut |node| {
-            let source = match node {
-                Physical::Access(a) => &a.source,
-                Physical::Lookup(l) => &l.source,
-                _ => return,
-            };
+            let Some(source) = node.describe().stored().map(|rows| rows.source) else { return };
             let table = source.table.split_once('.').map_or(&*source.table, |(_, table)| table);
             names.push((source.database, source.hobt, table));
         });
