@@ -348,7 +348,7 @@ impl RowHobt {
             let left = self.left_behind(work, &row)?;
             if let Left::Room(room) = left {
                 drop(row);
-                work.make_version_room(room)?;
+                work.make_version_room(&self.home, room)?;
                 continue;
             }
             let place = row.place;
@@ -411,7 +411,7 @@ impl RowHobt {
             }
             if let Some(room) = self.link_to(work, &mut new, Some(&former))? {
                 drop(row);
-                work.make_version_room(room)?;
+                work.make_version_room(&self.home, room)?;
                 continue;
             }
             self.replace_in_place(work, row, &old, &new)?;

@@ -257,7 +257,7 @@ impl RowHobt {
             }
             if let Some(room) = self.link_to(work, &mut new, leaf.record().filter(|_| ghost))? {
                 drop(leaf);
-                work.make_version_room(room)?;
+                work.make_version_room(&self.home, room)?;
                 continue;
             }
             self.log_put_entry(work, leaf, &new, ghost)?;
@@ -417,7 +417,7 @@ impl RowHobt {
             }
             if let Some(room) = self.link_to(work, ghost, Some(old))? {
                 drop(leaf);
-                work.make_version_room(room)?;
+                work.make_version_room(&self.home, room)?;
                 return Ok(false);
             }
         }
@@ -524,7 +524,7 @@ impl RowHobt {
             }
             if let Some(room) = self.link_to(work, &mut new, Some(old))? {
                 drop(leaf);
-                work.make_version_room(room)?;
+                work.make_version_room(&self.home, room)?;
                 continue;
             }
             let kept = self.tree().compare(record, key.fields);
@@ -613,7 +613,7 @@ impl RowHobt {
             debug_assert!(locked.all(|r| self.holds(work, *r, Mode::X)), "both keys are locked");
             if let Some(room) = pair.link(self, work, &mut put, left.as_mut())? {
                 drop(pair);
-                work.make_version_room(room)?;
+                work.make_version_room(&self.home, room)?;
                 // Two long images share no page of the store.
                 tries += TRIES_MAX;
                 continue;

@@ -7,18 +7,18 @@
 use crate::error::RowResult;
 use crate::hobt::RowHobt;
 use crate::versions::committed;
-use base::{DatabaseId, HobtId, PageId, SlotNo, SqlError, SqlResult, Xsn};
+use base::{DatabaseId, HobtId, PageId, SqlError, SqlResult, Xsn};
 use os::wait::Waiter;
 use page::{Previous, RecordKind, VersionTag};
 use txn::{CommitTime, Lifetime, Outcome};
 use version::{PageCopy, StoredVersion, VersionPtr};
 use work::{Engine, GhostRule, Home};
 
-/// A version in the store.
+/// A stored version.
 #[derive(Clone, Copy, Debug)]
 pub struct KeptVersion<'p> {
     /// Where.
-    pub place: (PageId, SlotNo),
+    pub place: VersionPtr,
     /// The writer of the record that points here: of whoever changed or deleted the row, or of who
     /// did so later, where what was between is gone.
     pub superseder: Xsn,
@@ -41,7 +41,7 @@ pub enum KeptFor {
     Nobody,
 }
 
-/// Goes over the pages of the store; each is handed over as all its versions.
+/// Goes over the pages of the store in tempdb; each is handed over as all its versions.
 ///
 /// # Errors
 /// A page that cannot be read, the waiter's cancellation, those of `each`.
@@ -50,7 +50,7 @@ pub fn kept_versions(
     waiter: &Waiter,
     each: &mut dyn FnMut(&[KeptVersion<'_>]) -> SqlResult<()>,
 ) -> SqlResult<()> {
-    let Some(store) = engine.versions.get() else { return Ok(()) };
+    let Some(store) = engine.find_shared_store() else { return Ok(()) };
     let mut copy = PageCopy::default();
     for page in store.pages() {
         waiter.check().map_err(SqlError::from)?;
@@ -176,12 +176,12 @@ impl RowHobt {
     fn lifetimes_behind(
         &self,
         engine: &Engine,
-        (mut named, mut place): (Xsn, (PageId, SlotNo)),
+        (mut named, mut place): (Xsn, VersionPtr),
         lifetimes: &mut Vec<Lifetime>,
     ) -> RowResult<()> {
-        let store = engine.version_store();
+        let stores = self.home.version_stores();
         loop {
-            let looked = store.look(place, named, |v| {
+            let looked = stores.look(place, named, |v| {
                 let kept = KeptVersion::of((place, v)).kept_for(&self.home, engine);
                 (VersionTag::of(v.record), kept)
             })?;

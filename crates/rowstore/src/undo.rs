@@ -197,9 +197,9 @@ impl UndoHandler for RowUndo {
 }
 
 /// Frees the version of a change that was taken back. What cannot be is left to whoever reclaims.
-pub(crate) fn free_taken(engine: &Engine, taken: Option<(version::VersionPtr, base::Xsn)>) {
+pub(crate) fn free_taken(home: &Home, taken: Option<(version::VersionPtr, base::Xsn)>) {
     if let Some((place, superseder)) = taken {
-        let _ = engine.version_store().free(place, superseder);
+        let _ = home.version_stores().free(place, superseder);
     }
 }
 
@@ -372,7 +372,7 @@ impl RowHobt {
             self.home.ghosts().note(change.id(page));
         }
         self.tree().replace(change, page, slot, old, undo)?;
-        free_taken(engine, taken);
+        free_taken(&self.home, taken);
         Ok(Some(i64::from(was_ghost) - i64::from(is_ghost)))
     }
 
@@ -399,7 +399,7 @@ impl RowHobt {
                     self.home.ghosts().note(change.id(page));
                 }
                 tree.replace(&mut change, page, slot, &old, cx.undo)?;
-                free_taken(engine, taken);
+                free_taken(&self.home, taken);
                 change.finish(cx.chain);
                 debug_assert!(cx.chain.last > before, "the chain has its compensation");
                 self.count_rows(i64::from(was_ghost) - i64::from(is_ghost));

@@ -36,7 +36,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use txn::{CommitTime, Lifetime, Mutation, Need, Outcome};
-use version::{Origin, Store, VersionError, VersionPtr};
+use version::{Origin, VersionError, VersionPtr};
 use wal::TransactionChain;
 use work::{Engine, GhostRule, Home, STATEMENT_VERSIONS, TRANSACTION_VERSIONS, Work};
 
@@ -53,8 +53,8 @@ pub(crate) enum Seen {
 
 /// What becomes of a chain when its row changes.
 pub(crate) struct Tested {
-    /// Where the chain is; none where there is none.
-    store: Option<Arc<Store>>,
+    /// Whose stores have the chain; none where there is none.
+    home: Option<Arc<Home>>,
     /// Where what is left of it begins.
     previous: Previous,
     /// Dropped versions, by who superseded them.
@@ -70,7 +70,7 @@ pub(crate) struct Tested {
 impl Default for Tested {
     fn default() -> Self {
         Tested {
-            store: None,
+            home: None,
             previous: Previous::None,
             free: Vec::new(),
             relink: Vec::new(),
@@ -342,14 +342,11 @@ impl RowHobt {
         mut place: VersionPtr,
         out: &mut Vec<u8>,
     ) -> RowResult<Seen> {
-        let store = work.engine().version_store();
+        let stores = self.home.version_stores();
         let mut traversed = 0;
         loop {
             traversed += 1;
-            let read = store.read(place, self.origin(), |bytes| {
-                out.clear();
-                out.extend_from_slice(bytes);
-            });
+            let read = stores.read(place, self.origin(), out);
             // Asked behind the look: what a victim finds may be another's by now.
             if work.engine().transactions.snapshots.is_victim(at) {
                 return Err(RowError::Victim);
@@ -447,8 +444,8 @@ impl RowHobt {
         (image, since): (&[u8], Xsn),
         tested: Tested,
     ) -> RowResult<Link> {
-        if work.has_version_room(image.len()) {
-            let place = work.keep_version(self.origin(), (image, 0))?;
+        if work.has_version_room(&self.home, image.len()) {
+            let place = work.keep_version(&self.home, self.origin(), (image, 0))?;
             self.did(Deed::VersionStored);
             return Ok(Link::Ready(VersionTag::new(xsn, Previous::Stored(place)), tested));
         }
@@ -476,17 +473,17 @@ impl RowHobt {
 
     /// Tests the versions behind a record by `writer`, which is committed: what is needed.
     fn test(&self, engine: &Engine, writer: Xsn, first: VersionPtr) -> RowResult<Tested> {
-        let (snapshots, store) = (&engine.transactions.snapshots, engine.version_store());
+        let (snapshots, stores) = (&engine.transactions.snapshots, self.home.version_stores());
         // Read before anything is tested: what ends meanwhile is tested again by the next.
         let epoch = snapshots.epoch();
-        let store_of = Some(Arc::clone(store));
+        let home = Some(Arc::clone(&self.home));
         let previous = Previous::Stored(first);
-        let mut tested = Tested { store: store_of, previous, ..Tested::default() };
+        let mut tested = Tested { home, previous, ..Tested::default() };
         // The version at hand, whom its place names, and who has superseded it as far as is left.
         let (mut at, mut named, mut link) = (first, writer, writer);
         let mut holder: Option<(VersionPtr, Xsn, Xsn)> = None;
         loop {
-            let looked = store.look(at, named, |v| (VersionTag::of(v.record), v.needed_in))?;
+            let looked = stores.look(at, named, |v| (VersionTag::of(v.record), v.needed_in))?;
             let Some((tag, needed_in)) = looked else {
                 // Everybody has left it behind, and what is behind it, but victims (invariant 5).
                 let gone = Previous::Lost(Xsn::NONE);
@@ -591,15 +588,12 @@ impl RowHobt {
 
     /// Whether a record has a former version, in the store or as the ghost's own bytes. A pointer
     /// into the store may stand in its record for long after the version has gone.
-    pub(crate) fn has_former(
-        &self,
-        engine: &Engine,
-        record: &[u8],
-        place: (PageId, u16),
-    ) -> RowResult<bool> {
+    pub(crate) fn has_former(&self, record: &[u8], place: (PageId, u16)) -> RowResult<bool> {
         let Some(tag) = self.tag_of(record, place) else { return Ok(false) };
         Ok(match self.former(tag) {
-            Previous::Stored(at) => engine.version_store().look(at, tag.writer, |_| ())?.is_some(),
+            Previous::Stored(at) => {
+                self.home.version_stores().look(at, tag.writer, |_| ())?.is_some()
+            }
             Previous::Itself(_) => true,
             Previous::None | Previous::Lost(_) => false,
         })
@@ -638,8 +632,8 @@ impl RowHobt {
             return Ok(stored.map(|place| (place, tag.writer)));
         }
         if let Some(place) = stored {
-            let store = engine.version_store();
-            let image = store.look(place, tag.writer, |v| VersionTag::of(v.record))?.flatten();
+            let stores = self.home.version_stores();
+            let image = stores.look(place, tag.writer, |v| VersionTag::of(v.record))?.flatten();
             previous = image.map_or(previous, VersionTag::before);
         }
         VersionTag::new(before.writer, previous).put(former);
@@ -672,19 +666,20 @@ impl Tested {
     /// Frees what a change has dropped from its chain, and joins what is left. The row's page is
     /// latched still: nobody goes along the chain.
     pub(crate) fn finish(&self) -> RowResult<()> {
-        let Some(store) = &self.store else { return Ok(()) };
+        let Some(home) = &self.home else { return Ok(()) };
+        let stores = home.version_stores();
         for (place, superseder, tag) in &self.retag {
-            store.retag(*place, *superseder, &tag.bytes())?;
+            stores.retag(*place, *superseder, &tag.bytes())?;
         }
         for (place, before, now) in &self.relink {
-            store.relink(*place, *before, *now)?;
+            stores.relink(*place, *before, *now)?;
         }
         for (place, superseder) in &self.free {
-            store.free(*place, *superseder)?;
+            stores.free(*place, *superseder)?;
         }
         if let Some((place, named, epoch)) = self.needed {
             let now = self.relink.iter().find(|r| r.0 == place).map_or(named, |r| r.2);
-            store.note_needed(place, now, epoch)?;
+            stores.note_needed(place, now, epoch)?;
         }
         Ok(())
     }
