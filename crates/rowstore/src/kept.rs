@@ -33,7 +33,7 @@ pub struct KeptVersion<'p> {
 /// For whom a version is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KeptFor {
-    /// For whoever superseded it, who has not ended.
+    /// For whoever superseded it, who has not ended, or was aborted and left it current.
     Writer(Xsn),
     /// For snapshots within, if there are any.
     Snapshots(Lifetime),
@@ -95,6 +95,10 @@ impl<'p> KeptVersion<'p> {
 
 /// For whom it is kept what one wrote and another superseded.
 fn between(home: &Home, engine: &Engine, born: Xsn, ended: Xsn) -> KeptFor {
+    if home.aborted().contains(ended) {
+        // The version before is current.
+        return KeptFor::Writer(ended);
+    }
     let e = match ended == Xsn::NONE || home.is_settled(ended) {
         true => CommitTime(0),
         // One look: who goes on may commit meanwhile.
@@ -168,7 +172,7 @@ impl RowHobt {
             return Ok(Vec::new());
         }
         let slots = (0..view.slot_count()).filter_map(|s| Some((s, view.record(s)?)));
-        let ghosts = slots.filter(|(_, record)| RecordKind::of(record[0]).is_ghost());
+        let ghosts = slots.filter(|(_, record)| page::is_ghost_record(record));
         let tag = |(slot, record)| Some((self.tag_of(record, (page, slot))?, record.len()));
         Ok(ghosts.filter_map(tag).collect())
     }

@@ -103,7 +103,7 @@ impl Contents {
             let Some(record) = view.record(slot) else { continue };
             let n = record.len() as u64;
             let leaf = view.level() == 0;
-            let ghost = leaf && RecordKind::of(record[0]).is_ghost();
+            let ghost = leaf && page::is_ghost_record(record);
             let place = (view.page_id(), slot);
             self.records += u64::from(!ghost);
             self.forwarded += u64::from(RecordKind::of(record[0]) == RecordKind::Forwarded);

@@ -1,11 +1,11 @@
 //! The aborted map: transactions of a database that were aborted while records by them still stand
 //! on its pages.
 //!
-//! A transaction that is undone record by record leaves nothing behind, and never is in the map. One
-//! whose records stay where they are enters the map before its locks go. From then on nobody takes
-//! what it wrote for a row; the version before it is. It leaves the map when no page has a record
-//! by it. The commit table forgets outcomes and starts anew with each process; the map is asked
-//! before it, and before numbers of earlier starts are taken for committed.
+//! A transaction that is undone record by record leaves nothing behind, and never is in the map.
+//! One whose records stay where they are enters the map before its locks go. From then on nobody
+//! takes what it wrote for a row; the version before it is. It leaves the map when no page has a
+//! record by it. The commit table forgets outcomes and starts anew with each process; the map is
+//! asked before it, and before numbers of earlier starts are taken for committed.
 //!
 //! Mostly the map is empty. Then a question costs one load and one compare.
 

@@ -14,9 +14,9 @@
 //!  2. A version is found and changed on a page of the store's unit alone, by number and place. So
 //!     nobody reads another's page as a version, and nobody writes to it.
 //!  3. What cannot be read is no damage where the page is not among the store's own: nothing is
-//!     there ([`TempdbStore::is_own`]). So it may be when its next owner's write has failed; or an older
-//!     page of the store comes back then, with versions that all have left behind: who looks drops
-//!     them from a page that nobody has, and its next owner puts his own over it.
+//!     there ([`TempdbStore::is_own`]). So it may be when its next owner's write has failed; or an
+//!     older page of the store comes back then, with versions that all have left behind: who looks
+//!     drops them from a page that nobody has, and its next owner puts his own over it.
 //!  4. Whoever holds a row's latch may wait for the latch of a page of tempdb that is another's
 //!     now. Whoever has that waits for no row: tempdb's rows have no versions.
 //!  5. One reclaims at a time, and nobody claims for the unit while extents go.

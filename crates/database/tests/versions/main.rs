@@ -12,6 +12,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
+mod aborted;
 mod bounds;
 mod cycles;
 #[cfg(feature = "mutations")]
