@@ -85,7 +85,8 @@ pub trait VersionStore: Send + Sync {
     fn retag(&self, at: VersionPtr, superseder: Xsn, tag: &[u8]) -> Result<(), VersionError>;
 
     /// Goes over so many pages from a position on, and takes out versions whose superseder
-    /// `is_past`. It may be repeated at any time.
+    /// `is_past`. No transaction in the aborted map is: the versions before it are current (txn,
+    /// rule 8). It may be repeated at any time.
     ///
     /// # Errors
     /// A full log, or a page that cannot be read.

@@ -55,10 +55,14 @@ impl Places {
     }
 
     /// Gives the pages to whoever wants them. A page that cannot be read now stays its own: nobody
-    /// else fills it.
-    fn leave(&mut self) {
+    /// else fills it. The place in the shared store is kept for the next request; others are not,
+    /// since their databases may go.
+    fn leave(&mut self, shared: Option<&Arc<TempdbStore>>) {
         self.0.iter_mut().for_each(|(store, place)| {
             let _ = store.leave(place);
+        });
+        self.0.retain(|(store, _)| {
+            shared.is_some_and(|shared| std::ptr::addr_eq(Arc::as_ptr(store), Arc::as_ptr(shared)))
         });
     }
 }
@@ -523,6 +527,6 @@ impl Work {
 
     /// Gives its pages of stores to whoever wants them.
     pub(crate) fn leave_version_page(&mut self) {
-        self.versions.places.leave();
+        self.versions.places.leave(self.engine.versions.get());
     }
 }
