@@ -1,6 +1,7 @@
 //! `tidy`: the rules of style that a machine can read, each in a file of its own.
 
 mod documents;
+mod ghosts;
 mod marks;
 mod names;
 mod size;
@@ -82,6 +83,7 @@ pub(crate) fn check(workspace: &Workspace, survey: &Survey) -> Outcome<Vec<Viola
     violations.extend(names::check(survey));
     violations.extend(marks::check(workspace, survey));
     violations.extend(documents::check(workspace, survey));
+    violations.extend(ghosts::check(&layers, survey));
     violations.extend(missing_readmes(workspace, &layers)?);
     if workspace.holds(messages::TABLE) {
         violations.extend(messages::check(&workspace.read(messages::TABLE)?));

@@ -19,7 +19,6 @@
 //! keeps the rest.
 
 use base::PageId;
-use page::RecordKind;
 use wal::{Kind, RecordView};
 
 /// What is done to a page. Numbers are on-disk format: never reused.
@@ -76,8 +75,8 @@ pub fn may_leave_ghost(kind: Kind, payload: &[u8]) -> bool {
     match parts(kind) {
         Some((Operation::Ghost | Operation::InsertMany, c)) => c != Context::Interior,
         Some((Operation::Modify, c)) => {
-            let after = payload.get(1).copied();
-            c != Context::Interior && after.is_none_or(|after| RecordKind::of(after).is_ghost())
+            let after = payload.get(1..2);
+            c != Context::Interior && after.is_none_or(page::is_ghost_record)
         }
         _ => false,
     }

@@ -4,7 +4,7 @@
 //! read back. It knows nothing of keys: slots were found when the operation was logged.
 
 use crate::kinds::{Context, Difference, Operation, page_id_of, parts, u16_of};
-use page::{PageBytes, PageKind, PageMut, PageView, RecordKind};
+use page::{PageBytes, PageKind, PageMut, PageView};
 use page::{fits, runs};
 use wal::{ApplyError, Described, PageOp, RecordView, RedoHandler};
 
@@ -208,9 +208,7 @@ fn explain(record: &RecordView<'_>) -> String {
     let Some((operation, _)) = parts(record.kind()) else { return String::new() };
     let p = record.payload();
     match operation {
-        Operation::Insert if p.first().is_some_and(|&s| RecordKind::of(s).is_ghost()) => {
-            "A ghost is inserted".to_owned()
-        }
+        Operation::Insert if page::is_ghost_record(p) => "A ghost is inserted".to_owned(),
         Operation::Unghost => "A ghost is revived".to_owned(),
         Operation::Truncate => format!("From slot {} on", record.slot()),
         Operation::Link => {

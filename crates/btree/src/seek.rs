@@ -252,9 +252,10 @@ impl Tree {
         LeafWrite::at(self, leaf, &key)
     }
 
-    /// The same where the record was seen last, without the way down: none if no live record with
-    /// the key stands in that slot, or the page is another's now or cannot be read. A leaf that is
-    /// freed has no records (rule 7), so what stands there is the tree's one record of the key.
+    /// The same where the record was seen last, without the way down: none if no record with the
+    /// key stands in that slot, or a ghost does, or the page is another's now or cannot be read. A
+    /// leaf that is freed has no records (rule 7), so what stands there is the tree's one record of
+    /// the key.
     pub fn seen_write(&self, key: &[Field<'_>], page: PageId, slot: u16) -> Option<LeafWrite<'_>> {
         debug_assert_eq!(key.len(), self.shape.order.len(), "a record is changed by its whole key");
         let guard = self.pages.write(page).ok()?;
@@ -262,8 +263,8 @@ impl Tree {
             return None;
         }
         let record = guard.view().record(slot)?;
-        let live = record.first().is_some_and(|&s| !page::RecordKind::of(s).is_ghost());
-        let exact = live && self.compare(record, key) == Some(std::cmp::Ordering::Equal);
+        let exact = !page::is_ghost_record(record)
+            && self.compare(record, key) == Some(std::cmp::Ordering::Equal);
         exact.then(|| LeafWrite::seen(self, guard, slot))
     }
 

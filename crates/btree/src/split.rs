@@ -107,7 +107,7 @@ impl SplitPolicy {
     fn moves(self, _record: &[u8]) -> bool {
         #[cfg(feature = "mutations")]
         if self == SplitPolicy::WithoutGhosts {
-            return !page::RecordKind::of(_record[0]).is_ghost();
+            return !page::is_ghost_record(_record);
         }
         true
     }

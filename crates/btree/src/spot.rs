@@ -21,7 +21,7 @@ use crate::tree::{LEVELS_MAX, Tree};
 use base::PageId;
 use buffer::WriteGuard;
 use os::counters::Event;
-use page::{Field, PageView, RecordKind, slot_cost};
+use page::{Field, PageView, slot_cost};
 
 /// The leaf of a record that is not there yet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -105,7 +105,7 @@ impl Tree {
 
 /// Whether a leaf has room for a record at a slot, and no ghost beside that might go with it.
 fn takes(v: PageView<'_>, slot: u16, record_bytes: usize) -> bool {
-    let ghost = |slot: u16| v.record(slot).is_some_and(|r| RecordKind::of(r[0]).is_ghost());
+    let ghost = |slot: u16| v.record(slot).is_some_and(page::is_ghost_record);
     slot_cost(record_bytes) <= usize::from(v.free_count())
         && (v.ghost_count() == 0 || !(ghost(slot) || slot.checked_sub(1).is_some_and(ghost)))
 }

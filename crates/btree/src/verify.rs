@@ -389,7 +389,7 @@ impl Verification<'_, '_> {
         let kind = RecordKind::of(record[0]);
         let fits = match (level, self.tree.leaf_kind) {
             (0, page::PageKind::Data) => {
-                kind == RecordKind::Primary || kind.is_ghost() && !kind.is_index()
+                kind == RecordKind::Primary || page::is_ghost_record(record) && !kind.is_index()
             }
             (0, _) => kind.is_index(),
             (_, _) => kind == RecordKind::Index,

@@ -6,7 +6,7 @@ mod rig;
 use base::PageId;
 use btree::{Bias, BulkLoad, Freed, LeafPair, Logged, Position, SearchKey, SplitPolicy, Tree};
 use buffer::{Change, Undo};
-use page::{Field, RecordKind};
+use page::Field;
 use rig::{
     ModelKey, Op, Rig, Row, Schema, contents, expected, fields_of, key_bytes, perform, verified,
 };
@@ -139,7 +139,7 @@ fn check_seen(tree: &Tree, key: &ModelKey, (page, slot): (PageId, u16)) -> bool 
     let seen = tree.seen_write(&fields, page, slot);
     let taken = seen.map(|leaf| (leaf.page_id(), leaf.slot(), leaf.record().unwrap().to_vec()));
     let sought = tree.seek_write(&fields).unwrap();
-    let live = sought.record().filter(|r| !RecordKind::of(r[0]).is_ghost());
+    let live = sought.record().filter(|r| !page::is_ghost_record(r));
     let there = live.map(|r| (sought.page_id(), sought.slot(), r.to_vec()));
     assert_eq!(taken, there.filter(|(p, s, _)| (*p, *s) == (page, slot)), "{key:?}");
     taken.is_some()

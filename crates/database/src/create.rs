@@ -181,7 +181,7 @@ impl Opened {
     ) -> SqlResult<Opened> {
         let space =
             Space::open(&pages, sizing.data_growth).map_err(|e| e.into_sql("a map", name))?;
-        let home = Home::new(name, &pages, &space, survives);
+        let home = Home::new(&env.engine, name, &pages, &space, survives);
         let hobts = OpenHobts::new(&home, &env.engine, &env.system);
         assert_eq!(hobts.database(), id);
         let directory: Arc<dyn rowstore::HobtDirectory> = hobts.clone();

@@ -58,8 +58,7 @@ fn add_version_store(env: &Environment) {
     let (files, options) = (Files::of(Path::new("/data"), "tempdb"), DatabaseOptions::default());
     let tempdb =
         Database::create(&env, DatabaseId(2), "tempdb", &files, &sizing(), &options, false);
-    let store = version::Store::new(&tempdb.unwrap().home().space);
-    assert!(env.engine.versions.set(store).is_ok());
+    env.engine.keep_versions_in(version::TempdbStore::new(&tempdb.unwrap().home().space));
 }
 
 fn sizing() -> Sizing {

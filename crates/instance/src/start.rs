@@ -85,9 +85,8 @@ impl Instance {
         let (open, closed) = open_all(&opening, &mut list)?;
         let tempdb = open.get(&TEMPDB).expect("tempdb was just made");
         let spill = TempSpill::new(tempdb.database.home(), &env.1);
-        let store = version::Store::new(&tempdb.database.home().space);
-        let fresh = env.0.engine.versions.set(store).is_ok();
-        assert!(fresh, "an instance starts once");
+        let store = version::TempdbStore::new(&tempdb.database.home().space);
+        env.0.engine.keep_versions_in(store);
         let (env, memory) = env;
         let grants = memory.clerk("MEMORYCLERK_SQLQERESERVATIONS");
         let workspace = Workspace::of_limit(options.max_memory_bytes);

@@ -9,6 +9,7 @@ use session::Host;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use sysviews::Surroundings;
+use version::VersionStore as _;
 use work::{Engine, TraceFlag};
 
 /// How often the lazy writer looks for free frames.
@@ -168,7 +169,7 @@ fn clean_versions(engine: &Engine, stopping: &Waiter) {
         && stopping.check().is_ok()
     {
         // What cannot be cleaned now is tried again, and is only space.
-        let step = engine.version_store().reclaim(at, VERSION_PAGES, &is_past);
+        let step = engine.shared_store().reclaim(at, VERSION_PAGES, &is_past);
         from = step.ok().and_then(|step| step.next);
     }
 }

@@ -33,8 +33,8 @@ pub use forward::{
 pub use header::{PageBytes, PageKind, PageMut, PageView, at};
 pub use layout::{Field, Place, RowLayout, RowView};
 pub use record::{
-    Alike, Previous, RecordKind, VersionTag, has_null_bitmap, has_variable_columns,
-    length as record_length,
+    Alike, Previous, RecordKind, StoreKind, VersionPtr, VersionTag, has_null_bitmap,
+    has_variable_columns, is_ghost_record, length as record_length,
 };
 pub use row_check::RowFault;
 pub use slots::slot_cost;

@@ -108,10 +108,83 @@ impl RecordKind {
     }
 }
 
+/// Whether a record is a ghost: a question about its bytes, for redo, undo, space and counts of
+/// records. Whether a row stands there is another question, which depends on the record's writer
+/// (`rowstore/src/current.rs`). A record without bytes is none.
+#[inline]
+pub fn is_ghost_record(record: &[u8]) -> bool {
+    record.first().is_some_and(|status| RecordKind::of(*status).is_ghost())
+}
+
+/// Which version store a pointer leads into.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum StoreKind {
+    /// The store that the databases of an instance share.
+    Shared,
+    /// The store of the record's own database.
+    Own,
+}
+
+/// Where a former version is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct VersionPtr {
+    /// In which store.
+    pub store: StoreKind,
+    /// The page.
+    pub page: PageId,
+    /// The slot.
+    pub slot: SlotNo,
+}
+
+/// The bit of a pointer's file number that tells a database's own store from the shared one. Files
+/// of a database have numbers below [`LAST_OWN_FILE`] + 1, so the bit is spare.
+const OWN_STORE: u16 = 0x8000;
+
+/// The largest file number that a pointer into a database's own store can have: the two above it
+/// would read as [`ITSELF`] and [`LOST`].
+const LAST_OWN_FILE: u16 = LOST - 1 - OWN_STORE;
+
+impl VersionPtr {
+    /// A place in the shared store.
+    pub const fn shared(page: PageId, slot: SlotNo) -> VersionPtr {
+        VersionPtr { store: StoreKind::Shared, page, slot }
+    }
+
+    /// A place in the store of the record's own database.
+    pub const fn own(page: PageId, slot: SlotNo) -> VersionPtr {
+        VersionPtr { store: StoreKind::Own, page, slot }
+    }
+
+    /// As a tag spells it.
+    const fn spelled(self) -> (PageId, SlotNo) {
+        let PageId { file, page } = self.page;
+        match self.store {
+            StoreKind::Shared => {
+                assert!(file.0 < OWN_STORE, "the bit above file numbers tells the store");
+                (self.page, self.slot)
+            }
+            StoreKind::Own => {
+                assert!(file.0 <= LAST_OWN_FILE, "the two files above are no places");
+                (PageId::new(file.0 | OWN_STORE, page), self.slot)
+            }
+        }
+    }
+
+    /// What a tag spells as a place.
+    const fn of((spelled, slot): (PageId, SlotNo)) -> VersionPtr {
+        let PageId { file, page } = spelled;
+        match file.0 & OWN_STORE {
+            0 => VersionPtr::shared(spelled, slot),
+            _ => VersionPtr::own(PageId::new(file.0 & !OWN_STORE, page), slot),
+        }
+    }
+}
+
 /// The last 14 bytes of a versioned record: where its previous version is, and who wrote it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct VersionTag {
-    /// Page and slot of the previous version; [`PageId::NONE`] when there is none.
+    /// Page and slot of the previous version as the bytes have them, see [`VersionTag::before`];
+    /// [`PageId::NONE`] when there is none.
     pub previous: (PageId, SlotNo),
     /// The writer.
     pub writer: Xsn,
@@ -128,8 +201,8 @@ const LOST: u16 = u16::MAX - 1;
 pub enum Previous {
     /// There is none: before its writer there was no row, or nobody asks.
     None,
-    /// In the store.
-    Stored((PageId, SlotNo)),
+    /// In a store.
+    Stored(VersionPtr),
     /// The ghost's own bytes: it lived, written by this one (0: before versions), nothing earlier.
     Itself(Xsn),
     /// Nowhere, though there was one: what was there since this one wrote it (0: since ever) was
@@ -142,7 +215,7 @@ impl Previous {
     pub const fn place(self) -> (PageId, SlotNo) {
         match self {
             Previous::None => (PageId::NONE, SlotNo(0)),
-            Previous::Stored(place) => place,
+            Previous::Stored(at) => at.spelled(),
             Previous::Itself(xsn) => number_at(ITSELF, xsn),
             Previous::Lost(xsn) => number_at(LOST, xsn),
         }
@@ -168,7 +241,7 @@ impl VersionTag {
             ITSELF => Previous::Itself(number),
             LOST => Previous::Lost(number),
             _ if page.is_none() => Previous::None,
-            _ => Previous::Stored(self.previous),
+            _ => Previous::Stored(VersionPtr::of(self.previous)),
         }
     }
 
@@ -395,12 +468,17 @@ mod tests {
     #[test]
     fn a_tag_says_where_the_version_before_is() {
         let number = Xsn(0x0605_0403_0201);
-        let stored = Previous::Stored((PageId::new(1, 176), SlotNo(3)));
-        for before in [Previous::None, stored, Previous::Itself(number), Previous::Lost(number)] {
+        let shared = Previous::Stored(VersionPtr::shared(PageId::new(1, 176), SlotNo(3)));
+        let own = Previous::Stored(VersionPtr::own(PageId::new(LAST_OWN_FILE, 176), SlotNo(3)));
+        let [itself, lost] = [Previous::Itself(number), Previous::Lost(number)];
+        for before in [Previous::None, shared, own, itself, lost] {
             assert_eq!(VersionTag::new(Xsn(9), before).before(), before);
         }
         let lost = VersionTag::new(Xsn(9), Previous::Lost(number)).bytes();
         assert_eq!(lost[..], hex("01020304 feff 0506 090000000000"));
+        assert_eq!(VersionTag::new(Xsn(9), shared).bytes()[..8], hex("B0000000 0100 0300"));
+        let own = Previous::Stored(VersionPtr::own(PageId::new(1, 176), SlotNo(3)));
+        assert_eq!(VersionTag::new(Xsn(9), own).bytes()[..8], hex("B0000000 0180 0300"));
     }
 
     #[test]

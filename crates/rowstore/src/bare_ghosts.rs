@@ -36,8 +36,15 @@ impl BareGhosts {
         self.count.store(deleters.len(), Release);
     }
 
-    /// What such a ghost's tag would say; its page is latched.
-    pub(crate) fn tag(&self, place: (PageId, u16)) -> Option<VersionTag> {
+    /// The tag of a record, which a ghost may have here; its page is latched.
+    #[inline]
+    pub(crate) fn tag_of(&self, record: &[u8], place: (PageId, u16)) -> Option<VersionTag> {
+        let bare = || self.tag(place).filter(|_| page::is_ghost_record(record));
+        VersionTag::of(record).or_else(bare)
+    }
+
+    /// What such a ghost's tag would say.
+    fn tag(&self, place: (PageId, u16)) -> Option<VersionTag> {
         if self.count.load(Acquire) == 0 {
             return None;
         }

@@ -19,7 +19,6 @@
 //!     nobody's gap is anchored there (gap.rs, invariant 2), nor his own.
 //!  3. The record that is changed stays on the leaf: no leaf becomes empty.
 
-use crate::current::{Current, current};
 use crate::hobt::RowHobt;
 use crate::versions::Tested;
 use base::PageId;
@@ -69,7 +68,7 @@ impl RowHobt {
         }
         let behind = if exact { slot.saturating_add(1) } else { slot };
         for at in slot.checked_sub(1).into_iter().chain([behind]) {
-            let record = leaf.view().record(at).filter(|r| current(r) == Current::Ghost);
+            let record = leaf.view().record(at).filter(|r| page::is_ghost_record(r));
             if let Some(ghost) = record
                 && beside.0.iter().all(|(slot, _)| *slot != at)
                 && let Some(dropped) = self.may_go(work, ghost, (leaf.page_id(), at))
@@ -119,7 +118,7 @@ impl Beside {
         self.0.sort_unstable_by_key(|(slot, _)| std::cmp::Reverse(*slot));
         for (slot, dropped) in self.0.drain(..) {
             let at = slot + u16::from(put.is_some_and(|put| put <= slot));
-            let ghost = change.view(page).record(at).is_some_and(|r| current(r) == Current::Ghost);
+            let ghost = change.view(page).record(at).is_some_and(page::is_ghost_record);
             assert!(ghost, "a ghost is where it was, or behind what was put");
             // What is refused has changed nothing: whoever meets the damage says so.
             if hobt.tree().expunge(change, page, at, Undo::Never).is_ok() {

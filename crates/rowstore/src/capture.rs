@@ -16,12 +16,13 @@
 //!  3. What was there before a change is read under the row's lock, and does not change between.
 //!  4. Notes in memory are `CHUNK_BYTES` at most, and those that their writers carry to the file.
 
-use crate::current::{Current, current};
+use crate::current::Current;
 use crate::error::RowResult;
+use crate::heap_forward::Place;
 use crate::hobt::{HobtKind, RowHobt};
 use crate::large::{Fetched, fetched};
 use access::{Capture, Inserted, LockPlan, RowKey, SpillFile, TableReads, WriteError, note_field};
-use base::{PageId, SqlError, SqlResult};
+use base::{SqlError, SqlResult};
 use os::sync::Mutex;
 use page::{Field, rid_bytes};
 use std::sync::Arc;
@@ -163,14 +164,14 @@ impl RowHobt {
                     && let Some(record) = row.record(self)
                 {
                     let rid = Some(rid_bytes(row.home.0, row.home.1));
-                    self.note_record(&notes.columns, (record, row.place.0), rid, &mut before)?;
+                    self.note_record(&notes.columns, (record, row.place), rid, &mut before)?;
                 }
             }
             HobtKind::Clustered | HobtKind::Nonclustered => {
                 if let Some(leaf) = self.row_for_change(work, key, plan)?
                     && let Some(record) = leaf.record()
                 {
-                    let at = (record, leaf.page_id());
+                    let at = (record, (leaf.page_id(), leaf.slot()));
                     self.note_record(&notes.columns, at, None, &mut before)?;
                 }
             }
@@ -182,11 +183,12 @@ impl RowHobt {
     fn note_record(
         &self,
         columns: &[usize],
-        (record, page): (&[u8], PageId),
+        (record, place): (&[u8], Place),
         rid: Option<[u8; 8]>,
         note: &mut Vec<u8>,
     ) -> RowResult<()> {
-        let Current::Row(record) = current(record) else { return Ok(()) };
+        let Current::Row(record) = self.current(record, place) else { return Ok(()) };
+        let page = place.0;
         let (mut bytes, mut values): (Vec<u8>, Vec<Fetched>) = (Vec::new(), Vec::new());
         let mut reads = TableReads::default();
         let off_row = |c: &usize| matches!(self.layout.field(record, *c), Some(Field::OffRow(_)));

@@ -12,7 +12,6 @@
 //! 4. Whoever may not clean leaves the page noted. A split that moves ghosts notes the pages that
 //!    they may be on then.
 
-use crate::current::{Current, current};
 use crate::error::RowResult;
 use crate::heap_redo::kinds;
 use crate::hobt::{HobtKind, RowHobt};
@@ -136,7 +135,7 @@ impl RowHobt {
             return Ok(Vec::new());
         }
         let slots = (0..view.slot_count()).filter_map(|s| Some((s, view.record(s)?)));
-        let ghosts = slots.filter(|(_, record)| current(record) == Current::Ghost);
+        let ghosts = slots.filter(|(_, record)| page::is_ghost_record(record));
         Ok(match self.spec.kind {
             HobtKind::Heap => ghosts.map(|(slot, _)| Found::Slot(slot)).collect(),
             HobtKind::Clustered | HobtKind::Nonclustered => ghosts

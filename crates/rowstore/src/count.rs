@@ -5,7 +5,7 @@ use crate::hobt::RowHobt;
 use base::PageId;
 use buffer::ReadAhead;
 use os::wait::Waiter;
-use page::RecordKind;
+use page::{PageView, RecordKind};
 
 impl RowHobt {
     /// Counts the live rows, for sys.partitions after a start.
@@ -22,7 +22,8 @@ impl RowHobt {
                 while let Some(leaf) = at {
                     // Not `check`, which may give others their turn: the leaf is latched.
                     waiter.cancellation().map_or(Ok(()), Err)?;
-                    rows += u64::from(!RecordKind::of(leaf.record()[0]).is_ghost());
+                    let place = (leaf.page_id(), leaf.slot());
+                    rows += u64::from(self.stands_for_row(leaf.record(), place)?);
                     let edge = leaf.slot() + 1 == leaf.view().slot_count();
                     at = match edge {
                         true => self.beyond_leaf(tree, leaf, &mut ahead)?,
@@ -37,12 +38,21 @@ impl RowHobt {
                     ahead.step(&self.home.pages, before, id);
                     before = id;
                     let guard = self.home.pages.read(id)?;
-                    let view = guard.view();
-                    // A row that was forwarded is counted where it is.
-                    let live = |s: &u16| view.record(*s).is_some_and(is_row);
-                    rows += (0..view.slot_count()).filter(live).count() as u64;
+                    rows += self.rows_on(guard.view())?;
                 }
             }
+        }
+        Ok(rows)
+    }
+
+    /// The rows on a page of a heap, or on a leaf. One that was forwarded is counted where it is.
+    fn rows_on(&self, view: PageView<'_>) -> RowResult<u64> {
+        let mut rows = 0;
+        for slot in 0..view.slot_count() {
+            let Some(record) = view.record(slot) else { continue };
+            let is_stub = RecordKind::of(record[0]) == RecordKind::ForwardingStub;
+            let is_row = !is_stub && self.stands_for_row(record, (view.page_id(), slot))?;
+            rows += u64::from(is_row);
         }
         Ok(rows)
     }
@@ -80,12 +90,6 @@ impl RowHobt {
         }
         Ok(self.state.rows.load(Relaxed).max(0) as u64)
     }
-}
-
-/// Whether a record is a live row or entry: no ghost, no forwarding stub.
-fn is_row(record: &[u8]) -> bool {
-    let kind = RecordKind::of(record[0]);
-    !kind.is_ghost() && kind != RecordKind::ForwardingStub
 }
 
 /// How large a heap or index is, near enough to choose plans by.
@@ -163,10 +167,9 @@ impl RowHobt {
         for &id in pages.iter().step_by(step) {
             let guard = self.home.pages.read(id)?;
             let view = guard.view();
-            let live = |s: &u16| view.record(*s).is_some_and(is_row);
             looked += 1;
             if view.level() == 0 {
-                rows += (0..view.slot_count()).filter(live).count();
+                rows += self.rows_on(view)? as usize;
             }
         }
         Ok((rows * pages.len() / looked.max(1)) as i64)

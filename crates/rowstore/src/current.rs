@@ -1,23 +1,78 @@
-//! `current`: the current row of a record, the only way to it.
+//! `current`: which row of a record is the current one. The only judge of that.
 //!
-//! The newest state of a row is the record that stands on its page, whoever wrote it. It is a row
-//! or a ghost; the kind of the record says which. This file does not ask whether its writer has
-//! committed: a reader learns that from locks and tags. Older states of the row are found by
-//! `versions.rs`.
+//! ```text
+//!   who wrote the record          what is current
+//!   committed, or goes on         the record: a row, or none where it is a ghost
+//!   aborted, and taken back       the record that was put back, whose writer is another
+//!   aborted, in the aborted map   the version before: in a store, in the ghost's bytes, or none
+//! ```
+//!
+//! A row by a transaction that goes on is current, too: who may not see it yet learns that from
+//! locks (`entry_lock.rs`, `writer.rs`) or from its moment (`versions.rs`).
+//!
+//! Mostly the aborted map is empty. Then the question costs one load and one compare, and the
+//! record's status byte answers it. It does so as well where records have no tags: in a database
+//! without versions nobody leaves records of an aborted transaction behind.
+//!
+//! A reader of such a row gets the version before it (`RowHobt::former_row`). A change of it is
+//! refused: there is no takeover yet. A new row may be put where an aborted transaction has put
+//! one.
+//!
+//! Whether a record *is a ghost* is another question, about its bytes: `page::is_ghost_record`.
+//! Redo, undo, settling, the cleaner, space and counts of records ask that one.
 
-use page::RecordKind;
+use crate::bare_ghosts::BareGhosts;
+use base::PageId;
+use page::{Previous, RecordKind, VersionTag};
+use work::Home;
 
-/// What a record says now.
+/// What is current of a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Current<'a> {
-    /// A row.
+    /// The record, which is a row.
     Row(&'a [u8]),
-    /// Deleted, perhaps not yet committed.
+    /// No row: deleted, perhaps not yet committed, or put by an aborted transaction.
     Ghost,
+    /// The version before the record, whose writer was aborted.
+    Former(Previous),
 }
 
-/// The current row of a record.
+/// What is current of a record at a place, whose page is latched. Its tag may be among those that
+/// have no room on their pages.
 #[inline]
-pub(crate) fn current(record: &[u8]) -> Current<'_> {
+pub(crate) fn current<'r>(
+    home: &Home,
+    bare: &BareGhosts,
+    record: &'r [u8],
+    place: (PageId, u16),
+) -> Current<'r> {
+    match home.aborted().is_empty() {
+        true => by_status(record),
+        false => judged(home, bare, record, place),
+    }
+}
+
+#[cold]
+fn judged<'r>(
+    home: &Home,
+    bare: &BareGhosts,
+    record: &'r [u8],
+    place: (PageId, u16),
+) -> Current<'r> {
+    match before_aborted(home, bare.tag_of(record, place)) {
+        None => by_status(record),
+        Some(Previous::None) => Current::Ghost,
+        Some(before) => Current::Former(before),
+    }
+}
+
+/// What was before a record with a tag, where its writer was aborted.
+pub(crate) fn before_aborted(home: &Home, tag: Option<VersionTag>) -> Option<Previous> {
+    tag.filter(|tag| home.aborted().contains(tag.writer)).map(VersionTag::before)
+}
+
+/// What the status byte alone says.
+#[inline]
+fn by_status(record: &[u8]) -> Current<'_> {
     if RecordKind::of(record[0]).is_ghost() { Current::Ghost } else { Current::Row(record) }
 }

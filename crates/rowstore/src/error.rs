@@ -64,7 +64,10 @@ impl RowHobt {
             RowError::Log(e) => e.into_sql(&name),
             RowError::Lock(e) => e.into(),
             RowError::Cancelled(why) => why.into(),
-            RowError::Version(e) => e.into_sql("tempdb"),
+            RowError::Version(e) => {
+                let own = self.home.version_stores().keeps_own();
+                e.into_sql(if own { &name } else { "tempdb" })
+            }
             RowError::Conflict => {
                 SqlError::new(messages::UPDATE_CONFLICT, &[&table(), &name]).with_state(2)
             }

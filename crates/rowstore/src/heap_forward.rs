@@ -162,7 +162,7 @@ impl RowHobt {
             let old = latched.view(from.0).record(from.1).expect("a locked row stays").to_vec();
             if let Some(room) = self.link_to(work, new, Some(&page::homed(&old)))? {
                 drop(latched);
-                work.make_version_room(room)?;
+                work.make_version_room(&self.home, room)?;
                 continue;
             }
             let moved = page::forwarded(&new.record, home);

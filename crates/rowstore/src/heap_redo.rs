@@ -10,7 +10,7 @@
 //!
 //! Slots of a heap keep their numbers, because indexes name rows by page and slot.
 
-use page::{PageBytes, PageKind, PageMut, PageView, RecordKind, fits};
+use page::{PageBytes, PageKind, PageMut, PageView, fits};
 use wal::{ApplyError, Described, PageOp, RecordView, RedoHandler};
 
 /// Kinds of heap pages.
@@ -36,7 +36,7 @@ const MISFIT: ApplyError = ApplyError("the record does not fit the heap page");
 /// What an operation leaves behind, whatever the page was like before.
 fn inspect(v: PageView<'_>, op: &PageOp<'_>) {
     let record = v.record(op.slot);
-    let ghost = record.map(|r| RecordKind::of(r[0]).is_ghost());
+    let ghost = record.map(page::is_ghost_record);
     match op.kind {
         kinds::INSERT => debug_assert_eq!(record, Some(op.payload), "it reads as it was written"),
         kinds::GHOST => debug_assert_eq!(ghost, Some(true), "the row is a ghost"),
@@ -55,8 +55,8 @@ pub(crate) fn old_and_new(p: &[u8]) -> Option<(&[u8], &[u8])> {
 
 /// Whether a REPLACE leaves a ghost; one whose bytes make no sense may.
 pub(crate) fn leaves_ghost(payload: &[u8]) -> bool {
-    let new = old_and_new(payload).and_then(|(_, new)| new.first());
-    new.is_none_or(|status| RecordKind::of(*status).is_ghost())
+    let new = old_and_new(payload).map(|(_, new)| new).filter(|new| !new.is_empty());
+    new.is_none_or(page::is_ghost_record)
 }
 
 impl RedoHandler for HeapRedo {

@@ -6,7 +6,7 @@
 mod graves;
 
 use crate::activity::Deed;
-use crate::current::{Current, current};
+use crate::current::Current;
 use crate::entry_lock::{Guard, RowLock, Tried};
 use crate::error::RowResult;
 use crate::heap_forward::Place;
@@ -19,8 +19,8 @@ use buffer::ReadAhead;
 use lock::{Duration, Resource, Ticket};
 use os::counters::Event;
 use page::{
-    Field, PageKind, PageView, RecordKind, RowView, VersionTag, home_of, rid_bytes, rid_of,
-    stub_target,
+    Field, PageKind, PageView, Previous, RecordKind, RowView, VersionTag, home_of, rid_bytes,
+    rid_of, stub_target,
 };
 use work::Work;
 
@@ -334,22 +334,25 @@ impl<'h> HeapCursor<'h> {
     fn take(&mut self, work: &mut Work, at: (&[u8], Place), quiet: bool) -> RowResult<Passed> {
         let (record, place) = at;
         let home = home_of(record).unwrap_or(place);
-        let now = current(record);
+        let now = self.hobt.current(record, place);
         // A ghost of a heap may have its tag beside the page.
-        let may_differ = VersionTag::is_on(record) || now == Current::Ghost;
+        let may_differ = VersionTag::is_on(record) || !matches!(now, Current::Row(_));
         let differs = may_differ && self.plan.as_of.is_some();
         if differs && self.ask == RowLock::None {
             self.take_seen(work, at, home)?;
             return Ok(self.full(false));
         }
         if self.sampled {
-            if let Current::Row(bytes) = now {
-                self.take_row(bytes, home)?;
+            match now {
+                Current::Row(bytes) => self.take_row(bytes, home)?,
+                Current::Ghost => {}
+                Current::Former(before) => self.take_former(record, before, home)?,
             }
             return Ok(Passed::On);
         }
         let resource = self.hobt.rid_resource(home.0, home.1);
-        let gone = || now == Current::Ghost && self.hobt.is_gone(work.engine(), record, place);
+        let is_ghost = page::is_ghost_record(record);
+        let gone = || is_ghost && self.hobt.is_gone(work.engine(), record, place);
         let ask = match (now, self.ask) {
             _ if quiet || gone() => RowLock::None,
             (Current::Ghost, RowLock::Short(m) | RowLock::Long(m)) => RowLock::Test(m),
@@ -361,11 +364,13 @@ impl<'h> HeapCursor<'h> {
             }
         } else if differs {
             self.take_seen(work, at, home)?;
-        } else if now == Current::Ghost {
-            self.pass_ghost(work, at, resource);
-        } else if let Current::Row(bytes) = now {
-            self.take_row(bytes, home)?;
-            if let RowLock::Short(_) = ask {
+        } else {
+            match now {
+                Current::Ghost => self.pass_ghost(work, at, resource),
+                Current::Row(bytes) => self.take_row(bytes, home)?,
+                Current::Former(before) => self.take_former(record, before, home)?,
+            }
+            if let (RowLock::Short(_), Current::Row(_) | Current::Former(_)) = (ask, now) {
                 debug_assert!(self.held.is_none(), "one row is held at a time");
                 self.held = Some((resource, self.hobt.page_resource(home.0)));
             }
@@ -443,10 +448,24 @@ impl HeapCursor<'_> {
         let Some(at) = self.plan.as_of else { return Ok(()) };
         let mut former = std::mem::take(&mut self.former);
         let seen = self.hobt.as_of(work, at, row, &mut former)?;
-        self.reads.ghosts += u64::from(seen == Seen::Nothing && current(row.0) == Current::Ghost);
+        let passed = seen == Seen::Nothing && page::is_ghost_record(row.0);
+        self.reads.ghosts += u64::from(passed);
         self.give_seen(work, seen, (row.0, &former), home)?;
         self.former = former;
         Ok(())
+    }
+
+    /// Copies the row before what an aborted transaction wrote, if there is one.
+    #[cold]
+    fn take_former(&mut self, record: &[u8], before: Previous, home: Place) -> RowResult<()> {
+        let mut former = std::mem::take(&mut self.former);
+        let taken = match self.hobt.former_row(record, before, &mut former) {
+            Ok(true) => self.take_row(&former, home),
+            Ok(false) => Ok(()),
+            Err(e) => Err(e),
+        };
+        self.former = former;
+        taken
     }
 
     /// The same, of a record and its former version, once it is known which is seen.

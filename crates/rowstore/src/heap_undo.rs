@@ -20,7 +20,7 @@ use crate::hobt::RowHobt;
 use crate::undo::free_taken;
 use base::PageId;
 use buffer::{Change, Undo};
-use page::{RecordKind, home_of};
+use page::home_of;
 use txn::UndoContext;
 use wal::RecordView;
 use work::Engine;
@@ -98,7 +98,7 @@ impl RowHobt {
     fn undo_ghost(&self, at: Place, cx: &mut UndoContext<'_>) -> RowResult<bool> {
         let latched = self.latch_places([at.0; 3])?;
         let ghost = latched.view(at.0).record(at.1);
-        if !ghost.is_some_and(|r| RecordKind::of(r[0]).is_ghost()) {
+        if !ghost.is_some_and(page::is_ghost_record) {
             return Ok(false);
         }
         let revived = Step { at, kind: kinds::UNGHOST, payload: Vec::new() };
@@ -120,11 +120,11 @@ impl RowHobt {
         let at = if goes_home { home } else { place };
         let (now, there) = (latched.record(place), latched.record(at));
         let (Some(now), Some(there)) = (now, there) else { return Ok(false) };
-        let was_ghost = RecordKind::of(now[0]).is_ghost();
+        let was_ghost = page::is_ghost_record(now);
         let taken = self.retake(engine, now, &mut old)?;
         let steps = [Step::replace(at, there, &old), Step::clear(place)];
         let steps = if at == place { &steps[..1] } else { &steps };
-        self.compensate(latched, steps, cx, || free_taken(engine, taken))?;
+        self.compensate(latched, steps, cx, || free_taken(&self.home, taken))?;
         self.count_rows(i64::from(was_ghost));
         Ok(true)
     }
@@ -148,7 +148,7 @@ impl RowHobt {
         let back = Step { at: (to, slot), kind: kinds::INSERT, payload: old };
         let leads = Step::replace(home, stub, &page::stub((to, slot)));
         let steps = [back, leads, Step::clear(place)];
-        self.compensate(latched, &steps, cx, || free_taken(engine, taken))?;
+        self.compensate(latched, &steps, cx, || free_taken(&self.home, taken))?;
         Ok(true)
     }
 

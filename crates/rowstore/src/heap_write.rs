@@ -18,7 +18,7 @@ use base::{PageId, SlotNo, Xsn};
 use btree::RECORD_MAX;
 use buffer::{Change, PageRef, Undo, WriteGuard};
 use lock::{Mode, Resource};
-use page::{Field, PageView, RID_BYTES, RecordKind, VersionTag, rid_bytes, slot_cost};
+use page::{Field, PageView, RID_BYTES, VersionTag, rid_bytes, slot_cost};
 use std::borrow::Cow;
 use txn::Mutation;
 use wal::Group;
@@ -302,7 +302,7 @@ impl RowHobt {
             };
             self.judge(work, plan, (record, row.place))?;
             let locked = || self.holds(work, self.rid_resource(home.0, home.1), Mode::X);
-            let live = !RecordKind::of(record[0]).is_ghost();
+            let live = self.is_row_to_change(record, row.place)?;
             debug_assert!(!live || locked(), "a row that changes is locked");
             return Ok(live.then_some(row));
         }
@@ -348,7 +348,7 @@ impl RowHobt {
             let left = self.left_behind(work, &row)?;
             if let Left::Room(room) = left {
                 drop(row);
-                work.make_version_room(room)?;
+                work.make_version_room(&self.home, room)?;
                 continue;
             }
             let place = row.place;
@@ -411,7 +411,7 @@ impl RowHobt {
             }
             if let Some(room) = self.link_to(work, &mut new, Some(&former))? {
                 drop(row);
-                work.make_version_room(room)?;
+                work.make_version_room(&self.home, room)?;
                 continue;
             }
             self.replace_in_place(work, row, &old, &new)?;
@@ -435,7 +435,7 @@ impl RowHobt {
         if let Err(what) = page::fits::replace(row.guard.view(), place.1, &placed) {
             return Err(self.home.pages.corrupt(place.0, what).into());
         }
-        debug_assert!(!RecordKind::of(placed[0]).is_ghost(), "a row is replaced by a row");
+        debug_assert!(!page::is_ghost_record(&placed), "a row is replaced by a row");
         let less = old.len().saturating_sub(placed.len());
         let mark = (less > 0).then(|| work.part(&self.home).mark());
         if mark.is_some() {

@@ -23,7 +23,7 @@ mod graves;
 mod leaf;
 
 use crate::activity::Deed;
-use crate::current::{Current, current};
+use crate::current::Current;
 use crate::entry_lock::{Guard, RowLock, Tried};
 use crate::error::RowResult;
 use crate::hobt::{HobtKind, RowHobt};
@@ -36,7 +36,7 @@ use btree::{Bias, KeyBuf, KeyFields, LeafEnd, LeafRead, Next, Position, SearchKe
 use buffer::ReadAhead;
 use lock::{Duration, Resource, Ticket};
 use os::counters::Event;
-use page::{Field, RowView, VersionTag, slot_cost};
+use page::{Field, Previous, RowView, VersionTag, slot_cost};
 use std::cmp::Ordering;
 use work::Work;
 
@@ -601,9 +601,27 @@ impl<'h> IndexCursor<'h> {
             Ok(Seen::Former) => self.copy(&former, page, slot),
             Ok(Seen::Nothing) => {
                 self.note_own(work, record);
-                self.ghosts += u64::from(current(record) == Current::Ghost);
+                self.ghosts += u64::from(page::is_ghost_record(record));
                 Ok(())
             }
+            Err(e) => Err(e),
+        };
+        self.former = former;
+        copied
+    }
+
+    /// Copies the row before what an aborted transaction wrote, if there is one.
+    #[cold]
+    fn copy_former(
+        &mut self,
+        record: &[u8],
+        before: Previous,
+        (page, slot): (PageId, u16),
+    ) -> RowResult<()> {
+        let mut former = std::mem::take(&mut self.former);
+        let copied = match self.hobt.former_row(record, before, &mut former) {
+            Ok(true) => self.copy(&former, page, slot),
+            Ok(false) => Ok(()),
             Err(e) => Err(e),
         };
         self.former = former;
@@ -651,15 +669,15 @@ impl<'h> IndexCursor<'h> {
     fn passes_gone(&self, work: &Work, (record, place): (&[u8], (PageId, u16))) -> bool {
         self.ask != RowLock::None
             && !self.ask.is_range()
-            && current(record) == Current::Ghost
+            && page::is_ghost_record(record)
             && self.hobt.is_gone(work.engine(), record, place)
     }
 
     /// Asks for a record's lock and copies its row; a ticket when the lock must be waited for.
     fn take(&mut self, work: &mut Work, leaf: &LeafRead<'_>) -> RowResult<Option<Ticket>> {
         let record = leaf.record();
-        let now = current(record);
-        let at = (record, (leaf.page_id(), leaf.slot()));
+        let place = (leaf.page_id(), leaf.slot());
+        let (now, at) = (self.hobt.current(record, place), (record, place));
         if self.passes_gone(work, at) {
             if self.noted != leaf.page_id() {
                 self.noted = leaf.page_id();
@@ -670,7 +688,7 @@ impl<'h> IndexCursor<'h> {
                 // A ghost is only asked about: a committed one is not worth a lock, unless the gap
                 // below it is read.
                 (Current::Ghost, RowLock::Short(m) | RowLock::Long(m)) => RowLock::Test(m),
-                (Current::Row(_), ask) if self.point => ask.of_the_row(),
+                (Current::Row(_) | Current::Former(_), ask) if self.point => ask.of_the_row(),
                 (_, ask) => ask,
             };
             if !self.quiet
@@ -681,7 +699,7 @@ impl<'h> IndexCursor<'h> {
             if now == Current::Ghost {
                 self.hobt.met_ghost(work, at, self.hobt.record_resource(record));
             }
-            if let (RowLock::Short(_), Current::Row(_)) = (ask, now)
+            if let (RowLock::Short(_), Current::Row(_) | Current::Former(_)) = (ask, now)
                 && let Some(resource) = self.hobt.record_resource(record)
             {
                 debug_assert!(self.held.is_none(), "one row is held at a time");
@@ -692,13 +710,15 @@ impl<'h> IndexCursor<'h> {
             let plain = self.plan.strength == Strength::Shared;
             debug_assert!(!plain || self.ask == RowLock::None, "versions are read without locks");
             self.copy_seen(work, record, leaf.page_id(), leaf.slot())?;
-        } else if let Current::Row(bytes) = now {
-            debug_assert!(!self.point || self.rows.is_empty(), "a point has one row");
-            let follows = |r: &Copied| (r.slot < leaf.slot()) != self.backward;
-            debug_assert!(self.rows.last().is_none_or(follows), "in order of slots");
-            self.copy(bytes, leaf.page_id(), leaf.slot())?;
-        } else {
-            self.ghosts += 1;
+            return Ok(None);
+        }
+        debug_assert!(!self.point || self.rows.is_empty(), "a point has one row");
+        let follows = |r: &Copied| (r.slot < leaf.slot()) != self.backward;
+        debug_assert!(self.rows.last().is_none_or(follows), "in order of slots");
+        match now {
+            Current::Row(bytes) => self.copy(bytes, leaf.page_id(), leaf.slot())?,
+            Current::Ghost => self.ghosts += 1,
+            Current::Former(before) => self.copy_former(record, before, place)?,
         }
         Ok(None)
     }

@@ -6,7 +6,7 @@
 
 use crate::activity::Deed;
 use crate::beside::Beside;
-use crate::current::{Current, current};
+use crate::current::Current;
 use crate::entry_lock::{RowLock, Tried, key_hash};
 use crate::error::RowResult;
 use crate::gap::Gap;
@@ -21,7 +21,7 @@ use btree::{
 };
 use buffer::{Change, PageRef};
 use lock::{Mode, Resource};
-use page::{Field, RecordKind, VersionTag};
+use page::{Field, VersionTag};
 use std::cmp::Ordering;
 use txn::Mutation;
 use wal::Group;
@@ -222,9 +222,10 @@ impl RowHobt {
                     continue;
                 }
             }
-            let ghost = match leaf.record().map(current) {
-                Some(Current::Row(_)) => return Ok(Put::Duplicate),
-                Some(Current::Ghost) => true,
+            let at = (leaf.page_id(), leaf.slot());
+            let ghost = match leaf.record().map(|r| self.stands_for_row(r, at)).transpose()? {
+                Some(true) => return Ok(Put::Duplicate),
+                Some(false) => true,
                 None => false,
             };
             let fits = match ghost {
@@ -257,7 +258,7 @@ impl RowHobt {
             }
             if let Some(room) = self.link_to(work, &mut new, leaf.record().filter(|_| ghost))? {
                 drop(leaf);
-                work.make_version_room(room)?;
+                work.make_version_room(&self.home, room)?;
                 continue;
             }
             self.log_put_entry(work, leaf, &new, ghost)?;
@@ -281,8 +282,9 @@ impl RowHobt {
             leaf.has_room(record.len())
         };
         assert!(room, "room was made");
-        let is_ghost = leaf.record().is_none_or(|r| current(r) == Current::Ghost);
-        debug_assert!(is_ghost, "rule 4: only a ghost is put over");
+        let at = (leaf.page_id(), leaf.slot());
+        let is_row = leaf.record().is_some_and(|r| matches!(self.current(r, at), Current::Row(_)));
+        debug_assert!(!is_row, "rule 4: only what is no row is put over");
         let mut beside = self.beside(work, &leaf);
         let session = work.session();
         let part = work.part(&self.home);
@@ -359,7 +361,9 @@ impl RowHobt {
                     continue;
                 }
             }
-            let live = leaf.record().is_some_and(|r| !RecordKind::of(r[0]).is_ghost());
+            let at = (leaf.page_id(), leaf.slot());
+            let live = leaf.record().map(|r| self.is_row_to_change(r, at));
+            let live = live.transpose()?.unwrap_or(false);
             let locked = || {
                 let of = leaf.record().and_then(|r| self.record_resource(r));
                 of.is_none_or(|of| self.holds(work, of, Mode::X))
@@ -403,7 +407,7 @@ impl RowHobt {
         spelled: &KeyBuf,
     ) -> RowResult<bool> {
         let old = leaf.record().expect("a live row becomes a ghost");
-        assert!(matches!(current(old), Current::Row(_)), "a live row becomes a ghost");
+        assert!(!page::is_ghost_record(old), "a live row becomes a ghost");
         assert!(leaf.is_exact(), "the row is the key's");
         debug_assert!(!spelled.is_empty(), "rule 3: its deleter finds it by its key");
         // Where readers may need the row the ghost says who made it, and what it was.
@@ -417,7 +421,7 @@ impl RowHobt {
             }
             if let Some(room) = self.link_to(work, ghost, Some(old))? {
                 drop(leaf);
-                work.make_version_room(room)?;
+                work.make_version_room(&self.home, room)?;
                 return Ok(false);
             }
         }
@@ -524,7 +528,7 @@ impl RowHobt {
             }
             if let Some(room) = self.link_to(work, &mut new, Some(old))? {
                 drop(leaf);
-                work.make_version_room(room)?;
+                work.make_version_room(&self.home, room)?;
                 continue;
             }
             let kept = self.tree().compare(record, key.fields);
@@ -590,14 +594,10 @@ impl RowHobt {
                 }
             }
             pair.judge(self, work, plan, (old, &new_spelled))?;
-            match pair.old_record().map(current) {
-                Some(Current::Row(_)) => {}
-                Some(Current::Ghost) | None => return Ok(None),
-            }
-            let ghost = match pair.new_record().map(current) {
-                Some(Current::Row(_)) => return Ok(Some(Put::Duplicate)),
-                Some(Current::Ghost) => true,
-                None => false,
+            let ghost = match pair.rows(self)? {
+                (false, _) => return Ok(None),
+                (true, Some(true)) => return Ok(Some(Put::Duplicate)),
+                (true, there) => there.is_some(),
             };
             let tagged = pair.old_record().filter(|_| put.xsn.is_some());
             let mut left = tagged.map(|old| self.ghost_of(work, old));
@@ -613,7 +613,7 @@ impl RowHobt {
             debug_assert!(locked.all(|r| self.holds(work, *r, Mode::X)), "both keys are locked");
             if let Some(room) = pair.link(self, work, &mut put, left.as_mut())? {
                 drop(pair);
-                work.make_version_room(room)?;
+                work.make_version_room(&self.home, room)?;
                 // Two long images share no page of the store.
                 tries += TRIES_MAX;
                 continue;
@@ -700,12 +700,26 @@ impl<'t> Latched<'t> {
         if exact { leaf.view().record(slot) } else { None }
     }
 
+    /// Where the record of the old or the new key is.
+    fn at(&self, old: bool) -> (PageId, u16) {
+        let (leaf, slot, _) = self.place(old);
+        (leaf.page_id(), slot)
+    }
+
     fn old_record(&self) -> Option<&[u8]> {
         self.record_at(true)
     }
 
     fn new_record(&self) -> Option<&[u8]> {
         self.record_at(false)
+    }
+
+    /// Whether the old key has a row that may be changed, and whether what has the new key, if
+    /// anything, is a row.
+    fn rows(&self, hobt: &RowHobt) -> RowResult<(bool, Option<bool>)> {
+        let old = self.old_record().map(|r| hobt.is_row_to_change(r, self.at(true)));
+        let new = self.new_record().map(|r| hobt.stands_for_row(r, self.at(false)));
+        Ok((old.transpose()?.unwrap_or(false), new.transpose()?))
     }
 
     /// Refuses the move where somebody has changed the row since its changer's moment, or has
@@ -717,16 +731,18 @@ impl<'t> Latched<'t> {
         plan: &LockPlan,
         (old, new): (&KeyBuf, &KeyBuf),
     ) -> RowResult<()> {
-        let at = |old| (self.place(old).0.page_id(), self.place(old).1);
         match self.old_record() {
-            Some(record) => hobt.judge(work, plan, (record, at(true)))?,
+            Some(record) => hobt.judge(work, plan, (record, self.at(true)))?,
             None => hobt.judge_graves(work, plan, old.fields().as_slice())?,
         }
         match self.new_record() {
-            Some(record) if current(record) == Current::Ghost => {
-                hobt.judge_ghost(work, plan, (record, at(false)), new.fields().as_slice())
-            }
-            Some(_) => Ok(()),
+            Some(record) => match hobt.stands_for_row(record, self.at(false))? {
+                true => Ok(()),
+                false => {
+                    let ghost = (record, self.at(false));
+                    hobt.judge_ghost(work, plan, ghost, new.fields().as_slice())
+                }
+            },
             None => hobt.judge_graves(work, plan, new.fields().as_slice()),
         }
     }
@@ -837,10 +853,11 @@ impl<'t> Latched<'t> {
         assert_eq!(self.new_record().is_some(), revives, "its new place is free, or a ghost's");
         let left_bytes = left.map(|l| l.record.len());
         assert!(self.lacks(record.len(), left_bytes, revives).is_none(), "room was made");
-        let is_live = matches!(self.old_record().map(current), Some(Current::Row(_)));
-        debug_assert!(is_live, "a live row moves");
-        let is_ghost = self.new_record().is_none_or(|r| current(r) == Current::Ghost);
-        debug_assert!(is_ghost, "rule 4: only a ghost is put over");
+        let is_row = |record: Option<&[u8]>, old| {
+            record.is_some_and(|r| matches!(hobt.current(r, self.at(old)), Current::Row(_)))
+        };
+        debug_assert!(is_row(self.old_record(), true), "a live row moves");
+        debug_assert!(!is_row(self.new_record(), false), "rule 4: what is no row is put over");
         let (old_leaf, old_slot, _) = self.place(true);
         let old_page = old_leaf.page_id();
         let new_slot = self.place(false).1;

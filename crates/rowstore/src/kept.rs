@@ -7,18 +7,18 @@
 use crate::error::RowResult;
 use crate::hobt::RowHobt;
 use crate::versions::committed;
-use base::{DatabaseId, HobtId, PageId, SlotNo, SqlError, SqlResult, Xsn};
+use base::{DatabaseId, HobtId, PageId, SqlError, SqlResult, Xsn};
 use os::wait::Waiter;
 use page::{Previous, RecordKind, VersionTag};
 use txn::{CommitTime, Lifetime, Outcome};
 use version::{PageCopy, StoredVersion, VersionPtr};
 use work::{Engine, GhostRule, Home};
 
-/// A version in the store.
+/// A stored version.
 #[derive(Clone, Copy, Debug)]
 pub struct KeptVersion<'p> {
     /// Where.
-    pub place: (PageId, SlotNo),
+    pub place: VersionPtr,
     /// The writer of the record that points here: of whoever changed or deleted the row, or of who
     /// did so later, where what was between is gone.
     pub superseder: Xsn,
@@ -33,7 +33,7 @@ pub struct KeptVersion<'p> {
 /// For whom a version is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KeptFor {
-    /// For whoever superseded it, who has not ended.
+    /// For whoever superseded it, who has not ended, or was aborted and left it current.
     Writer(Xsn),
     /// For snapshots within, if there are any.
     Snapshots(Lifetime),
@@ -41,7 +41,7 @@ pub enum KeptFor {
     Nobody,
 }
 
-/// Goes over the pages of the store; each is handed over as all its versions.
+/// Goes over the pages of the store in tempdb; each is handed over as all its versions.
 ///
 /// # Errors
 /// A page that cannot be read, the waiter's cancellation, those of `each`.
@@ -50,7 +50,7 @@ pub fn kept_versions(
     waiter: &Waiter,
     each: &mut dyn FnMut(&[KeptVersion<'_>]) -> SqlResult<()>,
 ) -> SqlResult<()> {
-    let Some(store) = engine.versions.get() else { return Ok(()) };
+    let Some(store) = engine.find_shared_store() else { return Ok(()) };
     let mut copy = PageCopy::default();
     for page in store.pages() {
         waiter.check().map_err(SqlError::from)?;
@@ -95,6 +95,10 @@ impl<'p> KeptVersion<'p> {
 
 /// For whom it is kept what one wrote and another superseded.
 fn between(home: &Home, engine: &Engine, born: Xsn, ended: Xsn) -> KeptFor {
+    if home.aborted().contains(ended) {
+        // The version before is current.
+        return KeptFor::Writer(ended);
+    }
     let e = match ended == Xsn::NONE || home.is_settled(ended) {
         true => CommitTime(0),
         // One look: who goes on may commit meanwhile.
@@ -168,7 +172,7 @@ impl RowHobt {
             return Ok(Vec::new());
         }
         let slots = (0..view.slot_count()).filter_map(|s| Some((s, view.record(s)?)));
-        let ghosts = slots.filter(|(_, record)| RecordKind::of(record[0]).is_ghost());
+        let ghosts = slots.filter(|(_, record)| page::is_ghost_record(record));
         let tag = |(slot, record)| Some((self.tag_of(record, (page, slot))?, record.len()));
         Ok(ghosts.filter_map(tag).collect())
     }
@@ -176,12 +180,12 @@ impl RowHobt {
     fn lifetimes_behind(
         &self,
         engine: &Engine,
-        (mut named, mut place): (Xsn, (PageId, SlotNo)),
+        (mut named, mut place): (Xsn, VersionPtr),
         lifetimes: &mut Vec<Lifetime>,
     ) -> RowResult<()> {
-        let store = engine.version_store();
+        let stores = self.home.version_stores();
         loop {
-            let looked = store.look(place, named, |v| {
+            let looked = stores.look(place, named, |v| {
                 let kept = KeptVersion::of((place, v)).kept_for(&self.home, engine);
                 (VersionTag::of(v.record), kept)
             })?;

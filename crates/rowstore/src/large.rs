@@ -390,7 +390,9 @@ impl RowHobt {
             loop {
                 work.part(&self.home).reserve(2048)?;
                 let leaf = self.tree().seek_write(&fields)?;
-                if leaf.record().is_none_or(|r| page::RecordKind::of(r[0]).is_ghost()) {
+                let at = (leaf.page_id(), leaf.slot());
+                let is_there = leaf.record().map(|piece| self.is_row_to_change(piece, at));
+                if !is_there.transpose()?.unwrap_or(false) {
                     return Err(self.lost(leaf.page_id()));
                 }
                 if self.ghost_record(work, leaf, &btree::KeyBuf::of(&fields))? {

@@ -103,11 +103,11 @@ impl Contents {
             let Some(record) = view.record(slot) else { continue };
             let n = record.len() as u64;
             let leaf = view.level() == 0;
-            let ghost = leaf && RecordKind::of(record[0]).is_ghost();
+            let ghost = leaf && page::is_ghost_record(record);
             let place = (view.page_id(), slot);
             self.records += u64::from(!ghost);
             self.forwarded += u64::from(RecordKind::of(record[0]) == RecordKind::Forwarded);
-            let former = leaf && walk.hobt.has_former(walk.engine, record, place)?;
+            let former = leaf && walk.hobt.has_former(record, place)?;
             self.versions += u64::from(former);
             let removable = ghost && walk.hobt.ghost_need(walk.engine, record, place)?.is_some();
             self.ghosts += u64::from(removable);

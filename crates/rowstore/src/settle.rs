@@ -17,7 +17,6 @@ use base::PageId;
 use btree::{KeyBuf, KeyFields};
 use buffer::{Change, Undo};
 use lock::{Duration, Mode, Owner, Resource};
-use page::RecordKind;
 use std::sync::Arc;
 use txn::Mutation;
 use wal::{Group, LogReservation, TransactionChain};
@@ -105,7 +104,7 @@ impl RowHobt {
         let Some(fields) = btree::key_fields(key) else { return Ok(false) };
         let leaf = tree.seek_write(fields.as_slice())?;
         let Some(record) = leaf.record() else { return Ok(false) };
-        if !RecordKind::of(record[0]).is_ghost() {
+        if !page::is_ghost_record(record) {
             return Ok(false);
         }
         assert!(self.spec.kind != HobtKind::Heap, "a heap's ghosts have no key");
@@ -152,7 +151,7 @@ impl RowHobt {
         let guard = self.home.pages.read(page).ok()?;
         let view = guard.view();
         let ours = view.alloc_unit() == self.spec.unit && view.level() == 0;
-        let record = view.record(slot).filter(|r| ours && RecordKind::of(r[0]).is_ghost())?;
+        let record = view.record(slot).filter(|r| ours && page::is_ghost_record(r))?;
         let mut fields = KeyFields::default();
         self.tree().key_of(record, &mut fields)?;
         Some(KeyBuf::of(fields.as_slice()))
@@ -217,7 +216,7 @@ impl RowHobt {
             let view = latched.view(place.0);
             let ours = view.alloc_unit() == self.spec.unit;
             let ghost = view.record(place.1).filter(|_| ours);
-            let Some(ghost) = ghost.filter(|r| RecordKind::of(r[0]).is_ghost()) else {
+            let Some(ghost) = ghost.filter(|r| page::is_ghost_record(r)) else {
                 return Ok(None);
             };
             let now = page::home_of(ghost).unwrap_or(place);

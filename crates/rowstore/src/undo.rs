@@ -16,7 +16,6 @@ use base::AllocUnitId;
 use btree::{Difference, KeyFields, Logged, SplitPolicy};
 use buffer::{Change, PageRef};
 use os::sync::Mutex;
-use page::RecordKind;
 use space::AllocUnit;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
@@ -197,9 +196,9 @@ impl UndoHandler for RowUndo {
 }
 
 /// Frees the version of a change that was taken back. What cannot be is left to whoever reclaims.
-pub(crate) fn free_taken(engine: &Engine, taken: Option<(version::VersionPtr, base::Xsn)>) {
+pub(crate) fn free_taken(home: &Home, taken: Option<(version::VersionPtr, base::Xsn)>) {
     if let Some((place, superseder)) = taken {
-        let _ = engine.version_store().free(place, superseder);
+        let _ = home.version_stores().free(place, superseder);
     }
 }
 
@@ -280,7 +279,7 @@ impl RowHobt {
     ) -> RowResult<bool> {
         let tree = self.tree();
         let leaf = tree.seek_write(key)?;
-        if leaf.record().is_none_or(|r| RecordKind::of(r[0]).is_ghost() != revive) {
+        if leaf.record().is_none_or(|r| page::is_ghost_record(r) != revive) {
             return Ok(false);
         }
         let before = cx.chain.last;
@@ -366,13 +365,13 @@ impl RowHobt {
         if old.len() > now.len() + usize::from(view.free_count()) {
             return Ok(None);
         }
-        let was_ghost = RecordKind::of(now[0]).is_ghost();
-        let is_ghost = RecordKind::of(old[0]).is_ghost();
+        let was_ghost = page::is_ghost_record(now);
+        let is_ghost = page::is_ghost_record(old);
         if is_ghost {
             self.home.ghosts().note(change.id(page));
         }
         self.tree().replace(change, page, slot, old, undo)?;
-        free_taken(engine, taken);
+        free_taken(&self.home, taken);
         Ok(Some(i64::from(was_ghost) - i64::from(is_ghost)))
     }
 
@@ -387,11 +386,11 @@ impl RowHobt {
         loop {
             let leaf = tree.seek_write(key)?;
             let Some(now) = leaf.record() else { return Ok(false) };
-            let was_ghost = RecordKind::of(now[0]).is_ghost();
+            let was_ghost = page::is_ghost_record(now);
             let Some(mut old) = former(now) else { return Ok(false) };
             let taken = self.retake(engine, now, &mut old)?;
             if leaf.has_room_to_replace(old.len()) {
-                let is_ghost = RecordKind::of(old[0]).is_ghost();
+                let is_ghost = page::is_ghost_record(&old);
                 let before = cx.chain.last;
                 let mut change = Change::new(cx.pages, cx.group);
                 let (page, slot) = leaf.join(&mut change);
@@ -399,7 +398,7 @@ impl RowHobt {
                     self.home.ghosts().note(change.id(page));
                 }
                 tree.replace(&mut change, page, slot, &old, cx.undo)?;
-                free_taken(engine, taken);
+                free_taken(&self.home, taken);
                 change.finish(cx.chain);
                 debug_assert!(cx.chain.last > before, "the chain has its compensation");
                 self.count_rows(i64::from(was_ghost) - i64::from(is_ghost));

@@ -6,6 +6,7 @@
 //!     rest looked at.
 //!  2. Memory does not grow with the rows: pages are bits, values a fingerprint.
 
+use crate::current::Current;
 use crate::hobt::{HobtKind, RowHobt};
 use crate::values::ValueCheck;
 use crate::versions::is_cut_ghost;
@@ -220,7 +221,7 @@ impl Walk<'_, '_> {
 
     fn record(&mut self, layout: &RowLayout, rows: bool, at: RowAt<'_>) {
         let RowAt { page, slot, record } = at;
-        let is_ghost = RecordKind::of(record[0]).is_ghost();
+        let is_ghost = page::is_ghost_record(record);
         let is_heap = self.hobt.spec.kind == HobtKind::Heap;
         let is_clustered = self.hobt.spec.kind == HobtKind::Clustered && rows;
         let trailer = if is_clustered { record[1] } else { 0 };
@@ -231,17 +232,32 @@ impl Walk<'_, '_> {
                 self.found.push(RowFinding::Record(page, slot, fault));
             }
             // It may have columns that were added and taken back.
-            Err(_) if rows && is_ghost && !self.hobt.spec.added.is_empty() => {}
-            Err(_) if is_heap && is_cut_ghost(record) => {}
+            Err(_) if rows && is_ghost && !self.hobt.spec.added.is_empty() => self.current_row(at),
+            Err(_) if is_heap && is_cut_ghost(record) => self.current_row(at),
             Err(fault) => self.found.push(RowFinding::Record(page, slot, fault)),
-            Ok(()) if rows && !is_ghost => {
-                self.rows += 1;
-                let away = if is_heap { home_of(record) } else { None };
-                let (page, slot) = away.unwrap_or((page, slot));
-                (self.row)(RowAt { page, slot, record });
-            }
+            Ok(()) if rows => self.current_row(at),
             Ok(()) => {}
         }
+    }
+
+    /// Hands the row over that is current of a record, if there is one.
+    fn current_row(&mut self, at: RowAt<'_>) {
+        let RowAt { page, slot, record } = at;
+        let mut former = Vec::new();
+        let row = match self.hobt.current(record, (page, slot)) {
+            Current::Row(row) => row,
+            Current::Ghost => return,
+            // What is not to be read now is told when it is read for somebody.
+            Current::Former(before) => match self.hobt.former_row(record, before, &mut former) {
+                Ok(true) => &former,
+                Ok(false) | Err(_) => return,
+            },
+        };
+        self.rows += 1;
+        let is_heap = self.hobt.spec.kind == HobtKind::Heap;
+        let away = if is_heap { home_of(record) } else { None };
+        let (page, slot) = away.unwrap_or((page, slot));
+        (self.row)(RowAt { page, slot, record: row });
     }
 
     fn heap(&mut self, survey: &UnitSurvey) -> Result<(), Cancelled> {

@@ -25,18 +25,19 @@
 //!     alone, for whom the store has waited no more. A ghost waits for them as for any other.
 
 use crate::activity::Deed;
+use crate::current::{Current, before_aborted, current};
 use crate::error::{RowError, RowResult};
 use crate::hobt::RowHobt;
 use access::{Granule, Isolation, LockPlan, Strength};
 use base::limits::VERSION_TAG_BYTES;
-use base::{PageId, Xsn};
+use base::{PageId, SqlError, Xsn, messages};
 use buffer::Change;
 use page::{Field, Previous, RID_BYTES, RecordKind, VersionTag};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use txn::{CommitTime, Lifetime, Mutation, Need, Outcome};
-use version::{Origin, Store, VersionError, VersionPtr};
+use version::{Origin, VersionError, VersionPtr};
 use wal::TransactionChain;
 use work::{Engine, GhostRule, Home, STATEMENT_VERSIONS, TRANSACTION_VERSIONS, Work};
 
@@ -53,8 +54,8 @@ pub(crate) enum Seen {
 
 /// What becomes of a chain when its row changes.
 pub(crate) struct Tested {
-    /// Where the chain is; none where there is none.
-    store: Option<Arc<Store>>,
+    /// Whose stores have the chain; none where there is none.
+    home: Option<Arc<Home>>,
     /// Where what is left of it begins.
     previous: Previous,
     /// Dropped versions, by who superseded them.
@@ -70,7 +71,7 @@ pub(crate) struct Tested {
 impl Default for Tested {
     fn default() -> Self {
         Tested {
-            store: None,
+            home: None,
             previous: Previous::None,
             free: Vec::new(),
             relink: Vec::new(),
@@ -136,6 +137,8 @@ impl RowHobt {
     ) -> RowResult<()> {
         let Some(at) = plan.unchanged_since else { return Ok(()) };
         match self.tag_of(record, place) {
+            // What it wrote is no change of the row.
+            Some(tag) if self.home.aborted().contains(tag.writer) => Ok(()),
             Some(tag) if !self.sees(work, at, tag.writer) => Err(conflict(work, plan)),
             Some(_) | None => Ok(()),
         }
@@ -230,13 +233,81 @@ impl RowHobt {
 
     /// The tag of a record, which a ghost of a heap may have beside its page.
     pub(crate) fn tag_of(&self, record: &[u8], place: (PageId, u16)) -> Option<VersionTag> {
-        let ghost = RecordKind::of(record[0]).is_ghost();
-        VersionTag::of(record).or_else(|| self.state.bare.tag(place).filter(|_| ghost))
+        self.state.bare.tag_of(record, place)
+    }
+
+    /// What is current of a record at a place, whose page is latched.
+    #[inline]
+    pub(crate) fn current<'r>(&self, record: &'r [u8], place: (PageId, u16)) -> Current<'r> {
+        current(&self.home, &self.state.bare, record, place)
+    }
+
+    /// Copies the row that is current instead of a record by an aborted transaction; false where
+    /// there is none. `before` is what [`Self::current`] has told of it, under the same latch.
+    ///
+    /// # Errors
+    /// 3958 where the version was not kept; a page that cannot be read.
+    #[cold]
+    pub(crate) fn former_row(
+        &self,
+        record: &[u8],
+        mut before: Previous,
+        out: &mut Vec<u8>,
+    ) -> RowResult<bool> {
+        out.clear();
+        out.extend_from_slice(record);
+        loop {
+            match before {
+                Previous::None => return Ok(false),
+                Previous::Lost(_) => return Err(RowError::NotKept),
+                Previous::Itself(born) => {
+                    revive(out);
+                    return Ok(!self.home.aborted().contains(born));
+                }
+                Previous::Stored(at) => {
+                    match self.home.version_stores().read(at, self.origin(), out) {
+                        Err(VersionError::Missing(_)) => return Err(RowError::NotKept),
+                        read => read?,
+                    }
+                    match before_aborted(&self.home, VersionTag::of(out)) {
+                        None => return Ok(!page::is_ghost_record(out)),
+                        Some(behind) => before = behind,
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether a record stands for a row, its own or one before it.
+    #[inline]
+    pub(crate) fn stands_for_row(&self, record: &[u8], place: (PageId, u16)) -> RowResult<bool> {
+        match self.current(record, place) {
+            Current::Row(_) => Ok(true),
+            Current::Ghost => Ok(false),
+            Current::Former(before) => self.former_row(record, before, &mut Vec::new()),
+        }
+    }
+
+    /// The same for who is about to change the row, which has to be the record's own.
+    ///
+    /// # Errors
+    /// The row is one before the record.
+    #[inline]
+    pub(crate) fn is_row_to_change(&self, record: &[u8], place: (PageId, u16)) -> RowResult<bool> {
+        match self.current(record, place) {
+            Current::Row(_) => Ok(true),
+            Current::Ghost => Ok(false),
+            Current::Former(before) => {
+                let is_row = self.former_row(record, before, &mut Vec::new())?;
+                if is_row { Err(not_taken_over(place)) } else { Ok(false) }
+            }
+        }
     }
 
     /// Where the version before a record is. What a tag from before the start says is nowhere.
     pub(crate) fn former(&self, tag: VersionTag) -> Previous {
-        if self.home.is_settled(tag.writer) { Previous::None } else { tag.before() }
+        let goes = self.home.is_settled(tag.writer) && !self.home.aborted().contains(tag.writer);
+        if goes { Previous::None } else { tag.before() }
     }
 
     /// The ghost that a row of a heap becomes with so many bytes to grow: with its tag behind it;
@@ -284,7 +355,7 @@ impl RowHobt {
         ghost: &[u8],
         place: (PageId, u16),
     ) -> Option<bool> {
-        debug_assert!(RecordKind::of(ghost[0]).is_ghost(), "a row is not gone");
+        debug_assert!(page::is_ghost_record(ghost), "a row is not gone");
         let told = self.spec.versions && self.home.has_told_writers();
         let tag = if told { self.tag_of(ghost, place) } else { None };
         tag.map(|tag| self.committed(engine, tag.writer).is_some())
@@ -312,7 +383,7 @@ impl RowHobt {
         out: &mut Vec<u8>,
     ) -> RowResult<Seen> {
         debug_assert!(work.is_registered(at), "who reads versions registers");
-        let is_ghost = RecordKind::of(record[0]).is_ghost();
+        let is_ghost = page::is_ghost_record(record);
         let tag = match self.tag_of(record, place) {
             Some(tag) if !self.sees(work, at, tag.writer) => tag,
             Some(_) | None => return Ok(if is_ghost { Seen::Nothing } else { Seen::AsItIs }),
@@ -342,14 +413,11 @@ impl RowHobt {
         mut place: VersionPtr,
         out: &mut Vec<u8>,
     ) -> RowResult<Seen> {
-        let store = work.engine().version_store();
+        let stores = self.home.version_stores();
         let mut traversed = 0;
         loop {
             traversed += 1;
-            let read = store.read(place, self.origin(), |bytes| {
-                out.clear();
-                out.extend_from_slice(bytes);
-            });
+            let read = stores.read(place, self.origin(), out);
             // Asked behind the look: what a victim finds may be another's by now.
             if work.engine().transactions.snapshots.is_victim(at) {
                 return Err(RowError::Victim);
@@ -360,7 +428,7 @@ impl RowHobt {
             }
             let tag = VersionTag::of(out).filter(|tag| !self.sees(work, at, tag.writer));
             let seen = match tag.map(VersionTag::before) {
-                None if RecordKind::of(out[0]).is_ghost() => Seen::Nothing,
+                None if page::is_ghost_record(out) => Seen::Nothing,
                 None => Seen::Former,
                 Some(Previous::None) => Seen::Nothing,
                 Some(Previous::Itself(since) | Previous::Lost(since))
@@ -387,7 +455,7 @@ impl RowHobt {
     /// The image of the record is kept, unless `xsn` wrote the record itself; a ghost that keeps
     /// its bytes (`stays`) needs none where nothing is behind it.
     fn link(&self, work: &mut Work, xsn: Xsn, old: &[u8], stays: bool) -> RowResult<Link> {
-        let was_ghost = RecordKind::of(old[0]).is_ghost();
+        let was_ghost = page::is_ghost_record(old);
         let tag = VersionTag::of(old);
         let before = tag.map_or(Previous::None, |tag| self.former(tag));
         let creator = tag.map_or(Xsn::NONE, |t| t.writer);
@@ -447,8 +515,8 @@ impl RowHobt {
         (image, since): (&[u8], Xsn),
         tested: Tested,
     ) -> RowResult<Link> {
-        if work.has_version_room(image.len()) {
-            let place = work.keep_version(self.origin(), (image, 0))?;
+        if work.has_version_room(&self.home, image.len()) {
+            let place = work.keep_version(&self.home, self.origin(), (image, 0))?;
             self.did(Deed::VersionStored);
             return Ok(Link::Ready(VersionTag::new(xsn, Previous::Stored(place)), tested));
         }
@@ -476,17 +544,17 @@ impl RowHobt {
 
     /// Tests the versions behind a record by `writer`, which is committed: what is needed.
     fn test(&self, engine: &Engine, writer: Xsn, first: VersionPtr) -> RowResult<Tested> {
-        let (snapshots, store) = (&engine.transactions.snapshots, engine.version_store());
+        let (snapshots, stores) = (&engine.transactions.snapshots, self.home.version_stores());
         // Read before anything is tested: what ends meanwhile is tested again by the next.
         let epoch = snapshots.epoch();
-        let store_of = Some(Arc::clone(store));
+        let home = Some(Arc::clone(&self.home));
         let previous = Previous::Stored(first);
-        let mut tested = Tested { store: store_of, previous, ..Tested::default() };
+        let mut tested = Tested { home, previous, ..Tested::default() };
         // The version at hand, whom its place names, and who has superseded it as far as is left.
         let (mut at, mut named, mut link) = (first, writer, writer);
         let mut holder: Option<(VersionPtr, Xsn, Xsn)> = None;
         loop {
-            let looked = store.look(at, named, |v| (VersionTag::of(v.record), v.needed_in))?;
+            let looked = stores.look(at, named, |v| (VersionTag::of(v.record), v.needed_in))?;
             let Some((tag, needed_in)) = looked else {
                 // Everybody has left it behind, and what is behind it, but victims (invariant 5).
                 let gone = Previous::Lost(Xsn::NONE);
@@ -591,15 +659,12 @@ impl RowHobt {
 
     /// Whether a record has a former version, in the store or as the ghost's own bytes. A pointer
     /// into the store may stand in its record for long after the version has gone.
-    pub(crate) fn has_former(
-        &self,
-        engine: &Engine,
-        record: &[u8],
-        place: (PageId, u16),
-    ) -> RowResult<bool> {
+    pub(crate) fn has_former(&self, record: &[u8], place: (PageId, u16)) -> RowResult<bool> {
         let Some(tag) = self.tag_of(record, place) else { return Ok(false) };
         Ok(match self.former(tag) {
-            Previous::Stored(at) => engine.version_store().look(at, tag.writer, |_| ())?.is_some(),
+            Previous::Stored(at) => {
+                self.home.version_stores().look(at, tag.writer, |_| ())?.is_some()
+            }
             Previous::Itself(_) => true,
             Previous::None | Previous::Lost(_) => false,
         })
@@ -638,8 +703,8 @@ impl RowHobt {
             return Ok(stored.map(|place| (place, tag.writer)));
         }
         if let Some(place) = stored {
-            let store = engine.version_store();
-            let image = store.look(place, tag.writer, |v| VersionTag::of(v.record))?.flatten();
+            let stores = self.home.version_stores();
+            let image = stores.look(place, tag.writer, |v| VersionTag::of(v.record))?.flatten();
             previous = image.map_or(previous, VersionTag::before);
         }
         VersionTag::new(before.writer, previous).put(former);
@@ -672,19 +737,20 @@ impl Tested {
     /// Frees what a change has dropped from its chain, and joins what is left. The row's page is
     /// latched still: nobody goes along the chain.
     pub(crate) fn finish(&self) -> RowResult<()> {
-        let Some(store) = &self.store else { return Ok(()) };
+        let Some(home) = &self.home else { return Ok(()) };
+        let stores = home.version_stores();
         for (place, superseder, tag) in &self.retag {
-            store.retag(*place, *superseder, &tag.bytes())?;
+            stores.retag(*place, *superseder, &tag.bytes())?;
         }
         for (place, before, now) in &self.relink {
-            store.relink(*place, *before, *now)?;
+            stores.relink(*place, *before, *now)?;
         }
         for (place, superseder) in &self.free {
-            store.free(*place, *superseder)?;
+            stores.free(*place, *superseder)?;
         }
         if let Some((place, named, epoch)) = self.needed {
             let now = self.relink.iter().find(|r| r.0 == place).map_or(named, |r| r.2);
-            store.note_needed(place, now, epoch)?;
+            stores.note_needed(place, now, epoch)?;
         }
         Ok(())
     }
@@ -716,8 +782,12 @@ impl Tested {
     }
 }
 
-/// When a writer of a database committed; `None` while it has not.
+/// When a writer of a database committed; `None` while it has not, or where it was aborted.
 pub(crate) fn committed(home: &Home, engine: &Engine, writer: Xsn) -> Option<CommitTime> {
+    // Asked first: the commit table, and a later start, may have forgotten the outcome.
+    if home.aborted().contains(writer) {
+        return None;
+    }
     if writer == Xsn::NONE || home.is_settled(writer) {
         return Some(CommitTime(0));
     }
@@ -745,6 +815,13 @@ pub(crate) fn conflict(work: &Work, plan: &LockPlan) -> RowError {
     let ends = u64::from(plan.isolation == Isolation::Snapshot);
     work.engine().transactions.update_conflicts.fetch_add(ends, Relaxed);
     RowError::Conflict
+}
+
+/// A row by an aborted transaction was to be changed.
+#[cold]
+fn not_taken_over((page, slot): (PageId, u16)) -> RowError {
+    let what = format!("the row at ({page}:{slot}) was changed by an aborted transaction");
+    RowError::Sql(SqlError::new(messages::INTERNAL, &[&what]))
 }
 
 /// A reader may need a version that was not kept.

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod aborted_map;
 mod commit_table;
 mod lifetime;
 mod mutations;
@@ -14,6 +15,7 @@ mod several;
 mod table;
 mod undo;
 
+pub use aborted_map::AbortedMap;
 pub use commit_table::{CommitTable, CommitTime, Outcome};
 pub use lifetime::{Lifetime, Need, OpenSnapshot, Reader, SnapshotRegistry};
 pub use mutations::{Mutation, Mutations};

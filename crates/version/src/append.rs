@@ -4,13 +4,14 @@
 //! by a page that cannot be read.
 
 use crate::error::VersionError;
-use crate::format::{Origin, StoredVersion, VERSION_FRONT_BYTES};
-use crate::store::{Lists, Owned, Refused, Store, UNIT, VersionPtr, is_empty, owned};
+use crate::format::{StoredVersion, VERSION_FRONT_BYTES};
+use crate::place::Place;
+use crate::tempdb_store::{Lists, Owned, Refused, TempdbStore, UNIT, is_empty, owned};
 use base::limits::{EXTENT_PAGES, PAGE_BODY_BYTES};
-use base::{PageId, SlotNo, Xsn};
+use base::{PageId, SlotNo};
 use buffer::{Change, Undo, WriteGuard};
 use os::clock::monotonic_ns;
-use page::{PageKind, PageView, slot_cost};
+use page::{PageKind, PageView, VersionPtr, slot_cost};
 use space::AllocUnit;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -23,34 +24,17 @@ const SLOTS_LOOKED_AT: u16 = 8;
 /// a disk tells nobody when it has room.
 const ASKED_NS: u64 = 1_000_000_000;
 
-/// Where a unit of work puts its versions: a page that nobody else fills.
-#[derive(Default)]
-pub struct Place {
-    page: Option<PageId>,
-    /// Bytes that are free on it at least: others only take out.
-    room: usize,
-    /// Where the next empty slot is looked for.
-    slot: u16,
-    scratch: Vec<u8>,
-}
-
-impl Place {
-    /// Whether a record of that length can be appended.
-    pub fn has_room(&self, record_bytes: usize) -> bool {
-        self.page.is_some() && slot_cost(VERSION_FRONT_BYTES + record_bytes) <= self.room
-    }
-}
-
-impl Store {
+impl TempdbStore {
     /// Sees to it that a record of that length can be appended. The caller holds no latch.
-    ///
-    /// # Errors
-    /// [`VersionError::Full`], or a page cannot be read.
-    pub fn make_room(&self, place: &mut Place, record_bytes: usize) -> Result<(), VersionError> {
+    pub(crate) fn give_room(
+        &self,
+        place: &mut Place,
+        record_bytes: usize,
+    ) -> Result<(), VersionError> {
         if place.has_room(record_bytes) {
             return Ok(());
         }
-        self.leave(place)?;
+        self.take_back(place)?;
         loop {
             let page = self.next_page()?;
             let mut guard = self.space.pages().write(page)?;
@@ -60,23 +44,20 @@ impl Store {
             let next = if enough { Owned::Place } else { Owned::Nobody };
             guard.volatile_mut(self.space.pages()).set_level(next as u8);
             if enough {
-                (place.page, place.room, place.slot) = (Some(page), room, 0);
+                place.take(page, room);
                 return Ok(());
             }
             debug_assert!(!is_empty(guard.view()), "an empty page has room for any record");
         }
     }
 
-    /// Gives the page up: the unit of work rests, or the page is full.
-    ///
-    /// # Errors
-    /// A page that cannot be read.
-    pub fn leave(&self, place: &mut Place) -> Result<(), VersionError> {
-        let Some(page) = place.page else { return Ok(()) };
+    /// Takes the page of a place, which has had enough of it.
+    pub(crate) fn take_back(&self, place: &mut Place) -> Result<(), VersionError> {
+        let Some(page) = place.page() else { return Ok(()) };
         let mut guard = self.space.pages().write(page)?;
         assert_eq!(owned(guard.view()), Some(Owned::Place), "a place's page is its own");
         guard.volatile_mut(self.space.pages()).set_level(Owned::Nobody as u8);
-        place.page = None;
+        place.clear();
         let view = guard.view();
         let roomy = usize::from(view.free_count()) > PAGE_BODY_BYTES / 2;
         if !is_empty(view) && roomy {
@@ -88,33 +69,25 @@ impl Store {
         Ok(())
     }
 
-    /// Keeps a record as it was before `superseder` changed it, and says in which epoch what is
-    /// behind it was found needed. Room was made.
-    ///
-    /// # Errors
-    /// A page that cannot be read; nothing has changed then.
-    pub fn append(
+    /// Puts a version, for which room was made.
+    pub(crate) fn put(
         &self,
         place: &mut Place,
-        origin: Origin,
-        superseder: Xsn,
-        (record, needed_in): (&[u8], u32),
+        version: &StoredVersion<'_>,
     ) -> Result<VersionPtr, VersionError> {
-        assert!(place.has_room(record.len()), "room was made");
-        let page = place.page.expect("a place with room has a page");
+        assert!(place.has_room(version.record.len()), "room was made");
+        let page = place.page().expect("a place with room has a page");
         let mut guard = self.space.pages().write(page)?;
         debug_assert_eq!(owned(guard.view()), Some(Owned::Place), "a place's page is its own");
-        let version = StoredVersion { superseder, origin, needed_in, record };
         version.encode(&mut place.scratch);
-        let slot = free_slot(guard.view(), place.slot);
-        self.put(&mut guard, slot, &place.scratch);
-        place.room = usize::from(guard.view().free_count());
-        place.slot = slot;
+        let slot = free_slot(guard.view(), place.slot());
+        self.fill(&mut guard, slot, &place.scratch);
+        place.filled(slot, usize::from(guard.view().free_count()));
         self.generated.fetch_add(place.scratch.len() as u64, Relaxed);
-        Ok((page, SlotNo(slot)))
+        Ok(VersionPtr::shared(page, SlotNo(slot)))
     }
 
-    fn put(&self, guard: &mut WriteGuard<'_>, slot: u16, bytes: &[u8]) {
+    fn fill(&self, guard: &mut WriteGuard<'_>, slot: u16, bytes: &[u8]) {
         let mut page = guard.volatile_mut(self.space.pages());
         if slot == page.view().slot_count() {
             page.insert(slot, bytes);

@@ -1,31 +1,32 @@
 //! Why a version could not be kept or found.
 
-use base::{PageId, SlotNo, SqlError, messages};
+use base::{SqlError, messages};
 use buffer::BufferError;
+use page::VersionPtr;
 use space::SpaceError;
 use wal::WalError;
 
 /// Why a version could not be kept or found.
 #[derive(Debug)]
 pub enum VersionError {
-    /// The store has no room, and tempdb has none for it.
+    /// The store has no room, and its database has none for it.
     Full,
-    /// Tempdb's maps are damaged.
+    /// The maps of the store's database are damaged.
     Space(SpaceError),
     /// A page of the store could not be read.
     Buffer(BufferError),
     /// There is no such version at that place.
-    Missing(PageId, SlotNo),
+    Missing(VersionPtr),
 }
 
 impl VersionError {
-    /// As the user sees it. `tempdb` is that database's name.
-    pub fn into_sql(self, tempdb: &str) -> SqlError {
+    /// As the user sees it. `database` is the name of the one that has the store.
+    pub fn into_sql(self, database: &str) -> SqlError {
         match self {
-            VersionError::Full => SpaceError::Full.into_sql("the version store", tempdb),
-            VersionError::Space(e) => e.into_sql("the version store", tempdb),
+            VersionError::Full => SpaceError::Full.into_sql("the version store", database),
+            VersionError::Space(e) => e.into_sql("the version store", database),
             VersionError::Buffer(e) => e.into(),
-            VersionError::Missing(page, slot) => {
+            VersionError::Missing(VersionPtr { page, slot, .. }) => {
                 let what = format!("no version at ({page}:{})", slot.0);
                 SqlError::new(messages::INTERNAL, &[&what])
             }

@@ -14,16 +14,17 @@
 //!  2. A version is found and changed on a page of the store's unit alone, by number and place. So
 //!     nobody reads another's page as a version, and nobody writes to it.
 //!  3. What cannot be read is no damage where the page is not among the store's own: nothing is
-//!     there ([`Store::is_own`]). So it may be when its next owner's write has failed; or an older
-//!     page of the store comes back then, with versions that all have left behind: who looks drops
-//!     them from a page that nobody has, and its next owner puts his own over it.
+//!     there ([`TempdbStore::is_own`]). So it may be when its next owner's write has failed; or an
+//!     older page of the store comes back then, with versions that all have left behind: who looks
+//!     drops them from a page that nobody has, and its next owner puts his own over it.
 //!  4. Whoever holds a row's latch may wait for the latch of a page of tempdb that is another's
 //!     now. Whoever has that waits for no row: tempdb's rows have no versions.
 //!  5. One reclaims at a time, and nobody claims for the unit while extents go.
 
 use crate::error::VersionError;
 use crate::format::StoredVersion;
-use crate::store::{GIVEN_BACK, Lists, Owned, Store, is_empty, owned};
+use crate::store::Reclaimed;
+use crate::tempdb_store::{GIVEN_BACK, Lists, Owned, TempdbStore, is_empty, owned};
 use base::limits::{EXTENT_PAGES, PAGE_BODY_BYTES};
 use base::{ExtentId, PageId, SlotNo, Xsn};
 use buffer::WriteGuard;
@@ -34,26 +35,10 @@ use std::sync::atomic::Ordering::Relaxed;
 /// Empty pages that are kept for whoever comes next.
 const EMPTY_KEPT: usize = 64;
 
-/// What a step did.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Reclaimed {
-    /// Pages that were looked at.
-    pub pages: usize,
-    /// Versions taken out.
-    pub versions: usize,
-    /// Pages given back to tempdb.
-    pub freed: usize,
-    /// Where the next step begins; `None` at the end of the store.
-    pub next: Option<usize>,
-}
-
-impl Store {
+impl TempdbStore {
     /// Goes over so many pages from a position on, and takes out versions whose superseder
     /// `is_past`. It holds one page at a time, and may be repeated at any time.
-    ///
-    /// # Errors
-    /// A full log of tempdb, or a page that cannot be read.
-    pub fn reclaim(
+    pub(crate) fn go_over(
         &self,
         from: usize,
         budget: usize,

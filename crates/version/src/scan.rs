@@ -5,9 +5,9 @@
 
 use crate::error::VersionError;
 use crate::format::StoredVersion;
-use crate::store::{Store, VersionPtr, owned};
+use crate::tempdb_store::{TempdbStore, owned};
 use base::{PageId, SlotNo};
-use page::{PageBytes, PageView};
+use page::{PageBytes, PageView, VersionPtr};
 
 /// A page of the store as it was.
 pub struct PageCopy {
@@ -28,12 +28,12 @@ impl PageCopy {
         (0..view.slot_count()).filter_map(move |slot| {
             let _ = view.slot_offset(slot).filter(|at| *at != 0)?;
             let version = StoredVersion::of(view.record(slot)?)?;
-            Some(((self.id, SlotNo(slot)), version))
+            Some((VersionPtr::shared(self.id, SlotNo(slot)), version))
         })
     }
 }
 
-impl Store {
+impl TempdbStore {
     /// All its pages, those without versions among them.
     pub fn pages(&self) -> Vec<PageId> {
         self.lists.lock().all.clone()

@@ -1,4 +1,4 @@
-//! The version store as a map from places to records: what is kept is read until it is freed or
+//! The store in tempdb as a map from places to records: what is kept is read until it is freed or
 //! left behind, under many units of work and in fewer frames than pages.
 
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use version::{Origin, PageCopy, Place, Store, VersionPtr};
+use version::{Origin, PageCopy, Place, StoredVersion, TempdbStore, VersionPtr, VersionStore as _};
 use wal::{Group, Log, LogOptions, RedoTable, TransactionChain};
 
 const ORIGIN: Origin = Origin { database: DatabaseId(5), hobt: HobtId(70) };
@@ -53,22 +53,23 @@ impl Draw {
     }
 }
 
-fn keep(store: &Store, place: &mut Place, by: Xsn, record: &[u8]) -> VersionPtr {
+fn keep(store: &TempdbStore, place: &mut Place, by: Xsn, record: &[u8]) -> VersionPtr {
     store.make_room(place, record.len()).unwrap();
     store.append(place, ORIGIN, by, (record, 0)).unwrap()
 }
 
-fn is_there(store: &Store, at: VersionPtr, record: &[u8]) -> bool {
-    store.read(at, ORIGIN, |found| found == record).unwrap_or(false)
+fn is_there(store: &TempdbStore, at: VersionPtr, record: &[u8]) -> bool {
+    let mut found = Vec::new();
+    store.read(at, ORIGIN, &mut found).is_ok() && found == record
 }
 
 /// All that the store has, by its place.
-fn scanned(store: &Store) -> BTreeMap<VersionPtr, (Xsn, Vec<u8>)> {
+fn scanned(store: &TempdbStore) -> BTreeMap<VersionPtr, (Xsn, Vec<u8>)> {
     let (mut found, mut copy) = (BTreeMap::new(), PageCopy::default());
     for page in store.pages() {
         assert!(store.copy_page(page, &mut copy).unwrap(), "nobody gives pages back meanwhile");
         for (at, version) in copy.versions() {
-            assert_eq!((at.0, version.origin), (page, ORIGIN));
+            assert_eq!((at.page, version.origin), (page, ORIGIN));
             let before = found.insert(at, (version.superseder, version.record.to_vec()));
             assert!(before.is_none(), "{at:?} is told once");
         }
@@ -79,7 +80,7 @@ fn scanned(store: &Store) -> BTreeMap<VersionPtr, (Xsn, Vec<u8>)> {
 #[test]
 fn what_is_kept_is_read_until_it_is_freed_or_left_behind() {
     for seed in 0..20 {
-        let (store, mut draw) = (Store::new(&tempdb(64)), Draw(seed));
+        let (store, mut draw) = (TempdbStore::new(&tempdb(64)), Draw(seed));
         let mut places: Vec<Place> = (0..4).map(|_| Place::default()).collect();
         let mut model: BTreeMap<VersionPtr, (Xsn, Vec<u8>)> = BTreeMap::new();
         for n in 1..4000_u64 {
@@ -107,8 +108,9 @@ fn what_is_kept_is_read_until_it_is_freed_or_left_behind() {
                     store.relink(*at, entry.0, Xsn(n)).unwrap();
                     entry.0 = Xsn(n);
                     store.note_needed(*at, Xsn(n), n as u32).unwrap();
-                    let looked = store.look(*at, Xsn(n), |v| v.needed_in).unwrap();
-                    assert_eq!(looked, Some(n as u32));
+                    let mut needed_in = None;
+                    store.look(*at, Xsn(n), &mut |v| needed_in = Some(v.needed_in)).unwrap();
+                    assert_eq!(needed_in, Some(n as u32));
                 }
                 95..98 => store.leave(&mut places[draw.below(4)]).unwrap(),
                 _ => {
@@ -130,7 +132,7 @@ fn what_is_kept_is_read_until_it_is_freed_or_left_behind() {
 
 #[test]
 fn what_everybody_has_left_behind_takes_no_room_for_long() {
-    let store = Store::new(&tempdb(64));
+    let store = TempdbStore::new(&tempdb(64));
     let mut place = Place::default();
     let mut most = 0;
     for round in 1..30_u64 {
@@ -151,7 +153,7 @@ fn what_everybody_has_left_behind_takes_no_room_for_long() {
 
 #[test]
 fn one_row_changed_again_and_again_keeps_its_slot() {
-    let store = Store::new(&tempdb(64));
+    let store = TempdbStore::new(&tempdb(64));
     let mut place = Place::default();
     let mut last = None;
     for n in 1..100_000_u64 {
@@ -194,7 +196,7 @@ fn take_over(tempdb: &Space, unit: &AllocUnit) -> Vec<PageId> {
 #[test]
 fn extents_go_back_and_old_pointers_find_nothing() {
     let tempdb = tempdb(64);
-    let store = Store::new(&tempdb);
+    let store = TempdbStore::new(&tempdb);
     let mut place = Place::default();
     let mut kept: Vec<(VersionPtr, Xsn)> = Vec::new();
     for n in 1..4000 {
@@ -224,15 +226,15 @@ fn extents_go_back_and_old_pointers_find_nothing() {
     let (mut met, mut unreadable) = (0, 0);
     for (at, by) in &kept {
         let is_there = by.0 >= 3900;
-        assert_eq!(store.look(*at, *by, |_| ()).unwrap().is_some(), is_there);
+        assert_eq!(store.look(*at, *by, &mut |_| ()).unwrap(), is_there);
         if !is_there {
             store.relink(*at, *by, Xsn(5000)).unwrap();
             store.free(*at, *by).unwrap();
-            met += u64::from(taken.contains(&at.0));
-            unreadable += u64::from(at.0 == damaged);
+            met += u64::from(taken.contains(&at.page));
+            unreadable += u64::from(at.page == damaged);
         }
-        if at.0 == damaged {
-            assert!(!store.copy_page(at.0, &mut copy).unwrap());
+        if at.page == damaged {
+            assert!(!store.copy_page(at.page, &mut copy).unwrap());
         }
     }
     assert!(met > 500 && unreadable > 0, "{met} in others' pages, {unreadable} nowhere");
@@ -256,7 +258,7 @@ const FREED_MIN: u64 = 50;
 #[test]
 fn extents_go_back_while_old_pointers_are_followed() {
     let tempdb = tempdb(64);
-    let store = Store::new(&tempdb);
+    let store = TempdbStore::new(&tempdb);
     let next = Arc::new(AtomicU64::new(1));
     let past = Arc::new(AtomicU64::new(0));
     let freed = Arc::new(AtomicU64::new(0));
@@ -277,8 +279,9 @@ fn extents_go_back_while_old_pointers_are_followed() {
                     assert!(is_there(&store, at, &record), "nobody is past it");
                     old.push((at, by));
                     let (at, by) = old[draw.below(old.len())];
-                    let found = store.look(at, by, |v| v.record == by.0.to_le_bytes().repeat(50));
-                    assert_ne!(found.unwrap(), Some(false), "its own version or none");
+                    let own = by.0.to_le_bytes().repeat(50);
+                    let show = &mut |v: StoredVersion<'_>| assert_eq!(v.record, own, "its own");
+                    store.look(at, by, show).unwrap();
                     store.relink(at, by, by).unwrap();
                     if draw.below(4) == 0 {
                         store.free(at, by).unwrap();

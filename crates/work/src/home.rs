@@ -6,6 +6,7 @@ use crate::ghost_rule::{CurrentRule, GhostRule};
 use crate::graveyards::Graveyards;
 use crate::redefined::Redefined;
 use crate::snapshot_gate::{Refusal, SnapshotGate, SnapshotState};
+use crate::unit::Engine;
 use base::{DatabaseId, Lsn, ObjectId, SessionId, SqlResult, Xsn};
 use buffer::Pages;
 use os::sync::{Mutex, RwLock};
@@ -13,7 +14,8 @@ use space::Space;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::*};
 use std::sync::{Arc, OnceLock};
-use txn::{CommitTime, UndoTable};
+use txn::{AbortedMap, CommitTime, UndoTable};
+use version::{Stores, VersionStore};
 use wal::{Log, LogReservation};
 
 /// ALTER DATABASE ... SET DELAYED_DURABILITY.
@@ -51,6 +53,8 @@ pub struct Home {
     ghosts: GhostQueue,
     graveyards: Graveyards,
     versioning: AtomicU8,
+    stores: Stores,
+    aborted: AbortedMap,
     optimized_locking: AtomicBool,
     /// Tags up to this number are from before the database was opened.
     settled_xsn: AtomicU64,
@@ -82,8 +86,15 @@ pub const STATEMENT_VERSIONS: u8 = 1;
 pub const TRANSACTION_VERSIONS: u8 = 2;
 
 impl Home {
-    /// A database; `survives` is false for tempdb, whose commits never wait for the disk.
-    pub fn new(name: &str, pages: &Arc<Pages>, space: &Arc<Space>, survives: bool) -> Arc<Home> {
+    /// A database of an engine; `survives` is false for tempdb, whose commits never wait for the
+    /// disk.
+    pub fn new(
+        engine: &Engine,
+        name: &str,
+        pages: &Arc<Pages>,
+        space: &Arc<Space>,
+        survives: bool,
+    ) -> Arc<Home> {
         assert!(!name.is_empty(), "a database has a name");
         assert!(Arc::ptr_eq(pages, space.pages()), "an allocator is of its database");
         Arc::new(Home {
@@ -100,6 +111,8 @@ impl Home {
             ghosts: GhostQueue::default(),
             graveyards: Graveyards::default(),
             versioning: AtomicU8::new(0),
+            stores: Stores::new(engine.shared_cell()),
+            aborted: AbortedMap::default(),
             optimized_locking: AtomicBool::new(false),
             settled_xsn: AtomicU64::new(0),
             expected_xsn: AtomicU64::new(0),
@@ -160,6 +173,28 @@ impl Home {
     /// Which options ask for versions.
     pub fn versioning(&self) -> u8 {
         self.versioning.load(Acquire)
+    }
+
+    /// The store into which former versions of its rows go from now on: the shared one in tempdb,
+    /// unless its own is chosen.
+    ///
+    /// # Panics
+    /// Before there is a tempdb: nothing is versioned then.
+    #[inline]
+    pub fn version_store(&self) -> &Arc<dyn VersionStore> {
+        self.stores.chosen()
+    }
+
+    /// Its stores: what is there is found by its pointer, whichever store is chosen now.
+    #[inline]
+    pub fn version_stores(&self) -> &Stores {
+        &self.stores
+    }
+
+    /// Aborted transactions whose records still stand on its pages.
+    #[inline]
+    pub fn aborted(&self) -> &AbortedMap {
+        &self.aborted
     }
 
     /// Whether the tag of a ghost names its deleter: all who go on leave versions, not only those
@@ -247,7 +282,8 @@ impl Home {
         self.snapshots.leave(session);
     }
 
-    /// Whether a number on a page is from before the database was opened: then everybody sees it.
+    /// Whether a number on a page is from before the database was opened: then everybody sees it,
+    /// unless it is in the aborted map.
     #[inline]
     pub fn is_settled(&self, xsn: Xsn) -> bool {
         xsn.0 <= self.settled_xsn.load(Relaxed)

@@ -18,6 +18,7 @@ use os::wait::Waiter;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock, Weak};
 use txn::{Active, OpenEntry, TransactionName, Transactions};
+use version::{SharedStore, TempdbStore, VersionStore};
 use wal::Group;
 
 /// Writes a line of a session into the error log.
@@ -30,7 +31,9 @@ pub struct Engine {
     /// Locks of all databases.
     pub locks: Arc<lock::Table>,
     /// Former versions of rows; there once tempdb is.
-    pub versions: OnceLock<Arc<version::Store>>,
+    pub(crate) versions: OnceLock<Arc<TempdbStore>>,
+    /// The same as every home has it.
+    shared_store: SharedStore,
     /// Trace flags of the whole server.
     pub trace_flags: TraceFlags,
     /// What commits over several databases have decided.
@@ -70,6 +73,7 @@ impl Engine {
             transactions: Transactions::default(),
             locks,
             versions: OnceLock::new(),
+            shared_store: SharedStore::default(),
             trace_flags: TraceFlags::default(),
             decisions: Decisions::default(),
             graves: Arc::default(),
@@ -83,6 +87,19 @@ impl Engine {
             ghosts_under_locks: AtomicUsize::new(UNDER_LOCKS),
             version_uses: Mutex::default(),
         }
+    }
+
+    /// Where databases keep former versions, unless in a store of their own. Once, when there is a
+    /// tempdb.
+    pub fn keep_versions_in(&self, store: Arc<TempdbStore>) {
+        let shared: Arc<dyn VersionStore> = Arc::clone(&store) as _;
+        let fresh = self.versions.set(store).is_ok() && self.shared_store.set(shared).is_ok();
+        assert!(fresh, "an instance has one tempdb");
+    }
+
+    /// Where homes find that store once it is there.
+    pub(crate) fn shared_cell(&self) -> &SharedStore {
+        &self.shared_store
     }
 
     /// The process is about to stop: what is not rolled back by a moment is left to the next start.

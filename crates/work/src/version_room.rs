@@ -6,18 +6,22 @@
 //! writer goes on and keeps no version: its record says that there was one (`Previous::Lost`), and
 //! who looks for it is refused (3958).
 //!
+//! All that holds for the store in tempdb, which databases share. A database whose versions go to a
+//! store of its own has no victims: where that store is full the change is refused.
+//!
 //! Invariants
 //!  1. Where versions are not kept a writer waits for nobody: it goes on at once, or it is the one
 //!     who shrinks the store, once a second at most.
 //!  2. Nobody becomes a victim where that frees nothing.
 
+use crate::home::Home;
 use crate::unit::{Engine, Work};
 use base::{SessionId, SqlError, TransactionId, messages};
 use os::clock::monotonic_ns;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use txn::{CommitTime, OpenSnapshot, Outcome, Reader};
-use version::{PageCopy, VersionError};
+use version::{PageCopy, VersionError, VersionStore as _};
 
 /// Rounds of victims for one version that wants room.
 const ROUNDS_MAX: usize = 64;
@@ -27,15 +31,22 @@ const SHRINK_NS: u64 = 1_000_000_000;
 const STEP_PAGES: usize = 64;
 
 impl Work {
-    /// Sees to it that a record of that length can be kept, or that it is known that the next is
-    /// not. No latch is held.
+    /// Sees to it that a record of a database and of that length can be kept, or that it is known
+    /// that the next is not. No latch is held.
     ///
     /// # Errors
-    /// A page of the store that cannot be read.
-    pub fn make_version_room(&mut self, record_bytes: usize) -> Result<(), VersionError> {
+    /// A page of the store that cannot be read; [`VersionError::Full`] of a database's own store.
+    pub fn make_version_room(
+        &mut self,
+        home: &Home,
+        record_bytes: usize,
+    ) -> Result<(), VersionError> {
+        if home.version_stores().keeps_own() {
+            return self.versions.places.make_room(home.version_store(), record_bytes);
+        }
         let engine = Arc::clone(&self.engine);
         for _ in 0..ROUNDS_MAX {
-            match engine.version_store().make_room(&mut self.versions.place, record_bytes) {
+            match self.versions.places.make_room(home.version_store(), record_bytes) {
                 Err(VersionError::Full) if engine.shrink_versions() => {}
                 Err(VersionError::Full) => break,
                 done => {
@@ -44,7 +55,7 @@ impl Work {
                 }
             }
         }
-        if engine.version_store().begins_without() {
+        if engine.shared_store().begins_without() {
             let full = SqlError::new(messages::VERSION_STORE_FULL, &[]);
             engine.write_error_log(self.session(), &full);
         }
@@ -76,7 +87,7 @@ impl Engine {
     /// Takes versions out that nobody reads but victims, and makes some where it must. Whether
     /// anything went; what cannot be read now is left where it is.
     fn shrink_versions(&self) -> bool {
-        let (store, asked) = (self.version_store(), monotonic_ns());
+        let (store, asked) = (self.shared_store(), monotonic_ns());
         let mut last = match self.shrinking.try_lock() {
             Some(last) => last,
             None if store.is_without() => return false,
@@ -118,7 +129,7 @@ impl Engine {
         let (mut from, mut gone) = (Some(0), 0);
         while let Some(at) = from {
             let is_past = |superseder| commits.is_past(superseder, horizon);
-            let step = self.version_store().reclaim(at, STEP_PAGES, &is_past)?;
+            let step = self.shared_store().reclaim(at, STEP_PAGES, &is_past)?;
             (from, gone) = (step.next, gone + step.versions);
         }
         Ok(gone)
@@ -127,7 +138,7 @@ impl Engine {
     /// When the version in the store was superseded that was so first, of those whose superseder
     /// is committed.
     fn oldest_kept(&self) -> Result<Option<CommitTime>, VersionError> {
-        let (store, commits) = (self.version_store(), &self.transactions.commits);
+        let (store, commits) = (self.shared_store(), &self.transactions.commits);
         let (mut oldest, mut copy) = (None, PageCopy::default());
         for page in store.pages() {
             if !store.copy_page(page, &mut copy)? {

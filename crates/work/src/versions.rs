@@ -21,13 +21,62 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use txn::{CommitTable, CommitTime, Mutation, Reader, Transactions};
-use version::{Origin, Place, VersionError, VersionPtr};
+use version::{Origin, Place, TempdbStore, VersionError, VersionPtr, VersionStore};
+
+/// Where a unit of work puts versions: a place in each store that it has used. Mostly that is one.
+#[derive(Default)]
+pub(crate) struct Places(Vec<(Arc<dyn VersionStore>, Place)>);
+
+impl Places {
+    fn at(&self, store: &Arc<dyn VersionStore>) -> Option<usize> {
+        self.0.iter().position(|(of, _)| is_same(of, store))
+    }
+
+    /// Its place in a store.
+    fn of(&mut self, store: &Arc<dyn VersionStore>) -> &mut Place {
+        let at = self.at(store).unwrap_or_else(|| {
+            self.0.push((Arc::clone(store), Place::default()));
+            self.0.len() - 1
+        });
+        &mut self.0[at].1
+    }
+
+    fn has_room(&self, store: &Arc<dyn VersionStore>, record_bytes: usize) -> bool {
+        self.at(store).is_some_and(|at| self.0[at].1.has_room(record_bytes))
+    }
+
+    /// Makes room for a record.
+    pub(crate) fn make_room(
+        &mut self,
+        store: &Arc<dyn VersionStore>,
+        record_bytes: usize,
+    ) -> Result<(), VersionError> {
+        store.make_room(self.of(store), record_bytes)
+    }
+
+    /// Gives the pages to whoever wants them. A page that cannot be read now stays its own: nobody
+    /// else fills it. The place in the shared store is kept for the next request; others are not,
+    /// since their databases may go.
+    fn leave(&mut self, shared: Option<&Arc<TempdbStore>>) {
+        self.0.iter_mut().for_each(|(store, place)| {
+            let _ = store.leave(place);
+        });
+        self.0.retain(|(store, _)| {
+            shared.is_some_and(|shared| std::ptr::addr_eq(Arc::as_ptr(store), Arc::as_ptr(shared)))
+        });
+    }
+}
+
+/// Whether two handles are of one store. Tables of functions may differ for one type.
+fn is_same(a: &Arc<dyn VersionStore>, b: &Arc<dyn VersionStore>) -> bool {
+    std::ptr::addr_eq(Arc::as_ptr(a), Arc::as_ptr(b))
+}
 
 /// What a unit of work has of versions.
 #[derive(Default)]
 pub(crate) struct Versions {
     number: Number,
-    pub(crate) place: Place,
+    pub(crate) places: Places,
     /// There was no room for the next version: it is not kept.
     pub(crate) without: bool,
     reads: Reads,
@@ -94,7 +143,7 @@ impl Versions {
     pub(crate) fn of(transaction: ForReaders) -> Versions {
         Versions {
             number: Number::Others(transaction.xsn),
-            place: Place::default(),
+            places: Places::default(),
             without: false,
             reads: transaction.moment.map_or(Reads::Nothing, Reads::For),
             told: transaction.told,
@@ -226,12 +275,22 @@ impl Drop for Snapshot {
 }
 
 impl Engine {
-    /// The version store.
+    /// The version store in tempdb.
     ///
     /// # Panics
     /// Before there is a tempdb: nothing is versioned then.
-    pub fn version_store(&self) -> &Arc<version::Store> {
+    pub fn shared_store(&self) -> &Arc<TempdbStore> {
         self.versions.get().expect("tempdb is there before a database has versions")
+    }
+
+    /// The same, if there is a tempdb.
+    pub fn find_shared_store(&self) -> Option<&Arc<TempdbStore>> {
+        self.versions.get()
+    }
+
+    /// What the version store in tempdb takes; `None` before there is a tempdb.
+    pub fn version_usage(&self) -> Option<version::Usage> {
+        self.versions.get().map(|store| store.usage())
     }
 }
 
@@ -422,24 +481,26 @@ impl Work {
         self.versions.xsn().filter(|xsn| home.expects(*xsn))
     }
 
-    /// Whether a record of that length can be kept without waiting.
-    pub fn has_version_room(&self, record_bytes: usize) -> bool {
-        self.versions.place.has_room(record_bytes)
+    /// Whether a record of that length can be kept without waiting, where a database keeps its
+    /// versions.
+    pub fn has_version_room(&self, home: &Home, record_bytes: usize) -> bool {
+        self.versions.places.has_room(home.version_store(), record_bytes)
     }
 
-    /// Keeps a record as it was before this transaction changed it; room was made.
+    /// Keeps a record of a database as it was before this transaction changed it; room was made.
     ///
     /// # Errors
     /// A page of the store that cannot be read.
     pub fn keep_version(
         &mut self,
+        home: &Home,
         origin: Origin,
         record: (&[u8], u32),
     ) -> Result<VersionPtr, VersionError> {
         let xsn = self.versions.xsn().expect("who keeps versions has a number");
         self.versions.without = false;
-        let store = Arc::clone(self.engine.version_store());
-        store.append(&mut self.versions.place, origin, xsn, record)
+        let store = home.version_store();
+        store.append(self.versions.places.of(store), origin, xsn, record)
     }
 
     /// Draws the commit's time.
@@ -464,11 +525,8 @@ impl Work {
         }
     }
 
-    /// Gives its page of the store to whoever wants it.
+    /// Gives its pages of stores to whoever wants them.
     pub(crate) fn leave_version_page(&mut self) {
-        if let Some(store) = self.engine.versions.get() {
-            // A page that cannot be read now stays its own: nobody else fills it.
-            let _ = store.leave(&mut self.versions.place);
-        }
+        self.versions.places.leave(self.engine.versions.get());
     }
 }

@@ -422,7 +422,7 @@ pub fn perform(
     }
     loop {
         let leaf = tree.seek_write(&key).unwrap();
-        let status = leaf.record().map(|r| RecordKind::of(r[0]).is_ghost());
+        let status = leaf.record().map(page::is_ghost_record);
         let record = match op {
             Op::Put(k, payload) => Some(schema.record(k, payload, false)),
             _ => None,

@@ -12,12 +12,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
+mod aborted;
 mod bounds;
 mod cycles;
 #[cfg(feature = "mutations")]
 mod faults;
 mod moments;
 mod tight;
+mod toy_store;
+mod two_stores;
 
 use access::{
     Field, Isolation, LockPlan, RowCursor, RowKey, ScanRange, TableSink, TableSource, WriteError,
@@ -38,6 +41,7 @@ use std::sync::Arc;
 use tight::Tight;
 use txn::{Mutation, Need};
 use types::{Collation, SqlType};
+use version::VersionStore as _;
 use work::{
     CommitMode, Engine, GhostRule, Mark, STATEMENT_VERSIONS, Snapshot, TRANSACTION_VERSIONS, Work,
 };
@@ -172,7 +176,7 @@ impl World {
         let env = environment();
         env.disk.create_dir(Path::new("/data")).unwrap();
         let tempdb = make(&env, 2, "tempdb", false);
-        assert!(env.engine.versions.set(version::Store::new(&tempdb.home().space)).is_ok());
+        env.engine.keep_versions_in(version::TempdbStore::new(&tempdb.home().space));
         let db = make(&env, 5, "d", true);
         // Most ghosts go without locks in one of four histories.
         if seed.is_multiple_of(4) {
@@ -470,7 +474,7 @@ impl World {
         let (commits, snapshots) = (&transactions.commits, &transactions.snapshots);
         commits.collapse(|| snapshots.points());
         let horizon = snapshots.store_horizon(commits);
-        let store = self.env.engine.version_store();
+        let store = self.env.engine.shared_store();
         let mut from = Some(0);
         while let Some(at) = from {
             from = store.reclaim(at, 8, &|by| commits.is_past(by, horizon)).unwrap().next;
@@ -629,12 +633,12 @@ impl World {
             Ok(())
         })
         .unwrap();
-        let usage = engine.version_store().usage();
+        let usage = engine.shared_store().usage();
         assert_eq!(bytes, usage.generated - usage.cleaned, "all of it is told");
         self.clean();
         for (place, superseder) in needed {
-            let is_there = engine.version_store().look(place, superseder, |_| ()).unwrap();
-            assert!(is_there.is_some(), "{place:?} of {superseder:?}");
+            let is_there = engine.shared_store().look(place, superseder, &mut |_| ()).unwrap();
+            assert!(is_there, "{place:?} of {superseder:?}");
         }
     }
 
@@ -671,7 +675,7 @@ impl World {
         }
         assert_eq!(self.env.engine.graves.used_bytes(), 0, "ghosts that nobody needs");
         assert!(self.db.home().graveyards().sextons().is_empty(), "nobody has any");
-        let usage = self.env.engine.version_store().usage();
+        let usage = self.env.engine.shared_store().usage();
         assert_eq!(usage.generated, usage.cleaned, "versions that nobody needs: {usage:?}");
         let report = self.hobt.verify(&waiter, &mut |_| {}).unwrap();
         assert!(report.findings.is_empty() && report.large.is_empty(), "{report:?}");
@@ -817,7 +821,7 @@ fn hot_row(fault: Option<Mutation>) {
             world.snapshots.push((snapshot, world.committed.clone()));
             world.look(true);
         }
-        let usage = world.env.engine.version_store().usage();
+        let usage = world.env.engine.shared_store().usage();
         most = most.max(usage.generated - usage.cleaned);
         // All are as long as the first.
         one = if one == 0 { usage.generated } else { one };
@@ -924,7 +928,7 @@ fn tight_histories(kind: IndexKind, fault: Option<Mutation>) {
         tight.open();
         refused += tight.refusals.get();
         told = [told[0] + tight.told(3959), told[1] + tight.told(3967)];
-        kept += world.env.engine.version_store().usage().generated;
+        kept += world.env.engine.shared_store().usage().generated;
         world.end_all();
         // Where there is room again nobody is refused whose moment comes now.
         world.snapshots.clear();

@@ -9,7 +9,7 @@ use os::wait::Waiter;
 use space::{AllocUnit, GrowthOptions, Space};
 use std::cell::Cell;
 use std::sync::Arc;
-use version::{Place, Store};
+use version::{Place, TempdbStore, VersionStore as _};
 use wal::{Group, LogReservation, TransactionChain};
 use work::Engine;
 
@@ -18,7 +18,7 @@ const FIRST_UNIT: u32 = 0xE000_0000;
 
 pub(crate) struct Tight {
     space: Arc<Space>,
-    store: Arc<Store>,
+    store: Arc<TempdbStore>,
     taken: Option<AllocUnit>,
     held: Vec<Place>,
     next: u32,
@@ -37,7 +37,7 @@ impl Tight {
         space.set_growth(FileId(1), GrowthOptions { pages: 64, percent: 0, max_pages: has + 64 });
         Tight {
             space,
-            store: Arc::clone(engine.version_store()),
+            store: Arc::clone(engine.shared_store()),
             taken: None,
             held: Vec::new(),
             next: FIRST_UNIT,

@@ -102,7 +102,7 @@ fn page_of_entry(image: &Image, units: &Units, unit: &Unit, record: &[u8]) -> Op
 pub(super) fn lost_entry(image: &mut Image, units: &Units, r: &mut Random) -> Option<Planted> {
     let (n, slot, unit) = place(image, units, r, entries)?;
     let record = image.view(n).record(slot)?.to_vec();
-    if RecordKind::of(record[0]).is_ghost() {
+    if page::is_ghost_record(record) {
         return None;
     }
     // What is reported is the row that lacks its entry.
@@ -138,7 +138,7 @@ fn pages_of_entries(image: &Image, units: &Units, table: &str) -> Vec<u32> {
 
 pub(super) fn lost_row(image: &mut Image, units: &Units, r: &mut Random) -> Option<Planted> {
     let (n, slot, unit) = place(image, units, r, indexed_rows)?;
-    if RecordKind::of(image.view(n).record(slot)?[0]).is_ghost() {
+    if page::is_ghost_record(image.view(n).record(slot)?) {
         return None;
     }
     let heap = unit.index == 0;
@@ -197,7 +197,7 @@ fn pieces(v: PageView<'_>, u: &Unit) -> bool {
 pub(super) fn piece(image: &mut Image, units: &Units, r: &mut Random) -> Option<Planted> {
     let (n, slot, unit) = place(image, units, r, pieces)?;
     let record = image.view(n).record(slot)?;
-    if RecordKind::of(record[0]).is_ghost() {
+    if page::is_ghost_record(record) {
         return None;
     }
     let at = offset(image, n, slot);

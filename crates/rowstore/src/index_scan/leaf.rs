@@ -18,7 +18,7 @@
 //! who reads uncommitted rows was promised nothing; both take the rest of the leaf.
 
 use super::{BATCH_BYTES_MAX, BATCH_ROWS_MAX, Copied, IndexCursor, MANY_ROWS, Pass, State};
-use crate::current::{Current, current};
+use crate::current::Current;
 use crate::entry_lock::RowLock;
 use crate::error::{RowError, RowResult};
 use base::PageId;
@@ -74,6 +74,7 @@ impl<'h> IndexCursor<'h> {
         self.ask == RowLock::None
             && self.plan.as_of.is_none()
             && view.ghost_count() == view.slot_count()
+            && self.hobt.home.aborted().is_empty()
             && (self.upper.is_none() || last().and_then(|r| self.passes(r)) == Some(false))
     }
 
@@ -106,6 +107,8 @@ impl<'h> IndexCursor<'h> {
         let most = if self.ask == RowLock::None { usize::from(count) } else { self.batch };
         let base = self.bytes.len();
         self.bytes.extend_from_slice(view.0);
+        // Where writers were aborted each record is judged by its own tag.
+        let alike = self.hobt.home.aborted().is_empty();
         let mut like: Option<Alike> = None;
         let mut slot = leaf.slot();
         loop {
@@ -118,7 +121,7 @@ impl<'h> IndexCursor<'h> {
                 _ => {
                     let record = view.record(slot).ok_or_else(|| self.gone(page))?;
                     let row = self.take_record(work, record, (page, slot), Some(at))?;
-                    like = row.and_then(Alike::of).or(like);
+                    like = row.filter(|_| alike).and_then(Alike::of).or(like);
                 }
             }
             if self.is_full(most) || slot + 1 >= count {
@@ -146,13 +149,20 @@ impl<'h> IndexCursor<'h> {
             self.copy_seen(work, record, page, slot)?;
             return Ok(None);
         }
-        let Current::Row(row) = current(record) else {
-            self.ghosts += 1;
-            if self.ask != RowLock::None {
-                let at = (record, (page, slot));
-                self.hobt.met_ghost(work, at, self.hobt.record_resource(record));
+        let row = match self.hobt.current(record, (page, slot)) {
+            Current::Row(row) => row,
+            Current::Ghost => {
+                self.ghosts += 1;
+                if self.ask != RowLock::None {
+                    let at = (record, (page, slot));
+                    self.hobt.met_ghost(work, at, self.hobt.record_resource(record));
+                }
+                return Ok(None);
             }
-            return Ok(None);
+            Current::Former(before) => {
+                self.copy_former(record, before, (page, slot))?;
+                return Ok(None);
+            }
         };
         match copied_to {
             Some(at) => self.give(row, at, page, slot)?,

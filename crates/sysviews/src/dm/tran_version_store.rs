@@ -6,6 +6,7 @@ use crate::view::{Rows, System, View};
 use base::{SqlError, messages};
 use catalog::view::SchemaId;
 use database::Database;
+use page::VersionPtr;
 use rowstore::KeptVersion;
 use std::sync::Arc;
 use types::{Bytes, SqlType, Value};
@@ -58,7 +59,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
 }
 
 fn row(database: Option<Arc<Database>>, version: &KeptVersion<'_>) -> Vec<Value> {
-    let (page, slot) = version.place;
+    let VersionPtr { page, slot, .. } = version.place;
     let place = u64::from(page.file.0) << 48 | u64::from(page.page) << 16 | u64::from(slot.0);
     let hobt = database.and_then(|d| d.hobts().get(version.hobt));
     let (first, second) = version.record.split_at(version.record.len().min(PART_BYTES_MAX));

@@ -57,11 +57,12 @@ fn whose(versions: &[KeptVersion<'_>]) -> Option<DatabaseId> {
 mod tests {
     use super::*;
     use base::{HobtId, PageId, SlotNo, Xsn};
+    use page::VersionPtr;
 
     #[test]
     fn a_page_is_of_who_has_most_bytes_on_it() {
         let version = |database, record| KeptVersion {
-            place: (PageId::new(1, 9), SlotNo(0)),
+            place: VersionPtr::shared(PageId::new(1, 9), SlotNo(0)),
             superseder: Xsn(1),
             database: DatabaseId(database),
             hobt: HobtId(70),

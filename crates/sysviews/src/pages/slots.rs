@@ -7,8 +7,8 @@ use super::printed::Printed;
 use super::read::{PageCopy, PageOwner};
 use base::{PageId, SlotNo};
 use page::{
-    PageView, Previous, RecordKind, VersionTag, has_null_bitmap, has_variable_columns, home_of,
-    stub_target,
+    PageView, Previous, RecordKind, StoreKind, VersionPtr, VersionTag, has_null_bitmap,
+    has_variable_columns, home_of, stub_target,
 };
 
 /// A record of the page, and what is printed above it.
@@ -119,7 +119,12 @@ fn version(record: &[u8], printed: &mut Printed) {
     };
     let before = match tag.before() {
         Previous::None => "Null".to_owned(),
-        Previous::Stored(at) => place(at),
+        Previous::Stored(VersionPtr { store: StoreKind::Shared, page, slot }) => {
+            place((page, slot))
+        }
+        Previous::Stored(VersionPtr { store: StoreKind::Own, page, slot }) => {
+            format!("{} in this database", place((page, slot)))
+        }
         Previous::Itself(writer) => format!("Itself (Transaction Timestamp: {writer})"),
         Previous::Lost(writer) => format!("Lost (Transaction Timestamp: {writer})"),
     };

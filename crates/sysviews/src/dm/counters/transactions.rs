@@ -24,7 +24,7 @@ pub(crate) fn transactions(system: &System<'_>) -> SqlResult<Vec<Counter>> {
     let versioned = open.iter().filter(|o| o.xsn.is_some() || o.reads_versions);
     let longest_ns = versioned.map(|o| now.saturating_sub(o.began_at)).max().unwrap_or(0).max(0);
     // None before there is a tempdb.
-    let store = system.engine.versions.get().map(|store| store.usage());
+    let store = system.engine.version_usage();
     let (generated, cleaned) = store.map_or((0, 0), |s| (s.generated, s.cleaned));
     let (pages, units) = store.map_or((0, 0), |s| (s.pages, s.units));
     let at = |name, value: u64| counter(name, Kind::Now, value);

@@ -1,0 +1,224 @@
+//! Rows by transactions in the aborted map count as their former versions, for everybody who reads
+//! and for all who count, though their bytes stay where they are.
+//!
+//! A transaction that stays in the map is made as accelerated recovery will leave one: it enters
+//! the map before its locks go, and nothing that it wrote is taken back. Its number ends like a
+//! commit's here: the map alone says that it was aborted.
+
+use super::*;
+use access::Strength;
+
+/// Rows before, of which the aborted transaction changes every third, deletes every third, and puts
+/// as many others behind them.
+const ROWS: i32 = 90;
+
+struct Story {
+    world: World,
+    before: Rows,
+    after: Rows,
+    rids: Rids,
+    aborted: base::Xsn,
+}
+
+fn plan() -> LockPlan {
+    LockPlan::change(Isolation::ReadCommitted)
+}
+
+/// Puts a row, whose RID is told in a heap.
+fn put(world: &mut World, key: i32, value: Value) -> Option<[u8; 8]> {
+    let (name, bytes) = (key.to_le_bytes(), vec![value.0; value.1]);
+    let row = [Field::Inline(&name), Field::Inline(&bytes)];
+    world.hobt.insert(&mut world.sessions[0].work, &row, &plan()).unwrap().rid
+}
+
+/// What a row is called.
+fn name_of(world: &World, rids: &Rids, key: i32) -> Vec<u8> {
+    match world.kind {
+        IndexKind::Heap => rids[&key].to_vec(),
+        _ => key.to_le_bytes().to_vec(),
+    }
+}
+
+fn change(
+    world: &mut World,
+    rids: &Rids,
+    (key, value): (i32, Option<Value>),
+) -> Result<(), WriteError> {
+    let (old, new) = (name_of(world, rids, key), key.to_le_bytes());
+    let name = [Field::Inline(&old)];
+    let found = RowKey { fields: &name, hint: None };
+    let work = &mut world.sessions[0].work;
+    let Some((byte, length)) = value else { return world.hobt.delete(work, found, &plan()) };
+    let bytes = vec![byte; length];
+    let row = [Field::Inline(&new), Field::Inline(&bytes)];
+    world.hobt.update(work, found, &row, &plan()).map(drop)
+}
+
+/// A transaction changes rows and enters the map; `twice` says that another did before it. A long
+/// value takes a heap's row elsewhere, behind a stub.
+fn story(kind: IndexKind, twice: bool) -> Story {
+    let mut world = World::new(kind, 7);
+    world.db.home().set_versioning(STATEMENT_VERSIONS | TRANSACTION_VERSIONS);
+    let (mut before, mut rids) = (Rows::new(), Rids::new());
+    world.sessions[0].work.begin(true, "");
+    for key in 0..ROWS {
+        let value = (key as u8, 20 + key as usize);
+        rids.extend(put(&mut world, key, value).map(|rid| (key, rid)));
+        before.insert(key, value);
+    }
+    world.sessions[0].work.commit(CommitMode::Delayed).unwrap();
+    let (mut after, mut aborted) = (before.clone(), base::Xsn::NONE);
+    world.sessions[0].work.begin(true, "");
+    for key in 0..ROWS {
+        let value = match key % 3 {
+            0 => Some((200, if key % 2 == 0 { 700 } else { 10 })),
+            1 => None,
+            _ => continue,
+        };
+        if let (true, Some(value)) = (twice, value) {
+            change(&mut world, &rids, (key, Some((value.0 + 1, 5)))).unwrap();
+        }
+        change(&mut world, &rids, (key, value)).unwrap();
+        match value {
+            Some(value) => after.insert(key, value),
+            None => after.remove(&key),
+        };
+        put(&mut world, ROWS + key, (7, 30));
+        after.insert(ROWS + key, (7, 30));
+    }
+    aborted.0 = world.sessions[0].work.xsn().unwrap().0;
+    world.db.home().aborted().enter(aborted);
+    world.sessions[0].work.commit(CommitMode::Delayed).unwrap();
+    Story { world, before, after, rids, aborted }
+}
+
+/// What is read under a plan, forwards or backwards.
+fn read(world: &mut World, plan: &LockPlan, backward: bool) -> Rows {
+    let work = &mut world.reader;
+    work.begin(true, "");
+    let range = ScanRange { backward, ..ScanRange::default() };
+    let mut cursor = world.hobt.scan(work, &range, plan).unwrap();
+    let order = (world.kind != IndexKind::Heap).then_some(backward);
+    let rows = rows_in_order(&mut *cursor, work, order).unwrap();
+    drop(cursor);
+    work.commit(CommitMode::Delayed).unwrap();
+    rows
+}
+
+/// Everybody who reads, or counts, finds these rows.
+fn all_find(world: &mut World, rows: &Rows) {
+    let levels = [
+        Isolation::ReadUncommitted,
+        Isolation::ReadCommitted,
+        Isolation::RepeatableRead,
+        Isolation::Serializable,
+    ];
+    for level in levels {
+        let search = LockPlan { strength: Strength::Update, ..LockPlan::read(level) };
+        let backwards: &[bool] =
+            if world.kind == IndexKind::Heap { &[false] } else { &[false, true] };
+        for (plan, backward) in [LockPlan::read(level), search]
+            .iter()
+            .flat_map(|p| backwards.iter().map(move |b| (p, *b)))
+        {
+            assert_eq!(&read(world, plan, backward), rows, "{plan:?}, backward {backward}");
+        }
+    }
+    let snapshot = world.reader.statement_snapshot();
+    let as_of = LockPlan { as_of: Some(snapshot.at()), ..LockPlan::read(Isolation::ReadCommitted) };
+    assert_eq!(&read(world, &as_of, false), rows, "as of now");
+    drop(snapshot);
+    // Each key by itself.
+    let whole = LockPlan::read(Isolation::ReadCommitted);
+    for key in (0..2 * ROWS).filter(|_| world.kind != IndexKind::Heap) {
+        let bytes = key.to_le_bytes();
+        let fields = [Field::Inline(&bytes)];
+        let work = &mut world.reader;
+        work.begin(true, "");
+        let mut cursor = world.hobt.scan(work, &ScanRange::equal(&fields), &whole).unwrap();
+        let found = rows_of(&mut *cursor, work).unwrap();
+        drop(cursor);
+        work.commit(CommitMode::Delayed).unwrap();
+        assert_eq!(found.get(&key), rows.get(&key), "key {key}");
+    }
+    let mut verified = 0;
+    let report = world.hobt.verify(&Waiter::new(), &mut |_| verified += 1).unwrap();
+    assert!(report.findings.is_empty(), "{:?}", report.findings);
+    assert_eq!(verified, rows.len(), "CHECKDB counts the same rows");
+}
+
+fn counts_as_before(kind: IndexKind) {
+    for twice in [false, true] {
+        let Story { mut world, before, after, aborted, .. } = story(kind, twice);
+        all_find(&mut world, &before);
+        // Ghosts of aborted deleters stay.
+        let _ = world.db.clean_ghosts(None, 100).unwrap();
+        all_find(&mut world, &before);
+        // It was the map alone that told.
+        world.db.home().aborted().forget(aborted);
+        all_find(&mut world, &after);
+    }
+}
+
+#[test]
+fn rows_of_an_aborted_transaction_in_a_clustered_index_are_those_before_it() {
+    counts_as_before(IndexKind::Clustered);
+}
+
+#[test]
+fn rows_of_an_aborted_transaction_in_a_nonclustered_index_are_those_before_it() {
+    counts_as_before(IndexKind::Nonclustered);
+}
+
+#[test]
+fn rows_of_an_aborted_transaction_in_a_heap_are_those_before_it() {
+    counts_as_before(IndexKind::Heap);
+}
+
+/// Rows are counted as they are, when nobody has counted them yet.
+#[test]
+fn rows_are_counted_without_those_of_an_aborted_transaction() {
+    for kind in [IndexKind::Clustered, IndexKind::Heap] {
+        let Story { world, before, after, aborted, .. } = story(kind, false);
+        let reopened = || {
+            let (spec, places) = (world.hobt.spec().clone(), world.hobt.places());
+            RowHobt::open(world.db.home(), spec, places)
+        };
+        assert_eq!(reopened().row_count(&Waiter::new()).unwrap(), before.len() as u64);
+        world.db.home().aborted().forget(aborted);
+        assert_eq!(reopened().row_count(&Waiter::new()).unwrap(), after.len() as u64);
+    }
+}
+
+/// Who writes meets them as rows, or as none: a key that an aborted transaction has put is free,
+/// one that it has deleted or changed is not. To change such a row is refused, and leaves it as it
+/// was.
+#[test]
+fn writers_meet_rows_of_an_aborted_transaction() {
+    for kind in [IndexKind::Clustered, IndexKind::Nonclustered, IndexKind::Heap] {
+        let Story { mut world, mut before, rids, .. } = story(kind, false);
+        if kind != IndexKind::Heap {
+            let (free, taken) = (ROWS.to_le_bytes(), [0_i32, 1].map(i32::to_le_bytes));
+            let work = &mut world.sessions[0].work;
+            work.begin(true, "");
+            for name in &taken {
+                let row = [Field::Inline(name), Field::Inline(&[9])];
+                let put = world.hobt.insert(work, &row, &plan());
+                assert!(matches!(put, Err(WriteError::Duplicate)), "{put:?}");
+            }
+            let row = [Field::Inline(&free), Field::Inline(&[9; 50])];
+            world.hobt.insert(work, &row, &plan()).unwrap();
+            work.commit(CommitMode::Delayed).unwrap();
+            before.insert(ROWS, (9, 50));
+        }
+        for key in [0, 1] {
+            for value in [None, Some((9, 40))] {
+                world.sessions[0].work.begin(true, "");
+                let done = change(&mut world, &rids, (key, value));
+                assert!(matches!(done, Err(WriteError::Sql(_))), "{key} to {value:?}: {done:?}");
+                world.sessions[0].work.roll_back().unwrap();
+            }
+        }
+        all_find(&mut world, &before);
+    }
+}
