@@ -24,10 +24,9 @@
 //!  5. What is behind a version that is gone is lost to whoever is older than its end: victims
 //!     alone, for whom the store has waited no more. A ghost waits for them as for any other.
 
-use crate::activity::Deed;
 use crate::error::{RowError, RowResult};
 use crate::hobt::RowHobt;
-use access::{Granule, Isolation, LockPlan, Strength};
+use access::{Deed, Granule, Isolation, LockPlan, Strength};
 use base::limits::VERSION_TAG_BYTES;
 use base::{PageId, Xsn};
 use buffer::Change;

@@ -10,8 +10,8 @@ use crate::cell::{big, big_ms, int, int_argument};
 use crate::column::{Column, col, null, number, zero};
 use crate::reason::*;
 use crate::view::{Rows, System, View};
+use access::Deed;
 use catalog::view::{IndexKind, SchemaId};
-use rowstore::Deed;
 use types::{SqlType, Value};
 
 const BIG: SqlType = SqlType::BigInt;

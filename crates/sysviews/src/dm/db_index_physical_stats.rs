@@ -8,10 +8,10 @@ use crate::column::{Column, col, maybe, number, word, zero};
 use crate::reason::*;
 use crate::storage::unless_dropped;
 use crate::view::{Rows, System, View};
+use access::{Contents, LevelStats, ScanMode};
 use base::{ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{Index, IndexKind, Object, SchemaId, Table};
 use database::Database;
-use rowstore::{Contents, LevelStats, ScanMode};
 use std::sync::Arc;
 use types::{SqlType, Value};
 
@@ -129,7 +129,7 @@ fn index_rows(
     let Some(hobt) = db.hobts().get(index.hobt) else { return Ok(()) };
     let read = if mode == Mode::Limited { ScanMode::Limited } else { ScanMode::Detailed };
     let levels = hobt.physical_stats(read, db.engine(), system.waiter);
-    let Some(levels) = unless_dropped(&hobt, levels)? else { return Ok(()) };
+    let Some(levels) = unless_dropped(&*hobt, levels)? else { return Ok(()) };
     let depth = levels.len() as u8;
     for level in levels.iter().filter(|l| mode == Mode::Detailed || l.level == 0) {
         rows.push(level_row(db, table, index, depth, level));
