@@ -1,5 +1,5 @@
-//! `layers`: the crates' dependencies against layers.toml, and circles of files in each crate
-//! against ratchet.toml (`circles`).
+//! `layers`: the crates' dependencies against layers.toml; circles of files in each crate
+//! (`circles`) and types that only their owner names (`border`) against ratchet.toml.
 //!
 //! Rules
 //!  1. Each crate stands on one floor; a crate of the workspace that is not listed fails.
@@ -10,6 +10,7 @@
 //!
 //! A crate that is listed and does not exist yet is fine.
 
+use crate::border::{self, Named};
 use crate::circles::{self, Circles};
 use crate::process;
 use crate::ratchet::Ratchet;
@@ -25,6 +26,9 @@ pub struct Options {
     /// Name all files of each large circle
     #[arg(long)]
     circles: bool,
+    /// Name the files that name a type beyond its owner
+    #[arg(long)]
+    border: bool,
 }
 
 type Edges = BTreeMap<String, Vec<String>>;
@@ -103,10 +107,11 @@ impl Layers {
 pub fn run(workspace: &Workspace, options: &Options) -> Outcome<bool> {
     let layers = Layers::read(workspace)?;
     let packages = metadata(workspace)?;
-    let circles = circles_of(workspace, &packages)?;
-    circles::print(&circles, options.circles);
+    let files = Files::of(workspace, &packages)?;
+    circles::print(&files.circles, options.circles);
+    border::print(&files.named, options.border);
     let mut violations = check(workspace, &layers, &packages);
-    violations.extend(circles::check(&circles, &Ratchet::read(workspace)?.circle_files));
+    violations.extend(files.check(&Ratchet::read(workspace)?));
     let passed = format!("{} crates stand where layers.toml puts them", packages.len());
     Ok(report(violations, &passed))
 }
@@ -116,19 +121,34 @@ pub(crate) fn violations(workspace: &Workspace) -> Outcome<Vec<Violation>> {
     let layers = Layers::read(workspace)?;
     let packages = metadata(workspace)?;
     let mut violations = check(workspace, &layers, &packages);
-    let circles = circles_of(workspace, &packages)?;
-    violations.extend(circles::check(&circles, &Ratchet::read(workspace)?.circle_files));
+    let files = Files::of(workspace, &packages)?;
+    violations.extend(files.check(&Ratchet::read(workspace)?));
     Ok(violations)
 }
 
-fn circles_of(workspace: &Workspace, packages: &[Package]) -> Outcome<Vec<Circles>> {
-    let survey = Survey::take(workspace)?;
-    let of = |package: &Package| {
-        let folder = Path::new(&package.manifest_path).parent().unwrap_or(Path::new(""));
-        let folder = folder.strip_prefix(&workspace.root).unwrap_or(folder).display().to_string();
-        Circles::of(&package.name, &folder, &survey.sources)
-    };
-    Ok(packages.iter().map(of).collect())
+/// What files of the workspace name of each other.
+struct Files {
+    circles: Vec<Circles>,
+    named: Vec<Named>,
+}
+
+impl Files {
+    fn of(workspace: &Workspace, packages: &[Package]) -> Outcome<Files> {
+        let survey = Survey::take(workspace)?;
+        let of = |package: &Package| {
+            let folder = Path::new(&package.manifest_path).parent().unwrap_or(Path::new(""));
+            let folder = folder.strip_prefix(&workspace.root).unwrap_or(folder);
+            Circles::of(&package.name, &folder.display().to_string(), &survey.sources)
+        };
+        let circles = packages.iter().map(of).collect();
+        Ok(Files { circles, named: border::named(&survey.sources) })
+    }
+
+    fn check(&self, ratchet: &Ratchet) -> Vec<Violation> {
+        let mut violations = circles::check(&self.circles, &ratchet.circle_files);
+        violations.extend(border::check(&self.named, &ratchet.named_beyond));
+        violations
+    }
 }
 
 fn metadata(workspace: &Workspace) -> Outcome<Vec<Package>> {

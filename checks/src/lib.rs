@@ -3,6 +3,7 @@
 //! ```text
 //!   layers    crates against layers.toml       messages   the message table
 //!   circles   files of a crate that name each other
+//!   border    types that only their owner names
 //!   tidy      rules of style                   ratchet    what may only shrink
 //!   workspace the tree's files                 process    cargo and other programs
 //! ```
@@ -15,6 +16,7 @@
     reason = "a tool beside the engine: no simulator schedules it or tears its files"
 )]
 
+mod border;
 mod circles;
 pub mod layers;
 mod lex;

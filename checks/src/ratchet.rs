@@ -30,6 +30,9 @@ pub(crate) struct Ratchet {
     /// Crate: files in its largest circle.
     #[serde(default)]
     pub(crate) circle_files: Allowances,
+    /// Type: files beyond its owner that name it.
+    #[serde(default)]
+    pub(crate) named_beyond: Allowances,
     /// Crate: number of unsafe blocks.
     #[serde(default)]
     pub(crate) unsafe_blocks: Allowances,

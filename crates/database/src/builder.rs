@@ -4,7 +4,6 @@ use crate::database::Database;
 use crate::spec::row_spec;
 use access::{Growth, Hobt, HobtUnit};
 use base::{HobtId, PageId, SqlError, SqlResult, messages};
-use catalog::view::IndexKind;
 use catalog::{Builder, DroppedUnit, HobtPlaces, HobtSpec, UnitKind, UnitPlaces};
 use std::sync::{Arc, Weak};
 use work::Work;
@@ -21,7 +20,7 @@ impl Builder for DatabaseBuilder {
         let places = hobt.places();
         let large = hobt.units().into_iter().find(|u| u.pieces).map(places_of_large);
         database.hobts.enter(hobt);
-        let tree = spec.kind != IndexKind::Heap;
+        let tree = spec.kind.has_key();
         let rows = UnitPlaces {
             unit,
             kind: UnitKind::Rows,

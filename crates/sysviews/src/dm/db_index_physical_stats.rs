@@ -151,7 +151,7 @@ fn level_row(
     };
     let read = |of: fn(&Contents) -> Value| l.contents.as_ref().map_or(Value::Null, of);
     let fragmentation = 100.0 * l.out_of_order as f64 / l.pages.max(1) as f64;
-    let is_heap = index.kind == IndexKind::Heap;
+    let is_heap = index.kind.is_heap();
     let forwarded = if is_heap { read(|c| big(c.forwarded)) } else { Value::Null };
     vec![
         Value::SmallInt(db.id().0 as i16),

@@ -18,7 +18,7 @@ use crate::view::System;
 use access::{HobtUnit, StoredHobt};
 use base::limits::EXTENT_PAGES;
 use base::{PageId, SqlError, SqlResult, messages};
-use catalog::view::{Index, IndexKind, Table};
+use catalog::view::{Index, Table};
 use database::Database;
 use page::{PageKind, PageView};
 use session::{PagesAsk, Rowset};
@@ -71,7 +71,7 @@ enum Wanted {
 }
 
 fn wanted(ask: &PagesAsk, index: &Index) -> Option<Wanted> {
-    let is_base = index.kind != IndexKind::Nonclustered;
+    let is_base = index.kind.holds_rows();
     match ask.index {
         -2 => Some(Wanted::Maps),
         -1 => Some(Wanted::All),
