@@ -1,5 +1,6 @@
-//! `layers`: the crates' dependencies against layers.toml, circles of files in each crate and files
-//! that name a physical operator against ratchet.toml (`circles`, `operators`).
+//! `layers`: the crates' dependencies against layers.toml; against ratchet.toml circles of files in
+//! each crate (`circles`), files that name a physical operator (`operators`), and types that only
+//! their owner names (`border`).
 //!
 //! Rules
 //!  1. Each crate stands on one floor; a crate of the workspace that is not listed fails.
@@ -10,6 +11,7 @@
 //!
 //! A crate that is listed and does not exist yet is fine.
 
+use crate::border::{self, Named};
 use crate::circles::{self, Circles};
 use crate::operators::{self, Operators};
 use crate::process;
@@ -26,6 +28,9 @@ pub struct Options {
     /// Name all files of each large circle
     #[arg(long)]
     circles: bool,
+    /// Name the files that name a type beyond its owner
+    #[arg(long)]
+    border: bool,
 }
 
 type Edges = BTreeMap<String, Vec<String>>;
@@ -107,6 +112,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Outcome<bool> {
     let files = Files::of(workspace, &packages)?;
     circles::print(&files.circles, options.circles);
     operators::print(&files.operators);
+    border::print(&files.named, options.border);
     let mut violations = check(workspace, &layers, &packages);
     violations.extend(files.check(&Ratchet::read(workspace)?));
     let passed = format!("{} crates stand where layers.toml puts them", packages.len());
@@ -118,14 +124,16 @@ pub(crate) fn violations(workspace: &Workspace) -> Outcome<Vec<Violation>> {
     let layers = Layers::read(workspace)?;
     let packages = metadata(workspace)?;
     let mut violations = check(workspace, &layers, &packages);
-    violations.extend(Files::of(workspace, &packages)?.check(&Ratchet::read(workspace)?));
+    let files = Files::of(workspace, &packages)?;
+    violations.extend(files.check(&Ratchet::read(workspace)?));
     Ok(violations)
 }
 
-/// What the files of crates name.
+/// What files of the workspace name of each other.
 struct Files {
     circles: Vec<Circles>,
     operators: Operators,
+    named: Vec<Named>,
 }
 
 impl Files {
@@ -137,12 +145,14 @@ impl Files {
             Circles::of(&package.name, &folder.display().to_string(), &survey.sources)
         };
         let circles = packages.iter().map(of).collect();
-        Ok(Files { circles, operators: Operators::of(&survey.sources) })
+        let operators = Operators::of(&survey.sources);
+        Ok(Files { circles, operators, named: border::named(&survey.sources) })
     }
 
     fn check(&self, ratchet: &Ratchet) -> Vec<Violation> {
         let mut violations = circles::check(&self.circles, &ratchet.circle_files);
         violations.extend(operators::check(&self.operators, &ratchet.operator_files));
+        violations.extend(border::check(&self.named, &ratchet.named_beyond));
         violations
     }
 }

@@ -4,6 +4,7 @@
 //!   layers    crates against layers.toml       messages   the message table
 //!   circles   files of a crate that name each other
 //!   operators files that name a physical operator
+//!   border    types that only their owner names
 //!   tidy      rules of style                   ratchet    what may only shrink
 //!   workspace the tree's files                 process    cargo and other programs
 //! ```
@@ -16,6 +17,7 @@
     reason = "a tool beside the engine: no simulator schedules it or tears its files"
 )]
 
+mod border;
 mod circles;
 pub mod layers;
 mod lex;

@@ -33,6 +33,9 @@ pub(crate) struct Ratchet {
     /// Physical operator: files that name it.
     #[serde(default)]
     pub(crate) operator_files: Allowances,
+    /// Type: files beyond its owner that name it.
+    #[serde(default)]
+    pub(crate) named_beyond: Allowances,
     /// Crate: number of unsafe blocks.
     #[serde(default)]
     pub(crate) unsafe_blocks: Allowances,

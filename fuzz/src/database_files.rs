@@ -221,6 +221,7 @@ fn environment(disk: Arc<MemoryDisk>) -> Environment {
         pool: buffer::Pool::new(&memory, 512).expect("half of the memory"),
         engine: Arc::new(Engine::new(lock::Table::new(&lock::Options::default()))),
         system: Arc::new(SystemObjects::default()),
+        formats: database::formats(),
     }
 }
 

@@ -1,33 +1,49 @@
-//! The door through which everything above reads and writes rows: sources, sinks, cursors,
-//! spills, bulk loads.
+//! The door through which everything above reads and writes rows, and the border of storage:
+//! sources, sinks, cursors, spills, bulk loads; stored hobts and storage formats.
 //!
-//! Implemented by `rowstore` (heaps and indexes) and `sysviews` (views over snapshots), used by
-//! `exec`, `ddl` and `catalog`. The unit is the hobt: nothing here maintains one index because
-//! another changed. Rows cross as fields, the stored bytes of columns; what they mean is the
-//! plan's.
+//! The unit is the hobt: nothing here maintains one index because another changed. Rows cross as
+//! fields, the stored bytes of columns; what they mean is the plan's. `exec`, `ddl` and `catalog`
+//! use a [`Hobt`]; `database` and `sysviews` hold a [`StoredHobt`] and do not know its format.
+//! `rowstore` implements both, `sysviews` implements sources over snapshots.
 
 #![forbid(unsafe_code)]
 
+mod activity;
 mod bulk;
 mod capture;
 mod cursor;
+mod fingerprint;
+mod format;
 mod growth;
 mod locks;
+mod physical;
+mod report;
 mod resolve;
 mod sink;
+mod spec;
 mod spill;
+mod stored;
 mod together;
 
+pub use activity::{Deed, LevelSplits, TreeSplits};
 pub use bulk::{BulkLoad, Fill, Loader};
 pub use capture::{Capture, next_note, note_field};
 pub use cursor::{
     Division, KeyBound, PageHint, PageSample, RowCursor, ScanRange, SourceSize, TableReads,
     TableSource, Use,
 };
+pub use fingerprint::{Batch, ElementHash, Fingerprint, differences};
+pub use format::{Formats, StorageFormat};
 pub use growth::{Growth, GrowthPart};
 pub use locks::{Granule, Isolation, LockPlan, Strength};
 pub use page::{Field, RowView};
+pub use physical::{Contents, LevelStats, ScanMode};
+pub use report::{EntryPart, RowAt, RowFinding, RowReport};
 pub use resolve::{Hobt, Hobts};
 pub use sink::{Inserted, RowKey, TableSink, WriteError};
+pub use spec::{HobtKind, HobtPlaces, HobtSpec, HobtUnit};
 pub use spill::{Spill, SpillFile};
+pub use stored::{
+    Cleaned, HobtDirectory, PageReader, Shape, Statistics, StoredHobt, Upkeep, Verifier,
+};
 pub use together::{Entry, TOGETHER_MAX, Together};

@@ -13,7 +13,7 @@
 use crate::binder::Binder;
 use crate::target::{TargetTable, set_target};
 use base::{SqlError, SqlResult, messages};
-use catalog::view::{Events, Index, IndexKind, Table};
+use catalog::view::{Events, Index, Table};
 use plan::{
     CompareOp, CursorColumn, CursorKey, Get, JoinKind, Logical, OldRow, Predicate, Query,
     Reference, ResultColumn, Scalar, ScalarKind, ScalarType, Slot, SortKey, Statement, Strength,
@@ -258,7 +258,7 @@ impl Binder<'_> {
 
     /// Where the row is: a RID, or a uniquifier, which the first of equal keys goes without.
     fn place_scalar(&mut self, no: TableNo) -> Scalar {
-        let heap = self.table(no).is_some_and(|t| t.base().kind == IndexKind::Heap);
+        let heap = self.table(no).is_some_and(|t| t.base().kind.is_heap());
         let sql_type = SqlType::varbinary(if heap { 8 } else { 4 });
         let nullable = !heap || self.nullable_references.contains(&no);
         Scalar::column(self.use_place(no), ScalarType::new(sql_type, nullable))
@@ -267,7 +267,7 @@ impl Binder<'_> {
     /// Has the rows of a table say where they are.
     fn set_place(&mut self, tree: &mut Logical, no: TableNo) {
         let place = Some(self.use_place(no));
-        let heap = self.table(no).is_some_and(|t| t.base().kind == IndexKind::Heap);
+        let heap = self.table(no).is_some_and(|t| t.base().kind.is_heap());
         let (rid, uniquifier) = if heap { (place, None) } else { (None, place) };
         set_target(tree, no, &OldRow { columns: Vec::new(), uniquifier, rid, hint: None });
     }
@@ -345,7 +345,7 @@ fn simple(tree: &Logical, tables: &mut Vec<TableNo>) -> bool {
 
 /// The index that a table's rows are told apart by.
 fn unique_key(table: &Table) -> Option<&Index> {
-    let usable = |i: &&Index| i.unique && !i.disabled && i.kind != IndexKind::Heap;
+    let usable = |i: &&Index| i.unique && !i.disabled && i.kind.has_key();
     let nullable = |i: &Index| i.key.iter().filter(|k| table.columns[k.column].nullable).count();
     table.indexes.iter().filter(usable).min_by_key(|i| (nullable(i), i.key.len(), i.index_id))
 }

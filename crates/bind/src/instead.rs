@@ -35,7 +35,7 @@ use crate::tree::filtered;
 use crate::update::{Changed, Named};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{
-    Column, DatabaseView, Events, Found, IndexKind, ModuleKind, Object, Table, captured_rows,
+    Column, DatabaseView, Events, Found, ModuleKind, Object, Table, captured_rows,
 };
 use plan::{
     CAPTURES, ColumnSource, CompareOp, Fired, Insert, InsertColumn, LockHints, Logical,
@@ -441,10 +441,7 @@ impl Binder<'_> {
         let old = self.old_row(no, &table, |n| keys.contains(&n));
         set_target(&mut tree, no, &old);
         let of_key = keys.iter().filter_map(|&n| old.columns.get(n).copied().flatten());
-        let rest = match table.base().kind {
-            IndexKind::Heap => old.rid,
-            IndexKind::Clustered | IndexKind::Nonclustered => old.uniquifier,
-        };
+        let rest = if table.base().kind.is_heap() { old.rid } else { old.uniquifier };
         let key = |slot| SortKey { slot, collation: self.collation, descending: false };
         let partition = of_key.chain(rest).map(key).collect();
         let output = self.new_slot();

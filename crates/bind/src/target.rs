@@ -8,7 +8,7 @@ use crate::from::From;
 use crate::scope::{Clause, Columns, DerivedColumn, Scope, Source};
 use crate::tree::flag_rows;
 use base::{SqlError, SqlResult, messages};
-use catalog::view::{DatabaseView, Index, IndexKind, ModuleKind, Object, PhysicalColumn, Table};
+use catalog::view::{DatabaseView, Index, ModuleKind, Object, PhysicalColumn, Table};
 use plan::{
     CheckConstraint, Coercibility, EntryField, IdentityColumn, IndexTarget, KeyPart, LockHints,
     Logical, OldRow, References, Scalar, ScalarKind, ScalarType, Slot, TableNo, Target,
@@ -235,9 +235,8 @@ impl Binder<'_> {
             columns.push(if wanted { Some(self.use_column(no, n)) } else { None });
         }
         let base = table.base();
-        let uniquifier =
-            (base.kind == IndexKind::Clustered && !base.unique).then(|| self.use_place(no));
-        let rid = (base.kind == IndexKind::Heap).then(|| self.use_place(no));
+        let uniquifier = (base.kind.is_clustered() && !base.unique).then(|| self.use_place(no));
+        let rid = (base.kind.is_heap()).then(|| self.use_place(no));
         OldRow { columns, uniquifier, rid, hint: Some(self.new_slot()) }
     }
 

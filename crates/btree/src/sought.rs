@@ -10,8 +10,8 @@
 //! Cost of a comparison that one prepared column decides: about 40 instructions for a number, 80
 //! for a text; about 80 more for each other column.
 
-use crate::order::{KeyColumn, KeyPlace, Part, Shape, compare_fields};
-use page::Field;
+use crate::order::{KeyPlace, Part, Shape, compare_fields};
+use page::{Field, KeyColumn};
 use std::cmp::Ordering;
 
 /// Columns that are prepared: what comes behind them seldom decides.

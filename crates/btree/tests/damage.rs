@@ -4,10 +4,10 @@
 mod rig;
 
 use base::{PageId, limits::PAGE_BYTES};
-use btree::{Bias, BtreeError, Fault, KeyBuf, SearchKey, SplitPolicy, Tree};
+use btree::{Bias, BtreeError, KeyBuf, SearchKey, SplitPolicy, Tree};
 use buffer::{BufferError, Change, Undo};
 use os::wait::{Cancelled, Waiter};
-use page::{PageBytes, PageMut, PageView, RecordKind, at};
+use page::{Fault, PageBytes, PageMut, PageView, RecordKind, at};
 use rig::{Made, Op, Rig, Schema, fields_of, key_bytes, perform, read_page, verified, write_pages};
 use sim::{Disk, DiskOptions, Options, Random, Simulation};
 use std::collections::BTreeMap;

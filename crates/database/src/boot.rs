@@ -11,6 +11,7 @@
 //! | 4100 | n | its name, UTF-8: the list of databases is made anew by it |
 
 use crate::named::Identity;
+use access::HobtPlaces;
 use base::limits::PAGE_BYTES;
 use base::{DatabaseId, PageId, Xsn};
 use buffer::{Change, Pages, Undo};
@@ -18,7 +19,6 @@ use catalog::{SYSTEM_TABLES, SystemTable, SystemTableId};
 use os::disk::File;
 use os::vm::AlignedBuffer;
 use page::{PageBytes, PageKind, PageView, at};
-use rowstore::HobtPlaces;
 use space::boot_page;
 use types::Collation;
 use wal::{Group, TransactionChain};

@@ -2,11 +2,9 @@
 
 use crate::database::Database;
 use crate::spec::row_spec;
-use access::{Growth, Hobt};
+use access::{Growth, Hobt, HobtUnit};
 use base::{HobtId, PageId, SqlError, SqlResult, messages};
-use catalog::view::IndexKind;
 use catalog::{Builder, DroppedUnit, HobtPlaces, HobtSpec, UnitKind, UnitPlaces};
-use rowstore::RowHobt;
 use std::sync::{Arc, Weak};
 use work::Work;
 
@@ -17,15 +15,12 @@ impl Builder for DatabaseBuilder {
     fn create_hobt(&self, work: &mut Work, spec: &HobtSpec) -> SqlResult<HobtPlaces> {
         let database = &self.0;
         let unit = database.ids.unit();
-        let (home, of_rows) = (&database.home, row_spec(spec, unit));
-        let hobt = match spec.may_have_large_values() {
-            true => RowHobt::create_with_large(work, home, of_rows, database.ids.unit())?,
-            false => RowHobt::create(work, home, of_rows)?,
-        };
+        let large = spec.may_have_large_values().then(|| database.ids.unit());
+        let hobt = database.hobts.create(work, row_spec(spec, unit), large)?;
         let places = hobt.places();
-        let large = hobt.large().map(|pieces| places_of_large(pieces));
+        let large = hobt.units().into_iter().find(|u| u.pieces).map(places_of_large);
         database.hobts.enter(hobt);
-        let tree = spec.kind != IndexKind::Heap;
+        let tree = spec.kind.has_key();
         let rows = UnitPlaces {
             unit,
             kind: UnitKind::Rows,
@@ -39,7 +34,7 @@ impl Builder for DatabaseBuilder {
     fn counts_on(&self, hobt: HobtId, former: HobtId) {
         let hobts = &self.0.hobts;
         if let (Some(hobt), Some(former)) = (hobts.get(hobt), hobts.get(former)) {
-            hobts.enter(hobt.in_place_of(&former));
+            hobts.enter(hobt.in_place_of(&*former));
         }
     }
 
@@ -64,14 +59,12 @@ impl Builder for DatabaseBuilder {
         let database = &self.0;
         let missing = || SqlError::new(messages::INVALID_OBJECT, &[&spec.object_id]);
         let hobt = database.hobts.get(spec.hobt).ok_or_else(missing)?;
-        let large = match spec.may_have_large_values() && hobt.large().is_none() {
-            true => Some(hobt.make_large(work, database.ids.unit())?),
-            false => None,
-        };
-        let places = large.as_deref().map(places_of_large);
-        let wide = hobt.with_columns(row_spec(spec, hobt.spec().unit), large);
+        let lacks_large = spec.may_have_large_values() && hobt.large().is_none();
+        let large = lacks_large.then(|| database.ids.unit());
+        let wide = hobt.with_columns(work, row_spec(spec, hobt.spec().unit), large)?;
+        let made = wide.units().into_iter().find(|u| Some(u.unit) == large);
         database.hobts.enter(wide);
-        Ok(places)
+        Ok(made.map(places_of_large))
     }
 
     fn growth(&self, work: &Work, spec: &HobtSpec) -> SqlResult<Option<Growth>> {
@@ -102,12 +95,12 @@ impl Builder for DatabaseBuilder {
     }
 }
 
-fn places_of_large(pieces: &RowHobt) -> UnitPlaces {
+fn places_of_large(pieces: HobtUnit) -> UnitPlaces {
     UnitPlaces {
-        unit: pieces.spec().unit,
+        unit: pieces.unit,
         kind: UnitKind::Large,
-        first_iam: pieces.places().first_iam,
-        root: pieces.places().root,
+        first_iam: pieces.places.first_iam,
+        root: pieces.places.root,
         first_page: PageId::NONE,
     }
 }

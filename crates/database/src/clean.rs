@@ -10,10 +10,12 @@
 //! first, either the log from the transaction's first record on stays, or the page is carried.
 
 use crate::database::Database;
+use access::{Cleaned, StoredHobt};
 use base::{FileId, PageId, SqlError, SqlResult};
 use os::wait::Waiter;
-use rowstore::{Cleaned, RowHobt};
+use space::AllocUnit;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use wal::RecordView;
 use work::Home;
 
@@ -114,8 +116,9 @@ impl Database {
     ) -> SqlResult<Vec<PageId>> {
         let mut found = Vec::new();
         for hobt in self.hobts.all() {
-            for tree in [Some(&hobt), hobt.large()].into_iter().flatten() {
-                match self.add_pages_with_ghosts(tree, (file, waiter), &mut found) {
+            // Large values may be dropped alone: the making of their unit was undone.
+            for tree in [Some(Arc::clone(&hobt)), hobt.large()].into_iter().flatten() {
+                match self.add_pages_with_ghosts(&*tree, (file, waiter), &mut found) {
                     // Its pages are another's by now.
                     Err(_) if tree.is_dropped() && waiter.check().is_ok() => {}
                     told => told?,
@@ -127,17 +130,19 @@ impl Database {
 
     fn add_pages_with_ghosts(
         &self,
-        tree: &RowHobt,
+        tree: &dyn StoredHobt,
         (file, waiter): (Option<FileId>, &Waiter),
         found: &mut Vec<PageId>,
     ) -> SqlResult<()> {
-        let pages = self.space.unit_pages(tree.unit(), waiter);
+        let unit = tree.spec().unit;
+        let owned = AllocUnit::open(unit, tree.places().first_iam);
+        let pages = self.space.unit_pages(&owned, waiter);
         let pages = pages.map_err(|e| e.into_sql("", &self.home.name()))?.pages;
         for page in pages.into_iter().filter(|p| file.is_none_or(|f| f == p.file)) {
             waiter.check().map_err(SqlError::from)?;
             let guard = self.pages.read(page)?;
             let view = guard.view();
-            let is_own = view.alloc_unit() == tree.spec().unit && view.level() == 0;
+            let is_own = view.alloc_unit() == unit && view.level() == 0;
             if is_own && view.ghost_count() > 0 {
                 found.push(page);
             }

@@ -14,7 +14,7 @@ use base::{DatabaseId, FileId, SqlError, SqlResult, Xsn, messages};
 use buffer::{Pages, PagesOptions};
 use catalog::{Changes, DatabaseOptions, HobtSpec, SYSTEM_TABLES};
 use os::disk::{File, OpenHow};
-use rowstore::{RowHobt, RowUndo};
+use rowstore::RowUndo;
 use space::{FileFacts, GrowthOptions, Space, format_file};
 use std::path::Path;
 use std::sync::Arc;
@@ -135,7 +135,7 @@ impl Database {
         let mut made = Vec::new();
         for table in SYSTEM_TABLES {
             let spec = HobtSpec::of_system(home.database, table);
-            let hobt = RowHobt::create(&mut work, home, row_spec(&spec, table.id.unit()))?;
+            let hobt = hobts.create(&mut work, row_spec(&spec, table.id.unit()), None)?;
             boot::note_table(pages, table, hobt.places())?;
             made.push((table.id, hobt.places()));
         }
@@ -182,9 +182,9 @@ impl Opened {
         let space =
             Space::open(&pages, sizing.data_growth).map_err(|e| e.into_sql("a map", name))?;
         let home = Home::new(&env.engine, name, &pages, &space, survives);
-        let hobts = OpenHobts::new(&home, &env.engine, &env.system);
+        let hobts = OpenHobts::new(&home, &env.engine, &env.system, &env.formats);
         assert_eq!(hobts.database(), id);
-        let directory: Arc<dyn rowstore::HobtDirectory> = hobts.clone();
+        let directory: Arc<dyn access::HobtDirectory> = hobts.clone();
         let undo: Arc<dyn UndoHandler> = Arc::new(RowUndo::new(&home, &directory, &env.engine));
         // One handler undoes rows and the making of units.
         let table = UndoTable::default()

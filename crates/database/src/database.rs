@@ -5,6 +5,7 @@ use crate::files::FileNote;
 use crate::hobts::OpenHobts;
 use crate::losers::PutOffWork;
 use crate::named::Files;
+use access::Formats;
 use base::{DatabaseId, SessionId};
 use buffer::{Pages, Pool};
 use catalog::view::{DatabaseView, SystemObjects};
@@ -29,6 +30,8 @@ pub struct Environment {
     pub engine: Arc<Engine>,
     /// System views and functions, the same in every database.
     pub system: Arc<SystemObjects>,
+    /// How tables are stored.
+    pub formats: Formats,
 }
 
 impl Environment {

@@ -145,7 +145,9 @@ impl Database {
         self.stopping.check()?;
         let unit = AllocUnit::open(dropped.places.unit, dropped.places.first_iam);
         let told = |e: space::SpaceError| e.into_sql("", &self.home.name());
-        if self.space.unit_exists(&unit).map_err(told)? {
+        // A format without pages has units without a place.
+        let is_placed = !unit.first_iam.is_none();
+        if is_placed && self.space.unit_exists(&unit).map_err(told)? {
             self.space.drop_unit(&unit, &self.stopping).map_err(told)?;
         }
         self.strike(dropped)

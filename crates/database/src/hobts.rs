@@ -1,22 +1,23 @@
-//! The open hobts of a database, by number and by allocation unit.
+//! The open hobts of a database, by number and by allocation unit: the one place that makes and
+//! opens them, each in the format that stores its spec.
 //!
 //! Undo may ask for a hobt that is not open yet, because only an unfinished transaction knew it:
 //! then the definitions are read again as they are, uncommitted ones included.
 
 use crate::spec::row_spec;
-use base::{AllocUnitId, DatabaseId, HobtId};
+use access::{Formats, HobtDirectory, HobtPlaces, StoredHobt};
+use base::{AllocUnitId, DatabaseId, HobtId, SqlResult};
 use catalog::view::{Object, SystemObjects, Table};
 use catalog::{HobtSpec, Loaded, SYSTEM_TABLES, SystemHobts, SystemTableId, UnitKind};
 use os::sync::RwLock;
-use rowstore::{HobtDirectory, HobtPlaces, RowHobt};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use work::{Engine, Home, Work};
 
 #[derive(Default)]
 struct Open {
-    by_hobt: BTreeMap<HobtId, Arc<RowHobt>>,
-    by_unit: BTreeMap<AllocUnitId, Arc<RowHobt>>,
+    by_hobt: BTreeMap<HobtId, Arc<dyn StoredHobt>>,
+    by_unit: BTreeMap<AllocUnitId, Arc<dyn StoredHobt>>,
 }
 
 /// The open hobts of a database.
@@ -24,6 +25,7 @@ pub struct OpenHobts {
     home: Arc<Home>,
     engine: Arc<Engine>,
     system: Arc<SystemObjects>,
+    formats: Formats,
     open: RwLock<Open>,
 }
 
@@ -32,20 +34,42 @@ impl OpenHobts {
         home: &Arc<Home>,
         engine: &Arc<Engine>,
         system: &Arc<SystemObjects>,
+        formats: &Formats,
     ) -> Arc<OpenHobts> {
         Arc::new(OpenHobts {
             home: Arc::clone(home),
             engine: Arc::clone(engine),
             system: Arc::clone(system),
+            formats: formats.clone(),
             open: RwLock::default(),
         })
     }
 
+    /// Makes a hobt, which is to be entered; as [`access::StorageFormat::create`].
+    pub(crate) fn create(
+        &self,
+        work: &mut Work,
+        spec: access::HobtSpec,
+        large: Option<AllocUnitId>,
+    ) -> SqlResult<Arc<dyn StoredHobt>> {
+        self.formats.of(&spec).create(work, &self.home, spec, large)
+    }
+
+    /// Enters a hobt that exists on disk; as [`access::StorageFormat::open`].
+    fn enter_stored(
+        &self,
+        spec: access::HobtSpec,
+        places: HobtPlaces,
+        large: Option<(AllocUnitId, HobtPlaces)>,
+    ) {
+        self.enter(self.formats.of(&spec).open(&self.home, spec, places, large));
+    }
+
     /// Enters an open hobt.
-    pub(crate) fn enter(&self, hobt: Arc<RowHobt>) {
+    pub(crate) fn enter(&self, hobt: Arc<dyn StoredHobt>) {
         let mut open = self.open.write();
-        for tree in [Some(&hobt), hobt.large()].into_iter().flatten() {
-            open.by_unit.insert(tree.spec().unit, Arc::clone(tree));
+        for tree in [Some(Arc::clone(&hobt)), hobt.large()].into_iter().flatten() {
+            open.by_unit.insert(tree.spec().unit, tree);
         }
         open.by_hobt.insert(hobt.spec().hobt, hobt);
     }
@@ -55,24 +79,24 @@ impl OpenHobts {
         let mut open = self.open.write();
         if let Some(gone) = open.by_hobt.remove(&hobt) {
             gone.mark_dropped();
-            for tree in [Some(&gone), gone.large()].into_iter().flatten() {
+            for tree in [Some(Arc::clone(&gone)), gone.large()].into_iter().flatten() {
                 open.by_unit.remove(&tree.spec().unit);
             }
         }
     }
 
     /// The hobt of a number.
-    pub fn get(&self, hobt: HobtId) -> Option<Arc<RowHobt>> {
+    pub fn get(&self, hobt: HobtId) -> Option<Arc<dyn StoredHobt>> {
         self.open.read().by_hobt.get(&hobt).cloned()
     }
 
     /// The open hobt or tree of large values that an allocation unit is of.
-    pub fn open_unit(&self, unit: AllocUnitId) -> Option<Arc<RowHobt>> {
+    pub fn open_unit(&self, unit: AllocUnitId) -> Option<Arc<dyn StoredHobt>> {
         self.open.read().by_unit.get(&unit).cloned()
     }
 
     /// All of them, by number.
-    pub fn all(&self) -> Vec<Arc<RowHobt>> {
+    pub fn all(&self) -> Vec<Arc<dyn StoredHobt>> {
         self.open.read().by_hobt.values().cloned().collect()
     }
 
@@ -80,7 +104,7 @@ impl OpenHobts {
     pub(crate) fn enter_system(&self, places: &[(SystemTableId, HobtPlaces)]) {
         for (id, places) in places {
             let spec = HobtSpec::of_system(self.home.database, id.table());
-            self.enter(RowHobt::open(&self.home, row_spec(&spec, id.unit()), *places));
+            self.enter_stored(row_spec(&spec, id.unit()), *places, None);
         }
         assert_eq!(self.open.read().by_hobt.len(), SYSTEM_TABLES.len());
     }
@@ -100,13 +124,10 @@ impl OpenHobts {
             let Some((units, rows)) = units.and_then(|u| Some((u, u.rows()?))) else { continue };
             let spec = row_spec(&HobtSpec::of(table, index), rows.unit);
             let places = HobtPlaces { first_iam: rows.first_iam, root: rows.root };
-            self.enter(match units.units.iter().find(|u| u.kind == UnitKind::Large) {
-                Some(u) => {
-                    let pieces = HobtPlaces { first_iam: u.first_iam, root: u.root };
-                    RowHobt::open_with_large(&self.home, spec, places, (u.unit, pieces))
-                }
-                None => RowHobt::open(&self.home, spec, places),
-            });
+            let large = units.units.iter().find(|u| u.kind == UnitKind::Large);
+            let large =
+                large.map(|u| (u.unit, HobtPlaces { first_iam: u.first_iam, root: u.root }));
+            self.enter_stored(spec, places, large);
         }
     }
 
@@ -127,7 +148,7 @@ impl OpenHobts {
 }
 
 impl HobtDirectory for OpenHobts {
-    fn by_unit(&self, unit: AllocUnitId) -> Option<Arc<RowHobt>> {
+    fn by_unit(&self, unit: AllocUnitId) -> Option<Arc<dyn StoredHobt>> {
         let known = |open: &Open| open.by_unit.get(&unit).cloned();
         if let Some(found) = known(&self.open.read()) {
             return Some(found);

@@ -1,9 +1,9 @@
-//! From SQL types to widths and comparisons: what rowstore is handed instead of types.
+//! From SQL types to widths and comparisons: what a storage format is handed instead of types.
 
-use btree::KeyColumn;
+use access::HobtKind;
 use catalog::view::{IndexKind, stored_width};
 use catalog::{HobtSpec, SYSTEM_TABLES};
-use rowstore::HobtKind;
+use page::{Compare, KeyColumn, Number};
 use std::cmp::Ordering;
 use types::SqlType;
 
@@ -14,18 +14,18 @@ fn compare_uniquifiers(a: &[u8], b: &[u8], _: u16) -> Ordering {
 }
 
 /// How values of a type are numbers that order as they do.
-fn number(sql_type: SqlType) -> Option<btree::Number> {
+fn number(sql_type: SqlType) -> Option<Number> {
     match sql_type {
-        SqlType::SmallInt | SqlType::Int | SqlType::BigInt => Some(btree::Number::Signed),
-        SqlType::Money | SqlType::SmallMoney | SqlType::DateTime => Some(btree::Number::Signed),
-        SqlType::TinyInt | SqlType::Date | SqlType::Time(_) => Some(btree::Number::Unsigned),
-        SqlType::SmallDateTime | SqlType::DateTime2(_) => Some(btree::Number::Unsigned),
+        SqlType::SmallInt | SqlType::Int | SqlType::BigInt => Some(Number::Signed),
+        SqlType::Money | SqlType::SmallMoney | SqlType::DateTime => Some(Number::Signed),
+        SqlType::TinyInt | SqlType::Date | SqlType::Time(_) => Some(Number::Unsigned),
+        SqlType::SmallDateTime | SqlType::DateTime2(_) => Some(Number::Unsigned),
         _ => None,
     }
 }
 
-/// What rowstore makes of a definition.
-pub(crate) fn row_spec(spec: &HobtSpec, unit: base::AllocUnitId) -> rowstore::HobtSpec {
+/// What a storage format makes of a definition.
+pub(crate) fn row_spec(spec: &HobtSpec, unit: base::AllocUnitId) -> access::HobtSpec {
     let kind = match spec.kind {
         IndexKind::Heap => HobtKind::Heap,
         IndexKind::Clustered => HobtKind::Clustered,
@@ -36,7 +36,7 @@ pub(crate) fn row_spec(spec: &HobtSpec, unit: base::AllocUnitId) -> rowstore::Ho
     let key_column = |(n, k): (usize, &catalog::view::KeyField)| {
         let column = &spec.columns[k.field];
         let (sql_type, collation) = (column.sql_type, column.collation);
-        let (compare, hash): (btree::Compare, _) = match uniquifier && n == last {
+        let (compare, hash): (Compare, _) = match uniquifier && n == last {
             true => (compare_uniquifiers, None),
             false => {
                 let hash = types::hash_storage(sql_type, collation).map(|hash| hash.function);
@@ -49,7 +49,7 @@ pub(crate) fn row_spec(spec: &HobtSpec, unit: base::AllocUnitId) -> rowstore::Ho
         let rule = collation.id();
         KeyColumn { hash, compare, rule, number, weights, descending, leaf_column }
     };
-    rowstore::HobtSpec {
+    access::HobtSpec {
         hobt: spec.hobt,
         unit,
         object: spec.object_id,

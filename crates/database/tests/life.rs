@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
-use access::{Field, Isolation, LockPlan, ScanRange, TableSink, TableSource};
+use access::{Field, Isolation, LockPlan, ScanRange, TableSource};
 use base::{DatabaseId, HobtId, IndexId, ObjectId, SessionId};
 use catalog::view::{IndexKind, KeyField, SystemObjects};
 use catalog::{DatabaseOptions, HobtColumn, HobtSpec};
@@ -21,6 +21,7 @@ fn environment(disk: Arc<dyn Disk>) -> Environment {
         pool: buffer::Pool::new(&memory, 512).unwrap(),
         engine: Arc::new(Engine::new(lock::Table::new(&lock::Options::default()))),
         system: Arc::new(SystemObjects::default()),
+        formats: database::formats(),
     }
 }
 

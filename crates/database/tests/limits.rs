@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
-use access::{
-    BulkLoad, Field, Fill, Isolation, LockPlan, ScanRange, TableSink, TableSource, WriteError,
-};
+use access::{Field, Fill, Isolation, LockPlan, ScanRange, WriteError};
 use base::{DatabaseId, HobtId, IndexId, ObjectId, SessionId};
 use catalog::view::{IndexKind, KeyField, SystemObjects};
 use catalog::{DatabaseOptions, HobtColumn, HobtSpec};
@@ -26,6 +24,7 @@ fn environment() -> Environment {
         pool: buffer::Pool::new(&memory, 512).unwrap(),
         engine: Arc::new(Engine::new(lock::Table::new(&lock::Options::default()))),
         system: Arc::new(SystemObjects::default()),
+        formats: database::formats(),
     }
 }
 

@@ -11,7 +11,8 @@
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
 use access::{
-    Field, Isolation, KeyBound, LockPlan, RowKey, ScanRange, TableSink, TableSource, WriteError,
+    Field, Isolation, KeyBound, LockPlan, RowAt, RowKey, ScanMode, ScanRange, StoredHobt,
+    WriteError,
 };
 use base::{DatabaseId, HobtId, IndexId, ObjectId, SessionId};
 use catalog::view::{
@@ -24,7 +25,6 @@ use os::disk::Disk;
 use os::memory::Memory;
 use os::sync::Mutex;
 use os::wait::Waiter;
-use rowstore::{RowAt, ScanMode};
 use sim::DiskOptions;
 use sim::harness::{Plan, crash_runs};
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,6 +47,7 @@ fn environment(disk: Arc<dyn Disk>) -> Environment {
         pool: buffer::Pool::new(&memory, 96).unwrap(),
         engine: Arc::new(Engine::new(lock::Table::new(&lock::Options::default()))),
         system: Arc::new(SystemObjects::default()),
+        formats: database::formats(),
     }
 }
 
@@ -580,11 +581,11 @@ fn recovered(db: &Database) -> BTreeMap<u64, u64> {
 
 fn ghosts(db: &Database) -> u64 {
     let hobt = db.hobts().get(HOBT).expect("the table is known after recovery");
-    let leaf = |h: &rowstore::RowHobt| {
+    let leaf = |h: &dyn StoredHobt| {
         let levels = h.physical_stats(ScanMode::Detailed, db.engine(), &Waiter::new()).unwrap();
         levels[0].contents.as_ref().expect("the leaves were read").ghosts
     };
-    leaf(&hobt) + hobt.large().map_or(0, |large| leaf(large))
+    leaf(&*hobt) + hobt.large().map_or(0, |large| leaf(&*large))
 }
 
 fn clean(db: &Database) {

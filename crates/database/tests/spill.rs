@@ -3,9 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
-use access::{
-    Field, Isolation, LockPlan, ScanRange, Spill as _, SpillFile, TableSink, TableSource,
-};
+use access::{Field, Isolation, LockPlan, ScanRange, Spill as _, SpillFile};
 use base::{DatabaseId, FileId, HobtId, IndexId, ObjectId, PageId, SessionId};
 use buffer::Pool;
 use catalog::view::{IndexKind, SystemObjects};
@@ -40,6 +38,7 @@ fn place(frames: usize, growth: u32, max_pages: u32, left_bytes: usize) -> Place
         pool: Pool::new(&memory, frames).unwrap(),
         engine: Arc::new(Engine::new(lock::Table::new(&lock::Options::default()))),
         system: Arc::new(SystemObjects::default()),
+        formats: database::formats(),
     };
     env.disk.create_dir(Path::new("/data")).unwrap();
     let mut sizing = Sizing::default();

@@ -11,7 +11,7 @@ use crate::online;
 use crate::rebuild::{Content, rebuild, renew_all};
 use crate::reorganize::reorganize;
 use base::{SqlError, SqlResult, messages};
-use catalog::view::{IndexKind, Table};
+use catalog::view::Table;
 use tsql::ast::{AlterIndex, AlterIndexAction, Name};
 
 pub(crate) fn alter(s: &AlterIndex, cx: &mut DdlContext<'_>) -> SqlResult<()> {
@@ -69,7 +69,7 @@ pub(crate) fn alter(s: &AlterIndex, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     let rebuilt = after.indexes.iter_mut().enumerate().filter(|(n, _)| all || *n == at);
     for (_, index) in rebuilt {
         index.disabled = false;
-        if index.kind != IndexKind::Heap {
+        if index.kind.has_key() {
             kept.fill(index);
         }
     }
@@ -93,7 +93,7 @@ fn place_of(place: &Place, table: &Table, name: &Name) -> SqlResult<usize> {
 /// indexes: a heap stays.
 fn renew_online(place: &Place, after: &mut Table, one: Option<usize>) {
     let renewed = after.indexes.iter_mut().enumerate();
-    let renewed = renewed.filter(|(n, i)| one.map_or(i.kind != IndexKind::Heap, |at| at == *n));
+    let renewed = renewed.filter(|(n, i)| one.map_or(i.kind.has_key(), |at| at == *n));
     for (_, index) in renewed {
         index.hobt = place.ids.hobt();
     }

@@ -18,7 +18,7 @@ use crate::online;
 use crate::rebuild::{Added, Content, Present, rebuild, renew_all};
 use crate::{alter_column, computed, foreign_key, index_option, instant};
 use base::{HobtId, SqlError, SqlResult, messages};
-use catalog::view::{Column, Identity, Index, IndexKind, Object, Table};
+use catalog::view::{Column, Identity, Index, Object, Table};
 use catalog::{HobtSpec, ROW_VERSIONS};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -164,7 +164,7 @@ fn put_keys(
             let e = SqlError::new(messages::PRIMARY_EXISTS, &[&table.name]);
             return Err(not_created(cx, e.at_line(w.constraint.span.line)));
         }
-        let free = after.base().kind == IndexKind::Heap;
+        let free = after.base().kind.is_heap();
         let clustered = k.clustered.unwrap_or(k.primary && free);
         add_key(cx, place, after, w, k, clustered)?;
     }

@@ -7,7 +7,7 @@ use crate::sort::{BUFFER_BYTES_MAX, BUFFER_BYTES_MIN, ROWS_PER_CHECK, RowOrder, 
 use access::{Field, Fill, Hobt, Isolation, Loader, LockPlan, RowCursor, ScanRange, WriteError};
 use base::{SqlError, SqlResult, messages};
 use catalog::HobtSpec;
-use catalog::view::{Identity, Index, IndexKind, KeyField, PhysicalColumn, Table};
+use catalog::view::{Identity, Index, KeyField, PhysicalColumn, Table};
 use std::sync::Arc;
 use types::datetime::Dialect;
 use types::{
@@ -300,7 +300,7 @@ impl Twins {
             compare_storage(column.sql_type, column.collation)
         };
         let orders = declared.map(order).collect();
-        let has = spec.kind == IndexKind::Clustered && !spec.unique;
+        let has = spec.kind.is_clustered() && !spec.unique;
         has.then(|| Twins { orders, key: Vec::new(), count: 0 })
     }
 
@@ -427,10 +427,6 @@ fn key_text(spec: &HobtSpec, row: &[Field<'_>]) -> String {
 /// Whether rows of one table in the order of its base are in the order of another's.
 pub(crate) fn same_order(before: &Table, after: &Table) -> bool {
     let key = |table: &Table| key_columns(table, table.base());
-    match after.base().kind {
-        IndexKind::Heap => true,
-        IndexKind::Clustered | IndexKind::Nonclustered => {
-            before.base().kind == IndexKind::Clustered && key(before) == key(after)
-        }
-    }
+    let same = || before.base().kind.is_clustered() && key(before) == key(after);
+    after.base().kind.is_heap() || same()
 }

@@ -139,7 +139,7 @@ pub(crate) fn add_key(
             generated_name::of_key(prefix, &table.name, &names, object_id)
         }
     };
-    if clustered && table.base().kind == IndexKind::Clustered {
+    if clustered && table.base().kind.is_clustered() {
         let args: [&dyn std::fmt::Display; 3] = [&"table", &table.name, &table.base().name];
         let e = SqlError::new(messages::CLUSTERED_EXISTS, &args).at_line(line);
         return Err(not_created(cx, e));

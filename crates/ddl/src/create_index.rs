@@ -107,7 +107,7 @@ pub(crate) fn create(
 /// The table with one index more.
 fn with_index(place: &Place, table: &Table, index: Index) -> Table {
     let mut after = table.clone();
-    if index.kind == IndexKind::Clustered {
+    if index.kind.is_clustered() {
         renew_all(place, &mut after);
     }
     put(&mut after, index);
@@ -180,7 +180,7 @@ fn index_of(
         return Err(SqlError::new(messages::INDEX_EXISTS, &args).at_line(s.line));
     }
     let itself = replaces && same_name(place, &table.base().name, s.name);
-    if kind == IndexKind::Clustered && table.base().kind == IndexKind::Clustered && !itself {
+    if kind.is_clustered() && table.base().kind.is_clustered() && !itself {
         let args: [&dyn std::fmt::Display; 3] =
             [&"table", &table.two_part_name(), &table.base().name];
         return Err(SqlError::new(messages::CLUSTERED_EXISTS, &args).with_state(3).at_line(s.line));
@@ -192,7 +192,7 @@ fn index_of(
     let mut index = blank(kind, s.name, place.ids.hobt(), kept);
     index.unique = s.unique;
     index.key = key(place, table, s.columns, "index")?;
-    if kind == IndexKind::Clustered && !s.include.is_empty() {
+    if kind.is_clustered() && !s.include.is_empty() {
         return Err(SqlError::new(messages::INCLUDE_OF_CLUSTERED, &[]).at_line(s.line));
     }
     index.included = included(place, table, &index.key, s.include)?;
@@ -201,7 +201,7 @@ fn index_of(
         check_settings(cx).map_err(|e| e.at_line(s.line))?;
     }
     if let Some(condition) = s.filter {
-        if kind == IndexKind::Clustered {
+        if kind.is_clustered() {
             let e = SqlError::new(messages::SYNTAX_NEAR_KEYWORD, &[&"WHERE"]);
             return Err(e.at_line(s.line));
         }

@@ -12,7 +12,7 @@ use crate::context::{DdlContext, Place};
 use crate::locate::Located;
 use crate::rebuild::{Content, rebuild};
 use base::{SqlError, SqlResult, messages};
-use catalog::view::{ForeignKey, Index, IndexKind, Table};
+use catalog::view::{ForeignKey, Index, Table};
 use std::fmt::Display;
 
 /// Disables one index, or all.
@@ -22,12 +22,12 @@ pub(crate) fn disable(
     one: Option<usize>,
 ) -> SqlResult<()> {
     let Located { place, table } = located;
-    let with_rows = one.is_none_or(|at| at == 0) && table.base().kind == IndexKind::Clustered;
+    let with_rows = one.is_none_or(|at| at == 0) && table.base().kind.is_clustered();
     let mut after = Table::clone(table);
     let mut gone = Vec::new();
     for (at, index) in after.indexes.iter_mut().enumerate() {
         let meant = with_rows || one.is_none_or(|one| one == at);
-        if meant && index.kind != IndexKind::Heap {
+        if meant && index.kind.has_key() {
             index.disabled = true;
             gone.push(index.clone());
         }

@@ -29,7 +29,7 @@ pub(crate) fn replaced(place: &Place, table: &Table, mut index: Index) -> SqlRes
     if bound && !is_same(old, &index) {
         return Err(SqlError::new(messages::INDEX_OF_CONSTRAINT_DIFFERS, &[&old.name]));
     }
-    if old.kind == IndexKind::Clustered && index.kind == IndexKind::Nonclustered {
+    if old.kind.is_clustered() && index.kind.holds_entries() {
         return Err(SqlError::new(messages::CLUSTERED_TO_NONCLUSTERED, &[]));
     }
     index.auto_fill = index.auto_fill.map(|auto| old.auto_fill.unwrap_or(auto));

@@ -21,7 +21,7 @@ use crate::context::{Change, DdlContext, Place};
 use crate::fill_choice;
 use crate::gather::of_built_index;
 use base::{HobtId, SqlError, SqlResult, messages};
-use catalog::view::{AutoFill, Column, Identity, Index, IndexKind, PhysicalColumn, Table};
+use catalog::view::{AutoFill, Column, Identity, Index, PhysicalColumn, Table};
 use catalog::{Changes, HobtPlaces, HobtSpec};
 use types::SqlType;
 use types::datetime::Dialect;
@@ -106,7 +106,7 @@ pub(crate) fn rebuild(
         }
         for at in (0..known.indexes.len()).filter(|&n| !kept(&after.indexes[n])) {
             let index = &after.indexes[at];
-            if index.kind != IndexKind::Heap && !index.disabled {
+            if index.kind.has_key() && !index.disabled {
                 let found = of_built_index(cx, place, after, index)?;
                 known.indexes[at].gathered.distribution = found;
             }
@@ -176,7 +176,7 @@ pub(crate) fn key_columns(table: &Table, index: &Index) -> Vec<(i32, bool)> {
 fn forerunner<'t>(before: &'t Table, after: &Table, index: &Index) -> Option<&'t Index> {
     let wanted = key_columns(after, index);
     let same = |i: &&Index| i.index_id == index.index_id && key_columns(before, i) == wanted;
-    before.indexes.iter().find(same).filter(|i| i.kind != IndexKind::Heap)
+    before.indexes.iter().find(same).filter(|i| i.kind.has_key())
 }
 
 /// Gives the rows' hobt the columns that were added, and longer ones room off the rows.
@@ -313,7 +313,7 @@ pub(crate) fn failed(table: &Table, index: &Index, e: BuildError) -> SqlError {
             let args: [&dyn std::fmt::Display; 3] = [&table.two_part_name(), &index.name, &key];
             SqlError::new(messages::CREATE_INDEX_DUPLICATE, &args)
         }
-        BuildError::KeyTooLong(bytes) if index.kind == IndexKind::Nonclustered => {
+        BuildError::KeyTooLong(bytes) if index.kind.holds_entries() => {
             let args: [&dyn std::fmt::Display; 4] = [&bytes, &index.name, &1700, &"nonclustered"];
             SqlError::new(messages::KEY_TOO_LONG, &args)
         }

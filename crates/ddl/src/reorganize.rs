@@ -10,7 +10,7 @@ use crate::index_option::on;
 use crate::locate::{has_rows, locked_by, same_name};
 use base::{SqlError, SqlResult, messages};
 use catalog::HobtSpec;
-use catalog::view::{Index, IndexKind, Object, Table};
+use catalog::view::{Index, Object, Table};
 use tsql::ast::{AlterIndex, Name, Setting};
 
 pub(crate) fn reorganize(s: &AlterIndex, cx: &mut DdlContext<'_>) -> SqlResult<()> {
@@ -46,7 +46,7 @@ fn wanted<'t>(place: &Place, table: &'t Table, name: Option<&Name>) -> SqlResult
     let Some(name) = name else {
         return Ok(table.indexes.iter().filter(|i| !i.disabled).collect());
     };
-    let is = |i: &&Index| i.kind != IndexKind::Heap && same_name(place, &i.name, name);
+    let is = |i: &&Index| i.kind.has_key() && same_name(place, &i.name, name);
     let found = table.indexes.iter().find(is).ok_or_else(|| {
         let args: [&dyn std::fmt::Display; 3] = [&"alter", &"index", name];
         SqlError::new(messages::DROP_NOT_FOUND, &args).with_state(6).at_line(name.line)

@@ -332,7 +332,7 @@ impl Host for Instance {
 
     fn hobt_size(&self, database: DatabaseId, hobt: HobtId) -> Option<optimize::Size> {
         let found = self.database(database)?.hobts().get(hobt)?;
-        let size = found.size(&os::wait::Waiter::new()).ok()?;
+        let size = found.measured_size(&os::wait::Waiter::new()).ok()?;
         Some(optimize::Size { rows: size.rows as f64, pages: size.pages as f64 })
     }
 

@@ -258,7 +258,10 @@ fn environment(
     let engine = Arc::new(Engine::new(lock::Table::new(&lock_options)));
     engine.graves.attach(&memory);
     let system = Arc::new(sysviews::all());
-    Ok((Environment { disk: Arc::clone(disk), pool, engine, system }, memory))
+    Ok((
+        Environment { disk: Arc::clone(disk), pool, engine, system, formats: database::formats() },
+        memory,
+    ))
 }
 
 type Closeds = BTreeMap<DatabaseId, Closed>;

@@ -13,9 +13,11 @@ mod bitmap;
 mod checksum;
 mod column;
 mod damage;
+mod finding;
 pub mod fits;
 mod forward;
 mod header;
+mod key_column;
 mod layout;
 mod record;
 mod row_check;
@@ -26,11 +28,13 @@ pub use bitmap::{EXTENTS_PER_INTERVAL, ExtentBits, PFS_INTERVAL, Pfs};
 pub use checksum::{seal, verify};
 pub use column::Column;
 pub use damage::{Damage, check as check_slots, damages, header_damages};
+pub use finding::{Fault, Finding};
 pub use forward::{
     RID_BYTES, STUB_BYTES, forwarded, home_of, homed, kind_before, pad, rid_bytes, rid_of,
     status_b, stub, stub_target,
 };
 pub use header::{PageBytes, PageKind, PageMut, PageView, at};
+pub use key_column::{Compare, Hash, KeyColumn, Number};
 pub use layout::{Field, Place, RowLayout, RowView};
 pub use record::{
     Alike, Previous, RecordKind, StoreKind, VersionPtr, VersionTag, has_null_bitmap,

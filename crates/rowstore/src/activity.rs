@@ -17,7 +17,7 @@
 //! nanosecond or two each. Waits are counted when they are over.
 
 use crate::hobt::{HobtState, RowHobt};
-use access::Use;
+use access::{Deed, Use};
 use btree::{SplitCounters, TreeSplits};
 use buffer::{PageWaits, take_page_waits};
 use os::clock::WallTime;
@@ -25,62 +25,10 @@ use os::sync::Mutex;
 use os::tally::{Cells, Tally};
 use std::sync::Arc;
 
-macro_rules! deeds {
-    ($($deed:ident = $what:literal,)*) => {
-        /// What is counted of a heap or index.
-        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-        #[repr(usize)]
-        pub enum Deed {
-            $(#[doc = $what] $deed,)*
-        }
-
-        const DEEDS: usize = [$(Deed::$deed),*].len();
-    };
-}
-
-deeds! {
-    LeafInsert = "A row or entry was put on a leaf, or on a heap's page.",
-    RowLock = "A lock of a row, a key or a gap was asked for.",
-    PageLock = "A lock of a page was asked for.",
-    LeafUpdate = "A row or entry was written over by its changed self.",
-    LeafGhost = "One became a ghost.",
-    SingletonLookup = "A search for one row by its whole key, or by its place, began.",
-    RangeScan = "A scan of all rows or of a range began.",
-    VersionStored = "A former version went to the version store.",
-    LeafDelete = "A row or entry was taken out at once, by a rollback.",
-    ForwardedFetch = "A row was read by way of its stub.",
-    LobPages = "A page of values off the rows was read.",
-    LobBytes = "Bytes of such values were read.",
-    PushedOffRow = "A value was put off its row for the row to fit.",
-    HeapPage = "A page was added to a heap for a row.",
-    RowLockWait = "A row's lock had to be waited for, or the end of its writer.",
-    RowLockWaitNs = "Nanoseconds of that.",
-    PromotionAttempt = "Row locks were to be exchanged for one on the table.",
-    Promotion = "They were.",
-    PageLatchWait = "The latch of a page had to be waited for.",
-    PageLatchWaitNs = "Nanoseconds of that.",
-    PageIoWait = "A page had to come from disk.",
-    PageIoWaitNs = "Nanoseconds of that.",
-    TreeLatchWait = "The latch of a page above the leaves had to be waited for.",
-    TreeLatchWaitNs = "Nanoseconds of that.",
-    TreeIoWait = "A page above the leaves had to come from disk.",
-    TreeIoWaitNs = "Nanoseconds of that.",
-    UserSeek = "A statement ran whose plan seeks in it.",
-    UserScan = "A statement ran whose plan scans it.",
-    UserLookup = "A statement ran whose plan looks rows up in it.",
-    UserUpdate = "A statement ran whose plan changes it.",
-    SystemScan = "It was read for statistics.",
-    LastUserSeek = "Wall time in nanoseconds of the last such statement.",
-    LastUserScan = "The same of scans.",
-    LastUserLookup = "The same of lookups.",
-    LastUserUpdate = "The same of changes.",
-    LastSystemScan = "When it was read for statistics last.",
-}
-
 /// See the file's essay.
 #[derive(Default)]
 pub(crate) struct Activity {
-    tally: Tally<DEEDS>,
+    tally: Tally<{ Deed::COUNT }>,
     trees: Mutex<Trees>,
 }
 
@@ -123,7 +71,7 @@ impl Activity {
 
 /// Where a thread counts what it does to one hobt.
 #[derive(Clone, Copy)]
-pub(crate) struct Counts<'h>(Cells<'h, DEEDS>);
+pub(crate) struct Counts<'h>(Cells<'h, { Deed::COUNT }>);
 
 impl Counts<'_> {
     #[inline]
@@ -192,12 +140,12 @@ impl RowHobt {
     }
 
     /// How often something was done, or for how long.
-    pub fn counted(&self, deed: Deed) -> u64 {
+    pub(crate) fn counted(&self, deed: Deed) -> u64 {
         self.state.activity.tally.sum(deed as usize)
     }
 
     /// When it was used last, in wall nanoseconds; 0: never.
-    pub fn last_used(&self, how: Use) -> i64 {
+    pub(crate) fn last_used(&self, how: Use) -> i64 {
         let last = match how {
             Use::Seek => Deed::LastUserSeek,
             Use::Scan => Deed::LastUserScan,
@@ -209,7 +157,7 @@ impl RowHobt {
     }
 
     /// How its tree came by its pages since it was opened, and those that it took the place of.
-    pub fn all_splits(&self) -> TreeSplits {
+    pub(crate) fn all_splits(&self) -> TreeSplits {
         self.state.activity.splits()
     }
 }

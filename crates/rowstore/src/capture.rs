@@ -19,9 +19,11 @@
 use crate::current::Current;
 use crate::error::RowResult;
 use crate::heap_forward::Place;
-use crate::hobt::{HobtKind, RowHobt};
+use crate::hobt::RowHobt;
 use crate::large::{Fetched, fetched};
-use access::{Capture, Inserted, LockPlan, RowKey, SpillFile, TableReads, WriteError, note_field};
+use access::{
+    Capture, HobtKind, Inserted, LockPlan, RowKey, SpillFile, TableReads, WriteError, note_field,
+};
 use base::{SqlError, SqlResult};
 use os::sync::Mutex;
 use page::{Field, rid_bytes};
@@ -333,7 +335,7 @@ impl RowHobt {
 
     /// Whether only the transaction that made it knows of it, which is at work on it.
     #[inline]
-    pub fn is_private(&self) -> bool {
+    pub(crate) fn is_private(&self) -> bool {
         self.state.private.load(Relaxed)
     }
 }

@@ -14,22 +14,14 @@
 
 use crate::error::RowResult;
 use crate::heap_redo::kinds;
-use crate::hobt::{HobtKind, RowHobt};
+use crate::hobt::RowHobt;
+use access::{Cleaned, HobtKind};
 use base::PageId;
 use btree::KeyBuf;
 use lock::{Duration, Mode, Resource};
 use page::Field;
 use wal::{Group, RecordView};
 use work::Work;
-
-/// What became of a page.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Cleaned {
-    /// It has no ghosts any more, or is no page of this hobt.
-    Done,
-    /// Others hold its ghosts, or the table.
-    Busy,
-}
 
 /// Whether a log record may have put a ghost on its page: recovery notes such pages. A deleter
 /// keeps its log until it has settled, or its pages are noted, so all records of ghosts that a
@@ -53,7 +45,7 @@ impl RowHobt {
     ///
     /// # Errors
     /// Damaged pages, log; the ghosts stay.
-    pub fn clean_page(&self, work: &Work, page: PageId) -> base::SqlResult<Cleaned> {
+    pub(crate) fn clean_page(&self, work: &Work, page: PageId) -> base::SqlResult<Cleaned> {
         let table = self.object_resource();
         let mode = if self.spec.pieces { Mode::S } else { Mode::IX };
         let (locks, owner) = (work.locks(), work.owner());

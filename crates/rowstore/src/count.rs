@@ -2,6 +2,7 @@
 
 use crate::error::RowResult;
 use crate::hobt::RowHobt;
+use access::SourceSize;
 use base::PageId;
 use buffer::ReadAhead;
 use os::wait::Waiter;
@@ -80,7 +81,7 @@ impl RowHobt {
     ///
     /// # Errors
     /// Pages that cannot be read; the waiter's cancellation, and then nothing is known yet.
-    pub fn row_count(&self, waiter: &Waiter) -> base::SqlResult<u64> {
+    pub(crate) fn row_count(&self, waiter: &Waiter) -> base::SqlResult<u64> {
         use std::sync::atomic::Ordering::Relaxed;
         if self.state.rows_known.load(Relaxed) == 0 {
             let counted =
@@ -92,19 +93,10 @@ impl RowHobt {
     }
 }
 
-/// How large a heap or index is, near enough to choose plans by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct HobtSize {
-    /// Its rows, uncommitted ones included.
-    pub rows: u64,
-    /// Its allocated pages.
-    pub pages: u64,
-}
-
 /// What was found when a hobt was measured.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Measured {
-    /// [`HobtSize::pages`] then.
+    /// [`SourceSize::pages`] then.
     pages: u64,
     /// `RowHobt::rows` then.
     at: i64,
@@ -122,7 +114,7 @@ impl RowHobt {
     ///
     /// # Errors
     /// Pages that cannot be read; the waiter's cancellation.
-    pub fn size(&self, waiter: &Waiter) -> base::SqlResult<HobtSize> {
+    pub(crate) fn measured_size(&self, waiter: &Waiter) -> base::SqlResult<SourceSize> {
         use std::sync::atomic::Ordering::Relaxed;
         let now = self.state.rows.load(Relaxed);
         let known = self.state.rows_known.load(Relaxed) != 0;
@@ -141,7 +133,7 @@ impl RowHobt {
             }
         };
         let rows = if known { now } else { now + measured.beyond };
-        Ok(HobtSize { rows: rows.max(0) as u64, pages: measured.pages })
+        Ok(SourceSize { rows: rows.max(0) as u64, pages: measured.pages })
     }
 
     fn measure(

@@ -9,12 +9,11 @@
 //!  1. Parts cover the range, and no key or page is in two of them.
 //!  2. A part is given out once.
 
-use crate::activity::Deed;
 use crate::error::RowResult;
 use crate::heap_scan::HeapCursor;
-use crate::hobt::{HobtKind, RowHobt};
+use crate::hobt::RowHobt;
 use crate::index_scan::{IndexCursor, Limit, limit};
-use access::{Division, LockPlan, RowCursor, ScanRange};
+use access::{Deed, Division, HobtKind, LockPlan, RowCursor, ScanRange};
 use base::{PageId, SqlResult};
 use btree::KeyBuf;
 use os::counters::Event;

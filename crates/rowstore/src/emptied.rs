@@ -11,7 +11,8 @@
 
 use crate::error::RowResult;
 use crate::heap_redo::kinds;
-use crate::hobt::{HeapHints, HobtKind, RowHobt, leaf_kind};
+use crate::hobt::{HeapHints, RowHobt, leaf_kind};
+use access::HobtKind;
 use btree::Tree;
 use buffer::{Change, Undo, WriteGuard};
 use std::sync::atomic::Ordering::Relaxed;
@@ -25,7 +26,7 @@ impl RowHobt {
     ///
     /// # Errors
     /// A full log, pages that cannot be read.
-    pub fn empty_if_small(&self) -> base::SqlResult<bool> {
+    pub(crate) fn empty_if_small(&self) -> base::SqlResult<bool> {
         for hobt in [self.large.as_deref(), Some(self)].into_iter().flatten() {
             if !hobt.format_only_page().map_err(|e| self.sql(e))? {
                 return Ok(false);

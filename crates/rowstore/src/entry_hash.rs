@@ -3,26 +3,16 @@
 //! Invariant: a row and the entry that was made of it have one hash, wherever each keeps its long
 //! values.
 
-use crate::fingerprint::Hash;
-use crate::hobt::{HobtKind, RowHobt};
-use crate::verify::RowAt;
+use crate::hobt::RowHobt;
+use access::{ElementHash, EntryPart, HobtKind, RowAt};
 use page::{Field, rid_bytes};
-
-/// Where an index entry has a column from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum EntryPart {
-    /// A physical column of the record.
-    Column(usize),
-    /// The record's own place: page, file, slot.
-    Rid,
-}
 
 impl RowHobt {
     /// The hash of an entry with these columns; `None` when the record's bytes make no sense, or
     /// a value off it cannot be read.
-    pub fn entry_hash(&self, row: RowAt<'_>, parts: &[EntryPart]) -> Option<u128> {
+    pub(crate) fn entry_hash(&self, row: RowAt<'_>, parts: &[EntryPart]) -> Option<u128> {
         debug_assert!(!parts.is_empty(), "an entry has columns");
-        let mut hash = Hash::new();
+        let mut hash = ElementHash::default();
         for part in parts {
             match part {
                 EntryPart::Rid => {
@@ -45,7 +35,7 @@ impl RowHobt {
     }
 }
 
-fn inline(hash: &mut Hash, bytes: &[u8]) {
+fn inline(hash: &mut ElementHash, bytes: &[u8]) {
     hash.number(bytes.len() as u64);
     hash.bytes(bytes);
 }

@@ -5,10 +5,9 @@
 //! whoever keeps ranges stable locks the gap below each key as well, and the first key beyond.
 //! What an insert asks of the gap it falls into is in `gap.rs`.
 
-use crate::activity::Deed;
 use crate::error::RowResult;
 use crate::hobt::RowHobt;
-use access::{Granule, Isolation, LockPlan, Strength};
+use access::{Deed, Granule, Isolation, LockPlan, Strength};
 use base::PageId;
 use btree::KeyOrder;
 use lock::{Duration, Kind, Mode, Outcome, Resource, Ticket, Timeout};

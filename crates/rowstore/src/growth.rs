@@ -28,7 +28,7 @@ struct Seen {
 
 impl RowHobt {
     /// Rows that a load has put into it, where that is known, and rows since then.
-    pub fn inserts_since_built(&self) -> (Option<u64>, u64) {
+    pub(crate) fn inserts_since_built(&self) -> (Option<u64>, u64) {
         let built = self.state.built.load(Relaxed).checked_sub(1);
         (built, self.state.activity.inserts() - self.state.inserts_before)
     }
@@ -37,7 +37,7 @@ impl RowHobt {
     ///
     /// # Errors
     /// Pages that cannot be read; the waiter's cancellation.
-    pub fn growth(&self, waiter: &Waiter) -> base::SqlResult<Option<Growth>> {
+    pub(crate) fn growth(&self, waiter: &Waiter) -> base::SqlResult<Option<Growth>> {
         if self.tree.is_none() {
             return Ok(None);
         }

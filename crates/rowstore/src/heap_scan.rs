@@ -5,15 +5,14 @@
 
 mod graves;
 
-use crate::activity::Deed;
 use crate::current::Current;
 use crate::entry_lock::{Guard, RowLock, Tried};
 use crate::error::RowResult;
 use crate::heap_forward::Place;
-use crate::hobt::{HobtKind, RowHobt};
+use crate::hobt::RowHobt;
 use crate::large::{BATCH_BYTES_MAX, Fetched, fetched};
 use crate::versions::{Seen, conflict};
-use access::{LockPlan, PageHint, RowCursor, ScanRange, Strength, TableReads};
+use access::{Deed, HobtKind, LockPlan, PageHint, RowCursor, ScanRange, Strength, TableReads};
 use base::{PageId, SqlResult};
 use buffer::ReadAhead;
 use lock::{Duration, Resource, Ticket};

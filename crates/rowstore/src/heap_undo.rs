@@ -11,13 +11,13 @@
 //!  3. All that a compensation does is looked at before any of it is done: damaged pages end the
 //!     undo, not the process.
 
-use crate::activity::Deed;
 use crate::error::RowResult;
 use crate::heap_forward::{Latched, Place};
 use crate::heap_redo::{fits, kinds, old_and_new};
 use crate::heap_write::slots_for;
 use crate::hobt::RowHobt;
 use crate::undo::free_taken;
+use access::Deed;
 use base::PageId;
 use buffer::{Change, Undo};
 use page::home_of;

@@ -4,15 +4,14 @@
 //! What a row that shrinks gives free nobody else takes until its transaction is over
 //! (`promised.rs`).
 
-use crate::activity::Deed;
 use crate::entry_lock::Tried;
 use crate::error::RowResult;
 use crate::heap_forward::{HeapRow, Place};
 use crate::heap_redo::kinds;
-use crate::hobt::{HeapHints, HobtKind, RowHobt};
+use crate::hobt::{HeapHints, RowHobt};
 use crate::settle::ROOM;
 use crate::versions::Written;
-use access::{Inserted, LockPlan, RowKey, WriteError};
+use access::{Deed, HobtKind, Inserted, LockPlan, RowKey, WriteError};
 use base::limits::RECORD_BYTES_MAX;
 use base::{PageId, SlotNo, Xsn};
 use btree::RECORD_MAX;

@@ -6,8 +6,9 @@
 use crate::activity::Activity;
 use crate::error::RowResult;
 use crate::large::pieces_spec;
-use base::{AllocUnitId, HobtId, ObjectId, PageId};
-use btree::{KeyColumn, KeyOrder, SplitCounters, Tree, TreeOptions, TreeSplits};
+use access::{HobtKind, HobtPlaces, HobtSpec, StoredHobt};
+use base::{AllocUnitId, PageId};
+use btree::{KeyOrder, SplitCounters, Tree, TreeOptions, TreeSplits};
 use buffer::{Change, Undo};
 use lock::Resource;
 use os::sync::Mutex;
@@ -16,55 +17,6 @@ use space::AllocUnit;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::*};
 use std::sync::{Arc, Weak};
 use work::{Home, Part};
-
-/// How rows are held.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum HobtKind {
-    /// Rows without order, named by page and slot.
-    Heap,
-    /// Rows in key order.
-    Clustered,
-    /// Entries in key order, each with the locator of its row.
-    Nonclustered,
-}
-
-/// What a hobt is made of.
-#[derive(Clone, Debug)]
-pub struct HobtSpec {
-    /// Its number.
-    pub hobt: HobtId,
-    /// The number of its in-row allocation unit.
-    pub unit: AllocUnitId,
-    /// The object that is locked for it.
-    pub object: ObjectId,
-    /// How rows are held.
-    pub kind: HobtKind,
-    /// Physical columns: `None` is variable, `Some(0)` a bit.
-    pub widths: Vec<Option<u16>>,
-    /// Defaults of columns added after the first so many: absent in older records.
-    pub added: Vec<Option<Box<[u8]>>>,
-    /// Whether any column of an index entry may be NULL.
-    pub nullable: bool,
-    /// The full unique key; empty for a heap.
-    pub key: Vec<KeyColumn>,
-    /// Whether a key column may be NULL.
-    pub nullable_key: bool,
-    /// The last key column is a uniquifier, to be assigned here: wherever rows have it.
-    pub uniquifier: bool,
-    /// Its rows have versions where the database has: users' tables, not those of the catalog.
-    pub versions: bool,
-    /// Its rows are pieces of values that are off their rows; they are locked with those.
-    pub pieces: bool,
-}
-
-/// Where a hobt is on disk; kept by the catalog.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct HobtPlaces {
-    /// Head of its IAM chain.
-    pub first_iam: PageId,
-    /// Its root, or a heap's first page.
-    pub root: PageId,
-}
 
 /// What a heap remembers of its free space.
 #[derive(Default)]
@@ -133,7 +85,7 @@ impl HobtState {
 }
 
 /// An open heap or B-tree of rows.
-pub struct RowHobt {
+pub(crate) struct RowHobt {
     pub(crate) home: Arc<Home>,
     pub(crate) spec: HobtSpec,
     pub(crate) places: HobtPlaces,
@@ -147,20 +99,22 @@ pub struct RowHobt {
 }
 
 impl RowHobt {
-    /// Opens a hobt that exists on disk. Nothing is read.
-    pub fn open(home: &Arc<Home>, spec: HobtSpec, places: HobtPlaces) -> Arc<RowHobt> {
-        Self::open_with(home, spec, places, None)
+    /// The hobt, where it is of this format.
+    pub(crate) fn of(hobt: &dyn StoredHobt) -> Option<&RowHobt> {
+        hobt.as_any()?.downcast_ref()
     }
 
-    /// Opens a hobt with the unit of its values that are off their rows.
-    pub fn open_with_large(
+    /// Opens a hobt that exists on disk, with the unit of its values that are off their rows.
+    /// Nothing is read.
+    pub(crate) fn open(
         home: &Arc<Home>,
         spec: HobtSpec,
         places: HobtPlaces,
-        (unit, pieces): (AllocUnitId, HobtPlaces),
+        large: Option<(AllocUnitId, HobtPlaces)>,
     ) -> Arc<RowHobt> {
-        let large = Self::open(home, pieces_spec(&spec, unit), pieces);
-        Self::open_with(home, spec, places, Some(large))
+        let large = large
+            .map(|(unit, pieces)| Self::open_with(home, pieces_spec(&spec, unit), pieces, None));
+        Self::open_with(home, spec, places, large)
     }
 
     fn open_with(
@@ -176,7 +130,7 @@ impl RowHobt {
     /// The same hobt with other columns behind those that all its rows have, and with a unit for
     /// values off the rows if it has none and one is handed in. Who has it open under the old
     /// columns may go on to use it: records begin alike.
-    pub fn with_columns(&self, spec: HobtSpec, large: Option<Arc<RowHobt>>) -> Arc<RowHobt> {
+    pub(crate) fn with_layout(&self, spec: HobtSpec, large: Option<Arc<RowHobt>>) -> Arc<RowHobt> {
         assert_eq!((spec.hobt, spec.unit), (self.spec.hobt, self.spec.unit), "the same hobt");
         let first = |s: &HobtSpec| s.widths.len() - s.added.len();
         assert_eq!(first(&spec), first(&self.spec), "what all rows have stays");
@@ -185,7 +139,7 @@ impl RowHobt {
     }
 
     /// The same hobt, just made and without rows, in the place of another: its activity goes on.
-    pub fn in_place_of(&self, other: &RowHobt) -> Arc<RowHobt> {
+    pub(crate) fn in_place_of(&self, other: &RowHobt) -> Arc<RowHobt> {
         assert_ne!(self.spec.hobt, other.spec.hobt, "a hobt is made anew under its own number");
         let state = HobtState::counting(Arc::clone(&other.state.activity));
         state.rows_known.store(self.state.rows_known.load(Relaxed), Relaxed);
@@ -194,7 +148,7 @@ impl RowHobt {
     }
 
     /// The same hobt without its unit for values off the rows, which has just been undone.
-    pub fn without_large(&self) -> Arc<RowHobt> {
+    pub(crate) fn without_large(&self) -> Arc<RowHobt> {
         self.with_same_pages(self.spec.clone(), None)
     }
 
@@ -207,13 +161,13 @@ impl RowHobt {
     ///
     /// # Errors
     /// 1105, 9002, damaged maps.
-    pub fn make_large(
+    pub(crate) fn make_large(
         &self,
         work: &mut work::Work,
         unit: AllocUnitId,
     ) -> base::SqlResult<Arc<RowHobt>> {
         assert!(self.large.is_none(), "a hobt has one such unit");
-        Self::create(work, &self.home, pieces_spec(&self.spec, unit))
+        Self::create_with(work, &self.home, pieces_spec(&self.spec, unit), None)
     }
 
     fn open_in(
@@ -297,30 +251,22 @@ impl RowHobt {
         Ok(places)
     }
 
-    /// Makes a hobt within the open transaction of a unit of work.
+    /// Makes a hobt within the open transaction of a unit of work; with `large` its rows may have
+    /// values off them, in a unit of that number.
     ///
     /// # Errors
     /// 1105, 9002, damaged maps.
-    pub fn create(
+    pub(crate) fn create(
         work: &mut work::Work,
         home: &Arc<Home>,
         spec: HobtSpec,
+        large: Option<AllocUnitId>,
     ) -> base::SqlResult<Arc<RowHobt>> {
-        Self::create_with(work, home, spec, None)
-    }
-
-    /// Makes a hobt whose rows may have values off them, in a unit of their own.
-    ///
-    /// # Errors
-    /// 1105, 9002, damaged maps.
-    pub fn create_with_large(
-        work: &mut work::Work,
-        home: &Arc<Home>,
-        spec: HobtSpec,
-        unit: AllocUnitId,
-    ) -> base::SqlResult<Arc<RowHobt>> {
-        let large = Self::create(work, home, pieces_spec(&spec, unit))?;
-        Self::create_with(work, home, spec, Some(large))
+        let large = match large {
+            Some(unit) => Some(Self::create_with(work, home, pieces_spec(&spec, unit), None)?),
+            None => None,
+        };
+        Self::create_with(work, home, spec, large)
     }
 
     fn create_with(
@@ -339,7 +285,7 @@ impl RowHobt {
                 let as_heap =
                     HobtSpec { kind: HobtKind::Heap, key: Vec::new(), uniquifier: false, ..spec };
                 let nowhere = HobtPlaces { first_iam: PageId::NONE, root: PageId::NONE };
-                return Err(Self::open(home, as_heap, nowhere).sql(e));
+                return Err(Self::open(home, as_heap, nowhere, None).sql(e));
             }
         };
         let hobt = Self::open_with(home, spec, places, large);
@@ -348,47 +294,20 @@ impl RowHobt {
         Ok(hobt)
     }
 
-    /// The database it lives in.
-    pub fn home(&self) -> &Arc<Home> {
-        &self.home
-    }
-
-    /// What it is made of.
-    pub fn spec(&self) -> &HobtSpec {
-        &self.spec
-    }
-
-    /// Where it is.
-    pub fn places(&self) -> HobtPlaces {
-        self.places
-    }
-
-    /// Its drop, or the rollback of who made it, is certain: its pages are freed from now on. The
-    /// caller holds the table's Sch-M.
-    pub fn mark_dropped(&self) {
+    /// As [`access::Upkeep::mark_dropped`]; its tree of large values with it.
+    pub(crate) fn mark_dropped(&self) {
         for tree in [Some(self), self.large.as_deref()].into_iter().flatten() {
             tree.state.dropped.store(true, Release);
         }
     }
 
-    /// Whether nobody may use it any more: certain with a lock on the table. Who reads its pages
-    /// without one and meets what makes no sense asks whether they are another's by now.
-    pub fn is_dropped(&self) -> bool {
+    /// As [`access::Upkeep::is_dropped`].
+    pub(crate) fn is_dropped(&self) -> bool {
         self.state.dropped.load(Acquire)
     }
 
-    /// Its in-row pages.
-    pub fn unit(&self) -> &Arc<AllocUnit> {
-        &self.unit
-    }
-
-    /// The layout of its records.
-    pub fn layout(&self) -> &RowLayout {
-        &self.layout
-    }
-
     /// How its tree came by its pages since the hobt was opened; nothing of a heap.
-    pub fn splits(&self) -> TreeSplits {
+    pub(crate) fn splits(&self) -> TreeSplits {
         self.state.splits.read()
     }
 

@@ -22,14 +22,13 @@
 mod graves;
 mod leaf;
 
-use crate::activity::Deed;
 use crate::current::Current;
 use crate::entry_lock::{Guard, RowLock, Tried};
 use crate::error::RowResult;
-use crate::hobt::{HobtKind, RowHobt};
+use crate::hobt::RowHobt;
 use crate::large::{BATCH_BYTES_MAX, Fetched, fetched};
 use crate::versions::{Seen, conflict};
-use access::{LockPlan, PageHint, RowCursor, ScanRange, Strength, TableReads};
+use access::{Deed, HobtKind, LockPlan, PageHint, RowCursor, ScanRange, Strength, TableReads};
 use base::limits::PAGE_BODY_BYTES;
 use base::{Lsn, PageId, SqlResult};
 use btree::{Bias, KeyBuf, KeyFields, LeafEnd, LeafRead, Next, Position, SearchKey};

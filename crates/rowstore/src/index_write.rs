@@ -4,7 +4,6 @@
 //! search begins again. A ghost with the key of a new row is revived in place once its deleter
 //! is known to be over.
 
-use crate::activity::Deed;
 use crate::beside::Beside;
 use crate::current::Current;
 use crate::entry_lock::{RowLock, Tried, key_hash};
@@ -12,7 +11,7 @@ use crate::error::RowResult;
 use crate::gap::Gap;
 use crate::hobt::RowHobt;
 use crate::versions::Written;
-use access::{Inserted, LockPlan, RowKey, WriteError};
+use access::{Deed, Inserted, LockPlan, RowKey, WriteError};
 use base::PageId;
 use base::limits::RECORD_BYTES_MAX;
 use btree::{

@@ -7,6 +7,7 @@
 use crate::error::RowResult;
 use crate::hobt::RowHobt;
 use crate::versions::committed;
+use access::StoredHobt;
 use base::{DatabaseId, HobtId, PageId, SqlError, SqlResult, Xsn};
 use os::wait::Waiter;
 use page::{Previous, RecordKind, VersionTag};
@@ -85,7 +86,7 @@ impl<'p> KeptVersion<'p> {
 
     /// How long the fixed part of its record is. Entries of nonclustered indexes do not say it: of
     /// one that is not open any more it is not known.
-    pub fn fixed_bytes(&self, hobt: Option<&RowHobt>) -> Option<u16> {
+    pub fn fixed_bytes(&self, hobt: Option<&dyn StoredHobt>) -> Option<u16> {
         match RecordKind::of(self.record[0]).is_index() {
             true => hobt.map(|h| h.layout().min_len()),
             false => self.record.get(2..4).map(|b| u16::from_le_bytes([b[0], b[1]])),
@@ -121,7 +122,7 @@ impl RowHobt {
     ///
     /// # Errors
     /// Pages that cannot be read.
-    pub fn ghost_lifetimes(
+    pub(crate) fn ghost_lifetimes(
         &self,
         (engine, rule): (&Engine, GhostRule),
         page: PageId,

@@ -12,17 +12,15 @@
 //! 4. Numbers go up from the greatest in the tree, ghosts included: none is given twice while
 //!    anything of it is left.
 
-use crate::activity::Deed;
 use crate::error::{RowError, RowResult};
-use crate::hobt::{HobtKind, HobtSpec, RowHobt};
-use access::{LockPlan, RowKey, TableReads, WriteError};
+use crate::hobt::RowHobt;
+use access::{Deed, HobtKind, HobtSpec, LockPlan, RowKey, TableReads, WriteError};
 use base::limits::RECORD_BYTES_MAX;
 use base::{AllocUnitId, PageId};
-use btree::{Bias, KeyColumn, SearchKey, SplitPolicy};
+use btree::{Bias, SearchKey, SplitPolicy};
 use buffer::Change;
-use page::Field;
+use page::{Field, KeyColumn};
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use work::Work;
 
@@ -125,11 +123,6 @@ pub(crate) fn pieces_spec(owner: &HobtSpec, unit: AllocUnitId) -> HobtSpec {
 
 /// What a hobt with large values does around its rows.
 impl RowHobt {
-    /// Its tree of pieces, if a row may have values off it.
-    pub fn large(&self) -> Option<&Arc<RowHobt>> {
-        self.large.as_ref()
-    }
-
     /// Makes a row fit, its longest values put off it where need be, and has it written.
     pub(crate) fn store<R>(
         &self,

@@ -1,6 +1,6 @@
 //! Rows with locks and ghosts: heaps, clustered and secondary indexes, settling, undo.
 //!
-//! A [`RowHobt`] is a heap or a B-tree with the lock protocol of rows: it tries locks under the
+//! A `RowHobt` is a heap or a B-tree with the lock protocol of rows: it tries locks under the
 //! page latch, and when it must wait it lets the latch go, waits, and looks again. Deletes leave
 //! ghosts, which their deleter removes right after its commit ([`work::Settler`]) or which a
 //! rollback revives in place. README.md has the protocol and its numbered rules.
@@ -10,18 +10,18 @@
 mod activity;
 mod bare_ghosts;
 mod beside;
+mod border;
 mod capture;
 mod chunks;
 mod clean;
 mod count;
 mod current;
-mod directory;
 mod division;
 mod emptied;
 mod entry_hash;
 mod entry_lock;
 mod error;
-mod fingerprint;
+mod format;
 mod gap;
 mod graveyard;
 mod growth;
@@ -42,7 +42,6 @@ mod promised;
 mod reorganize;
 mod sample;
 mod settle;
-mod shown;
 mod spill;
 mod spill_block;
 mod together;
@@ -52,16 +51,9 @@ mod verify;
 mod versions;
 mod writer;
 
-pub use activity::Deed;
-pub use clean::{Cleaned, may_leave_ghost};
-pub use count::HobtSize;
-pub use directory::HobtDirectory;
-pub use entry_hash::EntryPart;
-pub use fingerprint::{Batch, Fingerprint, differences};
+pub use clean::may_leave_ghost;
+pub use format::RowFormat;
 pub use heap_redo::{HEAP_KINDS, HeapRedo};
-pub use hobt::{HobtKind, HobtPlaces, HobtSpec, RowHobt};
 pub use kept::{KeptFor, KeptVersion, kept_versions};
-pub use physical_stats::{Contents, LevelStats, ScanMode};
 pub use spill::TempSpill;
 pub use undo::RowUndo;
-pub use verify::{RowAt, RowFinding, RowReport};

@@ -19,110 +19,50 @@
 use crate::error::RowResult;
 use crate::hobt::RowHobt;
 use crate::page_order::PageOrder;
+use access::{Contents, LevelStats, ScanMode};
 use base::PageId;
 use buffer::ReadAhead;
 use os::wait::Waiter;
 use page::{PageView, RecordKind};
 use work::Engine;
 
-/// How much is read.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ScanMode {
-    /// The levels above the leaves (or the maps of a heap): nothing of what is on a leaf.
-    Limited,
-    /// Every page.
-    Detailed,
-}
-
-/// One level.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct LevelStats {
-    /// 0 is the leaf.
-    pub level: u8,
-    /// Pages.
-    pub pages: u64,
-    /// Runs of physically consecutive pages.
-    pub fragments: u64,
-    /// Pages whose successor by key is not their successor in the file among those of the level; of
-    /// a heap, ends of fragments.
-    pub out_of_order: u64,
-    /// What is on the pages, where they were read.
-    pub contents: Option<Contents>,
-    order: PageOrder,
-}
-
-/// What the pages of a level hold.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Contents {
-    /// Mean over pages of the space in use, in percent.
-    pub space_used_percent: f64,
-    /// Records that are not ghosts; a forwarded row is one, and its stub another.
-    pub records: u64,
-    /// Rows that are away from their RID.
-    pub forwarded: u64,
-    /// Ghosts that may be removed now.
-    pub ghosts: u64,
-    /// Ghosts whose deleter goes on, or whose row a snapshot needs.
-    pub version_ghosts: u64,
-    /// Records that have a former version which is there still, ghosts that are their own among
-    /// them.
-    pub versions: u64,
-    /// Bytes of all records, ghosts included.
-    pub record_bytes: u64,
-    /// Records, ghosts included.
-    pub all_records: u64,
-    /// The shortest record.
-    pub min_record_bytes: u64,
-    /// The longest record.
-    pub max_record_bytes: u64,
-}
-
 /// How often a tree that changes meanwhile is read from its root.
 const ATTEMPTS_MAX: u32 = 100;
 
-impl LevelStats {
+/// A level that is being read.
+#[derive(Default)]
+struct Reading {
+    /// The space in use is a sum until every page was seen.
+    stats: LevelStats,
+    order: PageOrder,
+}
+
+impl Reading {
     /// A page at its place, not read.
     fn place(&mut self, id: PageId) {
-        self.pages += 1;
-        self.fragments += u64::from(!self.order.add(id));
-        debug_assert!(self.fragments <= self.pages, "a fragment has a page");
+        let stats = &mut self.stats;
+        stats.pages += 1;
+        stats.fragments += u64::from(!self.order.add(id));
+        debug_assert!(stats.fragments <= stats.pages, "a fragment has a page");
     }
 
     fn add(&mut self, walk: &Walk<'_>, view: PageView<'_>) -> RowResult<()> {
         self.place(view.page_id());
-        self.contents.get_or_insert_default().add(walk, view)
+        walk.add_contents(self.stats.contents.get_or_insert_default(), view)
     }
-}
 
-impl Contents {
-    /// The space in use is a sum until every page was seen.
-    fn add(&mut self, walk: &Walk<'_>, view: PageView<'_>) -> RowResult<()> {
-        let used = 8094_i64 - i64::from(view.free_count());
-        self.space_used_percent += 100.0 * used.max(0) as f64 / 8094.0;
-        for slot in 0..view.slot_count() {
-            let Some(record) = view.record(slot) else { continue };
-            let n = record.len() as u64;
-            let leaf = view.level() == 0;
-            let ghost = leaf && page::is_ghost_record(record);
-            let place = (view.page_id(), slot);
-            self.records += u64::from(!ghost);
-            self.forwarded += u64::from(RecordKind::of(record[0]) == RecordKind::Forwarded);
-            let former = leaf && walk.hobt.has_former(record, place)?;
-            self.versions += u64::from(former);
-            let removable = ghost && walk.hobt.ghost_need(walk.engine, record, place)?.is_some();
-            self.ghosts += u64::from(removable);
-            self.version_ghosts += u64::from(ghost && !removable);
-            self.record_bytes += n;
-            self.min_record_bytes =
-                if self.all_records == 0 { n } else { self.min_record_bytes.min(n) };
-            self.max_record_bytes = self.max_record_bytes.max(n);
-            self.all_records += 1;
+    /// The level when all its pages were read.
+    fn end(self, heap: bool) -> LevelStats {
+        let Reading { stats: mut level, order } = self;
+        level.out_of_order =
+            if heap { level.fragments.saturating_sub(1) } else { order.out_of_order() };
+        let pages = level.pages.max(1) as f64;
+        if let Some(contents) = &mut level.contents {
+            contents.space_used_percent /= pages;
+            let percent = contents.space_used_percent;
+            assert!((0.0..=100.5).contains(&percent), "a page is full at most: {percent}");
         }
-        let ghosts = self.ghosts + self.version_ghosts;
-        debug_assert_eq!(self.records + ghosts, self.all_records, "a record is either");
-        debug_assert!(self.min_record_bytes <= self.max_record_bytes, "the shortest, the longest");
-        debug_assert!(self.max_record_bytes <= self.record_bytes, "one of them");
-        Ok(())
+        level
     }
 }
 
@@ -136,11 +76,11 @@ struct Walk<'h> {
 
 /// A level of a tree, and what is below it.
 struct Level {
-    stats: LevelStats,
+    reading: Reading,
     /// Its leftmost child; none below a leaf.
     below: Option<PageId>,
     /// The leaves, told by the level above them where they are not read.
-    leaves: Option<LevelStats>,
+    leaves: Option<Reading>,
 }
 
 impl RowHobt {
@@ -149,33 +89,27 @@ impl RowHobt {
     ///
     /// # Errors
     /// Pages that cannot be read; the waiter's cancellation.
-    pub fn physical_stats(
+    pub(crate) fn physical_stats(
         &self,
         mode: ScanMode,
         engine: &Engine,
         waiter: &Waiter,
     ) -> base::SqlResult<Vec<LevelStats>> {
         let walk = Walk { hobt: self, mode, engine, waiter };
-        let mut levels = walk.levels().map_err(|e| self.sql(e))?;
-        for l in &mut levels {
-            let order = std::mem::take(&mut l.order);
-            let heap = self.tree.is_none();
-            l.out_of_order =
-                if heap { l.fragments.saturating_sub(1) } else { order.out_of_order() };
-            let pages = l.pages.max(1) as f64;
-            let Some(contents) = &mut l.contents else { continue };
-            contents.space_used_percent /= pages;
-            let percent = contents.space_used_percent;
-            assert!((0.0..=100.5).contains(&percent), "a page is full at most: {percent}");
-        }
-        Ok(levels)
+        let levels = walk.levels().map_err(|e| self.sql(e))?;
+        let heap = self.tree.is_none();
+        Ok(levels.into_iter().map(|level| level.end(heap)).collect())
     }
 
     /// How many pages of the hobt are above its leaves. No leaf is read.
     ///
     /// # Errors
     /// Pages that cannot be read; the waiter's cancellation.
-    pub fn pages_above_leaves(&self, engine: &Engine, waiter: &Waiter) -> base::SqlResult<u64> {
+    pub(crate) fn pages_above_leaves(
+        &self,
+        engine: &Engine,
+        waiter: &Waiter,
+    ) -> base::SqlResult<u64> {
         if self.tree.is_none() {
             return Ok(0);
         }
@@ -185,7 +119,36 @@ impl RowHobt {
 }
 
 impl Walk<'_> {
-    fn levels(&self) -> RowResult<Vec<LevelStats>> {
+    /// What a page holds.
+    fn add_contents(&self, to: &mut Contents, view: PageView<'_>) -> RowResult<()> {
+        let used = 8094_i64 - i64::from(view.free_count());
+        to.space_used_percent += 100.0 * used.max(0) as f64 / 8094.0;
+        for slot in 0..view.slot_count() {
+            let Some(record) = view.record(slot) else { continue };
+            let n = record.len() as u64;
+            let leaf = view.level() == 0;
+            let ghost = leaf && page::is_ghost_record(record);
+            let place = (view.page_id(), slot);
+            to.records += u64::from(!ghost);
+            to.forwarded += u64::from(RecordKind::of(record[0]) == RecordKind::Forwarded);
+            let former = leaf && self.hobt.has_former(record, place)?;
+            to.versions += u64::from(former);
+            let removable = ghost && self.hobt.ghost_need(self.engine, record, place)?.is_some();
+            to.ghosts += u64::from(removable);
+            to.version_ghosts += u64::from(ghost && !removable);
+            to.record_bytes += n;
+            to.min_record_bytes = if to.all_records == 0 { n } else { to.min_record_bytes.min(n) };
+            to.max_record_bytes = to.max_record_bytes.max(n);
+            to.all_records += 1;
+        }
+        let ghosts = to.ghosts + to.version_ghosts;
+        debug_assert_eq!(to.records + ghosts, to.all_records, "a record is either");
+        debug_assert!(to.min_record_bytes <= to.max_record_bytes, "the shortest, the longest");
+        debug_assert!(to.max_record_bytes <= to.record_bytes, "one of them");
+        Ok(())
+    }
+
+    fn levels(&self) -> RowResult<Vec<Reading>> {
         if self.hobt.tree.is_none() {
             return self.heap();
         }
@@ -199,37 +162,38 @@ impl Walk<'_> {
         }
     }
 
-    fn heap(&self) -> RowResult<Vec<LevelStats>> {
+    fn heap(&self) -> RowResult<Vec<Reading>> {
         let (home, spec) = (&self.hobt.home, &self.hobt.spec);
         let contents = (self.mode == ScanMode::Detailed).then(Contents::default);
-        let mut stats = LevelStats { contents, ..LevelStats::default() };
+        let stats = LevelStats { contents, ..LevelStats::default() };
+        let mut reading = Reading { stats, ..Reading::default() };
         let mut previous = None;
         let mut ahead = ReadAhead::whole();
         for id in home.space.unit_pages(&self.hobt.unit, self.waiter)?.pages {
             self.waiter.check()?;
             if self.mode == ScanMode::Limited {
-                stats.place(id);
+                reading.place(id);
                 previous = Some(id);
                 continue;
             }
             ahead.step(&home.pages, previous.unwrap_or(PageId::NONE), id);
             let guard = home.pages.read(id)?;
             if guard.view().alloc_unit() == spec.unit {
-                stats.add(self, guard.view())?;
+                reading.add(self, guard.view())?;
                 previous = Some(id);
             }
         }
-        Ok(vec![stats])
+        Ok(vec![reading])
     }
 
     /// By level; whether every page that a link led to was one of the tree's.
-    fn tree(&self) -> RowResult<(Vec<LevelStats>, bool)> {
+    fn tree(&self) -> RowResult<(Vec<Reading>, bool)> {
         let mut first = self.hobt.tree().root();
-        let mut levels: Vec<LevelStats> = Vec::new();
+        let mut levels: Vec<Reading> = Vec::new();
         let whole = loop {
-            let above = levels.last().map(|l| l.level);
+            let above = levels.last().map(|l| l.stats.level);
             let Some(level) = self.level(first, above)? else { break false };
-            levels.push(level.stats);
+            levels.push(level.reading);
             match (level.leaves, level.below) {
                 (Some(leaves), _) => {
                     levels.push(leaves);
@@ -240,16 +204,16 @@ impl Walk<'_> {
             }
         };
         levels.reverse();
-        let below = |l: &[LevelStats]| l[0].level + 1 == l[1].level;
+        let below = |l: &[Reading]| l[0].stats.level + 1 == l[1].stats.level;
         debug_assert!(levels.windows(2).all(below), "level by level");
-        debug_assert!(!whole || levels[0].level == 0, "down to the leaves");
+        debug_assert!(!whole || levels[0].stats.level == 0, "down to the leaves");
         Ok((levels, whole))
     }
 
     /// One level from its leftmost page on; `None` when a link leads to a page that is no page of
     /// the level.
     fn level(&self, first: PageId, above: Option<u8>) -> RowResult<Option<Level>> {
-        let mut found = Level { stats: LevelStats::default(), below: None, leaves: None };
+        let mut found = Level { reading: Reading::default(), below: None, leaves: None };
         let mut ahead = ReadAhead::new();
         let (mut at, mut previous) = (first, None);
         while !at.is_none() {
@@ -258,13 +222,13 @@ impl Walk<'_> {
             let view = guard.view();
             let level = match previous {
                 None => above.map_or(view.level(), |above| above.wrapping_sub(1)),
-                Some(_) => found.stats.level,
+                Some(_) => found.reading.stats.level,
             };
             let follows = previous.is_none_or(|p| view.prev_page() == p);
             if view.alloc_unit() != self.hobt.spec.unit || view.level() != level || !follows {
                 return Ok(None);
             }
-            found.stats.level = level;
+            found.reading.stats.level = level;
             self.page(view, previous, &mut found)?;
             previous = Some(at);
             let next = view.next_page();
@@ -284,9 +248,9 @@ impl Walk<'_> {
     ) -> RowResult<()> {
         let limited = self.mode == ScanMode::Limited;
         if limited {
-            found.stats.place(view.page_id());
+            found.reading.place(view.page_id());
         } else {
-            found.stats.add(self, view)?;
+            found.reading.add(self, view)?;
         }
         let lists_leaves = limited && view.level() == 1;
         if view.level() == 0 || (previous.is_some() && !lists_leaves) {

@@ -38,7 +38,12 @@ impl RowHobt {
     ///
     /// # Errors
     /// Damaged pages, log, cancellation; what was done stays.
-    pub fn reorganize(&self, work: &mut Work, percent: u8, large: bool) -> base::SqlResult<()> {
+    pub(crate) fn reorganize(
+        &self,
+        work: &mut Work,
+        percent: u8,
+        large: bool,
+    ) -> base::SqlResult<()> {
         assert!((1..=100).contains(&percent), "a leaf is filled in percent");
         if let Some(pieces) = self.large.as_ref().filter(|_| large) {
             pieces.reorganize(work, 100, false)?;

@@ -6,8 +6,8 @@
 
 use crate::error::RowResult;
 use crate::heap_scan::HeapCursor;
-use crate::hobt::{HobtKind, RowHobt};
-use access::{PageSample, SourceSize};
+use crate::hobt::RowHobt;
+use access::{HobtKind, PageSample, SourceSize};
 use base::PageId;
 use std::sync::atomic::Ordering::Relaxed;
 use work::Work;

@@ -6,13 +6,13 @@
 //! same transaction) or gone, there is nothing to do. The cleaner (`clean.rs`) removes ghosts the
 //! same way, where it may: it says so under the latch.
 
-use crate::clean::Cleaned;
 use crate::error::RowResult;
 use crate::graveyard::NOWHERE;
 use crate::heap_forward::{Latched, Place};
 use crate::heap_redo::kinds;
-use crate::hobt::{HobtKind, RowHobt};
+use crate::hobt::RowHobt;
 use crate::versions::Tested;
+use access::{Cleaned, HobtKind};
 use base::PageId;
 use btree::{KeyBuf, KeyFields};
 use buffer::{Change, Undo};

@@ -24,11 +24,10 @@
 //!  3. All is checked before anything is changed: a group is whole or absent.
 //!  4. A key is locked when it was seen that nobody has it, before its leaf is let go.
 
-use crate::activity::Deed;
 use crate::entry_lock::key_hash;
 use crate::error::RowResult;
 use crate::hobt::RowHobt;
-use access::{Entry, LockPlan, TOGETHER_MAX, TableSink, Together};
+use access::{Deed, Entry, LockPlan, TOGETHER_MAX, TableSink, Together};
 use base::PageId;
 use base::limits::RECORD_BYTES_MAX;
 use btree::{KeyFields, LatchedSpot, LeafWrite, Spot};

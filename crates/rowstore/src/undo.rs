@@ -8,10 +8,9 @@
 //! unit's definition was written, as that of an index that is built online, the unit is not known:
 //! that is found out for its first record, and remembered for the others.
 
-use crate::activity::Deed;
-use crate::directory::HobtDirectory;
 use crate::error::{RowError, RowResult};
 use crate::hobt::RowHobt;
+use access::{Deed, HobtDirectory};
 use base::AllocUnitId;
 use btree::{Difference, KeyFields, Logged, SplitPolicy};
 use buffer::{Change, PageRef};
@@ -145,6 +144,7 @@ impl UndoHandler for RowUndo {
             && !space::kinds::RANGE.contains(&first.kind().0);
         if records.len() > 1 && row_of_tree && !self.is_unknown(first, cx) {
             let hobt = self.directory(first)?.by_unit(first.alloc_unit());
+            let hobt = hobt.as_deref().and_then(RowHobt::of);
             let run = hobt.map(|hobt| hobt.undo_replaces(&self.engine, records, cx));
             match run.unwrap_or(Ok(0)) {
                 Ok(0) => {}
@@ -178,6 +178,8 @@ impl UndoHandler for RowUndo {
             self.note_undone(cx);
             return Ok(());
         };
+        let other = || UndoError::Lost(record.lsn, "its heap or index is of another format");
+        let hobt = RowHobt::of(&*hobt).ok_or_else(other)?;
         assert_eq!(hobt.spec.unit, record.alloc_unit(), "the directory finds a unit's own hobt");
         let done = if crate::HEAP_KINDS.contains(&record.kind().0) {
             hobt.undo_heap(&self.engine, record, cx)

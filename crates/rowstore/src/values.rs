@@ -3,10 +3,9 @@
 //! First both are fingerprints; only where they differ, the values of the buckets that differ are
 //! collected and compared one by one.
 
-use crate::fingerprint::{Batch, Fingerprint, Hash, differences};
 use crate::hobt::RowHobt;
 use crate::large::Pointer;
-use crate::verify::{RowAt, RowFinding};
+use access::{Batch, ElementHash, Fingerprint, RowAt, RowFinding, differences};
 use base::PageId;
 use os::wait::{Cancelled, Waiter};
 
@@ -23,7 +22,7 @@ pub(crate) struct ValueCheck {
 }
 
 fn hash_of(pointer: Pointer) -> u128 {
-    let mut hash = Hash::new();
+    let mut hash = ElementHash::default();
     hash.number(pointer.value);
     hash.number(pointer.bytes);
     hash.end()

@@ -7,66 +7,18 @@
 //!  2. Memory does not grow with the rows: pages are bits, values a fingerprint.
 
 use crate::current::Current;
-use crate::hobt::{HobtKind, RowHobt};
+use crate::hobt::RowHobt;
 use crate::values::ValueCheck;
 use crate::versions::is_cut_ghost;
+use access::{HobtKind, RowAt, RowFinding, RowReport};
 use base::{Lsn, PageId};
-use btree::{Fault, Finding};
 use buffer::ReadAhead;
 use os::wait::{Cancelled, Waiter};
-use page::{Damage, PageKind, PageView, RecordKind, RowFault, RowLayout, home_of, stub_target};
+use page::{
+    Damage, Fault, Finding, PageKind, PageView, RecordKind, RowFault, RowLayout, home_of,
+    stub_target,
+};
 use space::{PageSet, UnitSurvey};
-
-/// What is wrong, for CHECKDB to name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RowFinding {
-    /// About pages, order and links.
-    Page(Finding),
-    /// A record does not have the form of its layout: 8944.
-    Record(PageId, u16, RowFault),
-    /// A page is allocated to the hobt and nothing leads to it: 2533.
-    Unreachable(PageId),
-    /// A page is the hobt's and not allocated in the PFS: 8948.
-    NotAllocated(PageId),
-    /// A page is the hobt's and its extent is not in the IAM: 8906.
-    NotInIam(PageId),
-    /// A row points at a value off it that is not there, or not whole: page, slot, value: 8929.
-    ValueMissing(PageId, u16, u64),
-    /// A value is there that no row points at: 8964.
-    ValueUnreferenced(PageId, u16, u64),
-    /// The pieces of a value do not follow each other: 8961.
-    ValueBroken(PageId, u16, u64),
-    /// A forwarding stub leads to a place that has no row of its RID: 8993.
-    NoForwarded(PageId, u16, (PageId, u16)),
-    /// A forwarded row is led to by no stub at its RID: 8994.
-    NoStub(PageId, u16, (PageId, u16)),
-}
-
-/// A live record, by its RID.
-#[derive(Clone, Copy, Debug)]
-pub struct RowAt<'r> {
-    /// Its page; of a forwarded row that of its stub, as its slot.
-    pub page: PageId,
-    /// Its slot.
-    pub slot: u16,
-    /// Its bytes.
-    pub record: &'r [u8],
-}
-
-/// What verification found.
-#[derive(Debug, Default)]
-pub struct RowReport {
-    /// What is wrong in the hobt's own pages.
-    pub findings: Vec<RowFinding>,
-    /// What is wrong in the pages of values off the rows.
-    pub large: Vec<RowFinding>,
-    /// Every row was seen: none is on a page that could not be used.
-    pub complete: bool,
-    /// Live rows.
-    pub rows: u64,
-    /// Pages in use.
-    pub pages: u64,
-}
 
 /// What a record of a heap says of another place.
 enum Link {
@@ -94,7 +46,7 @@ impl RowHobt {
     ///
     /// # Errors
     /// The waiter's cancellation, which is looked for at each page: half a report is none.
-    pub fn verify(
+    pub(crate) fn verify(
         &self,
         waiter: &Waiter,
         row: &mut dyn FnMut(RowAt<'_>),
@@ -155,7 +107,7 @@ impl RowHobt {
     }
 
     /// A copy of a record, to tell what is in it; of a row that was forwarded by its RID.
-    pub fn record_at(&self, page: PageId, slot: u16) -> Option<Vec<u8>> {
+    pub(crate) fn record_at(&self, page: PageId, slot: u16) -> Option<Vec<u8>> {
         let record = |(page, slot)| {
             let guard = self.home.pages.read(page).ok()?;
             guard.view().record(slot).map(<[u8]>::to_vec)

@@ -24,11 +24,10 @@
 //!  5. What is behind a version that is gone is lost to whoever is older than its end: victims
 //!     alone, for whom the store has waited no more. A ghost waits for them as for any other.
 
-use crate::activity::Deed;
 use crate::current::{Current, before_aborted, current};
 use crate::error::{RowError, RowResult};
 use crate::hobt::RowHobt;
-use access::{Granule, Isolation, LockPlan, Strength};
+use access::{Deed, Granule, Isolation, LockPlan, Strength};
 use base::limits::VERSION_TAG_BYTES;
 use base::{PageId, SqlError, Xsn, messages};
 use buffer::Change;

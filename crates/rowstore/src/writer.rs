@@ -27,11 +27,11 @@
 //! Not here: gaps. An insert asks for its gap as ever, and what a transaction locks to read at
 //! REPEATABLE READ and above stays locked, the rows that it changes then among it.
 
-use crate::activity::Deed;
 use crate::entry_lock::{RowLock, Tried, intent};
 use crate::error::{RowError, RowResult};
-use crate::hobt::{HobtKind, RowHobt};
+use crate::hobt::RowHobt;
 use crate::versions::outcome;
+use access::{Deed, HobtKind};
 use base::{PageId, Xsn};
 use lock::{Behind, Duration, Mode, Outcome, Resource, Ticket};
 use txn::{Mutation, Outcome as Ended};

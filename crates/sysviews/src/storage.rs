@@ -2,16 +2,17 @@
 
 use crate::tables;
 use crate::view::System;
+use access::StoredHobt;
 use base::SqlResult;
 use catalog::view::{Index, Table};
-use rowstore::RowHobt;
+use space::AllocUnit;
 use std::sync::Arc;
 
 /// A heap or index, open.
 pub(crate) struct Partition {
     pub(crate) table: Arc<Table>,
     pub(crate) index: Index,
-    pub(crate) hobt: Arc<RowHobt>,
+    pub(crate) hobt: Arc<dyn StoredHobt>,
 }
 
 /// How many pages a partition has.
@@ -41,7 +42,7 @@ pub(crate) fn partitions(system: &System<'_>) -> SqlResult<Vec<Partition>> {
 
 /// What was read of a hobt without a lock on its table; none when it was dropped meanwhile, and
 /// its pages may be another's.
-pub(crate) fn unless_dropped<T>(hobt: &RowHobt, read: SqlResult<T>) -> SqlResult<Option<T>> {
+pub(crate) fn unless_dropped<T>(hobt: &dyn StoredHobt, read: SqlResult<T>) -> SqlResult<Option<T>> {
     match read {
         Ok(_) | Err(_) if hobt.is_dropped() => Ok(None),
         read => read.map(Some),
@@ -55,25 +56,30 @@ impl Partition {
     /// # Errors
     /// Damaged maps or pages; the waiter's cancellation.
     pub(crate) fn pages(&self, system: &System<'_>) -> SqlResult<Option<PageCounts>> {
-        unless_dropped(&self.hobt, self.count_pages(system))
+        unless_dropped(&*self.hobt, self.count_pages(system))
     }
 
     /// Its rows; none when it was dropped meanwhile.
     pub(crate) fn rows(&self, system: &System<'_>) -> SqlResult<Option<u64>> {
-        unless_dropped(&self.hobt, self.hobt.row_count(system.waiter))
+        unless_dropped(&*self.hobt, self.hobt.row_count(system.waiter))
     }
 
     fn count_pages(&self, system: &System<'_>) -> SqlResult<PageCounts> {
         let database = system.here()?;
-        let pages = database.space().unit_pages(self.hobt.unit(), system.waiter);
-        let pages = pages.map_err(|e| e.into_sql(&self.table.name, &database.home().name()))?;
-        let allocated = pages.pages.len() as u64;
-        let maps = pages.iam_pages.len() as u64;
+        let (mut allocated, mut maps, mut extents) = (0, 0, 0);
+        for unit in self.hobt.units().into_iter().filter(|u| !u.pieces) {
+            let owned = AllocUnit::open(unit.unit, unit.places.first_iam);
+            let pages = database.space().unit_pages(&owned, system.waiter);
+            let pages = pages.map_err(|e| e.into_sql(&self.table.name, &database.home().name()))?;
+            allocated += pages.pages.len() as u64;
+            maps += pages.iam_pages.len() as u64;
+            extents += pages.extents.len() as u64;
+        }
         let above = self.hobt.pages_above_leaves(database.engine(), system.waiter)?;
         Ok(PageCounts {
             data: allocated.saturating_sub(above),
             used: allocated + maps,
-            reserved: pages.extents.len() as u64 * u64::from(base::limits::EXTENT_PAGES) + maps,
+            reserved: extents * u64::from(base::limits::EXTENT_PAGES) + maps,
         })
     }
 }

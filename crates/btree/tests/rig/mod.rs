@@ -2,14 +2,14 @@
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
 use base::{AllocUnitId, DatabaseId, FileId, Lsn, PageId};
-use btree::{
-    BtreeRedo, Finding, KeyBuf, KeyColumn, KeyOrder, Number, SplitPolicy, Tree, TreeOptions,
-};
+use btree::{BtreeRedo, KeyBuf, KeyOrder, SplitPolicy, Tree, TreeOptions};
 use buffer::{Change, Pages, PagesOptions, Pool, Undo};
 use os::disk::{Disk, File, OpenHow};
 use os::vm::AlignedBuffer;
 use os::wait::Waiter;
-use page::{Field, PageBytes, PageKind, PageView, RecordKind, RowLayout};
+use page::{
+    Field, Finding, KeyColumn, Number, PageBytes, PageKind, PageView, RecordKind, RowLayout,
+};
 use sim::Random;
 use space::{AllocUnit, FileFacts, GrowthOptions, Space, SpaceRedo, format_file};
 use std::cmp::{Ordering, Reverse};

@@ -156,6 +156,33 @@ pub enum IndexKind {
     Nonclustered,
 }
 
+impl IndexKind {
+    /// Whether it is no index: rows without order, each known by its RID.
+    pub const fn is_heap(self) -> bool {
+        matches!(self, IndexKind::Heap)
+    }
+
+    /// Whether what it holds has a key.
+    pub const fn has_key(self) -> bool {
+        !self.is_heap()
+    }
+
+    /// Whether it holds the rows, by their key.
+    pub const fn is_clustered(self) -> bool {
+        matches!(self, IndexKind::Clustered)
+    }
+
+    /// Whether it holds the rows of its table.
+    pub const fn holds_rows(self) -> bool {
+        !self.holds_entries()
+    }
+
+    /// Whether it holds entries that lead to rows.
+    pub const fn holds_entries(self) -> bool {
+        matches!(self, IndexKind::Nonclustered)
+    }
+}
+
 /// A heap or an index.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Index {

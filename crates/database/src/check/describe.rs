@@ -3,10 +3,9 @@
 use super::CheckFinding;
 use super::owner::Owner;
 use crate::database::Database;
+use access::RowFinding;
 use base::{AllocUnitId, ExtentId, Message, ObjectId, PageId, SqlError, messages as m};
-use btree::Fault;
-use page::Damage;
-use rowstore::RowFinding;
+use page::{Damage, Fault};
 use space::{Finding, diff_page, gam_page, pfs_page, sgam_page};
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -76,7 +75,7 @@ fn pfs(object: ObjectId, page: PageId, found: u8, expected: u8) -> CheckFinding 
     CheckFinding { object, page, error, row: None }
 }
 
-fn page_finding(owner: &Owner, f: &btree::Finding) -> CheckFinding {
+fn page_finding(owner: &Owner, f: &page::Finding) -> CheckFinding {
     let (page, slot, (found, expected)) = (f.page, f.slot, f.values);
     let (other, other_slot) = (f.other, f.other_slot);
     let tell = |message, rest: &[&dyn Display]| about(owner, page, message, rest);

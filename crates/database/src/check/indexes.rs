@@ -13,11 +13,11 @@
 use super::owner::Owner;
 use super::{CheckFinding, CheckReport, FINDINGS_MAX, Looked};
 use crate::database::Database;
+use access::{Batch, EntryPart, Fingerprint, RowAt, StoredHobt, differences};
 use base::{PageId, SqlError, messages};
 use catalog::view::{Index, PhysicalColumn, Table};
 use os::wait::{Cancelled, Waiter};
-use page::Field;
-use rowstore::{Batch, EntryPart, Fingerprint, RowAt, RowHobt, differences};
+use page::{Field, RowLayout};
 use std::sync::Arc;
 use types::ColumnTest;
 
@@ -32,7 +32,7 @@ type At = (PageId, u16);
 /// An index, and how its entries are made of rows.
 struct Pair<'t> {
     index: &'t Index,
-    hobt: &'t RowHobt,
+    hobt: &'t dyn StoredHobt,
     owner: Owner,
     /// Of a row of the table.
     wanted: Vec<EntryPart>,
@@ -47,7 +47,7 @@ struct Pair<'t> {
 }
 
 impl<'t> Pair<'t> {
-    fn new(table: &Table, index: &'t Index, hobt: &'t RowHobt) -> Pair<'t> {
+    fn new(table: &Table, index: &'t Index, hobt: &'t dyn StoredHobt) -> Pair<'t> {
         let (of_base, of_index) = (table.hobt_layout(table.base()), table.hobt_layout(index));
         let part = |column: &PhysicalColumn| match of_base.position(*column) {
             Some(at) => EntryPart::Column(at),
@@ -72,9 +72,9 @@ impl<'t> Pair<'t> {
     }
 
     /// Whether the index is to have a row.
-    fn admits(&self, base: &RowHobt, row: RowAt<'_>) -> bool {
+    fn admits(&self, layout: &RowLayout, row: RowAt<'_>) -> bool {
         tests(self.index).iter().zip(&self.tested).all(|(test, at)| {
-            let field = at.and_then(|at| base.layout().field(row.record, at));
+            let field = at.and_then(|at| layout.field(row.record, at));
             test.holds_stored(match field {
                 None | Some(Field::Null) => None,
                 Some(Field::Inline(bytes)) => Some(bytes),
@@ -83,8 +83,9 @@ impl<'t> Pair<'t> {
         })
     }
 
-    fn see_row(&mut self, base: &RowHobt, row: RowAt<'_>) {
-        if !self.admits(base, row) {
+    fn see_row(&mut self, base: (&dyn StoredHobt, &RowLayout), row: RowAt<'_>) {
+        let (base, layout) = base;
+        if !self.admits(layout, row) {
             return;
         }
         match base.entry_hash(row, &self.wanted) {
@@ -110,18 +111,18 @@ fn tests(index: &Index) -> &[ColumnTest] {
 pub(super) fn check(
     database: &Database,
     table: &Table,
-    base: &Arc<RowHobt>,
-    indexes: &[(&Index, Arc<RowHobt>)],
+    base: &dyn StoredHobt,
+    indexes: &[(&Index, Arc<dyn StoredHobt>)],
     report: &mut CheckReport,
     waiter: &Waiter,
 ) -> Result<(), Cancelled> {
     let mut pairs: Vec<Pair<'_>> =
-        indexes.iter().map(|(index, hobt)| Pair::new(table, index, hobt)).collect();
+        indexes.iter().map(|(index, hobt)| Pair::new(table, index, &**hobt)).collect();
     let owner = Owner::of(base, Some(table));
-    let mut nulls = Vec::new();
+    let (mut nulls, layout) = (Vec::new(), base.layout());
     let found = base.verify(waiter, &mut |row| {
-        Database::check_nulls(table, base, &owner, row, &mut nulls);
-        pairs.iter_mut().for_each(|pair| pair.see_row(base, row));
+        Database::check_nulls(table, layout, &owner, row, &mut nulls);
+        pairs.iter_mut().for_each(|pair| pair.see_row((base, layout), row));
     })?;
     database.take_in(base, &owner, &found, report);
     nulls.into_iter().for_each(|finding| report.push(finding));
@@ -140,7 +141,7 @@ pub(super) fn check(
 
 fn compare(
     table: &Table,
-    base: &RowHobt,
+    base: &dyn StoredHobt,
     pair: &Pair<'_>,
     report: &mut CheckReport,
     waiter: &Waiter,
@@ -165,15 +166,16 @@ fn compare(
 
 /// Rows without an entry and entries without a row, of some buckets.
 fn collect(
-    base: &RowHobt,
+    base: &dyn StoredHobt,
     pair: &Pair<'_>,
     batch: &Batch,
     waiter: &Waiter,
 ) -> Result<(Vec<At>, Vec<At>), Cancelled> {
     let (mut rows, mut entries) = (Vec::new(), Vec::new());
+    let layout = base.layout();
     base.verify(waiter, &mut |row| {
         let hash = base.entry_hash(row, &pair.wanted).filter(|h| batch.has(*h));
-        if let Some(hash) = hash.filter(|_| pair.admits(base, row)) {
+        if let Some(hash) = hash.filter(|_| pair.admits(layout, row)) {
             rows.push((hash, (row.page, row.slot)));
         }
     })?;
@@ -185,7 +187,12 @@ fn collect(
     Ok(differences(rows, entries))
 }
 
-fn missing_row(table: &Table, base: &RowHobt, pair: &Pair<'_>, (page, slot): At) -> CheckFinding {
+fn missing_row(
+    table: &Table,
+    base: &dyn StoredHobt,
+    pair: &Pair<'_>,
+    (page, slot): At,
+) -> CheckFinding {
     let (name, index) = (&table.name, pair.index);
     let error = SqlError::new(
         messages::CHECKDB_MISSING_ROW,
@@ -230,7 +237,7 @@ fn is_locator(table: &Table, column: PhysicalColumn) -> bool {
     }
 }
 
-fn locator_of_row(table: &Table, base: &RowHobt, record: &[u8], (page, slot): At) -> String {
+fn locator_of_row(table: &Table, base: &dyn StoredHobt, record: &[u8], (page, slot): At) -> String {
     let layout = table.hobt_layout(table.base());
     if layout.key.is_empty() {
         return format!("HEAP RID = ({page}:{slot})");
@@ -243,7 +250,7 @@ fn locator_of_row(table: &Table, base: &RowHobt, record: &[u8], (page, slot): At
 /// `name = value` of some columns.
 fn values(
     table: &Table,
-    hobt: &RowHobt,
+    hobt: &dyn StoredHobt,
     record: &[u8],
     parts: &[EntryPart],
     columns: &[PhysicalColumn],

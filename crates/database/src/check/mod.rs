@@ -20,12 +20,12 @@ mod indexes;
 mod owner;
 
 use crate::database::Database;
+use access::{HobtUnit, RowAt, RowFinding, RowReport, StoredHobt};
 use base::{HobtId, ObjectId, PageId, SqlError};
 use catalog::view::{DatabaseView, Object, PhysicalColumn, Table};
 use os::wait::{Cancelled, Waiter};
 use owner::Owner;
-use rowstore::{RowAt, RowHobt};
-use space::Findings;
+use space::{AllocUnit, Findings};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -121,7 +121,7 @@ impl Database {
     ) -> Result<CheckReport, Cancelled> {
         let mut report = CheckReport::default();
         let view = self.view();
-        let mut hobts: BTreeMap<HobtId, Arc<RowHobt>> =
+        let mut hobts: BTreeMap<HobtId, Arc<dyn StoredHobt>> =
             self.hobts.all().into_iter().map(|h| (h.spec().hobt, h)).collect();
         if let Some(object) = options.table {
             hobts.retain(|_, h| h.spec().object == object);
@@ -135,7 +135,7 @@ impl Database {
         }
         // System tables, and what is not committed yet.
         for hobt in hobts.values().filter(|_| options.table.is_none() || !options.no_index) {
-            self.check_alone(hobt, &mut report, waiter)?;
+            self.check_alone(&**hobt, &mut report, waiter)?;
         }
         match options.table {
             Some(table) => self.check_chains(table, &mut report, waiter)?,
@@ -150,7 +150,7 @@ impl Database {
     fn check_table(
         &self,
         table: &Table,
-        hobts: &mut BTreeMap<HobtId, Arc<RowHobt>>,
+        hobts: &mut BTreeMap<HobtId, Arc<dyn StoredHobt>>,
         no_index: bool,
         report: &mut CheckReport,
         waiter: &Waiter,
@@ -163,12 +163,12 @@ impl Database {
                 indexes.push((index, hobt));
             }
         }
-        indexes::check(self, table, &base, &indexes, report, waiter)
+        indexes::check(self, table, &*base, &indexes, report, waiter)
     }
 
     fn check_alone(
         &self,
-        hobt: &Arc<RowHobt>,
+        hobt: &dyn StoredHobt,
         report: &mut CheckReport,
         waiter: &Waiter,
     ) -> Result<(), Cancelled> {
@@ -185,25 +185,25 @@ impl Database {
 
     /// Whether a hobt is built online, or was, and is taken back. Asked behind a look at it: where
     /// that is not so, nothing was changed meanwhile. What is registered may be another by now.
-    fn is_at_work(&self, hobt: &RowHobt) -> bool {
+    fn is_at_work(&self, hobt: &dyn StoredHobt) -> bool {
         self.hobts.get(hobt.spec().hobt).is_none_or(|now| now.is_private())
     }
 
     /// Adds what the verifier of a hobt found.
     fn take_in(
         &self,
-        hobt: &RowHobt,
+        hobt: &dyn StoredHobt,
         owner: &Owner,
-        found: &rowstore::RowReport,
+        found: &RowReport,
         report: &mut CheckReport,
     ) {
         for finding in &found.findings {
             report.push(describe::row_finding(self, owner, finding));
         }
-        if let Some(large) = hobt.large() {
-            let of_large = owner.large(large);
+        if let Some(large) = hobt.units().into_iter().find(|u| u.pieces) {
+            let of_large = owner.large(large.unit);
             for finding in &found.large {
-                let about_rows = matches!(finding, rowstore::RowFinding::ValueMissing(..));
+                let about_rows = matches!(finding, RowFinding::ValueMissing(..));
                 let owner = if about_rows { owner } else { &of_large };
                 report.push(describe::row_finding(self, owner, finding));
             }
@@ -213,16 +213,16 @@ impl Database {
     /// NULL where a column was declared NOT NULL.
     fn check_nulls(
         table: &Table,
-        base: &RowHobt,
+        layout: &page::RowLayout,
         owner: &Owner,
         row: RowAt<'_>,
         found: &mut Vec<CheckFinding>,
     ) {
-        let layout = table.hobt_layout(table.base());
-        for (at, column) in layout.columns.iter().enumerate() {
+        let columns = table.hobt_layout(table.base()).columns;
+        for (at, column) in columns.iter().enumerate() {
             if let PhysicalColumn::Column(n) = column
                 && !table.columns[*n].nullable
-                && base.layout().field(row.record, at) == Some(page::Field::Null)
+                && layout.field(row.record, at) == Some(page::Field::Null)
                 && found.len() < FINDINGS_MAX
             {
                 found.push(describe::null(owner, (row.page, row.slot), &table.columns[*n].name));
@@ -238,9 +238,9 @@ impl Database {
         waiter: &Waiter,
     ) -> Result<(), Cancelled> {
         for hobt in self.hobts.all().iter().filter(|h| h.spec().object == table) {
-            for one in [Some(hobt), hobt.large()].into_iter().flatten() {
-                let findings = self.space.survey(one.unit(), waiter)?.findings;
-                if self.is_at_work(hobt) {
+            for one in hobt.units() {
+                let findings = self.space.survey(&opened(one), waiter)?.findings;
+                if self.is_at_work(&**hobt) {
                     continue;
                 }
                 let owners = owners_of(&self.view(), &self.hobts.all());
@@ -255,18 +255,18 @@ impl Database {
         let mut sure: Option<Findings> = None;
         for look in 0..LOOKS {
             let hobts = self.hobts.all();
-            let both = |h: &Arc<RowHobt>| [Some(Arc::clone(h)), h.large().cloned()];
-            let trees: Vec<_> = hobts.iter().flat_map(both).flatten().collect();
+            let mut units: Vec<AllocUnit> =
+                hobts.iter().flat_map(|h| h.units()).map(opened).collect();
             let dropped: Vec<_> = self
                 .drops
                 .units()
                 .into_iter()
-                .filter(|d| trees.iter().all(|h| h.unit().id != d.places.unit))
-                .map(|d| space::AllocUnit::open(d.places.unit, d.places.first_iam))
+                .filter(|d| units.iter().all(|u| u.id != d.places.unit))
+                .map(|d| AllocUnit::open(d.places.unit, d.places.first_iam))
                 .filter(|u| self.space.unit_exists(u).unwrap_or(true))
                 .collect();
-            let units: Vec<&space::AllocUnit> =
-                trees.iter().map(|h| &**h.unit()).chain(&dropped).collect();
+            units.extend(dropped);
+            let units: Vec<&AllocUnit> = units.iter().collect();
             let mut found = self.space.check(&units, waiter)?;
             if let Some(before) = &sure {
                 found = found.seen_twice(before);
@@ -286,14 +286,18 @@ impl Database {
     }
 }
 
+fn opened(unit: HobtUnit) -> AllocUnit {
+    AllocUnit::open(unit.unit, unit.places.first_iam)
+}
+
 /// Who owns which unit.
-fn owners_of(view: &DatabaseView, hobts: &[Arc<RowHobt>]) -> BTreeMap<u32, Owner> {
+fn owners_of(view: &DatabaseView, hobts: &[Arc<dyn StoredHobt>]) -> BTreeMap<u32, Owner> {
     let mut owners = BTreeMap::new();
     for hobt in hobts {
         let table = view.table(hobt.spec().object);
-        let owner = Owner::of(hobt, table.as_deref());
-        if let Some(large) = hobt.large() {
-            owners.insert(large.spec().unit.0, owner.large(large));
+        let owner = Owner::of(&**hobt, table.as_deref());
+        for unit in hobt.units().into_iter().filter(|u| u.pieces) {
+            owners.insert(unit.unit.0, owner.large(unit.unit));
         }
         owners.insert(hobt.spec().unit.0, owner);
     }

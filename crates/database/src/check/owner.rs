@@ -1,8 +1,8 @@
 //! Whose a page is, as messages of CHECKDB name it.
 
+use access::{HobtKind, StoredHobt};
 use base::{AllocUnitId, HobtId, IndexId, ObjectId};
 use catalog::view::Table;
-use rowstore::{HobtKind, RowHobt};
 
 /// The owner of pages: object, index, partition, allocation unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(crate) struct Owner {
 
 impl Owner {
     /// The owner of a hobt's rows. Of a system table, which no view has, the index is the first.
-    pub(crate) fn of(hobt: &RowHobt, table: Option<&Table>) -> Owner {
+    pub(crate) fn of(hobt: &dyn StoredHobt, table: Option<&Table>) -> Owner {
         let spec = hobt.spec();
         let known = table.and_then(|t| t.indexes.iter().find(|i| i.hobt == spec.hobt));
         let index = match (known, spec.kind) {
@@ -29,8 +29,8 @@ impl Owner {
     }
 
     /// The owner of the values off the rows.
-    pub(crate) fn large(&self, large: &RowHobt) -> Owner {
-        Owner { unit: large.spec().unit, kind: "LOB data", ..self.clone() }
+    pub(crate) fn large(&self, unit: AllocUnitId) -> Owner {
+        Owner { unit, kind: "LOB data", ..self.clone() }
     }
 
     /// Nobody that is known.

@@ -2,10 +2,9 @@
 //! the rest when he has given them back. What others hold then he leaves to the cleaner.
 
 use super::{IndexKind, World, rows_of, seeds};
-use access::{Field, Isolation, KeyBound, LockPlan, RowKey, ScanRange, TableSink, TableSource};
+use access::{Field, Isolation, KeyBound, LockPlan, RowKey, ScanMode, ScanRange, StoredHobt};
 use base::SessionId;
 use os::wait::Waiter;
-use rowstore::{RowHobt, ScanMode};
 use sim::{Ended, Options, Simulation};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -15,13 +14,13 @@ use work::{CommitMode, Engine, GhostRule, STATEMENT_VERSIONS, Work};
 const FIRST: u64 = 1_000;
 
 /// The ghosts of rows and of their large values.
-fn ghosts(engine: &Engine, hobt: &RowHobt) -> u64 {
-    let of = |hobt: &RowHobt| {
+fn ghosts(engine: &Engine, hobt: &dyn StoredHobt) -> u64 {
+    let of = |hobt: &dyn StoredHobt| {
         let levels = hobt.physical_stats(ScanMode::Detailed, engine, &Waiter::new()).unwrap();
         let leaf = levels[0].contents.as_ref().unwrap();
         leaf.ghosts + leaf.version_ghosts
     };
-    of(hobt) + hobt.large().map_or(0, |large| of(large))
+    of(hobt) + hobt.large().map_or(0, |large| of(&*large))
 }
 
 /// Puts so many rows of so many bytes, and says by what each is named.
@@ -40,7 +39,7 @@ fn fill(world: &mut World, rows: u64, bytes: usize) -> Vec<Vec<u8>> {
     names
 }
 
-fn delete(hobt: &RowHobt, work: &mut Work, names: &[Vec<u8>]) {
+fn delete(hobt: &dyn StoredHobt, work: &mut Work, names: &[Vec<u8>]) {
     let plan = LockPlan::change(Isolation::ReadCommitted);
     for name in names {
         let fields = [Field::Inline(name)];
@@ -52,11 +51,11 @@ fn delete(hobt: &RowHobt, work: &mut Work, names: &[Vec<u8>]) {
 fn delete_all(world: &mut World, names: &[Vec<u8>]) -> u64 {
     let work = &mut world.sessions[0].work;
     work.begin(true, "");
-    delete(&world.hobt, work, names);
+    delete(&*world.hobt, work, names);
     let (engine, hobt) = (Arc::clone(&world.env.engine), Arc::clone(&world.hobt));
     let left = Arc::new(AtomicU64::new(0));
     let told = Arc::clone(&left);
-    work.after_commit(move || told.store(ghosts(&engine, &hobt), Relaxed), || {});
+    work.after_commit(move || told.store(ghosts(&engine, &*hobt), Relaxed), || {});
     work.commit(CommitMode::Delayed).unwrap();
     left.load(Relaxed)
 }
@@ -71,7 +70,7 @@ fn most_ghosts_of_a_long_delete_go_without_its_locks() {
             let names = fill(&mut world, rows, 20);
             let left = delete_all(&mut world, &names);
             assert_eq!(left, rows - FIRST, "{kind:?} {rows} {versions}");
-            assert_eq!(ghosts(&world.env.engine, &world.hobt), 0, "{kind:?} {rows} {versions}");
+            assert_eq!(ghosts(&world.env.engine, &*world.hobt), 0, "{kind:?} {rows} {versions}");
             assert_eq!(world.db.home().ghosts().count(), 0, "nothing is left to the cleaner");
             world.finish();
         }
@@ -92,7 +91,7 @@ fn pieces_of_large_values_go_without_locks() {
         world.hobt.insert(&mut world.sessions[1].work, &row, &plan).unwrap();
         let left = delete_all(&mut world, &names);
         assert_eq!(left, 300 + 5 * 300 - FIRST, "a row and its pieces");
-        assert_eq!(ghosts(&world.env.engine, &world.hobt), 0);
+        assert_eq!(ghosts(&world.env.engine, &*world.hobt), 0);
         world.sessions[1].work.roll_back().unwrap();
         world.finish();
     }
@@ -106,14 +105,14 @@ fn ghosts_that_are_taken_back_are_no_ghosts() {
     let work = &mut world.sessions[0].work;
     work.begin(true, "");
     let mark = work.mark();
-    delete(&world.hobt, work, &names);
+    delete(&*world.hobt, work, &names);
     work.roll_back_to(&mark).unwrap();
-    delete(&world.hobt, work, &names[..1_200]);
+    delete(&*world.hobt, work, &names[..1_200]);
     work.roll_back().unwrap();
-    assert_eq!(ghosts(&world.env.engine, &world.hobt), 0);
+    assert_eq!(ghosts(&world.env.engine, &*world.hobt), 0);
     assert_eq!(delete_all(&mut world, &names[..1_800]), 1_800 - FIRST);
     assert_eq!(delete_all(&mut world, &names[1_800..]), 1_200 - FIRST);
-    assert_eq!(ghosts(&world.env.engine, &world.hobt), 0);
+    assert_eq!(ghosts(&world.env.engine, &*world.hobt), 0);
     world.finish();
 }
 
@@ -125,7 +124,7 @@ fn what_a_rule_leaves_to_the_cleaner_stays() {
     world.db.home().set_ghost_rule(GhostRule::Statement);
     let names = fill(&mut world, 1_500, 20);
     assert_eq!(delete_all(&mut world, &names), 1_500);
-    assert_eq!(ghosts(&world.env.engine, &world.hobt), 1_500);
+    assert_eq!(ghosts(&world.env.engine, &*world.hobt), 1_500);
     assert!(world.db.home().ghosts().count() > 0, "their pages are noted");
     world.db.home().set_ghost_rule(GhostRule::Interval);
     world.clean();
@@ -141,7 +140,7 @@ fn wait_for_delete(seed: u64) -> bool {
         let names = fill(&mut world, 60, 400);
         let work = &mut world.sessions[0].work;
         work.begin(true, "");
-        delete(&world.hobt, work, &names);
+        delete(&*world.hobt, work, &names);
         let (engine, hobt) = (Arc::clone(&world.env.engine), Arc::clone(&world.hobt));
         let waits = os::task::spawn("session 70", move || {
             let mut work = Work::new(&engine, SessionId(70), Arc::default());
@@ -154,7 +153,7 @@ fn wait_for_delete(seed: u64) -> bool {
             let mut cursor = hobt.scan(&mut work, &range, &plan).unwrap();
             assert!(rows_of(&mut *cursor, &mut work).unwrap().is_empty(), "all are deleted");
             drop(cursor);
-            let met = ghosts(&engine, &hobt);
+            let met = ghosts(&engine, &*hobt);
             // What it holds stays: its gaps have their anchors.
             os::sched::switch_point();
             work.commit(CommitMode::Delayed).unwrap();

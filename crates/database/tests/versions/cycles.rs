@@ -9,8 +9,8 @@
 //! Each read finds what was committed last, or at its transaction's moment, or is the reader's own.
 
 use super::{Draw, World};
+use access::WriteError;
 use access::{Field, Isolation, KeyBound, LockPlan, RowKey, ScanRange};
-use access::{TableSink, TableSource, WriteError};
 use catalog::view::IndexKind;
 use std::collections::{BTreeMap, BTreeSet};
 use txn::Mutation;

@@ -23,7 +23,7 @@ mod toy_store;
 mod two_stores;
 
 use access::{
-    Field, Isolation, LockPlan, RowCursor, RowKey, ScanRange, TableSink, TableSource, WriteError,
+    Field, Isolation, LockPlan, RowCursor, RowKey, ScanMode, ScanRange, StoredHobt, WriteError,
 };
 use base::{DatabaseId, HobtId, IndexId, ObjectId, SessionId, SqlError, SqlResult};
 use catalog::view::{IndexKind, KeyField, SystemObjects};
@@ -33,7 +33,7 @@ use lock::Timeout;
 use os::counters::Event;
 use os::memory::Memory;
 use os::wait::Waiter;
-use rowstore::{KeptFor, RowHobt, ScanMode};
+use rowstore::KeptFor;
 use sim::{Disk, DiskOptions};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -130,7 +130,7 @@ impl Session {
 struct World {
     env: Environment,
     db: Arc<Database>,
-    hobt: Arc<RowHobt>,
+    hobt: Arc<dyn StoredHobt>,
     kind: IndexKind,
     committed: Rows,
     commits: u64,
@@ -161,6 +161,7 @@ fn environment() -> Environment {
         pool: buffer::Pool::new(&memory, 128).unwrap(),
         engine: Arc::new(Engine::new(lock::Table::new(&lock::Options::default()))),
         system: Arc::new(SystemObjects::default()),
+        formats: database::formats(),
     }
 }
 
@@ -528,7 +529,7 @@ impl World {
             self.buried |= self.env.engine.graves.used_bytes() > 0;
             if self.kind == IndexKind::Heap {
                 drop(cursor);
-                rids_lead_to_rows(&self.hobt, work, &plan, &self.tight).unwrap();
+                rids_lead_to_rows(&*self.hobt, work, &plan, &self.tight).unwrap();
             } else {
                 let key = self.draw.below(KEYS) as i32;
                 let bytes = key.to_le_bytes();
@@ -668,7 +669,7 @@ impl World {
         self.reader.commit(CommitMode::Delayed).unwrap();
         self.clean();
         let waiter = Waiter::new();
-        for hobt in [Some(&self.hobt), self.hobt.large()].into_iter().flatten() {
+        for hobt in [Some(Arc::clone(&self.hobt)), self.hobt.large()].into_iter().flatten() {
             let levels = hobt.physical_stats(ScanMode::Detailed, self.db.engine(), &waiter);
             let leaf = levels.unwrap()[0].contents.clone().unwrap();
             assert_eq!((leaf.ghosts, leaf.version_ghosts), (0, 0), "{leaf:?}");
@@ -706,7 +707,7 @@ fn rows_in_order(
 
 /// Of a heap: who has read a RID as of a moment finds its row by it as of then.
 fn rids_lead_to_rows(
-    hobt: &RowHobt,
+    hobt: &dyn StoredHobt,
     work: &mut Work,
     plan: &LockPlan,
     tight: &Option<Tight>,

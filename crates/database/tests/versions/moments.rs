@@ -5,9 +5,8 @@
 //! readers of several moments, so that versions go from the middle of what others go along.
 
 use super::{Draw, IndexKind, Rows, World, rows_of, seeds};
-use access::{Field, Isolation, LockPlan, RowKey, ScanRange, TableSink, TableSource};
+use access::{Field, Isolation, LockPlan, RowKey, ScanRange, StoredHobt};
 use base::SessionId;
-use rowstore::RowHobt;
 use sim::{Ended, Options, Simulation};
 use std::sync::Arc;
 use txn::Mutation;
@@ -48,11 +47,11 @@ fn run(who: Who, seed: u64, fault: Option<Mutation>) -> Result<(), String> {
         work.begin(true, "");
         let first = world.hobt.insert(&mut work, &row(&0_i32.to_le_bytes()), &plan).unwrap().rid;
         work.commit(CommitMode::Delayed).unwrap();
-        let spawn = |n: i16, act: fn(&RowHobt, &mut Work, Draw)| {
+        let spawn = |n: i16, act: fn(&dyn StoredHobt, &mut Work, Draw)| {
             let (engine, hobt) = (Arc::clone(&world.env.engine), Arc::clone(&world.hobt));
             os::task::spawn(&format!("session {n}"), move || {
                 let draw = Draw(seed ^ (n as u64) << 32);
-                act(&hobt, &mut Work::new(&engine, SessionId(n), Arc::default()), draw);
+                act(&*hobt, &mut Work::new(&engine, SessionId(n), Arc::default()), draw);
             })
         };
         let reads = if who == Who::BesideMany { look_back } else { look_often };
@@ -63,7 +62,7 @@ fn run(who: Who, seed: u64, fault: Option<Mutation>) -> Result<(), String> {
                 let mut rid = first.unwrap();
                 tasks.push(os::task::spawn("mover", move || {
                     let mut work = Work::new(&engine, SessionId(52), Arc::default());
-                    (0..MOVES).for_each(|_| rid = replace(&hobt, &mut work, rid));
+                    (0..MOVES).for_each(|_| rid = replace(&*hobt, &mut work, rid));
                 }));
             }
             Who::Mover(_) => tasks.push(spawn(52, move_on)),
@@ -92,7 +91,7 @@ fn row(key: &[u8; 4]) -> [Field<'_>; 2] {
     [Field::Inline(key), Field::Inline(&[7; 10])]
 }
 
-fn step(hobt: &RowHobt, work: &mut Work, key: i32) {
+fn step(hobt: &dyn StoredHobt, work: &mut Work, key: i32) {
     let (from, to) = (key.to_le_bytes(), (key + 1).to_le_bytes());
     let found = RowKey { fields: &row(&from)[..1], hint: None };
     work.begin(true, "");
@@ -101,7 +100,7 @@ fn step(hobt: &RowHobt, work: &mut Work, key: i32) {
 }
 
 /// The row of a RID goes, and comes anew.
-fn replace(hobt: &RowHobt, work: &mut Work, rid: [u8; 8]) -> [u8; 8] {
+fn replace(hobt: &dyn StoredHobt, work: &mut Work, rid: [u8; 8]) -> [u8; 8] {
     let plan = LockPlan::change(Isolation::ReadCommitted);
     let name = [Field::Inline(&rid)];
     work.begin(true, "");
@@ -111,7 +110,7 @@ fn replace(hobt: &RowHobt, work: &mut Work, rid: [u8; 8]) -> [u8; 8] {
     put.rid.unwrap()
 }
 
-fn change(hobt: &RowHobt, work: &mut Work, n: u8) {
+fn change(hobt: &dyn StoredHobt, work: &mut Work, n: u8) {
     let (key, value) = (0_i32.to_le_bytes(), [n; 10]);
     let new = [Field::Inline(&key), Field::Inline(&value)];
     let found = RowKey { fields: &new[..1], hint: None };
@@ -120,16 +119,16 @@ fn change(hobt: &RowHobt, work: &mut Work, n: u8) {
     work.commit(CommitMode::Delayed).unwrap();
 }
 
-fn move_on(hobt: &RowHobt, work: &mut Work, _draw: Draw) {
+fn move_on(hobt: &dyn StoredHobt, work: &mut Work, _draw: Draw) {
     (0..MOVES).for_each(|key| step(hobt, work, key));
 }
 
-fn change_often(hobt: &RowHobt, work: &mut Work, _draw: Draw) {
+fn change_often(hobt: &dyn StoredHobt, work: &mut Work, _draw: Draw) {
     (0..CHANGES).for_each(|n| change(hobt, work, n));
 }
 
 /// The row as of a moment.
-fn read(hobt: &RowHobt, work: &mut Work, snapshot: &Snapshot) -> Rows {
+fn read(hobt: &dyn StoredHobt, work: &mut Work, snapshot: &Snapshot) -> Rows {
     let at = Some(snapshot.at());
     let plan = LockPlan { as_of: at, ..LockPlan::read(Isolation::ReadCommitted) };
     let mut cursor = hobt.scan(work, &ScanRange::default(), &plan).unwrap();
@@ -141,7 +140,7 @@ fn read(hobt: &RowHobt, work: &mut Work, snapshot: &Snapshot) -> Rows {
 }
 
 /// Whoever has a moment finds the row, and finds it again.
-fn look_often(hobt: &RowHobt, work: &mut Work, _draw: Draw) {
+fn look_often(hobt: &dyn StoredHobt, work: &mut Work, _draw: Draw) {
     for _ in 0..LOOKS {
         let snapshot = work.statement_snapshot();
         let first = read(hobt, work, &snapshot);
@@ -150,7 +149,7 @@ fn look_often(hobt: &RowHobt, work: &mut Work, _draw: Draw) {
 }
 
 /// The same with several moments, which end in any order.
-fn look_back(hobt: &RowHobt, work: &mut Work, mut draw: Draw) {
+fn look_back(hobt: &dyn StoredHobt, work: &mut Work, mut draw: Draw) {
     let mut moments: Vec<(Snapshot, Rows)> = Vec::new();
     for _ in 0..STEPS {
         match draw.below(4) {

@@ -3,12 +3,11 @@
 use super::Random;
 use super::promised::Promised;
 use super::tables::{HOBTS, Row, passing};
-use access::{Field, Isolation, LockPlan, RowKey, ScanRange, TableSink, TableSource, WriteError};
+use access::{Field, Isolation, LockPlan, RowKey, ScanRange, StoredHobt, WriteError};
 use base::{HobtId, SqlError};
 use catalog::view::{Object, Table};
 use catalog::{Changes, Delta, HobtSpec};
 use database::Database;
-use rowstore::RowHobt;
 use std::sync::Arc;
 use work::{CommitMode, Work};
 
@@ -49,12 +48,12 @@ impl From<SqlError> for Failed {
 type Found = Option<(Vec<u8>, Vec<u8>)>;
 
 impl Session<'_> {
-    fn hobt(&self, at: usize) -> Arc<RowHobt> {
+    fn hobt(&self, at: usize) -> Arc<dyn StoredHobt> {
         self.db.hobts().get(HOBTS[at]).unwrap()
     }
 
     /// Two columns of the one row of a key.
-    fn find(&mut self, hobt: &RowHobt, key: &[u8]) -> Result<Found, Failed> {
+    fn find(&mut self, hobt: &dyn StoredHobt, key: &[u8]) -> Result<Found, Failed> {
         let fields = [Field::Inline(key)];
         let mut cursor = hobt.scan(&mut self.work, &ScanRange::equal(&fields), &PLAN)?;
         if !cursor.next(&mut self.work)? {
@@ -77,7 +76,7 @@ impl Session<'_> {
             index.insert(work, &entry, &PLAN)?;
             return Ok(true);
         }
-        let Some((_, old)) = self.find(&base, &row.key)? else { return Ok(false) };
+        let Some((_, old)) = self.find(&*base, &row.key)? else { return Ok(false) };
         let work = &mut self.work;
         let old = [Field::Inline(&old), fields[0]];
         let (k, i) =
@@ -103,9 +102,9 @@ impl Session<'_> {
             index.insert(work, &[fields[0], Field::Inline(&rid)], &PLAN)?;
             return Ok(true);
         }
-        let Some((_, rid)) = self.find(&index, &row.key)? else { return Ok(false) };
+        let Some((_, rid)) = self.find(&*index, &row.key)? else { return Ok(false) };
         // The entry may be stale by now; the row says.
-        let Some((is, _)) = self.find(&base, &rid)? else { return Ok(false) };
+        let Some((is, _)) = self.find(&*base, &rid)? else { return Ok(false) };
         if is != row.key {
             return Ok(false);
         }

@@ -3,7 +3,7 @@
 
 use super::tables::{HOBTS, Row};
 use super::{Random, environment, make, rows, sizing};
-use access::{Isolation, LockPlan, TableSink, WriteError};
+use access::{Isolation, LockPlan, WriteError};
 use base::limits::PAGE_BYTES;
 use base::{DatabaseId, Lsn, SessionId};
 use database::{Database, Files, OpenError, RecoveryReport};

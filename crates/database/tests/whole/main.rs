@@ -13,7 +13,7 @@ mod several;
 mod tables;
 mod taken_over;
 
-use access::{Isolation, LockPlan, ScanRange, TableSource};
+use access::{Isolation, LockPlan, ScanRange};
 use base::{DatabaseId, HobtId, SessionId};
 use catalog::view::{Object, SystemObjects};
 use catalog::{Changes, DatabaseOptions, Delta, HobtSpec};
@@ -53,6 +53,7 @@ fn environment(disk: Arc<dyn Disk>) -> Environment {
         pool: buffer::Pool::new(&memory, 64).unwrap(),
         engine: Arc::new(Engine::new(lock::Table::new(&lock::Options::default()))),
         system: Arc::new(SystemObjects::default()),
+        formats: database::formats(),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::tables::{HOBTS, OBJECTS, Row};
 use super::{Random, environment, make, rows, sizing};
-use access::{Isolation, LockPlan, TableSink};
+use access::{Isolation, LockPlan};
 use base::{DatabaseId, ObjectId, SessionId};
 use database::{Database, Files, RecoveryReport};
 use lock::{Duration, Mode, Owner, OwnerId, OwnerKind, Resource};

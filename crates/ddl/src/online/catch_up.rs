@@ -17,7 +17,7 @@ use access::{
 };
 use base::{SqlError, SqlResult, messages};
 use catalog::HobtSpec;
-use catalog::view::{IndexKind, Table};
+use catalog::view::Table;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use work::Work;
@@ -73,7 +73,7 @@ impl<'s> CatchUp<'s> {
         targets: &mut [Target<'_>],
     ) -> CatchUp<'s> {
         let base = HobtSpec::of(before, before.base());
-        let is_heap = base.kind == IndexKind::Heap;
+        let is_heap = base.kind.is_heap();
         let (first, mut columns) = (usize::from(is_heap), Vec::new());
         let mut field = |column: usize| {
             let known = columns.iter().position(|c| *c == column);

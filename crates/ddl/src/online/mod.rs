@@ -20,7 +20,7 @@ use crate::locate::{Located, is_local, look_up};
 use crate::rebuild::{choose_fills, create_hobt, drop_hobt, key_columns, note_rows};
 use access::{Capture, Hobt};
 use base::{SqlError, SqlResult, messages};
-use catalog::view::{Index, IndexKind, Object, Table};
+use catalog::view::{Index, Object, Table};
 use catalog::{Changes, HobtSpec};
 use catch_up::CatchUp;
 use moved::Moved;
@@ -156,7 +156,7 @@ fn gathered(
     let mut indexes = Vec::with_capacity(numbers.len());
     for &n in numbers {
         let mut index = after.indexes[n].clone();
-        if index.kind != IndexKind::Heap && !index.disabled {
+        if index.kind.has_key() && !index.disabled {
             index.gathered.distribution = of_built_index(cx, place, after, &index)?;
         }
         indexes.push((index, 0));
@@ -236,7 +236,7 @@ fn finish(
 fn moves(before: &Table, after: &Table) -> bool {
     let (old, new) = (before.base(), after.base());
     let form = |table: &Table, index: &Index| (index.kind, index.unique, key_columns(table, index));
-    old.hobt != new.hobt && (new.kind == IndexKind::Heap || form(before, old) != form(after, new))
+    old.hobt != new.hobt && (new.kind.is_heap() || form(before, old) != form(after, new))
 }
 
 /// Refuses what is not built so.

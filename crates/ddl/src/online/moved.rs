@@ -215,7 +215,7 @@ impl<'a> Moved<'a> {
         let share = |parts: usize| (grant.bytes() / 4 * parts).max(BUFFER_BYTES_MIN);
         let mut mapped = Sorter::new(RowOrder::of(&self.map.spec), cx.spill, &waiter);
         mapped.buffer_max = share(1);
-        if self.base.spec.kind == IndexKind::Heap {
+        if self.base.spec.kind.is_heap() {
             self.put_in_heap(cx, source, &mut mapped)?;
         } else {
             let mut sorter = Sorter::new(RowOrder::of(&self.with_locators()), cx.spill, &waiter);
@@ -341,9 +341,9 @@ impl<'a> Moved<'a> {
             let at = of.origins.iter().position(|o| *o == origin);
             at.and_then(|at| entry[at].inline()).map(<[u8]>::to_vec)
         };
-        match self.base.spec.kind {
-            IndexKind::Heap => vec![at(Origin::Rid)],
-            _ => self.base.spec.key.iter().map(|k| at(Origin::Column(k.field))).collect(),
+        match self.base.spec.kind.is_heap() {
+            true => vec![at(Origin::Rid)],
+            false => self.base.spec.key.iter().map(|k| at(Origin::Column(k.field))).collect(),
         }
     }
 
@@ -549,9 +549,9 @@ fn map_of(place: &Place, old: &HobtSpec, new: &HobtSpec) -> HobtSpec {
         columns.push(rid);
     }
     let declared_key = columns.len();
-    match new.kind {
-        IndexKind::Heap => columns.push(rid),
-        _ => columns.extend(new.key.iter().map(|k| new.columns[k.field])),
+    match new.kind.is_heap() {
+        true => columns.push(rid),
+        false => columns.extend(new.key.iter().map(|k| new.columns[k.field])),
     }
     HobtSpec {
         hobt: place.ids.hobt(),

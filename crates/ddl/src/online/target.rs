@@ -12,7 +12,7 @@ use crate::rebuild::failed;
 use access::{Field, Hobt, Isolation, LockPlan, RowCursor, RowKey, ScanRange, WriteError};
 use base::SqlResult;
 use catalog::HobtSpec;
-use catalog::view::{Index, IndexKind, PhysicalColumn, Table};
+use catalog::view::{Index, PhysicalColumn, Table};
 use std::sync::Arc;
 use types::{StorageOrder, compare_storage};
 use work::Work;
@@ -60,9 +60,9 @@ impl<'a> Target<'a> {
         if let Some(own) = hobt.capture() {
             own.set_private(true);
         }
-        let origins = match index.kind {
-            IndexKind::Nonclustered => entry_origins(before, index),
-            IndexKind::Heap | IndexKind::Clustered => row_origins(before, after),
+        let origins = match index.kind.holds_entries() {
+            true => entry_origins(before, index),
+            false => row_origins(before, after),
         };
         let order = |k: &catalog::view::KeyField| {
             let column = spec.columns[k.field];
@@ -71,7 +71,7 @@ impl<'a> Target<'a> {
         Ok(Target {
             orders: spec.key.iter().map(order).collect(),
             filter: RowFilter::of(before, index),
-            in_order: index.kind == IndexKind::Clustered && same_order(before, after),
+            in_order: index.kind.is_clustered() && same_order(before, after),
             key: Vec::new(),
             locator: Vec::new(),
             after,
@@ -89,7 +89,7 @@ impl<'a> Target<'a> {
 
     /// Whether its key alone does not say which row an entry is of.
     pub(crate) fn needs_locator(&self) -> bool {
-        self.index.kind == IndexKind::Nonclustered && self.index.unique
+        self.index.kind.holds_entries() && self.index.unique
     }
 
     /// Fills it with rows as they are now; `twice` is told of those whose key it has already.

@@ -20,7 +20,7 @@ pub(crate) use column::ColumnFacts;
 pub(crate) use origin::Origins;
 
 use crate::facts::{Facts, Size};
-use catalog::view::{Index, IndexKind, Object, PhysicalColumn, Table};
+use catalog::view::{Index, Object, PhysicalColumn, Table};
 use plan::{Slot, TableNo};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -67,8 +67,7 @@ impl<'a> Estimator<'a> {
             let rows = known.map_or(TABLE_ROWS, |d| d.rows as f64);
             let layout = table.hobt_layout(index);
             let bytes: f64 = layout.columns.iter().map(|c| self.stored_bytes(table, *c)).sum();
-            let beside =
-                if index.kind == IndexKind::Nonclustered { ENTRY_BYTES } else { ROW_BYTES };
+            let beside = if index.kind.holds_entries() { ENTRY_BYTES } else { ROW_BYTES };
             Size { rows, pages: (rows * (bytes + beside) / PAGE_BYTES).max(1.0) }
         });
         self.sizes.borrow_mut().insert(index.hobt, found);

@@ -7,7 +7,7 @@ use crate::host::Rowset;
 use crate::procedures::call::Call;
 use crate::session::Session;
 use base::{SqlError, messages};
-use catalog::view::{Index, IndexKind, Object, Table};
+use catalog::view::{Index, Object, Table};
 use types::{SqlType, Value};
 
 pub(crate) fn run(
@@ -22,8 +22,7 @@ pub(crate) fn run(
         let database = session.state.database_name.clone();
         return Err(SqlError::new(messages::HELP_NOT_FOUND, &[&name, &database]).into());
     };
-    let mut indexes: Vec<&Index> =
-        table.indexes.iter().filter(|i| i.kind != IndexKind::Heap).collect();
+    let mut indexes: Vec<&Index> = table.indexes.iter().filter(|i| i.kind.has_key()).collect();
     if indexes.is_empty() {
         let e = SqlError::new(messages::HELP_NO_INDEXES, &[&name]);
         out.message(&e.at_line(1));
@@ -47,7 +46,7 @@ pub(crate) fn run(
 }
 
 fn describe(index: &Index) -> String {
-    let clustered = index.kind == IndexKind::Clustered;
+    let clustered = index.kind.is_clustered();
     let mut text = String::from(if clustered { "clustered" } else { "nonclustered" });
     for (holds, word) in [
         (index.ignore_dup_key, ", ignore duplicate keys"),

@@ -5,7 +5,7 @@
 
 use base::ObjectId;
 use catalog::view::{
-    DatabaseView, Events, Index, IndexKind, Module, ModuleKind, Object, ReferentialAction, Table,
+    DatabaseView, Events, Index, Module, ModuleKind, Object, ReferentialAction, Table,
 };
 use std::sync::Arc;
 use types::{SqlType, Value};
@@ -102,8 +102,8 @@ fn of_constraint(table: &Table, id: ObjectId, name: &str) -> Option<i32> {
     let check = table.checks.iter().find(|c| c.object_id == id);
     let foreign = table.foreign_keys.iter().find(|k| k.object_id == id);
     let is = match name {
-        "CNSTISCLUSTKEY" => key.is_some_and(|k| k.kind == IndexKind::Clustered),
-        "CNSTISNONCLUSTKEY" => key.is_some_and(|k| k.kind == IndexKind::Nonclustered),
+        "CNSTISCLUSTKEY" => key.is_some_and(|k| k.kind.is_clustered()),
+        "CNSTISNONCLUSTKEY" => key.is_some_and(|k| k.kind.holds_entries()),
         "CNSTISCOLUMN" => match (check, foreign, key) {
             (Some(check), ..) => check.column.is_some(),
             (_, Some(foreign), _) => foreign.columns.len() == 1,
@@ -128,7 +128,7 @@ fn of_table(view: &DatabaseView, table: &Table, name: &str) -> Option<i32> {
     }
     let is = match name {
         "ISANSINULLSON" | "ISINDEXABLE" => true,
-        "ISINDEXED" => table.indexes.iter().any(|i| i.kind != IndexKind::Heap),
+        "ISINDEXED" => table.indexes.iter().any(|i| i.kind.has_key()),
         "ISQUOTEDIDENTON" => true,
         _ => return has_trigger(view, table.object_id, name).map(i32::from),
     };
@@ -143,9 +143,9 @@ fn of_table_alone(view: &DatabaseView, table: &Table, rest: &str) -> Option<i32>
         "HASIDENTITY" => table.identity().is_some(),
         "HASPRIMARYKEY" => index(&|i| i.primary_key),
         "HASUNIQUECNST" => index(&|i| i.unique_constraint),
-        "HASCLUSTINDEX" => index(&|i| i.kind == IndexKind::Clustered),
-        "HASNONCLUSTINDEX" => index(&|i| i.kind == IndexKind::Nonclustered),
-        "HASINDEX" => index(&|i| i.kind != IndexKind::Heap),
+        "HASCLUSTINDEX" => index(&|i| i.kind.is_clustered()),
+        "HASNONCLUSTINDEX" => index(&|i| i.kind.holds_entries()),
+        "HASINDEX" => index(&|i| i.kind.has_key()),
         "HASCHECKCNST" => !table.checks.is_empty(),
         "HASDEFAULTCNST" => columns().any(|c| c.default.is_some()),
         "HASFOREIGNKEY" => !table.foreign_keys.is_empty(),

@@ -12,7 +12,7 @@ use crate::storage::{self, PageCounts, Partition};
 use crate::tables;
 use crate::view::{Rows, System, View};
 use base::{IndexId, ObjectId, SqlResult};
-use catalog::view::{AnyStatistics, Index, IndexKind, SchemaId, Statistics, Table};
+use catalog::view::{AnyStatistics, Index, SchemaId, Statistics, Table};
 use std::collections::BTreeMap;
 use types::{SqlType, Value};
 
@@ -64,7 +64,7 @@ fn status(i: &Index) -> i32 {
     let bits = [
         (i.ignore_dup_key, 1),
         (i.unique, 1 << 1),
-        (i.kind == IndexKind::Clustered, 1 << 4),
+        (i.kind.is_clustered(), 1 << 4),
         (i.primary_key, 1 << 11),
         (i.unique_constraint, 1 << 12),
     ];

@@ -8,17 +8,17 @@
 use crate::cell::{bit, int, int_argument, text};
 use crate::column::Constant;
 use crate::column::{Column, col, fixed, maybe, number, zero};
-use crate::pages::{UnitPage, percent_full, type_name, unit_pages, units};
+use crate::pages::{UnitPage, percent_full, type_name, unit_pages};
 use crate::reason::*;
 use crate::storage::unless_dropped;
 use crate::tables;
 use crate::view::{Rows, System, View};
+use access::{HobtUnit, StoredHobt};
 use base::limits::EXTENT_PAGES;
 use base::{DatabaseId, PageId, SqlError, SqlResult, messages};
 use catalog::view::{Index, SchemaId, Table};
 use database::Database;
 use page::{PageView, Pfs};
-use rowstore::RowHobt;
 use space::pfs_page;
 use types::{SqlType, Value};
 
@@ -104,8 +104,8 @@ fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
             let other = |n: i64| object.is_some() && n != i64::from(i.index_id.0);
             let Some(hobt) = database.hobts().get(i.hobt) else { continue };
             if index.is_none_or(|n| !other(n)) {
-                let found = of_index((system, &database), &table, (i, &hobt), detailed);
-                rows.extend(unless_dropped(&hobt, found)?.unwrap_or_default());
+                let found = of_index((system, &database), &table, (i, &*hobt), detailed);
+                rows.extend(unless_dropped(&*hobt, found)?.unwrap_or_default());
             }
         }
     }
@@ -115,16 +115,16 @@ fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
 fn of_index(
     (system, database): (&System<'_>, &Database),
     table: &Table,
-    (index, hobt): (&Index, &RowHobt),
+    (index, hobt): (&Index, &dyn StoredHobt),
     detailed: bool,
 ) -> SqlResult<Vec<Vec<Value>>> {
     let mut rows = Vec::new();
-    for tree in units(hobt) {
-        for page in with_unallocated(unit_pages(system, database, tree)?) {
+    for unit in hobt.units() {
+        for page in with_unallocated(unit_pages(system, database, (hobt, unit))?) {
             system.waiter.check()?;
             let byte = Pfs::get(database.pages().read(pfs_page(page.id))?.view(), page.id.page);
-            let mut row = place(database, table, (index, tree), &page, byte);
-            row.extend(content(database, tree, &page, byte, detailed)?);
+            let mut row = place(database, table, (index, unit), &page, byte);
+            row.extend(content(database, unit, &page, byte, detailed)?);
             rows.push(row);
         }
     }
@@ -159,18 +159,18 @@ fn small(n: u16) -> Value {
 fn place(
     database: &Database,
     table: &Table,
-    (index, tree): (&Index, &RowHobt),
+    (index, unit): (&Index, HobtUnit),
     page: &UnitPage,
     byte: Pfs,
 ) -> Vec<Value> {
-    let (kind, word) = if tree.spec().pieces { (2, "LOB_DATA") } else { (1, "IN_ROW_DATA") };
+    let (kind, word) = if unit.pieces { (2, "LOB_DATA") } else { (1, "IN_ROW_DATA") };
     let extent = page.iam.map(|_| page.id.page / EXTENT_PAGES * EXTENT_PAGES);
     vec![
         small(database.id().0),
         int(table.object_id.0),
         int(index.index_id.0),
         Value::BigInt(index.hobt.as_bigint()),
-        Value::BigInt(tree.spec().unit.as_bigint()),
+        Value::BigInt(unit.unit.as_bigint()),
         Value::TinyInt(kind),
         text(word),
         extent.map_or(Value::Null, |_| small(page.id.file.0)),
@@ -188,7 +188,7 @@ fn place(
 /// What stands on the page, where it is read and still the unit's.
 fn content(
     database: &Database,
-    tree: &RowHobt,
+    unit: HobtUnit,
     page: &UnitPage,
     byte: Pfs,
     detailed: bool,
@@ -197,7 +197,7 @@ fn content(
     let mut cells = vec![if byte.is_allocated() { free } else { Value::Null }];
     if detailed && byte.is_allocated() {
         let guard = database.pages().read(page.id)?;
-        if guard.view().alloc_unit() == tree.spec().unit {
+        if guard.view().alloc_unit() == unit.unit {
             cells.extend(read(guard.view()));
             return Ok(cells);
         }

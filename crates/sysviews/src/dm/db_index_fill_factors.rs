@@ -5,7 +5,7 @@ use crate::cell::{big, bit, int};
 use crate::column::{Column, col, maybe};
 use crate::storage::{self, Partition};
 use crate::view::{Rows, System, View};
-use catalog::view::{AutoFill, IndexKind, SchemaId};
+use catalog::view::{AutoFill, SchemaId};
 use types::{SqlType, Value};
 
 const BIG: SqlType = SqlType::BigInt;
@@ -41,7 +41,7 @@ pub(crate) const VIEW: View = View {
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let indexes = storage::partitions(system)?;
-    let of_users = |p: &&Partition| p.index.kind != IndexKind::Heap && !p.index.disabled;
+    let of_users = |p: &&Partition| p.index.kind.has_key() && !p.index.disabled;
     Ok(indexes.iter().filter(of_users).map(row).collect())
 }
 

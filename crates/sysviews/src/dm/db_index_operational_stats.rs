@@ -10,8 +10,8 @@ use crate::cell::{big, big_ms, int, int_argument};
 use crate::column::{Column, col, null, number, zero};
 use crate::reason::*;
 use crate::view::{Rows, System, View};
-use catalog::view::{IndexKind, SchemaId};
-use rowstore::Deed;
+use access::Deed;
+use catalog::view::SchemaId;
 use types::{SqlType, Value};
 
 const BIG: SqlType = SqlType::BigInt;
@@ -118,9 +118,9 @@ fn row(found: &Found<'_>) -> Vec<Value> {
     let splits = found.hobt.all_splits();
     let (leaf, interior) = (splits.leaf, splits.interior);
     // A heap has no tree.
-    let leaves = match found.index.kind {
-        IndexKind::Heap => found.hobt.counted(Deed::HeapPage),
-        IndexKind::Clustered | IndexKind::Nonclustered => leaf.allocated(),
+    let leaves = match found.index.kind.is_heap() {
+        true => found.hobt.counted(Deed::HeapPage),
+        false => leaf.allocated(),
     };
     vec![
         Value::SmallInt(found.database.0 as i16),

@@ -8,10 +8,10 @@ use crate::column::{Column, col, maybe, number, word, zero};
 use crate::reason::*;
 use crate::storage::unless_dropped;
 use crate::view::{Rows, System, View};
+use access::{Contents, LevelStats, ScanMode};
 use base::{ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{Index, IndexKind, Object, SchemaId, Table};
 use database::Database;
-use rowstore::{Contents, LevelStats, ScanMode};
 use std::sync::Arc;
 use types::{SqlType, Value};
 
@@ -129,7 +129,7 @@ fn index_rows(
     let Some(hobt) = db.hobts().get(index.hobt) else { return Ok(()) };
     let read = if mode == Mode::Limited { ScanMode::Limited } else { ScanMode::Detailed };
     let levels = hobt.physical_stats(read, db.engine(), system.waiter);
-    let Some(levels) = unless_dropped(&hobt, levels)? else { return Ok(()) };
+    let Some(levels) = unless_dropped(&*hobt, levels)? else { return Ok(()) };
     let depth = levels.len() as u8;
     for level in levels.iter().filter(|l| mode == Mode::Detailed || l.level == 0) {
         rows.push(level_row(db, table, index, depth, level));
@@ -151,7 +151,7 @@ fn level_row(
     };
     let read = |of: fn(&Contents) -> Value| l.contents.as_ref().map_or(Value::Null, of);
     let fragmentation = 100.0 * l.out_of_order as f64 / l.pages.max(1) as f64;
-    let is_heap = index.kind == IndexKind::Heap;
+    let is_heap = index.kind.is_heap();
     let forwarded = if is_heap { read(|c| big(c.forwarded)) } else { Value::Null };
     vec![
         Value::SmallInt(db.id().0 as i16),

@@ -8,9 +8,8 @@ use super::indexes::{Chosen, Found, each_index};
 use crate::cell::{big, datetime, int};
 use crate::column::{Column, col, maybe, null, zero};
 use crate::view::{Rows, System, View};
-use access::Use;
+use access::{Deed, Use};
 use catalog::view::SchemaId;
-use rowstore::Deed;
 use types::{SqlType, Value};
 
 const BIG: SqlType = SqlType::BigInt;

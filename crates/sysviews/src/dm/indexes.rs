@@ -1,10 +1,10 @@
 //! Heaps and indexes of all databases, as what was done to them is told.
 
 use crate::view::System;
+use access::StoredHobt;
 use base::{DatabaseId, ObjectId, SqlResult};
 use catalog::view::{Index, Object, Table};
 use database::Database;
-use rowstore::RowHobt;
 use std::sync::Arc;
 
 /// Which of them; `None` is all.
@@ -20,7 +20,7 @@ pub(crate) struct Found<'f> {
     pub(crate) database: DatabaseId,
     pub(crate) table: &'f Table,
     pub(crate) index: &'f Index,
-    pub(crate) hobt: &'f RowHobt,
+    pub(crate) hobt: &'f dyn StoredHobt,
 }
 
 /// Calls `each` with those that are chosen and open, by database, table and index. Nothing is read
@@ -53,7 +53,7 @@ fn of_database(
         let wanted = |i: &&Index| chosen.index.is_none_or(|n| n == i64::from(i.index_id.0));
         for index in table.indexes.iter().filter(wanted) {
             if let Some(hobt) = db.hobts().get(index.hobt) {
-                each(&Found { database: db.id(), table, index, hobt: &hobt });
+                each(&Found { database: db.id(), table, index, hobt: &*hobt });
             }
         }
     }

@@ -4,10 +4,10 @@ use super::printed::Printed;
 use super::read::PageOwner;
 use super::slots::Slot;
 use crate::dm::locks;
+use access::HobtKind;
 use base::PageId;
 use catalog::view::{Index, PhysicalColumn, Table};
 use page::{Field, Place, RecordKind, RowLayout};
-use rowstore::HobtKind;
 use types::datetime::print_style;
 use types::{Decimal, SqlType, Value, decode_storage};
 

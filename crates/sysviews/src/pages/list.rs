@@ -15,14 +15,14 @@
 use crate::cell::{code, int};
 use crate::storage::unless_dropped;
 use crate::view::System;
+use access::{HobtUnit, StoredHobt};
 use base::limits::EXTENT_PAGES;
 use base::{PageId, SqlError, SqlResult, messages};
-use catalog::view::{Index, IndexKind, Table};
+use catalog::view::{Index, Table};
 use database::Database;
 use page::{PageKind, PageView};
-use rowstore::RowHobt;
 use session::{PagesAsk, Rowset};
-use space::IamFacts;
+use space::{AllocUnit, IamFacts};
 use types::{SqlType, Value};
 
 /// A page of a unit.
@@ -39,11 +39,12 @@ pub(crate) struct UnitPage {
 pub(crate) fn unit_pages(
     system: &System<'_>,
     database: &Database,
-    tree: &RowHobt,
+    (hobt, unit): (&dyn StoredHobt, HobtUnit),
 ) -> SqlResult<Vec<UnitPage>> {
-    let found = database.space().unit_pages(tree.unit(), system.waiter);
+    let owned = AllocUnit::open(unit.unit, unit.places.first_iam);
+    let found = database.space().unit_pages(&owned, system.waiter);
     let home = database.home();
-    let found = found.map_err(|e| e.into_sql(&tree.spec().hobt.to_string(), &home.name()))?;
+    let found = found.map_err(|e| e.into_sql(&hobt.spec().hobt.to_string(), &home.name()))?;
     let mut maps = Vec::with_capacity(found.iam_pages.len());
     for id in found.iam_pages {
         let guard = database.pages().read(id)?;
@@ -61,11 +62,6 @@ pub(crate) fn unit_pages(
     Ok(pages)
 }
 
-/// The units of a hobt: its rows, and its large values where it has such.
-pub(crate) fn units(hobt: &RowHobt) -> impl Iterator<Item = &RowHobt> {
-    [Some(hobt), hobt.large().map(|l| &**l)].into_iter().flatten()
-}
-
 /// Which pages of an index are listed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wanted {
@@ -75,7 +71,7 @@ enum Wanted {
 }
 
 fn wanted(ask: &PagesAsk, index: &Index) -> Option<Wanted> {
-    let is_base = index.kind != IndexKind::Nonclustered;
+    let is_base = index.kind.holds_rows();
     match ask.index {
         -2 => Some(Wanted::Maps),
         -1 => Some(Wanted::All),
@@ -100,8 +96,8 @@ pub fn list_pages(system: &System<'_>, ask: &PagesAsk) -> SqlResult<Rowset> {
     for (index, wanted) in asked {
         // Dropped since the name was looked up.
         let Some(hobt) = database.hobts().get(index.hobt) else { continue };
-        let rows = of_index((system, &database), &ask.table, (index, &hobt), wanted);
-        set.rows.extend(unless_dropped(&hobt, rows)?.unwrap_or_default());
+        let rows = of_index((system, &database), &ask.table, (index, &*hobt), wanted);
+        set.rows.extend(unless_dropped(&*hobt, rows)?.unwrap_or_default());
     }
     Ok(set)
 }
@@ -132,15 +128,15 @@ fn heads() -> Vec<(String, SqlType, bool)> {
 fn of_index(
     (system, database): (&System<'_>, &Database),
     table: &Table,
-    (index, hobt): (&Index, &RowHobt),
+    (index, hobt): (&Index, &dyn StoredHobt),
     wanted: Wanted,
 ) -> SqlResult<Vec<Vec<Value>>> {
     let mut rows = Vec::new();
-    for tree in units(hobt) {
-        if wanted == Wanted::Rows && tree.spec().pieces {
+    for unit in hobt.units() {
+        if wanted == Wanted::Rows && unit.pieces {
             continue;
         }
-        for page in unit_pages(system, database, tree)? {
+        for page in unit_pages(system, database, (hobt, unit))? {
             system.waiter.check()?;
             if wanted == Wanted::Maps && page.iam.is_some() {
                 break;
@@ -148,8 +144,8 @@ fn of_index(
             let guard = database.pages().read(page.id)?;
             let v = guard.view();
             let is_leaf = page.iam.is_none() || v.level() == 0;
-            if v.alloc_unit() == tree.spec().unit && (wanted != Wanted::Rows || is_leaf) {
-                rows.push(row(table, index, tree, &page, v));
+            if v.alloc_unit() == unit.unit && (wanted != Wanted::Rows || is_leaf) {
+                rows.push(row(table, index, unit, &page, v));
             }
         }
     }
@@ -159,7 +155,7 @@ fn of_index(
 fn row(
     table: &Table,
     index: &Index,
-    tree: &RowHobt,
+    unit: HobtUnit,
     page: &UnitPage,
     v: PageView<'_>,
 ) -> Vec<Value> {
@@ -175,7 +171,7 @@ fn row(
         int(index.index_id.0),
         int(1),
         Value::BigInt(index.hobt.as_bigint()),
-        code(if tree.spec().pieces { "LOB data" } else { "In-row data" }),
+        code(if unit.pieces { "LOB data" } else { "In-row data" }),
         Value::TinyInt(v.kind_byte()),
         level.unwrap_or(Value::Null),
         number(next.file.0),

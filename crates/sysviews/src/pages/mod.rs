@@ -27,7 +27,7 @@ mod show;
 mod slots;
 
 pub(crate) use header::xdes_text;
-pub(crate) use list::{UnitPage, unit_pages, units};
+pub(crate) use list::{UnitPage, unit_pages};
 pub(crate) use read::{
     Allocation, PageCopy, PageOwner, has_versions, page_of, percent_full, pfs_words, type_name,
 };

@@ -2,12 +2,12 @@
 
 use crate::tables;
 use crate::view::System;
+use access::{HobtKind, StoredHobt};
 use base::{AllocUnitId, FileId, PageId, SqlResult};
 use buffer::FrameFacts;
 use catalog::view::{Index, Table};
 use database::{DATA_FILE, Database};
 use page::{ExtentBits, PageBytes, PageKind, PageView, Pfs};
-use rowstore::{HobtKind, RowHobt};
 use space::{diff_page, gam_page, ml_page, pfs_page, sgam_page};
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ pub(crate) fn page_of(database: &Database, file: i64, page: i64) -> Option<PageI
 /// Who owns the pages of an allocation unit.
 pub(crate) struct PageOwner {
     /// Its rows, or its tree of pieces of large values.
-    pub(crate) hobt: Arc<RowHobt>,
+    pub(crate) hobt: Arc<dyn StoredHobt>,
     /// None of what is no table: a sequence, or what is just being made.
     pub(crate) table: Option<Arc<Table>>,
     pub(crate) index: Option<Index>,

@@ -19,20 +19,23 @@ const MULTIPLIER: u128 = 0x2360_ED05_1FC6_5DA4_4385_DF64_9FCC_F645;
 
 /// A hash of an element's bytes, fed in parts.
 #[derive(Clone, Copy)]
-pub(crate) struct Hash(u128);
+pub struct ElementHash(u128);
 
-impl Hash {
-    pub(crate) fn new() -> Hash {
-        Hash(MULTIPLIER >> 1)
+impl Default for ElementHash {
+    fn default() -> ElementHash {
+        ElementHash(MULTIPLIER >> 1)
     }
+}
 
-    pub(crate) fn number(&mut self, n: u64) {
+impl ElementHash {
+    /// Feeds a number.
+    pub fn number(&mut self, n: u64) {
         let mixed = (self.0 ^ u128::from(n)).wrapping_mul(MULTIPLIER);
         self.0 = mixed ^ (mixed >> 64);
     }
 
-    /// Bytes in parts of a multiple of eight, but for the last.
-    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+    /// Feeds bytes, in parts of a multiple of eight, but for the last.
+    pub fn bytes(&mut self, bytes: &[u8]) {
         let (words, rest) = bytes.as_chunks::<8>();
         for word in words {
             self.number(u64::from_le_bytes(*word));
@@ -44,7 +47,8 @@ impl Hash {
         }
     }
 
-    pub(crate) fn end(mut self) -> u128 {
+    /// The hash of all that was fed.
+    pub fn end(mut self) -> u128 {
         self.number(0x5851_F42D_4C95_7F2D);
         self.number(0x1405_7B7E_F767_814F);
         self.0
@@ -148,7 +152,7 @@ mod tests {
     use super::*;
 
     fn hash(n: u64) -> u128 {
-        let mut h = Hash::new();
+        let mut h = ElementHash::default();
         h.number(n);
         h.end()
     }
@@ -190,7 +194,7 @@ mod tests {
     #[test]
     fn a_value_may_come_in_pieces() {
         let bytes: Vec<u8> = (0..=255).cycle().take(8003).collect();
-        let (mut whole, mut parts) = (Hash::new(), Hash::new());
+        let (mut whole, mut parts) = (ElementHash::default(), ElementHash::default());
         whole.bytes(&bytes);
         parts.bytes(&bytes[..8000]);
         parts.bytes(&bytes[8000..]);
