@@ -442,18 +442,6 @@ impl HeapCursor<'_> {
         }
     }
 
-    /// Copies what the reader's moment sees of a record, if anything.
-    fn take_seen(&mut self, work: &Work, row: (&[u8], Place), home: Place) -> RowResult<()> {
-        let Some(at) = self.plan.as_of else { return Ok(()) };
-        let mut former = std::mem::take(&mut self.former);
-        let seen = self.hobt.as_of(work, at, row, &mut former)?;
-        let passed = seen == Seen::Nothing && page::is_ghost_record(row.0);
-        self.reads.ghosts += u64::from(passed);
-        self.give_seen(work, seen, (row.0, &former), home)?;
-        self.former = former;
-        Ok(())
-    }
-
     /// Copies the row before what an aborted transaction wrote, if there is one.
     #[cold]
     fn take_former(&mut self, record: &[u8], before: Previous, home: Place) -> RowResult<()> {
@@ -465,6 +453,18 @@ impl HeapCursor<'_> {
         };
         self.former = former;
         taken
+    }
+
+    /// Copies what the reader's moment sees of a record, if anything.
+    fn take_seen(&mut self, work: &Work, row: (&[u8], Place), home: Place) -> RowResult<()> {
+        let Some(at) = self.plan.as_of else { return Ok(()) };
+        let mut former = std::mem::take(&mut self.former);
+        let seen = self.hobt.as_of(work, at, row, &mut former)?;
+        let passed = seen == Seen::Nothing && page::is_ghost_record(row.0);
+        self.reads.ghosts += u64::from(passed);
+        self.give_seen(work, seen, (row.0, &former), home)?;
+        self.former = former;
+        Ok(())
     }
 
     /// The same, of a record and its former version, once it is known which is seen.
