@@ -1,8 +1,6 @@
-//! Reading: a source is scanned within a range of its key, a cursor stands on one row.
+//! Reading: a cursor goes through a range of a source's key and stands on one row.
 
-use crate::LockPlan;
 use base::{PageId, SqlResult};
-use os::clock::WallTime;
 use page::{Field, RowView};
 use work::{PageReads, Work};
 
@@ -32,15 +30,6 @@ impl<'a> ScanRange<'a> {
         let bound = Some(KeyBound { fields, inclusive: true });
         ScanRange { lower: bound, upper: bound, backward: false }
     }
-}
-
-/// How large a source is, as far as it knows without reading it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct SourceSize {
-    /// Rows.
-    pub rows: u64,
-    /// Pages.
-    pub pages: u64,
 }
 
 /// Where a row was seen last; only a hint.
@@ -98,102 +87,6 @@ fn add(to: &mut PageReads, more: &PageReads) {
     to.read_ahead += more.read_ahead;
 }
 
-/// Some pages of a source.
-pub struct PageSample<'s> {
-    /// Their rows.
-    pub cursor: Box<dyn RowCursor + 's>,
-    /// How many pages it reads, and of how many.
-    pub pages: u64,
-    /// All pages with rows; more than there are by those that are above them.
-    pub of: u64,
-    /// Rows of the source, where that is known.
-    pub rows: Option<u64>,
-}
-
-/// What a plan does with a heap or index: sys.dm_db_index_usage_stats.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Use {
-    /// It reads ranges of its key.
-    Seek,
-    /// It reads all of it.
-    Scan,
-    /// It looks up the rows of another index's entries.
-    Lookup,
-    /// It changes it.
-    Update,
-    /// No plan does it: it is read for statistics.
-    SystemScan,
-}
-
-/// Rows that can be read: a heap, an index, a system view.
-pub trait TableSource: Send + Sync {
-    /// A statement begins to run whose plan uses it so: however often, or not at all, it comes to
-    /// that. Counted where anybody asks.
-    fn used(&self, _how: Use, _at: WallTime) {}
-
-    /// Begins a scan. The cursor stands before its first row.
-    ///
-    /// # Errors
-    /// Lock errors of the table lock, damaged pages, arguments out of range.
-    fn scan(
-        &self,
-        work: &mut Work,
-        range: &ScanRange<'_>,
-        locks: &LockPlan,
-    ) -> SqlResult<Box<dyn RowCursor + '_>>;
-
-    /// Begins a scan of all rows with a cursor that outlives the source: where rows have no bound,
-    /// as those of a log, so that nobody keeps them. Of other sources `None`.
-    ///
-    /// # Errors
-    /// As [`TableSource::scan`].
-    fn stream(&self) -> SqlResult<Option<Box<dyn RowCursor>>> {
-        Ok(None)
-    }
-
-    /// How large it is.
-    fn size(&self) -> SourceSize;
-
-    /// Begins to read some of its pages, spread over all of them, without locks of rows. `wanted`
-    /// says how many of so many; `None` where it wants all, or the source has no pages: then a scan
-    /// is as good.
-    ///
-    /// # Errors
-    /// As [`TableSource::scan`].
-    fn sample(
-        &self,
-        _work: &mut Work,
-        _wanted: &dyn Fn(SourceSize) -> u64,
-    ) -> SqlResult<Option<PageSample<'_>>> {
-        Ok(None)
-    }
-
-    /// Divides a range into parts for so many readers of one transaction. `None` where there is
-    /// nothing to divide by. The locks must be such that rows are only asked about, not kept.
-    ///
-    /// # Errors
-    /// Damaged pages.
-    fn divide(
-        &self,
-        _work: &mut Work,
-        _range: &ScanRange<'_>,
-        _locks: &LockPlan,
-        _readers: usize,
-    ) -> SqlResult<Option<Box<dyn Division + '_>>> {
-        Ok(None)
-    }
-}
-
-/// A range in parts that several threads read side by side, each with cursors of its own. Parts are
-/// given out in the order of the range.
-pub trait Division: Send + Sync {
-    /// Begins to read the next part that nobody has; `None` when all are given out.
-    ///
-    /// # Errors
-    /// As [`TableSource::scan`].
-    fn next(&self, work: &mut Work) -> SqlResult<Option<Box<dyn RowCursor + '_>>>;
-}
-
 /// A scan in progress. It holds no latch between calls.
 pub trait RowCursor: Send {
     /// Moves to the next row; false after the last.
@@ -241,7 +134,7 @@ pub trait RowCursor: Send {
     /// Begins again with another range, keeping buffers: the inner side of a loop join.
     ///
     /// # Errors
-    /// As [`TableSource::scan`].
+    /// As [`TableSource::scan`](crate::TableSource::scan).
     fn rewind(&mut self, work: &mut Work, range: &ScanRange<'_>) -> SqlResult<()>;
 
     /// What it has read since it was made; nothing where no pages are.

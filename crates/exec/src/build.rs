@@ -80,7 +80,9 @@ pub(crate) struct Builder {
     exchanges: usize,
     within: Option<usize>,
     /// Operators are timed.
-    timed: bool,
+    pub(crate) timed: bool,
+    /// Scans run by batches where they may.
+    pub(crate) by_batches: bool,
     /// All that is read above of the access that is built next, where that is known.
     read_above: Option<BTreeSet<Slot>>,
 }
@@ -116,6 +118,7 @@ impl Builder {
             exchanges: 0,
             within: None,
             timed,
+            by_batches: false,
             read_above: None,
         }
     }
@@ -137,6 +140,7 @@ impl Builder {
             exchanges: branch.exchanges,
             within: None,
             timed: branch.timed,
+            by_batches: false,
             read_above: None,
         }
     }
@@ -383,7 +387,7 @@ impl Builder {
         })
     }
 
-    fn hobt(&mut self, database: DatabaseId, hobt: HobtId) -> usize {
+    pub(crate) fn hobt(&mut self, database: DatabaseId, hobt: HobtId) -> usize {
         let id = (database, hobt);
         self.hobts.iter().position(|&h| h == id).unwrap_or_else(|| {
             self.hobts.push(id);
@@ -392,7 +396,7 @@ impl Builder {
     }
 
     /// A cursor of a hobt, for an operator.
-    fn cursor(&mut self, hobt: usize, id: usize) -> usize {
+    pub(crate) fn cursor(&mut self, hobt: usize, id: usize) -> usize {
         self.cursors.push(hobt);
         self.cursor_nodes.push(id);
         self.cursors.len() - 1
@@ -580,6 +584,11 @@ impl Builder {
 
     fn access(&mut self, a: &plan::Access, id: usize) -> Built {
         let above = self.read_above.take();
+        if self.by_batches
+            && let Some(scan) = self.batch_access(a, id, above.as_ref())?
+        {
+            return Ok(scan);
+        }
         let seeks = a.seek.as_ref().map(|s| Seeks::new(s, a.backward)).transpose()?;
         let hobt = self.hobt(a.source.database, a.source.hobt);
         self.uses.push((hobt, if a.seek.is_some() { Use::Seek } else { Use::Scan }));
@@ -603,7 +612,10 @@ impl Builder {
     }
 
     fn lookup(&mut self, l: &plan::KeyLookup, id: usize) -> Built {
+        // It asks its input whether rows are still the same.
+        let by_batches = std::mem::replace(&mut self.by_batches, false);
         let input = self.node(&l.input)?;
+        self.by_batches = by_batches;
         let hobt = self.hobt(l.source.database, l.source.hobt);
         self.uses.push((hobt, Use::Lookup));
         Ok(Box::new(Lookup {

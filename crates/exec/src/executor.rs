@@ -114,7 +114,7 @@ impl Executor {
     /// # Errors
     /// 191 when it nests too deeply; a feature that row mode does not have.
     pub fn new(plan: &PhysicalPlan) -> SqlResult<Executor> {
-        Executor::of(plan, false)
+        Executor::of(plan, Builder::new(plan, false))
     }
 
     /// The same with operators that are timed, which costs two looks at the clock a row and
@@ -123,11 +123,20 @@ impl Executor {
     /// # Errors
     /// As [`Executor::new`].
     pub fn timed(plan: &PhysicalPlan) -> SqlResult<Executor> {
-        Executor::of(plan, true)
+        Executor::of(plan, Builder::new(plan, true))
     }
 
-    fn of(plan: &PhysicalPlan, timed: bool) -> SqlResult<Executor> {
-        let mut builder = Builder::new(plan, timed);
+    /// The same with scans in batch mode wherever a scan may be: same rows, same order.
+    ///
+    /// # Errors
+    /// As [`Executor::new`].
+    pub fn by_batches(plan: &PhysicalPlan) -> SqlResult<Executor> {
+        let mut builder = Builder::new(plan, false);
+        builder.by_batches = true;
+        Executor::of(plan, builder)
+    }
+
+    fn of(plan: &PhysicalPlan, mut builder: Builder) -> SqlResult<Executor> {
         let body = builder.body(&plan.statement)?;
         let subplans = builder.subplans(plan)?;
         let follow_ups = builder.follow_ups(plan)?;
@@ -147,7 +156,7 @@ impl Executor {
         Ok(Executor {
             progress: Progress::new(Arc::clone(&tallies), builder.cursor_nodes.clone()),
             tallies,
-            timed,
+            timed: builder.timed,
             body,
             bare,
             subplans,
@@ -572,8 +581,7 @@ fn note_reads<'c>(
     let (pages, versions) = all_read(run.work);
     let (mut pages, mut versions) = (pages.since(before.0), versions - before.1);
     for (at, (&hobt, own)) in cursors {
-        let Some(cursor) = run.cursors.at(at) else { continue };
-        let reads = cursor.reads();
+        let Some(reads) = run.cursors.reads(at) else { continue };
         pages = pages.since(reads.pages).since(reads.lob);
         versions -= reads.versions;
         to[hobt].add(&reads);

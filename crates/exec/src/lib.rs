@@ -1,4 +1,5 @@
-//! Running physical plans in row mode: operators, expressions, memory grants, spills.
+//! Running physical plans: operators of row mode, and in `batch` the first of batch mode,
+//! expressions, memory grants, spills.
 //!
 //! An [`Executor`] is a plan that is ready to run: its operators own their compiled expressions
 //! and the buffers they reuse. A run lends them the session's transaction, the hobts that the plan
@@ -12,6 +13,7 @@
 mod aggregate;
 mod append;
 mod assert;
+mod batch;
 mod build;
 mod callout;
 mod codec;

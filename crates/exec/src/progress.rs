@@ -95,6 +95,12 @@ impl Tally {
         self.refused.add(1);
     }
 
+    /// So many rows were.
+    #[inline]
+    pub(crate) fn refused_rows(&self, rows: u64) {
+        self.refused.add(rows);
+    }
+
     pub(crate) fn spilled(&self, bytes: u64) {
         self.spilled_bytes.add(bytes);
     }

@@ -8,8 +8,8 @@ use crate::cond::Cond;
 use crate::join_filter::JoinFilter;
 use crate::row_test::RowTest;
 use crate::run::Run;
-use access::{Field, PageHint, RowCursor};
-use base::{PageId, SqlError, SqlResult, limits, messages};
+use access::{Field, PageHint, RowCursor, corrupt_value};
+use base::{PageId, SqlResult};
 use plan::{Predicate, ScanColumn, Slot};
 use std::collections::BTreeSet;
 use types::{Value, decode_storage};
@@ -230,7 +230,7 @@ fn decode_all(columns: &[ScanColumn], from: &dyn RowCursor, to: &mut [Value]) ->
         to[c.slot.0 as usize] = match row.field(c.field) {
             Some(Field::Null) => Value::Null,
             Some(Field::Inline(bytes)) => {
-                decode_storage(bytes, c.sql_type).map_err(|e| corrupt(&e, from))?
+                decode_storage(bytes, c.sql_type).map_err(|e| corrupt_value(&e, from))?
             }
             Some(Field::OffRow(_)) | None => {
                 decode_field(c, from, to)?;
@@ -244,19 +244,14 @@ fn decode_all(columns: &[ScanColumn], from: &dyn RowCursor, to: &mut [Value]) ->
 fn decode_field(c: &ScanColumn, from: &dyn RowCursor, to: &mut [Value]) -> SqlResult<()> {
     to[c.slot.0 as usize] = match from.field(c.field)? {
         Field::Null => Value::Null,
-        Field::Inline(bytes) => decode_storage(bytes, c.sql_type).map_err(|e| corrupt(&e, from))?,
-        Field::OffRow(_) => return Err(corrupt(&"a value off the row was not fetched", from)),
+        Field::Inline(bytes) => {
+            decode_storage(bytes, c.sql_type).map_err(|e| corrupt_value(&e, from))?
+        }
+        Field::OffRow(_) => {
+            return Err(corrupt_value(&"a value off the row was not fetched", from));
+        }
     };
     Ok(())
-}
-
-/// 824: the stored bytes of the row are no values.
-#[cold]
-fn corrupt(what: &dyn std::fmt::Display, cursor: &dyn RowCursor) -> SqlError {
-    let page = cursor.hint().map_or(PageId::NONE, |h| h.page);
-    let offset = page.page as usize * limits::PAGE_BYTES;
-    let file = format!("file {}", page.file);
-    SqlError::new(messages::PAGE_CORRUPT, &[what, &"read", &page, &"-", &offset, &file])
 }
 
 /// A page hint as a bigint: file, page, slot.

@@ -16,7 +16,7 @@ use crate::referential::FollowUp;
 use crate::rows::RowBuffer;
 use crate::semaphore::GrantRow;
 use crate::subplan::Subplan;
-use access::{Hobt, Hobts, Isolation, LockPlan, RowCursor, Spill, TableReads};
+use access::{BatchCursor, Hobt, Hobts, Isolation, LockPlan, RowCursor, Spill, TableReads};
 use base::SqlResult;
 use builtins::SessionFacts;
 use plan::{Granule, Level, LockHints, Slot, Strength};
@@ -145,8 +145,7 @@ impl<'r> Run<'r> {
     /// All has been read: adds what the cursors did last.
     pub(crate) fn note_past_reads(&mut self) {
         for at in 0..self.past.len() {
-            if let Some(cursor) = self.cursors.at(at) {
-                let mut reads = cursor.reads();
+            if let Some(mut reads) = self.cursors.reads(at) {
                 if self.past[at].scans > 0 {
                     reads.scans = 0;
                 }
@@ -215,8 +214,7 @@ impl<'r> Run<'r> {
     /// What cursors have read so far, for whoever looks on.
     fn show_reads(&mut self) {
         for at in 0..self.counts.cursors() {
-            let Some(cursor) = self.cursors.at(at) else { continue };
-            let mut reads = cursor.reads();
+            let Some(mut reads) = self.cursors.reads(at) else { continue };
             if let Some(past) = self.past.get(at) {
                 if past.scans > 0 {
                     reads.scans = 0;
@@ -339,6 +337,8 @@ const CURSORS_INLINE: usize = 4;
 pub(crate) struct Cursors<'r> {
     few: [Option<Box<dyn RowCursor + 'r>>; CURSORS_INLINE],
     more: Vec<Option<Box<dyn RowCursor + 'r>>>,
+    /// Those that give batches, with their numbers.
+    batches: Vec<(usize, Box<dyn BatchCursor + 'r>)>,
 }
 
 impl<'r> Cursors<'r> {
@@ -347,7 +347,7 @@ impl<'r> Cursors<'r> {
             true => Vec::new(),
             false => (CURSORS_INLINE..count).map(|_| None).collect(),
         };
-        Cursors { few: [const { None }; CURSORS_INLINE], more }
+        Cursors { few: [const { None }; CURSORS_INLINE], more, batches: Vec::new() }
     }
 
     #[inline]
@@ -358,7 +358,26 @@ impl<'r> Cursors<'r> {
         }
     }
 
-    /// Those that are open.
+    /// One that gives batches, if it is open.
+    pub(crate) fn batches_at(&mut self, cursor: usize) -> Option<&mut Box<dyn BatchCursor + 'r>> {
+        self.batches.iter_mut().find(|(n, _)| *n == cursor).map(|(_, open)| open)
+    }
+
+    /// Keeps one that gives batches and has just been opened.
+    pub(crate) fn put_batches(&mut self, cursor: usize, opened: Box<dyn BatchCursor + 'r>) {
+        debug_assert!(self.batches_at(cursor).is_none(), "a cursor is opened once");
+        self.batches.push((cursor, opened));
+    }
+
+    /// What a cursor has read, if it is open.
+    pub(crate) fn reads(&mut self, cursor: usize) -> Option<TableReads> {
+        match self.at(cursor) {
+            Some(open) => Some(open.reads()),
+            None => self.batches_at(cursor).map(|open| open.reads()),
+        }
+    }
+
+    /// Those that are open and give rows.
     fn each(&mut self, f: impl FnMut(&mut Box<dyn RowCursor + 'r>)) {
         self.few.iter_mut().chain(&mut self.more).flatten().for_each(f);
     }
