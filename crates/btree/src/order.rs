@@ -1,8 +1,8 @@
-//! `KeyOrder`: in which order records stand, compared in place.
+//! `KeyOrder`: the order of records, compared in place.
 //!
-//! A key column is a comparison of bytes, a direction and the place of its bytes in a leaf
-//! record; in an interior entry the key columns stand first, in key order. NULL comes first
-//! (last when descending). The tree knows nothing else of types.
+//! A key column is a comparison of bytes, a direction, and the position of its bytes in a leaf
+//! record. In an interior entry the key columns come first, in key order. NULL comes first (last
+//! when descending). The tree knows nothing else of types.
 
 use crate::key::KeyBuf;
 use crate::sought::PREPARED;
@@ -55,8 +55,7 @@ pub struct KeyColumn {
     pub compare: Compare,
     /// What `compare` and `hash` are given beside the bytes.
     pub rule: u16,
-    /// Its bytes are a number that `compare` orders as such, if they are: searches guess at its
-    /// place.
+    /// Set if its bytes are a number that `compare` orders as such: then searches can interpolate.
     pub number: Option<Number>,
     /// A weight for each byte: of values whose first different bytes have different weights, the
     /// one with the lesser weight comes first.
