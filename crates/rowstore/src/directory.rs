@@ -1,4 +1,4 @@
-//! From an allocation unit to its open hobt: what undo asks.
+//! Maps an allocation unit to its open hobt: undo asks for it.
 
 use crate::RowHobt;
 use base::AllocUnitId;

@@ -1,5 +1,5 @@
-//! What whoever shows pages asks of a hobt: how its entries above the leaves are laid out, where
-//! one leads, and by which name a row of an index is locked.
+//! What DBCC PAGE and page views ask of a hobt: the layout of the entries above its leaves, where
+//! an entry leads, and by which name a row of an index is locked.
 
 use crate::hobt::RowHobt;
 use base::PageId;
