@@ -7,7 +7,7 @@
 //! that cancels the request ([`attend`]).
 //!
 //! ```text
-//! Charge   reserves for a value that is kept for long: a tree, a table that was sent, a fetch buffer
+//! Charge   reserves for a value kept for long: a tree, a table that was sent, a fetch buffer
 //! room     asks before something large is allocated; the heap counts it once it is there
 //! look     in each long loop of a statement: ends a request that is cancelled, or a statement
 //!          that has made memory scarce with what no account holds: a syntax tree
