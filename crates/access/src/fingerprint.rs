@@ -1,14 +1,14 @@
-//! Fingerprints of sets that are too large to hold: what rows say there must be against what is
-//! there.
+//! Fingerprints of sets that are too large to hold: compares what the rows say must be there with
+//! what is there.
 //!
-//! Each element has a hash of 128 bits; a fingerprint adds them up in buckets, so it does not
-//! depend on order. Where two fingerprints differ, a second reading collects the elements of the
-//! buckets that differ, a bounded number at a time, and compares them one by one.
+//! Each element has a hash of 128 bits. A fingerprint adds the hashes up in buckets, so it does not
+//! depend on order. Where two fingerprints differ, a second pass collects the elements of the
+//! differing buckets, a bounded number at a time, and compares them one by one.
 //!
 //! Invariants
 //!  1. Equal multisets have equal fingerprints, whatever their order.
-//!  2. Memory does not grow with the set: 24 KB a fingerprint, a batch at most
-//!     [`BATCH_ELEMENTS`] elements and what a single bucket has.
+//!  2. Memory does not grow with the set: 24 KB a fingerprint, a batch at most [`BATCH_ELEMENTS`]
+//!     elements and what a single bucket has.
 
 /// Buckets of a fingerprint: one bad element of a table makes a 1024th of it read again.
 const BUCKETS: usize = 1024;

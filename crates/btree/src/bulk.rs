@@ -1,9 +1,9 @@
-//! `BulkLoad`: sorted records into an empty tree, page by page at the right edge.
+//! `BulkLoad`: loads sorted records into an empty tree, page by page at the right edge.
 //!
-//! Each page is a group: the new leaf filled, linked, and told to its parent, which is split by
-//! appending when it is full. So the tree is sound after each, and a crash leaves the beginning
-//! of a load; whoever builds an index drops its unit then. A page above the leaves, the root too,
-//! is left with room for later entries where that is wanted (PAD_INDEX), once it has two entries.
+//! Each page is a log group: the new leaf is filled, linked and entered into its parent; a full
+//! parent is split by appending. So the tree is sound after each group, and a crash leaves the
+//! beginning of a load; the index build that was interrupted then drops the unit. With PAD_INDEX, a
+//! page above the leaves (the root too) keeps room for later entries once it has two entries.
 
 use crate::error::BtreeResult;
 use crate::kinds::{Operation, kind};
@@ -20,7 +20,7 @@ use wal::{Group, TransactionChain};
 /// Bytes of log that one page of a load takes at most.
 pub const BULK_PAGE_LOG_BYTES: u64 = crate::STRUCTURE_LOG_BYTES_MAX;
 
-/// A load in progress. Nobody else changes the tree meanwhile.
+/// A load in progress. No other thread changes the tree meanwhile.
 pub struct BulkLoad<'t> {
     tree: &'t Tree,
     /// Bytes of records and slots that fill a leaf.
@@ -58,8 +58,8 @@ impl<'t> BulkLoad<'t> {
         }
     }
 
-    /// Adds a record behind all so far. Returns whether that wrote a page, so that the caller
-    /// can see to its log reservation ([`BULK_PAGE_LOG_BYTES`] a page).
+    /// Adds a record behind all so far. Returns whether that wrote a page, so that the caller can
+    /// renew its log reservation ([`BULK_PAGE_LOG_BYTES`] a page).
     ///
     /// # Errors
     /// 823, 824, 701, 1105 or 9002.

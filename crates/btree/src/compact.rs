@@ -1,4 +1,4 @@
-//! Compaction: records of a leaf move into the one at its left, one log group a time.
+//! Compaction: records of a leaf move into its left neighbour, one log group at a time.
 //!
 //! ```text
 //! parent   … | a | b | c | …        … | a | b' | c | …        … | a | c | …
@@ -6,9 +6,9 @@
 //!                             some of b moved: b's key grows    all of b moved: b is free
 //! ```
 //!
-//! Both leaves are children of one page, so that nothing above it changes. Latches are taken as a
-//! split takes them: the page above, then from left to right (rule 1). Readers and writers go on
-//! before and after each group; what remembers a place remembers its key.
+//! Both leaves are children of one page, so nothing above that page changes. Latches are taken as
+//! in a split: the page above, then from left to right (rule 1). Readers and writers run between
+//! the groups; a cursor that remembers a place remembers its key.
 
 use crate::error::BtreeResult;
 use crate::key::KeyBuf;
@@ -32,7 +32,7 @@ pub enum Compacted {
     Moved(usize, KeyBuf),
     /// The right one gave all its records and is free.
     Merged,
-    /// There is no room, or nothing at the right under the same page.
+    /// There is no room, or there is no right neighbour under the same page.
     Kept,
 }
 
@@ -54,7 +54,7 @@ pub struct LeafUse {
 /// The leaves under one page, in key order.
 #[derive(Clone, Debug)]
 pub struct Leaves {
-    /// They.
+    /// The leaves.
     pub leaves: Vec<LeafUse>,
     /// A key that leads to the first leaf behind them.
     pub next: Option<KeyBuf>,
@@ -70,8 +70,8 @@ struct Pair<'t> {
 }
 
 impl Tree {
-    /// The leaves under the page that a key leads to; `None` where the root is the only leaf. They
-    /// are read one by one, without that page: each is true at its moment.
+    /// The leaves under the page to which a key leads; `None` when the root is the only leaf. They
+    /// are read one by one, without that page, so not at one instant.
     ///
     /// # Errors
     /// 823, 824 or 701.
@@ -83,7 +83,7 @@ impl Tree {
                 Err(e) if self.leads_to(key, leaf.id)? => return Err(e.into()),
                 Err(_) => continue,
             };
-            // One that was freed meanwhile counts as full: nobody touches it.
+            // A leaf that was freed meanwhile counts as full, so it is left alone.
             if self.page_fault(page.view(), 0).is_none() {
                 leaf.used = PAGE_BODY_BYTES - usize::from(page.view().free_count());
                 leaf.records = page.view().slot_count();
@@ -93,13 +93,13 @@ impl Tree {
         Ok(Some(found))
     }
 
-    /// Whether a leaf is still one of those beside a key: its page was not to be read.
+    /// Whether a leaf is still one of those beside a key. Asked when its page could not be read.
     fn leads_to(&self, key: &[Field<'_>], leaf: PageId) -> BtreeResult<bool> {
         let now = self.children_beside(key)?;
         Ok(now.is_some_and(|now| now.leaves.iter().any(|l| l.id == leaf)))
     }
 
-    /// The same, none of the leaves read: each counts as full.
+    /// The same without reading the leaves: each counts as full.
     ///
     /// # Errors
     /// 823, 824 or 701.
@@ -117,8 +117,8 @@ impl Tree {
         Ok(Some(Leaves { leaves, next }))
     }
 
-    /// The key of the first record of a leaf; `None` where it has none, or the page cannot be read
-    /// or is no leaf of this tree: it may be another's by now.
+    /// The key of the first record of a leaf. `None` when it has no record, or when the page cannot
+    /// be read or is no leaf of this tree (it may belong to another by now).
     pub fn first_key(&self, leaf: PageId) -> Option<KeyBuf> {
         let page = self.pages.read(leaf).ok()?;
         if self.page_fault(page.view(), 0).is_some() {
@@ -148,8 +148,8 @@ impl Tree {
         Ok(key)
     }
 
-    /// Fills the leaf of a key up to so many bytes with the first records of the leaf at its right;
-    /// one that has none left is freed. The caller holds no latch.
+    /// Fills the leaf of a key up to so many bytes with the first records of its right neighbour. A
+    /// neighbour without records left is freed. The caller holds no latch.
     ///
     /// Logs one group of at most [`STRUCTURE_LOG_BYTES_MAX`].
     ///
@@ -207,7 +207,7 @@ impl Tree {
         let [parent, left, right] = [parent, left, right].map(|g| change.add(g));
         let next = next.map(|g| change.add(g));
         let left_id = change.id(left);
-        // First, because damaged maps are found before anything is logged.
+        // This comes first, because damaged maps are found before anything is logged.
         self.space.free(&mut change, &self.unit, right)?;
         if !records.is_empty() {
             self.on_leaf(&mut change, left, (Operation::InsertMany, at), &records);
@@ -231,8 +231,8 @@ impl Tree {
         Ok(())
     }
 
-    /// The first records of the right leaf go to the left one, where the page above has room for
-    /// the key that leads to the rest.
+    /// The first records of the right leaf go to the left one, if the page above has room for the
+    /// key that leads to the rest.
     fn shift<'t>(
         &'t self,
         group: &mut Group,

@@ -1,13 +1,14 @@
-//! Two leaves exchange their pages, so that the order of pages becomes that of keys: one log group.
+//! Two leaves exchange their pages, so that the order of pages becomes the order of keys: one log
+//! group.
 //!
 //! ```text
 //! before   parent … | 7 | …  … | 3 | …     leaves  x → 7:A → y  …  u → 3:B → v
 //! after    parent … | 3 | …  … | 7 | …     leaves  x → 3:A → y  …  u → 7:B → v
 //! ```
 //!
-//! The pages above both leaves and the leaves around them are latched too. They lie anywhere, so
-//! after the first page above nothing is waited for (rule 4): who finds a page latched or absent
-//! lets all go and comes again.
+//! The pages above both leaves and the neighbours of the leaves are latched too. They may lie
+//! anywhere in the order of latches. So after the first page above, the thread only tries latches
+//! (rule 4). When a page is latched or absent, the thread releases everything and tries again.
 
 use crate::error::BtreeResult;
 use crate::kinds::{Operation, kind};
@@ -18,8 +19,8 @@ use buffer::{Change, PageRef, Undo, WriteGuard};
 use page::{Field, PageView};
 use wal::{Group, TransactionChain};
 
-/// Attempts to latch what is needed without waiting: each that finds a page absent brings it in,
-/// and up to seven may be.
+/// Attempts to latch all pages without waiting. An attempt that finds a page absent reads it, and
+/// up to seven may be absent.
 const ATTEMPTS: u32 = 8;
 
 /// What an attempt found.
@@ -27,7 +28,7 @@ enum Found<'t> {
     Ready(Box<Latched<'t>>),
     /// Nothing to exchange: one leaf has both keys, or is the root.
     One,
-    /// The page was not to be had; it is read after everything is let go.
+    /// A page could not be latched; it is read after everything is released.
     Busy(PageId),
 }
 
@@ -64,8 +65,8 @@ impl Contents {
 }
 
 impl Tree {
-    /// The leaves of two keys, the first being the lesser, exchange their pages; false where that
-    /// could not be without waiting, or there is one leaf. The caller holds no latch.
+    /// The leaves of two keys, the first being the lesser, exchange their pages. False when that
+    /// was not possible without waiting, or both keys are on one leaf. The caller holds no latch.
     ///
     /// Logs one group of at most [`STRUCTURE_LOG_BYTES_MAX`].
     ///
@@ -86,7 +87,8 @@ impl Tree {
                     return Ok(true);
                 }
                 Found::One => return Ok(false),
-                // Whoever holds it goes on; it comes into memory. Damage is its reader's.
+                // Waits until its holder releases it, and reads it into memory. A reader of the
+                // page will report damage.
                 Found::Busy(page) => drop(self.pages.read(page)),
             }
         }
@@ -94,7 +96,7 @@ impl Tree {
     }
 
     fn latch_both(&self, first: &[Field<'_>], second: &[Field<'_>]) -> BtreeResult<Found<'_>> {
-        // What has the LSN that it had when the way led there is still of the tree.
+        // A page that still has the LSN that it had on the way down still belongs to the tree.
         let Some((id, lsn)) = self.interior_at(1, second, true)?.map(|p| (p.id(), p.view().lsn()))
         else {
             return Ok(Found::One);
@@ -139,7 +141,7 @@ impl Tree {
         Ok(Found::Ready(Box::new(Latched { first, second, parent, other, beside })))
     }
 
-    /// Latches the neighbours of two leaves, each once; the page that was not to be had.
+    /// Latches the neighbours of two leaves, each once. Returns the page that could not be latched.
     fn latch_beside<'t>(
         &'t self,
         (a, b): (&WriteGuard<'t>, &WriteGuard<'t>),

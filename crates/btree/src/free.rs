@@ -1,13 +1,13 @@
-//! Giving emptied leaves back.
+//! Frees emptied leaves.
 //!
-//! A leaf without records is unlinked, its separator removed, its page freed, in one group. An
-//! interior page whose only entry that was goes with it, and so on up to the first page with two
-//! entries. The root stays, and so does the last leaf.
+//! A leaf without records is unlinked, its separator removed and its page freed, in one group. An
+//! interior page whose only entry that was is freed with it, and so on up to the first page with
+//! two entries. The root stays, and so does the last leaf.
 //!
-//! The left neighbour is a trouble: it comes before the page in the order of latches, and only
-//! the page knows it. Under the same parent it is the child of the slot before, and waiting for
-//! it is safe while the parent is held. Elsewhere its id is read, and it and the page are latched
-//! without waiting (rule 4); when that fails, everything is let go.
+//! The left neighbour is hard to latch. It comes before the leaf in the order of latches, but only
+//! the leaf knows it. Under the same parent it is the child of the slot before; waiting for it is
+//! safe while the parent is latched. Otherwise its id is read from the leaf, and both are latched
+//! without waiting (rule 4). When that fails, the thread releases everything.
 
 use crate::error::BtreeResult;
 use crate::kinds::{Operation, kind};
@@ -18,7 +18,8 @@ use buffer::{Change, Undo, WriteGuard};
 use page::Field;
 use wal::{Group, TransactionChain};
 
-/// Levels that one group may free; more than two of them happen in dying trees only.
+/// Levels that one group may free. More than two of them occur only in trees that lose nearly all
+/// their rows.
 const FREED_LEVELS_MAX: u8 = 4;
 /// Attempts to latch a left neighbour without waiting.
 const ATTEMPTS: u32 = 4;
@@ -30,9 +31,9 @@ pub const FREE_LOG_BYTES_MAX: u64 = 2048;
 pub enum Freed {
     /// It, and as many pages above it as only led to it, are free.
     Pages(u8),
-    /// It has records, or is the last leaf, or too high a tower stands on it.
+    /// The leaf has records, or is the last leaf, or too many levels above it have only one entry.
     Kept,
-    /// Others were in the way; it can be tried again.
+    /// Other threads had a page latched; the caller can try again.
     Busy,
 }
 
@@ -59,7 +60,7 @@ enum Found<'t> {
     /// The page at this level has one entry only: the attempt must begin further up.
     Higher,
     Kept,
-    /// A left neighbour was not to be had; it is read after everything is let go.
+    /// A left neighbour could not be latched; it is read after everything is released.
     Busy(PageId),
 }
 
@@ -90,7 +91,8 @@ impl Tree {
                     if attempts == ATTEMPTS {
                         return Ok(Freed::Busy);
                     }
-                    // Whoever holds it goes on; it comes into memory. Damage is its reader's.
+                    // Waits until its holder releases it, and reads it into memory. A reader of the
+                    // page will report damage.
                     drop(self.pages.read(page));
                 }
             }
@@ -200,8 +202,8 @@ impl Tree {
         Ok(Ok(Doomed { left, page, right }))
     }
 
-    /// One group: neighbours are linked past each page, its own links are cleared so that nobody
-    /// takes it for a page of the tree, and the entry that led there goes.
+    /// One group: neighbours are linked past each page, the page's own links are cleared so that no
+    /// thread takes it for a page of the tree, and the entry that led there is removed.
     fn unlink<'t>(
         &'t self,
         group: &mut Group,
@@ -222,7 +224,7 @@ impl Tree {
             let right = d.right.map(|g| change.add(g));
             latched.push((left, page, right, ids));
         }
-        // First, because damaged maps are found before anything is logged.
+        // This comes first, because damaged maps are found before anything is logged.
         for &(_, page, _, _) in &latched {
             self.space.free(&mut change, &self.unit, page)?;
         }

@@ -1,26 +1,26 @@
-//! A guess at where a key stands on a page, for searches by a number.
+//! Interpolation search: a guess at where a key is on a page, when its first column is a number.
 //!
-//! Halving a page of 400 rows looks at nine of them, each on a cache line of its own. Keys that
-//! are numbers are often spread evenly: the first and the last tell about where one stands, and a
-//! look or two beside it end the search. A wrong guess costs those looks; the order in which rows
-//! are found to stand is always that of the whole comparison.
+//! A binary search on a page of 400 rows looks at nine of them, each on its own cache line. Numbers
+//! as keys are often evenly spread. Then the first and the last key tell roughly where a key is,
+//! and a look or two beside the guess end the search. A wrong guess costs those looks. The whole
+//! comparison always decides, so the result does not depend on the guess.
 
 use crate::order::Part;
 use crate::sought::Sought;
 use page::{PageView, fits};
 
-/// Pages with fewer slots in question are halved: that takes no more looks.
+/// Pages with fewer slots to search use binary search: it takes no more looks.
 const SLOTS_MIN: u16 = 16;
-/// Fewer slots than this are looked at without prefetching: they are near each other.
+/// With fewer slots than this nothing is prefetched: the records are near each other.
 pub(crate) const PREFETCH_SLOTS_MIN: u16 = 4;
-/// Looks whose records are brought near together: seven records for three.
+/// Looks whose records are prefetched together: seven records for three looks.
 pub(crate) const LOOKS_AHEAD: u32 = 3;
-/// So far from its begin a record's key mostly ends.
+/// Most keys end within so many bytes of a record.
 const KEY_BYTES: usize = 24;
-/// How far from the last look the next one is, at most.
+/// The greatest distance between two looks.
 const STRIDE_MAX: u16 = 16;
 
-/// Where to look next: at a slot, then so far beside it, until the strides are too long.
+/// Where to look next: at a slot, then at growing distances from it, until they are too long.
 pub(crate) struct Guess {
     slot: u16,
     stride: u16,
@@ -31,7 +31,7 @@ pub(crate) struct Guess {
 #[inline]
 pub(crate) fn bring_near(page: PageView<'_>, (low, high): (u16, u16)) {
     let middle = |low: u16, high: u16| low + high.saturating_sub(low) / 2;
-    // No slot is checked: a wrong address is nobody's, and brings nothing.
+    // The slots are not checked: prefetching a wrong address does nothing.
     let near = |slot: u16| {
         let record = page.0.as_ptr().wrapping_add(usize::from(fits::slot_word(page, slot)));
         os::vm::prefetch(record);
@@ -85,7 +85,7 @@ impl Guess {
         Some(Guess { slot, stride: 1 })
     }
 
-    /// The slot to look at; `None` where halving is as good.
+    /// The slot to look at; `None` when binary search is as good.
     #[inline]
     pub(crate) fn next(&self, (low, high): (u16, u16)) -> Option<u16> {
         (low < high && self.stride <= STRIDE_MAX).then(|| self.slot.clamp(low, high - 1))

@@ -1,4 +1,5 @@
-//! A leaf under its latch, at a slot; and `Position`, which outlives the latch.
+//! A leaf under its latch, at a slot; and `Position`, which stays valid after the latch is
+//! released.
 
 use crate::error::BtreeResult;
 use crate::key::KeyBuf;
@@ -12,7 +13,7 @@ use page::fits;
 use page::{Field, PageView, slot_cost};
 use std::cmp::Ordering;
 
-/// Empty leaves that one step may pass; more of them in a row are a ring of damaged links.
+/// How many empty leaves one step may pass. More in a row mean that damaged links form a circle.
 const EMPTY_LEAVES_MAX: u32 = 1 << 20;
 
 /// A record of a leaf under the leaf's shared latch.
@@ -45,7 +46,8 @@ impl<'t> LeafRead<'t> {
         Ok(LeafRead { tree, guard, slot, exact })
     }
 
-    /// The slot, or the first of the leaves at the right if it is behind the last.
+    /// The slot; if it is behind the last, the first slot of the next leaf at the right that has
+    /// records.
     pub(crate) fn at_or_right(
         tree: &'t Tree,
         guard: ReadGuard<'t>,
@@ -100,8 +102,8 @@ impl<'t> LeafRead<'t> {
         self.guard.view()
     }
 
-    /// The next record; at the leaf's end the right neighbour is latched before this leaf is let
-    /// go, so nothing is passed unseen.
+    /// The next record. At the leaf's end, the right neighbour is latched before this leaf is
+    /// released, so no record is missed.
     ///
     /// # Errors
     /// 823, 824 or 701.
@@ -149,8 +151,8 @@ impl<'t> LeafRead<'t> {
         Ok(Next::Record(LeafRead { tree, guard: right, slot: 0, exact: false }))
     }
 
-    /// The record before. At the leaf's beginning the latch is let go and the way taken again
-    /// from the root, so a record put in between meanwhile may be passed.
+    /// The record before. At the leaf's beginning the latch is released and the search begins again
+    /// at the root. So a record that was inserted in between meanwhile may be missed.
     ///
     /// # Errors
     /// 823, 824 or 701.
@@ -184,7 +186,7 @@ impl<'t> LeafRead<'t> {
         Ok(())
     }
 
-    /// Remembers where this is, so that the latch can be let go.
+    /// Saves the position, so that the latch can be released.
     ///
     /// # Errors
     /// 824.
@@ -206,7 +208,7 @@ pub enum Next<'t> {
     End(LeafEnd<'t>),
 }
 
-/// The last leaf of an index under its shared latch: nobody appends while this lives.
+/// The last leaf of an index under its shared latch: no thread appends while this lives.
 pub struct LeafEnd<'t>(ReadGuard<'t>);
 
 impl LeafEnd<'_> {
@@ -226,15 +228,16 @@ impl<'t> Next<'t> {
     }
 }
 
-/// What is at the right of a leaf.
+/// What is to the right of a leaf.
 enum Beside<'t> {
     /// The nearest leaf that has records.
     Leaf(ReadGuard<'t>),
-    /// No records: the last leaf, which may be the one that was asked about.
+    /// The last leaf, which has no records; it may be the leaf itself.
     End(ReadGuard<'t>),
 }
 
-/// The nearest leaf at the right that has records, latched before the one at its left is let go.
+/// The nearest leaf at the right that has records. It is latched before the one at its left is
+/// released.
 fn right_of<'t>(tree: &'t Tree, mut leaf: ReadGuard<'t>) -> BtreeResult<Beside<'t>> {
     for _ in 0..EMPTY_LEAVES_MAX {
         let next = leaf.view().next_page();
@@ -274,7 +277,7 @@ fn check_beside(tree: &Tree, leaf: PageId, right: (PageId, PageView<'_>)) -> Btr
     Ok(())
 }
 
-/// Where a record was: its key, and a hint that saves the way down while its page is as it was.
+/// Where a record was: its key, and a hint that saves the way down while its page has not changed.
 #[derive(Clone, Debug, Default)]
 pub struct Position {
     key: KeyBuf,
@@ -332,9 +335,9 @@ impl Tree {
         self.seek_next(SearchKey { fields: fields.as_slice(), bias })
     }
 
-    /// The record of a position, if its page is as it was. Bytes with the LSN that they had under
-    /// the latch are what they were then; a page freed since, or given to somebody else, has
-    /// another. Whatever is wrong with the page now, a seek will tell if it is still ours.
+    /// The record of a position, if its page has not changed. A page with the LSN that it had under
+    /// the latch has the same bytes as then. A page that was freed or given to another owner has
+    /// another LSN. If the page is damaged now, a seek will report it, if it is still ours.
     fn unchanged(&self, position: &Position) -> Option<LeafRead<'_>> {
         if position.page.is_none() {
             return None;
@@ -450,9 +453,9 @@ impl<'t> LeafWrite<'t> {
         self.tree.inspect(&self.guard)
     }
 
-    /// Hands the record that is at a slot, or the first behind it, to `look`; `None` at the end of
-    /// the index. Leaves at the right are latched exclusively on the way, so that no scan is
-    /// between here and there: whoever passes here later finds what is put here (rule 11).
+    /// Passes to `look` the record at a slot, or the first one behind it; `None` at the end of the
+    /// index. Leaves at the right are latched exclusively on the way. So no scan is in between: a
+    /// scan that passes here later finds what is inserted here (rule 11).
     ///
     /// # Errors
     /// 823, 824 or 701.
@@ -489,7 +492,7 @@ impl<'t> LeafWrite<'t> {
         self.guard.view().next_page()
     }
 
-    /// Lets others read; the leaf stays as it is.
+    /// Lets other readers in; the leaf does not change.
     pub fn downgrade(self) -> Option<LeafRead<'t>> {
         let LeafWrite { tree, guard, slot, exact } = self;
         debug_assert!(!exact || slot < guard.view().slot_count(), "what is there has a slot");

@@ -1,9 +1,9 @@
 //! Slotted records in key order on pages: search, insert, split, delete, cursor, verify, apply.
 //!
-//! A tree stores opaque records; order and layout are handed in. A ghost is a record of another
-//! kind, no more. Nothing here knows of transactions or locks: whoever changes a record says who
-//! undoes it, and gets the latched leaf to look around in before. See README.md for the protocol
-//! and its numbered rules.
+//! A tree stores opaque records; the caller hands in their order and layout. A ghost is just a
+//! record of another kind. Nothing here knows of transactions or locks. The caller that changes a
+//! record says which transaction undoes the change, and may inspect the latched leaf first. See
+//! README.md for the protocol and its numbered rules.
 
 #![forbid(unsafe_code)]
 

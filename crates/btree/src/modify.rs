@@ -1,8 +1,8 @@
-//! Changing records of a leaf that is in a change.
+//! Changes records of a leaf that is in a change.
 //!
-//! Slots come from [`Tree::seek_write`] and stay true while the leaf is latched; an insert or an
-//! expunge moves those behind. Each operation is one log record. What a transaction is to undo
-//! carries the key, so that undo finds the record wherever it has gone by then.
+//! Slots come from [`Tree::seek_write`] and stay valid while the leaf is latched; an insert or an
+//! expunge moves the slots behind it. Each operation is one log record. If a transaction may have
+//! to undo it, the record carries the key, so that undo finds the row even if it has moved.
 
 use crate::error::BtreeResult;
 use crate::key::{KeyBuf, SmallBytes};
@@ -62,8 +62,8 @@ impl Tree {
         change.apply(page, self.unit.id, kind, slot, payload, undo);
     }
 
-    /// Puts a record, live or a ghost, at the slot where its key belongs. [`LeafWrite::has_room`]
-    /// said yes.
+    /// Inserts a record, live or a ghost, at the slot where its key belongs.
+    /// [`LeafWrite::has_room`] has returned true.
     ///
     /// [`LeafWrite::has_room`]: crate::LeafWrite::has_room
     ///
@@ -82,7 +82,7 @@ impl Tree {
         Ok(())
     }
 
-    /// The same where [`Tree::check_insert`] has said yes and the leaf is as it was then.
+    /// The same when [`Tree::check_insert`] has succeeded and the leaf has not changed since.
     pub fn insert_checked(
         &self,
         change: &mut Change<'_>,
@@ -97,7 +97,7 @@ impl Tree {
         debug_assert_eq!(change.view(page).record(slot), Some(record), "at the slot of its key");
     }
 
-    /// Whether [`Tree::insert`] would do it: asked before something else is done in its change.
+    /// Whether [`Tree::insert`] would succeed: asked before something else is done in its change.
     ///
     /// # Errors
     /// 824.
@@ -201,8 +201,8 @@ impl Tree {
         Ok(())
     }
 
-    /// The slot of a key on a leaf that is in a change; `None` when it is not there. A whole key is
-    /// on one leaf alone.
+    /// The slot of a key on a leaf that is in a change; `None` when it is not there. Only one leaf
+    /// can have a given whole key.
     ///
     /// # Errors
     /// 824.

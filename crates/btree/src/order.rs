@@ -1,8 +1,8 @@
-//! `KeyOrder`: in which order records stand, compared in place.
+//! `KeyOrder`: the order of records, compared in place.
 //!
-//! A key column is a comparison of bytes, a direction and the place of its bytes in a leaf
-//! record; in an interior entry the key columns stand first, in key order. NULL comes first
-//! (last when descending). The tree knows nothing else of types.
+//! A key column is a comparison of bytes, a direction, and the position of its bytes in a leaf
+//! record. In an interior entry the key columns come first, in key order. NULL comes first (last
+//! when descending). The tree knows nothing else of types.
 
 use crate::key::KeyBuf;
 use crate::sought::PREPARED;

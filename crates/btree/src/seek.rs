@@ -1,7 +1,7 @@
-//! Going down: from the root to the page that a key belongs to, latch by latch.
+//! Going down: from the root to the page to which a key belongs, latch by latch.
 //!
-//! A child's latch is taken while its parent's is held, a right neighbour's while the left one's
-//! is held (rule 1). Nothing else is held meanwhile.
+//! A child's latch is taken while its parent's is held, a right neighbour's while the left one's is
+//! held (rule 1). Nothing else is held meanwhile.
 
 use crate::error::BtreeResult;
 use crate::key::KeyBuf;
@@ -159,8 +159,8 @@ impl Tree {
         self.last_below_fence(fence)
     }
 
-    /// The last record before a separator: nobody moves left along links (rule 3). Each turn goes
-    /// to a leaf further left, so it ends.
+    /// The last record before a separator. Links are never followed to the left (rule 3). Each
+    /// round reaches a leaf further left, so the search ends.
     fn last_below_fence(&self, mut fence: KeyBuf) -> BtreeResult<Option<LeafRead<'_>>> {
         while !fence.is_empty() {
             let mut further = KeyBuf::default();
@@ -197,8 +197,8 @@ impl Tree {
         Ok(None)
     }
 
-    /// The page at a level that a key leads to, under its exclusive latch, its parent free again;
-    /// `None` when the root is below that level.
+    /// The page at a level to which a key leads, under its exclusive latch; its parent is released
+    /// again. `None` when the root is below that level.
     pub(crate) fn write_at(
         &self,
         key: &Sought<'_, '_>,
@@ -252,10 +252,10 @@ impl Tree {
         LeafWrite::at(self, leaf, &key)
     }
 
-    /// The same where the record was seen last, without the way down: none if no record with the
-    /// key stands in that slot, or a ghost does, or the page is another's now or cannot be read. A
-    /// leaf that is freed has no records (rule 7), so what stands there is the tree's one record of
-    /// the key.
+    /// The same at the place where the record was last seen, without the way down. `None` if the
+    /// slot has no live record with the key, or the page belongs to another owner now or cannot be
+    /// read. A freed leaf has no records (rule 7), so a record that is found there is the tree's
+    /// only one with that key.
     pub fn seen_write(&self, key: &[Field<'_>], page: PageId, slot: u16) -> Option<LeafWrite<'_>> {
         debug_assert_eq!(key.len(), self.shape.order.len(), "a record is changed by its whole key");
         let guard = self.pages.write(page).ok()?;

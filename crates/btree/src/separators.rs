@@ -1,8 +1,8 @@
-//! Keys that divide a range: what interior pages know of the distribution of keys.
+//! Keys that divide a range: what interior pages tell about the distribution of keys.
 //!
-//! The walk goes level by level from the root, each time down a way of its own, latch by latch as
-//! every search does (rule 1), so that no page is looked at that is not the tree's any more. What
-//! changes between two ways down only makes parts less equal: any keys in order divide a range.
+//! The walk goes level by level. Each time it goes down from the root, latch by latch as every
+//! search does (rule 1), so it never reads a page that no longer belongs to the tree. Changes
+//! between two ways down only make the parts less equal: any keys in order divide a range.
 
 use crate::error::BtreeResult;
 use crate::key::KeyBuf;
@@ -12,7 +12,7 @@ use os::wait::Waiter;
 use page::Field;
 use std::cmp::Ordering;
 
-/// Looks at whether somebody wants an end come with each so many pages.
+/// Cancellation is checked once in so many pages.
 const PAGES_PER_CHECK: usize = 64;
 
 impl Tree {

@@ -1,11 +1,12 @@
-//! `Sought`: a key that is compared with many records, on all pages of its way down.
+//! `Sought`: a search key, prepared for comparison with many records on all pages of its way down.
 //!
-//! What does not change from record to record is found out once for the first columns of the key:
-//! their numbers or first bytes; where they stand is known of the tree. A comparison says how many
-//! columns were alike, so that a search need not look at them again.
+//! For the first columns of the key, everything that is the same for all records is computed once:
+//! their numbers or first bytes; the tree knows where the columns are. A comparison returns how
+//! many columns were equal, so that the search need not compare them again.
 //!
-//! Invariant: what a prepared column decides, the column's comparison decides alike. Where it does
-//! not decide (NULL, texts that first differ by case or accent, or end), that comparison is asked.
+//! Invariant: when a prepared column decides, it decides as the column's comparison would. When it
+//! does not decide (NULL; texts whose first difference is case or accent, or that end), that
+//! comparison is called.
 //!
 //! Cost of a comparison that one prepared column decides: about 40 instructions for a number, 80
 //! for a text; about 80 more for each other column.
@@ -14,7 +15,7 @@ use crate::order::{KeyPlace, Part, Shape, compare_fields};
 use page::{Field, KeyColumn};
 use std::cmp::Ordering;
 
-/// Columns that are prepared: what comes behind them seldom decides.
+/// Columns that are prepared: later ones seldom decide.
 pub(crate) const PREPARED: usize = 3;
 
 /// A key, or the beginning of one, and the tree whose records it is compared with.
@@ -24,7 +25,7 @@ pub(crate) struct Sought<'s, 'k> {
     probes: [Probe; PREPARED],
 }
 
-/// What is sought in a column.
+/// The prepared value of a column.
 enum Probe {
     /// Its comparison is always asked.
     Unprepared,
@@ -39,7 +40,7 @@ struct Word {
     bytes: u64,
     /// How many they are.
     count: usize,
-    /// There are more.
+    /// Whether there are more.
     more: bool,
 }
 

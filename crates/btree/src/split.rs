@@ -1,11 +1,11 @@
-//! Making room: one page becomes two, as one log group.
+//! Page splits: one page becomes two, as one log group.
 //!
-//! `make_room` takes one page at a time (rule 5). When the parent has no room for the separator,
-//! the parent is split first, in a group of its own that leaves a sound tree; so no group touches
+//! `make_room` splits one page at a time (rule 5). When the parent has no room for the separator,
+//! the parent is split first, in a group of its own that leaves a sound tree. So no group touches
 //! more than four pages of the tree, whatever its height, and none is longer than a log block.
 //!
-//! Order of latches (rule 1): parent, page, right neighbour, then the allocation maps,
-//! then the new page. Nobody can wait for us on a new page: it is reached through the others.
+//! Order of latches (rule 1): parent, page, right neighbour, then the allocation maps, then the new
+//! page. No thread can wait for the new page, as it is reached only through the others.
 
 use crate::error::BtreeResult;
 use crate::kinds::{Operation, kind, page_id_bytes};
@@ -37,7 +37,8 @@ pub enum SplitPolicy {
 /// when a load's second page lets the root grow), twice a separator, and the maps.
 pub const STRUCTURE_LOG_BYTES_MAX: u64 = 24 * 1024;
 
-/// Attempts to make room: each that fails is somebody else's success, or damage.
+/// Attempts to make room. An attempt fails because another thread has succeeded, or because of
+/// damage.
 const ATTEMPTS_MAX: u32 = 10_000;
 
 /// What an attempt to split a page came to.
@@ -62,7 +63,7 @@ struct Division {
     fall: Fall,
 }
 
-/// Who asks for room on which page.
+/// A request for room on a page.
 #[derive(Clone, Copy)]
 struct Wish<'k> {
     key: &'k [Field<'k>],
@@ -114,9 +115,9 @@ impl SplitPolicy {
 }
 
 impl Tree {
-    /// Sees to it that the leaf of a key has room for a record of so many bytes, if need be by
-    /// splits. A record that has the key already is taken to be replaced. The caller holds no
-    /// latch, and seeks again afterwards: others may have been faster.
+    /// Makes sure that the leaf of a key has room for a record of so many bytes; it splits pages if
+    /// need be. If a record with the key exists, the new one is taken to replace it. The caller
+    /// holds no latch, and searches again afterwards, as other threads may have used the room.
     ///
     /// Logs groups of at most [`STRUCTURE_LOG_BYTES_MAX`]: mostly one, at most one for each level.
     ///
@@ -155,7 +156,7 @@ impl Tree {
             debug_assert!(pages == 1 || pages == 2, "a split takes a page, the root two");
             match self.try_split(group, now, pages)? {
                 Attempt::Done if now.level == 0 => return Ok(()),
-                // Somewhere above there is room now: once more from the leaf.
+                // A page above has room now: begin again at the leaf.
                 Attempt::Done => (now, pages) = (wish, 1),
                 Attempt::Root => pages = 2,
                 Attempt::NotRoot => pages = 1,
@@ -255,7 +256,7 @@ impl Tree {
         Ok((slot, (order == Ordering::Equal).then_some(record.len())))
     }
 
-    /// Where to divide a page so that both halves, the new record counted in, weigh the same.
+    /// Where to divide a page so that both halves, the new record included, have the same size.
     fn divide(&self, page: &WriteGuard<'_>, wish: Wish<'_>) -> BtreeResult<Division> {
         let v = page.view();
         let count = v.slot_count();
@@ -445,7 +446,7 @@ impl Tree {
         Ok(Attempt::Done)
     }
 
-    /// A page had overflowed, and is two now.
+    /// Counts a page that had overflowed and is two pages now.
     fn count_split(&self, wish: Wish<'_>, fall: Fall, from: PageId, to: (PageId, PageId)) {
         self.pages.counters().add(Event::PageSplit, u64::from(!wish.builds));
         self.splits.divided((wish.level, fall), wish.key, from, to);

@@ -1,8 +1,8 @@
-//! How a tree came by its pages and lost them: pages that were added at the right edge, splits,
-//! and where those fell.
+//! Counters of how a tree gained and lost pages: pages added at the right edge, splits and where
+//! they happened, pages freed.
 //!
-//! A page comes or goes once in a hundred rows, under latches and with half a page of log: plain
-//! counters cost nothing beside that.
+//! A page comes or goes once in a hundred rows, under latches and with half a page of log. Beside
+//! that, plain counters cost nothing.
 //!
 //! ```text
 //! a full page ─┬─ at the right edge, the new record behind all ──▶ append: nothing moves
@@ -13,12 +13,12 @@
 //! ```
 //!
 //! Invariants
-//!  1. While nobody changes the tree, its leaves are one, and those that were loaded, appended and
-//!     split off, less those that were freed since the counters began with the empty tree; its
-//!     interior pages likewise, with the roots that grew in the place of the one.
-//!  2. What is counted stays counted when its writer rolls back: so do the pages.
-//!  3. All who have the tree open count in the same counters: a leaf's keys are known by them
-//!     (`spot.rs`).
+//!  1. If the counters began with the empty tree and no thread changes it now: the number of its
+//!     leaves is one, plus the leaves that were loaded, appended and split off, less the freed
+//!     ones. The same holds for its interior pages, with the roots that grew in place of the one.
+//!  2. Counts stay when their writer rolls back, as the pages do.
+//!  3. All users of an open tree share the same counters: these tell whether a leaf still has the
+//!     same range of keys (`spot.rs`).
 
 use crate::key::KeyBuf;
 use base::PageId;
@@ -35,9 +35,9 @@ pub(crate) enum Fall {
     Append,
     /// The record that asked for room was to be the page's last, and others move.
     AtEnd,
-    /// It is there already and became longer.
+    /// The record was there already and became longer.
     Longer,
-    /// It was to be between others, or before them.
+    /// The record was to be between others, or before them.
     Between,
 }
 
@@ -48,7 +48,7 @@ pub struct SplitCounters {
     interior: LevelCounters,
     roots: AtomicU64,
     loaded_roots: AtomicU64,
-    /// How often a page was given other keys, or may have been.
+    /// How often a page's range of keys changed, or may have changed.
     reshaped: AtomicU64,
     /// The pages that the last split of a leaf has left, as numbers.
     last: [AtomicU64; 2],
@@ -56,7 +56,7 @@ pub struct SplitCounters {
     places: Mutex<Vec<KeyBuf>>,
 }
 
-/// So many places are kept of all splits, each of which is as likely as another to be kept.
+/// How many keys of splits are kept: a random sample of all of them.
 const PLACES_MAX: usize = 256;
 
 #[derive(Default)]
@@ -182,7 +182,7 @@ impl SplitCounters {
             places.push(KeyBuf::of(key));
             return;
         }
-        // The nth replaces one of those kept with a likelihood of so many in n.
+        // The nth replaces a kept one with probability `PLACES_MAX` / n.
         let drawn = mixed(nth) % nth.max(1);
         if let Some(place) = places.get_mut(drawn as usize) {
             *place = KeyBuf::of(key);
@@ -217,8 +217,8 @@ impl SplitCounters {
         roots.fetch_add(1, Relaxed);
     }
 
-    /// Pages are about to have other keys: counted while all of them and the pages above are
-    /// latched exclusively.
+    /// The ranges of some pages are about to change. It is called while all of them and the pages
+    /// above are latched exclusively.
     pub(crate) fn reshaped(&self) {
         self.reshaped.fetch_add(1, Relaxed);
     }
@@ -230,14 +230,14 @@ impl SplitCounters {
         self.reshaped.load(Relaxed)
     }
 
-    /// An empty page of a level was given back.
+    /// An empty page of a level was freed.
     pub(crate) fn freed(&self, level: u8) {
         self.at(level).freed.fetch_add(1, Relaxed);
     }
 }
 
-/// A number in which each bit of another has a say: by it places are drawn, so that a simulation
-/// draws the same.
+/// A hash in which each bit of the input counts. It draws the sample, so that a simulation draws
+/// the same one.
 fn mixed(n: u64) -> u64 {
     let n = n.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let n = (n ^ (n >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

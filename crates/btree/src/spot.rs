@@ -1,17 +1,17 @@
-//! A leaf for a new record, found before it is latched.
+//! `Spot`: the leaf for a new record, found before it is latched.
 //!
-//! Who puts a row into several trees looks for all leaves first, then latches them all, without
-//! waiting for any (rule 4), searches them, and puts everything in one group. What the second
-//! search reads comes near meanwhile: a leaf lies anywhere, and its first bytes take longer to come
-//! than the search of the pages above.
+//! A thread that inserts a row into several trees first finds all leaves. Then it latches them all
+//! without waiting for any (rule 4), searches them, and inserts all entries in one group. Meanwhile
+//! the processor prefetches what the second search reads: a leaf lies anywhere in memory, and
+//! fetching its first bytes takes longer than the search of the pages above.
 //!
 //! Invariants
-//!  1. Whoever changes which keys belong to a leaf counts that before he lets its latch and that
-//!     of the page above go (`SplitCounters::reshaped`). So a leaf is the key's where nobody has
-//!     counted since before the way down.
-//!  2. Where somebody has, it is the key's where it is a leaf of the tree, has a lesser record, and
-//!     a greater one or no right neighbour: what lies between is in its range. A leaf that was
-//!     freed has no records.
+//!  1. A thread that changes which keys belong to a leaf counts that before it releases the latches
+//!     of the leaf and of the page above (`SplitCounters::reshaped`). So if the count has not
+//!     changed since before the way down, the leaf is the key's.
+//!  2. If the count has changed, the leaf is the key's if it is a leaf of the tree, has a lesser
+//!     record, and has a greater one or no right neighbour: everything in between is in its range.
+//!     A freed leaf has no records.
 
 use crate::error::BtreeResult;
 use crate::guess::bring_near;
@@ -28,19 +28,19 @@ use page::{Field, PageView, slot_cost};
 pub struct Spot {
     /// The leaf.
     pub page: PageId,
-    /// How often the tree's pages had been given other keys when the way down began.
+    /// The tree's `reshaped` count when the way down began.
     pub reshaped: u64,
 }
 
 /// A leaf under its exclusive latch, on its way into the processor's cache.
 pub struct LatchedSpot<'t> {
     guard: WriteGuard<'t>,
-    /// Nobody has given it other keys.
+    /// The tree's `reshaped` count has not changed.
     same: bool,
 }
 
 impl Tree {
-    /// The leaf of a whole key, which is in memory and comes near; no latch is kept.
+    /// Finds the leaf of a whole key, which is in memory, and prefetches it; no latch is kept.
     ///
     /// # Errors
     /// 823, 824 or 701.
@@ -69,8 +69,8 @@ impl Tree {
         }
     }
 
-    /// The exclusive latch of a leaf that was found; `None` where it is not to be had at once, or
-    /// the page is no leaf of the tree any more. What the search of it looks at first comes near.
+    /// Latches a leaf that was found exclusively, and prefetches what its search reads first.
+    /// `None` when the latch is not free, or the page is no leaf of the tree any more.
     pub fn latch_spot(&self, spot: &Spot) -> Option<LatchedSpot<'_>> {
         let guard = self.pages.try_write(spot.page)?;
         let v = guard.view();
@@ -82,8 +82,9 @@ impl Tree {
         Some(LatchedSpot { guard, same })
     }
 
-    /// The slot of a new record of that length on a latched leaf. `None` where a record, perhaps a
-    /// ghost, has the key, the leaf is not the key's, has no room, or a ghost stands beside.
+    /// The slot of a new record of that length on a latched leaf. `None` when a record, perhaps a
+    /// ghost, has the key, or the leaf is not the key's, has no room, or has a ghost beside the
+    /// slot.
     ///
     /// # Errors
     /// 824.

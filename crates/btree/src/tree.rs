@@ -15,7 +15,7 @@ use space::{AllocUnit, Space};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// Levels a tree may have. Interior pages have at least four entries: 4^32 pages are never.
+/// Levels a tree may have. Interior pages have at least four entries, and no tree has 4^32 pages.
 pub(crate) const LEVELS_MAX: u8 = 32;
 /// The longest record: the format's limit.
 pub const RECORD_MAX: usize = base::limits::RECORD_BYTES_MAX + base::limits::VERSION_TAG_BYTES;
@@ -209,8 +209,8 @@ impl Tree {
         fits::header(v).err()
     }
 
-    /// Every slot of a page, before more than one of them is touched by a change: once while it is
-    /// in memory.
+    /// Checks every slot of a page before a change touches more than one of them; once while the
+    /// page is in memory.
     pub(crate) fn inspect(&self, page: &WriteGuard<'_>) -> BtreeResult<()> {
         if page.is_inspected() {
             return Ok(());
@@ -340,15 +340,15 @@ impl Tree {
         debug_assert!(v.level() > 0, "leaves have no children");
         let child = fits::bytes_from(v, slot).and_then(|entry| self.shape.child_of(entry));
         match child {
-            // Its latch is held: waiting for it would be for ever.
+            // Its latch is held: waiting for it would never end.
             Some(child) if child == id => Err(self.corrupt(id, "an entry leads to its own page")),
             Some(child) => Ok(child),
             None => Err(self.corrupt(id, fits::NO_RECORD)),
         }
     }
 
-    /// Before a page is latched while others are held: damaged links may lead back to one of them,
-    /// and waiting for that would be for ever (rule 12).
+    /// Called before a page is latched while others are held. Damaged links may lead back to one of
+    /// them, and waiting for that would never end (rule 12).
     pub(crate) fn is_not_held(&self, id: PageId, held: &[PageId]) -> BtreeResult<()> {
         debug_assert!(!held.is_empty(), "asked while something is held");
         if held.contains(&id) {

@@ -1,11 +1,11 @@
-//! Verifying a tree: what CHECKDB asks of it.
+//! Verifies a tree, for CHECKDB.
 //!
-//! It derives nothing from what it checks: every page is reached through its parent, its bounds
-//! are the separators around it, its neighbours are the pages reached before and after. Damage
-//! is reported and the rest looked at; nothing here panics or runs for ever on damaged bytes.
+//! It derives nothing from what it checks. It reaches every page through its parent; the page's
+//! bounds are the separators around it, its neighbours are the pages reached before and after. It
+//! reports damage and goes on with the rest. On damaged bytes it neither panics nor loops.
 //!
 //! Invariants checked
-//!  1. A page is of the tree's unit, of its level and kind, and its slots are sound.
+//!  1. A page belongs to the tree's unit, level and kind, and its slots are sound.
 //!  2. Keys rise within a page and lie within the separators around the page.
 //!  3. Pages of a level are linked in the order of their keys, both ways.
 //!  4. Every page is reached once.
@@ -42,11 +42,11 @@ struct Verification<'t, 'v> {
 }
 
 impl Tree {
-    /// Visits every page in key order, and says what is wrong. Nobody changes the tree meanwhile;
-    /// one page is latched at a time. `visit` sees each page that could be read.
+    /// Visits every page in key order, and reports what is wrong. No other thread changes the tree
+    /// meanwhile. One page is latched at a time. `visit` sees each page that could be read.
     ///
     /// # Errors
-    /// The waiter's cancellation, which is looked for at each page.
+    /// The waiter's cancellation, which is checked at each page.
     pub fn verify(
         &self,
         waiter: &Waiter,
@@ -209,7 +209,7 @@ impl Verification<'_, '_> {
         for slot in 0..v.slot_count() {
             let mut key = KeyBuf::default();
             let Some(record) = v.record(slot) else {
-                // What is no record at all is told with the slots.
+                // A slot without a record is reported with the slots.
                 if v.slot_offset(slot) == Some(0) {
                     let finding = Finding::new(id, Fault::NoRecord, "the slot is empty");
                     self.findings.push(finding.at(slot));

@@ -1,16 +1,16 @@
 //! `Change`: the only way to alter a page. It logs, applies, and stamps the LSN.
 //!
-//! The pages are latched exclusively from before the log is reserved until applied; the whole
-//! change is one log group, replayed whole or not at all. Each operation is applied through the
-//! same handler that redo uses, on the payload as it stands in the log.
+//! The pages stay latched exclusively from before the log space is reserved until the operations
+//! are applied. The whole change is one log group, which recovery replays whole or not at all. The
+//! handler that redo uses applies each operation, too, from the payload as it stands in the log.
 //!
 //! Invariants
-//!  1. A change that has applied anything is finished; else the page differs from its log and
-//!     the process stops.
-//!  2. All pages that a change alters are stamped with the LSN of the group's end, as redo does;
-//!     one that it only holds stays as it is.
-//!  3. A page is marked dirty from an LSN at or below its group's first record, before the group
-//!     is appended; so a checkpoint that begins after the append sees it.
+//!  1. A change that has applied an operation is finished. If it cannot be, the page differs from
+//!     its log and the process stops.
+//!  2. All pages that a change alters are stamped with the LSN of the group's end, as redo does. A
+//!     page that it only holds stays as it is.
+//!  3. A page is marked dirty from an LSN at or below its group's first record, before the group is
+//!     appended. So a checkpoint that begins after the append sees it.
 
 use crate::guard::WriteGuard;
 use crate::pages::Pages;
@@ -21,7 +21,8 @@ use wal::{Appended, Group, Kind, PageOp, RecordFlags, TransactionChain};
 
 /// Pages one change may hold.
 const PAGES_MAX: usize = 32;
-/// Pages that need no heap: most changes have one, a new row's as many as its table has indexes.
+/// Pages that need no heap allocation: most changes have one page, a new row's has one for each
+/// index of its table.
 const FEW: usize = 8;
 const _: () = assert!(PAGES_MAX <= u32::BITS as usize);
 
@@ -32,18 +33,18 @@ pub struct PageRef(u8);
 /// Who undoes an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Undo {
-    /// Nobody: a structure change, undone by nothing because the group is whole or absent.
+    /// Nothing undoes it: a change of structure is whole or absent, as one group.
     Never,
     /// The transaction, by walking its chain back.
     By(u32),
-    /// Nobody, it is an undo itself: the transaction's walk goes on at `next`.
+    /// Nothing undoes it, as it is itself an undo: the transaction's rollback continues at `next`.
     Compensation {
         /// The transaction.
         transaction: u32,
         /// What to undo after this.
         next: Lsn,
     },
-    /// Nobody, though it stands in the transaction's chain.
+    /// Nothing undoes it, though it is in the transaction's chain.
     RedoOnly(u32),
 }
 
@@ -52,7 +53,7 @@ pub struct Change<'a> {
     pages: &'a Pages,
     group: &'a mut Group,
     few: [Option<WriteGuard<'a>>; FEW],
-    /// Those beyond the few.
+    /// The pages beyond [`FEW`].
     more: Vec<WriteGuard<'a>>,
     count: usize,
     /// Which of them have been altered, by position.
@@ -109,7 +110,7 @@ impl<'a> Change<'a> {
         self.guard(page).id()
     }
 
-    /// A page's slots are sound, as whoever changes it knows.
+    /// Notes that a page's slots are sound, which the caller knows.
     pub fn note_inspected(&self, page: PageRef) {
         self.guard(page).note_inspected();
     }
@@ -162,7 +163,7 @@ impl<'a> Change<'a> {
         };
         let guard = guard.expect("a page reference is of this change");
         if let Err(e) = self.pages.redo.apply(&op, guard.bytes_mut()) {
-            // Forward, record and page come from the same caller: not fitting is our bug.
+            // Record and page come from the same caller here: if they do not fit, that is our bug.
             os::stop::process(&format!("operation {kind:?} does not fit page {id}: {}", e.0));
         }
         debug_assert_eq!(self.view(page).page_id(), id, "an operation leaves the page its name");
@@ -206,7 +207,7 @@ impl<'a> Change<'a> {
 
 impl Drop for Change<'_> {
     fn drop(&mut self) {
-        // A record without a page may be given up: nothing has changed.
+        // A record without a page may be given up: it has changed nothing.
         if self.started && self.touched != 0 && !os::sched::crashed() {
             os::stop::process("a page was changed and the change not logged");
         }

@@ -1,4 +1,4 @@
-//! The page half of a checkpoint: everything dirty goes home.
+//! The page half of a checkpoint: all dirty pages are written to their places in the data files.
 
 use crate::pages::{PageFile, Pages};
 use crate::state::{self, Latched, RESIDENT, WRITING};
@@ -11,17 +11,19 @@ use std::sync::atomic::Ordering::Relaxed;
 /// What a flush achieved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FlushedTo {
-    /// Every change before this is home and durable.
+    /// Every change before this is durable in the data files.
     pub lsn: Lsn,
     /// Pages written.
     pub pages: u64,
 }
 
 impl Pages {
-    /// Writes every page that was dirty at the call, and says up to where all changes are home.
+    /// Writes every page that was dirty at the call. Returns the LSN up to which all changes are in
+    /// the data files.
     ///
-    /// Waits for page latches, one at a time and holding nothing else. A page whose copy is on its
-    /// way home already is left to whoever writes it: `lsn` says what is durable, not the call.
+    /// Waits for page latches, one at a time, and holds nothing else meanwhile. A page of which
+    /// another thread writes a copy already is left to that thread: `lsn` says what is durable, not
+    /// that the call wrote everything.
     pub fn flush_dirty(&self) -> FlushedTo {
         let began = self.log().next_lsn();
         let mut pages = 0;
@@ -36,10 +38,11 @@ impl Pages {
         FlushedTo { lsn: self.oldest_dirty(began), pages }
     }
 
-    /// Collects a page that is still dirty and not on its way home; says how many were written.
+    /// Collects a page that is still dirty and of which no copy is being written. Returns how many
+    /// pages were written.
     ///
-    /// Waits for the latch only with an empty batch: pages of a batch cannot be evicted, and the
-    /// latch's holder may be waiting for a frame (rule 6).
+    /// It waits for the latch only with an empty batch: the pages of a batch cannot be evicted, and
+    /// the latch's holder may be waiting for a frame (rule 6).
     fn flush_one<'f>(&self, batch: &mut Batch<'f>, file: &'f PageFile, page: u32) -> u64 {
         assert!(!batch.is_full(), "there is a place for the page");
         let word = file.state(page);
@@ -53,7 +56,7 @@ impl Pages {
             written = self.write_batch(batch);
             assert_eq!(batch.len(), 0, "rule 6: no latch is waited for with a batch in hand");
             if let Latched::Absent = state::latch_shared(word) {
-                // Written and evicted since the list was made.
+                // It was written and evicted after the list was made.
                 assert_eq!(file.recovery_lsn(page).load(Relaxed), 0, "a dirty page is in memory");
                 state::unlatch_exclusive(word, 0, RESIDENT);
                 return written;

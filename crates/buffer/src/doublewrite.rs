@@ -1,13 +1,14 @@
-//! The doublewrite area: where a batch of pages is durable before its homes are touched.
+//! The doublewrite area: a batch of pages becomes durable here before the pages are written to
+//! their places in the data files (their homes).
 //!
-//! 8 KB writes are not atomic. The area is 32 pages of file 1: a header page that names the pages
-//! of the batch, then their sealed copies. The homes of a batch are durable before the area is
-//! reused, so a torn home always has its copy in the last batch, and a copy in the last batch is
-//! always what was last written home.
+//! A write of 8 KB is not atomic. The area is 32 pages of file 1: a header page that names the
+//! pages of the batch, then their sealed copies. The homes of a batch are durable before the area
+//! is reused. So a torn home always has its copy in the last batch, and a copy in the last batch is
+//! always the last one that was written home.
 //!
-//! The header says, too, where the durable log ended when the batch was written: beyond every
-//! page that is home. A log that ends before is damaged (`wal/src/found.rs`).
-//! Headers of earlier builds have 0 there.
+//! The header also says where the durable log ended when the batch was written; that is beyond the
+//! LSN of every page at its home. A log that ends before is damaged (`wal/src/found.rs`). Headers
+//! of earlier builds have 0 there.
 
 use crate::BufferError;
 use base::limits::PAGE_BYTES;
@@ -126,7 +127,7 @@ pub fn restore(
         files.values().for_each(synced);
         return Ok(Vec::new());
     }
-    // A process that was killed may have left the batch unsynced; it becomes durable before a home
+    // A process that was killed may have left the batch unsynced. It becomes durable before a home
     // is written from it (rules 2 and 7).
     synced(first);
     let n = (u32_at(header, COUNT_AT) as usize).min(DOUBLEWRITE_PAGES as usize - 1);
@@ -152,8 +153,8 @@ pub fn restore(
         file.write_at(copy, offset).map_err(|e| io(id, e))?;
         repaired.push(id);
     }
-    // Also when nothing was torn: homes that a killed process wrote and did not sync look sound now
-    // and may still be lost, so they become durable before the area is used again (rule 7).
+    // Also when no page was torn: homes that a killed process wrote and did not sync look sound now
+    // and may still be lost. They become durable before the area is reused (rule 7).
     files.values().for_each(synced);
     Ok(repaired)
 }

@@ -1,4 +1,4 @@
-//! Guards: the right to read or to change a page, as long as they live.
+//! Guards: while a guard lives, its holder may read or change a page.
 
 use crate::pages::PageSlot;
 use crate::state;
@@ -30,10 +30,11 @@ impl<'a> ReadGuard<'a> {
         PageView(self.slot.address().bytes())
     }
 
-    /// Takes the exclusive latch instead, if this is the only shared one; else gives itself back.
+    /// Takes the exclusive latch instead, if this guard has the only shared one.
     ///
     /// # Errors
-    /// Itself, when others read too, or when the page may not be changed: `Pages::write` says why.
+    /// The guard itself, when there are other readers, or when the page may not be changed:
+    /// `Pages::write` says why.
     pub fn try_upgrade(self) -> Result<WriteGuard<'a>, ReadGuard<'a>> {
         debug_assert!(state::is_shared(self.slot.state()), "a read guard holds the shared latch");
         if self.slot.is_beyond_log() || !state::try_upgrade(self.slot.state()) {
@@ -69,14 +70,14 @@ impl<'a> WriteGuard<'a> {
         PageView(self.slot.address().bytes())
     }
 
-    /// The page with its latch, which the caller gives back.
+    /// The page with its latch, which the caller releases.
     pub(crate) fn keep_latch(self) -> PageSlot<'a> {
         let slot = self.slot;
         std::mem::forget(self);
         slot
     }
 
-    /// Lets others read, too.
+    /// Lets other readers in.
     pub fn downgrade(self) -> ReadGuard<'a> {
         let slot = self.slot;
         debug_assert!(state::is_resident(slot.state()), "who reads on finds it in memory");
@@ -94,7 +95,7 @@ impl<'a> WriteGuard<'a> {
         word & state::INSPECTED != 0
     }
 
-    /// Notes that they were found so.
+    /// Notes that the slots were found sound.
     pub fn note_inspected(&self) {
         debug_assert!(state::is_exclusive(self.slot.state()), "it is this thread's page");
         debug_assert!(state::is_resident(self.slot.state()), "bytes are in memory");
@@ -109,7 +110,7 @@ impl<'a> WriteGuard<'a> {
         self.slot.address().bytes_mut()
     }
 
-    /// Forgets that the page differs from the disk: its memory is not to be written.
+    /// Forgets that the page differs from the disk: its memory must not be written.
     pub(crate) fn recovery_clear(&mut self) {
         debug_assert!(state::is_exclusive(self.slot.state()), "it is this thread's page");
         assert!(self.dirty_since().0 != 0, "it was marked dirty before it was altered");

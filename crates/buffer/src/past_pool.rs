@@ -1,17 +1,19 @@
-//! Past the pool: runs of pages straight to a file and back, for what is written and read once.
+//! Past the pool: runs of pages are written straight to a file and read straight from it, for data
+//! that is written and read once.
 //!
-//! Spill files are larger than the memory that they relieve; in the pool they would drive out what
-//! is used again. Their pages are sealed and checked like all others, but nothing of it is logged,
-//! copied or synced: only a database that does not survive has such pages.
+//! Spill files are larger than the memory that they relieve. In the pool they would evict pages
+//! that are used again. Their pages are sealed and checked like all others, but nothing is logged,
+//! copied or synced: only a database that does not survive a restart has such pages.
 //!
 //! Invariants
-//!  1. A page is written under its exclusive latch, and the pool has nothing of it then. So no
-//!     bytes of an owner before go over what is written, and nobody can read those any more: from
-//!     there on the pool reads what was written here.
-//!  2. The first latch of a run is waited for with nothing in hand, the others are tried (rule 6).
-//!  3. What its owner reads comes from the file alone. The pool may have a clean copy, even one
-//!     from before it was written (read by a guess, or by an old idea of the page); it is nobody's,
-//!     and never written.
+//!  1. A page is written under its exclusive latch while the pool has no copy of it. So bytes of a
+//!     former owner cannot overwrite it, and cannot be read any more: afterwards the pool reads
+//!     what was written here.
+//!  2. A run's first latch is waited for while no other is held. The others are tried only (rule
+//!     6).
+//!  3. The owner reads from the file only. The pool may have a clean copy, even one from before the
+//!     write (read ahead by a guess, or by a thread that knew the page's former use). No thread
+//!     uses that copy, and it is never written.
 
 use crate::BufferError;
 use crate::pages::{PageFile, PageSlot, Pages};
@@ -24,7 +26,7 @@ use os::wait::{WaitKind, timed};
 use page::PageView;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// How often it is looked whether a page's last copy has come home.
+/// How often it is checked whether a page's last copy has been written.
 const HOME_POLL_NS: u64 = 50_000;
 
 impl Pages {
@@ -89,8 +91,8 @@ impl Pages {
         self.slot(first)
     }
 
-    /// Latches pages of a run and forgets what the pool has of them: the first in any case, those
-    /// behind it as far as that needs no waiting. Says how many are latched.
+    /// Latches pages of a run and drops the pool's copies: the first page in any case, the
+    /// following ones as far as that needs no waiting. Returns how many are latched.
     fn latch_absent(&self, file: &PageFile, first: u32, most: u32) -> u32 {
         loop {
             let latched = state::latch_exclusive(file.state(first));
@@ -107,7 +109,7 @@ impl Pages {
         1 + tried.count() as u32
     }
 
-    /// Takes a page out of memory whose bytes are worth nothing; a copy on its way home is left
+    /// Takes a page out of memory whose bytes are not needed. A copy that is being written is left
     /// to its writer.
     pub(crate) fn forget_page(&self, guard: crate::guard::WriteGuard<'_>) {
         let slot = guard.keep_latch();
@@ -116,7 +118,7 @@ impl Pages {
         }
     }
 
-    /// Forgets what the pool has of a latched page; lets it go when a copy is on its way home.
+    /// Drops the pool's copy of a latched page. Releases the latch when a copy is being written.
     fn forget_latched(&self, file: &PageFile, page: u32, latched: &Latched) -> bool {
         let word = file.state(page);
         debug_assert!(state::is_exclusive(word), "whoever forgets a page holds it alone");

@@ -1,18 +1,18 @@
-//! The pool: how many pages are in memory at once, and which one leaves next.
+//! The pool: how many pages are in memory at once, and which one is evicted next (clock algorithm).
 //!
-//! A frame is the right to have one page in memory. The clock hand goes over the frames; a page
-//! used since its last visit gets a second chance, a dirty one is collected for writing, a
-//! latched one is left alone. A sweep ends with as many clean pages as were wanted, or with a
-//! batch of dirty ones; these are written and leave themselves, not what the hand would meet next.
-//! So what a frame costs does not depend on how many there are.
+//! A frame is the right to have one page in memory. The clock hand goes over the frames. A page
+//! that was used since the last visit gets a second chance, a dirty page is collected for writing,
+//! a latched page is skipped. A sweep ends when it has found the wanted number of clean pages, or a
+//! batch of dirty ones. The pages of that batch are written and then evicted themselves; the hand
+//! does not look for others. So the cost of a frame does not depend on the number of frames.
 //!
 //! Invariants
 //!  1. Pages in memory <= frames, always.
-//!  2. A frame names a page exactly while that page is RESIDENT or being brought in.
-//!  3. Nothing is written, and no page is waited for, while the list of files is held.
-//!  4. A file that is closed gets no frame any more: who has put its page's name into one looks
-//!     then whether it is closed, and who closes it looks at the frames then. One of the two sees
-//!     the other.
+//!  2. A frame names a page exactly while that page is RESIDENT or being read.
+//!  3. While the list of files is held, nothing is written and no page is waited for.
+//!  4. A closed file gets no frame any more. A thread that puts a page into a frame then checks
+//!     whether the file is closed, and the thread that closes a file then checks the frames. One of
+//!     the two sees the other.
 
 use crate::BufferError;
 use crate::pages::PageFile;
@@ -30,9 +30,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize};
 
 /// Frames that one sweep tries to free.
 const EVICT_BATCH: usize = 64;
-/// Dirty pages that end a sweep: two batches of the writer, so that each sync is worth its while.
+/// Dirty pages that end a sweep: two batches of the writer, so that each sync writes enough.
 const DIRTY_BATCH: usize = 2 * BATCH_PAGES;
-/// How often it is looked whether a page's last copy has come home.
+/// How often it is checked whether a page's last copy has been written.
 const HOME_POLL_NS: u64 = 50_000;
 
 /// A page in memory, as sys.dm_os_buffer_descriptors shows it.
@@ -62,7 +62,7 @@ struct Dirty {
     frame: u32,
 }
 
-/// A page that leaves: exclusively latched until its memory is given back.
+/// A page that is being evicted: exclusively latched until its memory is given back.
 struct Victim<'f> {
     file: &'f PageFile,
     page: u32,
@@ -152,9 +152,9 @@ impl Pool {
         file
     }
 
-    /// Takes a file's pages out of memory and forgets it. A thread that still uses it, against its
-    /// owner's rules, keeps the pages that it has latched until it lets them go, and then is
-    /// refused.
+    /// Takes a file's pages out of memory and forgets the file. A thread that still uses it,
+    /// against its owner's rules, keeps the pages that it has latched until it releases them; then
+    /// it is refused.
     pub(crate) fn forget(&self, file: &PageFile) {
         file.closed.store(true, SeqCst);
         let left = |f: &AtomicU64| f.load(SeqCst) >> 32 == frame_word(file.number, 0) >> 32;
@@ -184,8 +184,8 @@ impl Pool {
                 || frame.load(Relaxed) != word
                 || (is_on_its_way && !os::sched::crashed())
             {
-                // The lazy writer evicted it meanwhile, and the frame may hold another page now;
-                // or somebody who needs room writes it, and has yet to say that it is home.
+                // The lazy writer has evicted it meanwhile, and the frame may hold another page
+                // now. Or a thread that needs room writes it, and has not marked it written yet.
                 state::unlatch_exclusive(file.state(page), 0, 0);
                 continue;
             }
@@ -214,8 +214,8 @@ impl Pool {
         Err(BufferError::NoFrames)
     }
 
-    /// A frame for a page that its caller holds exclusively, if there is one without waiting, and
-    /// the file is open.
+    /// A frame for a page that its caller holds exclusively, if one is free without waiting and the
+    /// file is open.
     pub(crate) fn try_take_frame(&self, file: &PageFile, page: u32) -> Option<u32> {
         let frame = self.pop_free(file.number, page)?;
         if file.closed.load(SeqCst) {
@@ -250,8 +250,8 @@ impl Pool {
         self.return_frame(frame as u32, file.number, page);
     }
 
-    /// Frees about `wanted` frames, writing dirty pages when clean ones are few. What is written
-    /// leaves too, though it may be more than was asked for.
+    /// Frees about `wanted` frames, and writes dirty pages when clean ones are few. The written
+    /// pages are evicted too, though they may be more than wanted.
     pub fn evict(&self, wanted: usize) -> usize {
         let mut dirty: Vec<Dirty> = Vec::new();
         let freed = self.sweep(wanted, &mut dirty);
@@ -265,7 +265,7 @@ impl Pool {
         freed + written
     }
 
-    /// Keeps some frames free, so that readers rarely have to: the lazy writer's step.
+    /// Keeps some frames free, so that readers rarely have to free one: the lazy writer's step.
     pub fn lazy_write(&self) -> usize {
         let low = (self.frames.len() / 32).clamp(8, 1024);
         let free = self.free.lock().len();
@@ -277,8 +277,8 @@ impl Pool {
         self.files.read().get(usize::from(number)).cloned().flatten()
     }
 
-    /// Evicts clean pages that nobody used lately, until there are enough or a batch of dirty ones
-    /// was met.
+    /// Evicts clean pages that were not used lately, until there are enough or a batch of dirty
+    /// pages was met.
     fn sweep(&self, wanted: usize, dirty: &mut Vec<Dirty>) -> usize {
         let files = self.files.read();
         // Victims stay latched until their memory is released together.

@@ -1,17 +1,16 @@
-//! Read-ahead: pages that a walk will probably come to, brought in by one read for many.
+//! Read-ahead: one read brings in many pages that a walk will probably visit.
 //!
-//! Pages of a file that follow each other do so in memory, too, so one read brings in a run. What
-//! is read ahead is a guess. Nothing is waited for, nobody hears of an error: a page that cannot be
-//! had, or is damaged, stays absent, and whoever comes to it reads it himself (and gets 823 or
-//! 824).
+//! Pages that follow each other in a file also do so in memory, so one read brings in a run. What
+//! is read ahead is a guess: it waits for nothing and reports no errors. A page that is latched, or
+//! damaged, stays absent; a thread that visits it reads it itself (and gets 823 or 824).
 //!
-//! A walk says at each step where it goes. The further it has gone from page to following page, the
-//! more is read: nothing at its first step, then the rest of the extent, then 32 pages. A jump
-//! begins anew, so what is read in vain is bounded by what was read with gain.
+//! A walk says at each step where it goes. The longer it has gone from page to following page, the
+//! more is read ahead: nothing at its first step, then the rest of the extent, then 32 pages. A
+//! jump starts again from nothing. So the pages read in vain are bounded by those read usefully.
 //!
 //! Invariants
 //!  1. Latches of a run are tried, never waited for: a page in use is not read.
-//!  2. Frames are found before the first latch is taken; under latches only free ones are taken.
+//!  2. Frames are found before the first latch is taken. Under latches only free frames are taken.
 
 use crate::pages::{PageFile, Pages};
 use crate::reads;
@@ -23,7 +22,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// Pages read at a time by a walk that goes on and on.
 const WINDOW: u32 = 32;
-/// Steps after which a walk is one.
+/// Steps in a row after which a walk counts as sequential.
 const STEPS_LONG: u32 = EXTENT_PAGES;
 const EXTENT_PAGES: u32 = 8;
 
@@ -32,7 +31,7 @@ const EXTENT_PAGES: u32 = 8;
 pub struct ReadAhead {
     /// Steps in a row that each led to the following page.
     steps: u32,
-    /// Everything before this page of the file was asked for; it means nothing when `steps` is 0.
+    /// Everything before this page of the file was read ahead; meaningless when `steps` is 0.
     until: u32,
     /// The walk goes to the end, so each extent is read whole.
     whole: bool,
@@ -49,14 +48,14 @@ impl ReadAhead {
         ReadAhead { whole: true, ..ReadAhead::default() }
     }
 
-    /// The walk goes from a page to another, before it reads that. It holds no latch that others
-    /// are waiting for: this may read.
+    /// The walk goes from one page to another, which it has not read yet. It holds no latch that
+    /// others wait for, as this call may read.
     pub fn step(&mut self, pages: &Pages, from: PageId, to: PageId) {
         self.step_within(pages, from, to, |most| most);
     }
 
-    /// The same of a walk that knows which pages come: `run` says how many at most that many are
-    /// that follow each other, from this one on. What its owner does not have is not read.
+    /// The same for a walk that knows which pages follow: `run` returns how many pages from this
+    /// one on, at most the given number, follow each other. Pages of other owners are not read.
     pub fn step_within(
         &mut self,
         pages: &Pages,
@@ -69,8 +68,8 @@ impl ReadAhead {
         if self.steps > 0 && to.page < self.until {
             return;
         }
-        // Where the next page is in memory nothing is read: pages behind it that never were
-        // written would be read again and again.
+        // When the next page is in memory nothing is read. Otherwise pages behind it that never
+        // were written would be read again and again.
         if self.steps > 0 && pages.is_resident(to) {
             return;
         }
@@ -78,7 +77,7 @@ impl ReadAhead {
         let window = if window > 1 { run(window) } else { window };
         self.until = to.page.saturating_add(window);
         assert!((1..=WINDOW).contains(&window), "the page itself, and a bounded number behind it");
-        // One page the walk reads itself.
+        // A single page is left to the walk itself.
         if window > 1 {
             pages.read_ahead(to, window);
         }
@@ -101,8 +100,8 @@ impl Pages {
         self.slot(id).is_ok_and(|slot| state::is_resident(slot.state()))
     }
 
-    /// Brings a run of pages in with one read, as far as they are absent, within the file, and
-    /// frames can be had without waiting for anybody. Damage is left for readers.
+    /// Brings in a run of pages with one read: those that are absent, within the file, and for
+    /// which frames are free without waiting. Damage is left for readers to find.
     pub fn read_ahead(&self, first: PageId, pages: u32) {
         let Ok(slot) = self.slot(first) else { return };
         let file = slot.file;
@@ -120,7 +119,7 @@ impl Pages {
             let edge = end.min((at / crate::raw::SEGMENT_PAGES + 1) * crate::raw::SEGMENT_PAGES);
             assert!(at < edge, "each turn goes on");
             let mut frames = [0; WINDOW as usize];
-            // A place first, then a claim: none is lost.
+            // The place exists before the claim: so no claim is lost.
             let places = frames.iter_mut().zip(at..edge);
             let n = places.map_while(|(p, page)| self.claim(file, page).map(|f| *p = f)).count();
             if n > 0 {

@@ -1,12 +1,13 @@
-//! How many pages a thread has asked for and made dirty, and how long it waited for them: what
-//! STATISTICS IO, sessions, plans and statistics of indexes show.
+//! How many pages a thread has requested and made dirty, and how long it waited for them.
+//! STATISTICS IO, sessions, plans and index statistics show these figures.
 //!
-//! Counted by thread, since a statement is run by one thread from its begin to its end and nobody
-//! else needs the numbers meanwhile: an addition to a cell of the thread, no shared counter.
+//! They are counted by thread: one thread runs a statement from begin to end, and no other thread
+//! needs the numbers meanwhile. So counting is an addition to a thread-local cell, without a shared
+//! counter.
 //!
-//! A wait is noted while nothing but the page's state is known, and told of the page when that is
-//! latched: of leaves and the pages above them, or, where it is a page of maps, of nothing. Whoever
-//! works on an index takes what was told meanwhile as the index's.
+//! When a wait ends, only the page's state is known. The wait is noted, and assigned when the page
+//! is latched: to leaves and the pages above them; a wait for an allocation map is dropped. The
+//! code that works on an index then takes the waits assigned meanwhile as that index's.
 
 use page::{PageKind, PageView};
 use std::cell::Cell;
@@ -14,8 +15,8 @@ use std::cell::Cell;
 /// Pages that a thread has asked for since it began.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PageReads {
-    /// Pages read or changed, wherever they were: each latch of a page is one, but for scans that
-    /// go on where they let a page go.
+    /// Pages read or changed, whether in memory or not: one for each latch of a page, except when a
+    /// scan continues on the page that it released.
     pub logical: u64,
     /// Those of them that were read from disk.
     pub physical: u64,
@@ -64,14 +65,15 @@ pub struct PageWaits {
     pub tree_io: Waits,
 }
 
-/// Nanoseconds for a page's latch and for its bytes, where that was waited for.
+/// Nanoseconds waited for a page's latch and for its bytes, if it was waited for, not yet assigned
+/// to a page.
 type Untold = (Option<u64>, Option<u64>);
 
 thread_local! {
-    /// Something is in `UNTOLD`.
+    /// Whether something is in `UNTOLD`.
     static WAITED: Cell<bool> = const { Cell::new(false) };
     static UNTOLD: Cell<Untold> = const { Cell::new((None, None)) };
-    /// Something is in `TOLD`.
+    /// Whether something is in `TOLD`.
     static HAS_TOLD: Cell<bool> = const { Cell::new(false) };
     static TOLD: Cell<PageWaits> = const {
         const NONE: Waits = Waits { count: 0, time_ns: 0 };
@@ -88,7 +90,8 @@ pub fn page_reads() -> PageReads {
     PageReads { logical: LOGICAL.get(), physical: PHYSICAL.get(), read_ahead: READ_AHEAD.get() }
 }
 
-/// Pages that this thread has made dirty: one that was dirty before counts for whoever was first.
+/// Pages that this thread has made dirty. A page that was dirty already counts only for the thread
+/// that dirtied it first.
 pub fn pages_dirtied() -> u64 {
     DIRTIED.get()
 }
@@ -122,13 +125,13 @@ pub(crate) fn note_wait(for_bytes: bool, time_ns: u64) {
     WAITED.set(true);
 }
 
-/// Whether a wait has ended of which it was not told whose page it was for.
+/// Whether a wait has ended that is not yet assigned to a page.
 #[inline]
 pub(crate) fn has_waited() -> bool {
     WAITED.get()
 }
 
-/// What was waited for was a page of no heap and no index, or is none yet.
+/// Drops the wait: it was for a page of no heap or index.
 #[inline]
 pub(crate) fn forget_untold() {
     if WAITED.replace(false) {
@@ -136,7 +139,7 @@ pub(crate) fn forget_untold() {
     }
 }
 
-/// What was waited for was this page.
+/// Assigns the wait to this page.
 #[cold]
 pub(crate) fn tell_page(page: PageView<'_>) {
     let (latch, io) = UNTOLD.get();
@@ -162,7 +165,7 @@ pub(crate) fn tell_page(page: PageView<'_>) {
     HAS_TOLD.set(true);
 }
 
-/// What this thread has waited for pages since they were taken last, if it has.
+/// The waits assigned since the last call on this thread, if there are any.
 #[inline]
 pub fn take_page_waits() -> Option<PageWaits> {
     HAS_TOLD.replace(false).then(|| TOLD.take())

@@ -1,9 +1,10 @@
-//! Pages for whoever shows them (DBCC PAGE, sys.dm_db_page_info): also one that was never written.
+//! Pages for DBCC PAGE and sys.dm_db_page_info, which also show pages that were never written.
 //!
 //! A page of a free extent may never have been written: the file has zeros there, which no checksum
-//! covers. It is told as such and does not stay in memory, so that nobody who ought to find a page
-//! there is told that it is blank. Any other page is read, checked and kept as for all readers; a
-//! page that was not in memory is the first to leave again, since nobody else has used it.
+//! covers. The caller is told so, and the page does not stay in memory; otherwise a reader that
+//! ought to find a page there would be told that it is blank. Any other page is read, checked and
+//! kept as for all readers. A page that was not in memory is the first to be evicted again, since
+//! no other reader has used it.
 
 use crate::BufferError;
 use crate::guard::ReadGuard;
@@ -22,11 +23,11 @@ pub struct FrameFacts {
     pub word_address: u64,
     /// Where its bytes are.
     pub page_address: u64,
-    /// Who else reads it.
+    /// How many other readers it has.
     pub readers: u64,
     /// The bits of its state word but its latch and version (`state.rs`).
     pub flags: u64,
-    /// From where redo must look at it; zero when it is as on the disk.
+    /// From which LSN redo must look at it; zero when it is the same as on disk.
     pub dirty_since: Lsn,
 }
 

@@ -45,7 +45,7 @@ fn holders(s: u64) -> u64 {
     s & HOLDERS
 }
 
-/// Whether somebody holds the page alone: what its holder may assert.
+/// Whether a thread holds the page exclusively: the holder may assert this.
 pub(crate) fn is_exclusive(word: &AtomicU64) -> bool {
     holders(word.load(Relaxed)) == EXCLUSIVE
 }
@@ -55,7 +55,7 @@ pub(crate) fn is_shared(word: &AtomicU64) -> bool {
     (1..EXCLUSIVE).contains(&holders(word.load(Relaxed)))
 }
 
-/// Whether the page's bytes are in memory; true or false for good only to a holder.
+/// Whether the page's bytes are in memory. The answer stays true only for a holder of the latch.
 pub(crate) fn is_resident(word: &AtomicU64) -> bool {
     word.load(Relaxed) & RESIDENT != 0
 }
@@ -68,7 +68,7 @@ fn assert_bits(set: u64, clear: u64) {
     debug_assert!((set | clear) < VERSION_ONE, "nor is the version");
 }
 
-/// Parks until the word changes from busy; spurious returns are fine.
+/// Parks until the word changes from busy. It may return spuriously.
 fn wait(word: &AtomicU64, seen: u64, kind: WaitKind) {
     debug_assert!(seen & (HOLDERS | WAITERS) != 0, "only a latch in use is waited for");
     if seen & WAITERS == 0 && word.compare_exchange(seen, seen | WAITERS, Relaxed, Relaxed).is_err()

@@ -1,8 +1,8 @@
-//! Pages that are changed without a log: what no restart asks for again.
+//! Pages that are changed without a log, because no restart needs them.
 //!
-//! The version store of tempdb lives on them. They are in the pool like others, go to their file
-//! when their memory is wanted, and come back checked; but nothing of them is redone, so they hold
-//! no log back and no checkpoint writes them.
+//! The version store of tempdb lives on them. They are in the pool like others, are written to
+//! their file when their memory is needed, and are checked when they are read again. But redo does
+//! not repeat their changes, so they hold back no log, and no checkpoint writes them.
 //!
 //! Invariant: a page that differs from its file only by such changes has the recovery LSN
 //! [`Lsn::MAX`]; logged changes below it keep the older one.

@@ -1,16 +1,18 @@
-//! Writing pages home: copies, write-ahead, doublewrite, home, in that order.
+//! Writes pages to their places in the data files (their homes): first copies, then the log
+//! (write-ahead), then the doublewrite area, then the homes.
 //!
-//! A batch is collected under shared latches (a copy of each page, its recovery LSN taken over,
-//! WRITING set), then written without any latch. While WRITING is set the page is not evicted
-//! and not collected again, so two copies of one page are never on their way at once.
+//! A batch is collected under shared latches: each page is copied, its recovery LSN is taken over,
+//! and WRITING is set. Then the batch is written without any latch. While WRITING is set, the page
+//! is neither evicted nor collected again. So two copies of one page are never being written at
+//! once.
 //!
 //! Invariants
-//!  1. No page goes to disk before the log up to its LSN (write-ahead).
-//!  2. No page goes home before its batch is durable in the doublewrite area; the area is reused
-//!     only after the homes are durable.
+//!  1. No page is written to disk before the log up to its LSN (write-ahead).
+//!  2. No page is written home before its batch is durable in the doublewrite area. The area is
+//!     reused only after the homes are durable.
 //!  3. A page's recovery LSN is either in its word or in `in_flight` until its home is durable.
-//!  4. No latch is waited for while the doublewrite area is held (a latch holder may be waiting
-//!     for a frame, and so for this writer).
+//!  4. No latch is waited for while the doublewrite area is held: a latch holder may be waiting for
+//!     a frame, and so for this writer.
 
 use crate::doublewrite::Doublewrite;
 use crate::pages::PageFile;

@@ -1,8 +1,9 @@
-//! `SET @s += x`, and the same for each row of a SELECT: text behind that of a variable.
+//! `SET @s += x`, and the same for each row of a SELECT: appends text to a variable.
 //!
-//! A sum of long text that begins with the variable it is for is not made anew: what is behind is
-//! computed first, with the variable as it was, and then put behind it. So a loop that appends
-//! takes time by what it appends, not by what is there. The value is that of evaluation.
+//! When an expression concatenates long text and begins with its own target variable, the text is
+//! not built anew. First the rest is computed, with the variable as it was; then the rest is
+//! appended. So a loop that appends takes time for what it appends, not for what is there. The
+//! result is the same as by ordinary evaluation.
 
 use crate::expr::{Expr, Link};
 use crate::run::Run;

@@ -1,4 +1,4 @@
-//! Assert: what must be true of rows on their way, and the error where it is not.
+//! Assert: conditions that rows must meet, and the error of a row that does not.
 //!
 //! ```text
 //! operator    the rows of a scalar subquery: there is one at most (512)
@@ -6,8 +6,8 @@
 //!             CHECK OPTION 550), its foreign keys once it is (547)
 //! ```
 //!
-//! A change computes its new rows itself, so what is asserted of them is no operator over rows, but
-//! a stage of the change; plans show both alike.
+//! A change computes its new rows itself. So its assertions are not an operator over rows but a
+//! stage of the change. Plans show both in the same way.
 
 use crate::cond::Cond;
 use crate::operator::{Node, Operator};

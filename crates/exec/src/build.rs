@@ -1,7 +1,7 @@
-//! From the plan's tree to operators.
+//! Builds operators from the plan's tree.
 //!
-//! Numbers are given here: a node's in preorder (its counters), a hobt's (found anew each run), a
-//! cursor's.
+//! Numbers are given here: a node's in preorder (for its counters), a hobt's (looked up anew in
+//! each run), a cursor's.
 
 use crate::aggregate::Calls;
 use crate::assert::Assert;

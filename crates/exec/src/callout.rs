@@ -1,8 +1,8 @@
-//! `Callout`: functions that are written in T-SQL, called from within a statement that runs.
+//! `Callout`: calls of functions that are written in T-SQL, from within a running statement.
 //!
-//! The session implements it. It runs a function's statements in the session's unit of work, so a
-//! function sees what its caller's statement has done so far, and ends no transaction. A unit of
-//! work of the session's own writes the function's table variables.
+//! The session implements it. It runs a function's statements in the session's unit of work. So a
+//! function sees what its caller's statement has done so far, and ends no transaction. A separate
+//! unit of work of the session writes the function's table variables.
 
 use access::TableSource;
 use base::{SqlError, SqlResult, messages};

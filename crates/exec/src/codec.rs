@@ -1,4 +1,4 @@
-//! Rows of values as bytes for spill files, and back. Only this process reads them.
+//! Encodes rows of values as bytes for spill files, and decodes them. Only this process reads them.
 //!
 //! ```text
 //! kind (1)  NULL and bit: nothing more · numbers: little-endian · strings: length (4), bytes

@@ -1,4 +1,4 @@
-//! Constants: rows that stand in the plan.
+//! Constants: rows that the plan contains.
 
 use crate::expr::Expr;
 use crate::operator::Operator;

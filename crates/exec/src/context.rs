@@ -1,4 +1,4 @@
-//! What a statement is handed to run with, and what it leaves.
+//! What a statement is given to run with, and what it returns.
 //!
 //! Everything comes in by argument; nothing here is kept beyond one run.
 
@@ -21,7 +21,7 @@ pub trait RowSink {
     fn row(&mut self, values: &[Value]) -> SqlResult<()>;
 }
 
-/// Gives the rows of a bulk load, as values of variables.
+/// Supplies the rows of a bulk load, as values of variables.
 pub trait RowFeed {
     /// Sets the variables that the INSERT reads; false behind the last row.
     ///
@@ -30,7 +30,7 @@ pub trait RowFeed {
     fn next(&mut self, variables: &mut [Value]) -> SqlResult<bool>;
 }
 
-/// Nobody reads rows of statements that give none.
+/// The sink of statements that return no rows.
 pub struct NoRows;
 
 impl RowSink for NoRows {
@@ -39,7 +39,7 @@ impl RowSink for NoRows {
     }
 }
 
-/// Where identity values come from. They are not given back when a statement fails.
+/// The source of identity values. Values are not given back when a statement fails.
 pub trait IdentitySource {
     /// The next value of a table's identity column.
     ///
@@ -67,7 +67,7 @@ pub trait IdentitySource {
     ) -> SqlResult<()>;
 }
 
-/// Who grants a statement its memory, and workers.
+/// What grants a statement its memory and workers.
 #[derive(Clone, Copy)]
 pub struct GrantTerms<'a> {
     /// The semaphores of the instance.
@@ -80,7 +80,7 @@ pub struct GrantTerms<'a> {
 pub struct ExecContext<'a> {
     /// The session's transaction: open, when the plan touches tables.
     pub work: &'a mut Work,
-    /// What writes table variables: open, when the plan changes one.
+    /// The unit of work that writes table variables: open when the plan changes one.
     pub private: Option<&'a mut Work>,
     /// Finds heaps, indexes and system views.
     pub hobts: &'a dyn Hobts,
@@ -101,8 +101,8 @@ pub struct ExecContext<'a> {
     /// The moment as of which plain reads at that level read tables that have versions; its
     /// snapshot is registered until the statement has ended.
     pub as_of: Option<CommitTime>,
-    /// The target's rows are found as of that moment, without locks; one that has changed since
-    /// ends the statement (3960), which the caller runs again.
+    /// Lock after qualification: the target's rows are found as of that moment, without locks. A
+    /// row that has changed since ends the statement (3960), and the caller runs it again.
     pub qualifies_first: bool,
     /// SET ROWCOUNT: how many rows a change or an assignment takes at most.
     pub row_limit: Option<u64>,
@@ -121,7 +121,7 @@ pub struct Outcome {
     pub duplicates_ignored: bool,
 }
 
-/// What an operator has done in the last run. Times are 0 where nobody asked for them.
+/// What an operator has done in the last run. Times are 0 when they were not requested.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct OperatorCount {
     /// Rows it gave.

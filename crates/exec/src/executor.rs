@@ -1,8 +1,8 @@
-//! `Executor`: a plan made ready to run, any number of times.
+//! `Executor`: a plan that is ready to run, any number of times.
 //!
-//! It owns its operators, the frame and every buffer they reuse, so that running it again
-//! allocates nothing of its own. It serves one run at a time; sessions that share a plan have an
-//! executor each. After a panic it is to be dropped.
+//! It owns its operators, the frame and every buffer they reuse, so running it again allocates
+//! nothing of its own. It serves one run at a time; sessions that share a plan have an executor
+//! each. After a panic the caller drops it.
 
 use crate::append;
 use crate::build::{Builder, WITHIN};
@@ -47,7 +47,8 @@ pub struct Executor {
     hobt_ids: Vec<(DatabaseId, HobtId)>,
     /// Empty between runs: a plan that waits in a cache keeps no hobt alive.
     hobts: Vec<Arc<dyn Hobt>>,
-    /// Those of an earlier run, found again without asking while definitions have not moved.
+    /// The hobts of an earlier run. They are used again without a lookup while definitions have not
+    /// changed.
     known: Vec<Weak<dyn Hobt>>,
     known_at: Option<u64>,
     /// What the plan does with each.
@@ -58,7 +59,7 @@ pub struct Executor {
     cursor_nodes: Vec<usize>,
     /// What each cursor has read in the last run.
     cursor_reads: Vec<TableReads>,
-    /// The hobt to which reads belong that no cursor made.
+    /// The hobt to which reads are charged that no cursor made.
     changed: Option<usize>,
     /// What the last run has read of each hobt.
     reads: Vec<TableReads>,
@@ -70,7 +71,7 @@ pub struct Executor {
     branches: Vec<Branch>,
     /// How many of them a branch has at most.
     workers_max: usize,
-    /// What they did in the last run.
+    /// What the workers did in the last run.
     crew: CrewWork,
 }
 
@@ -270,7 +271,7 @@ impl Executor {
         self.timed
     }
 
-    /// What others see of its runs.
+    /// The progress of its runs, for views.
     pub fn progress(&self) -> &Arc<Progress> {
         &self.progress
     }
@@ -338,7 +339,7 @@ impl Executor {
         self.crew = CrewWork::default();
         let reserved = self.reserve(context);
         let degree = reserved.as_ref().map_or(1, |r| r.degree);
-        // Before anything is held that others may want.
+        // Before anything is held that other statements may want.
         let needs = Needs { degree, ..self.needs };
         let grant = Grant::ask(context.grant, needs, self.grant, context.work)?;
         let result = self.find_hobts(context).and_then(|()| {
@@ -353,7 +354,7 @@ impl Executor {
         result
     }
 
-    /// A run of what needs no more than variables.
+    /// A run of a plan that needs only variables.
     fn run_bare<R>(
         &mut self,
         context: &mut ExecContext<'_>,
@@ -375,8 +376,8 @@ impl Executor {
         result
     }
 
-    /// Workers for a plan that can have some, where the level keeps no locks of what it reads: such
-    /// locks are one transaction's, taken by one thread.
+    /// Reserves workers for a plan that can use some. The isolation level must keep no locks on
+    /// rows that were read: such locks belong to one transaction and are taken by one thread.
     fn reserve<'w>(&self, context: &ExecContext<'w>) -> Option<Reserved<'w>> {
         if self.branches.is_empty() || self.workers_max < 2 || os::sched::current().is_some() {
             return None;
@@ -412,7 +413,7 @@ impl Executor {
         let each = self.cursors.iter().zip(&mut self.cursor_reads).enumerate();
         note_reads(&mut run, each, before, &mut self.reads, self.changed);
         self.memory = run.memory();
-        // Before the grant goes, to somebody who waits for the memory.
+        // Before the grant is returned, perhaps to a statement that waits for the memory.
         close_all(&mut self.body, &mut run);
         result
     }
@@ -516,7 +517,7 @@ impl Executor {
         }
     }
 
-    /// A run counts as one use by each operator, as of when it began, whatever comes of it.
+    /// Counts a run as one use by each operator, as of its begin, whatever its outcome.
     fn note_uses(&self) {
         if self.uses.is_empty() {
             return;
@@ -547,7 +548,7 @@ impl Executor {
     }
 }
 
-/// Sends workers home, also when the run panics.
+/// Dismisses the workers, also when the run panics.
 struct Dismissed<'c, 'e>(&'c Crew<'e>);
 
 impl Drop for Dismissed<'_, '_> {
@@ -564,7 +565,7 @@ fn close_all(body: &mut Body, run: &mut Run<'_>) {
     run.changed.iter_mut().flatten().for_each(|rows| rows.drop_rows());
 }
 
-/// Pages that this thread has read so far, and versions that the unit of work has gone along.
+/// Pages that this thread has read so far, and versions that the unit of work has followed.
 fn all_read(work: &Work) -> (PageReads, u64) {
     (work::page_reads(), work.tell_traversed())
 }

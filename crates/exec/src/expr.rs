@@ -1,8 +1,8 @@
 //! `Expr`: a scalar expression compiled for row mode.
 //!
-//! A tree of its own, so that an executor owns what it runs. Columns, constants and variables are
-//! read where they lie; only computed operands make a value. What is evaluated is evaluated for
-//! the row at hand and no other: errors (8134, 8115, 245) belong to rows that get here.
+//! It is a separate tree, so that an executor owns what it runs. Columns, constants and variables
+//! are read in place; only computed operands make a value. An expression is evaluated only for rows
+//! that reach it, so errors (8134, 8115, 245) belong to such rows.
 
 use crate::cond::Cond;
 use crate::run::Run;

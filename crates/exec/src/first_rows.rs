@@ -1,13 +1,13 @@
-//! Of the rows that a join brings for a target row, the first.
+//! Finds the first of the rows that a join returns for each target row.
 //!
-//! Rows are told apart by the key of the base row. When the grant is exceeded no further key is
-//! remembered: rows of keys in memory are still recognised, others go to partitions on disk by
-//! their hash, which are gone through one after the other when the join has no more. So what is put
-//! aside is changed later than it was read: from the first such row on, target rows stay locked.
+//! Target rows are told apart by the key of their base row. When the grant is exceeded, no further
+//! key is remembered. Rows of keys in memory are still recognized; others go to partitions on disk
+//! by their hash, which are processed one after the other when the join has no more rows. So these
+//! rows are changed later than they were read: from the first such row on, target rows stay locked.
 //!
 //! Invariants
 //!  1. A key is in memory, or all its rows are in the file of its hash, in the order in which they
-//!     came: so the first is the first.
+//!     came. So the first row of a key is the first that the join returned.
 
 use crate::build::WITHIN;
 use crate::key_set::{KeySet, Seen};

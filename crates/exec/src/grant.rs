@@ -1,8 +1,8 @@
-//! A run's memory: what its plan needs, what it was granted, what it uses.
+//! A run's memory: what its plan needs, what was granted, what it uses.
 //!
-//! A plan without sorts, hashes, spools and the like asks nobody for anything. Where a row source
-//! may or may not need memory (rows of a view, TOP PERCENT) it is asked for when it does, and not
-//! waited for.
+//! A plan without sorts, hashes, spools and the like requests no grant. Where a row source may or
+//! may not need memory (rows of a view, TOP PERCENT), it requests the memory when it needs it, and
+//! does not wait for it.
 
 use crate::context::GrantTerms;
 use crate::run::WORKSPACE_BYTES;

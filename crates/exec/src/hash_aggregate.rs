@@ -1,8 +1,9 @@
-//! Hash aggregate: groups by hash table; without calls, DISTINCT.
+//! Hash aggregate: groups rows by a hash table; without aggregate calls it is DISTINCT.
 //!
-//! When the grant is exceeded no further group is admitted: rows of groups in memory are still
-//! taken in, others go to partitions on disk, which are grouped one after the other when the
-//! groups in memory have been given out. Rows of a group keep their order, so ANY is of the first.
+//! When the grant is exceeded, no further group is admitted. Rows of groups in memory are still
+//! aggregated. Others go to partitions on disk, which are grouped one after the other when the
+//! groups in memory have been returned. Rows of a group keep their order, so ANY takes the first
+//! row's value.
 
 use crate::aggregate::{Calls, Kept};
 use crate::operator::{Node, Operator};

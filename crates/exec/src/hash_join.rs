@@ -1,7 +1,8 @@
-//! Hash join: a table of the build side, probed with the other.
+//! Hash join: a hash table of the build side, probed with the rows of the other side.
 //!
-//! When the build side exceeds the grant, both sides are spread over partitions by the hash of
-//! their keys and joined partition by partition, again so where one is still too large.
+//! When the build side exceeds the grant, both sides are divided into partitions by the hash of
+//! their keys and joined partition by partition. A partition that is still too large is divided
+//! again.
 
 use crate::cond::Cond;
 use crate::join_filter::{Hashes, JoinFilter};

@@ -1,5 +1,5 @@
-//! `InList`: what IN compares with. Constants are found by their hash, so that a list of thousands
-//! costs no more than one of ten; what has to be computed is compared one by one behind them.
+//! `InList`: the list of IN. Constants are found by their hash, so a list of thousands costs no
+//! more than one of ten. After them, computed values are compared one by one.
 
 use crate::cond::compared;
 use crate::expr::Expr;

@@ -1,13 +1,15 @@
-//! Index spool: an input that is read once, whose rows are found by a key from then on.
+//! Index spool: an input that is read once, and searched by a key afterwards.
 //!
-//! Rows come sorted by the key and are kept so: the first ones in memory, the rest in a file, with
-//! a fence in memory for each few kilobytes of it. A row stands behind the bytes by which its key
-//! sorts (`types::append_sort_key`), as far as 128 of them tell it from others; what these do not
-//! decide the predicate does, which tests each row that is given out.
+//! Rows come sorted by the key and are kept in that order: the first ones in memory, the rest in a
+//! file, with a fence (sparse index entry) in memory for each few kilobytes of it. Before each row
+//! stand the bytes by which its key sorts (`types::append_sort_key`), as many of them as tell it
+//! from others, 128 at most. Where these do not decide, the predicate does, which tests each row
+//! that is returned.
 //!
 //! Invariants
-//!  1. The input reads nothing from outside: it is read when the spool is first opened in a run.
-//!  2. A row whose key has a NULL is not kept: no comparison that is sought is true of it.
+//!  1. The input does not depend on outer rows. It is read when the spool is first opened in a run.
+//!  2. A row with a NULL in its key is not kept: none of the comparisons that are searched for is
+//!     true for it.
 //!  3. Rows of one key come in the order of the input.
 
 use crate::codec::{self, Decoder};

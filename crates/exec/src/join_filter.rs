@@ -1,8 +1,9 @@
-//! `JoinFilter`: which keys a hash join's build side may have, for whoever gives rows to its probe
-//! side. A row that surely finds no partner is dropped where it is read, before the rest of it is.
+//! `JoinFilter`: the keys that a hash join's build side may have, given to the operators that
+//! produce its probe side. A row that certainly finds no partner is dropped where it is read,
+//! before the rest of it is read.
 //!
-//! A Bloom filter of one word a key: two bits of a word that the hash chooses. At sixteen bits a
-//! key about one row in forty passes without a partner.
+//! It is a Bloom filter that reads one word for each key: the hash chooses the word and two bits of
+//! it. At sixteen bits a key about one row in forty passes without a partner.
 //!
 //! Invariant: no key of the build side is refused.
 

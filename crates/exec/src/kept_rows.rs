@@ -1,8 +1,8 @@
-//! Rows that outlive their statement: in memory while they are few, fewer where it is not ample,
-//! then in a spill file, read by number. Cursors and INSERT EXEC keep theirs so.
+//! Rows that outlive their statement: in memory while they are few (fewer when memory is not
+//! ample), then in a spill file, read by number. Cursors and INSERT EXEC keep their rows so.
 //!
-//! A row behind the one read last costs one step; one before it costs the way from the first
-//! spilled row.
+//! Reading the row after the last one read costs one step. Reading an earlier row costs the way
+//! from the first spilled row.
 
 use crate::codec::{self, Decoder};
 use access::{Spill, SpillFile};

@@ -1,8 +1,8 @@
-//! Keys that were seen: of rows that a join may bring more than once.
+//! The set of keys seen so far, for rows that a join may return more than once.
 //!
-//! Keys stand behind each other in one buffer, found by a table of their places: what a key takes
-//! beside its bytes is 10 to 20 bytes, and its bytes up to twice themselves, as both grow by
-//! doubling. All of it is asked for in the statement's grant before it is had.
+//! The keys follow each other in one buffer, and a hash table has their offsets. A key takes 10 to
+//! 20 bytes beside its own, and its own up to twice, as both grow by doubling. All memory is
+//! requested from the statement's grant before it is allocated.
 
 use crate::partitions::growth_bytes;
 use crate::run::Run;

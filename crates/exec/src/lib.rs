@@ -1,8 +1,8 @@
-//! Running physical plans: operators of row mode, and in `batch` the first of batch mode,
-//! expressions, memory grants, spills.
+//! Runs physical plans: operators of row mode, and in `batch` the first of batch mode; expressions,
+//! memory grants, spills.
 //!
-//! An [`Executor`] is a plan that is ready to run: its operators own their compiled expressions
-//! and the buffers they reuse. A run lends them the session's transaction, the hobts that the plan
+//! An [`Executor`] is a plan that is ready to run: its operators own their compiled expressions and
+//! the buffers they reuse. A run lends them the session's transaction, the hobts that the plan
 //! names, and the frame. README.md has the protocol and its numbered rules.
 //!
 //! Not here: what a statement means, which plan is good, and the rollback of a failed statement

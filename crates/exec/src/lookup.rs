@@ -1,9 +1,9 @@
-//! Key lookup and RID lookup: from an index's row to the row itself.
+//! Key lookup and RID lookup: from an index's entry to the row itself.
 //!
-//! The row is found later than its entry was read. Where neither is locked meanwhile, the entry is
-//! looked at again behind the row, so that both are of one moment: what somebody changes between
-//! them is read anew, and not mixed. Entries of two indexes that were joined to one place cannot be
-//! read again: there the row gives all columns and is tested by all conditions.
+//! The row is read later than its entry. If neither is locked meanwhile, the entry is checked again
+//! after the row, so that both are of one moment: a change in between makes the lookup read again,
+//! and is not mixed in. Entries of two indexes that a join combined into one row cannot be read
+//! again. There all columns come from the row, and all conditions test it.
 
 use crate::operator::{Node, Operator};
 use crate::reader::Reader;

@@ -1,11 +1,11 @@
-//! MERGE: what each row of a join of source and target asks for, then all of it.
+//! MERGE: first collects what each row of the join of source and target requires, then applies it.
 //!
-//! Rows are gathered first, with their new values, so that nothing that was changed is read again
-//! (a MERGE needs no spool) and rows may exchange keys: old ones go in a first pass, new ones come
-//! in a second.
+//! Rows are gathered with their new values before any is changed. So nothing that was changed is
+//! read again (a MERGE needs no spool), and rows may exchange keys: a first pass removes old keys,
+//! a second one adds new ones.
 //!
 //! Invariants
-//!  1. A row of the target is acted upon once: 8672.
+//!  1. A row of the target is changed once at most: 8672.
 
 use crate::build::WITHIN;
 use crate::cond::Cond;

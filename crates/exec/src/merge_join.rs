@@ -1,18 +1,18 @@
-//! Merge join: two inputs in the order of their keys, read side by side.
+//! Merge join: two inputs in the order of their keys, read in parallel.
 //!
 //! ```text
 //! left    1  2  2  5        both advance by the lesser key; where keys are equal, the right rows
 //! right   0  2  2  2  6     with that key are a group that each equal left row meets
 //! ```
 //!
-//! The row of each side lies in its slots. Whoever needs those slots for something else (NULLs of
-//! a row without partner, rows of the group) puts the row aside and back again: that costs
-//! nothing where keys are unique.
+//! The row of each side lies in its slots. When those slots are needed for something else (NULLs
+//! for a row without partner, rows of the group), the row is put aside and restored later. That
+//! costs nothing when keys are unique.
 //!
 //! Invariants
-//!  1. While a group is met, `aside_right` holds the first right row after it.
-//!  2. Without `many_to_many` no two left rows have the same keys, so a right row is done with
-//!     after one comparison that finds it equal; there is no group.
+//!  1. While a group is being joined, `aside_right` holds the first right row after it.
+//!  2. Without `many_to_many` no two left rows have the same keys. So a right row is finished after
+//!     one comparison that finds it equal, and there is no group.
 
 use crate::cond::Cond;
 use crate::operator::{Node, Operator};
@@ -30,13 +30,13 @@ pub(crate) struct MergeJoin {
     left: Side,
     right: Side,
     keys: Vec<MergeKey>,
-    /// Right rows are gathered because several left rows may meet them.
+    /// Whether right rows are gathered, because several left rows may join them.
     gathers: bool,
     residual: Option<Cond>,
     group: Group,
-    /// The left row has found a partner.
+    /// Whether the left row has found a partner.
     matched: bool,
-    /// What has to be done before the next comparison.
+    /// What to do before the next comparison.
     step: Step,
 }
 
@@ -45,7 +45,7 @@ struct Side {
     node: Node,
     /// Every slot of its rows that is read here or above.
     slots: Vec<Slot>,
-    /// Its row, while the slots are used otherwise.
+    /// Its row, while its slots have other values.
     aside: Vec<Value>,
     /// There is a row.
     present: bool,
@@ -66,15 +66,15 @@ struct Group {
 enum Step {
     /// Both rows are in their slots.
     Compare,
-    /// The right row is put back, if it was put aside, and the next left one read.
+    /// Restore the right row, if it was put aside, and read the next left one.
     Left,
-    /// The left row is put back, if it was put aside, and the next right one read.
+    /// Restore the left row, if it was put aside, and read the next right one.
     Right,
-    /// The left row meets the group.
+    /// The left row is to be joined with the group.
     Meet,
-    /// The left row has met the group.
+    /// The left row has been joined with the group.
     Met,
-    /// Rows of the group that found no partner are given.
+    /// Return the rows of the group that found no partner.
     Lonely,
     Done,
 }
@@ -127,7 +127,7 @@ impl Group {
         self.rows.rewind()
     }
 
-    /// Room to note which rows find partners: it cannot be done without.
+    /// Reserves memory for noting which rows find partners; the join cannot do without.
     fn watch(&mut self, run: &mut Run<'_>) {
         let words = self.rows.total().div_ceil(64) as usize;
         self.matched_bytes = words * size_of::<u64>();
@@ -205,7 +205,8 @@ impl MergeJoin {
         !matches!(self.kind, JoinKind::Semi | JoinKind::Anti)
     }
 
-    /// How the rows at hand order; a left row with a NULL comes before whatever equals it.
+    /// How the current rows compare. A left row with a NULL comes before every row that could equal
+    /// it.
     fn order(&self, run: &Run<'_>) -> Ordering {
         for key in &self.keys {
             let (l, r) = (run.slot(key.left), run.slot(key.right));
@@ -241,7 +242,7 @@ impl MergeJoin {
         Ok(())
     }
 
-    /// Looks at both rows; true when there is a row to give.
+    /// Compares both rows; true when there is a row to return.
     fn compare_rows(&mut self, run: &mut Run<'_>) -> SqlResult<bool> {
         let order = match (self.left.present, self.right.present) {
             (false, false) => Ordering::Equal,
@@ -271,7 +272,8 @@ impl MergeJoin {
         false
     }
 
-    /// No further right row equals the left one; true when it is given alone.
+    /// No further right row equals the left one; true when the left row is returned without a
+    /// partner.
     fn pass_left(&mut self, run: &mut Run<'_>) -> bool {
         if self.matched || !self.keeps_left() {
             return self.then(Step::Left);
@@ -283,7 +285,7 @@ impl MergeJoin {
         true
     }
 
-    /// Equal rows.
+    /// The rows are equal.
     fn meet(&mut self, run: &mut Run<'_>) -> SqlResult<bool> {
         if self.gathers {
             self.gather(run)?;
@@ -310,7 +312,7 @@ impl MergeJoin {
         Ok(self.then(Step::Right))
     }
 
-    /// Saves all right rows that have the keys of the one at hand.
+    /// Saves all right rows that have the keys of the current one.
     fn gather(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
         self.group.clear(run);
         self.group.keys.extend(self.keys.iter().map(|k| run.slot(k.right).clone()));
@@ -329,7 +331,7 @@ impl MergeJoin {
         self.group.rewind()
     }
 
-    /// The left row and the rest of the group; true when there is a row to give.
+    /// Joins the left row with the rest of the group; true when there is a row to return.
     fn meet_group(&mut self, run: &mut Run<'_>) -> SqlResult<bool> {
         while self.group.next(run)? {
             run.tick()?;
@@ -352,7 +354,7 @@ impl MergeJoin {
         Ok(true)
     }
 
-    /// The next left row: it meets the group too, or the group is over.
+    /// Reads the next left row: it joins the group too, or the group ends.
     fn leave_group(&mut self, run: &mut Run<'_>) -> SqlResult<bool> {
         self.left.advance(run)?;
         self.matched = false;

@@ -1,14 +1,16 @@
-//! Merge union: two inputs in one order, read side by side into that order.
+//! Merge union: two inputs in one order, merged into that order.
 //!
 //! ```text
-//! left    1  2  2  5        the lesser row is given, the left one where both are equal;
-//! right   2  2  6           of a UNION both sides then pass by what equals it: 1 2 5 6
+//! left    1  2  2  5        the lesser row is returned, the left one where both are equal;
+//! right   2  2  6           for UNION both sides then skip what equals it: 1 2 5 6
 //! ```
 //!
 //! Invariants
-//!  1. Between two calls each side's row lies in its own slots, which nobody above touches; the row
-//!     that was given may be overwritten by whoever put older rows back, so its values are kept.
-//!  2. No row is read before the one that was given is done with: who stops early reads no further.
+//!  1. Between two calls each side's row lies in its own slots, which no operator above changes.
+//!     But the row that was returned may be overwritten by an operator that restores older rows, so
+//!     its values are kept.
+//!  2. No row is read before the returned one is done with: a consumer that stops early causes no
+//!     further reads.
 
 use crate::operator::{Node, Operator};
 use crate::run::Run;

@@ -1,7 +1,7 @@
-//! What the first pass over gathered rows leaves for the second: a note a row, in their order.
+//! What the first pass over gathered rows records for the second: one note a row, in their order.
 //!
-//! A note takes a byte. They stand in memory while the grant lasts; beyond that a block is written
-//! whenever it is full.
+//! A note takes a byte. Notes are in memory while the grant lasts; beyond that each full block is
+//! written to a file.
 
 use crate::build::WITHIN;
 use crate::run::Run;

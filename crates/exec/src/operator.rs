@@ -1,8 +1,8 @@
 //! What an operator is, and its place in a tree.
 //!
 //! Protocol: `open` (or `rewind`), `next` until false, any number of times, `close`. `next` leaves
-//! the row in the slots that the operator's plan node lists. After an error only `open` and
-//! `close` may follow; both start from whatever state that left.
+//! the row in the slots that the operator's plan node lists. After an error only `open` and `close`
+//! may follow; both work from any state.
 
 use crate::join_filter::JoinFilter;
 use crate::run::Run;

@@ -1,4 +1,4 @@
-//! OUTPUT: a row for the client, for a table, or both, for each row that a change has changed.
+//! OUTPUT: a row for the client, for a table, or both, for each row that a statement has changed.
 
 use crate::cond::Cond;
 use crate::context::RowSink;

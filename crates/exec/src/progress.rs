@@ -1,13 +1,13 @@
-//! What operators have done so far, for whoever asks while they do it.
+//! What operators have done so far, for views that ask while they run.
 //!
-//! Each thread of a run counts in cells of its own, which others read: a cell has one writer, so
-//! counting is a load and a store, as it would be in a plain number. What cursors have read is
-//! taken over every 256 rows and at the end.
+//! Each thread of a run counts in cells of its own, which other threads read. A cell has one
+//! writer, so counting is a load and a store, as cheap as with a plain number. The counts of
+//! cursors are added every 256 rows and at the end.
 //!
 //! Invariants
-//!  1. A cell is written by the thread that runs its operator. That of [`crate::build::WITHIN`]
-//!     is everybody's and read by nobody.
-//!  2. Numbers are each exact; a set of them may be of two moments.
+//!  1. The thread that runs an operator writes its cell. The cell of [`crate::build::WITHIN`] is
+//!     shared by all threads, and never read.
+//!  2. Each number is exact, but a set of them may be of two moments.
 
 use crate::context::OperatorCount;
 use access::TableReads;

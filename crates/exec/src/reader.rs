@@ -1,8 +1,8 @@
-//! `Reader`: the row a cursor stands on, put into slots.
+//! `Reader`: puts the row of a cursor into slots.
 //!
-//! A row is looked at as cheaply as possible and no longer than it qualifies: tests on its stored
-//! bytes (`row_test.rs`), then the filters of joins above (`join_filter.rs`), then what is left of
-//! the residual predicate, for which its columns are decoded, then the other columns.
+//! It examines a row as cheaply as possible, and only as long as the row qualifies: first tests on
+//! its stored bytes (`row_test.rs`), then the filters of joins above (`join_filter.rs`), then the
+//! rest of the residual predicate, for which it decodes the columns, then the other columns.
 
 use crate::cond::Cond;
 use crate::join_filter::JoinFilter;

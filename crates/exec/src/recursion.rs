@@ -1,14 +1,14 @@
-//! Recursion: rows of the anchor, then for each row found those that follow from it.
+//! Recursion: returns rows of the anchor, then for each row those that follow from it.
 //!
-//! Rows are given out when they are found and laid on a stack; the one laid last is the next for
-//! which the members run, so that a tree comes out depth first, the last child first, as SQL
-//! Server's stack spool has it. The stack keeps its top in memory. When the grant refuses more,
-//! all that is in memory goes to a file, the last row first: reading a file once from its
-//! beginning is popping. So there is a stack of files below, each read at most once.
+//! Rows are returned when they are found, and pushed on a stack. The recursive members run for the
+//! topmost row next. So a tree comes out depth first, the last child first, as with SQL Server's
+//! stack spool. The top of the stack is in memory. When the grant refuses more, all that is in
+//! memory goes to a file, the last row first: reading that file once from its beginning pops its
+//! rows. So below there is a stack of files, each read at most once.
 //!
 //! Invariants
-//!  1. Work slots are written here alone, and only while no member is open.
-//!  2. A row's depth is its way from the anchor; none beyond the limit is given out.
+//!  1. Only this operator writes the work slots, and only while no member is open.
+//!  2. A row's depth is its distance from the anchor; no row beyond the limit is returned.
 
 use crate::codec::{self, Decoder};
 use crate::operator::{Node, Operator};

@@ -1,12 +1,12 @@
-//! What a change owes to foreign keys, as it runs: checks of new rows, and follow-ups.
+//! Foreign keys of a change: checks of new rows, and follow-ups (cascades).
 //!
-//! A row is checked after it was written (see `plan::References`). Where later rows of the
-//! statement count too, or rows that refer are to be found, slots of each changed row are kept;
-//! when all are changed they are read again, once for the checks and once for each follow-up.
+//! A row is checked after it was written (see `plan::References`). When later rows of the statement
+//! matter too, or referring rows must be found, slots of each changed row are kept. When all rows
+//! are changed, the kept rows are read again, once for the checks and once for each follow-up.
 //!
 //! Invariants
 //!  1. A follow-up is absent from `Run::follow_ups`, and a buffer from `Run::changed`, exactly
-//!     while it works.
+//!     while it is being used.
 
 use crate::assert::Assertion;
 use crate::context::NoRows;

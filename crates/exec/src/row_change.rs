@@ -1,11 +1,11 @@
-//! A row changed, moved or deleted in all hobts of a target.
+//! Changes, moves or deletes a row in all hobts of a target.
 //!
-//! A row that keeps its keys is changed in place. Where rows exchange values of a unique key, each
-//! is taken away first and given back when all old keys are gone.
+//! A row that keeps its keys is changed in place. When rows exchange values of a unique key, each
+//! is removed first, and put back when all old keys are gone.
 //!
 //! Invariants
-//!  1. An entry that names its row by a uniquifier is written when that is known: where the row
-//!     moves in its clustered index, the entry goes with it, though its own key may stay.
+//!  1. An entry that names its row by a uniquifier is written when the uniquifier is known. When a
+//!     row moves in its clustered index, the entry is rewritten, even if its own key stays.
 
 use crate::notes::Note;
 use crate::reader::hint_of;

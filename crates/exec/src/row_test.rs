@@ -1,7 +1,7 @@
-//! `RowTest`: a condition on one column that is decided on the stored bytes of a row, before any
-//! value is made of them. What most rows of a scan fail costs a few nanoseconds each.
+//! `RowTest`: a condition on one column, decided on a row's stored bytes before any value is
+//! decoded. A test that most rows of a scan fail costs a few nanoseconds a row.
 //!
-//! Invariant: a test that fails is a conjunct that is false or unknown. NULL fails every test.
+//! Invariant: when a test fails, its conjunct is false or unknown. NULL fails every test.
 
 use access::{Field, RowView};
 use builtins::LikePattern;

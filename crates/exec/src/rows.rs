@@ -1,7 +1,7 @@
-//! Rows kept apart from the frame: in memory while the grant lasts, then in a spill file.
+//! Rows kept outside the frame: in memory while the grant lasts, then in a spill file.
 //!
-//! `RowBuffer` keeps them in the order in which they came; its first rows stay in memory, the
-//! rest goes to one file. It is filled, then read any number of times.
+//! `RowBuffer` keeps them in the order in which they came. Its first rows stay in memory, the rest
+//! goes to one file. It is filled once, then read any number of times.
 
 use crate::codec::{self, Decoder};
 use crate::run::Run;

@@ -1,11 +1,11 @@
 //! `Run`: the state of one run that operators and expressions share.
 //!
-//! Cursors borrow the hobts they read, and those live no longer than a run; so cursors stand here
-//! and operators, which outlive runs, know them by number.
+//! Cursors borrow the hobts that they read, and these live no longer than a run. So cursors are
+//! here, and operators, which outlive runs, know them by number.
 //!
 //! Invariants
 //!  1. A subplan is absent from `subplans` exactly while it runs; no plan refers to itself.
-//!  2. The grant covers what operators hold, except what `overdraw_memory` was asked for.
+//!  2. The grant covers what operators hold, except what was requested by `overdraw_memory`.
 
 use crate::callout::Callout;
 use crate::context::{ExecContext, IdentitySource, Outcome};

@@ -1,7 +1,7 @@
 //! TABLESAMPLE: the rows of some pages of a table.
 //!
-//! A number made of the page and a seed decides whether a page is taken, so that the same seed
-//! takes the same pages as long as rows stay where they are. All pages are read.
+//! A hash of the page and a seed decides whether a page is taken. So the same seed takes the same
+//! pages as long as rows stay where they are. All pages are read.
 
 use crate::run::Run;
 use base::PageId;

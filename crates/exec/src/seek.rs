@@ -1,7 +1,7 @@
-//! The ranges of a seek: bounds computed when opened, in the form in which rows store them.
+//! The ranges of a seek: bounds are computed at open, in the form in which rows store them.
 //!
-//! Several ranges are put in key order, and those that overlap become one: however often a row
-//! satisfies them, it is read once, and rows come in the order of the key.
+//! Several ranges are sorted by key, and overlapping ones are merged. So a row that satisfies
+//! several of them is read once, and rows come in the order of the key.
 
 use crate::expr::Expr;
 use crate::run::Run;

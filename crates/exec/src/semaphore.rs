@@ -1,30 +1,32 @@
-//! The resource semaphores: who may have how much query memory, and who waits for it.
+//! The resource semaphores: how much query memory each statement gets, and the queue for it.
 //!
-//! A statement that sorts or hashes does not begin without the memory it requires: it is granted
-//! that or stands in a queue (wait type RESOURCE_SEMAPHORE), first come, first served. While it
-//! runs its grant grows as long as there is room and nobody waits; else its operators spill.
+//! A statement that sorts or hashes does not begin without the memory that it requires: it gets
+//! that memory or waits in a queue (wait type RESOURCE_SEMAPHORE), first come, first served. While
+//! it runs, its grant grows as long as there is room and no statement waits; otherwise its
+//! operators spill.
 //!
 //! ```text
 //!                      ┌──────────── target ────────────────────────────┐
-//! regular (0)          │ granted: required + grown │ free │ for who comes │
+//! regular (0)          │ granted: required + grown │ free │ for the next  │
 //! small (1)            │ granted                   │ free                 │
 //! ```
-//! Small grants have a semaphore of their own, so that who looks at views to learn why everybody
-//! waits does not wait behind them.
+//! Small grants have a semaphore of their own. So a user who queries views to learn why everything
+//! waits does not wait in the same queue.
 //!
 //! Invariants
 //!  1. The grants of a semaphore never exceed its target, and all of them are reserved with
 //!     `os::memory`.
-//!  2. Who waits stands behind those who came before: nobody is granted past him, and no grant
-//!     grows. Forced grants are the exception.
-//!  3. A session that holds a grant never waits for another: it would wait for itself. It is
-//!     forced: it gets at once what is free of what it requires, or nothing.
-//!  4. Who waits here while a grantee waits for his locks is forced, too, after a second
-//!     ([`ResourceSemaphores::relieve`]). So no circle of waits through a semaphore stays.
-//!  5. A [`MemoryGrant`] that is dropped leaves no trace, granted or queued: errors and panics
-//!     give everything back.
+//!  2. The queue is first come, first served: no statement overtakes a waiting one, and no grant
+//!     grows while one waits. Forced grants are the exception.
+//!  3. A session that holds a grant never waits for another: it would wait for itself. Its request
+//!     is forced: it gets at once what is free of what it requires, or nothing.
+//!  4. A session that waits here while a grantee waits for its locks is forced, too, after a second
+//!     ([`ResourceSemaphores::relieve`]). So no cycle of waits through a semaphore lasts.
+//!  5. A [`MemoryGrant`] that is dropped leaves no trace, granted or queued: errors and panics give
+//!     everything back.
 //!
-//! A forced grant of nothing still runs: each operator has its 16 KB, whatever was granted.
+//! A statement with a forced grant of nothing still runs: each operator has its 16 KB, whatever was
+//! granted.
 
 use base::{SessionId, SqlError, SqlResult, messages};
 use os::clock::{self, monotonic_ns};
@@ -42,13 +44,13 @@ const STEP_BYTES_MIN: usize = 64 * 1024;
 const STEP_BYTES_MAX: usize = 1024 * 1024;
 /// What an operator requires: enough not to spill rows a few at a time.
 pub(crate) const OPERATOR_BYTES: usize = 512 * 1024;
-/// So much of a target is not grown into: what those who come require.
+/// Grants do not grow into this part of a target: it is kept for statements that come later.
 const KEPT_PART: usize = 8;
-/// Who keeps a grantee waiting by locks waits here no longer than this.
+/// A session that holds locks for which a grantee waits, waits here no longer than this.
 const RELIEF_NS: u64 = 1_000_000_000;
 
-/// How long a statement waits for memory where `query wait (s)` is -1. SQL Server takes 25 times
-/// the estimated cost then, which nobody here knows in seconds.
+/// How long a statement waits for memory when `query wait (s)` is -1. SQL Server takes 25 times the
+/// estimated cost then, which nothing here knows in seconds.
 const QUERY_WAIT_MS: u64 = 1_200_000;
 
 /// How query memory is shared out.
@@ -58,19 +60,19 @@ pub struct Workspace {
     pub regular_bytes: usize,
     /// What all small ones have together.
     pub small_bytes: usize,
-    /// The most a statement is granted.
+    /// The largest grant of a statement.
     pub query_bytes_max: usize,
-    /// The same of a small one.
+    /// The largest small grant.
     pub small_query_bytes_max: usize,
     /// How long a statement waits before it gives up with error 8645.
     pub timeout_ms: u64,
 }
 
 impl Workspace {
-    /// The shares under a limit of all memory: three eighths of it are for queries, beside the
-    /// half that the buffer pool has and an eighth for the rest. Of that, an eighth is for small
-    /// grants. A statement has a quarter of the regular part, as in SQL Server; but where that is
-    /// less than 128 MB, up to a quarter of the limit: at 128 MB one sorts with 32 MB.
+    /// The shares under a limit of all memory. Three eighths of it are for queries; the buffer pool
+    /// has half, and an eighth is for the rest. Of the queries' share, an eighth is for small
+    /// grants. A statement gets a quarter of the regular part, as in SQL Server. Where that is less
+    /// than 128 MB, it gets up to a quarter of the limit: at a limit of 128 MB it sorts with 32 MB.
     pub fn of_limit(limit_bytes: usize) -> Workspace {
         const MB: usize = 1024 * 1024;
         let all = limit_bytes / 8 * 3;
@@ -98,9 +100,9 @@ pub(crate) enum Kind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Request {
     pub(crate) kind: Kind,
-    /// It does not begin with less.
+    /// The statement does not begin with less.
     pub(crate) required_bytes: usize,
-    /// It does not grow beyond.
+    /// Its grant does not grow beyond this.
     pub(crate) bytes_max: usize,
     /// The same if it had no hint.
     pub(crate) ideal_bytes: usize,
@@ -108,7 +110,7 @@ pub(crate) struct Request {
     pub(crate) degree: usize,
 }
 
-/// A statement with its request, in a queue or among the grantees.
+/// A statement with its request, in a queue or with a grant.
 struct Asker {
     ticket: u64,
     session: SessionId,
@@ -121,7 +123,7 @@ struct Asker {
     granted: AtomicBool,
     granted_at: AtomicI64,
     granted_bytes: AtomicUsize,
-    /// Written by the run alone, as it goes.
+    /// Only the run writes it.
     used_bytes: AtomicUsize,
     used_bytes_max: AtomicUsize,
 }
@@ -129,7 +131,7 @@ struct Asker {
 /// The two semaphores of an instance.
 pub struct ResourceSemaphores {
     workspace: Workspace,
-    /// What large values are charged to, which nobody is granted beforehand.
+    /// The account of large values, which no grant covers.
     values: Arc<ValueMemory>,
     /// `query wait (s)`: as [`Workspace::timeout_ms`], which it was in the beginning.
     timeout_ms: AtomicU64,
@@ -172,7 +174,7 @@ impl State {
         grantees.into_iter().any(|a| a.session == session)
     }
 
-    /// Whose locks grantees wait for, and those for whom these wait.
+    /// The sessions for whose locks grantees wait, directly or through others.
     fn waited_for(&self, waits: &BTreeMap<SessionId, SessionId>) -> BTreeSet<SessionId> {
         let mut found = BTreeSet::new();
         for grantee in self.semaphores.iter().flat_map(|s| s.grantees.values()) {
@@ -195,7 +197,7 @@ impl State {
         taken
     }
 
-    /// What a statement requires, where nobody waits.
+    /// Grants what a statement requires, if no statement waits.
     fn take_first(&mut self, request: Request) -> bool {
         let semaphore = self.of(request.kind);
         let (first, target_bytes) = (semaphore.queue.is_empty(), semaphore.target_bytes);
@@ -211,7 +213,7 @@ impl State {
         assert!(semaphore.granted_bytes <= semaphore.target_bytes, "invariant 1");
     }
 
-    /// What is free of what a statement requires, at once.
+    /// Grants at once what is free of what a statement requires.
     fn force(&mut self, asker: &Arc<Asker>) {
         let Request { kind, required_bytes, .. } = asker.request;
         let target_bytes = self.of(kind).target_bytes;
@@ -220,8 +222,9 @@ impl State {
         self.grant(asker, if taken { required_bytes } else { 0 });
     }
 
-    /// Grants to those who wait longest, as far as it goes. Where nobody has a grant to give back
-    /// and yet there is none, others have what is left under the limit: then it is forced.
+    /// Grants to those who have waited longest, as far as memory goes. If no statement holds a
+    /// grant and there still is not enough, other consumers have the rest of the limit: then the
+    /// first one is forced.
     fn admit(&mut self, kind: Kind) {
         let target_bytes = self.of(kind).target_bytes;
         while let Some(first) = self.of(kind).queue.front().map(Arc::clone) {
@@ -248,7 +251,7 @@ impl State {
         } else {
             semaphore.queue.retain(|a| a.ticket != asker.ticket);
         }
-        // The other's first may have waited for what all memory together lacked.
+        // The first in the other queue may have waited for what all memory together lacked.
         self.admit(Kind::Regular);
         self.admit(Kind::Small);
     }
@@ -278,7 +281,7 @@ impl ResourceSemaphores {
         &self.values
     }
 
-    /// How they share out.
+    /// How the memory is shared out.
     pub fn workspace(&self) -> &Workspace {
         &self.workspace
     }
@@ -303,13 +306,12 @@ impl ResourceSemaphores {
             }
             asker
         };
-        // Made when the state is free: dropping it takes the state's mutex.
+        // Made after the state is unlocked: dropping it takes the state's mutex.
         let grant = MemoryGrant { semaphores: self, asker };
         if grant.is_granted() { Ok(grant) } else { self.wait(grant) }
     }
 
-    /// A grant that begins with nothing and waits for nobody: of a statement that may not need
-    /// any.
+    /// A grant that begins with nothing and does not wait: for a statement that may not need any.
     pub(crate) fn begin_empty(&self, work: &Work, request: Request) -> MemoryGrant<'_> {
         let asker = {
             let mut state = self.state.lock();
@@ -369,14 +371,14 @@ impl ResourceSemaphores {
             };
             drop(state);
             drop(grant);
-            // It may have been granted before it left.
+            // It may have been granted before it left the queue.
             waiter.clear_signal();
             return Err(error);
         }
     }
 
-    /// Ends circles of waits (invariant 4). `waits` tells who waits for a lock, and for whom; it
-    /// is asked only when somebody has waited here for a while.
+    /// Ends cycles of waits (invariant 4). `waits` returns the sessions that wait for a lock, each
+    /// with the one it waits for. It is called only when a session has waited here for a while.
     pub fn relieve(&self, waits: impl FnOnce() -> Vec<(SessionId, SessionId)>) {
         let now = monotonic_ns();
         let long = |a: &Asker| now.saturating_sub(a.asked_ns) >= RELIEF_NS;
@@ -426,8 +428,8 @@ impl MemoryGrant<'_> {
         self.asker.request.bytes_max
     }
 
-    /// Tries to have so much: a step more than that where it can be, none where others wait.
-    /// What is granted then.
+    /// Tries to grow to `wanted` bytes: a step more if there is room, no more while others wait.
+    /// Returns what is granted then.
     pub(crate) fn grow_to(&self, wanted: usize) -> usize {
         let Request { kind, bytes_max, .. } = self.asker.request;
         let held = self.bytes();
@@ -476,7 +478,7 @@ impl Drop for MemoryGrant<'_> {
 pub struct BuildGrant<'s>(MemoryGrant<'s>);
 
 impl BuildGrant<'_> {
-    /// How much it is; 0 where it was forced and nothing was free.
+    /// Its bytes; 0 when it was forced and nothing was free.
     pub fn bytes(&self) -> usize {
         self.0.bytes()
     }
@@ -505,7 +507,7 @@ pub struct GrantRow {
     pub is_small: bool,
     pub degree: usize,
     pub timeout_s: u64,
-    /// Of one that waits.
+    /// Set while it waits.
     pub wait: Option<GrantWait>,
 }
 
@@ -556,7 +558,8 @@ impl Asker {
 }
 
 impl ResourceSemaphores {
-    /// Everybody who has a grant, by when they asked, then who waits, in order.
+    /// All statements with a grant, in the order of their requests; then the waiting ones, in their
+    /// order.
     pub fn grants(&self) -> Vec<GrantRow> {
         let now = monotonic_ns();
         let state = self.state.lock();

@@ -1,16 +1,16 @@
 //! The values of an IN over a subquery that exceed the grant: on disk, in the order of their
 //! hashes.
 //!
-//! All values go to partitions by hash; each that fits in memory is sorted there and appended to
-//! the set's file. A fence in memory tells the hash of the first value of each 2 KB: so a look
-//! costs a page of the file, and fences 16 bytes for 2 KB.
+//! All values go to partitions by hash. Each partition that fits in memory is sorted there and
+//! appended to the set's file. A fence (sparse index entry) in memory has the hash of the first
+//! value of each 2 KB. So a lookup costs a page of the file, and fences cost 16 bytes for 2 KB.
 //!
 //! ```text
 //! record  hash (8), value (see codec.rs)
 //! ```
 //!
 //! Invariants
-//!  1. Hashes never fall from one record of the file to the next.
+//!  1. Hashes never decrease from one record of the file to the next.
 
 use crate::build::WITHIN;
 use crate::codec::{self, Decoder};

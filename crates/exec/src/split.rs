@@ -1,6 +1,6 @@
-//! Split: of each row an index's old entry, then its new one.
+//! Split: turns each changed row into an index's old entry and its new one.
 //!
-//! A row that changed nothing of what its entry has gives neither.
+//! A row that changed nothing in its entry gives neither.
 
 use crate::codec;
 use crate::operator::{Node, Operator};

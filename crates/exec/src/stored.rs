@@ -1,6 +1,6 @@
-//! `Stored`: values in their stored form, one after the other, handed on as fields.
+//! `Stored`: values in their stored form, one after the other, passed on as fields.
 //!
-//! One buffer that is reused from row to row; the fields themselves stand on the stack.
+//! One buffer is reused from row to row; the fields themselves are on the stack.
 
 use access::Field;
 use types::{SqlType, Value, encode_storage};

@@ -1,4 +1,5 @@
-//! Stream aggregate: groups of neighbours. Without keys it gives one row, also of no rows.
+//! Stream aggregate: groups of neighbouring rows. Without keys it returns one row, even for no
+//! input.
 
 use crate::aggregate::{Calls, Kept};
 use crate::operator::{Node, Operator};

@@ -1,6 +1,6 @@
 //! Subqueries within expressions.
 //!
-//! One that reads nothing from outside has one answer per statement, which is kept.
+//! A subquery that does not depend on outer rows has one answer per statement, which is kept.
 
 use crate::cond::{Quantified, compared};
 use crate::key_set::Seen;

@@ -1,6 +1,6 @@
-//! Table-valued function: rows that a builtin makes of its arguments, one by one.
+//! Table-valued function: rows that a builtin makes from its arguments, one by one.
 //!
-//! Nothing is kept but where the function stands; a call that is read again begins anew.
+//! Only the function's position is kept; a call that is read again begins anew.
 
 use crate::expr::Expr;
 use crate::operator::Operator;

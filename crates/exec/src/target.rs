@@ -1,7 +1,7 @@
-//! The table that a statement changes: rows composed for each of its hobts, written in order, and
-//! what is said when one cannot be.
+//! The table that a statement changes: composes the row of each of its hobts and writes them in
+//! order; names the error when one cannot be written.
 //!
-//! The first failure ends the statement; undoing what it did is its caller's.
+//! The first failure ends the statement; its caller undoes what it did.
 
 use crate::assert::Assertion;
 use crate::expr::Expr;
@@ -14,7 +14,8 @@ use plan::{EntryField, IndexTarget, Slot};
 use types::datetime::Dialect;
 use types::{Collation, Fit, SqlType, Value, coerce_for_column, is_dated};
 
-/// So often in a row entries are tried to be put at once; then so many rows go without a try.
+/// After so many failures in a row to insert a row's entries at once, so many rows go without a
+/// try.
 const REFUSALS_MAX: u8 = 3;
 const ROWS_PASSED: u8 = 32;
 
@@ -31,13 +32,13 @@ pub(crate) struct Target {
     pub(crate) referential: Referential,
     /// What is done to its rows: INSERT, UPDATE or DELETE.
     verb: &'static str,
-    /// INSERT with IGNORE_DUP_KEY; UPDATE and MERGE take no heed of it.
+    /// INSERT with IGNORE_DUP_KEY; UPDATE and MERGE ignore the option.
     skips: bool,
     /// The statement that does it, or that led to it.
     statement: &'static str,
     row: Stored,
     key: Stored,
-    /// A new row's entries, where they are put into all indexes at once.
+    /// A new row's entries, when they are inserted into all indexes at once.
     together: Option<Together>,
     /// How often in a row they were not, and rows for which that is not tried.
     refusals: (u8, u8),
@@ -52,7 +53,7 @@ fn fits_as_it_is(value: &Value, column: SqlType) -> bool {
     }
 }
 
-/// What other indexes know a base row by.
+/// How other indexes identify a base row.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Locator {
     uniquifier: Value,
@@ -84,7 +85,7 @@ impl Locator {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Written {
     Yes,
-    /// The row is gone since it was found.
+    /// The row was deleted after it was found.
     Vanished,
     /// IGNORE_DUP_KEY.
     Duplicate,
@@ -121,7 +122,7 @@ impl Target {
         })
     }
 
-    /// Sees to it that each row can be composed: of old values for keys, of new ones for rows.
+    /// Checks that each row can be composed: old values for keys, new ones for rows.
     ///
     /// # Errors
     /// A plan that lacks one would write NULL in its place.
@@ -283,8 +284,8 @@ impl Target {
         }
     }
 
-    /// Inserts the row of `columns` into all indexes at once; `false`, and it is in none, where
-    /// they have to be gone through one by one.
+    /// Inserts the row of `columns` into all indexes at once. False when that was not possible and
+    /// no index has it: then the indexes are written one by one.
     pub(crate) fn insert_together(
         &mut self,
         run: &mut Run<'_>,
@@ -535,8 +536,8 @@ impl Target {
     }
 }
 
-/// Whether a new row's entries may be put at once: there are several, none of which needs to know
-/// where the base row went: the first of a key has no uniquifier.
+/// Whether a new row's entries may be inserted at once: there are several, and none needs to know
+/// where the base row went (the first row of a key has no uniquifier).
 fn goes_together(table: &plan::Target) -> bool {
     let known = |f: &EntryField| !matches!(f, EntryField::Rid);
     let plain = |i: &IndexTarget| !i.wide && !i.key.is_empty() && i.fields.iter().all(known);

@@ -1,7 +1,7 @@
-//! Timed: an operator whose calls are timed, with what is below it.
+//! Timed: measures the calls of an operator and what is below it.
 //!
-//! A plan that nobody wants timed is built without it. Two looks at the clock a call: README.md
-//! has what they cost. Processor time is the time in which the thread did not wait.
+//! A plan whose times are not wanted is built without it. A call costs two clock readings:
+//! README.md has the figures. Processor time is the time in which the thread did not wait.
 
 use crate::join_filter::JoinFilter;
 use crate::operator::Operator;

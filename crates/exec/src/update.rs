@@ -1,8 +1,8 @@
 //! UPDATE and DELETE.
 //!
-//! A row is changed as it comes, in all its indexes. Only where several rows move within a unique
-//! key they are gathered first: all old keys go, then all new ones come, so that
-//! `SET id = id + 1` meets no key that is about to move itself.
+//! A row is changed as it comes, in all its indexes. Only when several rows move within a unique
+//! key they are gathered first: all old keys are removed, then all new ones added. So `SET id = id
+//! + 1` meets no key that is about to move itself.
 
 use crate::build::WITHIN;
 use crate::context::RowSink;

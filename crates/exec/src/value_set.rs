@@ -1,6 +1,7 @@
-//! A set of values under a collation: IN over a subquery. It asks for memory before it has it.
+//! A set of values under a collation: IN over a subquery. It requests memory before it allocates
+//! it.
 //!
-//! A value takes its own bytes and, as both parts grow by doubling, 40 to 80 bytes beside.
+//! A value takes its own bytes and 40 to 80 bytes beside, as both parts grow by doubling.
 
 use crate::key_set::Seen;
 use crate::partitions::growth_bytes;

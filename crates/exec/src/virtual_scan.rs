@@ -1,8 +1,8 @@
-//! Virtual scan: rows of a system view or function, or of a function of the user.
+//! Virtual scan: rows of a system view or function, or of a user's function.
 //!
-//! The source is made when opened and its rows are taken over at once: a view is a snapshot.
-//! Where nothing it depends on has changed the rows are kept. A source whose rows have no bound is
-//! read row by row; its rows are kept when they are asked for a second time.
+//! The source is made at open, and its rows are copied at once: a view is a snapshot. The rows are
+//! kept as long as nothing changes on which they depend. A source whose rows have no bound is read
+//! row by row; its rows are kept when they are requested a second time.
 
 use crate::expr::Expr;
 use crate::operator::Operator;

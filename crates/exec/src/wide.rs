@@ -1,10 +1,10 @@
-//! An index that is changed by itself, when all base rows are: the second half of a wide change.
+//! The second half of a wide change: one index is changed by itself, after all base rows.
 //!
-//! Its rows come in the order of its key, what goes before what comes among equals.
+//! Its rows come in the order of its key; among equal keys, deletions come before insertions.
 //!
 //! Invariants
-//!  1. Each row was changed in its heap or clustered index before, and is locked there: so nobody
-//!     else changes its entries.
+//!  1. Each row was changed in its heap or clustered index before, and is locked there. So no other
+//!     transaction changes its entries.
 
 use crate::operator::Node;
 use crate::run::Run;

@@ -1,8 +1,8 @@
-//! Worker threads of an instance: how many statements may have for their exchanges, together.
+//! Worker threads of an instance: how many all statements together may have for their exchanges.
 //!
-//! A statement takes what it can have at once, for as many workers in each branch of its plan as
-//! that suffices for, and runs alone where it does not suffice for two. Nobody waits for workers,
-//! so nobody who holds some keeps others from ending. One latch for each parallel run.
+//! A statement takes as many as it can get at once, the same number for each branch of its plan,
+//! and runs with one thread if there are not enough for two. No statement waits for workers, so
+//! none that holds some keeps others from ending. It costs one latch for each parallel run.
 
 use base::SessionId;
 use os::sync::Mutex;

@@ -1,9 +1,9 @@
-//! What the table has done since it was made, of each kind of resource and of all.
+//! What the table has done since it was made: in total, and for each kind of resource.
 //!
-//! Requests are counted in their partition, under the latch that each of them takes: a line more
-//! that this processor writes, none that others do; and by thread, for whoever wants to know what
-//! the statement asked for that it runs. Waits are counted in atomics that all share; they are rare
-//! beside what a wait costs, and the totals of waits are such numbers too.
+//! Requests are counted in their partition, under the latch that each request takes anyway; so no
+//! cache line is shared beyond that. They are also counted by thread, so that a statement's
+//! requests can be told. Waits are counted in shared atomics: they are rare, and cost little beside
+//! a wait.
 
 use crate::resource::Kind;
 use crate::table::Table;

@@ -1,14 +1,14 @@
-//! The deadlock search: who waits for whom, in a circle.
+//! The deadlock search: it finds owners that wait for each other in a cycle.
 //!
-//! A step copies each queue with its waiters' blockers, partition by partition, and looks for a
-//! cycle in the copy. Because the copy is not of one moment, a cycle is believed only after all
-//! its partitions are latched and every edge is seen again: a waiter neither gives nor takes, so
-//! edges seen together form a real deadlock.
+//! A step copies each queue with its waiters' blockers, partition by partition, and searches the
+//! copy for a cycle. The copy is not of one instant. So a cycle counts only after all its
+//! partitions are latched and every edge is found again: a waiter neither takes nor releases locks,
+//! so edges that exist at once form a real deadlock.
 //!
 //! Invariants
 //!  1. A deadlock gets exactly one victim, and none that is rolling back.
 //!  2. The witness has seen the deadlock before its victim is woken.
-//!  3. Partitions are latched in ascending order; the witness is called without a latch.
+//!  3. Partitions are latched in ascending order. The witness is called without a latch.
 
 use crate::head::Blocker;
 use crate::mode::Mode;
@@ -23,19 +23,19 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
-/// The pace with fewer than two waiters.
+/// The interval of searches with fewer than two waiters.
 const IDLE_MS: u64 = 5_000;
-/// The pace with two or more.
+/// The interval with two or more.
 const WAITING_MS: u64 = 1_000;
-/// The pace right after a deadlock.
+/// The interval right after a deadlock.
 const EAGER_MS: u64 = 100;
-/// After a deadlock so many waits start a search at once.
+/// After a deadlock this many waits each start a search at once.
 const EAGER_WAITS: u32 = 4;
 
-/// One of those who wait for each other.
+/// A waiter in a cycle.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DeadlockMember {
-    /// Who waits.
+    /// The owner that waits.
     pub owner: OwnerId,
     /// Its session.
     pub session: SessionId,
@@ -47,25 +47,28 @@ pub struct DeadlockMember {
     pub resource: Resource,
     /// The row behind a transaction that it waits for.
     pub behind: Option<Resource>,
-    /// That resource's number in the table: of two at once, different ones have different numbers.
+    /// That resource's number in the table. Two resources that exist at once have different
+    /// numbers.
     pub resource_hash: u64,
-    /// What all who hold that resource have of it.
+    /// All modes together in which the resource is held.
     pub granted: Mode,
-    /// What it holds of that; NL for nothing. Else the request is a conversion.
+    /// The mode in which this waiter holds it already (then its request is a conversion); NL for
+    /// none.
     pub held: Mode,
     /// What it asked for.
     pub mode: Mode,
     /// The wait's number: no other of this instance has it.
     pub number: u64,
-    /// A task that reads for the owner beside others asked, not the owner's own.
+    /// Whether the request came from a task that reads for the owner beside others, not from the
+    /// owner's own task.
     pub by_helper: bool,
     /// When it began to wait, monotonic.
     pub since_ns: u64,
-    /// Everybody it waits for.
+    /// All holders and waiters that it waits for.
     pub blockers: Vec<Blocker>,
 }
 
-/// A circle of waiters, each waiting for the next, the last for the first.
+/// A cycle of waiters, each waiting for the next, the last for the first.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Deadlock {
     /// Which member gets error 1205.
@@ -74,7 +77,7 @@ pub struct Deadlock {
     pub members: Vec<DeadlockMember>,
 }
 
-/// Who writes deadlocks down. Implemented above, where statements and names are known.
+/// Records deadlocks. Implemented above, where statements and names are known.
 pub trait DeadlockWitness: Send + Sync {
     /// Called before the victim is woken, without any latch held.
     fn saw(&self, deadlock: &Deadlock);
@@ -94,7 +97,7 @@ type Wakeup = Arc<dyn Fn() + Send + Sync>;
 /// When to search.
 #[derive(Default)]
 pub(crate) struct Search {
-    /// Tickets that have not been waited for to the end.
+    /// Tickets whose waits have not ended.
     waiting: AtomicU64,
     /// Whether the next step is due soon, so that a wait need not call for it.
     alert: AtomicBool,
@@ -112,7 +115,7 @@ impl Search {
         assert!(before > 0, "who leaves was queued");
     }
 
-    /// A wait begins: it may have closed a circle.
+    /// A wait begins: it may have closed a cycle.
     pub(crate) fn waits(&self) {
         let take = |n: u32| n.checked_sub(1);
         let eager = self.eager.fetch_update(Relaxed, Relaxed, take).is_ok();
@@ -133,7 +136,7 @@ struct Node {
 }
 
 impl Table {
-    /// How [`Table::deadlock_step`]'s worker is called before its time.
+    /// Sets the callback that calls the worker of [`Table::deadlock_step`] before its time.
     pub fn on_deadlock_search_wanted(&self, wakeup: impl Fn() + Send + Sync + 'static) {
         *self.search.wakeup.write() = Some(Arc::new(wakeup));
         debug_assert!(self.search.wakeup.read().is_some());
@@ -149,7 +152,7 @@ impl Table {
         while let Some(circle) = graph.circle() {
             assert!(!circle.is_empty(), "a circle has members");
             let Some(victim) = choose(&nodes, &circle) else {
-                // All are rolling back. Nothing that we may do ends it.
+                // All members are rolling back. Nothing that we may do ends it.
                 graph.forget(circle[0]);
                 continue;
             };
@@ -178,7 +181,7 @@ impl Table {
         Progress { found, next_in_ms }
     }
 
-    /// Every waiter with those it waits for; each partition consistent, the whole not.
+    /// Every waiter with its blockers. Each partition is consistent, the whole is not.
     fn waiters(&self) -> Vec<Node> {
         let mut nodes = Vec::new();
         for no in 0..self.shard_count() {
@@ -198,7 +201,8 @@ impl Table {
         nodes
     }
 
-    /// Latches all partitions of a circle, sees every edge again, and condemns the victim.
+    /// Latches all partitions of a cycle, checks that every edge still exists, and condemns the
+    /// victim.
     fn condemn(&self, nodes: &[Node], circle: &[usize], victim: usize) -> Option<Deadlock> {
         let mut numbers: Vec<usize> =
             circle.iter().map(|&n| self.shard_no(nodes[n].pending.hash)).collect();
@@ -233,7 +237,8 @@ impl Table {
         Some(Deadlock { victim, members })
     }
 
-    /// Takes a condemned request out of its queue and wakes it, unless it left by itself.
+    /// Takes a condemned request out of its queue and wakes its waiter, unless it has left by
+    /// itself.
     fn execute(&self, pending: &Arc<Pending>) {
         let mut shard = self.shard_of(pending.hash);
         assert_eq!(pending.state(), State::Condemned, "a condemned request is not granted");
@@ -284,7 +289,8 @@ fn same_party(blocker: &Blocker, owner: OwnerId, session: SessionId) -> bool {
     blocker.owner == owner || (session.0 > 0 && blocker.session == session)
 }
 
-/// Lowest priority, then least log, then youngest; nobody who is rolling back.
+/// Chooses the victim: lowest priority, then least log, then youngest; never one that is rolling
+/// back.
 fn choose(nodes: &[Node], circle: &[usize]) -> Option<usize> {
     assert!(circle.iter().all(|&n| n < nodes.len()), "a circle is of waiters");
     let cost = |&i: &usize| {
@@ -298,7 +304,7 @@ fn choose(nodes: &[Node], circle: &[usize]) -> Option<usize> {
     chosen
 }
 
-/// Who waits for whom, by index.
+/// The wait-for graph, by index.
 struct Graph {
     edges: Vec<Vec<usize>>,
     forgotten: Vec<bool>,
@@ -332,13 +338,13 @@ impl Graph {
         Graph { edges, forgotten }
     }
 
-    /// A waiter that is no longer in anybody's way.
+    /// Removes a waiter that no longer blocks any other.
     fn forget(&mut self, node: usize) {
         assert!(!self.forgotten[node], "a waiter is forgotten once");
         self.forgotten[node] = true;
     }
 
-    /// The first circle, searched depth first without recursion.
+    /// The first cycle, found depth first without recursion.
     fn circle(&self) -> Option<Vec<usize>> {
         #[derive(Clone, Copy, PartialEq)]
         enum Mark {

@@ -1,8 +1,9 @@
-//! When many small locks should become one big one. Advice: `rowstore` acts upon it.
+//! Escalation: when many small locks should become one big one. This is advice; `rowstore` acts on
+//! it.
 //!
-//! A statement's use of one table or index has a counter. Long locks on pages and rows count;
-//! at 5,000, and then at every further 1,250, the answer says `escalate`. So it says at every
-//! 1,250 while the lock table is nearly full.
+//! Each use of a table or index by a statement has a counter of long locks on pages and rows. At
+//! 5,000, and then at every further 1,250, the answer to a request says `escalate`. While the lock
+//! table is nearly full, it says so at every 1,250.
 
 /// The count at which escalation is first advised.
 pub const ESCALATION_COUNT: u32 = 5_000;

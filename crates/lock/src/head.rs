@@ -28,9 +28,9 @@ use std::sync::Arc;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Duration {
-    /// Not at all: only that it could be held at this moment. RangeI-N before an insert.
+    /// Not held: the request only tests that the lock could be held now. RangeI-N before an insert.
     Instant,
-    /// Until [`crate::Table::release`]; each request counts one.
+    /// Until [`crate::Table::release`]. Each request counts as one reference.
     Short,
     /// Until [`crate::Table::release_all`].
     Long,
@@ -54,13 +54,13 @@ pub(crate) struct Holder {
 pub(crate) enum Entered {
     /// The resource was not held by this owner: it belongs on a list now.
     Fresh,
-    /// It was held short, and is long now.
+    /// It was held short, and is held long now.
     Lengthened,
-    /// The lists stay.
+    /// The lists do not change.
     Same,
 }
 
-/// What is asked for, by whom.
+/// A request: what is requested, and by which owner.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ask {
     pub(crate) owner: OwnerId,
@@ -215,7 +215,7 @@ impl Head {
         mode
     }
 
-    /// The modes of everybody but that owner.
+    /// The modes of all holders but that owner.
     pub(crate) fn others(&self, pools: &Pools, owner: OwnerId) -> ModeSet {
         let others = self.holders(pools).iter().filter(|h| h.owner != owner);
         let others = others.fold(ModeSet::EMPTY, |set, h| set.with(h.mode));
@@ -250,7 +250,7 @@ impl Head {
         }
     }
 
-    /// Makes the asker a holder, or a stronger one. The caller has seen that it may be.
+    /// Makes the requester a holder, or strengthens its hold. The caller has checked that it may.
     pub(crate) fn enter(&mut self, pools: &mut Pools, ask: &Ask) -> Entered {
         debug_assert_eq!(ask.resource, self.resource, "what is asked for is this");
         if ask.duration == Duration::Instant {
@@ -327,7 +327,7 @@ impl Head {
         Some(self.remove(pools, owner))
     }
 
-    /// What an owner still holds is held in a weaker mode from now on.
+    /// An owner that still holds the resource holds it in a weaker mode from now on.
     pub(crate) fn weaken(&mut self, pools: &mut Pools, owner: OwnerId, to: Mode) {
         let mine = self.holders_mut(pools).iter_mut().find(|h| h.owner == owner);
         let mine = mine.expect("who weakens a lock holds it");
@@ -364,8 +364,9 @@ impl Head {
         true
     }
 
-    /// A long lock that should not have become one (its waiter has gone) is short again, and
-    /// gone where no short reference is left. Whether the owner holds the resource no longer.
+    /// Makes a long lock short again that should not have become long, because its waiter has gone.
+    /// The lock ends if it has no short reference. Returns whether the owner no longer holds the
+    /// resource.
     pub(crate) fn shorten(&mut self, pools: &mut Pools, owner: OwnerId) -> bool {
         let Some(mine) = self.holders_mut(pools).iter_mut().find(|h| h.owner == owner) else {
             return false;
@@ -422,8 +423,8 @@ impl Head {
         }
     }
 
-    /// Hands the resource over to every waiter that may have it now, first come first served.
-    /// Gives back how many waiters left the queue, and how many of them are new holders.
+    /// Grants every waiter that may have the resource now, first come first served. Returns how
+    /// many waiters left the queue, and how many of them are new holders.
     pub(crate) fn grant_waiters(&mut self, pools: &mut Pools) -> Granting {
         let mut done = Granting::default();
         if self.queue == NONE {
@@ -482,7 +483,8 @@ impl Head {
         mode
     }
 
-    /// Everybody that a waiter waits for: incompatible holders, incompatible waiters ahead.
+    /// All that a waiter waits for: holders with an incompatible mode, and incompatible waiters
+    /// ahead of it.
     pub(crate) fn blockers(&self, pools: &Pools, pending: &Arc<Pending>) -> Option<Vec<Blocker>> {
         let queue = pools.waiting(self.queue);
         let place = queue.iter().position(|w| Arc::ptr_eq(&w.pending, pending))?;
@@ -553,14 +555,14 @@ pub(crate) struct Granting {
     pub(crate) fresh: u32,
 }
 
-/// Someone in the way of a waiter.
+/// A holder or waiter that blocks a waiter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Blocker {
     /// Who.
     pub owner: OwnerId,
     /// Its session.
     pub session: SessionId,
-    /// What it holds, or will hold when its turn comes.
+    /// The mode in which it holds the resource, or will hold it once granted.
     pub mode: Mode,
     /// What it holds, or asks for.
     pub asked: Mode,
@@ -568,7 +570,7 @@ pub struct Blocker {
     pub place: Place,
 }
 
-/// Where someone in the way stands.
+/// Where a blocker stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place {
     /// It holds the resource.
@@ -579,8 +581,8 @@ pub enum Place {
     Waits,
 }
 
-/// Whether a waiter ahead must be served first: they conflict, and it doesn't itself wait for
-/// what the one behind holds already (then passing it costs it nothing).
+/// Whether a waiter ahead must be served first. It must when the two conflict, unless it waits for
+/// a mode that the later one holds already: then being passed costs it nothing.
 fn stands_in_the_way(ahead: &Waiting, owner: OwnerId, target: Mode, held: Mode) -> bool {
     debug_assert!(ahead.target != Mode::NL && target != Mode::NL, "who queues wants something");
     ahead.pending.ask.owner != owner

@@ -1,13 +1,14 @@
-//! Who holds locks: a transaction, a session, a cursor; never a thread.
+//! Owners of locks: a transaction, a session, a cursor; never a thread.
 //!
-//! An owner keeps the list of what it holds, so that giving all back costs what was taken. The
-//! list is touched by the owner's own task only: whoever hands a lock over to a waiter leaves
-//! the entry to the waiter. Where several tasks read for one transaction each has an object of the
-//! same number with a list and a waiter of its own, which the owner takes over when it is done.
+//! An owner keeps the list of what it holds, so that releasing everything costs as much as was
+//! taken. Only the owner's own task touches the list. A thread that grants a lock to a waiter
+//! leaves the list entry to that waiter. When several tasks read for one transaction, each has an
+//! object of the same number with its own list and waiter; the owner takes over its list when the
+//! task ends.
 //!
 //! Invariants
-//!  1. A resource stands in exactly one of the two lists iff the table has this owner as holder,
-//!     except between a grant and the return of the call that asked for it.
+//!  1. A resource is in exactly one of the two lists iff the table has this owner as holder, except
+//!     between a grant and the return of the call that asked for it.
 //!  2. The list's latch is never taken while a partition's latch is held.
 
 use crate::resource::Resource;
@@ -143,8 +144,8 @@ impl Owner {
         }
     }
 
-    /// Another object of this owner, known by that id, for a task that waits for itself: of the
-    /// same priority, and with the log that is used so far.
+    /// Another object of this owner, with that id, for a task that waits by itself. It has the same
+    /// priority and counts the log used so far.
     pub fn helper(&self, id: OwnerId, waiter: Arc<Waiter>) -> Arc<Self> {
         let mut helper = Owner::of(id, self.session, waiter);
         helper.helper = true;
@@ -215,7 +216,7 @@ impl Owner {
         self.log_bytes.load(Relaxed)
     }
 
-    /// From now on it is rolling back, and no deadlock's victim.
+    /// Marks it as rolling back: then it is never chosen as a deadlock victim.
     pub fn set_rolling_back(&self, rolling_back: bool) {
         self.rolling_back.store(rolling_back, Relaxed);
     }
@@ -225,9 +226,9 @@ impl Owner {
         self.rolling_back.load(Relaxed)
     }
 
-    /// Takes over what another object of the same owner has listed: a task that read for the same
-    /// transaction is done. What several of them hold is one holder in the table, and stands in the
-    /// list of whoever was granted it first.
+    /// Takes over the list of another object of the same owner, whose task has ended. A resource
+    /// that several of them hold has one holder in the table; it is in the list of the object that
+    /// was granted it first.
     ///
     /// # Panics
     /// When it is another owner's.

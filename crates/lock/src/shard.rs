@@ -38,7 +38,7 @@ pub(crate) enum Verdict {
 /// What giving back found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Released {
-    /// The owner didn't hold it: escalation was faster.
+    /// The owner did not hold it: escalation had removed it.
     NotHeld,
     /// The owner holds it still, long or by another reference.
     Kept,
@@ -180,7 +180,8 @@ impl Shard {
         left
     }
 
-    /// Undoes a grant that nobody wants any more. Whether its owner lists a lock that is gone.
+    /// Undoes a grant that is no longer wanted. Returns whether its owner lists a lock that is
+    /// gone.
     pub(crate) fn undo_grant(&mut self, pending: &Arc<Pending>, budget: &Budget) -> bool {
         assert_eq!(pending.state(), State::Granted, "only a grant can be undone");
         let ask = &pending.ask;

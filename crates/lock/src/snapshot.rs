@@ -1,7 +1,7 @@
-//! What the views see: locks held and waited for, who blocks whom.
+//! What the views show: locks that are held or waited for, and who blocks whom.
 //!
-//! Each partition is consistent, the whole not. No partition is latched while memory is
-//! allocated: the room is made first, by the partition's count.
+//! Each partition is consistent, the whole is not. No partition is latched while memory is
+//! allocated: the space for its rows is allocated first, by the partition's count.
 
 use crate::head::{Blocker, Duration, NONE};
 use crate::mode::Mode;
@@ -154,8 +154,8 @@ impl Table {
         holders.map(|h| (h.owner, h.session)).collect()
     }
 
-    /// Who holds anything of one kind in a database, whatever it is: by session, in order. It
-    /// looks at every lock: for what is rare.
+    /// The owners that hold any resource of one kind in a database, by session, in order. It looks
+    /// at every lock, so it is for rare uses.
     pub fn holders_in(&self, database: DatabaseId, kind: Kind) -> BTreeSet<(OwnerId, SessionId)> {
         let mut found = BTreeSet::new();
         for no in 0..self.shard_count() {

@@ -179,8 +179,8 @@ impl Table {
         self.settle(owner, &ask, verdict, counter)
     }
 
-    /// Asks whether a transaction that has written a row is over: S on it, for the moment. A ticket
-    /// where it is not. May be called under a page latch.
+    /// Asks whether a transaction that has written a row has ended: an instant S lock on it.
+    /// Returns a ticket when it has not. May be called under a page latch.
     ///
     /// # Errors
     /// [`LockError::OutOfLockMemory`].
@@ -377,7 +377,7 @@ impl Table {
         let timed_out = || LockError::TimedOut {
             waited_ms: os::clock::monotonic_ns().saturating_sub(from) / 1_000_000,
         };
-        // Mostly it is held for a few microseconds more, by somebody who computes.
+        // Mostly the holder is running and releases it within a few microseconds.
         self.spin.look(|| pending.state() != State::Queued);
         self.search.waits();
         let kind = pending.wait_kind();
@@ -398,7 +398,7 @@ impl Table {
         }
     }
 
-    /// Ends a wait from its own side. An answer that came first counts.
+    /// Ends a wait from the waiter's side. An answer that came first counts.
     fn leave(&self, pending: &Arc<Pending>, why: LockError) -> Result<(), LockError> {
         let mut shard = self.shard_of(pending.hash);
         match pending.state() {
@@ -452,18 +452,19 @@ impl Table {
         self.search.left();
     }
 
-    /// Gives one short reference back. A lock that is long as well stays, and so does a stronger
-    /// mode; one that escalation took away is no error. Whether the owner holds it no longer.
+    /// Releases one short reference. A lock that is also held long stays, and so does a stronger
+    /// mode. A lock that escalation removed is no error. Returns whether the owner no longer holds
+    /// it.
     #[inline]
     pub fn release(&self, owner: &Owner, resource: Resource) -> bool {
         self.drop_short(owner, resource, None)
     }
 
-    /// The same, and where the owner holds the lock still it holds it in this mode again, as
-    /// before the request that it gives back. Whether it holds it no longer.
+    /// The same; if the owner still holds the lock, it holds it in `before` again, its mode before
+    /// the request that is released. Returns whether it no longer holds it.
     ///
     /// # Panics
-    /// When what it holds has no such mode in it.
+    /// When the mode that it holds does not include `before`.
     pub fn release_to(&self, owner: &Owner, resource: Resource, before: Mode) -> bool {
         self.drop_short(owner, resource, Some(before))
     }
@@ -506,7 +507,7 @@ impl Table {
     pub fn release_all(&self, owner: &Owner) {
         let id = owner.id();
         let mut held = owner.held.lock();
-        // Finest first: nobody gets a table before its rows are free.
+        // Finest first: no other owner gets a table before its rows are free.
         for resource in held.short.drain(..).rev() {
             self.remove(id, &resource);
         }

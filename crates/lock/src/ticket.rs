@@ -1,16 +1,16 @@
-//! A place in a queue, from the request to the answer.
+//! A ticket: a place in a queue, from the request to the answer.
 //!
 //! ```text
-//! Queued → Granted    [Head::grant_waiters, by whoever released]
-//! Queued → Condemned  [deadlock search: passed over by grants from now on]
-//! Condemned → Victim  [deadlock search, after the witness has written it down]
+//! Queued → Granted    [Head::grant_waiters, by the thread that released a lock]
+//! Queued → Condemned  [deadlock search: grants skip it from now on]
+//! Condemned → Victim  [deadlock search, after the witness has recorded it]
 //! Queued, Condemned → out of the queue [Ticket: timeout, cancellation, drop]
 //! ```
 //!
 //! Invariants
 //!  1. Every transition happens under the partition's latch.
-//!  2. Whoever takes a request out of the queue for somebody else signals its waiter once, still
-//!     under that latch: so a ticket's end can take an unread signal back.
+//!  2. A thread that takes another's request out of the queue signals its waiter once, still under
+//!     that latch. So the end of a ticket can take an unread signal back.
 
 use crate::head::{Ask, Duration, Entered};
 use crate::owner::Owner;
@@ -34,12 +34,12 @@ pub(crate) enum State {
     Victim = 3,
 }
 
-/// Why a transaction's end is waited for: a row that it has written.
+/// The row for which a transaction waits when it waits for the end of another transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Behind {
     /// The row.
     pub row: Resource,
-    /// Whoever waits means to change it, or may yet.
+    /// Whether the waiter means to change the row, or may yet.
     pub modifies: bool,
 }
 
@@ -145,8 +145,8 @@ impl Pending {
     }
 }
 
-/// The right to wait for a lock that was not to be had at once. Pass it to [`Table::wait`]; one
-/// that is dropped leaves the queue.
+/// The right to wait for a lock that was not granted at once. The caller passes it to
+/// [`Table::wait`]; a dropped ticket leaves the queue.
 #[must_use = "a ticket that is dropped leaves the queue"]
 pub struct Ticket {
     table: Arc<Table>,

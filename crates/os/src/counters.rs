@@ -1,9 +1,9 @@
-//! Counters of an instance: how often something has happened since its start, for
+//! Counters of an instance: how often each event has happened since its start, for
 //! sys.dm_os_performance_counters.
 //!
-//! What is counted happens once a page or a record, so nobody may meet anybody else here: each
-//! thread has cells of its own, on lines of its own, and adds with a load and a store. Whoever asks
-//! sums all of them.
+//! The events happen once a page or a record, so threads must not contend here. Each thread has
+//! cells of its own, on cache lines of its own, and adds with a load and a store. A reader sums all
+//! cells.
 //!
 //! ```text
 //! Counters ─ chunk ─ cells of thread number n: one for each Event
@@ -11,14 +11,14 @@
 //! ```
 //!
 //! Invariants
-//!  1. At a time at most one thread has a number below [`SHARED`]. It gives it back when it ends,
-//!     under the mutex under which another takes it: so no addition is lost between them.
-//!  2. Those for whom no number was left have [`SHARED`] together, and add with a locked
-//!     instruction.
+//!  1. At most one thread at a time has a given number below [`SHARED`]. A thread returns its
+//!     number when it ends, under the mutex under which another takes it: so no addition is lost
+//!     between them.
+//!  2. Threads for which no number was left share [`SHARED`], and add with a locked instruction.
 //!
-//! Cost of an addition: a read of a thread's own variable, two dependent loads, a store. A sum
-//! grows by each addition once and is never ahead of what has happened; one sum is not of the same
-//! moment as another.
+//! Cost of an addition: a read of a thread-local variable, two dependent loads, a store. Each
+//! addition appears in the sum once, and the sum is never ahead of the events. Sums of two events
+//! are not read at one instant.
 
 use crate::sync::Padded;
 use parking_lot::Mutex;
@@ -58,7 +58,7 @@ events! {
 
 const CHUNKS: usize = 16;
 const CHUNK: usize = 64;
-/// The number of all that came when no other was left.
+/// The number of all threads that came when no other was left.
 const SHARED: usize = CHUNKS * CHUNK - 1;
 /// A thread that has not counted anything yet.
 const UNSET: usize = usize::MAX;

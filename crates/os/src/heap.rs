@@ -1,38 +1,38 @@
-//! The heap as it is: what the process has allocated, counted where it is allocated.
+//! The heap as it is: what the process has allocated, counted by its allocator.
 //!
-//! Accounts say what was promised ([`crate::memory`]). What nobody promised, a syntax tree, a
-//! cursor, a copy of a value on its way, is on the heap all the same. A binary that has [`Counted`]
-//! as its allocator knows how much that is, of all and of each thread.
+//! Accounts say what was reserved ([`crate::memory`]). But a syntax tree, a cursor, or a temporary
+//! copy of a value is on the heap too, though nothing reserved it. A binary whose allocator is
+//! [`Counted`] knows how much is on the heap, for the process and for each thread.
 //!
-//! Where the system gives no more memory a small allocation gets it from a reserve of addresses
-//! that was put aside ([`set_aside`]); until that is there again, whoever asks for room has none.
-//! So a request ends with 701 where the process would have ended.
+//! When the system refuses memory, a small allocation gets it from a reserve of addresses, set
+//! aside earlier ([`set_aside`]). Until the reserve is filled again, requests for room are refused.
+//! So a request ends with error 701 where the process would have ended.
 //!
 //! Invariants
-//!  1. [`live_bytes`] is exact but for [`STEP_BYTES`] a thread.
+//!  1. [`live_bytes`] is exact up to [`STEP_BYTES`] a thread.
 //!  2. Nothing here allocates.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, Ordering::Relaxed};
 
-/// A thread tells of what it has allocated by steps of this.
+/// A thread adds to the process's count in steps of this.
 const STEP_BYTES: isize = 64 << 10;
-/// Addresses that are put aside: an allocator takes them by tens of megabytes, aligned.
+/// The size of the reserve: an allocator takes addresses in aligned pieces of tens of megabytes.
 const ASIDE_BYTES: usize = 160 << 20;
-/// The free rest of the addresses that the system allows: stacks, files, tables of pages.
+/// Addresses to leave free under the system's limit: for stacks, files, page tables.
 const ADDRESSES_LEFT: usize = 64 << 20;
 
 static LIVE: AtomicIsize = AtomicIsize::new(0);
 /// The reserve's address, or none.
 static ASIDE: AtomicUsize = AtomicUsize::new(0);
-/// There is to be a reserve.
+/// Whether the process keeps a reserve.
 static KEEPS_ASIDE: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
     /// What this thread has allocated, less what it has freed.
     static OWN: Cell<isize> = const { Cell::new(0) };
-    /// So much of it is in [`LIVE`].
+    /// The part of it that is in [`LIVE`].
     static TOLD: Cell<isize> = const { Cell::new(0) };
 }
 
@@ -80,7 +80,8 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Counted<A> {
     }
 }
 
-/// Allocates so many bytes in place of others, with what was put aside where the system refuses.
+/// Allocates `bytes`, replacing `before` bytes. Where the system refuses, it spends the reserve and
+/// tries again.
 #[inline]
 fn counted(bytes: usize, before: usize, allocate: impl Fn() -> *mut u8) -> *mut u8 {
     let block = allocate();
@@ -91,7 +92,7 @@ fn counted(bytes: usize, before: usize, allocate: impl Fn() -> *mut u8) -> *mut 
     block
 }
 
-/// Bytes on the heap of the process; none where it does not count.
+/// Bytes on the heap of the process; 0 without a counting allocator.
 pub fn live_bytes() -> usize {
     usize::try_from(LIVE.load(Relaxed)).unwrap_or(0)
 }
@@ -101,14 +102,14 @@ pub(crate) fn own_bytes() -> isize {
     OWN.with(Cell::get)
 }
 
-/// A thread that ends tells the rest.
+/// A thread that ends adds its rest to the process's count.
 pub(crate) fn tell() {
     let _ended = OWN.try_with(|own| {
         TOLD.with(|told| LIVE.fetch_add(own.get() - told.replace(own.get()), Relaxed))
     });
 }
 
-/// Puts addresses aside where the system limits them.
+/// Sets a reserve of addresses aside, if the system limits them.
 pub fn set_aside() {
     if address_limit().is_some() {
         KEEPS_ASIDE.store(true, Relaxed);
@@ -116,12 +117,13 @@ pub fn set_aside() {
     }
 }
 
-/// Whether what was put aside is gone: the next allocation that the system refuses is the end.
+/// Whether the reserve is gone and cannot be filled again. The next allocation that the system
+/// refuses then ends the process.
 pub(crate) fn is_spent() -> bool {
     KEEPS_ASIDE.load(Relaxed) && ASIDE.load(Relaxed) == 0 && !put_aside()
 }
 
-/// Whether the process has this many more addresses, beside those that it should keep.
+/// Whether the process can get this many more addresses, beside those that it should leave free.
 pub fn has_addresses(bytes: usize) -> bool {
     if !KEEPS_ASIDE.load(Relaxed) {
         return true;
@@ -134,13 +136,13 @@ pub fn has_addresses(bytes: usize) -> bool {
     used.saturating_add(bytes).saturating_add(ADDRESSES_LEFT) <= limit
 }
 
-/// So many addresses the system allows, if not any number.
+/// How many addresses the system allows, if it limits them.
 fn address_limit() -> Option<usize> {
     let limit = rustix::process::getrlimit(rustix::process::Resource::As).current?;
     usize::try_from(limit).ok()
 }
 
-/// So many the process has, by the kernel's own count.
+/// How many addresses the process has, by the kernel's count.
 fn addresses() -> Option<usize> {
     use rustix::fs::{Mode, OFlags, open};
     let file = open("/proc/self/statm", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
@@ -166,7 +168,7 @@ fn put_aside() -> bool {
     true
 }
 
-/// Gives addresses back that [`put_aside`] has mapped; its caller has taken them out of [`ASIDE`],
+/// Gives back addresses that [`put_aside`] has mapped. The caller has taken them out of [`ASIDE`],
 /// or never put them there.
 #[cfg(not(miri))]
 fn unmap(address: usize) -> bool {
@@ -178,7 +180,7 @@ fn unmap(address: usize) -> bool {
 #[cfg(not(miri))]
 fn spend_aside() -> bool {
     match ASIDE.swap(0, Relaxed) {
-        // Another thread has just spent it: perhaps there is room now.
+        // Another thread has just spent it: perhaps there is memory now.
         0 => KEEPS_ASIDE.load(Relaxed),
         address => unmap(address),
     }

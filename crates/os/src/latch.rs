@@ -1,8 +1,8 @@
-//! Latch classes: what the engine's short locks protect, and how long they were waited for
+//! Latch classes: what the engine's short locks protect, and how long threads waited for them
 //! (sys.dm_os_latch_stats).
 //!
-//! A latch that is free costs nothing here: only who finds one taken reads the clock. The wait is
-//! also one of LATCH_SH or LATCH_EX in sys.dm_os_wait_stats, that of a page one of PAGELATCH_SH or
+//! A free latch costs nothing here: only a thread that finds one taken reads the clock. The wait is
+//! also counted in sys.dm_os_wait_stats, as LATCH_SH or LATCH_EX, or for a page as PAGELATCH_SH or
 //! PAGELATCH_EX.
 
 use crate::sync::Padded;
@@ -34,9 +34,9 @@ latch_classes! {
     Buffer = "BUFFER",
     /// The log's tail, its flushes, its growth.
     LogManager = "LOG_MANAGER",
-    /// Extents that are free or promised.
+    /// Extents that are free or reserved.
     Extents = "ALLOC_EXTENT_CACHE",
-    /// Pages with room of a heap or an index.
+    /// Pages with free space of a heap or an index.
     FreeSpace = "ALLOC_FREESPACE_CACHE",
     /// Growth of a data file.
     FileGrowth = "FGCB_ADD_REMOVE",
@@ -46,7 +46,7 @@ latch_classes! {
     LockPartition = "LOCK_PARTITION",
     /// The order in which transactions become visible. Our own name.
     CommitTable = "COMMIT_TABLE",
-    /// Whatever has no class of its own. Our own name.
+    /// Every latch without a class of its own. Our own name.
     #[default]
     Other = "OTHER",
 }
@@ -74,13 +74,14 @@ pub struct LatchTotal {
     pub class: LatchClass,
     /// Waits ended.
     pub requests: u64,
-    /// Time of them.
+    /// How long they were.
     pub time_ns: u64,
-    /// The longest.
+    /// The longest one.
     pub longest_ns: u64,
 }
 
-/// Every class's totals since start or [`clear_totals`]. Each number is exact, the set is not.
+/// Every class's totals since start or [`clear_totals`]. Each number is exact, but they are not
+/// read at one instant.
 pub fn totals() -> Vec<LatchTotal> {
     let row = |&class: &LatchClass| {
         let t = &TOTALS[class as usize];

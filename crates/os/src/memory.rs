@@ -1,11 +1,11 @@
 //! The one memory authority: reserve before you allocate.
 //!
-//! Every consumer of the engine (buffer pool, grants, plan cache, locks, network buffers) has a
-//! clerk; the sum of all reservations never exceeds the limit (`--max-memory`).
+//! Every consumer of memory in the engine (buffer pool, grants, plan cache, locks, network buffers)
+//! has a clerk. The sum of all reservations never exceeds the limit (`--max-memory`).
 //!
-//! Beside what is promised stands what is there: an authority that watches the heap
-//! ([`Memory::watch_heap`]) refuses also where that, with what lies outside of it, comes to a
-//! fourth more than the limit. Large values are refused sooner (`values.rs`).
+//! An authority can also watch what is really allocated ([`Memory::watch_heap`]). It then also
+//! refuses when the heap, with what lies outside of it, exceeds the limit by a quarter. Large
+//! values are refused sooner (`values.rs`).
 
 use std::cell::Cell;
 use std::sync::Arc;

@@ -1,10 +1,10 @@
-//! Processors: which ones this process may use, and threads that are bound to one.
+//! Processors: which ones this process may use, and threads that are bound (pinned) to one.
 //!
 //! Invariants
-//!  1. Only a thread's [`Bound`] says which processor it is bound to, and only its methods change
-//!     that: by the thread itself, or by who is about to wake it.
-//!  2. A thread that is started by a bound one is not bound.
-//!  3. What the process may use is asked once, at its start.
+//!  1. Only a thread's [`Bound`] says to which processor it is bound. Only its methods change that;
+//!     the thread itself calls them, or a thread that is about to wake it.
+//!  2. A thread started by a bound thread is not bound.
+//!  3. The set of processors that the process may use is read once, at its start.
 
 use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_getcpu, sched_setaffinity};
 use std::sync::OnceLock;
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 static ALL: OnceLock<CpuSet> = OnceLock::new();
 
-/// Those the process may use, as its first caller was allowed.
+/// The processors that the process may use, as read by the first caller.
 fn all() -> Option<&'static CpuSet> {
     if let Some(all) = ALL.get() {
         return Some(all);
@@ -21,7 +21,7 @@ fn all() -> Option<&'static CpuSet> {
     Some(ALL.get_or_init(|| own))
 }
 
-/// Their numbers; none where the system doesn't say. To be called before any thread is bound.
+/// Their numbers; empty if the system does not say. Called before any thread is bound.
 pub(crate) fn numbers() -> Vec<usize> {
     let Some(all) = all() else { return Vec::new() };
     (0..CpuSet::MAX_CPU).filter(|number| all.is_set(*number)).collect()
@@ -40,7 +40,7 @@ pub(crate) struct Bound {
 }
 
 impl Bound {
-    /// This thread, which is bound to none.
+    /// This thread, bound to no processor.
     pub(crate) fn none() -> Self {
         Bound { thread: rustix::thread::gettid(), to: AtomicUsize::new(0) }
     }
@@ -50,15 +50,15 @@ impl Bound {
         self.to.load(Relaxed).checked_sub(1)
     }
 
-    /// It may go on there, bound or not; it is bound to no other.
+    /// Unbinds the thread, unless it is bound to `on`.
     pub(crate) fn stay(&self, on: Option<usize>) {
         if self.to() != on {
             self.bind(None);
         }
     }
 
-    /// From now on it runs there alone, or wherever the system puts it. Where the system has taken
-    /// that processor from the process, it is bound to none.
+    /// Binds the thread to that processor, or to none. If the system has taken that processor from
+    /// the process, the thread is bound to none.
     pub(crate) fn bind(&self, to: Option<usize>) {
         if self.to() == to {
             return;
@@ -72,14 +72,15 @@ impl Bound {
             && self.to().is_some()
             && let Some(all) = all()
         {
-            // Refused, it is allowed less than at the start, and the system has unbound it.
+            // When this is refused, the process may use fewer processors than at its start, and the
+            // system has unbound the thread.
             let _ = sched_setaffinity(Some(self.thread), all);
         }
         self.to.store(bound.map_or(0, |number| number + 1), Relaxed);
     }
 }
 
-/// Takes back what this thread has from the one that started it.
+/// Unbinds this thread, which inherited the binding of the thread that started it.
 pub(crate) fn unbind_started() {
     if let Some(all) = ALL.get() {
         let _ = sched_setaffinity(None, all);

@@ -1,10 +1,10 @@
-//! Room in what grows, asked for before it grows.
+//! Asks for memory before a vector or text grows.
 //!
-//! A vector that doubles by itself asks the allocator, and where the allocator has no more the
-//! process ends. What a client can make long therefore grows by [`Room::make_room`]: it asks the
-//! thread's account and the system first, and says 701.
+//! A vector that grows by itself asks the allocator, and the process ends when the allocator has no
+//! more. So whatever a client can make long grows by [`Room::make_room`]. It asks the thread's
+//! account and the system first, and fails with 701.
 //!
-//! Cost: two comparisons where there is room already.
+//! Cost: two comparisons when the capacity suffices.
 
 use crate::values::{exhausted, look, room};
 use base::SqlResult;

@@ -1,9 +1,9 @@
-//! The seam to a simulator: who runs next, what time it is, which bits are random.
+//! The interface to a simulator: which task runs next, what time it is, which bits are random.
 //!
-//! A simulated thread calls [`enter`] and from then on every wait, lock, latch and clock read of
-//! this crate asks its scheduler. Threads are real, but only the one that holds the scheduler's
-//! baton runs; between two calls of this trait nothing else happens, which is why `try_lock`
-//! followed by `block` loses no wake-up.
+//! A simulated thread calls [`enter`]. From then on every wait, lock, latch and clock read of this
+//! crate asks its scheduler. The threads are real, but only the one that holds the scheduler's
+//! baton runs. Between two calls of this trait nothing else happens; so `try_lock` followed by
+//! `block` loses no wake-up.
 //!
 //! Invariants
 //!  1. Without a simulator no call here costs more than one relaxed load.

@@ -1,8 +1,8 @@
-//! Looking at a latch or a lock for some microseconds before a thread parks, as long as that
-//! helps; what it came to is counted (sys.dm_os_spinlock_stats).
+//! Spinning: a thread checks a latch or lock for some microseconds before it parks, as long as that
+//! helps. The outcomes are counted (sys.dm_os_spinlock_stats).
 //!
-//! A spin that was for nothing ends with parking, which is a wait of its own kind: no thread
-//! sleeps in here.
+//! A spin without success ends with parking, which is a wait of its own kind: no thread sleeps in
+//! here.
 
 use crate::clock::monotonic_ns;
 use crate::sync::Padded;
@@ -10,19 +10,19 @@ use crate::{sched, task};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-/// How long is looked before a thread parks: longer than a latch is held for a change in memory,
-/// or the lock of a row at the end of a short transaction; shorter than two switches of threads
-/// with what these lose of their caches.
+/// How long a thread spins before it parks. That is longer than a latch is held for a change in
+/// memory, or a row's lock at the end of a short transaction. It is shorter than two thread
+/// switches and the cache misses that they cause.
 const SPIN_NS: u64 = 10_000;
-/// Looks between two readings of the clock.
+/// Checks between two readings of the clock.
 const LOOKS: u32 = 8;
 
-/// A helpful look is worth two that were for nothing, up to this.
+/// A successful spin counts as much as two that failed, up to this.
 const WORTH_MAX: u32 = 32;
-/// How often looking is tried where it didn't help.
+/// When spinning does not help, one wait of so many tries it.
 const RETRY: u32 = 16;
 
-/// Whether somebody else can run while this thread looks.
+/// Whether another thread can run while this one spins.
 static OTHERS_RUN: LazyLock<bool> = LazyLock::new(|| task::processors() > 1);
 
 /// What is looked at. The names are our own.
@@ -107,7 +107,7 @@ pub fn clear_totals() {
     }
 }
 
-/// Looking before parking, as long as that helps: a counter of what it came to.
+/// Spins before a thread parks, and counts whether that helps.
 pub struct Spin {
     kind: SpinKind,
     worth: AtomicU32,
@@ -120,10 +120,9 @@ impl Spin {
         Spin { kind, worth: AtomicU32::new(WORTH_MAX), waits: AtomicU32::new(0) }
     }
 
-    /// Looks whether `free` says that there is nothing to wait for, for some microseconds; false
-    /// where it did not come to that. Where two of three looks were for nothing (who holds it
-    /// waits for the disk), one of [`RETRY`] is tried. In a simulation others move only when this
-    /// task waits: one look.
+    /// Spins until `free` returns true, for some microseconds; false when it did not. When two of
+    /// three spins fail (the holder waits for the disk, say), only one wait of [`RETRY`] spins. In
+    /// a simulation other tasks run only while this one waits, so it checks once.
     pub fn look(&self, free: impl Fn() -> bool) -> bool {
         if sched::current().is_some() {
             return free();

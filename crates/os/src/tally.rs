@@ -1,17 +1,18 @@
-//! `Tally`: counters of one thing among many, a heap or an index, that many threads count at once.
+//! `Tally` (a sharded counter): counters of one thing among many, such as a heap or an index, that
+//! many threads count at once.
 //!
-//! As `counters.rs`, but small where nobody counts: cells are made when the first of their thread
-//! counts something.
+//! It works as `counters.rs`, but is small while nothing is counted: a thread's cells are made when
+//! it first counts something.
 //!
 //! ```text
-//! Tally ─ cells of thread number n, for n below 16: nobody else writes them
-//!       └ cells of all others, by n modulo 16: they add with a locked instruction
+//! Tally ─ cells of thread number n, for n below 16: only that thread writes them
+//!       └ cells of all other threads, by n modulo 16: they add with a locked instruction
 //! ```
 //!
 //! Invariants
-//!  1. Cells of a thread below [`OWN`] are written by that thread alone (`counters.rs`, 1).
+//!  1. Only its own thread writes the cells of a thread below [`OWN`] (`counters.rs`, 1).
 //!
-//! Cost of an addition: three dependent loads and a store. A tally without counts has 512 bytes,
+//! Cost of an addition: three dependent loads and a store. A tally without counts takes 512 bytes,
 //! the cells of a thread 128 bytes for each 16 counters.
 
 use crate::counters::number;

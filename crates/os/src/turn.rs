@@ -1,53 +1,64 @@
-//! Turns to compute: of the threads that run requests, only about as many compute at a time as
-//! there are processors, each on one of its own. SQL Server's schedulers do this; what gives its
-//! turn up there yields.
+//! Turns (CPU slots, run permits): of the threads that run requests, only about as many compute at
+//! a time as there are processors, each on a processor of its own. SQL Server's schedulers do the
+//! same; where a thread gives up its turn here, a thread yields its scheduler there.
 //!
-//! A thread that the kernel takes off its processor while it holds a row's lock makes everybody who
-//! wants that row wait, each with two switches of threads. Here a request runs until it waits or
-//! ends. Who ends a wait does not wake the thread, but has it woken when there is a turn for it:
-//! a thread that is woken goes on at once, on the processor of the one that gave its turn up. Left
-//! to itself the system would have two of them on one processor while another is idle.
+//! Why. The kernel may take a thread off its processor while the thread holds a row lock. Then
+//! every thread that wants that row waits, and each wait costs two thread switches. Here a request
+//! keeps its turn until it waits, ends, or has used up its quantum while others want a turn. A
+//! thread that ends another thread's wait does not wake it at once: the sleeping thread is woken
+//! when there is a turn for it. It then goes on at once, on the processor of the thread that gave
+//! up its turn. Left to itself, the kernel would often put two of these threads on one processor
+//! while another processor is idle.
 //!
 //! ```text
 //! ask, adopt ──> computes ──> release       a request begins and ends
 //!                 │  ^ │  ^
-//!                 │  │ │  └─ rest           a lock, a grant, time: until there is a turn again,
-//!                 │  └─┘                    before others, since it may hold locks
-//!                 └─ aside                  the disk, the log, a mutex that is held for long: back
-//!                                           at once, beyond the limit if need be
-//! look: between statements, one that others wait for lets them go first, and so does one beyond
-//!       the limit; one whose quantum is not used up is the next after them: what it works with is
-//!       still in its processor's cache. Then come requests that have not begun, and then those
-//!       that have used a quantum up: a short request does not wait for all that compute for long
+//!                 │  │ │  └─ rest           waits for a lock, a grant, time: sleeps until
+//!                 │  └─┘                    it gets a turn, before others: it may hold locks
+//!                 └─ aside                  waits for the disk, the log, a mutex held for long:
+//!                                           gets a turn back at once, even beyond the limit
 //! ```
+//! `look` is called between statements. A thread gives up its turn there when others want one and
+//! its quantum is used up, when threads with locks want one, or when more threads compute than the
+//! limit allows. Turns are then given in this order:
+//!
+//!  1. threads whose wait has ended (*woken*); they may hold locks
+//!  2. threads that gave up a turn with a part of their quantum left (*paused*): their data is
+//!     still in their processor's cache
+//!  3. requests that have not begun (*new*)
+//!  4. threads that have used up a quantum (*yielded*), so that a short request does not wait for
+//!     long computations
 //!
 //! Invariants
-//!  1. Whoever may hold a latch or a mutex does not wait for a turn: who waits for a turn keeps
-//!     others waiting by locks at most, and who waits for a lock has no turn.
-//!  2. No turn is free while somebody wants one: giving one back and asking for one are under the
-//!     same mutex. `start` is called without it.
-//!  3. When no turn has changed hands for the longest quantum while one is wanted, one more is
-//!     given: a thread that never looks, or blocks where nobody counts it, delays others and stops
-//!     nobody.
-//!  4. Threads that never took a turn are not counted, nor are simulated ones.
-//!  5. A thread with a turn is bound to the turn's processor, or to none: where a turn is beyond
-//!     the number, or was given up for a system call, or was free, or lasts longer than
-//!     [`BOUND_NS`] while others want one, the system puts its thread. A look that finds it where
-//!     another turn's is moves it to its own, and binds it there if it has not been long. One that
-//!     rests may still be bound to the one before. A processor is at most one turn's. Who goes to
-//!     sleep leaves the one where he is, unless that is another turn's: the system may have moved
-//!     either.
-//!  6. Who came back beyond the limit gives his turn up at a look after [`BEYOND_NS`] of it, unless
-//!     he may hold locks: else those who came back at once from one wait, like that for a longer
-//!     log, would go on side by side, and queue up at each latch.
-//!  7. Where the process may use less of its processors' time than all of it (a quota), nobody is
-//!     bound: others with such a quota would be bound to the same ones.
+//!  1. A thread that may hold a latch or a mutex does not wait for a turn. So a thread that waits
+//!     for a turn delays others at most by its locks, and a thread that waits for a lock has no
+//!     turn.
+//!  2. No turn is free while a thread or request wants one: returning a turn and asking for one
+//!     happen under the same mutex. `start` is called without it.
+//!  3. When a turn is wanted and no turn has changed hands for the longest quantum, the monitor
+//!     gives one more. So a thread that never looks, or blocks in a wait that is not counted,
+//!     delays others but stops nobody.
+//!  4. Threads that never took a turn are not counted, nor are simulated threads.
+//!  5. A processor belongs to at most one turn. A thread with a turn is bound (pinned) to the
+//!     turn's processor, or to none. It is not pinned when its turn is beyond the limit, was free
+//!     when the thread took it, was given up for a system call, or has lasted longer than
+//!     [`BOUND_NS`] while others wanted one; then the kernel chooses its processor. When `look`
+//!     finds a thread on the processor of another turn, it moves the thread to its own processor;
+//!     the thread stays pinned there only while its turn is short. A thread that rests may still be
+//!     pinned to its former processor. When a thread goes to sleep, the next thread gets the
+//!     processor on which the first one ran, unless that belongs to another turn: the kernel may
+//!     have moved either thread.
+//!  6. A thread that came back beyond the limit gives up its turn at a look after [`BEYOND_NS`],
+//!     unless its request may hold locks. Otherwise all threads that came back at once from one
+//!     wait, such as that for a longer log, would go on side by side and queue at each latch.
+//!  7. When the process has a quota (it may use less than all the time of its processors), no
+//!     thread is pinned: other processes with such a quota would be pinned to the same processors.
 //!
-//! Cost: an uncontended mutex for each taking and giving back, a clock reading for each taking, a
-//! system call where a turn is handed to a thread that is not bound to its processor, and where a
-//! bound one is done or goes aside; of `look`, two relaxed loads while nobody wants a turn, else a
-//! clock reading in [`QUICK_LOOKS`] where statements are short, and
-//! two system calls and a move where the thread is elsewhere than on its turn's processor.
+//! Cost: an uncontended mutex each time a turn is taken or returned, and a clock reading each time
+//! one is taken. A system call when a turn passes to a thread that is not pinned to its processor,
+//! and when a pinned thread ends or goes aside. A `look` costs two relaxed loads while no one wants
+//! a turn; else a clock reading, or where statements are short one in [`QUICK_LOOKS`], and two
+//! system calls and a move when the thread is not on its turn's processor.
 
 use crate::clock::monotonic_ns;
 use crate::processor::{self, Bound};
@@ -60,48 +71,50 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-/// A turn that requests want which have not begun, or are under way and may hold locks, is given up
-/// after this, where its own holds none: SQL Server's quantum.
+/// SQL Server's quantum. After this a thread that holds no locks gives up its turn, if the turn is
+/// wanted by requests that have not begun, or by threads under way that may hold locks.
 const QUANTUM_NS: u64 = 4_000_000;
-/// So many times as long where all who want it have used a quantum up, and wait for each other: who
-/// goes on after others finds little of what he works with in the processor's cache. Where 32
-/// sessions insert, that costs 0.1 to 0.2 ms.
+/// The quantum is this many times as long when all threads that want a turn have used up a quantum
+/// and only wait for each other. Each exchange costs the data in the processor's cache: 0.1 to 0.2
+/// ms with 32 sessions that insert.
 const AMONG_LONG: u64 = 4;
-/// So many times as long where it may hold locks: they should rather be given back first.
+/// The quantum is this many times as long for a thread that may hold locks: it should rather
+/// release them first.
 const WITH_LOCKS: u64 = 2;
-/// Who computes longer than this while others want a turn is bound no more: where the system takes
-/// him off his processor for another thread while one is idle, he goes on there, perhaps with a
-/// latch that others want.
+/// A thread that has computed longer than this while others want a turn is no longer pinned. If the
+/// kernel takes it off its processor for another thread, it can then continue on an idle processor;
+/// it may hold a latch that others want.
 const BOUND_NS: u64 = 1_000_000;
-/// A turn beyond the limit is given up after this, where its request holds no locks: what answers
-/// sooner is better let go on.
+/// A thread beyond the limit gives up its turn after this, if its request holds no locks. A request
+/// that is done sooner had better go on.
 const BEYOND_NS: u64 = 500_000;
-/// So often the monitor looks while anybody computes.
+/// The interval of the monitor's looks while any thread computes.
 const LOOK_NS: u64 = 4_000_000;
-/// So often somebody goes first who would not be the next, of those who have not begun and of those
-/// who have used a quantum up by turns.
+/// Every so many turns, one goes to a request or thread that would not be next: by turns to the
+/// first new request and the first yielded thread.
 const AGING: u64 = 16;
-/// After so many looks at nothing the monitor sleeps until it is needed.
+/// After so many looks without any change the monitor sleeps until it is needed.
 const IDLE_LOOKS: u32 = 250;
 
-/// Of so many looks that follow each other within [`QUICK_NS`] each, one reads the clock.
+/// When looks follow each other within [`QUICK_NS`], one of so many reads the clock.
 const QUICK_LOOKS: u32 = 15;
 const QUICK_NS: u64 = 2_000;
 
-/// Called with a turn for it; false gives the turn back.
+/// Starts a request. It is called with a turn for it; when it returns false, the turn is given
+/// back.
 pub type Start = Arc<dyn Fn() -> bool + Send + Sync>;
 
-/// Who has something done by whatever threads compute, and must know when they do not. Called by
-/// threads that may hold latches: it waits for nothing but short mutexes of its own.
+/// Observes a thread that computes for others. Threads that may hold latches call it, so it waits
+/// for nothing but short mutexes of its own.
 pub trait Watch: Send + Sync {
-    /// The thread that is watched gives its turn up to wait: `long` for others, or a time, else
-    /// for what mostly takes less than a millisecond.
+    /// The watched thread gives up its turn to wait. `long`: for other threads, or for a time; else
+    /// for something that mostly takes less than a millisecond.
     fn waits(&self, long: bool);
 
-    /// It goes on.
+    /// The watched thread goes on.
     fn goes_on(&self);
 
-    /// While anybody computes, about every [`LOOK_NS`].
+    /// Called about every [`LOOK_NS`] while any thread computes.
     fn looks(&self);
 }
 
@@ -117,20 +130,20 @@ struct Turn {
     on: Processor,
 }
 
-/// The number of a turn's own one, if it has any.
+/// The number of the processor that belongs to a turn, if one does.
 type Processor = Option<usize>;
 
-/// A thread's looks while others want a turn. Cells of their own: each look counts.
+/// A thread's looks while others want a turn. Separate cells, as each look changes them.
 struct Looks {
-    /// So many more need not read the clock.
+    /// So many further looks need not read the clock.
     spared: Cell<u32>,
-    /// So many were spared when one has read it last.
+    /// How many looks were spared at the last clock reading.
     of: Cell<u32>,
-    /// When one has read it last.
+    /// The last clock reading.
     at_ns: Cell<u64>,
 }
 
-/// Where a thread waits for a turn.
+/// The place where a thread waits for a turn.
 struct Seat {
     given: Mutex<Option<Turn>>,
     came: Condvar,
@@ -139,18 +152,18 @@ struct Seat {
 
 struct State {
     limit: usize,
-    /// Processors that are no turn's.
+    /// Processors that belong to no turn.
     free: Vec<usize>,
     computing: usize,
-    /// Of those that want a turn, the ones that were under way, and may hold locks.
+    /// Threads whose wait has ended and that want a turn. They were under way, and may hold locks.
     woken: VecDeque<Arc<Seat>>,
-    /// Those who let these go first, with a part of their quantum left.
+    /// Threads that let others go first, with a part of their quantum left.
     paused: VecDeque<Arc<Seat>>,
     /// Requests that have not begun.
     new: VecDeque<Start>,
-    /// Those that have used a quantum up.
+    /// Threads that have used up a quantum.
     yielded: VecDeque<Arc<Seat>>,
-    /// Turns that somebody had waited for.
+    /// Turns that went to a thread or request that had waited.
     handed: u64,
     /// Changes whenever a turn is taken or given back.
     moves: u64,
@@ -177,9 +190,9 @@ static STATE: Mutex<State> = Mutex::new(State {
     monitor: Monitor::None,
 });
 static MONITOR_WANTED: Condvar = Condvar::new();
-/// What of the state is read without its mutex, by each look.
+/// What each look reads of the state without its mutex.
 struct Shown {
-    /// How many want a turn, and how many of these go before requests that have not begun.
+    /// How many threads and requests want a turn, and how many of these go before new requests.
     wanting: AtomicUsize,
     under_way: AtomicUsize,
     woken: AtomicUsize,
@@ -197,7 +210,7 @@ static SHOWN: Padded<Shown> = Padded(Shown {
     beyond: AtomicBool::new(false),
 });
 
-/// Who is called every now and then.
+/// Whom the monitor calls.
 static LOOKING: Mutex<Vec<Weak<dyn Watch>>> = Mutex::new(Vec::new());
 
 thread_local! {
@@ -209,15 +222,15 @@ thread_local! {
 }
 
 impl Looks {
-    /// Whether this one reads the clock.
+    /// Whether this look reads the clock.
     fn is_due(&self) -> bool {
         let spared = self.spared.get();
         self.spared.set(spared.saturating_sub(1));
         spared == 0
     }
 
-    /// One has read the clock. What statements took so far is what the next ones are thought to
-    /// take: about twice as many looks are spared as before.
+    /// A look has read the clock. The next statements are expected to take as long as the last
+    /// ones: while these were short, about twice as many looks are spared as before.
     fn note(&self, now: u64) {
         let of = self.of.get();
         let quick = now - self.at_ns.replace(now) < u64::from(of + 1) * QUICK_NS;
@@ -263,14 +276,14 @@ impl State {
         self.computing > self.limit
     }
 
-    /// A processor for a turn: the preferred one if that is free, else the one freed last.
+    /// A processor for a turn: the preferred one if that is free, else the one that was freed last.
     fn processor(&mut self, preferred: Processor) -> Processor {
         let at = preferred.and_then(|p| self.free.iter().position(|free| *free == p));
         let last = || self.free.len().checked_sub(1);
         at.or_else(last).map(|at| self.free.swap_remove(at))
     }
 
-    /// Whose turn it is next, counted.
+    /// Takes the next thread or request, and counts its turn.
     fn next(&mut self) -> Option<Wanting> {
         self.handed = self.handed.wrapping_add(1);
         let next = self.aged().or_else(|| self.first())?;
@@ -285,7 +298,7 @@ impl State {
         first.or_else(|| self.first_new()).or_else(|| self.first_yielded())
     }
 
-    /// One who would not be the first, if it is time for that.
+    /// A new request or yielded thread out of order, when it is time for that.
     fn aged(&mut self) -> Option<Wanting> {
         match self.handed % (2 * AGING) {
             0 => self.first_new(),
@@ -302,7 +315,7 @@ impl State {
         self.yielded.pop_front().map(Wanting::Thread)
     }
 
-    /// Of those that want a turn, the threads under way.
+    /// The threads under way that want a turn.
     fn wanting_threads(&self) -> usize {
         self.woken.len() + self.paused.len() + self.yielded.len()
     }
@@ -315,17 +328,19 @@ impl State {
     }
 }
 
-/// What becomes of the processor of one who gives his turn up.
+/// What a thread does after it gave up its turn; this decides about its processor.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Then {
-    /// He sleeps at once: who has the turn next is bound to the one where he is, if it is free.
+    /// The thread sleeps at once: the next thread is pinned to the processor where the first one
+    /// is, if that is free.
     Sleeps,
-    /// He may need it for a system call: the system finds one for the next.
+    /// The thread may need the processor for a system call: the kernel chooses one for the next
+    /// thread.
     Works,
 }
 
 impl Turn {
-    /// Its thread goes to sleep at once.
+    /// The thread of this turn goes to sleep at once.
     fn sleeps(self) -> Then {
         if self.on.is_some() { Then::Sleeps } else { Then::Works }
     }
@@ -335,17 +350,17 @@ impl Turn {
     }
 }
 
-/// Gives what is free to those who want it.
+/// Gives free turns to those who want one.
 fn hand_on(mut state: MutexGuard<'static, State>, mut then: Then) {
     while state.computing < state.limit {
         let Some(next) = state.next() else { return };
         state = started(state, next, then);
-        // His processor is the first one's.
+        // The first one got the processor.
         then = Then::Works;
     }
 }
 
-/// Has somebody go on with a turn that is counted for it already.
+/// Starts or wakes one that has a turn, which is counted already.
 fn started(
     mut state: MutexGuard<'static, State>,
     next: Wanting,
@@ -354,7 +369,7 @@ fn started(
     let goes = match next {
         Wanting::Thread(seat) => {
             let on = match then {
-                // Where another turn's thread is there instead, the system moves that one.
+                // If another turn's thread is there by chance, the kernel moves it.
                 Then::Sleeps => state.processor(Some(processor::here())),
                 Then::Works => state.processor(None),
             };
@@ -375,7 +390,7 @@ fn started(
     state
 }
 
-/// From now on at most so many compute at a time.
+/// Sets how many threads may compute at a time.
 pub fn limit(turns: usize) {
     let processors = processor::numbers();
     let mut state = STATE.lock();
@@ -390,8 +405,8 @@ pub fn limit(turns: usize) {
     hand_on(state, Then::Works);
 }
 
-/// Asks for a turn: true when it is there at once (to be [`adopt`]ed or given back), else `start`
-/// is called when there is one, from whatever thread gives it.
+/// Asks for a turn for a new request. True when a turn is free: the caller [`adopt`]s it or gives
+/// it back. Else `start` is called when there is a turn, by whatever thread gives it.
 pub fn ask(start: impl FnOnce() -> Start) -> bool {
     let mut state = STATE.lock();
     if state.is_free() {
@@ -408,7 +423,7 @@ pub fn give_back() {
     ended(None, Then::Works);
 }
 
-/// Others may have a turn that has ended, and its processor.
+/// Gives up a turn and its processor for others.
 fn ended(on: Processor, then: Then) {
     let mut state = STATE.lock();
     state.end(on);
@@ -423,34 +438,35 @@ pub fn adopt() {
     assert!(had.is_none(), "a thread has one turn");
 }
 
-/// This thread begins to compute for a request that others compute for, too: waits for a turn.
+/// Waits for a turn: this thread begins to compute for a request for which other threads compute,
+/// too.
 pub fn enter() {
     let resting = Resting { seat: seat(), used_ns: 0 };
     resting.give_up();
 }
 
-/// This thread is done: others may have its turn.
+/// This thread's work is done: others may have its turn.
 pub fn release() {
     let turn = TURN.take().expect("whoever gives a turn back has one");
     ended(turn.on, Then::Works);
-    // Whatever it is woken for next, it need not be there.
+    // When it is woken again, it need not run there.
     stay_on(None);
 }
 
-/// From now on somebody is told when this thread waits.
+/// From now on `watch` is told when this thread waits.
 pub fn watched_by(watch: Arc<dyn Watch>) {
     let first = WATCH.with(|place| place.set(watch).is_ok());
     assert!(first, "a thread is watched by one");
 }
 
-/// From now on somebody is called every now and then while anybody computes.
+/// From now on the monitor calls `watch` while any thread computes.
 pub fn look_by(watch: Weak<dyn Watch>) {
     let mut looking = LOOKING.lock();
     looking.retain(|one| one.strong_count() > 0);
     looking.push(watch);
 }
 
-/// This thread has given its turn up: whoever watches it is told, and again when this is dropped.
+/// This thread has given up its turn. Its watch is told so, and again when this is dropped.
 struct Waiting;
 
 impl Waiting {
@@ -467,11 +483,11 @@ impl Drop for Waiting {
 }
 
 fn tell(what: impl Fn(&dyn Watch)) {
-    // A thread that ends is watched by nobody any more.
+    // A thread that ends has no watch any more.
     let _ended = WATCH.try_with(|watch| watch.get().map(|watch| what(&**watch)));
 }
 
-/// Goes on with this thread's turn for another request; false when others are to have it.
+/// Keeps this thread's turn for its next request. False when others are to have it.
 pub fn renew() -> bool {
     let now = monotonic_ns();
     let turn = TURN.get().expect("whoever renews a turn has one");
@@ -479,13 +495,13 @@ pub fn renew() -> bool {
     if wanted && now - turn.since_ns > quantum() || SHOWN.under_way.load(Relaxed) > 0 {
         return false;
     }
-    // While others want it, the requests that follow each other have one quantum.
+    // While others want a turn, requests that follow each other share one quantum.
     let since_ns = if wanted { turn.since_ns } else { now };
     TURN.set(Some(Turn { since_ns, ..turn }));
     true
 }
 
-/// A thread without its turn, which is given one by whoever ends its wait.
+/// A thread without a turn. The thread that ends its wait gives it one.
 #[derive(Clone)]
 pub(crate) struct Resting {
     seat: Arc<Seat>,
@@ -493,15 +509,15 @@ pub(crate) struct Resting {
     used_ns: u64,
 }
 
-/// Where this thread would wait for what ends its rest; none when it has no turn.
+/// A rest for this thread; none when it has no turn.
 pub(crate) fn resting() -> Option<Resting> {
     let resting = |turn: Turn| Resting { seat: seat(), used_ns: turn.used_ns().min(quantum()) };
     TURN.get().map(resting)
 }
 
 impl Resting {
-    /// Gives the turn up and waits until [`Resting::end`] has given another, or the time has come:
-    /// then it is false and the thread has none. The caller holds no latch and no mutex.
+    /// Gives up the turn and waits until [`Resting::end`] has given another. At the deadline it
+    /// returns false, and the thread has no turn. The caller holds no latch and no mutex.
     pub(crate) fn rest(&self, deadline_ns: Option<u64>) -> bool {
         let turn = TURN.take().expect("who rests had a turn");
         let _waiting = Waiting::begins(true);
@@ -509,18 +525,18 @@ impl Resting {
         self.seat.wait_until(self.used_ns, deadline_ns)
     }
 
-    /// Its end was on its way when the time had come.
+    /// Waits for a turn that is on its way though the deadline has passed.
     pub(crate) fn wait(&self) {
         self.seat.wait_until(self.used_ns, None);
     }
 
-    /// Nobody will end it: this thread asks for a turn itself.
+    /// Asks for a turn itself, since no other thread will end this rest.
     pub(crate) fn give_up(&self) {
         self.clone().end();
         self.wait();
     }
 
-    /// The thread is to go on: it is woken when there is a turn for it.
+    /// The thread may go on: it is woken when there is a turn for it.
     pub(crate) fn end(self) {
         let mut state = STATE.lock();
         if state.is_free() {
@@ -536,14 +552,14 @@ impl Resting {
     }
 }
 
-/// Gives the turn up for what a thread may wait for while it holds latches, and takes it back at
-/// once.
+/// Gives up the turn while the thread blocks in something that it may wait for with latches held.
+/// Takes a turn back at once afterwards.
 pub fn aside<R>(blocking: impl FnOnce() -> R) -> R {
     let Some(turn) = TURN.take() else { return blocking() };
     let used_ns = turn.used_ns();
     let _waiting = Waiting::begins(false);
     ended(turn.on, Then::Works);
-    // It comes back wherever there is room.
+    // It comes back on whatever processor has room.
     stay_on(None);
     let _back = Back { used_ns };
     blocking()
@@ -565,8 +581,9 @@ impl Drop for Back {
     }
 }
 
-/// Between two statements: gives the turn up when others want it and this thread has had it for a
-/// while. `holds_locks`: it would keep others waiting for these, too.
+/// Called between two statements: gives up the turn when others want one and this thread has had it
+/// for a while. `holds_locks`: other threads may wait for locks of this one, so it keeps its turn
+/// longer.
 #[inline]
 pub fn look(holds_locks: bool) {
     let beyond = SHOWN.beyond.load(Relaxed) && !holds_locks;
@@ -575,7 +592,7 @@ pub fn look(holds_locks: bool) {
     }
 }
 
-/// At those who want a turn, or are beyond the limit.
+/// The slow part: others want a turn, or too many threads compute.
 fn look_at_those(beyond: bool, holds_locks: bool) {
     let gives_way = SHOWN.woken.load(Relaxed) > 0 && !holds_locks;
     if !gives_way && !LOOKS.with(Looks::is_due) {
@@ -610,7 +627,7 @@ fn look_closely(quantum_ns: u64) {
         }
         return;
     }
-    // What is left of its quantum stays its own.
+    // It keeps the rest of its quantum for later.
     let used_ns = Some(now - turn.since_ns).filter(|used| *used < quantum());
     let mut state = STATE.lock();
     let beyond = quantum_ns == BEYOND_NS && state.is_beyond();
@@ -626,7 +643,8 @@ fn look_closely(quantum_ns: u64) {
         }
         state.end(turn.on);
         state.show();
-        // From here on it has none: whoever is started here may have to wait for a mutex.
+        // From here on this thread has no turn: a request that is started here may have to wait for
+        // a mutex.
         TURN.set(None);
         hand_on(state, turn.sleeps());
         seat.wait_until(used_ns.unwrap_or(0), None);
@@ -636,7 +654,7 @@ fn look_closely(quantum_ns: u64) {
     }
 }
 
-/// A thread that is bound to another processor than that of its turn is bound to none.
+/// Unpins this thread, unless it is pinned to `on`.
 fn stay_on(on: Processor) {
     SEAT.with(|seat| {
         if let Some(seat) = seat.get() {
@@ -645,9 +663,10 @@ fn stay_on(on: Processor) {
     });
 }
 
-/// This thread is elsewhere than on its turn's processor: the system woke it there, say. Where no
-/// other turn's thread is, it stays; else it goes to its own, as the system would leave the two
-/// behind each other for ten milliseconds though one processor is idle.
+/// This thread is not on its turn's processor; the kernel may have woken it elsewhere. If no other
+/// turn has the processor where it is, its turn takes that one. Else the thread moves to its own
+/// processor, because the kernel would leave the two threads on one processor for ten milliseconds
+/// while another one is idle.
 fn go_home(turn: Turn, on: usize) {
     let here = processor::here();
     let mut state = STATE.lock();
@@ -660,7 +679,7 @@ fn go_home(turn: Turn, on: usize) {
     seat().bound.bind(Some(on));
 }
 
-/// Whether this thread is bound to a processor.
+/// Whether this thread is pinned to a processor.
 pub(crate) fn is_bound() -> bool {
     SEAT.with(|seat| seat.get().is_some_and(|seat| seat.bound.to().is_some()))
 }
@@ -682,8 +701,8 @@ impl Seat {
         self.came.notify_one();
     }
 
-    /// Waits until this thread has been given a turn; false when the time has come before. Of its
-    /// quantum so much is used already.
+    /// Waits until this thread has been given a turn; false at the deadline. The thread has used
+    /// `used_ns` of its quantum already.
     fn wait_until(&self, used_ns: u64, deadline_ns: Option<u64>) -> bool {
         let mut given = self.given.lock();
         while given.is_none() {
@@ -728,7 +747,8 @@ fn monitor() {
             state = started(state, next, Then::Works);
         }
         seen = state.moves;
-        // Whoever it was for may not have needed it, and others gave back meanwhile.
+        // The thread that got the turn may not have needed it, and others returned theirs
+        // meanwhile.
         hand_on(state, Then::Works);
     }
 }

@@ -1,25 +1,26 @@
-//! Memory of large values: texts that grow, trees of XML, rows that a client has sent or may
-//! change; and of whatever else a request makes that nobody has counted.
+//! Memory of large values: texts that grow, XML trees, rows that a client has sent or may change.
+//! Also of everything else that a request allocates without a reservation.
 //!
-//! Such values are made deep below whoever knows an account: a text within an aggregate's state, a
-//! tree within a conversion. So the account is the thread's: a request lends it where it begins,
-//! and its workers where they begin, with the waiter that ends it ([`attend`]).
+//! Such values are made deep in the call tree, where no account is at hand: a text in an
+//! aggregate's state, a tree in a conversion. So the account belongs to the thread. A request lends
+//! it to its thread when it begins, and to its workers when they begin, together with the waiter
+//! that cancels the request ([`attend`]).
 //!
 //! ```text
-//! Charge   beside what is kept for long: a tree, a table that was sent, a fetch buffer
-//! room     before something large is made, whose memory the heap counts once it is there
-//! look     in each long loop of a statement: the request may be ended, and so may a statement that
-//!          has made the memory scarce with what is in no account: a syntax tree
-//! keep     before a session keeps something, of which it may have thousands: a cursor, a handle
+//! Charge   reserves for a value kept for long: a tree, a table that was sent, a fetch buffer
+//! room     asks before something large is allocated; the heap counts it once it is there
+//! look     in each long loop of a statement: ends a request that is cancelled, or a statement
+//!          that has made memory scarce with what no account holds: a syntax tree
+//! keep     before a session keeps something of which it may have thousands: a cursor, a handle
 //! ```
 //!
 //! Invariants
-//!  1. A [`Charge`] covers what its owner keeps, but for [`FREE_BYTES`]; it gives everything back
-//!     when it is dropped, on whatever thread.
+//!  1. A [`Charge`] covers what its owner keeps, up to [`FREE_BYTES`]; dropping it, on any thread,
+//!     gives everything back.
 //!  2. Values leave a part of all memory to others: locks, plans, requests.
-//!  3. When memory is scarce, a statement that has made much that is in no account ends with 701, a
-//!     session that has kept much keeps no more, and all others go on. A batch whose statements
-//!     together have taken a quarter of all memory ends.
+//!  3. When memory is scarce, a statement that has allocated much outside of accounts ends with
+//!     701, and a session that has kept much keeps no more. All others go on. A batch ends when its
+//!     statements together have taken a quarter of all memory.
 //!
 //! On a thread without an account (a test of a pure crate) nothing is counted.
 
@@ -30,24 +31,26 @@ use base::{SqlError, SqlResult, messages};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-/// A value up to here costs nothing.
+/// A value up to this size needs no reservation.
 pub const FREE_BYTES: usize = 16 << 10;
 /// The least that is reserved at a time.
 const STEP_BYTES: usize = 64 << 10;
-/// So much of all memory is left to others.
+/// One part of so many of all memory is left to others.
 const LEFT_PART: usize = 16;
-/// Memory is not scarce for a thread that has made less than this part of it, uncounted.
+/// A thread whose unreserved allocations are less than this part of all memory does not count
+/// memory as scarce ...
 const SMALL_PART: usize = 64;
-/// A request that has made this part of all memory when it is used up is at its end.
+/// When memory is used up, a request that has allocated this part of it must end.
 const HUGE_PART: usize = 4;
 /// Memory is ample as long as this part is free.
 const AMPLE_PART: usize = 4;
-/// Where memory is this part beyond the limit, that is anybody who has made more than a step.
+/// ... until memory is this part beyond the limit. Then it is scarce for every thread that has
+/// allocated more than a step.
 const BEYOND_PART: usize = 8;
-/// An allocation of this much is not made before the system is asked whether it has addresses.
+/// Before an allocation of this size, the system is asked whether it has the addresses.
 const LARGE_BYTES: usize = 1 << 20;
 
-/// Where values get their memory.
+/// The account from which values get their memory.
 pub struct ValueMemory {
     memory: Arc<Memory>,
     clerk: Arc<Clerk>,
@@ -59,15 +62,15 @@ thread_local! {
     static MADE_BEFORE: Cell<Before> = const { Cell::new(Before::ZERO) };
 }
 
-/// The thread has an account until this is dropped; then it has the one before.
+/// The thread has a lent account until this is dropped; then it has the one before.
 pub struct Lent {
     before: Option<Arc<ValueMemory>>,
 }
 
-/// What the thread had made, uncounted, when something began.
+/// The thread's unreserved bytes at the time when something began.
 #[derive(Clone, Copy)]
 struct Before {
-    /// Its session, as if nothing else had been made meanwhile.
+    /// When its session began, as if nothing else had been allocated meanwhile.
     session: isize,
     request: isize,
     statement: isize,
@@ -77,16 +80,16 @@ impl Before {
     const ZERO: Before = Before { session: 0, request: 0, statement: 0 };
 }
 
-/// The thread looks at a waiter until this is dropped; then at the one before.
+/// The thread checks a waiter until this is dropped; then the one before.
 pub struct Attended {
     before: Option<Arc<Waiter>>,
     made_before: Before,
 }
 
-/// The thread runs a statement until this is dropped; then the one around it.
+/// The thread runs a statement until this is dropped; then the enclosing one.
 pub struct InStatement(isize);
 
-/// What is reserved for something that grows.
+/// The reservation for something that grows.
 #[derive(Default)]
 pub struct Charge {
     reservation: Option<Reservation>,
@@ -106,7 +109,7 @@ impl ValueMemory {
             && (more_bytes < LARGE_BYTES || heap::has_addresses(more_bytes))
     }
 
-    /// Whether memory is scarce by what this thread has made since.
+    /// Whether memory is scarce because of what this thread has allocated since.
     fn is_overdrawn(&self, before: isize) -> bool {
         let limit = self.memory.limit_bytes();
         let made = made_since(before);
@@ -128,7 +131,7 @@ pub fn lend(account: Option<Arc<ValueMemory>>) -> Lent {
     Lent { before: LENT.replace(account) }
 }
 
-/// The account of this thread, to be lent to another.
+/// The account of this thread, to lend it to another thread.
 pub fn lent() -> Option<Arc<ValueMemory>> {
     LENT.with_borrow(Clone::clone)
 }
@@ -139,8 +142,8 @@ impl Drop for Lent {
     }
 }
 
-/// This thread runs a request that this waiter ends. Its session has kept so many bytes, uncounted,
-/// of the requests before.
+/// This thread runs a request that `waiter` cancels. Its session has kept `kept_bytes` without a
+/// reservation from earlier requests.
 #[must_use]
 pub fn attend(waiter: Arc<Waiter>, kept_bytes: isize) -> Attended {
     let now = made_bytes();
@@ -150,7 +153,7 @@ pub fn attend(waiter: Arc<Waiter>, kept_bytes: isize) -> Attended {
 }
 
 impl Attended {
-    /// What has been made until now, uncounted, and is still there, with what was kept before.
+    /// Unreserved bytes that the session keeps now: those of this request, and those kept before.
     pub fn kept_bytes(&self) -> isize {
         made_bytes() - MADE_BEFORE.get().session
     }
@@ -178,12 +181,12 @@ impl Drop for InStatement {
     }
 }
 
-/// What this thread has made since.
+/// What this thread has allocated since, without a reservation.
 fn made_since(before: isize) -> usize {
     usize::try_from(made_bytes() - before).unwrap_or(0)
 }
 
-/// What this thread has on the heap that it has not reserved.
+/// What this thread has on the heap without a reservation.
 fn made_bytes() -> isize {
     heap::own_bytes() - memory::own_bytes()
 }
@@ -194,7 +197,8 @@ pub fn exhausted() -> SqlError {
     SqlError::new(messages::OUT_OF_MEMORY, &[&"default"])
 }
 
-/// Whether so many bytes more, not to be kept for long, have room: asked before they are allocated.
+/// Whether there is room for so many bytes more that are not kept for long. The caller asks before
+/// it allocates them.
 ///
 /// # Errors
 /// 701.
@@ -209,8 +213,8 @@ fn room_for_many(bytes: usize) -> SqlResult<()> {
     if has_room { Ok(()) } else { Err(exhausted()) }
 }
 
-/// What long computations call every some thousand steps: gives others their turn, and ends a
-/// request that is to end, or has made the memory scarce.
+/// Long computations call this every some thousand steps. It gives others their turn. It ends a
+/// request that is cancelled or has made memory scarce.
 ///
 /// # Errors
 /// The cancellation, if one came; 701.
@@ -221,7 +225,7 @@ pub fn look() -> SqlResult<()> {
     look_at_memory()
 }
 
-/// The same of memory alone.
+/// The same for memory alone.
 ///
 /// # Errors
 /// 701.
@@ -229,7 +233,7 @@ pub fn look_at_memory() -> SqlResult<()> {
     within(MADE_BEFORE.get().statement)
 }
 
-/// What a session does before it keeps something more.
+/// A session calls this before it keeps something more.
 ///
 /// # Errors
 /// 701.
@@ -243,7 +247,7 @@ fn within(before: isize) -> SqlResult<()> {
     if overdrawn { Err(exhausted()) } else { Ok(()) }
 }
 
-/// Whether memory is used up, and this thread's request has made much of what there is.
+/// Whether memory is used up, and this thread's request has allocated much of it.
 pub fn is_used_up() -> bool {
     let of = |a: &Arc<ValueMemory>| {
         let limit = a.memory.limit_bytes();
@@ -253,7 +257,7 @@ pub fn is_used_up() -> bool {
     LENT.with_borrow(|account| account.as_ref().is_some_and(of))
 }
 
-/// Whether there is enough memory to keep small things that could be on the disk.
+/// Whether there is enough memory to keep small things that could be on disk.
 pub fn is_ample() -> bool {
     let of = |a: &Arc<ValueMemory>| {
         let limit = a.memory.limit_bytes();
@@ -263,7 +267,7 @@ pub fn is_ample() -> bool {
 }
 
 impl Charge {
-    /// Sees to it that so many bytes in all are reserved.
+    /// Makes sure that so many bytes in all are reserved.
     ///
     /// # Errors
     /// 701 when there is no room for them; what was held stays held.
@@ -277,13 +281,14 @@ impl Charge {
     fn grow(&mut self, more_bytes: usize) -> SqlResult<()> {
         let Some(account) = lent() else { return Ok(()) };
         let held = self.reservation.as_ref().map_or(0, Reservation::bytes);
-        // By steps, a larger one where much is held: who grows byte by byte asks seldom.
+        // It grows in steps, larger ones where much is held, so that an owner that grows byte by
+        // byte asks seldom.
         let more = (more_bytes + held / 16).next_multiple_of(STEP_BYTES);
         let taken = account.has_room(more)
             && match &mut self.reservation {
                 Some(reservation) => reservation.grow(more).is_ok(),
                 none => {
-                    // What was free is paid for, too.
+                    // The free bytes are reserved now, too.
                     *none = account.memory.reserve(&account.clerk, more + FREE_BYTES).ok();
                     none.is_some()
                 }
@@ -297,14 +302,14 @@ impl Charge {
     }
 }
 
-/// A copy of what is covered is not: it is when its owner covers it.
+/// A copy has no reservation until its owner covers it.
 impl Clone for Charge {
     fn clone(&self) -> Charge {
         Charge::default()
     }
 }
 
-/// What is reserved says nothing of a value.
+/// A reservation says nothing about the value.
 impl PartialEq for Charge {
     fn eq(&self, _: &Charge) -> bool {
         true

@@ -1,7 +1,7 @@
-//! Waits with SQL Server's names: kinds, their totals, and the waiter of a request.
+//! Waits with SQL Server's names: their kinds, their totals, and the waiter of a request.
 //!
-//! A wait is counted when it starts and timed when it ends (sys.dm_os_wait_stats). Signal time
-//! is what passes between being signalled and running again.
+//! A wait is counted when it starts and timed when it ends (sys.dm_os_wait_stats). Signal time is
+//! the time from the signal until the thread runs again.
 //!
 //! Invariants
 //!  1. Every blocking of a request goes through [`Waiter::wait`] or [`timed`], under a kind.
@@ -95,7 +95,7 @@ wait_kinds! {
     LckSXact = "LCK_M_S_XACT",
 }
 
-/// What a thread has waited for: by kind how often, and how long.
+/// The waits of a thread: by kind, how many, and how long.
 #[derive(Clone, Debug)]
 pub struct ThreadWaits {
     waited_ns: u64,
@@ -118,7 +118,7 @@ impl ThreadWaits {
         *sum_ns += time_ns;
     }
 
-    /// Adds what another thread has waited for.
+    /// Adds the waits of another thread.
     pub fn add(&mut self, more: &ThreadWaits) {
         self.waited_ns += more.waited_ns;
         for (own, of) in self.by_kind.iter_mut().zip(&more.by_kind) {
@@ -126,7 +126,7 @@ impl ThreadWaits {
         }
     }
 
-    /// What was waited for after an earlier moment of the same thread.
+    /// The waits since an earlier copy of the same thread's.
     pub fn since(&self, earlier: &ThreadWaits) -> ThreadWaits {
         let mut later = self.clone();
         later.waited_ns = later.waited_ns.saturating_sub(earlier.waited_ns);
@@ -136,7 +136,7 @@ impl ThreadWaits {
         later
     }
 
-    /// The kinds that were waited for: how often, and how long in all.
+    /// The kinds with at least one wait: how many, and how long in all.
     pub fn kinds(&self) -> impl Iterator<Item = (WaitKind, u64, u64)> {
         let each = WaitKind::ALL.iter().zip(&self.by_kind);
         each.filter(|(_, (count, _))| *count > 0).map(|(kind, (count, ns))| (*kind, *count, *ns))
@@ -147,7 +147,7 @@ thread_local! {
     static OWN: RefCell<ThreadWaits> = const { RefCell::new(ThreadWaits::NONE) };
 }
 
-/// What this thread has waited for since it began.
+/// The waits of this thread since it began.
 pub fn thread_waits() -> ThreadWaits {
     OWN.with_borrow(ThreadWaits::clone)
 }
@@ -164,8 +164,8 @@ fn ended(kind: WaitKind, time_ns: u64, signal_ns: u64) {
     wait_totals::ended(kind, time_ns, signal_ns);
 }
 
-/// Times a blocking call that is not a [`Waiter`]'s: a disk transfer, a send. Others compute
-/// meanwhile.
+/// Times a blocking call other than a [`Waiter`]'s, such as a disk transfer or a send. The thread
+/// gives up its turn meanwhile.
 pub fn timed<R>(kind: WaitKind, blocking: impl FnOnce() -> R) -> R {
     started(kind);
     let from = clock::monotonic_ns();
@@ -174,8 +174,8 @@ pub fn timed<R>(kind: WaitKind, blocking: impl FnOnce() -> R) -> R {
     r
 }
 
-/// The same for a latch of some class, of a page or of memory. It is mostly over sooner than
-/// another thread is woken, so the thread keeps its turn.
+/// The same for a latch of a page or of memory. Most such waits are over sooner than another thread
+/// is woken, so the thread keeps its turn.
 pub fn timed_latch<R>(kind: WaitKind, class: LatchClass, blocking: impl FnOnce() -> R) -> R {
     started(kind);
     let from = clock::monotonic_ns();
@@ -186,8 +186,8 @@ pub fn timed_latch<R>(kind: WaitKind, class: LatchClass, blocking: impl FnOnce()
     r
 }
 
-/// Times a blocking call that tells when it was signalled, 0 for not at all: from then on the
-/// thread waited for nothing but to run.
+/// Times a blocking call that returns when it was signalled, or 0 if it was not. From then on the
+/// thread waited only to run.
 pub fn timed_signalled(kind: WaitKind, blocking: impl FnOnce() -> u64) {
     started(kind);
     let from = clock::monotonic_ns();
@@ -197,7 +197,8 @@ pub fn timed_signalled(kind: WaitKind, blocking: impl FnOnce() -> u64) {
     ended(kind, now.saturating_sub(from), signal_ns);
 }
 
-/// A request's wait that keeps no thread: for the log, by one that has nothing else left to do.
+/// A request's wait that occupies no thread: for the log, when the request has nothing else left to
+/// do.
 #[derive(Debug)]
 pub struct Apart {
     kind: WaitKind,
@@ -205,7 +206,8 @@ pub struct Apart {
 }
 
 impl Apart {
-    /// It begins, for whom the thread serves. Others see it at the request's waiter.
+    /// The wait begins, for the session that this thread serves. Others see it at the request's
+    /// waiter.
     pub fn begin(kind: WaitKind, waiter: &Waiter) -> Apart {
         started(kind);
         let since_ns = clock::monotonic_ns();
@@ -214,7 +216,8 @@ impl Apart {
         Apart { kind, since_ns }
     }
 
-    /// It has ended, for whom this thread serves; what was waited for came at a moment.
+    /// The wait has ended, for the session that this thread serves. What it waited for came at
+    /// `came_ns`.
     pub fn end(self, waiter: &Waiter, came_ns: u64) {
         waiter.waiting.store(0, Relaxed);
         waiter.last.store(self.kind as u16 + 1, Relaxed);
@@ -224,13 +227,13 @@ impl Apart {
     }
 }
 
-/// Counts a wait that had no thread of its own, like a request's in the queue of the workers.
+/// Counts a wait that had no thread of its own, such as that of a request in the workers' queue.
 pub fn record(kind: WaitKind, since_ns: u64) {
     started(kind);
     wait_totals::ended(kind, clock::monotonic_ns().saturating_sub(since_ns), 0);
 }
 
-/// Counts a wait for a turn alone: all of it is signal time.
+/// Counts a wait only for a turn: all of it is signal time.
 pub(crate) fn record_signal(kind: WaitKind, since_ns: u64) {
     started(kind);
     let time_ns = clock::monotonic_ns().saturating_sub(since_ns);
@@ -252,7 +255,8 @@ pub enum Cancelled {
 }
 
 impl From<Cancelled> for SqlError {
-    /// What the request ends with: an attention is told to nobody, the rest end the connection.
+    /// The error with which the request ends. An attention is not reported to the client; the
+    /// others end the connection.
     fn from(why: Cancelled) -> SqlError {
         match why {
             Cancelled::Attention => SqlError::new(messages::ATTENTION, &[]),
@@ -278,17 +282,17 @@ pub enum Wake {
 struct Signal {
     raised: bool,
     at_ns: u64,
-    /// The thread that waits, where it needs a turn to go on.
+    /// The thread that waits, if it needs a turn to go on.
     resting: Option<Resting>,
 }
 
-/// Among the bits of a cancellation: it does not count yet.
+/// A bit beside the cancellation: while it is set, the cancellation does not count.
 const PUT_OFF: u8 = 0x80;
 
-/// Cancellations of a waiter are put off until this is dropped.
+/// Cancellations of a waiter do not count until this is dropped.
 struct PutOff<'w> {
     waiter: &'w Waiter,
-    /// Whether others have put them off already.
+    /// Whether another caller has put them off already.
     already: bool,
 }
 
@@ -343,7 +347,7 @@ impl Waiter {
         wake
     }
 
-    /// The same by a thread that computes in turns: whoever signals it gives it one.
+    /// The same by a thread with a turn: the thread that signals it gives it one.
     fn rest(&self, resting: &Resting, deadline_ns: Option<u64>) -> (Wake, u64) {
         loop {
             let mut signal = self.signal.lock();
@@ -364,7 +368,7 @@ impl Waiter {
         }
     }
 
-    /// Whether a wait has its end: how, and when it was signalled.
+    /// Whether the wait has ended: how, and when it was signalled.
     fn ended(&self, signal: &mut Signal) -> Option<(Wake, u64)> {
         if std::mem::take(&mut signal.raised) {
             return Some((Wake::Signalled, signal.at_ns));
@@ -403,13 +407,13 @@ impl Waiter {
     pub fn cancel(&self, why: Cancelled) {
         let signal = self.signal.lock();
         let lesser = |c| (c & !PUT_OFF != Cancelled::Kill as u8).then_some(c & PUT_OFF | why as u8);
-        // An error is the kill that stays.
+        // The update fails only where a kill is set, which stays.
         let _ = self.cancelled.fetch_update(Relaxed, Relaxed, lesser);
         self.wake(signal);
     }
 
-    /// Clears up whatever the request has to leave behind it: a cancellation, that has come or
-    /// comes meanwhile, counts when it is done.
+    /// Runs the clearing up that a request must not leave undone. A cancellation that comes before
+    /// or during it counts afterwards.
     pub fn undisturbed<R>(&self, clear_up: impl FnOnce() -> R) -> R {
         let _put_off = PutOff::new(self);
         clear_up()
@@ -424,7 +428,7 @@ impl Waiter {
         }
     }
 
-    /// Takes the cancellation back: the request has ended, another may begin.
+    /// Takes back the cancellation: the request has ended, another may begin.
     pub fn reset(&self) {
         self.cancelled.fetch_and(PUT_OFF, Relaxed);
     }
@@ -432,7 +436,7 @@ impl Waiter {
     /// The same, but a kill stays.
     pub fn reset_unless_killed(&self) {
         let kept = |c| (c & !PUT_OFF != Cancelled::Kill as u8).then_some(c & PUT_OFF);
-        // An error is the kill that stays.
+        // The update fails only where a kill is set, which stays.
         let _ = self.cancelled.fetch_update(Relaxed, Relaxed, kept);
     }
 

@@ -1,9 +1,9 @@
 //! Totals of waits by kind: those of the instance, and those of the session that a thread serves.
 //!
 //! Invariants
-//!  1. A wait counts when it begins, its time when it ends: for the instance, and for whom the
-//!     thread serves then.
-//!  2. A thread serves one at a time; who it served before is served again after it.
+//!  1. A wait is counted when it begins, and its time when it ends: for the instance, and for the
+//!     session that the thread serves then.
+//!  2. A thread serves one session at a time. When it stops, it serves the one before again.
 
 use crate::sync::Padded;
 use crate::wait::WaitKind;
@@ -38,7 +38,7 @@ pub struct WaitTotal {
     pub time_ns: u64,
     /// The longest ended wait.
     pub longest_ns: u64,
-    /// From being signalled to running again.
+    /// Time from the signal until the thread ran again.
     pub signal_ns: u64,
 }
 
@@ -111,7 +111,7 @@ pub fn clear_totals() {
     INSTANCE.clear();
 }
 
-/// Until it is dropped, waits of this thread count for somebody too.
+/// Until this is dropped, waits of this thread count for a session too.
 #[must_use]
 pub struct Serving(Option<Arc<WaitTotals>>);
 
@@ -127,7 +127,7 @@ pub fn serve(whom: Option<Arc<WaitTotals>>) -> Serving {
     Serving(SERVED.with(|served| served.replace(whom)))
 }
 
-/// Whom this thread serves: for those who help it.
+/// The session that this thread serves, for threads that help it.
 pub fn served() -> Option<Arc<WaitTotals>> {
     SERVED.with_borrow(Option::clone)
 }

@@ -1,10 +1,10 @@
-//! Analysis: which transactions the log shows, and which of them it does not show the end of.
+//! Analysis: finds the transactions in the log, and which of them have no end there (losers).
 //!
 //! Invariants
 //!  1. A transaction that is open at the checkpoint has its first record at or after the
-//!     checkpoint's `min_lsn`, so its whole chain is seen.
-//!  2. A transaction's number may be used again after its end (numbers begin anew at each start of
-//!     the process): an end closes the chain, the next record with that number opens another.
+//!     checkpoint's `min_lsn`, so the pass sees its whole chain.
+//!  2. A transaction's number may be reused after its end (numbers begin again at each start of the
+//!     process). An end closes the chain; the next record with that number opens another.
 
 use base::Lsn;
 use std::collections::BTreeMap;

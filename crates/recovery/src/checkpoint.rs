@@ -1,7 +1,8 @@
-//! A checkpoint: pages go home, so that the next recovery is short and the log can be reused.
+//! A checkpoint: dirty pages are written to the data files, so that the next recovery is short and
+//! the log can be reused.
 //!
-//! It is fuzzy: others change pages and begin and end transactions meanwhile. README.md says why
-//! each step may only follow the one before (rules 5 to 8).
+//! It is fuzzy: meanwhile other threads change pages and begin and end transactions. README.md says
+//! why each step may only follow the one before (rules 5 to 8).
 
 use crate::RecoveryError;
 use base::Lsn;
@@ -31,17 +32,17 @@ pub struct Checkpointed {
     pub total_ns: u64,
 }
 
-/// Takes a checkpoint, and frees the log that nobody needs any more.
+/// Takes a checkpoint, and frees the log that is no longer needed.
 ///
-/// `oldest_active` says the first LSN of the oldest transaction without end, or `Lsn::MAX`. It is
-/// asked once, between the checkpoint's two records (rule 6). A transaction must be known to it,
-/// with a bound at or below its first record, before that record is appended, until its last
-/// record is appended. `carried`, asked after it, is what the owner must not forget when the log
-/// before the checkpoint goes: it stands behind `min_lsn` in the checkpoint's second record, where
-/// [`carried_of`] finds it again, as far as there is room. `clean` says that the database is being
+/// `oldest_active` returns the first LSN of the oldest transaction without end, or `Lsn::MAX`. It
+/// is called once, between the checkpoint's two records (rule 6). It must know a transaction, with
+/// a bound at or below its first record, from before that record is appended until its last record
+/// is appended. `carried` is called after it. It returns what the owner must remember when the log
+/// before the checkpoint is freed; the checkpoint's second record carries it behind `min_lsn`, as
+/// far as there is room, and [`carried_of`] reads it. `clean` says that the database is being
 /// closed with nothing to redo or undo.
 ///
-/// One at a time for a database: the caller's business.
+/// The caller makes sure that a database takes one checkpoint at a time.
 ///
 /// # Errors
 /// The operating system's, of the write of the checkpoint pointer; the one before stays valid.
@@ -54,7 +55,7 @@ pub fn checkpoint(
 ) -> Result<Checkpointed, RecoveryError> {
     let began = monotonic_ns();
     let mut room = LogReservation::none(log);
-    // Without room for its records a checkpoint must still free the log: it begins at the last
+    // Even without room for its records a checkpoint must free the log. Then it begins at the last
     // record that there is (rule 9).
     let recorded = room.grow(RECORDS_BYTES).is_ok();
     let begin = match recorded {
@@ -64,8 +65,8 @@ pub fn checkpoint(
     let flushed = pages.flush_dirty();
     let oldest_active = oldest_active();
     assert!(oldest_active > Lsn::ZERO, "a bound names a record, or none at all");
-    // A bound may be older than the last checkpoint, when it was read before that and published
-    // after; the record it stands for is newer.
+    // A bound may be older than the last checkpoint, when it was read before that checkpoint and
+    // published after it. The record that it stands for is newer.
     let min_lsn = flushed.lsn.min(oldest_active).max(log.checkpoint().min_lsn).min(begin);
     let mut carried = carried();
     assert!(carried.len() <= CARRIED_BYTES_MAX, "what is carried fits a record");
@@ -91,7 +92,7 @@ pub fn checkpoint(
     Ok(Checkpointed { checkpoint: begin, min_lsn, pages: flushed.pages, total_ns })
 }
 
-/// What keeps the log before a checkpoint's begin from being used again.
+/// What keeps the log before a checkpoint's begin from being reused.
 fn reuse_wait(begin: Lsn, home: Lsn, oldest_active: Lsn) -> ReuseWait {
     match home.min(oldest_active) {
         lsn if lsn >= begin => ReuseWait::Nothing,
@@ -100,7 +101,7 @@ fn reuse_wait(begin: Lsn, home: Lsn, oldest_active: Lsn) -> ReuseWait {
     }
 }
 
-/// What the owner had carried by a checkpoint, of its second record.
+/// What a checkpoint carries for its owner, from its second record.
 pub fn carried_of<'a>(record: &RecordView<'a>) -> Option<&'a [u8]> {
     CheckpointEnd::of(record).map(|end| end.carried)
 }

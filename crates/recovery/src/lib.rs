@@ -1,9 +1,9 @@
-//! Recovery: what the log says is done again, and who did not finish is named.
+//! Recovery: repeats what the log says, and names the transactions that did not finish.
 //!
-//! One pass over the log from the last checkpoint's `min_lsn`: each group is redone on the pages
-//! that do not have it yet, and the transactions seen are counted as ended or lost. Undo of the
-//! losers is their owners' business. Checkpoints, which bound that pass, are here too. See
-//! README.md for the protocol and its numbered rules.
+//! It is one pass over the log from the last checkpoint's `min_lsn`. Each group is redone on the
+//! pages that do not have it yet, and each transaction is counted as ended or as a loser. The
+//! losers' owners undo them. Checkpoints, which bound that pass, are here too. See README.md for
+//! the protocol and its numbered rules.
 
 #![forbid(unsafe_code)]
 

@@ -1,7 +1,7 @@
-//! Redo: repeating history, group by group.
+//! Redo: repeats history, group by group.
 //!
-//! Each page's LSN says which groups it has; a group is applied to the pages that lack it, by the
-//! handlers that applied it first. So redo can be interrupted anywhere and begun again.
+//! Each page's LSN says which groups it has. A group is applied to the pages that lack it, by the
+//! same handlers that applied it first. So redo can be interrupted anywhere and begun again.
 
 use crate::RecoveryError;
 use crate::analysis::Analysis;
@@ -56,8 +56,8 @@ pub fn redo(
     Ok(done)
 }
 
-/// The same for a database that is damaged: pages that do not fit their log are left as they are,
-/// and where the log cannot be read it is at its end.
+/// The same for a damaged database: pages that do not fit their log are left as they are, and a
+/// place where the log cannot be read counts as its end.
 pub fn redo_what_fits(
     log: &Arc<Log>,
     pages: &Arc<Pages>,
@@ -66,7 +66,7 @@ pub fn redo_what_fits(
 ) -> Redone {
     let mut done = Redone { start: from, ..Redone::default() };
     if pass(log, pages, &mut done, true, observer).is_err() {
-        // Nobody knows what else would have come: no loser is undone.
+        // What else would have come is unknown: no loser is undone.
         done.skipped += 1;
     }
     done
@@ -138,13 +138,13 @@ const EXTENT_PAGES: u32 = 8;
 /// Pages read at a time where misses follow each other.
 const WINDOW_PAGES: u32 = 32;
 
-/// Reading ahead of redo: a page that is not in memory comes with its extent, and with more where
-/// what was read before ended right there, as it does when all rows of a table were changed.
+/// Reads ahead of redo. A page that is not in memory is read with its extent. More is read when the
+/// last run ended right before it, as it does when all rows of a table were changed.
 #[derive(Default)]
 struct Ahead {
     /// The page behind the last run.
     until: PageId,
-    /// The last run that brought nothing in: pages that were never written.
+    /// The last run that brought in no page, as its pages were never written.
     barren: (PageId, u32),
 }
 

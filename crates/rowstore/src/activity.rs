@@ -8,13 +8,13 @@
 //! ```
 //!
 //! Invariants
-//!  1. A count is of what was done, not of what stayed: what is rolled back was counted.
-//!  2. Whoever is made in the place of another, by a rebuild, counts on with the other's activity,
-//!     so it tells of all since the start under whatever number. Pages that a load adds are told
-//!     apart from those that changes of rows have added.
+//!  1. A count is of what was done, not of what stayed: work that is rolled back stays counted.
+//!  2. A hobt that replaces another in a rebuild continues the other's activity. So the activity
+//!     covers the whole time since the start, whatever the hobt's number. Pages that a load adds
+//!     are counted apart from those that changes of rows have added.
 //!
-//! A row that is inserted counts once as such, and once with each lock that is asked for it: a
-//! nanosecond or two each. Waits are counted when they are over.
+//! An inserted row counts once as a row, and once for each lock that is requested for it: a
+//! nanosecond or two each. Waits are counted when they end.
 
 use crate::hobt::{HobtState, RowHobt};
 use access::{Deed, Use};

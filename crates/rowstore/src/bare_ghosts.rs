@@ -1,8 +1,9 @@
 //! Ghosts of a heap that have no room for a version tag.
 //!
-//! A row that came before its database had versions, is shorter than a tag and its front, and lies
-//! on a full page becomes a ghost as it is; who deleted it stands here. Snapshots do not outlive
-//! the process, so neither need this. Each takes 32 bytes, and goes when its ghost does.
+//! A row that is older than its database's versions, is shorter than a tag and its front, and lies
+//! on a full page becomes a ghost without a tag. This list holds its deleter. Snapshots do not
+//! outlive the process, so this list need not either. An entry takes 32 bytes, and is removed with
+//! its ghost.
 
 use base::{PageId, Xsn};
 use os::sync::Mutex;

@@ -1,23 +1,25 @@
-//! Ghosts beside a change: whoever changes a leaf takes its free neighbours with him.
+//! Eager removal of neighbouring ghosts: a change of a leaf also removes the ghosts right before
+//! and behind it that are no longer needed.
 //!
-//! The leaf is latched, and its page is logged and written anyway. A ghost right before or behind
-//! the place of a change goes in the same log group, where its deleter has committed, no snapshot
-//! needs its row and nobody holds it. Nobody undoes that: it stays gone when the change is taken
-//! back.
+//! The leaf is latched, and its page is logged and written anyway. So a ghost right before or
+//! behind the place of a change is removed in the same log group, if its deleter has committed, no
+//! snapshot needs its row and no other transaction holds its lock. Nothing undoes that: the ghost
+//! stays gone when the change is rolled back.
 //!
 //! ```text
-//!   2  [3]  [5]  7        4 is put        2  4  7
+//!   2  [3]  [5]  7        4 is inserted   2  4  7
 //! ```
 //!
-//! What it costs: a comparison on a leaf without ghosts; where a neighbour is one, a look at its
-//! tag, and where that tells that it is committed, a lock request and a look at snapshots.
+//! Cost: a comparison on a leaf without ghosts. For a neighbour that is a ghost, a look at its tag;
+//! if the tag says that the deleter has committed, a lock request and a look at the snapshots.
 //!
 //! Invariants
-//!  1. Only where ghosts go at once (`GhostRule::Interval`), and never pieces of large values,
-//!     whose own keys nobody locks.
-//!  2. As for the cleaner, X on the ghost's key is to be had, and the changer has no lock on it: so
-//!     nobody's gap is anchored there (gap.rs, invariant 2), nor his own.
-//!  3. The record that is changed stays on the leaf: no leaf becomes empty.
+//!  1. It happens only where ghosts are removed at once (`GhostRule::Interval`), and never to
+//!     pieces of large values, whose own keys are not locked.
+//!  2. As in the cleaner, X on the ghost's key must be free, and the changing transaction must hold
+//!     no lock on it. So neither another transaction's gap is anchored there (gap.rs, invariant 2),
+//!     nor its own.
+//!  3. The record that is changed stays on the leaf, so no leaf becomes empty.
 
 use crate::hobt::RowHobt;
 use crate::versions::Tested;

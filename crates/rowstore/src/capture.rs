@@ -1,20 +1,24 @@
-//! Capture: what writers note of a hobt while another is built from it (`ddl/src/online`).
+//! Capture: notes that writers leave about a hobt while another one is built from it
+//! (`ddl/src/online`).
 //!
 //! ```text
 //!   writer: the row's lock, its columns as they are ── the change ── notes of before and behind
 //!   builder:      a scan without locks ... takes the notes, looks at their rows again ...
 //! ```
 //!
-//! A note is not a transaction's: it stays when the change is taken back, and then says all the
-//! same where to look. So undo notes nothing: the row before has been noted by who changed it.
+//! A note does not belong to a transaction. It stays when the change is rolled back, and still says
+//! where the builder must look again. So undo leaves no notes: the transaction that changed the row
+//! has noted its former state.
 //!
 //! Invariants
-//!  1. Who changes a row while capture is on has found it on behind his IX on the table. It goes on
-//!     under S on the table, and off where nobody needs it: no transaction has changes before it
-//!     that are neither noted nor ended.
-//!  2. Notes of a change are there before its writer's transaction ends: who has Sch-M has all.
-//!  3. What was there before a change is read under the row's lock, and does not change between.
-//!  4. Notes in memory are `CHUNK_BYTES` at most, and those that their writers carry to the file.
+//!  1. A writer that changes a row while capture is on has found it on after it got IX on the
+//!     table. Capture is switched on under S on the table: then no transaction has earlier changes
+//!     that are neither noted nor ended. It is switched off when it is no longer needed.
+//!  2. The notes of a change exist before its writer's transaction ends. So a session with Sch-M on
+//!     the table has all notes.
+//!  3. The state before a change is read under the row's lock, and cannot change in between.
+//!  4. Notes in memory take at most `CHUNK_BYTES`, plus those that their writers are just moving to
+//!     the file.
 
 use crate::current::Current;
 use crate::error::RowResult;

@@ -1,7 +1,7 @@
-//! `Chunks`: things in order, in pieces, so that a new one moves few of the others.
+//! `Chunks`: an ordered list in pieces, so that an insertion moves few elements.
 //!
 //! Invariants
-//!  1. No piece is empty, none has more than [`CHUNK_MAX`].
+//!  1. No piece is empty, and none has more than [`CHUNK_MAX`] elements.
 
 /// Things of a piece at most.
 const CHUNK_MAX: usize = 256;

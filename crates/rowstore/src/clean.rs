@@ -1,16 +1,18 @@
-//! The background cleaner's step: one page's ghosts that nobody settles.
+//! The background cleaner's step: removes the ghosts of one page that their deleters did not
+//! settle.
 //!
-//! A ghost may go when its deleter has committed and nobody guards a gap by it. Its deleter holds X
-//! on it, or X on the table; a range lock on it conflicts with X, too. So the cleaner takes IX on
-//! the table and asks for X on each key under its leaf's latch, never waiting; what is refused is
-//! looked at again later. Pieces of large values are locked by their row alone, so on their pages
-//! the table's S stands for all of them: with it nobody has changed anything uncommitted.
+//! A ghost may be removed when its deleter has committed and no transaction guards a gap by it. The
+//! deleter holds X on the ghost or on the table, and a range lock on the ghost conflicts with X,
+//! too. So the cleaner takes IX on the table and requests X on each key under its leaf's latch,
+//! without waiting. A ghost whose lock is refused is looked at again later. Pieces of large values
+//! have no locks of their own; their row's lock covers them. So on their pages S on the table
+//! stands for all of them: with it, no transaction has uncommitted changes in the table.
 //!
-//! 1. Nothing is removed that anybody holds, or whose row a snapshot needs.
-//! 2. A step is idempotent: done twice, or interrupted, it has removed some committed ghosts.
-//! 3. What is dropped is not touched: its pages may be another's by now.
-//! 4. Whoever may not clean leaves the page noted. A split that moves ghosts notes the pages that
-//!    they may be on then.
+//!  1. Nothing is removed that a transaction holds, or whose row a snapshot needs.
+//!  2. A step is idempotent: done twice, or interrupted, it has removed some committed ghosts.
+//!  3. A dropped hobt is not touched: its pages may belong to another by now.
+//!  4. A thread that may not clean leaves the page noted. A split that moves ghosts notes the pages
+//!     that they may be on then.
 
 use crate::error::RowResult;
 use crate::heap_redo::kinds;

@@ -1,12 +1,12 @@
-//! A range in parts for several readers: pages of a heap, key ranges of a tree.
+//! Divides a range into parts for several readers: pages of a heap, key ranges of a tree.
 //!
-//! A heap's pages are listed once and given out by stretches, in the order of allocation, so that
-//! reading ahead still pays. A tree is divided by separators of its interior pages, so that parts
-//! are about equal in pages whatever the keys are; rows that come and go while it is read are met
-//! or not as by one scan.
+//! A heap's pages are listed once and given out by stretches in the order of allocation, so that
+//! read-ahead still pays. A tree is divided by separators of its interior pages, so that parts have
+//! about the same number of pages whatever the keys are. Rows that come and go during the scan are
+//! seen or not, as in a scan by one reader.
 //!
 //! Invariants
-//!  1. Parts cover the range, and no key or page is in two of them.
+//!  1. The parts cover the range, and no key or page is in two of them.
 //!  2. A part is given out once.
 
 use crate::error::RowResult;

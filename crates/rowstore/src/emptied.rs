@@ -1,12 +1,12 @@
-//! Emptying a small heap or index at once: a table variable's, between two calls of a function.
+//! Empties a small heap or index at once: a table variable's, between two calls of a function.
 //!
-//! Its one page is formatted again, in one log group that no transaction takes back. It costs the
-//! same whatever is on the page, and leaves no ghosts.
+//! Its one page is formatted again, in one log group that no transaction undoes. The cost does not
+//! depend on what is on the page, and no ghosts are left.
 //!
 //! Invariants
-//!  1. Only its owner knows of the hobt, and nobody's open transaction has changed it: what is
-//!     formatted away no rollback asks for.
-//!  2. A hobt that has more pages, or rows that somebody may read as of an earlier moment, is left
+//!  1. Only its owner knows of the hobt, and no open transaction has changed it. So no rollback
+//!     needs what was on the page.
+//!  2. A hobt that has more pages, or rows that a reader may need as of an earlier moment, is left
 //!     as it is. The caller then drops it.
 
 use crate::error::RowResult;

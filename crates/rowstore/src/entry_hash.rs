@@ -1,7 +1,7 @@
-//! What an index must have for a row, as a hash: of the row, and of the entry that is there.
+//! Hashes of what an index must have for a row: of the row, and of the entry that is there.
 //!
-//! Invariant: a row and the entry that was made of it have one hash, wherever each keeps its long
-//! values.
+//! Invariant: a row and the entry that was made from it have the same hash, wherever each keeps its
+//! long values.
 
 use crate::hobt::RowHobt;
 use access::{ElementHash, EntryPart, HobtKind, RowAt};

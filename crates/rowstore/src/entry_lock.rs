@@ -1,9 +1,9 @@
 //! The lock protocol of one row, tried under the page latch.
 //!
-//! A read-committed reader that reads under the latch needs no lock of its own: it asks whether
-//! anybody holds one that conflicts (an instant request). Whoever keeps rows stable locks them;
-//! whoever keeps ranges stable locks the gap below each key as well, and the first key beyond.
-//! What an insert asks of the gap it falls into is in `gap.rs`.
+//! A read-committed reader that reads under the latch needs no lock of its own: it only tests
+//! whether a conflicting lock is held (an instant request). A reader that must keep rows stable
+//! locks them. A reader that must keep ranges stable also locks the gap below each key, and the
+//! first key beyond the range. `gap.rs` has the request of an insert for its gap.
 
 use crate::error::RowResult;
 use crate::hobt::RowHobt;

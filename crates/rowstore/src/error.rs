@@ -1,4 +1,4 @@
-//! From what can go wrong below to what the user is told.
+//! Translates errors of the crates below to what the user is told.
 
 use crate::hobt::RowHobt;
 use access::WriteError;

@@ -1,10 +1,10 @@
-//! What an insert asks of the gap that it falls into.
+//! Next-key locking: what an insert requests for the gap into which its key falls.
 //!
 //! A key's range lock guards the open gap below the key, down to the next record of the tree.
-//! Records are the anchors, ghosts included; behind the last one the end of the index is.
-//! Whoever inserts finds the anchor above its key under the leaf's latch and asks whether anybody
-//! guards the gap (RangeI-N, instant); if the inserter itself guards it, the new key divides what
-//! it guards, so the new key gets RangeX-X and guards the lower half.
+//! Records are the anchors of gaps, ghosts included; behind the last record, the end of the index
+//! is the anchor. An inserting transaction finds the anchor above its key under the leaf's latch,
+//! and tests whether another transaction guards the gap (RangeI-N, instant). If it guards the gap
+//! itself, the new key divides that gap. So the new key gets RangeX-X and guards the lower half.
 //!
 //! ```text
 //!   T1 has RangeS-S on 30:      10 ............. 30
@@ -13,14 +13,16 @@
 //! ```
 //!
 //! Invariants
-//!  1. No scan is between the place of a new key and its anchor while the gap is tested
-//!     ([`LeafWrite::with_next`]): it has locked the anchor, or will see the new key.
-//!  2. A record that somebody else may hold a range lock on does not leave the tree: its deleter
-//!     holds X on it, or asks for X where locking is optimized, as the cleaner does and whoever
-//!     changes what is beside it, and a rollback to a savepoint leaves a ghost.
-//!  3. Who locks ranges of a hobt has said so (`HobtState::ranges`) before he latches a leaf of it.
-//!     Where nobody has, nobody guards the gap, or he comes here after the latch is let go and sees
-//!     the new key: nothing is tested. It stays said as long as the hobt is open.
+//!  1. While the gap is tested, no scan is between the place of the new key and its anchor
+//!     ([`LeafWrite::with_next`]): a scan has locked the anchor, or will see the new key.
+//!  2. A record on which another transaction may hold a range lock does not leave the tree. Its
+//!     deleter holds X on it; with optimized locking the deleter requests X before it removes the
+//!     ghost. So do the cleaner and a change that removes a neighbouring ghost. A rollback to a
+//!     savepoint leaves a ghost.
+//!  3. A transaction that locks ranges of a hobt announces that (`HobtState::ranges`) before it
+//!     latches a leaf of it. Where none has announced it, no transaction guards the gap, or it
+//!     comes to the leaf after the latch is released and sees the new key: then nothing is tested.
+//!     The announcement stays as long as the hobt is open.
 
 use crate::entry_lock::{RowLock, Tried};
 use crate::error::RowResult;

@@ -1,24 +1,26 @@
-//! The graveyard of an index or a heap: ghosts that a snapshot needs, off their pages.
+//! The graveyard of an index or a heap: ghosts that a snapshot needs, moved off their pages into
+//! memory.
 //!
-//! A ghost that is settled while somebody reads as of a moment when it was a row would stay on its
-//! page, in the way of everybody. So it is moved here, under its page's latch, as it is: with its
-//! tag, and with what is stored behind it. Who reads as of an earlier moment looks here, too
-//! (`index_scan/graves.rs`, `heap_scan/graves.rs`); nobody else does.
+//! When a ghost is settled while a snapshot still needs its row, it would stay on its page and be
+//! in the way of all. So it is moved here under its page's latch, unchanged: with its tag, and with
+//! its former versions in the store. Readers as of an earlier moment look here, too
+//! (`index_scan/graves.rs`, `heap_scan/graves.rs`); no others do.
 //!
-//! It is memory, and goes with the process, as snapshots do: what is logged is that the ghost left
-//! its page. Where memory is short a ghost stays on its page, and the cleaner comes back.
+//! It is memory, and ends with the process, as snapshots do. The log only says that the ghost left
+//! its page. Where memory is short, a ghost stays on its page, and the cleaner comes back.
 //!
 //! Invariants
-//!  1. Ghosts come here from their page alone, and leave when no snapshot needs them. So who looks
-//!     at the page first, and here then, misses none.
-//!  2. Of an index in order of keys; of one key in order of their ends. Of all that has had a key,
-//!     here and on the leaf, a snapshot sees one at most; a transaction that has written the key
-//!     itself sees what is on the leaf alone.
-//!  3. Of a heap in order of the RIDs that their rows had, one a RID: while it is here no other row
-//!     gets that RID. So entries of indexes lead whoever sees them to the row that they were of.
-//!     It comes under the latch of its RID's page.
-//!  4. `newest` is the last end of those that are here: who reads as of then or later sees none.
-//!  5. What is stored behind a ghost is its own from the move on, and is changed under the lock.
+//!  1. Ghosts come here only from their page, and leave when no snapshot needs them. So a reader
+//!     that looks at the page first, and here afterwards, misses none.
+//!  2. Ghosts of an index are in order of keys, and those of one key in order of the ends of their
+//!     lifetimes. Of all rows that have had a key, here and on the leaf, a snapshot sees at most
+//!     one. A transaction that has written the key itself sees only what is on the leaf.
+//!  3. Ghosts of a heap are in order of the RIDs that their rows had, one a RID. While a ghost is
+//!     here, no other row gets its RID. So index entries lead every reader that sees them to the
+//!     right row. A ghost comes here under the latch of its RID's page.
+//!  4. `newest` is the latest end among the ghosts here: a reader as of then or later sees none.
+//!  5. The versions stored behind a ghost belong to it alone from the move on, and are changed
+//!     under the lock.
 
 use crate::chunks::Chunks;
 use crate::error::RowResult;

@@ -1,7 +1,7 @@
-//! What became of a tree since it was built: how many rows came, and where they made pages split.
+//! What happened to a tree since it was built: how many rows came, and where they made pages split.
 //!
-//! Counters are of the time since the hobt was opened; a tree that was built before has no count of
-//! the rows that it was built with. What is read of the tree for it is some hundred pages at most.
+//! The counters cover the time since the hobt was opened. A tree that was built before has no count
+//! of the rows that it was built with. At most some hundred pages of the tree are read for this.
 
 use crate::error::RowResult;
 use crate::hobt::RowHobt;

@@ -1,23 +1,24 @@
-//! Rows that outgrew their page: a stub stays at the RID, the row goes where there is room.
+//! Forwarded rows: when a row outgrows its page, a stub (forwarding pointer) stays at its RID, and
+//! the row moves to a page with room.
 //!
 //! ```text
 //!   home: the RID, which indexes and locks name        its place
 //!   stub ────────────────────────────────────────────> the row, with its RID behind its columns
 //! ```
 //!
-//! Whoever looks for a row begins at home and takes at most one step: a row that moves again takes
-//! its stub along. Scans give a row where its stub is, and pass by forwarded rows.
+//! A search for a row begins at its home and takes at most one step: a row that moves again updates
+//! its stub. Scans return a row where its stub is, and skip forwarded rows.
 //!
 //! Invariants
-//!  1. A record that has a RID behind its columns is led to by the stub there, and by no other; a
-//!     stub leads to such a record. One group changes both ends.
-//!  2. A row moves, and goes for good, under the latch of its place. So who has followed a stub,
-//!     and finds the RID at the row's place, stands on the row, though the stub's page is free
-//!     again.
-//!  3. Its version tag, its chain and its ghost are at its place; a stub has none of them. Images
-//!     in the version store are of the row at home.
-//!  4. No lock is on a place: a row's lock is on its RID. So a ghost is settled by its place only
-//!     as long as its deleter has not taken back that it made it.
+//!  1. A record with a RID behind its columns is the target of the stub at that RID, and of no
+//!     other. A stub leads to such a record. One log group changes both ends.
+//!  2. A row moves, and is finally removed, under the latch of its place. So a thread that has
+//!     followed a stub, and finds the RID at the row's place, is at the right row, though the latch
+//!     of the stub's page is free again.
+//!  3. A row's version tag, its chain and its ghost are at its place; a stub has none of them.
+//!     Images in the version store have the form of a row at home.
+//!  4. Locks are never on a place: a row's lock is on its RID. So a ghost may be settled by its
+//!     place only while its deleter has not undone the deletion.
 
 use crate::error::RowResult;
 use crate::heap_redo::kinds;

@@ -1,7 +1,7 @@
-//! Scanning heaps in allocation order, and fetching a row by its RID.
+//! Scans heaps in allocation order, and fetches a row by its RID.
 //!
-//! A range of one RID (the stored 8 bytes as an equal bound) fetches that row. Who reads as of a
-//! moment looks into the graveyard for the slots that it passes (`graves.rs`).
+//! A range of one RID (the stored 8 bytes as an equal bound) fetches that row. A reader as of a
+//! moment also looks into the graveyard, for the slots that it skips (`graves.rs`).
 
 mod graves;
 

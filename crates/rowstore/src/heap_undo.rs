@@ -1,15 +1,15 @@
 //! Undo of a heap's rows: each record goes back to the page where it was.
 //!
-//! Its bytes there are promised to the transaction (`promised.rs`), so undo needs no page and
-//! fails for no lack of room. A slot that a forwarded row has left may be another's by then: it
-//! gets one beside it, and its stub leads there.
+//! Its bytes there are reserved for the transaction (`promised.rs`). So undo needs no new page and
+//! does not fail for lack of room. The slot that a forwarded row has left may belong to another row
+//! by then. Then the row gets another slot on the page, and its stub leads there.
 //!
 //! Invariants
 //!  1. A row is named by its RID: the slot of its place may have changed since it was logged.
-//!  2. Moving is undone by one operation of its group (`heap_forward.rs`), which the row's former
-//!     record goes with: in one group again.
-//!  3. All that a compensation does is looked at before any of it is done: damaged pages end the
-//!     undo, not the process.
+//!  2. A move is undone by one operation of its group (`heap_forward.rs`), together with the row's
+//!     former record: in one group again.
+//!  3. A compensation checks everything before it changes anything. So damaged pages end the undo,
+//!     not the process.
 
 use crate::error::RowResult;
 use crate::heap_forward::{Latched, Place};

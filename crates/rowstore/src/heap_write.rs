@@ -1,7 +1,7 @@
-//! Writing heaps: rows go where there is room and keep their RID, also when they outgrow its page
+//! Writes heaps: a row goes to a page with room and keeps its RID, even when it outgrows its page
 //! (`heap_forward.rs`).
 //!
-//! What a row that shrinks gives free nobody else takes until its transaction is over
+//! The bytes that a shrinking row frees are not used by other transactions until its own has ended
 //! (`promised.rs`).
 
 use crate::entry_lock::Tried;

@@ -1,23 +1,24 @@
-//! Scanning B-trees of rows: a batch of rows is copied under one latch as far as locks allow.
+//! Scans B-trees of rows: copies a batch of rows under one latch, as far as locks allow.
 //!
-//! Between calls no latch is held; the position is a key. Where each row is locked for the
-//! statement or the transaction, a batch is one row. Where rows are only asked about and nobody
-//! else writes the table, the leaf is asked for as a whole.
+//! Between calls no latch is held; the position is a key. If each row is locked for the statement
+//! or the transaction, a batch is one row. If rows are only tested for locks and no other
+//! transaction writes the table, one test covers the whole leaf.
 //!
 //! A serializable scan locks each key with the gap below it, and the first key beyond its range or
-//! the end of the index: forwards when it comes there, backwards before it begins. What blocks it
-//! is waited for, and the search goes on behind the last key it has locked, not at the one that
-//! blocked: what came in between meanwhile is seen. A search for one whole key that finds its row
-//! locks the row alone.
+//! the end of the index: a forward scan when it comes there, a backward scan before it begins. When
+//! it has waited for a lock, it goes on behind the last key that it has locked, not at the key that
+//! blocked it. So it sees rows that were inserted in between meanwhile. A search for one whole key
+//! that finds its row locks only that row.
 //!
-//! Who reads as of a moment looks into the graveyard behind each pass (`graves.rs`).
+//! A reader as of a moment looks into the graveyard after each pass (`graves.rs`).
 //!
-//! Who goes from an entry to its row, and only asks about both, finds the row as it is by then. So
-//! he rechecks the entry behind it (`recheck`): while its leaf has the LSN of the copy, both are of
-//! one moment. If not, whatever changed the leaf, the entry is read again, and locked while its row
-//! is read after eight times: then alone he may meet a writer who goes from the row to the entry in
-//! a deadlock. (SQL Server locks each entry at once.) Cost: a look at the leaf for each row, under
-//! its shared latch; a search from the root and another of the row each time that it had changed.
+//! A reader that goes from an entry to its row, and only tests both for locks, finds the row in its
+//! later state. So it checks the entry again afterwards (`recheck`): if the entry's leaf still has
+//! the LSN of the copy, entry and row are of one moment. If not, the entry is read again, whatever
+//! changed the leaf. After eight attempts the entry is locked while its row is read; only then the
+//! reader may be in a deadlock with a writer that goes from the row to the entry. (SQL Server locks
+//! each entry at once.) Cost: a look at the leaf for each row, under its shared latch; a search
+//! from the root, and another of the row, each time that the leaf had changed.
 
 mod graves;
 mod leaf;

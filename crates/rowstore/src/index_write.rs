@@ -1,8 +1,8 @@
-//! Writing B-trees of rows: insert, update, delete, each one log group with its begin record.
+//! Writes B-trees of rows: insert, update, delete, each as one log group with its begin record.
 //!
-//! The leaf is latched, the row's lock tried; when it must be waited for, the latch goes and the
-//! search begins again. A ghost with the key of a new row is revived in place once its deleter
-//! is known to be over.
+//! The leaf is latched and the row's lock tried. When the lock must be waited for, the latch is
+//! released and the search begins again. A ghost with the key of a new row is revived in place,
+//! once its deleter is known to have ended.
 
 use crate::beside::Beside;
 use crate::current::Current;

@@ -1,8 +1,8 @@
-//! What is kept for readers as of a moment, and for whom: stored versions, and ghosts.
+//! What is kept for readers as of a moment, and for which of them: stored versions, and ghosts.
 //!
-//! For views. Pages are copied, or their tags are, under the latch that a reader takes; what they
-//! say is weighed without one. So what is told of a version is true of its moment, and versions
-//! that come and go meanwhile may be told or not.
+//! For views. Pages, or their tags, are copied under the latch that a reader takes, and evaluated
+//! without it. So the figures for a version were true at one instant. Versions that come and go
+//! meanwhile may be missing.
 
 use crate::error::RowResult;
 use crate::hobt::RowHobt;

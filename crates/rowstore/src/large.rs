@@ -1,16 +1,17 @@
-//! Values off the row: what a record cannot hold goes to a tree of pieces beside the hobt.
+//! Values off the row: values too long for a record go to a tree of pieces beside the hobt.
 //!
-//! A row that would be longer than 8060 bytes gives up its longest variable columns until it
-//! fits; each leaves a pointer of 16 bytes (number of the value, length). A value's pieces are
-//! records `(number, piece; bytes)` of an ordinary tree in a unit of its own, so redo, undo,
-//! ghosts and settling are those of rows.
+//! A row that would be longer than 8060 bytes moves out its longest variable columns until it fits.
+//! Each leaves a pointer of 16 bytes (number of the value, length). A value's pieces are records
+//! `(number, piece; bytes)` of an ordinary tree in a unit of its own, so redo, undo, ghosts and
+//! settling are those of rows.
 //!
-//! 1. Pieces are written before the row that points at them, and become ghosts after its change:
-//!    whoever reads a live row under its page's latch finds every piece. So readers fetch there.
-//! 2. A value never changes. An update writes new ones and gives up the old.
-//! 3. No lock is taken here: the lock of the row covers its values.
-//! 4. Numbers go up from the greatest in the tree, ghosts included: none is given twice while
-//!    anything of it is left.
+//!  1. Pieces are written before the row that points at them, and become ghosts after the row's
+//!     change. So a reader that reads a live row under its page's latch finds every piece. Readers
+//!     fetch the pieces under that latch.
+//!  2. A value never changes. An update writes a new value and gives up the old one.
+//!  3. Nothing is locked here: the lock of the row covers its values.
+//!  4. Numbers go up from the greatest in the tree, ghosts included: a number is not given again
+//!     while anything of its value is left.
 
 use crate::error::{RowError, RowResult};
 use crate::hobt::RowHobt;

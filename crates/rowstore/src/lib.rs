@@ -1,9 +1,9 @@
 //! Rows with locks and ghosts: heaps, clustered and secondary indexes, settling, undo.
 //!
-//! A `RowHobt` is a heap or a B-tree with the lock protocol of rows: it tries locks under the
-//! page latch, and when it must wait it lets the latch go, waits, and looks again. Deletes leave
-//! ghosts, which their deleter removes right after its commit ([`work::Settler`]) or which a
-//! rollback revives in place. README.md has the protocol and its numbered rules.
+//! A `RowHobt` is a heap or a B-tree with the lock protocol of rows. It tries locks under the
+//! page latch; when it must wait, it releases the latch, waits, and looks again. Deletes leave
+//! ghosts. Their deleter removes them right after its commit ([`work::Settler`]), or a rollback
+//! revives them in place. README.md has the protocol and its numbered rules.
 
 #![forbid(unsafe_code)]
 

@@ -1,9 +1,9 @@
-//! Whether the pages of a level lie in the order of their keys: logical fragmentation.
+//! Logical fragmentation: whether the pages of a level lie in the order of their keys.
 //!
-//! A page is out of order when the page that follows it by key is not the one that follows it in
-//! the file among those of the level; pages of others between the two do not matter (SQL Server's
-//! sys.dm_db_index_physical_stats, remarks on fragmentation). Costs 5 bytes a page, and 16 for
-//! each that is not followed by its neighbour.
+//! A page is out of order when the next page by key is not the next page of that level in the file.
+//! Pages of other levels or owners between the two do not matter (SQL Server's
+//! sys.dm_db_index_physical_stats, remarks on fragmentation). Costs 5 bytes a page, and 16 for each
+//! that is not followed by its neighbour.
 
 use base::PageId;
 use std::collections::BTreeMap;

@@ -1,5 +1,5 @@
-//! What sys.dm_db_index_physical_stats shows: one reading of each level, or of those above the
-//! leaves, which say how many leaves there are and where.
+//! What sys.dm_db_index_physical_stats shows. One pass reads each level, or only the levels above
+//! the leaves, which say how many leaves there are and where.
 //!
 //! ```text
 //! mode       B-tree                                    heap
@@ -8,13 +8,12 @@
 //! Detailed   every page                                every page
 //! ```
 //!
-//! avg_page_space_used_in_percent is 100 x the mean over pages of
-//! (8094 - free bytes) / 8094, a page without records counting 0; it and the record sizes
-//! include ghosts, record_count does not.
+//! avg_page_space_used_in_percent is 100 x the mean over pages of (8094 - free bytes) / 8094, a
+//! page without records counting 0; it and the record sizes include ghosts, record_count does not.
 //!
 //! Invariants
-//!  1. While nobody changes the hobt, both modes find the same pages in the same order.
-//!  2. Whoever asks is heard at each page: a cancellation ends the reading, and nothing is told.
+//!  1. While no thread changes the hobt, both modes find the same pages in the same order.
+//!  2. A cancellation is checked at each page. It ends the pass, and then there is no result.
 
 use crate::error::RowResult;
 use crate::hobt::RowHobt;

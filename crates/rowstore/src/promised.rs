@@ -1,19 +1,20 @@
-//! Bytes of a heap's pages that rollbacks may want back.
+//! Bytes on a heap's pages that are reserved for rollbacks.
 //!
-//! A row that shrinks gives bytes free; until its transaction is over nobody else takes them, so
-//! that the row can be put back where it is, whatever the disk's room. SQL Server keeps such a
-//! reserve on the page (m_reservedCnt); here it is memory: nobody writes a heap before a start has
-//! undone what did not finish there.
+//! A row that shrinks frees bytes. Until its transaction has ended, no other transaction uses them,
+//! so that undo can put the row back where it was, however full the disk is. SQL Server keeps such
+//! a reserve on the page (m_reservedCnt). Here it is in memory: after a start, no transaction
+//! writes a heap before the unfinished ones there are undone.
 //!
 //! Invariants
-//!  1. A promise is made under the latch of its page, in the change that frees the bytes.
-//!  2. Whoever puts bytes on a page looks here under the page's latch. A new slot takes nobody's
-//!     promised bytes, not its own transaction's either: undo takes the record out, and leaves the
-//!     slot. What grows in its slot may take its own transaction's.
-//!  3. What is promised is what rollbacks want at most: it is not lowered when a row grows again or
-//!     a part is taken back. So undo asks nobody, and finds room whatever the order.
-//!  4. A promise of a transaction whose rollback failed stays. Of one that has ended it goes when
-//!     its page is looked at, or settled, or when there are many.
+//!  1. A promise (reservation) is made under the latch of its page, in the change that frees the
+//!     bytes.
+//!  2. A thread that puts bytes on a page checks the promises under the page's latch. A new slot
+//!     uses no promised bytes, not even those of its own transaction: undo takes the record out,
+//!     but leaves the slot. A row that grows in its slot may use those of its own transaction.
+//!  3. A promise is an upper bound of what rollbacks need. It is not lowered when a row grows again
+//!     or a part is undone. So undo does not check, and finds room in any order.
+//!  4. The promise of a transaction whose rollback failed stays. The promise of one that has ended
+//!     is removed when its page is looked at, or settled, or when there are many.
 
 use base::PageId;
 use base::limits::PAGE_BYTES;

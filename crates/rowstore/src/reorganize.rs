@@ -1,21 +1,21 @@
-//! ALTER INDEX … REORGANIZE: leaves of a tree become as full as they are to be, and their pages
-//! come into the order of their keys, while others read and write.
+//! ALTER INDEX … REORGANIZE: fills the leaves of a tree to the wanted degree and brings their pages
+//! into the order of their keys, while others read and write.
 //!
 //! ```text
 //! 1  compaction   left to right, leaf by leaf: records of the next leaf move into it; an emptied
-//!                 leaf is free. Begun only where a few leaves become one fewer.
-//! 2  order        the page that is to be the nth by key and the one that is exchange leaves, if
+//!                 leaf is freed. Begun only where a few leaves become one fewer.
+//! 2  order        the page that should be the nth by key and the one that is exchange leaves, if
 //!                 more than one page in twenty lies out of order.
 //! ```
 //!
-//! Each step is one group of the log that no transaction undoes, whatever becomes of the statement:
-//! it changes no row. It waits for nobody's lock; the statement holds IX on the table, so that
-//! nobody defines it anew. Pages that are not to be had without waiting stay where they are.
+//! Each step is one log group that no transaction undoes, whatever becomes of the statement: it
+//! changes no row. It waits for no lock. The statement holds IX on the table, so that the table's
+//! definition cannot change. Pages whose latches are not free stay where they are.
 //!
 //! Invariants
-//!  1. Ghosts that nobody needs go first; the others move along, and whoever clears them away
-//!     learns of their new page (clean.rs, rule 4).
-//!  2. Between two steps no latch is held, and whoever asks for an end is heard.
+//!  1. Ghosts that are not needed are removed first. The others move along, and the cleaner learns
+//!     of their new page (clean.rs, rule 4).
+//!  2. Between two steps no latch is held, and a cancellation is checked.
 
 use crate::error::RowResult;
 use crate::hobt::RowHobt;

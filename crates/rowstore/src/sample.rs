@@ -1,8 +1,8 @@
-//! Reading some pages of a heap or clustered index, for statistics.
+//! Reads a sample of the pages of a heap or clustered index, for statistics.
 //!
-//! Pages are taken from the allocation maps at even distances, so a sample reads what it says and
-//! no more. Rows are read as they are, committed or not. The rows of a page are not independent of
-//! each other: where values follow the order of pages, fewer different ones are met.
+//! Pages are taken from the allocation maps at even distances, so a sample reads exactly that many.
+//! Rows are read as they are, committed or not. The rows of one page are not independent of each
+//! other: where values follow the order of pages, the sample has fewer distinct values.
 
 use crate::error::RowResult;
 use crate::heap_scan::HeapCursor;

@@ -1,10 +1,10 @@
-//! Settling: the deleter removes its ghost under its own lock, right after its commit; where
-//! locking is optimized it has none any more, and asks. One that a snapshot needs goes to the
-//! graveyard.
+//! Settling: a transaction removes its own ghosts right after its commit, under its own locks. With
+//! optimized locking it holds none any more, and requests them. A ghost that a snapshot needs goes
+//! to the graveyard.
 //!
-//! The ghost is found again by its key; if it is live again (revived by a later insert of the
-//! same transaction) or gone, there is nothing to do. The cleaner (`clean.rs`) removes ghosts the
-//! same way, where it may: it says so under the latch.
+//! The ghost is found again by its key. If it is live again (revived by a later insert of the same
+//! transaction) or gone, there is nothing to do. The cleaner (`clean.rs`) removes ghosts in the
+//! same way; under the latch it says whether it may.
 
 use crate::error::RowResult;
 use crate::graveyard::NOWHERE;

@@ -1,18 +1,19 @@
 //! Spill files: byte strings on tempdb's pages, written and read in long runs past the pool.
 //!
-//! A file is an allocation unit of tempdb, made when the first block is full: what is shorter
-//! stays in memory and touches no disk. A page has a header like any other and 8,096 bytes of
-//! what was written, without slots; a byte string is its length (4) and its bytes, and goes on from
-//! page to page. Blocks are 64 KB, and 256 KB while a long file is written; each is one
-//! write where its extents lie together. Dropped with the file.
+//! A file is an allocation unit of tempdb. It is made when the first block is full: shorter data
+//! stays in memory and touches no disk. A page has a header like any other and 8,096 bytes of data,
+//! without slots. A byte string is its length (4) and its bytes, and goes on from page to page.
+//! Blocks are 64 KB, and 256 KB while a long file is written; each is one write where its extents
+//! lie together. Dropping the file drops the unit.
 //!
 //! Invariants
 //!  1. A page that is read has the checksum, the number and the unit with which it was written;
-//!     else 824. A unit's number comes again after 2^28 files, so no older page passes for one.
+//!     else error 824. A unit's number returns after 2^28 files, so no older page is mistaken for
+//!     one.
 //!  2. Pages are written once, whole, in the order in which they will be read.
-//!  3. No query fails for want of memory for blocks: they are one page then.
+//!  3. No query fails for lack of memory for blocks: they are one page then.
 //!
-//! Why no copy of these pages in the pool is ever read or written: `buffer/src/past_pool.rs`.
+//! `buffer/src/past_pool.rs` says why no copy of these pages in the pool is ever read or written.
 
 use crate::spill_block::{Block, BlockMemory};
 use access::{Spill, SpillFile};

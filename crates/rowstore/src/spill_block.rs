@@ -1,9 +1,9 @@
-//! A block of a spill file: some pages in memory, on their way to the disk or back.
+//! A block of a spill file: some pages in memory, to be written or just read.
 //!
-//! While it is written its bytes lie where they will lie on the disk, in the bodies of pages. Once
-//! it is read they are put together, so that most rows lie in one piece.
+//! While it is filled, its bytes lie where they will lie on disk, in the bodies of pages. After it
+//! is read, the bodies are joined, so that most rows lie in one piece.
 //!
-//! Memory of a block is reserved; where there is none left, the block is one page.
+//! The memory of a block is reserved. When none is left, the block is one page.
 
 use base::PageId;
 use base::limits::{PAGE_BODY_BYTES, PAGE_BYTES, PAGE_HEADER_BYTES};

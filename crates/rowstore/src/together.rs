@@ -1,28 +1,29 @@
-//! A new row's entries, put into several indexes of its table in one log group.
+//! Inserts a new row's entries into several indexes of its table in one log group.
 //!
 //! ```text
-//!   each index: spell the entry, find its leaf      shared latches, let go
+//!   each index: spell the entry, find its leaf      shared latches, released at once
 //!   each index: latch the leaf, find the slot       without waiting
 //!   each index: lock the page and the key           without waiting, all leaves latched
 //!   one group:  begin, an insert for each index     all leaves latched
 //! ```
 //!
-//! Whatever is not as plain as that is left to inserts one by one, which wait, split, revive
-//! ghosts and say what is wrong: a key that is there, a leaf without room, a lock in use, a latch
-//! that is not to be had, damage. Of a key that is not unique the first row goes so, since it has
-//! no uniquifier. Locks that were got on the way stay then, of keys that nobody has; they are asked
-//! for again.
+//! Everything that is not that simple is left to inserts one by one, which wait, split, revive
+//! ghosts and report errors: a key that exists already, a leaf without room, a lock in use, a latch
+//! that is not free, damage. Of a non-unique key the first row can be inserted so, since it has no
+//! uniquifier. If this way is given up, the locks that were granted on the way stay. They are on
+//! keys that no row has, and are requested again.
 //!
-//! What it is for: the code that an insert runs is as large as a processor's cache of code, so
-//! six inserts one by one bring all of it near six times; here each part runs for all entries. The
-//! leaves come near while others are looked for. A row asks for the log once.
+//! Why: the code that an insert runs is as large as a processor's instruction cache, so six inserts
+//! one by one load all of it nearly six times. Here each part runs for all entries. Each leaf is
+//! prefetched while others are searched. A row appends to the log once.
 //!
 //! Invariants
-//!  1. Nothing is waited for while a leaf is latched: trees have no order among each other.
-//!  2. Nobody guards ranges of these indexes (`gap.rs`, invariant 3), which is asked under the
-//!     latches.
-//!  3. All is checked before anything is changed: a group is whole or absent.
-//!  4. A key is locked when it was seen that nobody has it, before its leaf is let go.
+//!  1. No thread waits for anything while a leaf is latched: there is no order of latches among
+//!     trees.
+//!  2. No transaction guards ranges of these indexes (`gap.rs`, invariant 3), which is checked
+//!     under the latches.
+//!  3. Everything is checked before anything is changed: a group is whole or absent.
+//!  4. A key is locked after it was found to be absent, and before its leaf is released.
 
 use crate::entry_lock::key_hash;
 use crate::error::RowResult;

@@ -1,12 +1,12 @@
-//! Undo of rows: each logged operation taken back at the place where its row is now.
+//! Undo of rows: each logged operation is undone at the place where its row is now.
 //!
-//! A compensation is one group with the operation it makes: either both are in the log or none.
-//! A row may have moved since (splits); it is found by its key. A row that does not fit its page
-//! any more gets room by a split, whose group comes first and undoes nothing.
+//! A compensation is one group with the operation that it makes: either both are in the log or
+//! none. A row may have moved since (splits); it is found by its key. A row that does not fit its
+//! page any more gets room by a split, whose group comes first and undoes nothing.
 //!
-//! What a transaction did in a unit that it made goes with the unit. Where a stop came before the
-//! unit's definition was written, as that of an index that is built online, the unit is not known:
-//! that is found out for its first record, and remembered for the others.
+//! What a transaction did in a unit that it made itself is dropped with the unit. If a crash came
+//! before the unit's definition was written, as for an index that is built online, the unit is not
+//! known. Undo finds that out at its first record, and remembers it for the others.
 
 use crate::error::{RowError, RowResult};
 use crate::hobt::RowHobt;

@@ -1,7 +1,7 @@
-//! Values off the rows against the pointers in them.
+//! Compares values off the rows with the pointers in the rows.
 //!
-//! First both are fingerprints; only where they differ, the values of the buckets that differ are
-//! collected and compared one by one.
+//! First both sets get fingerprints. Only where these differ, the values of the differing buckets
+//! are collected and compared one by one.
 
 use crate::hobt::RowHobt;
 use crate::large::Pointer;

@@ -1,9 +1,9 @@
-//! Verifying a hobt: pages, records, order, links, ghosts, allocation against reachability, and
+//! Verifies a hobt: pages, records, order, links, ghosts, allocation against reachability, and
 //! values off the rows against their pointers.
 //!
 //! Invariants
-//!  1. Whatever the bytes are, it ends and does not panic; what cannot be read is told, and the
-//!     rest looked at.
+//!  1. Whatever the bytes are, it ends and does not panic. What cannot be read is reported, and the
+//!     rest is checked.
 //!  2. Memory does not grow with the rows: pages are bits, values a fingerprint.
 
 use crate::current::Current;

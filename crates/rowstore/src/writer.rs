@@ -1,31 +1,35 @@
-//! Optimized locking: who has written a row holds it by his own lock alone.
+//! Optimized locking (transaction-ID locking): a transaction that has written rows holds them by
+//! one lock on itself.
 //!
-//! Where a database has it, a transaction holds X on itself (`work/src/locking.rs`, invariant 3). A
-//! row that it changes is locked X while it is changed, and given back right behind that: from then
-//! on its version tag says whose it is. So whoever gets at a row looks at its tag first, under the
-//! latch, and waits for the writer's end where he goes on (S on the writer, for the moment).
+//! In a database with this option, a transaction holds X on itself (`work/src/locking.rs`,
+//! invariant 3). A row that it changes is locked X only during the change. From then on the row's
+//! version tag tells whose it is. So a transaction that gets at a row first reads its tag, under
+//! the latch. If the tag's writer is active, it waits for the writer's end (an instant S request on
+//! the writer's lock).
 //!
 //! ```text
-//!   latch the leaf ── tag by another who goes on? ── yes: a ticket for his end; look again
+//!   latch the leaf ── tag of another active writer? ── yes: a ticket for its end; look again
 //!                     │ no
-//!                     row's lock, as ever ────────── in use: a ticket for the row; look again
+//!                     row's lock, as ever ──────────── in use: a ticket for the row; look again
 //! ```
 //!
 //! Invariants
-//!  1. Nobody asks for a lock on a record whose writer, another than himself, goes on: so nobody
-//!     holds one that he got behind the change. A lock from before it would have kept the writer
-//!     away. Therefore undo, which may take the record out of the tree, meets no lock on it.
-//!  2. Who must wait for a row's lock waits without getting it (an instant request) and looks at
-//!     the tag again: its holder may have written it.
-//!  3. A ghost by a transaction that goes on stays on its page, though nobody holds it.
-//!  4. A transaction has its lock before its number is on a page, gives it back when its number has
-//!     ended, and the option changes while nobody is in the database, and ends while nobody has
-//!     such a lock: a number that goes on is locked, or its rows are.
-//!  5. Who locks the table, or sees that nobody has an intent to write it, needs no tag: writers
-//!     keep their intent on the table.
+//!  1. No transaction requests a lock on a record whose writer, other than itself, is active. So no
+//!     transaction holds one that it got after the change, and a lock from before would have kept
+//!     the writer away. Therefore undo, which may take the record out of the tree, meets no lock on
+//!     it.
+//!  2. A transaction that must wait for a row's lock waits without getting it (an instant request)
+//!     and reads the tag again: the lock's holder may have written the row.
+//!  3. A ghost of an active transaction stays on its page, though no lock holds it.
+//!  4. A transaction has its lock before its number is on a page, and releases it after its number
+//!     has ended. The option is switched on or off only while no session uses the database, and
+//!     switched off only while no transaction has such a lock. So a number that is active is
+//!     locked, or its rows are.
+//!  5. A transaction that locks the table, or sees that no other has an intent to write it, need
+//!     not read tags: writers keep their intent lock on the table.
 //!
-//! Not here: gaps. An insert asks for its gap as ever, and what a transaction locks to read at
-//! REPEATABLE READ and above stays locked, the rows that it changes then among it.
+//! Not here: gaps. An insert requests its gap as ever. Rows that a transaction locks to read at
+//! REPEATABLE READ and above stay locked, even if it then changes them.
 
 use crate::entry_lock::{RowLock, Tried, intent};
 use crate::error::{RowError, RowResult};

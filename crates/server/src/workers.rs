@@ -1,32 +1,38 @@
-//! The threads that run requests: bounded, started when needed, ended when idle for long.
+//! Worker threads: they run requests. Their number is bounded; they are started when needed, and
+//! end when idle for long.
 //!
-//! A request needs a turn to compute (`os::turn`) and a thread. It asks for the turn first: while
-//! all are taken no thread is woken, and who ends a request goes on with the next. One that has its
-//! turn and finds all threads waiting for something stays in the queue, counted as THREADPOOL.
+//! A request needs a turn to compute (`os::turn`) and a thread. It requests the turn first: while
+//! all turns are taken, no thread is woken, and a thread that ends a request goes on with the next.
+//! A request that has its turn but finds all threads waiting stays in the queue, counted as
+//! THREADPOOL.
 //!
-//! One of the threads that have nothing to run drives the sockets: it waits for them, reads what
+//! One of the idle threads drives the sockets (it is the event loop): it waits for them, reads what
 //! has come, and runs the first request itself. So a request that comes alone wakes no other
-//! thread, and in a busy server who has ended one reads the next ones of all connections in one go.
-//! While a driver runs a request nobody drives, as long as that is short:
+//! thread. In a busy server, a thread that has ended a request reads the next requests of all
+//! connections at once. While the driver runs a short request, no thread drives:
 //!
 //! ```text
-//!        nothing to run, and nobody drives          a request came, with a turn for it
+//!        nothing to run, and no thread drives       a request came, with a turn for it
 //! idle ───────────────────────────────────> drives ────────────────────────────────> runs
-//!  ^ └── called: all that run wait, or nobody has driven for long ──^                  │
-//!  └────────────────────────── somebody drives ──────────────────────────────────────┘
+//!  ^ └── called: all threads wait, or none has driven for long ──^                     │
+//!  └──────────────────────── another thread drives ────────────────────────────────────┘
 //! ```
 //!
 //! Invariants
-//!  1. Each request in the queue has somebody who comes for it: a turn that is asked for, one that
-//!     is on its way to a thread, or, when there are no more threads, whichever ends first.
-//!  2. The mutex of the queue is not held while a turn is given back, since that may call for it.
-//!  3. Nobody drives only while a thread computes that looks at the sockets when it is done: who
-//!     is the last to wait calls another (`Watch::waits`), and who computes for long is stood in
-//!     for after a few milliseconds (`Watch::looks`).
-//!  4. Commits are kept for those of other requests by threads that compute and for as long as a
-//!     flush takes: a thread that keeps some and waits has the log writer flush them, since it may
-//!     wait for a lock of theirs, and what is kept at a look of the monitor goes the same way.
-//!  5. There is a thread more than requests that may run: a driver is always to be had.
+//!  1. Every request in the queue is taken care of: a turn is requested for it, or a turn for it is
+//!     on its way to a thread, or, when there are no more threads, the first thread that ends its
+//!     request takes it.
+//!  2. The mutex of the queue is not held while a turn is given back, since that may call back into
+//!     the queue.
+//!  3. No thread drives only while a thread computes that will look at the sockets when it is done.
+//!     The last computing thread that begins to wait calls another to drive (`Watch::waits`). If a
+//!     thread computes for long, the monitor calls another after a few milliseconds
+//!     (`Watch::looks`).
+//!  4. A computing thread may keep commits unflushed, so that commits of further requests share
+//!     their flush, but only for about as long as a flush takes. If it then waits, it has the log
+//!     writer flush them, since it may wait for a lock of one of them. The monitor has the log
+//!     writer flush commits that were kept for too long.
+//!  5. There is one thread more than requests that may run: so a driver is always available.
 
 use os::sync::{Condvar, Mutex, MutexGuard};
 use os::turn;
@@ -49,15 +55,15 @@ type Work = Box<dyn FnOnce() -> Option<Unflushed> + Send>;
 /// An idle thread beyond [`IDLE_MIN`] ends after this.
 const IDLE_NS: u64 = 60_000_000_000;
 const IDLE_MIN: usize = 2;
-/// So long commits are kept for those of requests that are there to be run by the same thread:
-/// about what a flush takes.
+/// How long commits are kept for those of requests that the same thread can run: about what a flush
+/// takes.
 const KEPT_NS: u64 = 150_000;
-/// Before requests that take longer nothing is kept.
+/// Commits are not kept before requests that take longer than this.
 const SHORT_NS: u64 = 100_000;
-/// So long requests that were there at once tell that more may come.
+/// For so long after several requests were there at once, more are expected.
 const CROWD_NS: u64 = 2_000_000;
 
-/// Polls of the runtime that take up what has come: one to ask the system, one for the tasks.
+/// Polls of the runtime that read what has come: one to ask the system, one for the tasks.
 const GLANCES: u32 = 2;
 
 struct Queued {
@@ -66,20 +72,21 @@ struct Queued {
     waits_since_ns: Option<u64>,
 }
 
-/// Who drives the sockets.
+/// Which thread drives the sockets, if any.
 #[derive(Default)]
 struct Driving {
-    /// What is driven; none in a pool without sockets, and when the pool has closed.
+    /// The sockets' runtime; none in a pool without sockets, and when the pool has closed.
     runtime: Option<Arc<Runtime>>,
-    /// Somebody drives.
+    /// Whether a thread drives.
     driven: bool,
-    /// It only takes up what has come, and runs one of it with the turn that it has.
+    /// The driver only reads what has come, and runs one of these requests with the turn that it
+    /// has.
     glances: bool,
-    /// The driver is to take a turn that was given.
+    /// The driver is to stop driving and take a turn that was given.
     leaves: bool,
     /// An idle thread is on its way to drive.
     called: bool,
-    /// How often somebody began to drive, and what it was at the last look.
+    /// How often a thread began to drive, and this number at the monitor's last look.
     begun: u64,
     seen: u64,
     /// Ends the driver's wait.
@@ -87,7 +94,7 @@ struct Driving {
 }
 
 impl Driving {
-    /// There are sockets, and nobody minds them.
+    /// Whether there are sockets and no thread drives them.
     fn is_wanted(&self) -> bool {
         self.runtime.is_some() && !self.driven
     }
@@ -109,16 +116,16 @@ struct Queue {
 }
 
 impl Queue {
-    /// Who closes drives no more.
+    /// A pool that closes needs no driver.
     fn wants_driver(&self) -> bool {
         !self.closed && self.driving.is_wanted()
     }
 }
 
 thread_local! {
-    /// This thread drives the sockets.
+    /// Whether this thread drives the sockets.
     static DRIVES: Cell<bool> = const { Cell::new(false) };
-    /// It has left commits for a flush, and has not seen to that yet.
+    /// Whether this thread keeps commits that are not yet flushed.
     static KEEPS: Cell<bool> = const { Cell::new(false) };
     /// How long its requests take.
     static TYPICAL_NS: Cell<u64> = const { Cell::new(0) };
@@ -133,7 +140,7 @@ pub(crate) struct Workers {
     /// Threads that run requests and do not wait.
     computing: AtomicUsize,
     kept: Mutex<Kept>,
-    /// When a request last came while there was another.
+    /// When a request last came while another was there.
     crowd_ns: AtomicU64,
     me: Weak<Workers>,
 }
@@ -172,7 +179,7 @@ impl Workers {
         });
     }
 
-    /// The same for a request, which may leave its answer to who flushes a log.
+    /// The same for a request, whose answer may be sent by the thread that flushes a log.
     pub(crate) fn submit_request(&self, work: impl FnOnce() -> Option<Unflushed> + Send + 'static) {
         let mut queue = self.queue.lock();
         if queue.running + queue.given + queue.waiting.len() > 0 {
@@ -182,7 +189,7 @@ impl Workers {
         self.ask(queue);
     }
 
-    /// Asks for a turn where the queue needs one more.
+    /// Requests a turn if the queue needs one more.
     fn ask(&self, mut queue: MutexGuard<'_, Queue>) {
         let served = queue.asked + queue.given + usize::from(queue.driving.glances);
         if served >= queue.waiting.len() {
@@ -197,15 +204,15 @@ impl Workers {
         }
     }
 
-    /// There is a turn that was asked for; false when nothing needs it any more.
+    /// A requested turn is there; false when it is no longer needed.
     fn start(&self) -> bool {
         let mut queue = self.queue.lock();
         queue.asked -= 1;
         !queue.waiting.is_empty() && self.give(queue)
     }
 
-    /// Gives a turn to a thread; false when all threads are at work. Who drives the sockets and has
-    /// just read the request comes first, since it is awake.
+    /// Gives a turn to a thread; false when all threads are busy. The driver that has just read the
+    /// request comes first, since it is awake.
     fn give(&self, mut queue: MutexGuard<'_, Queue>) -> bool {
         if queue.running + queue.given >= self.threads_max {
             let waits = queue.waiting.iter_mut().find(|w| w.waits_since_ns.is_none());
@@ -231,12 +238,12 @@ impl Workers {
         true
     }
 
-    /// Has the driver leave the sockets for a turn that is given.
+    /// Has the driver leave the sockets and take a turn that is given.
     fn leave(mut queue: MutexGuard<'_, Queue>) {
         queue.driving.leaves = true;
         let waker = queue.driving.waker.clone();
         drop(queue);
-        // None has been left yet where the driver has not begun to wait: it looks before.
+        // Without a waker the driver has not begun to wait, and looks before it does.
         waker.iter().for_each(Waker::wake_by_ref);
     }
 
@@ -245,15 +252,15 @@ impl Workers {
         self.threads_max + 1
     }
 
-    /// A thread more, for a turn that is given already. When the system refuses one, those that
-    /// run will come to the work, or [`Workers::look_after`].
+    /// Starts one more thread, for a turn that is given already. When the system refuses one, the
+    /// running threads will take the work, or [`Workers::look_after`] asks again.
     fn start_thread(&self) -> bool {
         if self.spawn() {
             return true;
         }
         let mut queue = self.queue.lock();
         queue.threads -= 1;
-        // Another thread may have come by and taken the turn.
+        // Another thread may have taken the turn.
         let is_left = queue.given > 0;
         queue.given -= usize::from(is_left);
         !is_left
@@ -275,7 +282,7 @@ impl Workers {
             if queue.given > 0 {
                 queue.given -= 1;
                 queue.running += 1;
-                // It may be the thread that was called to drive: another can be.
+                // It may be the thread that was called to drive: another can be called.
                 queue.driving.called = false;
                 drop(queue);
                 turn::adopt();
@@ -308,8 +315,8 @@ impl Workers {
         self.thread_went.notify_all();
     }
 
-    /// Drives the sockets until there is a turn to be taken, or the pool closes; or only takes up
-    /// what has come.
+    /// Drives the sockets until there is a turn to take or the pool closes. With `glance`, only
+    /// reads what has come.
     fn drive<'q>(
         &'q self,
         mut queue: MutexGuard<'q, Queue>,
@@ -346,7 +353,7 @@ impl Workers {
         queue
     }
 
-    /// Has an idle thread drive the sockets, or one more.
+    /// Wakes an idle thread, or starts one, to drive the sockets.
     fn call_driver(&self) {
         let mut queue = self.queue.lock();
         if !queue.wants_driver() || queue.driving.called {
@@ -368,8 +375,8 @@ impl Workers {
         // Else a thread that runs nothing is on its way, and drives when it has nothing to run.
     }
 
-    /// Waits for a turn; false when it has waited for long. A request that all threads were too
-    /// busy for when its turn came is asked for again now: here is one.
+    /// Waits for a turn; false when it has waited for long. It also asks again for a request for
+    /// which no thread was free when its turn came: here is one.
     fn idle<'q>(&'q self, mut queue: MutexGuard<'q, Queue>) -> (MutexGuard<'q, Queue>, bool) {
         queue.idle += 1;
         if queue.asked + queue.given < queue.waiting.len() {
@@ -387,13 +394,13 @@ impl Workers {
         (queue, lasts)
     }
 
-    /// Asks again for what no thread could be started for. Called from time to time.
+    /// Asks again for requests for which no thread could be started. Called from time to time.
     pub(crate) fn look_after(&self) {
         self.ask(self.queue.lock());
     }
 
-    /// One request after the other, until there is none or others are to have the turn. What they
-    /// committed is flushed when there is none more, or soon.
+    /// Runs one request after the other, until there is none or others are to have the turn.
+    /// Flushes what they committed when there is no further request, or soon.
     fn requests(&self) {
         loop {
             if KEEPS.get() && !self.may_keep() {
@@ -409,7 +416,7 @@ impl Workers {
             if let Some(since_ns) = next.waits_since_ns {
                 record(WaitKind::Threadpool, since_ns);
             }
-            // Work answers for its own panics; one that comes here costs nothing but itself.
+            // A request handles its own panics; one that gets here costs only its request.
             if let Ok(Some(unflushed)) = catch_unwind(AssertUnwindSafe(next.work)) {
                 self.keep(unflushed);
             }
@@ -421,7 +428,7 @@ impl Workers {
         }
     }
 
-    /// The next request; where commits are kept, also one that has not been read yet.
+    /// The next request. While commits are kept, it also reads requests from the sockets first.
     fn next_request(&self) -> Option<Queued> {
         let mut queue = self.queue.lock();
         let glances =
@@ -432,13 +439,13 @@ impl Workers {
         queue.waiting.pop_front()
     }
 
-    /// Whether there were requests at once not long ago.
+    /// Whether several requests were there at once a short time ago.
     fn is_crowded(&self) -> bool {
         os::clock::monotonic_ns().saturating_sub(self.crowd_ns.load(Relaxed)) < CROWD_NS
     }
 
-    /// Takes no more threads, and waits until all have ended or the time has come. Nobody drives
-    /// the sockets any more.
+    /// Starts no more threads, and waits until all have ended or the deadline has come. The sockets
+    /// are no longer driven.
     pub(crate) fn close(&self, until_ns: u64) {
         let mut queue = self.queue.lock();
         self.begin_to_close(&mut queue);
@@ -460,13 +467,13 @@ impl Workers {
         queue.driving.waker.iter().for_each(Waker::wake_by_ref);
     }
 
-    /// The sockets, when nobody is to drive them any more.
+    /// The sockets, when no thread is to drive them any more.
     pub(crate) fn take_runtime(&self) -> Option<Arc<Runtime>> {
         self.queue.lock().driving.runtime.take()
     }
 }
 
-/// Logs that commits wait for, of requests whose threads went on with others.
+/// Logs that commits wait for, of requests whose threads went on to others.
 #[derive(Default)]
 struct Kept {
     logs: Vec<Unflushed>,
@@ -485,35 +492,35 @@ impl Workers {
         KEEPS.set(true);
     }
 
-    /// Whether this thread keeps commits, and may run another request first.
+    /// Whether this thread may run another request before it flushes the commits it keeps.
     fn may_keep(&self) -> bool {
         let age_ns = os::clock::monotonic_ns().saturating_sub(self.kept.lock().since_ns);
         age_ns < KEPT_NS && TYPICAL_NS.get() < SHORT_NS
     }
 
-    /// Has what is kept flushed; false where this thread keeps none.
+    /// Flushes what is kept; false when this thread keeps nothing.
     fn flush_kept(&self) -> bool {
         if !KEEPS.replace(false) {
             return false;
         }
         let logs = std::mem::take(&mut self.kept.lock().logs);
-        // Who leads one log's flushes may have to do so for long: the others do not wait for that.
+        // Leading one log's flushes may take long: the other logs go to their log writers.
         logs.iter().skip(1).for_each(Unflushed::hand_over);
         for log in logs {
-            // What is done behind a flush answers for its own panics, too.
+            // A callback handles its own panics, too.
             let _ = catch_unwind(AssertUnwindSafe(|| log.flush()));
         }
         true
     }
 
-    /// Somebody else is to flush it: a thread that keeps some waits, or computes for long.
+    /// Has the log writers flush it: a thread that keeps commits waits, or computes for long.
     fn hand_over_kept(&self) {
         let logs = std::mem::take(&mut self.kept.lock().logs);
         logs.iter().for_each(Unflushed::hand_over);
     }
 }
 
-/// A request took so long; what is typical is of the last ones.
+/// A request took so long; the typical time is an average of the last ones.
 fn note_taken(ns: u64) {
     TYPICAL_NS.set(TYPICAL_NS.get() - TYPICAL_NS.get() / 8 + ns / 8);
 }

@@ -1,7 +1,8 @@
-//! Allocating and freeing within a change: the bits, logged with what uses them.
+//! Allocates and frees pages within a change: the bits of the maps, logged together with what uses
+//! the pages.
 //!
-//! Latch order: the caller's tree pages, then IAM, GAM, SGAM, PFS, each kind by page id, then the
-//! new pages, which nobody else can want.
+//! Latch order: the caller's tree pages; then IAM, GAM, SGAM, PFS, each kind by page id; then the
+//! new pages, which no other thread can want.
 
 use crate::claim::{Chosen, Claim};
 use crate::map::is_system_extent;
@@ -39,8 +40,8 @@ impl Space {
         Ok(page)
     }
 
-    /// Gives claimed pages to a unit. They come back in the change: blank, latched, in the order
-    /// of the claim; the caller formats each.
+    /// Gives claimed pages to a unit. They come back in the change: blank, latched, in the order of
+    /// the claim. The caller formats each.
     ///
     /// At most 80 bytes of log a page and 160 a new extent.
     ///
@@ -80,7 +81,7 @@ impl Space {
         Ok(made)
     }
 
-    /// Latches the maps that a claim changes, and checks that they say what was promised.
+    /// Latches the maps that a claim changes, and checks that they agree with the claim.
     fn latch_maps<'a>(
         &'a self,
         change: &mut Change<'a>,
@@ -169,7 +170,7 @@ impl Space {
         Ok(found.map(|p| p.expect("every page was just latched")).collect())
     }
 
-    /// Whether the PFS says of a page what whoever changes it must find: damage is an error, as
+    /// Whether the PFS says of a page what the caller's change requires. Damage is an error, as
     /// long as nothing is logged.
     pub(crate) fn check_pfs(
         &self,
@@ -285,7 +286,7 @@ impl Space {
         }
     }
 
-    /// Sees to it that an IAM page covers an extent; a change of its own.
+    /// Makes sure that an IAM page covers an extent, by a change of its own.
     pub(crate) fn cover(&self, unit: &AllocUnit, extent: ExtentId) -> Result<(), SpaceError> {
         debug_assert!(!is_system_extent(extent.extent), "extents of maps are nobody's");
         loop {

@@ -1,7 +1,7 @@
-//! Checking the maps: every extent has one owner, every owned extent is taken, each bit and byte
-//! is what the owners make it. CHECKDB only calls this.
+//! Checks the maps: every extent has at most one owner, every owned extent is marked taken, and
+//! each bit and byte agrees with the owners. CHECKDB only calls this.
 //!
-//! What each map must say of an extent
+//! What each map must say of an extent:
 //!
 //! | extent | GAM | SGAM | PFS of a page |
 //! |---|---|---|---|
@@ -41,8 +41,8 @@ struct Walk<'s> {
 }
 
 impl Space {
-    /// Compares the maps with the chains of all units of the database. Nobody changes it
-    /// meanwhile, or the caller looks twice.
+    /// Compares the maps with the chains of all units of the database. Either nothing changes them
+    /// meanwhile, or the caller checks twice.
     ///
     /// # Errors
     /// The waiter's cancellation.

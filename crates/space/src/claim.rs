@@ -1,7 +1,8 @@
-//! Claiming: choosing pages before any latch is taken.
+//! Claims: pages are chosen before any latch is taken.
 //!
-//! Free pages of the unit's own extents come first, then a new extent, then a grown file. What
-//! is chosen is promised to the claim until it is allocated or dropped.
+//! Free pages of the unit's own extents come first, then a new extent, then a grown file. A chosen
+//! page is promised to the claim until it is allocated or the claim is dropped: no other claim gets
+//! it.
 
 use crate::iam;
 use crate::map::is_system_extent;
@@ -121,8 +122,8 @@ impl Space {
         self.choose_hinted(unit, claim, want)
     }
 
-    /// Pages that were free when the hint was written. A chosen one stays in the list until it is
-    /// found allocated: a claim that is dropped loses nothing.
+    /// Pages that were free when the hint was written. A chosen page stays in the hints until it is
+    /// found allocated, so a dropped claim loses nothing.
     fn choose_hinted(
         &self,
         unit: &AllocUnit,
@@ -144,10 +145,10 @@ impl Space {
         Ok(())
     }
 
-    /// Promises a page unless it is allocated (false) or promised already.
+    /// Promises a page, unless it is allocated (false) or promised already.
     ///
-    /// The promise comes before the look at the map: whoever had the promise before gave it up
-    /// under the map's latch, so the look sees what became of the page (rule 2).
+    /// The promise comes before the check of the map. A claim that had the promise before gave it
+    /// up under the map's latch, so the check sees what became of the page (rule 2).
     fn choose_if_free(&self, claim: &mut Claim<'_>, page: PageId) -> Result<bool, SpaceError> {
         {
             let mut promised = self.promised.lock();
@@ -156,7 +157,7 @@ impl Space {
             }
             promised.pages.push(page);
         }
-        // In the claim at once, so that an error takes the promise back, too.
+        // It is in the claim at once, so that an error takes the promise back, too.
         claim.chosen.push(Chosen { page, new_extent: false, mixed: false });
         let allocated = {
             let pfs = self.map(pfs_page(page), PageKind::Pfs)?;
@@ -213,8 +214,8 @@ impl Space {
         Ok(())
     }
 
-    /// An IAM page of a unit, so many steps behind the head of its chain. The steps are written in
-    /// it, so no chain runs in a ring.
+    /// An IAM page of a unit, `steps` behind the head of its chain. Each page has its number in the
+    /// chain, so a chain cannot run in a circle.
     pub(crate) fn iam(
         &self,
         unit: &AllocUnit,

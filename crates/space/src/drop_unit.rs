@@ -1,8 +1,8 @@
-//! Dropping a unit: all its extents go back, then its IAM pages.
+//! Drops an allocation unit: all its extents become free, then its IAM pages.
 //!
-//! Called after the commit that gave the unit up, or by the undo of the one that made it; a unit
-//! that a crash leaves half dropped is dropped again (deferred drop), which frees what is left.
-//! Each step is a change of its own over at most 32 extents.
+//! It is called after the commit that dropped the unit, or by the undo of the transaction that made
+//! it. A unit that a crash leaves half dropped is dropped again (deferred drop), which frees the
+//! rest. Each step is a change of its own over at most 32 extents.
 
 use crate::allocate::SYSTEM_CHANGE_BYTES;
 use crate::redo::{bits_payload, kinds};
@@ -17,17 +17,17 @@ use wal::{Group, LogReservation, TransactionChain};
 const STEP_EXTENTS: usize = 8;
 
 impl Space {
-    /// Gives every page of a unit back. Nobody reads or changes it any more.
+    /// Frees every page of a unit. No other thread reads or changes it any more.
     ///
     /// # Errors
-    /// Damaged maps, a full log, the cancellation of `stop`; what was freed stays freed, and it can
-    /// be called again.
+    /// Damaged maps, a full log, the cancellation of `stop`. What was freed stays freed, and the
+    /// caller can call again.
     pub fn drop_unit(&self, unit: &AllocUnit, stop: &Waiter) -> Result<(), SpaceError> {
         self.give_back(unit, Some(stop))
     }
 
-    /// The same in the undo of the transaction that made it: a full log is no hindrance, because
-    /// whoever made it holds the reserve for its undo.
+    /// The same in the undo of the transaction that made the unit. It needs no new log space: that
+    /// transaction holds the reserve for its undo.
     ///
     /// # Errors
     /// Damaged maps.
@@ -35,14 +35,14 @@ impl Space {
         self.give_back(unit, None)
     }
 
-    /// Gives an extent of a unit back whose pages nobody wants, whatever its maps say of them. The
-    /// caller sees to it that nobody asks for pages of the unit meanwhile, and holds no latch.
+    /// Frees an extent of a unit whose pages are not needed, whatever its maps say of them. The
+    /// caller makes sure that no thread requests pages of the unit meanwhile, and holds no latch.
     ///
     /// # Errors
-    /// Damaged maps, a full log; the extent is the unit's still.
+    /// Damaged maps, a full log; the extent still belongs to the unit.
     pub fn return_extent(&self, unit: &AllocUnit, extent: ExtentId) -> Result<(), SpaceError> {
         {
-            // First: whoever chooses by a hint takes the page for the unit's own.
+            // First the hints: a thread that chooses a page by a hint takes it for the unit's own.
             let mut hints = unit.hints.lock();
             hints.extent = hints.extent.filter(|e| *e != extent);
             hints.free.retain(|page| page.extent() != extent);

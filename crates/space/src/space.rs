@@ -16,9 +16,11 @@ use std::sync::Arc;
 /// The allocator of one database.
 pub struct Space {
     pub(crate) pages: Arc<Pages>,
-    /// Chosen and not yet allocated: no second claim gets them. Never held across a latch.
+    /// Chosen and not yet allocated: no second claim gets them. The mutex is never held while a
+    /// latch is taken.
     pub(crate) promised: Mutex<Promised>,
-    /// One chooses at a time; held while maps are read, so never taken under a latch.
+    /// One thread chooses at a time. The mutex is held while maps are read, so no thread takes it
+    /// under a latch.
     pub(crate) choosing: Mutex<()>,
     pub(crate) files: RwLock<BTreeMap<u16, FileSpace>>,
     pub(crate) growing: Mutex<()>,
@@ -92,7 +94,7 @@ impl Space {
         Ok(extents as u64 * u64::from(EXTENT_PAGES))
     }
 
-    /// Moves when extents have become free: whoever was refused may ask again.
+    /// Changes when extents have become free: a caller that was refused may ask again.
     pub fn freed(&self) -> u64 {
         self.files.read().values().map(|f| f.freed).sum()
     }

@@ -1,9 +1,9 @@
-//! The pages of a unit, by its IAM chain and the PFS: for scans, and for comparison with what its
-//! hobt reaches.
+//! The pages of a unit, found by its IAM chain and the PFS: for scans, and for a comparison with
+//! the pages that its heap or index reaches.
 //!
 //! Invariants
-//!  1. [`Space::unit_pages`] tells all pages or fails; [`Space::survey`] goes on where it can, and
-//!     says what it could not follow.
+//!  1. [`Space::unit_pages`] returns all pages or fails. [`Space::survey`] goes on where it can,
+//!     and reports what it could not follow.
 //!  2. A chain ends: each IAM page has the sequence number after its predecessor's.
 
 use crate::claim::interval_fault;
@@ -163,7 +163,7 @@ impl Space {
             return survey.findings.push(Finding::Stray(e, unit));
         }
         survey.found.extents.push(e);
-        // A PFS page that cannot be read is told by whoever looks at all extents.
+        // The check of all extents reports a PFS page that cannot be read.
         let Ok(pfs) = self.map(pfs_page(e.first_page()), PageKind::Pfs) else { return };
         let before = survey.found.pages.len() + survey.unallocated.len();
         for n in e.first_page().page..e.first_page().page + 8 {

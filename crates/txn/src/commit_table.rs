@@ -1,19 +1,22 @@
-//! The commit table: from a transaction sequence number to when it was committed.
+//! The commit table: it maps a transaction's sequence number (Xsn) to its commit time.
 //!
-//! Chunks of atomics above a low-water mark; below it everything is committed and visible to
-//! all. A commit is one store, the rows it wrote are not touched. A chunk whose transactions have
-//! all ended, and between whose commits no snapshot was taken, becomes one time for all of them,
-//! and neighbours like that become one: so a snapshot that is open for days costs no memory.
+//! It consists of chunks of atomics above a low-water mark. Every transaction below the mark has
+//! committed and is visible to all. A commit is one store; it does not touch the rows that the
+//! transaction wrote. When all transactions of a chunk have ended, and no snapshot was taken
+//! between their commits, the chunk becomes one time for all of them, and neighbours like that are
+//! merged. So a snapshot that stays open for days costs no memory.
 //!
 //! Invariants
 //!  1. A number goes from active to committed or aborted once, and never back.
-//!  2. The timestamp is drawn, stored and the clock advanced inside one short latch, so that
-//!     every commit at or before the clock is in the table.
-//!  3. A number is known as active before anybody can meet it on a page.
-//!     Until the clock has a commit's time its writer goes on for all who ask: else they would find
-//!     a version that it superseded needed by nobody while a snapshot of before it is yet to come.
-//!  4. What a range of ended numbers says of any registered snapshot is what each of them said;
-//!     later snapshots see them all. Aborted ones are on no page any more, so nobody asks.
+//!  2. The commit time is drawn and stored and the clock advanced inside one short latch. So every
+//!     commit at or before the clock is in the table.
+//!  3. A number is listed as active before any thread can meet it on a page. Until the clock
+//!     reaches a commit's time, its writer counts as active for every thread that asks. Otherwise a
+//!     thread could decide that no snapshot needs a version that this writer superseded, while a
+//!     snapshot from before the commit is yet to be taken.
+//!  4. A merged range of ended numbers gives every registered snapshot the same answer as each
+//!     number gave. Later snapshots see all of them. Aborted ones are on no page any more, so no
+//!     thread asks for them.
 
 use base::Xsn;
 use os::latch::LatchClass;
@@ -28,7 +31,7 @@ pub struct CommitTime(pub u64);
 /// What became of a transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// It goes on.
+    /// It has not ended.
     Active,
     /// It was committed then.
     Committed(CommitTime),
@@ -42,7 +45,7 @@ const ABORTED: u64 = u64::MAX;
 /// The numbers of a chunk: 0 while active.
 struct Chunk {
     times: Box<[AtomicU64]>,
-    /// How many have not ended, those that were not given yet among them.
+    /// How many have not ended; numbers that were not given yet are among them.
     open: AtomicU32,
 }
 
@@ -103,7 +106,7 @@ pub struct CommitTable {
     stamping: Mutex<()>,
 }
 
-/// On one line: who takes a snapshot reads both.
+/// On one cache line, because taking a snapshot reads both.
 struct Front {
     last: AtomicU64,
     clock: AtomicU64,
@@ -143,9 +146,9 @@ impl CommitTable {
         Xsn(self.front.last.load(Relaxed))
     }
 
-    /// Sees to it that later numbers are above one that a database has on its pages. Numbers at or
-    /// below it that are not given are nobody's, and chunks of them alone are never made; those of
-    /// the chunk that is given from now count as ended.
+    /// Makes later numbers higher than one that a database has on its pages. Numbers at or below it
+    /// that were not given belong to no transaction. Chunks that consist only of them are never
+    /// made; those in the chunk from which numbers are given now count as ended.
     pub fn raise(&self, above: Xsn) {
         assert!(above <= Xsn::MAX, "a sequence number has 48 bits");
         // From the beginning of a chunk, so that no chunk is half given.
@@ -201,8 +204,8 @@ impl CommitTable {
         matches!(self.outcome(xsn), Outcome::Committed(time) if time <= at)
     }
 
-    /// Whether nobody asks any more for what a transaction superseded: it is seen from the oldest
-    /// moment on at which anybody reads, or all that it wrote was taken back.
+    /// Whether no reader can need what a transaction superseded any more: every reader from the
+    /// oldest moment on sees the transaction, or all that it wrote was undone.
     pub fn is_past(&self, xsn: Xsn, horizon: CommitTime) -> bool {
         match self.outcome(xsn) {
             Outcome::Committed(time) => time <= horizon,
@@ -211,7 +214,8 @@ impl CommitTable {
         }
     }
 
-    /// Commits: from now on snapshots see it. The caller's log is durable (unless delayed).
+    /// Commits: from now on snapshots see it. The caller has made its log durable (unless delayed
+    /// durability allows otherwise).
     pub fn commit(&self, xsn: Xsn) -> CommitTime {
         assert!(xsn.0 >= self.low_water.load(Acquire), "what goes on is not forgotten");
         let known = self.known.read();
@@ -237,9 +241,9 @@ impl CommitTable {
         CommitTime(self.front.clock.load(SeqCst))
     }
 
-    /// The numbers below one whose changes a registered snapshot does not see: they go on, or were
-    /// committed behind its moment. In order. It goes over all chunks; of those that have become
-    /// one, all of them behind the moment, none is told. For views.
+    /// The numbers below `below` whose changes a registered snapshot does not see, in order: their
+    /// transactions are active, or committed after its moment. It goes over all chunks. Merged
+    /// chunks behind the moment are left out. For views.
     pub fn unseen(&self, below: Xsn, at: CommitTime) -> Vec<Xsn> {
         let known = self.known.read();
         let chunks = known.chunks.range(..=below.0 / CHUNK);
@@ -253,8 +257,9 @@ impl CommitTable {
         numbers.filter(|(_, time)| is_unseen(*time)).map(|(number, _)| Xsn(number)).collect()
     }
 
-    /// A number such that what was written below it is past ([`Self::is_past`]): the lowest that is
-    /// not, or as many below that as have become one with it. Without one the next to be given.
+    /// A number such that everything written below it is past ([`Self::is_past`]). It is the lowest
+    /// number that is not past, or less if that was merged with lower ones; if every number is
+    /// past, the next one to be given.
     pub fn first_useful(&self, horizon: CommitTime) -> Xsn {
         let next = self.front.last.load(Relaxed) + 1;
         let known = self.known.read();
@@ -268,9 +273,9 @@ impl CommitTable {
         Xsn(past.unwrap_or(next).min(kept.unwrap_or(next)).min(next).max(1))
     }
 
-    /// Makes one time of what has ended, as far as no snapshot tells it apart. `points` gives the
-    /// registered snapshots in order; it is asked once, behind the look at what has ended: a
-    /// snapshot that comes later sees all of that. A step of the background.
+    /// Merges ended transactions into one time, as far as no snapshot tells them apart. `points`
+    /// returns the registered snapshots in order. It is called once, after the ended transactions
+    /// were read: a snapshot that comes later sees all of those. A background step.
     pub fn collapse(&self, points: impl FnOnce() -> Vec<CommitTime>) {
         let ended = self.ended();
         let points = points();
@@ -298,8 +303,8 @@ impl CommitTable {
         self.forget(&mut known, points.first().copied());
     }
 
-    /// Chunks whose transactions have all ended, with the span of their commits: as far as the
-    /// clock has them, for a snapshot that comes later is of the clock.
+    /// Chunks whose transactions have all ended, with the span of their commits. Only commits up to
+    /// the clock count, since a snapshot that comes later begins at the clock.
     fn ended(&self) -> Vec<(u64, u64, u64)> {
         let now = self.clock();
         let known = self.known.read();
@@ -321,7 +326,7 @@ impl CommitTable {
         }
     }
 
-    /// Chunks and ranges that are kept: what the table takes of memory.
+    /// How many chunks and ranges the table keeps in memory.
     pub fn kept(&self) -> (usize, usize) {
         let known = self.known.read();
         (known.chunks.len(), known.past.len())

@@ -1,18 +1,20 @@
-//! `Lifetime`: when a ghost or version was what a row looked like, and whether anybody needs it.
+//! `Lifetime`: the interval in which a version (or ghost) was the current state of a row, and
+//! whether any reader needs it.
 //!
-//! A version is visible to snapshot s iff b <= s < e. It is needed while a registered snapshot
-//! lies in [b, e).
+//! A version is visible to snapshot s iff b <= s < e. It is needed while a registered snapshot lies
+//! in [b, e).
 //!
 //! Invariants
-//!  1. A snapshot reads the clock under the latch under which questions are answered: it lies in
-//!     no lifetime that ended before, so an answer "nobody" holds for ever.
+//!  1. A snapshot reads the clock under the latch under which `need` answers. So it lies in no
+//!     lifetime that ended before, and the answer "free" holds for ever.
 //!  2. Snapshots are listed in order of their points, since the clock only goes forward.
-//!  3. What was needed stays needed until a snapshot ends for which something was kept: then the
-//!     epoch moves. Of the last of them the points are known. So whoever has tested a chain of
-//!     versions tests it again only as far down as the oldest of those points reaches.
-//!  4. A victim stays registered: ghosts and chains wait for it as for any other. Stored versions
-//!     alone do not, and they go behind its mark: whoever has read one and is no victim then has
-//!     read what it looked for.
+//!  3. A version that was needed stays needed until a snapshot ends for which something was kept.
+//!     Then the epoch moves. The points of the last such snapshots are remembered. So a thread that
+//!     has tested a chain of versions tests it again only down to the oldest of these points.
+//!  4. A victim (a reader that the version store no longer serves) stays registered: ghosts and
+//!     chains wait for it as for any other reader. Only stored versions do not wait for it. They
+//!     are removed after it was marked. So a reader that has read a stored version, and then finds
+//!     that it is no victim, has read the right version.
 
 use crate::CommitTime;
 use crate::commit_table::CommitTable;
@@ -26,7 +28,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::*};
 pub struct Lifetime {
     /// Commit of the creator.
     pub b: CommitTime,
-    /// Commit of whoever superseded or deleted it.
+    /// Commit of the transaction that superseded or deleted it.
     pub e: CommitTime,
 }
 
@@ -35,25 +37,25 @@ pub struct Lifetime {
 pub enum Need {
     /// A registered snapshot sees it; this is the newest that does.
     Needed(CommitTime),
-    /// Nobody does, and nobody will.
+    /// No snapshot sees it, and none will.
     Free,
 }
 
-/// Who reads as of a moment, as views show it.
+/// A reader of a moment, as views show it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reader {
     /// The session; 0 for the engine's own.
     pub session: SessionId,
     /// The transaction that reads, or whose statement does.
     pub transaction: Option<TransactionId>,
-    /// It reads so to its end (SNAPSHOT), not only within one statement.
+    /// It reads so to the end of its transaction (SNAPSHOT), not only within one statement.
     pub whole: bool,
     /// When the moment was taken, by the monotonic clock.
     pub since_ns: u64,
 }
 
 impl Reader {
-    /// Of the engine's own.
+    /// A reader of the engine's own.
     pub const NOBODY: Reader =
         Reader { session: SessionId(0), transaction: None, whole: false, since_ns: 0 };
 }
@@ -65,18 +67,18 @@ pub struct OpenSnapshot {
     pub ticket: u64,
     /// Its point.
     pub at: CommitTime,
-    /// The number that was given last when it was taken.
+    /// The last number that had been given when it was taken.
     pub drawn: Xsn,
     /// Who reads.
     pub by: Reader,
 }
 
-/// Points at which somebody reads.
+/// The points at which snapshots read.
 #[derive(Default)]
 pub struct SnapshotRegistry {
     slots: Padded<Mutex<Slots>>,
     epoch: Padded<AtomicU32>,
-    /// How many victims are open: mostly none, and then nobody asks further.
+    /// How many victims are open: mostly none, and then no reader asks further.
     victims: AtomicUsize,
 }
 
@@ -117,7 +119,7 @@ impl SnapshotRegistry {
         self.acquire_for(table, Reader::NOBODY)
     }
 
-    /// The same, and says for whom.
+    /// The same for a given reader.
     pub fn acquire_for(&self, table: &CommitTable, by: Reader) -> (u64, CommitTime) {
         self.acquire_at(table, by, None)
     }
@@ -137,7 +139,8 @@ impl SnapshotRegistry {
         read: Option<CommitTime>,
     ) -> (u64, CommitTime) {
         let mut slots = self.slots.lock();
-        // Before the moment: who has one of these numbers began before it.
+        // It is read before the moment: a transaction with a number up to this began before the
+        // moment.
         let drawn = table.last();
         let at = read.unwrap_or_else(|| table.clock());
         slots.last += 1;
@@ -185,12 +188,12 @@ impl SnapshotRegistry {
         }
     }
 
-    /// Moves when something that was needed may be so no more; never 0, which is no epoch.
+    /// Changes when something that was needed may no longer be needed. Never 0, which is no epoch.
     pub fn epoch(&self) -> u32 {
         self.epoch.load(Acquire) | EPOCH
     }
 
-    /// Whether anybody needs a lifetime that has ended.
+    /// Whether any snapshot needs a lifetime that has ended.
     pub fn need(&self, lifetime: Lifetime) -> Need {
         debug_assert!(lifetime.b <= lifetime.e, "a version ends after it began");
         let mut slots = self.slots.lock();
@@ -204,9 +207,9 @@ impl SnapshotRegistry {
         }
     }
 
-    /// Makes victims of all who read as of a moment before one: versions that were superseded up
-    /// to then are kept for them no more. Says who they are, but those who are already. `None`
-    /// where one of them may not be; nothing has changed then.
+    /// Makes victims of all readers of a moment before `before`: versions that were superseded up
+    /// to then are no longer kept for them. Returns those that were no victims yet. `None` when
+    /// `may` refuses one of them; then nothing has changed.
     pub fn victimise(
         &self,
         before: CommitTime,
@@ -224,7 +227,8 @@ impl SnapshotRegistry {
         Some(told)
     }
 
-    /// Whether who reads at that point is a victim. Asked behind the look at a stored version.
+    /// Whether a reader of that point is a victim. A reader asks after it has read a stored
+    /// version.
     #[inline]
     pub fn is_victim(&self, at: CommitTime) -> bool {
         self.victims.load(Acquire) != 0 && self.is_victim_among(at)
@@ -244,7 +248,7 @@ impl SnapshotRegistry {
         first.map_or_else(|| table.clock(), |r| r.at)
     }
 
-    /// Whether somebody reads at that point.
+    /// Whether a snapshot reads at that point.
     pub fn is_registered(&self, at: CommitTime) -> bool {
         let slots = self.slots.lock();
         let from = slots.registered.partition_point(|r| r.at < at);
@@ -257,7 +261,7 @@ impl SnapshotRegistry {
         slots.registered.binary_search_by_key(&(at, ticket), |r| (r.at, r.ticket)).is_ok()
     }
 
-    /// The oldest point at which anybody reads or will read: the clock when nobody does.
+    /// The oldest point at which any snapshot reads or will read: the clock when there is none.
     pub fn horizon(&self, table: &CommitTable) -> CommitTime {
         let slots = self.slots.lock();
         slots.registered.first().map_or_else(|| table.clock(), |r| r.at)

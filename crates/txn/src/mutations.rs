@@ -9,25 +9,25 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 pub enum Mutation {
     /// A snapshot's point is read before the latch under which questions are answered.
     EarlyPoint = 1,
-    /// A deleter settles its ghost whoever needs the row that it was.
+    /// A transaction settles its ghost even if a reader needs the row.
     NeededSettled = 2,
-    /// Of a row's former versions a writer looks at the last alone.
+    /// A writer that prunes a row's former versions looks only at the last one.
     LastPruned = 4,
     /// A commit is seen before it is durable.
     EarlyStamp = 8,
     /// A key that is put into a gap of one's own guards no part of it.
     OwnRangeLost = 16,
-    /// Where a version is not kept the record says that there was no row.
+    /// Where a version was not kept, the record says that there was no row.
     LostIsNone = 32,
-    /// Who gets at a row does not ask whether its writer goes on.
+    /// A transaction that gets at a row does not ask whether its writer is active.
     WriterPassed = 64,
-    /// Who settles a ghost that he does not hold takes it for a committed one.
+    /// A thread that settles a ghost of another transaction takes it for a committed one.
     AnothersSettled = 128,
     /// Of four snapshots one is not registered.
     SnapshotForgotten = 256,
-    /// The same, and nobody asks whether readers are registered.
+    /// The same, and no check asks whether readers are registered.
     ForgottenUnasked = 512,
-    /// A commit is told before the clock has it.
+    /// A commit is reported before the clock has reached it.
     ClockUnasked = 1024,
     /// A ghost leaves its leaf before it lies in the graveyard.
     BuriedLate = 2048,
@@ -35,13 +35,13 @@ pub enum Mutation {
     LoggedPlace = 4096,
     /// A split leaves the ghosts of the half that moves behind.
     GhostsLost = 8192,
-    /// Who settles takes a ghost at the place where his was for his own.
+    /// A thread that settles takes a ghost in the place of its own for its own.
     HintTrusted = 16384,
-    /// What a change drops from a chain is freed when nobody latches its row any more.
+    /// The versions that a change drops from a chain are freed after the row's latch was released.
     FreedLate = 32768,
     /// A row of a heap gets the RID of one whose ghost is in the graveyard.
     RidReused = 65_536,
-    /// Who deletes a row does not note it for an index that is built meanwhile.
+    /// A transaction that deletes a row does not note it for an index that is being built.
     DeletesForgotten = 131_072,
     /// A commit over several databases writes no prepare records.
     Unprepared = 262_144,

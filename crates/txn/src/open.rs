@@ -1,14 +1,14 @@
-//! Who has a transaction open: what each unit of work tells of its own, of a user or of a single
-//! statement.
+//! Open transactions: what each unit of work publishes about its own, a user's or a single
+//! statement's.
 //!
-//! A unit of work has an entry as long as it is there. It writes a few words of its own at a
-//! transaction's begin and end, without a lock and on lines that nobody else writes; whoever asks
-//! goes over all entries.
+//! A unit of work has an entry as long as it exists. At the begin and end of a transaction it
+//! writes a few words of its own, without a lock and on cache lines that no other thread writes. A
+//! reader goes over all entries.
 //!
 //! Invariants
 //!  1. The number is written last at the begin and erased first at the end. A reader that finds the
-//!     same number before and after it has read the rest has read of one transaction, since numbers
-//!     are given once.
+//!     same number before and after it has read the rest has read about one transaction, since each
+//!     number is given once.
 
 use crate::table::Transactions;
 use base::{DatabaseId, SessionId, TransactionId, Xsn};
@@ -20,7 +20,7 @@ use std::sync::atomic::{
     fence,
 };
 
-/// So many databases of a transaction are told.
+/// How many databases of a transaction are published.
 pub const TOLD_DATABASES: usize = 16;
 
 /// An open transaction.
@@ -28,7 +28,7 @@ pub const TOLD_DATABASES: usize = 16;
 pub struct Open {
     /// Its number.
     pub id: TransactionId,
-    /// Whose; below 51 for the engine's own.
+    /// Its session; below 51 for the engine's own.
     pub session: SessionId,
     /// Wall time of its begin, nanoseconds since 1970; of a statement's own the time of the last
     /// tick before it.
@@ -43,7 +43,7 @@ pub struct Open {
     pub databases: Vec<DatabaseId>,
 }
 
-/// What a unit of work tells of its transaction.
+/// What a unit of work publishes about its transaction.
 pub struct OpenEntry {
     session: SessionId,
     told: Padded<Told>,
@@ -81,7 +81,7 @@ impl OpenEntry {
         self.told.xsn.store(xsn.0, Relaxed);
     }
 
-    /// It reads as of a moment; also a thread that reads for it tells so.
+    /// It reads as of a moment. A thread that reads for it also calls this.
     pub fn reads_versions(&self) {
         self.told.reads_versions.store(true, Relaxed);
     }
@@ -108,7 +108,7 @@ impl OpenEntry {
     /// It is over, if there is one.
     pub fn end(&self) {
         self.told.id.store(0, Relaxed);
-        // Whoever reads something of the next one finds this one's number gone.
+        // A reader that reads something of the next transaction finds this one's number gone.
         fence(Release);
     }
 
@@ -147,8 +147,8 @@ impl Transactions {
         works.swap_remove(at.expect("an entry is listed until its unit of work is gone"));
     }
 
-    /// The transactions that are open, oldest first: those of users, those of single statements,
-    /// the engine's own. Each is true at its moment.
+    /// The open transactions, oldest first: those of users, of single statements, and the engine's
+    /// own. They are not read at one instant.
     pub fn open(&self) -> Vec<Open> {
         let works = self.works.lock().clone();
         let mut open: Vec<Open> = works.iter().filter_map(|e| e.read()).collect();

@@ -1,7 +1,7 @@
-//! What the logs of several databases say of one transaction's commit.
+//! What the logs of several databases say about the commit of one transaction (two-phase commit).
 //!
 //! Prepare (in each log but the deciding one): the deciding database 18, the transaction's chain
-//! there 12. Commit (in the deciding log): wall time 8, as of any commit, its first record 8, each
+//! there 12. Commit (in the deciding log): wall time 8, as in any commit; its first record 8; each
 //! other database 18. Forget (in the deciding log): the chain 12. A database is its number 2 and
 //! its family 16; a chain is its transaction's low 32 bits 4 and its first record 8.
 
@@ -60,7 +60,7 @@ impl ChainName {
     }
 }
 
-/// A prepare record's payload: who knows how the transaction ends.
+/// A prepare record's payload: which log decides how the transaction ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Prepared {
     /// The database whose log decides.

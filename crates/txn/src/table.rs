@@ -1,4 +1,4 @@
-//! The transactions of the instance: numbers, and who is active.
+//! The transactions of the instance: their numbers, and the active ones.
 
 use crate::open::OpenEntry;
 use crate::{CommitTable, CommitTime, Mutations, SnapshotRegistry};
@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// The largest number that a log is believed. Owners of locks have numbers of 56 bits; so many
-/// transactions take a thousand years at a million a second.
+/// The largest number that is accepted from a log. Lock owners have numbers of 56 bits; at a
+/// million transactions a second these last a thousand years.
 const FOUND_ID_MAX: u64 = 1 << 55;
 
 /// A transaction with a name, of those that sys.dm_tran_active_transactions shows.
@@ -32,20 +32,22 @@ pub struct Active {
 pub struct Transactions {
     last_id: Padded<AtomicU64>,
     active: Padded<Mutex<BTreeMap<u64, Active>>>,
-    /// One a unit of work; it changes when a session comes or goes, not with transactions.
+    /// One entry per unit of work. The list changes when a session comes or goes, not with
+    /// transactions.
     pub(crate) works: Mutex<Vec<Arc<OpenEntry>>>,
     /// From number to commit.
     pub commits: CommitTable,
-    /// Who reads at which point.
+    /// The readers of moments.
     pub snapshots: SnapshotRegistry,
-    /// Since when open transactions have used row versions: where a database's ghosts go by the
-    /// rule of 2019, and nowhere else.
+    /// Since when open transactions have used row versions. It is used only in databases whose
+    /// ghosts are removed by the rule of 2019.
     pub users: SnapshotRegistry,
     /// Transactions under SNAPSHOT that have changed something, or tried to, and are over.
     pub snapshot_updates: AtomicU64,
-    /// Those of them that were refused it, because others had (3960).
+    /// Those of them whose change was refused because another transaction had changed the row
+    /// (3960).
     pub update_conflicts: AtomicU64,
-    /// What a test build does wrong.
+    /// The planted faults of a test build.
     pub mutations: Mutations,
 }
 
@@ -60,8 +62,8 @@ impl Transactions {
         }
     }
 
-    /// Sees to it that later ids are above one found in a log; false when no transaction can have
-    /// had that one.
+    /// Makes later ids higher than one found in a log. False when no transaction can have had that
+    /// one.
     pub fn raise_id(&self, above: u64) -> bool {
         let sound = above <= FOUND_ID_MAX;
         if sound {
@@ -70,7 +72,7 @@ impl Transactions {
         sound
     }
 
-    /// All moments that anybody asks for, in order.
+    /// All moments at which any snapshot reads, in order.
     pub fn points(&self) -> Vec<CommitTime> {
         let mut points = self.snapshots.points();
         points.extend(self.users.points());

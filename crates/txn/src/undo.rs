@@ -1,15 +1,15 @@
-//! Undo: walking a transaction's records backwards, each undone by the owner of its kind.
+//! Undo: walks a transaction's records backwards; the owner of each record's kind undoes it.
 //!
-//! Every undo is logged as a compensation that says where undo goes on, so that a rollback that
-//! a crash interrupts goes on where it was and never undoes twice. Transaction, savepoint and
-//! statement rollback, and recovery, all walk here.
+//! Every undo step is logged as a compensation that says where undo continues. So a rollback that a
+//! crash interrupts continues where it was, and never undoes a record twice. Rollbacks of
+//! transactions, savepoints and statements, and recovery, all walk here.
 
 use base::Lsn;
 use buffer::{BufferError, Pages, Undo};
 use std::sync::Arc;
 use wal::{Group, Log, RecordFlags, RecordReader, RecordView, TransactionChain, WalError, kinds};
 
-/// Records that are handed over at a time: about a page's.
+/// How many records are handed over at a time: about as many as one page has.
 const RUN_MAX: usize = 256;
 
 /// Why a record could not be undone.
@@ -21,7 +21,7 @@ pub enum UndoError {
     Buffer(BufferError),
     /// The row or page that the record speaks of is not there: damage.
     Lost(Lsn, &'static str),
-    /// Whoever is shown the chain wants no more. What was undone stays undone.
+    /// The callback that sees the chain asked to stop. What was undone stays undone.
     Stopped,
 }
 
@@ -60,8 +60,8 @@ pub struct UndoContext<'a> {
     pub chain: &'a mut TransactionChain,
     /// How the compensation is logged.
     pub undo: Undo,
-    /// The transaction goes on, and locks on keys that it put may guard more than the keys: what
-    /// is taken back stays as a ghost.
+    /// The transaction goes on, and its locks on keys that it inserted may guard more than these
+    /// keys. So keys that are undone stay as ghosts.
     pub keeps_keys: bool,
 }
 
@@ -74,9 +74,9 @@ pub trait UndoHandler: Send + Sync {
     /// Damage, or a disk that cannot be read.
     fn undo(&self, record: &RecordView<'_>, cx: &mut UndoContext<'_>) -> Result<(), UndoError>;
 
-    /// Undoes the first of some records, and as many of those behind it as one change can, each by
-    /// an operation of its own whose compensation leads on to its record's `previous`. They are of
-    /// one kind and were made on one page, newest first. Says how many were undone.
+    /// Undoes the first of some records, and as many of the next ones as one change can. Each has
+    /// an operation of its own, whose compensation leads on to its record's `previous`. All are of
+    /// one kind and were made on one page, newest first. Returns how many were undone.
     ///
     /// # Errors
     /// As `undo`, of the first.
@@ -121,8 +121,8 @@ impl UndoTable {
 }
 
 /// Undoes a transaction's records after `to` (exclusive), newest first. With `keeps_keys` (the
-/// transaction goes on and has locked ranges) keys that it put stay as ghosts. The chain is shown
-/// after each change, to whoever says then whether the walk goes on.
+/// transaction goes on and has locked ranges) keys that it inserted stay as ghosts. After each
+/// change a callback sees the chain, and says whether the walk goes on.
 ///
 /// # Errors
 /// See [`UndoError`]; what was undone stays undone, and a repeated call goes on.
@@ -180,14 +180,14 @@ fn checked(view: RecordView<'_>, transaction: u32) -> Result<RecordView<'_>, Und
     Ok(view)
 }
 
-/// Whether the walk goes past it: there is nothing to undo.
+/// Whether the walk skips it, since there is nothing to undo.
 fn is_passed(view: &RecordView<'_>) -> bool {
     view.flags().has(RecordFlags::COMPENSATION | RecordFlags::REDO_ONLY)
         || matches!(view.kind(), kinds::BEGIN | kinds::SAVEPOINT | kinds::PREPARE)
 }
 
-/// A record that is kept, and those that the walk comes to behind it as long as they are kept,
-/// too, of its kind and of its page.
+/// A record, and those that the walk meets after it, as long as they are in memory and of its kind
+/// and page.
 fn run_of<'r>(
     records: &'r RecordReader<'_>,
     first: Lsn,

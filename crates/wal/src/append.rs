@@ -1,7 +1,7 @@
-//! The log's tail: the block being filled, and the blocks that wait to be written.
+//! The log's tail: the open block, and the closed blocks that wait to be written.
 //!
-//! Cost of an append: one acquisition of the tail, one copy of the group, no allocation in
-//! steady state (block buffers are reused).
+//! Cost of an append: one acquisition of the tail's latch and one copy of the group. It allocates
+//! nothing once the block buffers exist, as they are reused.
 
 use crate::block::{BLOCK_HEADER_BYTES, Block, Buffer};
 use crate::counters::Holds;
@@ -16,23 +16,23 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-/// Closed blocks beyond which an appender writes the log itself (wait LOGBUFFER).
+/// With more closed blocks than this, the appending thread writes the log itself (wait LOGBUFFER).
 const CLOSED_BLOCKS_MAX: usize = 64;
-/// Closed blocks from which on the log writer is woken when one more is: 1 MB at a time.
+/// From so many closed blocks on, each further one wakes the log writer: 1 MB at a time.
 const CLOSED_BLOCKS_WAKE: usize = 16;
 /// Written blocks kept in memory, so that short rollbacks read no disk.
 const RECENT_BLOCKS: usize = 16;
-/// Buffers kept for new blocks: as many as may be closed before one is written.
+/// Buffers kept for new blocks: as many as there may be closed blocks.
 const SPARE_BUFFERS: usize = CLOSED_BLOCKS_MAX;
 
-/// A block whose bytes change no more.
+/// A block whose bytes no longer change.
 pub(crate) struct ClosedBlock {
     pub(crate) lsn: Lsn,
     pub(crate) bytes: Arc<Buffer>,
 }
 
 impl ClosedBlock {
-    /// Where it ends: where a block behind it would be, if it were in the same VLF.
+    /// Its end: the place of the next block, if that is in the same VLF.
     pub(crate) fn end(&self) -> Lsn {
         let units = (self.bytes.len() / LOG_SECTOR_BYTES) as u32;
         Lsn::new(self.lsn.vlf(), self.lsn.block() + units, 0)
@@ -41,9 +41,9 @@ impl ClosedBlock {
 
 pub(crate) struct Tail {
     pub(crate) block: Block,
-    /// Closed and not yet handed to a flush.
+    /// Closed, and not yet taken by a flush.
     pub(crate) closed: VecDeque<ClosedBlock>,
-    /// Being written, or written not long ago; oldest first.
+    /// Being written, or written a short time ago; oldest first.
     pub(crate) recent: VecDeque<ClosedBlock>,
     /// VLF headers to be written before the blocks.
     pub(crate) headers: Vec<VlfState>,
@@ -79,7 +79,8 @@ impl Tail {
         tail
     }
 
-    /// What holds between any two transitions. Costs a look at each VLF: for rare ones.
+    /// What holds between any two transitions. It looks at every VLF, so only rare transitions call
+    /// it.
     pub(crate) fn check(&self) {
         let current = self.current();
         assert_eq!(current.status, VlfStatus::Active, "the open block's VLF is in use");
@@ -119,8 +120,8 @@ impl Tail {
         self.spare.pop().unwrap_or_else(Buffer::new)
     }
 
-    /// Closes the open block, if it has records, and opens one with room for `bytes`. The durable
-    /// log ends at `durable`.
+    /// Closes the open block, if it has records, and opens one with room for `bytes`. `durable` is
+    /// where the durable log ends; the closed block records it.
     pub(crate) fn next_block(&mut self, bytes: usize, durable: Lsn) {
         assert!(bytes <= crate::group::GROUP_BYTES_MAX, "rule 1: a group fits a block");
         let mut at = self.close_block(durable);
@@ -134,7 +135,7 @@ impl Tail {
         debug_assert!(bytes == 0 || bytes + BLOCK_HEADER_BYTES <= room, "there is room now");
     }
 
-    /// Goes on in the next VLF, whatever room is left in this one, which has a block.
+    /// Continues in the next VLF, however much room is left in this one. This one has a block.
     pub(crate) fn leave_vlf(&mut self, durable: Lsn) {
         let at = self.close_block(durable);
         assert!(at > self.current().first_block(), "the chain goes on from a block of this VLF");
@@ -142,13 +143,13 @@ impl Tail {
         self.open_block(self.current().first_block());
     }
 
-    /// Closes the open block, if it has records, and says where the next one begins.
+    /// Closes the open block, if it has records. Returns where the next one begins.
     fn close_block(&mut self, durable: Lsn) -> Lsn {
         let at = self.block.lsn;
         if self.block.is_empty() {
             return at;
         }
-        // First: without memory for the next block nothing has changed.
+        // The buffer comes first: when there is no memory for it, nothing has changed.
         let buffer = self.buffer();
         self.previous_checksum = self.block.close(self.previous_checksum, durable);
         let unit = at.block() + (self.block.bytes.len() / LOG_SECTOR_BYTES) as u32;
@@ -176,7 +177,7 @@ impl Tail {
     fn enter_next_vlf(&mut self) {
         let sequence = self.current().sequence + 1;
         let Some(free) = self.next_free() else {
-            // Reservations promise that this does not happen; without log nothing can go on.
+            // Reservations prevent this. Without log space the process cannot go on.
             os::stop::process("the transaction log is full beyond its reserve");
         };
         assert!(free != self.current, "the current VLF is not free");
@@ -249,17 +250,17 @@ impl Log {
         appended
     }
 
-    /// Whether so many blocks are closed that the log writer is to write them.
+    /// Whether there are so many closed blocks that the log writer must write them.
     pub(crate) fn has_closed_many(&self) -> bool {
         self.tail.lock().closed.len() >= CLOSED_BLOCKS_WAKE
     }
 
-    /// Lower bound of the LSN that the next append gives: the last record's, plus one. Its block
-    /// exists, so a reader can begin there; the next record may yet come in another block.
+    /// A lower bound of the LSN of the next append: the last record's LSN plus one. Its block
+    /// exists, so a reader can begin there. The next record may still come in another block.
     #[inline]
     pub fn next_lsn(&self) -> Lsn {
-        // Pairs with the release of an append: who sees its LSN here also sees that its pages were
-        // marked dirty before it (rule 8).
+        // Pairs with the release of an append: a thread that sees a record's LSN here also sees
+        // that the record's pages were marked dirty before (rule 8).
         let next = Lsn(self.next.load(Acquire));
         debug_assert!(next.slot() > 0, "a block's first record has slot 1");
         next
@@ -274,7 +275,7 @@ impl Log {
     }
 }
 
-/// Writes previous LSNs into a group's records, now that their own are known.
+/// Writes the previous LSNs into a group's records, once their own LSNs are known.
 fn link(group: &mut Group, first: Lsn, chain: &mut TransactionChain) {
     let (mut at, mut lsn) = (0, first);
     while at < group.bytes.len() {

@@ -1,17 +1,17 @@
-//! What a log has done since it was opened: flushes, who waited for them, growth, truncation; and
-//! how long its latch is held.
+//! What a log has done since it was opened: flushes, waits for them, growth, truncation; and how
+//! long threads hold its latch.
 //!
-//! Cost: a flush adds to three of them, a commit that waits to two, an append to none; one append
+//! Cost: a flush adds to three counters, a commit that waits to two, an append to none. One append
 //! of 32 reads the clock twice.
 
 use crate::append::Tail;
 use crate::log::Log;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Of so many records of a block one is an append whose hold of the latch is timed.
+/// One append is timed for each so many records of a block.
 const TIMED_EVERY: u16 = 32;
 
-/// As they go on.
+/// The running counters.
 #[derive(Default)]
 pub(crate) struct Counters {
     pub(crate) flushes: AtomicU64,
@@ -24,7 +24,7 @@ pub(crate) struct Counters {
     pub(crate) truncations: AtomicU64,
 }
 
-/// What a log has done. Each number is exact, the set is not.
+/// What a log has done. Each number is exact, but the numbers are not read at one instant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LogActivity {
     /// Flushes that wrote something; each of them one or more blocks.
@@ -35,7 +35,7 @@ pub struct LogActivity {
     pub write_ns: u64,
     /// Commits that waited for a flush, their own or another's.
     pub flush_waits: u64,
-    /// How long.
+    /// How long they waited.
     pub flush_wait_ns: u64,
     /// Times the file became longer.
     pub growths: u64,
@@ -49,7 +49,7 @@ pub struct LogActivity {
     pub held_ns: u64,
 }
 
-/// Holds of the latch that were timed; kept under it.
+/// The timed holds of the latch; the latch protects these counters.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Holds {
     timed: u64,
@@ -57,14 +57,14 @@ pub(crate) struct Holds {
 }
 
 impl Tail {
-    /// When the hold began, where it is one to be timed. The latch was just taken.
+    /// When the hold began, if this hold is to be timed. The caller has just taken the latch.
     #[inline]
     pub(crate) fn hold_begins(&self) -> Option<u64> {
         let timed = self.block.count.is_multiple_of(TIMED_EVERY);
         timed.then(os::clock::monotonic_ns)
     }
 
-    /// It is about to end.
+    /// The caller is about to release the latch.
     #[inline]
     pub(crate) fn hold_ends(&mut self, began: Option<u64>) {
         if let Some(began) = began {

@@ -1,28 +1,32 @@
-//! Group commit: who writes the log, and who waits for whom.
+//! Group commit: which thread writes the log, and which threads wait for it.
 //!
-//! One flush at a time. A committer that finds none in progress closes the open block, writes
-//! everything closed durably; those who come meanwhile wait, and one of them leads the next
-//! flush for all. A lone session never waits for another thread or a timer.
+//! One flush runs at a time. A thread that commits and finds no flush in progress leads one: it
+//! closes the open block and writes all closed blocks durably. Threads that commit meanwhile wait.
+//! One of them then leads the next flush for all of them. A session that is alone never waits for
+//! another thread or a timer.
 //!
-//! Who waits for the flush in progress, and who for the next, sleep apart: when a flush ends, all
-//! whom it covered are woken, and of the others the one who leads.
+//! The threads that the flush in progress covers sleep at one condition variable, those of the next
+//! flush at another. When a flush ends, its leader wakes every thread that the flush covered, and
+//! one thread of the next flush, which leads that.
 //!
-//! Who has nothing left to do but to tell that its commit is durable need not sleep for that: it
-//! leaves what is to be done then ([`Log::when_durable`]) and its thread goes on with other work
-//! (flush pipelining, as Aether has it). When it has none, or soon, it leads a flush where nobody
-//! flushes ([`Log::flush_left`]), so one that is alone waits for nobody; then it does what was left
-//! by those whom the flush covered, and leads the next when somebody has left something meanwhile.
+//! A thread that only has to report a durable commit need not sleep for it. It leaves a callback
+//! ([`Log::when_durable`]) and goes on with other work (flush pipelining, as in Aether). When it
+//! has no other work, or soon, it calls [`Log::flush_left`]: that leads a flush unless one is in
+//! progress, so a thread that is alone waits for nobody. It then runs the callbacks that the flush
+//! covered. If other callbacks have been left meanwhile, it leads the next flush too.
 //!
 //! Invariants
-//!  1. While somebody waits and no flush is in progress, somebody who waits is awake: whoever ends
-//!     a flush wakes one of the next. That one leads it, or finds another who does, or who has done
-//!     so and has woken all the others of it. What is left has somebody awake for it: who
-//!     left it and has not been to `flush_left` since, the flush in progress, or, behind one of
-//!     somebody who waits, the log writer.
-//!  3. What is left is done once, behind the flush that covers it, by a thread that holds nothing:
-//!     one that has left something itself, or the log writer. Others lead with latches held.
-//!  2. Headers of VLFs are durable with the blocks that need them: where there are some, one sync
-//!     covers all writes of the flush.
+//!  1. While threads wait and no flush is in progress, one of the waiting threads is awake: the
+//!     thread that ends a flush wakes one that waits for the next. The woken thread leads that
+//!     flush, or finds that another thread leads it, or finds that another thread has led it and
+//!     has woken all others. Every callback has a running thread responsible for it: the thread
+//!     that left it, until that has called `flush_left`; then the flush in progress; and after a
+//!     flush led by a thread that waits itself (`flush_to`), the log writer.
+//!  2. The header of a VLF becomes durable together with the first blocks that need it. When a
+//!     flush has headers to write, one sync at its end covers all its writes.
+//!  3. A callback runs once, after the flush that covers its record, on a thread that holds no
+//!     latch: one that has itself left a callback, or the log writer. Other threads lead flushes
+//!     while they hold latches, so they run no callbacks.
 
 use crate::append::{ClosedBlock, Tail};
 use crate::block::Buffer;
@@ -39,29 +43,29 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-/// What is to be done once a record is on disk.
+/// A callback to run once a record is on disk.
 type Then = Box<dyn FnOnce() + Send>;
 
-/// Something that was left for that.
+/// A callback that waits for its record to become durable.
 struct Left {
     lsn: Lsn,
     since_ns: u64,
     then: Then,
 }
 
-/// Whether a flush is being done.
+/// Whether a flush is in progress, and the callbacks that wait for one.
 #[derive(Default)]
 pub(crate) struct Flushing {
     pub(crate) in_progress: bool,
-    /// What was left, and not yet taken by who does it.
+    /// Callbacks that no thread has taken yet.
     left: Vec<Left>,
-    /// Counts flushes: who waits for the one in progress waits at the place of its number, who
-    /// waits for the next at the other.
+    /// Counts flushes. A thread that waits for the flush in progress sleeps at this number's
+    /// condition variable; a thread that waits for the next flush sleeps at the other.
     number: usize,
 }
 
 impl Flushing {
-    /// Takes what was left for records before this one.
+    /// Takes the callbacks of records before `durable`.
     fn take_left(&mut self, durable: Lsn) -> Vec<Left> {
         let (done, left) =
             std::mem::take(&mut self.left).into_iter().partition(|l| l.lsn < durable);
@@ -70,12 +74,13 @@ impl Flushing {
     }
 }
 
-/// Where those wait whom the flush in progress covers, and those of the next.
+/// The condition variables: one for the threads that the flush in progress covers, one for those of
+/// the next flush.
 #[derive(Default)]
 pub(crate) struct FlushWaits {
     places: [Condvar; 2],
-    /// What the flush in progress will have made durable; 0 while that is open: it takes whatever
-    /// is appended by then.
+    /// The end of what the flush in progress makes durable. It is 0 until that flush has taken its
+    /// blocks: until then it covers every record that is appended.
     covers: AtomicU64,
 }
 
@@ -85,7 +90,7 @@ impl FlushWaits {
     }
 }
 
-/// A block, and where it goes in the file.
+/// A block, and its offset in the file.
 type Placed = (u64, Arc<Buffer>);
 
 impl Log {
@@ -107,7 +112,7 @@ impl Log {
         assert!(lsn < self.durable_lsn(), "a flush covers what it was asked for");
     }
 
-    /// The same for a commit, which is counted when it waits.
+    /// The same as [`Log::flush_to`], for a commit: the counters count its wait.
     pub fn flush_commit(&self, lsn: Lsn) {
         if lsn < self.durable_lsn() {
             return;
@@ -119,16 +124,17 @@ impl Log {
         self.counters.flush_wait_ns.fetch_add(took, Relaxed);
     }
 
-    /// Leaves something to be done once a commit's record is on disk, by whoever writes it. The
-    /// caller sees to that soon: by [`Log::flush_left`].
+    /// Leaves a callback for the thread that writes a commit's record to disk. The caller calls
+    /// [`Log::flush_left`] soon.
     pub fn when_durable(&self, lsn: Lsn, then: impl FnOnce() + Send + 'static) {
         assert!(lsn < self.next_lsn(), "record {lsn} was never appended");
         let since_ns = os::clock::monotonic_ns();
         self.flushing.lock().left.push(Left { lsn, since_ns, then: Box::new(then) });
     }
 
-    /// Does what was left and has become durable, and flushes for the rest unless somebody is at
-    /// it: until nothing is left, or what is left is another's. The caller holds nothing.
+    /// Runs the callbacks whose records are durable. While other callbacks are left and no flush is
+    /// in progress, it leads a flush. It returns when no callback is left, or when the flush in
+    /// progress covers the rest. The caller holds no latch.
     pub fn flush_left(&self) {
         let mut flushing = self.flushing.lock();
         loop {
@@ -149,25 +155,25 @@ impl Log {
         }
     }
 
-    /// Has the log writer do it, for a caller that cannot now.
+    /// Has the log writer run the callbacks, for a caller that cannot do so now.
     pub fn have_left_flushed(&self) {
         self.wake_writer();
     }
 
-    /// What was left by those whom a flush has covered.
+    /// Runs callbacks whose records are durable.
     fn do_left(&self, done: Vec<Left>) {
         let now = os::clock::monotonic_ns();
         let waited = |left: &Left| now.saturating_sub(left.since_ns);
         self.counters.flush_waits.fetch_add(done.len() as u64, Relaxed);
         self.counters.flush_wait_ns.fetch_add(done.iter().map(waited).sum(), Relaxed);
         for left in done {
-            // A panic of one is told by whoever left it, and costs the others nothing.
+            // The owner of a callback reports its panic; the other callbacks run all the same.
             let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(left.then));
         }
     }
 
-    /// The log writer's part: what was left by those whom a flush of somebody else has covered.
-    /// False where there was nothing.
+    /// The log writer's part: runs the callbacks that another thread's flush has covered. False
+    /// when there were none.
     pub(crate) fn do_what_is_left(&self) -> bool {
         let done = self.flushing.lock().take_left(self.durable_lsn());
         let some = !done.is_empty();
@@ -177,7 +183,7 @@ impl Log {
         some
     }
 
-    /// Whether something is left that no flush has covered.
+    /// Whether a callback is left.
     pub(crate) fn has_left(&self) -> bool {
         !self.flushing.lock().left.is_empty()
     }
@@ -187,8 +193,8 @@ impl Log {
         self.flushed_ns.load(Relaxed)
     }
 
-    /// Puts everything appended so far on disk; a flush of others that has it in hand is waited
-    /// for.
+    /// Puts everything that was appended so far on disk. It waits for another thread's flush that
+    /// has it in hand.
     pub fn flush_all(&self) {
         let (open, last) = {
             let tail = self.tail.lock();
@@ -212,7 +218,9 @@ impl Log {
         }
     }
 
-    /// Says when the flush of somebody else ended that was waited for; 0 for its own.
+    /// Waits for a record to become durable, and leads a flush when none is in progress. Returns
+    /// when the flush of another thread ended, if this thread waited for one; 0 after a flush of
+    /// its own.
     fn flush_until(&self, lsn: Lsn, close_open_block: bool) -> u64 {
         let mut flushing = self.flushing.lock();
         let mut waited = false;
@@ -233,7 +241,8 @@ impl Log {
             self.write_out(close_open_block);
             flushing = self.end_flush();
             if !flushing.left.is_empty() {
-                // Invariant 3: it does what is done, and leads what is not.
+                // Invariant 3: the log writer runs the callbacks that are covered, and leads a
+                // flush for the others.
                 self.wake_writer();
             }
         }
@@ -258,7 +267,8 @@ impl Log {
         flushing
     }
 
-    /// Writes headers and blocks durably, then says so. Only the flush in progress calls.
+    /// Writes headers and blocks durably, then publishes the new durable end. Only the thread that
+    /// leads the flush calls it.
     fn write_out(&self, close_open_block: bool) {
         let (headers, blocks, end, last_end) = {
             let mut tail = self.tail.lock();
@@ -284,7 +294,8 @@ impl Log {
             let end = tail.block.lsn;
             let last = tail.recent.back().filter(|_| !blocks.is_empty());
             let last_end = last.map(ClosedBlock::end);
-            // Under the tail's latch: who has not appended yet will see it (`flush_until`).
+            // Stored under the tail's latch: a thread that appends later will see it
+            // (`flush_until`).
             self.waits.covers.store(end.0, Relaxed);
             (headers, blocks, end, last_end)
         };
@@ -303,14 +314,15 @@ impl Log {
         self.wake_when_low();
     }
 
-    /// Where the durable log ends, as blocks and headers tell it: at the end of a block.
+    /// Where the durable log ends, as block headers and file headers record it: at the end of a
+    /// block.
     pub fn end_to_tell(&self) -> Lsn {
         let end = Lsn(self.durable_end.load(Acquire));
         debug_assert_eq!(end.slot(), 0, "blocks become durable, not records");
         end
     }
 
-    /// The same for the header of a block that is closed now.
+    /// The same, for the header of a block that is being closed.
     pub(crate) fn end_for(&self, closing: &Tail) -> Lsn {
         if self.mutations.has(Fault::EndUntold) {
             return Lsn::ZERO;
@@ -321,7 +333,8 @@ impl Log {
         }
     }
 
-    /// Blocks are durable now. Only the flush in progress calls.
+    /// Records that the blocks up to `end` are durable. Only the thread that leads the flush calls
+    /// it.
     fn note_end(&self, end: Option<Lsn>) {
         if let Some(end) = end {
             assert!(end > self.end_to_tell(), "rule 2: blocks are written in order of LSN");
@@ -329,17 +342,19 @@ impl Log {
         }
     }
 
-    /// Tells the file's header where the durable log ends, if that is news. Nobody relies on it.
+    /// Writes into the file's header where the durable log ends, if that has changed. Nothing
+    /// relies on it being there.
     pub(crate) fn note_end_in_header(&self, end: Lsn) {
         if self.noted_end.swap(end.0, Relaxed) != end.0 {
-            // What is not noted proves nothing; the next idle turn tries again.
+            // When the write fails, the header proves nothing; the next idle turn of the log writer
+            // tries again.
             if file_header::write_end(&*self.file, end).is_err() {
                 self.noted_end.store(0, Relaxed);
             }
         }
     }
 
-    /// Blocks that follow each other in the file are one write.
+    /// Blocks that follow each other in the file are written with one write.
     fn write_blocks(&self, headers: &[VlfState], blocks: &[Placed]) -> io::Result<()> {
         let syncs = self.durable_flushes && !self.mutations.has(Fault::SkippedSync);
         // Invariant 2.

@@ -1,19 +1,19 @@
-//! A log as it is found in its file: where it begins and ends, and whether what is missing was lost
-//! by a crash or is damaged. Nothing is written.
+//! Finds a log in its file: where it begins, where it ends, and whether a missing block was lost in
+//! a crash or is damaged. It writes nothing, apart from `widen`.
 //!
-//! From the checkpoint's `min_lsn` the chain of checksums is followed until a block is missing. A
-//! crash may take away any of the blocks that were written by flushes that had not ended, and leave
-//! later ones: so a block that is missing proves nothing, nor do sound ones behind it. But each
-//! block says where the durable log ended when it was closed, and so do the file's header and the
-//! doublewrite area of the data file. What was durable once is there at each later start, whatever
-//! futures were lost in between: who says that the log was durable beyond the end that is found
-//! proves that what was durable is gone.
+//! The search follows the chain of checksums from the checkpoint's `min_lsn` until a block is
+//! missing. A crash may lose any block of a flush that had not ended, and keep later blocks. So a
+//! missing block proves no damage, nor do sound blocks behind it. But each block records where the
+//! durable log ended when the block was closed. So do the file's header and the doublewrite area of
+//! the data file. Bytes that were durable once are there at every later start, however many crashes
+//! came in between. So a record that says that the log was durable beyond the end that is found
+//! proves damage.
 //!
 //! Invariants
-//!  1. An end is told only behind the sync that made it so (`Log::end_to_tell`).
-//!  2. It is the end of a block, never the place of one that may yet be in the next VLF: the end
-//!     that is found is of that kind too, so the two compare.
-//!  3. A block that cannot be read is no end: it is an error of the disk.
+//!  1. An end is recorded only after the sync that made it durable (`Log::end_to_tell`).
+//!  2. A recorded end is the end of a block, never the place of the next block, which may be in the
+//!     next VLF. The end that is found is of that kind too, so the two compare.
+//!  3. A block that cannot be read does not end the log: it is an error of the disk.
 
 use crate::append::Tail;
 use crate::block::{BLOCK_HEADER_BYTES, BlockView};
@@ -27,10 +27,10 @@ use os::disk::File;
 use std::io;
 use std::sync::Arc;
 
-/// How much is read at a time when blocks are looked for.
+/// How much is read at a time in the search for blocks.
 const LOOK_BYTES: usize = 1 << 20;
 const SECTOR: u64 = LOG_SECTOR_BYTES as u64;
-/// Half of the room that a log is given at least.
+/// `widen` adds at least twice this.
 const WIDENED_BYTES_LEAST: u64 = 4 << 20;
 
 /// A log in its file, as it was found.
@@ -64,8 +64,8 @@ impl FoundLog {
         Ok(found)
     }
 
-    /// Gives the log virtual log files for all that undo can write, which in a log that is cut off
-    /// nobody has kept free. They are written: for a file of which nothing is kept.
+    /// Adds VLFs for everything that undo can write. In a log that is cut off, no such space was
+    /// kept free. It writes to the file, so it is for a copy that is thrown away.
     ///
     /// # Errors
     /// The operating system's.
@@ -92,7 +92,7 @@ impl FoundLog {
         self.end.next_block
     }
 
-    /// A caller that knows where the log was durable asks whether it is still there.
+    /// Checks that the log reaches an LSN that the caller knows was durable.
     ///
     /// # Errors
     /// [`WalError::Damaged`]: it ends before.
@@ -103,7 +103,7 @@ impl FoundLog {
         }
     }
 
-    /// Opens it for appending. Nothing of it is written yet: that begins with [`Log::go_on`].
+    /// Opens it for appending. Nothing is written to the file yet: [`Log::go_on`] begins that.
     ///
     /// # Errors
     /// The operating system's.
@@ -111,7 +111,7 @@ impl FoundLog {
         Log::of_found(self, options)
     }
 
-    /// Looks behind the end for a block that knows of a later one.
+    /// Searches behind the end for a block that records a later durable end.
     fn look_beyond(&self) -> io::Result<Option<Lsn>> {
         let end = self.end();
         let mut ahead: Vec<&VlfState> =
@@ -126,8 +126,8 @@ impl FoundLog {
         Ok(None)
     }
 
-    /// The same within a virtual log file, from a unit on. What lies within a sound block is not
-    /// looked at: it is what somebody has logged.
+    /// The same within one VLF, from a unit on. The inside of a sound block is skipped: logged data
+    /// could look like a header.
     fn look_in(&self, v: &VlfState, from: u32) -> io::Result<Option<Lsn>> {
         let (mut window, mut window_at, mut buf) = (Vec::new(), from, Vec::new());
         let mut unit = from;

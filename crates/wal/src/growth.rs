@@ -1,18 +1,19 @@
-//! Growth: the file gets longer by its increment, and what it gained becomes VLFs piece by piece.
+//! Growth: the log file grows by its increment, and the new space becomes VLFs piece by piece.
 //!
 //! ```text
 //!  | header | VLFs                | zeroed | room, not yet written |
 //!                               end     zeroed                 allocated
 //! ```
-//! The log writer grows ahead of need: it asks for the increment when little is free, then zeroes
-//! the room in steps and turns it into VLFs. A session makes a piece itself only when it would be
-//! refused otherwise, and then just as much as a piece.
+//! The log writer grows the file ahead of need. When little is free, it extends the file by the
+//! increment. Then it zeroes the new space (the room) in steps and makes VLFs of it. A session
+//! makes a VLF itself only when its reservation would be refused otherwise, and makes just one
+//! piece.
 //!
 //! Invariants
-//!  1. end <= zeroed; end <= allocated; all three only grow, but for `shrink.rs`.
-//!  2. A VLF is used only when its zeros, its header and the pointer that counts it are durable, in
-//!     that order.
-//!  3. Without need nothing happens: a log with enough free space and no room left stays as it is.
+//!  1. end <= zeroed; end <= allocated. All three only grow, except in `shrink.rs`.
+//!  2. A VLF is used only after its zeros, its header and the pointer that counts it are durable,
+//!     in that order.
+//!  3. A log with enough free space and no room left does not change.
 
 use crate::log::{Log, LogOptions};
 use crate::space::MARGIN_BYTES;
@@ -21,27 +22,28 @@ use crate::{CheckpointPointer, WalError};
 use base::limits::LOG_SECTOR_BYTES;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// What is zeroed in one step, between two flushes of the log writer.
+/// How much the log writer zeroes in one step, between two flushes.
 const STEP_BYTES: u64 = 1 << 20;
-/// The first pieces of a small log, and up to where they double: so that a session that must wait
-/// for one waits for little, and a large log has few.
+/// The size of the first pieces of a small log, and the size up to which pieces double. A session
+/// that must wait for a piece then waits for little, and a large log has few VLFs.
 const PIECE_BYTES_LEAST: u64 = 1 << 20;
 const PIECE_BYTES_DOUBLE_TO: u64 = 8 << 20;
-/// The log writer asks for more when a quarter of the log is free, at most this much. A checkpoint
-/// is due when 70 % are used, so slow work is helped by that and needs no growth.
+/// The log writer extends the file when less than a quarter of the log is free, or less than this
+/// if that is smaller. A checkpoint is due when 70 % of the log are used: slow work gets its space
+/// from the checkpoint and needs no growth.
 const AHEAD_BYTES_MAX: u64 = 16 << 20;
-/// After the disk refused to let the file grow ahead of need, it is not asked again for so long.
+/// How long growth ahead of need pauses after the disk has refused to extend the file.
 const RETRY_NS: u64 = 1_000_000_000;
 
 /// How far the file is made ready.
 pub(crate) struct Growth {
     /// End of the last VLF.
     end: u64,
-    /// Up to here the file was zeroed, not necessarily durably.
+    /// Up to here the file is zeroed, not necessarily durably.
     zeroed: u64,
     /// Length of the file.
     allocated: u64,
-    /// When the disk may be asked again.
+    /// When growth may try the disk again.
     retry_ns: u64,
 }
 
@@ -61,14 +63,15 @@ impl Growth {
         self.allocated
     }
 
-    /// The log ends earlier, and so perhaps does the file; what lies behind is to be zeroed anew.
+    /// The log ends earlier now, and perhaps the file does too. The space behind the end must be
+    /// zeroed again.
     pub(crate) fn cut(&mut self, end: u64, allocated: u64) {
         assert!(end <= self.end && allocated <= self.allocated, "it becomes shorter");
         assert!(end <= allocated, "invariant 1");
         *self = Growth { end, zeroed: end, allocated, ..*self };
     }
 
-    /// Bytes of the file that are no VLF yet, if they suffice for one.
+    /// The bytes of the file that belong to no VLF yet, if they suffice for one.
     fn room(&self) -> Option<u64> {
         assert!(self.end <= self.zeroed && self.end <= self.allocated, "invariant 1");
         let sector = LOG_SECTOR_BYTES as u64;
@@ -76,8 +79,8 @@ impl Growth {
         (room >= VLF_BYTES_MIN).then_some(room)
     }
 
-    /// The size of the next VLF: `least`, if there is so much room; what would be too small for
-    /// another one belongs to it.
+    /// The size of the next VLF: at least `least`, if the room has so much. A rest that would be
+    /// too small for another VLF is added to it.
     fn piece(&self, room: u64, least: u64) -> u64 {
         let usual = self.end.clamp(PIECE_BYTES_LEAST, PIECE_BYTES_DOUBLE_TO).max(self.end / 8);
         let sector = LOG_SECTOR_BYTES as u64;
@@ -88,14 +91,14 @@ impl Growth {
         piece
     }
 
-    /// Below how much free space the log writer asks for more.
+    /// The log writer grows the file when less than this is free.
     fn ahead(&self) -> u64 {
         (self.end / 4).min(AHEAD_BYTES_MAX)
     }
 }
 
 impl LogOptions {
-    /// By how much a file of that length grows; 0 = not at all.
+    /// How many bytes a file of that length grows by; 0 = it does not grow.
     fn increment(&self, length: u64) -> u64 {
         match self.growth_percent {
             0 => self.growth_bytes,
@@ -105,7 +108,7 @@ impl LogOptions {
 }
 
 impl Log {
-    /// Makes log for a reservation of `bytes`, which would be refused otherwise.
+    /// Makes log space for a reservation of `bytes` that would be refused otherwise.
     ///
     /// # Errors
     /// [`WalError::Full`] when the file may not or cannot grow.
@@ -113,7 +116,7 @@ impl Log {
         let mut growth = self.growth.lock();
         let full = || WalError::Full { because: self.reuse_wait() };
         loop {
-            // While this session waited, the log writer may have made enough.
+            // While this session waited for the mutex, the log writer may have made enough.
             let wanted = self.reserved.load(Relaxed).saturating_add(bytes);
             if wanted.saturating_add(MARGIN_BYTES) <= self.free.load(Relaxed) {
                 return Ok(());
@@ -132,8 +135,8 @@ impl Log {
         }
     }
 
-    /// One step of growing ahead of need; whether another one is to follow. The log writer calls
-    /// it between flushes, so that nobody waits long for either.
+    /// One step of growth ahead of need. True when another step is to follow. The log writer calls
+    /// it between flushes, so neither a flush nor a step waits long for the other.
     pub(crate) fn grow_ahead(&self) -> bool {
         let mut growth = self.growth.lock();
         if growth.retry_ns > os::clock::monotonic_ns() {
@@ -160,27 +163,28 @@ impl Log {
         step.is_ok()
     }
 
-    /// Wakes the log writer when so little is free that it should grow ahead.
+    /// Wakes the log writer when so little is free that the file should grow.
     pub(crate) fn wake_when_low(&self) {
         if self.unpromised() < self.grow_below.load(Relaxed) {
             self.wake_writer();
         }
     }
 
-    /// Says from which mark on the log writer is woken: never where growing is not possible.
+    /// Sets the amount of free space below which the log writer is woken; 0 when growth is not
+    /// possible.
     pub(crate) fn watch_free(&self, growth: &Growth) {
         let possible = growth.retry_ns <= os::clock::monotonic_ns();
         let possible = possible && (growth.room().is_some() || self.may_extend(growth, 0));
         self.grow_below.store(if possible { growth.ahead() } else { 0 }, Relaxed);
     }
 
-    /// Free and promised to nobody.
+    /// Free bytes that no reservation holds.
     fn unpromised(&self) -> u64 {
         self.free.load(Relaxed).saturating_sub(self.reserved.load(Relaxed))
     }
 
-    /// The length that the file gets when it grows by its increment, or by what is asked if that
-    /// is more: to its limit where the increment leads beyond. `None` when it may not grow so.
+    /// The file's length after it has grown by its increment, or by `least` if that is more. The
+    /// file's size limit caps it. `None` when the file may not grow that far.
     fn next_length(&self, growth: &Growth, least: u64) -> Option<u64> {
         assert_eq!(growth.allocated, self.allocated.load(Relaxed), "both change here only");
         let options = self.options();
@@ -199,8 +203,8 @@ impl Log {
         self.next_length(growth, least).is_some()
     }
 
-    /// Makes the file longer by its growth increment, or by what is asked if that is more; says
-    /// what room there is.
+    /// Extends the file by its growth increment, or by `least` if that is more. Returns the room
+    /// that the file has then.
     fn extend(&self, growth: &mut Growth, least: u64) -> Result<u64, WalError> {
         let full = || WalError::Full { because: self.reuse_wait() };
         let to = self.next_length(growth, least).ok_or_else(full)?;
@@ -218,10 +222,10 @@ impl Log {
         Ok(())
     }
 
-    /// Says how the file grows from now on, and how far.
+    /// Sets the growth increment and the size limit.
     ///
     /// # Errors
-    /// The file's length, when it is longer than that already; nothing is changed then.
+    /// The file's length, when it is longer than the new limit already; then nothing changes.
     pub fn set_growth(&self, to: &LogOptions) -> Result<(), u64> {
         let growth = self.growth.lock();
         if growth.allocated > to.max_bytes {
@@ -231,7 +235,7 @@ impl Log {
         Ok(())
     }
 
-    /// The same for a log that was just opened: one that is longer stays as it is.
+    /// The same for a log that was just opened. A file longer than the limit stays as it is.
     pub fn restore_growth(&self, to: &LogOptions) {
         self.adopt_growth(&self.growth.lock(), to);
     }
@@ -244,8 +248,9 @@ impl Log {
         self.watch_free(growth);
     }
 
-    /// Makes the file as long as that, whatever its limit says, unless it is longer. What it
-    /// gained becomes VLFs as any growth does: by the log writer, or who needs it.
+    /// Extends the file to that length, regardless of its limit. A longer file stays as it is. The
+    /// new space becomes VLFs as in any growth: the log writer makes them, or a session that needs
+    /// one.
     ///
     /// # Errors
     /// The operating system's; the file is as it was.
@@ -272,8 +277,8 @@ impl Log {
         Ok(())
     }
 
-    /// Makes the next VLF, durably, and only then lets it be used (invariant 2). When it fails,
-    /// what is on disk by then is unused, and is written again by the next try.
+    /// Makes the next VLF durably, and only then lets it be used (invariant 2). When a step fails,
+    /// what is on disk by then is unused, and the next try writes it again.
     fn add_vlf(&self, growth: &mut Growth, bytes: u64) -> Result<(), WalError> {
         let (offset, end) = (growth.end, growth.end + bytes);
         assert!(end <= growth.allocated, "a VLF lies within the file");
@@ -300,8 +305,8 @@ impl Log {
         Ok(())
     }
 
-    /// Writes the pointer again with the end of the last VLF, so that a file that somebody else
-    /// shortens is noticed.
+    /// Writes the pointer again with the end of the last VLF, so that opening the log notices a
+    /// file that was shortened from outside.
     pub(crate) fn note_length(&self, bytes: u64) -> Result<(), WalError> {
         let mut pointer = self.pointer.lock();
         assert!(pointer.file_bytes != bytes, "the end has moved");
@@ -317,7 +322,7 @@ impl Log {
 mod tests {
     use super::*;
 
-    /// Pieces are small at first, few in the end, and leave nothing unusable behind.
+    /// Pieces are small at first and few in the end. They leave no unusable rest.
     #[test]
     fn pieces_double_and_use_all_of_the_room() {
         const MB: u64 = 1 << 20;

@@ -1,7 +1,7 @@
-//! Reading the log: forward by groups for recovery and fn_dblog, by LSN for undo.
+//! Reads the log: forward by groups for recovery and fn_dblog, by LSN for undo.
 //!
-//! Bytes that are not what was written are never returned: a block counts only with its own
-//! checksum and as the successor of the one before (rule 4).
+//! It never returns bytes other than those that were written: a block counts only if its own
+//! checksum is right and it is the successor of the block before (rule 4).
 
 use crate::WalError;
 use crate::block::{BLOCK_HEADER_BYTES, BlockView, RECORDS_MAX, records_of};
@@ -24,7 +24,8 @@ pub(crate) fn vlf_of(vlfs: &[VlfState], sequence: u32) -> Option<&VlfState> {
     vlfs.iter().find(|v| sequence != 0 && v.sequence == sequence)
 }
 
-/// Reads the block at a place into `buf`, if there is a sound one. What `buf` held is written over.
+/// Reads the block at a place into `buf`, if a sound one is there. It overwrites the contents of
+/// `buf`.
 pub(crate) fn read_block<'b>(
     file: &dyn File,
     vlfs: &[VlfState],
@@ -52,7 +53,7 @@ pub(crate) fn read_block<'b>(
     Ok(BlockView::parse(buf, at))
 }
 
-/// Where the block after one may be: right behind it, or first in the next VLF.
+/// Where the next block may be: right behind this one, or first in the next VLF.
 pub(crate) fn successors(vlfs: &[VlfState], block: Lsn, units: u32) -> [Option<Lsn>; 2] {
     assert_eq!(block.slot(), 0, "a block starts at slot 0");
     assert!(units > 0, "a block that was read takes a sector");
@@ -62,7 +63,7 @@ pub(crate) fn successors(vlfs: &[VlfState], block: Lsn, units: u32) -> [Option<L
     [behind, vlf_of(vlfs, block.vlf().wrapping_add(1)).map(VlfState::first_block)]
 }
 
-/// A group read back: its records in order; the last one's LSN is the group's.
+/// A group that was read: its records in order. The last record's LSN is the group's.
 pub struct GroupView<'a> {
     /// Its records.
     pub records: &'a [RecordView<'a>],
@@ -82,14 +83,14 @@ impl GroupView<'_> {
     }
 }
 
-/// Reads groups forward, from memory where they are not on disk yet.
+/// Reads groups forward. Blocks that are not on disk yet are read from memory.
 pub struct LogReader<'l> {
     scan: BlockScan<&'l Log>,
     from: Lsn,
 }
 
 impl<'l> LogReader<'l> {
-    /// A reader that begins with the group which ends at or after `from`.
+    /// A reader whose first group is the one that ends at or after `from`.
     pub fn new(log: &'l Log, from: Lsn) -> Self {
         LogReader { scan: BlockScan::new(log, from), from }
     }
@@ -120,11 +121,13 @@ impl<'l> LogReader<'l> {
     }
 }
 
-/// Reads single records by LSN, as undo does when it walks a transaction back. The block of the
-/// last record is kept, so each block is read and verified once, whatever it holds of the walk.
+/// Reads single records by LSN, as undo does when it walks a transaction back. It keeps the block
+/// of the last record. So a walk reads and verifies each block once, however many of its records it
+/// needs.
 pub struct RecordReader<'l> {
     log: &'l Log,
-    /// The block that is kept; while it is open, what it held when it was read.
+    /// The block that is kept. If that was the open block, `buf` has what the block held when it
+    /// was read.
     block: Option<Lsn>,
     buf: Vec<u8>,
     /// Where each record begins, by slot less one.
@@ -149,7 +152,7 @@ impl<'l> RecordReader<'l> {
         self.kept(lsn).ok_or_else(missing)
     }
 
-    /// A record of the block that is kept; nothing is read.
+    /// A record of the block that is kept; it reads nothing.
     pub fn kept(&self, lsn: Lsn) -> Option<RecordView<'_>> {
         if self.block != Some(lsn.block_start()) {
             return None;
@@ -190,7 +193,7 @@ impl Loaded {
         Loaded { units: view.units(), previous, checksum }
     }
 
-    /// Whether it will stay as it is.
+    /// Whether the block no longer changes.
     pub(crate) fn is_closed(&self) -> bool {
         self.checksum.is_some()
     }
@@ -220,9 +223,9 @@ impl Log {
         Some(loaded)
     }
 
-    /// The block after one: of the places where it may be, the one that continues the chain
-    /// (rule 4). A sound block of a future that a crash cut off may stand in the other. Its used
-    /// bytes, as they are now, are in `buf` then.
+    /// The block after `at`. Of the two places where it may be, it is at the one whose block
+    /// continues the chain (rule 4). The other place may hold a sound block that a crash cut off.
+    /// `buf` then has the block's used bytes as they are now.
     pub(crate) fn successor_of(
         &self,
         at: Lsn,

@@ -1,9 +1,10 @@
-//! When the log is full, a checkpoint may free some of it: whoever needs log asks for one and
-//! waits, before it is refused with 9002.
+//! When the log is full, a checkpoint may free some of it. So a session that needs log space asks
+//! for a checkpoint and waits for it, before it is refused with 9002.
 //!
 //! Invariants
-//!  1. A round that is counted began after the asker asked, or the asker asks a second time.
-//!  2. A wait is bounded, and ends when the request is cancelled.
+//!  1. The checkpoint that a session relies on began after the session asked; if it began earlier,
+//!     the session asks a second time.
+//!  2. The wait is bounded, and a cancellation ends it.
 
 use os::sync::{Condvar, Mutex};
 use os::wait::{WaitKind, Waiter, timed};
@@ -11,26 +12,26 @@ use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
-/// How long one round is waited for.
+/// How long a session waits for one checkpoint.
 const ROUND_NS: u64 = 2_000_000_000;
-/// The same where nothing cancels the wait: the asker may be the checkpointer itself.
+/// The same for a caller whose wait nothing can cancel: it may be the checkpointer itself.
 const ROUND_OF_NOBODY_NS: u64 = 200_000_000;
-/// How often the asker looks whether it is cancelled.
+/// How often a waiting session checks whether it is cancelled.
 const LOOK_NS: u64 = 20_000_000;
 
-/// Between those who need log and who takes checkpoints.
+/// The exchange between sessions that need log space and the thread that takes checkpoints.
 #[derive(Default)]
 pub struct LogRelief {
     asked: AtomicBool,
-    /// Checkpoints taken because somebody asked.
+    /// Checkpoints tried because a session asked.
     rounds: Mutex<u64>,
     round: Condvar,
-    /// Who takes them; without, nobody is waited for.
+    /// The thread that takes checkpoints. Without one, nobody waits.
     checkpointer: OnceLock<Arc<Waiter>>,
 }
 
 impl LogRelief {
-    /// Says whom to wake. Once, when somebody begins to take checkpoints.
+    /// Sets the thread to wake. It is called once, when that thread begins to take checkpoints.
     pub fn served_by(&self, checkpointer: &Arc<Waiter>) {
         let first = self.checkpointer.set(Arc::clone(checkpointer)).is_ok();
         assert!(first, "a database has one checkpointer");
@@ -59,12 +60,13 @@ impl LogRelief {
         })
     }
 
-    /// Whether somebody asks. Who calls takes a checkpoint then, and says [`LogRelief::done`].
+    /// Whether a session has asked since the last call. If so, the caller takes a checkpoint and
+    /// then calls [`LogRelief::done`].
     pub fn is_asked(&self) -> bool {
         self.asked.swap(false, SeqCst)
     }
 
-    /// A checkpoint that was asked for was tried.
+    /// A checkpoint that was asked for has been tried.
     pub fn done(&self) {
         *self.rounds.lock() += 1;
         self.round.notify_all();

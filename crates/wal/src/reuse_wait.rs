@@ -1,8 +1,8 @@
-//! What keeps the log from being used again, by SQL Server's names and numbers.
+//! What keeps the log from being reused, by SQL Server's names and numbers.
 //!
-//! It is what the last checkpoint found. Others that SQL Server has cannot be here: no backup,
-//! replica or mirror reads the log, and a checkpoint that has come to an end has freed what it
-//! could, so CHECKPOINT is never the reason.
+//! The value is what the last checkpoint found. The other reasons that SQL Server has cannot occur
+//! here. No backup, replica or mirror reads the log. A checkpoint that has ended has freed all that
+//! it could, so CHECKPOINT is never the reason.
 
 /// A reason, as `log_reuse_wait` numbers it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -13,9 +13,10 @@ pub enum ReuseWait {
     Nothing = 0,
     /// A transaction that has no end yet.
     ActiveTransaction = 4,
-    /// Somebody reads it, as `fn_dblog` does.
+    /// A reader holds it, as `fn_dblog` does.
     LogScan = 8,
-    /// A page that was changed before the checkpoint is not home.
+    /// A page that was changed before the checkpoint is not yet written to its place in the data
+    /// file.
     OldestPage = 13,
 }
 

@@ -1,21 +1,21 @@
-//! A log that is damaged, read as far as it goes: for a copy of which nothing is kept.
+//! Reads a damaged log as far as possible. It works on a copy that is thrown away later.
 //!
-//! Headers of virtual log files that are damaged are made up from what follows them. Where both
-//! checkpoint pointers are lost, the log itself says where a recovery begins:
+//! A VLF header that is damaged is reconstructed from what follows it. When both checkpoint
+//! pointers are lost, the log itself tells where recovery begins:
 //!
 //! ```text
 //!   VLFs by number, as far back as none is missing:   n ─ n+1 ─ n+2 ─ n+3
 //!   runs of sound blocks that follow each other:      [═════════╪═) [═══╪══)
 //!                                                          END ─┘       └─ END of the last
 //! ```
-//! The last run that has a whole checkpoint begins where that checkpoint says; without one the
-//! first run is read from its first block. Redo looks at pages' LSNs, so records of before the
-//! checkpoint cost time alone.
+//! Recovery begins where the last whole checkpoint says. The last run that contains one decides.
+//! Without any, recovery begins with the first block of the first run. Redo compares the LSN of
+//! each page, so records from before the checkpoint cost only time.
 //!
 //! Invariants
 //!  1. A pointer that is sound is believed.
-//!  2. A checkpoint counts with its END, whose pages were durable when it was written, and where
-//!     the record that its recovery begins with lies in the same run.
+//!  2. A checkpoint counts only if its END record is there, because its pages were durable when
+//!     that was written. The record from which its recovery reads must lie in the same run.
 //!  3. Each block is read once, however many runs there are.
 
 use crate::block::{BlockView, records_of};
@@ -33,10 +33,10 @@ use std::sync::Arc;
 const SECTOR: u64 = LOG_SECTOR_BYTES as u64;
 
 impl FoundLog {
-    /// A log that may be damaged, up to what is missing.
+    /// Finds a log that may be damaged, up to the first missing block.
     ///
     /// # Errors
-    /// Where it begins cannot be found.
+    /// The place where recovery begins cannot be found.
     pub fn salvage(file: Arc<dyn File>) -> Result<FoundLog, WalError> {
         let family = file_header::read_identity(&*file).unwrap_or_default();
         let vlfs = salvage_vlfs(&*file)?;
@@ -50,8 +50,8 @@ impl FoundLog {
     }
 }
 
-/// All virtual log files that can be told: one with a damaged header reaches to the next one, and
-/// has the number that its first block says.
+/// All VLFs that can be recognized. One with a damaged header ends where the next sound header
+/// begins, and gets its number from its first block.
 fn salvage_vlfs(file: &dyn File) -> Result<Vec<VlfState>, WalError> {
     let len = file.len()?;
     let (mut vlfs, mut at) = (Vec::new(), FILE_HEADER_BYTES);
@@ -80,12 +80,12 @@ fn made_up_vlf(file: &dyn File, at: u64, len: u64) -> io::Result<VlfState> {
     Ok(VlfState::made_up(at, bytes, BlockView::claimed_vlf(&block)))
 }
 
-/// Sound blocks that follow each other, and what they tell of checkpoints.
+/// Sound blocks that follow each other, and the checkpoints that they contain.
 struct Run {
     start: Lsn,
-    /// The begin record of the checkpoint that was met last.
+    /// The begin record of the newest checkpoint so far.
     begun: Option<Lsn>,
-    /// The last whole checkpoint: its begin, and where its recovery begins.
+    /// The last whole checkpoint: its begin record, and the LSN from which its recovery reads.
     checkpoint: Option<(Lsn, Lsn)>,
 }
 
@@ -104,7 +104,7 @@ impl Run {
     }
 }
 
-/// What the lost pointers said, as the log tells it.
+/// A checkpoint pointer in place of the lost ones, made from the log's records.
 fn lost_pointer(file: &dyn File, vlfs: &[VlfState]) -> Result<CheckpointPointer, WalError> {
     let (mut start, mut read_to) = (None, Lsn::ZERO);
     for v in last_numbers(vlfs) {
@@ -123,7 +123,7 @@ fn lost_pointer(file: &dyn File, vlfs: &[VlfState]) -> Result<CheckpointPointer,
     Ok(CheckpointPointer { generation, checkpoint, min_lsn, clean: false, file_bytes, durable_end })
 }
 
-/// The virtual log files in use, by number, as far back as none is missing.
+/// The VLFs in use in order of their numbers, as far back as no number is missing.
 fn last_numbers(vlfs: &[VlfState]) -> Vec<&VlfState> {
     let mut used: Vec<&VlfState> = vlfs.iter().filter(|v| v.sequence != 0).collect();
     used.sort_unstable_by_key(|v| v.sequence);

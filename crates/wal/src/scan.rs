@@ -1,12 +1,14 @@
-//! The log block by block, and who reads it while it goes on: recovery, and fn_dblog.
+//! The log block by block, and the holds of those who read it while it grows: recovery and
+//! fn_dblog.
 //!
-//! Memory is two blocks, whatever is read: one, and the one behind it.
+//! A scan keeps two blocks in memory: the current one and the next one.
 //!
 //! Invariants
-//!  1. A block is given only when it is sound and follows the one before (`reader.rs`), and when
-//!     its groups end within it. Where the log goes on and no such block is found it is damaged.
-//!  2. What a hold covers is not reused: `Log::truncate` goes no further than the oldest one. A
-//!     hold is taken under the lock that truncation takes first.
+//!  1. A scan returns a block only when it is sound, follows the block before (`reader.rs`), and
+//!     contains whole groups. When no such block is found although the log goes on, the log is
+//!     damaged.
+//!  2. The log that a hold covers is not reused: `Log::truncate` goes no further than the oldest
+//!     hold. A hold is taken under the lock that truncation takes first.
 
 use crate::block::{BLOCK_HEADER_BYTES, records_of};
 use crate::log::Log;
@@ -23,8 +25,8 @@ use std::sync::Arc;
 pub struct BlockFacts {
     /// Its LSN, of slot 0.
     pub lsn: Lsn,
-    /// What it takes in the file: whole sectors. While it is open, what it would take if it were
-    /// closed now.
+    /// The bytes that it takes in the file: whole sectors. While it is open, the bytes that it
+    /// would take if it were closed now.
     pub bytes: usize,
     /// Its header.
     pub header_bytes: usize,
@@ -34,12 +36,12 @@ pub struct BlockFacts {
     pub records: usize,
 }
 
-/// Reads blocks forward, from memory where they are not on disk yet. `L` is a log, borrowed or
-/// shared.
+/// Reads blocks forward. Blocks that are not on disk yet are read from memory. `L` is a log,
+/// borrowed or shared.
 pub struct BlockScan<L> {
     log: L,
     next: Option<Lsn>,
-    /// The next block where it was read already and will not change: its bytes are in `ahead_buf`.
+    /// The next block, if it was read already and can no longer change: `ahead_buf` has its bytes.
     ahead: Option<Loaded>,
     ahead_buf: Vec<u8>,
     at: Lsn,
@@ -50,7 +52,7 @@ pub struct BlockScan<L> {
 }
 
 impl<L: Deref<Target = Log>> BlockScan<L> {
-    /// Stands before the block of a record.
+    /// A scan that stands before the block of a record.
     pub fn new(log: L, from: Lsn) -> Self {
         let (next, at) = (Some(from.block_start()), Lsn::ZERO);
         let (buf, ahead_buf, offsets) = (Vec::new(), Vec::new(), Vec::new());
@@ -60,7 +62,7 @@ impl<L: Deref<Target = Log>> BlockScan<L> {
     /// Moves to the next block; false at the end of the log.
     ///
     /// # Errors
-    /// A block that must be there is missing, or makes no sense.
+    /// A block that must be there is missing, or its contents make no sense.
     pub fn next_block(&mut self) -> Result<bool, WalError> {
         self.offsets.clear();
         let Some(at) = self.next else { return Ok(false) };
@@ -77,7 +79,8 @@ impl<L: Deref<Target = Log>> BlockScan<L> {
             end += record.bytes.len();
             more = record.flags().has(RecordFlags::MORE);
         }
-        // The checksum was right, so this was written so; it is damage all the same, not the end.
+        // The checksum was right, so these bytes were written so. They are damage all the same, not
+        // the end.
         if more || end != self.buf.len() {
             self.offsets.clear();
             return Err(WalError::Missing(Lsn(at.0 + 1)));
@@ -86,7 +89,8 @@ impl<L: Deref<Target = Log>> BlockScan<L> {
         let next = self.log.successor_of(at, loaded, &mut self.ahead_buf);
         let behind = Lsn::new(at.vlf(), at.block() + loaded.units, 0);
         if next.is_none() && loaded.is_closed() && !self.log.is_open_at(behind) {
-            // Behind a closed block there is one, the open one at last: only damage takes it away.
+            // Behind a closed block there is always another; the last one is the open block. Only
+            // damage removes it.
             self.offsets.clear();
             return Err(WalError::Missing(behind));
         }
@@ -133,8 +137,8 @@ impl<L: Deref<Target = Log>> BlockScan<L> {
     }
 }
 
-/// A promise that the log from some record on stays readable. Held by who reads it; as long as
-/// that is, `log_reuse_wait_desc` may be LOG_SCAN.
+/// A promise that the log from some record on stays readable. The reader of the log holds it;
+/// meanwhile `log_reuse_wait_desc` may be LOG_SCAN.
 pub struct LogHold {
     log: Arc<Log>,
     from: Lsn,
@@ -157,15 +161,15 @@ impl Drop for LogHold {
 }
 
 impl Log {
-    /// Whether the open block is there: also where its VLF has no room for it.
+    /// Whether this is the place of the open block. It may be, even if its VLF has no room there.
     fn is_open_at(&self, block: Lsn) -> bool {
         self.tail.lock().block.lsn == block
     }
 
-    /// Holds the log from a record on; without one, from where recovery would begin now.
+    /// Holds the log from a record on. Without a record, from where recovery would begin now.
     ///
     /// # Errors
-    /// The record is in no virtual log file that is in use, or behind the end of the log.
+    /// The record is in no VLF that is in use, or behind the end of the log.
     pub fn hold(self: &Arc<Self>, from: Option<Lsn>) -> Result<LogHold, WalError> {
         let mut holds = self.holds.lock();
         let from = from.unwrap_or_else(|| self.checkpoint().min_lsn);

@@ -1,21 +1,21 @@
-//! Shrinking: virtual log files that nobody needs leave the end of the log, and the file becomes
+//! Shrinking: VLFs at the end of the log that nothing needs are removed, and the file becomes
 //! shorter.
 //!
 //! ```text
-//!  1. in memory: the VLFs leave the tail, what is free is less
+//!  1. in memory: the VLFs leave the tail, and the free space becomes less
 //!  2. the pointer with the earlier end, synced
 //!  3. the file is cut, synced
 //! ```
-//! What is in the way is the log's own end, when it lies in the last VLF: [`Log::leave_vlf`]
-//! begins the next one, and a checkpoint frees what was left.
+//! The open end of the log may lie in the last VLF and prevent this. [`Log::leave_vlf`] then
+//! continues the log in another VLF, and a checkpoint frees the last one.
 //!
 //! Invariants
-//!  1. No VLF leaves that is needed, and two stay.
-//!  2. Reservations + margin <= free space, before and after: who asks for log while the log gets
-//!     shorter looks at the free space once more after he was counted (`space.rs`), and the one
-//!     who shrinks looks at the count after he has lowered the free space. One of them sees the
-//!     other and gives way.
-//!  3. The file is no shorter than the durable pointer says, at any moment.
+//!  1. A VLF that is needed stays, and at least two VLFs stay.
+//!  2. Reservations + margin <= free space, before and after. A session that reserves log space
+//!     first adds to the reservations and then reads the free space again (`space.rs`). The thread
+//!     that shrinks first lowers the free space and then reads the reservations. So at least one of
+//!     the two sees the other, and gives way.
+//!  3. At every moment the file is at least as long as the durable pointer says.
 
 use crate::growth::Growth;
 use crate::log::Log;
@@ -31,24 +31,23 @@ pub const VLFS_MIN: usize = 2;
 /// Why a log did not become as short as was asked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ShrinkStop {
-    /// It did: what is left is the length that was asked for, or up to one VLF longer.
+    /// The log is short enough: its length is what was asked for, or up to one VLF more.
     Done,
     /// The last VLF is needed: 9008.
     InUse,
-    /// There must be [`VLFS_MIN`]: 9006.
+    /// The log has only [`VLFS_MIN`] VLFs: 9006.
     FewestVlfs,
-    /// What is left free is promised, or needed as a margin: 9009.
+    /// The remaining free space is reserved, or needed as the margin: 9009.
     Promised,
 }
 
 impl Log {
-    /// Gives up virtual log files at the end of the file that nobody needs, as long as the file is
-    /// longer than `to` bytes and the one that is given up does not begin below that: a VLF is
-    /// kept whole. Says why no more of them went.
+    /// Removes VLFs that nothing needs from the end of the file, while the file is longer than `to`
+    /// bytes. A VLF that begins below `to` stays whole. Returns why it stopped.
     ///
     /// # Errors
-    /// The operating system's, when the file could not be cut: the log is shorter then, its
-    /// file not.
+    /// The operating system's, when the file could not be cut: then the log is shorter, but the
+    /// file is not.
     pub fn shrink(&self, to: u64) -> std::io::Result<ShrinkStop> {
         let mut growth = self.growth.lock();
         let (gone, stop) = self.give_up_vlfs(to);
@@ -74,7 +73,7 @@ impl Log {
         Ok(stop)
     }
 
-    /// Makes the file that short, durably.
+    /// Cuts the file to that length, durably.
     fn cut(&self, growth: &mut Growth, end: u64, length: u64) -> std::io::Result<()> {
         assert!(end <= length, "the VLFs that stay lie in the file");
         self.file.set_len(length)?;
@@ -88,7 +87,7 @@ impl Log {
         Ok(())
     }
 
-    /// The pointer could not be written: the VLFs stay.
+    /// Puts the VLFs back, because the pointer could not be written.
     fn take_back(&self, gone: Vec<VlfState>) {
         let mut tail = self.tail.lock();
         tail.vlfs.extend(gone.into_iter().rev());
@@ -96,7 +95,7 @@ impl Log {
         self.publish_free(&tail);
     }
 
-    /// The VLFs that left the tail, the last one first.
+    /// Removes VLFs from the tail. Returns them, the last one first.
     fn give_up_vlfs(&self, to: u64) -> (Vec<VlfState>, ShrinkStop) {
         let mut tail = self.tail.lock();
         let mut gone = Vec::new();
@@ -124,15 +123,15 @@ impl Log {
         (gone, stop)
     }
 
-    /// Whether less is free than is promised (invariant 2).
+    /// Whether less is free than is reserved (invariant 2).
     fn is_short(&self) -> bool {
         self.reserved.load(SeqCst).saturating_add(MARGIN_BYTES) > self.free.load(SeqCst)
     }
 
-    /// Goes on in another virtual log file, when the one in use ends behind `to` bytes and one
-    /// that does not is free; the rest of the one in use is lost until it is used again. Whether
-    /// it did: not where nothing was logged in it yet, as a log goes on from its last block, nor
-    /// where what is lost is promised.
+    /// Continues the log in another VLF, when the current one ends behind `to` bytes and a free one
+    /// does not. The rest of the current VLF is unusable until that VLF is used again. Returns
+    /// whether it moved. It does not move when nothing was logged in the current VLF yet, since a
+    /// chain goes on from its last block. It does not move either when the lost rest is reserved.
     pub fn leave_vlf(&self, to: u64) -> bool {
         let mut tail = self.tail.lock();
         let current = *tail.current();

@@ -1,12 +1,12 @@
-//! Log space: what is free, what is promised, truncation; `growth.rs` makes more.
+//! Log space: what is free, what is reserved, and truncation. `growth.rs` makes more.
 //!
-//! A reservation is a promise that a transaction can log that much more (its undo included)
-//! even when everybody else is refused with error 9002.
+//! A reservation promises a transaction that it can log that many bytes more, its undo included,
+//! even while other transactions are refused with error 9002.
 //!
 //! Invariants
 //!  1. Sum of reservations + margin <= free space whenever a new reservation is granted.
-//!  2. A VLF becomes reusable only after the checkpoint pointer that no longer needs it is
-//!     durable (README rule 6).
+//!  2. A VLF becomes reusable only after a checkpoint pointer that does not need it is durable
+//!     (README rule 6).
 
 use crate::append::Tail;
 use crate::log::Log;
@@ -19,17 +19,18 @@ use os::wait::Waiter;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
-/// Kept free beyond all reservations: one block of the largest size, since what is free is
-/// recomputed when a block closes, and one that did not fit the end of a VLF.
+/// Kept free beyond all reservations. One block of the largest size, because the free space is
+/// recomputed only when a block closes; and another one for a block that did not fit the end of a
+/// VLF.
 pub(crate) const MARGIN_BYTES: u64 = 2 * LOG_BLOCK_BYTES_MAX as u64;
-/// Charged for each holder of a reservation: its commit's or rollback's flush closes a block, which
-/// costs a header and padding to whole sectors.
+/// Charged to each holder of a reservation: the flush of its commit or rollback closes a block,
+/// which costs a header and padding to whole sectors.
 const HOLDER_BYTES: u64 = 1024;
-/// Part of each inactive VLF that a badly fitting group may waste at its end.
+/// The bytes at the end of each inactive VLF that a group may waste because it does not fit.
 const WASTE_BYTES: u64 = 8192;
 
-/// What a reservation takes from the free space: padding and headers of blocks that others close
-/// (page writes, checkpoints) while it is used up are a quarter at most.
+/// What a reservation takes from the free space. While it is used up, other threads close blocks
+/// (page writes, checkpoints); their padding and headers cost a quarter at most.
 fn charge(bytes: u64) -> u64 {
     if bytes == 0 { 0 } else { HOLDER_BYTES + bytes + bytes / 4 }
 }
@@ -51,7 +52,7 @@ impl LogReservation {
         self.bytes
     }
 
-    /// Asks for more, growing the file when needed and allowed.
+    /// Reserves more. The file grows when needed and allowed.
     ///
     /// # Errors
     /// [`WalError::Full`]; what is held stays held.
@@ -65,8 +66,9 @@ impl LogReservation {
         Ok(())
     }
 
-    /// Whether what is held is still covered, growing the file when it is not: for a holder that
-    /// keeps a reservation from one transaction to the next, as what the first logged is gone.
+    /// Checks that what is held is still covered; the file grows when it is not. It is for a holder
+    /// that keeps one reservation for several transactions: the log that the first one wrote has
+    /// used up free space.
     ///
     /// # Errors
     /// [`WalError::Full`]; what is held stays held.
@@ -76,10 +78,10 @@ impl LogReservation {
         self.log.reserve(0)
     }
 
-    /// Asks for something, and when the log is full once more after a checkpoint, as that may free
-    /// some of it; the reason of [`WalError::Full`] is then what the checkpoint found. Twice, as
-    /// the first may have begun before. The caller holds no latch that a checkpoint wants, and
-    /// its request, if it has one, ends the wait.
+    /// Asks for log space. When the log is full, waits for a checkpoint, which may free some, and
+    /// asks again. The reason in [`WalError::Full`] is then what the checkpoint found. It waits for
+    /// up to two checkpoints, because the first may have begun before the request. The caller holds
+    /// no latch that a checkpoint wants. A cancelled request ends the wait.
     ///
     /// # Errors
     /// Those of what is asked.
@@ -112,7 +114,7 @@ impl LogReservation {
         }
     }
 
-    /// Gives a part back, at most what is held.
+    /// Gives bytes back, at most what is held.
     pub fn shrink(&mut self, fewer: u64) {
         let fewer = fewer.min(self.bytes);
         let before = charge(self.bytes);
@@ -160,7 +162,7 @@ impl Log {
         }
     }
 
-    /// Recomputes what is free; the caller holds the tail.
+    /// Recomputes the free space. The caller holds the tail.
     pub(crate) fn publish_free(&self, tail: &Tail) {
         let current = tail.current();
         debug_assert!(tail.block.lsn.block() <= current.units(), "the open block is in its VLF");
@@ -201,7 +203,7 @@ impl Log {
         self.write_pointer(&mut pointer, next)
     }
 
-    /// Writes a pointer durably, and takes it for the log's.
+    /// Writes a pointer durably, then makes it the log's current one.
     pub(crate) fn write_pointer(
         &self,
         pointer: &mut CheckpointPointer,
@@ -218,9 +220,9 @@ impl Log {
         *self.pointer.lock()
     }
 
-    /// Frees every VLF below a point that nobody needs any more. At most the durable
-    /// checkpoint's `min_lsn` counts (rule 6), and where the first of those who read the log
-    /// began. Says whether one of them kept a VLF that would have been freed.
+    /// Frees every VLF below `before`. It frees nothing beyond the durable checkpoint's `min_lsn`
+    /// (rule 6), nor beyond the first record that a reader holds. Returns whether a reader kept a
+    /// VLF that would have been freed.
     pub fn truncate(&self, before: Lsn) -> bool {
         let holds = self.holds.lock();
         let before = before.min(self.pointer.lock().min_lsn).min(self.durable_lsn());
@@ -246,12 +248,12 @@ impl Log {
         kept
     }
 
-    /// What held the log from being used again at the last checkpoint.
+    /// What kept the log from being reused at the last checkpoint.
     pub fn reuse_wait(&self) -> ReuseWait {
         *self.reuse_wait.lock()
     }
 
-    /// Says what a checkpoint found; 9002 says it too.
+    /// Stores what a checkpoint found; error 9002 names it.
     pub fn set_reuse_wait(&self, because: ReuseWait) {
         *self.reuse_wait.lock() = because;
     }
@@ -272,7 +274,8 @@ pub(crate) fn new_vlfs(file_bytes: u64) -> Vec<VlfState> {
     vlfs
 }
 
-/// Zeroes new VLFs, so that a commit overwrites, and writes their headers, all durably.
+/// Zeroes new VLFs, so that commits overwrite space that exists, and writes their headers, all
+/// durably.
 pub(crate) fn write_vlfs(file: &dyn os::disk::File, vlfs: &[VlfState]) -> Result<(), WalError> {
     let zeros = vec![0; 1 << 20];
     assert!(vlfs.windows(2).all(|v| v[0].offset + v[0].bytes == v[1].offset), "without a gap");

@@ -1,10 +1,10 @@
 //! Distinct pairs as bytes, with the values that belong to them.
 //!
-//! When the grant is exceeded no further pair is admitted: those in memory are still recognised,
-//! others go to files by their hash, which are gone through one after the other when all rows
-//! have been seen.
+//! When the grant is exceeded, no further pair is admitted to memory. Pairs in memory are still
+//! recognized. Others go to files by their hash, which are processed one after the other when all
+//! rows have been read.
 //!
-//! Invariant 1: a pair is either in memory or in the file of its hash, so each is taken in once.
+//! Invariant 1: a pair is either in memory or in the file of its hash, so each is counted once.
 
 use crate::codec::{self, Decoder};
 use crate::partitions::{Files, LEVEL_MAX, growth_bytes};

@@ -1,9 +1,10 @@
-//! The values that a DISTINCT aggregate has taken in, of all groups at hand.
+//! The distinct values of a DISTINCT aggregate, of all its current groups.
 //!
-//! A value is known by its group's number and its sort key, the pair. Where only the number of
-//! values counts, a pair of at most eight bytes is a number (`numbers.rs`); others are kept as
-//! bytes, beside the values that the aggregate wants (`long.rs`). Both go to disk beyond the
-//! grant. A value may be taken in when it comes, or when all rows have been seen (`settle`); once.
+//! A value is identified by its group's number and its sort key: the pair. Where only the number of
+//! values matters, a pair of at most eight bytes is a number (`numbers.rs`). Other pairs are kept
+//! as bytes, beside the values that the aggregate needs (`long.rs`). Both spill to disk beyond the
+//! grant. The aggregate takes in each value once: when it comes, or when all rows have been read
+//! (`settle`).
 
 mod long;
 mod numbers;

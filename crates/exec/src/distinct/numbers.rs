@@ -1,9 +1,10 @@
-//! Distinct numbers: a small set, then partitions by hash that are gone through one by one.
+//! Distinct numbers: a small set, then partitions by hash that are processed one by one.
 //!
-//! A set that outgrows the processor's cache costs a miss a number. So only the first numbers are
-//! kept in a set, where repeats of frequent ones end; the others are appended to one of 64
-//! partitions by their hash, and each partition becomes a small set when all have come. Partitions
-//! that exceed the grant are first rid of repeats, then written to disk.
+//! A set that outgrows the processor's cache costs a cache miss for each number. So only the first
+//! numbers are kept in a set, which catches repeats of frequent ones. The others are appended to
+//! one of 64 partitions by their hash, and each partition becomes a small set when all numbers have
+//! come. When partitions exceed the grant, their repeats are removed first; then they are written
+//! to disk.
 //!
 //! Invariant 1: a number is in the set, or in the partition of its hash, in memory or on disk.
 

@@ -1,7 +1,7 @@
 //! A crew: the workers of one run of a statement, and what they share.
 //!
-//! It is made when the run begins and stays where it is; workers and operators borrow it. All
-//! threads of the run have ended before it goes.
+//! It is made when the run begins and does not move in memory; workers and operators borrow it. It
+//! is dropped after all threads of the run have ended.
 
 use super::link::Link;
 use super::stop::Stop;

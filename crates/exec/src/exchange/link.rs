@@ -1,16 +1,16 @@
-//! Links: where rows lie between those who make them and those who read them.
+//! Links: queues for rows between producers and consumers.
 //!
 //! ```text
 //! producers ──packet──> lane 0 ──> consumer 0        ordered: a lane for each producer,
 //!           ──packet──> lane 1 ──> consumer 1        all of them read by one consumer
 //! ```
-//! A packet is some rows as bytes (`codec.rs`), so that nobody takes a lock for a row. A lane
-//! holds a few; who finds it full or empty waits at his own waiter.
+//! A packet is some rows as bytes (`codec.rs`), so that no lock is taken for each row. A lane holds
+//! a few packets. A thread that finds the lane full or empty waits at its own waiter.
 //!
 //! Invariants
-//!  1. A lane that is closed takes no packet: its producers go on without it.
-//!  2. Whoever waits is registered under the lane's mutex, and whoever changes what he waits for
-//!     signals him after: no wake-up is lost.
+//!  1. A closed lane takes no packet: its producers go on without it.
+//!  2. A waiting thread is registered under the lane's mutex, and a thread that changes what it
+//!     waits for signals it afterwards. So no wake-up is lost.
 
 use super::stop::Stop;
 use base::SqlResult;

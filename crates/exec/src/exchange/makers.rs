@@ -1,17 +1,17 @@
 //! Makers: workers of a statement that has no plan, such as an index build. Each makes rows in an
-//! order of its own; the statement's thread reads them, a lane for each.
+//! order of its own. The statement's thread reads them from one lane for each maker.
 //!
 //! ```text
 //! statement's thread:  read ◄── lane 0 ◄── packets ── maker 0
 //!                           ◄── lane 1 ◄── packets ── maker 1
 //! ```
-//! What a row is only its maker and its reader know: here it is bytes. Ends, errors, attentions and
-//! panics travel as they do among the workers of a plan (README.md, rules 1 to 6); threads come
-//! from [`Workers`](crate::Workers) as theirs do, and the waits have their names.
+//! Only a row's maker and its reader know its form: here it is bytes. Ends, errors, attentions and
+//! panics travel as among the workers of a plan (README.md, rules 1 to 6). Threads also come from
+//! [`Workers`](crate::Workers), and the waits have the same names.
 //!
 //! Invariants
 //!  1. All threads have ended when [`Reserved::make`] returns, whatever happened.
-//!  2. A maker's transaction is the statement's; it reads and writes nothing but spills.
+//!  2. A maker's transaction is the statement's. It reads and writes only spill files.
 
 use super::link::{Link, PACKET_BYTES, Packet};
 use super::stop::Stop;

@@ -1,8 +1,9 @@
-//! Exchanges: rows that several workers make side by side. README.md has who owns what, how ends
-//! and errors travel, and why nobody waits for ever.
+//! Exchanges: several workers make rows in parallel. README.md says who owns what, how ends and
+//! errors travel, and why no thread waits for ever.
 //!
-//! In a statement that runs alone an exchange passes its input's rows on. In one with a crew it is
-//! the reading end: the input runs in workers, each with a copy of it (`worker.rs`).
+//! In a statement that runs with one thread, an exchange passes on the rows of its input. In one
+//! with a crew it is the reading end: the input runs in workers, each with a copy of it
+//! (`worker.rs`).
 
 mod crew;
 mod link;

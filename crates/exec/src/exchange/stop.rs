@@ -1,8 +1,8 @@
-//! Whether the workers of a statement are to end, and with what error the statement ends.
+//! Whether the workers of a statement must stop, and with what error the statement ends.
 //!
 //! Invariants
-//!  1. The first error counts; who ends because of it reports nothing of his own.
-//!  2. Once the statement is over nothing that a worker meets matters.
+//!  1. The first error counts; a worker that stops because of it reports no error of its own.
+//!  2. Once the statement has ended, errors of its workers do not matter.
 
 use base::{SqlError, SqlResult};
 use os::sync::Mutex;

@@ -1,7 +1,7 @@
-//! A worker: a thread with a copy of a branch's operators, whose rows it sends.
+//! A worker: a thread with a copy of a branch's operators, which sends the rows of that branch.
 //!
-//! It reads under the session's transaction (`work::ReaderSeed`), has the statement's variables as
-//! they were when the run began, and asks no fact of the session but the clock.
+//! It reads under the session's transaction (`work::ReaderSeed`), has the values that the
+//! statement's variables had when the run began, and asks the session for nothing but the clock.
 
 use super::crew::{Crew, Report, Team};
 use super::link::{Link, PACKET_BYTES, Packet};

@@ -1,4 +1,4 @@
-//! The semaphores alone, with tasks of the simulator: every interleaving has its seed.
+//! Tests of the semaphores alone, with tasks of the simulator: every interleaving has its seed.
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 use super::*;

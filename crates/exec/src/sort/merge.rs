@@ -1,4 +1,4 @@
-//! Merging: the least of the rows at the head of several sorted sources.
+//! Merging: the least of the rows at the heads of several sorted sources.
 
 use super::row::{Row, Shape};
 use super::store::Store;

@@ -1,12 +1,12 @@
-//! Sort: all rows in order, in memory or by merging sorted runs; the least `n` of them.
+//! Sort: all rows in order, in memory or by merging sorted runs; or the least `n` of them.
 //!
-//! Rows become bytes that begin with their sort key (`row.rs`). They are gathered in chunks, each
-//! sorted as soon as it is full, so that no single sort is long and an attention is seen in time
-//! (`store.rs`). When the grant is exceeded the chunks are merged into a run on disk. What is left
-//! is merged while it is read (`merge.rs`). Where only the first few rows are wanted, rows beyond
-//! the worst of those seen so far are dropped as they come.
+//! Rows become bytes that begin with their sort key (`row.rs`). They are gathered in chunks. Each
+//! chunk is sorted as soon as it is full, so that no single sort is long and an attention is
+//! noticed in time (`store.rs`). When the grant is exceeded, the chunks are merged into a run on
+//! disk. The rest is merged while it is read (`merge.rs`). When only the first few rows are wanted,
+//! rows beyond the worst of those kept so far are dropped as they come.
 //!
-//! Equal keys keep the order in which their rows came.
+//! Rows with equal keys keep the order in which they came.
 
 mod merge;
 mod row;

@@ -1,4 +1,4 @@
-//! A row of a sort as bytes, and what its bytes mean.
+//! The byte form of a row in a sort.
 
 use crate::codec::{self, Decoder};
 use crate::run::Run;

@@ -1,4 +1,5 @@
-//! The rows of a sort in memory: their bytes in blocks, an entry for each that sorts them.
+//! The rows of a sort in memory: their bytes in blocks, and for each row an entry by which it is
+//! sorted.
 //!
 //! ```text
 //! row in a block   length (4) · row
@@ -7,8 +8,9 @@
 //! ```
 //!
 //! Invariants
-//!  1. Entries before `chunk` are in order within each chunk; the rest stand as they came.
-//!  2. Places grow as rows come: among equal rows the place tells which came first.
+//!  1. Entries before `chunk` are in order within each chunk; the rest are in the order in which
+//!     they came.
+//!  2. Places grow as rows come. So among equal rows the place tells which came first.
 
 use super::row::{Row, Shape};
 use std::cmp::Ordering;

@@ -1,4 +1,4 @@
-//! One window function: what it must see before it can answer, and its answer.
+//! One window function: which rows it must read before it can answer, and its answer.
 
 use super::lane::{Lane, Marks};
 use super::sliding::{READERS, Sliding, Summed};

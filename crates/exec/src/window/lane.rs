@@ -1,8 +1,8 @@
 //! A lane: values in the order of a partition's rows, read again by position.
 //!
-//! The first values stay in memory while the grant lasts, the rest goes to a file for each reader.
-//! A reader that moves forward reads its file once; one that turns back begins it again, so what
-//! asks for rows at random (LAG with an offset that varies) pays for it in a spilled partition.
+//! The first values stay in memory while the grant lasts; the rest goes to a file for each reader.
+//! A reader that moves forward reads its file once. One that turns back begins it again, so random
+//! access (LAG with an offset that varies) is slow in a spilled partition.
 //!
 //! `Marks` is a lane of bits, which are always in memory: a megabyte for eight million rows.
 

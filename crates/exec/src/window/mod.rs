@@ -1,13 +1,13 @@
 //! Window functions over an input ordered by partition, then order.
 //!
-//! Some functions answer for a row when it comes (ranks, ROWS UNBOUNDED PRECEDING), some when
+//! Some functions can answer for a row when it comes (ranks, ROWS UNBOUNDED PRECEDING), some when
 //! its peers are known (the default frame), the rest when its partition is. The slowest of the
-//! calls decides for all: rows up to there are kept, then given out with their answers.
-//! README.md tells how frames move.
+//! calls decides for all: rows up to there are kept, then returned with their answers. README.md
+//! says how frames move.
 //!
 //! Invariants
-//!  1. `starts` has a bit for each row kept: its peers begin with it.
-//!  2. Both ends of a frame only move forward while a partition is given out.
+//!  1. `starts` has a bit for each row kept: set if its peers begin with it.
+//!  2. Both ends of a frame only move forward while a partition is returned.
 
 mod call;
 mod lane;

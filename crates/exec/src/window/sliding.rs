@@ -1,16 +1,16 @@
-//! An aggregate over a frame both of whose ends move forward.
+//! An aggregate over a frame of which both ends move forward.
 //!
 //! Each row enters once and leaves once:
 //!
-//! * counts, exact sums and checksums take a row back by subtracting it;
-//! * MIN and MAX keep a queue of the values that can still be the answer, best first: a value that
-//!   comes in drops those behind which it would never be seen again;
-//! * float sums and spreads cannot be subtracted without loss. They are two stacks: each entry of
-//!   the front one is the aggregate of its row and all behind it in that stack, the back one is
-//!   summed up; when the front is used up, the back becomes it.
+//! * counts, exact sums and checksums subtract a row that leaves;
+//! * MIN and MAX keep a queue of the values that can still be the answer, best first: a new value
+//!   removes the values before it that can no longer be the answer;
+//! * float sums and spreads cannot be subtracted without loss. They use two stacks: each entry of
+//!   the front stack is the aggregate of its row and all behind it in that stack; the back stack
+//!   has a running total. When the front is used up, the back becomes the front.
 //!
-//! So a row costs O(1) amortised whatever the width of the frame. The first needs no memory but
-//! the lane, the others at most an entry for each row of the frame.
+//! So a row costs O(1) amortised whatever the width of the frame. The first kind needs no memory
+//! but the lane, the others at most an entry for each row of the frame.
 
 use super::lane::Lane;
 use crate::run::Run;

@@ -1,12 +1,12 @@
-//! One user a file: locks of files by themselves, whatever their names.
+//! One user per file: locks on single files, whatever their names.
 //!
-//! A file may have names in several folders, by hard links say, and a folder's lock says nothing
-//! of them. So each file of a database is locked too: flock's, of what was opened. A process that
-//! opens a file again under the same name, to change how its database stands, shares the lock that
-//! it has: it ends when all who share it have closed the file. Under another name it is refused
-//! like another process.
+//! A file may have names in several folders, by hard links for example, and a folder's lock says
+//! nothing about them. So each file of a database is locked too, with flock on the opened file. A
+//! process that opens a file again under the same name, to change the state of its database, shares
+//! the lock that it has. The lock ends when all sharers have closed the file. Under another name
+//! the process is refused like another process.
 //!
-//! Where a file system knows no locks everybody gets one: the folder's decides there.
+//! On a file system without locks every process gets one: the folder's lock decides there.
 
 use super::folder_lock::{flock, knows_no_locks};
 use crate::sync::Mutex;

@@ -1,16 +1,17 @@
-//! One process a data folder: a lock that the kernel takes back when its holder dies.
+//! One process per data folder: a lock that the kernel releases when its holder dies.
 //!
-//! The lock is flock's, of a file `ghostlight.lock` in the folder and of the folder itself. It
-//! belongs to what was opened, not to a path: the folder by another name, through a link or a
-//! bind mount, is the same one, and a second holder within the process is refused like another
-//! process. Nothing that a dead holder left is in the way.
+//! The lock is flock's, on a file `ghostlight.lock` in the folder and on the folder itself. It
+//! belongs to the opened file, not to a path. So the folder under another name, through a link or a
+//! bind mount, is the same one. A second holder within the process is refused like another process.
+//! What a dead holder left does not block anybody.
 //!
 //! Invariants
-//!  1. The file is locked before it is written: what stands in it is the holder's, or was.
-//!  2. A folder whose file was removed is still locked: who removes "stale" lock files opens no
-//!     second way in. Where a folder cannot be locked, as on NFS, the file alone is.
-//!  3. Where a file system knows no locks nobody gets one: [`LockRefused::Unsupported`].
-//!  4. Files that have names in other folders too are locked each by itself (`file_lock.rs`).
+//!  1. The file is locked before it is written: its contents are those of the holder, or of a
+//!     former one.
+//!  2. A folder whose lock file was removed is still locked: removing "stale" lock files opens no
+//!     second way in. Where a folder cannot be locked, as on NFS, only the file is.
+//!  3. On a file system without locks every process is refused: [`LockRefused::Unsupported`].
+//!  4. Files that have names in other folders too are each locked by themselves (`file_lock.rs`).
 
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;

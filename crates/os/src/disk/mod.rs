@@ -5,8 +5,9 @@
 //!  2. Until then it may vanish, be torn at any 512-byte boundary, or overtake other writes.
 //!  3. A file's creation, removal and new name are durable after [`Disk::sync_dir`].
 //!  4. After a failed sync nothing is known about earlier writes: the caller stops the process.
-//!  5. What [`File::write_durably`] wrote is durable when it returns, and nothing else by it.
-//!  6. A folder that is locked has one holder, as long as all who come lock it.
+//!  5. What [`File::write_durably`] wrote is durable when it returns. It makes no other write
+//!     durable.
+//!  6. A locked folder has one holder, as long as every user of it locks it.
 
 mod file_lock;
 mod folder_lock;

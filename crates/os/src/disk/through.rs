@@ -1,25 +1,25 @@
-//! How a file's durable writes get to the disk: through the page cache and by fdatasync, or past it
-//! (O_DIRECT, O_DSYNC) by one call.
+//! How a file's durable writes reach the disk. There are two ways: through the page cache followed
+//! by fdatasync, or past the cache (O_DIRECT, O_DSYNC) by one call.
 //!
-//! Which takes less time depends on disk, file system and kernel, so it is measured: by a server
-//! at its start with a file of its own ([`Through::measure`]), elsewhere by the first short writes
-//! to files of a file system, four by each way in turn; longer ones go through the cache meanwhile.
-//! From then on the way that took least, or nearly so, is taken by all its files; for longer writes
-//! past the cache, where that works: nothing is copied, and a megabyte is one call. A file that has
-//! no way past the page cache goes through it, and a way that fails before one was chosen is given
-//! up, whatever the reason. The same bytes are then written again, through the cache: a disk that
-//! is broken says so.
+//! Disk, file system and kernel decide which way is faster, so it is measured. A server measures at
+//! its start with a file of its own ([`Through::measure`]). Elsewhere the first short writes to
+//! files of a file system measure, four by each way in turn; longer ones go through the cache
+//! meanwhile. From then on all files of that file system use the way that took least, or nearly so.
+//! Longer writes go past the cache where that works: nothing is copied, and a megabyte is one call.
+//! A file that cannot be opened past the page cache is written through it. A way that fails before
+//! one was chosen is given up, whatever the reason. The same bytes are then written again through
+//! the cache, which shows whether the disk is broken.
 //!
-//! That a write is durable when it is over is the file system's promise, and not all keep it: over
-//! FUSE and network file systems kernels have sent no fsync behind some writes of O_DSYNC files. So
-//! it is believed of [`SURE`] file systems alone, whose writes end in the kernel's own sync of what
-//! they wrote. On any other, an explicit fdatasync follows each durable write: nothing is measured
-//! there, writes go through the page cache unless another way was asked for, and then, too, the
-//! sync follows ([`Through::is_sure`]).
+//! Whether a write is durable when its call returns depends on the file system, and not all keep
+//! that promise: over FUSE and network file systems, kernels have sent no fsync after some writes
+//! of O_DSYNC files. So only the [`SURE`] file systems are trusted, whose writes end with the
+//! kernel's own sync of what they wrote. On any other, an explicit fdatasync follows each durable
+//! write. Nothing is measured there. Writes go through the page cache unless another way was asked
+//! for, and then, too, the sync follows ([`Through::is_sure`]).
 //!
-//! io_uring was among the ways once. A commit waits for one write, so it saves no calls: of eight
-//! servers on a virtio disk (Linux 6.18) 512 bytes took 65 to 108 us past the cache by one call, 69
-//! to 115 through it, and 71 to 118 by io_uring.
+//! io_uring was one of the ways once. A commit waits for one write, so io_uring saves no calls: of
+//! eight servers on a virtio disk (Linux 6.18) 512 bytes took 65 to 108 us past the cache by one
+//! call, 69 to 115 through it, and 71 to 118 by io_uring.
 
 use crate::sync::Mutex;
 use rustix::fs::{Mode, OFlags};
@@ -29,15 +29,15 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
-/// Writes by which each way is measured. A quarter of them decides, the quickest: what else goes on
-/// while they are made, as at a start, slows some.
+/// Writes by which each way is measured. The quickest quarter decides: other work at the same time,
+/// as at a start, slows some of them.
 const MEASURED: usize = 16;
-/// So many follow each other by the same way: the first pays for what the one before has left or
-/// taken away, like a page of the cache.
+/// How many writes by the same way follow each other. The first one pays for what the way before
+/// has left or evicted, like a page of the cache.
 const RUN: usize = 4;
-/// Longer ones are not compared.
+/// Longer writes are not compared.
 const COMPARED_BYTES_MAX: usize = 4096;
-/// What parts past the page cache are multiples of.
+/// Parts written past the page cache are multiples of this.
 pub(super) const SECTOR: usize = 512;
 /// Of the file that is measured with.
 pub(super) const SECTORS: usize = 32;
@@ -83,9 +83,9 @@ static DEVICES: Mutex<Vec<(u64, Arc<Device>)>> = Mutex::new(Vec::new());
 pub(super) struct Device {
     /// A [`Way`], or [`UNKNOWN`].
     chosen: AtomicU8,
-    /// Past the cache is one that works, whichever was chosen.
+    /// Whether the way past the cache works, whichever was chosen.
     passes: AtomicBool,
-    /// Its word for a durable write is taken: see [`SURE`].
+    /// Whether the file system is one of [`SURE`].
     sure: bool,
     measuring: Mutex<Measuring>,
 }
@@ -135,8 +135,8 @@ impl Device {
         self.chosen.store(way as u8, Relaxed);
     }
 
-    /// The one for so many bytes: while none is chosen, and for what is not compared, the cache,
-    /// unless past it is known to work.
+    /// The way for so many bytes. While none is chosen, and for long writes, that is the cache,
+    /// unless the way past it is known to work.
     fn way(&self, bytes: usize) -> Way {
         let long = bytes > COMPARED_BYTES_MAX;
         match self.chosen() {
@@ -147,7 +147,7 @@ impl Device {
         }
     }
 
-    /// The one whose turn it is to be measured.
+    /// The way to be measured next.
     fn next(&self) -> Way {
         let measuring = self.measuring.lock();
         let turns = |way: &Way| measuring.by[*way as usize].len() / RUN;
@@ -169,8 +169,8 @@ impl Device {
         }
     }
 
-    /// A write past the cache was refused, or not done whole. Whether it may be done through it:
-    /// where the choice was open, or there is no such way.
+    /// A write past the cache was refused, or not completed. Returns whether it may be done through
+    /// the cache: when no way was chosen yet, or the file system has no such way.
     fn refused(&self, unsupported: bool) -> bool {
         let _choosing = self.measuring.lock();
         let gives_up = self.chosen().is_none() || unsupported;
@@ -236,7 +236,8 @@ impl Through {
         Some(way)
     }
 
-    /// Whether a write past the cache is durable when it is over: else a sync follows it.
+    /// Whether a write past the cache is durable when its call returns; otherwise a sync follows
+    /// it.
     pub(super) fn is_sure(&self) -> bool {
         self.device.get().is_some_and(|device| device.sure)
     }

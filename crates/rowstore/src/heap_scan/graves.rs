@@ -1,10 +1,11 @@
-//! Ghosts of the graveyard among the rows of a heap, for who reads as of a moment.
+//! Finds ghosts in the graveyard among the rows of a heap, for readers as of a moment.
 //!
 //! Invariants
-//!  1. A slot is looked at, and its ghost here, under one latch of its page: nothing is moved in
-//!     between, so a row is met once, and not missed.
-//!  2. What has a row, a ghost or a stub on the page has none here (graveyard.rs, 3): only where a
-//!     slot is empty, or holds another's row that was forwarded, is there anything to look for.
+//!  1. A slot and its ghost in the graveyard are looked at under one latch of the slot's page: no
+//!     ghost moves in between, so a row is met once, and not missed.
+//!  2. A RID with a row, a ghost or a stub on the page has no ghost in the graveyard (graveyard.rs,
+//!     3). So the graveyard is searched only for a slot that is empty, or holds a forwarded row of
+//!     another RID.
 
 use super::{HeapCursor, Passed, RowLock};
 use crate::error::RowResult;

@@ -1,10 +1,10 @@
-//! Ghosts of the graveyard among the rows of a batch, for who reads as of a moment.
+//! Finds ghosts in the graveyard among the rows of a batch, for readers as of a moment.
 //!
 //! Invariants
-//!  1. The leaf is looked at first: what is moved meanwhile is met twice, and not missed. Of what
-//!     has one key a moment sees one, so the second is passed over.
-//!  2. Behind a pass all that its moment sees of the keys up to its position was given: where the
-//!     graveyard has more than a batch, the position goes back to the last that is given.
+//!  1. The leaf is looked at first: a ghost that is moved meanwhile is met twice, and not missed. A
+//!     moment sees one row of a key, so the second is skipped.
+//!  2. After a pass, all rows that its moment sees up to its position have been returned. When the
+//!     graveyard has more than a batch, the position goes back to the last row that is returned.
 
 use super::{BATCH_BYTES_MAX, IndexCursor, Limit, State};
 use crate::error::RowResult;

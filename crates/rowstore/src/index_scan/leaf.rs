@@ -1,7 +1,7 @@
-//! A pass over a leaf forwards, where no row is asked about: nothing can be in the way.
+//! A forward pass over a leaf without lock tests: nothing can block it.
 //!
 //! Most scans read most rows of each leaf. Once batches are long, the leaf's bytes are copied as
-//! they are, and a row is where its record stands among them:
+//! they are, and a row is its record among these bytes:
 //!
 //! ```text
 //! leaf   | header | a | b | ghost | d |  free  | slots |
@@ -9,13 +9,13 @@
 //! rows             a   b            d                     e
 //! ```
 //!
-//! What begins as the row before did is a row as well, has a tag as that has, and is as long
-//! (`page::Alike`): it is not looked at further. So a row without versions costs who reads as of a
-//! moment what it costs others.
+//! A record that begins like the row before is a row as well, has the same kind of tag, and is as
+//! long (`page::Alike`): it is not examined further. So a row without versions costs a reader as of
+//! a moment as little as it costs others.
 //!
-//! Who reads what is there now, under locks, takes no more rows at once than a batch has: others
-//! may change them while he gives them. For who reads as of a moment they stay what they were, and
-//! who reads uncommitted rows was promised nothing; both take the rest of the leaf.
+//! A reader of the current state, under locks, takes no more rows at once than a batch has: others
+//! may change them while it returns them. For a reader as of a moment the rows stay what they were,
+//! and a reader of uncommitted rows was promised nothing; both take the rest of the leaf.
 
 use super::{BATCH_BYTES_MAX, BATCH_ROWS_MAX, Copied, IndexCursor, MANY_ROWS, Pass, State};
 use crate::current::Current;

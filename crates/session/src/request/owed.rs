@@ -1,10 +1,11 @@
-//! A commit that a request ends with, and that is owed: its thread does not wait for the disk.
+//! Owed commits (asynchronous acknowledgement): when a commit is the last thing that a request
+//! does, its thread does not wait for the disk.
 //!
-//! Where nothing of a request comes behind the statement, or the COMMIT, that ends its
-//! transaction, the request is run to its end with the commit's record in the log, and is told of
-//! by [`Answered::Owes`]. The door keeps the answer back, has [`Connection::settle`] called when
-//! the log is on disk, and sends the answer then: no thread sleeps meanwhile, and whoever has
-//! written the log settles for all whom that has covered.
+//! If a request does nothing after the statement, or the COMMIT, that ends its transaction, the
+//! request runs to its end once the commit's record is in the log, and returns [`Answered::Owes`].
+//! The server holds the answer back. When the log is on disk, the server has [`Connection::settle`]
+//! called, and then sends the answer. No thread sleeps meanwhile: the thread that has written the
+//! log settles all commits that this write covered.
 //!
 //! ```text
 //! last statement ─ commit record ─ tokens of the answer ─ run_last returns     (one thread)
@@ -13,12 +14,12 @@
 //! ```
 //!
 //! Invariants
-//!  1. From the commit record to `settle` nothing of the session runs: what would, settles first,
-//!     and waits for that.
-//!  2. Nothing that knows of the commit is sent before it is settled ([`ResultSink::hold`]).
-//!  3. What others see of the request is that it runs, holds its locks and waits under WRITELOG,
-//!     until it is settled. The statement's and its programs' elapsed times have the wait in them.
-//!  4. A statement that tells of its own time, or whose last run is kept, waits itself.
+//!  1. From the commit record to `settle` nothing of the session runs. Whatever would run settles
+//!     first, and waits for that.
+//!  2. Nothing that reveals the commit is sent before it is settled ([`ResultSink::hold`]).
+//!  3. Until it is settled, other sessions see that the request runs, holds its locks and waits
+//!     under WRITELOG. The elapsed times of the statement and its programs include the wait.
+//!  4. A statement that reports its own time, or whose last run is kept, waits itself.
 //!
 //! [`Answered::Owes`]: crate::Answered::Owes
 //! [`Connection::settle`]: crate::Connection::settle
@@ -46,7 +47,7 @@ impl Session {
             && !settings.is_on(Switches::CURSOR_CLOSE_ON_COMMIT)
     }
 
-    /// Commits the session's work, or owes the rest of that: true then.
+    /// Commits the session's work, or owes its end: then true.
     pub(crate) fn commit_or_owe(&mut self, mode: CommitMode) -> Result<bool, WorkError> {
         if !self.may_owe() {
             return self.work.commit(mode).map(|()| false);
@@ -59,7 +60,7 @@ impl Session {
         Ok(owes)
     }
 
-    /// Invariant 2: to be called before anything tells of what may have committed.
+    /// Invariant 2: called before anything is sent that may reveal a commit.
     #[inline]
     pub(crate) fn hold_if_owing(&self, out: &mut Output<'_>) {
         if self.owing.is_some() {
@@ -96,7 +97,7 @@ impl Session {
         }
     }
 
-    /// Counts a run that began at a moment, now or when what is owed is settled.
+    /// Counts a run that began at `began_at`: now, or when the owed commit is settled.
     pub(crate) fn count(
         &mut self,
         program: &Arc<Entry<Program>>,
@@ -114,7 +115,8 @@ impl Session {
         }
     }
 
-    /// The thread leaves the request, which began then: what for, where it owes something.
+    /// The thread leaves the request, which began at `began_ns`. Returns what the request waits
+    /// for, if it owes a commit.
     pub(crate) fn park(&mut self, began_ns: u64) -> Option<Owed> {
         let owing = self.owing.as_mut()?;
         let wait = Apart::begin(WaitKind::WriteLog, self.work.owner().waiter());
@@ -124,7 +126,7 @@ impl Session {
         owed
     }
 
-    /// What a request owed is durable: ends it.
+    /// Ends a request whose owed commit is durable.
     pub(crate) fn settle_request(&mut self) {
         let now = monotonic_ns();
         let parked = self.owing.as_ref().and_then(|owing| owing.parked.as_ref());
