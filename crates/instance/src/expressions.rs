@@ -8,7 +8,7 @@ use builtins::{Fact, Question, SessionFacts};
 use catalog::view::{Catalogs, Check, DatabaseView, DeclaredTable, Module, RowKey, Table};
 use exec::{ExecContext, Executor, NoRows};
 use plan::VariableId;
-use session::Host;
+use session::Storage;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tsql::ParseOptions;
@@ -186,7 +186,7 @@ impl SessionExpressions<'_> {
             work,
             private: None,
             hobts: self.instance.hobts(),
-            spill: Host::spill(self.instance),
+            spill: Storage::spill(self.instance),
             variables: &mut [],
             facts: &SystemFacts { dialect: self.dialect },
             identity: self.instance.identity(),

@@ -14,15 +14,16 @@ use os::wait::Cancelled;
 use plan::IdentityColumn;
 use plancache::Cache;
 use session::{
-    Configuration, DdlAnswer, DdlCall, DeclareCall, GatherCall, Host, PageAsk, PagesAsk, Program,
-    Registry, Rowset, StatisticsTerms,
+    Configuration, Databases, DdlAnswer, DdlCall, DeclareCall, Definitions, ErrorLog, GatherCall,
+    Numbers, PageAsk, Pages, PagesAsk, Process, Program, Registry, Rowset, Statistics,
+    StatisticsTerms, Storage, TemporaryTables,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use types::Value;
 use work::{Engine, Home, STATEMENT_VERSIONS, SnapshotState, Work};
 
-impl Host for Instance {
+impl Storage for Instance {
     fn engine(&self) -> &Arc<Engine> {
         &self.env.engine
     }
@@ -43,6 +44,24 @@ impl Host for Instance {
         GrantTerms { semaphores: &self.semaphores, workers: Some(&self.query_workers) }
     }
 
+    fn home(&self, database: DatabaseId) -> Option<Arc<Home>> {
+        self.database(database).map(|d| Arc::clone(d.home()))
+    }
+
+    fn hobt_size(&self, database: DatabaseId, hobt: HobtId) -> Option<optimize::Size> {
+        let found = self.database(database)?.hobts().get(hobt)?;
+        let size = found.measured_size(&os::wait::Waiter::new()).ok()?;
+        Some(optimize::Size { rows: size.rows as f64, pages: size.pages as f64 })
+    }
+
+    fn plan_memory(&self) -> optimize::Memory {
+        let pool = self.env.pool.frame_count();
+        let workspace = self.semaphores.workspace();
+        optimize::Memory { pool_pages: pool as f64, work_bytes: workspace.query_bytes_max as f64 }
+    }
+}
+
+impl Process for Instance {
     fn registry(&self) -> &Arc<Registry> {
         &self.registry
     }
@@ -69,15 +88,29 @@ impl Host for Instance {
         self.configure_memory();
     }
 
-    fn database_options(&self, database: DatabaseId) -> Option<DatabaseOptions> {
-        self.database(database).map(|d| d.options())
+    fn server_property(&self, name: &str) -> Value {
+        crate::facts::server_property(self, name)
     }
 
-    fn reads_versions(&self, database: DatabaseId) -> bool {
-        let on = |d: Arc<Database>| d.home().versioning() & STATEMENT_VERSIONS != 0;
-        self.database(database).is_some_and(on)
+    fn kill(&self, by: SessionId, target: SessionId) -> SqlResult<()> {
+        if by == target {
+            return Err(SqlError::new(messages::KILL_SELF, &[]));
+        }
+        let entry = self.registry.find(target);
+        let entry = entry.ok_or_else(|| SqlError::new(messages::KILL_NOT_FOUND, &[&target]))?;
+        entry.waiter().cancel(Cancelled::Kill);
+        self.write_log("spid", &format!("Process {target} was killed by process {by}."));
+        Ok(())
     }
 
+    fn shutdown(&self, _nowait: bool) -> SqlResult<()> {
+        self.write_log("spid", "SHUTDOWN was asked for.");
+        self.stopping.cancel(Cancelled::Shutdown);
+        Ok(())
+    }
+}
+
+impl ErrorLog for Instance {
     fn log(&self, line: &str) {
         self.write_log("spid", line);
     }
@@ -91,25 +124,9 @@ impl Host for Instance {
             SqlError::new(messages::ERROR_LOG_NOT_CYCLED, &[&"errorlog", &"errorlog.1", &e])
         })
     }
+}
 
-    fn clean_ghosts(
-        &self,
-        work: &Work,
-        database: DatabaseId,
-        file: Option<FileId>,
-        rest_ns: u64,
-    ) -> SqlResult<()> {
-        self.clean_all_ghosts(work, database, (file, rest_ns))
-    }
-
-    fn show_page(&self, work: &Work, ask: &PageAsk) -> SqlResult<DdlAnswer> {
-        self.with_system(work, ask.database, |system| sysviews::show_page(system, ask))
-    }
-
-    fn list_pages(&self, work: &Work, ask: &PagesAsk) -> SqlResult<Rowset> {
-        self.with_system(work, ask.table.database, |system| sysviews::list_pages(system, ask))
-    }
-
+impl Databases for Instance {
     fn databases(&self) -> Vec<(DatabaseId, String)> {
         let open = self.databases.read();
         let mut all: BTreeMap<_, _> =
@@ -169,10 +186,27 @@ impl Host for Instance {
         self.hold(work.owner(), work.timeout(), database, Duration::Long).map(drop)
     }
 
-    fn home(&self, database: DatabaseId) -> Option<Arc<Home>> {
-        self.database(database).map(|d| Arc::clone(d.home()))
+    fn database_options(&self, database: DatabaseId) -> Option<DatabaseOptions> {
+        self.database(database).map(|d| d.options())
     }
 
+    fn reads_versions(&self, database: DatabaseId) -> bool {
+        let on = |d: Arc<Database>| d.home().versioning() & STATEMENT_VERSIONS != 0;
+        self.database(database).is_some_and(on)
+    }
+
+    fn database_property(&self, database: DatabaseId, name: &str) -> Value {
+        crate::facts::database_property(self, database, name)
+    }
+
+    fn files(&self, database: DatabaseId) -> Vec<(u16, String)> {
+        let Some(database) = self.database(database) else { return Vec::new() };
+        let name = database.home().name();
+        vec![(1, name.clone()), (2, format!("{name}_log"))]
+    }
+}
+
+impl Definitions for Instance {
     fn view(&self, session: SessionId, database: DatabaseId) -> Option<Arc<DatabaseView>> {
         Some(self.view_of(session, &*self.database(database)?))
     }
@@ -208,7 +242,9 @@ impl Host for Instance {
     fn ddl(&self, call: DdlCall<'_>) -> SqlResult<DdlAnswer> {
         self.run_ddl(call)
     }
+}
 
+impl TemporaryTables for Instance {
     fn declare_table(&self, call: DeclareCall<'_>) -> SqlResult<Table> {
         self.run_declare(call)
     }
@@ -265,7 +301,9 @@ impl Host for Instance {
         }
         Ok(())
     }
+}
 
+impl Statistics for Instance {
     fn statistics_terms(&self, database: DatabaseId) -> Option<StatisticsTerms> {
         let database = self.database(database)?;
         let options = database.options();
@@ -298,50 +336,9 @@ impl Host for Instance {
             self.definitions.moved();
         }
     }
+}
 
-    fn kill(&self, by: SessionId, target: SessionId) -> SqlResult<()> {
-        if by == target {
-            return Err(SqlError::new(messages::KILL_SELF, &[]));
-        }
-        let entry = self.registry.find(target);
-        let entry = entry.ok_or_else(|| SqlError::new(messages::KILL_NOT_FOUND, &[&target]))?;
-        entry.waiter().cancel(Cancelled::Kill);
-        self.write_log("spid", &format!("Process {target} was killed by process {by}."));
-        Ok(())
-    }
-
-    fn shutdown(&self, _nowait: bool) -> SqlResult<()> {
-        self.write_log("spid", "SHUTDOWN was asked for.");
-        self.stopping.cancel(Cancelled::Shutdown);
-        Ok(())
-    }
-
-    fn server_property(&self, name: &str) -> Value {
-        crate::facts::server_property(self, name)
-    }
-
-    fn database_property(&self, database: DatabaseId, name: &str) -> Value {
-        crate::facts::database_property(self, database, name)
-    }
-
-    fn files(&self, database: DatabaseId) -> Vec<(u16, String)> {
-        let Some(database) = self.database(database) else { return Vec::new() };
-        let name = database.home().name();
-        vec![(1, name.clone()), (2, format!("{name}_log"))]
-    }
-
-    fn hobt_size(&self, database: DatabaseId, hobt: HobtId) -> Option<optimize::Size> {
-        let found = self.database(database)?.hobts().get(hobt)?;
-        let size = found.measured_size(&os::wait::Waiter::new()).ok()?;
-        Some(optimize::Size { rows: size.rows as f64, pages: size.pages as f64 })
-    }
-
-    fn plan_memory(&self) -> optimize::Memory {
-        let pool = self.env.pool.frame_count();
-        let workspace = self.semaphores.workspace();
-        optimize::Memory { pool_pages: pool as f64, work_bytes: workspace.query_bytes_max as f64 }
-    }
-
+impl Numbers for Instance {
     fn identity_current(&self, database: DatabaseId, table: &Table) -> Option<i128> {
         let column = &table.columns[table.identity()?];
         let seed = column.identity.map(|i| i.seed);
@@ -366,6 +363,26 @@ impl Host for Instance {
         let db = self.database(database);
         let db = db.ok_or_else(|| SqlError::new(messages::DATABASE_NOT_FOUND, &[&database]))?;
         db.identities().next_of(sequence, &*db)
+    }
+}
+
+impl Pages for Instance {
+    fn clean_ghosts(
+        &self,
+        work: &Work,
+        database: DatabaseId,
+        file: Option<FileId>,
+        rest_ns: u64,
+    ) -> SqlResult<()> {
+        self.clean_all_ghosts(work, database, (file, rest_ns))
+    }
+
+    fn show_page(&self, work: &Work, ask: &PageAsk) -> SqlResult<DdlAnswer> {
+        self.with_system(work, ask.database, |system| sysviews::show_page(system, ask))
+    }
+
+    fn list_pages(&self, work: &Work, ask: &PagesAsk) -> SqlResult<Rowset> {
+        self.with_system(work, ask.table.database, |system| sysviews::list_pages(system, ask))
     }
 }
 
@@ -475,7 +492,7 @@ impl Instance {
         database: DatabaseId,
         object: ObjectId,
     ) -> SqlResult<Arc<Table>> {
-        let view = Host::view(self, work.session(), database);
+        let view = Definitions::view(self, work.session(), database);
         let table = view.and_then(|v| v.table(object));
         table.ok_or_else(|| SqlError::new(messages::INVALID_OBJECT, &[&object]))
     }

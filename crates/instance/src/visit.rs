@@ -11,7 +11,7 @@ use base::{DatabaseId, SessionId, SqlResult};
 use catalog::view::DatabaseView;
 use database::Database;
 use lock::{Duration, Mode, Owner, OwnerId, OwnerKind, Resource};
-use session::Host;
+use session::Definitions;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 use sysviews::ClosedDatabase;
@@ -64,7 +64,7 @@ impl sysviews::Databases for Visit<'_> {
     }
 
     fn view(&self, id: DatabaseId) -> Option<Arc<DatabaseView>> {
-        Host::view(self.instance, self.session, id)
+        Definitions::view(self.instance, self.session, id)
     }
 
     fn hold(&self, id: DatabaseId) -> SqlResult<Option<Arc<Database>>> {

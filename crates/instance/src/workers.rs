@@ -5,7 +5,7 @@ use base::{DatabaseId, PageId};
 use lock::{Deadlock, DeadlockWitness};
 use os::clock::monotonic_ns;
 use os::wait::{WaitKind, Waiter, Wake};
-use session::Host;
+use session::Definitions;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use sysviews::Surroundings;
@@ -45,7 +45,7 @@ impl DeadlockWitness for Witness {
             &Surroundings {
                 engine: instance.engine(),
                 sessions: &instance.registry,
-                view: &|session, database| Host::view(instance, session, database),
+                view: &|session, database| Definitions::view(instance, session, database),
             },
         );
         let flags = &instance.engine().trace_flags;

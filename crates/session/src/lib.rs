@@ -23,12 +23,21 @@ mod tables;
 pub use answer::sink::{
     ColumnOrigin, Command, Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink, SinkClosed,
 };
+pub use host::Host;
 pub use host::configuration::{Configuration, SERVER_OPTIONS, ServerOption, Setting};
-pub use host::page_ask::{PageAsk, PagesAsk};
-pub use host::{
-    DdlAnswer, DdlCall, DeclareCall, GatherCall, Host, ProcedureCall, RenameCall, Rowset,
-    StatisticsTerms, TriggerOrderCall, needs_no_transaction,
+pub use host::databases::Databases;
+pub use host::definitions::{
+    DdlAnswer, DdlCall, Definitions, ProcedureCall, RenameCall, TriggerOrderCall,
+    needs_no_transaction,
 };
+pub use host::error_log::ErrorLog;
+pub use host::numbers::Numbers;
+pub use host::pages::{PageAsk, Pages, PagesAsk};
+pub use host::process::Process;
+pub use host::rowset::Rowset;
+pub use host::statistics::{GatherCall, Statistics, StatisticsTerms};
+pub use host::storage::Storage;
+pub use host::temporary_tables::{DeclareCall, TemporaryTables};
 pub use program::dependencies::{
     ColumnsNamed, Dependency, columns_named, dependencies, object_of_name,
 };

@@ -2,7 +2,8 @@
 //! flags, RECONFIGURE, CLEAR PROCEDURE_CACHE: what looks at sessions, plans, options of the server
 //! and pages, and changes no database.
 
-use crate::host::{DdlAnswer, Rowset};
+use crate::host::definitions::DdlAnswer;
+use crate::host::rowset::Rowset;
 use crate::request::activation::Activation;
 use crate::session::Session;
 use crate::session::registry::Input;

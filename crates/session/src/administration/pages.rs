@@ -5,8 +5,8 @@
 //! set, and asks for no flag. Without any of them the arguments are looked at all the same.
 
 use crate::administration::dbcc::argument_value;
-use crate::host::DdlAnswer;
-use crate::host::page_ask::{PageAsk, PagesAsk};
+use crate::host::definitions::DdlAnswer;
+use crate::host::pages::{PageAsk, PagesAsk};
 use crate::request::activation::Activation;
 use crate::session::Session;
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};

@@ -14,7 +14,7 @@
 //!  - The end of the range: SQL Server's moves with its versions (9300 in 2008 R2).
 
 use crate::administration::dbcc::value_of;
-use crate::host::Rowset;
+use crate::host::rowset::Rowset;
 use crate::request::activation::Activation;
 use crate::session::Session;
 use base::{SqlError, SqlResult, messages};

@@ -11,7 +11,7 @@
 
 use crate::functions::caller::{FunctionCaller, Lent};
 use crate::functions::known::Functions;
-use crate::host::Host;
+use crate::host::temporary_tables::TemporaryTables;
 use crate::request::activation::Activation;
 use crate::session::Session;
 use crate::session::state::State;
@@ -151,7 +151,11 @@ impl Session {
 }
 
 /// Drops tables, also of a request that is cancelled.
-fn drop_tables(host: &dyn Host, work: &mut Work, tables: &[Arc<Table>]) -> SqlResult<()> {
+fn drop_tables(
+    host: &dyn TemporaryTables,
+    work: &mut Work,
+    tables: &[Arc<Table>],
+) -> SqlResult<()> {
     let waiter = Arc::clone(work.owner().waiter());
     waiter.undisturbed(|| at_once(work, |work| host.drop_temp_tables(work, tables)))
 }

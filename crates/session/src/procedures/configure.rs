@@ -3,8 +3,8 @@
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
 use crate::answer::sink::DoneScope;
-use crate::host::Rowset;
 use crate::host::configuration::{SERVER_OPTIONS, ServerOption, Setting};
+use crate::host::rowset::Rowset;
 use crate::procedures::call::Call;
 use crate::session::Session;
 use base::{SqlError, messages};

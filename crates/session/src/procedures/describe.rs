@@ -11,7 +11,7 @@ use crate::answer::output::Output;
 use crate::answer::sink::{
     Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink, SinkClosed,
 };
-use crate::host::Rowset;
+use crate::host::rowset::Rowset;
 use crate::procedures::call::Call;
 use crate::session::Session;
 use base::{SqlError, messages};

@@ -2,7 +2,7 @@
 
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
-use crate::host::ProcedureCall;
+use crate::host::definitions::ProcedureCall;
 use crate::procedures::call::Call;
 use crate::session::Session;
 use ddl::{PropertyChange, PropertyVerb};

@@ -3,7 +3,7 @@
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
 use crate::answer::sink::DoneScope;
-use crate::host::Rowset;
+use crate::host::rowset::Rowset;
 use crate::procedures::call::Call;
 use crate::session::Session;
 use base::{SqlError, messages};

@@ -2,7 +2,8 @@
 
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
-use crate::host::{ProcedureCall, RenameCall};
+use crate::host::definitions::ProcedureCall;
+use crate::host::definitions::RenameCall;
 use crate::procedures::call::Call;
 use crate::session::Session;
 use base::{SqlError, messages};

@@ -3,7 +3,8 @@
 
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
-use crate::host::{ProcedureCall, TriggerOrderCall};
+use crate::host::definitions::ProcedureCall;
+use crate::host::definitions::TriggerOrderCall;
 use crate::procedures::call::Call;
 use crate::session::Session;
 use base::{SqlError, messages};

@@ -10,7 +10,7 @@ use super::describe::on_the_wire;
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
 use crate::answer::sink::DoneScope;
-use crate::host::Rowset;
+use crate::host::rowset::Rowset;
 use crate::procedures::call::Call;
 use crate::procedures::call::CallArgument;
 use crate::program::compile::{Returns, Unit, compile};

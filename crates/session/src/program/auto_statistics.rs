@@ -5,7 +5,8 @@
 //! The statement's own transaction has no part in it: see `ddl::gather_statistics`. Whatever goes
 //! wrong there, the statement is planned with what there is.
 
-use crate::host::{GatherCall, StatisticsTerms};
+use crate::host::statistics::GatherCall;
+use crate::host::statistics::StatisticsTerms;
 use crate::program::steps::PlaceId;
 use crate::request::activation::{Activation, Changed, Ready};
 use crate::session::Session;

@@ -1,6 +1,7 @@
 //! The definitions of table variables and types, made while text is compiled.
 
-use crate::host::{DeclareCall, Host};
+use crate::host::Host;
+use crate::host::temporary_tables::DeclareCall;
 use crate::session::settings::Settings;
 use base::{DatabaseId, SessionId, SqlResult};
 use catalog::view::{SchemaId, Table, UserType};

@@ -6,6 +6,7 @@
 
 use crate::host::Host;
 use crate::host::configuration::Setting;
+use crate::host::process::Process;
 use crate::program::compilation::Compilation;
 use crate::program::steps::Program;
 use crate::tables::private::Made;
@@ -82,7 +83,7 @@ pub(crate) fn parallelism(host: &dyn Host, options: &DatabaseOptions) -> optimiz
 
 /// What a statement may have that names no degree: the database's MAXDOP, or the server's; 0 is a
 /// worker for each processor.
-fn degree_max(host: &dyn Host, options: &DatabaseOptions, processors: usize) -> usize {
+fn degree_max(host: &dyn Process, options: &DatabaseOptions, processors: usize) -> usize {
     let server = host.configuration().in_use(Setting::MaxDegree);
     let here = i32::from(options.max_degree);
     let degree = if here != 0 { here } else { server };

@@ -1,6 +1,8 @@
 //! From text to a program in the cache: batches, prepared statements, procedures.
 
 use crate::host::Host;
+use crate::host::definitions::Definitions;
+use crate::host::process::Process;
 use crate::program::compile::{GivenTable, Returns, Unit, compile};
 use crate::program::created::undeclared;
 use crate::program::declarer::Declarer;
@@ -249,7 +251,7 @@ fn kept_program(host: &dyn Host, session: SessionId, key: &Key<'_>) -> Option<Ar
 }
 
 /// Whether the types of users that a program was compiled with are still the same.
-pub(crate) fn types_hold(host: &dyn Host, session: SessionId, program: &Program) -> bool {
+pub(crate) fn types_hold(host: &dyn Definitions, session: SessionId, program: &Program) -> bool {
     let Some(view) = host.view(session, program.database) else { return false };
     program.types.iter().all(|t| {
         let now = view.user_type_within(t.first, t.schema.as_deref(), &t.name);
@@ -258,7 +260,7 @@ pub(crate) fn types_hold(host: &dyn Host, session: SessionId, program: &Program)
 }
 
 /// Puts a program into the cache with the plans that it has, unless it is for one run.
-fn keep_program(host: &dyn Host, key: &Key<'_>, program: Program) -> Arc<Entry<Program>> {
+fn keep_program(host: &dyn Process, key: &Key<'_>, program: Program) -> Arc<Entry<Program>> {
     let plans = program.places.iter().filter_map(|p| p.cell.shown());
     let bytes = program.bytes() + plans.map(|s| s.plan.bytes()).sum::<usize>();
     let text = Arc::clone(&program.text);

@@ -209,7 +209,7 @@ pub(crate) enum StepKind {
     Shutdown {
         nowait: bool,
     },
-    /// What `Host::ddl` runs.
+    /// What `Definitions::ddl` runs.
     Definition(Box<ast::Statement>),
     /// Parses, and is refused by name.
     Unsupported(&'static str),

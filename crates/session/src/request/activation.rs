@@ -22,7 +22,7 @@ const IDLE_MAX: usize = 8;
 pub(crate) struct Ready {
     pub(crate) plan: Arc<PhysicalPlan>,
     pub(crate) executor: Executor,
-    /// `Host::definitions_epoch` at which the plan was found current.
+    /// `Definitions::definitions_epoch` at which the plan was found current.
     pub(crate) epoch: u64,
     /// `State::names_version` of it.
     pub(crate) names_version: u64,

@@ -30,7 +30,7 @@
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
 use crate::answer::sink::{Command, DoneScope};
-use crate::host::ProcedureCall;
+use crate::host::definitions::ProcedureCall;
 use crate::program::steps::{Program, StepKind};
 use crate::request::BulkRows;
 use crate::request::announcement::{Bulk, Ordered};

@@ -3,7 +3,8 @@
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
 use crate::answer::sink::{Done, DoneScope, ResultColumn};
-use crate::host::{DdlCall, needs_no_transaction};
+use crate::host::definitions::DdlCall;
+use crate::host::definitions::needs_no_transaction;
 use crate::program::plan_facts::parallelism;
 use crate::program::steps::{PlaceId, Raise, Step, StepKind};
 use crate::request::activation::Activation;
@@ -378,7 +379,7 @@ impl Session {
 
     fn send_answer(
         &mut self,
-        answer: &crate::host::DdlAnswer,
+        answer: &crate::host::definitions::DdlAnswer,
         line: u32,
         out: &mut Output<'_>,
         scope: DoneScope,
@@ -395,7 +396,7 @@ impl Session {
     /// Does what a system procedure that defines something asks for.
     pub(crate) fn define_by_call(
         &mut self,
-        call: &crate::host::ProcedureCall,
+        call: &crate::host::definitions::ProcedureCall,
         out: &mut Output<'_>,
     ) -> Result<(), Failure> {
         let opaque = ast::StatementKind::Opaque(Box::new(ast::Opaque { name: "EXECUTE".into() }));
@@ -432,7 +433,7 @@ impl Session {
     /// A plan as a result set: no set of what runs, so WITH RESULT SETS says nothing of it.
     pub(crate) fn send_plan(
         &mut self,
-        plan: &crate::host::Rowset,
+        plan: &crate::host::rowset::Rowset,
         out: &mut Output<'_>,
         scope: DoneScope,
     ) -> Result<(), Failure> {
@@ -445,7 +446,7 @@ impl Session {
     /// A result set that no plan made.
     pub(crate) fn send_rowset(
         &mut self,
-        rowset: &crate::host::Rowset,
+        rowset: &crate::host::rowset::Rowset,
         out: &mut Output<'_>,
         scope: DoneScope,
     ) -> Result<(), Failure> {
@@ -489,7 +490,7 @@ impl Session {
 /// The error of a DROP that did what it could: what it dropped stays dropped.
 fn failed_in_part(
     statement: &ast::Statement,
-    answer: &mut crate::host::DdlAnswer,
+    answer: &mut crate::host::definitions::DdlAnswer,
 ) -> Option<SqlError> {
     if !matches!(statement.kind, ast::StatementKind::Drop(_)) {
         return None;

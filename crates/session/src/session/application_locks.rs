@@ -8,7 +8,7 @@
 //!  1. What the list of an owner counts, the lock table has as a long lock of that owner.
 //!  2. The transaction's list is of one transaction: under another number it is empty.
 
-use crate::host::Host;
+use crate::host::storage::Storage;
 use crate::session::registry::SessionEntry;
 use lock::{Duration, LockError, Mode, Outcome, Owner, OwnerId, OwnerKind, Resource, Timeout};
 use std::cell::RefCell;
@@ -94,7 +94,7 @@ impl ApplicationLocks {
     /// Those of a lock. A deadlock leaves the transaction as it is.
     pub(crate) fn take(
         &self,
-        host: &dyn Host,
+        host: &dyn Storage,
         holder: Holder,
         resource: Resource,
         mode: Mode,
@@ -116,7 +116,7 @@ impl ApplicationLocks {
     }
 
     /// Gives it back once; whether it was held.
-    pub(crate) fn give_back(&self, host: &dyn Host, holder: Holder, resource: Resource) -> bool {
+    pub(crate) fn give_back(&self, host: &dyn Storage, holder: Holder, resource: Resource) -> bool {
         match self.with(holder, |taken| taken.once_less(resource)) {
             None => false,
             Some(0) => host.engine().locks.release_long(self.owner(holder), resource),
@@ -125,7 +125,7 @@ impl ApplicationLocks {
     }
 
     /// The session ends or is reset: its own locks go.
-    pub(crate) fn clear(&self, host: &dyn Host) {
+    pub(crate) fn clear(&self, host: &dyn Storage) {
         self.by_session.borrow_mut().0.clear();
         host.engine().locks.release_all(&self.session);
     }

@@ -7,7 +7,7 @@
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
 use crate::answer::sink::DoneScope;
-use crate::host::Rowset;
+use crate::host::rowset::Rowset;
 use crate::program::plan_facts::{Sniffed, is_shown};
 use crate::program::steps::{PlaceId, Program, Step, StepKind, Visible};
 use crate::request::activation::Activation;

@@ -2,6 +2,7 @@
 //! `variable.rs` has the rules.
 
 use crate::host::Host;
+use crate::host::storage::Storage;
 use crate::program::steps::Program;
 use access::{Hobt, Hobts, TableSource};
 use base::{DatabaseId, HobtId, ObjectId, SqlError, SqlResult, messages};
@@ -37,7 +38,7 @@ impl Made {
 
 /// What a plan that names table variables finds by id.
 pub(crate) struct PrivateTables<'a> {
-    pub(crate) host: &'a dyn Host,
+    pub(crate) host: &'a dyn Storage,
     pub(crate) made: &'a [Option<Arc<Made>>],
     /// Rows captured for triggers.
     pub(crate) captures: &'a [Option<Arc<Made>>],

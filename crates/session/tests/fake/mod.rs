@@ -17,7 +17,10 @@ use os::memory::Memory;
 use os::sync::{Mutex, RwLock};
 use plan::IdentityColumn;
 use plancache::Cache;
-use session::{DdlAnswer, DdlCall, Host, PageAsk, PagesAsk, Program, Registry, Rowset, SessionRow};
+use session::{
+    Databases, DdlAnswer, DdlCall, Definitions, ErrorLog, Numbers, PageAsk, Pages, PagesAsk,
+    Process, Program, Registry, Rowset, SessionRow, Statistics, Storage, TemporaryTables,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
@@ -180,76 +183,108 @@ impl Fake {
     }
 }
 
-impl Host for Fake {
+impl Storage for Fake {
     fn engine(&self) -> &Arc<Engine> {
         &self.engine
     }
+
     fn hobts(&self) -> &dyn Hobts {
         &self.hobts
     }
+
     fn spill(&self) -> &dyn Spill {
         &NoSpill
     }
+
     fn identity(&self) -> &dyn IdentitySource {
         &self.identity
     }
+
     fn grant(&self) -> GrantTerms<'_> {
         GrantTerms { semaphores: &self.semaphores, workers: None }
     }
+
+    fn home(&self, _: DatabaseId) -> Option<Arc<Home>> {
+        None
+    }
+
+    fn hobt_size(&self, _: DatabaseId, _: HobtId) -> Option<optimize::Size> {
+        None
+    }
+
+    fn plan_memory(&self) -> optimize::Memory {
+        optimize::Facts::memory(&optimize::NoFacts)
+    }
+}
+
+impl Process for Fake {
     fn registry(&self) -> &Arc<Registry> {
         &self.registry
     }
+
     fn programs(&self) -> &Cache<Program> {
         &self.programs
     }
+
     fn configuration(&self) -> &session::Configuration {
         &self.configuration
     }
+
     fn keep_configuration(&self) -> SqlResult<()> {
         Ok(())
     }
+
     fn reconfigure(&self) {
         self.configuration.install();
     }
-    fn database_options(&self, _: DatabaseId) -> Option<catalog::DatabaseOptions> {
-        None
+
+    fn server_property(&self, name: &str) -> Value {
+        match name {
+            "SERVERNAME" => Value::nvarchar("fake"),
+            "PRODUCTVERSION" => Value::nvarchar("16.0.1000.6"),
+            _ => Value::Null,
+        }
     }
+
+    fn kill(&self, _: SessionId, target: SessionId) -> SqlResult<()> {
+        match self.registry.find(target) {
+            Some(entry) => {
+                entry.waiter().cancel(os::wait::Cancelled::Kill);
+                Ok(())
+            }
+            None => Err(SqlError::new(messages::KILL_NOT_FOUND, &[&target])),
+        }
+    }
+
+    fn shutdown(&self, _: bool) -> SqlResult<()> {
+        Ok(())
+    }
+}
+
+impl ErrorLog for Fake {
     fn log(&self, line: &str) {
         self.lines.lock().push(line.to_owned());
     }
+
     fn error_log(&self, _: u32) -> std::io::Result<Option<(Arc<dyn os::disk::File>, u64)>> {
         Ok(None)
     }
+
     fn cycle_error_log(&self) -> SqlResult<()> {
         Ok(())
     }
-    fn clean_ghosts(
-        &self,
-        _work: &Work,
-        _database: DatabaseId,
-        _file: Option<FileId>,
-        _rest_ns: u64,
-    ) -> SqlResult<()> {
-        Ok(())
-    }
-    fn show_page(&self, _work: &Work, ask: &PageAsk) -> SqlResult<DdlAnswer> {
-        // Pages are the engine's: the asked one alone is told.
-        let told = format!("{ask:?}");
-        Ok(DdlAnswer { messages: vec![SqlError::raw(0, 0, 1, told)], ..DdlAnswer::default() })
-    }
-    fn list_pages(&self, _work: &Work, ask: &PagesAsk) -> SqlResult<Rowset> {
-        let (name, index) = (Value::nvarchar(&ask.table.name), Value::BigInt(ask.index));
-        let column = |name: &str, sql_type| (name.to_owned(), sql_type, false);
-        let columns = vec![column("table", SqlType::SYSNAME), column("index", SqlType::BigInt)];
-        Ok(Rowset { columns, rows: vec![vec![name, index]] })
-    }
+}
+
+impl Databases for Fake {
     fn databases(&self) -> Vec<(DatabaseId, String)> {
         vec![(DATABASE, "fake".to_owned()), (DatabaseId(1), "master".to_owned())]
     }
+
     fn database_id(&self, name: &str) -> Option<DatabaseId> {
         let all = self.databases();
         all.iter().find(|d| d.1.eq_ignore_ascii_case(name)).map(|d| d.0)
     }
+
     fn enter_database(
         &self,
         _: &Arc<lock::Owner>,
@@ -260,13 +295,27 @@ impl Host for Fake {
         let unknown = || SqlError::new(messages::DATABASE_NOT_FOUND, &[&name]);
         self.database_id(name).ok_or_else(unknown)
     }
+
     fn leave_database(&self, _: &lock::Owner, _: DatabaseId) {}
+
     fn hold_database(&self, _: &Work, _: DatabaseId) -> SqlResult<()> {
         Ok(())
     }
-    fn home(&self, _: DatabaseId) -> Option<Arc<Home>> {
+
+    fn database_options(&self, _: DatabaseId) -> Option<catalog::DatabaseOptions> {
         None
     }
+
+    fn database_property(&self, _: DatabaseId, _: &str) -> Value {
+        Value::Null
+    }
+
+    fn files(&self, _: DatabaseId) -> Vec<(u16, String)> {
+        vec![(1, "fake".to_owned()), (2, "fake_log".to_owned())]
+    }
+}
+
+impl Definitions for Fake {
     fn view(&self, _: SessionId, database: DatabaseId) -> Option<Arc<DatabaseView>> {
         match database {
             DATABASE => Some(Arc::clone(&self.view.read())),
@@ -277,21 +326,27 @@ impl Host for Fake {
             }
         }
     }
+
     fn schema_version(&self, session: SessionId, database: DatabaseId) -> Option<u64> {
         self.view(session, database).map(|v| v.schema_version())
     }
+
     fn definitions_epoch(&self) -> u64 {
         self.epoch.load(Relaxed)
     }
+
     fn definitions_mark(&self, _: SessionId) -> u64 {
         7
     }
+
     fn definitions_committing(&self, _: SessionId, _: &mut Work) {
         self.told.lock().push("committing".to_owned());
     }
+
     fn definitions_undone(&self, _: SessionId, mark: u64) {
         self.told.lock().push(format!("undone to {mark}"));
     }
+
     fn ddl(&self, mut call: DdlCall<'_>) -> SqlResult<DdlAnswer> {
         match &call.statement.kind {
             StatementKind::CreateTable(it) => {
@@ -333,72 +388,85 @@ impl Host for Fake {
         }
         Ok(DdlAnswer { changed_definitions: true, ..DdlAnswer::default() })
     }
+}
+
+impl TemporaryTables for Fake {
     fn declare_table(&self, _: session::DeclareCall<'_>) -> SqlResult<Table> {
         Err(SqlError::new(messages::NOT_SUPPORTED, &[&"DECLARE @t TABLE"]))
     }
+
     fn make_table(&self, _: &mut Work, _: &Table) -> SqlResult<Arc<Table>> {
         Err(SqlError::new(messages::NOT_SUPPORTED, &[&"DECLARE @t TABLE"]))
     }
+
     fn empty_table(&self, _: &Table) -> SqlResult<bool> {
         Ok(false)
     }
+
     fn drop_temp_tables(&self, _: &mut Work, tables: &[Arc<Table>]) -> SqlResult<()> {
         self.told.lock().push(format!("dropped {} temporary tables", tables.len()));
         Ok(())
     }
+
     fn drop_global(&self, _: &mut Work, _: &[ObjectId]) -> SqlResult<()> {
         Ok(())
     }
+}
+
+impl Statistics for Fake {
     fn statistics_terms(&self, _: DatabaseId) -> Option<session::StatisticsTerms> {
         None
     }
+
     fn gather_statistics(&self, _: session::GatherCall<'_>) -> bool {
         false
     }
+
     fn update_statistics_later(&self, _: DatabaseId, _: ObjectId, _: &[i32]) {}
+
     fn rows_changed(&self, _: DatabaseId, _: ObjectId, _: Option<&[i32]>, _: u64) {}
-    fn kill(&self, _: SessionId, target: SessionId) -> SqlResult<()> {
-        match self.registry.find(target) {
-            Some(entry) => {
-                entry.waiter().cancel(os::wait::Cancelled::Kill);
-                Ok(())
-            }
-            None => Err(SqlError::new(messages::KILL_NOT_FOUND, &[&target])),
-        }
-    }
-    fn shutdown(&self, _: bool) -> SqlResult<()> {
-        Ok(())
-    }
-    fn server_property(&self, name: &str) -> Value {
-        match name {
-            "SERVERNAME" => Value::nvarchar("fake"),
-            "PRODUCTVERSION" => Value::nvarchar("16.0.1000.6"),
-            _ => Value::Null,
-        }
-    }
-    fn database_property(&self, _: DatabaseId, _: &str) -> Value {
-        Value::Null
-    }
-    fn files(&self, _: DatabaseId) -> Vec<(u16, String)> {
-        vec![(1, "fake".to_owned()), (2, "fake_log".to_owned())]
-    }
-    fn hobt_size(&self, _: DatabaseId, _: HobtId) -> Option<optimize::Size> {
-        None
-    }
-    fn plan_memory(&self) -> optimize::Memory {
-        optimize::Facts::memory(&optimize::NoFacts)
-    }
+}
+
+impl Numbers for Fake {
     fn identity_current(&self, _: DatabaseId, table: &Table) -> Option<i128> {
         self.identity.0.lock().get(&table.object_id).copied()
     }
+
     fn next_row_version(&self, _: DatabaseId) -> SqlResult<u64> {
         Ok(1)
     }
+
     fn row_version(&self, _: DatabaseId) -> u64 {
         0
     }
+
     fn next_value(&self, _: DatabaseId, sequence: &catalog::view::Sequence) -> SqlResult<i128> {
         Ok(sequence.start)
+    }
+}
+
+impl Pages for Fake {
+    fn clean_ghosts(
+        &self,
+        _work: &Work,
+        _database: DatabaseId,
+        _file: Option<FileId>,
+        _rest_ns: u64,
+    ) -> SqlResult<()> {
+        Ok(())
+    }
+
+    fn show_page(&self, _work: &Work, ask: &PageAsk) -> SqlResult<DdlAnswer> {
+        // Pages are the engine's: the asked one alone is told.
+        let told = format!("{ask:?}");
+        Ok(DdlAnswer { messages: vec![SqlError::raw(0, 0, 1, told)], ..DdlAnswer::default() })
+    }
+
+    fn list_pages(&self, _work: &Work, ask: &PagesAsk) -> SqlResult<Rowset> {
+        let (name, index) = (Value::nvarchar(&ask.table.name), Value::BigInt(ask.index));
+        let column = |name: &str, sql_type| (name.to_owned(), sql_type, false);
+        let columns = vec![column("table", SqlType::SYSNAME), column("index", SqlType::BigInt)];
+        Ok(Rowset { columns, rows: vec![vec![name, index]] })
     }
 }
 

@@ -1,0 +1,34 @@
+//! What statements run on: units of work, rows, and the memory that they may have.
+
+use access::{Hobts, Spill};
+use base::{DatabaseId, HobtId};
+use exec::{GrantTerms, IdentitySource};
+use std::sync::Arc;
+use work::{Engine, Home};
+
+/// What units of work, operators and plans stand on.
+pub trait Storage: Send + Sync {
+    /// What all units of work share.
+    fn engine(&self) -> &Arc<Engine>;
+
+    /// Heaps, indexes and system views by id.
+    fn hobts(&self) -> &dyn Hobts;
+
+    /// Spill files in tempdb.
+    fn spill(&self) -> &dyn Spill;
+
+    /// Identity values.
+    fn identity(&self) -> &dyn IdentitySource;
+
+    /// Memory of one statement's sorts and hashes.
+    fn grant(&self) -> GrantTerms<'_>;
+
+    /// A database as units of work see it.
+    fn home(&self, database: DatabaseId) -> Option<Arc<Home>>;
+
+    /// How large a heap or index is; none where it is gone, or could not be read.
+    fn hobt_size(&self, database: DatabaseId, hobt: HobtId) -> Option<optimize::Size>;
+
+    /// The memory that plans are chosen for.
+    fn plan_memory(&self) -> optimize::Memory;
+}
