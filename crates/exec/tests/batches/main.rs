@@ -195,7 +195,7 @@ fn parents_find_what_they_find_in_row_mode() {
     let mut work = table.session(52);
     let less = |slot, n| cmp(CompareOp::Less, col_of(slot, SqlType::Int), int(n));
     // COUNT(*): nobody reads a column.
-    let count = Physical::StreamAggregate {
+    let count = Physical::StreamAggregate(plan::StreamAggregate {
         input: Box::new(access(filtered(less(0, 2_000)))),
         keys: Vec::new(),
         calls: vec![plan::AggregateCall {
@@ -207,7 +207,7 @@ fn parents_find_what_they_find_in_row_mode() {
             ty: build::ty(SqlType::Int),
             phase: plan::AggregatePhase::Whole,
         }],
-    };
+    });
     let run = both(&table, &mut work, &query(count, &[COLUMNS], COLUMNS + 1), PLAIN, 1);
     let expected = (0..2_000).filter(|key| key % 7 != 3).count();
     assert_eq!(run.rows.unwrap(), [[Value::Int(expected as i32)]]);

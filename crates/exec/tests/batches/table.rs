@@ -138,10 +138,11 @@ impl Table {
             pool: buffer::Pool::new(&memory, 512).unwrap(),
             engine: Arc::new(Engine::new(lock::Table::new(&lock::Options::default()))),
             system: Arc::new(SystemObjects::default()),
+            formats: database::formats(),
         };
         env.disk.create_dir(Path::new("/data")).unwrap();
         let tempdb = database(&env, 2, "tempdb", false);
-        assert!(env.engine.versions.set(version::Store::new(&tempdb.home().space)).is_ok());
+        env.engine.keep_versions_in(version::TempdbStore::new(&tempdb.home().space));
         let db = database(&env, 5, "d", true);
         db.home().set_versioning(STATEMENT_VERSIONS | TRANSACTION_VERSIONS);
         let mut work = Work::new(&env.engine, SessionId(50), Arc::default());
