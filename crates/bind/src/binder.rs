@@ -1,14 +1,14 @@
 //! The state of one binding: slots, references, subqueries, scopes, depth.
 
-use crate::constant::Folding;
-use crate::cte::{Cte, MAXRECURSION_DEFAULT};
-use crate::draws::Draws;
 use crate::environment::Environment;
-use crate::expansion::{CheckedView, Expansion, PassedView};
-use crate::hint::TableHinted;
+use crate::expressions::constant::Folding;
+use crate::expressions::draws::Draws;
 use crate::into_table::{IdentityFunction, IntoTable};
-use crate::reference::ReferenceState;
-use crate::scope::Scope;
+use crate::names::cte::{Cte, MAXRECURSION_DEFAULT};
+use crate::names::expansion::{CheckedView, Expansion, PassedView};
+use crate::names::hint::TableHinted;
+use crate::names::reference::ReferenceState;
+use crate::names::scope::Scope;
 use base::limits::{EXPRESSION_DEPTH_MAX, EXPRESSION_LINKS_MAX};
 use base::{DatabaseId, SqlError, SqlResult, messages};
 use catalog::view::{DatabaseView, Object, Table, VirtualTable};

@@ -2,7 +2,7 @@
 
 use crate::binder::Binder;
 use crate::environment::Bound;
-use crate::reference::ReferenceState;
+use crate::names::reference::ReferenceState;
 use crate::tree::flag_rows;
 use base::SqlResult;
 use plan::{

@@ -1,8 +1,8 @@
 //! Which statement is bound how.
 
 use crate::binder::Binder;
-use crate::changes::Changes;
-use crate::draws::DrawRule;
+use crate::changes::nested::Changes;
+use crate::expressions::draws::DrawRule;
 use crate::refusal::unsupported_statement;
 use base::{SqlResult, messages};
 use plan::{Logical, Statement};
