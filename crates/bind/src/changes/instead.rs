@@ -19,6 +19,7 @@
 use crate::binder::Binder;
 use crate::changes::capture::updated;
 use crate::changes::captured_merge::CapturedParts;
+use crate::changes::change::Change;
 use crate::changes::merge::{Clauses, check_clauses};
 use crate::changes::output::{made_row, pseudo};
 use crate::changes::parent::{Parent, refuse_output};
@@ -59,20 +60,13 @@ struct ParentRows<'r> {
 
 impl Binder<'_> {
     /// The statement where its target has an INSTEAD OF trigger for what it does.
-    pub(crate) fn instead(
-        &mut self,
-        statement: &ast::StatementKind,
-    ) -> SqlResult<Option<Statement<Logical>>> {
-        use ast::StatementKind as K;
-        if let K::Merge(s) = statement {
-            return self.instead_of_merge(s);
-        }
-        let (target, from, output, with, event) = match statement {
-            K::Insert(_) if self.environment.unguarded.triggers => return Ok(None),
-            K::Insert(s) => (&s.target, &[][..], &s.output, &s.with, Events::INSERT),
-            K::Update(s) => (&s.target, &s.from[..], &s.output, &s.with, Events::UPDATE),
-            K::Delete(s) => (&s.target, &s.from[..], &s.output, &s.with, Events::DELETE),
-            _ => return Ok(None),
+    pub(crate) fn instead(&mut self, change: Change<'_>) -> SqlResult<Option<Statement<Logical>>> {
+        let (target, from, output, with, event) = match change {
+            Change::Merge(s) => return self.instead_of_merge(s),
+            Change::Insert(_) if self.environment.unguarded.triggers => return Ok(None),
+            Change::Insert(s) => (&s.target, &[][..], &s.output, &s.with, Events::INSERT),
+            Change::Update(s) => (&s.target, &s.from[..], &s.output, &s.with, Events::UPDATE),
+            Change::Delete(s) => (&s.target, &s.from[..], &s.output, &s.with, Events::DELETE),
         };
         let hidden = with.as_ref().is_some_and(|w| self.hides(&w.ctes, target));
         let found = (!hidden).then(|| self.named_target(target, from)).flatten();
@@ -81,20 +75,20 @@ impl Binder<'_> {
         };
         refuse_output(output.as_deref(), &parent)?;
         let with = with.as_deref();
-        let bound = match statement {
-            K::Insert(s) => {
+        let bound = match change {
+            Change::Insert(s) => {
                 self.options(&s.options)?;
                 self.with_ctes(with, |b| b.instead_insert(s, &parent, None))
             }
-            K::Update(s) => {
+            Change::Update(s) => {
                 self.options(&s.options)?;
                 self.with_ctes(with, |b| b.instead_update(s, &parent))
             }
-            K::Delete(s) => {
+            Change::Delete(s) => {
                 self.options(&s.options)?;
                 self.with_ctes(with, |b| b.instead_delete(s, &parent))
             }
-            _ => return Ok(None),
+            Change::Merge(_) => return Ok(None),
         };
         bound.map(Some)
     }

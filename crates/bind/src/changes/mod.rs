@@ -1,6 +1,7 @@
 //! Changes: INSERT, UPDATE, DELETE and MERGE, with what each owes to constraints and triggers.
 //!
 //! ```text
+//!   change          one of the four, by its text
 //!   target          the table that is changed
 //!   row_slots       where a changed row has its values
 //!   through         changes through views and derived tables
@@ -21,6 +22,7 @@
 
 pub(crate) mod capture;
 pub(crate) mod captured_merge;
+pub(crate) mod change;
 pub(crate) mod cursor;
 pub(crate) mod delete;
 pub(crate) mod insert;

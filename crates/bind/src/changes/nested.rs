@@ -13,6 +13,7 @@
 //!     reference of INSERT has it.
 
 use crate::binder::Binder;
+use crate::changes::change::Change;
 use crate::changes::insert::check_count;
 use crate::changes::output::{has_triggers, reference_of};
 use crate::changes::target::{TargetTable, free_columns, identity_column};
@@ -29,14 +30,14 @@ use plan::{
     Scalar, ScalarKind, Slot, Statement, VariableId,
 };
 use std::collections::BTreeSet;
-use tsql::ast::{self, InsertSource, QueryBody, StatementKind, TableSourceKind};
+use tsql::ast::{self, InsertSource, QueryBody, TableSourceKind};
 
 /// The change in the FROM of an INSERT's SELECT.
 #[derive(Clone, Copy)]
 pub(crate) struct Changes<'s> {
     query: &'s ast::Query,
     select: &'s ast::Select,
-    statement: &'s ast::Statement,
+    change: &'s ast::NestedChange,
     alias: Option<&'s ast::Name>,
     columns: &'s [ast::Name],
 }
@@ -51,10 +52,10 @@ impl<'s> Changes<'s> {
         }
         let QueryBody::Select(select) = &query.body else { return None };
         let [source] = &*select.from else { return None };
-        let TableSourceKind::Changed { statement, alias, columns } = &source.kind else {
+        let TableSourceKind::Changed { change, alias, columns } = &source.kind else {
             return None;
         };
-        Some(Changes { query, select, statement, alias: alias.as_ref(), columns })
+        Some(Changes { query, select, change, alias: alias.as_ref(), columns })
     }
 
     /// 10717, 10722: clauses of the outer statement that may not stand above a change.
@@ -79,21 +80,23 @@ impl<'s> Changes<'s> {
         }
     }
 
-    /// What the inner statement must have, and must not.
-    fn check_statement(&self) -> SqlResult<()> {
+    /// The inner statement, with what it must have, and nothing that it must not.
+    fn inner(&self) -> SqlResult<Change<'s>> {
+        let Some(inner) = Change::nested(&self.change.kind) else {
+            return Err(self.error(messages::CHANGES_NOT_INSERTED, &[]));
+        };
         let current_of =
             |f: &Option<ast::DmlFilter>| matches!(f, Some(ast::DmlFilter::CurrentOf(_)));
-        let (output, options, current_of, with) = match &self.statement.kind {
-            StatementKind::Insert(i) => {
+        let (output, options, current_of, with) = match inner {
+            Change::Insert(i) => {
                 if Changes::of(i).is_some() {
                     return Err(self.error(messages::CHANGES_IN_CHANGES, &[]));
                 }
                 (&i.output, &i.options, false, &i.with)
             }
-            StatementKind::Update(u) => (&u.output, &u.options, current_of(&u.filter), &u.with),
-            StatementKind::Delete(d) => (&d.output, &d.options, current_of(&d.filter), &d.with),
-            StatementKind::Merge(m) => (&m.output, &m.options, false, &m.with),
-            _ => return Err(self.error(messages::CHANGES_NOT_INSERTED, &[])),
+            Change::Update(u) => (&u.output, &u.options, current_of(&u.filter), &u.with),
+            Change::Delete(d) => (&d.output, &d.options, current_of(&d.filter), &d.with),
+            Change::Merge(m) => (&m.output, &m.options, false, &m.with),
         };
         let Some(output) = output else {
             return Err(self.error(messages::CHANGES_NEED_OUTPUT, &[]));
@@ -110,11 +113,11 @@ impl<'s> Changes<'s> {
         if with.is_some() {
             return Err(self.error(messages::SYNTAX_NEAR_KEYWORD, &[&"WITH"]));
         }
-        Ok(())
+        Ok(inner)
     }
 
     fn error(&self, message: Message, args: &[&dyn std::fmt::Display]) -> SqlError {
-        SqlError::new(message, args).at_line(self.statement.span.line)
+        SqlError::new(message, args).at_line(self.change.span.line)
     }
 }
 
@@ -125,18 +128,19 @@ impl Binder<'_> {
         changes: Changes<'_>,
     ) -> SqlResult<Statement<Logical>> {
         changes.check_clauses(s)?;
-        changes.check_statement()?;
+        let inner = changes.inner()?;
         self.options(&s.options)?;
-        self.with_ctes(s.with.as_deref(), |b| b.changes_into(s, changes))
+        self.with_ctes(s.with.as_deref(), |b| b.changes_into(s, changes, inner))
     }
 
     fn changes_into(
         &mut self,
         s: &ast::Insert,
         changes: Changes<'_>,
+        inner: Change<'_>,
     ) -> SqlResult<Statement<Logical>> {
         let found = self.changes_target(s)?;
-        let mut statement = self.statement(&changes.statement.kind)?;
+        let mut statement = self.change(inner)?;
         self.beside_triggers(&statement)?;
         let assigned = assigned_variables(&statement);
         let sent = match output_of(&mut statement).and_then(|o| o.sent.take()) {
@@ -147,7 +151,7 @@ impl Binder<'_> {
         if reads_any(&into, &assigned) {
             // They mean what they were before; a plan reads them as they are.
             let what = "a variable that the nested statement sets, in the outer one";
-            return Err(unsupported(what, changes.statement.span.line));
+            return Err(unsupported(what, changes.change.span.line));
         }
         if let Some(output) = output_of(&mut statement) {
             output.into = Some(into);
@@ -243,7 +247,7 @@ impl Binder<'_> {
         let tree = Logical::Values { rows: Vec::new(), columns: Vec::new() };
         let result = QueryResult { tree, columns: given, only_null: false };
         let from = self.derived(result, changes.alias, changes.columns);
-        let from = from.map_err(|e| e.at_line(changes.statement.span.line))?;
+        let from = from.map_err(|e| e.at_line(changes.change.span.line))?;
         let source = from.sources.into_iter().next();
         let lost = || SqlError::new(messages::INTERNAL, &[&"a derived table is one source"]);
         Ok((columns, source.ok_or_else(lost)?))
