@@ -40,6 +40,7 @@
 mod binder;
 mod changes;
 mod definitions;
+mod depth;
 mod environment;
 mod expressions;
 mod finish;
@@ -48,6 +49,7 @@ mod names;
 mod queries;
 mod refusal;
 mod statement;
+mod subplans;
 mod tree;
 
 pub use changes::cursor::Refetch;
@@ -169,7 +171,7 @@ pub fn bind_scalar(
         None => Ok(x),
     });
     let bound = bound.and_then(|mut x| {
-        binder.draw_in(&mut [&mut x]);
+        binder.draws.draw_in(&mut [&mut x]);
         binder.finish(Statement::Scalar(x))
     });
     bound.map_err(|e| e.at_line(expression.span.line))
@@ -195,7 +197,7 @@ pub fn bind_default(
         None => x,
     });
     let bound = bound.and_then(|x| binder.implicit(x, column)).and_then(|mut x| {
-        binder.draw_in(&mut [&mut x]);
+        binder.draws.draw_in(&mut [&mut x]);
         binder.finish(Statement::Scalar(x))
     });
     bound.map_err(|e| e.at_line(expression.span.line))

@@ -120,9 +120,9 @@ impl Binder<'_> {
         let parts = [("inserted", capture.inserted), ("deleted", capture.deleted)];
         for (name, part) in parts {
             let Some((number, row)) = part else { continue };
-            let id = self.reserve_follow_up();
+            let id = self.subplans.reserve_follow_up();
             let insert = self.captured_insert(target, (name, number), row, changed.clone())?;
-            self.set_follow_up(id, FollowUp::Change(insert));
+            self.subplans.set_follow_up(id, FollowUp::Change(insert));
             ids.push(id);
         }
         Ok(ids)

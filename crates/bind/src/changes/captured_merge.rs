@@ -112,7 +112,7 @@ impl Binder<'_> {
         let old = self.old_values(parent.table(), &own)?;
         let old = old.into_iter().map(|x| where_true(is_there(row), x)).collect();
         if let Columns::Reference(no) = own.columns {
-            self.nullable_references.insert(no);
+            self.references.make_nullable(no);
         }
         let parts = CapturedParts { tree, row, old, has_source, clauses };
         let top = self.merge_top(s.top.as_deref())?;
@@ -261,7 +261,7 @@ impl Binder<'_> {
         let kept = Kept { id: self.new_changed(), slots: slots.into_iter().collect() };
         let mut references = References::default();
         for (name, number, row) in rows {
-            let id = self.reserve_follow_up();
+            let id = self.subplans.reserve_follow_up();
             let target = self.captures(parent, name, *number, false)?;
             let value = |(n, slot): (usize, &Option<Slot>)| {
                 slot.map(|slot| column_scalar(parent.table(), n, slot))
@@ -270,7 +270,7 @@ impl Binder<'_> {
             let source = Logical::Changed { id: kept.id, columns: kept.slots.clone() };
             let columns = self.values_into(values);
             let insert = Insert { target, source, columns, identity: None, output: None };
-            self.set_follow_up(id, FollowUp::Change(Statement::Insert(Box::new(insert))));
+            self.subplans.set_follow_up(id, FollowUp::Change(Statement::Insert(Box::new(insert))));
             references.follow_ups.push(id);
         }
         references.kept = Some(kept);

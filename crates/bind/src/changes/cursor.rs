@@ -112,7 +112,7 @@ impl Binder<'_> {
         self.header.session_bound = true;
         let keys = self.environment.catalogs.cursor_keys(&cursor.name, cursor.global);
         let keys = keys.map_err(|e| e.at_line(line))?;
-        let table = target.and_then(|no| Some((no, self.table(no)?)));
+        let table = target.and_then(|no| Some((no, self.references.table(no)?)));
         let mut at = self.environment.variables.first_free();
         for (database, object, columns, placed) in keys {
             let behind = at + columns.len() as u32;
@@ -175,7 +175,7 @@ impl Binder<'_> {
         }
         let mut keyed = Vec::with_capacity(tables.len());
         for no in tables {
-            let table = self.table(no)?;
+            let table = self.references.table(no)?;
             let unique = unique_key(&table);
             let key = unique.unwrap_or_else(|| table.base());
             let (columns, placed) = (key.key.iter().map(|k| k.column).collect(), unique.is_none());
@@ -191,8 +191,8 @@ impl Binder<'_> {
     fn read_in_order(&self, tree: &Logical, keyed: &[(TableNo, CursorKey)]) -> bool {
         let keys = order_of(tree);
         let [(no, _)] = keyed else { return keys.is_empty() };
-        let Some(table) = self.table(*no) else { return false };
-        let used = &self.references[no.0 as usize].used;
+        let Some(table) = self.references.table(*no) else { return false };
+        let used = self.references.used(*no);
         let column = |slot: Slot| used.iter().find(|(_, s)| **s == slot).map(|(&c, _)| c);
         let follows = |index: &Index, back: bool| {
             keys.len() <= index.key.len()
@@ -209,9 +209,9 @@ impl Binder<'_> {
     /// The column of a table that a slot is.
     fn cursor_column(&self, slot: Slot, keyed: &[(TableNo, CursorKey)]) -> Option<CursorColumn> {
         keyed.iter().enumerate().find_map(|(at, (no, key))| {
-            let used = &self.references[no.0 as usize].used;
+            let used = self.references.used(*no);
             let (&ordinal, _) = used.iter().find(|(_, s)| **s == slot)?;
-            let table = self.table(*no)?;
+            let table = self.references.table(*no)?;
             let column = table.columns.get(ordinal).filter(|c| c.computed.is_none())?;
             let (name, key) = (column.name.clone(), key.columns.contains(&ordinal));
             Some(CursorColumn { table: at, name, key })
@@ -222,7 +222,7 @@ impl Binder<'_> {
         let key = self.key_scalar(no, column);
         ResultColumn {
             name: "".into(),
-            slot: self.use_column(no, column),
+            slot: self.references.use_column(no, column),
             sql_type: key.ty.sql_type,
             user_type_id: 0,
             nullable: key.ty.nullable,
@@ -234,10 +234,10 @@ impl Binder<'_> {
     }
 
     fn key_scalar(&mut self, no: TableNo, column: usize) -> Scalar {
-        let slot = self.use_column(no, column);
-        let table = self.table(no).expect("a key is of a table");
+        let slot = self.references.use_column(no, column);
+        let table = self.references.table(no).expect("a key is of a table");
         let mut key = crate::changes::row_slots::column_scalar(&table, column, slot);
-        key.ty.nullable |= self.nullable_references.contains(&no);
+        key.ty.nullable |= self.references.is_nullable(no);
         key
     }
 
@@ -245,7 +245,7 @@ impl Binder<'_> {
         let place = self.place_scalar(no);
         ResultColumn {
             name: "".into(),
-            slot: self.use_place(no),
+            slot: self.references.use_place(no),
             sql_type: place.ty.sql_type,
             user_type_id: 0,
             nullable: place.ty.nullable,
@@ -258,16 +258,16 @@ impl Binder<'_> {
 
     /// Where the row is: a RID, or a uniquifier, which the first of equal keys goes without.
     fn place_scalar(&mut self, no: TableNo) -> Scalar {
-        let heap = self.table(no).is_some_and(|t| t.base().kind == IndexKind::Heap);
+        let heap = self.references.table(no).is_some_and(|t| t.base().kind == IndexKind::Heap);
         let sql_type = SqlType::varbinary(if heap { 8 } else { 4 });
-        let nullable = !heap || self.nullable_references.contains(&no);
-        Scalar::column(self.use_place(no), ScalarType::new(sql_type, nullable))
+        let nullable = !heap || self.references.is_nullable(no);
+        Scalar::column(self.references.use_place(no), ScalarType::new(sql_type, nullable))
     }
 
     /// Has the rows of a table say where they are.
     fn set_place(&mut self, tree: &mut Logical, no: TableNo) {
-        let place = Some(self.use_place(no));
-        let heap = self.table(no).is_some_and(|t| t.base().kind == IndexKind::Heap);
+        let place = Some(self.references.use_place(no));
+        let heap = self.references.table(no).is_some_and(|t| t.base().kind == IndexKind::Heap);
         let (rid, uniquifier) = if heap { (place, None) } else { (None, place) };
         set_target(tree, no, &OldRow { columns: Vec::new(), uniquifier, rid, hint: None });
     }

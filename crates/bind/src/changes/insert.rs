@@ -194,10 +194,10 @@ impl Binder<'_> {
                     if rows.len() == 1 {
                         return Ok(Given { tree: one_row(), values });
                     }
-                    self.draw_in_row(&mut values, &mut drawn);
+                    self.draws.draw_in_row(&mut values, &mut drawn);
                     bound.push(values);
                 }
-                self.set_drawn_by_rows(drawn);
+                self.draws.set_drawn_by_rows(drawn);
                 let result = self.rows_result(bound, listed.len())?;
                 Ok(self.given_by(result))
             }
@@ -278,7 +278,7 @@ impl Binder<'_> {
                 ColumnSource::Identity | ColumnSource::Computed(_) => None,
             })
             .collect();
-        self.draw_in(&mut values);
+        self.draws.draw_in(&mut values);
         for (n, column) in columns.iter_mut().enumerate() {
             if let Some(value) = self.computed_value(table, n, &slots)? {
                 column.source = ColumnSource::Computed(value);

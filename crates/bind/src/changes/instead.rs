@@ -44,7 +44,6 @@ use plan::{
     TableNo, WindowCall, WindowFunction,
 };
 use std::collections::BTreeSet;
-use std::ops::Range;
 use std::sync::Arc;
 use tsql::ast::{self, DmlTargetKind, TableSourceKind};
 use types::{SqlType, Value};
@@ -213,11 +212,11 @@ impl Binder<'_> {
     /// What has an INSTEAD OF trigger is not changed behind its back.
     /// Nor behind that of a view that it is reached through.
     pub(crate) fn not_instead(&mut self, target: &TargetTable, event: Events) -> SqlResult<()> {
-        let changed = self.changed_table.get().map(|no| no.0 as usize);
-        let through = |tables: &Range<usize>| changed.is_some_and(|no| tables.contains(&no));
-        let views = self.passed_views.iter().filter(|v| through(&v.2));
-        let fires =
-            |v: &PassedView| self.fires_instead(&v.0, &Object::Module(Arc::clone(&v.1)), event);
+        let changed = self.changed_table.get();
+        let views = changed.into_iter().flat_map(|no| self.modules.passed_above(no));
+        let fires = |v: &PassedView| {
+            self.fires_instead(&v.database, &Object::Module(Arc::clone(&v.module)), event)
+        };
         let fire: Vec<bool> = views.filter_map(fires).collect();
         // Within the trigger it is changed.
         self.header.session_bound |= !fire.is_empty();
@@ -430,7 +429,7 @@ impl Binder<'_> {
     /// Each row of the target once, however often a join brings it.
     fn once(&mut self, mut tree: Logical, source: &Source, joined: bool) -> SqlResult<Logical> {
         let Columns::Reference(no) = source.columns else { return Ok(tree) };
-        let Some(table) = self.table(no).filter(|_| joined) else { return Ok(tree) };
+        let Some(table) = self.references.table(no).filter(|_| joined) else { return Ok(tree) };
         let keys: Vec<usize> = table.base().key.iter().map(|k| k.column).collect();
         let old = self.old_row(no, &table, |n| keys.contains(&n));
         set_target(&mut tree, no, &old);

@@ -71,7 +71,7 @@ impl Binder<'_> {
             target.references = self.references(&changed.target, done, slots, None)?;
         }
         let (clause, action) = (self.new_slot(), self.new_slot());
-        self.nullable_references.insert(no);
+        self.references.make_nullable(no);
         let output = match &s.output {
             Some(o) => {
                 let present = makes_row(action);

@@ -154,7 +154,7 @@ impl Binder<'_> {
             if value.ty.nullable {
                 absent.push(Predicate::IsNull(Box::new(value.clone())));
             }
-            let slot = self.use_column(no, at);
+            let slot = self.references.use_column(no, at);
             first = first.or(Some((slot, column_scalar(&parent, at, slot).ty)));
             equal = equal.and(equality(column_scalar(&parent, at, slot), value));
         }
@@ -163,7 +163,7 @@ impl Binder<'_> {
         let (columns, outer) = (vec![slot], Vec::new());
         let (scalar, session) = (false, false);
         let subquery = Subquery { source, columns, ty, scalar, outer, session };
-        absent.push(Predicate::Exists(self.add_subquery(subquery)));
+        absent.push(Predicate::Exists(self.subplans.add_subquery(subquery)));
         let predicate = match absent.len() {
             1 => absent.remove(0),
             _ => Predicate::Or(absent),
@@ -209,7 +209,7 @@ impl Binder<'_> {
         referrer: &Referrer,
         changed: Logical,
     ) -> SqlResult<FollowUpId> {
-        let id = self.reserve_follow_up();
+        let id = self.subplans.reserve_follow_up();
         let action = match done {
             Done::Delete => referrer.key.on_delete,
             Done::Update(_) | Done::Insert => referrer.key.on_update,
@@ -226,7 +226,7 @@ impl Binder<'_> {
             }
             _ => b.cascade_update(target, referrer, changed, action),
         })?;
-        self.set_follow_up(id, bound);
+        self.subplans.set_follow_up(id, bound);
         Ok(id)
     }
 
@@ -248,7 +248,7 @@ impl Binder<'_> {
             let (get, no) = self.enforced_get(&target.database, parent, ENFORCING)?;
             let mut on = Predicate::TRUE;
             for &(at, old, _) in &referrer.columns {
-                let own = column_scalar(parent, at, self.use_column(no, at));
+                let own = column_scalar(parent, at, self.references.use_column(no, at));
                 on = on.and(equality(own, column_scalar(parent, at, old)));
             }
             source = joined(JoinKind::Anti, source, get, on);
@@ -263,7 +263,7 @@ impl Binder<'_> {
     fn refers(&mut self, target: &TargetTable, referrer: &Referrer, no: TableNo) -> Predicate {
         let mut on = Predicate::TRUE;
         for (c, &(at, old, _)) in referrer.key.columns.iter().zip(&referrer.columns) {
-            let slot = self.use_column(no, c.column);
+            let slot = self.references.use_column(no, c.column);
             let own = column_scalar(&referrer.table, c.column, slot);
             on = on.and(equality(own, column_scalar(&target.table, at, old)));
         }

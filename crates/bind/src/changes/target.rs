@@ -232,12 +232,12 @@ impl Binder<'_> {
         let mut columns = Vec::with_capacity(table.columns.len());
         for (n, c) in table.columns.iter().enumerate() {
             let wanted = c.physical.is_some() && needed(n);
-            columns.push(if wanted { Some(self.use_column(no, n)) } else { None });
+            columns.push(if wanted { Some(self.references.use_column(no, n)) } else { None });
         }
         let base = table.base();
-        let uniquifier =
-            (base.kind == IndexKind::Clustered && !base.unique).then(|| self.use_place(no));
-        let rid = (base.kind == IndexKind::Heap).then(|| self.use_place(no));
+        let uniquifier = (base.kind == IndexKind::Clustered && !base.unique)
+            .then(|| self.references.use_place(no));
+        let rid = (base.kind == IndexKind::Heap).then(|| self.references.use_place(no));
         OldRow { columns, uniquifier, rid, hint: Some(self.new_slot()) }
     }
 

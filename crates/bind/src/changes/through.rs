@@ -7,7 +7,7 @@
 
 use crate::binder::Binder;
 use crate::changes::output::pseudo;
-use crate::definitions::module::BaseColumn;
+use crate::names::reference::BaseColumn;
 use crate::names::resolve::where_true;
 use crate::names::scope::{Body, Columns, DerivedColumn, GivenColumn, GivenValue, Source};
 use base::{Message, SqlError, SqlResult, messages};
@@ -116,7 +116,10 @@ impl Binder<'_> {
         let through = Through {
             given: columns.clone(),
             computed,
-            columns: columns.iter().map(|c| (c.name.clone(), self.base_column(c.slot))).collect(),
+            columns: columns
+                .iter()
+                .map(|c| (c.name.clone(), self.references.base_column(c.slot)))
+                .collect(),
             name: body.view.clone().unwrap_or_else(|| source.name.clone()),
             is_view: body.view.is_some(),
         };
@@ -178,7 +181,7 @@ impl Binder<'_> {
         if *parts > PARTS_MAX {
             return Err(SqlError::new(messages::STATEMENT_NESTED_TOO_DEEPLY, &[]));
         }
-        if let Some((no, column)) = self.base_column(slot) {
+        if let Some((no, column)) = self.references.base_column(slot) {
             let new = row.new.get(column).copied().flatten().filter(|_| no == row.no);
             let nullable = row.table.columns.get(column).is_none_or(|c| c.nullable);
             return Ok(match new {
@@ -240,11 +243,11 @@ impl Binder<'_> {
         new: &[Option<Slot>],
         changed: Option<&BTreeSet<Slot>>,
     ) -> Vec<CheckConstraint> {
-        let used = &self.references[no.0 as usize].used;
+        let used = self.references.used(no);
         let slots: BTreeMap<Slot, Slot> =
             used.iter().filter_map(|(c, s)| Some((*s, new.get(*c).copied().flatten()?))).collect();
         let mut out = Vec::new();
-        for view in self.checked_views.iter().filter(|v| v.tables.contains(&no.0)) {
+        for view in self.modules.checked_above(no) {
             for condition in &view.conditions {
                 let mut predicate = condition.clone();
                 predicate.rewrite(&mut |x| {

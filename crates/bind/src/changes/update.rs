@@ -96,7 +96,7 @@ impl Binder<'_> {
             }
             let mut values: Vec<&mut Scalar> =
                 assignments.iter_mut().map(|a| &mut a.value).collect();
-            b.draw_in(&mut values);
+            b.draws.draw_in(&mut values);
             Ok((filter, assignments, columns))
         })?;
         let set_columns = columns.clone();
@@ -319,6 +319,7 @@ impl Binder<'_> {
         let Object::Table(wanted) = self.lookup(name)?.object else { return Ok(None) };
         let is_wanted = |s: &Source| match s.columns {
             Columns::Reference(no) => self
+                .references
                 .table(no)
                 .is_some_and(|t| (t.database, t.object_id) == (wanted.database, wanted.object_id)),
             Columns::Derived(_) | Columns::Made(_) | Columns::Given(_) => false,
@@ -339,7 +340,7 @@ impl Binder<'_> {
         source: &Source,
         written: &ast::DmlTarget,
     ) -> SqlResult<TargetTable> {
-        let Some(table) = self.table(no) else {
+        let Some(table) = self.references.table(no) else {
             let e = SqlError::new(messages::ADHOC_SYSTEM_UPDATE, &[]);
             return Err(e.at_line(written.span.line));
         };

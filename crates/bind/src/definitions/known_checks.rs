@@ -6,7 +6,7 @@
 //! any row; so for a column that is not NULL it is true.
 
 use crate::binder::Binder;
-use crate::names::reference::ReferenceState;
+use crate::names::reference::Reference;
 use catalog::view::{Object, Table};
 use plan::{Predicate, Slot};
 use std::sync::Arc;
@@ -40,12 +40,12 @@ impl Binder<'_> {
 }
 
 /// A table with constraints, and where its columns are that the statement mentions.
-fn checked(state: &ReferenceState) -> Option<(Arc<Table>, Vec<Option<Slot>>)> {
-    let Object::Table(table) = &state.reference else { return None };
-    if table.checks.is_empty() || state.used.is_empty() {
+fn checked(reference: &Reference) -> Option<(Arc<Table>, Vec<Option<Slot>>)> {
+    let Object::Table(table) = &reference.object else { return None };
+    if table.checks.is_empty() || reference.used.is_empty() {
         return None;
     }
-    let slots = (0..table.columns.len()).map(|n| state.used.get(&n).copied()).collect();
+    let slots = (0..table.columns.len()).map(|n| reference.used.get(&n).copied()).collect();
     Some((Arc::clone(table), slots))
 }
 

@@ -6,7 +6,7 @@
 //! the expression may be a value, and the column is NULL.
 
 use crate::binder::Binder;
-use catalog::view::{Column, Object};
+use catalog::view::Column;
 use plan::{Logical, Predicate, Scalar, ScalarKind, TableNo};
 
 /// The expression of a stored column.
@@ -21,14 +21,13 @@ impl Binder<'_> {
     pub(crate) fn stored_expressions(&mut self) -> Vec<StoredExpression> {
         let mut all = Vec::new();
         for n in 0..self.references.len() {
-            let Object::Table(table) = &self.references[n].reference else { continue };
             let no = TableNo(n as u32);
+            let Some(table) = self.references.table(no) else { continue };
             let any = table.columns.iter().any(Column::is_stored_computed);
-            if !any || self.nullable_references.contains(&no) {
+            if !any || self.references.is_nullable(no) {
                 continue;
             }
-            let table = table.clone();
-            let used = &self.references[n].used;
+            let used = self.references.used(no);
             let slots: Vec<_> = (0..table.columns.len()).map(|c| used.get(&c).copied()).collect();
             let stored = table.columns.iter().enumerate().filter(|(_, c)| c.is_stored_computed());
             for (column, c) in stored {
@@ -48,7 +47,7 @@ impl Binder<'_> {
     pub(crate) fn read_stored(&mut self, tree: &mut Logical, stored: &[StoredExpression]) {
         let mut change = |x: &mut Scalar| {
             if let Some(s) = stored.iter().find(|s| s.value.kind == x.kind) {
-                x.kind = ScalarKind::Column(self.use_column(s.table, s.column));
+                x.kind = ScalarKind::Column(self.references.use_column(s.table, s.column));
             }
         };
         tree.for_each_mut(&mut |node| match node {

@@ -9,10 +9,10 @@
 use crate::binder::Binder;
 use crate::expressions::collation::as_column;
 use crate::expressions::deduction::Learned;
-use crate::names::expansion::{CheckedView, Expansion};
+use crate::names::expansion::{CheckedView, Expansion, PassedView};
 use crate::names::from::From;
 use crate::names::hint::{self, Hints, Use};
-use crate::names::reference::ReferenceState;
+use crate::names::reference::Reference;
 use crate::names::result::{Place, QueryResult};
 use crate::names::scope::{Body, Clause, Columns, DerivedColumn, Scope, Source};
 use crate::refusal::unsupported;
@@ -22,7 +22,7 @@ use catalog::view::{
     Column, DatabaseView, Found, Module, ModuleKind, Object, ObjectName, Parameter, Table,
     VirtualColumn, VirtualTable, in_database,
 };
-use plan::{Granule, JoinKind, LockHints, Logical, Predicate, Scalar, ScalarKind, Slot};
+use plan::{Granule, JoinKind, LockHints, Logical, Predicate, Scalar, ScalarKind};
 use std::sync::Arc;
 use tsql::ast::{self, FunctionBody, StatementKind};
 
@@ -57,7 +57,7 @@ pub struct ModuleColumns {
 impl Binder<'_> {
     /// Finds a name as the module that is being expanded means it.
     pub(crate) fn find_within(&self, name: ObjectName<'_>) -> SqlResult<Option<Found>> {
-        let Some(around) = self.modules.last() else { return Ok(None) };
+        let Some(around) = self.modules.innermost() else { return Ok(None) };
         if name.object.starts_with('#') {
             return Err(SqlError::new(messages::VIEW_ON_TEMPORARY, &[&name.object]));
         }
@@ -69,7 +69,7 @@ impl Binder<'_> {
 
     /// A parameter of the module that is being expanded; `None` outside of one.
     pub(crate) fn module_parameter(&self, name: &ast::Name) -> Option<SqlResult<Scalar>> {
-        let around = self.modules.last()?;
+        let around = self.modules.innermost()?;
         let is_it = |(p, _): &(&Parameter, &Scalar)| p.name.eq_ignore_ascii_case(name);
         let found = around.module.arguments().zip(&around.parameters).find(is_it);
         Some(found.map(|(_, value)| value.clone()).ok_or_else(|| {
@@ -100,7 +100,11 @@ impl Binder<'_> {
         let first = self.references.len();
         let result = self.expand(found, module, Vec::new(), name)?;
         let tables = first..self.references.len();
-        self.passed_views.push((Arc::clone(&found.database), Arc::clone(module), tables));
+        self.modules.note_passed(PassedView {
+            database: Arc::clone(&found.database),
+            module: Arc::clone(module),
+            tables,
+        });
         self.offered(found, module, result, name, alias)
     }
 
@@ -208,7 +212,7 @@ impl Binder<'_> {
             return clash(given.ty.sql_type.name());
         };
         let table = self.table_variable(name)?;
-        let (of, shown) = match self.modules.last() {
+        let (of, shown) = match self.modules.innermost() {
             Some(around) => {
                 let mut all = around.module.arguments();
                 let own = all.find(|p| p.read_only && p.name.eq_ignore_ascii_case(name));
@@ -230,7 +234,7 @@ impl Binder<'_> {
 
     /// The caller's table that a parameter of the module that is being expanded stands for.
     pub(crate) fn table_parameter(&self, name: &ast::Name) -> Option<Arc<Table>> {
-        let around = self.modules.last()?;
+        let around = self.modules.innermost()?;
         let is_it =
             |(p, _): &(&Parameter, &Scalar)| p.read_only && p.name.eq_ignore_ascii_case(name);
         let (parameter, value) = around.module.arguments().zip(&around.parameters).find(is_it)?;
@@ -241,7 +245,7 @@ impl Binder<'_> {
         };
         let number = u16::try_from(number).ok()?;
         let wanted = base::ObjectId::of_table_variable(number);
-        self.references.iter().find_map(|r| match &r.reference {
+        self.references.iter().find_map(|r| match &r.object {
             Object::Table(t) if t.object_id == wanted => Some(Arc::clone(t)),
             _ => None,
         })
@@ -297,7 +301,7 @@ impl Binder<'_> {
             conditions_of(&result.tree, &mut conditions);
             let tables = first..self.references.len() as u32;
             let name = module.name.clone();
-            self.checked_views.push(CheckedView { name, tables, conditions });
+            self.modules.note_checked(CheckedView { name, tables, conditions });
         }
         Ok(result)
     }
@@ -318,11 +322,10 @@ impl Binder<'_> {
         parameters: Vec<Scalar>,
         body: impl FnOnce(&mut Self) -> SqlResult<T>,
     ) -> SqlResult<T> {
-        let known = |e: &Expansion| e.module.object_id == module.object_id;
-        if self.modules.iter().any(known) && self.database.id() == database.id() {
+        if self.modules.holds(module) && self.database.id() == database.id() {
             return Err(SqlError::new(messages::MODULE_SELF_REFERENCE, &[&module.name]));
         }
-        if self.modules.len() >= NESTING_MAX {
+        if self.modules.depth() >= NESTING_MAX {
             return Err(SqlError::new(messages::MAX_NESTING, &[&NESTING_MAX]));
         }
         let scopes = std::mem::take(&mut self.scopes);
@@ -425,7 +428,7 @@ impl Binder<'_> {
         }
         let offered = self.named_columns(module, listed, &result, line)?;
         let own = self.references.iter().filter(|r| r.depth == 1);
-        let of_table = |r: &ReferenceState| match &r.reference {
+        let of_table = |r: &Reference| match &r.object {
             Object::Table(t) => Some((t.object_id, r.used.keys().copied().collect())),
             _ => None,
         };
@@ -547,18 +550,4 @@ fn merge(own: &mut LockHints, outer: &LockHints) {
     own.hold |= outer.hold;
     own.read_past |= outer.read_past;
     own.no_wait |= outer.no_wait;
-}
-
-/// The table and column that a column of a derived source is, if it is one.
-pub(crate) type BaseColumn = Option<(plan::TableNo, usize)>;
-
-impl Binder<'_> {
-    /// The table and column that a slot is of, when it is one of a table.
-    pub(crate) fn base_column(&self, slot: Slot) -> BaseColumn {
-        self.references.iter().enumerate().find_map(|(no, state)| {
-            let Object::Table(_) = state.reference else { return None };
-            let column = state.used.iter().find(|(_, s)| **s == slot)?;
-            Some((plan::TableNo(no as u32), *column.0))
-        })
-    }
 }

@@ -93,7 +93,7 @@ impl Binder<'_> {
             }
             ConditionKind::Exists(query) => {
                 let (subquery, _) = self.subquery(query, true)?;
-                Predicate::Exists(self.add_subquery(subquery))
+                Predicate::Exists(self.subplans.add_subquery(subquery))
             }
             ConditionKind::Not(inner) => negated(self.condition(inner)?),
             ConditionKind::And(parts) => all_of(self.conditions(parts)?),
@@ -302,7 +302,7 @@ impl Binder<'_> {
             };
             subquery.columns = vec![slot];
         }
-        let subquery = self.add_subquery(subquery);
+        let subquery = self.subplans.add_subquery(subquery);
         Ok(Predicate::Quantified {
             op,
             quantifier,

@@ -52,7 +52,7 @@ const PART_LINKS: usize = 1024;
 impl Binder<'_> {
     /// An expression.
     pub(crate) fn expr(&mut self, e: &ast::Expr) -> SqlResult<Scalar> {
-        let rule = match self.draws.rule {
+        let rule = match self.draws.rule() {
             rule @ DrawRule::Refused(_) => rule,
             _ if is_conditional(&e.kind) => DrawRule::Refused(messages::NEXT_VALUE_CONDITIONAL),
             rule => rule,
@@ -373,7 +373,7 @@ impl Binder<'_> {
             ty.sql_type = SqlType::Int;
             return Ok(Scalar { kind: ScalarKind::Constant(types::Value::Null), ty });
         }
-        let id = self.add_subquery(subquery);
+        let id = self.subplans.add_subquery(subquery);
         Ok(Scalar { kind: ScalarKind::Subquery(id), ty })
     }
 

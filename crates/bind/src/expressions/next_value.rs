@@ -9,12 +9,12 @@
 //! moves or repeats such a call.
 
 use crate::binder::Binder;
-use crate::expressions::draws::{Draw, DrawRule, Draws};
+use crate::expressions::draws::{Draw, DrawRule};
 use crate::refusal::unsupported;
 use crate::tree::computed_columns;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::Object;
-use plan::{Logical, Scalar, ScalarKind, SortKey, UserFunction};
+use plan::{Logical, Scalar, SortKey, UserFunction};
 use tsql::ast;
 
 impl Binder<'_> {
@@ -24,9 +24,9 @@ impl Binder<'_> {
         rule: DrawRule,
         part: impl FnOnce(&mut Self) -> SqlResult<T>,
     ) -> SqlResult<T> {
-        let before = std::mem::replace(&mut self.draws.rule, rule);
+        let before = self.draws.replace_rule(rule);
         let result = part(self);
-        self.draws.rule = before;
+        self.draws.replace_rule(before);
         result
     }
 
@@ -35,7 +35,7 @@ impl Binder<'_> {
         &mut self,
         part: impl FnOnce(&mut Self) -> SqlResult<T>,
     ) -> SqlResult<T> {
-        let fresh = Draws { rule: self.draws.rule, ..Draws::default() };
+        let fresh = self.draws.renewed();
         let before = std::mem::replace(&mut self.draws, fresh);
         let result = part(self);
         self.draws = before;
@@ -51,26 +51,26 @@ impl Binder<'_> {
         };
         let order = n.over.as_ref().map(|over| self.draw_order(over, line)).transpose()?;
         let sequence = UserFunction { database: found.database.id(), object: s.object_id };
-        if let Some(known) = self.draws.list.iter().find(|d| d.sequence == sequence) {
-            if known.order != order && matches!(self.draws.rule, DrawRule::SelectList { .. }) {
+        if let Some(known) = self.draws.known(sequence) {
+            if known.order != order && matches!(self.draws.rule(), DrawRule::SelectList { .. }) {
                 return Err(SqlError::new(messages::NEXT_VALUE_OVER_DIFFERS, &[]));
             }
             return Ok(Scalar::column(known.slot, known.ty));
         }
-        if self.draws.by_rows.contains(&sequence) {
+        if self.draws.is_drawn_by_rows(sequence) {
             return Err(SqlError::new(messages::NEXT_VALUE_ROW_CONSTRUCTOR, &[]));
         }
         let (slot, ty) = (self.new_slot(), self.plain(s.sql_type, true));
         let name = format!("NEXT VALUE FOR {}.{}", found.database.name(), s.two_part_name()).into();
         self.refer(&found.database, found.object.clone())?;
         self.header.calls = true;
-        self.draws.list.push(Draw { sequence, name, slot, ty, order, placed: false });
+        self.draws.add(Draw { sequence, name, slot, ty, order, placed: false });
         Ok(Scalar::column(slot, ty))
     }
 
     fn draw_allowed(&self, over: bool) -> SqlResult<()> {
         let scope = self.scopes.last();
-        let refused = match self.draws.rule {
+        let refused = match self.draws.rule() {
             _ if scope.is_some_and(|s| s.in_aggregate) => messages::NEXT_VALUE_AGGREGATE,
             _ if scope.is_some_and(|s| s.in_window) => messages::NEXT_VALUE_CLAUSE,
             DrawRule::Refused(why) => why,
@@ -99,13 +99,7 @@ impl Binder<'_> {
 
     /// Rows with the values that the select list draws.
     pub(crate) fn drawn_rows(&mut self, mut tree: Logical) -> Logical {
-        for at in 0..self.draws.list.len() {
-            let draw = &mut self.draws.list[at];
-            if std::mem::replace(&mut draw.placed, true) {
-                continue;
-            }
-            let (slot, call) = (draw.slot, draw.call());
-            let order = draw.order.clone().unwrap_or_default();
+        while let Some((slot, call, order)) = self.draws.place_next() {
             let mut columns = Vec::new();
             let mut keys: Vec<SortKey> = Vec::with_capacity(order.len());
             for (x, descending) in order {
@@ -119,31 +113,5 @@ impl Binder<'_> {
             tree = computed_columns(tree, vec![(slot, call)]);
         }
         tree
-    }
-
-    /// Lets the first of a row's expressions, in the order in which they are computed, draw what
-    /// they read.
-    pub(crate) fn draw_in(&mut self, values: &mut [&mut Scalar]) {
-        for draw in self.draws.list.iter_mut().filter(|d| !d.placed) {
-            let reader = values.iter_mut().find(|x| x.reads().slots.contains(&draw.slot));
-            let Some(reader) = reader else { continue };
-            let ty = reader.ty;
-            let body = Box::new(std::mem::replace(*reader, Scalar::null(ty.sql_type)));
-            let value = Box::new(draw.call());
-            **reader = Scalar { kind: ScalarKind::Let { slot: draw.slot, value, body }, ty };
-            draw.placed = true;
-        }
-    }
-
-    /// A row of a row constructor draws for itself.
-    pub(crate) fn draw_in_row(&mut self, row: &mut [Scalar], drawn: &mut Vec<UserFunction>) {
-        let mut values: Vec<&mut Scalar> = row.iter_mut().collect();
-        self.draw_in(&mut values);
-        drawn.extend(self.draws.list.drain(..).map(|d| d.sequence));
-    }
-
-    /// What rows have drawn, a default of the statement cannot share (11731).
-    pub(crate) fn set_drawn_by_rows(&mut self, drawn: Vec<UserFunction>) {
-        self.draws.by_rows = drawn;
     }
 }

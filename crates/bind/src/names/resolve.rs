@@ -182,7 +182,8 @@ impl Binder<'_> {
             }
             let special = Special::of(&name.name);
             if special == Some(Special::Location) {
-                if !matches!(source.columns, Columns::Reference(no) if self.table(no).is_some()) {
+                let is_table = |no: TableNo| self.references.table(no).is_some();
+                if !matches!(source.columns, Columns::Reference(no) if is_table(no)) {
                     continue;
                 }
                 if found.is_some() {
@@ -223,7 +224,9 @@ impl Binder<'_> {
             Columns::Derived(columns) => special == Special::Identity && columns[column].identity,
             Columns::Made(row) => of_table(&row.table.columns[column]),
             Columns::Given(_) => false,
-            Columns::Reference(no) => self.table(*no).is_some_and(|t| of_table(&t.columns[column])),
+            Columns::Reference(no) => {
+                self.references.table(*no).is_some_and(|t| of_table(&t.columns[column]))
+            }
         }
     }
 
@@ -245,11 +248,13 @@ impl Binder<'_> {
             Columns::Derived(columns) => columns.len(),
             Columns::Made(row) => row.table.columns.len(),
             Columns::Given(columns) => columns.len(),
-            Columns::Reference(no) => match (self.table(*no), self.virtual_table(*no)) {
-                (Some(t), _) => t.columns.len(),
-                (_, Some(v)) => v.columns.len(),
-                (None, None) => 0,
-            },
+            Columns::Reference(no) => {
+                match (self.references.table(*no), self.references.virtual_table(*no)) {
+                    (Some(t), _) => t.columns.len(),
+                    (_, Some(v)) => v.columns.len(),
+                    (None, None) => 0,
+                }
+            }
         }
     }
 
@@ -258,11 +263,13 @@ impl Binder<'_> {
             Columns::Derived(columns) => columns[column].name.clone(),
             Columns::Made(row) => row.table.columns[column].name.clone(),
             Columns::Given(columns) => columns[column].name.clone(),
-            Columns::Reference(no) => match (self.table(*no), self.virtual_table(*no)) {
-                (Some(t), _) => t.columns[column].name.clone(),
-                (_, Some(v)) => v.columns[column].name.clone(),
-                (None, None) => "".into(),
-            },
+            Columns::Reference(no) => {
+                match (self.references.table(*no), self.references.virtual_table(*no)) {
+                    (Some(t), _) => t.columns[column].name.clone(),
+                    (_, Some(v)) => v.columns[column].name.clone(),
+                    (None, None) => "".into(),
+                }
+            }
         }
     }
 
@@ -314,7 +321,7 @@ impl Binder<'_> {
                 })
             }
             Columns::Reference(no) if column == LOCATION => Ok(self.location(*no)),
-            Columns::Reference(no) => match self.table(*no) {
+            Columns::Reference(no) => match self.references.table(*no) {
                 Some(_) => self.table_column(*no, column, source),
                 None => Ok(self.virtual_column(*no, column)),
             },
@@ -350,7 +357,7 @@ impl Binder<'_> {
 
     /// The place of a table's row: NULL where it has none, or an outer join has no row.
     fn location(&mut self, no: TableNo) -> Resolved {
-        let slot = self.use_location(no);
+        let slot = self.references.use_location(no);
         let sql_type = SqlType::Binary(8);
         let ty = ScalarType {
             sql_type,
@@ -369,19 +376,19 @@ impl Binder<'_> {
     }
 
     fn table_column(&mut self, no: TableNo, column: usize, source: &Source) -> SqlResult<Resolved> {
-        let table = self.table(no).expect("the caller saw that it is a table");
+        let table = self.references.table(no).expect("the caller saw that it is a table");
         let c = &table.columns[column];
         let scalar = match (&c.computed, c.physical) {
             (Some(computed), None) => {
                 let value = self.computed(&computed.text, source)?;
-                match self.nullable_references.contains(&no) {
+                match self.references.is_nullable(no) {
                     true => self.where_present(no, &table, value),
                     false => value,
                 }
             }
             _ => {
-                let nullable = c.nullable || self.nullable_references.contains(&no);
-                Scalar::column(self.use_column(no, column), stored_type(c, nullable))
+                let nullable = c.nullable || self.references.is_nullable(no);
+                Scalar::column(self.references.use_column(no, column), stored_type(c, nullable))
             }
         };
         Ok(Resolved {
@@ -401,14 +408,9 @@ impl Binder<'_> {
             return Scalar { ty: ScalarType { nullable: true, ..value.ty }, ..value };
         }
         let certain = table.columns.iter().position(|c| !c.nullable && c.physical.is_some());
-        let slot = match (certain, self.flags.get(&no)) {
-            (Some(column), _) => self.use_column(no, column),
-            (None, Some(&slot)) => slot,
-            (None, None) => {
-                let slot = self.new_slot();
-                self.flags.insert(no, slot);
-                slot
-            }
+        let slot = match certain {
+            Some(column) => self.references.use_column(no, column),
+            None => self.references.flag(no),
         };
         let flag = Scalar::column(slot, ScalarType::new(SqlType::Int, true));
         where_true(Predicate::Not(Box::new(Predicate::IsNull(Box::new(flag)))), value)
@@ -428,15 +430,15 @@ impl Binder<'_> {
     }
 
     fn virtual_column(&mut self, no: TableNo, column: usize) -> Resolved {
-        let view = self.virtual_table(no).expect("a reference is a table or a view");
+        let view = self.references.virtual_table(no).expect("a reference is a table or a view");
         let c = &view.columns[column];
         let ty = ScalarType {
             coercibility: Coercibility::Implicit,
-            ..self.plain(c.sql_type, c.nullable || self.nullable_references.contains(&no))
+            ..self.plain(c.sql_type, c.nullable || self.references.is_nullable(no))
         };
         let sysname = c.sql_type == SqlType::SYSNAME;
         Resolved {
-            scalar: Scalar::column(self.use_column(no, column), ty),
+            scalar: Scalar::column(self.references.use_column(no, column), ty),
             name: c.name.clone(),
             user_type_id: if sysname { 256 } else { c.sql_type.user_type_id() },
             identity: false,

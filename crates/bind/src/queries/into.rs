@@ -124,7 +124,7 @@ impl Binder<'_> {
                     | Logical::Recursive(_)
             );
         });
-        let mut tables = self.references.iter().filter_map(|r| match &r.reference {
+        let mut tables = self.references.iter().filter_map(|r| match &r.object {
             Object::Table(t) => t.identity().and_then(|c| t.columns[c].identity),
             Object::Virtual(_) | Object::Sequence(_) | Object::Synonym(_) | Object::Module(_) => {
                 None

@@ -9,7 +9,7 @@
 //!   grouping       GROUP BY, ROLLUP, CUBE, GROUPING SETS
 //!   order          ORDER BY, TOP, OFFSET
 //!   set_operation  UNION, EXCEPT, INTERSECT
-//!   recursion      those that name themselves
+//!   recursion      common table expressions that name themselves
 //!   pivot          PIVOT and UNPIVOT
 //!   document       FOR XML and FOR JSON
 //!   levels         levels of a document

@@ -20,7 +20,7 @@ impl Binder<'_> {
         let sample = self.sample(sample).map_err(|e| e.at_line(line))?;
         // A view may be nothing but its table.
         let table = from.sources.first().and_then(|s| match (&s.columns, &s.body) {
-            (Columns::Reference(no), None) => self.table(*no),
+            (Columns::Reference(no), None) => self.references.table(*no),
             _ => None,
         });
         let own = table.is_some_and(|t| t.object_id.table_variable().is_none());

@@ -134,7 +134,7 @@ impl Binder<'_> {
         if items.len() > ITEMS_MAX {
             return Err(SqlError::new(messages::SELECT_LIST_MAX, &[&ITEMS_MAX]));
         }
-        self.toll.pay(items.len() * ITEM_BYTES)?;
+        self.depth.pay(items.len() * ITEM_BYTES)?;
         self.clause(Clause::Having);
         let having = match &s.having {
             Some(c) => Some(self.condition(c)?),

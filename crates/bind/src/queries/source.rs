@@ -531,7 +531,7 @@ impl Binder<'_> {
                 Logical::Virtual(get) => get.table,
                 _ => return,
             };
-            own.extend(self.references[table.0 as usize].used.values());
+            own.extend(self.references.used(table).values());
         });
         let mut computed = Vec::new();
         for source in &mut from.sources {
@@ -556,7 +556,7 @@ impl Binder<'_> {
                     columns.iter_mut().for_each(|c| c.ty.nullable = true);
                 }
                 Columns::Reference(no) => {
-                    self.nullable_references.insert(*no);
+                    self.references.make_nullable(*no);
                 }
                 Columns::Made(_) | Columns::Given(_) => {}
             }
