@@ -14,14 +14,16 @@ pub(crate) enum DrawRule {
     Refused(Message),
 }
 
+/// OVER (ORDER BY …): keys, and whether they descend.
+type DrawOrder = Vec<(Scalar, bool)>;
+
 /// A value drawn once a row.
 pub(crate) struct Draw {
     pub(crate) sequence: UserFunction,
     pub(crate) name: Box<str>,
     pub(crate) slot: Slot,
     pub(crate) ty: ScalarType,
-    /// OVER (ORDER BY …)
-    pub(crate) order: Option<Vec<(Scalar, bool)>>,
+    pub(crate) order: Option<DrawOrder>,
     /// Something writes the slot.
     pub(crate) placed: bool,
 }
@@ -90,7 +92,7 @@ impl Draws {
 
     /// The next draw that nothing writes yet, which the caller places: its slot, its call and
     /// the order that it wants.
-    pub(crate) fn place_next(&mut self) -> Option<(Slot, Scalar, Vec<(Scalar, bool)>)> {
+    pub(crate) fn place_next(&mut self) -> Option<(Slot, Scalar, DrawOrder)> {
         let draw = self.list.iter_mut().find(|d| !d.placed)?;
         draw.placed = true;
         Some((draw.slot, draw.call(), draw.order.clone().unwrap_or_default()))
