@@ -1,21 +1,20 @@
-//! The state of one binding: slots, references, subqueries, scopes, depth.
+//! The state of one binding. What has rules of its own is a part that keeps its fields: references,
+//! expansions, subplans, depth, draws, folding.
 
-use crate::constant::Folding;
-use crate::cte::{Cte, MAXRECURSION_DEFAULT};
-use crate::draws::Draws;
+use crate::depth::Depth;
 use crate::environment::Environment;
-use crate::expansion::{CheckedView, Expansion, PassedView};
-use crate::hint::TableHinted;
+use crate::expressions::constant::Folding;
+use crate::expressions::draws::Draws;
 use crate::into_table::{IdentityFunction, IntoTable};
-use crate::reference::ReferenceState;
-use crate::scope::Scope;
-use base::limits::{EXPRESSION_DEPTH_MAX, EXPRESSION_LINKS_MAX};
+use crate::names::cte::{Cte, MAXRECURSION_DEFAULT};
+use crate::names::expansion::Expansions;
+use crate::names::hint::TableHinted;
+use crate::names::reference::References;
+use crate::names::scope::Scope;
+use crate::subplans::Subplans;
 use base::{DatabaseId, SqlError, SqlResult, messages};
-use catalog::view::{DatabaseView, Object, Table, VirtualTable};
-use plan::{
-    FollowUp, FollowUpId, Header, LockHints, Logical, Reference, Scalar, ScalarType, Slot,
-    Subquery, SubqueryId, TableNo, Toll,
-};
+use catalog::view::{DatabaseView, Object, Table};
+use plan::{Header, LockHints, Reference, Scalar, ScalarType, Slot, TableNo};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -33,12 +32,10 @@ pub(crate) struct Binder<'a> {
     pub(crate) folding: Folding,
     pub(crate) scopes: Vec<Scope>,
     pub(crate) ctes: Vec<Rc<Cte>>,
-    pub(crate) references: Vec<ReferenceState>,
-    /// Views whose text was put in, with the references of their tables.
-    pub(crate) passed_views: Vec<PassedView>,
+    pub(crate) references: References,
     /// The reference that is changed.
     pub(crate) changed_table: Cell<Option<TableNo>>,
-    pub(crate) subqueries: Vec<Subquery<Logical>>,
+    pub(crate) subplans: Subplans,
     pub(crate) header: Header,
     /// Databases whose synonyms were followed.
     pub(crate) followed: RefCell<Vec<Arc<DatabaseView>>>,
@@ -48,28 +45,17 @@ pub(crate) struct Binder<'a> {
     pub(crate) filled: Option<(Box<str>, Arc<Table>)>,
     /// Items of the select list of an INTO.
     pub(crate) identity_functions: Vec<IdentityFunction>,
-    /// Views and functions that are being expanded, outermost first.
-    pub(crate) modules: Vec<Expansion>,
-    pub(crate) checked_views: Vec<CheckedView>,
+    /// Views and functions that the statement names.
+    pub(crate) modules: Expansions,
     /// MAXRECURSION; 0 is any.
     pub(crate) max_recursion: u32,
     /// The recursive expression one of whose members is being bound.
     pub(crate) in_recursion: Option<Box<str>>,
-    /// References on a side of an outer join that may be absent.
-    pub(crate) nullable_references: BTreeSet<TableNo>,
-    /// What is not NULL beside the rows of such a reference.
-    pub(crate) flags: BTreeMap<TableNo, Slot>,
     /// How many targets keep their changed rows.
     pub(crate) changed: u32,
-    pub(crate) follow_ups: Vec<Option<FollowUp<Logical>>>,
-    pub(crate) slots: u32,
-    depth: usize,
-    /// Invariant 5 of the crate.
-    pub(crate) toll: Toll<'a>,
+    pub(crate) depth: Depth<'a>,
     /// A computed column's expression is being bound.
     pub(crate) computes_column: bool,
-    /// Operators of the chains around the place at hand.
-    links: usize,
     /// Values that rows draw from sequences.
     pub(crate) draws: Draws,
     /// WITH XMLNAMESPACES: prefixes with their namespaces; the default has none.
@@ -84,8 +70,6 @@ pub(crate) struct Binder<'a> {
     pub(crate) named_scopes: Option<BTreeSet<usize>>,
 }
 
-/// What a level of an expression or a query takes, about.
-const LEVEL_BYTES: usize = 256;
 /// What a table reference takes.
 const REFERENCE_BYTES: usize = 2048;
 
@@ -104,28 +88,20 @@ impl<'a> Binder<'a> {
             ansi_nulls: environment.ansi_nulls,
             scopes: Vec::new(),
             ctes: Vec::new(),
-            references: Vec::new(),
-            passed_views: Vec::new(),
+            references: References::default(),
             changed_table: Cell::new(None),
-            subqueries: Vec::new(),
+            subplans: Subplans::default(),
             header,
             followed: RefCell::default(),
             into: None,
             filled: None,
             identity_functions: Vec::new(),
-            modules: Vec::new(),
-            checked_views: Vec::new(),
+            modules: Expansions::default(),
             max_recursion: MAXRECURSION_DEFAULT,
             in_recursion: None,
-            nullable_references: BTreeSet::new(),
-            flags: BTreeMap::new(),
             changed: 0,
-            follow_ups: Vec::new(),
-            slots: 0,
-            depth: 0,
-            toll: Toll::new(environment.watch),
+            depth: Depth::new(environment.watch),
             computes_column: false,
-            links: 0,
             draws: Draws::default(),
             xml_namespaces: Vec::new(),
             embeds: false,
@@ -136,38 +112,30 @@ impl<'a> Binder<'a> {
     }
 
     pub(crate) fn new_slot(&mut self) -> Slot {
-        self.slots += 1;
-        Slot(self.slots - 1)
+        self.references.new_slot()
     }
 
-    /// Invariant 4: some levels deeper, or error 191.
+    /// Binds some levels deeper: invariant 4.
     pub(crate) fn nested<T>(
         &mut self,
         levels: usize,
         inner: impl FnOnce(&mut Self) -> SqlResult<T>,
     ) -> SqlResult<T> {
-        if self.depth + levels > EXPRESSION_DEPTH_MAX {
-            return Err(SqlError::new(messages::STATEMENT_NESTED_TOO_DEEPLY, &[]));
-        }
-        self.toll.pay(LEVEL_BYTES)?;
-        self.depth += levels;
+        self.depth.descend(levels)?;
         let result = inner(self);
-        self.depth -= levels;
+        self.depth.ascend(levels);
         result
     }
 
-    /// Invariant 4 for a chain of operators, which is bound in a loop.
+    /// Binds a part of a chain of operators, which is bound in a loop: invariant 4.
     pub(crate) fn chained<T>(
         &mut self,
         links: usize,
         inner: impl FnOnce(&mut Self) -> SqlResult<T>,
     ) -> SqlResult<T> {
-        if self.links + links > EXPRESSION_LINKS_MAX {
-            return Err(SqlError::new(messages::STATEMENT_NESTED_TOO_DEEPLY, &[]));
-        }
-        self.links += links;
+        self.depth.link(links)?;
         let result = inner(self);
-        self.links -= links;
+        self.depth.unlink(links);
         result
     }
 
@@ -203,7 +171,7 @@ impl<'a> Binder<'a> {
         database: &DatabaseView,
         reference: Object,
     ) -> SqlResult<TableNo> {
-        self.toll.pay(REFERENCE_BYTES)?;
+        self.depth.pay(REFERENCE_BYTES)?;
         self.depend(database);
         let object = match &reference {
             Object::Table(t) if t.base().disabled => {
@@ -224,75 +192,6 @@ impl<'a> Binder<'a> {
         if !self.header.references.contains(&entry) {
             self.header.references.push(entry);
         }
-        self.references.push(ReferenceState {
-            reference,
-            depth: self.modules.len(),
-            used: BTreeMap::new(),
-            location: None,
-            place: None,
-        });
-        Ok(TableNo(self.references.len() as u32 - 1))
-    }
-
-    /// The slot of a column of a reference: invariant 2.
-    pub(crate) fn use_column(&mut self, table: TableNo, column: usize) -> Slot {
-        if let Some(&slot) = self.references[table.0 as usize].used.get(&column) {
-            return slot;
-        }
-        let slot = self.new_slot();
-        self.references[table.0 as usize].used.insert(column, slot);
-        slot
-    }
-
-    /// The slot of the place of a reference's row.
-    pub(crate) fn use_location(&mut self, table: TableNo) -> Slot {
-        if let Some(slot) = self.references[table.0 as usize].location {
-            return slot;
-        }
-        let slot = self.new_slot();
-        self.references[table.0 as usize].location = Some(slot);
-        slot
-    }
-
-    /// The slot of what tells a reference's rows apart besides keys.
-    pub(crate) fn use_place(&mut self, table: TableNo) -> Slot {
-        if let Some(slot) = self.references[table.0 as usize].place {
-            return slot;
-        }
-        let slot = self.new_slot();
-        self.references[table.0 as usize].place = Some(slot);
-        slot
-    }
-
-    pub(crate) fn table(&self, no: TableNo) -> Option<Arc<Table>> {
-        match &self.references[no.0 as usize].reference {
-            Object::Table(t) => Some(Arc::clone(t)),
-            Object::Virtual(_) | Object::Sequence(_) | Object::Synonym(_) | Object::Module(_) => {
-                None
-            }
-        }
-    }
-
-    pub(crate) fn virtual_table(&self, no: TableNo) -> Option<Arc<VirtualTable>> {
-        match &self.references[no.0 as usize].reference {
-            Object::Virtual(v) => Some(Arc::clone(v)),
-            Object::Table(_) | Object::Module(_) | Object::Sequence(_) | Object::Synonym(_) => None,
-        }
-    }
-
-    /// Adds a subquery.
-    pub(crate) fn add_subquery(&mut self, subquery: Subquery<Logical>) -> SubqueryId {
-        self.subqueries.push(subquery);
-        SubqueryId(self.subqueries.len() as u32 - 1)
-    }
-
-    /// A number for a follow-up, less than those of the follow-ups it leads to.
-    pub(crate) fn reserve_follow_up(&mut self) -> FollowUpId {
-        self.follow_ups.push(None);
-        FollowUpId(self.follow_ups.len() as u32 - 1)
-    }
-
-    pub(crate) fn set_follow_up(&mut self, id: FollowUpId, follow_up: FollowUp<Logical>) {
-        self.follow_ups[id.0 as usize] = Some(follow_up);
+        Ok(self.references.add(reference, self.modules.depth()))
     }
 }

@@ -1,6 +1,6 @@
 //! What binding is given, and what it gives.
 
-use crate::deduction::Deduction;
+use crate::expressions::deduction::Deduction;
 use crate::into_table::IntoTable;
 use base::ObjectId;
 use catalog::view::{Catalogs, Object};

@@ -2,7 +2,7 @@
 
 use crate::binder::Binder;
 use crate::environment::Bound;
-use crate::reference::ReferenceState;
+use crate::names::reference::Reference;
 use crate::tree::flag_rows;
 use base::SqlResult;
 use plan::{
@@ -15,10 +15,9 @@ impl Binder<'_> {
     /// The plan: columns that were mentioned are now known, so are reads of subqueries.
     pub(crate) fn finish(&mut self, mut statement: Statement<Logical>) -> SqlResult<Bound> {
         self.table_hints_met()?;
-        let mut flags = std::mem::take(&mut self.flags);
+        let mut flags = self.references.flags();
         if !flags.is_empty() {
-            let subqueries = self.subqueries.iter_mut().map(|s| &mut s.source);
-            let trees = source_of(&mut statement).into_iter().chain(subqueries);
+            let trees = source_of(&mut statement).into_iter().chain(self.subplans.trees());
             trees.for_each(|tree| flag_rows(tree, &mut flags));
         }
         self.match_stored(&mut statement);
@@ -26,20 +25,21 @@ impl Binder<'_> {
             self.depend(&database);
         }
         let known = self.known_checks();
+        let (subqueries, follow_ups) = std::mem::take(&mut self.subplans).into_parts();
         let mut plan: LogicalPlan = Plan {
             statement,
-            subqueries: std::mem::take(&mut self.subqueries),
-            follow_ups: self.follow_ups.drain(..).flatten().collect(),
-            slots: self.slots,
+            subqueries,
+            follow_ups,
+            slots: self.references.slot_count(),
             header: Header {
                 dialect: self.folding.decided_by(),
                 ..std::mem::take(&mut self.header)
             },
             estimates: Vec::new(),
         };
-        let mentioned = |(state, checks): (&ReferenceState, _)| Mentioned {
-            columns: columns_of(state),
-            location: state.location,
+        let mentioned = |(reference, checks): (&Reference, _)| Mentioned {
+            columns: reference.columns(),
+            location: reference.location,
             checks,
         };
         let used: Vec<Mentioned> = self.references.iter().zip(known).map(mentioned).collect();
@@ -60,7 +60,7 @@ impl Binder<'_> {
             }
         }
         outer_reads(&mut plan.subqueries);
-        let references = self.references.drain(..).map(|r| r.reference).collect();
+        let references = std::mem::take(&mut self.references).into_objects();
         Ok(Bound { plan, references, into: self.into.take() })
     }
 
@@ -72,11 +72,11 @@ impl Binder<'_> {
         if let Some(source) = source_of(statement) {
             self.read_stored(source, &stored);
         }
-        let mut subqueries = std::mem::take(&mut self.subqueries);
-        for subquery in &mut subqueries {
-            self.read_stored(&mut subquery.source, &stored);
+        let mut subplans = std::mem::take(&mut self.subplans);
+        for tree in subplans.trees() {
+            self.read_stored(tree, &stored);
         }
-        self.subqueries = subqueries;
+        self.subplans = subplans;
     }
 }
 
@@ -85,10 +85,6 @@ struct Mentioned {
     columns: Vec<GetColumn>,
     location: Option<Slot>,
     checks: Vec<plan::Predicate>,
-}
-
-fn columns_of(state: &ReferenceState) -> Vec<GetColumn> {
-    state.used.iter().map(|(&column, &slot)| GetColumn { column, slot }).collect()
 }
 
 fn source_of(statement: &mut Statement<Logical>) -> Option<&mut Logical> {

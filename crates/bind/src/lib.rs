@@ -6,6 +6,20 @@
 //! Variables ─┘
 //! ```
 //!
+//! ```text
+//!   statement     which statement is bound how
+//!   changes       INSERT, UPDATE, DELETE, MERGE; triggers and foreign keys
+//!   queries       SELECT, its clauses, FROM
+//!   definitions   views, computed columns, checks: texts that the catalog keeps
+//!   expressions   types, conversions, collations, functions
+//!   names         scopes, what a name is, table hints
+//!   binder        the state of one binding; `finish` makes the plan of it
+//!   environment   what binding is given, and what it gives
+//! ```
+//! A line names items of the lines below it. What it needs of a line above is a method of
+//! `Binder`, whose blocks stand where their matter is. The binder itself names the types of its
+//! fields, which name nothing but each other.
+//!
 //! [`bind_statement`] takes SELECT, INSERT, UPDATE and DELETE; [`bind_scalar`] and
 //! [`bind_condition`] what stands alone in SET, IF, PRINT, RETURN. Errors carry SQL Server's
 //! numbers and the line of the name or expression they are about.
@@ -23,92 +37,41 @@
 
 #![forbid(unsafe_code)]
 
-mod aggregate;
 mod binder;
-mod capture;
-mod captured_merge;
 mod changes;
-mod collation;
-mod comparable;
-mod computed;
-mod condition;
-mod constant;
-mod convert;
-mod cte;
-mod cursor;
-mod deduction;
-mod delete;
-mod document;
-mod draws;
+mod definitions;
+mod depth;
 mod environment;
-mod expansion;
-mod expression;
+mod expressions;
 mod finish;
-mod from;
-mod function;
-mod grouping;
-mod groups;
-mod hint;
-mod insert;
-mod instead;
-mod into;
 mod into_table;
-mod known_checks;
-mod levels;
-mod literal;
-mod matched;
-mod merge;
-mod module;
-mod next_value;
-mod option;
-mod order;
-mod output;
-mod parent;
-mod pivot;
-mod query;
-mod recursion;
-mod reference;
-mod referential;
+mod names;
+mod queries;
 mod refusal;
-mod resolve;
-mod result;
-mod row_function;
-mod row_slots;
-mod sample;
-mod scope;
-mod select;
-mod set_operation;
-mod source;
 mod statement;
-mod table_hint;
-mod target;
-mod through;
+mod subplans;
 mod tree;
-mod undeclared;
-mod update;
-mod uses;
-mod window;
-mod xml_method;
-mod xml_names;
 
-pub use collation::check_collation;
-pub use computed::{ComputedType, bind_computed};
-pub use convert::declared_type;
-pub use cursor::Refetch;
-pub use deduction::{
+pub use changes::cursor::Refetch;
+pub use definitions::computed::{ComputedType, bind_computed};
+pub use definitions::module::ModuleColumns;
+pub use definitions::uses::user_of;
+pub use environment::{Bound, Environment, Unguarded, Variables};
+pub use expressions::collation::check_collation;
+pub use expressions::convert::declared_type;
+pub use expressions::deduction::{
     Deduction, Learned, Undeclared, candidates, untyped_parameter, untyped_variable,
 };
-pub use environment::{Bound, Environment, Unguarded, Variables};
-pub use into::into_of;
 pub use into_table::{IntoColumn, IntoTable};
-pub use module::ModuleColumns;
 pub use plan::Coercibility;
-pub use query::mixes_assignment;
-pub use uses::user_of;
+pub use queries::into::into_of;
+pub use queries::query::mixes_assignment;
 
 use base::SqlResult;
 use binder::Binder;
-use draws::DrawRule;
+use expressions::collation::is_narrow;
+use expressions::draws::DrawRule;
+use names::scope::{Clause, Scope};
 use plan::Statement;
 use tsql::ast;
 use types::{Collation, SqlType};
@@ -140,7 +103,7 @@ pub fn bind_select_into(
 ) -> SqlResult<Bound> {
     let mut binder = Binder::new(environment);
     if let ast::StatementKind::Select(s) = &statement.kind
-        && let Some(into) = into::into_of(s)
+        && let Some(into) = queries::into::into_of(s)
     {
         let name = &into.table.object.text;
         binder.filled = hidden(name).map(|table| (name.clone(), table));
@@ -208,7 +171,7 @@ pub fn bind_scalar(
         None => Ok(x),
     });
     let bound = bound.and_then(|mut x| {
-        binder.draw_in(&mut [&mut x]);
+        binder.draws.draw_in(&mut [&mut x]);
         binder.finish(Statement::Scalar(x))
     });
     bound.map_err(|e| e.at_line(expression.span.line))
@@ -226,15 +189,15 @@ pub fn bind_default(
     collation: Option<Collation>,
 ) -> SqlResult<Bound> {
     let mut binder = Binder::new(environment);
-    let scope = scope::Scope::barrier(scope::Clause::Definition);
+    let scope = Scope::barrier(Clause::Definition);
     let value = |b: &mut Binder<'_>| b.within(scope, |b| b.expr(expression));
     let bound = binder.drawing(DrawRule::Row, value);
-    let bound = bound.map(|x| match collation.filter(|_| collation::is_narrow(column)) {
+    let bound = bound.map(|x| match collation.filter(|_| is_narrow(column)) {
         Some(collation) => binder.on_its_way(x, collation),
         None => x,
     });
     let bound = bound.and_then(|x| binder.implicit(x, column)).and_then(|mut x| {
-        binder.draw_in(&mut [&mut x]);
+        binder.draws.draw_in(&mut [&mut x]);
         binder.finish(Statement::Scalar(x))
     });
     bound.map_err(|e| e.at_line(expression.span.line))

@@ -122,8 +122,7 @@ fn modify(op: &PageOp<'_>, page: &mut PageBytes) -> Result<(), ApplyError> {
             return Err(other);
         }
         let mut page = PageMut(page);
-        page.patch(op.slot, from, d.after);
-        page.patch(op.slot, 0, &[d.status.1]);
+        page.patch_with_status(op.slot, d.status.1, from, d.after);
         let now = page.view().record(op.slot);
         let there = now.and_then(|now| now.get(from..from + d.after.len()));
         debug_assert!(now.is_none() || there == Some(d.after), "read as written");

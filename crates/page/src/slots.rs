@@ -149,6 +149,18 @@ impl PageMut<'_> {
         self.count_ghost_change(before, self.0[at - within]);
     }
 
+    /// Overwrites bytes within a record and its status together: between the two it may not be a
+    /// record, as a version tag may take the place of a variable column that is as long. The
+    /// length stays.
+    pub fn patch_with_status(&mut self, slot: u16, status: u8, within: usize, bytes: &[u8]) {
+        let len = self.view().record(slot).expect("the slot has a record").len();
+        assert!(within >= 1 && within + bytes.len() <= len, "a patch stays within its record");
+        let at = usize::from(self.view().slot_offset(slot).expect("the slot exists"));
+        self.0[at + within..at + within + bytes.len()].copy_from_slice(bytes);
+        let before = std::mem::replace(&mut self.0[at], status);
+        self.count_ghost_change(before, status);
+    }
+
     /// Changes the kind of a record: ghosting and its undo.
     pub fn set_record_kind(&mut self, slot: u16, kind: RecordKind) {
         let at = usize::from(self.view().slot_offset(slot).expect("the slot exists"));

@@ -18,6 +18,7 @@ use crate::survey::UnitSurvey;
 use crate::{
     AllocUnit, PageSet, SpaceError, diff_page, gam_page, map_fault, ml_page, pfs_page, sgam_page,
 };
+use base::limits::PAGE_BYTES;
 use base::{AllocUnitId, ExtentId, FileId, PageId};
 use os::wait::{Cancelled, Waiter};
 use page::{EXTENTS_PER_INTERVAL, ExtentBits, PFS_INTERVAL, PageKind, Pfs};
@@ -84,6 +85,13 @@ impl Walk<'_> {
         if file.0 == 1 {
             self.header(crate::boot_page(), PageKind::Boot);
         }
+        let there = self.pages_there(file);
+        if there < size {
+            let header = PageId { file, page: 0 };
+            let what = "the file is shorter than its header says";
+            self.findings.push(Finding::Unreadable(header, AllocUnitId(0), what));
+        }
+        let size = size.min(there);
         for extent in 0..size / 8 {
             self.waiter.check()?;
             let e = ExtentId { file, extent };
@@ -93,6 +101,12 @@ impl Walk<'_> {
         }
         self.behind_the_end(file, size);
         Ok(())
+    }
+
+    /// How many pages the file has; a damaged header may say that they are far more.
+    fn pages_there(&self, file: FileId) -> u32 {
+        let bytes = self.space.pages.file(file).and_then(|file| file.len().ok()).unwrap_or(0);
+        u32::try_from(bytes / PAGE_BYTES as u64).unwrap_or(u32::MAX)
     }
 
     /// Looks at a page of the maps. Whether it can be used.

@@ -75,11 +75,15 @@ impl<'a> Printer<'a> {
         self.qualified(&prefix, &name.local);
         self.declare(around, declared);
         self.declare(declared, bound);
-        for a in tree.attributes(id) {
-            let Some(name) = tree.name(a) else { continue };
-            let known = self.scope.len();
-            let prefix = self.prefix_of(name, false);
-            self.declare(known, self.scope.len());
+        // All declarations come before all attributes, as they do when the text is read again.
+        let named = |a: NodeId| tree.name(a).map(|name| (a, name));
+        let attributes: Vec<(NodeId, String, &Name)> = tree
+            .attributes(id)
+            .filter_map(named)
+            .map(|(a, name)| (a, self.prefix_of(name, false), name))
+            .collect();
+        self.declare(bound, self.scope.len());
+        for (a, prefix, name) in attributes {
             self.out.push(' ');
             self.qualified(&prefix, &name.local);
             self.out.push_str("=\"");

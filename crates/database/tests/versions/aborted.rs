@@ -182,7 +182,7 @@ fn rows_are_counted_without_those_of_an_aborted_transaction() {
         let Story { world, before, after, aborted, .. } = story(kind, false);
         let reopened = || {
             let (spec, places) = (world.hobt.spec().clone(), world.hobt.places());
-            RowHobt::open(world.db.home(), spec, places)
+            database::formats().of(&spec).open(world.db.home(), spec, places, None)
         };
         assert_eq!(reopened().row_count(&Waiter::new()).unwrap(), before.len() as u64);
         world.db.home().aborted().forget(aborted);

@@ -2,8 +2,8 @@
 #![expect(missing_docs, reason = "fields are named as the grammar names them")]
 
 use super::{
-    AssignOp, Condition, CursorName, Expr, Name, ObjectName, SelectStatement, Setting, Span,
-    Statement, TableDefinition, TypeName,
+    AssignOp, Condition, CursorName, Expr, Name, SelectStatement, Setting, Span, Statement,
+    TableDefinition, TypeName,
 };
 
 /// One variable of a DECLARE.
@@ -114,77 +114,6 @@ pub struct RaiseError {
     pub log: bool,
     pub nowait: bool,
     pub seterror: bool,
-}
-
-/// What an EXECUTE says that it gives.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ResultSets {
-    Undefined,
-    /// Those and no others; NONE: none.
-    Declared(Vec<ResultSet>),
-}
-
-/// One of them.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ResultSet {
-    Columns(Vec<DeclaredColumn>),
-    /// `AS TYPE name`: a table type.
-    Type(TypeName),
-    /// `AS OBJECT name`
-    Object,
-    /// `AS FOR XML`
-    Xml,
-}
-
-/// `name type [COLLATE collation] [NULL | NOT NULL]`
-#[derive(Clone, Debug, PartialEq)]
-pub struct DeclaredColumn {
-    pub name: Name,
-    pub type_name: TypeName,
-    pub collation: Option<Name>,
-    pub nullable: bool,
-}
-
-/// EXEC in all its forms.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Execute {
-    /// `@r` of `EXEC @r = p`
-    pub result: Option<Name>,
-    pub what: ExecuteWhat,
-    pub recompile: bool,
-    /// `RESULT SETS …`
-    pub result_sets: Option<ResultSets>,
-}
-
-/// What is executed.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ExecuteWhat {
-    Procedure {
-        name: ObjectName,
-        /// `;2` behind the name
-        number: Option<u32>,
-        arguments: Vec<Argument>,
-    },
-    /// `EXEC @name …`: the procedure's name is in a variable.
-    Variable { variable: Name, arguments: Vec<Argument> },
-    /// `EXEC ('…' + @x) [AS USER = '…'] [AT server]`
-    Text {
-        text: Expr,
-        /// For the `?` of a text that runs AT a server.
-        arguments: Vec<Argument>,
-        execute_as: Option<Setting>,
-        server: Option<Name>,
-    },
-}
-
-/// One argument of a procedure. A bare word is a string literal already.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Argument {
-    /// With its `@`.
-    pub name: Option<Name>,
-    /// `ExprKind::Default` for DEFAULT.
-    pub value: Expr,
-    pub output: bool,
 }
 
 /// `EXECUTE AS …` as a statement.

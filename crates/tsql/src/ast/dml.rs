@@ -2,23 +2,9 @@
 #![expect(missing_docs, reason = "fields are named as the grammar names them")]
 
 use super::{
-    ColumnName, Condition, Execute, Expr, FunctionCall, Name, ObjectName, Query, QueryOption,
-    SelectItem, Setting, Span, TableHint, TableSource, Top, TypeName, WithClause,
+    AssignOp, ColumnName, Condition, Execute, Expr, FunctionCall, Name, ObjectName, Query,
+    QueryOption, SelectItem, Setting, Span, TableHint, TableSource, Top, TypeName, WithClause,
 };
-
-/// `=` and the compound assignments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AssignOp {
-    Set,
-    Add,
-    Subtract,
-    Multiply,
-    Divide,
-    Modulo,
-    BitAnd,
-    BitXor,
-    BitOr,
-}
 
 /// What a change is made to, with its hints.
 #[derive(Clone, Debug, PartialEq)]
@@ -177,6 +163,24 @@ pub enum MergeAction {
         columns: Vec<ColumnName>,
         values: Option<Vec<Expr>>,
     },
+}
+
+/// A change in the FROM of another: `(INSERT … OUTPUT …)`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NestedChange {
+    pub kind: NestedChangeKind,
+    pub span: Span,
+}
+
+/// See [`NestedChange`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum NestedChangeKind {
+    Insert(Box<Insert>),
+    Update(Box<Update>),
+    Delete(Box<Delete>),
+    Merge(Box<Merge>),
+    /// INSERT BULK or UPDATE STATISTICS, which begin as a change does and are none.
+    None,
 }
 
 /// `TRUNCATE TABLE name [WITH (PARTITIONS (…))]`

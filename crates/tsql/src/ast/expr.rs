@@ -350,3 +350,17 @@ pub enum Quantifier {
     /// Also SOME.
     Any,
 }
+
+/// `=` and the compound assignments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AssignOp {
+    Set,
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Modulo,
+    BitAnd,
+    BitXor,
+    BitOr,
+}

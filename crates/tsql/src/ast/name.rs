@@ -3,8 +3,6 @@
 
 use std::fmt;
 
-use super::Expr;
-
 /// A range of the batch's text in bytes, and the 1-based line it begins on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
@@ -126,41 +124,4 @@ pub enum TypeArguments {
     Two(u32, u32),
     /// `xml(collection)`
     Schema(Box<ObjectName>),
-}
-
-/// An option of a WITH list or a SET clause: `NAME`, `NAME = value`, `NAME (list)`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Setting {
-    /// Upper case, words joined by one blank.
-    pub name: Box<str>,
-    pub value: SettingValue,
-    pub span: Span,
-}
-
-/// The value of a [`Setting`].
-#[derive(Clone, Debug, PartialEq)]
-pub enum SettingValue {
-    /// The name alone says it.
-    None,
-    On,
-    Off,
-    /// A number's text with its unit in upper case, if any: `10 MB`, `5 %`, `0 MINUTES`.
-    Number {
-        text: Box<str>,
-        unit: Option<Box<str>>,
-    },
-    String(Box<str>),
-    /// A word, as written: `PAGE`, `SIMPLE`, `AUTO`.
-    Word(Box<str>),
-    Variable(Name),
-    /// `DATA_COMPRESSION = PAGE ON PARTITIONS (1, 3 TO 5)`
-    Partitioned {
-        word: Box<str>,
-        partitions: Vec<(Expr, Option<Expr>)>,
-    },
-    /// A list in parentheses, alone or behind an ON: `= ON (NAME = value, …)`.
-    Group {
-        on: Option<bool>,
-        settings: Vec<Setting>,
-    },
 }

@@ -2,8 +2,8 @@
 #![expect(missing_docs, reason = "fields are named as the grammar names them")]
 
 use super::{
-    AssignOp, ColumnName, Condition, Expr, FunctionCall, MethodCall, Name, ObjectName, Over,
-    Setting, Span, Statement, TypeName,
+    AssignOp, ColumnName, Condition, Expr, FunctionCall, MethodCall, Name, NestedChange,
+    ObjectName, Over, Setting, Span, TypeName,
 };
 
 /// A SELECT as a statement (also a view's body): with CTEs before, OPTION behind.
@@ -225,7 +225,7 @@ pub enum TableSourceKind {
     },
     /// `(INSERT … OUTPUT …) AS alias (columns)`
     Changed {
-        statement: Box<Statement>,
+        change: Box<NestedChange>,
         alias: Option<Name>,
         columns: Vec<Name>,
     },

@@ -5,8 +5,9 @@ use base::messages;
 use super::expr::plain;
 use super::{Parse, Parser};
 use crate::ast::{
-    Expr, Join, JoinHint, JoinKind, MethodCall, MethodTarget, Name, NamedTable, PathColumn, Pivot,
-    TableFunction, TableSample, TableSource, TableSourceKind, Unpivot,
+    Expr, Join, JoinHint, JoinKind, MethodCall, MethodTarget, Name, NamedTable, NestedChange,
+    NestedChangeKind, PathColumn, Pivot, Statement, StatementKind, TableFunction, TableSample,
+    TableSource, TableSourceKind, Unpivot,
 };
 use crate::keywords::Keyword;
 use crate::mention::MentionKind;
@@ -149,10 +150,10 @@ impl Parser<'_> {
         }
         let changes = [Keyword::Insert, Keyword::Update, Keyword::Delete, Keyword::Merge];
         if changes.contains(&self.keyword()) {
-            let statement = Box::new(self.statement()?);
+            let change = Box::new(nested_change(self.statement()?));
             self.expect(TokenKind::RightParen)?;
             let (alias, columns) = self.required_alias()?;
-            let kind = TableSourceKind::Changed { statement, alias, columns };
+            let kind = TableSourceKind::Changed { change, alias, columns };
             return Ok(TableSource { kind, span: self.span_from(first) });
         }
         let mut inner = self.table_source()?;
@@ -397,4 +398,16 @@ impl Parser<'_> {
         }
         Ok(())
     }
+}
+
+/// A statement as the change that it is.
+fn nested_change(statement: Statement) -> NestedChange {
+    let kind = match statement.kind {
+        StatementKind::Insert(s) => NestedChangeKind::Insert(s),
+        StatementKind::Update(s) => NestedChangeKind::Update(s),
+        StatementKind::Delete(s) => NestedChangeKind::Delete(s),
+        StatementKind::Merge(s) => NestedChangeKind::Merge(s),
+        _ => NestedChangeKind::None,
+    };
+    NestedChange { kind, span: statement.span }
 }
