@@ -75,7 +75,7 @@ impl Session {
             }
             "TRACESTATUS" => self.trace_status(dbcc, act)?,
             "USEROPTIONS" => {
-                let versions = self.host.reads_versions(self.state.database);
+                let versions = self.host.reads_versions(self.state.database.id);
                 vec![user_options(&self.state.settings, versions)]
             }
             _ => self.input_buffer(dbcc, act)?,
@@ -86,7 +86,7 @@ impl Session {
     }
 
     fn reconfigure(&self) -> SqlResult<DdlAnswer> {
-        if self.state.tran_count > 0 {
+        if self.state.transaction.count > 0 {
             return Err(SqlError::new(messages::NOT_IN_TRANSACTION_PROC, &[&"CONFIG"]));
         }
         self.host.reconfigure();
@@ -103,10 +103,10 @@ impl Session {
             let what = format!("DATABASE SCOPED CONFIGURATION CLEAR {}", setting.name);
             return Err(SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&what]));
         }
-        if self.state.tran_count > 0 {
+        if self.state.transaction.count > 0 {
             return Err(SqlError::new(messages::NOT_IN_TRANSACTION, &[&"ALTER DATABASE"]));
         }
-        self.host.programs().clear_database(self.state.database);
+        self.host.programs().clear_database(self.state.database.id);
         Ok(Some(DdlAnswer::default()))
     }
 

@@ -121,7 +121,7 @@ impl Session {
         }
         let number = whole_argument(first, act).filter(|n| *n >= 0).ok_or_else(wrong)?;
         if number == 0 {
-            return Ok(self.state.database);
+            return Ok(self.state.database.id);
         }
         let all = self.host.databases();
         let found = all.into_iter().map(|(id, _)| id).find(|id| i64::from(id.0) == number);

@@ -250,7 +250,7 @@ impl Session {
         let view = self.host.view(self.state.id(), database);
         let Some(view) = view else { return Vec::new() };
         match view.by_id(object) {
-            Some(Object::Table(t)) if database == self.state.database => {
+            Some(Object::Table(t)) if database == self.state.database.id => {
                 vec![t.schema_name.to_string(), t.name.to_string()]
             }
             Some(Object::Table(t)) => {

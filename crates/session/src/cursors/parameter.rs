@@ -52,14 +52,14 @@ impl CallArgument {
 impl Session {
     /// A cursor variable as an argument.
     pub(crate) fn pass_cursor(&self, name: &str) -> Passed {
-        let allocated = self.state.cursors.of_variable(name, self.state.nest_level).is_some();
+        let allocated = self.state.cursors.of_variable(name, self.state.nesting.level).is_some();
         Passed::Cursor(GivenCursor { name: name.into(), allocated, returned: None })
     }
 
     /// A program ends: keeps the open cursors of its parameters, before its names go.
     pub(crate) fn return_cursors(&self, act: &mut Activation) {
         let program = &act.program.value;
-        let level = self.state.nest_level;
+        let level = self.state.nesting.level;
         for (at, variable) in program.variables.iter().enumerate().take(program.parameters.len()) {
             if !program.parameters[at].cursor {
                 continue;
@@ -74,7 +74,7 @@ impl Session {
     /// Gives the caller's variable what its procedure handed back: a cursor, or that it has none.
     pub(crate) fn take_returned(&mut self, variable: &str, argument: CallArgument) {
         let Some(Passed::Cursor(given)) = argument.table else { return };
-        let level = self.state.nest_level;
+        let level = self.state.nesting.level;
         match given.returned {
             Some(cursor) => self.state.refer(variable, level, cursor),
             None if !given.allocated => self.state.cursors.refer(variable, level, None),

@@ -174,7 +174,7 @@ impl Session {
         answer.messages.iter().for_each(|m| out.message(m));
         ran?;
         let counts = !self.state.settings.is_on(crate::session::settings::Switches::NOCOUNT);
-        let rows = counts.then_some(self.state.rows);
+        let rows = counts.then_some(self.state.last.rows);
         let done = Done { command: Command::Update, rows, ..self.done(scope) };
         if self.tells_ends(scope) {
             out.done(done);
@@ -190,7 +190,7 @@ impl Session {
             return None;
         }
         let name = tsql::parse_object_name(name).ok()?;
-        match self.find_object(&name, self.state.database)? {
+        match self.find_object(&name, self.state.database.id)? {
             (database, Object::Table(t))
                 if database == key.table.database && t.object_id == key.table.object =>
             {
@@ -215,9 +215,9 @@ impl Session {
         key: Vec<Value>,
         act: &mut Activation,
     ) -> Result<(), Failure> {
-        let rows = self.state.rows;
+        let rows = self.state.last.rows;
         let found = self.read_again(cursor, key.clone(), act);
-        self.state.rows = rows;
+        self.state.last.rows = rows;
         if found?.is_some() {
             cursor.lock().add(key)?;
         }

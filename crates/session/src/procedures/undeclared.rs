@@ -31,6 +31,7 @@ use tsql::ast::StatementKind;
 use types::{SqlType, Value, check_implicit};
 
 const NAME: &str = "sp_describe_undeclared_parameters";
+
 /// More are too many for a call, too.
 const PARAMETERS_MAX: usize = 2_100;
 
@@ -126,7 +127,7 @@ impl Session {
         let text = text.into();
         let unit = Unit {
             text: &text,
-            database: self.state.database,
+            database: self.state.database.id,
             schema: SchemaId::DBO,
             object: ObjectId(0),
             procedure: None,
@@ -138,7 +139,7 @@ impl Session {
             returns: Returns::Nothing,
             tables: Vec::new(),
         };
-        let mut declarer = self.declarer(self.state.database, &text);
+        let mut declarer = self.declarer(self.state.database.id, &text);
         declarer.undeclared = Some(Vec::new());
         let program = compile(unit, &mut declarer)?;
         let names = RefCell::new(declarer.undeclared.take().unwrap_or_default());
@@ -195,7 +196,7 @@ impl Session {
             deducer.learn(result, Learned::Assigned(SqlType::Int));
         }
         let Executed::Procedure(name) = &it.what else { return };
-        let from = Origin { database: self.state.database, schema: SchemaId::DBO };
+        let from = Origin { database: self.state.database.id, schema: SchemaId::DBO };
         let Some((database, module)) = self.find_procedure(name, from) else { return };
         let Ok(entry) = self.procedure_program(database, &module, false) else { return };
         for (at, argument) in it.arguments.iter().enumerate() {
@@ -434,7 +435,9 @@ fn comment(text: &str) -> usize {
 }
 
 const BIT: SqlType = SqlType::Bit;
+
 const INT: SqlType = SqlType::Int;
+
 const SYSNAME: SqlType = SqlType::SYSNAME;
 
 /// The columns of the answer.

@@ -53,12 +53,12 @@ impl Session {
             && let Ok(prepared) = self.prepared_program(&shell.parameters, &shell.text)
         {
             self.of_shell = Some(prepared);
-            let program = Program::of_shell(text, self.state.database, shell);
+            let program = Program::of_shell(text, self.state.database.id, shell);
             return Ok(keep_program(&*self.host, &key, program));
         }
         let unit = Unit {
             text,
-            database: self.state.database,
+            database: self.state.database.id,
             schema: SchemaId::DBO,
             object: ObjectId(0),
             procedure: None,
@@ -71,7 +71,7 @@ impl Session {
             returns: Returns::Nothing,
             tables: Vec::new(),
         };
-        let program = compile(unit, &mut self.declarer(self.state.database, text))?;
+        let program = compile(unit, &mut self.declarer(self.state.database.id, text))?;
         self.bind_ahead(&program)?;
         Ok(keep_program(&*self.host, &key, program))
     }
@@ -126,7 +126,7 @@ impl Session {
         let text = text.into();
         let unit = Unit {
             text: &text,
-            database: self.state.database,
+            database: self.state.database.id,
             schema: SchemaId::DBO,
             object: ObjectId(0),
             procedure: None,
@@ -138,7 +138,7 @@ impl Session {
             returns: Returns::Nothing,
             tables: Vec::new(),
         };
-        let compiled = compile(unit, &mut self.declarer(self.state.database, &text))?;
+        let compiled = compile(unit, &mut self.declarer(self.state.database.id, &text))?;
         let program = Program { unguarded, ..compiled };
         self.bind_ahead(&program)?;
         Ok(keep_program(&*self.host, &key, program))
@@ -176,7 +176,7 @@ impl Session {
     fn key<'t>(&self, kind: Kind, parameters: &'t str, text: &'t str) -> Key<'t> {
         Key {
             kind,
-            database: self.state.database,
+            database: self.state.database.id,
             object: ObjectId(0),
             options: self.state.settings.plan_key(),
             parameters,

@@ -68,7 +68,7 @@ impl Session {
         out: &mut Output<'_>,
     ) -> Result<(), Failure> {
         let options = options(&it.options)?;
-        let found = self.find_object(&it.table, self.state.database);
+        let found = self.find_object(&it.table, self.state.database.id);
         let Some((database, Object::Table(table))) = found else {
             let e = SqlError::new(messages::INVALID_OBJECT, &[&it.table]);
             return Err(Failure::of_binding(e));
@@ -115,8 +115,8 @@ impl Session {
         let result = self.with_identity(identity, |s| s.run_load(&program, &mut feed, out));
         match result {
             Ok(outcome) => {
-                self.state.error = 0;
-                self.state.rows = outcome.rows_affected;
+                self.state.last.error = 0;
+                self.state.last.rows = outcome.rows_affected;
                 self.finish_statement(
                     outcome,
                     Command::BulkInsert,
@@ -165,10 +165,10 @@ impl Session {
         run: impl FnOnce(&mut Session) -> T,
     ) -> T {
         let Some(table) = table else { return run(self) };
-        let before = self.state.identity_insert.replace(table);
+        let before = self.state.identity.insert.replace(table);
         self.state.names_version += 1;
         let result = run(self);
-        self.state.identity_insert = before;
+        self.state.identity.insert = before;
         self.state.names_version += 1;
         result
     }

@@ -34,9 +34,9 @@ impl Session {
             let dialect = self.state.settings.dialect();
             out.shapes.push(Shape::new(sets, self.own_collation(), dialect));
         }
-        self.tries += u32::from(within_try);
+        self.flow.tries += u32::from(within_try);
         let mut result = self.execute_within(it, act, out, scope);
-        self.tries -= u32::from(within_try);
+        self.flow.tries -= u32::from(within_try);
         if it.result_sets.is_some()
             && let Some(shape) = out.shapes.pop()
         {
@@ -64,7 +64,7 @@ impl Session {
 
     /// The collation of the session's database.
     pub(crate) fn own_collation(&self) -> Collation {
-        self.state.view(self.state.database).map(|v| v.collation()).unwrap_or_default()
+        self.state.view(self.state.database.id).map(|v| v.collation()).unwrap_or_default()
     }
 
     fn execute_within(
@@ -121,7 +121,7 @@ impl Session {
     /// The end of what a batch executed, with its status; within a procedure a statement's.
     fn end_execute(&self, status: i32, out: &mut Output<'_>, scope: DoneScope) {
         let command = Command::Execute;
-        if scope == DoneScope::Statement && self.state.nest_level == 0 {
+        if scope == DoneScope::Statement && self.state.nesting.level == 0 {
             out.return_status(status);
             out.done(Done { command, ..self.done(DoneScope::Procedure) });
         } else {
@@ -256,7 +256,7 @@ impl Session {
 
     /// Of system procedures only `sp_executesql` may commit at its end what is its caller's last.
     fn in_last_place(&mut self, system: &str) -> &mut Self {
-        self.last &= system.eq_ignore_ascii_case("sp_executesql");
+        self.flow.last &= system.eq_ignore_ascii_case("sp_executesql");
         self
     }
 
@@ -266,16 +266,16 @@ impl Session {
         name: Option<&str>,
         act: impl FnOnce(&mut Self) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let own = self.state.database_name.clone();
+        let own = self.state.database.name.clone();
         let other = name.filter(|n| !n.is_empty() && !n.eq_ignore_ascii_case(&own));
         let Some(other) = other else { return act(self) };
         // The session's own stays locked: nobody drops it meanwhile.
-        let (back, database) = (self.state.database, self.visit(other)?);
+        let (back, database) = (self.state.database.id, self.visit(other)?);
         self.now_in_database(database);
         let result = act(self);
         // Before the database is let go: nobody drops it under a commit that is owed.
         self.settle_commit();
-        self.leave(self.state.database);
+        self.leave(self.state.database.id);
         self.now_in_database(back);
         result
     }
@@ -286,7 +286,7 @@ impl Session {
         database: DatabaseId,
         act: impl FnOnce(&mut Self) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        if database == self.state.database {
+        if database == self.state.database.id {
             return act(self);
         }
         let name = self.state.view(database).map(|view| view.name().to_owned());
@@ -301,7 +301,7 @@ impl Session {
         out: &mut Output<'_>,
     ) -> Result<i32, Failure> {
         let name = tsql::parse_object_name(name)?;
-        let from = Origin { database: self.state.database, schema: SchemaId::DBO };
+        let from = Origin { database: self.state.database.id, schema: SchemaId::DBO };
         self.call_procedure(&name, from, call, out)
     }
 

@@ -39,20 +39,20 @@ impl Session {
         out: &mut Output<'_>,
         scope: DoneScope,
     ) -> Result<(), Failure> {
-        if self.inserts {
+        if self.flow.inserts {
             return Err(SqlError::new(messages::INSERT_EXEC_NESTED, &[]).into());
         }
         self.ready(act, it.place)?;
         self.begin_if_implicit();
-        let own = self.state.tran_count == 0;
+        let own = self.state.transaction.count == 0;
         if own {
             self.begin_user("INSERT EXEC");
         }
-        self.inserts = true;
+        self.flow.inserts = true;
         let result = self.execute_and_insert(it, act, within_try, out);
-        self.inserts = false;
+        self.flow.inserts = false;
         let outcome = match result {
-            Ok(outcome) if own && self.state.tran_count > 0 => {
+            Ok(outcome) if own && self.state.transaction.count > 0 => {
                 self.end_statement(true, Ok(outcome), None)?
             }
             Err(failure) if own => {
@@ -61,8 +61,8 @@ impl Session {
             }
             other => other?,
         };
-        self.state.error = 0;
-        self.state.rows = outcome.rows_affected;
+        self.state.last.error = 0;
+        self.state.last.rows = outcome.rows_affected;
         self.finish_statement(outcome, Command::Insert, Sends::Nothing, out, scope);
         Ok(())
     }
@@ -103,16 +103,16 @@ impl Session {
             return Err(SqlError::new(messages::INSERT_EXEC_SCHEMA_CHANGED, &[]).into());
         }
         // An error within may have ended the transaction, and has been told.
-        if self.state.tran_count == 0 {
+        if self.state.transaction.count == 0 {
             return Ok(exec::Outcome::default());
         }
         let mut feed = Feed { rows: collector.rows, next: 0, first, values: Vec::new() };
         act.variables.resize(first + takers.len(), Value::Null);
         // Triggers run when the execution is over: what it may not do, they may.
-        self.inserts = false;
-        self.tries += u32::from(within_try);
+        self.flow.inserts = false;
+        self.flow.tries += u32::from(within_try);
         let result = self.run_fed(act, it.place, &mut feed, out);
-        self.tries -= u32::from(within_try);
+        self.flow.tries -= u32::from(within_try);
         act.variables.truncate(first);
         result
     }

@@ -184,7 +184,7 @@ impl Session {
             ("CONTEXT_INFO", Given::Bytes(value)) => {
                 let mut bytes = value.as_bytes().unwrap_or_default().to_vec();
                 bytes.resize(128, 0);
-                self.state.context_info = Value::varbinary(&bytes);
+                self.state.context.info = Value::varbinary(&bytes);
             }
             ("QUERY_GOVERNOR_COST_LIMIT", Given::Number(0)) => {}
             ("FIPS_FLAGGER", _) | ("QUERY_GOVERNOR_COST_LIMIT", _) => return Err(unsupported()),

@@ -38,6 +38,7 @@ use work::{CommitMode, CommitTime, Refusal, STATEMENT_VERSIONS, Snapshot, Work};
 /// What plans that ran show of a statement that has locked its rows when they qualified, and of one
 /// that has met a row that had changed since.
 const QUALIFIED_FIRST: &str = "Used";
+
 const RAN_AGAIN: &str = "Restarted";
 
 /// What is in it needs no versions under SNAPSHOT.
@@ -145,7 +146,7 @@ impl Session {
         out: &mut Output<'_>,
     ) -> Result<(Outcome, Meter), Failure> {
         let keeps_last = self.ready(act, place)?.keeps_last;
-        self.last &= !keeps_last;
+        self.flow.last &= !keeps_last;
         let meter = self.meter();
         let outcome = self.run_ready(act, place, out)?;
         self.hold_if_owing(out);
@@ -227,15 +228,15 @@ impl Session {
             state: &self.state,
             functions: &self.functions,
             definitions: self.open.definitions,
-            level: Cell::new(self.state.nest_level),
-            outermost: self.state.nest_level,
+            level: Cell::new(self.state.nesting.level),
+            outermost: self.state.nesting.level,
             around: RefCell::new(around),
         };
         let header = &ready.plan.header;
         let moment = self.state.moment(&mut self.work, header, qualifies_first)?;
         let mut context = ExecContext {
             work: &mut self.work,
-            private: self.private.as_deref_mut(),
+            private: self.tables.work.as_deref_mut(),
             hobts: if private { &tables } else { host.hobts() },
             spill: host.spill(),
             variables: &mut act.variables,
@@ -266,7 +267,7 @@ impl Session {
         let changes = ready.plan.writes_shared();
         let qualifies = if changes { self.qualifies_first(&ready.plan) } else { None };
         let first = qualifies == Some(Ok(()));
-        self.took.qualified = qualifies.map(|may| may.err().unwrap_or(QUALIFIED_FIRST));
+        self.spent.took.qualified = qualifies.map(|may| may.err().unwrap_or(QUALIFIED_FIRST));
         let point = (changes && (first || !own)).then(|| self.rollback_point());
         let part = match self.begin_private(act, place) {
             Ok(part) => part,
@@ -295,7 +296,7 @@ impl Session {
         let result = self.with_context_of(act, place, again.is_some(), &mut *run);
         match (&result, again) {
             (Err(e), Some(point)) if self.may_run_again(e) => {
-                self.took.qualified = Some(RAN_AGAIN);
+                self.spent.took.qualified = Some(RAN_AGAIN);
                 self.roll_back_to(point)?;
                 self.with_context(act, place, run)
             }
@@ -345,7 +346,7 @@ impl Session {
         }
         let ready = act.ready[place].as_ref().expect("made ready by the caller");
         let changes = ready.plan.writes_shared() || !ready.plan.header.fires.is_empty();
-        if changes && self.state.doomed {
+        if changes && self.state.transaction.doomed {
             self.work.locks().release_short(self.work.owner());
             return Err(SqlError::new(messages::XACT_DOOMED_COMMIT, &[]).into());
         }
@@ -396,7 +397,7 @@ impl Session {
                 if reference.object.0 < 0 {
                     continue;
                 }
-                if reference.database != self.state.database {
+                if reference.database != self.state.database.id {
                     self.host.hold_database(&self.work, reference.database)?;
                 }
                 let resource = Resource::object(reference.database, reference.object);
@@ -463,7 +464,7 @@ impl Session {
     /// session's.
     fn names_database(&self, act: &Activation) -> DatabaseId {
         let program = &act.program.value;
-        if program.procedure.is_some() { program.database } else { self.state.database }
+        if program.procedure.is_some() { program.database } else { self.state.database.id }
     }
 
     /// Where the names of a text are looked for.
@@ -564,7 +565,7 @@ impl State {
         definitions: bool,
     ) -> bool {
         database == program.database
-            && self.identity_insert.is_none()
+            && self.identity.insert.is_none()
             && !definitions
             && !program.recompile
     }
@@ -655,7 +656,7 @@ impl State {
         let bound = bind(&bind::Environment {
             catalogs: &names,
             variables,
-            identity_insert: self.identity_insert.as_ref().map(|i| i.object),
+            identity_insert: self.identity.insert.as_ref().map(|i| i.object),
             ansi_nulls: match variables.program.procedure.is_some() {
                 true => variables.program.ansi_nulls,
                 false => self.settings.is_on(Switches::ANSI_NULLS),

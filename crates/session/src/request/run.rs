@@ -58,7 +58,7 @@ impl Session {
         scope: DoneScope,
     ) -> Result<i32, Failure> {
         let entry = Arc::clone(&act.program);
-        let called = self.state.nest_level > 0;
+        let called = self.state.nesting.level > 0;
         self.state.entry.enter_program(Arc::clone(&entry), called);
         let result = self.run_steps(&entry.value, act, out, scope);
         if called {
@@ -79,9 +79,9 @@ impl Session {
         {
             return self.show_program(form, program, out, scope);
         }
-        let around = std::mem::take(&mut self.worst);
+        let around = std::mem::take(&mut self.flow.worst);
         let result = self.run_each(program, act, out, scope);
-        self.worst = around;
+        self.flow.worst = around;
         result
     }
 
@@ -92,11 +92,11 @@ impl Session {
         out: &mut Output<'_>,
         scope: DoneScope,
     ) -> Result<i32, Failure> {
-        let base = self.state.caught.len();
-        let (mut at, last) = (0, self.last);
+        let base = self.state.nesting.caught.len();
+        let (mut at, last) = (0, self.flow.last);
         while let Some(step) = program.steps.get(at) {
             self.settle_commit();
-            self.last = last && at + 1 == program.steps.len() && may_be_last(&step.kind);
+            self.flow.last = last && at + 1 == program.steps.len() && may_be_last(&step.kind);
             let looked = self.work.owner().waiter().look(self.work.is_active());
             let flow = match looked {
                 // Else a loop would go on and on with nothing but this error.
@@ -115,24 +115,24 @@ impl Session {
                 Ok(Flow::Next) => at += 1,
                 Ok(Flow::To(to)) => at = to,
                 Ok(Flow::Leave(to, depth)) => {
-                    self.state.caught.truncate(base + depth);
+                    self.state.nesting.caught.truncate(base + depth);
                     at = to;
                 }
                 Ok(Flow::Return(status)) => {
-                    self.state.caught.truncate(base);
-                    return Ok(status.unwrap_or_else(|| unsaid_status(self.worst)));
+                    self.state.nesting.caught.truncate(base);
+                    return Ok(status.unwrap_or_else(|| unsaid_status(self.flow.worst)));
                 }
                 Err(failure) => match self.recover(failure, program, at, base, out, scope) {
                     Ok(to) => at = to,
                     Err(failure) => {
-                        self.state.caught.truncate(base);
+                        self.state.nesting.caught.truncate(base);
                         return Err(failure);
                     }
                 },
             }
         }
-        self.state.caught.truncate(base);
-        Ok(unsaid_status(self.worst))
+        self.state.nesting.caught.truncate(base);
+        Ok(unsaid_status(self.flow.worst))
     }
 
     /// Deals with an error of a step: where the program goes on, or the error for its caller.
@@ -156,23 +156,23 @@ impl Session {
                 None => e,
             }
         });
-        self.worst = self.worst.max(failure.severity());
+        self.flow.worst = self.flow.worst.max(failure.severity());
         let here = program
             .handler(at)
             .filter(|_| failure.reach == Reach::Statement || failure.reach == Reach::Batch);
-        self.settle_transaction(&mut failure, here.is_some() || self.tries > 0)?;
-        self.state.error = failure.error.number();
+        self.settle_transaction(&mut failure, here.is_some() || self.flow.tries > 0)?;
+        self.state.last.error = failure.error.number();
         self.state.entry.last_error.store(failure.error.number(), Relaxed);
-        self.state.rows = 0;
+        self.state.last.rows = 0;
         if let Some(handler) = here {
             let warnings = failure.error.earlier().iter().filter(|m| m.is_warning());
             warnings.for_each(|m| out.message(m));
             self.end_caught(step, program, &failure, out, scope);
-            self.state.caught.truncate(base + handler.depth);
-            self.state.caught.push(failure.error.clone().without_warnings());
+            self.state.nesting.caught.truncate(base + handler.depth);
+            self.state.nesting.caught.push(failure.error.clone().without_warnings());
             return Ok(handler.catch);
         }
-        if self.tries > 0 && failure.reach < Reach::Request {
+        if self.flow.tries > 0 && failure.reach < Reach::Request {
             // For the caller it is an error like any other of the statement that called.
             if failure.reach == Reach::Scope {
                 failure.reach = Reach::Statement;
@@ -239,7 +239,7 @@ impl Session {
         if failure.reach == Reach::Connection {
             return Ok(self.roll_back_work()?);
         }
-        if !failure.dooms || self.state.tran_count == 0 {
+        if !failure.dooms || self.state.transaction.count == 0 {
             return Ok(());
         }
         if caught {
@@ -265,7 +265,7 @@ impl Session {
 
     /// A DONE without count.
     pub(crate) fn done(&self, scope: DoneScope) -> Done {
-        Done { in_transaction: self.state.tran_count > 0, ..plain_done(scope) }
+        Done { in_transaction: self.state.transaction.count > 0, ..plain_done(scope) }
     }
 
     /// Where a step leads that does not run: under NOEXEC and PARSEONLY nothing runs but what may
@@ -300,9 +300,9 @@ impl Session {
                 self.note(step, doing_of(act, *place));
                 // Triggers run within it: an error of theirs is this program's to catch.
                 let within_try = u32::from(act.program.value.handler(at).is_some());
-                self.tries += within_try;
+                self.flow.tries += within_try;
                 let ran = self.run_step(*place, act, out, scope);
-                self.tries -= within_try;
+                self.flow.tries -= within_try;
                 ran?;
                 return self.show_what_ran(*place, step, act, out, scope).map(|()| Flow::Next);
             }
@@ -316,7 +316,7 @@ impl Session {
             }
             StepKind::Jump { to, depth } => return Ok(Flow::Leave(*to, *depth)),
             StepKind::LeaveCatch => {
-                self.state.caught.pop();
+                self.state.nesting.caught.pop();
                 return Ok(Flow::Next);
             }
             StepKind::Return(place) => {
@@ -333,7 +333,7 @@ impl Session {
                 return self.compound_step(at, step, act, out, scope).map(|()| Flow::Next);
             }
             _ => {
-                let within_try = self.tries > 0 || act.program.value.handler(at).is_some();
+                let within_try = self.flow.tries > 0 || act.program.value.handler(at).is_some();
                 match self.simple_step(step, act, out, scope) {
                     // TRY has nothing to catch of it, and the language stays.
                     Err(e) if within_try && is_unknown_language(&e.error) => {}
@@ -343,8 +343,8 @@ impl Session {
                 return Ok(Flow::Next);
             }
         };
-        self.state.rows = 0;
-        self.state.error = 0;
+        self.state.last.rows = 0;
+        self.state.last.error = 0;
         Ok(flow)
     }
 
@@ -358,8 +358,8 @@ impl Session {
     ) -> Result<(), Failure> {
         let StepKind::Assign { variable, place, declares } = step.kind else { return Ok(()) };
         self.assign_value(act, place, variable)?;
-        self.state.rows = 1;
-        self.state.error = 0;
+        self.state.last.rows = 1;
+        self.state.last.error = 0;
         if !declares {
             self.end_plainly(Command::Set, out, scope);
         }
@@ -389,9 +389,9 @@ impl Session {
             StepKind::Cursor(it) => {
                 self.note(step, Doing::Other);
                 let at_try = u32::from(act.program.value.handler(at).is_some());
-                self.tries += at_try;
+                self.flow.tries += at_try;
                 let done = self.cursor_step(it, act, out, scope);
-                self.tries -= at_try;
+                self.flow.tries -= at_try;
                 done?;
                 if let Some(command) = it.ends_with() {
                     self.end_plainly(command, out, scope);
@@ -411,7 +411,7 @@ impl Session {
     /// SET as well.
     fn shows_format(&self, step: &Step) -> bool {
         let sets = matches!(step.kind, StepKind::SetOption(..));
-        self.describing || self.state.settings.format_only && !sets
+        self.flow.describing || self.state.settings.format_only && !sets
     }
 
     /// FMTONLY: the columns of every query in the text, and in what it executes, whatever its
@@ -450,13 +450,13 @@ impl Session {
             return self.tell_declared(sets, out, scope);
         }
         let Some(module) = self.has_format(&it.what, self.origin(act)) else { return Ok(()) };
-        if module.is_some_and(|m| self.formatted.contains(&m)) {
+        if module.is_some_and(|m| self.flow.formatted.contains(&m)) {
             return Ok(());
         }
-        self.formatted.extend(module);
+        self.flow.formatted.extend(module);
         let result = self.execute(it, act, false, out, scope);
         if module.is_some() {
-            self.formatted.pop();
+            self.flow.formatted.pop();
         }
         result
     }
@@ -531,8 +531,8 @@ impl Session {
             statement if statement.result_columns().is_some() => Sends::Rows,
             _ => Sends::Nothing,
         };
-        self.state.error = 0;
-        self.state.rows = outcome.rows_affected;
+        self.state.last.error = 0;
+        self.state.last.rows = outcome.rows_affected;
         self.state.entry.row_count.store(outcome.rows_affected, Relaxed);
         self.count_run(act, place, &meter, outcome.rows_affected);
         self.note_changes(act, place, outcome.rows_affected);
@@ -551,8 +551,8 @@ impl Session {
         scope: DoneScope,
     ) {
         if outcome.identity.is_some() {
-            self.state.scope_identity = outcome.identity;
-            self.state.last_identity = outcome.identity;
+            self.state.identity.scope = outcome.identity;
+            self.state.identity.last = outcome.identity;
         }
         if outcome.nulls_eliminated && self.state.settings.is_on(Switches::ANSI_WARNINGS) {
             out.message(&SqlError::new(messages::NULL_ELIMINATED, &[]));

@@ -72,7 +72,7 @@ impl Session {
             ready.executor.reads().map(|(.., reads)| of(reads)).sum()
         };
         let (ghosts, versions) = (of_all(|r| r.ghosts), of_all(|r| r.versions));
-        let locks = self.took.last.lock_requests;
+        let locks = self.spent.took.last.lock_requests;
         if [ghosts, versions, locks] != [0; 3] {
             let met = SqlError::new(messages::STATISTICS_STATEMENT, &[&ghosts, &versions, &locks]);
             out.message(&met);

@@ -89,8 +89,8 @@ impl Session {
             }
             _ => debug_assert!(false, "flow is the loop's"),
         }
-        self.state.error = error;
-        self.state.rows = 0;
+        self.state.last.error = error;
+        self.state.last.rows = 0;
         Ok(())
     }
 
@@ -131,7 +131,7 @@ impl Session {
     }
 
     fn rethrow(&self) -> Failure {
-        match self.state.caught.last() {
+        match self.state.nesting.caught.last() {
             Some(error) => Failure::thrown(error.clone()),
             None => SqlError::new(messages::THROW_ARGUMENT, &[]).into(),
         }
@@ -220,7 +220,7 @@ impl Session {
 
     pub(crate) fn use_database(&mut self, name: &str, out: &mut Output<'_>) -> Result<(), Failure> {
         let new = self.enter(name)?;
-        let old = self.state.database_name.clone();
+        let old = self.state.database.name.clone();
         self.now_in_database(new);
         self.tell_database(old, out);
         Ok(())
@@ -265,20 +265,20 @@ impl Session {
         };
         match self.state.identity_insert_name() {
             Some(now) => {
-                self.state.identity_insert.iter_mut().for_each(|i| i.name.clone_from(&now))
+                self.state.identity.insert.iter_mut().for_each(|i| i.name.clone_from(&now))
             }
-            None => self.state.identity_insert = None,
+            None => self.state.identity.insert = None,
         }
-        match (&self.state.identity_insert, on) {
+        match (&self.state.identity.insert, on) {
             (Some(other), true) if !is_this(other) => {
                 let e = SqlError::new(messages::IDENTITY_INSERT_OTHER, &[&other.name, table]);
                 return Err(e.into());
             }
-            (Some(this), false) if is_this(this) => self.state.identity_insert = None,
+            (Some(this), false) if is_this(this) => self.state.identity.insert = None,
             (_, false) => {}
             (_, true) => {
                 let object = found.object_id;
-                self.state.identity_insert =
+                self.state.identity.insert =
                     Some(crate::session::state::IdentityInsert { database, object, name });
             }
         }
@@ -315,7 +315,7 @@ impl Session {
             self.begin_if_implicit();
             self.begin_statement()
         };
-        if self.state.doomed {
+        if self.state.transaction.doomed {
             return Err(SqlError::new(messages::XACT_DOOMED_COMMIT, &[]).into());
         }
         let point = (!alone && !own).then(|| self.rollback_point());
@@ -325,7 +325,7 @@ impl Session {
             let (id, _) = program.value.variables.scalar(name, usize::MAX)?;
             values.get(id.0 as usize).cloned()
         };
-        let options = self.host.database_options(self.state.database).unwrap_or_default();
+        let options = self.host.database_options(self.state.database.id).unwrap_or_default();
         let parallelism = parallelism(&*self.host, &options);
         // Until the host says otherwise: it may have changed some before it failed. What runs
         // alone, DBCC say, changes none of the transaction that is open around it.
@@ -333,7 +333,7 @@ impl Session {
         self.open.definitions = had || !alone;
         let result = self.host.ddl(DdlCall {
             session: self.state.id(),
-            database: self.state.database,
+            database: self.state.database.id,
             statement,
             into,
             procedure: None,
@@ -364,14 +364,14 @@ impl Session {
 
     /// Refuses what the session's transaction or its memory does not let it define.
     fn may_define(&self, statement: &ast::Statement, alone: bool) -> Result<(), Failure> {
-        if alone && self.state.tran_count > 0 {
+        if alone && self.state.transaction.count > 0 {
             refuse_within_transaction(statement)?;
         }
         if matches!(statement.kind, tsql::ast::StatementKind::CreateTable(_)) {
             os::values::keep()?;
         }
         let under_snapshot = self.state.settings.isolation == access::Isolation::Snapshot;
-        if under_snapshot && self.state.tran_count > 0 && changes_layout(&statement.kind) {
+        if under_snapshot && self.state.transaction.count > 0 && changes_layout(&statement.kind) {
             return Err(SqlError::new(messages::DDL_UNDER_SNAPSHOT, &[]).into());
         }
         Ok(())
@@ -403,14 +403,14 @@ impl Session {
         let statement = ast::Statement { kind: opaque, span: ast::Span::default() };
         self.begin_if_implicit();
         let own = self.begin_statement();
-        if self.state.doomed {
+        if self.state.transaction.doomed {
             return Err(SqlError::new(messages::XACT_DOOMED_COMMIT, &[]).into());
         }
         let point = (!own).then(|| self.rollback_point());
         let had = std::mem::replace(&mut self.open.definitions, true);
         let result = self.host.ddl(DdlCall {
             session: self.state.id(),
-            database: self.state.database,
+            database: self.state.database.id,
             statement: &statement,
             into: None,
             procedure: Some(call),
@@ -481,7 +481,7 @@ impl Session {
     pub(crate) fn end_rows(&mut self, count: u64, out: &mut Output<'_>, scope: DoneScope) {
         let counts = !self.state.settings.is_on(crate::session::settings::Switches::NOCOUNT);
         let rows = counts.then_some(count);
-        self.state.rows = count;
+        self.state.last.rows = count;
         let command = crate::answer::sink::Command::Select;
         out.done(Done { command, rows, ..self.done(scope) });
     }

@@ -43,7 +43,7 @@ impl Session {
         R: FnOnce(&mut Executor, &mut ExecContext<'_>, &mut Output<'_>) -> SqlResult<Outcome>,
     {
         // Triggers come behind what commits within them.
-        self.last = false;
+        self.flow.last = false;
         let own = self.begin_change(act, place)?;
         let point = (!own).then(|| self.rollback_point());
         let changed = self.change_captured(act, place, |e, c| run(e, c, out));
@@ -68,7 +68,7 @@ impl Session {
                     return Err(failure);
                 }
                 match &point {
-                    Some(point) if !self.state.doomed => {
+                    Some(point) if !self.state.transaction.doomed => {
                         self.roll_back_to(point)?;
                         self.work.locks().release_short(self.work.owner());
                     }
@@ -82,10 +82,10 @@ impl Session {
 
     /// Whether a trigger has begun a transaction within the statement's own that is still open.
     fn outlasts_statement(&mut self) -> bool {
-        if self.state.tran_count < 2 {
+        if self.state.transaction.count < 2 {
             return false;
         }
-        self.state.tran_count -= 1;
+        self.state.transaction.count -= 1;
         self.work.adopt();
         self.note_transaction();
         true
@@ -119,8 +119,8 @@ impl Session {
             self.enter_own_transaction();
         }
         if outcome.identity.is_some() {
-            self.state.scope_identity = outcome.identity;
-            self.state.last_identity = outcome.identity;
+            self.state.identity.scope = outcome.identity;
+            self.state.identity.last = outcome.identity;
         }
         for fired in &plan.header.fires {
             // A cascade that has changed nothing fires nothing; a statement always does.
@@ -134,16 +134,18 @@ impl Session {
             }
             for module in self.triggers_of(fired) {
                 // Invariant 2.
-                let here = fired.database == self.state.database;
-                if here && module.object_id == self.state.object && !self.recursive(fired.database)
+                let here = fired.database == self.state.database.id;
+                if here
+                    && module.object_id == self.state.nesting.object
+                    && !self.recursive(fired.database)
                 {
                     continue;
                 }
-                self.state.rows = outcome.rows_affected;
-                self.state.error = 0;
+                self.state.last.rows = outcome.rows_affected;
+                self.state.last.error = 0;
                 self.fire(act, fired, &module, out)?;
                 // Invariant 3.
-                if self.state.doomed {
+                if self.state.transaction.doomed {
                     return Err(SqlError::new(messages::TRIGGER_RAISED, &[]).into());
                 }
                 if !self.work.is_active() {
@@ -165,7 +167,7 @@ impl Session {
     /// the same.
     fn nests_no_further(&self, fired: &Fired) -> bool {
         let nests = self.host.configuration().in_use(Setting::NestedTriggers) != 0;
-        !nests && !fired.instead_of && self.state.firing.level > 0
+        !nests && !fired.instead_of && self.state.nesting.firing.level > 0
     }
 
     /// The triggers that a change fires, in order.
@@ -211,19 +213,19 @@ impl Session {
         inner.tables =
             vec![captured(act, fired.inserted).cloned(), captured(act, fired.deleted).cloned()];
         inner.tables.resize(entry.value.tables.len(), None);
-        let level = self.state.firing.level + 1;
+        let level = self.state.nesting.firing.level + 1;
         let firing = Firing { level, columns: fired.columns.clone() };
-        let before = std::mem::replace(&mut self.state.firing, firing);
+        let before = std::mem::replace(&mut self.state.nesting.firing, firing);
         if fired.instead_of {
-            self.state.instead.push((fired.database, module.object_id));
+            self.state.nesting.instead.push((fired.database, module.object_id));
         }
         let result = self.in_database_of(fired.database, |session| {
             session.run_nested(&mut inner, out, DoneScope::InProcedure)
         });
         if fired.instead_of {
-            self.state.instead.pop();
+            self.state.nesting.instead.pop();
         }
-        self.state.firing = before;
+        self.state.nesting.firing = before;
         self.drop_tables(&mut inner);
         self.idle.give_back(inner);
         result.map(|_| ())

@@ -60,7 +60,7 @@ impl Session {
             return Err(SqlError::new(messages::LANGUAGE_UNKNOWN, &[&name]).into());
         };
         let old = self.state.settings.speak(language);
-        if self.state.nest_level == 0 {
+        if self.state.nesting.level == 0 {
             self.tell_language(old.name, line, out);
         }
         Ok(())
@@ -80,21 +80,21 @@ impl Session {
     /// 4019 where it is none and the client wants no other.
     pub(crate) fn take_language(&mut self, asked: &str, fatal: bool) -> SqlResult<()> {
         match Language::by_name(asked) {
-            Some(language) => self.home_language = language,
+            Some(language) => self.login.language = language,
             None if asked.is_empty() => {}
             None if fatal => {
                 return Err(SqlError::new(messages::LOGIN_LANGUAGE_FAILS, &[&asked]));
             }
-            None => self.refused = Refused::Told(asked.to_owned()),
+            None => self.login.refused = Refused::Told(asked.to_owned()),
         }
-        self.state.settings.speak(self.home_language);
+        self.state.settings.speak(self.login.language);
         Ok(())
     }
 
     /// 4016, for a client that asked for a language that is none and takes another.
     pub(crate) fn tell_refused_language(&mut self, out: &mut Output<'_>) {
-        if let Refused::Told(asked) = std::mem::replace(&mut self.refused, Refused::Nothing) {
-            let used = self.home_language.name;
+        if let Refused::Told(asked) = std::mem::replace(&mut self.login.refused, Refused::Nothing) {
+            let used = self.login.language.name;
             out.message(&SqlError::new(messages::LOGIN_LANGUAGE_DEFAULT, &[&asked, &used]));
         }
     }

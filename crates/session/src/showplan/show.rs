@@ -54,7 +54,7 @@ impl Session {
         for set in &sets {
             self.send_plan(set, out, scope)?;
         }
-        (self.state.rows, self.state.error) = (0, 0);
+        (self.state.last.rows, self.state.last.error) = (0, 0);
         Ok(0)
     }
 
@@ -62,7 +62,7 @@ impl Session {
     fn plans_of(&mut self, program: &Program) -> Result<Vec<Option<Arc<PhysicalPlan>>>, Failure> {
         let mut database = match program.procedure.is_some() {
             true => program.database,
-            false => self.state.database,
+            false => self.state.database.id,
         };
         let mut plans = Vec::with_capacity(program.steps.len());
         for step in &program.steps {
@@ -132,10 +132,10 @@ impl Session {
             return Ok(());
         }
         let program = &act.program.value;
-        let rows = self.state.rows;
-        let waits = self.took.waits(ready.executor.workers_waits());
+        let rows = self.state.last.rows;
+        let waits = self.spent.took.waits(ready.executor.workers_waits());
         let variables = unassigned(step, &ready.plan, &act.variables);
-        let ran = Ran { took: Some(self.took.last), waits, variables, ..ran(ready, rows) };
+        let ran = Ran { took: Some(self.spent.took.last), waits, variables, ..ran(ready, rows) };
         let statement = statement_of(program, step, &ready.plan, ran);
         let (xml, profile) =
             (self.state.settings.statistics_xml, self.state.settings.statistics_profile);
@@ -152,7 +152,7 @@ impl Session {
         for set in &sets {
             self.send_plan(set, out, scope)?;
         }
-        self.state.rows = rows;
+        self.state.last.rows = rows;
         Ok(())
     }
 }
