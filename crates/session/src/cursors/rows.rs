@@ -142,12 +142,12 @@ impl Session {
         let mut answer = Answer::of(Command::Insert);
         let mut own = Output::new(&mut answer);
         let result = self.execute_text(&insert.parameters, &text, &mut insert.call(), &mut own);
-        let last = self.done(DoneScope::Procedure);
+        let last = self.state.done(DoneScope::Procedure);
         own.finish(last);
         answer.messages.iter().for_each(|m| out.message(m));
         result?;
         let failed = answer.messages.iter().any(|m| m.severity() > 10);
-        let plain = Done { command: Command::Insert, ..self.done(DoneScope::InProcedure) };
+        let plain = Done { command: Command::Insert, ..self.state.done(DoneScope::InProcedure) };
         out.done(Done { more: false, error: failed, ..answer.done.unwrap_or(plain) });
         match answer.key.filter(|_| !failed) {
             Some(key) => self.add_row_apart(cursor, key),
@@ -169,14 +169,14 @@ impl Session {
         let mut answer = Answer::of(Command::Update);
         let mut own = Output::new(&mut answer);
         let ran = self.run_step(place, act, &mut own, scope);
-        let last = self.done(scope);
+        let last = self.state.done(scope);
         own.finish(last);
         answer.messages.iter().for_each(|m| out.message(m));
         ran?;
         let counts = !self.state.settings.is_on(crate::session::settings::Switches::NOCOUNT);
         let rows = counts.then_some(self.state.last.rows);
-        let done = Done { command: Command::Update, rows, ..self.done(scope) };
-        if self.tells_ends(scope) {
+        let done = Done { command: Command::Update, rows, ..self.state.done(scope) };
+        if self.state.tells_ends(scope) {
             out.done(done);
         }
         Ok(answer.key)

@@ -224,7 +224,7 @@ impl Session {
             row if into.is_empty() => self.send_fetched(&columns, row.as_ref(), out, scope)?,
             Some(row) => {
                 let dialect = self.state.settings.dialect();
-                assign(&columns, &row, into, act, dialect, self.own_collation())?;
+                assign(&columns, &row, into, act, dialect, self.state.own_collation())?;
             }
             None => {}
         }
@@ -341,7 +341,7 @@ impl Session {
         }
         let counts = !self.state.settings.is_on(crate::session::settings::Switches::NOCOUNT);
         let rows = counts.then_some(u64::from(row.is_some()));
-        out.done(Done { command: Command::Select, rows, ..self.done(scope) });
+        out.done(Done { command: Command::Select, rows, ..self.state.done(scope) });
         Ok(())
     }
 }

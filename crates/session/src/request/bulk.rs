@@ -84,7 +84,8 @@ impl Session {
             object: table.object_id,
             name: table.two_part_name(),
         });
-        let (parameters, text) = insert_of(it, &table, &options, self.own_collation().code_page())?;
+        let (parameters, text) =
+            insert_of(it, &table, &options, self.state.own_collation().code_page())?;
         let program = self.with_identity(identity.clone(), |s| {
             let program = s.loading_program(&parameters, &text, unguarded);
             program.map_err(|mut errors| errors.swap_remove(0))
@@ -152,7 +153,7 @@ impl Session {
         let result = self.run_fed(&mut act, place, feed, out);
         if let Ok(outcome) = &result {
             self.count_run(&act, place, &meter, outcome.rows_affected);
-            self.note_changes(&act, place, outcome.rows_affected);
+            self.state.note_changes(&act, place, outcome.rows_affected);
         }
         self.idle.give_back(act);
         result

@@ -26,7 +26,7 @@ impl Session {
         let text: Arc<str> = text.into();
         self.state.settings.said = SaidOfDates::default();
         self.state.entry.set_input(Input::batch(Arc::clone(&text)));
-        let began = self.began();
+        let began = self.state.began();
         let entry = match self.batch_program(&text) {
             Ok(entry) => entry,
             Err(errors) => return Err(self.tell_all(errors, DoneScope::Statement, out)),
@@ -72,7 +72,7 @@ impl Session {
                 out.message(&e);
                 last = e;
             }
-            out.done(Done { error: true, ..self.done(scope) });
+            out.done(Done { error: true, ..self.state.done(scope) });
         }
         self.state.last.error = last.number();
         failure.told = self.flow.tries == 0;
@@ -139,7 +139,7 @@ impl Session {
             self.state.last.error = error.number();
             out.message(&error);
             if scope == DoneScope::Statement {
-                out.done(Done { error: true, ..self.done(scope) });
+                out.done(Done { error: true, ..self.state.done(scope) });
             }
             failure.told = true;
         }
@@ -239,7 +239,7 @@ impl Session {
             DoneScope::Procedure => Command::Execute,
             DoneScope::Statement | DoneScope::InProcedure => Command::Other,
         };
-        out.finish(Done { command, more, error, ..self.done(scope) });
+        out.finish(Done { command, more, error, ..self.state.done(scope) });
         goes_on
     }
 
@@ -443,10 +443,10 @@ impl Connection for Session {
         if !name.eq_ignore_ascii_case(&self.state.database.name)
             && let Ok(database) = self.enter(&name)
         {
-            self.now_in_database(database);
+            self.state.now_in_database(database);
         }
         if spoken != self.login.language {
-            self.tell_language(spoken.name, 1, &mut out);
+            self.state.tell_language(spoken.name, 1, &mut out);
         }
         self.tell_transaction(&mut out);
         out.environment(&EnvironmentChange::ResetDone);
@@ -458,10 +458,10 @@ impl Connection for Session {
 
     fn greet(&mut self, sink: &mut dyn ResultSink) {
         let mut out = Output::new(sink);
-        self.tell_database(String::new(), &mut out);
-        let bytes = self.own_collation().tds_bytes();
+        self.state.tell_database(String::new(), &mut out);
+        let bytes = self.state.own_collation().tds_bytes();
         out.environment(&EnvironmentChange::Collation(bytes));
         self.tell_refused_language(&mut out);
-        self.tell_language("", 1, &mut out);
+        self.state.tell_language("", 1, &mut out);
     }
 }

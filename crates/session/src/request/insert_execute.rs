@@ -13,6 +13,7 @@ use crate::program::steps::InsertExecute;
 use crate::request::activation::Activation;
 use crate::request::run::Sends;
 use crate::session::Session;
+use crate::session::state::State;
 use access::Spill;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::Column;
@@ -77,7 +78,7 @@ impl Session {
         let plan = Arc::clone(&self.ready(act, it.place)?.plan);
         let first = act.program.value.variables.len();
         let (table, takers) = takers(&plan, first);
-        let target = self.target_columns(&plan);
+        let target = self.state.target_columns(&plan);
         let host = Arc::clone(&self.host);
         let mut collector = Collector {
             rows: KeptRows::default(),
@@ -99,7 +100,7 @@ impl Session {
             return Err(error.into());
         }
         executed?;
-        if self.target_columns(&plan) != target {
+        if self.state.target_columns(&plan) != target {
             return Err(SqlError::new(messages::INSERT_EXEC_SCHEMA_CHANGED, &[]).into());
         }
         // An error within may have ended the transaction, and has been told.
@@ -118,12 +119,12 @@ impl Session {
     }
 }
 
-impl Session {
+impl State {
     /// The columns that the table of an INSERT has now; none of a temporary table's or variable's
     /// that no view of a database knows.
     fn target_columns(&self, plan: &PhysicalPlan) -> Vec<Column> {
         let Statement::Insert(insert) = &plan.statement else { return Vec::new() };
-        let Some(view) = self.state.view(insert.target.database) else { return Vec::new() };
+        let Some(view) = self.view(insert.target.database) else { return Vec::new() };
         view.table(insert.target.object).map_or_else(Vec::new, |t| t.columns.clone())
     }
 }

@@ -44,7 +44,7 @@ impl Session {
             self.count_program(act, &meter, &before);
         }
         if result.is_ok() {
-            self.return_cursors(act);
+            self.state.return_cursors(act);
         }
         self.state.cursors.leave(self.state.nesting.level);
         let dropped = self.end_temp_scope();

@@ -413,7 +413,7 @@ impl Session {
                     )
                     .map_err(SqlError::from)?;
             }
-            if self.host.definitions_epoch() == epoch || self.still_current(act, place) {
+            if self.host.definitions_epoch() == epoch || self.state.still_current(act, place) {
                 return Ok(());
             }
             self.work.locks().release_short(self.work.owner());
@@ -424,11 +424,6 @@ impl Session {
         Err(SqlError::new(messages::INTERNAL, &[&what]).into())
     }
 
-    fn still_current(&self, act: &Activation, place: PlaceId) -> bool {
-        let ready = act.ready[place].as_ref().expect("made ready by the caller");
-        self.state.is_current(&ready.plan.header)
-    }
-
     /// A place with a plan that was current a moment ago.
     #[inline]
     pub(crate) fn ready<'a>(
@@ -437,7 +432,7 @@ impl Session {
         place: PlaceId,
     ) -> Result<&'a Ready, Failure> {
         let epoch = self.host.definitions_epoch();
-        let database = self.names_database(act);
+        let database = self.state.names_database(act);
         let is_ready = match &act.ready[place] {
             Some(r) => {
                 r.epoch == epoch
@@ -460,16 +455,9 @@ impl Session {
         Ok(act.ready[place].as_ref().expect("made ready above"))
     }
 
-    /// Where names without a database are looked for: a procedure's own database, else the
-    /// session's.
-    fn names_database(&self, act: &Activation) -> DatabaseId {
-        let program = &act.program.value;
-        if program.procedure.is_some() { program.database } else { self.state.database.id }
-    }
-
     /// Where the names of a text are looked for.
     pub(crate) fn origin(&self, act: &Activation) -> Origin {
-        Origin { database: self.names_database(act), schema: act.program.value.schema }
+        Origin { database: self.state.names_database(act), schema: act.program.value.schema }
     }
 
     /// The table that a SELECT INTO is to make.
@@ -485,7 +473,7 @@ impl Session {
         };
         let visible = Visible { program, count: held.visible, values: &[], deduction: None };
         let compilation = Compilation::new(self.entry().waiter());
-        let database = self.names_database(act);
+        let database = self.state.names_database(act);
         let bound = self.state.with_names(&visible, database, &compilation, |environment| {
             bind::bind_statement(environment, statement)
         })?;
@@ -495,6 +483,18 @@ impl Session {
 }
 
 impl State {
+    fn still_current(&self, act: &Activation, place: PlaceId) -> bool {
+        let ready = act.ready[place].as_ref().expect("made ready by the caller");
+        self.is_current(&ready.plan.header)
+    }
+
+    /// Where names without a database are looked for: a procedure's own database, else the
+    /// session's.
+    fn names_database(&self, act: &Activation) -> DatabaseId {
+        let program = &act.program.value;
+        if program.procedure.is_some() { program.database } else { self.database.id }
+    }
+
     /// Makes a place ready; `definitions`: the session has changed some that nobody else sees.
     #[cold]
     pub(crate) fn make_ready(

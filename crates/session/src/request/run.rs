@@ -7,7 +7,8 @@
 
 use crate::answer::failure::{Failure, Reach};
 use crate::answer::output::{Output, plain_done};
-use crate::answer::result_sets::{self, DeclaredSets};
+use crate::answer::result_sets;
+use crate::answer::result_sets::DeclaredSets;
 use crate::answer::sink::{Command, Done, DoneScope};
 use crate::program::cursor_step::CursorStep;
 use crate::program::steps::{At, Execute, Program, Source, Step, StepKind};
@@ -15,6 +16,7 @@ use crate::request::activation::Activation;
 use crate::session::Session;
 use crate::session::registry::Doing;
 use crate::session::settings::Switches;
+use crate::session::state::State;
 use base::{SqlError, messages};
 use exec::Outcome;
 use os::values;
@@ -188,8 +190,11 @@ impl Session {
             );
         }
         let command = command_of(&step.kind, program);
-        if failure.reach > Reach::Statement || out.open_rows().is_some() || self.tells_ends(scope) {
-            out.done(Done { command, error: true, ..self.done(scope) });
+        if failure.reach > Reach::Statement
+            || out.open_rows().is_some()
+            || self.state.tells_ends(scope)
+        {
+            out.done(Done { command, error: true, ..self.state.done(scope) });
         }
         failure.told = true;
         match failure.reach {
@@ -214,9 +219,9 @@ impl Session {
         let counts = !self.state.settings.is_on(Switches::NOCOUNT);
         if let Some(n) = out.open_rows() {
             let rows = counts.then_some(n);
-            out.done(Done { command: Command::Select, rows, ..self.done(scope) });
+            out.done(Done { command: Command::Select, rows, ..self.state.done(scope) });
         } else if alone && counts && is_change_step(&step.kind, program) {
-            out.done(Done { rows: Some(0), ..self.done(scope) });
+            out.done(Done { rows: Some(0), ..self.state.done(scope) });
         }
     }
 
@@ -250,33 +255,11 @@ impl Session {
         }
     }
 
-    /// Whether statements that send no rows send a DONE: within procedures not under NOCOUNT.
-    pub(crate) fn tells_ends(&self, scope: DoneScope) -> bool {
-        scope != DoneScope::InProcedure || !self.state.settings.is_on(Switches::NOCOUNT)
-    }
-
     /// The end of a statement that sends no rows and no count. Of a trigger whose statement has
     /// sent rows it is none: they end with the statement.
     pub(crate) fn end_plainly(&self, command: Command, out: &mut Output<'_>, scope: DoneScope) {
-        if out.open_rows().is_none() && self.tells_ends(scope) {
-            out.done(Done { command, ..self.done(scope) });
-        }
-    }
-
-    /// A DONE without count.
-    pub(crate) fn done(&self, scope: DoneScope) -> Done {
-        Done { in_transaction: self.state.transaction.count > 0, ..plain_done(scope) }
-    }
-
-    /// Where a step leads that does not run: under NOEXEC and PARSEONLY nothing runs but what may
-    /// turn them off.
-    fn passes_by(&self, step: &Step) -> Option<Flow> {
-        let settings = &self.state.settings;
-        match step.kind {
-            _ if !settings.no_exec && !settings.parse_only => None,
-            StepKind::SetOption(..) | StepKind::Jump { .. } => None,
-            StepKind::Branch { otherwise, .. } => Some(Flow::To(otherwise)),
-            _ => Some(Flow::Next),
+        if out.open_rows().is_none() && self.state.tells_ends(scope) {
+            out.done(Done { command, ..self.state.done(scope) });
         }
     }
 
@@ -289,7 +272,7 @@ impl Session {
         scope: DoneScope,
     ) -> Result<Flow, Failure> {
         self.state.now.set(None);
-        if let Some(flow) = self.passes_by(step) {
+        if let Some(flow) = self.state.passes_by(step) {
             return Ok(flow);
         }
         if self.shows_format(step) {
@@ -297,7 +280,7 @@ impl Session {
         }
         let flow = match &step.kind {
             StepKind::Run(place) => {
-                self.note(step, doing_of(act, *place));
+                self.state.note(step, doing_of(act, *place));
                 // Triggers run within it: an error of theirs is this program's to catch.
                 let within_try = u32::from(act.program.value.handler(at).is_some());
                 self.flow.tries += within_try;
@@ -377,17 +360,17 @@ impl Session {
     ) -> Result<(), Failure> {
         match &step.kind {
             StepKind::SelectInto(place) => {
-                self.note(step, Doing::Select);
+                self.state.note(step, Doing::Select);
                 self.select_into(*place, act, out, scope)?;
                 self.show_what_ran(*place, step, act, out, scope)
             }
             StepKind::InsertExecute(it) => {
-                self.note(step, Doing::Insert);
+                self.state.note(step, Doing::Insert);
                 let at_try = act.program.value.handler(at).is_some();
                 self.insert_execute(it, act, at_try, out, scope)
             }
             StepKind::Cursor(it) => {
-                self.note(step, Doing::Other);
+                self.state.note(step, Doing::Other);
                 let at_try = u32::from(act.program.value.handler(at).is_some());
                 self.flow.tries += at_try;
                 let done = self.cursor_step(it, act, out, scope);
@@ -399,7 +382,7 @@ impl Session {
                 Ok(())
             }
             StepKind::Execute(it) => {
-                self.note(step, Doing::Execute);
+                self.state.note(step, Doing::Execute);
                 let at_try = act.program.value.handler(at).is_some();
                 self.execute(it, act, at_try, out, scope)
             }
@@ -433,7 +416,7 @@ impl Session {
             out.columns(&ready.columns)?;
             let counts = !self.state.settings.is_on(Switches::NOCOUNT);
             let rows = counts.then_some(0);
-            out.done(Done { command: Command::Select, rows, ..self.done(scope) });
+            out.done(Done { command: Command::Select, rows, ..self.state.done(scope) });
         }
         Ok(())
     }
@@ -468,19 +451,11 @@ impl Session {
         out: &mut Output<'_>,
         scope: DoneScope,
     ) -> Result<(), Failure> {
-        for columns in result_sets::told(sets, self.own_collation()) {
+        for columns in result_sets::told(sets, self.state.own_collation()) {
             out.columns(&columns)?;
-            out.done(Done { command: Command::Select, ..self.done(scope) });
+            out.done(Done { command: Command::Select, ..self.state.done(scope) });
         }
         Ok(())
-    }
-
-    /// Notes for the views which statement runs.
-    pub(crate) fn note(&self, step: &Step, doing: Doing) {
-        let entry = &self.state.entry;
-        entry.set_doing(doing);
-        entry.statement_start.store(step.span.start, Relaxed);
-        entry.statement_end.store(step.span.end, Relaxed);
     }
 
     /// Makes the table, then fills it: two transactions, unless the user's is open. When rows
@@ -511,7 +486,7 @@ impl Session {
         out: &mut Output<'_>,
         scope: DoneScope,
     ) -> Result<(), Failure> {
-        let began = self.began();
+        let began = self.state.began();
         let (outcome, meter) = self.run_statement(act, place, out)?;
         let ready = act.ready[place].as_ref().expect("it has just run");
         let fired = ready.plan.header.fires.first().filter(|f| f.instead_of);
@@ -535,7 +510,7 @@ impl Session {
         self.state.last.rows = outcome.rows_affected;
         self.state.entry.row_count.store(outcome.rows_affected, Relaxed);
         self.count_run(act, place, &meter, outcome.rows_affected);
-        self.note_changes(act, place, outcome.rows_affected);
+        self.state.note_changes(act, place, outcome.rows_affected);
         self.finish_statement(outcome, command, sends, out, scope);
         let ready = act.ready[place].as_ref().expect("it has just run");
         self.tell_statistics(ready, began, out);
@@ -562,16 +537,48 @@ impl Session {
         }
         let counts = !self.state.settings.is_on(Switches::NOCOUNT);
         let rows = counts.then_some(outcome.rows_affected);
-        let done = Done { command, rows, ..self.done(scope) };
+        let done = Done { command, rows, ..self.state.done(scope) };
         let ends = match sends {
             Sends::Rows => true,
             // As `end_plainly`.
-            Sends::ToVariables => out.open_rows().is_none() && self.tells_ends(scope),
-            Sends::Nothing => self.tells_ends(scope),
+            Sends::ToVariables => out.open_rows().is_none() && self.state.tells_ends(scope),
+            Sends::Nothing => self.state.tells_ends(scope),
         };
         if ends {
             out.done(done);
         }
+    }
+}
+
+impl State {
+    /// Whether statements that send no rows send a DONE: within procedures not under NOCOUNT.
+    pub(crate) fn tells_ends(&self, scope: DoneScope) -> bool {
+        scope != DoneScope::InProcedure || !self.settings.is_on(Switches::NOCOUNT)
+    }
+
+    /// A DONE without count.
+    pub(crate) fn done(&self, scope: DoneScope) -> Done {
+        Done { in_transaction: self.transaction.count > 0, ..plain_done(scope) }
+    }
+
+    /// Where a step leads that does not run: under NOEXEC and PARSEONLY nothing runs but what may
+    /// turn them off.
+    fn passes_by(&self, step: &Step) -> Option<Flow> {
+        let settings = &self.settings;
+        match step.kind {
+            _ if !settings.no_exec && !settings.parse_only => None,
+            StepKind::SetOption(..) | StepKind::Jump { .. } => None,
+            StepKind::Branch { otherwise, .. } => Some(Flow::To(otherwise)),
+            _ => Some(Flow::Next),
+        }
+    }
+
+    /// Notes for the views which statement runs.
+    pub(crate) fn note(&self, step: &Step, doing: Doing) {
+        let entry = &self.entry;
+        entry.set_doing(doing);
+        entry.statement_start.store(step.span.start, Relaxed);
+        entry.statement_end.store(step.span.end, Relaxed);
     }
 }
 

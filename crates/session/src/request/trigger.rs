@@ -129,15 +129,15 @@ impl Session {
             if !named && !self.has_captured(act, fired)? {
                 continue;
             }
-            if self.nests_no_further(fired) {
+            if self.state.nests_no_further(fired) {
                 continue;
             }
-            for module in self.triggers_of(fired) {
+            for module in self.state.triggers_of(fired) {
                 // Invariant 2.
                 let here = fired.database == self.state.database.id;
                 if here
                     && module.object_id == self.state.nesting.object
-                    && !self.recursive(fired.database)
+                    && !self.state.recursive(fired.database)
                 {
                     continue;
                 }
@@ -155,42 +155,6 @@ impl Session {
         }
         // What a trigger has inserted is the last identity; the statement's is told already.
         Ok(Outcome { identity: None, ..outcome })
-    }
-
-    /// RECURSIVE_TRIGGERS of a database.
-    fn recursive(&self, database: DatabaseId) -> bool {
-        let on = self.host.database_property(database, "ISRECURSIVETRIGGERSENABLED");
-        on.as_i64() == Some(1)
-    }
-
-    /// A trigger runs, and fires none: 'nested triggers' is 0. INSTEAD OF triggers are fired all
-    /// the same.
-    fn nests_no_further(&self, fired: &Fired) -> bool {
-        let nests = self.host.configuration().in_use(Setting::NestedTriggers) != 0;
-        !nests && !fired.instead_of && self.state.nesting.firing.level > 0
-    }
-
-    /// The triggers that a change fires, in order.
-    fn triggers_of(&self, fired: &Fired) -> Vec<Arc<Module>> {
-        let Some(view) = self.state.view(fired.database) else { return Vec::new() };
-        let event = Events::of_bits(fired.event);
-        let fires = |m: &Arc<Module>| {
-            m.trigger.as_ref().is_some_and(|t| match fired.instead_of {
-                true => t.fires_instead(event),
-                false => t.fires_after(event),
-            })
-        };
-        let mut modules: Vec<Arc<Module>> = view.triggers_of(fired.object).filter(fires).collect();
-        modules.sort_by_key(|m| {
-            let trigger = m.trigger.as_ref();
-            let place = match trigger {
-                Some(t) if t.first.has(event) => 0,
-                Some(t) if t.last.has(event) => 2,
-                _ => 1,
-            };
-            (place, m.object_id)
-        });
-        modules
     }
 
     /// Runs one trigger.
@@ -250,6 +214,53 @@ impl Session {
     }
 }
 
+impl State {
+    /// RECURSIVE_TRIGGERS of a database.
+    fn recursive(&self, database: DatabaseId) -> bool {
+        let on = self.host.database_property(database, "ISRECURSIVETRIGGERSENABLED");
+        on.as_i64() == Some(1)
+    }
+
+    /// A trigger runs, and fires none: 'nested triggers' is 0. INSTEAD OF triggers are fired all
+    /// the same.
+    fn nests_no_further(&self, fired: &Fired) -> bool {
+        let nests = self.host.configuration().in_use(Setting::NestedTriggers) != 0;
+        !nests && !fired.instead_of && self.nesting.firing.level > 0
+    }
+
+    /// The triggers that a change fires, in order.
+    fn triggers_of(&self, fired: &Fired) -> Vec<Arc<Module>> {
+        let Some(view) = self.view(fired.database) else { return Vec::new() };
+        let event = Events::of_bits(fired.event);
+        let fires = |m: &Arc<Module>| {
+            m.trigger.as_ref().is_some_and(|t| match fired.instead_of {
+                true => t.fires_instead(event),
+                false => t.fires_after(event),
+            })
+        };
+        let mut modules: Vec<Arc<Module>> = view.triggers_of(fired.object).filter(fires).collect();
+        modules.sort_by_key(|m| {
+            let trigger = m.trigger.as_ref();
+            let place = match trigger {
+                Some(t) if t.first.has(event) => 0,
+                Some(t) if t.last.has(event) => 2,
+                _ => 1,
+            };
+            (place, m.object_id)
+        });
+        modules
+    }
+
+    /// The definition of a table that a change captures its rows in.
+    pub(crate) fn capture_of(&self, fires: &[Fired], number: u16) -> Option<Table> {
+        let is_it = |f: &&Fired| f.inserted == Some(number) || f.deleted == Some(number);
+        let fired = fires.iter().find(is_it)?;
+        let view = self.view(fired.database)?;
+        let name = if fired.inserted == Some(number) { "inserted" } else { "deleted" };
+        Some(captured_rows(&columns_of(&view, fired.object), name, number))
+    }
+}
+
 fn captured(act: &Activation, number: Option<u16>) -> Option<&Arc<Made>> {
     act.captures.get(usize::from(number?.checked_sub(CAPTURES)?))?.as_ref()
 }
@@ -267,16 +278,5 @@ fn columns_of(view: &DatabaseView, object: ObjectId) -> Vec<Column> {
         Some(Object::Table(t)) => t.columns.clone(),
         Some(Object::Module(m)) => m.columns.clone(),
         Some(Object::Sequence(_) | Object::Synonym(_) | Object::Virtual(_)) | None => Vec::new(),
-    }
-}
-
-impl State {
-    /// The definition of a table that a change captures its rows in.
-    pub(crate) fn capture_of(&self, fires: &[Fired], number: u16) -> Option<Table> {
-        let is_it = |f: &&Fired| f.inserted == Some(number) || f.deleted == Some(number);
-        let fired = fires.iter().find(is_it)?;
-        let view = self.view(fired.database)?;
-        let name = if fired.inserted == Some(number) { "inserted" } else { "deleted" };
-        Some(captured_rows(&columns_of(&view, fired.object), name, number))
     }
 }

@@ -6,6 +6,7 @@
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
 use crate::answer::sink::EnvironmentChange;
+use crate::session::state::State;
 use crate::session::{Refused, Session};
 use base::{SqlError, SqlResult, messages};
 use types::datetime::Language;
@@ -61,17 +62,9 @@ impl Session {
         };
         let old = self.state.settings.speak(language);
         if self.state.nesting.level == 0 {
-            self.tell_language(old.name, line, out);
+            self.state.tell_language(old.name, line, out);
         }
         Ok(())
-    }
-
-    /// Tells the client in which language the session is.
-    pub(crate) fn tell_language(&self, old: &str, line: u32, out: &mut Output<'_>) {
-        let language = self.state.settings.language;
-        let (new, old) = (language.name.to_owned(), old.to_owned());
-        out.environment(&EnvironmentChange::Language { new, old });
-        out.message(&changed(language).at_line(line));
     }
 
     /// The language that a login asks for, from then on that of the session after each reset.
@@ -97,6 +90,16 @@ impl Session {
             let used = self.login.language.name;
             out.message(&SqlError::new(messages::LOGIN_LANGUAGE_DEFAULT, &[&asked, &used]));
         }
+    }
+}
+
+impl State {
+    /// Tells the client in which language the session is.
+    pub(crate) fn tell_language(&self, old: &str, line: u32, out: &mut Output<'_>) {
+        let language = self.settings.language;
+        let (new, old) = (language.name.to_owned(), old.to_owned());
+        out.environment(&EnvironmentChange::Language { new, old });
+        out.message(&changed(language).at_line(line));
     }
 }
 

@@ -72,16 +72,18 @@ impl Session {
             bulk: None,
             owing: None,
         };
-        session.now_in_database(database);
+        session.state.now_in_database(database);
         session.take_language(&language, fatal)?;
-        session.take_user_options();
+        session.state.take_user_options();
         session.apply_settings();
         Ok(session)
     }
+}
 
+impl State {
     /// 'user options': what is on for everybody who logs in.
     fn take_user_options(&mut self) {
         let bits = self.host.configuration().in_use(Setting::UserOptions);
-        self.state.settings.set_all(bits.unsigned_abs());
+        self.settings.set_all(bits.unsigned_abs());
     }
 }

@@ -106,21 +106,6 @@ impl Session {
         &self.state.entry
     }
 
-    pub(crate) fn now_in_database(&mut self, database: DatabaseId) {
-        self.state.database.id = database;
-        self.state.entry.database.store(database.0, Relaxed);
-        let old = std::mem::take(&mut self.state.database.name);
-        let known = self.host.databases().into_iter().find(|d| d.0 == database);
-        self.state.database.name = known.map_or(old, |d| d.1);
-    }
-
-    pub(crate) fn tell_database(&mut self, old: String, out: &mut Output<'_>) {
-        let new = self.state.database.name.clone();
-        let e = SqlError::new(messages::LOGIN_DATABASE_CHANGED, &[&new]);
-        out.environment(&EnvironmentChange::Database { new, old });
-        out.message(&e.at_line(1));
-    }
-
     /// Hands settings that others look at to them.
     pub(crate) fn apply_settings(&mut self) {
         let s = &self.state.settings;
@@ -186,6 +171,23 @@ impl Session {
         if let Err(e) = own.and(global) {
             self.host.log(&format!("temporary tables were not dropped: {}", e.error));
         }
+    }
+}
+
+impl State {
+    pub(crate) fn now_in_database(&mut self, database: DatabaseId) {
+        self.database.id = database;
+        self.entry.database.store(database.0, Relaxed);
+        let old = std::mem::take(&mut self.database.name);
+        let known = self.host.databases().into_iter().find(|d| d.0 == database);
+        self.database.name = known.map_or(old, |d| d.1);
+    }
+
+    pub(crate) fn tell_database(&mut self, old: String, out: &mut Output<'_>) {
+        let new = self.database.name.clone();
+        let e = SqlError::new(messages::LOGIN_DATABASE_CHANGED, &[&new]);
+        out.environment(&EnvironmentChange::Database { new, old });
+        out.message(&e.at_line(1));
     }
 }
 
