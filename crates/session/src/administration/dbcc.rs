@@ -8,6 +8,7 @@ use crate::request::activation::Activation;
 use crate::session::Session;
 use crate::session::registry::Input;
 use crate::session::settings::Settings;
+use crate::session::state::State;
 use base::{SessionId, SqlError, SqlResult, messages};
 use plancache::{PlanHandle, TextHandle};
 use tsql::ast::{AlterDatabaseAction, Dbcc, DbccArgument, Expr, ExprKind, Literal, StatementKind};
@@ -38,8 +39,8 @@ impl Session {
     ) -> SqlResult<Option<DdlAnswer>> {
         let dbcc = match statement {
             StatementKind::Dbcc(dbcc) => dbcc,
-            StatementKind::Reconfigure { .. } => return self.reconfigure().map(Some),
-            StatementKind::AlterDatabase(it) => return self.clear_plans(&it.action),
+            StatementKind::Reconfigure { .. } => return self.state.reconfigure().map(Some),
+            StatementKind::AlterDatabase(it) => return self.state.clear_plans(&it.action),
             _ => return Ok(None),
         };
         if !OWN.contains(&&*dbcc.name) {
@@ -68,14 +69,14 @@ impl Session {
         let mut said = Vec::new();
         let results = match &*dbcc.name {
             "FORCEGHOSTCLEANUP" => self.force_ghost_cleanup(dbcc)?,
-            "FREEPROCCACHE" => self.free_plans(dbcc, act)?,
+            "FREEPROCCACHE" => self.state.free_plans(dbcc, act)?,
             "TRACEON" | "TRACEOFF" => {
                 said = self.turn_trace_flags(dbcc, act)?;
                 Vec::new()
             }
             "TRACESTATUS" => self.trace_status(dbcc, act)?,
             "USEROPTIONS" => {
-                let versions = self.host.reads_versions(self.state.database);
+                let versions = self.host.reads_versions(self.state.database.id);
                 vec![user_options(&self.state.settings, versions)]
             }
             _ => self.input_buffer(dbcc, act)?,
@@ -83,31 +84,6 @@ impl Session {
         said.push(SqlError::new(messages::DBCC_COMPLETED, &[]));
         let messages = if quiet { Vec::new() } else { said };
         Ok(Some(DdlAnswer { messages, results, ..DdlAnswer::default() }))
-    }
-
-    fn reconfigure(&self) -> SqlResult<DdlAnswer> {
-        if self.state.tran_count > 0 {
-            return Err(SqlError::new(messages::NOT_IN_TRANSACTION_PROC, &[&"CONFIG"]));
-        }
-        self.host.reconfigure();
-        Ok(DdlAnswer::default())
-    }
-
-    /// `ALTER DATABASE SCOPED CONFIGURATION CLEAR PROCEDURE_CACHE`
-    fn clear_plans(&self, action: &AlterDatabaseAction) -> SqlResult<Option<DdlAnswer>> {
-        let AlterDatabaseAction::ScopedConfiguration { secondary, clear: true, setting } = action
-        else {
-            return Ok(None);
-        };
-        if *secondary || &*setting.name != "PROCEDURE_CACHE" {
-            let what = format!("DATABASE SCOPED CONFIGURATION CLEAR {}", setting.name);
-            return Err(SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&what]));
-        }
-        if self.state.tran_count > 0 {
-            return Err(SqlError::new(messages::NOT_IN_TRANSACTION, &[&"ALTER DATABASE"]));
-        }
-        self.host.programs().clear_database(self.state.database);
-        Ok(Some(DdlAnswer::default()))
     }
 
     /// `DBCC FORCEGHOSTCLEANUP`, which Microsoft does not document: all databases' ghosts go that
@@ -125,6 +101,47 @@ impl Session {
             }
         }
         Ok(Vec::new())
+    }
+
+    /// `DBCC INPUTBUFFER (session [, request])`
+    fn input_buffer(&self, dbcc: &Dbcc, act: &Activation) -> SqlResult<Vec<Rowset>> {
+        let wrong = |n: i32| SqlError::new(messages::DBCC_PARAMETER, &[&n]);
+        let number = |at: usize| Some(argument_value(dbcc.arguments.get(at)?, act)?.as_i64());
+        let session = number(0).flatten().ok_or_else(|| wrong(1))?;
+        if number(1).flatten().is_some_and(|request| request != 0) {
+            return Err(wrong(2));
+        }
+        let unknown = || SqlError::new(messages::SPID_INVALID, &[&session]);
+        let id = i16::try_from(session).map_err(|_| unknown())?;
+        let entry = self.host.registry().find(SessionId(id)).ok_or_else(unknown)?;
+        Ok(vec![shown(&entry.input())])
+    }
+}
+
+impl State {
+    fn reconfigure(&self) -> SqlResult<DdlAnswer> {
+        if self.transaction.count > 0 {
+            return Err(SqlError::new(messages::NOT_IN_TRANSACTION_PROC, &[&"CONFIG"]));
+        }
+        self.host.reconfigure();
+        Ok(DdlAnswer::default())
+    }
+
+    /// `ALTER DATABASE SCOPED CONFIGURATION CLEAR PROCEDURE_CACHE`
+    fn clear_plans(&self, action: &AlterDatabaseAction) -> SqlResult<Option<DdlAnswer>> {
+        let AlterDatabaseAction::ScopedConfiguration { secondary, clear: true, setting } = action
+        else {
+            return Ok(None);
+        };
+        if *secondary || &*setting.name != "PROCEDURE_CACHE" {
+            let what = format!("DATABASE SCOPED CONFIGURATION CLEAR {}", setting.name);
+            return Err(SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&what]));
+        }
+        if self.transaction.count > 0 {
+            return Err(SqlError::new(messages::NOT_IN_TRANSACTION, &[&"ALTER DATABASE"]));
+        }
+        self.host.programs().clear_database(self.database.id);
+        Ok(Some(DdlAnswer::default()))
     }
 
     /// `DBCC FREEPROCCACHE [(plan_handle | sql_handle | 'pool')]`
@@ -152,20 +169,6 @@ impl Session {
             return Err(wrong());
         }
         Ok(Vec::new())
-    }
-
-    /// `DBCC INPUTBUFFER (session [, request])`
-    fn input_buffer(&self, dbcc: &Dbcc, act: &Activation) -> SqlResult<Vec<Rowset>> {
-        let wrong = |n: i32| SqlError::new(messages::DBCC_PARAMETER, &[&n]);
-        let number = |at: usize| Some(argument_value(dbcc.arguments.get(at)?, act)?.as_i64());
-        let session = number(0).flatten().ok_or_else(|| wrong(1))?;
-        if number(1).flatten().is_some_and(|request| request != 0) {
-            return Err(wrong(2));
-        }
-        let unknown = || SqlError::new(messages::SPID_INVALID, &[&session]);
-        let id = i16::try_from(session).map_err(|_| unknown())?;
-        let entry = self.host.registry().find(SessionId(id)).ok_or_else(unknown)?;
-        Ok(vec![shown(&entry.input())])
     }
 }
 

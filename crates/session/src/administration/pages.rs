@@ -9,6 +9,7 @@ use crate::host::definitions::DdlAnswer;
 use crate::host::pages::{PageAsk, PagesAsk};
 use crate::request::activation::Activation;
 use crate::session::Session;
+use crate::session::state::State;
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{Object, Table};
 use std::sync::Arc;
@@ -33,7 +34,7 @@ impl Session {
         let [_, table, index] = &dbcc.arguments[..] else {
             return Err(SqlError::new(messages::DBCC_PARAMETER_COUNT, &[]));
         };
-        let database = self.database_argument(dbcc, act)?;
+        let database = self.state.database_argument(dbcc, act)?;
         let table = self.table_argument(database, table, act)?;
         let wrong = || SqlError::new(messages::DBCC_PARAMETER, &[&3]);
         let index = whole_argument(index, act).filter(|n| *n >= -2).ok_or_else(wrong)?;
@@ -80,7 +81,7 @@ impl Session {
         if !matches!(dbcc.arguments.len(), 3 | 4) {
             return Err(SqlError::new(messages::DBCC_PARAMETER_COUNT, &[]).with_state(WRONG_COUNT));
         }
-        let database = self.database_argument(dbcc, act)?;
+        let database = self.state.database_argument(dbcc, act)?;
         let number = |at: usize| -> SqlResult<i64> {
             let wrong = || SqlError::new(messages::DBCC_PARAMETER, &[&(at + 1)]);
             whole_argument(&dbcc.arguments[at], act).ok_or_else(wrong)
@@ -91,18 +92,20 @@ impl Session {
         if as_table {
             return Ok(answer);
         }
-        if self.has_flag(work::DBCC_TO_LOG) {
+        if self.state.has_flag(work::DBCC_TO_LOG) {
             answer.messages.iter().for_each(|line| self.host.log(line.text()));
         }
-        if !self.has_flag(work::DBCC_TO_CLIENT) {
+        if !self.state.has_flag(work::DBCC_TO_CLIENT) {
             answer = DdlAnswer::default();
         }
         Ok(answer)
     }
+}
 
+impl State {
     fn has_flag(&self, number: i16) -> bool {
         let global = &self.host.engine().trace_flags;
-        self.state.trace_flags.has(number) || global.all().has(number)
+        self.trace_flags.has(number) || global.all().has(number)
     }
 
     /// The database that the first argument names, by its name or its number; 0 is the current one.
@@ -121,7 +124,7 @@ impl Session {
         }
         let number = whole_argument(first, act).filter(|n| *n >= 0).ok_or_else(wrong)?;
         if number == 0 {
-            return Ok(self.state.database);
+            return Ok(self.database.id);
         }
         let all = self.host.databases();
         let found = all.into_iter().map(|(id, _)| id).find(|id| i64::from(id.0) == number);

@@ -17,6 +17,7 @@ use crate::administration::dbcc::value_of;
 use crate::host::rowset::Rowset;
 use crate::request::activation::Activation;
 use crate::session::Session;
+use crate::session::state::State;
 use base::{SqlError, SqlResult, messages};
 use tsql::ast::{Dbcc, DbccArgument, ExprKind, UnaryOp};
 use types::{SqlType, Value};
@@ -52,7 +53,7 @@ impl Session {
             (false, false) => self.state.trace_flags.remove(&numbers),
         }
         if !numbers.is_empty() {
-            self.log_turn(&dbcc.name, &numbers);
+            self.state.log_turn(&dbcc.name, &numbers);
         }
         let ignored = invalid.iter().map(|n| SqlError::new(messages::TRACE_FLAG_IGNORED, &[n]));
         let mut said: Vec<SqlError> = ignored.collect();
@@ -62,17 +63,6 @@ impl Session {
             said.push(without);
         }
         Ok(said)
-    }
-
-    /// Tells the error log, in SQL Server's words.
-    fn log_turn(&self, verb: &str, numbers: &[i16]) {
-        let numbers: Vec<String> = numbers.iter().map(i16::to_string).collect();
-        let id = self.state.id();
-        self.host.log(&format!(
-            "DBCC {verb} {}, server process ID (SPID) {id}. This is an informational message only; \
-             no user action is required.",
-            numbers.join(", ")
-        ));
     }
 
     /// `DBCC TRACESTATUS ([n, …] [, -1])`: the flags that are asked for, or all that are on for the
@@ -98,6 +88,19 @@ impl Session {
         let columns = ["TraceFlag", "Status", "Global", "Session"];
         let columns = columns.map(|name| (name.to_owned(), SqlType::SmallInt, false)).into();
         Ok(vec![Rowset { columns, rows }])
+    }
+}
+
+impl State {
+    /// Tells the error log, in SQL Server's words.
+    fn log_turn(&self, verb: &str, numbers: &[i16]) {
+        let numbers: Vec<String> = numbers.iter().map(i16::to_string).collect();
+        let id = self.id();
+        self.host.log(&format!(
+            "DBCC {verb} {}, server process ID (SPID) {id}. This is an informational message only; \
+             no user action is required.",
+            numbers.join(", ")
+        ));
     }
 }
 

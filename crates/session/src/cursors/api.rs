@@ -30,6 +30,7 @@ use crate::procedures::call::Call;
 use crate::program::cursor_step::CursorKind;
 use crate::request::activation::Activation;
 use crate::session::Session;
+use crate::session::state::State;
 use base::{SqlError, messages};
 use catalog::view::Object;
 use os::sync::Mutex;
@@ -145,7 +146,11 @@ impl Session {
             out.row(&row)?;
         }
         let rows = Some(buffer.rows.len() as u64);
-        out.done(Done { command: Command::Select, rows, ..self.done(DoneScope::InProcedure) });
+        out.done(Done {
+            command: Command::Select,
+            rows,
+            ..self.state.done(DoneScope::InProcedure)
+        });
         let ended = wish.scroll & scroll::AUTO_CLOSE != 0 && buffer.rows.len() < wanted;
         let kept = !cursor.lock().is_read_only();
         let held = self.api_cursors.get_mut(handle, NAME)?;
@@ -230,7 +235,7 @@ impl Session {
     /// Names of the tables of a cursor, and where its columns come from.
     fn origins(&self, cursor: &Cursor) -> (Vec<Vec<String>>, Vec<ColumnOrigin>) {
         let tables: Vec<Vec<String>> =
-            cursor.tables().map(|t| self.parts_of(t.database, t.object)).collect();
+            cursor.tables().map(|t| self.state.parts_of(t.database, t.object)).collect();
         let hidden = ColumnOrigin { expression: true, hidden: true, ..ColumnOrigin::default() };
         let of = |(at, column): (usize, ResultColumn)| match cursor.origins().get(at) {
             Some(Some(origin)) => ColumnOrigin {
@@ -243,21 +248,6 @@ impl Session {
         };
         let columns = cursor.columns().into_iter().enumerate().map(of).chain([hidden]).collect();
         (tables, columns)
-    }
-
-    /// The name of a table, part by part.
-    fn parts_of(&self, database: base::DatabaseId, object: base::ObjectId) -> Vec<String> {
-        let view = self.host.view(self.state.id(), database);
-        let Some(view) = view else { return Vec::new() };
-        match view.by_id(object) {
-            Some(Object::Table(t)) if database == self.state.database => {
-                vec![t.schema_name.to_string(), t.name.to_string()]
-            }
-            Some(Object::Table(t)) => {
-                vec![view.name().to_owned(), t.schema_name.to_string(), t.name.to_string()]
-            }
-            _ => Vec::new(),
-        }
     }
 
     /// Ends a cursor: invariant 1.
@@ -376,11 +366,28 @@ impl Session {
             |name: &str| columns.first().is_some_and(|c| crate::program::steps::same_name(c, name));
         let of_column = cursor.origins().iter().flatten().find(|o| is_first(&o.name));
         let table = cursor.tables().nth(of_column.map_or(0, |o| o.table));
-        let parts = table.map_or(Vec::new(), |t| self.parts_of(t.database, t.object));
+        let parts = table.map_or(Vec::new(), |t| self.state.parts_of(t.database, t.object));
         if parts.is_empty() {
             return Err(SqlError::new(messages::CURSOR_OTHER_TABLE, &[]).into());
         }
         Ok(parts.iter().map(|p| bracketed(p)).collect::<Vec<_>>().join("."))
+    }
+}
+
+impl State {
+    /// The name of a table, part by part.
+    fn parts_of(&self, database: base::DatabaseId, object: base::ObjectId) -> Vec<String> {
+        let view = self.host.view(self.id(), database);
+        let Some(view) = view else { return Vec::new() };
+        match view.by_id(object) {
+            Some(Object::Table(t)) if database == self.database.id => {
+                vec![t.schema_name.to_string(), t.name.to_string()]
+            }
+            Some(Object::Table(t)) => {
+                vec![view.name().to_owned(), t.schema_name.to_string(), t.name.to_string()]
+            }
+            _ => Vec::new(),
+        }
     }
 }
 

@@ -19,7 +19,7 @@
 use crate::cursors::cursor::{Cursors, SharedCursor};
 use crate::procedures::call::{CallArgument, GivenCursor, Passed};
 use crate::request::activation::Activation;
-use crate::session::Session;
+use crate::session::state::State;
 use base::{SqlError, SqlResult, messages};
 use tsql::ast;
 
@@ -49,22 +49,22 @@ impl CallArgument {
     }
 }
 
-impl Session {
+impl State {
     /// A cursor variable as an argument.
     pub(crate) fn pass_cursor(&self, name: &str) -> Passed {
-        let allocated = self.state.cursors.of_variable(name, self.state.nest_level).is_some();
+        let allocated = self.cursors.of_variable(name, self.nesting.level).is_some();
         Passed::Cursor(GivenCursor { name: name.into(), allocated, returned: None })
     }
 
     /// A program ends: keeps the open cursors of its parameters, before its names go.
     pub(crate) fn return_cursors(&self, act: &mut Activation) {
         let program = &act.program.value;
-        let level = self.state.nest_level;
+        let level = self.nesting.level;
         for (at, variable) in program.variables.iter().enumerate().take(program.parameters.len()) {
             if !program.parameters[at].cursor {
                 continue;
             }
-            let cursor = self.state.cursors.of_variable(&variable.name, level);
+            let cursor = self.cursors.of_variable(&variable.name, level);
             if let Some(cursor) = cursor.filter(|c| c.lock().is_open()) {
                 act.returned.push((at, cursor));
             }
@@ -74,10 +74,10 @@ impl Session {
     /// Gives the caller's variable what its procedure handed back: a cursor, or that it has none.
     pub(crate) fn take_returned(&mut self, variable: &str, argument: CallArgument) {
         let Some(Passed::Cursor(given)) = argument.table else { return };
-        let level = self.state.nest_level;
+        let level = self.nesting.level;
         match given.returned {
-            Some(cursor) => self.state.refer(variable, level, cursor),
-            None if !given.allocated => self.state.cursors.refer(variable, level, None),
+            Some(cursor) => self.refer(variable, level, cursor),
+            None if !given.allocated => self.cursors.refer(variable, level, None),
             None => {}
         }
     }

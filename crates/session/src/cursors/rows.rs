@@ -142,12 +142,12 @@ impl Session {
         let mut answer = Answer::of(Command::Insert);
         let mut own = Output::new(&mut answer);
         let result = self.execute_text(&insert.parameters, &text, &mut insert.call(), &mut own);
-        let last = self.done(DoneScope::Procedure);
+        let last = self.state.done(DoneScope::Procedure);
         own.finish(last);
         answer.messages.iter().for_each(|m| out.message(m));
         result?;
         let failed = answer.messages.iter().any(|m| m.severity() > 10);
-        let plain = Done { command: Command::Insert, ..self.done(DoneScope::InProcedure) };
+        let plain = Done { command: Command::Insert, ..self.state.done(DoneScope::InProcedure) };
         out.done(Done { more: false, error: failed, ..answer.done.unwrap_or(plain) });
         match answer.key.filter(|_| !failed) {
             Some(key) => self.add_row_apart(cursor, key),
@@ -169,14 +169,14 @@ impl Session {
         let mut answer = Answer::of(Command::Update);
         let mut own = Output::new(&mut answer);
         let ran = self.run_step(place, act, &mut own, scope);
-        let last = self.done(scope);
+        let last = self.state.done(scope);
         own.finish(last);
         answer.messages.iter().for_each(|m| out.message(m));
         ran?;
         let counts = !self.state.settings.is_on(crate::session::settings::Switches::NOCOUNT);
-        let rows = counts.then_some(self.state.rows);
-        let done = Done { command: Command::Update, rows, ..self.done(scope) };
-        if self.tells_ends(scope) {
+        let rows = counts.then_some(self.state.last.rows);
+        let done = Done { command: Command::Update, rows, ..self.state.done(scope) };
+        if self.state.tells_ends(scope) {
             out.done(done);
         }
         Ok(answer.key)
@@ -190,7 +190,7 @@ impl Session {
             return None;
         }
         let name = tsql::parse_object_name(name).ok()?;
-        match self.find_object(&name, self.state.database)? {
+        match self.find_object(&name, self.state.database.id)? {
             (database, Object::Table(t))
                 if database == key.table.database && t.object_id == key.table.object =>
             {
@@ -215,9 +215,9 @@ impl Session {
         key: Vec<Value>,
         act: &mut Activation,
     ) -> Result<(), Failure> {
-        let rows = self.state.rows;
+        let rows = self.state.last.rows;
         let found = self.read_again(cursor, key.clone(), act);
-        self.state.rows = rows;
+        self.state.last.rows = rows;
         if found?.is_some() {
             cursor.lock().add(key)?;
         }

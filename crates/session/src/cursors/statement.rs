@@ -28,8 +28,8 @@ impl Session {
         out: &mut Output<'_>,
         scope: DoneScope,
     ) -> Result<(), Failure> {
-        let level = self.state.nest_level;
-        self.state.rows = 0;
+        let level = self.state.nesting.level;
+        self.state.last.rows = 0;
         match step {
             CursorStep::Declare(declared) => {
                 self.begin_if_implicit();
@@ -67,7 +67,7 @@ impl Session {
                 self.state.cursors.deallocate(name, level);
             }
         }
-        self.state.error = 0;
+        self.state.last.error = 0;
         Ok(())
     }
 
@@ -90,7 +90,7 @@ impl Session {
         if keys.is_empty() && it.for_update {
             return Err(SqlError::new(messages::CURSOR_UPDATE_READ_ONLY, &[]).into());
         }
-        let level = it.local.then_some(self.state.nest_level);
+        let level = it.local.then_some(self.state.nesting.level);
         let cursor = Cursor {
             program: Arc::clone(&act.program),
             place: it.place,
@@ -224,12 +224,12 @@ impl Session {
             row if into.is_empty() => self.send_fetched(&columns, row.as_ref(), out, scope)?,
             Some(row) => {
                 let dialect = self.state.settings.dialect();
-                assign(&columns, &row, into, act, dialect, self.own_collation())?;
+                assign(&columns, &row, into, act, dialect, self.state.own_collation())?;
             }
             None => {}
         }
         self.state.cursors.fetch_status = status;
-        self.state.rows = u64::from(found);
+        self.state.last.rows = u64::from(found);
         Ok(())
     }
 
@@ -311,12 +311,12 @@ impl Session {
         let ran = self.change_row(place, act, out, scope);
         act.variables.truncate(first);
         let moved_to = ran?;
-        if self.state.rows == 0 {
+        if self.state.last.rows == 0 {
             return Err(SqlError::new(messages::CURSOR_NOTHING_CHANGED, &[]).into());
         }
-        let rows = self.state.rows;
+        let rows = self.state.last.rows;
         let now = self.read_again(cursor, key, act)?;
-        self.state.rows = rows;
+        self.state.last.rows = rows;
         if let Some(open) = &mut cursor.lock().open {
             open.fetched = now;
         }
@@ -341,7 +341,7 @@ impl Session {
         }
         let counts = !self.state.settings.is_on(crate::session::settings::Switches::NOCOUNT);
         let rows = counts.then_some(u64::from(row.is_some()));
-        out.done(Done { command: Command::Select, rows, ..self.done(scope) });
+        out.done(Done { command: Command::Select, rows, ..self.state.done(scope) });
         Ok(())
     }
 }

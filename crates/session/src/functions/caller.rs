@@ -472,7 +472,7 @@ impl FunctionCaller<'_> {
 
     fn hold_schema(&self, references: &[plan::Reference], work: &mut Work) -> SqlResult<()> {
         for reference in references.iter().filter(|r| r.object.0 >= 0) {
-            if reference.database != self.state.database {
+            if reference.database != self.state.database.id {
                 self.state.host.hold_database(work, reference.database)?;
             }
             let resource = Resource::object(reference.database, reference.object);
@@ -508,7 +508,7 @@ impl SessionFacts for Facts<'_> {
             Fact::ProcId => Ok(Value::Int(self.object.0)),
             Fact::Error => Ok(Value::Int(0)),
             Fact::CurrentDatabaseId => Ok(Value::SmallInt(self.database.0 as i16)),
-            Fact::CurrentDatabaseName if self.database != self.state.database => {
+            Fact::CurrentDatabaseName if self.database != self.state.database.id => {
                 let view = self.state.view(self.database);
                 Ok(view.map_or(Value::Null, |v| Value::nvarchar(v.name())))
             }
@@ -571,8 +571,8 @@ impl Session {
             state: &self.state,
             functions: &self.functions,
             definitions: self.open.definitions,
-            level: Cell::new(self.state.nest_level),
-            outermost: self.state.nest_level,
+            level: Cell::new(self.state.nesting.level),
+            outermost: self.state.nesting.level,
             around: RefCell::default(),
         };
         let result = caller.scalar(function, &mut arguments, &mut self.work);

@@ -14,6 +14,7 @@ use base::{Message, SqlError, messages};
 use lock::{LockError, Resource, Timeout};
 
 const WRONG: i32 = -999;
+
 const INNER: &str = "xp_userlock";
 
 /// `sp_getapplock @Resource, @LockMode, @LockOwner, @LockTimeout, @DbPrincipal`
@@ -34,7 +35,7 @@ pub(crate) fn get(
         Ok(holder) => holder,
         Err(text) => return Ok(not_recognized(text, "@LockOwner", 39, out)),
     };
-    if holder == Holder::Transaction && session.state.tran_count == 0 {
+    if holder == Holder::Transaction && session.state.transaction.count == 0 {
         inform(out, messages::APPLOCK_NO_TRANSACTION, &[], 52);
         return Ok(WRONG);
     }
@@ -71,7 +72,7 @@ pub(crate) fn release(
         Err(text) => return Ok(not_recognized(text, "@LockOwner", 20, out)),
     };
     let (resource, principal, name) = target(session, call, 2)?;
-    if holder == Holder::Transaction && session.state.tran_count == 0 {
+    if holder == Holder::Transaction && session.state.transaction.count == 0 {
         return Err(SqlError::new(messages::NEEDS_USER_TRANSACTION, &[]).into());
     }
     if session.state.application.give_back(&*session.host, holder, resource) {

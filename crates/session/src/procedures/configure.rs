@@ -15,7 +15,7 @@ pub(super) fn run(
     call: &mut Call,
     out: &mut Output<'_>,
 ) -> Result<i32, Failure> {
-    if session.state.tran_count > 0 && call.number("@configvalue", 1).is_some() {
+    if session.state.transaction.count > 0 && call.number("@configvalue", 1).is_some() {
         let e = SqlError::new(messages::PROCEDURE_IN_TRANSACTION, &[&"sys.sp_configure"]);
         return Err(e.into());
     }

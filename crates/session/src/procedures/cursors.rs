@@ -16,8 +16,10 @@ use types::{SqlType, Value};
 
 /// Rows of a fetch that does not say how many.
 const ROWS_DEFAULT: i64 = 20;
+
 /// Options of a cursor that does not say which: KEYSET, OPTIMISTIC.
 const SCROLL_DEFAULT: i64 = 0x1;
+
 const CONCURRENCY_DEFAULT: i64 = 0x4;
 
 /// An int parameter; 16902 when it is none.
@@ -81,9 +83,9 @@ pub(crate) fn open(s: &mut Session, call: &mut Call, out: &mut Output<'_>) -> Re
 
 /// Keeps a statement for cursors; its handle.
 fn keep(session: &mut Session, prepared: PreparedCursor) -> i32 {
-    session.last_handle = session.last_handle.wrapping_add(1).max(1);
-    session.api_cursors.prepared.insert(session.last_handle, prepared);
-    session.last_handle
+    let handle = session.handles.next();
+    session.api_cursors.prepared.insert(handle, prepared);
+    handle
 }
 
 /// `sp_cursorprepare @handle OUTPUT, @params, @stmt, @options [, @scrollopt, @ccopt]`

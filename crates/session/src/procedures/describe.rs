@@ -93,17 +93,19 @@ fn columns_of(
         Ok(entry) => entry,
         Err(errors) => return Err(session.tell_all(errors, DoneScope::InProcedure, &mut out)),
     };
-    let was = std::mem::replace(&mut session.describing, true);
+    let was = std::mem::replace(&mut session.flow.describing, true);
     let mut act = session.idle.take(&entry);
     let result = session.run_nested(&mut act, &mut out, DoneScope::InProcedure);
-    session.describing = was;
+    session.flow.describing = was;
     session.drop_tables(&mut act);
     session.idle.give_back(act);
     result.map(drop)
 }
 
 const BIT: SqlType = SqlType::Bit;
+
 const INT: SqlType = SqlType::Int;
+
 const NAME: SqlType = SqlType::SYSNAME;
 
 /// The columns of the answer.

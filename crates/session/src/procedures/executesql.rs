@@ -25,7 +25,7 @@ pub(crate) fn run(
     let result = session.execute_text(&parameters, &text, &mut rest, out);
     call.arguments.append(&mut rest.arguments);
     call.tells_error = true;
-    result.map(|_| session.state.error)
+    result.map(|_| session.state.last.error)
 }
 
 /// The text of a statement, which must be nvarchar, nchar or ntext: 214. States are from a public

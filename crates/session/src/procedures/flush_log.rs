@@ -6,7 +6,7 @@ use crate::procedures::call::Call;
 use crate::session::Session;
 
 pub(crate) fn run(session: &mut Session, _: &mut Call, _: &mut Output<'_>) -> Result<i32, Failure> {
-    if let Some(home) = session.host.home(session.state.database) {
+    if let Some(home) = session.host.home(session.state.database.id) {
         home.log().flush_all();
     }
     Ok(0)

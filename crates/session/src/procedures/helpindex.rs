@@ -17,9 +17,9 @@ pub(crate) fn run(
 ) -> Result<i32, Failure> {
     let name = call.text("@objname", 0).unwrap_or_default();
     let parsed = tsql::parse_object_name(&name)?;
-    let found = session.find_object(&parsed, session.state.database);
+    let found = session.find_object(&parsed, session.state.database.id);
     let Some((_, Object::Table(table))) = found else {
-        let database = session.state.database_name.clone();
+        let database = session.state.database.name.clone();
         return Err(SqlError::new(messages::HELP_NOT_FOUND, &[&name, &database]).into());
     };
     let mut indexes: Vec<&Index> = table.indexes.iter().filter(|i| i.kind.has_key()).collect();

@@ -21,7 +21,7 @@ pub(crate) fn run(
 ) -> Result<i32, Failure> {
     let name = call.text("@objname", 0).unwrap_or_default();
     let parsed = tsql::parse_object_name(&name)?;
-    let found = session.find_object(&parsed, session.state.database);
+    let found = session.find_object(&parsed, session.state.database.id);
     let text: Box<str> = match (call.text("@columnname", 1), found) {
         (Some(column), Some((_, Object::Table(table)))) => of_column(&table, &column)?,
         (None, Some((_, Object::Module(module)))) => module.text.clone(),
@@ -29,7 +29,7 @@ pub(crate) fn run(
         (_, None) => match session.state.constraint_named(&parsed) {
             Some(text) => text,
             None => {
-                let database = session.state.database_name.clone();
+                let database = session.state.database.name.clone();
                 return Err(SqlError::new(messages::HELP_NOT_FOUND, &[&name, &database]).into());
             }
         },

@@ -10,7 +10,9 @@ use catalog::view::{ForeignKey, Object, ReferentialAction, Table};
 use types::{SqlType, Value};
 
 const SYS: SqlType = SqlType::SYSNAME;
+
 const SMALL: SqlType = SqlType::SmallInt;
+
 /// SQL_NOT_DEFERRABLE
 const NOT_DEFERRABLE: i16 = 7;
 
@@ -37,7 +39,7 @@ pub(crate) fn primary(
         ]),
         rows: Vec::new(),
     };
-    let Some(view) = session.state.view(session.state.database) else { return Ok(0) };
+    let Some(view) = session.state.view(session.state.database.id) else { return Ok(0) };
     for object in view.objects() {
         let Object::Table(table) = object else { continue };
         if !is_named(table, &Some(name.clone()), &owner) {
@@ -94,7 +96,7 @@ pub(crate) fn foreign(
         ]),
         rows: Vec::new(),
     };
-    let Some(view) = session.state.view(session.state.database) else { return Ok(0) };
+    let Some(view) = session.state.view(session.state.database.id) else { return Ok(0) };
     for object in view.objects() {
         let Object::Table(table) = object else { continue };
         if !is_named(table, &child, &child_owner) {

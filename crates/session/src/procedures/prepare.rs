@@ -70,7 +70,7 @@ pub(crate) fn unprepare(
     _: &mut Output<'_>,
 ) -> Result<i32, Failure> {
     let handle = handle_of(call)?;
-    match session.prepared.remove(&handle) {
+    match session.handles.prepared.remove(&handle) {
         Some(_) => Ok(0),
         None => Err(SqlError::new(messages::PREPARED_HANDLE_UNKNOWN, &[&handle]).into()),
     }
@@ -98,11 +98,10 @@ fn keep(session: &mut Session, call: &mut Call, out: &mut Output<'_>) -> Result<
 fn give_handle(session: &mut Session, call: &mut Call, prepared: Prepared) -> i32 {
     // A handle that is given is that of a statement the client wants no more.
     if let Ok(old) = handle_of(call) {
-        session.prepared.remove(&old);
+        session.handles.prepared.remove(&old);
     }
-    session.last_handle = session.last_handle.wrapping_add(1).max(1);
-    let handle = session.last_handle;
-    session.prepared.insert(handle, prepared);
+    let handle = session.handles.next();
+    session.handles.prepared.insert(handle, prepared);
     let argument = &mut call.arguments[0];
     argument.value = Value::Int(handle);
     argument.sql_type = SqlType::Int;
@@ -115,14 +114,14 @@ fn run(
     values: &mut Call,
     out: &mut Output<'_>,
 ) -> Result<i32, Failure> {
-    let Some(prepared) = session.prepared.get(&handle) else {
+    let Some(prepared) = session.handles.prepared.get(&handle) else {
         return Err(SqlError::new(messages::PREPARED_HANDLE_UNKNOWN, &[&handle]).into());
     };
     let (parameters, text, entry) = match prepared.clone() {
         Prepared::Text { parameters, text, entry } => (parameters, text, entry),
         Prepared::Call(name) => return session.call_named_text(&name, values, out),
     };
-    let current = session.state.database;
+    let current = session.state.database.id;
     let (host, id) = (&*session.state.host, session.state.id());
     let program = &entry.value;
     match program.database == current && !entry.is_gone() && types_hold(host, id, program) {

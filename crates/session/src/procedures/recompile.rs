@@ -19,7 +19,7 @@ pub(crate) fn run(
     let name = call.text("@objname", 0).unwrap_or_default();
     let unknown = || SqlError::new(messages::OBJECT_NOT_FOUND_OR_DENIED, &[&name]);
     let spelled = tsql::parse_object_name(&name).map_err(|_| unknown())?;
-    let found = session.find_object(&spelled, session.state.database);
+    let found = session.find_object(&spelled, session.state.database.id);
     let (database, object) = found.ok_or_else(unknown)?;
     let programs = session.host.programs();
     match &object {

@@ -34,14 +34,14 @@ pub(crate) fn module(
 }
 
 fn not_found(session: &Session, name: &str) -> Failure {
-    let database = session.state.database_name.clone();
+    let database = session.state.database.name.clone();
     SqlError::new(messages::HELP_NOT_FOUND, &[&name, &database]).into()
 }
 
 fn found(session: &Session, name: &str) -> Result<Arc<Module>, Failure> {
     let parsed = tsql::parse_object_name(name)?;
-    match session.find_object(&parsed, session.state.database) {
-        Some((database, Object::Module(m))) if database == session.state.database => Ok(m),
+    match session.find_object(&parsed, session.state.database.id) {
+        Some((database, Object::Module(m))) if database == session.state.database.id => Ok(m),
         _ => Err(not_found(session, name)),
     }
 }

@@ -18,9 +18,9 @@ pub(crate) fn run(
     };
     let read_only = call.number("@read_only", 2) == Some(1);
     let value = call.get("@value", 1).map_or(Ok(types::Value::Null), CallArgument::variant)?;
-    if session.state.context.get(&key).is_some_and(|c| c.1) {
+    if session.state.context.values.get(&key).is_some_and(|c| c.1) {
         return Err(SqlError::new(messages::SESSION_CONTEXT_READ_ONLY, &[&key]).into());
     }
-    session.state.context.insert(key, (value, read_only));
+    session.state.context.values.insert(key, (value, read_only));
     Ok(0)
 }

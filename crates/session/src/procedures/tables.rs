@@ -30,7 +30,7 @@ pub(crate) fn run(
     let name = call.text("@table_name", 0);
     let owner = call.text("@table_owner", 1);
     let kinds = call.text("@table_type", 3).map(|k| k.to_ascii_uppercase());
-    let Some(view) = session.state.view(session.state.database) else { return Ok(0) };
+    let Some(view) = session.state.view(session.state.database.id) else { return Ok(0) };
     let matches = |wanted: &Option<String>, is: &str| match wanted {
         None => true,
         Some(wanted) if patterns => is_like(is, wanted, view.collation()),

@@ -32,8 +32,8 @@ pub(crate) fn of_object(
     let named = if procedure.parameters.starts_with("@tabname") { "@tabname" } else { "@objname" };
     if let Some(name) = call.text(named, 0) {
         let parsed = tsql::parse_object_name(&name)?;
-        if session.find_object(&parsed, session.state.database).is_none() {
-            let database = session.state.database_name.clone();
+        if session.find_object(&parsed, session.state.database.id).is_none() {
+            let database = session.state.database.name.clone();
             return Err(SqlError::new(messages::HELP_NOT_FOUND, &[&name, &database]).into());
         }
     }

@@ -11,8 +11,7 @@ use crate::answer::failure::Failure;
 use crate::answer::output::Output;
 use crate::answer::sink::DoneScope;
 use crate::host::rowset::Rowset;
-use crate::procedures::call::Call;
-use crate::procedures::call::CallArgument;
+use crate::procedures::call::{Call, CallArgument};
 use crate::program::compile::{Returns, Unit, compile};
 use crate::program::programs::Errors;
 use crate::program::steps::{
@@ -21,7 +20,7 @@ use crate::program::steps::{
 use crate::request::execute::place_of;
 use crate::session::Session;
 use crate::session::settings::Switches;
-use crate::session::state::Origin;
+use crate::session::state::{Origin, State};
 use base::{ObjectId, SqlError, messages};
 use bind::{Deduction, Learned, Undeclared, candidates, untyped_parameter};
 use catalog::view::SchemaId;
@@ -31,6 +30,7 @@ use tsql::ast::StatementKind;
 use types::{SqlType, Value, check_implicit};
 
 const NAME: &str = "sp_describe_undeclared_parameters";
+
 /// More are too many for a call, too.
 const PARAMETERS_MAX: usize = 2_100;
 
@@ -126,7 +126,7 @@ impl Session {
         let text = text.into();
         let unit = Unit {
             text: &text,
-            database: self.state.database,
+            database: self.state.database.id,
             schema: SchemaId::DBO,
             object: ObjectId(0),
             procedure: None,
@@ -138,45 +138,15 @@ impl Session {
             returns: Returns::Nothing,
             tables: Vec::new(),
         };
-        let mut declarer = self.declarer(self.state.database, &text);
+        let mut declarer = self.declarer(self.state.database.id, &text);
         declarer.undeclared = Some(Vec::new());
         let program = compile(unit, &mut declarer)?;
         let names = RefCell::new(declarer.undeclared.take().unwrap_or_default());
         let deducer = Deducer { names, ..Deducer::default() };
         no_temporary_tables(&program)?;
-        self.learn_places(&program, &deducer)?;
+        self.state.learn_places(&program, &deducer)?;
         self.learn_calls(&program, &deducer);
         self.chosen(&program, &deducer)
-    }
-
-    /// Binds all that the text says.
-    fn learn_places(&self, program: &Program, deducer: &Deducer) -> Result<(), Errors> {
-        let mut errors = Errors::new();
-        for place in 0..program.places.len() {
-            if matches!(program.places[place].source, Source::CursorRow(..)) {
-                continue;
-            }
-            match self.state.deduce_place(program, place, deducer) {
-                Err(e) => errors.push(e.at_line(program.places[place].line)),
-                Ok(bound) => {
-                    let Statement::Scalar(x) = &bound.plan.statement else { continue };
-                    let of_it = |s: &crate::program::steps::Step| match s.kind {
-                        StepKind::Assign { variable, place: of, .. } if of == place => {
-                            untyped_parameter(variable)
-                        }
-                        _ => None,
-                    };
-                    if let Some(parameter) = program.steps.iter().find_map(of_it) {
-                        deducer.learn(parameter, Learned::Assigned(x.ty.sql_type));
-                    }
-                }
-            }
-        }
-        let names = deducer.names.borrow().len();
-        if names > PARAMETERS_MAX {
-            errors.push(SqlError::new(messages::INTERNAL, &[&"too many parameters"]));
-        }
-        if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
     /// What the procedures that the text calls say of their arguments.
@@ -195,8 +165,8 @@ impl Session {
             deducer.learn(result, Learned::Assigned(SqlType::Int));
         }
         let Executed::Procedure(name) = &it.what else { return };
-        let from = Origin { database: self.state.database, schema: SchemaId::DBO };
-        let Some((database, module)) = self.find_procedure(name, from) else { return };
+        let from = Origin { database: self.state.database.id, schema: SchemaId::DBO };
+        let Some((database, module)) = self.state.find_procedure(name, from) else { return };
         let Ok(entry) = self.procedure_program(database, &module, false) else { return };
         for (at, argument) in it.arguments.iter().enumerate() {
             let ArgumentValue::Variable(id) = argument.value else { continue };
@@ -266,7 +236,7 @@ impl Session {
             Some(Learned::Is(sql_type)) => {
                 // What takes values of these types does not always compare them.
                 let strange = *sql_type == SqlType::Xml || sql_type.is_text_image();
-                if strange && !self.works(program, deducer, at, *sql_type) {
+                if strange && !self.state.works(program, deducer, at, *sql_type) {
                     return Err(SqlError::new(messages::DEDUCE_NO_TYPE, &[&name]));
                 }
                 Ok(deduced(*sql_type, false, false))
@@ -282,26 +252,13 @@ impl Session {
         }
     }
 
-    /// Whether the text has a meaning when a parameter is of a type; what that costs is counted.
-    fn works(&self, program: &Program, deducer: &Deducer, at: usize, sql_type: SqlType) -> bool {
-        deducer.trying.set(u16::try_from(at).ok().map(|at| (at, sql_type)));
-        deducer.cost.set(0);
-        let mut places = 0..program.places.len();
-        let works = places.all(|place| {
-            matches!(program.places[place].source, Source::CursorRow(..))
-                || self.state.deduce_place(program, place, deducer).is_ok()
-        });
-        deducer.trying.set(None);
-        works
-    }
-
     /// The candidate with which the text needs the least.
     fn tried(&self, program: &Program, deducer: &Deducer, at: usize) -> Result<SqlType, SqlError> {
         let mut best: Option<u32> = None;
         let mut equal: Vec<SqlType> = Vec::new();
         for candidate in candidates() {
             self.work.owner().waiter().check().map_err(SqlError::from)?;
-            let works = self.works(program, deducer, at, candidate);
+            let works = self.state.works(program, deducer, at, candidate);
             let cost = deducer.cost.get();
             match best {
                 _ if !works => {}
@@ -320,6 +277,51 @@ impl Session {
             return Err(SqlError::new(messages::DEDUCE_NOT_UNIQUE, &facts));
         }
         Ok(first)
+    }
+}
+
+impl State {
+    /// Binds all that the text says.
+    fn learn_places(&self, program: &Program, deducer: &Deducer) -> Result<(), Errors> {
+        let mut errors = Errors::new();
+        for place in 0..program.places.len() {
+            if matches!(program.places[place].source, Source::CursorRow(..)) {
+                continue;
+            }
+            match self.deduce_place(program, place, deducer) {
+                Err(e) => errors.push(e.at_line(program.places[place].line)),
+                Ok(bound) => {
+                    let Statement::Scalar(x) = &bound.plan.statement else { continue };
+                    let of_it = |s: &crate::program::steps::Step| match s.kind {
+                        StepKind::Assign { variable, place: of, .. } if of == place => {
+                            untyped_parameter(variable)
+                        }
+                        _ => None,
+                    };
+                    if let Some(parameter) = program.steps.iter().find_map(of_it) {
+                        deducer.learn(parameter, Learned::Assigned(x.ty.sql_type));
+                    }
+                }
+            }
+        }
+        let names = deducer.names.borrow().len();
+        if names > PARAMETERS_MAX {
+            errors.push(SqlError::new(messages::INTERNAL, &[&"too many parameters"]));
+        }
+        if errors.is_empty() { Ok(()) } else { Err(errors) }
+    }
+
+    /// Whether the text has a meaning when a parameter is of a type; what that costs is counted.
+    fn works(&self, program: &Program, deducer: &Deducer, at: usize, sql_type: SqlType) -> bool {
+        deducer.trying.set(u16::try_from(at).ok().map(|at| (at, sql_type)));
+        deducer.cost.set(0);
+        let mut places = 0..program.places.len();
+        let works = places.all(|place| {
+            matches!(program.places[place].source, Source::CursorRow(..))
+                || self.deduce_place(program, place, deducer).is_ok()
+        });
+        deducer.trying.set(None);
+        works
     }
 }
 
@@ -434,7 +436,9 @@ fn comment(text: &str) -> usize {
 }
 
 const BIT: SqlType = SqlType::Bit;
+
 const INT: SqlType = SqlType::Int;
+
 const SYSNAME: SqlType = SqlType::SYSNAME;
 
 /// The columns of the answer.

@@ -20,7 +20,7 @@ pub(crate) fn run(
     if !resample && !matches!(&*wanted.to_ascii_uppercase(), "" | "NO") {
         return Err(SqlError::new(messages::SYNTAX_NEAR, &[&wanted]).into());
     }
-    let database = session.state.database;
+    let database = session.state.database.id;
     let Some(view) = session.state.view(database) else { return Ok(1) };
     let Some(terms) = session.host.statistics_terms(database) else { return Ok(1) };
     for object in view.objects() {

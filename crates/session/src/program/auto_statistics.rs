@@ -5,11 +5,9 @@
 //! The statement's own transaction has no part in it: see `ddl::gather_statistics`. Whatever goes
 //! wrong there, the statement is planned with what there is.
 
-use crate::host::statistics::GatherCall;
-use crate::host::statistics::StatisticsTerms;
+use crate::host::statistics::{GatherCall, StatisticsTerms};
 use crate::program::steps::PlaceId;
 use crate::request::activation::{Activation, Changed, Ready};
-use crate::session::Session;
 use crate::session::state::State;
 use crate::tables::temp::TempTables;
 use base::DatabaseId;
@@ -179,9 +177,7 @@ impl State {
         };
         Some(Changed { database, table, columns })
     }
-}
 
-impl Session {
     /// Counts rows that a place has changed.
     pub(crate) fn note_changes(&self, act: &Activation, place: PlaceId, rows: u64) {
         let changed = act.ready[place].as_deref().and_then(|r: &Ready| r.changed.as_ref());

@@ -11,11 +11,12 @@ use crate::program::programs::{Errors, is_deferred, program_of};
 use crate::program::steps::{Place, Program, Source, StepKind, Visible};
 use crate::request::trigger::given_tables;
 use crate::session::Session;
-use crate::session::state::Origin;
+use crate::session::state::{Origin, State};
 use base::{DatabaseId, SqlError, SqlResult, messages};
 use catalog::view::{Module, ModuleKind, Object, Table};
 use std::sync::Arc;
-use tsql::ast::{self, StatementKind as K};
+use tsql::ast;
+use tsql::ast::StatementKind as K;
 
 impl Session {
     /// Looks at the module that a statement has made, in the transaction that made it.
@@ -56,22 +57,24 @@ impl Session {
             os::values::look().map_err(|e| vec![e])?;
             let refused = match names_any(&program, place, &own) {
                 true => undeclared(&program, place),
-                false => self.check_place(&program, place),
+                false => self.state.check_place(&program, place),
             };
             let refused = refused.map_err(|e| e.at_line(place.line));
             errors.extend(refused.err());
         }
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
+}
 
+impl State {
     fn check_place(&self, program: &Program, place: &Place) -> SqlResult<()> {
         // What is wrong with it is wrong with the cursor's query.
         if matches!(place.source, Source::CursorRow(..)) {
             return Ok(());
         }
         let visible = Visible { program, count: place.visible, values: &[], deduction: None };
-        let compilation = Compilation::new(self.state.entry.waiter());
-        match self.state.bound(place, &visible, program.database, &compilation) {
+        let compilation = Compilation::new(self.entry.waiter());
+        match self.bound(place, &visible, program.database, &compilation) {
             Ok(_) => Ok(()),
             Err(e) if waits_for_run(&e) => undeclared(program, place),
             Err(e) => Err(e),

@@ -274,7 +274,7 @@ impl Writer<'_> {
     /// The type of its parameter.
     fn constant(&mut self, x: &ast::Expr) -> Option<SqlType> {
         let page = || {
-            let view = self.state.view(self.state.database);
+            let view = self.state.view(self.state.database.id);
             view.map_or_else(CodePage::default, |v| v.collation().code_page())
         };
         let constant = match &x.kind {
@@ -296,7 +296,7 @@ impl Writer<'_> {
         if name.server.is_some() || name.object.starts_with('#') {
             return None;
         }
-        match self.state.find_object(name, self.state.database)? {
+        match self.state.find_object(name, self.state.database.id)? {
             (_, Object::Table(table)) if !table.is_temp => Some(table),
             _ => None,
         }

@@ -11,6 +11,7 @@ use crate::program::shell::Shell;
 use crate::program::steps::{PlaceId, Program, Source, Visible};
 use crate::session::Session;
 use crate::session::settings::{Settings, Switches};
+use crate::session::state::State;
 use base::{DatabaseId, ObjectId, SessionId, SqlError, messages};
 use bind::Unguarded;
 use catalog::view::{Module, SchemaId, Table};
@@ -26,7 +27,7 @@ impl Session {
     /// The program of a batch. Its statements are bound at once, except those whose objects do not
     /// exist yet: any other error means that nothing of it runs.
     pub(crate) fn batch_program(&mut self, text: &Arc<str>) -> Result<Arc<Entry<Program>>, Errors> {
-        let key = self.key(Kind::AdHoc, "", text);
+        let key = self.state.key(Kind::AdHoc, "", text);
         let kept = match self.state.settings.parse_only {
             true => None,
             false => kept_program(&*self.host, self.state.id(), &key),
@@ -42,7 +43,7 @@ impl Session {
             return Err(parsed.errors);
         }
         let mut parsed = parsed;
-        let switched = self.switch_parse_only(&mut parsed.batch);
+        let switched = self.state.switch_parse_only(&mut parsed.batch);
         let settings = &self.state.settings;
         // A parameter compares with NULL by other rules than a constant.
         let ansi_nulls = settings.is_on(Switches::ANSI_NULLS);
@@ -53,12 +54,12 @@ impl Session {
             && let Ok(prepared) = self.prepared_program(&shell.parameters, &shell.text)
         {
             self.of_shell = Some(prepared);
-            let program = Program::of_shell(text, self.state.database, shell);
+            let program = Program::of_shell(text, self.state.database.id, shell);
             return Ok(keep_program(&*self.host, &key, program));
         }
         let unit = Unit {
             text,
-            database: self.state.database,
+            database: self.state.database.id,
             schema: SchemaId::DBO,
             object: ObjectId(0),
             procedure: None,
@@ -71,21 +72,9 @@ impl Session {
             returns: Returns::Nothing,
             tables: Vec::new(),
         };
-        let program = compile(unit, &mut self.declarer(self.state.database, text))?;
+        let program = compile(unit, &mut self.declarer(self.state.database.id, text))?;
         self.bind_ahead(&program)?;
         Ok(keep_program(&*self.host, &key, program))
-    }
-
-    /// SET PARSEONLY has its effect on the batch that says it, as soon as that is read: of one that
-    /// is only parsed nothing is left. True where it says so, or is only parsed.
-    fn switch_parse_only(&mut self, batch: &mut Batch) -> bool {
-        let said = batch.statements.iter().filter_map(parse_only_of).next_back();
-        self.state.settings.parse_only = said.unwrap_or(self.state.settings.parse_only);
-        let only = self.state.settings.parse_only;
-        if only {
-            batch.statements.clear();
-        }
-        only || said.is_some()
     }
 
     /// What a shell runs.
@@ -112,7 +101,7 @@ impl Session {
         text: &str,
         unguarded: Unguarded,
     ) -> Result<Arc<Entry<Program>>, Errors> {
-        let mut key = self.key(Kind::Prepared, parameters, text);
+        let mut key = self.state.key(Kind::Prepared, parameters, text);
         key.options |= Settings::unguarded_key(unguarded);
         if let Some(entry) = kept_program(&*self.host, self.state.id(), &key) {
             return Ok(entry);
@@ -126,7 +115,7 @@ impl Session {
         let text = text.into();
         let unit = Unit {
             text: &text,
-            database: self.state.database,
+            database: self.state.database.id,
             schema: SchemaId::DBO,
             object: ObjectId(0),
             procedure: None,
@@ -138,7 +127,7 @@ impl Session {
             returns: Returns::Nothing,
             tables: Vec::new(),
         };
-        let compiled = compile(unit, &mut self.declarer(self.state.database, &text))?;
+        let compiled = compile(unit, &mut self.declarer(self.state.database.id, &text))?;
         let program = Program { unguarded, ..compiled };
         self.bind_ahead(&program)?;
         Ok(keep_program(&*self.host, &key, program))
@@ -170,17 +159,6 @@ impl Session {
             settings: &self.state.settings,
             text: Arc::clone(text),
             undeclared: None,
-        }
-    }
-
-    fn key<'t>(&self, kind: Kind, parameters: &'t str, text: &'t str) -> Key<'t> {
-        Key {
-            kind,
-            database: self.state.database,
-            object: ObjectId(0),
-            options: self.state.settings.plan_key(),
-            parameters,
-            text,
         }
     }
 
@@ -237,6 +215,31 @@ impl Session {
             held.cell.keep(&plan, shared);
         }
         Ok(())
+    }
+}
+
+impl State {
+    /// SET PARSEONLY has its effect on the batch that says it, as soon as that is read: of one that
+    /// is only parsed nothing is left. True where it says so, or is only parsed.
+    fn switch_parse_only(&mut self, batch: &mut Batch) -> bool {
+        let said = batch.statements.iter().filter_map(parse_only_of).next_back();
+        self.settings.parse_only = said.unwrap_or(self.settings.parse_only);
+        let only = self.settings.parse_only;
+        if only {
+            batch.statements.clear();
+        }
+        only || said.is_some()
+    }
+
+    fn key<'t>(&self, kind: Kind, parameters: &'t str, text: &'t str) -> Key<'t> {
+        Key {
+            kind,
+            database: self.database.id,
+            object: ObjectId(0),
+            options: self.settings.plan_key(),
+            parameters,
+            text,
+        }
     }
 }
 

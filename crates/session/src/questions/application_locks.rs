@@ -31,7 +31,7 @@ pub(crate) fn resource(state: &State, principal: &str, name: &str) -> SqlResult<
         name.bytes().fold(seed, step)
     };
     let (low, high) = (fnv(0xcbf2_9ce4_8422_2325), fnv(0x9E37_79B9_7F4A_7C15));
-    let resource = Resource::application(state.database, principal, low, (high >> 32) as u32);
+    let resource = Resource::application(state.database.id, principal, low, (high >> 32) as u32);
     state.entry.name_lock(resource, name, |lock| state.application.holds(lock));
     Ok(resource)
 }
@@ -78,7 +78,7 @@ impl Asked<'_> {
         let owner = owner.and_then(Value::as_text).unwrap_or_else(|| "Transaction".to_owned());
         let wrong = || SqlError::new(messages::APPLOCK_OWNER, &[&function.to_lowercase()]);
         let holder = holder_named(&owner).ok_or_else(wrong)?;
-        if holder == Holder::Transaction && state.tran_count == 0 {
+        if holder == Holder::Transaction && state.transaction.count == 0 {
             return Err(SqlError::new(messages::NEEDS_USER_TRANSACTION, &[]).with_state(2));
         }
         let resource = resource(state, &principal, &name)?;

@@ -9,7 +9,7 @@ use types::{Decimal, Value};
 
 impl State {
     fn caught_fact(&self, fact: Fact) -> Value {
-        let Some(error) = self.caught.last() else { return Value::Null };
+        let Some(error) = self.nesting.caught.last() else { return Value::Null };
         match fact {
             Fact::ErrorLine => Value::Int(error.line() as i32),
             Fact::ErrorMessage => Value::nvarchar(error.text()),
@@ -46,11 +46,11 @@ impl State {
             Fact::MaxPrecision => Value::TinyInt(38),
             Fact::TimeTicks => Value::Int(31250),
             Fact::CpuBusy => Value::Int((os::clock::process_cpu_ns() / 31_250_000) as i32),
-            Fact::Dbts => Value::varbinary(&self.host.row_version(self.database).to_be_bytes()),
+            Fact::Dbts => Value::varbinary(&self.host.row_version(self.database.id).to_be_bytes()),
             Fact::MinActiveRowVersion => {
                 // What is asked first: a transaction that begins meanwhile has later ones.
-                let next = self.host.row_version(self.database) + 1;
-                let oldest = self.host.registry().oldest_row_version(self.database);
+                let next = self.host.row_version(self.database.id) + 1;
+                let oldest = self.host.registry().oldest_row_version(self.database.id);
                 Value::varbinary(&oldest.unwrap_or(next).to_be_bytes())
             }
             Fact::FetchStatus => Value::Int(self.cursors.fetch_status),
@@ -78,7 +78,7 @@ impl SessionFacts for State {
         Ok(match fact {
             Fact::AppName => Value::nvarchar(&login.application),
             Fact::HostId => Value::varchar(&format!("{:<10}", login.process_id)),
-            Fact::OriginalDatabaseName => Value::nvarchar(&self.original_database),
+            Fact::OriginalDatabaseName => Value::nvarchar(&self.database.original),
             Fact::RequestId => Value::SmallInt(0),
             Fact::TransactionId => Value::BigInt(self.entry.transaction.load(Relaxed) as i64),
             Fact::RemoteServer => Value::Null,
@@ -86,27 +86,29 @@ impl SessionFacts for State {
             Fact::LoginName | Fact::OriginalLogin => Value::nvarchar(&login.user),
             Fact::CurrentUser => Value::nvarchar("dbo"),
             Fact::CurrentSchemaName => Value::nvarchar("dbo"),
-            Fact::CurrentDatabaseId => Value::SmallInt(self.database.0 as i16),
-            Fact::CurrentDatabaseName => Value::nvarchar(&self.database_name),
-            Fact::ContextInfo => self.context_info.clone(),
-            Fact::Error => Value::Int(self.error),
-            Fact::RowCount => Value::BigInt(self.rows as i64),
-            Fact::TranCount => Value::Int(self.tran_count as i32),
-            Fact::XactState => Value::SmallInt(match (self.tran_count, self.doomed) {
-                (0, _) => 0,
-                (_, true) => -1,
-                (_, false) => 1,
-            }),
-            Fact::NestLevel => Value::Int(self.nest_level as i32),
-            Fact::TriggerNestLevel => Value::Int(self.firing.level as i32),
-            Fact::ColumnsUpdated => match self.firing.level {
+            Fact::CurrentDatabaseId => Value::SmallInt(self.database.id.0 as i16),
+            Fact::CurrentDatabaseName => Value::nvarchar(&self.database.name),
+            Fact::ContextInfo => self.context.info.clone(),
+            Fact::Error => Value::Int(self.last.error),
+            Fact::RowCount => Value::BigInt(self.last.rows as i64),
+            Fact::TranCount => Value::Int(self.transaction.count as i32),
+            Fact::XactState => {
+                Value::SmallInt(match (self.transaction.count, self.transaction.doomed) {
+                    (0, _) => 0,
+                    (_, true) => -1,
+                    (_, false) => 1,
+                })
+            }
+            Fact::NestLevel => Value::Int(self.nesting.level as i32),
+            Fact::TriggerNestLevel => Value::Int(self.nesting.firing.level as i32),
+            Fact::ColumnsUpdated => match self.nesting.firing.level {
                 0 => Value::Null,
-                _ => Value::varbinary(&self.firing.columns),
+                _ => Value::varbinary(&self.nesting.firing.columns),
             },
-            Fact::ProcId => Value::Int(self.object.0),
+            Fact::ProcId => Value::Int(self.nesting.object.0),
             Fact::Spid => Value::SmallInt(self.id().0),
-            Fact::ScopeIdentity => identity(self.scope_identity),
-            Fact::LastIdentity => identity(self.last_identity),
+            Fact::ScopeIdentity => identity(self.identity.scope),
+            Fact::LastIdentity => identity(self.identity.last),
             Fact::ErrorLine
             | Fact::ErrorMessage
             | Fact::ErrorNumber

@@ -124,7 +124,7 @@ impl Asked<'_> {
     }
 
     fn view(&self) -> Option<Arc<DatabaseView>> {
-        self.state.view(self.state.database)
+        self.state.view(self.state.database.id)
     }
 
     /// The view of a database given by id in an argument, else the current one.
@@ -195,10 +195,10 @@ impl Asked<'_> {
             Q::TypeId | Q::TypeName | Q::TypeProperty => self.type_of(question),
             Q::ServerProperty => Some(self.state.host.server_property(&self.upper(0)?)),
             Q::SessionProperty => Some(self.state.session_property(&self.text(0)?)),
-            Q::SessionContext => Some(self.state.context.get(&self.text(0)?)?.0.clone()),
+            Q::SessionContext => Some(self.state.context.values.get(&self.text(0)?)?.0.clone()),
             Q::CursorStatus => {
                 let (kind, name) = (self.text(0)?, self.text(1)?);
-                let status = self.state.cursors.status(&kind, &name, self.state.nest_level);
+                let status = self.state.cursors.status(&kind, &name, self.state.nesting.level);
                 Some(Value::SmallInt(status))
             }
             Q::ConnectionProperty => self.connection_property(),
@@ -368,7 +368,7 @@ impl Asked<'_> {
             "BASETYPE" if extended => Some(Value::varchar(&subject.type_code())),
             "CARDINALITY" if extended => {
                 let table = self.table(0)?;
-                let size = self.state.host.hobt_size(self.state.database, table.base().hobt)?;
+                let size = self.state.host.hobt_size(self.state.database.id, table.base().hobt)?;
                 Some(Value::BigInt(size.rows as i64))
             }
             _ => subject.property(&view, &property),
@@ -590,7 +590,7 @@ impl Asked<'_> {
     }
 
     fn file(&self, question: Question) -> Option<Value> {
-        let files = self.state.host.files(self.state.database);
+        let files = self.state.host.files(self.state.database.id);
         match question {
             Question::FileId => {
                 let name = self.text(0)?;
@@ -651,7 +651,7 @@ impl Asked<'_> {
             return match found {
                 Some(found) => Some(Value::nvarchar(found.name())),
                 None => {
-                    let view = self.state.view(self.state.database)?;
+                    let view = self.state.view(self.state.database.id)?;
                     let own = view.user_type_by_id(i32::try_from(id).ok()?)?;
                     Some(Value::nvarchar(&own.name))
                 }
@@ -666,7 +666,7 @@ impl Asked<'_> {
             return Some(Value::Int(108));
         }
         let own = tsql::parse_object_name(&name).ok().and_then(|n| {
-            let view = self.state.view(self.state.database)?;
+            let view = self.state.view(self.state.database.id)?;
             view.user_type(n.schema.as_deref(), &n.object).cloned()
         });
         let found = match (SqlType::by_name(bare, 1), own) {
@@ -756,7 +756,7 @@ impl State {
     /// The text of the CHECK or DEFAULT constraint of a name.
     pub(crate) fn constraint_named(&self, name: &tsql::ast::ObjectName) -> Option<Box<str>> {
         let database = match &name.database {
-            None => self.database,
+            None => self.database.id,
             Some(d) => self.host.database_id(d)?,
         };
         let view = self.view(database)?;

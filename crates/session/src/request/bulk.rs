@@ -68,7 +68,7 @@ impl Session {
         out: &mut Output<'_>,
     ) -> Result<(), Failure> {
         let options = options(&it.options)?;
-        let found = self.find_object(&it.table, self.state.database);
+        let found = self.find_object(&it.table, self.state.database.id);
         let Some((database, Object::Table(table))) = found else {
             let e = SqlError::new(messages::INVALID_OBJECT, &[&it.table]);
             return Err(Failure::of_binding(e));
@@ -84,7 +84,8 @@ impl Session {
             object: table.object_id,
             name: table.two_part_name(),
         });
-        let (parameters, text) = insert_of(it, &table, &options, self.own_collation().code_page())?;
+        let (parameters, text) =
+            insert_of(it, &table, &options, self.state.own_collation().code_page())?;
         let program = self.with_identity(identity.clone(), |s| {
             let program = s.loading_program(&parameters, &text, unguarded);
             program.map_err(|mut errors| errors.swap_remove(0))
@@ -115,8 +116,8 @@ impl Session {
         let result = self.with_identity(identity, |s| s.run_load(&program, &mut feed, out));
         match result {
             Ok(outcome) => {
-                self.state.error = 0;
-                self.state.rows = outcome.rows_affected;
+                self.state.last.error = 0;
+                self.state.last.rows = outcome.rows_affected;
                 self.finish_statement(
                     outcome,
                     Command::BulkInsert,
@@ -152,7 +153,7 @@ impl Session {
         let result = self.run_fed(&mut act, place, feed, out);
         if let Ok(outcome) = &result {
             self.count_run(&act, place, &meter, outcome.rows_affected);
-            self.note_changes(&act, place, outcome.rows_affected);
+            self.state.note_changes(&act, place, outcome.rows_affected);
         }
         self.idle.give_back(act);
         result
@@ -165,10 +166,10 @@ impl Session {
         run: impl FnOnce(&mut Session) -> T,
     ) -> T {
         let Some(table) = table else { return run(self) };
-        let before = self.state.identity_insert.replace(table);
+        let before = self.state.identity.insert.replace(table);
         self.state.names_version += 1;
         let result = run(self);
-        self.state.identity_insert = before;
+        self.state.identity.insert = before;
         self.state.names_version += 1;
         result
     }

@@ -26,7 +26,7 @@ impl Session {
         let text: Arc<str> = text.into();
         self.state.settings.said = SaidOfDates::default();
         self.state.entry.set_input(Input::batch(Arc::clone(&text)));
-        let began = self.began();
+        let began = self.state.began();
         let entry = match self.batch_program(&text) {
             Ok(entry) => entry,
             Err(errors) => return Err(self.tell_all(errors, DoneScope::Statement, out)),
@@ -65,17 +65,17 @@ impl Session {
         }
         let mut last = first.clone();
         let mut failure = Failure::of_binding(first.clone());
-        if self.tries == 0 {
+        if self.flow.tries == 0 {
             self.settle_text(&mut failure, out);
             out.message(&first);
             for e in errors {
                 out.message(&e);
                 last = e;
             }
-            out.done(Done { error: true, ..self.done(scope) });
+            out.done(Done { error: true, ..self.state.done(scope) });
         }
-        self.state.error = last.number();
-        failure.told = self.tries == 0;
+        self.state.last.error = last.number();
+        failure.told = self.flow.tries == 0;
         // For a caller in TRY it is an error like any other of the statement that called.
         if !failure.told && failure.reach == Reach::Scope {
             failure.reach = Reach::Statement;
@@ -136,10 +136,10 @@ impl Session {
     ) -> Failure {
         if !failure.told && failure.reach != Reach::Request {
             let error = failure.error.clone().at_line(1);
-            self.state.error = error.number();
+            self.state.last.error = error.number();
             out.message(&error);
             if scope == DoneScope::Statement {
-                out.done(Done { error: true, ..self.done(scope) });
+                out.done(Done { error: true, ..self.state.done(scope) });
             }
             failure.told = true;
         }
@@ -156,7 +156,7 @@ impl Session {
             TransactionRequest::Rollback { name, next } => (TransactionVerb::Rollback, name, next),
             TransactionRequest::Save { name } => (TransactionVerb::Save, name, None),
         };
-        self.last &= next.is_none();
+        self.flow.last &= next.is_none();
         self.transaction(verb, &name, None)?;
         if let Some((isolation, name)) = next {
             self.isolate(isolation);
@@ -168,7 +168,7 @@ impl Session {
     /// A transaction that a client begins it ends by one request: it is one, whatever
     /// IMPLICIT_TRANSACTIONS says.
     fn begin_for_client(&mut self, name: &str) -> Result<(), Failure> {
-        match self.state.tran_count {
+        match self.state.transaction.count {
             0 => {
                 self.begin_user(name);
                 Ok(())
@@ -213,8 +213,8 @@ impl Session {
     }
 
     fn begin_answer(&mut self) {
-        self.request_run = Sums::default();
-        self.tries = 0;
+        self.spent.run = Sums::default();
+        self.flow.tries = 0;
     }
 
     /// Ends the answer of a request; false when the connection must be closed.
@@ -239,7 +239,7 @@ impl Session {
             DoneScope::Procedure => Command::Execute,
             DoneScope::Statement | DoneScope::InProcedure => Command::Other,
         };
-        out.finish(Done { command, more, error, ..self.done(scope) });
+        out.finish(Done { command, more, error, ..self.state.done(scope) });
         goes_on
     }
 
@@ -256,7 +256,7 @@ impl Session {
 
     /// A transaction that cannot be committed does not outlive its request. Whether it was one.
     fn end_doomed(&mut self, out: &mut Output<'_>) -> bool {
-        let doomed = self.state.doomed;
+        let doomed = self.state.transaction.doomed;
         if doomed {
             out.message(&SqlError::new(messages::XACT_UNCOMMITTABLE_BATCH_END, &[]).at_line(1));
             if let Err(e) = self.roll_back_work() {
@@ -293,7 +293,7 @@ impl Session {
         sink: &mut dyn ResultSink,
         run: impl FnOnce(&mut Session, &mut dyn ResultSink) -> bool,
     ) -> bool {
-        self.last = false;
+        self.flow.last = false;
         match self.answer_or_owe(sink, run) {
             Answered::Whole(goes_on) => goes_on,
             Answered::Owes(_) => unreachable!("nothing was the last of its request"),
@@ -309,10 +309,10 @@ impl Session {
         let (began_ns, cpu_ns) = self.begin_request();
         let _lent = os::values::lend(Some(Arc::clone(self.host.grant().semaphores.values())));
         let waiter = Arc::clone(self.work.owner().waiter());
-        let attended = os::values::attend(waiter, self.kept_bytes);
+        let attended = os::values::attend(waiter, self.spent.kept_bytes);
         let _serving = os::wait::serve(Some(Arc::clone(self.state.entry.waits())));
         let result = catch_unwind(AssertUnwindSafe(|| run(self, sink)));
-        self.last = false;
+        self.flow.last = false;
         let goes_on = match result {
             Ok(goes_on) => goes_on,
             Err(panic) if os::sched::crashed() => resume_unwind(panic),
@@ -321,7 +321,7 @@ impl Session {
         if !goes_on {
             self.settle_commit();
         }
-        self.kept_bytes = attended.kept_bytes().max(0);
+        self.spent.kept_bytes = attended.kept_bytes().max(0);
         let cpu_ns = || os::clock::thread_cpu_ns().saturating_sub(cpu_ns);
         match self.park(began_ns) {
             Some(owed) => {
@@ -337,7 +337,7 @@ impl Session {
 
     fn begin_request(&mut self) -> (u64, u64) {
         let (began, cpu) = (os::clock::monotonic_ns(), os::clock::thread_cpu_ns());
-        self.processor.begin(began, cpu);
+        self.spent.processor.begin(began, cpu);
         let entry = &self.state.entry;
         entry.request_began_at.store(os::clock::now().0, Relaxed);
         entry.request_began_ns.store(began, Relaxed);
@@ -351,7 +351,7 @@ impl Session {
     /// A request that began then has ended; its thread has computed so long for it.
     pub(crate) fn request_ended(&mut self, began: u64, cpu_ns: u64) {
         self.work.rest();
-        if let Some(work) = &mut self.private {
+        if let Some(work) = &mut self.tables.work {
             work.rest();
         }
         self.functions.get_mut().tables.rest();
@@ -374,7 +374,7 @@ impl Session {
         let Some(procedure) = self.procedures.numbered(number) else {
             return Err(SqlError::new(messages::TDS_RPC_NAME, &[]).into());
         };
-        self.last &= matches!(number, 10 | 12 | 13);
+        self.flow.last &= matches!(number, 10 | 12 | 13);
         procedure(self, call, out)
     }
 }
@@ -389,7 +389,7 @@ impl Connection for Session {
     }
 
     fn run_last(&mut self, request: Request, sink: &mut dyn ResultSink) -> Answered {
-        self.last = true;
+        self.flow.last = true;
         self.answer_or_owe(sink, |s, sink| s.request(request, sink))
     }
 
@@ -413,7 +413,7 @@ impl Connection for Session {
         if !keep_transaction && let Err(e) = self.roll_back_work() {
             out.message(&e);
         }
-        self.prepared.clear();
+        self.handles.prepared.clear();
         self.api_cursors.clear();
         self.idle.clear();
         self.functions.get_mut().clear();
@@ -421,17 +421,17 @@ impl Connection for Session {
         let isolation = self.state.settings.isolation;
         let spoken = self.state.settings.language;
         self.state.settings = Settings::default();
-        self.state.settings.speak(self.home_language);
+        self.state.settings.speak(self.login.language);
         self.state.settings.isolation = isolation;
         self.apply_settings();
-        self.state.identity_insert = None;
+        self.state.identity.insert = None;
         self.state.trace_flags = TraceFlagSet::default();
         self.state.names_version += 1;
         self.state.application.clear(&*self.host);
-        self.state.context.clear();
-        self.state.context_info = types::Value::Null;
-        self.state.caught.clear();
-        (self.state.error, self.state.rows) = (0, 0);
+        self.state.context.values.clear();
+        self.state.context.info = types::Value::Null;
+        self.state.nesting.caught.clear();
+        (self.state.last.error, self.state.last.rows) = (0, 0);
         self.state.entry.waits().clear();
         if !keep_transaction {
             self.state.temp.enter();
@@ -439,14 +439,14 @@ impl Connection for Session {
             self.drop_function_tables(false);
             self.drop_all_temp_tables();
         }
-        let name = self.home_database.clone();
-        if !name.eq_ignore_ascii_case(&self.state.database_name)
+        let name = self.login.database.clone();
+        if !name.eq_ignore_ascii_case(&self.state.database.name)
             && let Ok(database) = self.enter(&name)
         {
-            self.now_in_database(database);
+            self.state.now_in_database(database);
         }
-        if spoken != self.home_language {
-            self.tell_language(spoken.name, 1, &mut out);
+        if spoken != self.login.language {
+            self.state.tell_language(spoken.name, 1, &mut out);
         }
         self.tell_transaction(&mut out);
         out.environment(&EnvironmentChange::ResetDone);
@@ -458,10 +458,10 @@ impl Connection for Session {
 
     fn greet(&mut self, sink: &mut dyn ResultSink) {
         let mut out = Output::new(sink);
-        self.tell_database(String::new(), &mut out);
-        let bytes = self.own_collation().tds_bytes();
+        self.state.tell_database(String::new(), &mut out);
+        let bytes = self.state.own_collation().tds_bytes();
         out.environment(&EnvironmentChange::Collation(bytes));
         self.tell_refused_language(&mut out);
-        self.tell_language("", 1, &mut out);
+        self.state.tell_language("", 1, &mut out);
     }
 }

@@ -19,7 +19,7 @@ impl Session {
     #[inline]
     pub(crate) fn meter(&mut self) -> Meter {
         if self.state.settings.shows_what_ran() {
-            self.took.waited_before = Some(Box::new(os::wait::thread_waits()));
+            self.spent.took.waited_before = Some(Box::new(os::wait::thread_waits()));
         }
         let clock_ns = monotonic_ns();
         let entry = &self.state.entry;
@@ -28,7 +28,7 @@ impl Session {
         Meter {
             began_at: entry.request_began_at.load(Relaxed) + since as i64,
             clock_ns,
-            cpu_ns: self.processor.at(clock_ns),
+            cpu_ns: self.spent.processor.at(clock_ns),
             dirtied: work::pages_dirtied(),
             lock_requests: work::lock_requests(),
         }
@@ -41,7 +41,7 @@ impl Session {
         let now = monotonic_ns();
         let mut run = reads(ready);
         run.elapsed_ns = now.saturating_sub(meter.clock_ns);
-        run.cpu_ns = self.processor.at(now).saturating_sub(meter.cpu_ns);
+        run.cpu_ns = self.spent.processor.at(now).saturating_sub(meter.cpu_ns);
         let workers_ns = ready.executor.workers_cpu_ns();
         run.cpu_ns += workers_ns;
         run.degree = ready.executor.degree() as u64;
@@ -59,11 +59,11 @@ impl Session {
         let began = (meter.began_at, meter.clock_ns);
         self.count(&act.program, Some(place), began, &run);
         let place = &act.program.value.places[place];
-        self.request_run.add(&run, workers_ns, workers_locks);
-        let after_qualification = self.took.qualified.take();
-        self.took.last = Took { after_qualification, ..took(&run) };
+        self.spent.run.add(&run, workers_ns, workers_locks);
+        let after_qualification = self.spent.took.qualified.take();
+        self.spent.took.last = Took { after_qualification, ..took(&run) };
         if ready.keeps_last {
-            keep_last(place, ready, &run, self.took.last);
+            keep_last(place, ready, &run, self.spent.took.last);
         }
         // Nobody else writes them: no locked addition for each statement.
         let entry = &self.state.entry;
@@ -77,7 +77,7 @@ impl Session {
 
     /// Counts what workers of an index build did, for the session and for the programs around.
     pub(crate) fn count_makers(&mut self, did: exec::MakersDid) {
-        self.request_run.add(&Run::default(), did.cpu_ns, did.lock_requests);
+        self.spent.run.add(&Run::default(), did.cpu_ns, did.lock_requests);
         if did.cpu_ns > 0 {
             self.state.entry.cpu_ns.fetch_add(did.cpu_ns, Relaxed);
         }
@@ -86,10 +86,10 @@ impl Session {
     /// Counts a run of a whole program that began with a meter and these sums.
     pub(crate) fn count_program(&mut self, act: &Activation, meter: &Meter, before: &Sums) {
         let now = monotonic_ns();
-        let sums = &self.request_run;
+        let sums = &self.spent.run;
         let run = Run {
             elapsed_ns: now.saturating_sub(meter.clock_ns),
-            cpu_ns: self.processor.at(now).saturating_sub(meter.cpu_ns)
+            cpu_ns: self.spent.processor.at(now).saturating_sub(meter.cpu_ns)
                 + (sums.workers_ns - before.workers_ns),
             logical_writes: work::pages_dirtied().saturating_sub(meter.dirtied),
             logical_reads: sums.logical_reads - before.logical_reads,

@@ -9,7 +9,7 @@ use crate::program::steps::{ArgumentValue, Execute, Executed, same_name};
 use crate::request::activation::Activation;
 use crate::request::run::unsaid_status;
 use crate::session::Session;
-use crate::session::state::Origin;
+use crate::session::state::{Origin, State};
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{Module, ModuleKind, Object, SchemaId};
 use plan::{Statement, VariableId};
@@ -32,11 +32,11 @@ impl Session {
     ) -> Result<(), Failure> {
         if let Some(sets) = &it.result_sets {
             let dialect = self.state.settings.dialect();
-            out.shapes.push(Shape::new(sets, self.own_collation(), dialect));
+            out.shapes.push(Shape::new(sets, self.state.own_collation(), dialect));
         }
-        self.tries += u32::from(within_try);
+        self.flow.tries += u32::from(within_try);
         let mut result = self.execute_within(it, act, out, scope);
-        self.tries -= u32::from(within_try);
+        self.flow.tries -= u32::from(within_try);
         if it.result_sets.is_some()
             && let Some(shape) = out.shapes.pop()
         {
@@ -56,15 +56,10 @@ impl Session {
         if bytes.is_ascii() {
             return value;
         }
-        match self.own_collation().code_page() {
+        match self.state.own_collation().code_page() {
             CodePage::Cp1252 => value,
             page => Value::NChar(page.widen(bytes).into()),
         }
-    }
-
-    /// The collation of the session's database.
-    pub(crate) fn own_collation(&self) -> Collation {
-        self.state.view(self.state.database).map(|v| v.collation()).unwrap_or_default()
     }
 
     fn execute_within(
@@ -95,8 +90,13 @@ impl Session {
             if let (Some(variable), Some(result)) = (it.result, module.result()) {
                 let wanted = act.program.value.variables[variable.0 as usize].sql_type;
                 let dialect = self.state.settings.dialect();
-                act.variables[variable.0 as usize] =
-                    coerce_value(&value, result.sql_type, wanted, dialect, self.own_collation())?;
+                act.variables[variable.0 as usize] = coerce_value(
+                    &value,
+                    result.sql_type,
+                    wanted,
+                    dialect,
+                    self.state.own_collation(),
+                )?;
             }
             self.end_plainly(Command::Execute, out, scope);
             return Ok(());
@@ -121,9 +121,9 @@ impl Session {
     /// The end of what a batch executed, with its status; within a procedure a statement's.
     fn end_execute(&self, status: i32, out: &mut Output<'_>, scope: DoneScope) {
         let command = Command::Execute;
-        if scope == DoneScope::Statement && self.state.nest_level == 0 {
+        if scope == DoneScope::Statement && self.state.nesting.level == 0 {
             out.return_status(status);
-            out.done(Done { command, ..self.done(DoneScope::Procedure) });
+            out.done(Done { command, ..self.state.done(DoneScope::Procedure) });
         } else {
             self.end_plainly(command, out, scope);
         }
@@ -139,7 +139,7 @@ impl Session {
                     (Value::Null, SqlType::Int, false)
                 }
                 ArgumentValue::Cursor(ref name) => {
-                    table = Some(self.pass_cursor(name));
+                    table = Some(self.state.pass_cursor(name));
                     (Value::Null, SqlType::Int, false)
                 }
                 ArgumentValue::Default => (Value::Null, SqlType::Int, true),
@@ -167,13 +167,13 @@ impl Session {
     fn take_outputs(&mut self, it: &Execute, call: Call, act: &mut Activation) -> SqlResult<()> {
         for (argument, given) in it.arguments.iter().zip(call.arguments) {
             if let (true, ArgumentValue::Cursor(name)) = (argument.output, &argument.value) {
-                self.take_returned(name, given);
+                self.state.take_returned(name, given);
                 continue;
             }
             if let (true, ArgumentValue::Variable(variable)) = (argument.output, &argument.value) {
                 let wanted = act.program.value.variables[variable.0 as usize].sql_type;
                 let dialect = self.state.settings.dialect();
-                let own = self.own_collation();
+                let own = self.state.own_collation();
                 let value =
                     convert_collated(&given.value, given.sql_type, wanted, 0, dialect, (own, own))?;
                 act.variables[variable.0 as usize] = value;
@@ -199,7 +199,7 @@ impl Session {
         let system = name.schema.as_deref().is_none_or(|s| {
             s.is_empty() || s.eq_ignore_ascii_case("sys") || s.eq_ignore_ascii_case("dbo")
         });
-        let found = self.find_procedure(name, from);
+        let found = self.state.find_procedure(name, from);
         match found {
             Some((database, module)) => self.in_database_of(database, |session| {
                 session.run_procedure(database, &module, call, out)
@@ -215,16 +215,10 @@ impl Session {
                     .in_last_place(&name.object)
                     .in_database(name.database.as_deref(), |session| procedure(session, call, out))
                     .map_err(Failure::of_called),
-                None => Err(self.no_procedure(name).into()),
+                None => Err(self.state.no_procedure(name).into()),
             },
-            None => Err(self.no_procedure(name).into()),
+            None => Err(self.state.no_procedure(name).into()),
         }
-    }
-
-    /// There is none of that name, or its database is not open.
-    fn no_procedure(&self, name: &ast::ObjectName) -> SqlError {
-        let closed = name.database.as_deref().and_then(|d| self.host.refused_database(d));
-        closed.unwrap_or_else(|| SqlError::new(messages::EXECUTE_NOT_FOUND, &[name]))
     }
 
     /// Narrow text of another code page than 1252 among the arguments of a system procedure becomes
@@ -256,7 +250,7 @@ impl Session {
 
     /// Of system procedures only `sp_executesql` may commit at its end what is its caller's last.
     fn in_last_place(&mut self, system: &str) -> &mut Self {
-        self.last &= system.eq_ignore_ascii_case("sp_executesql");
+        self.flow.last &= system.eq_ignore_ascii_case("sp_executesql");
         self
     }
 
@@ -266,17 +260,17 @@ impl Session {
         name: Option<&str>,
         act: impl FnOnce(&mut Self) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let own = self.state.database_name.clone();
+        let own = self.state.database.name.clone();
         let other = name.filter(|n| !n.is_empty() && !n.eq_ignore_ascii_case(&own));
         let Some(other) = other else { return act(self) };
         // The session's own stays locked: nobody drops it meanwhile.
-        let (back, database) = (self.state.database, self.visit(other)?);
-        self.now_in_database(database);
+        let (back, database) = (self.state.database.id, self.visit(other)?);
+        self.state.now_in_database(database);
         let result = act(self);
         // Before the database is let go: nobody drops it under a commit that is owed.
         self.settle_commit();
-        self.leave(self.state.database);
-        self.now_in_database(back);
+        self.leave(self.state.database.id);
+        self.state.now_in_database(back);
         result
     }
 
@@ -286,7 +280,7 @@ impl Session {
         database: DatabaseId,
         act: impl FnOnce(&mut Self) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        if database == self.state.database {
+        if database == self.state.database.id {
             return act(self);
         }
         let name = self.state.view(database).map(|view| view.name().to_owned());
@@ -301,7 +295,7 @@ impl Session {
         out: &mut Output<'_>,
     ) -> Result<i32, Failure> {
         let name = tsql::parse_object_name(name)?;
-        let from = Origin { database: self.state.database, schema: SchemaId::DBO };
+        let from = Origin { database: self.state.database.id, schema: SchemaId::DBO };
         self.call_procedure(&name, from, call, out)
     }
 
@@ -314,22 +308,11 @@ impl Session {
     ) -> Option<Option<(DatabaseId, ObjectId)>> {
         match what {
             Executed::Text(_) => Some(None),
-            Executed::Procedure(name) => match self.find_procedure(name, from) {
+            Executed::Procedure(name) => match self.state.find_procedure(name, from) {
                 Some((database, module)) => Some(Some((database, module.object_id))),
                 None => name.object.eq_ignore_ascii_case("sp_executesql").then_some(None),
             },
             Executed::Variable(_) => None,
-        }
-    }
-
-    pub(crate) fn find_procedure(
-        &self,
-        name: &ast::ObjectName,
-        from: Origin,
-    ) -> Option<(DatabaseId, Arc<Module>)> {
-        match self.state.find_object_from(name, from)? {
-            (database, Object::Module(m)) if m.kind == ModuleKind::Procedure => Some((database, m)),
-            _ => None,
         }
     }
 
@@ -457,7 +440,8 @@ impl Session {
             }
             act.variables[at] = match (argument, parameter.default) {
                 (Some(argument), _) => {
-                    let (dialect, own) = (self.state.settings.dialect(), self.own_collation());
+                    let (dialect, own) =
+                        (self.state.settings.dialect(), self.state.own_collation());
                     coerce(argument, variable.sql_type, dialect, own)
                         .map_err(|e| if name.is_empty() { e } else { e.in_procedure(name) })
                         .map_err(Failure::of_argument)?
@@ -475,6 +459,30 @@ impl Session {
             };
         }
         Ok(given)
+    }
+}
+
+impl State {
+    /// The collation of the session's database.
+    pub(crate) fn own_collation(&self) -> Collation {
+        self.view(self.database.id).map(|v| v.collation()).unwrap_or_default()
+    }
+
+    /// There is none of that name, or its database is not open.
+    fn no_procedure(&self, name: &ast::ObjectName) -> SqlError {
+        let closed = name.database.as_deref().and_then(|d| self.host.refused_database(d));
+        closed.unwrap_or_else(|| SqlError::new(messages::EXECUTE_NOT_FOUND, &[name]))
+    }
+
+    pub(crate) fn find_procedure(
+        &self,
+        name: &ast::ObjectName,
+        from: Origin,
+    ) -> Option<(DatabaseId, Arc<Module>)> {
+        match self.find_object_from(name, from)? {
+            (database, Object::Module(m)) if m.kind == ModuleKind::Procedure => Some((database, m)),
+            _ => None,
+        }
     }
 }
 

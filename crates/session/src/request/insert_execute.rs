@@ -13,6 +13,7 @@ use crate::program::steps::InsertExecute;
 use crate::request::activation::Activation;
 use crate::request::run::Sends;
 use crate::session::Session;
+use crate::session::state::State;
 use access::Spill;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::Column;
@@ -39,20 +40,20 @@ impl Session {
         out: &mut Output<'_>,
         scope: DoneScope,
     ) -> Result<(), Failure> {
-        if self.inserts {
+        if self.flow.inserts {
             return Err(SqlError::new(messages::INSERT_EXEC_NESTED, &[]).into());
         }
         self.ready(act, it.place)?;
         self.begin_if_implicit();
-        let own = self.state.tran_count == 0;
+        let own = self.state.transaction.count == 0;
         if own {
             self.begin_user("INSERT EXEC");
         }
-        self.inserts = true;
+        self.flow.inserts = true;
         let result = self.execute_and_insert(it, act, within_try, out);
-        self.inserts = false;
+        self.flow.inserts = false;
         let outcome = match result {
-            Ok(outcome) if own && self.state.tran_count > 0 => {
+            Ok(outcome) if own && self.state.transaction.count > 0 => {
                 self.end_statement(true, Ok(outcome), None)?
             }
             Err(failure) if own => {
@@ -61,8 +62,8 @@ impl Session {
             }
             other => other?,
         };
-        self.state.error = 0;
-        self.state.rows = outcome.rows_affected;
+        self.state.last.error = 0;
+        self.state.last.rows = outcome.rows_affected;
         self.finish_statement(outcome, Command::Insert, Sends::Nothing, out, scope);
         Ok(())
     }
@@ -77,7 +78,7 @@ impl Session {
         let plan = Arc::clone(&self.ready(act, it.place)?.plan);
         let first = act.program.value.variables.len();
         let (table, takers) = takers(&plan, first);
-        let target = self.target_columns(&plan);
+        let target = self.state.target_columns(&plan);
         let host = Arc::clone(&self.host);
         let mut collector = Collector {
             rows: KeptRows::default(),
@@ -99,31 +100,31 @@ impl Session {
             return Err(error.into());
         }
         executed?;
-        if self.target_columns(&plan) != target {
+        if self.state.target_columns(&plan) != target {
             return Err(SqlError::new(messages::INSERT_EXEC_SCHEMA_CHANGED, &[]).into());
         }
         // An error within may have ended the transaction, and has been told.
-        if self.state.tran_count == 0 {
+        if self.state.transaction.count == 0 {
             return Ok(exec::Outcome::default());
         }
         let mut feed = Feed { rows: collector.rows, next: 0, first, values: Vec::new() };
         act.variables.resize(first + takers.len(), Value::Null);
         // Triggers run when the execution is over: what it may not do, they may.
-        self.inserts = false;
-        self.tries += u32::from(within_try);
+        self.flow.inserts = false;
+        self.flow.tries += u32::from(within_try);
         let result = self.run_fed(act, it.place, &mut feed, out);
-        self.tries -= u32::from(within_try);
+        self.flow.tries -= u32::from(within_try);
         act.variables.truncate(first);
         result
     }
 }
 
-impl Session {
+impl State {
     /// The columns that the table of an INSERT has now; none of a temporary table's or variable's
     /// that no view of a database knows.
     fn target_columns(&self, plan: &PhysicalPlan) -> Vec<Column> {
         let Statement::Insert(insert) = &plan.statement else { return Vec::new() };
-        let Some(view) = self.state.view(insert.target.database) else { return Vec::new() };
+        let Some(view) = self.view(insert.target.database) else { return Vec::new() };
         view.table(insert.target.object).map_or_else(Vec::new, |t| t.columns.clone())
     }
 }

@@ -97,3 +97,14 @@ impl Sums {
         self.rows += run.rows;
     }
 }
+
+/// What a session takes of its processor and its memory.
+#[derive(Default)]
+pub(crate) struct Consumption {
+    /// What the statements of the request took so far.
+    pub(crate) run: Sums,
+    pub(crate) processor: ProcessorClock,
+    pub(crate) took: LastTook,
+    /// What its requests have made and left, in no account.
+    pub(crate) kept_bytes: isize,
+}

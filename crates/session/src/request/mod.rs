@@ -7,6 +7,7 @@ pub(crate) mod command;
 pub(crate) mod connection;
 pub(crate) mod counts;
 pub(crate) mod execute;
+pub(crate) mod flow;
 pub(crate) mod insert_execute;
 pub(crate) mod meter;
 pub(crate) mod nested;

@@ -19,15 +19,15 @@ impl Session {
         out: &mut Output<'_>,
         scope: DoneScope,
     ) -> Result<i32, Failure> {
-        if self.state.nest_level >= NEST_LEVEL_MAX {
+        if self.state.nesting.level >= NEST_LEVEL_MAX {
             return Err(SqlError::new(messages::MAX_NESTING, &[&NEST_LEVEL_MAX]).into());
         }
         let settings = self.state.settings.clone();
-        let scope_identity = self.state.scope_identity.take();
-        let object = std::mem::replace(&mut self.state.object, act.program.value.object);
-        let database = self.state.database;
-        let count = self.state.tran_count;
-        self.state.set_nest_level(self.state.nest_level + 1);
+        let scope_identity = self.state.identity.scope.take();
+        let object = std::mem::replace(&mut self.state.nesting.object, act.program.value.object);
+        let database = self.state.database.id;
+        let count = self.state.transaction.count;
+        self.state.set_nest_level(self.state.nesting.level + 1);
         self.state.temp.enter();
         if act.program.value.procedure.is_some() {
             let quoted = act.program.value.quoted_identifier;
@@ -38,24 +38,24 @@ impl Session {
             // A trigger that fails takes the statement's transaction with it.
             self.state.settings.set(Switches::XACT_ABORT, true);
         }
-        let (meter, before) = (self.meter(), self.request_run);
+        let (meter, before) = (self.meter(), self.spent.run);
         let result = self.run_program(act, out, scope);
         if result.is_ok() {
             self.count_program(act, &meter, &before);
         }
         if result.is_ok() {
-            self.return_cursors(act);
+            self.state.return_cursors(act);
         }
-        self.state.cursors.leave(self.state.nest_level);
+        self.state.cursors.leave(self.state.nesting.level);
         let dropped = self.end_temp_scope();
-        self.state.set_nest_level(self.state.nest_level - 1);
-        self.state.object = object;
-        self.state.scope_identity = scope_identity;
+        self.state.set_nest_level(self.state.nesting.level - 1);
+        self.state.nesting.object = object;
+        self.state.identity.scope = scope_identity;
         if self.state.settings != settings {
             self.state.settings = settings;
             self.apply_settings();
         }
-        if self.state.database != database {
+        if self.state.database.id != database {
             self.return_to(database, out)?;
         }
         let status = result?;
@@ -82,11 +82,12 @@ impl Session {
         act: &Activation,
         out: &mut Output<'_>,
     ) -> Result<(), Failure> {
-        let now = self.state.tran_count;
+        let now = self.state.transaction.count;
         // What IMPLICIT_TRANSACTIONS begins is the client's to end.
         let begun = before == 0 && now == 1 && self.open.implicit;
         // What a trigger does to the transaction its statement tells: 3609.
-        if before == now || begun || self.state.doomed || act.program.value.is_trigger() {
+        if before == now || begun || self.state.transaction.doomed || act.program.value.is_trigger()
+        {
             return Ok(());
         }
         let e = SqlError::new(messages::TRANSACTION_COUNT_MISMATCH, &[&before, &now]).with_state(2);
@@ -94,10 +95,10 @@ impl Session {
             Some(name) => e.in_procedure(name),
             None => e,
         };
-        if self.tries > 0 {
+        if self.flow.tries > 0 {
             return Err(Failure::raised(e));
         }
-        self.state.error = e.number();
+        self.state.last.error = e.number();
         out.message(&e);
         Ok(())
     }
@@ -105,7 +106,7 @@ impl Session {
     /// Drops the temporary tables of the scope that ends.
     fn end_temp_scope(&mut self) -> Result<(), Failure> {
         let gone = self.state.temp.leave();
-        if gone.is_empty() || self.state.doomed {
+        if gone.is_empty() || self.state.transaction.doomed {
             return Ok(());
         }
         let own = self.begin_statement();

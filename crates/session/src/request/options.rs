@@ -6,6 +6,7 @@ use crate::program::steps::PlaceId;
 use crate::request::activation::Activation;
 use crate::session::Session;
 use crate::session::settings::{PlanForm, Switches};
+use crate::session::state::State;
 use access::Isolation;
 use base::{SqlError, messages};
 use lock::Timeout;
@@ -59,67 +60,11 @@ impl Session {
         };
         for name in &it.names {
             match &given {
-                Given::Switch(on) => self.set_switch(name, *on)?,
+                Given::Switch(on) => self.state.set_switch(name, *on)?,
                 other => self.set_value(name, other, line, out)?,
             }
         }
         self.apply_settings();
-        Ok(())
-    }
-
-    fn set_switch(&mut self, name: &str, on: bool) -> Result<(), Failure> {
-        let unsupported = || {
-            let what = format!("SET {name} {}", if on { "ON" } else { "OFF" });
-            Failure::from(SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&what]))
-        };
-        let settings = &mut self.state.settings;
-        match name {
-            "ANSI_DEFAULTS" => {
-                for switch in [
-                    Switches::ANSI_NULLS,
-                    Switches::ANSI_NULL_DFLT_ON,
-                    Switches::ANSI_PADDING,
-                    Switches::ANSI_WARNINGS,
-                    Switches::QUOTED_IDENTIFIER,
-                ] {
-                    if !on {
-                        return Err(unsupported());
-                    }
-                    settings.set(switch, on);
-                }
-                settings.set(Switches::IMPLICIT_TRANSACTIONS, on);
-                settings.set(Switches::CURSOR_CLOSE_ON_COMMIT, on);
-            }
-            "NOEXEC" => settings.no_exec = on,
-            "PARSEONLY" => settings.parse_only = on,
-            "FMTONLY" => settings.format_only = on,
-            // Their OFF is not implemented; it would change what strings and errors mean.
-            "ANSI_PADDING" | "ANSI_WARNINGS" | "CONCAT_NULL_YIELDS_NULL" if !on => {
-                return Err(unsupported());
-            }
-            "NO_BROWSETABLE" | "FORCEPLAN" | "REMOTE_PROC_TRANSACTIONS" if !on => {}
-            "STATISTICS IO" => settings.statistics_io = on,
-            "STATISTICS TIME" => settings.statistics_time = on,
-            "STATISTICS XML" => settings.statistics_xml = on,
-            "STATISTICS PROFILE" => settings.statistics_profile = on,
-            "SHOWPLAN_TEXT" => set_showplan(&mut settings.showplan, PlanForm::Text, on),
-            "SHOWPLAN_ALL" => set_showplan(&mut settings.showplan, PlanForm::All, on),
-            "SHOWPLAN_XML" => set_showplan(&mut settings.showplan, PlanForm::Xml, on),
-            _ if name.starts_with("OFFSETS ") && !on => {}
-            "NUMERIC_ROUNDABORT" | "DISABLE_DEF_CNST_CHK" if on => return Err(unsupported()),
-            _ => match Switches::by_name(name) {
-                Some(switch) => {
-                    settings.set(switch, on);
-                    if on && switch == Switches::ANSI_NULL_DFLT_ON {
-                        settings.set(Switches::ANSI_NULL_DFLT_OFF, false);
-                    }
-                    if on && switch == Switches::ANSI_NULL_DFLT_OFF {
-                        settings.set(Switches::ANSI_NULL_DFLT_ON, false);
-                    }
-                }
-                None => return Err(unsupported()),
-            },
-        }
         Ok(())
     }
 
@@ -184,12 +129,70 @@ impl Session {
             ("CONTEXT_INFO", Given::Bytes(value)) => {
                 let mut bytes = value.as_bytes().unwrap_or_default().to_vec();
                 bytes.resize(128, 0);
-                self.state.context_info = Value::varbinary(&bytes);
+                self.state.context.info = Value::varbinary(&bytes);
             }
             ("QUERY_GOVERNOR_COST_LIMIT", Given::Number(0)) => {}
             ("FIPS_FLAGGER", _) | ("QUERY_GOVERNOR_COST_LIMIT", _) => return Err(unsupported()),
             ("ROWCOUNT", _) => return Err(wrong(messages::ROWCOUNT_INVALID)),
             _ => return Err(wrong(messages::SYNTAX_NEAR)),
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    fn set_switch(&mut self, name: &str, on: bool) -> Result<(), Failure> {
+        let unsupported = || {
+            let what = format!("SET {name} {}", if on { "ON" } else { "OFF" });
+            Failure::from(SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&what]))
+        };
+        let settings = &mut self.settings;
+        match name {
+            "ANSI_DEFAULTS" => {
+                for switch in [
+                    Switches::ANSI_NULLS,
+                    Switches::ANSI_NULL_DFLT_ON,
+                    Switches::ANSI_PADDING,
+                    Switches::ANSI_WARNINGS,
+                    Switches::QUOTED_IDENTIFIER,
+                ] {
+                    if !on {
+                        return Err(unsupported());
+                    }
+                    settings.set(switch, on);
+                }
+                settings.set(Switches::IMPLICIT_TRANSACTIONS, on);
+                settings.set(Switches::CURSOR_CLOSE_ON_COMMIT, on);
+            }
+            "NOEXEC" => settings.no_exec = on,
+            "PARSEONLY" => settings.parse_only = on,
+            "FMTONLY" => settings.format_only = on,
+            // Their OFF is not implemented; it would change what strings and errors mean.
+            "ANSI_PADDING" | "ANSI_WARNINGS" | "CONCAT_NULL_YIELDS_NULL" if !on => {
+                return Err(unsupported());
+            }
+            "NO_BROWSETABLE" | "FORCEPLAN" | "REMOTE_PROC_TRANSACTIONS" if !on => {}
+            "STATISTICS IO" => settings.statistics_io = on,
+            "STATISTICS TIME" => settings.statistics_time = on,
+            "STATISTICS XML" => settings.statistics_xml = on,
+            "STATISTICS PROFILE" => settings.statistics_profile = on,
+            "SHOWPLAN_TEXT" => set_showplan(&mut settings.showplan, PlanForm::Text, on),
+            "SHOWPLAN_ALL" => set_showplan(&mut settings.showplan, PlanForm::All, on),
+            "SHOWPLAN_XML" => set_showplan(&mut settings.showplan, PlanForm::Xml, on),
+            _ if name.starts_with("OFFSETS ") && !on => {}
+            "NUMERIC_ROUNDABORT" | "DISABLE_DEF_CNST_CHK" if on => return Err(unsupported()),
+            _ => match Switches::by_name(name) {
+                Some(switch) => {
+                    settings.set(switch, on);
+                    if on && switch == Switches::ANSI_NULL_DFLT_ON {
+                        settings.set(Switches::ANSI_NULL_DFLT_OFF, false);
+                    }
+                    if on && switch == Switches::ANSI_NULL_DFLT_OFF {
+                        settings.set(Switches::ANSI_NULL_DFLT_ON, false);
+                    }
+                }
+                None => return Err(unsupported()),
+            },
         }
         Ok(())
     }

@@ -40,7 +40,7 @@ impl Session {
     /// Whether a commit now would be the last thing that the request does.
     fn may_owe(&self) -> bool {
         let settings = &self.state.settings;
-        self.last
+        self.flow.last
             && !self.open.definitions
             && !settings.statistics_time
             && !settings.shows_what_ran()
@@ -54,7 +54,7 @@ impl Session {
         }
         let owes = self.work.commit_or_owe(mode)?;
         if owes {
-            let user = self.state.tran_count > 0;
+            let user = self.state.transaction.count > 0;
             self.owing = Some(Box::new(Owing { user, ..Owing::default() }));
         }
         Ok(owes)

@@ -38,6 +38,7 @@ use work::{CommitMode, CommitTime, Refusal, STATEMENT_VERSIONS, Snapshot, Work};
 /// What plans that ran show of a statement that has locked its rows when they qualified, and of one
 /// that has met a row that had changed since.
 const QUALIFIED_FIRST: &str = "Used";
+
 const RAN_AGAIN: &str = "Restarted";
 
 /// What is in it needs no versions under SNAPSHOT.
@@ -145,7 +146,7 @@ impl Session {
         out: &mut Output<'_>,
     ) -> Result<(Outcome, Meter), Failure> {
         let keeps_last = self.ready(act, place)?.keeps_last;
-        self.last &= !keeps_last;
+        self.flow.last &= !keeps_last;
         let meter = self.meter();
         let outcome = self.run_ready(act, place, out)?;
         self.hold_if_owing(out);
@@ -227,15 +228,15 @@ impl Session {
             state: &self.state,
             functions: &self.functions,
             definitions: self.open.definitions,
-            level: Cell::new(self.state.nest_level),
-            outermost: self.state.nest_level,
+            level: Cell::new(self.state.nesting.level),
+            outermost: self.state.nesting.level,
             around: RefCell::new(around),
         };
         let header = &ready.plan.header;
         let moment = self.state.moment(&mut self.work, header, qualifies_first)?;
         let mut context = ExecContext {
             work: &mut self.work,
-            private: self.private.as_deref_mut(),
+            private: self.tables.work.as_deref_mut(),
             hobts: if private { &tables } else { host.hobts() },
             spill: host.spill(),
             variables: &mut act.variables,
@@ -266,7 +267,7 @@ impl Session {
         let changes = ready.plan.writes_shared();
         let qualifies = if changes { self.qualifies_first(&ready.plan) } else { None };
         let first = qualifies == Some(Ok(()));
-        self.took.qualified = qualifies.map(|may| may.err().unwrap_or(QUALIFIED_FIRST));
+        self.spent.took.qualified = qualifies.map(|may| may.err().unwrap_or(QUALIFIED_FIRST));
         let point = (changes && (first || !own)).then(|| self.rollback_point());
         let part = match self.begin_private(act, place) {
             Ok(part) => part,
@@ -295,7 +296,7 @@ impl Session {
         let result = self.with_context_of(act, place, again.is_some(), &mut *run);
         match (&result, again) {
             (Err(e), Some(point)) if self.may_run_again(e) => {
-                self.took.qualified = Some(RAN_AGAIN);
+                self.spent.took.qualified = Some(RAN_AGAIN);
                 self.roll_back_to(point)?;
                 self.with_context(act, place, run)
             }
@@ -345,7 +346,7 @@ impl Session {
         }
         let ready = act.ready[place].as_ref().expect("made ready by the caller");
         let changes = ready.plan.writes_shared() || !ready.plan.header.fires.is_empty();
-        if changes && self.state.doomed {
+        if changes && self.state.transaction.doomed {
             self.work.locks().release_short(self.work.owner());
             return Err(SqlError::new(messages::XACT_DOOMED_COMMIT, &[]).into());
         }
@@ -396,7 +397,7 @@ impl Session {
                 if reference.object.0 < 0 {
                     continue;
                 }
-                if reference.database != self.state.database {
+                if reference.database != self.state.database.id {
                     self.host.hold_database(&self.work, reference.database)?;
                 }
                 let resource = Resource::object(reference.database, reference.object);
@@ -412,7 +413,7 @@ impl Session {
                     )
                     .map_err(SqlError::from)?;
             }
-            if self.host.definitions_epoch() == epoch || self.still_current(act, place) {
+            if self.host.definitions_epoch() == epoch || self.state.still_current(act, place) {
                 return Ok(());
             }
             self.work.locks().release_short(self.work.owner());
@@ -423,11 +424,6 @@ impl Session {
         Err(SqlError::new(messages::INTERNAL, &[&what]).into())
     }
 
-    fn still_current(&self, act: &Activation, place: PlaceId) -> bool {
-        let ready = act.ready[place].as_ref().expect("made ready by the caller");
-        self.state.is_current(&ready.plan.header)
-    }
-
     /// A place with a plan that was current a moment ago.
     #[inline]
     pub(crate) fn ready<'a>(
@@ -436,7 +432,7 @@ impl Session {
         place: PlaceId,
     ) -> Result<&'a Ready, Failure> {
         let epoch = self.host.definitions_epoch();
-        let database = self.names_database(act);
+        let database = self.state.names_database(act);
         let is_ready = match &act.ready[place] {
             Some(r) => {
                 r.epoch == epoch
@@ -459,16 +455,9 @@ impl Session {
         Ok(act.ready[place].as_ref().expect("made ready above"))
     }
 
-    /// Where names without a database are looked for: a procedure's own database, else the
-    /// session's.
-    fn names_database(&self, act: &Activation) -> DatabaseId {
-        let program = &act.program.value;
-        if program.procedure.is_some() { program.database } else { self.state.database }
-    }
-
     /// Where the names of a text are looked for.
     pub(crate) fn origin(&self, act: &Activation) -> Origin {
-        Origin { database: self.names_database(act), schema: act.program.value.schema }
+        Origin { database: self.state.names_database(act), schema: act.program.value.schema }
     }
 
     /// The table that a SELECT INTO is to make.
@@ -484,7 +473,7 @@ impl Session {
         };
         let visible = Visible { program, count: held.visible, values: &[], deduction: None };
         let compilation = Compilation::new(self.entry().waiter());
-        let database = self.names_database(act);
+        let database = self.state.names_database(act);
         let bound = self.state.with_names(&visible, database, &compilation, |environment| {
             bind::bind_statement(environment, statement)
         })?;
@@ -494,6 +483,18 @@ impl Session {
 }
 
 impl State {
+    fn still_current(&self, act: &Activation, place: PlaceId) -> bool {
+        let ready = act.ready[place].as_ref().expect("made ready by the caller");
+        self.is_current(&ready.plan.header)
+    }
+
+    /// Where names without a database are looked for: a procedure's own database, else the
+    /// session's.
+    fn names_database(&self, act: &Activation) -> DatabaseId {
+        let program = &act.program.value;
+        if program.procedure.is_some() { program.database } else { self.database.id }
+    }
+
     /// Makes a place ready; `definitions`: the session has changed some that nobody else sees.
     #[cold]
     pub(crate) fn make_ready(
@@ -564,7 +565,7 @@ impl State {
         definitions: bool,
     ) -> bool {
         database == program.database
-            && self.identity_insert.is_none()
+            && self.identity.insert.is_none()
             && !definitions
             && !program.recompile
     }
@@ -655,7 +656,7 @@ impl State {
         let bound = bind(&bind::Environment {
             catalogs: &names,
             variables,
-            identity_insert: self.identity_insert.as_ref().map(|i| i.object),
+            identity_insert: self.identity.insert.as_ref().map(|i| i.object),
             ansi_nulls: match variables.program.procedure.is_some() {
                 true => variables.program.ansi_nulls,
                 false => self.settings.is_on(Switches::ANSI_NULLS),

@@ -7,7 +7,8 @@
 
 use crate::answer::failure::{Failure, Reach};
 use crate::answer::output::{Output, plain_done};
-use crate::answer::result_sets::{self, DeclaredSets};
+use crate::answer::result_sets;
+use crate::answer::result_sets::DeclaredSets;
 use crate::answer::sink::{Command, Done, DoneScope};
 use crate::program::cursor_step::CursorStep;
 use crate::program::steps::{At, Execute, Program, Source, Step, StepKind};
@@ -15,6 +16,7 @@ use crate::request::activation::Activation;
 use crate::session::Session;
 use crate::session::registry::Doing;
 use crate::session::settings::Switches;
+use crate::session::state::State;
 use base::{SqlError, messages};
 use exec::Outcome;
 use os::values;
@@ -58,7 +60,7 @@ impl Session {
         scope: DoneScope,
     ) -> Result<i32, Failure> {
         let entry = Arc::clone(&act.program);
-        let called = self.state.nest_level > 0;
+        let called = self.state.nesting.level > 0;
         self.state.entry.enter_program(Arc::clone(&entry), called);
         let result = self.run_steps(&entry.value, act, out, scope);
         if called {
@@ -79,9 +81,9 @@ impl Session {
         {
             return self.show_program(form, program, out, scope);
         }
-        let around = std::mem::take(&mut self.worst);
+        let around = std::mem::take(&mut self.flow.worst);
         let result = self.run_each(program, act, out, scope);
-        self.worst = around;
+        self.flow.worst = around;
         result
     }
 
@@ -92,11 +94,11 @@ impl Session {
         out: &mut Output<'_>,
         scope: DoneScope,
     ) -> Result<i32, Failure> {
-        let base = self.state.caught.len();
-        let (mut at, last) = (0, self.last);
+        let base = self.state.nesting.caught.len();
+        let (mut at, last) = (0, self.flow.last);
         while let Some(step) = program.steps.get(at) {
             self.settle_commit();
-            self.last = last && at + 1 == program.steps.len() && may_be_last(&step.kind);
+            self.flow.last = last && at + 1 == program.steps.len() && may_be_last(&step.kind);
             let looked = self.work.owner().waiter().look(self.work.is_active());
             let flow = match looked {
                 // Else a loop would go on and on with nothing but this error.
@@ -115,24 +117,24 @@ impl Session {
                 Ok(Flow::Next) => at += 1,
                 Ok(Flow::To(to)) => at = to,
                 Ok(Flow::Leave(to, depth)) => {
-                    self.state.caught.truncate(base + depth);
+                    self.state.nesting.caught.truncate(base + depth);
                     at = to;
                 }
                 Ok(Flow::Return(status)) => {
-                    self.state.caught.truncate(base);
-                    return Ok(status.unwrap_or_else(|| unsaid_status(self.worst)));
+                    self.state.nesting.caught.truncate(base);
+                    return Ok(status.unwrap_or_else(|| unsaid_status(self.flow.worst)));
                 }
                 Err(failure) => match self.recover(failure, program, at, base, out, scope) {
                     Ok(to) => at = to,
                     Err(failure) => {
-                        self.state.caught.truncate(base);
+                        self.state.nesting.caught.truncate(base);
                         return Err(failure);
                     }
                 },
             }
         }
-        self.state.caught.truncate(base);
-        Ok(unsaid_status(self.worst))
+        self.state.nesting.caught.truncate(base);
+        Ok(unsaid_status(self.flow.worst))
     }
 
     /// Deals with an error of a step: where the program goes on, or the error for its caller.
@@ -156,23 +158,23 @@ impl Session {
                 None => e,
             }
         });
-        self.worst = self.worst.max(failure.severity());
+        self.flow.worst = self.flow.worst.max(failure.severity());
         let here = program
             .handler(at)
             .filter(|_| failure.reach == Reach::Statement || failure.reach == Reach::Batch);
-        self.settle_transaction(&mut failure, here.is_some() || self.tries > 0)?;
-        self.state.error = failure.error.number();
+        self.settle_transaction(&mut failure, here.is_some() || self.flow.tries > 0)?;
+        self.state.last.error = failure.error.number();
         self.state.entry.last_error.store(failure.error.number(), Relaxed);
-        self.state.rows = 0;
+        self.state.last.rows = 0;
         if let Some(handler) = here {
             let warnings = failure.error.earlier().iter().filter(|m| m.is_warning());
             warnings.for_each(|m| out.message(m));
             self.end_caught(step, program, &failure, out, scope);
-            self.state.caught.truncate(base + handler.depth);
-            self.state.caught.push(failure.error.clone().without_warnings());
+            self.state.nesting.caught.truncate(base + handler.depth);
+            self.state.nesting.caught.push(failure.error.clone().without_warnings());
             return Ok(handler.catch);
         }
-        if self.tries > 0 && failure.reach < Reach::Request {
+        if self.flow.tries > 0 && failure.reach < Reach::Request {
             // For the caller it is an error like any other of the statement that called.
             if failure.reach == Reach::Scope {
                 failure.reach = Reach::Statement;
@@ -188,8 +190,11 @@ impl Session {
             );
         }
         let command = command_of(&step.kind, program);
-        if failure.reach > Reach::Statement || out.open_rows().is_some() || self.tells_ends(scope) {
-            out.done(Done { command, error: true, ..self.done(scope) });
+        if failure.reach > Reach::Statement
+            || out.open_rows().is_some()
+            || self.state.tells_ends(scope)
+        {
+            out.done(Done { command, error: true, ..self.state.done(scope) });
         }
         failure.told = true;
         match failure.reach {
@@ -214,9 +219,9 @@ impl Session {
         let counts = !self.state.settings.is_on(Switches::NOCOUNT);
         if let Some(n) = out.open_rows() {
             let rows = counts.then_some(n);
-            out.done(Done { command: Command::Select, rows, ..self.done(scope) });
+            out.done(Done { command: Command::Select, rows, ..self.state.done(scope) });
         } else if alone && counts && is_change_step(&step.kind, program) {
-            out.done(Done { rows: Some(0), ..self.done(scope) });
+            out.done(Done { rows: Some(0), ..self.state.done(scope) });
         }
     }
 
@@ -239,7 +244,7 @@ impl Session {
         if failure.reach == Reach::Connection {
             return Ok(self.roll_back_work()?);
         }
-        if !failure.dooms || self.state.tran_count == 0 {
+        if !failure.dooms || self.state.transaction.count == 0 {
             return Ok(());
         }
         if caught {
@@ -250,33 +255,11 @@ impl Session {
         }
     }
 
-    /// Whether statements that send no rows send a DONE: within procedures not under NOCOUNT.
-    pub(crate) fn tells_ends(&self, scope: DoneScope) -> bool {
-        scope != DoneScope::InProcedure || !self.state.settings.is_on(Switches::NOCOUNT)
-    }
-
     /// The end of a statement that sends no rows and no count. Of a trigger whose statement has
     /// sent rows it is none: they end with the statement.
     pub(crate) fn end_plainly(&self, command: Command, out: &mut Output<'_>, scope: DoneScope) {
-        if out.open_rows().is_none() && self.tells_ends(scope) {
-            out.done(Done { command, ..self.done(scope) });
-        }
-    }
-
-    /// A DONE without count.
-    pub(crate) fn done(&self, scope: DoneScope) -> Done {
-        Done { in_transaction: self.state.tran_count > 0, ..plain_done(scope) }
-    }
-
-    /// Where a step leads that does not run: under NOEXEC and PARSEONLY nothing runs but what may
-    /// turn them off.
-    fn passes_by(&self, step: &Step) -> Option<Flow> {
-        let settings = &self.state.settings;
-        match step.kind {
-            _ if !settings.no_exec && !settings.parse_only => None,
-            StepKind::SetOption(..) | StepKind::Jump { .. } => None,
-            StepKind::Branch { otherwise, .. } => Some(Flow::To(otherwise)),
-            _ => Some(Flow::Next),
+        if out.open_rows().is_none() && self.state.tells_ends(scope) {
+            out.done(Done { command, ..self.state.done(scope) });
         }
     }
 
@@ -289,7 +272,7 @@ impl Session {
         scope: DoneScope,
     ) -> Result<Flow, Failure> {
         self.state.now.set(None);
-        if let Some(flow) = self.passes_by(step) {
+        if let Some(flow) = self.state.passes_by(step) {
             return Ok(flow);
         }
         if self.shows_format(step) {
@@ -297,12 +280,12 @@ impl Session {
         }
         let flow = match &step.kind {
             StepKind::Run(place) => {
-                self.note(step, doing_of(act, *place));
+                self.state.note(step, doing_of(act, *place));
                 // Triggers run within it: an error of theirs is this program's to catch.
                 let within_try = u32::from(act.program.value.handler(at).is_some());
-                self.tries += within_try;
+                self.flow.tries += within_try;
                 let ran = self.run_step(*place, act, out, scope);
-                self.tries -= within_try;
+                self.flow.tries -= within_try;
                 ran?;
                 return self.show_what_ran(*place, step, act, out, scope).map(|()| Flow::Next);
             }
@@ -316,7 +299,7 @@ impl Session {
             }
             StepKind::Jump { to, depth } => return Ok(Flow::Leave(*to, *depth)),
             StepKind::LeaveCatch => {
-                self.state.caught.pop();
+                self.state.nesting.caught.pop();
                 return Ok(Flow::Next);
             }
             StepKind::Return(place) => {
@@ -333,7 +316,7 @@ impl Session {
                 return self.compound_step(at, step, act, out, scope).map(|()| Flow::Next);
             }
             _ => {
-                let within_try = self.tries > 0 || act.program.value.handler(at).is_some();
+                let within_try = self.flow.tries > 0 || act.program.value.handler(at).is_some();
                 match self.simple_step(step, act, out, scope) {
                     // TRY has nothing to catch of it, and the language stays.
                     Err(e) if within_try && is_unknown_language(&e.error) => {}
@@ -343,8 +326,8 @@ impl Session {
                 return Ok(Flow::Next);
             }
         };
-        self.state.rows = 0;
-        self.state.error = 0;
+        self.state.last.rows = 0;
+        self.state.last.error = 0;
         Ok(flow)
     }
 
@@ -358,8 +341,8 @@ impl Session {
     ) -> Result<(), Failure> {
         let StepKind::Assign { variable, place, declares } = step.kind else { return Ok(()) };
         self.assign_value(act, place, variable)?;
-        self.state.rows = 1;
-        self.state.error = 0;
+        self.state.last.rows = 1;
+        self.state.last.error = 0;
         if !declares {
             self.end_plainly(Command::Set, out, scope);
         }
@@ -377,21 +360,21 @@ impl Session {
     ) -> Result<(), Failure> {
         match &step.kind {
             StepKind::SelectInto(place) => {
-                self.note(step, Doing::Select);
+                self.state.note(step, Doing::Select);
                 self.select_into(*place, act, out, scope)?;
                 self.show_what_ran(*place, step, act, out, scope)
             }
             StepKind::InsertExecute(it) => {
-                self.note(step, Doing::Insert);
+                self.state.note(step, Doing::Insert);
                 let at_try = act.program.value.handler(at).is_some();
                 self.insert_execute(it, act, at_try, out, scope)
             }
             StepKind::Cursor(it) => {
-                self.note(step, Doing::Other);
+                self.state.note(step, Doing::Other);
                 let at_try = u32::from(act.program.value.handler(at).is_some());
-                self.tries += at_try;
+                self.flow.tries += at_try;
                 let done = self.cursor_step(it, act, out, scope);
-                self.tries -= at_try;
+                self.flow.tries -= at_try;
                 done?;
                 if let Some(command) = it.ends_with() {
                     self.end_plainly(command, out, scope);
@@ -399,7 +382,7 @@ impl Session {
                 Ok(())
             }
             StepKind::Execute(it) => {
-                self.note(step, Doing::Execute);
+                self.state.note(step, Doing::Execute);
                 let at_try = act.program.value.handler(at).is_some();
                 self.execute(it, act, at_try, out, scope)
             }
@@ -411,7 +394,7 @@ impl Session {
     /// SET as well.
     fn shows_format(&self, step: &Step) -> bool {
         let sets = matches!(step.kind, StepKind::SetOption(..));
-        self.describing || self.state.settings.format_only && !sets
+        self.flow.describing || self.state.settings.format_only && !sets
     }
 
     /// FMTONLY: the columns of every query in the text, and in what it executes, whatever its
@@ -433,7 +416,7 @@ impl Session {
             out.columns(&ready.columns)?;
             let counts = !self.state.settings.is_on(Switches::NOCOUNT);
             let rows = counts.then_some(0);
-            out.done(Done { command: Command::Select, rows, ..self.done(scope) });
+            out.done(Done { command: Command::Select, rows, ..self.state.done(scope) });
         }
         Ok(())
     }
@@ -450,13 +433,13 @@ impl Session {
             return self.tell_declared(sets, out, scope);
         }
         let Some(module) = self.has_format(&it.what, self.origin(act)) else { return Ok(()) };
-        if module.is_some_and(|m| self.formatted.contains(&m)) {
+        if module.is_some_and(|m| self.flow.formatted.contains(&m)) {
             return Ok(());
         }
-        self.formatted.extend(module);
+        self.flow.formatted.extend(module);
         let result = self.execute(it, act, false, out, scope);
         if module.is_some() {
-            self.formatted.pop();
+            self.flow.formatted.pop();
         }
         result
     }
@@ -468,19 +451,11 @@ impl Session {
         out: &mut Output<'_>,
         scope: DoneScope,
     ) -> Result<(), Failure> {
-        for columns in result_sets::told(sets, self.own_collation()) {
+        for columns in result_sets::told(sets, self.state.own_collation()) {
             out.columns(&columns)?;
-            out.done(Done { command: Command::Select, ..self.done(scope) });
+            out.done(Done { command: Command::Select, ..self.state.done(scope) });
         }
         Ok(())
-    }
-
-    /// Notes for the views which statement runs.
-    pub(crate) fn note(&self, step: &Step, doing: Doing) {
-        let entry = &self.state.entry;
-        entry.set_doing(doing);
-        entry.statement_start.store(step.span.start, Relaxed);
-        entry.statement_end.store(step.span.end, Relaxed);
     }
 
     /// Makes the table, then fills it: two transactions, unless the user's is open. When rows
@@ -511,7 +486,7 @@ impl Session {
         out: &mut Output<'_>,
         scope: DoneScope,
     ) -> Result<(), Failure> {
-        let began = self.began();
+        let began = self.state.began();
         let (outcome, meter) = self.run_statement(act, place, out)?;
         let ready = act.ready[place].as_ref().expect("it has just run");
         let fired = ready.plan.header.fires.first().filter(|f| f.instead_of);
@@ -531,11 +506,11 @@ impl Session {
             statement if statement.result_columns().is_some() => Sends::Rows,
             _ => Sends::Nothing,
         };
-        self.state.error = 0;
-        self.state.rows = outcome.rows_affected;
+        self.state.last.error = 0;
+        self.state.last.rows = outcome.rows_affected;
         self.state.entry.row_count.store(outcome.rows_affected, Relaxed);
         self.count_run(act, place, &meter, outcome.rows_affected);
-        self.note_changes(act, place, outcome.rows_affected);
+        self.state.note_changes(act, place, outcome.rows_affected);
         self.finish_statement(outcome, command, sends, out, scope);
         let ready = act.ready[place].as_ref().expect("it has just run");
         self.tell_statistics(ready, began, out);
@@ -551,8 +526,8 @@ impl Session {
         scope: DoneScope,
     ) {
         if outcome.identity.is_some() {
-            self.state.scope_identity = outcome.identity;
-            self.state.last_identity = outcome.identity;
+            self.state.identity.scope = outcome.identity;
+            self.state.identity.last = outcome.identity;
         }
         if outcome.nulls_eliminated && self.state.settings.is_on(Switches::ANSI_WARNINGS) {
             out.message(&SqlError::new(messages::NULL_ELIMINATED, &[]));
@@ -562,16 +537,48 @@ impl Session {
         }
         let counts = !self.state.settings.is_on(Switches::NOCOUNT);
         let rows = counts.then_some(outcome.rows_affected);
-        let done = Done { command, rows, ..self.done(scope) };
+        let done = Done { command, rows, ..self.state.done(scope) };
         let ends = match sends {
             Sends::Rows => true,
             // As `end_plainly`.
-            Sends::ToVariables => out.open_rows().is_none() && self.tells_ends(scope),
-            Sends::Nothing => self.tells_ends(scope),
+            Sends::ToVariables => out.open_rows().is_none() && self.state.tells_ends(scope),
+            Sends::Nothing => self.state.tells_ends(scope),
         };
         if ends {
             out.done(done);
         }
+    }
+}
+
+impl State {
+    /// Whether statements that send no rows send a DONE: within procedures not under NOCOUNT.
+    pub(crate) fn tells_ends(&self, scope: DoneScope) -> bool {
+        scope != DoneScope::InProcedure || !self.settings.is_on(Switches::NOCOUNT)
+    }
+
+    /// A DONE without count.
+    pub(crate) fn done(&self, scope: DoneScope) -> Done {
+        Done { in_transaction: self.transaction.count > 0, ..plain_done(scope) }
+    }
+
+    /// Where a step leads that does not run: under NOEXEC and PARSEONLY nothing runs but what may
+    /// turn them off.
+    fn passes_by(&self, step: &Step) -> Option<Flow> {
+        let settings = &self.settings;
+        match step.kind {
+            _ if !settings.no_exec && !settings.parse_only => None,
+            StepKind::SetOption(..) | StepKind::Jump { .. } => None,
+            StepKind::Branch { otherwise, .. } => Some(Flow::To(otherwise)),
+            _ => Some(Flow::Next),
+        }
+    }
+
+    /// Notes for the views which statement runs.
+    pub(crate) fn note(&self, step: &Step, doing: Doing) {
+        let entry = &self.entry;
+        entry.set_doing(doing);
+        entry.statement_start.store(step.span.start, Relaxed);
+        entry.statement_end.store(step.span.end, Relaxed);
     }
 }
 

@@ -4,6 +4,7 @@
 use crate::answer::output::Output;
 use crate::request::activation::Ready;
 use crate::session::Session;
+use crate::session::state::State;
 use access::TableReads;
 use base::{DatabaseId, HobtId, SqlError, messages};
 use plan::PhysicalPlan;
@@ -31,11 +32,6 @@ impl Began {
 }
 
 impl Session {
-    /// The moment, if anybody wants to know how long what follows takes.
-    pub(crate) fn began(&self) -> Option<Began> {
-        self.state.settings.statistics_time.then(Began::now)
-    }
-
     /// Tells how long text took to become a program.
     pub(crate) fn tell_compile_time(&self, began: Option<Began>, out: &mut Output<'_>) {
         if let Some(began) = began {
@@ -72,11 +68,18 @@ impl Session {
             ready.executor.reads().map(|(.., reads)| of(reads)).sum()
         };
         let (ghosts, versions) = (of_all(|r| r.ghosts), of_all(|r| r.versions));
-        let locks = self.took.last.lock_requests;
+        let locks = self.spent.took.last.lock_requests;
         if [ghosts, versions, locks] != [0; 3] {
             let met = SqlError::new(messages::STATISTICS_STATEMENT, &[&ghosts, &versions, &locks]);
             out.message(&met);
         }
+    }
+}
+
+impl State {
+    /// The moment, if anybody wants to know how long what follows takes.
+    pub(crate) fn began(&self) -> Option<Began> {
+        self.settings.statistics_time.then(Began::now)
     }
 }
 

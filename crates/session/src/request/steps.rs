@@ -3,19 +3,19 @@
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
 use crate::answer::sink::{Done, DoneScope, ResultColumn};
-use crate::host::definitions::DdlCall;
-use crate::host::definitions::needs_no_transaction;
+use crate::host::definitions::{DdlCall, needs_no_transaction};
 use crate::program::plan_facts::parallelism;
 use crate::program::steps::{PlaceId, Raise, Step, StepKind};
 use crate::request::activation::Activation;
 use crate::request::command::command;
 use crate::session::Session;
 use crate::session::registry::Doing;
-use crate::session::state::Origin;
+use crate::session::state::{Origin, State};
 use base::{DatabaseId, SessionId, SqlError, SqlResult, messages};
 use catalog::view::Object;
 use os::wait::{WaitKind, Wake};
-use tsql::ast::{self, TransactionVerb};
+use tsql::ast;
+use tsql::ast::TransactionVerb;
 use types::datetime::{DAY_TICKS, Moment};
 use types::{Family, SqlType, Value, convert};
 
@@ -39,14 +39,14 @@ impl Session {
         match &step.kind {
             StepKind::Print(place) => self.print(*place, line, act, out)?,
             StepKind::Throw(places) => return Err(self.throw(*places, act)?),
-            StepKind::Rethrow => return Err(self.rethrow()),
+            StepKind::Rethrow => return Err(self.state.rethrow()),
             StepKind::RaiseError(it) => error = self.raise(it, line, act, out)?,
             StepKind::WaitFor { place, until } => {
-                self.note(step, Doing::WaitFor);
+                self.state.note(step, Doing::WaitFor);
                 self.wait_for(*place, *until, act)?;
             }
             StepKind::Transaction(it, variable) => {
-                self.note(step, doing_of(it.verb));
+                self.state.note(step, doing_of(it.verb));
                 let name = match (variable, &it.name) {
                     (Some(v), _) => {
                         let given = act.program.value.variables[v.0 as usize].sql_type;
@@ -69,7 +69,7 @@ impl Session {
             StepKind::SetOption(it, place) => self.set_option(it, *place, line, act, out)?,
             StepKind::SetIsolation(level) => self.set_isolation(*level),
             StepKind::SetIdentityInsert { table, on } => {
-                self.set_identity_insert(table, self.origin(act), *on)?
+                self.state.set_identity_insert(table, self.origin(act), *on)?
             }
             StepKind::Use(name) => self.use_database(name, out)?,
             StepKind::Kill(place) => {
@@ -79,7 +79,7 @@ impl Session {
             StepKind::Shutdown { nowait } => self.host.shutdown(*nowait)?,
             StepKind::Definition(statement) => {
                 self.state.entry.set_definition(command(&statement.kind));
-                self.note(step, Doing::Definition);
+                self.state.note(step, Doing::Definition);
                 self.define(statement, None, act, out, scope)
                     .map_err(|failure| failure.of_definition(&statement.kind))?;
             }
@@ -89,8 +89,8 @@ impl Session {
             }
             _ => debug_assert!(false, "flow is the loop's"),
         }
-        self.state.error = error;
-        self.state.rows = 0;
+        self.state.last.error = error;
+        self.state.last.rows = 0;
         Ok(())
     }
 
@@ -128,13 +128,6 @@ impl Session {
             return Err(SqlError::new(messages::ERROR_NUMBER_RANGE, &[&number]).into());
         }
         Ok(Failure::thrown(SqlError::raw(number as i32, 16, state, text)))
-    }
-
-    fn rethrow(&self) -> Failure {
-        match self.state.caught.last() {
-            Some(error) => Failure::thrown(error.clone()),
-            None => SqlError::new(messages::THROW_ARGUMENT, &[]).into(),
-        }
     }
 
     /// RAISERROR: a message, or an error. The answer is the `@@ERROR` it leaves.
@@ -220,9 +213,9 @@ impl Session {
 
     pub(crate) fn use_database(&mut self, name: &str, out: &mut Output<'_>) -> Result<(), Failure> {
         let new = self.enter(name)?;
-        let old = self.state.database_name.clone();
-        self.now_in_database(new);
-        self.tell_database(old, out);
+        let old = self.state.database.name.clone();
+        self.state.now_in_database(new);
+        self.state.tell_database(old, out);
         Ok(())
     }
 
@@ -239,51 +232,6 @@ impl Session {
             return Err(SqlError::new(messages::KILL_NOT_VALID, &[&number]).into());
         }
         Ok(self.host.kill(self.state.id(), SessionId(session))?)
-    }
-
-    fn set_identity_insert(
-        &mut self,
-        table: &ast::ObjectName,
-        from: Origin,
-        on: bool,
-    ) -> Result<(), Failure> {
-        let found = self.state.find_object_from(table, from);
-        let Some((database, Object::Table(found))) = found else {
-            let e = SqlError::new(messages::OBJECT_NOT_FOUND, &[table]).with_state(11);
-            return Err(Failure::of_binding(e));
-        };
-        let name = match self.state.view(database) {
-            Some(view) => format!("{}.{}", view.name(), found.two_part_name()),
-            None => found.two_part_name(),
-        };
-        if found.identity().is_none() {
-            let e = SqlError::new(messages::IDENTITY_INSERT_NO_PROPERTY, &[table]);
-            return Err(e.into());
-        }
-        let is_this = |i: &crate::session::state::IdentityInsert| {
-            i.database == database && i.object == found.object_id
-        };
-        match self.state.identity_insert_name() {
-            Some(now) => {
-                self.state.identity_insert.iter_mut().for_each(|i| i.name.clone_from(&now))
-            }
-            None => self.state.identity_insert = None,
-        }
-        match (&self.state.identity_insert, on) {
-            (Some(other), true) if !is_this(other) => {
-                let e = SqlError::new(messages::IDENTITY_INSERT_OTHER, &[&other.name, table]);
-                return Err(e.into());
-            }
-            (Some(this), false) if is_this(this) => self.state.identity_insert = None,
-            (_, false) => {}
-            (_, true) => {
-                let object = found.object_id;
-                self.state.identity_insert =
-                    Some(crate::session::state::IdentityInsert { database, object, name });
-            }
-        }
-        self.state.names_version += 1;
-        Ok(())
     }
 
     /// See [`State::find_object`](crate::session::state::State::find_object).
@@ -308,14 +256,14 @@ impl Session {
             return self.send_answer(&answer, statement.span.line, out, scope);
         }
         let alone = needs_no_transaction(statement);
-        self.may_define(statement, alone)?;
+        self.state.may_define(statement, alone)?;
         let own = if alone {
             false
         } else {
             self.begin_if_implicit();
             self.begin_statement()
         };
-        if self.state.doomed {
+        if self.state.transaction.doomed {
             return Err(SqlError::new(messages::XACT_DOOMED_COMMIT, &[]).into());
         }
         let point = (!alone && !own).then(|| self.rollback_point());
@@ -325,7 +273,7 @@ impl Session {
             let (id, _) = program.value.variables.scalar(name, usize::MAX)?;
             values.get(id.0 as usize).cloned()
         };
-        let options = self.host.database_options(self.state.database).unwrap_or_default();
+        let options = self.host.database_options(self.state.database.id).unwrap_or_default();
         let parallelism = parallelism(&*self.host, &options);
         // Until the host says otherwise: it may have changed some before it failed. What runs
         // alone, DBCC say, changes none of the transaction that is open around it.
@@ -333,7 +281,7 @@ impl Session {
         self.open.definitions = had || !alone;
         let result = self.host.ddl(DdlCall {
             session: self.state.id(),
-            database: self.state.database,
+            database: self.state.database.id,
             statement,
             into,
             procedure: None,
@@ -362,21 +310,6 @@ impl Session {
         failed.map_or(Ok(()), |e| Err(e.into()))
     }
 
-    /// Refuses what the session's transaction or its memory does not let it define.
-    fn may_define(&self, statement: &ast::Statement, alone: bool) -> Result<(), Failure> {
-        if alone && self.state.tran_count > 0 {
-            refuse_within_transaction(statement)?;
-        }
-        if matches!(statement.kind, tsql::ast::StatementKind::CreateTable(_)) {
-            os::values::keep()?;
-        }
-        let under_snapshot = self.state.settings.isolation == access::Isolation::Snapshot;
-        if under_snapshot && self.state.tran_count > 0 && changes_layout(&statement.kind) {
-            return Err(SqlError::new(messages::DDL_UNDER_SNAPSHOT, &[]).into());
-        }
-        Ok(())
-    }
-
     fn send_answer(
         &mut self,
         answer: &crate::host::definitions::DdlAnswer,
@@ -403,14 +336,14 @@ impl Session {
         let statement = ast::Statement { kind: opaque, span: ast::Span::default() };
         self.begin_if_implicit();
         let own = self.begin_statement();
-        if self.state.doomed {
+        if self.state.transaction.doomed {
             return Err(SqlError::new(messages::XACT_DOOMED_COMMIT, &[]).into());
         }
         let point = (!own).then(|| self.rollback_point());
         let had = std::mem::replace(&mut self.open.definitions, true);
         let result = self.host.ddl(DdlCall {
             session: self.state.id(),
-            database: self.state.database,
+            database: self.state.database.id,
             statement: &statement,
             into: None,
             procedure: Some(call),
@@ -481,9 +414,76 @@ impl Session {
     pub(crate) fn end_rows(&mut self, count: u64, out: &mut Output<'_>, scope: DoneScope) {
         let counts = !self.state.settings.is_on(crate::session::settings::Switches::NOCOUNT);
         let rows = counts.then_some(count);
-        self.state.rows = count;
+        self.state.last.rows = count;
         let command = crate::answer::sink::Command::Select;
-        out.done(Done { command, rows, ..self.done(scope) });
+        out.done(Done { command, rows, ..self.state.done(scope) });
+    }
+}
+
+impl State {
+    fn rethrow(&self) -> Failure {
+        match self.nesting.caught.last() {
+            Some(error) => Failure::thrown(error.clone()),
+            None => SqlError::new(messages::THROW_ARGUMENT, &[]).into(),
+        }
+    }
+
+    fn set_identity_insert(
+        &mut self,
+        table: &ast::ObjectName,
+        from: Origin,
+        on: bool,
+    ) -> Result<(), Failure> {
+        let found = self.find_object_from(table, from);
+        let Some((database, Object::Table(found))) = found else {
+            let e = SqlError::new(messages::OBJECT_NOT_FOUND, &[table]).with_state(11);
+            return Err(Failure::of_binding(e));
+        };
+        let name = match self.view(database) {
+            Some(view) => format!("{}.{}", view.name(), found.two_part_name()),
+            None => found.two_part_name(),
+        };
+        if found.identity().is_none() {
+            let e = SqlError::new(messages::IDENTITY_INSERT_NO_PROPERTY, &[table]);
+            return Err(e.into());
+        }
+        let is_this = |i: &crate::session::state::IdentityInsert| {
+            i.database == database && i.object == found.object_id
+        };
+        match self.identity_insert_name() {
+            Some(now) => self.identity.insert.iter_mut().for_each(|i| i.name.clone_from(&now)),
+            None => self.identity.insert = None,
+        }
+        match (&self.identity.insert, on) {
+            (Some(other), true) if !is_this(other) => {
+                let e = SqlError::new(messages::IDENTITY_INSERT_OTHER, &[&other.name, table]);
+                return Err(e.into());
+            }
+            (Some(this), false) if is_this(this) => self.identity.insert = None,
+            (_, false) => {}
+            (_, true) => {
+                let object = found.object_id;
+                self.identity.insert =
+                    Some(crate::session::state::IdentityInsert { database, object, name });
+            }
+        }
+        self.names_version += 1;
+        Ok(())
+    }
+
+    /// Refuses what the session's transaction or its memory does not let it define.
+    fn may_define(&self, statement: &ast::Statement, alone: bool) -> Result<(), Failure> {
+        if alone && self.transaction.count > 0 {
+            refuse_within_transaction(statement)?;
+        }
+        if matches!(statement.kind, tsql::ast::StatementKind::CreateTable(_)) {
+            os::values::keep()?;
+        }
+        let under_snapshot = self.settings.isolation == access::Isolation::Snapshot;
+        if under_snapshot && self.transaction.count > 0 && changes_layout(&statement.kind) {
+            return Err(SqlError::new(messages::DDL_UNDER_SNAPSHOT, &[]).into());
+        }
+        Ok(())
     }
 }
 

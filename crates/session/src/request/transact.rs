@@ -29,12 +29,12 @@ impl Session {
         self.open.name.push_str(name);
         self.open.temp_before = self.state.temp.snapshot();
         self.open.implicit = false;
-        self.state.tran_count = 1;
+        self.state.transaction.count = 1;
         self.note_transaction();
     }
 
     pub(crate) fn note_transaction(&self) {
-        self.tell_transaction_of(self.state.tran_count);
+        self.tell_transaction_of(self.state.transaction.count);
     }
 
     fn tell_transaction_of(&self, tran_count: u32) {
@@ -45,7 +45,8 @@ impl Session {
 
     /// Under SET IMPLICIT_TRANSACTIONS, what touches data begins a transaction.
     pub(crate) fn begin_if_implicit(&mut self) {
-        if self.state.tran_count == 0 && self.state.settings.is_on(Switches::IMPLICIT_TRANSACTIONS)
+        if self.state.transaction.count == 0
+            && self.state.settings.is_on(Switches::IMPLICIT_TRANSACTIONS)
         {
             self.begin_user("implicit_transaction");
             self.open.implicit = true;
@@ -67,7 +68,7 @@ impl Session {
 
     /// The statement's own transaction is one that its triggers may end.
     pub(crate) fn enter_own_transaction(&mut self) {
-        self.state.tran_count = 1;
+        self.state.transaction.count = 1;
         self.note_transaction();
     }
 
@@ -88,7 +89,7 @@ impl Session {
                 if self.open.definitions {
                     self.state.host.definitions_undone(self.state.id(), 0);
                 }
-                Err(e.into_sql(&self.state.database_name))
+                Err(e.into_sql(&self.state.database.name))
             }
         }
     }
@@ -108,29 +109,29 @@ impl Session {
         let result = self.work.roll_back();
         self.tell_ended();
         self.transaction_ended(End::RolledBack);
-        result.map_err(|e| e.into_sql(&self.state.database_name))
+        result.map_err(|e| e.into_sql(&self.state.database.name))
     }
 
     /// Others may know that the session's transaction has ended.
     fn tell_ended(&self) {
         self.state.entry.versions_no_rows();
-        if self.state.tran_count > 0 {
+        if self.state.transaction.count > 0 {
             self.tell_transaction_of(0);
         }
     }
 
     fn transaction_ended(&mut self, end: End) {
-        let user = self.state.tran_count > 0;
+        let user = self.state.transaction.count > 0;
         self.open.definitions = false;
         self.open.temp_before = TempSnapshot::default();
-        self.state.doomed = false;
+        self.state.transaction.doomed = false;
         if user {
             self.open.name.clear();
             self.open.savepoints.clear();
             self.open.undone.clear();
             self.open.implicit = false;
             self.open.ended = Some(end);
-            self.state.tran_count = 0;
+            self.state.transaction.count = 0;
             if self.state.settings.is_on(Switches::CURSOR_CLOSE_ON_COMMIT) {
                 self.state.cursors.close_all();
             }
@@ -167,15 +168,15 @@ impl Session {
         }
         self.state.temp.restore(&point.temp);
         let result = self.work.roll_back_to(&point.mark);
-        self.state.doomed |= self.work.is_doomed();
-        result.map_err(|e| e.into_sql(&self.state.database_name))
+        self.state.transaction.doomed |= self.work.is_doomed();
+        result.map_err(|e| e.into_sql(&self.state.database.name))
     }
 
     /// A transaction that a CATCH block gets but that cannot be committed.
     pub(crate) fn doom(&mut self) {
-        if self.work.is_active() && self.state.tran_count > 0 {
+        if self.work.is_active() && self.state.transaction.count > 0 {
             self.work.doom();
-            self.state.doomed = true;
+            self.state.transaction.doomed = true;
         }
     }
 
@@ -192,10 +193,10 @@ impl Session {
                 Ok(())
             }
             // What would end it: further levels may be left.
-            TransactionVerb::Commit if self.inserts && self.state.tran_count == 1 => {
+            TransactionVerb::Commit if self.flow.inserts && self.state.transaction.count == 1 => {
                 Err(SqlError::new(messages::COMMIT_IN_INSERT_EXEC, &[]).with_state(0).into())
             }
-            TransactionVerb::Rollback if self.inserts => {
+            TransactionVerb::Rollback if self.flow.inserts => {
                 Err(SqlError::new(messages::ROLLBACK_IN_INSERT_EXEC, &[]).with_state(0).into())
             }
             TransactionVerb::Commit => Ok(self.commit(delayed)?),
@@ -207,26 +208,26 @@ impl Session {
     /// BEGIN TRANSACTION. Under IMPLICIT_TRANSACTIONS it is the second of the one that it begins.
     fn begin(&mut self, name: &str) {
         let implicit = self.state.settings.is_on(Switches::IMPLICIT_TRANSACTIONS);
-        if self.state.tran_count == 0 {
+        if self.state.transaction.count == 0 {
             self.begin_user(name);
             self.open.implicit = implicit;
             if !implicit {
                 return;
             }
         }
-        self.state.tran_count += 1;
+        self.state.transaction.count += 1;
         self.note_transaction();
     }
 
     fn commit(&mut self, delayed: Option<bool>) -> SqlResult<()> {
-        if self.state.tran_count == 0 {
+        if self.state.transaction.count == 0 {
             return Err(SqlError::new(messages::COMMIT_NO_BEGIN, &[]));
         }
-        if self.state.doomed {
+        if self.state.transaction.doomed {
             return Err(SqlError::new(messages::XACT_DOOMED_COMMIT, &[]));
         }
-        if self.state.tran_count > 1 {
-            self.state.tran_count -= 1;
+        if self.state.transaction.count > 1 {
+            self.state.transaction.count -= 1;
             self.note_transaction();
             return Ok(());
         }
@@ -235,14 +236,14 @@ impl Session {
     }
 
     fn roll_back(&mut self, name: &str) -> SqlResult<()> {
-        if self.state.tran_count == 0 {
+        if self.state.transaction.count == 0 {
             return Err(SqlError::new(messages::CANNOT_ROLLBACK_NO_SAVEPOINT, &[]));
         }
         // Names of transactions and savepoints are compared byte by byte, as SQL Server does.
         let named = |s: &Savepoint| !name.is_empty() && s.name == name;
         let at = self.open.savepoints.iter().rposition(named);
         match at {
-            Some(_) if self.state.doomed => {
+            Some(_) if self.state.transaction.doomed => {
                 Err(SqlError::new(messages::XACT_DOOMED_SAVEPOINT, &[]))
             }
             Some(at) => {
@@ -259,10 +260,10 @@ impl Session {
     }
 
     fn save(&mut self, name: &str) -> SqlResult<()> {
-        if self.state.tran_count == 0 {
+        if self.state.transaction.count == 0 {
             return Err(SqlError::new(messages::SAVEPOINT_NO_TRANSACTION, &[]));
         }
-        if self.state.doomed {
+        if self.state.transaction.doomed {
             return Err(SqlError::new(messages::XACT_DOOMED_COMMIT, &[]));
         }
         let point = Arc::new(self.rollback_point());
@@ -273,7 +274,7 @@ impl Session {
 
     /// Tells the client of the transaction it is in now, where that is news.
     pub(crate) fn tell_transaction(&mut self, out: &mut crate::answer::output::Output<'_>) {
-        let now = match self.state.tran_count {
+        let now = match self.state.transaction.count {
             0 => 0,
             _ => self.work.transaction_id().map_or(0, |t| t.0),
         };

@@ -43,7 +43,7 @@ impl Session {
         R: FnOnce(&mut Executor, &mut ExecContext<'_>, &mut Output<'_>) -> SqlResult<Outcome>,
     {
         // Triggers come behind what commits within them.
-        self.last = false;
+        self.flow.last = false;
         let own = self.begin_change(act, place)?;
         let point = (!own).then(|| self.rollback_point());
         let changed = self.change_captured(act, place, |e, c| run(e, c, out));
@@ -68,7 +68,7 @@ impl Session {
                     return Err(failure);
                 }
                 match &point {
-                    Some(point) if !self.state.doomed => {
+                    Some(point) if !self.state.transaction.doomed => {
                         self.roll_back_to(point)?;
                         self.work.locks().release_short(self.work.owner());
                     }
@@ -82,10 +82,10 @@ impl Session {
 
     /// Whether a trigger has begun a transaction within the statement's own that is still open.
     fn outlasts_statement(&mut self) -> bool {
-        if self.state.tran_count < 2 {
+        if self.state.transaction.count < 2 {
             return false;
         }
-        self.state.tran_count -= 1;
+        self.state.transaction.count -= 1;
         self.work.adopt();
         self.note_transaction();
         true
@@ -119,8 +119,8 @@ impl Session {
             self.enter_own_transaction();
         }
         if outcome.identity.is_some() {
-            self.state.scope_identity = outcome.identity;
-            self.state.last_identity = outcome.identity;
+            self.state.identity.scope = outcome.identity;
+            self.state.identity.last = outcome.identity;
         }
         for fired in &plan.header.fires {
             // A cascade that has changed nothing fires nothing; a statement always does.
@@ -129,21 +129,23 @@ impl Session {
             if !named && !self.has_captured(act, fired)? {
                 continue;
             }
-            if self.nests_no_further(fired) {
+            if self.state.nests_no_further(fired) {
                 continue;
             }
-            for module in self.triggers_of(fired) {
+            for module in self.state.triggers_of(fired) {
                 // Invariant 2.
-                let here = fired.database == self.state.database;
-                if here && module.object_id == self.state.object && !self.recursive(fired.database)
+                let here = fired.database == self.state.database.id;
+                if here
+                    && module.object_id == self.state.nesting.object
+                    && !self.state.recursive(fired.database)
                 {
                     continue;
                 }
-                self.state.rows = outcome.rows_affected;
-                self.state.error = 0;
+                self.state.last.rows = outcome.rows_affected;
+                self.state.last.error = 0;
                 self.fire(act, fired, &module, out)?;
                 // Invariant 3.
-                if self.state.doomed {
+                if self.state.transaction.doomed {
                     return Err(SqlError::new(messages::TRIGGER_RAISED, &[]).into());
                 }
                 if !self.work.is_active() {
@@ -153,42 +155,6 @@ impl Session {
         }
         // What a trigger has inserted is the last identity; the statement's is told already.
         Ok(Outcome { identity: None, ..outcome })
-    }
-
-    /// RECURSIVE_TRIGGERS of a database.
-    fn recursive(&self, database: DatabaseId) -> bool {
-        let on = self.host.database_property(database, "ISRECURSIVETRIGGERSENABLED");
-        on.as_i64() == Some(1)
-    }
-
-    /// A trigger runs, and fires none: 'nested triggers' is 0. INSTEAD OF triggers are fired all
-    /// the same.
-    fn nests_no_further(&self, fired: &Fired) -> bool {
-        let nests = self.host.configuration().in_use(Setting::NestedTriggers) != 0;
-        !nests && !fired.instead_of && self.state.firing.level > 0
-    }
-
-    /// The triggers that a change fires, in order.
-    fn triggers_of(&self, fired: &Fired) -> Vec<Arc<Module>> {
-        let Some(view) = self.state.view(fired.database) else { return Vec::new() };
-        let event = Events::of_bits(fired.event);
-        let fires = |m: &Arc<Module>| {
-            m.trigger.as_ref().is_some_and(|t| match fired.instead_of {
-                true => t.fires_instead(event),
-                false => t.fires_after(event),
-            })
-        };
-        let mut modules: Vec<Arc<Module>> = view.triggers_of(fired.object).filter(fires).collect();
-        modules.sort_by_key(|m| {
-            let trigger = m.trigger.as_ref();
-            let place = match trigger {
-                Some(t) if t.first.has(event) => 0,
-                Some(t) if t.last.has(event) => 2,
-                _ => 1,
-            };
-            (place, m.object_id)
-        });
-        modules
     }
 
     /// Runs one trigger.
@@ -211,19 +177,19 @@ impl Session {
         inner.tables =
             vec![captured(act, fired.inserted).cloned(), captured(act, fired.deleted).cloned()];
         inner.tables.resize(entry.value.tables.len(), None);
-        let level = self.state.firing.level + 1;
+        let level = self.state.nesting.firing.level + 1;
         let firing = Firing { level, columns: fired.columns.clone() };
-        let before = std::mem::replace(&mut self.state.firing, firing);
+        let before = std::mem::replace(&mut self.state.nesting.firing, firing);
         if fired.instead_of {
-            self.state.instead.push((fired.database, module.object_id));
+            self.state.nesting.instead.push((fired.database, module.object_id));
         }
         let result = self.in_database_of(fired.database, |session| {
             session.run_nested(&mut inner, out, DoneScope::InProcedure)
         });
         if fired.instead_of {
-            self.state.instead.pop();
+            self.state.nesting.instead.pop();
         }
-        self.state.firing = before;
+        self.state.nesting.firing = before;
         self.drop_tables(&mut inner);
         self.idle.give_back(inner);
         result.map(|_| ())
@@ -248,6 +214,53 @@ impl Session {
     }
 }
 
+impl State {
+    /// RECURSIVE_TRIGGERS of a database.
+    fn recursive(&self, database: DatabaseId) -> bool {
+        let on = self.host.database_property(database, "ISRECURSIVETRIGGERSENABLED");
+        on.as_i64() == Some(1)
+    }
+
+    /// A trigger runs, and fires none: 'nested triggers' is 0. INSTEAD OF triggers are fired all
+    /// the same.
+    fn nests_no_further(&self, fired: &Fired) -> bool {
+        let nests = self.host.configuration().in_use(Setting::NestedTriggers) != 0;
+        !nests && !fired.instead_of && self.nesting.firing.level > 0
+    }
+
+    /// The triggers that a change fires, in order.
+    fn triggers_of(&self, fired: &Fired) -> Vec<Arc<Module>> {
+        let Some(view) = self.view(fired.database) else { return Vec::new() };
+        let event = Events::of_bits(fired.event);
+        let fires = |m: &Arc<Module>| {
+            m.trigger.as_ref().is_some_and(|t| match fired.instead_of {
+                true => t.fires_instead(event),
+                false => t.fires_after(event),
+            })
+        };
+        let mut modules: Vec<Arc<Module>> = view.triggers_of(fired.object).filter(fires).collect();
+        modules.sort_by_key(|m| {
+            let trigger = m.trigger.as_ref();
+            let place = match trigger {
+                Some(t) if t.first.has(event) => 0,
+                Some(t) if t.last.has(event) => 2,
+                _ => 1,
+            };
+            (place, m.object_id)
+        });
+        modules
+    }
+
+    /// The definition of a table that a change captures its rows in.
+    pub(crate) fn capture_of(&self, fires: &[Fired], number: u16) -> Option<Table> {
+        let is_it = |f: &&Fired| f.inserted == Some(number) || f.deleted == Some(number);
+        let fired = fires.iter().find(is_it)?;
+        let view = self.view(fired.database)?;
+        let name = if fired.inserted == Some(number) { "inserted" } else { "deleted" };
+        Some(captured_rows(&columns_of(&view, fired.object), name, number))
+    }
+}
+
 fn captured(act: &Activation, number: Option<u16>) -> Option<&Arc<Made>> {
     act.captures.get(usize::from(number?.checked_sub(CAPTURES)?))?.as_ref()
 }
@@ -265,16 +278,5 @@ fn columns_of(view: &DatabaseView, object: ObjectId) -> Vec<Column> {
         Some(Object::Table(t)) => t.columns.clone(),
         Some(Object::Module(m)) => m.columns.clone(),
         Some(Object::Sequence(_) | Object::Synonym(_) | Object::Virtual(_)) | None => Vec::new(),
-    }
-}
-
-impl State {
-    /// The definition of a table that a change captures its rows in.
-    pub(crate) fn capture_of(&self, fires: &[Fired], number: u16) -> Option<Table> {
-        let is_it = |f: &&Fired| f.inserted == Some(number) || f.deleted == Some(number);
-        let fired = fires.iter().find(is_it)?;
-        let view = self.view(fired.database)?;
-        let name = if fired.inserted == Some(number) { "inserted" } else { "deleted" };
-        Some(captured_rows(&columns_of(&view, fired.object), name, number))
     }
 }

@@ -6,6 +6,7 @@
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
 use crate::answer::sink::EnvironmentChange;
+use crate::session::state::State;
 use crate::session::{Refused, Session};
 use base::{SqlError, SqlResult, messages};
 use types::datetime::Language;
@@ -60,18 +61,10 @@ impl Session {
             return Err(SqlError::new(messages::LANGUAGE_UNKNOWN, &[&name]).into());
         };
         let old = self.state.settings.speak(language);
-        if self.state.nest_level == 0 {
-            self.tell_language(old.name, line, out);
+        if self.state.nesting.level == 0 {
+            self.state.tell_language(old.name, line, out);
         }
         Ok(())
-    }
-
-    /// Tells the client in which language the session is.
-    pub(crate) fn tell_language(&self, old: &str, line: u32, out: &mut Output<'_>) {
-        let language = self.state.settings.language;
-        let (new, old) = (language.name.to_owned(), old.to_owned());
-        out.environment(&EnvironmentChange::Language { new, old });
-        out.message(&changed(language).at_line(line));
     }
 
     /// The language that a login asks for, from then on that of the session after each reset.
@@ -80,23 +73,33 @@ impl Session {
     /// 4019 where it is none and the client wants no other.
     pub(crate) fn take_language(&mut self, asked: &str, fatal: bool) -> SqlResult<()> {
         match Language::by_name(asked) {
-            Some(language) => self.home_language = language,
+            Some(language) => self.login.language = language,
             None if asked.is_empty() => {}
             None if fatal => {
                 return Err(SqlError::new(messages::LOGIN_LANGUAGE_FAILS, &[&asked]));
             }
-            None => self.refused = Refused::Told(asked.to_owned()),
+            None => self.login.refused = Refused::Told(asked.to_owned()),
         }
-        self.state.settings.speak(self.home_language);
+        self.state.settings.speak(self.login.language);
         Ok(())
     }
 
     /// 4016, for a client that asked for a language that is none and takes another.
     pub(crate) fn tell_refused_language(&mut self, out: &mut Output<'_>) {
-        if let Refused::Told(asked) = std::mem::replace(&mut self.refused, Refused::Nothing) {
-            let used = self.home_language.name;
+        if let Refused::Told(asked) = std::mem::replace(&mut self.login.refused, Refused::Nothing) {
+            let used = self.login.language.name;
             out.message(&SqlError::new(messages::LOGIN_LANGUAGE_DEFAULT, &[&asked, &used]));
         }
+    }
+}
+
+impl State {
+    /// Tells the client in which language the session is.
+    pub(crate) fn tell_language(&self, old: &str, line: u32, out: &mut Output<'_>) {
+        let language = self.settings.language;
+        let (new, old) = (language.name.to_owned(), old.to_owned());
+        out.environment(&EnvironmentChange::Language { new, old });
+        out.message(&changed(language).at_line(line));
     }
 }
 

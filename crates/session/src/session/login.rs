@@ -4,18 +4,19 @@ use crate::cursors::handles::ApiCursors;
 use crate::host::Host;
 use crate::host::configuration::Setting;
 use crate::procedures::list::SYSTEM_PROCEDURES;
+use crate::procedures::prepared::Handles;
 use crate::request::Login;
 use crate::request::activation::Activations;
-use crate::request::meter::{LastTook, ProcessorClock, Sums};
+use crate::request::flow::Flow;
+use crate::request::meter::Consumption;
 use crate::request::open::Open;
 use crate::session::state::State;
-use crate::session::{Refused, Session};
-use crate::tables::pool::TablePool;
+use crate::session::{LoginTerms, Refused, Session};
+use crate::tables::pool::VariableTables;
 use base::{DatabaseId, SqlError, SqlResult, messages};
 use lock::{Owner, OwnerId, OwnerKind, Timeout};
 use os::wait::Waiter;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use types::datetime::Language;
 use work::Work;
@@ -53,42 +54,36 @@ impl Session {
             host,
             state,
             work,
-            private: None,
+            tables: VariableTables::default(),
+            flow: Flow::default(),
+            spent: Consumption::default(),
+            handles: Handles::default(),
+            login: LoginTerms {
+                database: wanted,
+                language: Language::us_english(),
+                refused: Refused::Nothing,
+            },
             workspace,
             open: Open::default(),
             idle: Activations::default(),
             functions: RefCell::default(),
-            spare: TablePool::default(),
-            prepared: BTreeMap::new(),
-            last_handle: 0,
             of_shell: None,
             api_cursors: ApiCursors::default(),
             bulk: None,
-            inserts: false,
-            formatted: Vec::new(),
-            describing: false,
-            last: false,
             owing: None,
-            tries: 0,
-            worst: 0,
-            request_run: Sums::default(),
-            processor: ProcessorClock::default(),
-            took: LastTook::default(),
-            kept_bytes: 0,
-            home_database: wanted,
-            home_language: Language::us_english(),
-            refused: Refused::Nothing,
         };
-        session.now_in_database(database);
+        session.state.now_in_database(database);
         session.take_language(&language, fatal)?;
-        session.take_user_options();
+        session.state.take_user_options();
         session.apply_settings();
         Ok(session)
     }
+}
 
+impl State {
     /// 'user options': what is on for everybody who logs in.
     fn take_user_options(&mut self) {
         let bits = self.host.configuration().in_use(Setting::UserOptions);
-        self.state.settings.set_all(bits.unsigned_abs());
+        self.settings.set_all(bits.unsigned_abs());
     }
 }

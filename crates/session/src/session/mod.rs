@@ -14,20 +14,20 @@ use crate::cursors::handles::ApiCursors;
 use crate::functions::known::Functions;
 use crate::host::Host;
 use crate::procedures::call::Call;
-use crate::procedures::prepared::Prepared;
+use crate::procedures::prepared::Handles;
 use crate::program::steps::Program;
 use crate::request::activation::Activations;
 use crate::request::announcement::Bulk;
-use crate::request::meter::{LastTook, ProcessorClock, Sums};
+use crate::request::flow::Flow;
+use crate::request::meter::Consumption;
 use crate::request::open::Open;
 use crate::request::owing::Owing;
 use crate::session::state::State;
-use crate::tables::pool::TablePool;
-use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
+use crate::tables::pool::VariableTables;
+use base::{DatabaseId, SqlError, SqlResult, messages};
 use lock::Owner;
 use plancache::Entry;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -65,75 +65,45 @@ pub(crate) enum Refused {
     Told(String),
 }
 
+/// What a login has asked for, for a reset.
+pub(crate) struct LoginTerms {
+    /// Its database.
+    pub(crate) database: String,
+    /// Its language.
+    pub(crate) language: &'static Language,
+    /// What it asked for that is no language.
+    pub(crate) refused: Refused,
+}
+
 /// A connection to the engine.
 pub struct Session {
     pub(crate) procedures: &'static SystemProcedures,
     pub(crate) host: Arc<dyn Host>,
     pub(crate) state: State,
     pub(crate) work: Work,
-    /// Writes table variables.
-    pub(crate) private: Option<Box<Work>>,
+    pub(crate) tables: VariableTables,
+    pub(crate) flow: Flow,
+    pub(crate) spent: Consumption,
+    pub(crate) handles: Handles,
+    pub(crate) login: LoginTerms,
     /// Holds S on the database that the session is in.
     pub(crate) workspace: Arc<Owner>,
     pub(crate) open: Open,
     pub(crate) idle: Activations,
     pub(crate) functions: RefCell<Functions>,
-    /// Tables of the request's procedures and triggers.
-    pub(crate) spare: TablePool,
-    pub(crate) prepared: BTreeMap<i32, Prepared>,
-    pub(crate) last_handle: i32,
     /// What the shell that has just been made runs.
     pub(crate) of_shell: Option<Arc<Entry<Program>>>,
     pub(crate) api_cursors: ApiCursors,
     /// What the next request brings rows for.
     pub(crate) bulk: Option<Bulk>,
-    /// An INSERT EXEC executes.
-    pub(crate) inserts: bool,
-    /// Modules whose columns are being shown, each from within the one before.
-    pub(crate) formatted: Vec<(DatabaseId, ObjectId)>,
-    /// The columns of a text are asked for: nothing of it runs, SET neither.
-    pub(crate) describing: bool,
-    /// Nothing of the request comes behind what runs.
-    pub(crate) last: bool,
     /// What is left of a request whose commit is not durable yet.
     pub(crate) owing: Option<Box<Owing>>,
-    /// TRY blocks around the program that runs, in its callers.
-    pub(crate) tries: u32,
-    /// The highest severity of an error of the program that runs.
-    pub(crate) worst: u8,
-    /// What the statements of the request took so far.
-    pub(crate) request_run: Sums,
-    pub(crate) processor: ProcessorClock,
-    pub(crate) took: LastTook,
-    /// What its requests have made and left, in no account.
-    pub(crate) kept_bytes: isize,
-    /// The database of the login, for a reset.
-    pub(crate) home_database: String,
-    /// The language of the login, for a reset.
-    pub(crate) home_language: &'static Language,
-    /// Of the login's language.
-    pub(crate) refused: Refused,
 }
 
 impl Session {
     /// The session's facts for the views.
     pub fn entry(&self) -> &Arc<crate::session::registry::SessionEntry> {
         &self.state.entry
-    }
-
-    pub(crate) fn now_in_database(&mut self, database: DatabaseId) {
-        self.state.database = database;
-        self.state.entry.database.store(database.0, Relaxed);
-        let old = std::mem::take(&mut self.state.database_name);
-        let known = self.host.databases().into_iter().find(|d| d.0 == database);
-        self.state.database_name = known.map_or(old, |d| d.1);
-    }
-
-    pub(crate) fn tell_database(&mut self, old: String, out: &mut Output<'_>) {
-        let new = self.state.database_name.clone();
-        let e = SqlError::new(messages::LOGIN_DATABASE_CHANGED, &[&new]);
-        out.environment(&EnvironmentChange::Database { new, old });
-        out.message(&e.at_line(1));
     }
 
     /// Hands settings that others look at to them.
@@ -154,7 +124,7 @@ impl Session {
 
     /// Whatever is open, a statement's change of table variables included.
     pub(crate) fn roll_back_all(&mut self) -> SqlResult<()> {
-        if let Some(work) = self.private.as_mut().filter(|w| w.is_active()) {
+        if let Some(work) = self.tables.work.as_mut().filter(|w| w.is_active()) {
             work.roll_back().map_err(|e| e.into_sql("tempdb"))?;
         }
         self.functions.get_mut().tables.roll_back()?;
@@ -165,7 +135,7 @@ impl Session {
 
     /// Leaves the session's database for another. An open transaction stays in it to its end.
     pub(crate) fn enter(&self, name: &str) -> SqlResult<DatabaseId> {
-        let (timeout, old) = (self.work.timeout(), self.state.database);
+        let (timeout, old) = (self.work.timeout(), self.state.database.id);
         if self.work.is_active() {
             self.host.hold_database(&self.work, old)?;
         }
@@ -204,6 +174,23 @@ impl Session {
     }
 }
 
+impl State {
+    pub(crate) fn now_in_database(&mut self, database: DatabaseId) {
+        self.database.id = database;
+        self.entry.database.store(database.0, Relaxed);
+        let old = std::mem::take(&mut self.database.name);
+        let known = self.host.databases().into_iter().find(|d| d.0 == database);
+        self.database.name = known.map_or(old, |d| d.1);
+    }
+
+    pub(crate) fn tell_database(&mut self, old: String, out: &mut Output<'_>) {
+        let new = self.database.name.clone();
+        let e = SqlError::new(messages::LOGIN_DATABASE_CHANGED, &[&new]);
+        out.environment(&EnvironmentChange::Database { new, old });
+        out.message(&e.at_line(1));
+    }
+}
+
 impl Drop for Session {
     fn drop(&mut self) {
         if os::sched::crashed() {
@@ -219,7 +206,7 @@ impl Drop for Session {
             self.host.log(&format!("session {id}: its transaction was not rolled back"));
         }
         self.state.application.clear(&*self.host);
-        self.host.leave_database(&self.workspace, self.state.database);
+        self.host.leave_database(&self.workspace, self.state.database.id);
         self.host.registry().leave(id);
     }
 }

@@ -26,36 +26,15 @@ pub(crate) struct State {
     pub(crate) host: Arc<dyn Host>,
     pub(crate) entry: Arc<SessionEntry>,
     pub(crate) settings: Settings,
-    pub(crate) database: DatabaseId,
-    pub(crate) database_name: String,
-    /// Of the login.
-    pub(crate) original_database: String,
+    pub(crate) database: CurrentDatabase,
+    pub(crate) last: LastStatement,
+    pub(crate) transaction: OpenTransaction,
+    pub(crate) nesting: Nesting,
+    pub(crate) identity: IdentityValues,
+    pub(crate) context: Context,
     pub(crate) temp: TempTables,
     /// Statistics that statements want of temporary tables.
     pub(crate) wishes: RefCell<Vec<(DatabaseId, WantedStatistics)>>,
-    /// `@@ERROR`
-    pub(crate) error: i32,
-    /// `@@ROWCOUNT`
-    pub(crate) rows: u64,
-    /// `@@TRANCOUNT`
-    pub(crate) tran_count: u32,
-    pub(crate) doomed: bool,
-    /// Of the trigger that runs.
-    pub(crate) firing: Firing,
-    /// The INSTEAD OF triggers that run, outermost first.
-    pub(crate) instead: Vec<(DatabaseId, ObjectId)>,
-    /// `@@NESTLEVEL`
-    pub(crate) nest_level: u32,
-    /// `@@PROCID`
-    pub(crate) object: ObjectId,
-    /// The errors of the CATCH blocks that run, outermost first.
-    pub(crate) caught: Vec<SqlError>,
-    pub(crate) scope_identity: Option<i128>,
-    pub(crate) last_identity: Option<i128>,
-    pub(crate) context_info: Value,
-    pub(crate) context: BTreeMap<String, (Value, bool)>,
-    /// The table of SET IDENTITY_INSERT ON.
-    pub(crate) identity_insert: Option<IdentityInsert>,
     /// Moves when names may mean something else to this session alone.
     pub(crate) names_version: u64,
     /// The time of the statement, once somebody has asked.
@@ -67,6 +46,61 @@ pub(crate) struct State {
     pub(crate) application: ApplicationLocks,
     /// Trace flags of this session alone.
     pub(crate) trace_flags: TraceFlagSet,
+}
+
+/// The database that a session is in.
+pub(crate) struct CurrentDatabase {
+    pub(crate) id: DatabaseId,
+    pub(crate) name: String,
+    /// Of the login.
+    pub(crate) original: String,
+}
+
+/// What the last statement has left.
+#[derive(Default)]
+pub(crate) struct LastStatement {
+    /// `@@ERROR`
+    pub(crate) error: i32,
+    /// `@@ROWCOUNT`
+    pub(crate) rows: u64,
+}
+
+/// The user's transaction.
+#[derive(Default)]
+pub(crate) struct OpenTransaction {
+    /// `@@TRANCOUNT`
+    pub(crate) count: u32,
+    pub(crate) doomed: bool,
+}
+
+/// The modules that run within each other.
+#[derive(Default)]
+pub(crate) struct Nesting {
+    /// `@@NESTLEVEL`
+    pub(crate) level: u32,
+    /// `@@PROCID`
+    pub(crate) object: ObjectId,
+    /// Of the trigger that runs.
+    pub(crate) firing: Firing,
+    /// The INSTEAD OF triggers that run, outermost first.
+    pub(crate) instead: Vec<(DatabaseId, ObjectId)>,
+    /// The errors of the CATCH blocks that run, outermost first.
+    pub(crate) caught: Vec<SqlError>,
+}
+
+/// Identity values that were given, and the table that takes them from its user.
+#[derive(Default)]
+pub(crate) struct IdentityValues {
+    pub(crate) scope: Option<i128>,
+    pub(crate) last: Option<i128>,
+    /// The table of SET IDENTITY_INSERT ON.
+    pub(crate) insert: Option<IdentityInsert>,
+}
+
+/// What the user has kept in the session: CONTEXT_INFO and SESSION_CONTEXT.
+pub(crate) struct Context {
+    pub(crate) info: Value,
+    pub(crate) values: BTreeMap<String, (Value, bool)>,
 }
 
 /// The table of SET IDENTITY_INSERT ON.
@@ -91,25 +125,18 @@ impl State {
             host,
             entry,
             settings: Settings::default(),
-            original_database: database_name.clone(),
-            database,
-            database_name,
+            database: CurrentDatabase {
+                id: database,
+                original: database_name.clone(),
+                name: database_name,
+            },
+            last: LastStatement::default(),
+            transaction: OpenTransaction::default(),
+            nesting: Nesting::default(),
+            identity: IdentityValues::default(),
+            context: Context { info: Value::Null, values: BTreeMap::new() },
             temp: TempTables::default(),
             wishes: RefCell::default(),
-            error: 0,
-            rows: 0,
-            tran_count: 0,
-            doomed: false,
-            firing: Firing::default(),
-            instead: Vec::new(),
-            nest_level: 0,
-            object: ObjectId(0),
-            caught: Vec::new(),
-            scope_identity: None,
-            last_identity: None,
-            context_info: Value::Null,
-            context: BTreeMap::new(),
-            identity_insert: None,
             names_version: 0,
             now: Cell::new(None),
             cursors: Cursors::default(),
@@ -144,7 +171,7 @@ impl State {
     /// What plans of this session alone depend on.
     pub(crate) fn names_version(&self) -> u64 {
         // Within its own INSTEAD OF trigger a name is changed in another way.
-        let within = self.instead.iter().fold(0_u64, |sum, (database, trigger)| {
+        let within = self.nesting.instead.iter().fold(0_u64, |sum, (database, trigger)| {
             let one = u64::from(database.0) << 32 | u64::from(trigger.0.unsigned_abs());
             sum.wrapping_mul(31).wrapping_add(one << 16)
         });
@@ -230,11 +257,11 @@ impl Catalogs for Names<'_> {
     }
 
     fn cursor_keys(&self, name: &str, global: bool) -> SqlResult<Vec<RowKey>> {
-        self.state.cursors.keys_of(name, global, self.state.nest_level)
+        self.state.cursors.keys_of(name, global, self.state.nesting.level)
     }
 
     fn is_firing(&self, database: DatabaseId, trigger: ObjectId) -> bool {
-        self.state.instead.contains(&(database, trigger))
+        self.state.nesting.instead.contains(&(database, trigger))
     }
 
     fn declared_table(&self, name: &str) -> DeclaredTable {
@@ -273,7 +300,7 @@ impl State {
     /// What the table of SET IDENTITY_INSERT ON is called now, if it is still there: with it goes
     /// its setting.
     pub(crate) fn identity_insert_name(&self) -> Option<String> {
-        let on = self.identity_insert.as_ref()?;
+        let on = self.identity.insert.as_ref()?;
         if self.temp.iter().any(|t| t.object_id == on.object) {
             return Some(on.name.clone());
         }
@@ -284,7 +311,7 @@ impl State {
 
     /// `@@NESTLEVEL`, which others see.
     pub(crate) fn set_nest_level(&mut self, level: u32) {
-        self.nest_level = level;
+        self.nesting.level = level;
         self.entry.nest_level.store(u8::try_from(level).unwrap_or(u8::MAX), Relaxed);
     }
 

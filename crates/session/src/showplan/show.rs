@@ -13,6 +13,7 @@ use crate::program::steps::{PlaceId, Program, Step, StepKind, Visible};
 use crate::request::activation::Activation;
 use crate::session::Session;
 use crate::session::settings::PlanForm;
+use crate::session::state::State;
 use crate::showplan::describe::{Described, has_operators, set_options, statement_of};
 use crate::showplan::names::PlanNames;
 use crate::showplan::ran::ran;
@@ -35,13 +36,13 @@ impl Session {
         out: &mut Output<'_>,
         scope: DoneScope,
     ) -> Result<i32, Failure> {
-        let plans = self.plans_of(program)?;
+        let plans = self.state.plans_of(program)?;
         let mut described = Described::new(program, &plans);
         let statements = described.block(0, program.steps.len());
         let sets = {
             let names = PlanNames { views: &self.state, temp: Some(&self.state.temp), program };
             match form {
-                PlanForm::Xml => vec![self.document(&statements, &names)],
+                PlanForm::Xml => vec![self.state.document(&statements, &names)],
                 PlanForm::Text => {
                     flat(&statements).into_iter().flat_map(|s| lines_of(s, &names)).collect()
                 }
@@ -54,52 +55,8 @@ impl Session {
         for set in &sets {
             self.send_plan(set, out, scope)?;
         }
-        (self.state.rows, self.state.error) = (0, 0);
+        (self.state.last.rows, self.state.last.error) = (0, 0);
         Ok(0)
-    }
-
-    /// The plan of each step that has one.
-    fn plans_of(&mut self, program: &Program) -> Result<Vec<Option<Arc<PhysicalPlan>>>, Failure> {
-        let mut database = match program.procedure.is_some() {
-            true => program.database,
-            false => self.state.database,
-        };
-        let mut plans = Vec::with_capacity(program.steps.len());
-        for step in &program.steps {
-            let place = match &step.kind {
-                StepKind::Run(place) | StepKind::Assign { place, .. } => Some(*place),
-                StepKind::Branch { place, .. } => Some(*place),
-                StepKind::Use(name) => {
-                    let unknown = || SqlError::new(messages::DATABASE_NOT_FOUND, &[name]);
-                    database = self.host.database_id(name).ok_or_else(unknown)?;
-                    None
-                }
-                _ => None,
-            };
-            let plan = |place: PlaceId| {
-                let held = &program.places[place];
-                let visible =
-                    Visible { program, count: held.visible, values: &[], deduction: None };
-                let sniffed = Sniffed { program, values: &[], tables: None };
-                let plan = self.state.bind(held, &visible, database, sniffed).and_then(|plan| {
-                    // What could not be run is not shown either.
-                    Executor::new(&plan).map(|_| plan)
-                });
-                plan.map_err(|e| Failure::of_binding(e.at_line(held.line)))
-            };
-            plans.push(place.map(plan).transpose()?);
-        }
-        Ok(plans)
-    }
-
-    fn document(&self, statements: &[Statement<'_>], names: &PlanNames<'_>) -> Rowset {
-        let build = self.host.server_property("PRODUCTVERSION").as_text().unwrap_or_default();
-        let options = set_options(self.state.settings.bits());
-        let text = showplan::xml(statements, names, &build, &options);
-        Rowset {
-            columns: vec![(DOCUMENT.to_owned(), SqlType::NVARCHAR_MAX, true)],
-            rows: vec![vec![Value::nvarchar(&text)]],
-        }
     }
 
     /// Behind a statement's rows: what it did, when the session asks for that.
@@ -132,10 +89,10 @@ impl Session {
             return Ok(());
         }
         let program = &act.program.value;
-        let rows = self.state.rows;
-        let waits = self.took.waits(ready.executor.workers_waits());
+        let rows = self.state.last.rows;
+        let waits = self.spent.took.waits(ready.executor.workers_waits());
         let variables = unassigned(step, &ready.plan, &act.variables);
-        let ran = Ran { took: Some(self.took.last), waits, variables, ..ran(ready, rows) };
+        let ran = Ran { took: Some(self.spent.took.last), waits, variables, ..ran(ready, rows) };
         let statement = statement_of(program, step, &ready.plan, ran);
         let (xml, profile) =
             (self.state.settings.statistics_xml, self.state.settings.statistics_profile);
@@ -146,14 +103,60 @@ impl Session {
                 sets.push(all_rows(&showplan::rows(&statement, &names), true));
             }
             if xml {
-                sets.push(self.document(std::slice::from_ref(&statement), &names));
+                sets.push(self.state.document(std::slice::from_ref(&statement), &names));
             }
         }
         for set in &sets {
             self.send_plan(set, out, scope)?;
         }
-        self.state.rows = rows;
+        self.state.last.rows = rows;
         Ok(())
+    }
+}
+
+impl State {
+    /// The plan of each step that has one.
+    fn plans_of(&mut self, program: &Program) -> Result<Vec<Option<Arc<PhysicalPlan>>>, Failure> {
+        let mut database = match program.procedure.is_some() {
+            true => program.database,
+            false => self.database.id,
+        };
+        let mut plans = Vec::with_capacity(program.steps.len());
+        for step in &program.steps {
+            let place = match &step.kind {
+                StepKind::Run(place) | StepKind::Assign { place, .. } => Some(*place),
+                StepKind::Branch { place, .. } => Some(*place),
+                StepKind::Use(name) => {
+                    let unknown = || SqlError::new(messages::DATABASE_NOT_FOUND, &[name]);
+                    database = self.host.database_id(name).ok_or_else(unknown)?;
+                    None
+                }
+                _ => None,
+            };
+            let plan = |place: PlaceId| {
+                let held = &program.places[place];
+                let visible =
+                    Visible { program, count: held.visible, values: &[], deduction: None };
+                let sniffed = Sniffed { program, values: &[], tables: None };
+                let plan = self.bind(held, &visible, database, sniffed).and_then(|plan| {
+                    // What could not be run is not shown either.
+                    Executor::new(&plan).map(|_| plan)
+                });
+                plan.map_err(|e| Failure::of_binding(e.at_line(held.line)))
+            };
+            plans.push(place.map(plan).transpose()?);
+        }
+        Ok(plans)
+    }
+
+    fn document(&self, statements: &[Statement<'_>], names: &PlanNames<'_>) -> Rowset {
+        let build = self.host.server_property("PRODUCTVERSION").as_text().unwrap_or_default();
+        let options = set_options(self.settings.bits());
+        let text = showplan::xml(statements, names, &build, &options);
+        Rowset {
+            columns: vec![(DOCUMENT.to_owned(), SqlType::NVARCHAR_MAX, true)],
+            rows: vec![vec![Value::nvarchar(&text)]],
+        }
     }
 }
 

@@ -58,7 +58,7 @@ impl Session {
                 if !names(&table.type_name, of) {
                     return Err(self.clash(argument, of).into());
                 }
-                if program.value.database != self.state.database {
+                if program.value.database != self.state.database.id {
                     let what = "a client's table for a procedure of another database";
                     return Err(SqlError::new(messages::NOT_SUPPORTED, &[&what]).into());
                 }

@@ -25,6 +25,7 @@ use catalog::view::Table;
 use plan::PhysicalPlan;
 use plancache::Entry;
 use std::sync::Arc;
+use work::Work;
 
 /// How many tables are kept free.
 const FREE_MAX: usize = 64;
@@ -131,4 +132,13 @@ impl TablePool {
         let unused = |p: &mut Pooled| all || Arc::strong_count(&p.made) == 1;
         self.0.extract_if(.., unused).map(|p| Arc::clone(&p.made.table)).collect()
     }
+}
+
+/// The tables of table variables of a session, but for those of functions.
+#[derive(Default)]
+pub(crate) struct VariableTables {
+    /// Writes them; made when it is first wanted.
+    pub(crate) work: Option<Box<Work>>,
+    /// Tables of the request's procedures and triggers.
+    pub(crate) pool: TablePool,
 }

@@ -73,7 +73,7 @@ impl Session {
     pub(crate) fn private_work(&mut self) -> &mut Work {
         let (engine, id) = (self.host.engine(), self.state.id());
         let waiter = self.work.owner().waiter();
-        self.private.get_or_insert_with(|| Box::new(Work::new(engine, id, Arc::clone(waiter))))
+        self.tables.work.get_or_insert_with(|| Box::new(Work::new(engine, id, Arc::clone(waiter))))
     }
 
     /// The table of a table variable, made unless the activation has it.
@@ -90,7 +90,7 @@ impl Session {
         // A batch runs once a request.
         let recurs = program.value.procedure.is_some();
         let declared = recurs.then(|| Declared::Program(Arc::clone(&program)));
-        let free = declared.as_ref().and_then(|declared| self.spare.take(declared, number));
+        let free = declared.as_ref().and_then(|declared| self.tables.pool.take(declared, number));
         let made = match free {
             Some(free) => free,
             None => self.make_pooled(declared, number, |host, work| {
@@ -114,7 +114,7 @@ impl Session {
         let host = Arc::clone(&self.host);
         let made = self.in_private(|work| make(&*host, work))?;
         if let Some(declared) = declared.filter(|_| stays) {
-            self.spare.enter(declared, number, &made);
+            self.tables.pool.enter(declared, number, &made);
         }
         Ok(made)
     }
@@ -128,7 +128,7 @@ impl Session {
         at: usize,
     ) -> Result<(), Failure> {
         let declared = Declared::Plan(Arc::clone(plan));
-        let made = match self.spare.take(&declared, number) {
+        let made = match self.tables.pool.take(&declared, number) {
             Some(free) => free,
             None => {
                 let definition = self.state.capture_of(&plan.header.fires, number);
@@ -182,10 +182,10 @@ impl Session {
         let mut gone = Vec::new();
         for made in tables {
             // A table that was handed in belongs to the caller, who still has it.
-            let users = Arc::strong_count(&made) - usize::from(self.spare.has(&made));
+            let users = Arc::strong_count(&made) - usize::from(self.tables.pool.has(&made));
             if users == 1 && !self.is_spared(&made) {
                 gone.push(Arc::clone(&made.table));
-                self.spare.remove(&made);
+                self.tables.pool.remove(&made);
             }
         }
         self.drop_private(&gone);
@@ -193,12 +193,12 @@ impl Session {
 
     /// Empties a table for the next activation; whether it is of the pool, and was small.
     fn is_spared(&mut self, made: &Arc<Made>) -> bool {
-        let may_stay = self.spare.has(made) && self.spare.has_room();
-        let written = || self.private.as_ref().is_some_and(|work| work.is_active());
+        let may_stay = self.tables.pool.has(made) && self.tables.pool.has_room();
+        let written = || self.tables.work.as_ref().is_some_and(|work| work.is_active());
         // What cannot be emptied now, for whatever reason, is dropped.
         let spared = may_stay && !written() && self.host.empty_table(&made.table).unwrap_or(false);
         if spared {
-            self.spare.free(made);
+            self.tables.pool.free(made);
         }
         spared
     }
@@ -211,7 +211,7 @@ impl Session {
 
     /// The request has ended: so have the tables of its procedures and triggers.
     pub(crate) fn drop_spare_tables(&mut self, all: bool) {
-        let unused = self.spare.take_unused(all);
+        let unused = self.tables.pool.take_unused(all);
         self.drop_private(&unused);
     }
 }
