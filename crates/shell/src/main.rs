@@ -47,7 +47,8 @@ const MEMORY_MIN: usize = 16 << 20;
 fn instance_options(wishes: EngineOptions, embedded: bool) -> InstanceOptions {
     let trace_flags = wishes.trace_flags;
     let command = format!("ghostlight {}", if embedded { "sql" } else { "serve" });
-    let memory = wishes.max_memory.unwrap_or_else(|| by_default(os::machine::memory_bytes()));
+    let there = os::machine::memory_bytes();
+    let memory = wishes.max_memory.map_or_else(|| by_default(there), |wished| wished.min(there));
     let max_memory_bytes = usize::try_from(memory).unwrap_or(usize::MAX).max(MEMORY_MIN);
     InstanceOptions {
         max_memory_bytes,

@@ -32,7 +32,8 @@ pub(crate) struct SqlOptions {
     #[arg(long, value_name = "DIR", conflicts_with = "server")]
     pub(crate) data: Option<PathBuf>,
     /// What the embedded engine may use, like 128MB; without it a quarter of the machine's memory,
-    /// at least 64 MB, at most 4 GB.
+    /// at least 64 MB, at most 4 GB. Less than 16 MB counts as that, more than the machine has as
+    /// all of it.
     #[arg(long, value_name = "BYTES", value_parser = crate::serve::bytes, conflicts_with = "server")]
     pub(crate) max_memory: Option<u64>,
     /// A trace flag of the embedded engine, on from the start; may be repeated.
