@@ -2,10 +2,10 @@
 //! sources, sinks, cursors, spills, bulk loads; stored hobts and storage formats.
 //!
 //! The unit is the hobt: nothing here maintains one index because another changed. Rows cross as
-//! fields, the stored bytes of columns; what they mean is the plan's. Whoever reads by batches names
-//! the types of the columns, and gets vectors. `exec`, `ddl` and `catalog` use a [`Hobt`];
-//! `database` and `sysviews` hold a [`StoredHobt`] and do not know its format. `rowstore` implements
-//! both, `sysviews` implements sources over snapshots.
+//! fields, the stored bytes of columns; what they mean is the plan's. A reader of batches names the
+//! types of the columns, and gets vectors. `exec`, `ddl` and `catalog` use a [`Hobt`]; `database`
+//! and `sysviews` hold a [`StoredHobt`] and do not know its format. `rowstore` implements both,
+//! `sysviews` implements sources over snapshots.
 
 #![forbid(unsafe_code)]
 

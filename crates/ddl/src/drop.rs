@@ -14,7 +14,7 @@ use crate::still_used::{not_bound, not_used};
 use crate::synonym;
 use crate::user_type;
 use base::{SqlError, SqlResult, messages};
-use catalog::view::{IndexKind, Module, ModuleKind, Object, SchemaId, Table};
+use catalog::view::{Module, ModuleKind, Object, SchemaId, Table};
 use catalog::{Changes, Delta};
 use tsql::ast::{Drop, DropItem, DropKind, ObjectName};
 
@@ -261,7 +261,7 @@ fn drop_index(item: &DropItem, cx: &mut DdlContext<'_>) -> SqlResult<bool> {
         return Ok(true);
     }
     let line = item.name.span.line;
-    if index.kind != IndexKind::Clustered {
+    if !index.kind.is_clustered() {
         return Err(SqlError::new(messages::ONLINE_DROP_NONCLUSTERED, &[]).at_line(line));
     }
     let located = Located { place, table };

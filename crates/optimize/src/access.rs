@@ -6,7 +6,7 @@ use crate::node::{Node, Reader, Slots, Wish};
 use crate::path::{Offer, Part, Path};
 use crate::sarg;
 use base::{SqlError, SqlResult, messages};
-use catalog::view::{HobtLayout, IndexKind, Object, PhysicalColumn, Table};
+use catalog::view::{HobtLayout, Object, PhysicalColumn, Table};
 use plan::{
     Access, CompareOp, Constants, Filter, Get, KeyLookup, PageSample, Physical, Predicate, Sample,
     SampleSize, Scalar, ScanColumn, Slot, Source, VirtualGet, VirtualScan,
@@ -56,7 +56,7 @@ impl Reference<'_> {
     /// What an index keeps to find a row.
     pub(crate) fn locator_parts(&self) -> Vec<PhysicalColumn> {
         let base = self.table.hobt_layout(self.table.base());
-        match self.table.base().kind == IndexKind::Heap {
+        match self.table.base().kind.is_heap() {
             true => vec![PhysicalColumn::Rid],
             false => base.key.iter().map(|k| base.columns[k.field]).collect(),
         }
@@ -248,7 +248,7 @@ impl Optimizer<'_> {
             hint: target.and_then(|t| t.hint),
             location,
             backward: path.backward,
-            ordered: path.ordered && path.index.kind != IndexKind::Heap,
+            ordered: path.ordered && !path.index.kind.is_heap(),
             residual: Predicate::all(early),
             sample: get.sample.map(|s| self.page_sample(&r.table, s)),
             locks: get.locks,
@@ -344,7 +344,7 @@ impl Optimizer<'_> {
             source: source(r, 0),
             locator,
             types,
-            by_rid: table.base().kind == IndexKind::Heap,
+            by_rid: table.base().kind.is_heap(),
             columns,
             rid: target.and_then(|t| t.rid),
             hint: target.and_then(|t| t.hint),

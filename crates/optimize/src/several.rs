@@ -24,7 +24,7 @@ use crate::node::{Fixed, Node, Slots, Wish};
 use crate::path::{Offer, Path};
 use base::{SqlError, SqlResult, messages};
 use builtins::Aggregate;
-use catalog::view::{HobtLayout, IndexKind, PhysicalColumn};
+use catalog::view::{HobtLayout, PhysicalColumn};
 use plan::{
     AggregateCall, AggregatePhase, CompareOp, Get, HashJoin, JoinKind, Physical, Predicate, Scalar,
     ScalarType, ScanColumn, Slot,
@@ -447,7 +447,7 @@ impl Optimizer<'_> {
             PhysicalColumn::Column(n) => r.table.columns[n].nullable,
             _ => true,
         };
-        base.kind != IndexKind::Heap && layout.key.iter().any(|k| may_be(layout.columns[k.field]))
+        !base.kind.is_heap() && layout.key.iter().any(|k| may_be(layout.columns[k.field]))
     }
 
     /// How the parts of a locator compare.

@@ -14,7 +14,8 @@ pub struct ServeOptions {
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:1433")]
     pub listen: SocketAddr,
     /// What the engine may use, like 128MB; without it a quarter of the memory of the machine or of
-    /// its container, at least 64 MB, at most 4 GB.
+    /// its container, at least 64 MB, at most 4 GB. Less than 16 MB counts as that, more than the
+    /// machine has as all of it.
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub max_memory: Option<u64>,
     /// Whether clients may go without encryption.

@@ -1,5 +1,5 @@
-//! house.4, the first questions of a newcomer: docs/first-questions.md names the way to each answer,
-//! and each step of it is a link that is there, from README.md on.
+//! house.4, the first questions of a newcomer: docs/first-questions.md names the way to each
+//! answer, and each step of it is a link that is there, from README.md on.
 //!
 //! Whether the answer at the end is understood, a reader judges; that the way holds, this does.
 
@@ -31,8 +31,8 @@ pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Each heading of the page, with the files of its way: the backquoted paths of the line that begins
-/// with "Way:".
+/// Each heading of the page, with the files of its way: the backquoted paths of the line that
+/// begins with "Way:".
 fn questions(text: &str) -> Vec<(&str, Vec<PathBuf>)> {
     let mut found = Vec::new();
     for section in text.split("\n## ").skip(1) {
