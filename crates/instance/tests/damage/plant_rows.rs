@@ -102,7 +102,7 @@ fn page_of_entry(image: &Image, units: &Units, unit: &Unit, record: &[u8]) -> Op
 pub(super) fn lost_entry(image: &mut Image, units: &Units, r: &mut Random) -> Option<Planted> {
     let (n, slot, unit) = place(image, units, r, entries)?;
     let record = image.view(n).record(slot)?.to_vec();
-    if page::is_ghost_record(record) {
+    if page::is_ghost_record(&record) {
         return None;
     }
     // What is reported is the row that lacks its entry.
