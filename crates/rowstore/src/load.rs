@@ -87,7 +87,7 @@ impl TableSink for RowHobt {
         });
         self.note_put(noting, row, &done);
         work.give_rows_back();
-        // Nobody inserts into what is built.
+        // A hobt that is being built gets no inserts of others.
         if done.is_ok() && !self.is_private() {
             self.did(Deed::LeafInsert);
         }

@@ -125,7 +125,7 @@ impl Contents {
     }
 }
 
-/// A walk over the levels of a hobt, for somebody who may be told to end.
+/// A walk over the levels of a hobt, which a cancellation can end.
 struct Walk<'h> {
     hobt: &'h RowHobt,
     mode: ScanMode,

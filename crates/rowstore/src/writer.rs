@@ -48,7 +48,7 @@ impl RowHobt {
         self.home.has_optimized_locking() && self.spec.versions
     }
 
-    /// A ticket for the end of whoever has written a record, where he goes on and is another. The
+    /// A ticket for the end of a record's writer, if that is another active transaction. The
     /// record's page is latched.
     #[inline]
     pub(crate) fn try_writer(
