@@ -86,7 +86,8 @@ impl RowHobt {
         let Some(row) = row else { return Ok(None) };
         let xact = Resource::xact(self.home.database, writer);
         let behind = Behind { row, modifies };
-        // Who could not be undone before the option was set holds his rows instead.
+        // A transaction that could not be undone before the option was set holds its rows by their
+        // own locks instead.
         work.locks().try_end_of(work.owner(), xact, behind).map_err(RowError::from)
     }
 

@@ -56,12 +56,12 @@ pub(crate) struct Crew<'e> {
     divisions: Vec<OnceLock<Divisions<'e>>>,
     /// Where each worker waits, those of a branch side by side.
     waiters: Vec<Arc<Waiter>>,
-    /// Where whoever runs the statement waits.
+    /// The waiter of the thread that runs the statement.
     root: Arc<Waiter>,
     reports: Mutex<Vec<Report>>,
     /// An aggregate of some worker has passed over NULL.
     nulls: AtomicBool,
-    /// What large values of workers are charged to: the account of who runs the statement.
+    /// The account of large values of workers: that of the thread that runs the statement.
     values: Option<Arc<ValueMemory>>,
     /// Whose waits the workers' are.
     served: Option<Arc<WaitTotals>>,
@@ -130,7 +130,7 @@ impl<'e> Crew<'e> {
         }
     }
 
-    /// Starts all workers; each waits until somebody wants its rows.
+    /// Starts all workers; each waits until a consumer wants its rows.
     pub(crate) fn start<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) {
         for branch in 0..self.lent.branches.len() {
             for number in 0..self.lent.degree {
@@ -167,7 +167,7 @@ impl<'e> Crew<'e> {
         self.leave_lanes(branch, number);
     }
 
-    /// Whoever makes rows for a worker that has ended goes on without it.
+    /// Producers of rows for a worker that has ended go on without it.
     fn leave_lanes(&self, branch: usize, number: usize) {
         for (link, below) in self.links.iter().zip(self.lent.branches) {
             if below.read_by == Some(branch) {
@@ -202,7 +202,7 @@ impl<'e> Crew<'e> {
         self.links.iter().for_each(|link| link.begin());
     }
 
-    /// The statement is over: whoever still works has nothing to work for.
+    /// The statement has ended: workers that still run must stop.
     pub(crate) fn dismiss(&self) {
         self.stop.end();
         self.wake_all();
@@ -210,7 +210,7 @@ impl<'e> Crew<'e> {
 
     /// What workers have done, when all have ended.
     pub(crate) fn into_reports(self) -> Vec<Report> {
-        // A packet may have been announced to whom it did not concern any more.
+        // A packet may have been announced to a thread that no longer waits for it.
         self.root.clear_signal();
         std::mem::take(&mut *self.reports.lock())
     }

@@ -35,7 +35,7 @@ pub(crate) struct Packet {
 pub(crate) struct Link {
     lanes: Vec<Mutex<Lane>>,
     ordered: bool,
-    /// Somebody wants rows, or nobody will.
+    /// Whether a consumer wants rows, or none ever will.
     begun: Mutex<bool>,
     begins: Condvar,
 }
@@ -87,11 +87,11 @@ impl Link {
         }
     }
 
-    /// Gives a packet to a lane, waiting where it is full: an empty one in exchange. The rows are
-    /// lost where nobody reads the lane any more.
+    /// Gives a packet to a lane and takes an empty one; waits while the lane is full. The rows are
+    /// dropped if the lane has no reader any more.
     ///
     /// # Errors
-    /// The statement is to end.
+    /// The statement must end.
     pub(crate) fn send(
         &self,
         lane: usize,
@@ -140,7 +140,8 @@ impl Link {
                 let mut lane = self.lanes[lane].lock();
                 lane.free.extend(used.take());
                 if let Some(packet) = lane.packets.pop_front() {
-                    // All of them: one place is free, but who wakes first may have no packet more.
+                    // All of them are woken: one place is free, but the first to wake may have no
+                    // packet left.
                     let writers = std::mem::take(&mut lane.writers);
                     drop(lane);
                     writers.iter().for_each(|w| w.signal());
@@ -169,7 +170,7 @@ impl Link {
         }
     }
 
-    /// Whether nobody reads any lane any more.
+    /// Whether no lane has a reader any more.
     pub(crate) fn is_closed(&self) -> bool {
         self.lanes.iter().all(|lane| lane.lock().closed)
     }

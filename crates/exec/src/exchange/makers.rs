@@ -252,7 +252,7 @@ impl Reserved<'_> {
             makers.start(scope);
             read(work, (0..self.degree).map(rows).collect())
         });
-        // A packet may have been announced to whom it did not concern any more.
+        // A packet may have been announced to a thread that no longer waits for it.
         makers.root.clear_signal();
         if let Some(payload) = makers.stop.take_panic() {
             std::panic::resume_unwind(payload);

@@ -22,7 +22,7 @@ use types::datetime::{Dialect, Moment};
 use types::{Collation, Value};
 use work::{ReaderSeed, Work};
 
-/// Rows of the first packet: whoever waits for a few has them soon.
+/// Rows of the first packet: a consumer that needs only a few gets them soon.
 const ROWS_FIRST: usize = 16;
 
 /// Which worker of its branch.
@@ -159,7 +159,7 @@ impl<'s> Sender<'s> {
         Sender { columns, keys, link, waiter, stop, first, packets, rows_max: ROWS_FIRST }
     }
 
-    /// Takes the row in the frame; false when nobody wants more.
+    /// Takes the row in the frame; false when no more rows are wanted.
     fn push(&mut self, run: &Run<'_>) -> SqlResult<bool> {
         let lane = self.lane(run);
         let packet = &mut self.packets[lane];
