@@ -106,12 +106,12 @@ pub struct Log {
     pub(crate) holds: Mutex<Vec<Lsn>>,
     pub(crate) pointer: Mutex<CheckpointPointer>,
     pub(crate) mutations: Mutations,
-    /// Until it goes on: headers of VLFs that were entered by what is lost.
+    /// The headers of VLFs that only lost records had entered; `go_on` writes and clears it.
     pub(crate) lost: Mutex<Option<Vec<VlfState>>>,
     sealed: AtomicU8,
-    /// Where the last block ends that is on disk.
+    /// The end of the last block that is on disk.
     pub(crate) durable_end: AtomicU64,
-    /// What the file's header was told of that.
+    /// The value of that which is in the file's header.
     pub(crate) noted_end: AtomicU64,
     relief: LogRelief,
     family: [u8; 16],
@@ -164,10 +164,10 @@ impl Log {
         Ok(log)
     }
 
-    /// Of a log that was found: in memory it has gone on, in its file not.
+    /// Opens a log that was found: in memory it continues, in its file nothing is written yet.
     pub(crate) fn of_found(found: FoundLog, options: LogOptions) -> Result<Arc<Log>, WalError> {
         let FoundLog { file, family, pointer, mut vlfs, end } = found;
-        // A process that was killed may have left blocks unsynced that were found.
+        // A process that was killed may have left blocks that were found unsynced.
         synced(&*file);
         let (mut current, needed) = (None, pointer.min_lsn.vlf()..=end.next_block.vlf());
         let mut lost = Vec::new();
@@ -220,7 +220,7 @@ impl Log {
         self.sealed.store(why as u8, Relaxed);
     }
 
-    /// Why nothing is logged, if that is so.
+    /// Why nothing may be logged, if that is so.
     pub(crate) fn sealed(&self) -> Option<Seal> {
         let sealed = self.sealed.load(Relaxed);
         [Seal::Emergency, Seal::ReadOnly].into_iter().find(|seal| *seal as u8 == sealed)
@@ -350,7 +350,7 @@ impl Log {
             self.note_end_in_header(before);
         }
         if self.grow_ahead() {
-            // The next step comes at once, but in a turn of its own, as a stop is asked between.
+            // The next step comes at once, but in a round of its own: a stop is checked in between.
             self.wake_writer();
         }
     }
