@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// Bytes at which a packet is sent.
 pub(crate) const PACKET_BYTES: usize = 32 * 1024;
-/// Packets that a producer may be ahead by in a lane.
+/// How many unread packets a producer may have in a lane.
 const PACKETS_AHEAD: usize = 4;
 
 /// Some rows.
@@ -31,7 +31,7 @@ pub(crate) struct Packet {
     pub(crate) rows: usize,
 }
 
-/// Where the rows of one exchange lie.
+/// The queues for the rows of one exchange.
 pub(crate) struct Link {
     lanes: Vec<Mutex<Lane>>,
     ordered: bool,
@@ -73,7 +73,8 @@ impl Link {
         self.lanes.len()
     }
 
-    /// Rows are wanted: producers begin. Also called when all is over, to send them home.
+    /// Rows are wanted: producers begin. It is also called at the end of the statement, to dismiss
+    /// them.
     pub(crate) fn begin(&self) {
         *self.begun.lock() = true;
         self.begins.notify_all();
@@ -122,10 +123,11 @@ impl Link {
         }
     }
 
-    /// The next packet of a lane; `None` when there will be none. `used` is one that was read.
+    /// The next packet of a lane; `None` when there will be none. `used` is an empty packet for
+    /// reuse.
     ///
     /// # Errors
-    /// The statement is to end.
+    /// The statement must end.
     pub(crate) fn receive(
         &self,
         lane: usize,
@@ -175,7 +177,7 @@ impl Link {
         self.lanes.iter().all(|lane| lane.lock().closed)
     }
 
-    /// The rows of a lane are of no use any more.
+    /// The rows of a lane are no longer needed.
     pub(crate) fn close(&self, lane: usize) {
         let mut lane = self.lanes[lane].lock();
         lane.closed = true;

@@ -55,7 +55,7 @@ impl Stop {
         self.panic.lock().take()
     }
 
-    /// Whether it is, or failed.
+    /// Whether the statement has ended or failed.
     pub(crate) fn is_over(&self) -> bool {
         self.over.load(Relaxed) || self.failed.load(Relaxed)
     }

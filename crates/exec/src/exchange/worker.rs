@@ -93,7 +93,7 @@ pub(super) fn run(crew: &Crew<'_>, branch: usize, number: usize) -> SqlResult<Re
     })
 }
 
-/// A turn to compute, given back whatever happens.
+/// A turn to compute, which is always given back.
 pub(super) struct Turn;
 
 impl Turn {
@@ -109,7 +109,7 @@ impl Drop for Turn {
     }
 }
 
-/// A reader whose locks go to its transaction whatever happens.
+/// A reader whose locks always go to its transaction.
 pub(super) struct Reader<'s> {
     seed: &'s ReaderSeed,
     pub(super) work: Work,
@@ -130,7 +130,7 @@ impl Drop for Reader<'_> {
 /// Puts rows into packets and sends those that are full.
 struct Sender<'s> {
     columns: &'s [Slot],
-    /// By what a row's lane is chosen; empty: there is one.
+    /// The keys whose hash chooses a row's lane; empty when there is one lane.
     keys: &'s [(Slot, Collation)],
     link: &'s Link,
     waiter: &'s Arc<Waiter>,
@@ -173,7 +173,7 @@ impl<'s> Sender<'s> {
         Ok(!self.link.is_closed())
     }
 
-    /// The bits that say so are not those by which tables and files are chosen.
+    /// The hash bits that choose the lane differ from those that choose hash tables and files.
     fn lane(&self, run: &Run<'_>) -> usize {
         if self.packets.len() == 1 {
             return 0;
@@ -190,7 +190,7 @@ impl<'s> Sender<'s> {
         Ok(())
     }
 
-    /// Sends what is left.
+    /// Sends the last packets.
     fn finish(mut self) -> SqlResult<()> {
         for lane in 0..self.packets.len() {
             if self.packets[lane].rows > 0 {
@@ -231,7 +231,7 @@ impl IdentitySource for NoIdentity {
     }
 }
 
-/// The optimizer puts no expression below an exchange that asks for more.
+/// The optimizer puts no expression below an exchange that needs other facts.
 struct WorkerFacts<'f> {
     now: Moment,
     date_first: &'f Value,
