@@ -223,8 +223,8 @@ impl SplitCounters {
         self.reshaped.fetch_add(1, Relaxed);
     }
 
-    /// How often that was. Who reads it before he latches a root, and under a leaf's latch the same
-    /// again, has come to the key's leaf: the latches order it.
+    /// The count of such changes. A thread that reads it before it latches the root, and reads the
+    /// same value under a leaf's latch, has come to the key's leaf: the latches order the two.
     #[inline]
     pub(crate) fn reshapings(&self) -> u64 {
         self.reshaped.load(Relaxed)

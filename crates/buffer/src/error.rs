@@ -34,7 +34,7 @@ pub enum BufferError {
 }
 
 impl BufferError {
-    /// Names the file, where it was read before anybody knew its name.
+    /// Names the file, if the page was read before its name was known.
     #[must_use]
     pub fn in_file(mut self, name: &dyn std::fmt::Display) -> BufferError {
         if let BufferError::Io { file, .. } | BufferError::Corrupt { file, .. } = &mut self

@@ -290,7 +290,7 @@ impl Pages {
         Ok(ReadGuard { slot })
     }
 
-    /// A page to change. Waits for everybody and for the disk.
+    /// A page to change. Waits for readers, writers and the disk.
     ///
     /// # Errors
     /// 823, 824 or 701; 824 too where the log was salvaged and the page is newer.
@@ -339,7 +339,7 @@ impl Pages {
         Ok(())
     }
 
-    /// The exclusive latch if nobody has one and the page is in memory.
+    /// The exclusive latch, if no thread has a latch of the page and it is in memory.
     pub fn try_write(&self, id: PageId) -> Option<WriteGuard<'_>> {
         let slot = self.slot(id).ok()?;
         match state::try_exclusive(slot.state())? {

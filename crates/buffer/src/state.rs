@@ -160,7 +160,7 @@ pub(crate) fn try_shared(word: &AtomicU64) -> bool {
         && word.compare_exchange(s, s + 1, Acquire, Relaxed).is_ok()
 }
 
-/// Takes the exclusive latch if nobody has any.
+/// Takes the exclusive latch if no thread has a latch of the page.
 pub(crate) fn try_exclusive(word: &AtomicU64) -> Option<Latched> {
     let s = word.load(Relaxed);
     (holders(s) == 0 && word.compare_exchange(s, s | EXCLUSIVE, Acquire, Relaxed).is_ok())

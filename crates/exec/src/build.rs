@@ -87,7 +87,7 @@ pub(crate) struct Builder {
     read_above: Option<BTreeSet<Slot>>,
 }
 
-/// The number of operators that are a part of another one: nobody reads their counters.
+/// The number of operators that are a part of another one: their counters are never read.
 pub(crate) const WITHIN: usize = 0;
 
 type Built = SqlResult<Box<dyn Operator>>;

@@ -230,7 +230,7 @@ impl<'r> Grant<'r> {
         }
         let semaphores = self.terms.semaphores;
         if self.held.is_none() && self.needs.operators == 0 {
-            // Whatever else it reads, it is a small one: it waits for nobody.
+            // Whatever else it reads, its grant is a small one, and it does not wait.
             let needs = Needs { views_only: true, ..self.needs };
             let request = request(semaphores.workspace(), needs, self.hints);
             self.held = request.map(|request| semaphores.begin_empty(work, request));

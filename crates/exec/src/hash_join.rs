@@ -328,8 +328,8 @@ impl HashJoin {
         }
     }
 
-    /// The build side is in memory: makes the set of its hashes, and hands it to whoever reads the
-    /// probe side's keys, where rows without partner are of no use.
+    /// The build side is in memory: makes the set of its hashes, and passes it to the operators
+    /// that read the probe side's keys, if rows without a partner are not needed.
     fn make_filter(&mut self, run: &mut Run<'_>) {
         self.drop_filter(run);
         let bytes = Hashes::bytes(self.table.len());
@@ -390,7 +390,7 @@ impl Operator for HashJoin {
             // Nothing can match: the probe side need not be read.
             self.phase = Phase::Done;
             if run.team.is_some() {
-                // Others may read it: whoever makes its rows is to know that nobody does here.
+                // Other consumers may read it: its producers must know that this one does not.
                 self.probe.open(run)?;
                 self.probe.close();
             }

@@ -28,7 +28,7 @@ use types::Value;
 
 /// A MERGE ready to run.
 pub(crate) struct Merge {
-    /// Nothing is written: rows go to OUTPUT and to whoever captures them.
+    /// Nothing is written: rows go to OUTPUT and to the statement that captures them.
     pub(crate) captured: bool,
     pub(crate) target: Target,
     pub(crate) deletes: Option<Target>,

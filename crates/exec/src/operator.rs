@@ -21,9 +21,9 @@ pub(crate) trait Operator: Send {
         self.open(run)
     }
 
-    /// Whether the row it gave last is still as it was given, for whoever has read more of that row
-    /// since; if not, `next` gives it again as it is now, or what follows it. Rows that are copies
-    /// for good stay as they are.
+    /// Whether the row that it returned last is unchanged, for an operator above that has read more
+    /// of that row since. If not, `next` returns it again in its present state, or the row after
+    /// it. Rows that are permanent copies do not change.
     fn recheck(&mut self, run: &mut Run<'_>) -> SqlResult<bool> {
         let _ = run;
         Ok(true)
@@ -32,13 +32,14 @@ pub(crate) trait Operator: Send {
     /// The run is over: lets go of rows, files and inputs'.
     fn close(&mut self);
 
-    /// Nobody reads it again in this run: what it holds goes back to the grant.
+    /// It is not read again in this run: its memory goes back to the grant.
     fn release(&mut self, run: &mut Run<'_>) {
         let _ = run;
     }
 
-    /// A join above drops rows whose keys its filter refuses: whoever reads the keys may drop them
-    /// at once. Without a filter that of the join is forgotten. True when it is obeyed.
+    /// A join above drops rows whose keys its filter refuses, so an operator that reads the keys
+    /// may drop them at once. Without a filter, the filter of that join is forgotten. True when the
+    /// operator applies it.
     fn set_filter(&mut self, join: usize, filter: Option<&JoinFilter>) -> bool {
         let _ = (join, filter);
         false

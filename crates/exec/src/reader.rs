@@ -24,7 +24,7 @@ pub(crate) struct Reader {
     filtered: Vec<ScanColumn>,
     /// Columns that the residual reads.
     first: Vec<ScanColumn>,
-    /// All others that somebody above reads.
+    /// All other columns that operators above read.
     rest: Vec<ScanColumn>,
     /// What is read above, where that is known to be less than all columns.
     above: Option<BTreeSet<Slot>>,

@@ -56,9 +56,9 @@ pub(crate) struct Run<'r> {
     /// A row of the target was put aside, to be changed when others were read.
     keeps_back: bool,
     pub(crate) row_limit: Option<u64>,
-    /// Those with whom rows are exchanged, where several run the statement.
+    /// The threads that exchange rows, when several run the statement.
     pub(crate) team: Option<&'r dyn Team>,
-    /// Which of them this is; `None` is whoever runs the statement.
+    /// Which of them this is; `None` is the thread that runs the statement.
     pub(crate) worker: Option<Worker>,
     /// What cursors have read that a worker has done with, by number.
     past: &'r mut [TableReads],
@@ -211,7 +211,7 @@ impl<'r> Run<'r> {
         os::values::look_at_memory()
     }
 
-    /// What cursors have read so far, for whoever looks on.
+    /// Publishes what cursors have read so far.
     fn show_reads(&mut self) {
         for at in 0..self.counts.cursors() {
             let Some(mut reads) = self.cursors.reads(at) else { continue };
@@ -225,7 +225,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Who writes a target.
+    /// The unit of work that writes a target.
     ///
     /// # Panics
     /// When the session opened no unit of work for its table variables.

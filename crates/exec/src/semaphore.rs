@@ -593,7 +593,7 @@ impl ResourceSemaphores {
 }
 
 impl ResourceSemaphores {
-    /// Somebody who asks, with the next ticket.
+    /// A request with the next ticket.
     fn asker(&self, state: &mut State, work: &Work, request: Request) -> Arc<Asker> {
         state.tickets += 1;
         Arc::new(Asker {

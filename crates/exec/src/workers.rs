@@ -42,7 +42,7 @@ impl Workers {
         Workers { threads_max, processors: processors.max(1), crews: Mutex::new(Vec::new()) }
     }
 
-    /// What a statement may have that nobody says more or less of.
+    /// The degree of a statement that neither an option nor a hint limits.
     pub fn processors(&self) -> usize {
         self.processors
     }

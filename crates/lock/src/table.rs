@@ -30,7 +30,7 @@ pub struct Options {
     pub locks_max: u32,
     /// Partitions: a power of two.
     pub partitions: usize,
-    /// Whom the locks' memory is reserved from.
+    /// The authority from which the locks' memory is reserved.
     pub memory: Option<Arc<Memory>>,
 }
 
@@ -569,7 +569,7 @@ impl Table {
         head.map_or(Mode::NL, |h| h.held_mode(&shard.pools, owner.id()))
     }
 
-    /// Whether a resource would be granted now: an instant request that queues nobody.
+    /// Whether a resource would be granted now: an instant request that is never queued.
     pub fn would_grant(&self, owner: &Owner, resource: Resource, mode: Mode) -> bool {
         let ask = Table::ask(owner, resource, mode, Duration::Instant);
         let hash = self.hash(&resource);
@@ -581,7 +581,7 @@ impl Table {
         head.admits(&shard.pools, &ask, held)
     }
 
-    /// Whether anybody else holds a resource or waits for it.
+    /// Whether another owner holds a resource or waits for it.
     pub fn has_other(&self, owner: &Owner, resource: Resource) -> bool {
         let hash = self.hash(&resource);
         let id = owner.id();

@@ -7,9 +7,9 @@ use crate::sched;
 use parking_lot_core as plc;
 use std::time::{Duration, Instant};
 
-/// A turn is kept so long by who waits for what is mostly over at once. Where it is not, its holder
-/// has mostly been taken off its processor: another that computes instead would soon wait for the
-/// same, and all who have waited would come back at once.
+/// A waiting thread keeps its turn for so long: most waits end within it. Where a wait is longer,
+/// the latch's holder has mostly been taken off its processor. Another thread that computes instead
+/// would soon wait for the same latch, and all that have waited would come back at once.
 const BRIEFLY: Duration = Duration::from_millis(1);
 
 /// Parks until [`wake_all`] or [`wake_one`] on the same address, unless `validate` says no.
@@ -44,7 +44,7 @@ pub fn wait_briefly(address: usize, validate: impl Fn() -> bool) {
     }
 }
 
-/// Wakes everybody parked on an address.
+/// Wakes all threads parked on an address.
 pub fn wake_all(address: usize) {
     if let Some(s) = sched::current() {
         s.wake(address, true);

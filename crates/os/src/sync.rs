@@ -11,7 +11,7 @@ use crate::wait::{WaitKind, timed_latch};
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
-/// A mutex that is not free for so long is held by somebody who neither computes nor is about to
+/// A mutex that is not free for so long is held by a thread that neither computes nor is about to
 /// ([`crate::park`]).
 const SHORT: Duration = Duration::from_millis(1);
 
@@ -76,7 +76,7 @@ impl<T: ?Sized> Mutex<T> {
         }
     }
 
-    /// Who holds it for long waits for the disk; others compute meanwhile.
+    /// A thread that holds it for long waits for the disk; others compute meanwhile.
     #[cold]
     fn waited_for(&self) -> parking_lot::MutexGuard<'_, T> {
         timed_latch(WaitKind::LatchEx, self.class, || match self.inner.try_lock_for(SHORT) {
@@ -85,7 +85,7 @@ impl<T: ?Sized> Mutex<T> {
         })
     }
 
-    /// Exclusive access if nobody has it.
+    /// Exclusive access if no thread has it.
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
         let key = self.key();
         self.inner.try_lock().map(|g| MutexGuard { inner: Some(g), key })

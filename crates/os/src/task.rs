@@ -85,7 +85,8 @@ pub fn spawn<T: Send + 'static>(
     JoinHandle { outcome, thread }
 }
 
-/// The same for what is rarely waited for: woken, it takes no processor from who computes.
+/// The same for a background thread, for which others rarely wait: when it is woken, it takes no
+/// processor from a thread that computes.
 ///
 /// # Panics
 /// When the operating system refuses a thread.

@@ -18,9 +18,9 @@
 //!                 └─ aside                  waits for the disk, the log, a mutex held for long:
 //!                                           gets a turn back at once, even beyond the limit
 //! ```
-//! `look` is called between statements. A thread gives up its turn there when others want one and
-//! its quantum is used up, when threads with locks want one, or when more threads compute than the
-//! limit allows. Turns are then given in this order:
+//! `look` is called between statements. A thread gives up its turn there in three cases: others
+//! want a turn and its quantum is used up; threads whose wait has ended want a turn and it holds no
+//! locks itself; more threads compute than the limit allows. Turns are then given in this order:
 //!
 //!  1. threads whose wait has ended (*woken*); they may hold locks
 //!  2. threads that gave up a turn with a part of their quantum left (*paused*): their data is

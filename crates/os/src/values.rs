@@ -37,15 +37,15 @@ pub const FREE_BYTES: usize = 16 << 10;
 const STEP_BYTES: usize = 64 << 10;
 /// One part of so many of all memory is left to others.
 const LEFT_PART: usize = 16;
-/// A thread whose unreserved allocations are less than this part of all memory does not count
-/// memory as scarce ...
+/// For a thread whose unreserved allocations are at most this part of all memory, memory is scarce
+/// only when it is beyond the limit by [`BEYOND_PART`].
 const SMALL_PART: usize = 64;
 /// When memory is used up, a request that has allocated this part of it must end.
 const HUGE_PART: usize = 4;
 /// Memory is ample as long as this part is free.
 const AMPLE_PART: usize = 4;
-/// ... until memory is this part beyond the limit. Then it is scarce for every thread that has
-/// allocated more than a step.
+/// How far beyond the limit memory is scarce even for a thread with small allocations, if these are
+/// more than a step.
 const BEYOND_PART: usize = 8;
 /// Before an allocation of this size, the system is asked whether it has the addresses.
 const LARGE_BYTES: usize = 1 << 20;

@@ -102,7 +102,7 @@ impl RowHobt {
     /// Works on its pages, and counts what the thread waits for pages meanwhile.
     #[inline]
     pub(crate) fn counting_waits<R>(&self, work: impl FnOnce() -> R) -> R {
-        // What was waited for elsewhere is nobody's.
+        // Waits from elsewhere are charged to no hobt.
         let _ = take_page_waits();
         let done = work();
         if let Some(waits) = take_page_waits() {

@@ -11,10 +11,10 @@ use page::{Previous, VersionTag};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering::*};
 
-/// Who deleted the rows of a heap that do not say it themselves.
+/// The deleters of a heap's ghosts that have no tag.
 #[derive(Default)]
 pub(crate) struct BareGhosts {
-    /// How many: mostly none, and then nobody asks further.
+    /// How many: mostly none, and then no further check is made.
     count: AtomicUsize,
     deleters: Mutex<BTreeMap<(PageId, u16), Xsn>>,
 }

@@ -122,9 +122,9 @@ impl Beside {
             let at = slot + u16::from(put.is_some_and(|put| put <= slot));
             let ghost = change.view(page).record(at).is_some_and(page::is_ghost_record);
             assert!(ghost, "a ghost is where it was, or behind what was put");
-            // What is refused has changed nothing: whoever meets the damage says so.
+            // A refused removal has changed nothing: the thread that meets the damage reports it.
             if hobt.tree().expunge(change, page, at, Undo::Never).is_ok() {
-                // What cannot be freed now is left to whoever reclaims.
+                // What cannot be freed now is left to the store's reclaimer.
                 let _ = dropped.finish();
             }
         }

@@ -57,7 +57,7 @@ struct Notes {
 
 struct Filed {
     file: Box<dyn SpillFile>,
-    /// What kept somebody from noting.
+    /// The error that kept a writer from noting.
     failed: Option<SqlError>,
 }
 
@@ -101,7 +101,7 @@ impl Captures {
     }
 }
 
-/// What a writer will note behind his change.
+/// What a writer will note after its change.
 pub(crate) struct Noting {
     notes: Arc<Notes>,
     /// The row before, where there was one.
@@ -110,7 +110,7 @@ pub(crate) struct Noting {
 
 /// What a writer does.
 impl RowHobt {
-    /// Begins to note an insert, where anybody asks for it.
+    /// Begins to note an insert, if capture is on.
     #[inline]
     pub(crate) fn noting_insert(
         &self,

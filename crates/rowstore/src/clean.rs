@@ -43,7 +43,7 @@ enum Found {
 }
 
 impl RowHobt {
-    /// Removes the ghosts of a page that nobody needs.
+    /// Removes the ghosts of a page that are no longer needed.
     ///
     /// # Errors
     /// Damaged pages, log; the ghosts stay.
@@ -90,7 +90,8 @@ impl RowHobt {
         Ok(if busy { Cleaned::Busy } else { Cleaned::Done })
     }
 
-    /// Before a full leaf is split its ghosts go that nobody needs or holds; whether any went.
+    /// Removes the ghosts of a full leaf that are neither needed nor held, before the leaf is
+    /// split. Returns whether it removed any.
     pub(crate) fn clear_leaf(&self, work: &Work, key: &[Field<'_>]) -> RowResult<bool> {
         let page = {
             let leaf = self.tree().seek_write(key)?;
@@ -142,8 +143,8 @@ impl RowHobt {
         })
     }
 
-    /// A reader has met a ghost that it did not have to wait for. Unless it is its own, nobody
-    /// settles it.
+    /// A reader has met a ghost for which it did not have to wait. Unless the ghost is the reader's
+    /// own, no transaction settles it.
     pub(crate) fn met_ghost(
         &self,
         work: &Work,

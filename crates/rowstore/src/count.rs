@@ -100,7 +100,7 @@ pub(crate) struct Measured {
     pages: u64,
     /// `RowHobt::rows` then.
     at: i64,
-    /// What must be added to `RowHobt::rows` where nobody has counted.
+    /// What must be added to `RowHobt::rows` where rows were not counted.
     beyond: i64,
 }
 

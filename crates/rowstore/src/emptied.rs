@@ -55,7 +55,8 @@ impl RowHobt {
 
     /// The page of a hobt that has no other, latched; `None` where it has grown.
     fn only_page(&self) -> RowResult<Option<WriteGuard<'_>>> {
-        // Of a heap that was made before it was opened nobody knows it without a look at maps.
+        // For a heap that was made before it was opened, this is not known without a look at the
+        // maps.
         let made_since = self.state.built.load(Relaxed) != 0;
         if self.spec.kind == HobtKind::Heap && (!made_since || self.state.hints.lock().grown) {
             return Ok(None);

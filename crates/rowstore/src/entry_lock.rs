@@ -22,7 +22,7 @@ use work::{LockedHobt, Work};
 pub(crate) enum RowLock {
     /// Nothing: the table lock covers it, or the level reads uncommitted rows.
     None,
-    /// Whether somebody else holds a conflicting lock.
+    /// Whether another owner holds a conflicting lock.
     Test(Mode),
     /// A lock until the row is given up.
     Short(Mode),
@@ -212,10 +212,10 @@ impl RowHobt {
         if covers_rows(held, row) { RowLock::None } else { row }
     }
 
-    /// Whether rows of the page that is latched need not be asked about one by one: where S on the
-    /// table would be granted, nobody else has an intent to write, so nobody has a row exclusively;
-    /// and who gets one from now on waits for the latch before a row changes. One look a page
-    /// stands for a look at each of its rows.
+    /// Whether the rows of the latched page need no tests one by one. If S on the table would be
+    /// granted, no other transaction has an intent to write, so none holds a row exclusively. One
+    /// that gets a row lock from now on waits for the latch before the row changes. So one test a
+    /// page replaces a test of each row.
     pub(crate) fn nobody_writes(&self, work: &Work, ask: RowLock) -> bool {
         let RowLock::Test(mode) = ask else { return false };
         mode == Mode::S && work.locks().would_grant(work.owner(), self.object_resource(), Mode::S)
@@ -361,7 +361,8 @@ impl RowHobt {
         Ok(covers_rows(held, RowLock::Long(Mode::X)))
     }
 
-    /// Whether a row is locked so, by itself or with its table: who changes it relies on that.
+    /// Whether this unit of work holds that lock on a row, directly or through the table: a change
+    /// of the row relies on it.
     pub(crate) fn holds(&self, work: &Work, row: Resource, mode: Mode) -> bool {
         assert!(row.is_within_hobt(self.spec.hobt), "a row of this hobt");
         let (locks, owner) = (work.locks(), work.owner());

@@ -36,9 +36,9 @@ use work::Work;
 
 /// What became of the test of a gap.
 pub(crate) enum Gap {
-    /// Nobody else guards it; the new key is to be locked so.
+    /// No other transaction guards it; the new key must get this lock.
     Open(RowLock),
-    /// Somebody does, or holds the new key.
+    /// Another transaction guards it, or holds the new key.
     Wait(lock::Ticket),
 }
 

@@ -81,7 +81,7 @@ pub(crate) struct Bound<'k> {
 }
 
 impl Graveyard {
-    /// Whether somebody who reads as of a moment may see something here: to be asked behind a look
+    /// Whether a reader as of that moment may see a ghost here. The reader asks after it has looked
     /// at the leaf.
     #[inline]
     pub(crate) fn may_be_seen(&self, at: CommitTime) -> bool {
@@ -197,7 +197,7 @@ impl Graveyard {
         buried.graves.insert(place, grave);
         self.newest.fetch_max(ended.0, Release);
         if engine.transactions.snapshots.epoch() != epoch {
-            // Whoever needed it may have ended, and a sweep may be past this place.
+            // The snapshot that needed it may have ended, and a sweep may be past this place.
             buried.epoch = 0;
         }
         let lists = !std::mem::replace(&mut buried.listed, true);
@@ -209,9 +209,9 @@ impl Graveyard {
         true
     }
 
-    /// Removes what nobody needs any more, piece by piece.
+    /// Removes the ghosts that are no longer needed, piece by piece.
     fn sweep(&self, hobt: &RowHobt, engine: &Engine) {
-        // Read before anything is tested: whoever ends meanwhile is for the next time.
+        // Read before anything is tested: a snapshot that ends meanwhile counts next time.
         let epoch = engine.transactions.snapshots.epoch();
         if std::mem::replace(&mut self.buried.write().epoch, epoch) == epoch {
             return;
@@ -228,8 +228,8 @@ impl Graveyard {
 }
 
 impl Buried {
-    /// Removes of a piece what nobody needs; whether anything is left of it. `None`: there is no
-    /// such piece.
+    /// Removes the ghosts of a piece that are no longer needed. Returns whether any are left;
+    /// `None` when there is no such piece.
     fn sweep(&mut self, piece: usize, hobt: &RowHobt, engine: &Engine) -> Option<bool> {
         if piece >= self.graves.pieces() {
             return None;
@@ -259,9 +259,9 @@ impl Grave {
 }
 
 impl RowHobt {
-    /// Moves a ghost that somebody needs off its page, which is latched: from now on it is found
-    /// here, in a heap by its RID. False where it is to stay; `epoch` is of before it was found
-    /// needed.
+    /// Moves a ghost that a snapshot needs off its page, which is latched. From now on it is found
+    /// here, in a heap by its RID. False when it must stay. `epoch` was read before the ghost was
+    /// found to be needed.
     pub(crate) fn bury(
         &self,
         engine: &Engine,
@@ -269,7 +269,7 @@ impl RowHobt {
         home: Place,
         epoch: u32,
     ) -> bool {
-        // Pieces of large values are found by their rows, and in nobody's way.
+        // Pieces of large values are found through their rows, and block no search.
         if self.spec.pieces || self.is_left_by_rule(engine) {
             return false;
         }
@@ -291,7 +291,7 @@ impl RowHobt {
         let Some(tag) = VersionTag::of(ghost) else { return false };
         match self.row_need(engine, tag) {
             Ok(Some(dropped)) => {
-                // What cannot be freed now is left to whoever reclaims.
+                // What cannot be freed now is left to the store's reclaimer.
                 let _ = dropped.finish();
                 false
             }
@@ -299,8 +299,8 @@ impl RowHobt {
         }
     }
 
-    /// Refuses to change or to put a key where the changer's moment sees a row with it whose ghost
-    /// lies here: somebody has deleted it since.
+    /// Refuses to change or insert a key if the changer's moment sees a row with that key whose
+    /// ghost is here: another transaction has deleted it since.
     pub(crate) fn judge_graves(
         &self,
         work: &Work,
@@ -349,7 +349,7 @@ impl Sexton for RowHobt {
     }
 
     fn tell(&self, engine: &Engine, each: &mut dyn FnMut(Lifetime, usize)) -> base::SqlResult<()> {
-        // Copied first: who buries waits for who looks.
+        // Copied first: a thread that moves ghosts here waits for threads that look.
         let mut tags = Vec::new();
         self.state.graves.all(&mut |ghost| {
             tags.extend(VersionTag::of(ghost).map(|tag| (tag, GRAVE_BYTES + ghost.len())));

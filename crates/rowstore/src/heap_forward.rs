@@ -49,7 +49,7 @@ impl HeapRow<'_> {
     pub(crate) fn record(&self, hobt: &RowHobt) -> Option<&[u8]> {
         let view = self.guard.view();
         let record = view.record(self.place.1).filter(|_| view.alloc_unit() == hobt.spec.unit)?;
-        // At home stands what is nobody else's.
+        // A record at its home belongs to no other RID.
         let own = home_of(record).is_none() && RecordKind::of(record[0]) != RecordKind::Forwarded;
         (self.is_away() || own).then_some(record)
     }

@@ -239,7 +239,7 @@ impl<'h> HeapCursor<'h> {
     /// Copies rows of a page from the slot on; a ticket when a lock must be waited for first.
     fn pass(&mut self, work: &mut Work, id: PageId) -> RowResult<Option<Ticket>> {
         debug_assert!(self.rows.is_empty(), "a batch is of one page");
-        // Whoever writes the table is asked about once a page; behind a stub again.
+        // Whether others write the table is tested once a page, and again after a stub.
         let mut quiet = !self.one_row && !self.sampled;
         loop {
             let guard = self.hobt.home.pages.read(id)?;
@@ -417,7 +417,7 @@ impl HeapCursor<'_> {
         }
     }
 
-    /// Asks for a row's lock, behind a look at who has written it.
+    /// Tests or takes a row's lock, after a check of its writer.
     fn try_at(
         &self,
         work: &mut Work,
@@ -477,7 +477,7 @@ impl HeapCursor<'_> {
     ) -> RowResult<()> {
         match seen {
             Seen::AsItIs => self.take_row(now, home),
-            // Who locks what he reads wants what is there now.
+            // A reader that locks what it reads needs the current row.
             Seen::Former if self.plan.strength != Strength::Shared => {
                 Err(conflict(work, &self.plan))
             }

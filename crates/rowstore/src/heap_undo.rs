@@ -142,7 +142,7 @@ impl RowHobt {
         let (Some(now), Some(stub)) = (now, stub) else { return Ok(false) };
         let taken = self.retake(engine, now, &mut old)?;
         let view = latched.view(to);
-        // Whoever takes bytes leaves what is promised to all: so there is room for each undo.
+        // Writers leave all promised bytes free, so there is room for each undo.
         let free = usize::from(view.free_count());
         let Some(slot) = slots_for(view, free, old.len()).next() else { return Ok(false) };
         let back = Step { at: (to, slot), kind: kinds::INSERT, payload: old };

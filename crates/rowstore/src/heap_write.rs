@@ -68,8 +68,8 @@ impl RowHobt {
         self.state.hints.lock().remember(page);
     }
 
-    /// Bytes of a latched page that are free and not promised to others than a transaction; 0: to
-    /// anybody.
+    /// Bytes of a latched page that are free and not promised to transactions other than `own` (0:
+    /// to any).
     pub(crate) fn free_bytes(&self, view: PageView<'_>, own: u32) -> usize {
         let promised = self.state.promised.bytes(view.page_id(), own);
         usize::from(view.free_count()).saturating_sub(promised)
@@ -144,9 +144,9 @@ impl RowHobt {
         }
     }
 
-    /// A slot that a record fits in, locked; one that somebody still holds (whose insert was taken
-    /// back to a savepoint) is passed by, as is one whose former row somebody may see. `None` when
-    /// the page has no room.
+    /// A slot that a record fits in, locked. A slot is skipped if its lock is still held (by a
+    /// transaction that rolled its insert back to a savepoint), or if a reader may still see its
+    /// former row. `None` when the page has no room.
     fn free_slot(
         &self,
         work: &mut Work,
@@ -307,7 +307,7 @@ impl RowHobt {
         }
     }
 
-    /// X on a RID, behind a look at who has written the row there.
+    /// X on a RID, after a check of who has written the row there.
     fn try_rid(&self, work: &mut Work, row: &HeapRow<'_>) -> RowResult<Tried> {
         let ticket = match row.record(self) {
             Some(record) => self.try_writer(work, (record, row.place), true)?,
@@ -507,11 +507,11 @@ impl RowHobt {
 
 /// What a row of a heap leaves when it goes.
 enum Left {
-    /// A ghost as it was: nobody reads versions.
+    /// A plain ghost: there are no readers of versions.
     Nothing,
-    /// The row, and the ghost that says who made it.
+    /// The row, and the ghost whose tag names the deleter.
     Tagged(Vec<u8>, Written<'static>),
-    /// A ghost as it was, by whom is noted beside it.
+    /// A plain ghost; its deleter is noted beside it.
     Bare(Xsn),
     /// Nothing yet: so long a record is to be kept, and there is no room for it.
     Room(usize),

@@ -40,8 +40,8 @@ use page::{Field, Previous, RowView, VersionTag, slot_cost};
 use std::cmp::Ordering;
 use work::Work;
 
-/// Rows of a batch at most; batches grow up to it, so that TOP (1) copies one row. Who reads rows
-/// as they are now copies them no further ahead; for others `leaf.rs` takes what a leaf has.
+/// The most rows of a batch. Batches grow up to it, so that TOP (1) copies one row. A reader of
+/// current rows copies no more ahead; for others `leaf.rs` takes the whole leaf.
 const BATCH_ROWS_MAX: usize = 256;
 /// So often an entry is read again before it is locked.
 const RECHECKS_MAX: u8 = 8;
@@ -107,7 +107,7 @@ pub(crate) struct IndexCursor<'h> {
     /// How many escalations the transaction had when `ask` was found.
     escalations: u64,
     reads: TableReads,
-    /// Nobody else writes the table while the leaf at hand is latched.
+    /// No other transaction writes the table while the current leaf is latched.
     quiet: bool,
     /// Behind which key the pass at hand began, where that matters; none: at the range's beginning.
     begun: KeyBuf,
@@ -594,7 +594,7 @@ impl<'h> IndexCursor<'h> {
         let seen = self.hobt.as_of(work, at, (record, (page, slot)), &mut former);
         let copied = match seen {
             Ok(Seen::AsItIs) => self.copy(record, page, slot),
-            // Who locks what he reads wants what is there now.
+            // A reader that locks what it reads needs the current row.
             Ok(Seen::Former) if self.plan.strength != Strength::Shared => {
                 Err(conflict(work, &self.plan))
             }
@@ -664,8 +664,8 @@ impl<'h> IndexCursor<'h> {
         })
     }
 
-    /// Whether a record is a ghost whose tag says that nobody needs to be asked. Where gaps are
-    /// read it is an anchor (rule 9), and locked.
+    /// Whether a record is a ghost whose tag says that no lock need be tested. Where gaps are read
+    /// it is an anchor (rule 9), and locked.
     fn passes_gone(&self, work: &Work, (record, place): (&[u8], (PageId, u16))) -> bool {
         self.ask != RowLock::None
             && !self.ask.is_range()

@@ -49,8 +49,8 @@ impl RowHobt {
         debug_assert_eq!(fields.as_slice().len(), columns, "the whole key");
     }
 
-    /// Reserves log for splits, makes room for a record, and leaves the search to the caller, who
-    /// comes back where it is not enough: ghosts that nobody needs go first.
+    /// Reserves log for splits, makes room for a record, and leaves the search to the caller, which
+    /// calls again if that was not enough. Ghosts that are not needed are removed first.
     pub(crate) fn room_for(
         &self,
         work: &mut Work,
@@ -93,7 +93,8 @@ impl RowHobt {
             let leaf = self.tree().seek_write(key)?;
             [leaf.view().prev_page(), leaf.page_id(), leaf.view().next_page()].map(Some)
         };
-        // Looked at behind the split: whoever left a ghost before it has noted the page of then.
+        // Looked at after the split: a ghost that was left before it was noted under its page of
+        // that time.
         for place in &mut around {
             let Some(page) = place.take().filter(|p| !p.is_none()) else { continue };
             if self.home.pages.read_again(page)?.view().ghost_count() > 0 {
@@ -153,7 +154,7 @@ impl RowHobt {
             self.check_length(&record)?;
             match self.put(work, &record, plan).map_err(|e| self.write_error(e))? {
                 Put::Done => return Ok(Inserted { rid: None, uniquifier: next }),
-                // Somebody was faster with the same key.
+                // Another transaction was faster with the same key.
                 Put::Duplicate => next = Some(next.map_or(1, |n| n + 1)),
             }
             if next.is_some_and(|n| n >= u32::MAX >> 1) {
@@ -306,7 +307,7 @@ impl RowHobt {
         dropped
     }
 
-    /// Whether somebody else holds the row that has the key of a new one.
+    /// Whether another transaction holds the row that has the key of a new one.
     fn test_present(
         &self,
         work: &mut Work,
@@ -409,7 +410,8 @@ impl RowHobt {
         assert!(!page::is_ghost_record(old), "a live row becomes a ghost");
         assert!(leaf.is_exact(), "the row is the key's");
         debug_assert!(!spelled.is_empty(), "rule 3: its deleter finds it by its key");
-        // Where readers may need the row the ghost says who made it, and what it was.
+        // If readers may need the row, the ghost names its deleter and keeps the row's former
+        // state.
         let mut tagged = self.drawn(work).map(|_| self.ghost_of(work, old));
         if let Some(ghost) = &mut tagged {
             let bytes = ghost.record.len();
@@ -721,8 +723,8 @@ impl<'t> Latched<'t> {
         Ok((old.transpose()?.unwrap_or(false), new.transpose()?))
     }
 
-    /// Refuses the move where somebody has changed the row since its changer's moment, or has
-    /// deleted since then one with the new key.
+    /// Refuses the move if another transaction has changed the row since its changer's moment, or
+    /// has deleted one with the new key since then.
     fn judge(
         &self,
         hobt: &RowHobt,
@@ -768,7 +770,7 @@ impl<'t> Latched<'t> {
         }
     }
 
-    /// X on both keys, by the spelling of whoever has them too; a new key asks for its gap first.
+    /// X on both keys, also as their present owners spell them. A new key requests its gap first.
     fn try_locks(
         &mut self,
         hobt: &RowHobt,

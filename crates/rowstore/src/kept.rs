@@ -31,14 +31,15 @@ pub struct KeptVersion<'p> {
     pub record: &'p [u8],
 }
 
-/// For whom a version is kept.
+/// The reason why a version is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KeptFor {
-    /// For whoever superseded it, who has not ended, or was aborted and left it current.
+    /// For the transaction that superseded it, which has not ended, or was aborted and left it
+    /// current.
     Writer(Xsn),
     /// For snapshots within, if there are any.
     Snapshots(Lifetime),
-    /// For nobody: its superseder has taken back what he did.
+    /// For none: its superseder was rolled back.
     Nobody,
 }
 
@@ -70,7 +71,7 @@ impl<'p> KeptVersion<'p> {
         KeptVersion { place, superseder, database: v.origin.database, hobt: v.origin.hobt, record }
     }
 
-    /// For whom it is kept, in the database whose it is.
+    /// Why it is kept, in its database.
     pub fn kept_for(&self, home: &Home, engine: &Engine) -> KeptFor {
         debug_assert_eq!(home.database, self.database, "its own database");
         let tag = VersionTag::of(self.record);
@@ -94,7 +95,7 @@ impl<'p> KeptVersion<'p> {
     }
 }
 
-/// For whom it is kept what one wrote and another superseded.
+/// Why a version between two writers is kept: `born` wrote it, `ended` superseded it.
 fn between(home: &Home, engine: &Engine, born: Xsn, ended: Xsn) -> KeptFor {
     if home.aborted().contains(ended) {
         // The version before is current.
@@ -102,7 +103,7 @@ fn between(home: &Home, engine: &Engine, born: Xsn, ended: Xsn) -> KeptFor {
     }
     let e = match ended == Xsn::NONE || home.is_settled(ended) {
         true => CommitTime(0),
-        // One look: who goes on may commit meanwhile.
+        // One look at the table: an active transaction may commit meanwhile.
         false => match engine.transactions.commits.outcome(ended) {
             Outcome::Committed(e) => e,
             Outcome::Active => return KeptFor::Writer(ended),
@@ -190,7 +191,7 @@ impl RowHobt {
                 let kept = KeptVersion::of((place, v)).kept_for(&self.home, engine);
                 (VersionTag::of(v.record), kept)
             })?;
-            // What is not there any more, nobody needs, nor what is behind it.
+            // A version that is gone is not needed, nor are those behind it.
             let Some((tag, kept)) = looked else { return Ok(()) };
             if let KeptFor::Snapshots(lifetime) = kept {
                 lifetimes.push(lifetime);

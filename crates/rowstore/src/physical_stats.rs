@@ -65,7 +65,7 @@ impl Reading {
     }
 }
 
-/// A walk over the levels of a hobt, for somebody who may be told to end.
+/// A walk over the levels of a hobt, which a cancellation can end.
 struct Walk<'h> {
     hobt: &'h RowHobt,
     mode: ScanMode,

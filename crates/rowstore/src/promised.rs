@@ -35,7 +35,7 @@ struct Promise {
 /// What is promised of a heap's pages: about 100 bytes a page and transaction.
 #[derive(Default)]
 pub(crate) struct Promised {
-    /// How many pages: mostly none, and then nobody asks further.
+    /// How many pages: mostly none, and then no further check is made.
     count: AtomicUsize,
     pages: Mutex<Pages>,
 }
@@ -67,13 +67,13 @@ impl Promised {
         self.count.store(pages.by_page.len(), Release);
     }
 
-    /// Forgets what is promised of a page to those who have ended.
+    /// Forgets the promises on a page to transactions that have ended.
     pub(crate) fn forget_ended(&self, page: PageId) {
         self.bytes(page, 0);
     }
 
-    /// Bytes of a page that are promised to others than a transaction by its number in the log;
-    /// 0: to anybody.
+    /// Bytes of a page that are promised to transactions other than `but`, a number in the log (0:
+    /// to any).
     pub(crate) fn bytes(&self, page: PageId, but: u32) -> usize {
         if self.count.load(Acquire) == 0 {
             return 0;

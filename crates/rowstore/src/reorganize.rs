@@ -129,7 +129,8 @@ impl RowHobt {
         Ok(log)
     }
 
-    /// Invariant 1, behind a step: whoever left a ghost before it has noted the page of then.
+    /// Invariant 1, after a step: a ghost that was left before it was noted under its page of that
+    /// time.
     fn note_ghosts(&self, work: &mut Work, pages: &[PageId]) {
         for &page in pages.iter().filter(|p| !p.is_none()) {
             // One that cannot be read may be another's by now.

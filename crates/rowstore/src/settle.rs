@@ -128,7 +128,7 @@ impl RowHobt {
         let mut change = Change::new(&self.home.pages, group);
         let (page, slot) = leaf.join(&mut change);
         tree.expunge(&mut change, page, slot, Undo::Never)?;
-        // What cannot be freed now is left to whoever reclaims.
+        // What cannot be freed now is left to the store's reclaimer.
         let _ = dropped.finish();
         change.finish(&mut TransactionChain::default());
         if let Some(ghost) = late {

@@ -312,7 +312,7 @@ impl SpillFile for File {
         self.reading = true;
         (self.loaded, self.at, self.scattered) = (0, 0, false);
         match &mut self.block {
-            // Memory is for those who read.
+            // Memory is for files that are read.
             block if self.unit.is_some() => *block = None,
             Some(block) if first => *block = block.fitted(&self.memory),
             _ => {}

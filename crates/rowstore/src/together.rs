@@ -49,7 +49,8 @@ impl RowHobt {
     /// What is known without a look at the tree.
     pub(crate) fn puts_together(&self, plan: &LockPlan) -> bool {
         let plain = self.tree.is_some() && !self.spec.pieces && !self.is_guarded();
-        // Who reads as of a moment is refused what has changed since: that is judged one by one.
+        // A changer with a moment must be refused rows that have changed since: that is checked one
+        // by one.
         plain && plan.unchanged_since.is_none()
     }
 
@@ -80,7 +81,7 @@ impl RowHobt {
         let mut key = KeyFields::default();
         tree.key_of_row(row, &mut key);
         entry.key_hash = key_hash(tree.order(), key.as_slice());
-        // Damage is told by who meets it in the order of the indexes.
+        // Damage is reported by the inserts one by one, in the order of the indexes.
         let spot = self.counting_waits(|| tree.find_spot(key.as_slice()));
         let Ok(spot) = spot else { return Ok(false) };
         (entry.page, entry.reshaped) = (spot.page, spot.reshaped);
@@ -99,7 +100,7 @@ impl RowHobt {
         leaf.ok().flatten().filter(|_| !self.is_guarded())
     }
 
-    /// Locks an entry's page and key; `false` where somebody has them.
+    /// Locks an entry's page and key; false when another transaction holds one of them.
     fn lock_entry(&self, work: &mut Work, page: PageId, entry: &Entry) -> RowResult<bool> {
         let key = Resource::key(self.home.database, self.spec.hobt, entry.key_hash);
         let page = self.page_resource(page);

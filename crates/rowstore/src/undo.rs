@@ -197,7 +197,8 @@ impl UndoHandler for RowUndo {
     }
 }
 
-/// Frees the version of a change that was taken back. What cannot be is left to whoever reclaims.
+/// Frees the version of a change that was undone. What cannot be freed is left to the store's
+/// reclaimer.
 pub(crate) fn free_taken(home: &Home, taken: Option<(version::VersionPtr, base::Xsn)>) {
     if let Some((place, superseder)) = taken {
         let _ = home.version_stores().free(place, superseder);
@@ -267,7 +268,7 @@ impl RowHobt {
         self.count_rows(-1);
         self.did(Deed::LeafDelete);
         if empties {
-            // An empty leaf is sound; that it could not be freed now harms nobody.
+            // An empty leaf is sound; it does no harm that it could not be freed now.
             let _ = tree.free_if_empty(cx.group, key);
         }
         Ok(true)

@@ -41,11 +41,11 @@ struct Walk<'h, 'r> {
 }
 
 impl RowHobt {
-    /// Checks everything about the hobt's pages. Nobody changes it meanwhile. `row` sees every
-    /// live record that has the form of its layout, its page latched.
+    /// Checks everything about the hobt's pages. No other thread changes it meanwhile. `row` sees
+    /// every live record that has the form of its layout, with its page latched.
     ///
     /// # Errors
-    /// The waiter's cancellation, which is looked for at each page: half a report is none.
+    /// The waiter's cancellation, which is checked at each page; then there is no report.
     pub(crate) fn verify(
         &self,
         waiter: &Waiter,

@@ -48,7 +48,7 @@ impl RowHobt {
         self.home.has_optimized_locking() && self.spec.versions
     }
 
-    /// A ticket for the end of whoever has written a record, where he goes on and is another. The
+    /// A ticket for the end of a record's writer, if that is another active transaction. The
     /// record's page is latched.
     #[inline]
     pub(crate) fn try_writer(
@@ -86,7 +86,8 @@ impl RowHobt {
         let Some(row) = row else { return Ok(None) };
         let xact = Resource::xact(self.home.database, writer);
         let behind = Behind { row, modifies };
-        // Who could not be undone before the option was set holds his rows instead.
+        // A transaction that could not be undone before the option was set holds its rows by their
+        // own locks instead.
         work.locks().try_end_of(work.owner(), xact, behind).map_err(RowError::from)
     }
 

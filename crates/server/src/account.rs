@@ -1,13 +1,14 @@
-//! What a connection's requests take of the engine's memory while they come, wait and run.
+//! The engine memory that a connection's requests take while they arrive, wait and run.
 //!
-//! A request is charged when it is longer than [`FREE_BYTES`]: twice its bytes, as they came and
-//! decoded. One that the limit has no room for is read to its end, so that the connection can go
-//! on, but not kept: it is answered with error 701.
+//! A request longer than [`FREE_BYTES`] is charged with twice its bytes: as they came, and decoded.
+//! When the limit has no room for a request, it is read to its end, so that the connection can go
+//! on, but it is not kept: it is answered with error 701.
 //!
 //! Invariants
-//!  1. What a connection holds of requests is charged, but for `FREE_BYTES` a request and what one
-//!     read and one step of the assembler's buffer bring.
-//!  2. The charge goes with the request: to the queue, to its worker, and away with its last byte.
+//!  1. Everything that a connection holds of requests is charged, except `FREE_BYTES` a request,
+//!     and what one read and one step of the assembler's buffer bring.
+//!  2. The charge moves with the request: to the queue, to its worker. It ends with the request's
+//!     last byte.
 
 use os::memory::{Clerk, Memory, Reservation};
 use os::values::ValueMemory;

@@ -1,8 +1,8 @@
-//! The rows of a bulk load, from the packets of its message to the session.
+//! Passes the rows of a bulk load from the packets of its message to the session.
 //!
-//! A short message is here whole; a long one comes through the link's inflow while its rows are
-//! loaded. A row that is not all here is tried again when twice as many bytes are: so a long value
-//! is looked at a few times only, and what is held is some packets, or one row.
+//! A short message is completely here; a long one comes through the link's inflow while its rows
+//! are loaded. A row that is not complete yet is tried again when twice as many bytes are there. So
+//! a long value is examined only a few times, and memory holds some packets, or one row.
 
 use crate::account::Account;
 use crate::inflow::Taken;

@@ -1,17 +1,18 @@
-//! The server's certificate: made at the first start and kept in the data folder, or an operator's.
+//! The server's certificate: made at the first start and kept in the data folder, or given by an
+//! operator.
 //!
-//! The one that is made here is for the names and addresses that the server is reached by, for two
-//! years, and made anew at a start in the last month of them: its PEM file says before the
-//! certificate until when it is good. One made by early builds, which was good from 1975 to 4096,
-//! is made anew too. A file that says nothing of that is an operator's, and is left alone. Who owns
-//! a certificate gives it in a file of its own, with the chain of its issuers, and the key in
-//! another.
+//! A certificate that is made here names the host names and addresses of the server and is valid
+//! for two years. A start in the last month of its validity makes a new one: before the
+//! certificate, the PEM file says until when it is valid. A certificate of an early build, valid
+//! from 1975 to 4096, is replaced too. A file that says nothing about validity belongs to an
+//! operator and is left alone. An operator gives a certificate in a file of its own, with the chain
+//! of its issuers, and the key in another file.
 //!
-//! Two TLS configurations come of it: within TDS 7.x nothing newer than TLS 1.2 is offered (most
-//! drivers wait for ever when 1.3 is, since its session tickets arrive outside the wrapped
-//! handshake); strict TDS 8 has 1.2 and 1.3 and names itself by ALPN.
+//! There are two TLS configurations. Within TDS 7.x nothing newer than TLS 1.2 is offered: most
+//! drivers wait for ever with 1.3, since its session tickets arrive outside the wrapped handshake.
+//! Strict TDS 8 has 1.2 and 1.3 and names itself by ALPN.
 //!
-//! Invariant: a key is readable to this user alone before it is written.
+//! Invariant: before a key is written, its file is made readable only by this user.
 
 use os::disk::{Disk, OpenHow};
 use rcgen::{

@@ -1,4 +1,4 @@
-//! A connection's task: reads messages, gives requests to workers, minds attentions.
+//! A connection's task: reads messages, passes requests to workers, handles attentions.
 
 use crate::account::{Account, Asked};
 use crate::entrance::Place;

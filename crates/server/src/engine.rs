@@ -1,4 +1,4 @@
-//! What the door asks of whatever is behind it.
+//! What the server asks of the engine.
 
 use base::SqlResult;
 use os::memory::Memory;

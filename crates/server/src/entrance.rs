@@ -1,12 +1,13 @@
-//! Those who are at the door: connections of which no login has come yet.
+//! Connections before their login.
 //!
-//! They cost memory (buffers, a TLS handshake) and may never say a word, so there are only so many.
-//! Where there is no room for another, of the address that has most of them the one that stands
-//! there longest gives way, if it had its time ([`GRACE_NS`]); else nobody is let in until one has
-//! left: who comes waits in the system's queue. So a crowd of silent connections costs others two
-//! seconds at worst, and a crowd that logs in costs nobody anything.
+//! They cost memory (buffers, a TLS handshake) and may never send a byte, so their number is
+//! limited. When there is no room for another, the server takes the address with the most such
+//! connections and closes the one of these that has been there longest, if it had its time
+//! ([`GRACE_NS`]). Otherwise no connection is accepted until one has left; new ones wait in the
+//! system's queue. So a crowd of silent connections delays others by two seconds at most, and a
+//! crowd that logs in delays none.
 //!
-//! Invariant: at most `most` stand here.
+//! Invariant: at most `most` connections are here.
 
 use crate::throttle::Origin;
 use os::sync::Mutex;

@@ -1,5 +1,5 @@
-//! What the error log is told of those who do not come in: the first few of an address one by one,
-//! then how many more there were.
+//! What the error log says about failed connections and logins: the first few of an address one by
+//! one, then how many more there were.
 //!
 //! ```text
 //!   client 192.0.2.7:50112: login of 'sa' refused: …        the first few
@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Invariants
-//!  1. In a minute no more than [`LINES_MAX`] lines and one are written, whoever fails.
-//!  2. Each failure is told, alone or in a number.
+//!  1. In a minute at most [`LINES_MAX`] lines and one are written, whatever fails.
+//!  2. Each failure is reported, alone or in a number.
 //!  3. The table has at most [`ADDRESSES_MAX`] addresses.
 
 use crate::throttle::Origin;

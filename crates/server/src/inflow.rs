@@ -1,16 +1,16 @@
-//! The rest of a long message on its way from the connection's task to the worker that runs it.
+//! The rest of a long message, between the connection's task and the worker that runs the request.
 //!
 //! ```text
 //! task    begin ── push … push ── finish
 //! worker        take … take ── Taken::End
 //! ```
 //! The task stops reading the socket while the worker is behind by [`BYTES_MAX`]. A worker that
-//! wants no more closes it: the task then reads the message to its end and forgets it.
+//! needs no more closes the inflow; the task then reads the message to its end and drops it.
 //!
 //! Invariants
-//!  1. What waits here is [`BYTES_MAX`] and one read of the socket at most.
-//!  2. After an attention or the client's end no more comes; the worker learns of both from its
-//!     waiter.
+//!  1. At most [`BYTES_MAX`] and one read of the socket wait here.
+//!  2. After an attention or the client's end no more bytes come; the worker learns of both from
+//!     its waiter.
 
 use os::sync::Mutex;
 

@@ -1,11 +1,11 @@
 //! What a connection's task and the worker that runs its request share.
 //!
 //! Invariants
-//!  1. Whether a response has ended, and whether an attention came before its end, is decided
-//!     under the lock of `turn`: so an attention is answered once, by the one or the other.
-//!  2. A session that is given back waits here until the task looks, which the next message makes
-//!     it do: the task is woken only where it has said, under the lock, that it waits for the
-//!     session, or where the connection is to end.
+//!  1. Whether a response has ended, and whether an attention came before its end, is decided under
+//!     the lock of `turn`. So exactly one of the two answers an attention, once.
+//!  2. A session that the worker returns waits here until the task looks, which the next message
+//!     makes it do. The task is woken only if it has said, under the lock, that it waits for the
+//!     session, or if the connection must end.
 
 use crate::inflow::Inflow;
 use crate::response::last_words;

@@ -1,4 +1,4 @@
-//! LOGIN7: who is it, may he, and the answer.
+//! LOGIN7: checks the login and its password, and answers.
 
 use crate::engine::Engine;
 use crate::entrance::Place;

@@ -1,4 +1,4 @@
-//! What an operator can set about the door.
+//! What an operator can set for the server.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! A request on its worker: decoded, run, answered; a panic ends it and its connection alone.
+//! A request on its worker: decoded, run, answered. A panic ends only the request and its
+//! connection.
 
 use crate::account::{Account, Asked};
 use crate::bulk;

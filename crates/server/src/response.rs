@@ -1,10 +1,10 @@
-//! A response as it grows: what a session yields, as tokens in packets.
+//! A response as it grows: what a session produces, as tokens in packets.
 //!
 //! Invariants
 //!  1. A DONE is held back until it is known what follows, so MORE is always right.
-//!  2. Tokens enter whole; a response that is cut off ends between tokens.
-//!  3. After an attention only changes of the environment go out: the client throws the rest
-//!     away, but must know that its transaction is gone.
+//!  2. Tokens are added whole; a response that is cut off ends between tokens.
+//!  3. After an attention only changes of the environment are sent: the client discards the rest,
+//!     but must know that its transaction is gone.
 
 use crate::link::{Link, Speech};
 use base::SqlError;

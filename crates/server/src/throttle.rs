@@ -1,19 +1,21 @@
-//! Attempts at a password, spaced out by whence they come and by account.
+//! Delays between attempts at a password, by address and by account.
 //!
-//! An account that somebody guesses at from one address is slow from that address alone: its owner
-//! comes in from elsewhere at once. Each failure in a row of an address at an account, beyond a
-//! few, makes its next attempts there further apart. An address that fails at many accounts is slow
-//! at all, but at those that it has come into lately. An attempt takes the next free moment and
-//! waits for it without a thread; when that lies too far away, it is refused unseen. A success
-//! forgets the failures of its pair.
+//! When somebody guesses at an account from one address, the account is slow only from that
+//! address: its owner can log in from elsewhere at once. Beyond a few, each consecutive failure of
+//! an address at an account increases the delay between its next attempts there. An address that
+//! fails at many accounts is slow for all accounts, except those into which it has logged in
+//! lately. An attempt takes the next free moment and waits for it without a thread. When that
+//! moment is too far away, the attempt is refused without a check. A success clears the failures of
+//! its pair.
 //!
-//! Clients behind one address (a proxy, a translated network, programs of this machine) are one
-//! address: who guesses at an account there slows that account down for the others there. Of IPv6
-//! an address is its first 64 bits, of which a host has all the rest.
+//! Clients behind one address (a proxy, a translated network, programs of this machine) count as
+//! one address: a client that guesses at an account slows that account down for the others there.
+//! An IPv6 address counts by its first 64 bits, since a host has all the rest.
 //!
 //! Invariants
 //!  1. A table holds at most [`ENTRIES_MAX`] pairs or addresses, whatever names are tried.
-//!  2. Accounts that do not exist are treated alike: nobody learns which do.
+//!  2. Accounts that do not exist are treated alike, so that an attacker does not learn which
+//!     exist.
 //!  3. What one address does delays no other.
 
 use os::sync::Mutex;

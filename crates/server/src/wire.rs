@@ -1,12 +1,11 @@
-//! One socket and, while there is one, its TLS: bytes in, bytes out, neither blocking.
+//! One socket and its TLS, if any: bytes in, bytes out, neither blocking.
 //!
-//! Reading is the connection's task's; writing is whoever has something to say (task or worker).
-//! What the socket does not take at once stays here and is pushed by the task.
+//! Only the connection's task reads. Both the task and a worker write. What the socket does not
+//! take at once stays here, and the task sends it later.
 //!
 //! Invariants
-//!  1. Encrypted bytes leave in the order in which they were encrypted: both happen under one
-//!     lock.
-//!  2. Whoever leaves bytes behind wakes the task, which then waits for room in the socket.
+//!  1. Encrypted bytes leave in the order in which they were encrypted: both happen under one lock.
+//!  2. A thread that leaves bytes here wakes the task, which then waits for room in the socket.
 
 use os::sync::Mutex;
 use rustix::net::RecvFlags;

@@ -235,7 +235,7 @@ impl Space {
         }
     }
 
-    /// Pages of extents that nobody owns.
+    /// Pages of extents without an owner.
     fn choose_new(&self, claim: &mut Claim<'_>, want: usize) -> Result<(), SpaceError> {
         while claim.len() < want {
             let Some(extent) = self.free_extent()? else { return Ok(()) };
@@ -290,7 +290,7 @@ impl Space {
         Ok(None)
     }
 
-    /// Promises an extent that was free a moment ago, if it is still free and promised to nobody.
+    /// Promises an extent that was free a moment ago, if it is still free and not promised.
     fn promise_extent(&self, extent: ExtentId) -> Result<bool, SpaceError> {
         {
             let mut promised = self.promised.lock();

@@ -16,7 +16,7 @@ pub enum SpaceError {
     Buffer(BufferError),
     /// The log has no room for the change of the maps.
     Log(WalError),
-    /// Whoever reads the maps is to end.
+    /// The request that reads the maps was cancelled.
     Cancelled(Cancelled),
 }
 

@@ -17,7 +17,7 @@ pub enum Finding {
     OwnedTwice(ExtentId, AllocUnitId, AllocUnitId),
     /// A unit owns an extent that the GAM says is free: 8904.
     OwnedButFree(ExtentId, AllocUnitId),
-    /// The GAM says taken, and nobody owns it: 8905.
+    /// The GAM says taken, and the extent has no owner: 8905.
     Lost(ExtentId),
     /// The GAM says that an extent is free, and it is mixed: 8903.
     MixedButFree(ExtentId),

@@ -95,7 +95,7 @@ impl Transactions {
         assert!(was, "a transaction ends once");
     }
 
-    /// Who is active, oldest first.
+    /// The active transactions, oldest first.
     pub fn active(&self) -> Vec<Active> {
         let active = self.active.lock();
         debug_assert!(active.iter().all(|(id, a)| *id == a.id.0), "listed by its own number");

@@ -1,10 +1,10 @@
 //! The log file's first 8 KB: what it is, and where the last complete checkpoint is.
 //!
-//! Sector 0 never changes: magic 8, version 4, database's family id 16, checksum at 508. Sectors
-//! 1 and 2 hold the checkpoint pointer in turn, so that a torn write of one leaves the other.
-//! Sector 3 has the durable log's end as it was when nobody wrote for a while: magic 8, LSN 8,
-//! checksum at 508. It is a proof of damage (`found.rs`), so nobody waits until it is durable, and
-//! where it is not sound it says nothing.
+//! Sector 0 never changes: magic 8, version 4, database's family id 16, checksum at 508. Sectors 1
+//! and 2 hold the checkpoint pointer in turn, so that a torn write of one leaves the other. Sector
+//! 3 records where the durable log ended when the log was last idle: magic 8, LSN 8, checksum at
+//! 508. It only serves to prove damage (`found.rs`). So no thread waits until it is durable, and it
+//! is ignored when it is not sound.
 
 use crate::WalError;
 use base::Lsn;
@@ -142,7 +142,7 @@ pub(crate) fn write_end(file: &dyn File, end: Lsn) -> std::io::Result<()> {
     file.write_at(&b, END_SECTOR * LOG_SECTOR_BYTES as u64)
 }
 
-/// Where the durable log ended once, as far as somebody has noted it; zero where not.
+/// Where the durable log ended once, as far as that is recorded; zero if not.
 pub(crate) fn read_end(file: &dyn File) -> Result<Lsn, WalError> {
     let mut b = [0; LOG_SECTOR_BYTES];
     file.read_at(&mut b, END_SECTOR * LOG_SECTOR_BYTES as u64)?;

@@ -20,7 +20,7 @@ pub struct GroupOverflow;
 /// A transaction's records so far: the ends of its chain, and their bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TransactionChain {
-    /// Low 32 bits of the transaction's id; 0 logs for nobody.
+    /// Low 32 bits of the transaction's id; 0 for records of no transaction.
     pub id: u32,
     /// Its first record; zero before there is one.
     pub first: Lsn,
@@ -30,7 +30,7 @@ pub struct TransactionChain {
     pub bytes: u64,
     /// Records it has logged.
     pub records: u64,
-    /// Where undoing it goes on: its last record, or what its last compensation says.
+    /// Where its undo continues: its last record, or what its last compensation says.
     pub undo_next: Lsn,
 }
 
@@ -107,8 +107,8 @@ impl Group {
         self.push(kind, RecordFlags(0), transaction, Lsn::ZERO, None, &[payload])
     }
 
-    /// Adds a compensation that changes no page: what it undoes was undone before by groups of
-    /// their own. Undo goes on at `undo_next`.
+    /// Adds a compensation that changes no page: earlier groups have already undone what it stands
+    /// for. Undo continues at `undo_next`.
     ///
     /// # Errors
     /// When the group would not fit a block.

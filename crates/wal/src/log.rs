@@ -101,17 +101,16 @@ pub struct Log {
     pub(crate) free: AtomicU64,
     pub(crate) reserved: Padded<AtomicU64>,
     pub(crate) reuse_wait: Mutex<ReuseWait>,
-    /// Where each of those begins who read the log while it goes on. Taken before `pointer` and
-    /// `tail`.
+    /// Where each reader's hold of the log begins. Locked before `pointer` and `tail`.
     pub(crate) holds: Mutex<Vec<Lsn>>,
     pub(crate) pointer: Mutex<CheckpointPointer>,
     pub(crate) mutations: Mutations,
-    /// Until it goes on: headers of VLFs that were entered by what is lost.
+    /// The headers of VLFs that only lost records had entered; `go_on` writes and clears it.
     pub(crate) lost: Mutex<Option<Vec<VlfState>>>,
     sealed: AtomicU8,
-    /// Where the last block ends that is on disk.
+    /// The end of the last block that is on disk.
     pub(crate) durable_end: AtomicU64,
-    /// What the file's header was told of that.
+    /// The value of that which is in the file's header.
     pub(crate) noted_end: AtomicU64,
     relief: LogRelief,
     family: [u8; 16],
@@ -154,9 +153,9 @@ impl Log {
         Ok(log)
     }
 
-    /// Goes on behind what was found, durably: whatever else a crash has left there is lost from
-    /// now on (rule 5). Before, nothing is written and nobody appends; after it, no later crash
-    /// lets a block follow again that was found lost.
+    /// Continues behind the end that was found, durably. Whatever else a crash has left behind it
+    /// is lost from now on (rule 5). Before this call nothing is written and no thread appends.
+    /// After it, no later crash can make a lost block follow again.
     ///
     /// # Errors
     /// The operating system's.
@@ -179,13 +178,12 @@ impl Log {
         Ok(())
     }
 
-    /// Logs nothing any more: whoever asks for log is refused. For a database that is open to be
-    /// read.
+    /// Refuses every further append, for a database that is open to be read.
     pub fn seal(&self, why: Seal) {
         self.sealed.store(why as u8, Relaxed);
     }
 
-    /// Why nothing is logged, if that is so.
+    /// Why nothing may be logged, if that is so.
     pub(crate) fn sealed(&self) -> Option<Seal> {
         let sealed = self.sealed.load(Relaxed);
         [Seal::Emergency, Seal::ReadOnly].into_iter().find(|seal| *seal as u8 == sealed)
@@ -251,7 +249,7 @@ impl Log {
         &self.file
     }
 
-    /// Who asks for a checkpoint because it is full.
+    /// Where sessions ask for a checkpoint because the log is full.
     pub fn relief(&self) -> &LogRelief {
         &self.relief
     }
@@ -282,8 +280,8 @@ impl Log {
         }
     }
 
-    /// How much of the file lies between a record's block and the end of the log: what was
-    /// logged since then, and where a virtual log file ends its unused rest.
+    /// How much of the file lies between a record's block and the end of the log: what was logged
+    /// since then, and the unused rest at the ends of virtual log files.
     pub fn bytes_since(&self, from: Lsn) -> u64 {
         let tail = self.tail.lock();
         let end = tail.block.lsn;
@@ -297,11 +295,11 @@ impl Log {
         closed + if tail.block.is_empty() { 0 } else { tail.block.bytes.len() as u64 }
     }
 
-    /// One turn of the log writer: waits until blocks are closed or the time is over, then puts
-    /// everything on disk, so that delayed commits are not delayed for ever, and grows the file by
-    /// a step where that is due. Where nothing was written since the turn before, the file's header
-    /// is told how far the log is durable: the last blocks have none behind them that say so.
-    /// Before and behind it does what was left for what has become durable. Returns after a stop.
+    /// One round of the log writer. It waits until blocks are closed or the deadline has come. Then
+    /// it puts everything on disk, so that delayed commits are not delayed for ever, and grows the
+    /// file by a step where that is due. If nothing was written since the last round, it writes
+    /// into the file's header how far the log is durable: no later block records that for the last
+    /// ones. Before and after, it runs callbacks whose records are durable. Returns after a stop.
     pub fn writer_turn(&self, deadline_ns: u64) {
         let woken = self.writer_wanted.wait(os::wait::WaitKind::LogMgrQueue, Some(deadline_ns));
         let did = self.do_what_is_left();
@@ -315,7 +313,7 @@ impl Log {
             self.note_end_in_header(before);
         }
         if self.grow_ahead() {
-            // The next step comes at once, but in a turn of its own, as a stop is asked between.
+            // The next step comes at once, but in a round of its own: a stop is checked in between.
             self.wake_writer();
         }
     }

@@ -1,4 +1,4 @@
-//! `RedoHandler`: what the log needs from whoever writes records into it.
+//! `RedoHandler`: what the log needs from the crates that write records into it.
 //!
 //! Do = redo by construction: `buffer::Change` and recovery call the same `apply`.
 
@@ -63,8 +63,8 @@ impl<'a> Described<'a> {
     }
 }
 
-/// Owner of a range of record kinds. Owned by `wal`, implemented by whoever changes pages, wired
-/// in `database`.
+/// Owner of a range of record kinds. Owned by `wal`, implemented by the crates that change pages,
+/// wired in `database`.
 pub trait RedoHandler: Send + Sync {
     /// The only code that changes page bytes for these kinds. Physiological: no other page, no
     /// allocation of space, no locks.
@@ -119,7 +119,7 @@ impl RedoTable {
     /// Applies an operation.
     ///
     /// # Errors
-    /// When nobody owns the kind, or record and page do not fit.
+    /// When no handler owns the kind, or record and page do not fit.
     #[inline]
     pub fn apply(&self, op: &PageOp<'_>, page: &mut PageBytes) -> Result<(), ApplyError> {
         debug_assert!(op.page.file.0 != 0, "file 0 has no pages");

@@ -22,7 +22,7 @@ use types::Value;
 use types::datetime::{Dialect, Moment};
 use work::{CommitTime, ReaderSeed, Work};
 
-/// What a run hands over to its crew.
+/// What a run lends to its crew.
 pub(crate) struct Lent<'e> {
     pub(crate) hobts: &'e [Arc<dyn Hobt>],
     pub(crate) resolver: &'e dyn Hobts,
@@ -37,10 +37,10 @@ pub(crate) struct Lent<'e> {
     pub(crate) as_of: Option<CommitTime>,
     /// Workers of each branch.
     pub(crate) degree: usize,
-    /// Of the whole plan.
+    /// Slots of the whole plan.
     pub(crate) slots: usize,
     pub(crate) cursors: usize,
-    /// What each worker counts in, those of a branch side by side.
+    /// The cells in which each worker counts; those of a branch are next to each other.
     pub(crate) tallies: Vec<Arc<Tallies>>,
 }
 
@@ -54,16 +54,16 @@ pub(crate) struct Crew<'e> {
     links: Vec<Arc<Link>>,
     /// The parts of each cursor's scan, made by the first worker that asks.
     divisions: Vec<OnceLock<Divisions<'e>>>,
-    /// Where each worker waits, those of a branch side by side.
+    /// The waiter of each worker; those of a branch are next to each other.
     waiters: Vec<Arc<Waiter>>,
-    /// Where whoever runs the statement waits.
+    /// The waiter of the thread that runs the statement.
     root: Arc<Waiter>,
     reports: Mutex<Vec<Report>>,
-    /// An aggregate of some worker has passed over NULL.
+    /// Whether an aggregate of a worker has skipped a NULL.
     nulls: AtomicBool,
-    /// What large values of workers are charged to: the account of who runs the statement.
+    /// The account of large values of workers: that of the thread that runs the statement.
     values: Option<Arc<ValueMemory>>,
-    /// Whose waits the workers' are.
+    /// The session to which the workers' waits are charged.
     served: Option<Arc<WaitTotals>>,
 }
 
@@ -84,13 +84,13 @@ pub(crate) type Ranges<'f> =
 
 /// What an operator sees of its crew.
 pub(crate) trait Team: Sync {
-    /// Where the rows of an exchange lie.
+    /// The queue of an exchange's rows.
     fn link(&self, exchange: usize) -> Arc<Link>;
 
-    /// Whether the statement is to end.
+    /// Whether the statement must end.
     fn stop(&self) -> &Stop;
 
-    /// Whether aggregates of workers that have sent their rows have passed over NULL.
+    /// Whether aggregates of workers that have sent their rows have skipped a NULL.
     fn saw_nulls(&self) -> bool;
 
     /// The parts of a scan that workers share, range by range.
@@ -130,7 +130,7 @@ impl<'e> Crew<'e> {
         }
     }
 
-    /// Starts all workers; each waits until somebody wants its rows.
+    /// Starts all workers; each waits until a consumer wants its rows.
     pub(crate) fn start<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) {
         for branch in 0..self.lent.branches.len() {
             for number in 0..self.lent.degree {
@@ -145,7 +145,7 @@ impl<'e> Crew<'e> {
         }
     }
 
-    /// The life of a worker.
+    /// Runs a worker to its end.
     fn work(&self, branch: usize, number: usize) {
         let link = &self.links[branch];
         link.wait_for_begin();
@@ -167,7 +167,7 @@ impl<'e> Crew<'e> {
         self.leave_lanes(branch, number);
     }
 
-    /// Whoever makes rows for a worker that has ended goes on without it.
+    /// Producers of rows for a worker that has ended go on without it.
     fn leave_lanes(&self, branch: usize, number: usize) {
         for (link, below) in self.links.iter().zip(self.lent.branches) {
             if below.read_by == Some(branch) {
@@ -176,7 +176,8 @@ impl<'e> Crew<'e> {
         }
     }
 
-    /// A worker's aggregates have passed over NULL: told before its last rows are.
+    /// A worker's aggregates have skipped a NULL. It is noted before the worker's last rows are
+    /// sent.
     pub(crate) fn note_nulls(&self) {
         self.nulls.store(true, Relaxed);
     }
@@ -189,7 +190,7 @@ impl<'e> Crew<'e> {
         &self.waiters[branch * self.lent.degree + number]
     }
 
-    /// The statement ends with this error, unless it ends with another already.
+    /// Ends the statement with this error, unless it ends with another already.
     fn fail(&self, error: SqlError) {
         if self.stop.fail(error) {
             self.wake_all();
@@ -202,15 +203,15 @@ impl<'e> Crew<'e> {
         self.links.iter().for_each(|link| link.begin());
     }
 
-    /// The statement is over: whoever still works has nothing to work for.
+    /// The statement has ended: workers that still run must stop.
     pub(crate) fn dismiss(&self) {
         self.stop.end();
         self.wake_all();
     }
 
-    /// What workers have done, when all have ended.
+    /// What the workers have done, after all have ended.
     pub(crate) fn into_reports(self) -> Vec<Report> {
-        // A packet may have been announced to whom it did not concern any more.
+        // A packet may have been announced to a thread that no longer waits for it.
         self.root.clear_signal();
         std::mem::take(&mut *self.reports.lock())
     }

@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// Bytes at which a packet is sent.
 pub(crate) const PACKET_BYTES: usize = 32 * 1024;
-/// Packets that a producer may be ahead by in a lane.
+/// How many unread packets a producer may have in a lane.
 const PACKETS_AHEAD: usize = 4;
 
 /// Some rows.
@@ -31,11 +31,11 @@ pub(crate) struct Packet {
     pub(crate) rows: usize,
 }
 
-/// Where the rows of one exchange lie.
+/// The queues for the rows of one exchange.
 pub(crate) struct Link {
     lanes: Vec<Mutex<Lane>>,
     ordered: bool,
-    /// Somebody wants rows, or nobody will.
+    /// Whether a consumer wants rows, or none ever will.
     begun: Mutex<bool>,
     begins: Condvar,
 }
@@ -73,7 +73,8 @@ impl Link {
         self.lanes.len()
     }
 
-    /// Rows are wanted: producers begin. Also called when all is over, to send them home.
+    /// Rows are wanted: producers begin. It is also called at the end of the statement, to dismiss
+    /// them.
     pub(crate) fn begin(&self) {
         *self.begun.lock() = true;
         self.begins.notify_all();
@@ -87,11 +88,11 @@ impl Link {
         }
     }
 
-    /// Gives a packet to a lane, waiting where it is full: an empty one in exchange. The rows are
-    /// lost where nobody reads the lane any more.
+    /// Gives a packet to a lane and takes an empty one; waits while the lane is full. The rows are
+    /// dropped if the lane has no reader any more.
     ///
     /// # Errors
-    /// The statement is to end.
+    /// The statement must end.
     pub(crate) fn send(
         &self,
         lane: usize,
@@ -122,10 +123,11 @@ impl Link {
         }
     }
 
-    /// The next packet of a lane; `None` when there will be none. `used` is one that was read.
+    /// The next packet of a lane; `None` when there will be none. `used` is an empty packet for
+    /// reuse.
     ///
     /// # Errors
-    /// The statement is to end.
+    /// The statement must end.
     pub(crate) fn receive(
         &self,
         lane: usize,
@@ -140,7 +142,8 @@ impl Link {
                 let mut lane = self.lanes[lane].lock();
                 lane.free.extend(used.take());
                 if let Some(packet) = lane.packets.pop_front() {
-                    // All of them: one place is free, but who wakes first may have no packet more.
+                    // All of them are woken: one place is free, but the first to wake may have no
+                    // packet left.
                     let writers = std::mem::take(&mut lane.writers);
                     drop(lane);
                     writers.iter().for_each(|w| w.signal());
@@ -169,12 +172,12 @@ impl Link {
         }
     }
 
-    /// Whether nobody reads any lane any more.
+    /// Whether no lane has a reader any more.
     pub(crate) fn is_closed(&self) -> bool {
         self.lanes.iter().all(|lane| lane.lock().closed)
     }
 
-    /// The rows of a lane are of no use any more.
+    /// The rows of a lane are no longer needed.
     pub(crate) fn close(&self, lane: usize) {
         let mut lane = self.lanes[lane].lock();
         lane.closed = true;

@@ -35,7 +35,7 @@ pub type Making<'m> = dyn Fn(&mut Maker<'_>) -> SqlResult<()> + Sync + 'm;
 pub struct MakersDid {
     /// Processor time of all of them.
     pub cpu_ns: u64,
-    /// Locks that they asked for.
+    /// Locks that they requested.
     pub lock_requests: u64,
 }
 
@@ -47,7 +47,7 @@ impl MakersDid {
     }
 }
 
-/// One of them, on its thread.
+/// A maker on its thread.
 pub struct Maker<'m> {
     number: usize,
     reader: Reader<'m>,
@@ -63,20 +63,20 @@ impl Maker<'_> {
         self.number
     }
 
-    /// Reads for the statement's transaction.
+    /// The unit of work that reads for the statement's transaction.
     pub fn work(&mut self) -> &mut Work {
         &mut self.reader.work
     }
 
-    /// Where it waits.
+    /// Its waiter.
     pub fn waiter(&self) -> &Arc<Waiter> {
         self.waiter
     }
 
-    /// Whether to go on.
+    /// Whether it may go on.
     ///
     /// # Errors
-    /// The statement is to end.
+    /// The statement must end.
     pub fn check(&self) -> SqlResult<()> {
         self.stop.check()?;
         self.waiter.check().map_err(SqlError::from)
@@ -85,7 +85,7 @@ impl Maker<'_> {
     /// Gives a row to the reader.
     ///
     /// # Errors
-    /// The statement is to end.
+    /// The statement must end.
     pub fn send(&mut self, row: &[u8]) -> SqlResult<()> {
         let length = u32::try_from(row.len()).expect("a row is below 4 GB");
         self.packet.bytes.extend_from_slice(&length.to_le_bytes());
@@ -111,15 +111,15 @@ pub struct MadeRows<'m> {
     stop: &'m Stop,
     root: Arc<Waiter>,
     packet: Packet,
-    /// Where the row it stands on lies in the packet.
+    /// The bytes of the current row within the packet.
     row: Range<usize>,
 }
 
 impl MadeRows<'_> {
-    /// Moves to the maker's next row, waiting for it; false when it has made all of its own.
+    /// Moves to the maker's next row, and waits for it; false when the maker has no more.
     ///
     /// # Errors
-    /// What any maker met; the statement is to end.
+    /// An error of any maker; the statement must end.
     pub fn advance(&mut self) -> SqlResult<bool> {
         while self.packet.rows == 0 {
             let used = std::mem::take(&mut self.packet);
@@ -137,13 +137,13 @@ impl MadeRows<'_> {
         Ok(true)
     }
 
-    /// The row it stands on.
+    /// The current row.
     pub fn row(&self) -> &[u8] {
         &self.packet.bytes[self.row.clone()]
     }
 }
 
-/// All of them, and what they share.
+/// All makers of a statement, and what they share.
 struct Makers<'m> {
     making: &'m Making<'m>,
     seed: ReaderSeed,
@@ -167,7 +167,7 @@ impl Makers<'_> {
         }
     }
 
-    /// The life of a maker.
+    /// Runs a maker to its end.
     fn work(&self, number: usize) {
         let _lent = values::lend(self.values.clone());
         let _attended = values::attend(Arc::clone(&self.root), 0);
@@ -198,7 +198,7 @@ impl Makers<'_> {
         Ok(MakersDid { cpu_ns, lock_requests: work::lock_requests() })
     }
 
-    /// The statement ends with this error, unless it ends with another already.
+    /// Ends the statement with this error, unless it ends with another already.
     fn fail(&self, error: SqlError) {
         if self.stop.fail(error) {
             self.send_home();
@@ -211,7 +211,7 @@ impl Makers<'_> {
     }
 }
 
-/// Sends makers home, also when the reader panics.
+/// Dismisses the makers, also when the reader panics.
 struct Dismissed<'d, 'm>(&'d Makers<'m>);
 
 impl Drop for Dismissed<'_, '_> {
@@ -222,9 +222,8 @@ impl Drop for Dismissed<'_, '_> {
 }
 
 impl Reserved<'_> {
-    /// Lets as many makers as there are threads make rows, and reads them. What `read` says is the
-    /// answer, also where it did not read all; an error of a maker comes out of
-    /// [`MadeRows::advance`].
+    /// Runs as many makers as there are threads, and reads their rows. Returns what `read` returns,
+    /// even if that did not read all rows. [`MadeRows::advance`] returns an error of a maker.
     pub fn make<R>(
         &self,
         work: &mut Work,
@@ -252,7 +251,7 @@ impl Reserved<'_> {
             makers.start(scope);
             read(work, (0..self.degree).map(rows).collect())
         });
-        // A packet may have been announced to whom it did not concern any more.
+        // A packet may have been announced to a thread that no longer waits for it.
         makers.root.clear_signal();
         if let Some(payload) = makers.stop.take_panic() {
             std::panic::resume_unwind(payload);

@@ -36,7 +36,7 @@ pub(crate) struct Branch {
     pub(crate) exchanges: usize,
     /// The hobts of the plan by number, as far as its operators know them.
     pub(crate) hobts: Vec<(DatabaseId, HobtId)>,
-    /// The branch whose workers read it; `None`: whoever runs the statement.
+    /// The branch whose workers read it; `None`: the thread that runs the statement reads it.
     pub(crate) read_by: Option<usize>,
     /// Operators are timed.
     pub(crate) timed: bool,

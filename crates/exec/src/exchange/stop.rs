@@ -34,7 +34,8 @@ impl Stop {
         }
     }
 
-    /// Somebody met an error. Whether it is the first, so that others are to be woken.
+    /// A thread has met an error. Returns whether it is the first, so that other threads must be
+    /// woken.
     pub(crate) fn fail(&self, error: SqlError) -> bool {
         let mut first = self.error.lock();
         if self.over.load(Relaxed) || first.is_some() {
@@ -54,7 +55,7 @@ impl Stop {
         self.panic.lock().take()
     }
 
-    /// Whether it is, or failed.
+    /// Whether the statement has ended or failed.
     pub(crate) fn is_over(&self) -> bool {
         self.over.load(Relaxed) || self.failed.load(Relaxed)
     }

@@ -22,7 +22,7 @@ use types::datetime::{Dialect, Moment};
 use types::{Collation, Value};
 use work::{ReaderSeed, Work};
 
-/// Rows of the first packet: whoever waits for a few has them soon.
+/// Rows of the first packet: a consumer that needs only a few gets them soon.
 const ROWS_FIRST: usize = 16;
 
 /// Which worker of its branch.
@@ -93,7 +93,7 @@ pub(super) fn run(crew: &Crew<'_>, branch: usize, number: usize) -> SqlResult<Re
     })
 }
 
-/// A turn to compute, given back whatever happens.
+/// A turn to compute, which is always given back.
 pub(super) struct Turn;
 
 impl Turn {
@@ -109,7 +109,7 @@ impl Drop for Turn {
     }
 }
 
-/// A reader whose locks go to its transaction whatever happens.
+/// A reader whose locks always go to its transaction.
 pub(super) struct Reader<'s> {
     seed: &'s ReaderSeed,
     pub(super) work: Work,
@@ -130,7 +130,7 @@ impl Drop for Reader<'_> {
 /// Puts rows into packets and sends those that are full.
 struct Sender<'s> {
     columns: &'s [Slot],
-    /// By what a row's lane is chosen; empty: there is one.
+    /// The keys whose hash chooses a row's lane; empty when there is one lane.
     keys: &'s [(Slot, Collation)],
     link: &'s Link,
     waiter: &'s Arc<Waiter>,
@@ -159,7 +159,7 @@ impl<'s> Sender<'s> {
         Sender { columns, keys, link, waiter, stop, first, packets, rows_max: ROWS_FIRST }
     }
 
-    /// Takes the row in the frame; false when nobody wants more.
+    /// Takes the row in the frame; false when no more rows are wanted.
     fn push(&mut self, run: &Run<'_>) -> SqlResult<bool> {
         let lane = self.lane(run);
         let packet = &mut self.packets[lane];
@@ -173,7 +173,7 @@ impl<'s> Sender<'s> {
         Ok(!self.link.is_closed())
     }
 
-    /// The bits that say so are not those by which tables and files are chosen.
+    /// The hash bits that choose the lane differ from those that choose hash tables and files.
     fn lane(&self, run: &Run<'_>) -> usize {
         if self.packets.len() == 1 {
             return 0;
@@ -190,7 +190,7 @@ impl<'s> Sender<'s> {
         Ok(())
     }
 
-    /// Sends what is left.
+    /// Sends the last packets.
     fn finish(mut self) -> SqlResult<()> {
         for lane in 0..self.packets.len() {
             if self.packets[lane].rows > 0 {
@@ -231,7 +231,7 @@ impl IdentitySource for NoIdentity {
     }
 }
 
-/// The optimizer puts no expression below an exchange that asks for more.
+/// The optimizer puts no expression below an exchange that needs other facts.
 struct WorkerFacts<'f> {
     now: Moment,
     date_first: &'f Value,

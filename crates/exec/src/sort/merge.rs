@@ -5,7 +5,7 @@ use super::store::Store;
 use access::SpillFile;
 use base::SqlResult;
 
-/// Rows in order, one of which is at hand.
+/// A sorted source of rows, with a current row.
 pub(super) enum Source {
     /// A chunk of the store.
     Memory { from: usize, at: usize, end: usize },
@@ -50,7 +50,7 @@ impl Source {
         }
     }
 
-    /// Stands on the first row; false when there is none.
+    /// Moves to the first row; false when there is none.
     fn rewind(&mut self) -> SqlResult<bool> {
         match self {
             Source::Memory { from, at, end } => {

@@ -26,11 +26,11 @@ use store::Store;
 const LIMIT_ROWS_MAX: u64 = 8 * 1024;
 /// Runs merged at once.
 const MERGE_WAYS: usize = 64;
-/// Fewer where the rows at hand would take more than this together.
+/// Fewer runs are merged at once when their current rows would take more than this together.
 const HEADS_BYTES: usize = 16 << 20;
 /// Rows in memory that are looked up together.
 const READY_ROWS: usize = 64;
-/// What the row at hand may keep for the next run.
+/// What the buffer of the current row may keep for the next run.
 const KEPT_BYTES: usize = 4 * 1024;
 
 /// Sorts its input.
@@ -115,7 +115,8 @@ impl Sort {
                 return Err(too_long());
             }
             if Row(&self.bytes).is_cut() {
-                // What is dropped early is sorted at one go: too long for long keys.
+                // Rows that are dropped early are sorted in one step: that would take too long for
+                // long keys.
                 self.wanted = self.wanted.filter(|&n| n == 0);
             }
             let prefix = Row(&self.bytes).prefix();
@@ -133,7 +134,7 @@ impl Sort {
         self.finish(run)
     }
 
-    /// Memory for the row at hand; what is there goes to disk when there is none.
+    /// Reserves memory for the current row; without memory, the rows in memory go to disk.
     fn make_room(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
         let mut bytes = self.store.missing_bytes(self.bytes.len());
         if bytes == 0 {
@@ -143,7 +144,7 @@ impl Sort {
             self.spill(run)?;
             bytes = self.store.missing_bytes(self.bytes.len());
             if bytes > 0 {
-                // Blocks of rows that were shorter are of no use for this one.
+                // Blocks for shorter rows cannot hold this one.
                 self.store = Store::default();
                 self.charge(run);
                 bytes = self.store.missing_bytes(self.bytes.len());
@@ -156,7 +157,7 @@ impl Sort {
         Ok(())
     }
 
-    /// Whether enough rows are before the one at hand. The wanted ones stand first after each
+    /// Whether enough rows come before the current one. The wanted ones come first after each
     /// `keep_wanted`.
     fn is_beyond(&self, prefix: u64) -> bool {
         let Some(n) = self.wanted else { return false };
@@ -170,7 +171,7 @@ impl Sort {
                 && self.shape.compare(Row(&self.bytes), self.store.row(n - 1)).is_ge()
     }
 
-    /// Keeps the wanted rows alone; without memory for their copy they are sorted like all.
+    /// Keeps only the wanted rows. Without memory for their copy, they are sorted like all.
     fn keep_wanted(&mut self, n: usize, run: &mut Run<'_>) {
         let bytes = self.store.bytes_of_first(n).saturating_sub(self.spare.memory_bytes());
         if bytes > 0 && !run.take_memory(bytes, self.memory_bytes) {
@@ -182,7 +183,7 @@ impl Sort {
         self.charge(run);
     }
 
-    /// Has the memory of both stores charged, as it is.
+    /// Charges the present memory of both stores.
     fn charge(&mut self, run: &mut Run<'_>) {
         let bytes = self.store.memory_bytes() + self.spare.memory_bytes();
         if bytes > self.memory_bytes {
@@ -247,7 +248,7 @@ impl Sort {
         Ok(())
     }
 
-    /// Ends filling: what is in memory stays there, and few enough files are left.
+    /// Ends filling: rows in memory stay there, and few enough files remain.
     fn finish(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
         debug_assert!(self.sources.iter().all(Source::is_file), "rows in memory are not closed");
         let mut at = 0;
@@ -274,7 +275,7 @@ impl Sort {
         merge.start(&mut Inputs { sources, store, shape })
     }
 
-    /// The source of the next row when that is not in memory; rows in memory are made ready.
+    /// The source of the next row if that is not in memory; prepares rows in memory.
     fn advance(&mut self) -> SqlResult<Option<usize>> {
         let Sort { sources, store, shape, merge, ready, given, .. } = self;
         if *given == ready.len() {
@@ -284,7 +285,7 @@ impl Sort {
         Ok(if ready.is_empty() { merge.least() } else { None })
     }
 
-    /// Leaves the row behind that `advance` told of.
+    /// Moves past the row that `advance` announced.
     fn pass(&mut self, source: Option<usize>) -> SqlResult<()> {
         let Sort { sources, store, shape, merge, given, .. } = self;
         if source.is_some() {

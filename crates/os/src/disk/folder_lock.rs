@@ -20,7 +20,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-/// The file of a folder that is locked, and says by whom.
+/// The lock file of a folder; it names the holder.
 pub const LOCK_FILE: &str = "ghostlight.lock";
 
 /// More is not read of the file.
@@ -83,7 +83,7 @@ impl fmt::Display for Holder {
 /// Why a folder cannot be had.
 #[derive(Debug)]
 pub enum LockRefused {
-    /// Another has it; who, where that is known.
+    /// Another process has it; which one, if that is known.
     Held(Option<Holder>),
     /// Its file system knows no locks.
     Unsupported(io::Error),
@@ -103,7 +103,8 @@ impl FolderLock for Flock {}
 
 impl Drop for Flock {
     fn drop(&mut self) {
-        // So that nobody is told of a holder that is gone. What cannot be emptied is only stale.
+        // So that no process is told of a holder that is gone. If it cannot be emptied, it is only
+        // stale.
         let _ = rustix::fs::ftruncate(&self.file, 0);
     }
 }
@@ -142,7 +143,7 @@ fn read_note(file: &OwnedFd) -> Option<Holder> {
     Holder::of_note(&String::from_utf8_lossy(&bytes[..n]))
 }
 
-/// Who holds a file. The holder may not have written it yet, and one of before has.
+/// The holder of a file. It may not have written its name yet; then the name is a former holder's.
 fn holder_of(file: &OwnedFd) -> Option<Holder> {
     for _ in 0..LOOKS {
         if let Some(holder) = read_note(file).filter(Holder::may_live) {

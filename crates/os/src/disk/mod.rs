@@ -67,7 +67,7 @@ pub trait Disk: Send + Sync {
     /// # Errors
     /// The operating system's.
     fn sync_dir(&self, dir: &Path) -> io::Result<()>;
-    /// Lets nobody but this user read or write a file. A disk without users has nothing to do.
+    /// Lets only this user read or write a file. A disk without users has nothing to do.
     ///
     /// # Errors
     /// The operating system's.
@@ -84,11 +84,11 @@ pub trait Disk: Send + Sync {
         let _ = dir;
         Ok([0; 2])
     }
-    /// Keeps everybody else out of a folder, also within this process, until the lock is dropped
-    /// or the process is gone.
+    /// Keeps all other users out of a folder, also within this process, until the lock is dropped
+    /// or the process ends.
     ///
     /// # Errors
-    /// The holder, or why nobody can have it.
+    /// The holder, or why no process can have it.
     fn lock_folder(&self, dir: &Path, holder: &Holder) -> Result<Box<dyn FolderLock>, LockRefused>;
 }
 
@@ -134,9 +134,9 @@ pub trait File: Send + Sync {
     /// # Errors
     /// `StorageFull` when there is no room, the length is then as before.
     fn set_len(&self, bytes: u64) -> io::Result<()>;
-    /// Keeps all others out who ask for the same, as long as it is open: other processes, and this
-    /// one by another name of the file than `path`. A file system that knows no locks lets
-    /// everybody in.
+    /// Keeps out all others that request the same lock, as long as the file is open: other
+    /// processes, and this one by another name of the file than `path`. A file system without locks
+    /// lets all in.
     ///
     /// # Errors
     /// Another has it.

@@ -41,7 +41,7 @@ impl HeapCursor<'_> {
         })?;
         debug_assert_ne!(seen, Seen::AsItIs, "a ghost is no row");
         self.reads.ghosts += u64::from(seen == Seen::Nothing);
-        // Values that are off the row are fetched when nobody waits for the graveyard.
+        // Values off the row are fetched while no thread waits for the graveyard.
         self.give_seen(work, seen, (&[], &former), home)?;
         self.former = former;
         Ok(self.full(matches!(self.ask, RowLock::Short(_) | RowLock::Long(_))))
