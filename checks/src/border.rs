@@ -40,6 +40,11 @@ pub(crate) fn named(sources: &[Source]) -> Vec<Named> {
     OWNED.iter().map(of).collect()
 }
 
+/// How many files name each type, for a proof.
+pub(crate) fn counts(sources: &[Source]) -> Vec<(&'static str, usize)> {
+    named(sources).into_iter().map(|named| (named.name, named.files.len())).collect()
+}
+
 /// The folder of a crate, by a path from the root.
 fn crate_of(path: &str) -> &str {
     let path = path.strip_prefix("crates/").unwrap_or(path);

@@ -16,6 +16,7 @@ use crate::circles::{self, Circles};
 use crate::operators::{self, Operators};
 use crate::process;
 use crate::ratchet::Ratchet;
+use crate::rooms::Count;
 use crate::survey::Survey;
 use crate::workspace::{Outcome, Violation, Workspace, report};
 use serde::Deserialize;
@@ -127,6 +128,18 @@ pub(crate) fn violations(workspace: &Workspace) -> Outcome<Vec<Violation>> {
     let files = Files::of(workspace, &packages)?;
     violations.extend(files.check(&Ratchet::read(workspace)?));
     Ok(violations)
+}
+
+/// Counts of circles and operators, for a proof.
+pub(crate) fn counts(workspace: &Workspace) -> Outcome<Vec<Count>> {
+    let files = Files::of(workspace, &metadata(workspace)?)?;
+    let (crates, largest) = circles::counts(&files.circles);
+    let count = |what: &str, figure| Count { what: what.to_owned(), figure };
+    Ok(vec![
+        count("files that name the most named physical operator", files.operators.most()),
+        count("crates with a circle of more than 8 files", crates),
+        count("files in the largest circle", largest),
+    ])
 }
 
 /// What files of the workspace name of each other.

@@ -6,6 +6,7 @@
 //!   operators files that name a physical operator
 //!   border    types that only their owner names
 //!   tidy      rules of style                   ratchet    what may only shrink
+//!   rooms     how full they are, for a proof
 //!   workspace the tree's files                 process    cargo and other programs
 //! ```
 //! `xtask` and `prove` stand on it; it names neither, nor the engine.
@@ -25,11 +26,13 @@ pub mod messages;
 mod operators;
 pub mod process;
 mod ratchet;
+mod rooms;
 mod standing;
 mod survey;
 pub mod tidy;
 mod workspace;
 
+pub use rooms::{Count, counts};
 pub use standing::{Longest, Standing};
 pub use tidy::Asserts;
 pub use workspace::{Outcome, Violation, Workspace};

@@ -62,6 +62,11 @@ impl Operators {
         self.files.iter().max_by_key(|(_, files)| files.len())
     }
 
+    /// How many files name the operator that most of them name.
+    pub(crate) fn most(&self) -> usize {
+        self.largest().map_or(0, |(_, files)| files.len())
+    }
+
     /// The files that name at least half of all operators.
     fn naming_most(&self) -> Vec<&str> {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();

@@ -5,7 +5,7 @@
 
 use crate::ground::figure::{Figure, Measure};
 use crate::ground::program::{FUZZ_SECONDS, Ground};
-use crate::house::{checks_in_time, cost_kept, first_questions};
+use crate::house::{checks_in_time, cost_kept, counts, first_questions};
 use crate::queries::{
     analytic_queries, answers_of_postgresql, changes_and_lookups, estimates_and_orders,
     one_answer_by_every_plan, parsing_and_kept_plans, rules_that_surprise, sets_beyond_memory,
@@ -257,6 +257,7 @@ const PROOFS: &[Proof] = &[
         "edges of the language that stopped scripts",
         truth::fourth,
     ),
+    proof("counts", "house.1", "counts of the tree, before and after", counts::run),
     proof(
         "cost_kept",
         "house.2",

@@ -75,6 +75,12 @@ pub(crate) fn print(all: &[Circles], whole: bool) {
     println!("largest circle of files: {largest}; {large} crates have one above {FILES_ASKED}");
 }
 
+/// How many crates have a circle above the limit, and how many files the largest has.
+pub(crate) fn counts(all: &[Circles]) -> (usize, usize) {
+    let largest = all.iter().map(Circles::largest);
+    (largest.clone().filter(|files| *files > FILES_ASKED).count(), largest.max().unwrap_or(0))
+}
+
 /// Crates whose largest circle is not what the ratchet has.
 pub(crate) fn check(all: &[Circles], allowances: &Allowances) -> Vec<Violation> {
     let measures = all.iter().map(|found| Measure {

@@ -1,5 +1,5 @@
-//! house.4, the first questions of a newcomer: docs/first-questions.md names the way to each
-//! answer, and each step of it is a link that is there, from README.md on.
+//! house.4, the first questions of a newcomer: a table of ARCHITECTURE.md links to each answer, and
+//! README.md links to ARCHITECTURE.md.
 //!
 //! Whether the answer at the end is understood, a reader judges; that the way holds, this does.
 
@@ -9,8 +9,10 @@ use checks::Outcome;
 use std::path::{Component, Path, PathBuf};
 
 const CLICKS_MAX: usize = 3;
-const QUESTIONS: usize = 5;
-const PAGE: &str = "docs/first-questions.md";
+const PAGE: &str = "ARCHITECTURE.md";
+const HEADING: &str = "\n## First questions\n";
+/// What each question that the issue names has in it.
+const ASKED: [&str; 5] = ["visibility", "COMMIT", "function", "turn", "page"];
 
 pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
     let read = |path: &Path| {
@@ -22,26 +24,28 @@ pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
         .into_iter()
         .map(|(question, way)| followed(question, &way, &read))
         .collect();
+    let has = |word: &&&str| figures.iter().any(|figure| figure.what.contains(**word));
+    let found = ASKED.iter().filter(has).count();
     figures.push(Figure {
-        what: "questions".to_owned(),
-        figure: figures.len().to_string(),
-        limit: QUESTIONS.to_string(),
-        pass: figures.len() == QUESTIONS,
+        what: "questions of the issue".to_owned(),
+        figure: found.to_string(),
+        limit: ASKED.len().to_string(),
+        pass: found == ASKED.len(),
     });
     Ok(figures)
 }
 
-/// Each heading of the page, with the files of its way: the backquoted paths of the line that
-/// begins with "Way:".
+/// Each row of the table, with the way to its answer: the README, the page, and the first file that
+/// the answer links to.
 fn questions(text: &str) -> Vec<(&str, Vec<PathBuf>)> {
-    let mut found = Vec::new();
-    for section in text.split("\n## ").skip(1) {
-        let question = section.lines().next().unwrap_or_default();
-        let way = section.lines().find_map(|line| line.strip_prefix("Way: ")).unwrap_or_default();
-        let paths = way.split('`').skip(1).step_by(2).map(PathBuf::from).collect();
-        found.push((question, paths));
-    }
-    found
+    let section = text.split(HEADING).nth(1).unwrap_or_default();
+    section.split("\n## ").next().unwrap_or_default().lines().filter_map(way_of).collect()
+}
+
+fn way_of(line: &str) -> Option<(&str, Vec<PathBuf>)> {
+    let (question, answer) = line.strip_prefix("| ")?.split_once(" | ")?;
+    let target = links(Path::new(PAGE), answer).into_iter().next()?;
+    Some((question, vec![PathBuf::from("README.md"), PathBuf::from(PAGE), target]))
 }
 
 /// Follows a way from README.md: each file must link to the next.
@@ -68,11 +72,12 @@ fn followed(question: &str, way: &[PathBuf], read: &dyn Fn(&Path) -> Outcome<Str
     }
 }
 
-/// Files that a document links to, from the root of the checkout.
+/// Other files that a document links to, from the root of the checkout.
 fn links(from: &Path, text: &str) -> Vec<PathBuf> {
     let folder = from.parent().unwrap_or(Path::new(""));
     let target = |rest: &str| Some(rest.split_once(')')?.0.split('#').next()?.to_owned());
-    let targets = text.split("](").skip(1).filter_map(target);
+    let others = |target: &String| !target.is_empty();
+    let targets = text.split("](").skip(1).filter_map(target).filter(others);
     targets.map(|target| normal(&folder.join(target))).collect()
 }
 
@@ -115,12 +120,12 @@ mod tests {
         assert!(!figure(&["README.md", "docs/a.md", "b.md", "b.md", "b.md"]).pass);
     }
 
-    /// Headings are questions; their ways are the paths in backquotes.
+    /// Rows are questions; the way ends at the first link of the answer.
     #[test]
     fn questions_are_read() {
-        let text = "# Page\n\n## What?\n\nWay: `README.md` > `a.md`\n\nText.\n\n## Why?\n";
-        let ways = questions(text);
-        assert_eq!(ways[0], ("What?", vec![PathBuf::from("README.md"), PathBuf::from("a.md")]));
-        assert_eq!(ways[1], ("Why?", Vec::new()));
+        let text = "# A\n\n## First questions\n\n| question | where |\n|---|---|\n\
+            | What? | [a](docs/a.md), [b](b.md) |\n\n## More\n\n| No? | [c](c.md) |\n";
+        let way = ["README.md", "ARCHITECTURE.md", "docs/a.md"].map(PathBuf::from).to_vec();
+        assert_eq!(questions(text), [("What?", way)]);
     }
 }

@@ -3,6 +3,7 @@
 
 pub(crate) mod checks_in_time;
 pub(crate) mod cost_kept;
+pub(crate) mod counts;
 pub(crate) mod first_questions;
 
 /// The commit before the first change of the issue: the build and the golden files of before.
