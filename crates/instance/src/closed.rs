@@ -74,5 +74,6 @@ pub(crate) fn say_closed(
         }
         _ => {}
     }
-    log.line("spid5s", &format!("Database '{name}' is {}. Its files are untouched.", state.name()));
+    let line = format!("Database '{name}' is {}. No more is written to its files.", state.name());
+    log.line("spid5s", &line);
 }
