@@ -13,10 +13,10 @@
 
 use crate::border::{self, Named};
 use crate::circles::{self, Circles};
+use crate::count::Count;
 use crate::operators::{self, Operators};
 use crate::process;
 use crate::ratchet::Ratchet;
-use crate::rooms::Count;
 use crate::survey::Survey;
 use crate::workspace::{Outcome, Violation, Workspace, report};
 use serde::Deserialize;
@@ -134,11 +134,10 @@ pub(crate) fn violations(workspace: &Workspace) -> Outcome<Vec<Violation>> {
 pub(crate) fn counts(workspace: &Workspace) -> Outcome<Vec<Count>> {
     let files = Files::of(workspace, &metadata(workspace)?)?;
     let (crates, largest) = circles::counts(&files.circles);
-    let count = |what: &str, figure| Count { what: what.to_owned(), figure };
     Ok(vec![
-        count("files that name the most named physical operator", files.operators.most()),
-        count("crates with a circle of more than 8 files", crates),
-        count("files in the largest circle", largest),
+        Count::of("files that name the most named physical operator", files.operators.most()),
+        Count::of("crates with a circle of more than 8 files", crates),
+        Count::of("files in the largest circle", largest),
     ])
 }
 

@@ -20,6 +20,7 @@
 
 mod border;
 mod circles;
+mod count;
 pub mod layers;
 mod lex;
 pub mod messages;
@@ -32,7 +33,8 @@ mod survey;
 pub mod tidy;
 mod workspace;
 
-pub use rooms::{Count, counts};
+pub use count::Count;
+pub use rooms::counts;
 pub use standing::{Longest, Standing};
 pub use tidy::Asserts;
 pub use workspace::{Outcome, Violation, Workspace};

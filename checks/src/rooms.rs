@@ -4,6 +4,7 @@
 //! Methods are counted in all `impl` blocks of a type, those of traits included, in code that is no
 //! test; of a trait they are those that it declares.
 
+use crate::count::Count;
 use crate::lex::words;
 use crate::survey::{Source, Survey, body, test_ranges};
 use crate::workspace::{Outcome, Workspace};
@@ -11,20 +12,6 @@ use crate::{border, layers};
 
 /// Types whose methods are counted, and the crate that each is in.
 const LARGE_TYPES: [(&str, &str); 2] = [("Session", "session"), ("Binder", "bind")];
-
-/// A count of the tree.
-pub struct Count {
-    /// What is counted.
-    pub what: String,
-    /// How many there are.
-    pub figure: usize,
-}
-
-impl Count {
-    fn of(what: impl Into<String>, figure: usize) -> Count {
-        Count { what: what.into(), figure }
-    }
-}
 
 /// All counts, in an order that stays.
 ///
