@@ -106,7 +106,8 @@ fn compare(
     let mut ratios = Vec::new();
     let mut costs = [Vec::new(), Vec::new()];
     for repetition in 0..repetitions {
-        // Who is first changes, so that what the first does to the machine meets both.
+        // The two servers take the first place in turns: what the first run does to the
+        // machine meets both.
         for which in [repetition % 2, 1 - repetition % 2] {
             let server = &mut servers[which];
             let before = server.cpu_seconds();

@@ -1,4 +1,4 @@
-//! Who may ask the kind of a record whether it is a ghost.
+//! Which files may ask the kind of a record whether it is a ghost.
 //!
 //! From floor 4 on "is there a row?" depends on the record's writer as well, and
 //! `rowstore/src/current.rs` alone answers it. A question about the bytes of a record is asked by

@@ -60,7 +60,7 @@ pub trait Shape: Send + Sync {
 
     /// The same hobt with other columns behind those that all its rows have. Where it has no unit
     /// for values off the rows and the number of one is handed in, the unit is made, within the
-    /// transaction of `work`. Who has it open under the old columns may go on to use it.
+    /// transaction of `work`. A statement that has it open under the old columns may go on with it.
     ///
     /// # Errors
     /// 1105, 9002, damaged maps.
@@ -157,8 +157,9 @@ pub trait Upkeep: Send + Sync {
     /// caller holds the table's Sch-M.
     fn mark_dropped(&self);
 
-    /// Whether nobody may use it any more: certain with a lock on the table. Who reads its pages
-    /// without one and meets what makes no sense asks whether they are another's by now.
+    /// Whether no statement may use it any more. The answer is certain with a lock on the table. A
+    /// reader without one that meets pages that make no sense asks whether they have another owner
+    /// by now.
     fn is_dropped(&self) -> bool;
 
     /// Whether only the transaction that made it knows of it, which is at work on it.

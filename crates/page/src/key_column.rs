@@ -1,7 +1,7 @@
 //! A column of a key: where a record has its bytes, and in which order they stand.
 //!
-//! A comparison is a function over stored bytes. Whoever knows the SQL type and the collation of
-//! the column hands the function in; whoever keeps records in order calls it.
+//! A comparison is a function over stored bytes. The crate that knows the SQL type and the
+//! collation of the column hands the function in; the tree that keeps records in order calls it.
 
 use std::cmp::Ordering;
 

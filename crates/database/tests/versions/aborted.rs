@@ -190,9 +190,9 @@ fn rows_are_counted_without_those_of_an_aborted_transaction() {
     }
 }
 
-/// Who writes meets them as rows, or as none: a key that an aborted transaction has put is free,
-/// one that it has deleted or changed is not. To change such a row is refused, and leaves it as it
-/// was.
+/// A writer meets the rows of an aborted transaction as they were before it: a key that the
+/// transaction has put is free, one that it has deleted or changed is not. A change of such a row is
+/// refused, and the row stays as it was.
 #[test]
 fn writers_meet_rows_of_an_aborted_transaction() {
     for kind in [IndexKind::Clustered, IndexKind::Nonclustered, IndexKind::Heap] {
