@@ -191,8 +191,8 @@ fn rows_are_counted_without_those_of_an_aborted_transaction() {
 }
 
 /// A writer meets the rows of an aborted transaction as they were before it: a key that the
-/// transaction has put is free, one that it has deleted or changed is not. A change of such a row is
-/// refused, and the row stays as it was.
+/// transaction has put is free, one that it has deleted or changed is not. A change of such a row
+/// is refused, and the row stays as it was.
 #[test]
 fn writers_meet_rows_of_an_aborted_transaction() {
     for kind in [IndexKind::Clustered, IndexKind::Nonclustered, IndexKind::Heap] {
