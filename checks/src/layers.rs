@@ -26,7 +26,7 @@ use std::path::Path;
 /// What `cargo xtask layers` can be told.
 #[derive(clap::Args, Default)]
 pub struct Options {
-    /// Name all files of each large circle
+    /// Name all files of each large circle, and whom of it each names
     #[arg(long)]
     circles: bool,
     /// Name the files that name a type beyond its owner

@@ -38,18 +38,30 @@ pub(crate) struct Circles {
     name: String,
     /// Its folder from the root.
     folder: String,
-    /// The largest first, the files named from `src/`.
-    circles: Vec<Vec<String>>,
+    /// The largest first.
+    circles: Vec<Vec<Member>>,
+}
+
+/// A file of a circle, named from `src/`.
+struct Member {
+    file: String,
+    /// The files of the circle that it names items of.
+    names: Vec<String>,
 }
 
 impl Circles {
     /// Of the crate in a folder.
     pub(crate) fn of(name: &str, folder: &str, sources: &[Source]) -> Circles {
         let modules = Modules::of(&format!("{folder}/src/"), sources.iter());
-        let named = |circle: Vec<usize>| {
-            circle.into_iter().map(|file| modules.files[file].clone()).collect::<Vec<_>>()
+        let edges = modules.edges();
+        let member = |file: usize, circle: &[usize]| {
+            let within = circle.iter().filter(|other| edges[file].contains(other));
+            let names = within.map(|other| modules.files[*other].clone()).collect();
+            Member { file: modules.files[file].clone(), names }
         };
-        let circles = graph::circles(&modules.edges()).into_iter().map(named).collect();
+        let members =
+            |circle: Vec<usize>| circle.iter().map(|file| member(*file, &circle)).collect();
+        let circles = graph::circles(&edges).into_iter().map(members).collect();
         Circles { name: name.to_owned(), folder: folder.to_owned(), circles }
     }
 
@@ -58,17 +70,23 @@ impl Circles {
     }
 }
 
-/// Prints the circles that are larger than asked, with some of their files or all.
+/// Prints the circles that are larger than asked, with some of their files; or with all, and whom
+/// each of them names.
 pub(crate) fn print(all: &[Circles], whole: bool) {
     let mut crates: Vec<&Circles> = all.iter().collect();
     crates.sort_by_key(|found| usize::MAX - found.largest());
     let large = crates.iter().filter(|found| found.largest() > FILES_ASKED).count();
     for found in &crates {
         for circle in found.circles.iter().filter(|circle| circle.len() > FILES_ASKED) {
-            let named = if whole { circle.len() } else { circle.len().min(FILES_NAMED) };
-            let rest = if named < circle.len() { ", …" } else { "" };
-            let files = circle[..named].join(", ");
-            println!("{}: a circle of {} files: {files}{rest}", found.name, circle.len());
+            print!("{}: a circle of {} files: ", found.name, circle.len());
+            if whole {
+                println!();
+                circle.iter().for_each(|m| println!("  {} -> {}", m.file, m.names.join(", ")));
+                continue;
+            }
+            let named = circle.iter().take(FILES_NAMED).map(|member| member.file.as_str());
+            let rest = if FILES_NAMED < circle.len() { ", …" } else { "" };
+            println!("{}{rest}", named.collect::<Vec<_>>().join(", "));
         }
     }
     let largest = crates.first().map_or(1, |found| found.largest());
@@ -103,7 +121,8 @@ mod tests {
         };
         let sources: Vec<Source> = files.iter().map(source).collect();
         let found = Circles::of("x", "crates/x", &sources);
-        found.circles.into_iter().map(|circle| circle.join(" ")).collect()
+        let files = |circle: Vec<Member>| circle.into_iter().map(|m| m.file).collect::<Vec<_>>();
+        found.circles.into_iter().map(|circle| files(circle).join(" ")).collect()
     }
 
     const NONE: [&str; 0] = [];
