@@ -10,7 +10,7 @@ use crate::tree::Tree;
 use base::{Lsn, PageId};
 use buffer::{Change, PageRef, ReadGuard, WriteGuard};
 use page::fits;
-use page::{Field, PageView, slot_cost};
+use page::{PageView, slot_cost};
 use std::cmp::Ordering;
 
 /// How many empty leaves one step may pass. More in a row mean that damaged links form a circle.
@@ -25,20 +25,23 @@ pub struct LeafRead<'t> {
 }
 
 impl<'t> LeafRead<'t> {
-    /// A slot that has a record.
+    /// The record that a search has found in a slot. It lies on the side of the key that was asked
+    /// for, wherever separators and links have led (rule 13): so a scan that searches from where it
+    /// stands never comes back.
     pub(crate) fn at(
         tree: &'t Tree,
         guard: ReadGuard<'t>,
         slot: u16,
-        key: &[Field<'_>],
+        key: SearchKey<'_>,
     ) -> BtreeResult<Self> {
         let record = guard.view().record(slot);
         let order = match record {
-            Some(record) => tree.shape.compare(Part::Leaf, record, key),
+            Some(record) => tree.shape.compare(Part::Leaf, record, key.fields),
             None => return Err(tree.corrupt(guard.id(), fits::NO_RECORD)),
         };
         let exact = match order {
-            Some(order) => order == Ordering::Equal,
+            Some(order) if key.bias.admits(order) => order == Ordering::Equal,
+            Some(_) => return Err(tree.corrupt(guard.id(), "the way to a key leads past it")),
             None => return Err(tree.corrupt(guard.id(), fits::NO_KEY)),
         };
         debug_assert!(slot < guard.view().slot_count(), "a slot that has a record");
@@ -52,7 +55,7 @@ impl<'t> LeafRead<'t> {
         tree: &'t Tree,
         guard: ReadGuard<'t>,
         slot: u16,
-        key: &[Field<'_>],
+        key: SearchKey<'_>,
     ) -> BtreeResult<Next<'t>> {
         debug_assert!(slot <= guard.view().slot_count(), "a slot, or the one behind the last");
         debug_assert_eq!(guard.view().level(), 0, "records stand on leaves");
@@ -184,6 +187,26 @@ impl<'t> LeafRead<'t> {
         copied.ok_or_else(|| self.tree.corrupt(self.guard.id(), fits::NO_KEY))?;
         debug_assert!(!to.is_empty(), "a key has a column");
         Ok(())
+    }
+
+    /// Saves the position of a walk that goes on from the one that was saved before: a record at
+    /// that side of it, or the same. Where keys of a leaf are out of order, a walk would else come
+    /// back to what it has passed, for as long as somebody changes the leaf.
+    ///
+    /// # Errors
+    /// 824.
+    pub fn save_onward(&self, position: &mut Position, backward: bool) -> BtreeResult<()> {
+        debug_assert!(!position.key.is_empty(), "a position was saved");
+        let order = {
+            let before = position.key.fields();
+            self.tree.shape.compare(Part::Leaf, self.record(), before.as_slice())
+        };
+        let returns = if backward { Ordering::Greater } else { Ordering::Less };
+        match order {
+            Some(order) if order != returns => self.save(position),
+            Some(_) => Err(self.tree.corrupt(self.guard.id(), fits::KEYS_FALL)),
+            None => Err(self.tree.corrupt(self.guard.id(), fits::NO_KEY)),
+        }
     }
 
     /// Saves the position, so that the latch can be released.

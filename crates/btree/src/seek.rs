@@ -13,6 +13,7 @@ use base::PageId;
 use buffer::{ReadGuard, WriteGuard};
 use os::counters::Event;
 use page::Field;
+use std::cmp::Ordering;
 
 /// Which record a search is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,6 +36,16 @@ impl Bias {
 
     pub(crate) const fn is_first(self) -> bool {
         matches!(self, Bias::FirstAtLeast | Bias::FirstAbove)
+    }
+
+    /// Whether a record that compares so with the key may be the one searched for.
+    pub(crate) const fn admits(self, order: Ordering) -> bool {
+        match self {
+            Bias::FirstAtLeast => order.is_ge(),
+            Bias::FirstAbove => order.is_gt(),
+            Bias::LastAtMost => order.is_le(),
+            Bias::LastBelow => order.is_lt(),
+        }
     }
 }
 
@@ -141,7 +152,7 @@ impl Tree {
         let sought = self.sought(key.fields);
         let leaf = self.descend(&sought, after || whole, None)?;
         let slot = self.lower_bound((leaf.id(), leaf.view()), Part::Leaf, &sought, after, 0)?;
-        LeafRead::at_or_right(self, leaf, slot, key.fields)
+        LeafRead::at_or_right(self, leaf, slot, key)
     }
 
     fn seek_last(&self, key: SearchKey<'_>) -> BtreeResult<Option<LeafRead<'_>>> {
@@ -153,15 +164,19 @@ impl Tree {
         let slot = self.lower_bound((leaf.id(), leaf.view()), Part::Leaf, &sought, after, 0)?;
         if slot > 0 {
             debug_assert!(slot <= leaf.view().slot_count(), "a slot, or the one behind the last");
-            return LeafRead::at(self, leaf, slot - 1, key.fields).map(Some);
+            return LeafRead::at(self, leaf, slot - 1, key).map(Some);
         }
         drop(leaf);
-        self.last_below_fence(fence)
+        self.last_below_fence(key, fence)
     }
 
-    /// The last record before a separator. Links are never followed to the left (rule 3). Each
+    /// The last record before a separator, which is at the left of the key searched for. Links are never followed to the left (rule 3). Each
     /// round reaches a leaf further left, so the search ends.
-    fn last_below_fence(&self, mut fence: KeyBuf) -> BtreeResult<Option<LeafRead<'_>>> {
+    fn last_below_fence(
+        &self,
+        key: SearchKey<'_>,
+        mut fence: KeyBuf,
+    ) -> BtreeResult<Option<LeafRead<'_>>> {
         while !fence.is_empty() {
             let mut further = KeyBuf::default();
             let found = {
@@ -177,7 +192,7 @@ impl Tree {
                 let slot = self.lower_bound(place, Part::Leaf, &sought, false, 0)?;
                 match slot {
                     0 => None,
-                    n => Some(LeafRead::at(self, leaf, n - 1, fields.as_slice())?),
+                    n => Some(LeafRead::at(self, leaf, n - 1, key)?),
                 }
             };
             if let Some(found) = found {
@@ -188,7 +203,7 @@ impl Tree {
                     .shape
                     .order
                     .compare_keys(further.fields().as_slice(), fence.fields().as_slice());
-                if left != Some(std::cmp::Ordering::Less) {
+                if left != Some(Ordering::Less) {
                     return Err(self.corrupt(self.root, "separators are out of order"));
                 }
             }
@@ -263,8 +278,8 @@ impl Tree {
             return None;
         }
         let record = guard.view().record(slot)?;
-        let exact = !page::is_ghost_record(record)
-            && self.compare(record, key) == Some(std::cmp::Ordering::Equal);
+        let exact =
+            !page::is_ghost_record(record) && self.compare(record, key) == Some(Ordering::Equal);
         exact.then(|| LeafWrite::seen(self, guard, slot))
     }
 
@@ -284,7 +299,7 @@ impl Tree {
         let order = self.shape.order.compare_keys(first, second);
         assert_eq!(first.len(), self.shape.order.len(), "records are changed by whole keys");
         assert_eq!(second.len(), self.shape.order.len(), "records are changed by whole keys");
-        assert_eq!(order, Some(std::cmp::Ordering::Less), "latches are taken left to right");
+        assert_eq!(order, Some(Ordering::Less), "latches are taken left to right");
         self.pages.counters().add(Event::IndexSearch, 2);
         loop {
             let (root, level) = self.read_root()?;

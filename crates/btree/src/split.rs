@@ -9,7 +9,7 @@
 
 use crate::error::BtreeResult;
 use crate::kinds::{Operation, kind, page_id_bytes};
-use crate::order::KeyFields;
+use crate::order::{KeyFields, Part};
 use crate::split_counters::Fall;
 use crate::tree::{RECORD_MAX, Tree};
 use base::PageId;
@@ -194,9 +194,34 @@ impl Tree {
         if !entry_fits(parent.view(), division.separator.len(), wish.spare) {
             return Ok(Attempt::ParentFull(division.separator.len()));
         }
+        self.check_separator((parent.id(), parent.view()), slot, &division.separator)?;
         let next = self.right_neighbour(&page, wish.level, &[parent.id()])?;
         self.split(group, wish, claim, (parent, slot + 1), page, next, division)?;
         Ok(Attempt::Done)
+    }
+
+    /// A new separator lies between those around its child: the page's keys are those that the way
+    /// to it promises. The leftmost entry's key is never compared.
+    fn check_separator(
+        &self,
+        (id, parent): (PageId, PageView<'_>),
+        slot: u16,
+        separator: &[u8],
+    ) -> BtreeResult<()> {
+        let mut key = KeyFields::default();
+        let read = self.shape.key_of(Part::Interior, separator, &mut key);
+        read.ok_or_else(|| self.corrupt(id, fits::NO_KEY))?;
+        let order = |slot: u16| {
+            let entry = parent.record(slot);
+            let order = entry.and_then(|e| self.shape.compare(Part::Interior, e, key.as_slice()));
+            order.ok_or_else(|| self.corrupt(id, fits::NO_KEY))
+        };
+        let low = slot == 0 || order(slot)?.is_le();
+        let high = slot + 1 >= parent.slot_count() || order(slot + 1)?.is_gt();
+        if !(low && high) {
+            return Err(self.corrupt(id, "a child's keys are beyond its separators"));
+        }
+        Ok(())
     }
 
     /// The right neighbour of a page under its exclusive latch; it cannot change while the page

@@ -215,13 +215,31 @@ impl Tree {
         if page.is_inspected() {
             return Ok(());
         }
-        match page::check_slots(page.view().0) {
-            Ok(()) => {
-                page.note_inspected();
-                Ok(())
-            }
-            Err(_) => Err(self.corrupt(page.id(), "the page's slots are damaged")),
+        if page::check_slots(page.view().0).is_err() {
+            return Err(self.corrupt(page.id(), "the page's slots are damaged"));
         }
+        self.check_order(page.id(), page.view())?;
+        page.note_inspected();
+        Ok(())
+    }
+
+    /// Keys rise within a page: what divides it may then be taken from the middle.
+    fn check_order(&self, id: PageId, v: PageView<'_>) -> BtreeResult<()> {
+        let part = Self::part(v.level());
+        // The key of the leftmost entry above the leaves is never read.
+        let first = u16::from(v.level() > 0);
+        let mut before = KeyFields::default();
+        for slot in first..v.slot_count() {
+            let record = v.record(slot).ok_or_else(|| self.corrupt(id, fits::NO_RECORD))?;
+            if slot > first
+                && self.shape.compare(part, record, before.as_slice()) != Some(Ordering::Greater)
+            {
+                return Err(self.corrupt(id, fits::KEYS_FALL));
+            }
+            let key = self.shape.key_of(part, record, &mut before);
+            key.ok_or_else(|| self.corrupt(id, fits::NO_KEY))?;
+        }
+        Ok(())
     }
 
     /// A key made ready for searches.

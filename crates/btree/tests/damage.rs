@@ -4,13 +4,14 @@
 mod rig;
 
 use base::{PageId, limits::PAGE_BYTES};
-use btree::{Bias, BtreeError, KeyBuf, SearchKey, SplitPolicy, Tree};
+use btree::{Bias, BtreeError, BtreeResult, KeyBuf, Position, SearchKey, SplitPolicy, Tree};
 use buffer::{BufferError, Change, Undo};
 use os::wait::{Cancelled, Waiter};
-use page::{Fault, PageBytes, PageMut, PageView, RecordKind, at};
+use page::{Fault, Field, PageBytes, PageMut, PageView, RecordKind, at};
 use rig::{Made, Op, Rig, Schema, fields_of, key_bytes, perform, read_page, verified, write_pages};
 use sim::{Disk, DiskOptions, Options, Random, Simulation};
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use wal::{Group, TransactionChain};
 
 const ROWS: u32 = 3000;
@@ -233,7 +234,7 @@ fn no_operation_dies_of_any_damage() {
     let (mut found, seeds) = (0, seeds.unwrap_or(60_u64));
     for seed in 0..seeds {
         let schema = [Schema::Rows, Schema::Entries, Schema::LongKeys][seed as usize % 3];
-        let counts = std::sync::atomic::AtomicU32::new(0);
+        let counts = AtomicU32::new(0);
         with_damage(seed, schema, |disk, made, pages| {
             let mut random = Random::new(seed);
             for _ in 0..1 + random.below(4) {
@@ -248,10 +249,8 @@ fn no_operation_dies_of_any_damage() {
             let findings = verified(&tree, &mut |_, _| {}).len() as u32;
             let errors = try_everything(&tree, schema, &mut random);
             let again = verified(&tree, &mut |_, _| {}).len() as u32;
-            counts.store(
-                u32::from(findings > 0) + u32::from(errors > 0) + u32::from(again > 0),
-                std::sync::atomic::Ordering::Relaxed,
-            );
+            let noticed = u32::from(findings > 0) + u32::from(errors > 0) + u32::from(again > 0);
+            counts.store(noticed, Relaxed);
         });
         found += counts.into_inner();
     }
@@ -311,4 +310,91 @@ fn links_that_lead_in_circles_are_errors() {
         assert!(error.to_string().contains("its own page"), "{error}");
         assert_eq!(base::SqlError::number(&error.into_sql("t", "db")), 824);
     });
+}
+
+/// Keys that lie: of separators, or of records whose slots change places.
+fn misplace(page: &mut PageBytes, random: &mut Random) {
+    let slots = usize::from(PageView(page).slot_count());
+    if slots < 3 {
+        return;
+    }
+    let slot = 1 + random.below(slots as u64 - 2) as usize;
+    if PageView(page).level() > 0 {
+        let key = record_at(page, slot) + 1;
+        let lie = match random.below(3) {
+            0 => 2_000_000_000,
+            1 => -2_000_000_000,
+            _ => random.below(2 * u64::from(ROWS)) as i32,
+        };
+        page[key..key + 4].copy_from_slice(&lie.to_le_bytes());
+    } else {
+        let (a, b) = (slot_at(slot), slot_at(1 + random.below(slots as u64 - 1) as usize));
+        let (of_a, of_b) = ([page[a], page[a + 1]], [page[b], page[b + 1]]);
+        page[a..a + 2].copy_from_slice(&of_b);
+        page[b..b + 2].copy_from_slice(&of_a);
+    }
+}
+
+/// Walks the tree as a statement does that changes what it scans: it saves its place at each
+/// record, and changes some. The records that it met.
+fn change_all(tree: &Tree, backward: bool, random: &mut Random) -> BtreeResult<u32> {
+    let schema = Schema::Rows;
+    let (first, next) = match backward {
+        true => (Bias::LastAtMost, Bias::LastBelow),
+        false => (Bias::FirstAtLeast, Bias::FirstAbove),
+    };
+    let (mut group, mut place, mut met) = (Group::new(), Position::default(), 0);
+    let mut at = tree.seek(SearchKey { fields: &[], bias: first })?;
+    while let Some(leaf) = at {
+        if met == 0 { leaf.save(&mut place) } else { leaf.save_onward(&mut place, backward) }?;
+        met += 1;
+        assert!(met <= 2 * ROWS, "a walk meets each record once");
+        let (room, seen) = (leaf.view().free_count() > 500, (leaf.page_id(), leaf.slot()));
+        drop(leaf);
+        let (fields, _log) = (place.key().fields(), rig::reserve(tree));
+        let key = fields.as_slice();
+        if !room {
+            tree.make_room(&mut group, key, 4000, SplitPolicy::Half)?;
+        }
+        let hinted = tree.seen_write(key, seen.0, seen.1);
+        let leaf = hinted.map_or_else(|| tree.seek_write(key), Ok)?;
+        if leaf.is_exact() && leaf.has_room_to_replace(120) && random.one_in(2) {
+            let Some(Field::Inline(n)) = key.first() else { unreachable!("a number") };
+            let n = i32::from_le_bytes((*n).try_into().unwrap());
+            let new = schema.record(&vec![rig::Part::Int(Some(n))], &[7; 100], false);
+            let mut change = Change::new(tree.pages(), &mut group);
+            let (page, slot) = leaf.join(&mut change);
+            tree.replace(&mut change, page, slot, &new, Undo::By(3))?;
+            change.finish(&mut TransactionChain { id: 3, ..Default::default() });
+        } else {
+            drop(leaf);
+        }
+        at = tree.resume(&place, next)?;
+    }
+    Ok(met)
+}
+
+/// Rule 13. Before, such a walk could begin again for ever.
+#[test]
+fn a_walk_that_changes_what_it_meets_ends_where_keys_lie() {
+    let (ended, refused) = (AtomicU32::new(0), AtomicU32::new(0));
+    for seed in 0..60 {
+        with_damage(seed, Schema::Rows, |disk, made, pages| {
+            let mut random = Random::new(seed);
+            let interior = seed % 3 > 0;
+            let of: Vec<_> = pages.iter().filter(|p| (p.1 > 0) == interior).collect();
+            for _ in 0..1 + random.below(3) {
+                let (id, _) = *of[random.below(of.len() as u64) as usize];
+                damage(disk, id, |page| misplace(page, &mut random));
+            }
+            let (rig, _) = Rig::recover(disk, made, 128);
+            match change_all(&rig.tree(Schema::Rows), random.one_in(2), &mut random) {
+                Ok(_) => ended.fetch_add(1, Relaxed),
+                Err(BtreeError::Page(BufferError::Corrupt { .. })) => refused.fetch_add(1, Relaxed),
+                Err(e) => panic!("{e}"),
+            };
+        });
+    }
+    let (ended, refused) = (ended.into_inner(), refused.into_inner());
+    assert!(refused > 10 && ended > 5, "{refused} refused, {ended} ended");
 }

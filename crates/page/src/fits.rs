@@ -15,6 +15,8 @@ pub type Fit<T> = Result<T, &'static str>;
 pub const NO_RECORD: &str = "a slot holds no record";
 /// A record that should have a key.
 pub const NO_KEY: &str = "a record's key cannot be read";
+/// Records of a page that are not in the order of their keys.
+pub const KEYS_FALL: &str = "the page's keys are out of order";
 
 /// Header fields that everything else relies on.
 ///

@@ -245,6 +245,15 @@ impl<'h> IndexCursor<'h> {
         self.count_ghosts(ghosts);
     }
 
+    /// Saves the place of a record, which is not before the one saved last.
+    fn save(&mut self, leaf: &LeafRead<'_>) -> RowResult<()> {
+        match self.state {
+            State::After | State::Again => leaf.save_onward(&mut self.position, self.backward)?,
+            State::Before | State::Beyond | State::Done => leaf.save(&mut self.position)?,
+        }
+        Ok(())
+    }
+
     /// So many ghosts are behind it.
     fn count_ghosts(&mut self, ghosts: u64) {
         if ghosts > 0 {
@@ -547,7 +556,7 @@ impl<'h> IndexCursor<'h> {
             // Saved before moving on, so that a blocked row behind resumes after this one.
             let may_block = self.ask != RowLock::None && !self.quiet;
             if enough || edge || (may_block && self.rows.len() > copied) {
-                leaf.save(&mut self.position)?;
+                self.save(&leaf)?;
                 self.stands(State::After);
             }
             if edge && !self.backward {
@@ -637,7 +646,7 @@ impl<'h> IndexCursor<'h> {
             return Ok(Pass::Enough);
         }
         if !self.ask.is_range() {
-            leaf.save(&mut self.position)?;
+            self.save(leaf)?;
             self.stands(State::Again);
         }
         Ok(Pass::Blocked(ticket))

@@ -353,7 +353,10 @@ impl RowHobt {
         loop {
             work.part(&self.home).reserve(2 * record.len() + 256)?;
             let leaf = self.tree().seek_write(&key)?;
-            assert!(!leaf.is_exact(), "a value's number is new");
+            if leaf.is_exact() {
+                let what = "a value off the row has a number behind the last";
+                return Err(self.home.pages.corrupt(leaf.page_id(), what).into());
+            }
             if !leaf.has_room(record.len()) {
                 drop(leaf);
                 self.room_for(work, &key, record.len(), SplitPolicy::Append)?;

@@ -47,7 +47,7 @@ impl<'h> IndexCursor<'h> {
             return Ok(Pass::Enough);
         };
         let leaf = leaf.onward_to(last);
-        leaf.save(&mut self.position)?;
+        self.save(&leaf)?;
         self.stands(State::After);
         if last + 1 >= count {
             self.onward = Some((page, leaf.view().next_page()));
