@@ -7,7 +7,7 @@
 use crate::beside::Beside;
 use crate::current::Current;
 use crate::entry_lock::{RowLock, Tried, key_hash};
-use crate::error::RowResult;
+use crate::error::{RowError, RowResult};
 use crate::gap::Gap;
 use crate::hobt::RowHobt;
 use crate::versions::Written;
@@ -28,6 +28,10 @@ use work::{CommitTime, Work};
 
 /// How often room is made for both halves of a move at once: they may share no leaf.
 const TRIES_MAX: u8 = 4;
+
+/// How often a row is looked for after room was made for it. Others may have used the room; or, in
+/// a damaged tree, a hint finds the row on another leaf than the way from the root leads to.
+const ROUNDS_MAX: u32 = 10_000;
 
 /// How a row was put.
 enum Put {
@@ -388,13 +392,19 @@ impl RowHobt {
 
     fn ghost_entry(&self, work: &mut Work, key: &RowKey<'_>, plan: &LockPlan) -> RowResult<bool> {
         self.draw(work)?;
-        loop {
+        for _ in 0..ROUNDS_MAX {
             work.part(&self.home).reserve(2048)?;
             let Some(leaf) = self.row_for_change(work, key, plan)? else { return Ok(false) };
             if self.ghost_record(work, leaf, &KeyBuf::of(key.fields))? {
                 return Ok(true);
             }
         }
+        Err(self.no_room())
+    }
+
+    #[cold]
+    fn no_room(&self) -> RowError {
+        self.home.pages.corrupt(self.tree().root(), "no split makes room for a row").into()
     }
 
     /// Makes the live record under the latch a ghost, in a log group of its own, under the number
@@ -511,7 +521,7 @@ impl RowHobt {
         plan: &LockPlan,
     ) -> RowResult<bool> {
         let mut new = self.written(work, record)?;
-        loop {
+        for _ in 0..ROUNDS_MAX {
             let bytes = new.record.len();
             work.part(&self.home).reserve(3 * bytes + 512)?;
             let Some(leaf) = self.row_for_change(work, key, plan)? else { return Ok(false) };
@@ -553,6 +563,7 @@ impl RowHobt {
             self.did(Deed::LeafUpdate);
             return dropped.map(|()| true);
         }
+        Err(self.no_room())
     }
 
     /// Moves a row to another key: its old record becomes a ghost and the new one is put, in one
