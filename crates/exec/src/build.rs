@@ -5,19 +5,19 @@
 
 use crate::aggregate::Calls;
 use crate::assert::Assert;
+use crate::body::{Body, Rows};
 use crate::compute::Compute;
 use crate::concatenation::Concatenation;
 use crate::cond::Cond;
 use crate::constants::Constants;
 use crate::exchange::{Branch, Exchange};
-use crate::executor::{Body, Rows};
 use crate::expr::{DEPTH_MAX, Expr, too_deep};
 use crate::filter::{Filter, StartupFilter};
 use crate::first_rows::FirstRows;
 use crate::hash_aggregate::HashAggregate;
 use crate::hash_join::HashJoin;
 use crate::index_spool::IndexSpool;
-use crate::insert::{Given, Insert, RowInsert};
+use crate::insert::Insert;
 use crate::lookup::Lookup;
 use crate::loops::Loops;
 use crate::merge::{Action, Clause, Merge};
@@ -25,10 +25,13 @@ use crate::merge_join::MergeJoin;
 use crate::merge_union::MergeUnion;
 use crate::operator::{Node, Operator};
 use crate::output::{Nested, Output};
+use crate::progress::WITHIN;
 use crate::reader::Reader;
 use crate::recursion::Recursion;
-use crate::referential::{self, Changed, FollowUp};
+use crate::referential::{self, Changed, Refusal};
+use crate::row_insert::{Given, RowInsert};
 use crate::rows::RowBuffer;
+use crate::run::FollowUp;
 use crate::sample::Pages;
 use crate::scan::Scan;
 use crate::seek::Seeks;
@@ -86,9 +89,6 @@ pub(crate) struct Builder {
     /// All that is read above of the access that is built next, where that is known.
     read_above: Option<BTreeSet<Slot>>,
 }
-
-/// The number of operators that are a part of another one: their counters are never read.
-pub(crate) const WITHIN: usize = 0;
 
 type Built = SqlResult<Box<dyn Operator>>;
 
@@ -201,22 +201,20 @@ impl Builder {
     pub(crate) fn follow_ups(
         &mut self,
         plan: &PhysicalPlan,
-    ) -> SqlResult<Vec<Option<Box<FollowUp>>>> {
+    ) -> SqlResult<Vec<Option<Box<dyn FollowUp>>>> {
         let database = plan.statement.target().map(|t| t.database_name.clone());
         let one = |f: &plan::FollowUp<Physical>| {
-            let built = match f {
-                plan::FollowUp::Refuse { conflict, source } => FollowUp::Refuse {
+            let built: Box<dyn FollowUp> = match f {
+                plan::FollowUp::Refuse { conflict, source } => Box::new(Refusal {
                     source: self.node(source)?,
                     conflict: conflict.clone(),
                     database: database.clone().unwrap_or_default(),
                     verb: self.verb.unwrap_or_default(),
-                },
-                plan::FollowUp::Change(statement) => FollowUp::Change(self.body(statement)?),
-                plan::FollowUp::Index(change) => {
-                    FollowUp::Index(Box::new(self.index_change(change)?))
-                }
+                }),
+                plan::FollowUp::Change(statement) => Box::new(self.body(statement)?),
+                plan::FollowUp::Index(change) => Box::new(self.index_change(change)?),
             };
-            Ok(Some(Box::new(built)))
+            Ok(Some(built))
         };
         plan.follow_ups.iter().map(one).collect()
     }

@@ -1,12 +1,13 @@
 //! `Cond`: a predicate compiled for row mode. True, false, or `None` for unknown.
 
+use crate::compare::compared;
 use crate::expr::{DEPTH_MAX, Expr, too_deep, with_two};
 use crate::in_list::InList;
 use crate::run::Run;
-use crate::subplan;
+use crate::subplan::{self, Comparison};
 use base::{SqlError, SqlResult, messages};
 use builtins::LikePattern;
-use plan::{CompareOp, LikeText, Predicate, Quantifier, Slot};
+use plan::{CompareOp, LikeText, Predicate, Slot};
 use std::cell::RefCell;
 use std::sync::Arc;
 use types::{Collation, Value, compare};
@@ -29,11 +30,9 @@ pub(crate) enum Cond {
 
 /// A comparison with the rows of a subquery.
 pub(crate) struct Quantified {
-    pub(crate) op: CompareOp,
-    pub(crate) quantifier: Quantifier,
-    pub(crate) subquery: usize,
-    pub(crate) collation: Collation,
     operand: Expr,
+    subquery: usize,
+    comparison: Comparison,
 }
 
 /// The right side of LIKE.
@@ -86,11 +85,13 @@ impl Cond {
             Predicate::Exists(id) => Cond::Exists(id.0 as usize),
             Predicate::Quantified { op, quantifier, operand, subquery, collation } => {
                 Cond::Quantified(Box::new(Quantified {
-                    op: *op,
-                    quantifier: *quantifier,
-                    subquery: subquery.0 as usize,
-                    collation: *collation,
                     operand: expr(operand)?,
+                    subquery: subquery.0 as usize,
+                    comparison: Comparison {
+                        op: *op,
+                        quantifier: *quantifier,
+                        collation: *collation,
+                    },
                 }))
             }
             Predicate::Not(p) => Cond::Not(Box::new(cond(p)?)),
@@ -134,7 +135,7 @@ impl Cond {
             Cond::Exists(id) => Ok(Some(subplan::exists(run, *id)?)),
             Cond::Quantified(q) => {
                 let v = q.operand.eval(run)?;
-                subplan::quantified(run, q, &v)
+                subplan::quantified(run, q.subquery, &q.comparison, &v)
             }
             Cond::Not(p) => Ok(p.eval(run)?.map(|truth| !truth)),
             Cond::And(parts) => until(parts, false, run),
@@ -159,18 +160,6 @@ fn until(parts: &[Cond], deciding: bool, run: &mut Run<'_>) -> SqlResult<Option<
         }
     }
     Ok(truth)
-}
-
-/// A comparison: unknown when a side is NULL.
-#[inline]
-pub(crate) fn compared(op: CompareOp, l: &Value, r: &Value, collation: Collation) -> Option<bool> {
-    if let (Value::Int(l), Value::Int(r)) = (l, r) {
-        return Some(op.holds(l.cmp(r)));
-    }
-    if l.is_null() || r.is_null() {
-        return None;
-    }
-    Some(op.holds(compare(l, r, collation)))
 }
 
 impl Pattern {

@@ -5,28 +5,21 @@
 //! each. After a panic the caller drops it.
 
 use crate::append;
-use crate::build::{Builder, WITHIN};
-use crate::cond::Cond;
+use crate::body::Body;
+use crate::build::Builder;
 use crate::context::{ExecContext, OperatorCount, Outcome, RowFeed, RowSink};
 use crate::exchange::{Branch, Crew, LentToCrew, Report};
-use crate::expr::Expr;
-use crate::first_rows::FirstRows;
 use crate::grant::{Grant, Needs, Shared as _, SharedGrant};
-use crate::insert::Insert;
-use crate::merge::Merge;
-use crate::operator::Node;
-use crate::progress::{Progress, Tallies, ThreadWork};
-use crate::referential::FollowUp;
+use crate::progress::{Progress, Tallies, ThreadWork, WITHIN};
 use crate::rows::RowBuffer;
-use crate::run::{Lent, Run};
+use crate::run::{FollowUp, Lent, Run};
 use crate::semaphore::GrantRow;
 use crate::subplan::Subplan;
-use crate::update::{Delete, Update};
 use crate::workers::Reserved;
 use access::{Hobt, Isolation, TableReads, Use};
 use base::{DatabaseId, HobtId, SqlError, SqlResult, messages};
 use os::wait::ThreadWaits;
-use plan::{GrantHints, PhysicalPlan, Slot};
+use plan::{GrantHints, PhysicalPlan};
 use std::sync::{Arc, Weak};
 use types::Value;
 use work::{PageReads, Work};
@@ -37,7 +30,7 @@ pub struct Executor {
     /// An expression over variables: nothing is read, counted or granted.
     bare: bool,
     subplans: Vec<Option<Box<Subplan>>>,
-    follow_ups: Vec<Option<Box<FollowUp>>>,
+    follow_ups: Vec<Option<Box<dyn FollowUp>>>,
     changed_rows: Vec<Option<Box<RowBuffer>>>,
     frame: Vec<Value>,
     /// What the statement's own thread counts in.
@@ -86,27 +79,6 @@ struct CrewWork {
     cpu_ns: u64,
     lock_requests: u64,
     waits: Option<Box<ThreadWaits>>,
-}
-
-/// What is done.
-pub(crate) enum Body {
-    Query(Rows),
-    Assign { source: Node, assignments: Vec<(usize, Expr)> },
-    Insert(Box<Insert>),
-    Update(Box<Update>),
-    Delete(Box<Delete>),
-    Merge(Box<Merge>),
-    Scalar(Expr),
-    Condition(Cond),
-}
-
-/// Rows for a sink.
-pub(crate) struct Rows {
-    pub(crate) source: Node,
-    pub(crate) columns: Vec<Slot>,
-    /// The columns stand side by side in the frame, from here.
-    pub(crate) together: Option<usize>,
-    pub(crate) row: Vec<Value>,
 }
 
 impl Executor {
@@ -432,6 +404,7 @@ impl Executor {
             resolver: context.hobts,
             spill: context.spill,
             branches: &self.branches,
+            make_tree: &|branch| Builder::of_branch(branch).node(&branch.input),
             grant: &shared,
             variables: context.variables.to_vec(),
             now: context.facts.clock(),
@@ -590,87 +563,6 @@ fn note_reads<'c>(
     }
     if let Some(hobt) = changed {
         to[hobt].add(&TableReads { pages, versions, ..TableReads::default() });
-    }
-}
-
-impl Body {
-    fn run(&mut self, run: &mut Run<'_>, out: &mut dyn RowSink) -> SqlResult<()> {
-        match self {
-            Body::Query(rows) => rows.run(run, out),
-            Body::Assign { source, assignments } => assign(source, assignments, run),
-            Body::Scalar(_) | Body::Condition(_) => {
-                Err(SqlError::new(messages::INTERNAL, &[&"an expression gives no rows"]))
-            }
-            Body::Insert(_) | Body::Update(_) | Body::Delete(_) | Body::Merge(_) => {
-                self.change(run, out)
-            }
-        }
-    }
-
-    /// Runs a change of rows.
-    pub(crate) fn change(&mut self, run: &mut Run<'_>, out: &mut dyn RowSink) -> SqlResult<()> {
-        match self {
-            Body::Insert(insert) => insert.run(run, out),
-            Body::Update(update) => update.run(run, out),
-            Body::Delete(delete) => delete.run(run, out),
-            Body::Merge(merge) => merge.run(run, out),
-            _ => Err(SqlError::new(messages::INTERNAL, &[&"a follow-up changes no rows"])),
-        }
-    }
-
-    pub(crate) fn close(&mut self) {
-        match self {
-            Body::Query(rows) => rows.source.close(),
-            Body::Assign { source, .. } => source.close(),
-            Body::Insert(insert) => insert.source.close(),
-            Body::Update(update) => {
-                update.source.close();
-                update.gathered.drop_rows();
-                update.firsts.iter_mut().for_each(FirstRows::drop_rows);
-            }
-            Body::Delete(delete) => {
-                delete.source.close();
-                delete.firsts.iter_mut().for_each(FirstRows::drop_rows);
-            }
-            Body::Merge(merge) => {
-                merge.source.close();
-                merge.gathered.drop_rows();
-                merge.seen.drop_rows();
-            }
-            Body::Scalar(_) | Body::Condition(_) => {}
-        }
-    }
-}
-
-/// `SELECT @v = …`
-fn assign(source: &mut Node, assignments: &[(usize, Expr)], run: &mut Run<'_>) -> SqlResult<()> {
-    source.open(run)?;
-    while run.takes_more(0) && source.next(run)? {
-        run.tick()?;
-        for (variable, x) in assignments {
-            append::assign(*variable, x, run)?;
-        }
-        run.outcome.rows_affected += 1;
-    }
-    Ok(())
-}
-
-impl Rows {
-    fn run(&mut self, run: &mut Run<'_>, out: &mut dyn RowSink) -> SqlResult<()> {
-        self.source.open(run)?;
-        while self.source.next(run)? {
-            run.tick()?;
-            if let Some(from) = self.together {
-                out.row(&run.frame[from..from + self.columns.len()])?;
-            } else {
-                self.row.clear();
-                self.row.extend(self.columns.iter().map(|&slot| run.slot(slot).clone()));
-                out.row(&self.row)?;
-            }
-            run.outcome.rows_affected += 1;
-        }
-        self.row.clear();
-        Ok(())
     }
 }
 

@@ -7,7 +7,6 @@
 use crate::cond::Cond;
 use crate::run::Run;
 use crate::subplan;
-use crate::table_function::METHOD_ROWS;
 use base::{SqlError, SqlResult, limits, messages};
 use builtins::{Call, Fact, Function, XmlMethod};
 use plan::{Scalar, ScalarKind, Slot};
@@ -384,7 +383,7 @@ impl MethodCall {
     fn eval(&self, run: &mut Run<'_>) -> SqlResult<Value> {
         let args = self.args.iter().map(|x| x.eval(run)).collect::<SqlResult<Vec<Value>>>()?;
         let dialect = run.facts.dialect();
-        self.method.call(&args, dialect, &mut || run.tick_by(METHOD_ROWS))
+        self.method.call(&args, dialect, &mut || run.tick_builtin())
     }
 }
 

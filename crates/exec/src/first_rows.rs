@@ -9,13 +9,14 @@
 //!  1. A key is in memory, or all its rows are in the file of its hash, in the order in which they
 //!     came. So the first row of a key is the first that the join returned.
 
-use crate::build::WITHIN;
-use crate::key_set::{KeySet, Seen};
+use crate::key_set::KeySet;
 use crate::operator::Node;
 use crate::partitions::{LEVEL_MAX, Partitions};
+use crate::progress::WITHIN;
 use crate::rows::read_slots;
 use crate::run::Run;
 use crate::target::{Locator, Target};
+use crate::value_set::Seen;
 use access::SpillFile;
 use base::SqlResult;
 use plan::{OldRow, Slot};

@@ -5,13 +5,14 @@
 //! does not wait for it.
 
 use crate::context::GrantTerms;
-use crate::run::WORKSPACE_BYTES;
 use crate::semaphore::{GrantRow, Kind, MemoryGrant, OPERATOR_BYTES, Request, Workspace};
 use base::SqlResult;
 use os::sync::Mutex;
 use plan::{GrantHints, PhysicalPlan};
 use work::Work;
 
+/// What an operator may hold whatever the grant says: else it would spill row by row.
+pub(crate) const WORKSPACE_BYTES: usize = 16 * 1024;
 /// A plan of many operators requires no more; they seldom all work at a time.
 const REQUIRED_BYTES_MAX: usize = 4 * OPERATOR_BYTES;
 

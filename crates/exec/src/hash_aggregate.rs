@@ -6,8 +6,9 @@
 //! row's value.
 
 use crate::aggregate::{Calls, Kept};
+use crate::hash::hash_row;
 use crate::operator::{Node, Operator};
-use crate::partitions::{LEVEL_MAX, Partitions, hash_row};
+use crate::partitions::{LEVEL_MAX, Partitions};
 use crate::rows::{read_slots, value_bytes};
 use crate::run::Run;
 use access::SpillFile;

@@ -5,10 +5,11 @@
 //! again.
 
 use crate::cond::Cond;
+use crate::hash::hash_row;
 use crate::join_filter::{Hashes, JoinFilter};
 use crate::join_table::JoinTable;
 use crate::operator::{Node, Operator};
-use crate::partitions::{LEVEL_MAX, Partitions, hash_row};
+use crate::partitions::{LEVEL_MAX, Partitions};
 use crate::rows::read_slots;
 use crate::run::Run;
 use access::SpillFile;

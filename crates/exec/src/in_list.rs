@@ -1,10 +1,10 @@
 //! `InList`: the list of IN. Constants are found by their hash, so a list of thousands costs no
 //! more than one of ten. After them, computed values are compared one by one.
 
-use crate::cond::compared;
+use crate::compare::compared;
 use crate::expr::Expr;
+use crate::hash::hash_value;
 use crate::run::Run;
-use crate::value_set::hash_value;
 use base::SqlResult;
 use hashbrown::HashTable;
 use plan::{CompareOp, Scalar};

@@ -7,7 +7,7 @@
 //!
 //! Invariant: no key of the build side is refused.
 
-use crate::partitions::hash_row;
+use crate::hash::hash_row;
 use plan::Slot;
 use std::sync::Arc;
 use types::{Collation, Value};

@@ -4,8 +4,9 @@
 //! 20 bytes beside its own, and its own up to twice, as both grow by doubling. All memory is
 //! requested from the statement's grant before it is allocated.
 
-use crate::partitions::growth_bytes;
+use crate::hash::growth_bytes;
 use crate::run::Run;
+use crate::value_set::Seen;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use std::hash::BuildHasher as _;
@@ -25,17 +26,6 @@ pub(crate) struct KeySet {
     memory_bytes: usize,
     /// There was no memory for a key: none is added any more.
     full: bool,
-}
-
-/// What a set says of a key.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Seen {
-    /// It was added.
-    First,
-    /// It was there.
-    Before,
-    /// It was not there, and there is no memory to add it.
-    Unknown,
 }
 
 impl KeySet {

@@ -7,20 +7,20 @@
 //! Invariants
 //!  1. A row of the target is changed once at most: 8672.
 
-use crate::build::WITHIN;
 use crate::cond::Cond;
 use crate::context::RowSink;
 use crate::first_rows::FirstRows;
-use crate::insert::RowInsert;
-use crate::key_set::Seen;
 use crate::notes::{Note, Notes};
 use crate::operator::Node;
-use crate::output::Output;
+use crate::output::{Output, changed};
+use crate::progress::WITHIN;
 use crate::row_change::RowSlots;
+use crate::row_insert::RowInsert;
 use crate::rows::RowBuffer;
 use crate::run::Run;
 use crate::target::{Target, Typed, Written};
-use crate::update::{Assignment, assign, changed};
+use crate::update::{Assignment, assign};
+use crate::value_set::Seen;
 use access::LockPlan;
 use base::{SqlError, SqlResult, messages};
 use plan::{MergeWhen, OldRow, Slot};

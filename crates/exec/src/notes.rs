@@ -3,7 +3,7 @@
 //! A note takes a byte. Notes are in memory while the grant lasts; beyond that each full block is
 //! written to a file.
 
-use crate::build::WITHIN;
+use crate::progress::WITHIN;
 use crate::run::Run;
 use access::SpillFile;
 use base::{SqlError, SqlResult, messages};

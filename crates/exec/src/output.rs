@@ -3,9 +3,9 @@
 use crate::cond::Cond;
 use crate::context::RowSink;
 use crate::expr::Expr;
-use crate::insert::RowInsert;
+use crate::row_insert::RowInsert;
 use crate::run::Run;
-use crate::target::Written;
+use crate::target::{Target, Written};
 use base::SqlResult;
 use plan::Slot;
 use types::Value;
@@ -71,5 +71,22 @@ impl Output {
             out.row(&self.row)?;
         }
         Ok(())
+    }
+}
+
+/// A row more has been changed.
+pub(crate) fn changed(
+    run: &mut Run<'_>,
+    target: &Target,
+    output: &mut Option<Output>,
+    out: &mut dyn RowSink,
+) -> SqlResult<()> {
+    if !output.as_ref().is_some_and(Output::counts) {
+        run.outcome.rows_affected += 1;
+    }
+    target.written(run)?;
+    match output {
+        Some(output) => output.row(run, out),
+        None => Ok(()),
     }
 }

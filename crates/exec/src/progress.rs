@@ -5,7 +5,7 @@
 //! cursors are added every 256 rows and at the end.
 //!
 //! Invariants
-//!  1. The thread that runs an operator writes its cell. The cell of [`crate::build::WITHIN`] is
+//!  1. The thread that runs an operator writes its cell. The cell of [`WITHIN`] is
 //!     shared by all threads, and never read.
 //!  2. Each number is exact, but a set of them may be of two moments.
 
@@ -15,6 +15,9 @@ use os::sync::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use work::PageReads;
+
+/// The number of operators that are a part of another one: their counters are never read.
+pub(crate) const WITHIN: usize = 0;
 
 /// A number with one writer.
 #[derive(Default)]
@@ -223,7 +226,7 @@ impl Tallies {
         self.cursors.iter().for_each(|c| c.set(&TableReads::default()));
     }
 
-    /// What each operator has done, that of [`crate::build::WITHIN`] first.
+    /// What each operator has done, that of [`WITHIN`] first.
     pub(crate) fn counts(&self) -> Vec<OperatorCount> {
         self.operators.iter().map(Tally::count).collect()
     }
@@ -258,12 +261,12 @@ pub struct ThreadWork {
 impl ThreadWork {
     /// As [`crate::Executor::counts`].
     pub fn counts(&self) -> &[OperatorCount] {
-        &self.counts[crate::build::WITHIN + 1..]
+        &self.counts[WITHIN + 1..]
     }
 
     /// As [`crate::Executor::operator_reads`].
     pub fn operator_reads(&self) -> impl Iterator<Item = (usize, &TableReads)> {
-        let first = crate::build::WITHIN + 1;
+        let first = WITHIN + 1;
         self.cursor_nodes.iter().map(move |node| node - first).zip(&self.reads)
     }
 

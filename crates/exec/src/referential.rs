@@ -9,13 +9,9 @@
 //!     while it is being used.
 
 use crate::assert::Assertion;
-use crate::context::NoRows;
-use crate::executor::Body;
 use crate::operator::{Node, Operator};
 use crate::rows::RowBuffer;
-use crate::run::Run;
-use crate::target::Target;
-use crate::wide::IndexChange;
+use crate::run::{FollowUp, Run};
 use base::{SqlError, SqlResult, messages};
 use plan::{Conflict, Slot};
 
@@ -45,46 +41,25 @@ impl Referential {
     }
 }
 
-/// A follow-up ready to run.
-pub(crate) enum FollowUp {
-    /// Any row is error 547.
-    Refuse { source: Node, conflict: Conflict, database: Box<str>, verb: &'static str },
-    /// An UPDATE or DELETE.
-    Change(Body),
-    /// An index of the target, changed by itself.
-    Index(Box<IndexChange>),
+/// A foreign key that refuses its rows: any row of its source is error 547.
+pub(crate) struct Refusal {
+    pub(crate) source: Node,
+    pub(crate) conflict: Conflict,
+    pub(crate) database: Box<str>,
+    pub(crate) verb: &'static str,
 }
 
-impl FollowUp {
-    fn run(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
-        match self {
-            FollowUp::Refuse { source, conflict, database, verb } => {
-                source.open(run)?;
-                match source.next(run)? {
-                    true => Err(conflict_error(verb, conflict, database)),
-                    false => Ok(()),
-                }
-            }
-            FollowUp::Index(change) => change.run(run),
-            FollowUp::Change(body) => {
-                // Only rows that the statement names are counted, and limited by SET ROWCOUNT.
-                let rows = std::mem::take(&mut run.outcome.rows_affected);
-                let limit = run.row_limit.take();
-                let changed = body.change(run, &mut NoRows);
-                run.row_limit = limit;
-                run.outcome.rows_affected = rows;
-                changed
-            }
+impl FollowUp for Refusal {
+    fn follow(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
+        self.source.open(run)?;
+        match self.source.next(run)? {
+            true => Err(conflict_error(self.verb, &self.conflict, &self.database)),
+            false => Ok(()),
         }
     }
 
-    /// The run is over.
-    pub(crate) fn close(&mut self) {
-        match self {
-            FollowUp::Refuse { source, .. } => source.close(),
-            FollowUp::Change(body) => body.close(),
-            FollowUp::Index(change) => change.source.close(),
-        }
+    fn close(&mut self) {
+        self.source.close();
     }
 }
 
@@ -96,10 +71,17 @@ fn conflict_error(verb: &str, conflict: &Conflict, database: &str) -> SqlError {
     SqlError::new(messages::CONSTRAINT_CONFLICT, &[&verb, kind, name, &database, table, &column])
 }
 
-impl Target {
+/// The target whose foreign keys are judged, and the statement that messages name.
+#[derive(Clone, Copy)]
+pub(crate) struct Referrer<'t> {
+    pub(crate) table: &'t plan::Target,
+    pub(crate) statement: &'static str,
+}
+
+impl Referential {
     /// Before the first row: what an earlier execution kept is forgotten.
     pub(crate) fn begin(&self, run: &mut Run<'_>) -> SqlResult<()> {
-        match self.referential.kept {
+        match self.kept {
             Some(id) => with_changed(run, id, |rows, run| {
                 rows.clear(run);
                 Ok(())
@@ -110,42 +92,42 @@ impl Target {
 
     /// A row was written: its foreign keys that can be judged are, and it is kept for what cannot.
     #[inline]
-    pub(crate) fn written(&self, run: &mut Run<'_>) -> SqlResult<()> {
-        for n in 0..self.referential.checks.len() {
-            if !self.table.references.checks[n].deferred {
-                self.check_foreign(run, n)?;
+    pub(crate) fn written(&self, run: &mut Run<'_>, of: Referrer<'_>) -> SqlResult<()> {
+        for n in 0..self.checks.len() {
+            if !of.table.references.checks[n].deferred {
+                self.check_foreign(run, of, n)?;
             }
         }
-        match self.referential.kept {
+        match self.kept {
             Some(id) => with_changed(run, id, RowBuffer::push),
             None => Ok(()),
         }
     }
 
-    fn check_foreign(&self, run: &mut Run<'_>, n: usize) -> SqlResult<()> {
-        if !self.referential.checks[n].passes(run)? {
-            let conflict = &self.table.references.checks[n].conflict;
-            return Err(conflict_error(self.statement(), conflict, &self.table.database_name));
+    fn check_foreign(&self, run: &mut Run<'_>, of: Referrer<'_>, n: usize) -> SqlResult<()> {
+        if !self.checks[n].passes(run)? {
+            let conflict = &of.table.references.checks[n].conflict;
+            return Err(conflict_error(of.statement, conflict, &of.table.database_name));
         }
         Ok(())
     }
 
     /// All rows are written: indexes that are changed by themselves, deferred checks, then
     /// follow-ups.
-    pub(crate) fn finish(&self, run: &mut Run<'_>) -> SqlResult<()> {
-        let Some(id) = self.referential.kept else { return Ok(()) };
+    pub(crate) fn finish(&self, run: &mut Run<'_>, of: Referrer<'_>) -> SqlResult<()> {
+        let Some(id) = self.kept else { return Ok(()) };
         if with_changed(run, id, |rows, _| Ok(rows.total() == 0))? {
             return Ok(());
         }
-        follow(run, &self.referential.indexes)?;
-        if self.referential.deferred {
-            let checks = &self.table.references.checks;
+        follow(run, &self.indexes)?;
+        if self.deferred {
+            let checks = &of.table.references.checks;
             let deferred: Vec<usize> = (0..checks.len()).filter(|&n| checks[n].deferred).collect();
             each_changed(run, id, |run| {
-                deferred.iter().try_for_each(|&n| self.check_foreign(run, n))
+                deferred.iter().try_for_each(|&n| self.check_foreign(run, of, n))
             })?;
         }
-        follow(run, &self.referential.follow_ups)?;
+        follow(run, &self.follow_ups)?;
         with_changed(run, id, |rows, run| {
             rows.clear(run);
             Ok(())
@@ -158,7 +140,7 @@ fn follow(run: &mut Run<'_>, numbers: &[usize]) -> SqlResult<()> {
     for &number in numbers {
         let taken = run.follow_ups.get_mut(number).and_then(Option::take);
         let Some(mut follow_up) = taken else { return Err(missing()) };
-        let result = follow_up.run(run);
+        let result = follow_up.follow(run);
         run.follow_ups[number] = Some(follow_up);
         result?;
     }

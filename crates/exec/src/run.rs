@@ -10,9 +10,8 @@
 use crate::callout::Callout;
 use crate::context::{ExecContext, IdentitySource, Outcome};
 use crate::exchange::{Team, Worker};
-use crate::grant::Grant;
+use crate::grant::{Grant, WORKSPACE_BYTES};
 use crate::progress::Tallies;
-use crate::referential::FollowUp;
 use crate::rows::RowBuffer;
 use crate::semaphore::GrantRow;
 use crate::subplan::Subplan;
@@ -26,8 +25,8 @@ use work::{CommitTime, Work};
 
 /// Rows between two looks at the waiter; a power of two.
 const ROWS_PER_CHECK: u32 = 256;
-/// What an operator may hold whatever the grant says: else it would spill row by row.
-pub(crate) const WORKSPACE_BYTES: usize = 16 * 1024;
+/// What a builtin does between two calls of its tick takes as long as so many rows.
+const BUILTIN_ROWS: u32 = 1024;
 
 /// One run of a statement.
 pub(crate) struct Run<'r> {
@@ -43,7 +42,7 @@ pub(crate) struct Run<'r> {
     pub(crate) cursors: Cursors<'r>,
     pub(crate) frame: &'r mut [Value],
     pub(crate) subplans: &'r mut [Option<Box<Subplan>>],
-    pub(crate) follow_ups: &'r mut [Option<Box<FollowUp>>],
+    pub(crate) follow_ups: &'r mut [Option<Box<dyn FollowUp>>],
     /// The rows that targets keep, by number.
     pub(crate) changed: &'r mut [Option<Box<RowBuffer>>],
     pub(crate) counts: &'r Tallies,
@@ -64,6 +63,16 @@ pub(crate) struct Run<'r> {
     past: &'r mut [TableReads],
     grant: Grant<'r>,
     ticks: u32,
+}
+
+/// What a change leads to when all its rows are changed: it judges or changes other rows, or
+/// changes an index by itself.
+pub(crate) trait FollowUp: Send {
+    /// Does it.
+    fn follow(&mut self, run: &mut Run<'_>) -> SqlResult<()>;
+
+    /// The run is over.
+    fn close(&mut self);
 }
 
 /// What a worker reads with.
@@ -91,7 +100,7 @@ pub(crate) struct Lent<'r> {
     pub(crate) hobts: &'r [Arc<dyn Hobt>],
     pub(crate) frame: &'r mut [Value],
     pub(crate) subplans: &'r mut [Option<Box<Subplan>>],
-    pub(crate) follow_ups: &'r mut [Option<Box<FollowUp>>],
+    pub(crate) follow_ups: &'r mut [Option<Box<dyn FollowUp>>],
     pub(crate) changed: &'r mut [Option<Box<RowBuffer>>],
     pub(crate) counts: &'r Tallies,
     pub(crate) grant: Grant<'r>,
@@ -199,6 +208,11 @@ impl<'r> Run<'r> {
         let before = self.ticks / ROWS_PER_CHECK;
         self.ticks = self.ticks.wrapping_add(rows);
         if self.ticks / ROWS_PER_CHECK == before { Ok(()) } else { self.check() }
+    }
+
+    /// The same for a builtin that works long for one value or row.
+    pub(crate) fn tick_builtin(&mut self) -> SqlResult<()> {
+        self.tick_by(BUILTIN_ROWS)
     }
 
     #[cold]

@@ -12,12 +12,12 @@
 //! Invariants
 //!  1. Hashes never decrease from one record of the file to the next.
 
-use crate::build::WITHIN;
 use crate::codec::{self, Decoder};
+use crate::hash::hash_value;
 use crate::partitions::{LEVEL_MAX, Partitions};
+use crate::progress::WITHIN;
 use crate::rows::read_slots;
 use crate::run::Run;
-use crate::value_set::hash_value;
 use access::SpillFile;
 use base::{SqlError, SqlResult, messages};
 use plan::Slot;

@@ -2,12 +2,11 @@
 //!
 //! A subquery that does not depend on outer rows has one answer per statement, which is kept.
 
-use crate::cond::{Quantified, compared};
-use crate::key_set::Seen;
+use crate::compare::compared;
 use crate::operator::Node;
 use crate::run::Run;
 use crate::spilled_set::{SetWriter, SpilledSet};
-use crate::value_set::ValueSet;
+use crate::value_set::{Seen, ValueSet};
 use base::{SqlError, SqlResult, messages};
 use plan::{CompareOp, Quantifier, Slot};
 use types::{Collation, Value};
@@ -31,6 +30,13 @@ enum Answer {
     Exists(bool),
     /// Distinct values, and whether NULL is among them.
     Values(Among, bool),
+}
+
+/// How a value is compared with all rows of a subquery.
+pub(crate) struct Comparison {
+    pub(crate) op: CompareOp,
+    pub(crate) quantifier: Quantifier,
+    pub(crate) collation: Collation,
 }
 
 impl Subplan {
@@ -80,17 +86,20 @@ impl Subplan {
     fn quantified(
         &mut self,
         run: &mut Run<'_>,
-        q: &Quantified,
+        comparison: &Comparison,
         v: &Value,
     ) -> SqlResult<Option<bool>> {
-        if self.fixed && q.op == CompareOp::Equal && q.quantifier == Quantifier::Any {
-            return self.is_among(run, q, v);
+        if self.fixed
+            && comparison.op == CompareOp::Equal
+            && comparison.quantifier == Quantifier::Any
+        {
+            return self.is_among(run, comparison, v);
         }
-        let deciding = q.quantifier == Quantifier::Any;
+        let deciding = comparison.quantifier == Quantifier::Any;
         let mut truth = Some(!deciding);
         self.root.open(run)?;
         while self.root.next(run)? {
-            match compared(q.op, v, self.value(run), q.collation) {
+            match compared(comparison.op, v, self.value(run), comparison.collation) {
                 Some(t) if t == deciding => return Ok(Some(deciding)),
                 Some(_) => {}
                 None => truth = None,
@@ -103,17 +112,17 @@ impl Subplan {
     fn is_among(
         &mut self,
         run: &mut Run<'_>,
-        q: &Quantified,
+        comparison: &Comparison,
         v: &Value,
     ) -> SqlResult<Option<bool>> {
         if !matches!(self.answer, Answer::Values(..)) {
-            self.answer = self.collect(run, q.collation)?;
+            self.answer = self.collect(run, comparison.collation)?;
         }
         let Answer::Values(values, null) = &mut self.answer else { return Ok(None) };
         if v.is_null() {
             return Ok(if values.is_empty() && !*null { Some(false) } else { None });
         }
-        Ok(match values.contains(v, q.collation)? {
+        Ok(match values.contains(v, comparison.collation)? {
             true => Some(true),
             false if *null => None,
             false => Some(false),
@@ -199,6 +208,11 @@ pub(crate) fn exists(run: &mut Run<'_>, id: usize) -> SqlResult<bool> {
 }
 
 /// How a value compares with the rows of a subquery.
-pub(crate) fn quantified(run: &mut Run<'_>, q: &Quantified, v: &Value) -> SqlResult<Option<bool>> {
-    with(run, q.subquery, |subplan, run| subplan.quantified(run, q, v))
+pub(crate) fn quantified(
+    run: &mut Run<'_>,
+    id: usize,
+    comparison: &Comparison,
+    v: &Value,
+) -> SqlResult<Option<bool>> {
+    with(run, id, |subplan, run| subplan.quantified(run, comparison, v))
 }

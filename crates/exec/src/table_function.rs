@@ -10,9 +10,6 @@ use builtins::{TableFunction, TableRows};
 use plan::Slot;
 use types::Value;
 
-/// What a function does between two questions is worth so many rows.
-pub(crate) const METHOD_ROWS: u32 = 1024;
-
 /// The rows of a call.
 pub(crate) struct FunctionRows {
     pub(crate) function: TableFunction,
@@ -26,7 +23,7 @@ impl Operator for FunctionRows {
     fn open(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
         let evaluated = self.arguments.iter().map(|x| x.eval(run));
         let arguments = evaluated.collect::<SqlResult<Vec<Value>>>()?;
-        self.rows = Some(self.function.open(&arguments, &mut || run.tick_by(METHOD_ROWS))?);
+        self.rows = Some(self.function.open(&arguments, &mut || run.tick_builtin())?);
         self.row.resize(self.columns.len(), Value::Null);
         Ok(())
     }

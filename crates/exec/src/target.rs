@@ -5,7 +5,7 @@
 
 use crate::assert::Assertion;
 use crate::expr::Expr;
-use crate::referential::Referential;
+use crate::referential::{Referential, Referrer};
 use crate::run::Run;
 use crate::stored::Stored;
 use access::{Inserted, LockPlan, PageHint, RowKey, TOGETHER_MAX, Together, WriteError};
@@ -29,12 +29,12 @@ pub(crate) struct Target {
     /// The most bytes of a declared key, of indexes where a row could have more.
     key_limits: Vec<Option<usize>>,
     checks: Vec<Assertion>,
-    pub(crate) referential: Referential,
+    referential: Referential,
     /// What is done to its rows: INSERT, UPDATE or DELETE.
     verb: &'static str,
     /// INSERT with IGNORE_DUP_KEY; UPDATE and MERGE ignore the option.
     skips: bool,
-    /// The statement that does it, or that led to it.
+    /// INSERT, UPDATE or DELETE: what the statement is, also where this is a follow-up of it.
     statement: &'static str,
     row: Stored,
     key: Stored,
@@ -122,6 +122,26 @@ impl Target {
         })
     }
 
+    fn referrer(&self) -> Referrer<'_> {
+        Referrer { table: &self.table, statement: self.statement }
+    }
+
+    /// Before the first row.
+    pub(crate) fn begin(&self, run: &mut Run<'_>) -> SqlResult<()> {
+        self.referential.begin(run)
+    }
+
+    /// A row was written.
+    #[inline]
+    pub(crate) fn written(&self, run: &mut Run<'_>) -> SqlResult<()> {
+        self.referential.written(run, self.referrer())
+    }
+
+    /// All rows are written: what they lead to is done.
+    pub(crate) fn finish(&self, run: &mut Run<'_>) -> SqlResult<()> {
+        self.referential.finish(run, self.referrer())
+    }
+
     /// Checks that each row can be composed: old values for keys, new ones for rows.
     ///
     /// # Errors
@@ -149,11 +169,6 @@ impl Target {
             }
         }
         Ok(())
-    }
-
-    /// INSERT, UPDATE or DELETE: what the statement is, also where this is a follow-up of it.
-    pub(crate) fn statement(&self) -> &'static str {
-        self.statement
     }
 
     /// A value on its way into a column: converted, 2628 and 515 judged.

@@ -4,12 +4,12 @@
 //! key they are gathered first: all old keys are removed, then all new ones added. So `SET id = id
 //! + 1` meets no key that is about to move itself.
 
-use crate::build::WITHIN;
 use crate::context::RowSink;
 use crate::first_rows::FirstRows;
 use crate::notes::{Note, Notes};
 use crate::operator::Node;
-use crate::output::Output;
+use crate::output::{Output, changed};
+use crate::progress::WITHIN;
 use crate::row_change::RowSlots;
 use crate::rows::RowBuffer;
 use crate::run::Run;
@@ -39,23 +39,6 @@ pub(crate) struct Update {
     pub(crate) gathers: bool,
     pub(crate) gathered: RowBuffer,
     pub(crate) output: Option<Output>,
-}
-
-/// A row more has been changed.
-pub(crate) fn changed(
-    run: &mut Run<'_>,
-    target: &Target,
-    output: &mut Option<Output>,
-    out: &mut dyn RowSink,
-) -> SqlResult<()> {
-    if !output.as_ref().is_some_and(Output::counts) {
-        run.outcome.rows_affected += 1;
-    }
-    target.written(run)?;
-    match output {
-        Some(output) => output.row(run, out),
-        None => Ok(()),
-    }
 }
 
 /// Brings the next row to change into the frame; false after the last.

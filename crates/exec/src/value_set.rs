@@ -3,13 +3,10 @@
 //!
 //! A value takes its own bytes and 40 to 80 bytes beside, as both parts grow by doubling.
 
-use crate::key_set::Seen;
-use crate::partitions::growth_bytes;
+use crate::hash::{growth_bytes, hash_value};
 use crate::run::Run;
-use foldhash::fast::FixedState;
 use hashbrown::HashTable;
-use std::hash::{BuildHasher as _, Hasher as _};
-use types::{Collation, Value, compare, hash};
+use types::{Collation, Value, compare};
 
 /// Values that differ, in the order in which they came.
 #[derive(Default)]
@@ -19,11 +16,15 @@ pub(crate) struct ValueSet {
     memory_bytes: usize,
 }
 
-/// The hash of one value.
-pub(crate) fn hash_value(value: &Value, collation: Collation) -> u64 {
-    let mut hasher = FixedState::default().build_hasher();
-    hash(value, collation, &mut hasher);
-    hasher.finish()
+/// What a set says of a key or value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Seen {
+    /// It was added.
+    First,
+    /// It was there.
+    Before,
+    /// It was not there, and there is no memory to add it.
+    Unknown,
 }
 
 impl ValueSet {

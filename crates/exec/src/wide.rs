@@ -7,7 +7,7 @@
 //!     transaction changes its entries.
 
 use crate::operator::Node;
-use crate::run::Run;
+use crate::run::{FollowUp, Run};
 use crate::target::{Locator, RowChange, Target, Written};
 use access::LockPlan;
 use base::{SqlError, SqlResult, messages};
@@ -23,8 +23,8 @@ pub(crate) struct IndexChange {
     pub(crate) after: OldRow,
 }
 
-impl IndexChange {
-    pub(crate) fn run(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
+impl FollowUp for IndexChange {
+    fn follow(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
         let locks = self.target.locks(run);
         self.source.open(run)?;
         while self.source.next(run)? {
@@ -38,6 +38,12 @@ impl IndexChange {
         Ok(())
     }
 
+    fn close(&mut self) {
+        self.source.close();
+    }
+}
+
+impl IndexChange {
     /// Does what the row at hand asks for.
     fn change(&mut self, run: &mut Run<'_>, locks: &LockPlan) -> SqlResult<Written> {
         let (old, new) = (Locator::of(run, &self.before), Locator::of(run, &self.after));

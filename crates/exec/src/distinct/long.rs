@@ -7,7 +7,8 @@
 //! Invariant 1: a pair is either in memory or in the file of its hash, so each is counted once.
 
 use crate::codec::{self, Decoder};
-use crate::partitions::{Files, LEVEL_MAX, growth_bytes};
+use crate::hash::growth_bytes;
+use crate::partitions::{Files, LEVEL_MAX};
 use crate::run::Run;
 use access::SpillFile;
 use base::SqlResult;

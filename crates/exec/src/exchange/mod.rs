@@ -9,11 +9,12 @@ mod crew;
 mod link;
 mod makers;
 mod stop;
+mod team;
 mod worker;
 
-pub(crate) use crew::{Crew, Lent as LentToCrew, Report, Team};
+pub(crate) use crew::{Crew, Lent as LentToCrew, Report};
 pub use makers::{MadeRows, Maker, MakersDid, Making};
-pub(crate) use worker::Worker;
+pub(crate) use team::{Team, Worker};
 
 use crate::codec::Decoder;
 use crate::operator::{Node, Operator};
