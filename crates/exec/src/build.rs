@@ -3,51 +3,23 @@
 //! Numbers are given here: a node's in preorder (for its counters), a hobt's (looked up anew in
 //! each run), a cursor's.
 
-use crate::aggregate::Calls;
-use crate::assert::Assert;
-use crate::body::{Body, Rows};
-use crate::compute::Compute;
-use crate::concatenation::Concatenation;
-use crate::cond::Cond;
-use crate::constants::Constants;
+use crate::aggregate::{Calls, HashAggregate, StreamAggregate};
+use crate::change::{
+    Action, Assignment, Body, Changed, Clause, Delete, FirstRows, Given, IndexChange, Insert,
+    Merge, Nested, Output, Refusal, RowInsert, Rows, Target, Typed, Update, kept_slots,
+};
 use crate::exchange::{Branch, Exchange};
-use crate::expr::{DEPTH_MAX, Expr, too_deep};
-use crate::filter::{Filter, StartupFilter};
-use crate::first_rows::FirstRows;
-use crate::hash_aggregate::HashAggregate;
-use crate::hash_join::HashJoin;
-use crate::index_spool::IndexSpool;
-use crate::insert::Insert;
-use crate::lookup::Lookup;
-use crate::loops::Loops;
-use crate::merge::{Action, Clause, Merge};
-use crate::merge_join::MergeJoin;
-use crate::merge_union::MergeUnion;
-use crate::operator::{Node, Operator};
-use crate::output::{Nested, Output};
-use crate::progress::WITHIN;
-use crate::reader::Reader;
-use crate::recursion::Recursion;
-use crate::referential::{self, Changed, Refusal};
-use crate::row_insert::{Given, RowInsert};
-use crate::rows::RowBuffer;
-use crate::run::FollowUp;
-use crate::sample::Pages;
-use crate::scan::Scan;
-use crate::seek::Seeks;
+use crate::expr::{Cond, DEPTH_MAX, Expr, Subplan, too_deep};
+use crate::join::{HashJoin, Loops, MergeJoin};
+use crate::memory::RowBuffer;
+use crate::operator::{
+    Assert, Compute, Concatenation, Constants, Filter, MergeUnion, Node, Operator, Split,
+    StartupFilter, Timed, Top,
+};
+use crate::run::{FollowUp, WITHIN};
+use crate::scan::{FunctionRows, Lookup, Pages, Reader, Scan, Seeks, Stored, VirtualScan};
 use crate::sort::Sort;
-use crate::split::Split;
-use crate::spool::Spool;
-use crate::stored::Stored;
-use crate::stream_aggregate::StreamAggregate;
-use crate::subplan::Subplan;
-use crate::table_function::FunctionRows;
-use crate::target::{Target, Typed};
-use crate::timed::Timed;
-use crate::top::Top;
-use crate::update::{Assignment, Delete, Update, kept_slots};
-use crate::virtual_scan::VirtualScan;
-use crate::wide::IndexChange;
+use crate::spool::{IndexSpool, Recursion, Spool};
 use crate::window::Window;
 use access::Use;
 use base::{DatabaseId, HobtId, SqlError, SqlResult, messages};
@@ -241,7 +213,7 @@ impl Builder {
         if let Some(kept) = &target.references.kept {
             let id = kept.id.0 as usize;
             self.changed_rows.resize_with(self.changed_rows.len().max(id + 1), || None);
-            self.changed_rows[id] = referential::buffer(&kept.slots);
+            self.changed_rows[id] = Some(Box::new(RowBuffer::new(kept.slots.to_vec())));
         }
         let statement = *self.verb.get_or_insert(verb);
         Target::new(target, hobts, verb, statement)

@@ -4,18 +4,15 @@
 //! nothing of its own. It serves one run at a time; sessions that share a plan have an executor
 //! each. After a panic the caller drops it.
 
-use crate::append;
-use crate::body::Body;
 use crate::build::Builder;
-use crate::context::{ExecContext, OperatorCount, Outcome, RowFeed, RowSink};
-use crate::exchange::{Branch, Crew, LentToCrew, Report};
-use crate::grant::{Grant, Needs, Shared as _, SharedGrant};
-use crate::progress::{Progress, Tallies, ThreadWork, WITHIN};
-use crate::rows::RowBuffer;
-use crate::run::{FollowUp, Lent, Run};
-use crate::semaphore::GrantRow;
-use crate::subplan::Subplan;
-use crate::workers::Reserved;
+use crate::change::Body;
+use crate::exchange::{Branch, Crew, LentToCrew, Report, Reserved};
+use crate::expr::{Subplan, append};
+use crate::memory::{Grant, GrantRow, Needs, RowBuffer, Shared as _, SharedGrant};
+use crate::run::{
+    ExecContext, FollowUp, Lent, OperatorCount, Outcome, Progress, RowFeed, RowSink, Run, Tallies,
+    ThreadWork, WITHIN,
+};
 use access::{Hobt, Isolation, TableReads, Use};
 use base::{DatabaseId, HobtId, SqlError, SqlResult, messages};
 use os::wait::ThreadWaits;

@@ -8,7 +8,7 @@ use super::rows::RowsOfBatches;
 use super::scan::BatchScan;
 use super::test::BatchTest;
 use crate::build::Builder;
-use crate::cond::Cond;
+use crate::expr::Cond;
 use crate::operator::Operator;
 use access::{BatchColumn, Use};
 use base::SqlResult;

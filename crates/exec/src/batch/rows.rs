@@ -2,7 +2,7 @@
 //! the slots of the frame. A condition that no kernel decides is asked here, of each row.
 
 use super::operator::BatchOperator;
-use crate::cond::Cond;
+use crate::expr::Cond;
 use crate::operator::Operator;
 use crate::run::Run;
 use base::SqlResult;

@@ -16,7 +16,7 @@
 use super::link::{Link, PACKET_BYTES, Packet};
 use super::stop::Stop;
 use super::worker::{Reader, Turn};
-use crate::workers::Reserved;
+use super::workers::Reserved;
 use base::{SqlError, SqlResult, messages};
 use os::sync::Mutex;
 use os::task::{self, Scope};

@@ -3,7 +3,7 @@
 //!
 //! In a statement that runs with one thread, an exchange passes on the rows of its input. In one
 //! with a crew it is the reading end: the input runs in workers, each with a copy of it
-//! (`worker.rs`).
+//! (`worker.rs`). How many threads an instance has for this, `workers.rs` says.
 
 mod crew;
 mod link;
@@ -11,12 +11,14 @@ mod makers;
 mod stop;
 mod team;
 mod worker;
+mod workers;
 
 pub(crate) use crew::{Crew, Lent as LentToCrew, Report};
 pub use makers::{MadeRows, Maker, MakersDid, Making};
 pub(crate) use team::{Team, Worker};
+pub use workers::{CrewRow, Reserved, Workers};
 
-use crate::codec::Decoder;
+use crate::memory::Decoder;
 use crate::operator::{Node, Operator};
 use crate::run::Run;
 use base::{DatabaseId, HobtId, SqlResult};

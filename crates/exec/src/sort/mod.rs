@@ -13,9 +13,8 @@ mod row;
 mod store;
 
 use crate::expr::Expr;
-use crate::operator::{Node, Operator};
+use crate::operator::{Node, Operator, row_count};
 use crate::run::Run;
-use crate::top::row_count;
 use base::{SqlError, SqlResult, messages};
 use merge::{Inputs, Merge, Source};
 use plan::{Slot, SortKey};

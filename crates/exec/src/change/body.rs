@@ -1,0 +1,131 @@
+//! What a statement does with the rows of its source: sends, assigns or changes them.
+
+use super::first_rows::FirstRows;
+use super::insert::Insert;
+use super::merge::Merge;
+use super::update::{Delete, Update};
+use crate::expr::{Cond, Expr, append};
+use crate::operator::Node;
+use crate::run::{FollowUp, NoRows, RowSink, Run};
+use base::{SqlError, SqlResult, messages};
+use plan::Slot;
+use types::Value;
+
+/// What is done.
+pub(crate) enum Body {
+    Query(Rows),
+    Assign { source: Node, assignments: Vec<(usize, Expr)> },
+    Insert(Box<Insert>),
+    Update(Box<Update>),
+    Delete(Box<Delete>),
+    Merge(Box<Merge>),
+    Scalar(Expr),
+    Condition(Cond),
+}
+
+/// Rows for a sink.
+pub(crate) struct Rows {
+    pub(crate) source: Node,
+    pub(crate) columns: Vec<Slot>,
+    /// The columns stand side by side in the frame, from here.
+    pub(crate) together: Option<usize>,
+    pub(crate) row: Vec<Value>,
+}
+
+impl Body {
+    pub(crate) fn run(&mut self, run: &mut Run<'_>, out: &mut dyn RowSink) -> SqlResult<()> {
+        match self {
+            Body::Query(rows) => rows.run(run, out),
+            Body::Assign { source, assignments } => assign(source, assignments, run),
+            Body::Scalar(_) | Body::Condition(_) => {
+                Err(SqlError::new(messages::INTERNAL, &[&"an expression gives no rows"]))
+            }
+            Body::Insert(_) | Body::Update(_) | Body::Delete(_) | Body::Merge(_) => {
+                self.change(run, out)
+            }
+        }
+    }
+
+    /// Runs a change of rows.
+    fn change(&mut self, run: &mut Run<'_>, out: &mut dyn RowSink) -> SqlResult<()> {
+        match self {
+            Body::Insert(insert) => insert.run(run, out),
+            Body::Update(update) => update.run(run, out),
+            Body::Delete(delete) => delete.run(run, out),
+            Body::Merge(merge) => merge.run(run, out),
+            _ => Err(SqlError::new(messages::INTERNAL, &[&"a follow-up changes no rows"])),
+        }
+    }
+
+    pub(crate) fn close(&mut self) {
+        match self {
+            Body::Query(rows) => rows.source.close(),
+            Body::Assign { source, .. } => source.close(),
+            Body::Insert(insert) => insert.source.close(),
+            Body::Update(update) => {
+                update.source.close();
+                update.gathered.drop_rows();
+                update.firsts.iter_mut().for_each(FirstRows::drop_rows);
+            }
+            Body::Delete(delete) => {
+                delete.source.close();
+                delete.firsts.iter_mut().for_each(FirstRows::drop_rows);
+            }
+            Body::Merge(merge) => {
+                merge.source.close();
+                merge.gathered.drop_rows();
+                merge.seen.drop_rows();
+            }
+            Body::Scalar(_) | Body::Condition(_) => {}
+        }
+    }
+}
+
+/// An UPDATE or DELETE of referring rows.
+impl FollowUp for Body {
+    fn follow(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
+        // Only rows that the statement names are counted, and limited by SET ROWCOUNT.
+        let rows = std::mem::take(&mut run.outcome.rows_affected);
+        let limit = run.row_limit.take();
+        let changed = self.change(run, &mut NoRows);
+        run.row_limit = limit;
+        run.outcome.rows_affected = rows;
+        changed
+    }
+
+    fn close(&mut self) {
+        Body::close(self);
+    }
+}
+
+/// `SELECT @v = …`
+fn assign(source: &mut Node, assignments: &[(usize, Expr)], run: &mut Run<'_>) -> SqlResult<()> {
+    source.open(run)?;
+    while run.takes_more(0) && source.next(run)? {
+        run.tick()?;
+        for (variable, x) in assignments {
+            append::assign(*variable, x, run)?;
+        }
+        run.outcome.rows_affected += 1;
+    }
+    Ok(())
+}
+
+impl Rows {
+    fn run(&mut self, run: &mut Run<'_>, out: &mut dyn RowSink) -> SqlResult<()> {
+        self.source.open(run)?;
+        while self.source.next(run)? {
+            run.tick()?;
+            if let Some(from) = self.together {
+                out.row(&run.frame[from..from + self.columns.len()])?;
+            } else {
+                self.row.clear();
+                self.row.extend(self.columns.iter().map(|&slot| run.slot(slot).clone()));
+                out.row(&self.row)?;
+            }
+            run.outcome.rows_affected += 1;
+        }
+        self.row.clear();
+        Ok(())
+    }
+}

@@ -1,0 +1,90 @@
+//! OUTPUT: a row for the client, for a table, or both, for each row that a statement has changed.
+
+use super::row_insert::RowInsert;
+use super::target::{Target, Written};
+use crate::expr::{Cond, Expr};
+use crate::run::{RowSink, Run};
+use base::SqlResult;
+use plan::Slot;
+use types::Value;
+
+/// An OUTPUT ready to run.
+pub(crate) struct Output {
+    /// Values for the client.
+    pub(crate) sent: Option<Vec<Expr>>,
+    pub(crate) into: Option<RowInsert>,
+    /// Which rows come into it, where they are what the statement inserts.
+    pub(crate) nested: Option<Nested>,
+    /// Reused by each row.
+    pub(crate) row: Vec<Value>,
+}
+
+/// The rows of a change in FROM.
+pub(crate) struct Nested {
+    pub(crate) columns: Vec<(Slot, Expr)>,
+    pub(crate) filter: Cond,
+}
+
+impl Nested {
+    /// Whether the row at hand is one of them.
+    fn row(&self, run: &mut Run<'_>) -> SqlResult<bool> {
+        for (slot, value) in &self.columns {
+            let value = value.eval(run)?;
+            run.set(*slot, value);
+        }
+        Ok(self.filter.eval(run)? == Some(true))
+    }
+}
+
+impl Output {
+    /// Rows that it inserts are counted, not those that are changed.
+    pub(crate) fn counts(&self) -> bool {
+        self.nested.is_some()
+    }
+
+    /// The change at hand is done.
+    pub(crate) fn row(&mut self, run: &mut Run<'_>, out: &mut dyn RowSink) -> SqlResult<()> {
+        if let Some(nested) = &self.nested
+            && !nested.row(run)?
+        {
+            return Ok(());
+        }
+        if let Some(into) = &mut self.into {
+            // The identity values of the statement are those of its own target.
+            let identity = run.outcome.identity;
+            let locks = into.target.locks(run);
+            into.compute(run)?;
+            match into.put(run, &locks)? {
+                Written::Yes if self.nested.is_some() => run.outcome.rows_affected += 1,
+                Written::Yes => {}
+                Written::Duplicate | Written::Vanished => run.outcome.duplicates_ignored = true,
+            }
+            run.outcome.identity = identity;
+        }
+        if let Some(sent) = &self.sent {
+            self.row.clear();
+            for value in sent {
+                self.row.push(value.eval(run)?);
+            }
+            out.row(&self.row)?;
+        }
+        Ok(())
+    }
+}
+
+/// A row more has been changed.
+pub(crate) fn changed(
+    run: &mut Run<'_>,
+    target: &Target,
+    output: &mut Option<Output>,
+    out: &mut dyn RowSink,
+) -> SqlResult<()> {
+    if !output.as_ref().is_some_and(Output::counts) {
+        run.outcome.rows_affected += 1;
+    }
+    target.written(run)?;
+    match output {
+        Some(output) => output.row(run, out),
+        None => Ok(()),
+    }
+}

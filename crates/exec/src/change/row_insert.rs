@@ -1,0 +1,141 @@
+//! A new row of a target: computed, tested, and written to each of its hobts.
+//!
+//! INSERT, MERGE and OUTPUT … INTO put their rows so.
+
+use super::target::{Locator, Target, Typed, Written};
+use crate::run::Run;
+use access::LockPlan;
+use base::{SqlError, SqlResult, messages};
+use plan::{IdentityColumn, Slot};
+use types::{Decimal, SqlType, Value, convert, fit_number};
+
+/// What a column of a new row gets.
+pub(crate) enum Given {
+    Value(Typed),
+    Identity,
+    /// Computed from the others.
+    Computed(Typed),
+}
+
+/// Rows put into a table one by one.
+pub(crate) struct RowInsert {
+    pub(crate) target: Target,
+    /// The columns that get something: ordinal, slot, value.
+    pub(crate) columns: Vec<(usize, Slot, Given)>,
+    /// The same slots by ordinal, as the target wants them.
+    pub(crate) slots: Vec<Option<Slot>>,
+    pub(crate) identity: Option<IdentityColumn>,
+}
+
+impl RowInsert {
+    /// Computes the new row and tests it.
+    pub(crate) fn compute(&self, run: &mut Run<'_>) -> SqlResult<()> {
+        self.fill(run)?;
+        self.target.check(run)
+    }
+
+    /// Writes it.
+    pub(crate) fn put(&mut self, run: &mut Run<'_>, locks: &LockPlan) -> SqlResult<Written> {
+        match self.target.ignores_duplicates() {
+            true => self.write_or_take_back(run, locks),
+            false => self.write(run, locks),
+        }
+    }
+
+    /// Computes the new row.
+    fn fill(&self, run: &mut Run<'_>) -> SqlResult<()> {
+        for (column, slot, source) in &self.columns {
+            let value = match source {
+                Given::Value(x) => {
+                    let value = x.expr.eval(run)?;
+                    self.target.fit(run, value, x.sql_type, *column)?
+                }
+                Given::Identity => self.next_identity(run, *column)?,
+                Given::Computed(_) => continue,
+            };
+            run.set(*slot, value);
+        }
+        for (column, slot, source) in &self.columns {
+            if let Given::Computed(x) = source {
+                let value = x.expr.eval(run)?;
+                let value = self.target.fit(run, value, x.sql_type, *column)?;
+                run.set(*slot, value);
+            }
+        }
+        self.note_given(run)
+    }
+
+    fn next_identity(&self, run: &mut Run<'_>, column: usize) -> SqlResult<Value> {
+        let Some(identity) = &self.identity else {
+            return Err(SqlError::new(messages::INTERNAL, &[&"the plan has no identity column"]));
+        };
+        let table = &self.target.table;
+        let identities = run.identity;
+        let work = run.writer(table.is_private());
+        let n = identities.next(work, table.database, table.object, identity)?;
+        run.outcome.identity = Some(n);
+        identity_value(n, table.columns[column].sql_type)
+    }
+
+    /// IDENTITY_INSERT: the source learns of the value that the row brought.
+    fn note_given(&self, run: &mut Run<'_>) -> SqlResult<()> {
+        let Some(identity) = self.identity.as_ref().filter(|i| i.explicit) else { return Ok(()) };
+        let Some(slot) = self.slots[identity.column] else { return Ok(()) };
+        let value = run.slot(slot);
+        let n = match value {
+            Value::Decimal(d) => Some(d.whole()),
+            other => other.as_i64().map(i128::from),
+        };
+        let Some(n) = n else { return Ok(()) };
+        run.outcome.identity = Some(n);
+        let table = &self.target.table;
+        let identities = run.identity;
+        identities.given(run.writer(table.is_private()), table.database, table.object, identity, n)
+    }
+
+    /// Base first: the other indexes hold what it answers.
+    fn write(&mut self, run: &mut Run<'_>, locks: &LockPlan) -> SqlResult<Written> {
+        if self.target.insert_together(run, &self.slots, locks)? {
+            return Ok(Written::Yes);
+        }
+        let mut locator = Locator::NONE;
+        for index in 0..self.target.index_count() {
+            if !self.target.is_narrow(index) {
+                continue;
+            }
+            match self.target.insert(run, index, &self.slots, &locator, locks)? {
+                Ok(of_base) if index == 0 => locator = of_base,
+                Ok(_) => {}
+                Err(why) => return Ok(why),
+            }
+        }
+        self.target.set_place(run, &locator);
+        Ok(Written::Yes)
+    }
+
+    /// The same where a duplicate in one index takes the row back from the others.
+    fn write_or_take_back(&mut self, run: &mut Run<'_>, locks: &LockPlan) -> SqlResult<Written> {
+        let private = self.target.table.is_private();
+        let mark = run.writer(private).mark();
+        let written = self.write(run, locks)?;
+        if written != Written::Yes {
+            let database = &self.target.table.database_name;
+            run.writer(private).roll_back_to(&mark).map_err(|e| e.into_sql(database))?;
+        }
+        Ok(written)
+    }
+}
+
+/// An identity value in its column's type; 8115 beyond it.
+fn identity_value(n: i128, to: SqlType) -> SqlResult<Value> {
+    let overflow = || {
+        let to = to.error_name();
+        SqlError::new(messages::ARITHMETIC_OVERFLOW_CONVERT, &[&"IDENTITY", &to]).with_state(1)
+    };
+    if let Some(value) = fit_number(n, to) {
+        return Ok(value);
+    }
+    let d = Decimal::new(n, 0).filter(|_| matches!(to, SqlType::Decimal { .. }));
+    let d = Value::Decimal(d.ok_or_else(overflow)?);
+    convert(&d, SqlType::decimal(38, 0), to, 0).map_err(|_| overflow())
+}
