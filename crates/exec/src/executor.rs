@@ -110,14 +110,8 @@ impl Executor {
         let body = builder.body(&plan.statement)?;
         let subplans = builder.subplans(plan)?;
         let follow_ups = builder.follow_ups(plan)?;
-        let kept = match &body {
-            Body::Update(u) => usize::from(u.gathers) + usize::from(u.firsts.is_some()),
-            Body::Delete(delete) => usize::from(delete.firsts.is_some()),
-            Body::Merge(_) => 2,
-            _ => 0,
-        };
         let tallies = Tallies::new(builder.nodes, builder.cursors.len());
-        let needs = Needs::of(plan, kept);
+        let needs = Needs::of(plan, body.kept());
         let reads = !builder.hobts.is_empty() || !builder.branches.is_empty();
         let bare = matches!(body, Body::Scalar(_) | Body::Condition(_))
             && subplans.is_empty()

@@ -1,6 +1,5 @@
 //! What a statement does with the rows of its source: sends, assigns or changes them.
 
-use super::first_rows::FirstRows;
 use super::insert::Insert;
 use super::merge::Merge;
 use super::update::{Delete, Update};
@@ -25,11 +24,11 @@ pub(crate) enum Body {
 
 /// Rows for a sink.
 pub(crate) struct Rows {
-    pub(crate) source: Node,
-    pub(crate) columns: Vec<Slot>,
+    source: Node,
+    columns: Vec<Slot>,
     /// The columns stand side by side in the frame, from here.
-    pub(crate) together: Option<usize>,
-    pub(crate) row: Vec<Value>,
+    together: Option<usize>,
+    row: Vec<Value>,
 }
 
 impl Body {
@@ -43,6 +42,16 @@ impl Body {
             Body::Insert(_) | Body::Update(_) | Body::Delete(_) | Body::Merge(_) => {
                 self.change(run, out)
             }
+        }
+    }
+
+    /// How many times the change keeps rows or keys of its own.
+    pub(crate) fn kept(&self) -> usize {
+        match self {
+            Body::Update(update) => update.kept(),
+            Body::Delete(delete) => delete.kept(),
+            Body::Merge(_) => 2,
+            _ => 0,
         }
     }
 
@@ -61,21 +70,10 @@ impl Body {
         match self {
             Body::Query(rows) => rows.source.close(),
             Body::Assign { source, .. } => source.close(),
-            Body::Insert(insert) => insert.source.close(),
-            Body::Update(update) => {
-                update.source.close();
-                update.gathered.drop_rows();
-                update.firsts.iter_mut().for_each(FirstRows::drop_rows);
-            }
-            Body::Delete(delete) => {
-                delete.source.close();
-                delete.firsts.iter_mut().for_each(FirstRows::drop_rows);
-            }
-            Body::Merge(merge) => {
-                merge.source.close();
-                merge.gathered.drop_rows();
-                merge.seen.drop_rows();
-            }
+            Body::Insert(insert) => insert.close(),
+            Body::Update(update) => update.close(),
+            Body::Delete(delete) => delete.close(),
+            Body::Merge(merge) => merge.close(),
             Body::Scalar(_) | Body::Condition(_) => {}
         }
     }
@@ -112,6 +110,12 @@ fn assign(source: &mut Node, assignments: &[(usize, Expr)], run: &mut Run<'_>) -
 }
 
 impl Rows {
+    pub(crate) fn new(source: Node, columns: Vec<Slot>) -> Rows {
+        let first = columns.first().map_or(0, |s| s.0);
+        let together = columns.iter().zip(first..).all(|(s, n)| s.0 == n);
+        Rows { source, columns, together: together.then_some(first as usize), row: Vec::new() }
+    }
+
     fn run(&mut self, run: &mut Run<'_>, out: &mut dyn RowSink) -> SqlResult<()> {
         self.source.open(run)?;
         while self.source.next(run)? {

@@ -15,7 +15,7 @@ use crate::operator::Node;
 use crate::run::{Run, WITHIN};
 use access::SpillFile;
 use base::SqlResult;
-use plan::{OldRow, Slot};
+use plan::{OldRow, Physical, Slot};
 
 /// See the module.
 pub(crate) struct FirstRows {
@@ -34,6 +34,11 @@ pub(crate) struct FirstRows {
 }
 
 impl FirstRows {
+    /// What tells the rows of a source apart, where it may bring a target row several times.
+    pub(crate) fn of(source: &Physical, may_repeat: bool) -> Option<FirstRows> {
+        (may_repeat && !source.gives_one_row()).then(|| FirstRows::new(source.written()))
+    }
+
     /// Of rows that have these slots.
     pub(crate) fn new(slots: Vec<Slot>) -> FirstRows {
         FirstRows {

@@ -10,12 +10,21 @@ use base::SqlResult;
 
 /// An INSERT ready to run.
 pub(crate) struct Insert {
-    pub(crate) into: RowInsert,
-    pub(crate) source: Node,
-    pub(crate) output: Option<Output>,
+    into: RowInsert,
+    source: Node,
+    output: Option<Output>,
 }
 
 impl Insert {
+    pub(crate) fn new(into: RowInsert, source: Node, output: Option<Output>) -> Insert {
+        Insert { into, source, output }
+    }
+
+    /// The run is over.
+    pub(crate) fn close(&mut self) {
+        self.source.close();
+    }
+
     pub(crate) fn run(&mut self, run: &mut Run<'_>, out: &mut dyn RowSink) -> SqlResult<()> {
         let locks = self.into.target.locks(run);
         self.into.target.begin(run)?;

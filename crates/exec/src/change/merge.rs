@@ -13,53 +13,102 @@ use super::output::{Output, changed};
 use super::row_change::RowSlots;
 use super::row_insert::RowInsert;
 use super::target::{Target, Typed, Written};
-use super::update::{Assignment, assign};
+use super::update::{Assignment, assign, kept_slots};
 use crate::expr::Cond;
 use crate::memory::{RowBuffer, Seen};
 use crate::operator::Node;
 use crate::run::{RowSink, Run, WITHIN};
 use access::LockPlan;
 use base::{SqlError, SqlResult, messages};
-use plan::{MergeWhen, OldRow, Slot};
+use plan::{MergeAction, MergeWhen, OldRow, Physical, Slot};
 use types::Value;
 
 /// A MERGE ready to run.
 pub(crate) struct Merge {
     /// Nothing is written: rows go to OUTPUT and to the statement that captures them.
-    pub(crate) captured: bool,
-    pub(crate) target: Target,
-    pub(crate) deletes: Option<Target>,
-    pub(crate) source: Node,
-    pub(crate) old: OldRow,
-    pub(crate) new: Vec<Option<Slot>>,
-    pub(crate) has_target: Slot,
-    pub(crate) has_source: Option<Slot>,
-    pub(crate) clauses: Vec<Clause>,
-    pub(crate) insert: Option<RowInsert>,
-    pub(crate) top: Option<Typed>,
-    pub(crate) clause: Slot,
-    pub(crate) action: Slot,
-    pub(crate) output: Option<Output>,
-    pub(crate) gathered: RowBuffer,
+    captured: bool,
+    target: Target,
+    deletes: Option<Target>,
+    source: Node,
+    old: OldRow,
+    new: Vec<Option<Slot>>,
+    has_target: Slot,
+    has_source: Option<Slot>,
+    clauses: Vec<Clause>,
+    insert: Option<RowInsert>,
+    top: Option<Typed>,
+    clause: Slot,
+    action: Slot,
+    output: Option<Output>,
+    gathered: RowBuffer,
     /// The rows of the target that were seen.
-    pub(crate) seen: FirstRows,
+    seen: FirstRows,
 }
 
 /// WHEN … THEN
 pub(crate) struct Clause {
-    pub(crate) when: MergeWhen,
-    pub(crate) condition: Cond,
-    pub(crate) action: Action,
+    when: MergeWhen,
+    condition: Cond,
+    action: Action,
 }
 
 /// What becomes of a row.
-pub(crate) enum Action {
+enum Action {
     Update(Vec<Assignment>),
     Delete,
     Insert,
 }
 
+impl Clause {
+    pub(crate) fn new(clause: &plan::MergeClause) -> SqlResult<Clause> {
+        let action = match &clause.action {
+            MergeAction::Update(set) => Action::Update(Assignment::all(set)?),
+            MergeAction::Delete => Action::Delete,
+            MergeAction::Insert(_) => Action::Insert,
+        };
+        Ok(Clause { when: clause.when, condition: Cond::new(&clause.condition)?, action })
+    }
+}
+
 impl Merge {
+    pub(crate) fn new(
+        merge: &plan::Merge<Physical>,
+        (target, deletes): (Target, Option<Target>),
+        source: Node,
+        clauses: Vec<Clause>,
+        insert: Option<RowInsert>,
+        output: Option<Output>,
+    ) -> SqlResult<Merge> {
+        target.check_slots(Some(&merge.old), Some(&merge.new))?;
+        let mut kept = kept_slots(&merge.old, &merge.new, merge.output.as_deref());
+        kept.push(merge.clause);
+        Ok(Merge {
+            captured: merge.captured,
+            source,
+            seen: FirstRows::new(target.key_slots(&merge.old)),
+            target,
+            deletes,
+            old: merge.old.clone(),
+            new: merge.new.clone(),
+            has_target: merge.has_target,
+            has_source: merge.has_source,
+            clauses,
+            insert,
+            top: merge.top.as_ref().map(Typed::new).transpose()?,
+            clause: merge.clause,
+            action: merge.action,
+            output,
+            gathered: RowBuffer::new(kept),
+        })
+    }
+
+    /// The run is over.
+    pub(crate) fn close(&mut self) {
+        self.source.close();
+        self.gathered.drop_rows();
+        self.seen.drop_rows();
+    }
+
     pub(crate) fn run(&mut self, run: &mut Run<'_>, out: &mut dyn RowSink) -> SqlResult<()> {
         let locks = self.target.locks(run);
         for target in self.targets() {

@@ -27,12 +27,11 @@ mod update;
 mod wide;
 
 pub(crate) use body::{Body, Rows};
-pub(crate) use first_rows::FirstRows;
 pub(crate) use insert::Insert;
-pub(crate) use merge::{Action, Clause, Merge};
-pub(crate) use output::{Nested, Output};
+pub(crate) use merge::{Clause, Merge};
+pub(crate) use output::Output;
 pub(crate) use referential::{Changed, Refusal};
 pub(crate) use row_insert::{Given, RowInsert};
-pub(crate) use target::{Target, Typed};
-pub(crate) use update::{Assignment, Delete, Update, kept_slots};
+pub(crate) use target::Target;
+pub(crate) use update::{Delete, Update};
 pub(crate) use wide::IndexChange;

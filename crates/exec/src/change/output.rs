@@ -5,27 +5,33 @@ use super::target::{Target, Written};
 use crate::expr::{Cond, Expr};
 use crate::run::{RowSink, Run};
 use base::SqlResult;
-use plan::Slot;
+use plan::{Scalar, Slot};
 use types::Value;
 
 /// An OUTPUT ready to run.
 pub(crate) struct Output {
     /// Values for the client.
-    pub(crate) sent: Option<Vec<Expr>>,
-    pub(crate) into: Option<RowInsert>,
+    sent: Option<Vec<Expr>>,
+    into: Option<RowInsert>,
     /// Which rows come into it, where they are what the statement inserts.
-    pub(crate) nested: Option<Nested>,
+    nested: Option<Nested>,
     /// Reused by each row.
-    pub(crate) row: Vec<Value>,
+    row: Vec<Value>,
 }
 
 /// The rows of a change in FROM.
-pub(crate) struct Nested {
-    pub(crate) columns: Vec<(Slot, Expr)>,
-    pub(crate) filter: Cond,
+struct Nested {
+    columns: Vec<(Slot, Expr)>,
+    filter: Cond,
 }
 
 impl Nested {
+    fn new(rows: &plan::NestedRows) -> SqlResult<Nested> {
+        let column = |(slot, value): &(Slot, Scalar)| Ok((*slot, Expr::new(value)?));
+        let columns = rows.columns.iter().map(column).collect::<SqlResult<_>>()?;
+        Ok(Nested { columns, filter: Cond::new(&rows.filter)? })
+    }
+
     /// Whether the row at hand is one of them.
     fn row(&self, run: &mut Run<'_>) -> SqlResult<bool> {
         for (slot, value) in &self.columns {
@@ -37,6 +43,17 @@ impl Nested {
 }
 
 impl Output {
+    pub(crate) fn new(output: &plan::Output, into: Option<RowInsert>) -> SqlResult<Output> {
+        let nested = output.into.as_ref().and_then(|i| i.nested.as_ref());
+        let sent = output.sent.as_ref().map(|s| Expr::all(&s.values));
+        Ok(Output {
+            sent: sent.transpose()?,
+            into,
+            nested: nested.map(Nested::new).transpose()?,
+            row: Vec::new(),
+        })
+    }
+
     /// Rows that it inserts are counted, not those that are changed.
     pub(crate) fn counts(&self) -> bool {
         self.nested.is_some()

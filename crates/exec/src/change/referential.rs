@@ -183,7 +183,14 @@ fn each_changed(
 
 /// The changed rows as a source of a follow-up.
 pub(crate) struct Changed {
-    pub(crate) id: usize,
+    id: usize,
+}
+
+impl Changed {
+    /// Of the buffer with this number.
+    pub(crate) fn new(id: usize) -> Changed {
+        Changed { id }
+    }
 }
 
 impl Operator for Changed {

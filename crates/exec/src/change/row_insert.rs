@@ -6,7 +6,7 @@ use super::target::{Locator, Target, Typed, Written};
 use crate::run::Run;
 use access::LockPlan;
 use base::{SqlError, SqlResult, messages};
-use plan::{IdentityColumn, Slot};
+use plan::{ColumnSource, IdentityColumn, Slot};
 use types::{Decimal, SqlType, Value, convert, fit_number};
 
 /// What a column of a new row gets.
@@ -17,17 +17,38 @@ pub(crate) enum Given {
     Computed(Typed),
 }
 
+impl Given {
+    pub(crate) fn new(source: &ColumnSource) -> SqlResult<Given> {
+        Ok(match source {
+            ColumnSource::Value(x) => Given::Value(Typed::new(x)?),
+            ColumnSource::Identity => Given::Identity,
+            ColumnSource::Computed(x) => Given::Computed(Typed::new(x)?),
+        })
+    }
+}
+
 /// Rows put into a table one by one.
 pub(crate) struct RowInsert {
     pub(crate) target: Target,
     /// The columns that get something: ordinal, slot, value.
-    pub(crate) columns: Vec<(usize, Slot, Given)>,
+    columns: Vec<(usize, Slot, Given)>,
     /// The same slots by ordinal, as the target wants them.
-    pub(crate) slots: Vec<Option<Slot>>,
-    pub(crate) identity: Option<IdentityColumn>,
+    slots: Vec<Option<Slot>>,
+    identity: Option<IdentityColumn>,
 }
 
 impl RowInsert {
+    pub(crate) fn new(
+        target: Target,
+        columns: Vec<(usize, Slot, Given)>,
+        identity: Option<IdentityColumn>,
+    ) -> SqlResult<RowInsert> {
+        let mut slots: Vec<Option<Slot>> = vec![None; target.table.columns.len()];
+        columns.iter().for_each(|&(column, slot, _)| slots[column] = Some(slot));
+        target.check_slots(None, Some(&slots))?;
+        Ok(RowInsert { target, columns, slots, identity })
+    }
+
     /// Computes the new row and tests it.
     pub(crate) fn compute(&self, run: &mut Run<'_>) -> SqlResult<()> {
         self.fill(run)?;

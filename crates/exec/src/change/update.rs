@@ -14,29 +14,43 @@ use crate::operator::Node;
 use crate::run::{RowSink, Run, WITHIN};
 use access::LockPlan;
 use base::SqlResult;
-use plan::{OldRow, Slot};
+use plan::{OldRow, Physical, Slot};
 use types::{SqlType, convert_dated};
 
 /// One item of SET.
 pub(crate) struct Assignment {
-    pub(crate) column: Option<usize>,
-    pub(crate) variable: Option<(usize, SqlType)>,
-    pub(crate) value: Typed,
+    column: Option<usize>,
+    variable: Option<(usize, SqlType)>,
+    value: Typed,
+}
+
+impl Assignment {
+    /// All of a SET.
+    pub(crate) fn all(assignments: &[plan::Assignment]) -> SqlResult<Vec<Assignment>> {
+        let assignment = |a: &plan::Assignment| {
+            Ok(Assignment {
+                column: a.column,
+                variable: a.variable.map(|(id, ty)| (id.0 as usize, ty.sql_type)),
+                value: Typed::new(&a.value)?,
+            })
+        };
+        assignments.iter().map(assignment).collect()
+    }
 }
 
 /// An UPDATE ready to run.
 pub(crate) struct Update {
-    pub(crate) target: Target,
-    pub(crate) source: Node,
-    pub(crate) old: OldRow,
-    pub(crate) new: Vec<Option<Slot>>,
-    pub(crate) assignments: Vec<Assignment>,
+    target: Target,
+    source: Node,
+    old: OldRow,
+    new: Vec<Option<Slot>>,
+    assignments: Vec<Assignment>,
     /// Where a join may bring a row several times.
-    pub(crate) firsts: Option<FirstRows>,
+    firsts: Option<FirstRows>,
     /// Rows are gathered before any is changed.
-    pub(crate) gathers: bool,
-    pub(crate) gathered: RowBuffer,
-    pub(crate) output: Option<Output>,
+    gathers: bool,
+    gathered: RowBuffer,
+    output: Option<Output>,
 }
 
 /// Brings the next row to change into the frame; false after the last.
@@ -57,7 +71,7 @@ fn next_row(
 }
 
 /// Evaluates SET in the order of the text.
-pub(crate) fn assign(
+pub(super) fn assign(
     run: &mut Run<'_>,
     target: &Target,
     new: &[Option<Slot>],
@@ -84,6 +98,39 @@ pub(crate) fn assign(
 }
 
 impl Update {
+    pub(crate) fn new(
+        update: &plan::Update<Physical>,
+        target: Target,
+        source: Node,
+        output: Option<Output>,
+    ) -> SqlResult<Update> {
+        target.check_slots(Some(&update.old), Some(&update.new))?;
+        let kept = kept_slots(&update.old, &update.new, update.output.as_deref());
+        Ok(Update {
+            source,
+            target,
+            old: update.old.clone(),
+            new: update.new.clone(),
+            assignments: Assignment::all(&update.assignments)?,
+            firsts: FirstRows::of(&update.source, update.distinct_rows),
+            gathers: update.gathers(),
+            gathered: RowBuffer::new(kept),
+            output,
+        })
+    }
+
+    /// How many times it keeps rows or keys of its own.
+    pub(crate) fn kept(&self) -> usize {
+        usize::from(self.gathers) + usize::from(self.firsts.is_some())
+    }
+
+    /// The run is over.
+    pub(crate) fn close(&mut self) {
+        self.source.close();
+        self.gathered.drop_rows();
+        self.firsts.iter_mut().for_each(FirstRows::drop_rows);
+    }
+
     pub(crate) fn run(&mut self, run: &mut Run<'_>, out: &mut dyn RowSink) -> SqlResult<()> {
         let locks = self.target.locks(run);
         self.gathered.clear(run);
@@ -161,15 +208,37 @@ impl Update {
 
 /// A DELETE ready to run.
 pub(crate) struct Delete {
-    pub(crate) target: Target,
-    pub(crate) source: Node,
-    pub(crate) old: OldRow,
+    target: Target,
+    source: Node,
+    old: OldRow,
     /// Where a join may bring a row several times.
-    pub(crate) firsts: Option<FirstRows>,
-    pub(crate) output: Option<Output>,
+    firsts: Option<FirstRows>,
+    output: Option<Output>,
 }
 
 impl Delete {
+    pub(crate) fn new(
+        delete: &plan::Delete<Physical>,
+        target: Target,
+        source: Node,
+        output: Option<Output>,
+    ) -> SqlResult<Delete> {
+        target.check_slots(Some(&delete.old), None)?;
+        let firsts = FirstRows::of(&delete.source, delete.distinct_rows);
+        Ok(Delete { source, target, old: delete.old.clone(), firsts, output })
+    }
+
+    /// How many times it keeps keys of its own.
+    pub(crate) fn kept(&self) -> usize {
+        usize::from(self.firsts.is_some())
+    }
+
+    /// The run is over.
+    pub(crate) fn close(&mut self) {
+        self.source.close();
+        self.firsts.iter_mut().for_each(FirstRows::drop_rows);
+    }
+
     pub(crate) fn run(&mut self, run: &mut Run<'_>, out: &mut dyn RowSink) -> SqlResult<()> {
         let locks = self.target.locks(run);
         self.target.begin(run)?;
@@ -187,7 +256,7 @@ impl Delete {
 }
 
 /// The slots that a gathered row keeps.
-pub(crate) fn kept_slots(
+pub(super) fn kept_slots(
     old: &OldRow,
     new: &[Option<Slot>],
     output: Option<&plan::Output>,

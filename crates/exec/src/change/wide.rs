@@ -11,16 +11,30 @@ use crate::operator::Node;
 use crate::run::{FollowUp, Run};
 use access::LockPlan;
 use base::{SqlError, SqlResult, messages};
-use plan::{EntryWork, OldRow, Slot};
+use plan::{EntryWork, OldRow, Physical, Slot};
 
 /// Ready to run.
 pub(crate) struct IndexChange {
     /// With no other index than this.
-    pub(crate) target: Target,
-    pub(crate) source: Node,
-    pub(crate) work: EntryWork,
-    pub(crate) before: OldRow,
-    pub(crate) after: OldRow,
+    target: Target,
+    source: Node,
+    work: EntryWork,
+    before: OldRow,
+    after: OldRow,
+}
+
+impl IndexChange {
+    pub(crate) fn new(
+        change: &plan::IndexChange<Physical>,
+        target: Target,
+        source: Node,
+    ) -> SqlResult<IndexChange> {
+        let (work, before, after) = (change.work, change.before.clone(), change.after.clone());
+        let goes = work != EntryWork::Insert;
+        let comes = work != EntryWork::Delete;
+        target.check_slots(goes.then_some(&before), comes.then_some(&after.columns[..]))?;
+        Ok(IndexChange { target, source, work, before, after })
+    }
 }
 
 impl FollowUp for IndexChange {

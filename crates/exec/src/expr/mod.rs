@@ -138,6 +138,14 @@ impl Expr {
         Expr::at_depth(scalar, 0)
     }
 
+    /// Compiles some.
+    ///
+    /// # Errors
+    /// 191.
+    pub(crate) fn all(list: &[Scalar]) -> SqlResult<Vec<Expr>> {
+        list.iter().map(Expr::new).collect()
+    }
+
     pub(crate) fn at_depth(scalar: &Scalar, depth: usize) -> SqlResult<Expr> {
         if depth > DEPTH_MAX {
             return Err(too_deep());

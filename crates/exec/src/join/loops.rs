@@ -4,26 +4,46 @@ use super::join_filter::JoinFilter;
 use crate::expr::Cond;
 use crate::operator::{Node, Operator};
 use crate::run::Run;
-use base::SqlResult;
+use base::{SqlError, SqlResult, messages};
 use plan::{JoinKind, Slot};
 use types::Value;
 
 /// A loop join of kind Inner, Left, Semi or Anti.
 pub(crate) struct Loops {
-    pub(crate) kind: JoinKind,
-    pub(crate) outer: Node,
-    pub(crate) inner: Node,
-    pub(crate) predicate: Option<Cond>,
-    pub(crate) inner_slots: Vec<Slot>,
-    pub(crate) correlated: bool,
+    kind: JoinKind,
+    outer: Node,
+    inner: Node,
+    predicate: Option<Cond>,
+    inner_slots: Vec<Slot>,
+    correlated: bool,
     /// The inner side has been opened since this was.
-    pub(crate) opened: bool,
+    opened: bool,
     /// There is an outer row, whose inner rows are being read.
-    pub(crate) inside: bool,
-    pub(crate) matched: bool,
+    inside: bool,
+    matched: bool,
 }
 
 impl Loops {
+    /// # Errors
+    /// A kind that keeps rows of the inner side: the plan is wrong.
+    pub(crate) fn new(join: &plan::NestedLoops, outer: Node, inner: Node) -> SqlResult<Loops> {
+        if matches!(join.kind, JoinKind::Right | JoinKind::Full) {
+            let what = "a loop join cannot keep its inner side";
+            return Err(SqlError::new(messages::INTERNAL, &[&what]));
+        }
+        Ok(Loops {
+            kind: join.kind,
+            outer,
+            inner,
+            predicate: join.predicate.as_ref().map(Cond::new).transpose()?,
+            inner_slots: join.inner_slots.clone(),
+            correlated: join.correlated,
+            opened: false,
+            inside: false,
+            matched: false,
+        })
+    }
+
     /// The next inner row that fits the outer one.
     fn next_match(&mut self, run: &mut Run<'_>) -> SqlResult<bool> {
         while self.inner.next(run)? {

@@ -8,9 +8,15 @@ use types::Value;
 
 /// Passes one row on; a second one is error 512.
 pub(crate) struct Assert {
-    pub(crate) input: Node,
-    pub(crate) count: Slot,
-    pub(crate) rows: i32,
+    input: Node,
+    count: Slot,
+    rows: i32,
+}
+
+impl Assert {
+    pub(crate) fn new(input: Node, count: Slot) -> Assert {
+        Assert { input, count, rows: 0 }
+    }
 }
 
 impl Operator for Assert {

@@ -5,12 +5,19 @@ use crate::expr::Expr;
 use crate::join::JoinFilter;
 use crate::run::Run;
 use base::SqlResult;
-use plan::Slot;
+use plan::{Scalar, Slot};
 
 /// Computes columns from left to right.
 pub(crate) struct Compute {
-    pub(crate) input: Node,
-    pub(crate) columns: Vec<(Slot, Expr)>,
+    input: Node,
+    columns: Vec<(Slot, Expr)>,
+}
+
+impl Compute {
+    pub(crate) fn new(input: Node, columns: &[(Slot, Scalar)]) -> SqlResult<Compute> {
+        let column = |(slot, x): &(Slot, Scalar)| Ok((*slot, Expr::new(x)?));
+        Ok(Compute { input, columns: columns.iter().map(column).collect::<SqlResult<_>>()? })
+    }
 }
 
 impl Operator for Compute {

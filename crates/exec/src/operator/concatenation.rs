@@ -7,9 +7,15 @@ use plan::Slot;
 
 /// One input after the other.
 pub(crate) struct Concatenation {
-    pub(crate) inputs: Vec<(Node, Vec<Slot>)>,
-    pub(crate) columns: Vec<Slot>,
-    pub(crate) at: usize,
+    inputs: Vec<(Node, Vec<Slot>)>,
+    columns: Vec<Slot>,
+    at: usize,
+}
+
+impl Concatenation {
+    pub(crate) fn new(inputs: Vec<(Node, Vec<Slot>)>, columns: Vec<Slot>) -> Concatenation {
+        Concatenation { inputs, columns, at: 0 }
+    }
 }
 
 impl Operator for Concatenation {

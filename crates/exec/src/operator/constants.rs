@@ -8,9 +8,16 @@ use plan::Slot;
 
 /// Rows of expressions over outer slots and variables.
 pub(crate) struct Constants {
-    pub(crate) rows: Vec<Vec<Expr>>,
-    pub(crate) columns: Vec<Slot>,
-    pub(crate) at: usize,
+    rows: Vec<Vec<Expr>>,
+    columns: Vec<Slot>,
+    at: usize,
+}
+
+impl Constants {
+    pub(crate) fn new(plan: &plan::Constants) -> SqlResult<Constants> {
+        let rows = plan.rows.iter().map(|row| Expr::all(row)).collect::<SqlResult<_>>()?;
+        Ok(Constants { rows, columns: plan.columns.clone(), at: 0 })
+    }
 }
 
 impl Operator for Constants {

@@ -5,11 +5,18 @@ use crate::expr::Cond;
 use crate::join::JoinFilter;
 use crate::run::Run;
 use base::SqlResult;
+use plan::Predicate;
 
 /// Rows for which a predicate is true.
 pub(crate) struct Filter {
-    pub(crate) input: Node,
-    pub(crate) predicate: Cond,
+    input: Node,
+    predicate: Cond,
+}
+
+impl Filter {
+    pub(crate) fn new(input: Node, predicate: &Predicate) -> SqlResult<Filter> {
+        Ok(Filter { input, predicate: Cond::new(predicate)? })
+    }
 }
 
 impl Operator for Filter {
@@ -42,9 +49,15 @@ impl Operator for Filter {
 
 /// Rows only if a predicate is true when it is opened.
 pub(crate) struct StartupFilter {
-    pub(crate) input: Node,
-    pub(crate) predicate: Cond,
-    pub(crate) passes: bool,
+    input: Node,
+    predicate: Cond,
+    passes: bool,
+}
+
+impl StartupFilter {
+    pub(crate) fn new(input: Node, predicate: &Predicate) -> SqlResult<StartupFilter> {
+        Ok(StartupFilter { input, predicate: Cond::new(predicate)?, passes: false })
+    }
 }
 
 impl Operator for StartupFilter {

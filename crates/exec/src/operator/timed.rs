@@ -10,12 +10,17 @@ use base::SqlResult;
 use os::clock::monotonic_ns;
 use os::wait::waited_ns;
 
+/// An operator with a clock around its calls.
 pub(crate) struct Timed {
-    pub(crate) id: usize,
-    pub(crate) operator: Box<dyn Operator>,
+    id: usize,
+    operator: Box<dyn Operator>,
 }
 
 impl Timed {
+    pub(crate) fn new(id: usize, operator: Box<dyn Operator>) -> Timed {
+        Timed { id, operator }
+    }
+
     #[inline]
     fn time<R>(
         &mut self,

@@ -5,24 +5,24 @@ use crate::expr::Expr;
 use crate::memory::RowBuffer;
 use crate::run::Run;
 use base::{SqlError, SqlResult, messages};
-use plan::SortKey;
+use plan::{Slot, SortKey};
 use types::{Value, compare};
 
 /// The first rows of the input.
 pub(crate) struct Top {
-    pub(crate) id: usize,
-    pub(crate) input: Node,
-    pub(crate) count: Option<Expr>,
-    pub(crate) offset: Option<Expr>,
-    pub(crate) percent: bool,
-    pub(crate) ties: Option<Vec<SortKey>>,
+    id: usize,
+    input: Node,
+    count: Option<Expr>,
+    offset: Option<Expr>,
+    percent: bool,
+    ties: Option<Vec<SortKey>>,
     /// All rows, where a percentage asks how many there are and the input does not know.
-    pub(crate) rows: RowBuffer,
-    pub(crate) buffered: bool,
+    rows: RowBuffer,
+    buffered: bool,
     /// Rows still to come.
-    pub(crate) left: u64,
+    left: u64,
     /// The tie keys of the last row that counted.
-    pub(crate) last: Vec<Value>,
+    last: Vec<Value>,
 }
 
 /// 1014: an invalid number of rows.
@@ -37,6 +37,22 @@ pub(crate) fn row_count(x: &Expr, run: &mut Run<'_>) -> SqlResult<u64> {
 }
 
 impl Top {
+    /// `rows` are the slots that are kept where a percentage asks how many rows there are.
+    pub(crate) fn new(id: usize, input: Node, top: &plan::Top, rows: Vec<Slot>) -> SqlResult<Top> {
+        Ok(Top {
+            id,
+            input,
+            count: top.count.as_ref().map(Expr::new).transpose()?,
+            offset: top.offset.as_ref().map(Expr::new).transpose()?,
+            percent: top.percent,
+            ties: top.ties.clone(),
+            rows: RowBuffer::new(rows),
+            buffered: false,
+            left: 0,
+            last: Vec::new(),
+        })
+    }
+
     fn percentage(&mut self, run: &mut Run<'_>) -> SqlResult<u64> {
         let Some(x) = &self.count else { return Ok(u64::MAX) };
         let share = match x.eval(run)? {

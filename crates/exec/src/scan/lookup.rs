@@ -17,17 +17,36 @@ use types::SqlType;
 
 /// For each row of an index, the row in the heap or clustered index.
 pub(crate) struct Lookup {
-    pub(crate) id: usize,
-    pub(crate) input: Node,
-    pub(crate) hobt: usize,
-    pub(crate) cursor: usize,
-    pub(crate) locator: Vec<(Slot, SqlType)>,
-    pub(crate) reader: Reader,
-    pub(crate) locks: LockHints,
-    pub(crate) key: Stored,
+    id: usize,
+    input: Node,
+    hobt: usize,
+    cursor: usize,
+    locator: Vec<(Slot, SqlType)>,
+    reader: Reader,
+    locks: LockHints,
+    key: Stored,
 }
 
 impl Lookup {
+    pub(crate) fn new(
+        id: usize,
+        hobt: usize,
+        cursor: usize,
+        input: Node,
+        l: &plan::KeyLookup,
+    ) -> SqlResult<Lookup> {
+        Ok(Lookup {
+            id,
+            input,
+            hobt,
+            cursor,
+            locator: l.locator.iter().copied().zip(l.types.iter().copied()).collect(),
+            reader: Reader::new(&l.columns, l.rid, l.hint, l.location, l.residual.as_ref())?,
+            locks: l.locks,
+            key: Stored::default(),
+        })
+    }
+
     /// Finds the row that the locator's slots name; false when it is gone or not wanted.
     fn find(&mut self, run: &mut Run<'_>) -> SqlResult<bool> {
         self.key.clear();

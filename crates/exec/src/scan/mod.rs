@@ -18,9 +18,7 @@ mod table_function;
 mod virtual_scan;
 
 pub(crate) use lookup::Lookup;
-pub(crate) use reader::{Reader, hint_of};
-pub(crate) use sample::Pages;
-pub(crate) use seek::Seeks;
+pub(crate) use reader::hint_of;
 pub(crate) use stored::Stored;
 pub(crate) use table_function::FunctionRows;
 pub(crate) use virtual_scan::VirtualScan;
@@ -30,24 +28,28 @@ use crate::operator::Operator;
 use crate::run::Run;
 use access::ScanRange;
 use base::SqlResult;
-use plan::LockHints;
+use plan::{LockHints, Slot};
+use reader::Reader;
+use sample::Pages;
+use seek::Seeks;
+use std::collections::BTreeSet;
 
 /// A scan or seek of one hobt.
 pub(crate) struct Scan {
-    pub(crate) id: usize,
-    pub(crate) hobt: usize,
-    pub(crate) cursor: usize,
-    pub(crate) reader: Reader,
-    pub(crate) seeks: Option<Seeks>,
-    pub(crate) backward: bool,
+    id: usize,
+    hobt: usize,
+    cursor: usize,
+    reader: Reader,
+    seeks: Option<Seeks>,
+    backward: bool,
     /// Only the rows of some pages.
-    pub(crate) sample: Option<Pages>,
-    pub(crate) locks: LockHints,
+    sample: Option<Pages>,
+    locks: LockHints,
     /// Workers share its rows.
-    pub(crate) divided: bool,
+    divided: bool,
     /// The range being read, and whether there is one.
-    pub(crate) range: usize,
-    pub(crate) reading: bool,
+    range: usize,
+    reading: bool,
 }
 
 /// Begins or begins again with a range.
@@ -69,6 +71,33 @@ pub(crate) fn start(
 }
 
 impl Scan {
+    /// `above` has the slots that are read above of it, where that is known to be less than all.
+    pub(crate) fn new(
+        id: usize,
+        hobt: usize,
+        cursor: usize,
+        a: &plan::Access,
+        above: Option<BTreeSet<Slot>>,
+    ) -> SqlResult<Scan> {
+        let mut reader = Reader::new(&a.columns, a.rid, a.hint, a.location, a.residual.as_ref())?;
+        if let Some(above) = above {
+            reader.give_only(above);
+        }
+        Ok(Scan {
+            id,
+            hobt,
+            cursor,
+            reader,
+            seeks: a.seek.as_ref().map(|s| Seeks::new(s, a.backward)).transpose()?,
+            backward: a.backward,
+            sample: a.sample.map(Pages::new),
+            locks: a.locks,
+            divided: a.divided,
+            range: 0,
+            reading: false,
+        })
+    }
+
     /// Begins the next range; false when there is none.
     fn begin(&mut self, run: &mut Run<'_>) -> SqlResult<bool> {
         if self.divided && run.worker.is_some() {

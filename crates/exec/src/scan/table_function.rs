@@ -12,11 +12,23 @@ use types::Value;
 
 /// The rows of a call.
 pub(crate) struct FunctionRows {
-    pub(crate) function: TableFunction,
-    pub(crate) arguments: Vec<Expr>,
-    pub(crate) columns: Vec<Slot>,
-    pub(crate) rows: Option<Box<dyn TableRows>>,
-    pub(crate) row: Vec<Value>,
+    function: TableFunction,
+    arguments: Vec<Expr>,
+    columns: Vec<Slot>,
+    rows: Option<Box<dyn TableRows>>,
+    row: Vec<Value>,
+}
+
+impl FunctionRows {
+    pub(crate) fn new(call: &plan::FunctionRows) -> SqlResult<FunctionRows> {
+        Ok(FunctionRows {
+            function: call.function.clone(),
+            arguments: Expr::all(&call.arguments)?,
+            columns: call.columns.clone(),
+            rows: None,
+            row: Vec::new(),
+        })
+    }
 }
 
 impl Operator for FunctionRows {

@@ -17,18 +17,32 @@ use types::Value;
 
 /// A scan of a system view or function.
 pub(crate) struct VirtualScan {
-    pub(crate) id: usize,
-    pub(crate) database: DatabaseId,
-    pub(crate) object: ObjectId,
-    pub(crate) arguments: Vec<Expr>,
-    pub(crate) reader: Reader,
-    pub(crate) rows: RowBuffer,
-    pub(crate) filled: bool,
+    id: usize,
+    database: DatabaseId,
+    object: ObjectId,
+    arguments: Vec<Expr>,
+    reader: Reader,
+    rows: RowBuffer,
+    filled: bool,
     /// Of a source without bound, while it is read for the first time.
-    pub(crate) stream: Option<Box<dyn RowCursor>>,
+    stream: Option<Box<dyn RowCursor>>,
 }
 
 impl VirtualScan {
+    pub(crate) fn new(id: usize, v: &plan::VirtualScan) -> SqlResult<VirtualScan> {
+        let reader = Reader::new(&v.columns, None, None, None, v.residual.as_ref())?;
+        Ok(VirtualScan {
+            id,
+            database: v.database,
+            object: v.object,
+            arguments: Expr::all(&v.arguments)?,
+            rows: RowBuffer::new(reader.slots()),
+            reader,
+            filled: false,
+            stream: None,
+        })
+    }
+
     /// Objects of the system have negative ids.
     fn source(
         &self,

@@ -15,7 +15,8 @@
 use crate::expr::{Cond, Expr};
 use crate::memory::{Decoder, codec};
 use crate::operator::{Node, Operator};
-use crate::run::Run;
+use crate::run::{Run, WITHIN};
+use crate::sort::Sort;
 use access::SpillFile;
 use base::{SqlError, SqlResult, messages};
 use plan::{Slot, SortKey};
@@ -54,6 +55,8 @@ pub(crate) struct IndexSpool {
 impl IndexSpool {
     /// Of a plan's node, whose input is sorted already.
     pub(crate) fn new(id: usize, input: Node, spool: &plan::IndexSpool) -> SqlResult<IndexSpool> {
+        let sort = Sort::new(id, input, &spool.keys, &spool.carried, false);
+        let input = Node { id: WITHIN, operator: Box::new(sort) };
         let end = |x: &Option<plan::Scalar>| x.as_ref().map(Expr::new).transpose();
         Ok(IndexSpool {
             id,

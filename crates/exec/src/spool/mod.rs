@@ -12,13 +12,21 @@ use crate::memory::RowBuffer;
 use crate::operator::{Node, Operator};
 use crate::run::Run;
 use base::SqlResult;
+use plan::Slot;
 
 /// All rows of the input, kept.
 pub(crate) struct Spool {
-    pub(crate) id: usize,
-    pub(crate) input: Node,
-    pub(crate) rows: RowBuffer,
-    pub(crate) filled: bool,
+    id: usize,
+    input: Node,
+    rows: RowBuffer,
+    filled: bool,
+}
+
+impl Spool {
+    /// Of an input whose rows have these slots.
+    pub(crate) fn new(id: usize, input: Node, carried: &[Slot]) -> Spool {
+        Spool { id, input, rows: RowBuffer::new(carried.to_vec()), filled: false }
+    }
 }
 
 impl Operator for Spool {
