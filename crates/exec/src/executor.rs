@@ -6,11 +6,11 @@
 
 use crate::build::Builder;
 use crate::change::Body;
-use crate::exchange::{Branch, Crew, LentToCrew, Report, Reserved};
+use crate::exchange::{Branch, Crew, CrewLoan, Report, Reserved};
 use crate::expr::{Subplan, append};
-use crate::memory::{Grant, GrantRow, Needs, RowBuffer, Shared as _, SharedGrant};
+use crate::memory::{Grant, GrantPool as _, GrantRow, Needs, RowBuffer, SharedGrant};
 use crate::run::{
-    ExecContext, FollowUp, Lent, OperatorCount, Outcome, Progress, RowFeed, RowSink, Run, Tallies,
+    ExecContext, FollowUp, Loan, OperatorCount, Outcome, Progress, RowFeed, RowSink, Run, Tallies,
     ThreadWork, WITHIN,
 };
 use access::{Hobt, Isolation, TableReads, Use};
@@ -324,7 +324,7 @@ impl Executor {
         f: impl FnOnce(&mut Body, &mut Run<'_>) -> SqlResult<R>,
     ) -> SqlResult<R> {
         debug_assert!(self.memory.is_none() && self.crew.degree == 0, "it never has any");
-        let lent = Lent {
+        let lent = Loan {
             hobts: &[],
             frame: &mut self.frame,
             subplans: &mut [],
@@ -360,7 +360,7 @@ impl Executor {
         grant: Grant<'_>,
         f: impl FnOnce(&mut Body, &mut Run<'_>) -> SqlResult<R>,
     ) -> SqlResult<R> {
-        let lent = Lent {
+        let lent = Loan {
             hobts: &self.hobts,
             frame: &mut self.frame,
             subplans: &mut self.subplans,
@@ -390,7 +390,7 @@ impl Executor {
         f: impl FnOnce(&mut Body, &mut Run<'_>) -> SqlResult<R>,
     ) -> SqlResult<R> {
         let shared = SharedGrant::new(grant, reserved.degree);
-        let lent_to_crew = LentToCrew {
+        let lent_to_crew = CrewLoan {
             hobts: &self.hobts,
             resolver: context.hobts,
             spill: context.spill,
@@ -409,7 +409,7 @@ impl Executor {
             tallies: self.tallies_of_workers(reserved.degree),
         };
         let crew = Crew::new(lent_to_crew, context.work);
-        let lent = Lent {
+        let lent = Loan {
             hobts: &self.hobts,
             frame: &mut self.frame,
             subplans: &mut self.subplans,
@@ -423,7 +423,7 @@ impl Executor {
         let mut run = Run::new(context, lent);
         let body = &mut self.body;
         let result = os::task::scope(|scope| {
-            let _dismissed = Dismissed(&crew);
+            let _dismissed = Dismissal(&crew);
             crew.start(scope);
             f(body, &mut run)
         });
@@ -513,9 +513,9 @@ impl Executor {
 }
 
 /// Dismisses the workers, also when the run panics.
-struct Dismissed<'c, 'e>(&'c Crew<'e>);
+struct Dismissal<'c, 'e>(&'c Crew<'e>);
 
-impl Drop for Dismissed<'_, '_> {
+impl Drop for Dismissal<'_, '_> {
     fn drop(&mut self) {
         self.0.dismiss();
     }

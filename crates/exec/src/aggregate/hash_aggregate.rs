@@ -5,7 +5,7 @@
 //! groups in memory have been returned. Rows of a group keep their order, so ANY takes the first
 //! row's value.
 
-use super::{Calls, Kept};
+use super::{CallMemory, Calls};
 use crate::memory::{LEVEL_MAX, Partitions, hash_row, read_slots, value_bytes};
 use crate::operator::{Node, Operator};
 use crate::run::Run;
@@ -22,7 +22,7 @@ pub(crate) struct HashAggregate {
     input: Node,
     keys: Vec<(Slot, Collation)>,
     calls: Calls,
-    kept: Kept,
+    kept: CallMemory,
     /// What a spilled row keeps.
     row_slots: Vec<Slot>,
     groups: Groups,

@@ -45,7 +45,7 @@ struct CallPlan {
 }
 
 /// What the calls of an operator keep beside their states.
-pub(crate) struct Kept {
+pub(crate) struct CallMemory {
     /// What DISTINCT calls have taken in, by call.
     distinct: Vec<Option<Box<DistinctSet>>>,
     /// Bytes of states that grow without bound: texts that are joined.
@@ -90,13 +90,13 @@ impl Calls {
     }
 
     /// Nothing taken in yet.
-    pub(crate) fn kept(&self) -> Kept {
+    pub(crate) fn kept(&self) -> CallMemory {
         let set = |c: &CallPlan| {
             let counts = matches!(c.function, Aggregate::Count | Aggregate::CountBig);
             c.distinct.then(|| Box::new(DistinctSet::new(c.collation, !counts)))
         };
         let distinct = self.calls.iter().map(set).collect();
-        Kept { distinct, growing_bytes: 0, charge: Charge::default() }
+        CallMemory { distinct, growing_bytes: 0, charge: Charge::default() }
     }
 
     /// Appends the states of a new group.
@@ -112,11 +112,11 @@ impl Calls {
     pub(crate) fn step(
         &self,
         run: &mut Run<'_>,
-        kept: &mut Kept,
+        kept: &mut CallMemory,
         group: u32,
         states: &mut [State],
     ) -> SqlResult<()> {
-        let Kept { distinct, growing_bytes, charge } = kept;
+        let CallMemory { distinct, growing_bytes, charge } = kept;
         for ((c, state), seen) in self.calls.iter().zip(states).zip(distinct) {
             let before = if state.grows() { state.heap_bytes() } else { 0 };
             match (&c.argument, seen) {
@@ -143,12 +143,12 @@ impl Calls {
     pub(crate) fn settle(
         &self,
         run: &mut Run<'_>,
-        kept: &mut Kept,
+        kept: &mut CallMemory,
         states: &mut [State],
         spilled: &mut u64,
     ) -> SqlResult<()> {
         let count = self.calls.len();
-        let Kept { distinct, growing_bytes, charge } = kept;
+        let CallMemory { distinct, growing_bytes, charge } = kept;
         for (at, seen) in distinct.iter_mut().enumerate() {
             let Some(seen) = seen else { continue };
             seen.settle(run, spilled, |group, v| {
@@ -169,7 +169,7 @@ impl Calls {
     pub(crate) fn finish(
         &self,
         run: &mut Run<'_>,
-        kept: &mut Kept,
+        kept: &mut CallMemory,
         group: &[State],
     ) -> SqlResult<()> {
         // The joined texts stand beside what they were joined of, those in order twice for a while.
@@ -203,7 +203,7 @@ impl CallPlan {
     }
 }
 
-impl Kept {
+impl CallMemory {
     /// Forgets all values; the states are gone.
     pub(crate) fn clear(&mut self, run: &mut Run<'_>) {
         self.distinct.iter_mut().flatten().for_each(|seen| seen.clear(run));

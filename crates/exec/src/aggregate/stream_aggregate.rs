@@ -1,7 +1,7 @@
 //! Stream aggregate: groups of neighbouring rows. Without keys it returns one row, even for no
 //! input.
 
-use super::{Calls, Kept};
+use super::{CallMemory, Calls};
 use crate::operator::{Node, Operator};
 use crate::run::Run;
 use base::SqlResult;
@@ -14,7 +14,7 @@ pub(crate) struct StreamAggregate {
     id: usize,
     input: Node,
     keys: Vec<(Slot, Collation)>,
-    kept: Kept,
+    kept: CallMemory,
     calls: Calls,
     /// Slots of a row that begins the next group while this one is given out.
     saved_slots: Vec<Slot>,

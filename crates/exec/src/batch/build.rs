@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use types::{Family, SqlType};
 
 /// What is asked of an access, divided.
-struct Asked {
+struct Conditions {
     tests: Vec<BatchTest>,
     residual: Option<Cond>,
     /// The slots that the residual reads.
@@ -39,7 +39,7 @@ impl Builder {
         if !may_run(a, &columns) {
             return Ok(None);
         }
-        let asked = Asked::new(a.residual.as_ref(), &columns)?;
+        let asked = Conditions::new(a.residual.as_ref(), &columns)?;
         let (first, others): (Vec<_>, Vec<_>) = columns
             .iter()
             .map(|c| c.slot)
@@ -64,9 +64,9 @@ impl Builder {
     }
 }
 
-impl Asked {
+impl Conditions {
     /// What kernels decide comes first, whatever the order of the conjuncts.
-    fn new(residual: Option<&Predicate>, columns: &[ScanColumn]) -> SqlResult<Asked> {
+    fn new(residual: Option<&Predicate>, columns: &[ScanColumn]) -> SqlResult<Conditions> {
         let (mut tests, mut others) = (Vec::new(), Vec::new());
         for conjunct in residual.cloned().map(Predicate::conjuncts).unwrap_or_default() {
             match BatchTest::new(&conjunct, columns) {
@@ -76,7 +76,7 @@ impl Asked {
         }
         let rest = Predicate::all(others);
         let reads = rest.as_ref().map(Predicate::reads).unwrap_or_default();
-        Ok(Asked {
+        Ok(Conditions {
             tests,
             residual: rest.as_ref().map(Cond::new).transpose()?,
             reads_all: !reads.subqueries.is_empty(),

@@ -6,14 +6,14 @@
 mod statement;
 
 use crate::aggregate::{Calls, HashAggregate, StreamAggregate};
-use crate::change::Changed;
+use crate::change::ChangedRows;
 use crate::exchange::{Branch, Exchange};
 use crate::expr::{DEPTH_MAX, too_deep};
 use crate::join::{HashJoin, Loops, MergeJoin};
 use crate::memory::RowBuffer;
 use crate::operator::{
     Assert, Compute, Concatenation, Constants, Filter, MergeUnion, Node, Operator, Split,
-    StartupFilter, Timed, Top,
+    StartupFilter, Timer, Top,
 };
 use crate::run::WITHIN;
 use crate::scan::{FunctionRows, Lookup, Scan, VirtualScan};
@@ -58,7 +58,7 @@ pub(crate) struct Builder {
     read_above: Option<BTreeSet<Slot>>,
 }
 
-type Built = SqlResult<Box<dyn Operator>>;
+type BuildResult = SqlResult<Box<dyn Operator>>;
 
 impl Builder {
     pub(crate) fn new(plan: &PhysicalPlan, timed: bool) -> Builder {
@@ -136,17 +136,17 @@ impl Builder {
         self.depth -= 1;
         Ok(match self.timed {
             false => Node { id, operator },
-            true => Node { id, operator: Box::new(Timed::new(id, operator)) },
+            true => Node { id, operator: Box::new(Timer::new(id, operator)) },
         })
     }
 
-    fn operator(&mut self, tree: &Physical, id: usize) -> Built {
+    fn operator(&mut self, tree: &Physical, id: usize) -> BuildResult {
         Ok(match tree {
             Physical::Access(a) => self.access(a, id)?,
             Physical::Lookup(l) => self.lookup(l, id)?,
             Physical::Virtual(v) => Box::new(VirtualScan::new(id, v)?),
             Physical::Function(call) => Box::new(FunctionRows::new(call)?),
-            Physical::Changed(rows) => Box::new(Changed::new(rows.id.0 as usize)),
+            Physical::Changed(rows) => Box::new(ChangedRows::new(rows.id.0 as usize)),
             Physical::Constants(constants) => Box::new(Constants::new(constants)?),
             Physical::Filter(filter) => {
                 Box::new(Filter::new(self.node(&filter.input)?, &filter.predicate)?)
@@ -219,14 +219,14 @@ impl Builder {
         inputs.map(|(input, slots)| Ok((self.node(input)?, slots.to_vec()))).collect()
     }
 
-    fn recursion(&mut self, r: &plan::Recursion<Physical>, id: usize) -> Built {
+    fn recursion(&mut self, r: &plan::Recursion<Physical>, id: usize) -> BuildResult {
         let inputs = self.nodes_of(r.inputs())?;
         let (columns, work) = (r.columns.clone(), r.work.clone());
         Ok(Box::new(Recursion::new(id, inputs, columns, work, r.limit)))
     }
 
     /// The reading end, above what a statement without workers runs.
-    fn exchange(&mut self, exchange: &plan::Exchange) -> Built {
+    fn exchange(&mut self, exchange: &plan::Exchange) -> BuildResult {
         let number = self.exchanges;
         self.exchanges += 1;
         let around = self.within.replace(number);
@@ -249,7 +249,7 @@ impl Builder {
     }
 
     /// Operators that order and group.
-    fn ordering(&mut self, tree: &Physical, id: usize) -> Built {
+    fn ordering(&mut self, tree: &Physical, id: usize) -> BuildResult {
         Ok(match tree {
             Physical::Sort(plan::Sort { input, keys, carried, distinct }) => {
                 Box::new(Sort::new(id, self.node(input)?, keys, carried, *distinct))
@@ -295,7 +295,7 @@ impl Builder {
         self.node(input)
     }
 
-    fn access(&mut self, a: &plan::Access, id: usize) -> Built {
+    fn access(&mut self, a: &plan::Access, id: usize) -> BuildResult {
         let above = self.read_above.take();
         if self.by_batches
             && let Some(scan) = self.batch_access(a, id, above.as_ref())?
@@ -307,7 +307,7 @@ impl Builder {
         Ok(Box::new(Scan::new(id, hobt, self.cursor(hobt, id), a, above)?))
     }
 
-    fn lookup(&mut self, l: &plan::KeyLookup, id: usize) -> Built {
+    fn lookup(&mut self, l: &plan::KeyLookup, id: usize) -> BuildResult {
         // It asks its input whether rows are still the same.
         let by_batches = std::mem::replace(&mut self.by_batches, false);
         let input = self.node(&l.input)?;

@@ -4,8 +4,8 @@
 
 use super::Builder;
 use crate::change::{
-    Body, Clause, Delete, Given, IndexChange, Insert, Merge, Output, Refusal, RowInsert, Rows,
-    Target, Update,
+    Body, Clause, ColumnValue, Delete, IndexChange, Insert, Merge, Output, Refusal, RowInsert,
+    Rows, Target, Update,
 };
 use crate::expr::{Cond, Expr, Subplan};
 use crate::memory::RowBuffer;
@@ -109,7 +109,7 @@ impl Builder {
         sources: impl Iterator<Item = (usize, Slot, &'p ColumnSource)>,
         identity: Option<plan::IdentityColumn>,
     ) -> SqlResult<RowInsert> {
-        let given = |(column, slot, source)| Ok((column, slot, Given::new(source)?));
+        let given = |(column, slot, source)| Ok((column, slot, ColumnValue::new(source)?));
         let columns = sources.map(given).collect::<SqlResult<_>>()?;
         RowInsert::new(self.target(target, "INSERT")?, columns, identity)
     }

@@ -10,7 +10,7 @@
 //!     came. So the first row of a key is the first that the join returned.
 
 use super::target::{Locator, Target};
-use crate::memory::{KeySet, LEVEL_MAX, Partitions, Seen, read_slots};
+use crate::memory::{KeySet, LEVEL_MAX, Partitions, Sighting, read_slots};
 use crate::operator::Node;
 use crate::run::{Run, WITHIN};
 use access::SpillFile;
@@ -67,7 +67,7 @@ impl FirstRows {
                 return Ok(false);
             }
             run.tick()?;
-            if self.look(run, target, old)? == Seen::First {
+            if self.look(run, target, old)? == Sighting::First {
                 return Ok(true);
             }
         }
@@ -79,11 +79,11 @@ impl FirstRows {
         run: &mut Run<'_>,
         target: &mut Target,
         old: &OldRow,
-    ) -> SqlResult<Seen> {
+    ) -> SqlResult<Sighting> {
         target.base_key(run, &old.columns, &Locator::of(run, old), &mut self.key);
         let hash = self.seen.hash(&self.key);
         let seen = self.seen.insert(run, &self.key, hash, self.level >= LEVEL_MAX);
-        if seen == Seen::Unknown {
+        if seen == Sighting::Unknown {
             let aside = self.aside.get_or_insert_with(|| Partitions::new(self.level));
             aside.push(run, Some(hash), &self.slots)?;
             run.keep_back();
@@ -100,7 +100,7 @@ impl FirstRows {
     ) -> SqlResult<bool> {
         while self.read(run)? {
             run.tick()?;
-            if self.look(run, target, old)? == Seen::Before {
+            if self.look(run, target, old)? == Sighting::Before {
                 return Ok(true);
             }
         }

@@ -2,7 +2,7 @@
 
 use super::output::{Output, changed};
 use super::row_insert::RowInsert;
-use super::target::Written;
+use super::target::WriteOutcome;
 use crate::operator::Node;
 use crate::run::{NoRows, RowFeed, RowSink, Run};
 use access::LockPlan;
@@ -54,8 +54,10 @@ impl Insert {
             run.tick()?;
             self.into.compute(run)?;
             match self.into.put(run, locks)? {
-                Written::Yes => changed(run, &self.into.target, &mut self.output, out)?,
-                Written::Duplicate | Written::Vanished => run.outcome.duplicates_ignored = true,
+                WriteOutcome::Written => changed(run, &self.into.target, &mut self.output, out)?,
+                WriteOutcome::Duplicate | WriteOutcome::Vanished => {
+                    run.outcome.duplicates_ignored = true
+                }
             }
         }
         Ok(())

@@ -12,10 +12,10 @@ use super::notes::{Note, Notes};
 use super::output::{Output, changed};
 use super::row_change::RowSlots;
 use super::row_insert::RowInsert;
-use super::target::{Target, Typed, Written};
+use super::target::{Target, TypedExpr, WriteOutcome};
 use super::update::{Assignment, assign, kept_slots};
 use crate::expr::Cond;
-use crate::memory::{RowBuffer, Seen};
+use crate::memory::{RowBuffer, Sighting};
 use crate::operator::Node;
 use crate::run::{RowSink, Run, WITHIN};
 use access::LockPlan;
@@ -36,7 +36,7 @@ pub(crate) struct Merge {
     has_source: Option<Slot>,
     clauses: Vec<Clause>,
     insert: Option<RowInsert>,
-    top: Option<Typed>,
+    top: Option<TypedExpr>,
     clause: Slot,
     action: Slot,
     output: Option<Output>,
@@ -94,7 +94,7 @@ impl Merge {
             has_source: merge.has_source,
             clauses,
             insert,
-            top: merge.top.as_ref().map(Typed::new).transpose()?,
+            top: merge.top.as_ref().map(TypedExpr::new).transpose()?,
             clause: merge.clause,
             action: merge.action,
             output,
@@ -144,7 +144,7 @@ impl Merge {
             run.tick()?;
             let Some(n) = self.clause_of(run)? else { continue };
             let touches = !matches!(self.clauses[n].action, Action::Insert);
-            if touches && self.seen.look(run, &mut self.target, &self.old)? == Seen::Before {
+            if touches && self.seen.look(run, &mut self.target, &self.old)? == Sighting::Before {
                 return Err(twice());
             }
             self.prepare(run, n)?;
@@ -277,7 +277,7 @@ impl Merge {
             let slots = RowSlots { old: &self.old, new: &self.new };
             let (name, target) = match (&self.clauses[n].action, &mut self.insert) {
                 (Action::Insert, Some(insert)) => {
-                    if insert.put(run, locks)? != Written::Yes {
+                    if insert.put(run, locks)? != WriteOutcome::Written {
                         run.outcome.duplicates_ignored = true;
                         continue;
                     }

@@ -7,7 +7,7 @@
 //!   target                   composes the stored row of each hobt and writes it
 //!   output                   OUTPUT, for the client or into a table
 //!   first_rows notes         which rows came before; what the first of two passes did
-//!   assertion referential    CHECK constraints; foreign keys and their follow-ups
+//!   assertion foreign_keys   CHECK constraints; foreign keys and their follow-ups
 //!   wide                     an index that is changed by itself, after the base rows
 //! ```
 //! README.md, rules 1 to 4, says in what order things are written.
@@ -15,11 +15,11 @@
 mod assertion;
 mod body;
 mod first_rows;
+mod foreign_keys;
 mod insert;
 mod merge;
 mod notes;
 mod output;
-mod referential;
 mod row_change;
 mod row_insert;
 mod target;
@@ -27,11 +27,11 @@ mod update;
 mod wide;
 
 pub(crate) use body::{Body, Rows};
+pub(crate) use foreign_keys::{ChangedRows, Refusal};
 pub(crate) use insert::Insert;
 pub(crate) use merge::{Clause, Merge};
 pub(crate) use output::Output;
-pub(crate) use referential::{Changed, Refusal};
-pub(crate) use row_insert::{Given, RowInsert};
+pub(crate) use row_insert::{ColumnValue, RowInsert};
 pub(crate) use target::Target;
 pub(crate) use update::{Delete, Update};
 pub(crate) use wide::IndexChange;

@@ -1,7 +1,7 @@
 //! OUTPUT: a row for the client, for a table, or both, for each row that a statement has changed.
 
 use super::row_insert::RowInsert;
-use super::target::{Target, Written};
+use super::target::{Target, WriteOutcome};
 use crate::expr::{Cond, Expr};
 use crate::run::{RowSink, Run};
 use base::SqlResult;
@@ -14,22 +14,22 @@ pub(crate) struct Output {
     sent: Option<Vec<Expr>>,
     into: Option<RowInsert>,
     /// Which rows come into it, where they are what the statement inserts.
-    nested: Option<Nested>,
+    nested: Option<NestedRows>,
     /// Reused by each row.
     row: Vec<Value>,
 }
 
 /// The rows of a change in FROM.
-struct Nested {
+struct NestedRows {
     columns: Vec<(Slot, Expr)>,
     filter: Cond,
 }
 
-impl Nested {
-    fn new(rows: &plan::NestedRows) -> SqlResult<Nested> {
+impl NestedRows {
+    fn new(rows: &plan::NestedRows) -> SqlResult<NestedRows> {
         let column = |(slot, value): &(Slot, Scalar)| Ok((*slot, Expr::new(value)?));
         let columns = rows.columns.iter().map(column).collect::<SqlResult<_>>()?;
-        Ok(Nested { columns, filter: Cond::new(&rows.filter)? })
+        Ok(NestedRows { columns, filter: Cond::new(&rows.filter)? })
     }
 
     /// Whether the row at hand is one of them.
@@ -49,7 +49,7 @@ impl Output {
         Ok(Output {
             sent: sent.transpose()?,
             into,
-            nested: nested.map(Nested::new).transpose()?,
+            nested: nested.map(NestedRows::new).transpose()?,
             row: Vec::new(),
         })
     }
@@ -72,9 +72,11 @@ impl Output {
             let locks = into.target.locks(run);
             into.compute(run)?;
             match into.put(run, &locks)? {
-                Written::Yes if self.nested.is_some() => run.outcome.rows_affected += 1,
-                Written::Yes => {}
-                Written::Duplicate | Written::Vanished => run.outcome.duplicates_ignored = true,
+                WriteOutcome::Written if self.nested.is_some() => run.outcome.rows_affected += 1,
+                WriteOutcome::Written => {}
+                WriteOutcome::Duplicate | WriteOutcome::Vanished => {
+                    run.outcome.duplicates_ignored = true
+                }
             }
             run.outcome.identity = identity;
         }

@@ -8,7 +8,7 @@
 //!     row moves in its clustered index, the entry is rewritten, even if its own key stays.
 
 use super::notes::Note;
-use super::target::{Locator, RowChange, Target, Written};
+use super::target::{Locator, RowChange, Target, WriteOutcome};
 use crate::run::Run;
 use crate::scan::hint_of;
 use access::LockPlan;
@@ -90,7 +90,7 @@ impl Target {
                 hint,
             };
             if affected && moves {
-                if self.delete(run, index, &change, locks)? == Written::Vanished {
+                if self.delete(run, index, &change, locks)? == WriteOutcome::Vanished {
                     return Ok(Note::Vanished);
                 }
             } else if affected && self.update(run, index, &change, locks)?.is_err() {
@@ -142,7 +142,7 @@ impl Target {
         };
         for index in 0..self.index_count() {
             if self.is_narrow(index)
-                && self.delete(run, index, &change, locks)? == Written::Vanished
+                && self.delete(run, index, &change, locks)? == WriteOutcome::Vanished
             {
                 return Ok(false);
             }

@@ -2,7 +2,7 @@
 //!
 //! INSERT, MERGE and OUTPUT … INTO put their rows so.
 
-use super::target::{Locator, Target, Typed, Written};
+use super::target::{Locator, Target, TypedExpr, WriteOutcome};
 use crate::run::Run;
 use access::LockPlan;
 use base::{SqlError, SqlResult, messages};
@@ -10,19 +10,19 @@ use plan::{ColumnSource, IdentityColumn, Slot};
 use types::{Decimal, SqlType, Value, convert, fit_number};
 
 /// What a column of a new row gets.
-pub(crate) enum Given {
-    Value(Typed),
+pub(crate) enum ColumnValue {
+    Value(TypedExpr),
     Identity,
     /// Computed from the others.
-    Computed(Typed),
+    Computed(TypedExpr),
 }
 
-impl Given {
-    pub(crate) fn new(source: &ColumnSource) -> SqlResult<Given> {
+impl ColumnValue {
+    pub(crate) fn new(source: &ColumnSource) -> SqlResult<ColumnValue> {
         Ok(match source {
-            ColumnSource::Value(x) => Given::Value(Typed::new(x)?),
-            ColumnSource::Identity => Given::Identity,
-            ColumnSource::Computed(x) => Given::Computed(Typed::new(x)?),
+            ColumnSource::Value(x) => ColumnValue::Value(TypedExpr::new(x)?),
+            ColumnSource::Identity => ColumnValue::Identity,
+            ColumnSource::Computed(x) => ColumnValue::Computed(TypedExpr::new(x)?),
         })
     }
 }
@@ -31,7 +31,7 @@ impl Given {
 pub(crate) struct RowInsert {
     pub(crate) target: Target,
     /// The columns that get something: ordinal, slot, value.
-    columns: Vec<(usize, Slot, Given)>,
+    columns: Vec<(usize, Slot, ColumnValue)>,
     /// The same slots by ordinal, as the target wants them.
     slots: Vec<Option<Slot>>,
     identity: Option<IdentityColumn>,
@@ -40,7 +40,7 @@ pub(crate) struct RowInsert {
 impl RowInsert {
     pub(crate) fn new(
         target: Target,
-        columns: Vec<(usize, Slot, Given)>,
+        columns: Vec<(usize, Slot, ColumnValue)>,
         identity: Option<IdentityColumn>,
     ) -> SqlResult<RowInsert> {
         let mut slots: Vec<Option<Slot>> = vec![None; target.table.columns.len()];
@@ -56,7 +56,7 @@ impl RowInsert {
     }
 
     /// Writes it.
-    pub(crate) fn put(&mut self, run: &mut Run<'_>, locks: &LockPlan) -> SqlResult<Written> {
+    pub(crate) fn put(&mut self, run: &mut Run<'_>, locks: &LockPlan) -> SqlResult<WriteOutcome> {
         match self.target.ignores_duplicates() {
             true => self.write_or_take_back(run, locks),
             false => self.write(run, locks),
@@ -67,17 +67,17 @@ impl RowInsert {
     fn fill(&self, run: &mut Run<'_>) -> SqlResult<()> {
         for (column, slot, source) in &self.columns {
             let value = match source {
-                Given::Value(x) => {
+                ColumnValue::Value(x) => {
                     let value = x.expr.eval(run)?;
                     self.target.fit(run, value, x.sql_type, *column)?
                 }
-                Given::Identity => self.next_identity(run, *column)?,
-                Given::Computed(_) => continue,
+                ColumnValue::Identity => self.next_identity(run, *column)?,
+                ColumnValue::Computed(_) => continue,
             };
             run.set(*slot, value);
         }
         for (column, slot, source) in &self.columns {
-            if let Given::Computed(x) = source {
+            if let ColumnValue::Computed(x) = source {
                 let value = x.expr.eval(run)?;
                 let value = self.target.fit(run, value, x.sql_type, *column)?;
                 run.set(*slot, value);
@@ -115,9 +115,9 @@ impl RowInsert {
     }
 
     /// Base first: the other indexes hold what it answers.
-    fn write(&mut self, run: &mut Run<'_>, locks: &LockPlan) -> SqlResult<Written> {
+    fn write(&mut self, run: &mut Run<'_>, locks: &LockPlan) -> SqlResult<WriteOutcome> {
         if self.target.insert_together(run, &self.slots, locks)? {
-            return Ok(Written::Yes);
+            return Ok(WriteOutcome::Written);
         }
         let mut locator = Locator::NONE;
         for index in 0..self.target.index_count() {
@@ -131,15 +131,19 @@ impl RowInsert {
             }
         }
         self.target.set_place(run, &locator);
-        Ok(Written::Yes)
+        Ok(WriteOutcome::Written)
     }
 
     /// The same where a duplicate in one index takes the row back from the others.
-    fn write_or_take_back(&mut self, run: &mut Run<'_>, locks: &LockPlan) -> SqlResult<Written> {
+    fn write_or_take_back(
+        &mut self,
+        run: &mut Run<'_>,
+        locks: &LockPlan,
+    ) -> SqlResult<WriteOutcome> {
         let private = self.target.table.is_private();
         let mark = run.writer(private).mark();
         let written = self.write(run, locks)?;
-        if written != Written::Yes {
+        if written != WriteOutcome::Written {
             let database = &self.target.table.database_name;
             run.writer(private).roll_back_to(&mark).map_err(|e| e.into_sql(database))?;
         }

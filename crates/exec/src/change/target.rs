@@ -4,10 +4,10 @@
 //! The first failure ends the statement; its caller undoes what it did.
 
 use super::assertion::Assertion;
-use super::referential::{Referential, Referrer};
+use super::foreign_keys::{ForeignKeys, Referrer};
 use crate::expr::Expr;
 use crate::run::Run;
-use crate::scan::Stored;
+use crate::scan::StoredValues;
 use access::{Inserted, LockPlan, PageHint, RowKey, TOGETHER_MAX, Together, WriteError};
 use base::{SqlError, SqlResult, limits, messages};
 use plan::{EntryField, IndexTarget, Slot};
@@ -29,15 +29,15 @@ pub(crate) struct Target {
     /// The most bytes of a declared key, of indexes where a row could have more.
     key_limits: Vec<Option<usize>>,
     checks: Vec<Assertion>,
-    referential: Referential,
+    foreign_keys: ForeignKeys,
     /// What is done to its rows: INSERT, UPDATE or DELETE.
     verb: &'static str,
     /// INSERT with IGNORE_DUP_KEY; UPDATE and MERGE ignore the option.
     skips: bool,
     /// INSERT, UPDATE or DELETE: what the statement is, also where this is a follow-up of it.
     statement: &'static str,
-    row: Stored,
-    key: Stored,
+    row: StoredValues,
+    key: StoredValues,
     /// A new row's entries, when they are inserted into all indexes at once.
     together: Option<Together>,
     /// How often in a row they were not, and rows for which that is not tried.
@@ -83,8 +83,8 @@ impl Locator {
 
 /// Why a row was left out, if it was.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Written {
-    Yes,
+pub(crate) enum WriteOutcome {
+    Written,
     /// The row was deleted after it was found.
     Vanished,
     /// IGNORE_DUP_KEY.
@@ -109,14 +109,14 @@ impl Target {
                 .iter()
                 .map(|c| Assertion::new(&c.predicate, c.of_view))
                 .collect::<SqlResult<_>>()?,
-            referential: Referential::new(table)?,
+            foreign_keys: ForeignKeys::new(table)?,
             verb,
             skips: verb == "INSERT"
                 && statement != "MERGE"
                 && table.indexes.iter().any(|i| i.ignore_duplicates),
             statement,
-            row: Stored::default(),
-            key: Stored::default(),
+            row: StoredValues::default(),
+            key: StoredValues::default(),
             together: goes_together(table).then(Together::default),
             refusals: (0, 0),
         })
@@ -128,18 +128,18 @@ impl Target {
 
     /// Before the first row.
     pub(crate) fn begin(&self, run: &mut Run<'_>) -> SqlResult<()> {
-        self.referential.begin(run)
+        self.foreign_keys.begin(run)
     }
 
     /// A row was written.
     #[inline]
     pub(crate) fn written(&self, run: &mut Run<'_>) -> SqlResult<()> {
-        self.referential.written(run, self.referrer())
+        self.foreign_keys.written(run, self.referrer())
     }
 
     /// All rows are written: what they lead to is done.
     pub(crate) fn finish(&self, run: &mut Run<'_>) -> SqlResult<()> {
-        self.referential.finish(run, self.referrer())
+        self.foreign_keys.finish(run, self.referrer())
     }
 
     /// Checks that each row can be composed: old values for keys, new ones for rows.
@@ -279,7 +279,7 @@ impl Target {
         columns: &[Option<Slot>],
         locator: &Locator,
         locks: &LockPlan,
-    ) -> SqlResult<Result<Locator, Written>> {
+    ) -> SqlResult<Result<Locator, WriteOutcome>> {
         if !self.admits(run, index, columns) {
             return Ok(Ok(Locator::NONE));
         }
@@ -293,7 +293,7 @@ impl Target {
             Err(WriteError::Duplicate)
                 if self.skips && self.table.indexes[index].ignore_duplicates =>
             {
-                Ok(Err(Written::Duplicate))
+                Ok(Err(WriteOutcome::Duplicate))
             }
             Err(e) => Err(self.refused(run, index, columns, e)),
         }
@@ -368,7 +368,7 @@ impl Target {
         index: usize,
         change: &RowChange<'_>,
         locks: &LockPlan,
-    ) -> SqlResult<Result<Locator, Written>> {
+    ) -> SqlResult<Result<Locator, WriteOutcome>> {
         match (self.admits(run, index, change.old), self.admits(run, index, change.new)) {
             (true, true) => {}
             (false, true) => return self.insert(run, index, change.new, change.new_locator, locks),
@@ -390,7 +390,7 @@ impl Target {
         let answer = self.check_key(index).and_then(|()| self.key.with_fields(update));
         match answer {
             Ok(inserted) => Ok(Ok(Locator::inserted(&inserted))),
-            Err(WriteError::Vanished) if self.is_base(index) => Ok(Err(Written::Vanished)),
+            Err(WriteError::Vanished) if self.is_base(index) => Ok(Err(WriteOutcome::Vanished)),
             Err(e) => Err(self.refused(run, index, change.new, e)),
         }
     }
@@ -402,9 +402,9 @@ impl Target {
         index: usize,
         change: &RowChange<'_>,
         locks: &LockPlan,
-    ) -> SqlResult<Written> {
+    ) -> SqlResult<WriteOutcome> {
         if !self.admits(run, index, change.old) {
-            return Ok(Written::Yes);
+            return Ok(WriteOutcome::Written);
         }
         self.compose_key(run, index, change.old, change.old_locator);
         let hobts = run.hobts;
@@ -415,8 +415,8 @@ impl Target {
             sink.delete(work, key, locks)
         });
         match answer {
-            Ok(()) => Ok(Written::Yes),
-            Err(WriteError::Vanished) if self.is_base(index) => Ok(Written::Vanished),
+            Ok(()) => Ok(WriteOutcome::Written),
+            Err(WriteError::Vanished) if self.is_base(index) => Ok(WriteOutcome::Vanished),
             Err(e) => Err(self.refused(run, index, change.old, e)),
         }
     }
@@ -592,7 +592,7 @@ fn push_field(
     field: EntryField,
     columns: &[Option<Slot>],
     locator: &Locator,
-    out: &mut Stored,
+    out: &mut StoredValues,
 ) {
     match field {
         EntryField::Column(c) => match columns.get(c).copied().flatten() {
@@ -606,14 +606,14 @@ fn push_field(
 }
 
 /// An expression with the type of its values.
-pub(crate) struct Typed {
+pub(crate) struct TypedExpr {
     pub(crate) expr: Expr,
     pub(crate) sql_type: SqlType,
 }
 
-impl Typed {
-    pub(crate) fn new(scalar: &plan::Scalar) -> SqlResult<Typed> {
-        Ok(Typed { expr: Expr::new(scalar)?, sql_type: scalar.ty.sql_type })
+impl TypedExpr {
+    pub(crate) fn new(scalar: &plan::Scalar) -> SqlResult<TypedExpr> {
+        Ok(TypedExpr { expr: Expr::new(scalar)?, sql_type: scalar.ty.sql_type })
     }
 }
 

@@ -8,7 +8,7 @@ use super::first_rows::FirstRows;
 use super::notes::{Note, Notes};
 use super::output::{Output, changed};
 use super::row_change::RowSlots;
-use super::target::{Target, Typed};
+use super::target::{Target, TypedExpr};
 use crate::memory::RowBuffer;
 use crate::operator::Node;
 use crate::run::{RowSink, Run, WITHIN};
@@ -21,7 +21,7 @@ use types::{SqlType, convert_dated};
 pub(crate) struct Assignment {
     column: Option<usize>,
     variable: Option<(usize, SqlType)>,
-    value: Typed,
+    value: TypedExpr,
 }
 
 impl Assignment {
@@ -31,7 +31,7 @@ impl Assignment {
             Ok(Assignment {
                 column: a.column,
                 variable: a.variable.map(|(id, ty)| (id.0 as usize, ty.sql_type)),
-                value: Typed::new(&a.value)?,
+                value: TypedExpr::new(&a.value)?,
             })
         };
         assignments.iter().map(assignment).collect()

@@ -6,7 +6,7 @@
 //!  1. Each row was changed in its heap or clustered index before, and is locked there. So no other
 //!     transaction changes its entries.
 
-use super::target::{Locator, RowChange, Target, Written};
+use super::target::{Locator, RowChange, Target, WriteOutcome};
 use crate::operator::Node;
 use crate::run::{FollowUp, Run};
 use access::LockPlan;
@@ -43,7 +43,7 @@ impl FollowUp for IndexChange {
         self.source.open(run)?;
         while self.source.next(run)? {
             run.tick()?;
-            if self.change(run, &locks)? != Written::Yes {
+            if self.change(run, &locks)? != WriteOutcome::Written {
                 let lost = "an index that skips rows is changed by itself";
                 return Err(SqlError::new(messages::INTERNAL, &[&lost]));
             }
@@ -59,7 +59,7 @@ impl FollowUp for IndexChange {
 
 impl IndexChange {
     /// Does what the row at hand asks for.
-    fn change(&mut self, run: &mut Run<'_>, locks: &LockPlan) -> SqlResult<Written> {
+    fn change(&mut self, run: &mut Run<'_>, locks: &LockPlan) -> SqlResult<WriteOutcome> {
         let (old, new) = (Locator::of(run, &self.before), Locator::of(run, &self.after));
         let change = RowChange {
             old: &self.before.columns,
@@ -79,7 +79,7 @@ impl IndexChange {
                 self.target.insert(run, 0, &self.after.columns, &new, locks)?
             }
         };
-        Ok(done.err().unwrap_or(Written::Yes))
+        Ok(done.err().unwrap_or(WriteOutcome::Written))
     }
 }
 

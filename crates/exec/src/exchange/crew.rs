@@ -8,7 +8,7 @@ use super::stop::Stop;
 use super::team::{Ranges, Team};
 use super::worker;
 use super::{Branch, ExchangeKind};
-use crate::memory::Shared;
+use crate::memory::GrantPool;
 use crate::operator::Node;
 use crate::run::Tallies;
 use access::{Division, Hobt, Hobts, Isolation, LockPlan, Spill, TableReads};
@@ -27,13 +27,13 @@ use work::{CommitTime, ReaderSeed, Work};
 pub(crate) type MakeTree<'e> = dyn Fn(&Branch) -> SqlResult<Node> + Sync + 'e;
 
 /// What a run lends to its crew.
-pub(crate) struct Lent<'e> {
+pub(crate) struct CrewLoan<'e> {
     pub(crate) hobts: &'e [Arc<dyn Hobt>],
     pub(crate) resolver: &'e dyn Hobts,
     pub(crate) spill: &'e dyn Spill,
     pub(crate) branches: &'e [Branch],
     pub(crate) make_tree: &'e MakeTree<'e>,
-    pub(crate) grant: &'e dyn Shared,
+    pub(crate) grant: &'e dyn GrantPool,
     pub(crate) variables: Vec<Value>,
     pub(crate) now: Moment,
     pub(crate) date_first: Value,
@@ -53,7 +53,7 @@ type Divisions<'e> = SqlResult<Vec<Box<dyn Division + 'e>>>;
 
 /// See the module.
 pub(crate) struct Crew<'e> {
-    pub(crate) lent: Lent<'e>,
+    pub(crate) lent: CrewLoan<'e>,
     pub(crate) seed: ReaderSeed,
     pub(crate) stop: Stop,
     links: Vec<Arc<Link>>,
@@ -84,7 +84,7 @@ pub(crate) struct Report {
 }
 
 impl<'e> Crew<'e> {
-    pub(crate) fn new(lent: Lent<'e>, work: &Work) -> Crew<'e> {
+    pub(crate) fn new(lent: CrewLoan<'e>, work: &Work) -> Crew<'e> {
         let degree = lent.degree;
         let link = |b: &Branch| {
             let consumers = if b.read_by.is_some() { degree } else { 1 };

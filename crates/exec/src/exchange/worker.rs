@@ -8,7 +8,7 @@ use super::link::{Link, PACKET_BYTES, Packet};
 use super::stop::Stop;
 use super::team::{Team, Worker};
 use crate::memory::{codec, hash_row};
-use crate::run::{IdentitySource, NoCallout, Reading, Run};
+use crate::run::{IdentitySource, NoCallout, Run, WorkerLoan};
 use access::TableReads;
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
 use builtins::{Fact, Question, SessionFacts};
@@ -38,7 +38,7 @@ pub(super) fn run(crew: &Crew<'_>, branch: usize, number: usize) -> SqlResult<Re
     let mut frame = vec![Value::Null; crew.lent.slots];
     let tallies = crew.tallies(branch, number);
     let mut past = vec![TableReads::default(); crew.lent.cursors];
-    let mut run = Run::of_worker(Reading {
+    let mut run = Run::of_worker(WorkerLoan {
         work: &mut reader.work,
         resolver: crew.lent.resolver,
         spill: crew.lent.spill,

@@ -21,7 +21,7 @@ pub(crate) enum Cond {
     Like { operand: Expr, pattern: Pattern },
     InList { operand: Expr, list: Box<InList> },
     Exists(usize),
-    Quantified(Box<Quantified>),
+    Quantified(Box<SubqueryComparison>),
     Not(Box<Cond>),
     And(Box<[Cond]>),
     Or(Box<[Cond]>),
@@ -29,7 +29,7 @@ pub(crate) enum Cond {
 }
 
 /// A comparison with the rows of a subquery.
-pub(crate) struct Quantified {
+pub(crate) struct SubqueryComparison {
     operand: Expr,
     subquery: usize,
     comparison: Comparison,
@@ -84,7 +84,7 @@ impl Cond {
             }
             Predicate::Exists(id) => Cond::Exists(id.0 as usize),
             Predicate::Quantified { op, quantifier, operand, subquery, collation } => {
-                Cond::Quantified(Box::new(Quantified {
+                Cond::Quantified(Box::new(SubqueryComparison {
                     operand: expr(operand)?,
                     subquery: subquery.0 as usize,
                     comparison: Comparison {

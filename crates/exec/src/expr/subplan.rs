@@ -3,7 +3,7 @@
 //! A subquery that does not depend on outer rows has one answer per statement, which is kept.
 
 use super::compare::compared;
-use crate::memory::{Seen, SetWriter, SpilledSet, ValueSet};
+use crate::memory::{SetWriter, Sighting, SpilledSet, ValueSet};
 use crate::operator::Node;
 use crate::run::Run;
 use base::{SqlError, SqlResult, messages};
@@ -28,7 +28,7 @@ enum Answer {
     Scalar(Value),
     Exists(bool),
     /// Distinct values, and whether NULL is among them.
-    Values(Among, bool),
+    Values(DistinctValues, bool),
 }
 
 /// How a value is compared with all rows of a subquery.
@@ -141,7 +141,7 @@ impl Subplan {
                 null = true;
                 continue;
             }
-            if spilled.is_none() && values.insert(run, &value, collation) == Seen::Unknown {
+            if spilled.is_none() && values.insert(run, &value, collation) == Sighting::Unknown {
                 let mut writer = SetWriter::new(slot, collation);
                 for value in values.take(run) {
                     run.set(slot, value);
@@ -155,30 +155,30 @@ impl Subplan {
             }
         }
         let values = match spilled {
-            None => Among::Memory(values),
-            Some(writer) => Among::Disk(Box::new(writer.finish(run)?)),
+            None => DistinctValues::Memory(values),
+            Some(writer) => DistinctValues::Disk(Box::new(writer.finish(run)?)),
         };
         Ok(Answer::Values(values, null))
     }
 }
 
 /// Distinct values of a subquery.
-enum Among {
+enum DistinctValues {
     Memory(ValueSet),
     /// More than the grant has room for.
     Disk(Box<SpilledSet>),
 }
 
-impl Among {
+impl DistinctValues {
     fn contains(&mut self, value: &Value, collation: Collation) -> SqlResult<bool> {
         match self {
-            Among::Memory(values) => Ok(values.contains(value, collation)),
-            Among::Disk(values) => values.contains(value),
+            DistinctValues::Memory(values) => Ok(values.contains(value, collation)),
+            DistinctValues::Disk(values) => values.contains(value),
         }
     }
 
     fn is_empty(&self) -> bool {
-        matches!(self, Among::Memory(values) if values.is_empty())
+        matches!(self, DistinctValues::Memory(values) if values.is_empty())
     }
 }
 

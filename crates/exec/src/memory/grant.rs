@@ -76,7 +76,7 @@ pub(crate) struct Grant<'r> {
     granted_bytes: usize,
     held: Option<MemoryGrant<'r>>,
     /// What several workers share: then this is the part of one of them.
-    shared: Option<&'r dyn Shared>,
+    shared: Option<&'r dyn GrantPool>,
 }
 
 /// The grant of a statement that several workers run: each takes of it by steps.
@@ -92,7 +92,7 @@ pub(crate) struct SharedGrant<'r> {
 const STEP_BYTES: usize = 256 * 1024;
 
 /// What workers see of it.
-pub(crate) trait Shared: Sync {
+pub(crate) trait GrantPool: Sync {
     /// The part of a worker, which has nothing yet.
     fn of_worker(&self) -> Grant<'_>;
 
@@ -118,7 +118,7 @@ impl<'r> SharedGrant<'r> {
     }
 }
 
-impl Shared for SharedGrant<'_> {
+impl GrantPool for SharedGrant<'_> {
     fn of_worker(&self) -> Grant<'_> {
         Grant {
             terms: self.terms,
@@ -213,7 +213,7 @@ impl<'r> Grant<'r> {
 
     /// More of a shared grant: by a step, or as much as is wanted where that is not there.
     #[cold]
-    fn take_step(&mut self, shared: &dyn Shared, wanted: usize, work: &Work) -> bool {
+    fn take_step(&mut self, shared: &dyn GrantPool, wanted: usize, work: &Work) -> bool {
         let missing = wanted - self.granted_bytes;
         let step = [missing.max(STEP_BYTES), missing].into_iter();
         let Some(step) = step.into_iter().find(|&step| shared.take(step, work)) else {

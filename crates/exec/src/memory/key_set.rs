@@ -5,7 +5,7 @@
 //! requested from the statement's grant before it is allocated.
 
 use super::hash::growth_bytes;
-use super::value_set::Seen;
+use super::value_set::Sighting;
 use crate::run::Run;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
@@ -38,21 +38,27 @@ impl KeySet {
     ///
     /// # Panics
     /// On a key of 64 KB: a record's key has 900 bytes at most.
-    pub(crate) fn insert(&mut self, run: &mut Run<'_>, key: &[u8], hash: u64, must: bool) -> Seen {
+    pub(crate) fn insert(
+        &mut self,
+        run: &mut Run<'_>,
+        key: &[u8],
+        hash: u64,
+        must: bool,
+    ) -> Sighting {
         assert!(key.len() < 1 << LENGTH_BITS, "keys are short");
         let KeySet { bytes, places, .. } = &*self;
         if places.find(hash, |&place| key_at(bytes, place) == key).is_some() {
-            return Seen::Before;
+            return Sighting::Before;
         }
         if self.full || !self.make_room(run, key.len(), must) {
             self.full = true;
-            return Seen::Unknown;
+            return Sighting::Unknown;
         }
         let KeySet { bytes, places, hasher, .. } = self;
         let place = (bytes.len() as u64) << LENGTH_BITS | key.len() as u64;
         bytes.extend_from_slice(key);
         places.insert_unique(hash, place, |&p| hasher.hash_one(key_at(bytes, p)));
-        Seen::First
+        Sighting::First
     }
 
     /// Room for another key.

@@ -24,7 +24,7 @@ mod spilled_set;
 mod value_set;
 
 pub(crate) use codec::Decoder;
-pub(crate) use grant::{Grant, Needs, Shared, SharedGrant, WORKSPACE_BYTES};
+pub(crate) use grant::{Grant, GrantPool, Needs, SharedGrant, WORKSPACE_BYTES};
 pub(crate) use hash::{growth_bytes, hash_row, hash_value};
 pub use kept_rows::KeptRows;
 pub(crate) use key_set::KeySet;
@@ -32,4 +32,4 @@ pub(crate) use partitions::{Files, LEVEL_MAX, Partitions};
 pub(crate) use rows::{RowBuffer, read_slots, value_bytes};
 pub use semaphore::{BuildGrant, GrantRow, GrantWait, ResourceSemaphores, SemaphoreRow, Workspace};
 pub(crate) use spilled_set::{SetWriter, SpilledSet};
-pub(crate) use value_set::{Seen, ValueSet};
+pub(crate) use value_set::{Sighting, ValueSet};

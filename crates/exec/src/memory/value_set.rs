@@ -18,7 +18,7 @@ pub(crate) struct ValueSet {
 
 /// What a set says of a key or value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Seen {
+pub(crate) enum Sighting {
     /// It was added.
     First,
     /// It was there.
@@ -34,15 +34,15 @@ impl ValueSet {
         run: &mut Run<'_>,
         value: &Value,
         collation: Collation,
-    ) -> Seen {
+    ) -> Sighting {
         if self.contains(value, collation) {
-            return Seen::Before;
+            return Sighting::Before;
         }
         let (len, room) = (self.values.len(), self.values.capacity());
         let more = if len == room { room.max(4) } else { 0 };
         let growth = more * size_of::<Value>() + growth_bytes(&self.places) + value.heap_bytes();
         if growth > 0 && !run.take_memory(growth, self.memory_bytes) {
-            return Seen::Unknown;
+            return Sighting::Unknown;
         }
         self.memory_bytes += growth;
         self.values.reserve_exact(more);
@@ -50,7 +50,7 @@ impl ValueSet {
         let ValueSet { values, places, .. } = self;
         let again = |&i: &u32| hash_value(&values[i as usize], collation);
         places.insert_unique(hash_value(value, collation), len as u32, again);
-        Seen::First
+        Sighting::First
     }
 
     pub(crate) fn contains(&self, value: &Value, collation: Collation) -> bool {

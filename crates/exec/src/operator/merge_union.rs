@@ -29,7 +29,7 @@ pub(crate) struct MergeUnion {
     /// The row that was given, where equal ones are left out.
     last: Vec<Value>,
     /// Where it came from.
-    given: Option<From>,
+    given: Option<Origin>,
 }
 
 /// An input.
@@ -49,7 +49,7 @@ struct Key {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum From {
+enum Origin {
     Left,
     Right,
 }
@@ -112,8 +112,8 @@ impl MergeUnion {
                 self.left.pass_by(&self.keys, &self.last, run)?;
                 self.right.pass_by(&self.keys, &self.last, run)
             }
-            Some(From::Left) => self.left.advance(run),
-            Some(From::Right) => self.right.advance(run),
+            Some(Origin::Left) => self.left.advance(run),
+            Some(Origin::Right) => self.right.advance(run),
         }
     }
 
@@ -142,12 +142,12 @@ impl Operator for MergeUnion {
         self.go_on(run)?;
         let from = match (self.left.present, self.right.present) {
             (false, false) => return Ok(false),
-            (true, false) => From::Left,
-            (false, true) => From::Right,
-            (true, true) if self.order(run).is_gt() => From::Right,
-            (true, true) => From::Left,
+            (true, false) => Origin::Left,
+            (false, true) => Origin::Right,
+            (true, true) if self.order(run).is_gt() => Origin::Right,
+            (true, true) => Origin::Left,
         };
-        let side = if from == From::Left { &self.left } else { &self.right };
+        let side = if from == Origin::Left { &self.left } else { &self.right };
         self.last.clear();
         for (&slot, &column) in side.slots.iter().zip(&self.columns) {
             let value = run.slot(slot).clone();

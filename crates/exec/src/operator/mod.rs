@@ -4,7 +4,7 @@
 //!   filter compute assert top split   pass on or change the rows of one input
 //!   concatenation merge_union         join the rows of several
 //!   constants                         rows that the plan contains
-//!   timed                             measures another operator
+//!   timer                             measures another operator
 //! ```
 //! An operator of another kind is in the folder of its kind: `scan`, `join`, `aggregate`, `sort`,
 //! `window`, `spool`, `exchange`, with the memory that it uses and its counters.
@@ -20,7 +20,7 @@ mod constants;
 mod filter;
 mod merge_union;
 mod split;
-mod timed;
+mod timer;
 mod top;
 
 pub(crate) use assert::Assert;
@@ -30,7 +30,7 @@ pub(crate) use constants::Constants;
 pub(crate) use filter::{Filter, StartupFilter};
 pub(crate) use merge_union::MergeUnion;
 pub(crate) use split::Split;
-pub(crate) use timed::Timed;
+pub(crate) use timer::Timer;
 pub(crate) use top::{Top, row_count};
 
 use crate::join::JoinFilter;

@@ -89,7 +89,7 @@ pub(crate) trait FollowUp: Send {
 }
 
 /// What a worker reads with.
-pub(crate) struct Reading<'r> {
+pub(crate) struct WorkerLoan<'r> {
     pub(crate) work: &'r mut Work,
     pub(crate) resolver: &'r dyn Hobts,
     pub(crate) spill: &'r dyn Spill,
@@ -109,7 +109,7 @@ pub(crate) struct Reading<'r> {
 }
 
 /// What an executor lends to a run.
-pub(crate) struct Lent<'r> {
+pub(crate) struct Loan<'r> {
     pub(crate) hobts: &'r [Arc<dyn Hobt>],
     pub(crate) frame: &'r mut [Value],
     pub(crate) subplans: &'r mut [Option<Box<Subplan>>],
@@ -122,7 +122,7 @@ pub(crate) struct Lent<'r> {
 
 impl<'r> Run<'r> {
     /// The run of a worker.
-    pub(crate) fn of_worker(lent: Reading<'r>) -> Run<'r> {
+    pub(crate) fn of_worker(lent: WorkerLoan<'r>) -> Run<'r> {
         Run {
             work: lent.work,
             private: None,
@@ -176,7 +176,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    pub(crate) fn new<'c: 'r>(context: &'r mut ExecContext<'c>, lent: Lent<'r>) -> Run<'r> {
+    pub(crate) fn new<'c: 'r>(context: &'r mut ExecContext<'c>, lent: Loan<'r>) -> Run<'r> {
         Run {
             work: context.work,
             private: context.private.as_deref_mut(),

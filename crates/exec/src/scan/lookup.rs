@@ -7,7 +7,7 @@
 
 use super::reader::Reader;
 use super::start;
-use super::stored::Stored;
+use super::stored::StoredValues;
 use crate::operator::{Node, Operator};
 use crate::run::Run;
 use access::ScanRange;
@@ -24,7 +24,7 @@ pub(crate) struct Lookup {
     locator: Vec<(Slot, SqlType)>,
     reader: Reader,
     locks: LockHints,
-    key: Stored,
+    key: StoredValues,
 }
 
 impl Lookup {
@@ -43,7 +43,7 @@ impl Lookup {
             locator: l.locator.iter().copied().zip(l.types.iter().copied()).collect(),
             reader: Reader::new(&l.columns, l.rid, l.hint, l.location, l.residual.as_ref())?,
             locks: l.locks,
-            key: Stored::default(),
+            key: StoredValues::default(),
         })
     }
 

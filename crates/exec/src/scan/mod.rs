@@ -19,7 +19,7 @@ mod virtual_scan;
 
 pub(crate) use lookup::Lookup;
 pub(crate) use reader::hint_of;
-pub(crate) use stored::Stored;
+pub(crate) use stored::StoredValues;
 pub(crate) use table_function::FunctionRows;
 pub(crate) use virtual_scan::VirtualScan;
 

@@ -3,7 +3,7 @@
 //! Several ranges are sorted by key, and overlapping ones are merged. So a row that satisfies
 //! several of them is read once, and rows come in the order of the key.
 
-use super::stored::Stored;
+use super::stored::StoredValues;
 use crate::expr::Expr;
 use crate::run::Run;
 use access::{KeyBound, ScanRange};
@@ -31,8 +31,8 @@ struct Range {
     /// Where it begins and ends in this open, kept where ranges must be put in order.
     from: Place,
     to: Place,
-    low: Stored,
-    high: Stored,
+    low: StoredValues,
+    high: StoredValues,
     /// Whether there is a lower and an upper bound in this open.
     bounded: [bool; 2],
 }
@@ -161,8 +161,8 @@ impl Range {
             upper: range.upper.as_ref().map(End::new).transpose()?,
             from: Place::default(),
             to: Place::default(),
-            low: Stored::default(),
-            high: Stored::default(),
+            low: StoredValues::default(),
+            high: StoredValues::default(),
             bounded: [false; 2],
         })
     }

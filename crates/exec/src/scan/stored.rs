@@ -1,4 +1,4 @@
-//! `Stored`: values in their stored form, one after the other, passed on as fields.
+//! `StoredValues`: values in their stored form, one after the other, passed on as fields.
 //!
 //! One buffer is reused from row to row; the fields themselves are on the stack.
 
@@ -12,13 +12,13 @@ const MANY: usize = 40;
 
 /// Stored bytes of some columns.
 #[derive(Default)]
-pub(crate) struct Stored {
+pub(crate) struct StoredValues {
     bytes: Vec<u8>,
     /// Where each field ends; NULL has `None`.
     ends: Vec<Option<u32>>,
 }
 
-impl Stored {
+impl StoredValues {
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();

@@ -165,7 +165,7 @@ impl Operator for IndexSpool {
             self.fill(run)?;
         }
         if !self.seek(run)? {
-            self.rows.at = At::End;
+            self.rows.at = Position::End;
         }
         Ok(())
     }
@@ -179,7 +179,7 @@ impl Operator for IndexSpool {
             }
             let known = key.len().min(self.last.len());
             if key[..known] > self.last[..known] {
-                self.rows.at = At::End;
+                self.rows.at = Position::End;
                 return Ok(false);
             }
             let mut decoder = Decoder(values);
@@ -210,7 +210,7 @@ fn split(row: &[u8]) -> SqlResult<(&[u8], &[u8])> {
 
 /// The row that is read next.
 #[derive(Default)]
-enum At {
+enum Position {
     /// In memory, by its number.
     Memory(usize),
     /// The file's next.
@@ -229,7 +229,7 @@ struct Rows {
     file: Option<Box<dyn SpillFile>>,
     /// Keys of some rows of the file, with their positions.
     fences: Vec<(Box<[u8]>, u64)>,
-    at: At,
+    at: Position,
 }
 
 impl Rows {
@@ -294,35 +294,35 @@ impl Rows {
             }
         }
         if low < self.ends.len() {
-            self.at = At::Memory(low);
+            self.at = Position::Memory(low);
             return Ok(());
         }
         let Some(file) = &mut self.file else {
-            self.at = At::End;
+            self.at = Position::End;
             return Ok(());
         };
         // Rows of this key may begin before the first fence that has it.
         let fence = self.fences.partition_point(|f| is_below(&f.0, key)).saturating_sub(1);
         file.seek(self.fences.get(fence).map_or(0, |f| f.1))?;
-        self.at = At::File;
+        self.at = Position::File;
         Ok(())
     }
 
     /// The next row; none behind the last.
     fn next(&mut self) -> SqlResult<Option<&[u8]>> {
-        if let At::Memory(n) = self.at {
+        if let Position::Memory(n) = self.at {
             if n < self.ends.len() {
-                self.at = At::Memory(n + 1);
+                self.at = Position::Memory(n + 1);
                 return Ok(Some(self.row(n)));
             }
-            self.at = At::End;
+            self.at = Position::End;
             if let Some(file) = &mut self.file {
                 file.seek(0)?;
-                self.at = At::File;
+                self.at = Position::File;
             }
         }
         match (&self.at, &mut self.file) {
-            (At::File, Some(file)) => file.next(),
+            (Position::File, Some(file)) => file.next(),
             _ => Ok(None),
         }
     }

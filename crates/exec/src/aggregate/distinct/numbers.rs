@@ -47,7 +47,7 @@ struct Partition {
 }
 
 /// What is called with each number that was not taken in before.
-pub(super) type Take<'a> = &'a mut dyn FnMut(u64) -> SqlResult<()>;
+pub(super) type Taker<'a> = &'a mut dyn FnMut(u64) -> SqlResult<()>;
 
 fn hash(number: u64) -> u64 {
     FixedState::default().hash_one(number)
@@ -152,7 +152,7 @@ impl Numbers {
         &mut self,
         run: &mut Run<'_>,
         spilled: &mut u64,
-        take: Take<'_>,
+        take: Taker<'_>,
     ) -> SqlResult<()> {
         if self.partitions.is_empty() {
             self.clear(run);
@@ -220,7 +220,7 @@ impl Partition {
         run: &mut Run<'_>,
         level: u32,
         spilled: &mut u64,
-        take: Take<'_>,
+        take: Taker<'_>,
     ) -> SqlResult<()> {
         let count = self.written + self.numbers.len();
         let bytes = table_bytes(count);

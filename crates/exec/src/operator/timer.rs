@@ -1,4 +1,4 @@
-//! Timed: measures the calls of an operator and what is below it.
+//! Timer: measures the calls of an operator and what is below it.
 //!
 //! A plan whose times are not wanted is built without it. A call costs two clock readings:
 //! README.md has the figures. Processor time is the time in which the thread did not wait.
@@ -11,14 +11,14 @@ use os::clock::monotonic_ns;
 use os::wait::waited_ns;
 
 /// An operator with a clock around its calls.
-pub(crate) struct Timed {
+pub(crate) struct Timer {
     id: usize,
     operator: Box<dyn Operator>,
 }
 
-impl Timed {
-    pub(crate) fn new(id: usize, operator: Box<dyn Operator>) -> Timed {
-        Timed { id, operator }
+impl Timer {
+    pub(crate) fn new(id: usize, operator: Box<dyn Operator>) -> Timer {
+        Timer { id, operator }
     }
 
     #[inline]
@@ -38,7 +38,7 @@ impl Timed {
     }
 }
 
-impl Operator for Timed {
+impl Operator for Timer {
     fn open(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
         self.time(run, |()| Call::Open, |o, run| o.open(run))
     }

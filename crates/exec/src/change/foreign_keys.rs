@@ -16,7 +16,7 @@ use base::{SqlError, SqlResult, messages};
 use plan::Conflict;
 
 /// The foreign keys of a target, ready to be enforced.
-pub(crate) struct Referential {
+pub(crate) struct ForeignKeys {
     checks: Vec<Assertion>,
     /// The number of the buffer that keeps changed rows.
     kept: Option<usize>,
@@ -26,12 +26,12 @@ pub(crate) struct Referential {
     follow_ups: Vec<usize>,
 }
 
-impl Referential {
-    pub(crate) fn new(target: &plan::Target) -> SqlResult<Referential> {
+impl ForeignKeys {
+    pub(crate) fn new(target: &plan::Target) -> SqlResult<ForeignKeys> {
         let references = &target.references;
         let wide = target.wide.iter().flat_map(|w| &w.changes);
         let checks = references.checks.iter().map(|c| Assertion::new(&c.predicate, false));
-        Ok(Referential {
+        Ok(ForeignKeys {
             checks: checks.collect::<SqlResult<_>>()?,
             kept: references.kept.as_ref().map(|k| k.id.0 as usize),
             deferred: references.has_deferred(),
@@ -78,7 +78,7 @@ pub(crate) struct Referrer<'t> {
     pub(crate) statement: &'static str,
 }
 
-impl Referential {
+impl ForeignKeys {
     /// Before the first row: what an earlier execution kept is forgotten.
     pub(crate) fn begin(&self, run: &mut Run<'_>) -> SqlResult<()> {
         match self.kept {
@@ -182,18 +182,18 @@ fn each_changed(
 }
 
 /// The changed rows as a source of a follow-up.
-pub(crate) struct Changed {
+pub(crate) struct ChangedRows {
     id: usize,
 }
 
-impl Changed {
+impl ChangedRows {
     /// Of the buffer with this number.
-    pub(crate) fn new(id: usize) -> Changed {
-        Changed { id }
+    pub(crate) fn new(id: usize) -> ChangedRows {
+        ChangedRows { id }
     }
 }
 
-impl Operator for Changed {
+impl Operator for ChangedRows {
     fn open(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
         with_changed(run, self.id, |rows, _| rows.rewind())
     }
