@@ -41,7 +41,7 @@ pub struct Executor {
     /// changed.
     known: Vec<Weak<dyn Hobt>>,
     known_at: Option<u64>,
-    /// What the plan does with each.
+    /// What the plan does with each hobt.
     uses: Vec<(usize, Use)>,
     /// The hobt of each cursor.
     cursors: Vec<usize>,
@@ -59,7 +59,7 @@ pub struct Executor {
     memory: Option<GrantRow>,
     /// What workers run, where there are any.
     branches: Vec<Branch>,
-    /// How many of them a branch has at most.
+    /// How many workers a branch has at most.
     workers_max: usize,
     /// What the workers did in the last run.
     crew: CrewWork,
@@ -68,7 +68,7 @@ pub struct Executor {
 /// What the workers of a run did.
 #[derive(Default)]
 struct CrewWork {
-    /// How many each branch had; 0: there were none.
+    /// How many workers each branch had; 0: there were none.
     degree: usize,
     threads: usize,
     /// By number, the statement's own first.
@@ -271,12 +271,12 @@ impl Executor {
         self.crew.threads
     }
 
-    /// Processor time of those in the last run.
+    /// Processor time of the workers in the last run.
     pub fn workers_cpu_ns(&self) -> u64 {
         self.crew.cpu_ns
     }
 
-    /// Locks that those asked for in the last run.
+    /// Locks that the workers asked for in the last run.
     pub fn workers_lock_requests(&self) -> u64 {
         self.crew.lock_requests
     }
@@ -302,7 +302,7 @@ impl Executor {
         self.crew = CrewWork::default();
         let reserved = self.reserve(context);
         let degree = reserved.as_ref().map_or(1, |r| r.degree);
-        // Before anything is held that other statements may want.
+        // The wait for memory comes first: nothing is held yet that other statements may want.
         let needs = Needs { degree, ..self.needs };
         let grant = Grant::ask(context.grant, needs, self.grant, context.work)?;
         let result = self.find_hobts(context).and_then(|()| {
@@ -376,7 +376,7 @@ impl Executor {
         let each = self.cursors.iter().zip(&mut self.cursor_reads).enumerate();
         note_reads(&mut run, each, before, &mut self.reads, self.changed);
         self.memory = run.memory();
-        // Before the grant is returned, perhaps to a statement that waits for the memory.
+        // Operators drop their rows before the grant goes to a statement that waits for the memory.
         close_all(&mut self.body, &mut run);
         result
     }
@@ -443,7 +443,7 @@ impl Executor {
         result
     }
 
-    /// Something for each worker to count in, shown to others.
+    /// Counters for each worker, shown in `progress`.
     fn tallies_of_workers(&self, degree: usize) -> Vec<Arc<Tallies>> {
         let (operators, cursors) = (self.tallies.operators(), self.tallies.cursors());
         let count = self.branches.len() * degree;
@@ -521,7 +521,7 @@ impl Drop for Dismissal<'_, '_> {
     }
 }
 
-/// The run is over: operators let go of what they keep.
+/// The run is over: operators drop what they keep.
 fn close_all(body: &mut Body, run: &mut Run<'_>) {
     body.close();
     run.subplans.iter_mut().flatten().for_each(|s| s.reset());

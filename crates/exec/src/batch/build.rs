@@ -16,13 +16,13 @@ use plan::{Access, Predicate, ScanColumn, Slot, Strength};
 use std::collections::BTreeSet;
 use types::{Family, SqlType};
 
-/// What is asked of an access, divided.
+/// The conditions of an access: those that kernels decide, and the rest.
 struct Conditions {
     tests: Vec<BatchTest>,
     residual: Option<Cond>,
     /// The slots that the residual reads.
     reads: BTreeSet<Slot>,
-    /// It runs subqueries, which read slots that are not listed.
+    /// The residual runs subqueries, which read slots that are not listed.
     reads_all: bool,
 }
 
@@ -65,7 +65,7 @@ impl Builder {
 }
 
 impl Conditions {
-    /// What kernels decide comes first, whatever the order of the conjuncts.
+    /// Conditions that kernels decide come first, whatever the order of the conjuncts.
     fn new(residual: Option<&Predicate>, columns: &[ScanColumn]) -> SqlResult<Conditions> {
         let (mut tests, mut others) = (Vec::new(), Vec::new());
         for conjunct in residual.cloned().map(Predicate::conjuncts).unwrap_or_default() {

@@ -1,7 +1,7 @@
 //! Builds operators from the plan's tree; `statement.rs` builds what the statement does with rows.
 //!
 //! Numbers are given here: a node's in preorder (for its counters), a hobt's (looked up anew in
-//! each run), a cursor's. What an operator is made of, it knows itself (`new`).
+//! each run), a cursor's. An operator's `new` makes it of its plan node and its inputs.
 
 mod statement;
 
@@ -33,7 +33,7 @@ pub(crate) struct Builder {
     pub(crate) uses: Vec<(usize, Use)>,
     /// The hobt that each cursor reads.
     pub(crate) cursors: Vec<usize>,
-    /// The operator that has it.
+    /// The operator of each cursor.
     pub(crate) cursor_nodes: Vec<usize>,
     /// The heap or clustered index that the statement changes.
     pub(crate) changed: Option<usize>,
@@ -54,7 +54,7 @@ pub(crate) struct Builder {
     pub(crate) timed: bool,
     /// Scans run by batches where they may.
     pub(crate) by_batches: bool,
-    /// All that is read above of the access that is built next, where that is known.
+    /// The slots that operators above read of the access that is built next, where they are known.
     read_above: Option<BTreeSet<Slot>>,
 }
 
@@ -87,7 +87,7 @@ impl Builder {
         }
     }
 
-    /// For a copy of the operators of a branch: they have the numbers of the first.
+    /// For a worker's copy of a branch: its operators have the numbers of the original.
     pub(crate) fn of_branch(branch: &Branch) -> Builder {
         Builder {
             hobts: branch.hobts.clone(),
@@ -277,7 +277,7 @@ impl Builder {
         })
     }
 
-    /// The input of groups: of its rows nothing is read but the keys and what calls are of.
+    /// The input of groups: only the keys and the arguments of calls are read of its rows.
     fn grouped(
         &mut self,
         input: &Physical,
@@ -308,7 +308,7 @@ impl Builder {
     }
 
     fn lookup(&mut self, l: &plan::KeyLookup, id: usize) -> BuildResult {
-        // It asks its input whether rows are still the same.
+        // A lookup asks its input whether rows are unchanged, which batches cannot tell.
         let by_batches = std::mem::replace(&mut self.by_batches, false);
         let input = self.node(&l.input)?;
         self.by_batches = by_batches;

@@ -50,7 +50,7 @@ impl Builder {
         plan.subqueries.iter().map(subplan).collect()
     }
 
-    /// What changes lead to, by number; the trees of their sources come after those of subqueries.
+    /// The follow-ups, by number; the trees of their sources come after those of subqueries.
     pub(crate) fn follow_ups(
         &mut self,
         plan: &PhysicalPlan,
@@ -118,7 +118,7 @@ impl Builder {
         let Some(output) = output else { return Ok(None) };
         let into = match &output.into {
             Some(i) => {
-                // What such rows violate, the INSERT does.
+                // Rows of a change in FROM violate constraints as rows of the INSERT.
                 let change = self.verb;
                 if i.nested.is_some() {
                     self.verb = None;

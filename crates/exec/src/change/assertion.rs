@@ -13,7 +13,7 @@ use plan::Predicate;
 /// A condition on the rows of a change.
 pub(crate) struct Assertion {
     condition: Cond,
-    /// Unknown is refused as false is.
+    /// A row for which the condition is unknown is refused too.
     certain: bool,
 }
 

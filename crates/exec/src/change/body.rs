@@ -10,7 +10,7 @@ use base::{SqlError, SqlResult, messages};
 use plan::Slot;
 use types::Value;
 
-/// What is done.
+/// The statement, ready to run.
 pub(crate) enum Body {
     Query(Rows),
     Assign { source: Node, assignments: Vec<(usize, Expr)> },
@@ -22,11 +22,11 @@ pub(crate) enum Body {
     Condition(Cond),
 }
 
-/// Rows for a sink.
+/// A query: its rows go to a sink.
 pub(crate) struct Rows {
     source: Node,
     columns: Vec<Slot>,
-    /// The columns stand side by side in the frame, from here.
+    /// The first slot, where the columns are side by side in the frame.
     together: Option<usize>,
     row: Vec<Value>,
 }

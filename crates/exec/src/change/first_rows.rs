@@ -19,27 +19,27 @@ use plan::{OldRow, Physical, Slot};
 
 /// See the module.
 pub(crate) struct FirstRows {
-    /// What a row keeps that is put aside.
+    /// The slots that are written of a row that is put aside.
     slots: Vec<Slot>,
     seen: KeySet,
     level: u32,
     aside: Option<Partitions>,
-    /// Files still to be gone through, with the level of their partition.
+    /// Files that were not read yet, with the level of their partition.
     waiting: Vec<(u32, Box<dyn SpillFile>)>,
-    /// The one that is read.
+    /// The file that is being read.
     file: Option<Box<dyn SpillFile>>,
-    /// The join has no more.
+    /// The join has no more rows.
     ended: bool,
     key: Vec<u8>,
 }
 
 impl FirstRows {
-    /// What tells the rows of a source apart, where it may bring a target row several times.
+    /// For a source that may bring a target row several times.
     pub(crate) fn of(source: &Physical, may_repeat: bool) -> Option<FirstRows> {
         (may_repeat && !source.gives_one_row()).then(|| FirstRows::new(source.written()))
     }
 
-    /// Of rows that have these slots.
+    /// For rows that have these slots.
     pub(crate) fn new(slots: Vec<Slot>) -> FirstRows {
         FirstRows {
             slots,
@@ -73,7 +73,8 @@ impl FirstRows {
         }
     }
 
-    /// What is known of the row in the frame; when that is nothing it has been put aside.
+    /// Whether the target row in the frame came before. A row of which that is unknown is put
+    /// aside.
     pub(crate) fn look(
         &mut self,
         run: &mut Run<'_>,
@@ -122,7 +123,7 @@ impl FirstRows {
         }
     }
 
-    /// A file whose rows are to be told apart next; the keys of the last one are forgotten.
+    /// The next file to read. The keys of the last file are forgotten.
     fn next_file(&mut self, run: &mut Run<'_>) -> SqlResult<Option<Box<dyn SpillFile>>> {
         self.seen.clear(run);
         if let Some(aside) = self.aside.take() {

@@ -21,7 +21,7 @@ pub(crate) struct ForeignKeys {
     /// The number of the buffer that keeps changed rows.
     kept: Option<usize>,
     deferred: bool,
-    /// Changes of indexes by themselves.
+    /// The numbers of the follow-ups that change an index by itself.
     indexes: Vec<usize>,
     follow_ups: Vec<usize>,
 }
@@ -90,7 +90,8 @@ impl ForeignKeys {
         }
     }
 
-    /// A row was written: its foreign keys that can be judged are, and it is kept for what cannot.
+    /// A row was written: judges the foreign keys that can be judged now, and keeps the row where
+    /// others are judged later.
     #[inline]
     pub(crate) fn written(&self, run: &mut Run<'_>, of: Referrer<'_>) -> SqlResult<()> {
         for n in 0..self.checks.len() {
@@ -187,7 +188,7 @@ pub(crate) struct ChangedRows {
 }
 
 impl ChangedRows {
-    /// Of the buffer with this number.
+    /// Reads the buffer with this number.
     pub(crate) fn new(id: usize) -> ChangedRows {
         ChangedRows { id }
     }

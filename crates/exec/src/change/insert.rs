@@ -1,4 +1,4 @@
-//! INSERT.
+//! INSERT, and the bulk load that runs it again for each row.
 
 use super::output::{Output, changed};
 use super::row_insert::RowInsert;
@@ -33,7 +33,7 @@ impl Insert {
     }
 
     /// Reads its source once for each row that gives the variables their values; one statement:
-    /// foreign keys are judged behind the last.
+    /// foreign keys are judged after the last row.
     pub(crate) fn load(&mut self, run: &mut Run<'_>, feed: &mut dyn RowFeed) -> SqlResult<()> {
         let locks = self.into.target.locks(run);
         self.into.target.begin(run)?;

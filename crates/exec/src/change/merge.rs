@@ -129,7 +129,7 @@ impl Merge {
         self.targets().try_for_each(|target| target.finish(run))
     }
 
-    /// Those that go, those that change, those that come.
+    /// The target of DELETE, of UPDATE, of INSERT.
     fn targets(&self) -> impl Iterator<Item = &Target> {
         let inserts = self.insert.as_ref().map(|i| &i.target);
         self.deletes.iter().chain([&self.target]).chain(inserts)
@@ -217,7 +217,7 @@ impl Merge {
         n.filter(|&n| n < self.clauses.len()).ok_or_else(lost)
     }
 
-    /// First pass: rows that go, and old keys that move.
+    /// First pass: deletes rows, and old keys that move.
     fn take_away(&mut self, run: &mut Run<'_>, locks: &LockPlan) -> SqlResult<Notes> {
         let moves = self.target.table.moves_unique_keys();
         let mut notes = Notes::default();
@@ -242,7 +242,7 @@ impl Merge {
         Ok(notes)
     }
 
-    /// Instead of both passes: rows are told, as if they had been changed.
+    /// Instead of both passes: gives the rows to OUTPUT as if they had been changed.
     fn pass_on(&mut self, run: &mut Run<'_>, out: &mut dyn RowSink) -> SqlResult<()> {
         while self.gathered.next(run)? {
             run.tick()?;
@@ -259,7 +259,7 @@ impl Merge {
         Ok(())
     }
 
-    /// Second pass: rows that come, and new keys.
+    /// Second pass: inserts rows and new keys, and changes the other rows.
     fn give(
         &mut self,
         run: &mut Run<'_>,

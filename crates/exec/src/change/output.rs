@@ -13,9 +13,9 @@ pub(crate) struct Output {
     /// Values for the client.
     sent: Option<Vec<Expr>>,
     into: Option<RowInsert>,
-    /// Which rows come into it, where they are what the statement inserts.
+    /// Which changed rows go into `into`, where the statement inserts rows of a change in FROM.
     nested: Option<NestedRows>,
-    /// Reused by each row.
+    /// The buffer of a row for the client.
     row: Vec<Value>,
 }
 
@@ -32,7 +32,7 @@ impl NestedRows {
         Ok(NestedRows { columns, filter: Cond::new(&rows.filter)? })
     }
 
-    /// Whether the row at hand is one of them.
+    /// Whether the statement inserts the row at hand.
     fn row(&self, run: &mut Run<'_>) -> SqlResult<bool> {
         for (slot, value) in &self.columns {
             let value = value.eval(run)?;
@@ -54,12 +54,12 @@ impl Output {
         })
     }
 
-    /// Rows that it inserts are counted, not those that are changed.
+    /// Whether the statement counts the rows that OUTPUT inserts instead of the changed rows.
     pub(crate) fn counts(&self) -> bool {
         self.nested.is_some()
     }
 
-    /// The change at hand is done.
+    /// Sends and inserts the row of a change that was made.
     pub(crate) fn row(&mut self, run: &mut Run<'_>, out: &mut dyn RowSink) -> SqlResult<()> {
         if let Some(nested) = &self.nested
             && !nested.row(run)?
@@ -67,7 +67,7 @@ impl Output {
             return Ok(());
         }
         if let Some(into) = &mut self.into {
-            // The identity values of the statement are those of its own target.
+            // The table of INTO leaves the identity value of the statement as it was.
             let identity = run.outcome.identity;
             let locks = into.target.locks(run);
             into.compute(run)?;
@@ -91,7 +91,7 @@ impl Output {
     }
 }
 
-/// A row more has been changed.
+/// Counts a changed row, judges its foreign keys, and gives it to OUTPUT.
 pub(crate) fn changed(
     run: &mut Run<'_>,
     target: &Target,

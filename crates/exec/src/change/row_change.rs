@@ -61,15 +61,15 @@ impl Target {
         Ok(true)
     }
 
-    /// Whether the entry of a gathered row goes and comes again.
+    /// Whether the entry of a gathered row is deleted in the first pass and inserted in the second.
     fn moves(&self, index: usize) -> bool {
         let [base, ..] = &self.table.indexes[..] else { return false };
         let at = &self.table.indexes[index];
         at.key_changes || base.key_changes && at.fields.contains(&EntryField::Uniquifier)
     }
 
-    /// First pass: old keys that move are deleted, rows that stay are changed in place.
-    /// What became of the base row.
+    /// First pass: deletes old keys that move, changes rows that stay in place. Returns what became
+    /// of the base row.
     pub(crate) fn take_away(
         &mut self,
         run: &mut Run<'_>,

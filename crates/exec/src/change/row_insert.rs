@@ -1,6 +1,6 @@
 //! A new row of a target: computed, tested, and written to each of its hobts.
 //!
-//! INSERT, MERGE and OUTPUT … INTO put their rows so.
+//! INSERT, MERGE and OUTPUT … INTO use it.
 
 use super::target::{Locator, Target, TypedExpr, WriteOutcome};
 use crate::run::Run;
@@ -9,11 +9,11 @@ use base::{SqlError, SqlResult, messages};
 use plan::{ColumnSource, IdentityColumn, Slot};
 use types::{Decimal, SqlType, Value, convert, fit_number};
 
-/// What a column of a new row gets.
+/// What a column of a new row is set to.
 pub(crate) enum ColumnValue {
     Value(TypedExpr),
     Identity,
-    /// Computed from the others.
+    /// Computed from the other columns.
     Computed(TypedExpr),
 }
 
@@ -27,10 +27,10 @@ impl ColumnValue {
     }
 }
 
-/// Rows put into a table one by one.
+/// Inserts rows into a table, one by one.
 pub(crate) struct RowInsert {
     pub(crate) target: Target,
-    /// The columns that get something: ordinal, slot, value.
+    /// The columns that are set: ordinal, slot, value.
     columns: Vec<(usize, Slot, ColumnValue)>,
     /// The same slots by ordinal, as the target wants them.
     slots: Vec<Option<Slot>>,
@@ -55,7 +55,7 @@ impl RowInsert {
         self.target.check(run)
     }
 
-    /// Writes it.
+    /// Writes the new row.
     pub(crate) fn put(&mut self, run: &mut Run<'_>, locks: &LockPlan) -> SqlResult<WriteOutcome> {
         match self.target.ignores_duplicates() {
             true => self.write_or_take_back(run, locks),
@@ -98,7 +98,7 @@ impl RowInsert {
         identity_value(n, table.columns[column].sql_type)
     }
 
-    /// IDENTITY_INSERT: the source learns of the value that the row brought.
+    /// IDENTITY_INSERT: tells the identity source the value that the row has.
     fn note_given(&self, run: &mut Run<'_>) -> SqlResult<()> {
         let Some(identity) = self.identity.as_ref().filter(|i| i.explicit) else { return Ok(()) };
         let Some(slot) = self.slots[identity.column] else { return Ok(()) };
@@ -114,7 +114,7 @@ impl RowInsert {
         identities.given(run.writer(table.is_private()), table.database, table.object, identity, n)
     }
 
-    /// Base first: the other indexes hold what it answers.
+    /// The base row first: its write gives the locator that the other indexes store.
     fn write(&mut self, run: &mut Run<'_>, locks: &LockPlan) -> SqlResult<WriteOutcome> {
         if self.target.insert_together(run, &self.slots, locks)? {
             return Ok(WriteOutcome::Written);
@@ -134,7 +134,7 @@ impl RowInsert {
         Ok(WriteOutcome::Written)
     }
 
-    /// The same where a duplicate in one index takes the row back from the others.
+    /// As `write`; a duplicate in one index removes the row from the other indexes.
     fn write_or_take_back(
         &mut self,
         run: &mut Run<'_>,
@@ -151,7 +151,7 @@ impl RowInsert {
     }
 }
 
-/// An identity value in its column's type; 8115 beyond it.
+/// An identity value in its column's type; 8115 where the type has no room for it.
 fn identity_value(n: i128, to: SqlType) -> SqlResult<Value> {
     let overflow = || {
         let to = to.error_name();

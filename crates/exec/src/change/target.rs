@@ -14,8 +14,8 @@ use plan::{EntryField, IndexTarget, Slot};
 use types::datetime::Dialect;
 use types::{Collation, Fit, SqlType, Value, coerce_for_column, is_dated};
 
-/// After so many failures in a row to insert a row's entries at once, so many rows go without a
-/// try.
+/// After this many failures in a row to insert a row's entries at once, the next [`ROWS_PASSED`]
+/// rows are inserted index by index.
 const REFUSALS_MAX: u8 = 3;
 const ROWS_PASSED: u8 = 32;
 
@@ -24,9 +24,9 @@ pub(crate) struct Target {
     pub(crate) table: plan::Target,
     /// The number of each index's hobt, in the order of `table.indexes`.
     hobts: Vec<usize>,
-    /// A table variable.
+    /// The target is a table variable.
     private: bool,
-    /// The most bytes of a declared key, of indexes where a row could have more.
+    /// The most bytes of a key by index, where the declared columns could be longer.
     key_limits: Vec<Option<usize>>,
     checks: Vec<Assertion>,
     foreign_keys: ForeignKeys,
@@ -40,7 +40,7 @@ pub(crate) struct Target {
     key: StoredValues,
     /// A new row's entries, when they are inserted into all indexes at once.
     together: Option<Together>,
-    /// How often in a row they were not, and rows for which that is not tried.
+    /// Failures in a row to insert at once, and the rows left for which it is not tried.
     refusals: (u8, u8),
 }
 
@@ -61,16 +61,16 @@ pub(crate) struct Locator {
 }
 
 impl Locator {
-    /// Of a row that is not written yet.
+    /// The locator of a row that is not written yet.
     pub(crate) const NONE: Locator = Locator { uniquifier: Value::Null, rid: Value::Null };
 
-    /// Of an old row, as its slots have it.
+    /// The locator of an old row, from its slots.
     pub(crate) fn of(run: &Run<'_>, old: &plan::OldRow) -> Locator {
         let at = |slot: Option<Slot>| slot.map_or(Value::Null, |s| run.slot(s).clone());
         Locator { uniquifier: at(old.uniquifier), rid: at(old.rid) }
     }
 
-    /// Of a row that was inserted just now.
+    /// The locator of a row that was inserted just now.
     fn inserted(inserted: &Inserted) -> Locator {
         Locator {
             uniquifier: inserted
@@ -81,13 +81,13 @@ impl Locator {
     }
 }
 
-/// Why a row was left out, if it was.
+/// What became of a row that was to be written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum WriteOutcome {
     Written,
     /// The row was deleted after it was found.
     Vanished,
-    /// IGNORE_DUP_KEY.
+    /// Another row has its key, and the index has IGNORE_DUP_KEY.
     Duplicate,
 }
 
@@ -137,7 +137,7 @@ impl Target {
         self.foreign_keys.written(run, self.referrer())
     }
 
-    /// All rows are written: what they lead to is done.
+    /// All rows are written: runs what they lead to.
     pub(crate) fn finish(&self, run: &mut Run<'_>) -> SqlResult<()> {
         self.foreign_keys.finish(run, self.referrer())
     }
@@ -487,7 +487,7 @@ impl Target {
         }
     }
 
-    /// What a failed write is called.
+    /// The error of a failed write.
     #[cold]
     fn refused(
         &self,
@@ -578,7 +578,7 @@ fn key_limit(table: &plan::Target, index: &IndexTarget) -> Option<usize> {
 pub(crate) struct RowChange<'a> {
     /// Slots of the old values by column.
     pub(crate) old: &'a [Option<Slot>],
-    /// Slots of the new ones.
+    /// Slots of the new values by column.
     pub(crate) new: &'a [Option<Slot>],
     pub(crate) old_locator: &'a Locator,
     pub(crate) new_locator: &'a Locator,

@@ -45,7 +45,7 @@ pub(crate) struct Update {
     old: OldRow,
     new: Vec<Option<Slot>>,
     assignments: Vec<Assignment>,
-    /// Where a join may bring a row several times.
+    /// Finds the first row for each target row, where a join may bring a target row several times.
     firsts: Option<FirstRows>,
     /// Rows are gathered before any is changed.
     gathers: bool,
@@ -211,7 +211,7 @@ pub(crate) struct Delete {
     target: Target,
     source: Node,
     old: OldRow,
-    /// Where a join may bring a row several times.
+    /// Finds the first row for each target row, where a join may bring a target row several times.
     firsts: Option<FirstRows>,
     output: Option<Output>,
 }

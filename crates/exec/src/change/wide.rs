@@ -13,9 +13,9 @@ use access::LockPlan;
 use base::{SqlError, SqlResult, messages};
 use plan::{EntryWork, OldRow, Physical, Slot};
 
-/// Ready to run.
+/// A change of one index, ready to run.
 pub(crate) struct IndexChange {
-    /// With no other index than this.
+    /// It has no other index than this one.
     target: Target,
     source: Node,
     work: EntryWork,

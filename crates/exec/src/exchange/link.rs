@@ -54,7 +54,7 @@ struct Lane {
 }
 
 impl Link {
-    /// Between so many producers and as many consumers, or one.
+    /// A link between these numbers of producers and consumers.
     pub(crate) fn new(producers: usize, consumers: usize, ordered: bool) -> Link {
         let (lanes, each) = if ordered { (producers, 1) } else { (consumers, producers) };
         let lane = |_| {

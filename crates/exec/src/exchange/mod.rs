@@ -65,7 +65,7 @@ enum RowSource {
     Merge(Vec<Lane>),
 }
 
-/// A lane as far as it is read.
+/// The reading end of a lane.
 struct Lane {
     link: Arc<Link>,
     number: usize,

@@ -149,7 +149,7 @@ impl Cond {
     }
 }
 
-/// AND and OR: the deciding truth when a part has it, else unknown when one is, else the other.
+/// AND and OR: the deciding truth if a part has it, else unknown if a part is, else the opposite.
 fn until(parts: &[Cond], deciding: bool, run: &mut Run<'_>) -> SqlResult<Option<bool>> {
     let mut truth = Some(!deciding);
     for part in parts {

@@ -10,7 +10,7 @@ use hashbrown::HashTable;
 use plan::{CompareOp, Scalar};
 use types::{Collation, Value, compare};
 
-/// So many constants are compared as quickly one by one.
+/// Up to this many constants are compared one by one.
 const FEW: usize = 8;
 
 /// See the module. All members have the operand's type.
@@ -53,7 +53,7 @@ impl InList {
         Ok(InList { constants, places, has_null, computed: computed.into(), collation })
     }
 
-    /// Whether a value is a member; unknown as IN is.
+    /// Whether a value is a member; `None` where IN is unknown.
     pub(crate) fn has(&self, value: &Value, run: &mut Run<'_>) -> SqlResult<Option<bool>> {
         if value.is_null() {
             return Ok(None);

@@ -31,7 +31,7 @@ use types::{
 
 /// How deep a tree may nest: what `bind` admits, with the conversions it adds.
 pub(crate) const DEPTH_MAX: usize = limits::EXPRESSION_DEPTH_MAX * 4;
-/// Functions with one answer in a run, for which there is room at once.
+/// Room for the answers of functions that have one answer in a run.
 const ONCE_RESERVED: usize = 12;
 /// Arguments of a function that need no allocation.
 const ARGUMENTS_INLINE: usize = 4;
@@ -49,7 +49,7 @@ pub(crate) enum Expr {
         sides: Box<(Expr, Expr)>,
         result: SqlType,
     },
-    /// Many of those, each the left side of the next: computed in a loop.
+    /// Many binary operators, each the left side of the next: computed in a loop.
     Chain {
         first: Box<Expr>,
         rest: Box<[Link]>,
@@ -76,7 +76,7 @@ pub(crate) struct Cast {
     operand: Expr,
     from: SqlType,
     to: SqlType,
-    /// Of the operand's characters, and of the result's.
+    /// The collation of the operand's characters, and of the result's.
     collations: (Collation, Collation),
     style: Option<Expr>,
     attempt: bool,
@@ -93,7 +93,7 @@ pub(crate) struct FunctionCall {
     once: bool,
 }
 
-/// A method of xml with its value and what its expression names.
+/// A method of xml with the value that it is called on and its arguments.
 pub(crate) struct MethodCall {
     method: Arc<XmlMethod>,
     args: Box<[Expr]>,
@@ -138,7 +138,7 @@ impl Expr {
         Expr::at_depth(scalar, 0)
     }
 
-    /// Compiles some.
+    /// Compiles a list.
     ///
     /// # Errors
     /// 191.
@@ -354,14 +354,14 @@ impl Cast {
         let convert = |v: &Value| convert_collated(v, from, to, style, dialect, collations);
         let converted = self.operand.with(run, convert)?;
         match converted {
-            // What has no room, or is to end, is no failed conversion.
+            // TRY_CONVERT gives NULL for a bad value, not where memory lacks or the request ends.
             Err(e) if self.attempt && !is_of_request(&e) => Ok(Value::Null),
             converted => converted,
         }
     }
 }
 
-/// Whether an error is none of the value that is converted.
+/// Whether an error belongs to the request, not to the value that is converted.
 fn is_of_request(e: &SqlError) -> bool {
     let messages = [
         messages::OUT_OF_MEMORY,

@@ -17,12 +17,12 @@ pub(crate) struct Subplan {
     pub(crate) column: Option<Slot>,
     /// Its answer is the same for every row of the statement.
     pub(crate) fixed: bool,
-    /// It is to be asked for a second row, which is an error; without, it has one at most.
+    /// It is asked for a second row, which is an error. Other subqueries have at most one row.
     asserts: bool,
     answer: Answer,
 }
 
-/// What is known of a fixed one.
+/// The answer of a fixed subquery, as far as it is known.
 enum Answer {
     Unknown,
     Scalar(Value),
@@ -107,7 +107,7 @@ impl Subplan {
         Ok(truth)
     }
 
-    /// IN: by a set that is made once.
+    /// IN: looks the value up in a set that is made once.
     fn is_among(
         &mut self,
         run: &mut Run<'_>,

@@ -39,7 +39,7 @@ pub(crate) struct HashJoin {
     phase: Phase,
 }
 
-/// What keeps probe rows without partner from being looked up.
+/// The filter that drops probe rows without a partner before they are looked up.
 #[derive(Default)]
 struct Filter {
     hashes: Option<Arc<Hashes>>,

@@ -22,7 +22,7 @@ pub(crate) struct Hashes {
 }
 
 impl Hashes {
-    /// Memory that a set of so many takes.
+    /// Memory that a set of this many keys takes.
     pub(crate) fn bytes(keys: usize) -> usize {
         Hashes::words(keys) * size_of::<u64>()
     }

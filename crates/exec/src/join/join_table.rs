@@ -28,7 +28,7 @@ pub(crate) struct JoinTable {
     memory_bytes: usize,
 }
 
-/// What is looked at before a row itself.
+/// What is compared before the row itself is read.
 struct Entry {
     /// `None` where a key is NULL: such a row matches nothing.
     hash: Option<u64>,

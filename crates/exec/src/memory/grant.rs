@@ -11,7 +11,7 @@ use os::sync::Mutex;
 use plan::{GrantHints, PhysicalPlan};
 use work::Work;
 
-/// What an operator may hold whatever the grant says: else it would spill row by row.
+/// What an operator may hold without a grant: with less it would spill row by row.
 pub(crate) const WORKSPACE_BYTES: usize = 16 * 1024;
 /// A plan of many operators requires no more; they seldom all work at a time.
 const REQUIRED_BYTES_MAX: usize = 4 * OPERATOR_BYTES;
@@ -28,7 +28,7 @@ pub(crate) struct Needs {
 }
 
 impl Needs {
-    /// Of a plan, whose change keeps rows or keys of its own so many times.
+    /// The needs of a plan whose change keeps rows or keys of its own `kept_by_change` times.
     pub(crate) fn of(plan: &PhysicalPlan, kept_by_change: usize) -> Needs {
         let source = plan.statement.source();
         let many = source.is_some_and(|s| !s.gives_one_row());
@@ -75,11 +75,11 @@ pub(crate) struct Grant<'r> {
     used_bytes: usize,
     granted_bytes: usize,
     held: Option<MemoryGrant<'r>>,
-    /// What several workers share: then this is the part of one of them.
+    /// Set in a worker: the grant that the workers share, of which this is a part.
     shared: Option<&'r dyn GrantPool>,
 }
 
-/// The grant of a statement that several workers run: each takes of it by steps.
+/// The grant of a statement that several workers run: each takes memory from it in steps.
 pub(crate) struct SharedGrant<'r> {
     whole: Mutex<Grant<'r>>,
     terms: GrantTerms<'r>,
@@ -91,7 +91,7 @@ pub(crate) struct SharedGrant<'r> {
 /// What a worker takes of a shared grant at a time.
 const STEP_BYTES: usize = 256 * 1024;
 
-/// What workers see of it.
+/// A shared grant, as a worker sees it.
 pub(crate) trait GrantPool: Sync {
     /// The part of a worker, which has nothing yet.
     fn of_worker(&self) -> Grant<'_>;
@@ -148,7 +148,7 @@ impl GrantPool for SharedGrant<'_> {
 }
 
 impl<'r> Grant<'r> {
-    /// Of a run that is about to begin: waits for what its plan requires.
+    /// The grant of a run that begins: waits for what its plan requires.
     ///
     /// # Errors
     /// 8645 when it waited too long; the cancellation of the request.

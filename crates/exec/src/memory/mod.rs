@@ -10,7 +10,7 @@
 //!   kept_rows    rows that outlive their statement
 //!   codec, hash  values as bytes, and their hashes
 //! ```
-//! Whatever grows asks `Run::take_memory` before it grows, and spills when the answer is no.
+//! A structure asks `Run::take_memory` before it grows, and spills when the answer is false.
 
 pub(crate) mod codec;
 mod grant;

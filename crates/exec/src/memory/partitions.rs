@@ -8,7 +8,7 @@ use plan::Slot;
 
 /// Files at each level.
 pub(crate) const FANOUT: usize = 16;
-/// Beyond this level rows are kept in memory whatever it takes: their hashes do not differ.
+/// From this level on rows are kept in memory without a grant: their hashes do not differ.
 pub(crate) const LEVEL_MAX: u32 = 8;
 
 /// The files of a level; those that nothing was written to are not made.

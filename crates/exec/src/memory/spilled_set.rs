@@ -58,7 +58,7 @@ impl SetWriter {
         let SetWriter { slot, collation, partitions } = self;
         let mut set = SpilledSet { file: run.spill.create()?, fences: Vec::new(), collation };
         let files = partitions.finish(run, WITHIN)?;
-        // The last is the one to go on with: partitions of lower hashes.
+        // The last file is read next: partitions of lower hashes come first.
         let mut waiting: Vec<_> = files.into_iter().rev().flatten().map(|f| (0, f)).collect();
         while let Some((level, file)) = waiting.pop() {
             let mut part = Part::default();
@@ -79,7 +79,7 @@ impl SetWriter {
 /// Values of a partition in memory.
 #[derive(Default)]
 struct Part {
-    /// Each by its hash, where it begins and how long it is.
+    /// The hash of each value, where its bytes begin and how many they are.
     entries: Vec<(u64, u32, u32)>,
     bytes: Vec<u8>,
     memory_bytes: usize,

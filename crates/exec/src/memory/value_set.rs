@@ -19,11 +19,11 @@ pub(crate) struct ValueSet {
 /// What a set says of a key or value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Sighting {
-    /// It was added.
+    /// The set had no equal: it was added.
     First,
-    /// It was there.
+    /// The set had it.
     Before,
-    /// It was not there, and there is no memory to add it.
+    /// The set had no equal, and there is no memory to add it.
     Unknown,
 }
 

@@ -47,7 +47,7 @@ impl Operator for Filter {
     }
 }
 
-/// Rows only if a predicate is true when it is opened.
+/// All rows of the input if a predicate is true when the operator is opened, else none.
 pub(crate) struct StartupFilter {
     input: Node,
     predicate: Cond,

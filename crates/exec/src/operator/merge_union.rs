@@ -28,7 +28,7 @@ pub(crate) struct MergeUnion {
     distinct: bool,
     /// The row that was given, where equal ones are left out.
     last: Vec<Value>,
-    /// Where it came from.
+    /// The side of that row.
     given: Option<Origin>,
 }
 
@@ -63,7 +63,7 @@ impl Side {
         Ok(())
     }
 
-    /// Goes on behind all rows that equal the one given.
+    /// Skips all rows that equal the given row.
     fn pass_by(&mut self, keys: &[Key], last: &[Value], run: &mut Run<'_>) -> SqlResult<()> {
         let equals = |slots: &[Slot], run: &Run<'_>| {
             let same = |k: &Key| compare(run.slot(slots[k.at]), &last[k.at], k.collation).is_eq();

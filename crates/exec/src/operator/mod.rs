@@ -58,10 +58,10 @@ pub(crate) trait Operator: Send {
         Ok(true)
     }
 
-    /// The run is over: lets go of rows, files and inputs'.
+    /// The run is over: drops rows and files, and closes the inputs.
     fn close(&mut self);
 
-    /// It is not read again in this run: its memory goes back to the grant.
+    /// Nobody reads it again in this run: its memory goes back to the grant.
     fn release(&mut self, run: &mut Run<'_>) {
         let _ = run;
     }

@@ -14,7 +14,7 @@ pub(crate) struct Split {
     pub(crate) input: Node,
     pub(crate) action: Slot,
     pub(crate) columns: Vec<SplitColumn>,
-    /// The old entry was given, the new one of the same row comes next.
+    /// The old entry was given; the new entry of the same row comes next.
     pub(crate) halfway: bool,
     bytes: [Vec<u8>; 2],
 }

@@ -9,7 +9,7 @@ const CURSORS_INLINE: usize = 4;
 pub(crate) struct Cursors<'r> {
     few: [Option<Box<dyn RowCursor + 'r>>; CURSORS_INLINE],
     more: Vec<Option<Box<dyn RowCursor + 'r>>>,
-    /// Those that give batches, with their numbers.
+    /// Cursors that give batches, with their numbers.
     batches: Vec<(usize, Box<dyn BatchCursor + 'r>)>,
 }
 
@@ -30,12 +30,12 @@ impl<'r> Cursors<'r> {
         }
     }
 
-    /// One that gives batches, if it is open.
+    /// A cursor that gives batches, if it is open.
     pub(crate) fn batches_at(&mut self, cursor: usize) -> Option<&mut Box<dyn BatchCursor + 'r>> {
         self.batches.iter_mut().find(|(n, _)| *n == cursor).map(|(_, open)| open)
     }
 
-    /// Keeps one that gives batches and has just been opened.
+    /// Keeps a cursor that gives batches and has just been opened.
     pub(crate) fn put_batches(&mut self, cursor: usize, opened: Box<dyn BatchCursor + 'r>) {
         debug_assert!(self.batches_at(cursor).is_none(), "a cursor is opened once");
         self.batches.push((cursor, opened));
@@ -49,7 +49,7 @@ impl<'r> Cursors<'r> {
         }
     }
 
-    /// Those that are open and give rows.
+    /// Calls `f` for each open cursor of rows.
     pub(super) fn each(&mut self, f: impl FnMut(&mut Box<dyn RowCursor + 'r>)) {
         self.few.iter_mut().chain(&mut self.more).flatten().for_each(f);
     }

@@ -38,7 +38,7 @@ use work::{CommitTime, Work};
 
 /// Rows between two looks at the waiter; a power of two.
 const ROWS_PER_CHECK: u32 = 256;
-/// What a builtin does between two calls of its tick takes as long as so many rows.
+/// What a builtin does between two ticks takes about as long as this many rows.
 const BUILTIN_ROWS: u32 = 1024;
 
 /// One run of a statement.
@@ -60,28 +60,28 @@ pub(crate) struct Run<'r> {
     pub(crate) changed: &'r mut [Option<Box<RowBuffer>>],
     pub(crate) counts: &'r Tallies,
     pub(crate) outcome: Outcome,
-    /// Answers of functions that have one for the whole run, by the address of their call.
+    /// Answers of functions that have one answer in a run, by the address of their call.
     pub(crate) once: Vec<(usize, Value)>,
     isolation: Isolation,
     as_of: Option<CommitTime>,
     qualifies_first: bool,
-    /// A row of the target was put aside, to be changed when others were read.
+    /// A row of the target was put aside, to be changed after others were read.
     keeps_back: bool,
     pub(crate) row_limit: Option<u64>,
     /// The threads that exchange rows, when several run the statement.
     pub(crate) team: Option<&'r dyn Team>,
-    /// Which of them this is; `None` is the thread that runs the statement.
+    /// Which worker this thread is; `None` is the thread that runs the statement.
     pub(crate) worker: Option<Worker>,
-    /// What cursors have read that a worker has done with, by number.
+    /// What the closed cursors of a worker have read, by number.
     past: &'r mut [TableReads],
     grant: Grant<'r>,
     ticks: u32,
 }
 
-/// What a change leads to when all its rows are changed: it judges or changes other rows, or
-/// changes an index by itself.
+/// What a change leads to after all its rows are changed: a check or change of other rows, or the
+/// change of one index.
 pub(crate) trait FollowUp: Send {
-    /// Does it.
+    /// Runs it, after all rows are changed.
     fn follow(&mut self, run: &mut Run<'_>) -> SqlResult<()>;
 
     /// The run is over.
@@ -154,7 +154,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Another part of a scan that workers share; the one before is done with.
+    /// Begins another part of a scan that workers share; the part before is closed.
     pub(crate) fn next_part(&mut self, at: usize, part: Box<dyn RowCursor + 'r>) {
         if let Some(done) = self.cursors.at(at).replace(part) {
             let mut reads = done.reads();
@@ -164,7 +164,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// All has been read: adds what the cursors did last.
+    /// All rows are read: adds what the open cursors have read.
     pub(crate) fn note_past_reads(&mut self) {
         for at in 0..self.past.len() {
             if let Some(mut reads) = self.cursors.reads(at) {
@@ -215,7 +215,7 @@ impl<'r> Run<'r> {
         if self.ticks.is_multiple_of(ROWS_PER_CHECK) { self.check() } else { Ok(()) }
     }
 
-    /// The same for something that takes as long as so many rows.
+    /// As `tick`, for work that takes as long as this many rows.
     #[inline]
     pub(crate) fn tick_by(&mut self, rows: u32) -> SqlResult<()> {
         let before = self.ticks / ROWS_PER_CHECK;
@@ -223,7 +223,7 @@ impl<'r> Run<'r> {
         if self.ticks / ROWS_PER_CHECK == before { Ok(()) } else { self.check() }
     }
 
-    /// The same for a builtin that works long for one value or row.
+    /// As `tick`, for a builtin that works long for one value or row.
     pub(crate) fn tick_builtin(&mut self) -> SqlResult<()> {
         self.tick_by(BUILTIN_ROWS)
     }
@@ -308,8 +308,7 @@ impl<'r> Run<'r> {
         self.grant.give(bytes);
     }
 
-    /// The row at hand is changed when others were read: it stays locked, and so do those that
-    /// come after it.
+    /// The row at hand is changed after others were read: it and all later rows stay locked.
     pub(crate) fn keep_back(&mut self) {
         if !std::mem::replace(&mut self.keeps_back, true) {
             self.cursors.each(|cursor| cursor.keep_back());

@@ -51,7 +51,8 @@ pub(crate) struct Tally {
     times: Times,
 }
 
-/// Of an operator that is timed; moments of the monotonic clock, 0 for what was not yet.
+/// Times of an operator that is timed: moments of the monotonic clock, 0 for what did not happen
+/// yet.
 #[derive(Default)]
 struct Times {
     elapsed_ns: Cell,
@@ -62,7 +63,7 @@ struct Times {
     last_row_at: Cell,
 }
 
-/// What one call of an operator was, to be timed.
+/// The kind of a call of an operator that is timed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Call {
     Open,
@@ -86,7 +87,7 @@ impl Tally {
         if row { &self.rows } else { &self.ends }.add(1);
     }
 
-    /// The row that was given last is to be given again, or is none any more.
+    /// The row that was given last does not count: it is given again, or no longer qualifies.
     #[cold]
     pub(crate) fn took_back(&self) {
         self.rows.set(self.rows.get().saturating_sub(1));
@@ -98,7 +99,7 @@ impl Tally {
         self.refused.add(1);
     }
 
-    /// So many rows were.
+    /// Rows were read and not given.
     #[inline]
     pub(crate) fn refused_rows(&self, rows: u64) {
         self.refused.add(rows);
@@ -240,11 +241,11 @@ impl Tallies {
     }
 }
 
-/// The runs of an executor, as others see the one that goes on.
+/// The current run of an executor, as other threads see it.
 pub struct Progress {
     own: Arc<Tallies>,
     cursor_nodes: Vec<usize>,
-    /// When the run that goes on began, on the monotonic clock; 0 while none does.
+    /// When the current run began, on the monotonic clock; 0 between runs.
     began_ns: AtomicU64,
     /// The workers of the run with the number of their thread.
     workers: Mutex<Vec<(usize, Arc<Tallies>)>>,
@@ -290,7 +291,7 @@ impl Progress {
         Arc::new(Progress { own, cursor_nodes, began_ns, workers: Mutex::default() })
     }
 
-    /// The run that goes on began then, on the monotonic clock; 0: none does.
+    /// When the current run began, on the monotonic clock; 0 between runs.
     pub fn began_ns(&self) -> u64 {
         self.began_ns.load(Relaxed)
     }
@@ -304,8 +305,7 @@ impl Progress {
         *self.workers.lock() = workers;
     }
 
-    /// What each thread of the run has done so far, the statement's own first; `None` while none
-    /// goes on.
+    /// What each thread of the run has done so far, the statement's own first; `None` between runs.
     pub fn now(&self) -> Option<Vec<ThreadWork>> {
         if self.began_ns() == 0 {
             return None;

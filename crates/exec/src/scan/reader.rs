@@ -18,7 +18,7 @@ use types::{Value, decode_storage};
 pub(crate) struct Reader {
     columns: Vec<ScanColumn>,
     tests: Vec<RowTest>,
-    /// Those of joins, by the join's number.
+    /// Filters of joins, by the join's number.
     filters: Vec<(usize, JoinFilter)>,
     /// Columns that filters read.
     filtered: Vec<ScanColumn>,

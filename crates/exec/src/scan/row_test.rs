@@ -35,7 +35,7 @@ enum Test {
 }
 
 impl RowTest {
-    /// The test that a conjunct is, if it is one.
+    /// The test of a conjunct, if bytes can decide it.
     pub(crate) fn new(conjunct: &Predicate, columns: &[ScanColumn]) -> Option<RowTest> {
         let (predicate, negated) = match conjunct {
             Predicate::Not(inner) => (&**inner, true),

@@ -20,7 +20,7 @@ const SET_MAX: usize = 32 * 1024;
 const PARTITIONS: usize = 64;
 /// Bits of the hash that choose a partition.
 const PARTITION_BITS: u32 = PARTITIONS.trailing_zeros();
-/// Beyond this level numbers are kept in memory whatever it takes.
+/// From this level on numbers are kept in memory without a grant.
 const LEVEL_MAX: u32 = 8;
 /// Numbers that a partition first has room for.
 const FIRST_NUMBERS: usize = 256;
@@ -46,7 +46,7 @@ struct Partition {
     written: usize,
 }
 
-/// What is called with each number that was not taken in before.
+/// Is called with each number that was not taken in before.
 pub(super) type Taker<'a> = &'a mut dyn FnMut(u64) -> SqlResult<()>;
 
 fn hash(number: u64) -> u64 {
