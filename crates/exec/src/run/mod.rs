@@ -11,6 +11,8 @@
 //! Invariants
 //!  1. A subplan is absent from `subplans` exactly while it runs; no plan refers to itself.
 //!  2. The grant covers what operators hold, except what was requested by `overdraw_memory`.
+//!  3. `Run` names no operator of a kind, no builder and no crew. Files above it state what they do
+//!     for it by a trait: `FollowUp` (beside `Run`) and `Team` (`exchange/team.rs`).
 
 mod callout;
 mod context;
