@@ -4,29 +4,19 @@
 //! nothing of its own. It serves one run at a time; sessions that share a plan have an executor
 //! each. After a panic the caller drops it.
 
-use crate::append;
-use crate::build::{Builder, WITHIN};
-use crate::cond::Cond;
-use crate::context::{ExecContext, OperatorCount, Outcome, RowFeed, RowSink};
-use crate::exchange::{Branch, Crew, LentToCrew, Report};
-use crate::expr::Expr;
-use crate::first_rows::FirstRows;
-use crate::grant::{Grant, Needs, Shared as _, SharedGrant};
-use crate::insert::Insert;
-use crate::merge::Merge;
-use crate::operator::Node;
-use crate::progress::{Progress, Tallies, ThreadWork};
-use crate::referential::FollowUp;
-use crate::rows::RowBuffer;
-use crate::run::{Lent, Run};
-use crate::semaphore::GrantRow;
-use crate::subplan::Subplan;
-use crate::update::{Delete, Update};
-use crate::workers::Reserved;
+use crate::build::Builder;
+use crate::change::Body;
+use crate::exchange::{Branch, Crew, CrewLoan, Report, Reserved};
+use crate::expr::{Subplan, append};
+use crate::memory::{Grant, GrantPool as _, GrantRow, Needs, RowBuffer, SharedGrant};
+use crate::run::{
+    ExecContext, FollowUp, Loan, OperatorCount, Outcome, Progress, RowFeed, RowSink, Run, Tallies,
+    ThreadWork, WITHIN,
+};
 use access::{Hobt, Isolation, TableReads, Use};
 use base::{DatabaseId, HobtId, SqlError, SqlResult, messages};
 use os::wait::ThreadWaits;
-use plan::{GrantHints, PhysicalPlan, Slot};
+use plan::{GrantHints, PhysicalPlan};
 use std::sync::{Arc, Weak};
 use types::Value;
 use work::{PageReads, Work};
@@ -37,7 +27,7 @@ pub struct Executor {
     /// An expression over variables: nothing is read, counted or granted.
     bare: bool,
     subplans: Vec<Option<Box<Subplan>>>,
-    follow_ups: Vec<Option<Box<FollowUp>>>,
+    follow_ups: Vec<Option<Box<dyn FollowUp>>>,
     changed_rows: Vec<Option<Box<RowBuffer>>>,
     frame: Vec<Value>,
     /// What the statement's own thread counts in.
@@ -51,7 +41,7 @@ pub struct Executor {
     /// changed.
     known: Vec<Weak<dyn Hobt>>,
     known_at: Option<u64>,
-    /// What the plan does with each.
+    /// What the plan does with each hobt.
     uses: Vec<(usize, Use)>,
     /// The hobt of each cursor.
     cursors: Vec<usize>,
@@ -69,7 +59,7 @@ pub struct Executor {
     memory: Option<GrantRow>,
     /// What workers run, where there are any.
     branches: Vec<Branch>,
-    /// How many of them a branch has at most.
+    /// How many workers a branch has at most.
     workers_max: usize,
     /// What the workers did in the last run.
     crew: CrewWork,
@@ -78,7 +68,7 @@ pub struct Executor {
 /// What the workers of a run did.
 #[derive(Default)]
 struct CrewWork {
-    /// How many each branch had; 0: there were none.
+    /// How many workers each branch had; 0: there were none.
     degree: usize,
     threads: usize,
     /// By number, the statement's own first.
@@ -86,27 +76,6 @@ struct CrewWork {
     cpu_ns: u64,
     lock_requests: u64,
     waits: Option<Box<ThreadWaits>>,
-}
-
-/// What is done.
-pub(crate) enum Body {
-    Query(Rows),
-    Assign { source: Node, assignments: Vec<(usize, Expr)> },
-    Insert(Box<Insert>),
-    Update(Box<Update>),
-    Delete(Box<Delete>),
-    Merge(Box<Merge>),
-    Scalar(Expr),
-    Condition(Cond),
-}
-
-/// Rows for a sink.
-pub(crate) struct Rows {
-    pub(crate) source: Node,
-    pub(crate) columns: Vec<Slot>,
-    /// The columns stand side by side in the frame, from here.
-    pub(crate) together: Option<usize>,
-    pub(crate) row: Vec<Value>,
 }
 
 impl Executor {
@@ -141,14 +110,8 @@ impl Executor {
         let body = builder.body(&plan.statement)?;
         let subplans = builder.subplans(plan)?;
         let follow_ups = builder.follow_ups(plan)?;
-        let kept = match &body {
-            Body::Update(u) => usize::from(u.gathers) + usize::from(u.firsts.is_some()),
-            Body::Delete(delete) => usize::from(delete.firsts.is_some()),
-            Body::Merge(_) => 2,
-            _ => 0,
-        };
         let tallies = Tallies::new(builder.nodes, builder.cursors.len());
-        let needs = Needs::of(plan, kept);
+        let needs = Needs::of(plan, body.kept());
         let reads = !builder.hobts.is_empty() || !builder.branches.is_empty();
         let bare = matches!(body, Body::Scalar(_) | Body::Condition(_))
             && subplans.is_empty()
@@ -308,12 +271,12 @@ impl Executor {
         self.crew.threads
     }
 
-    /// Processor time of those in the last run.
+    /// Processor time of the workers in the last run.
     pub fn workers_cpu_ns(&self) -> u64 {
         self.crew.cpu_ns
     }
 
-    /// Locks that those asked for in the last run.
+    /// Locks that the workers asked for in the last run.
     pub fn workers_lock_requests(&self) -> u64 {
         self.crew.lock_requests
     }
@@ -339,7 +302,7 @@ impl Executor {
         self.crew = CrewWork::default();
         let reserved = self.reserve(context);
         let degree = reserved.as_ref().map_or(1, |r| r.degree);
-        // Before anything is held that other statements may want.
+        // The wait for memory comes first: nothing is held yet that other statements may want.
         let needs = Needs { degree, ..self.needs };
         let grant = Grant::ask(context.grant, needs, self.grant, context.work)?;
         let result = self.find_hobts(context).and_then(|()| {
@@ -361,7 +324,7 @@ impl Executor {
         f: impl FnOnce(&mut Body, &mut Run<'_>) -> SqlResult<R>,
     ) -> SqlResult<R> {
         debug_assert!(self.memory.is_none() && self.crew.degree == 0, "it never has any");
-        let lent = Lent {
+        let lent = Loan {
             hobts: &[],
             frame: &mut self.frame,
             subplans: &mut [],
@@ -397,7 +360,7 @@ impl Executor {
         grant: Grant<'_>,
         f: impl FnOnce(&mut Body, &mut Run<'_>) -> SqlResult<R>,
     ) -> SqlResult<R> {
-        let lent = Lent {
+        let lent = Loan {
             hobts: &self.hobts,
             frame: &mut self.frame,
             subplans: &mut self.subplans,
@@ -413,7 +376,7 @@ impl Executor {
         let each = self.cursors.iter().zip(&mut self.cursor_reads).enumerate();
         note_reads(&mut run, each, before, &mut self.reads, self.changed);
         self.memory = run.memory();
-        // Before the grant is returned, perhaps to a statement that waits for the memory.
+        // Operators drop their rows before the grant goes to a statement that waits for the memory.
         close_all(&mut self.body, &mut run);
         result
     }
@@ -427,11 +390,12 @@ impl Executor {
         f: impl FnOnce(&mut Body, &mut Run<'_>) -> SqlResult<R>,
     ) -> SqlResult<R> {
         let shared = SharedGrant::new(grant, reserved.degree);
-        let lent_to_crew = LentToCrew {
+        let lent_to_crew = CrewLoan {
             hobts: &self.hobts,
             resolver: context.hobts,
             spill: context.spill,
             branches: &self.branches,
+            make_tree: &|branch| Builder::of_branch(branch).node(&branch.input),
             grant: &shared,
             variables: context.variables.to_vec(),
             now: context.facts.clock(),
@@ -445,7 +409,7 @@ impl Executor {
             tallies: self.tallies_of_workers(reserved.degree),
         };
         let crew = Crew::new(lent_to_crew, context.work);
-        let lent = Lent {
+        let lent = Loan {
             hobts: &self.hobts,
             frame: &mut self.frame,
             subplans: &mut self.subplans,
@@ -459,7 +423,7 @@ impl Executor {
         let mut run = Run::new(context, lent);
         let body = &mut self.body;
         let result = os::task::scope(|scope| {
-            let _dismissed = Dismissed(&crew);
+            let _dismissed = Dismissal(&crew);
             crew.start(scope);
             f(body, &mut run)
         });
@@ -479,7 +443,7 @@ impl Executor {
         result
     }
 
-    /// Something for each worker to count in, shown to others.
+    /// Counters for each worker, shown in `progress`.
     fn tallies_of_workers(&self, degree: usize) -> Vec<Arc<Tallies>> {
         let (operators, cursors) = (self.tallies.operators(), self.tallies.cursors());
         let count = self.branches.len() * degree;
@@ -549,15 +513,15 @@ impl Executor {
 }
 
 /// Dismisses the workers, also when the run panics.
-struct Dismissed<'c, 'e>(&'c Crew<'e>);
+struct Dismissal<'c, 'e>(&'c Crew<'e>);
 
-impl Drop for Dismissed<'_, '_> {
+impl Drop for Dismissal<'_, '_> {
     fn drop(&mut self) {
         self.0.dismiss();
     }
 }
 
-/// The run is over: operators let go of what they keep.
+/// The run is over: operators drop what they keep.
 fn close_all(body: &mut Body, run: &mut Run<'_>) {
     body.close();
     run.subplans.iter_mut().flatten().for_each(|s| s.reset());
@@ -590,87 +554,6 @@ fn note_reads<'c>(
     }
     if let Some(hobt) = changed {
         to[hobt].add(&TableReads { pages, versions, ..TableReads::default() });
-    }
-}
-
-impl Body {
-    fn run(&mut self, run: &mut Run<'_>, out: &mut dyn RowSink) -> SqlResult<()> {
-        match self {
-            Body::Query(rows) => rows.run(run, out),
-            Body::Assign { source, assignments } => assign(source, assignments, run),
-            Body::Scalar(_) | Body::Condition(_) => {
-                Err(SqlError::new(messages::INTERNAL, &[&"an expression gives no rows"]))
-            }
-            Body::Insert(_) | Body::Update(_) | Body::Delete(_) | Body::Merge(_) => {
-                self.change(run, out)
-            }
-        }
-    }
-
-    /// Runs a change of rows.
-    pub(crate) fn change(&mut self, run: &mut Run<'_>, out: &mut dyn RowSink) -> SqlResult<()> {
-        match self {
-            Body::Insert(insert) => insert.run(run, out),
-            Body::Update(update) => update.run(run, out),
-            Body::Delete(delete) => delete.run(run, out),
-            Body::Merge(merge) => merge.run(run, out),
-            _ => Err(SqlError::new(messages::INTERNAL, &[&"a follow-up changes no rows"])),
-        }
-    }
-
-    pub(crate) fn close(&mut self) {
-        match self {
-            Body::Query(rows) => rows.source.close(),
-            Body::Assign { source, .. } => source.close(),
-            Body::Insert(insert) => insert.source.close(),
-            Body::Update(update) => {
-                update.source.close();
-                update.gathered.drop_rows();
-                update.firsts.iter_mut().for_each(FirstRows::drop_rows);
-            }
-            Body::Delete(delete) => {
-                delete.source.close();
-                delete.firsts.iter_mut().for_each(FirstRows::drop_rows);
-            }
-            Body::Merge(merge) => {
-                merge.source.close();
-                merge.gathered.drop_rows();
-                merge.seen.drop_rows();
-            }
-            Body::Scalar(_) | Body::Condition(_) => {}
-        }
-    }
-}
-
-/// `SELECT @v = …`
-fn assign(source: &mut Node, assignments: &[(usize, Expr)], run: &mut Run<'_>) -> SqlResult<()> {
-    source.open(run)?;
-    while run.takes_more(0) && source.next(run)? {
-        run.tick()?;
-        for (variable, x) in assignments {
-            append::assign(*variable, x, run)?;
-        }
-        run.outcome.rows_affected += 1;
-    }
-    Ok(())
-}
-
-impl Rows {
-    fn run(&mut self, run: &mut Run<'_>, out: &mut dyn RowSink) -> SqlResult<()> {
-        self.source.open(run)?;
-        while self.source.next(run)? {
-            run.tick()?;
-            if let Some(from) = self.together {
-                out.row(&run.frame[from..from + self.columns.len()])?;
-            } else {
-                self.row.clear();
-                self.row.extend(self.columns.iter().map(|&slot| run.slot(slot).clone()));
-                out.row(&self.row)?;
-            }
-            run.outcome.rows_affected += 1;
-        }
-        self.row.clear();
-        Ok(())
     }
 }
 

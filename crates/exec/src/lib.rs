@@ -5,85 +5,41 @@
 //! the buffers they reuse. A run lends them the session's transaction, the hobts that the plan
 //! names, and the frame. README.md has the protocol and its numbered rules.
 //!
+//! ```text
+//!   executor, build   a plan made ready, and run          run     the state of one run
+//!   operator          what an operator is; those that keep no rows
+//!   scan join aggregate sort window spool exchange        operators by kind
+//!   change            INSERT, UPDATE, DELETE, MERGE       expr    expressions, conditions
+//!   batch             batch mode                          memory  grants, and what spills
+//! ```
+//!
 //! Not here: what a statement means, which plan is good, and the rollback of a failed statement
 //! (its caller has a `work::Mark`).
 
 #![forbid(unsafe_code)]
 
 mod aggregate;
-mod append;
-mod assert;
 mod batch;
 mod build;
-mod callout;
-mod codec;
-mod compute;
-mod concatenation;
-mod cond;
-mod constants;
-mod context;
-mod distinct;
+mod change;
 mod exchange;
 mod executor;
 mod expr;
-mod filter;
-mod first_rows;
-mod grant;
-mod hash_aggregate;
-mod hash_join;
-mod in_list;
-mod index_spool;
-mod insert;
-mod join_filter;
-mod join_table;
-mod kept_rows;
-mod key_set;
-mod lookup;
-mod loops;
-mod merge;
-mod merge_join;
-mod merge_union;
-mod notes;
+mod join;
+mod memory;
 mod operator;
-mod output;
-mod partitions;
-mod progress;
-mod reader;
-mod recursion;
-mod referential;
-mod row_change;
-mod row_test;
-mod rows;
 mod run;
-mod sample;
 mod scan;
-mod seek;
-mod semaphore;
 mod sort;
-mod spilled_set;
-mod split;
 mod spool;
-mod stored;
-mod stream_aggregate;
-mod subplan;
-mod table_function;
-mod target;
-mod timed;
-mod top;
-mod update;
-mod value_set;
-mod virtual_scan;
-mod wide;
 mod window;
-mod workers;
 
-pub use callout::{Callout, NoCallout};
-pub use context::{
-    ExecContext, GrantTerms, IdentitySource, NoRows, OperatorCount, Outcome, RowFeed, RowSink,
-};
-pub use exchange::{MadeRows, Maker, MakersDid, Making};
+pub use exchange::{CrewRow, MadeRows, Maker, MakersDid, Making, Reserved, Workers};
 pub use executor::{Executor, run};
-pub use kept_rows::KeptRows;
-pub use progress::{Progress, ThreadWork};
-pub use semaphore::{BuildGrant, GrantRow, GrantWait, ResourceSemaphores, SemaphoreRow, Workspace};
-pub use workers::{CrewRow, Reserved, Workers};
+pub use memory::{
+    BuildGrant, GrantRow, GrantWait, KeptRows, ResourceSemaphores, SemaphoreRow, Workspace,
+};
+pub use run::{
+    Callout, ExecContext, GrantTerms, IdentitySource, NoCallout, NoRows, OperatorCount, Outcome,
+    Progress, RowFeed, RowSink, ThreadWork,
+};

@@ -8,7 +8,7 @@ use super::rows::RowsOfBatches;
 use super::scan::BatchScan;
 use super::test::BatchTest;
 use crate::build::Builder;
-use crate::cond::Cond;
+use crate::expr::Cond;
 use crate::operator::Operator;
 use access::{BatchColumn, Use};
 use base::SqlResult;
@@ -16,13 +16,13 @@ use plan::{Access, Predicate, ScanColumn, Slot, Strength};
 use std::collections::BTreeSet;
 use types::{Family, SqlType};
 
-/// What is asked of an access, divided.
-struct Asked {
+/// The conditions of an access: those that kernels decide, and the rest.
+struct Conditions {
     tests: Vec<BatchTest>,
     residual: Option<Cond>,
     /// The slots that the residual reads.
     reads: BTreeSet<Slot>,
-    /// It runs subqueries, which read slots that are not listed.
+    /// The residual runs subqueries, which read slots that are not listed.
     reads_all: bool,
 }
 
@@ -39,7 +39,7 @@ impl Builder {
         if !may_run(a, &columns) {
             return Ok(None);
         }
-        let asked = Asked::new(a.residual.as_ref(), &columns)?;
+        let asked = Conditions::new(a.residual.as_ref(), &columns)?;
         let (first, others): (Vec<_>, Vec<_>) = columns
             .iter()
             .map(|c| c.slot)
@@ -64,9 +64,9 @@ impl Builder {
     }
 }
 
-impl Asked {
-    /// What kernels decide comes first, whatever the order of the conjuncts.
-    fn new(residual: Option<&Predicate>, columns: &[ScanColumn]) -> SqlResult<Asked> {
+impl Conditions {
+    /// Conditions that kernels decide come first, whatever the order of the conjuncts.
+    fn new(residual: Option<&Predicate>, columns: &[ScanColumn]) -> SqlResult<Conditions> {
         let (mut tests, mut others) = (Vec::new(), Vec::new());
         for conjunct in residual.cloned().map(Predicate::conjuncts).unwrap_or_default() {
             match BatchTest::new(&conjunct, columns) {
@@ -76,7 +76,7 @@ impl Asked {
         }
         let rest = Predicate::all(others);
         let reads = rest.as_ref().map(Predicate::reads).unwrap_or_default();
-        Ok(Asked {
+        Ok(Conditions {
             tests,
             residual: rest.as_ref().map(Cond::new).transpose()?,
             reads_all: !reads.subqueries.is_empty(),

@@ -2,7 +2,7 @@
 //! the slots of the frame. A condition that no kernel decides is asked here, of each row.
 
 use super::operator::BatchOperator;
-use crate::cond::Cond;
+use crate::expr::Cond;
 use crate::operator::Operator;
 use crate::run::Run;
 use base::SqlResult;
@@ -10,7 +10,7 @@ use plan::Slot;
 use vector::Batch;
 
 /// A column of the batch and the slot into which its values go.
-pub(super) type Given = (usize, Slot);
+pub(super) type ColumnSlot = (usize, Slot);
 
 /// A batch operator, read by row.
 pub(super) struct RowsOfBatches {
@@ -19,9 +19,9 @@ pub(super) struct RowsOfBatches {
     /// What must be true of a row beyond the source's tests.
     pub(super) residual: Option<Cond>,
     /// Columns that the residual reads.
-    pub(super) first: Vec<Given>,
+    pub(super) first: Vec<ColumnSlot>,
     /// All others that somebody above reads.
-    pub(super) rest: Vec<Given>,
+    pub(super) rest: Vec<ColumnSlot>,
     /// The batch being read; made when it is first opened.
     pub(super) batch: Option<Batch>,
     /// Where its next row may be.
@@ -44,7 +44,7 @@ impl RowsOfBatches {
         }
     }
 
-    fn give(&self, columns: &[Given], row: usize, run: &mut Run<'_>) {
+    fn give(&self, columns: &[ColumnSlot], row: usize, run: &mut Run<'_>) {
         let Some(batch) = &self.batch else { return };
         for &(column, slot) in columns {
             run.set(slot, batch.value(column, row));

@@ -1,5 +1,5 @@
 //! `BatchTest`: a condition that kernels decide for all rows of a batch, without values and without
-//! errors. What it cannot be, as LIKE or a call, stays a condition of single rows.
+//! errors. Other conditions (LIKE, calls) are tested row by row.
 
 use plan::{CompareOp, Predicate, Scalar, ScanColumn};
 use types::{Collation, Relation};
@@ -29,7 +29,7 @@ pub(super) enum BatchTest {
 }
 
 impl BatchTest {
-    /// The test that a predicate is, if it is one.
+    /// The test of a predicate, if kernels can decide it.
     pub(super) fn new(predicate: &Predicate, columns: &[ScanColumn]) -> Option<BatchTest> {
         let test = |p: &Predicate| BatchTest::new(p, columns);
         Some(match predicate {
@@ -44,7 +44,7 @@ impl BatchTest {
         })
     }
 
-    /// What it says of some rows of a batch.
+    /// Its truth for some rows of a batch.
     pub(super) fn decide(&self, batch: &Batch, among: &RowSet) -> Truth {
         let column = |n: usize| &batch.columns()[n];
         match self {

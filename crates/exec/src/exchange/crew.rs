@@ -5,13 +5,14 @@
 
 use super::link::Link;
 use super::stop::Stop;
+use super::team::{Ranges, Team};
 use super::worker;
 use super::{Branch, ExchangeKind};
-use crate::grant::Shared;
-use crate::progress::Tallies;
-use access::{Division, Hobt, Hobts, Isolation, LockPlan, ScanRange, Spill, TableReads};
+use crate::memory::GrantPool;
+use crate::operator::Node;
+use crate::run::Tallies;
+use access::{Division, Hobt, Hobts, Isolation, LockPlan, Spill, TableReads};
 use base::{SqlError, SqlResult, messages};
-
 use os::sync::Mutex;
 use os::task::{self, Scope};
 use os::values::{self, ValueMemory};
@@ -22,13 +23,17 @@ use types::Value;
 use types::datetime::{Dialect, Moment};
 use work::{CommitTime, ReaderSeed, Work};
 
+/// Makes a worker's copy of a branch's operators.
+pub(crate) type MakeTree<'e> = dyn Fn(&Branch) -> SqlResult<Node> + Sync + 'e;
+
 /// What a run lends to its crew.
-pub(crate) struct Lent<'e> {
+pub(crate) struct CrewLoan<'e> {
     pub(crate) hobts: &'e [Arc<dyn Hobt>],
     pub(crate) resolver: &'e dyn Hobts,
     pub(crate) spill: &'e dyn Spill,
     pub(crate) branches: &'e [Branch],
-    pub(crate) grant: &'e dyn Shared,
+    pub(crate) make_tree: &'e MakeTree<'e>,
+    pub(crate) grant: &'e dyn GrantPool,
     pub(crate) variables: Vec<Value>,
     pub(crate) now: Moment,
     pub(crate) date_first: Value,
@@ -48,7 +53,7 @@ type Divisions<'e> = SqlResult<Vec<Box<dyn Division + 'e>>>;
 
 /// See the module.
 pub(crate) struct Crew<'e> {
-    pub(crate) lent: Lent<'e>,
+    pub(crate) lent: CrewLoan<'e>,
     pub(crate) seed: ReaderSeed,
     pub(crate) stop: Stop,
     links: Vec<Arc<Link>>,
@@ -78,34 +83,8 @@ pub(crate) struct Report {
     pub(crate) waits: ThreadWaits,
 }
 
-/// Enumerates ranges.
-pub(crate) type Ranges<'f> =
-    &'f mut dyn FnMut(&mut dyn FnMut(&ScanRange<'_>) -> SqlResult<()>) -> SqlResult<()>;
-
-/// What an operator sees of its crew.
-pub(crate) trait Team: Sync {
-    /// The queue of an exchange's rows.
-    fn link(&self, exchange: usize) -> Arc<Link>;
-
-    /// Whether the statement must end.
-    fn stop(&self) -> &Stop;
-
-    /// Whether aggregates of workers that have sent their rows have skipped a NULL.
-    fn saw_nulls(&self) -> bool;
-
-    /// The parts of a scan that workers share, range by range.
-    fn divided(
-        &self,
-        cursor: usize,
-        hobt: usize,
-        work: &mut Work,
-        ranges: Ranges<'_>,
-        locks: &LockPlan,
-    ) -> SqlResult<&[Box<dyn Division + '_>]>;
-}
-
 impl<'e> Crew<'e> {
-    pub(crate) fn new(lent: Lent<'e>, work: &Work) -> Crew<'e> {
+    pub(crate) fn new(lent: CrewLoan<'e>, work: &Work) -> Crew<'e> {
         let degree = lent.degree;
         let link = |b: &Branch| {
             let consumers = if b.read_by.is_some() { degree } else { 1 };

@@ -4,8 +4,8 @@
 //! producers ──packet──> lane 0 ──> consumer 0        ordered: a lane for each producer,
 //!           ──packet──> lane 1 ──> consumer 1        all of them read by one consumer
 //! ```
-//! A packet is some rows as bytes (`codec.rs`), so that no lock is taken for each row. A lane holds
-//! a few packets. A thread that finds the lane full or empty waits at its own waiter.
+//! A packet is some rows as bytes (`memory/codec.rs`), so that no lock is taken for each row. A
+//! lane holds a few packets. A thread that finds the lane full or empty waits at its own waiter.
 //!
 //! Invariants
 //!  1. A closed lane takes no packet: its producers go on without it.
@@ -54,7 +54,7 @@ struct Lane {
 }
 
 impl Link {
-    /// Between so many producers and as many consumers, or one.
+    /// A link between these numbers of producers and consumers.
     pub(crate) fn new(producers: usize, consumers: usize, ordered: bool) -> Link {
         let (lanes, each) = if ordered { (producers, 1) } else { (consumers, producers) };
         let lane = |_| {

@@ -16,7 +16,7 @@
 use super::link::{Link, PACKET_BYTES, Packet};
 use super::stop::Stop;
 use super::worker::{Reader, Turn};
-use crate::workers::Reserved;
+use super::workers::Reserved;
 use base::{SqlError, SqlResult, messages};
 use os::sync::Mutex;
 use os::task::{self, Scope};
@@ -212,9 +212,9 @@ impl Makers<'_> {
 }
 
 /// Dismisses the makers, also when the reader panics.
-struct Dismissed<'d, 'm>(&'d Makers<'m>);
+struct Dismissal<'d, 'm>(&'d Makers<'m>);
 
-impl Drop for Dismissed<'_, '_> {
+impl Drop for Dismissal<'_, '_> {
     fn drop(&mut self) {
         self.0.stop.end();
         self.0.send_home();
@@ -247,7 +247,7 @@ impl Reserved<'_> {
             MadeRows { maker, link, stop, root, packet, row: 0..0 }
         };
         let result = task::scope(|scope| {
-            let _dismissed = Dismissed(&makers);
+            let _dismissed = Dismissal(&makers);
             makers.start(scope);
             read(work, (0..self.degree).map(rows).collect())
         });

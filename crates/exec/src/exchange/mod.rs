@@ -3,19 +3,22 @@
 //!
 //! In a statement that runs with one thread, an exchange passes on the rows of its input. In one
 //! with a crew it is the reading end: the input runs in workers, each with a copy of it
-//! (`worker.rs`).
+//! (`worker.rs`). How many threads an instance has for this, `workers.rs` says.
 
 mod crew;
 mod link;
 mod makers;
 mod stop;
+mod team;
 mod worker;
+mod workers;
 
-pub(crate) use crew::{Crew, Lent as LentToCrew, Report, Team};
+pub(crate) use crew::{Crew, CrewLoan, Report};
 pub use makers::{MadeRows, Maker, MakersDid, Making};
-pub(crate) use worker::Worker;
+pub(crate) use team::{Team, Worker};
+pub use workers::{CrewRow, Reserved, Workers};
 
-use crate::codec::Decoder;
+use crate::memory::Decoder;
 use crate::operator::{Node, Operator};
 use crate::run::Run;
 use base::{DatabaseId, HobtId, SqlResult};
@@ -50,10 +53,10 @@ pub(crate) struct Exchange {
     columns: Vec<Slot>,
     /// What a merge orders by, and its place among the columns.
     order: Vec<(usize, SortKey)>,
-    reading: Reading,
+    reading: RowSource,
 }
 
-enum Reading {
+enum RowSource {
     /// There is no crew: the input's rows.
     Own,
     /// Rows of one lane, as they come.
@@ -62,7 +65,7 @@ enum Reading {
     Merge(Vec<Lane>),
 }
 
-/// A lane as far as it is read.
+/// The reading end of a lane.
 struct Lane {
     link: Arc<Link>,
     number: usize,
@@ -82,7 +85,7 @@ impl Exchange {
         };
         let merged = matches!(exchange.kind, ExchangeKind::GatherOrdered(_));
         debug_assert_eq!(merged, !order.is_empty(), "rows carry what they are merged by");
-        Exchange { number, input, columns, order, reading: Reading::Own }
+        Exchange { number, input, columns, order, reading: RowSource::Own }
     }
 
     fn begin_lanes(&mut self, run: &mut Run<'_>, team: &dyn Team) -> SqlResult<()> {
@@ -90,7 +93,7 @@ impl Exchange {
         link.begin();
         if self.order.is_empty() {
             let number = run.worker.map_or(0, |w| w.number);
-            self.reading = Reading::Lane(Lane::new(link, number));
+            self.reading = RowSource::Lane(Lane::new(link, number));
             return Ok(());
         }
         let mut lanes: Vec<Lane> =
@@ -98,7 +101,7 @@ impl Exchange {
         for lane in &mut lanes {
             lane.advance(run, team, self.columns.len())?;
         }
-        self.reading = Reading::Merge(lanes);
+        self.reading = RowSource::Merge(lanes);
         Ok(())
     }
 
@@ -119,12 +122,12 @@ impl Exchange {
     }
 
     fn next_merged(&mut self, run: &mut Run<'_>, team: &dyn Team) -> SqlResult<bool> {
-        let Reading::Merge(lanes) = &self.reading else { return Ok(false) };
+        let RowSource::Merge(lanes) = &self.reading else { return Ok(false) };
         let Some(next) = self.least(lanes) else {
             run.outcome.nulls_eliminated |= team.saw_nulls();
             return Ok(false);
         };
-        let Reading::Merge(lanes) = &mut self.reading else { return Ok(false) };
+        let RowSource::Merge(lanes) = &mut self.reading else { return Ok(false) };
         for (&slot, value) in self.columns.iter().zip(&mut lanes[next].row) {
             run.set(slot, std::mem::replace(value, Value::Null));
         }
@@ -180,9 +183,9 @@ impl Operator for Exchange {
     fn next(&mut self, run: &mut Run<'_>) -> SqlResult<bool> {
         let Some(team) = run.team else { return self.input.next(run) };
         let lane = match &mut self.reading {
-            Reading::Own => return self.input.next(run),
-            Reading::Merge(_) => return self.next_merged(run, team),
-            Reading::Lane(lane) => lane,
+            RowSource::Own => return self.input.next(run),
+            RowSource::Merge(_) => return self.next_merged(run, team),
+            RowSource::Lane(lane) => lane,
         };
         if !lane.fill(run, team)? {
             run.outcome.nulls_eliminated |= team.saw_nulls();
@@ -206,10 +209,10 @@ impl Operator for Exchange {
     }
 
     fn close(&mut self) {
-        match std::mem::replace(&mut self.reading, Reading::Own) {
-            Reading::Own => {}
-            Reading::Lane(lane) => lane.link.close(lane.number),
-            Reading::Merge(lanes) => lanes.iter().for_each(|lane| lane.link.close(lane.number)),
+        match std::mem::replace(&mut self.reading, RowSource::Own) {
+            RowSource::Own => {}
+            RowSource::Lane(lane) => lane.link.close(lane.number),
+            RowSource::Merge(lanes) => lanes.iter().for_each(|lane| lane.link.close(lane.number)),
         }
         self.input.close();
     }

@@ -9,7 +9,7 @@ use os::sync::Mutex;
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering::*};
 
-/// What a panic left.
+/// The payload of a panic.
 pub(crate) type Payload = Box<dyn Any + Send>;
 
 /// The end of a statement's workers.
@@ -25,7 +25,7 @@ impl Stop {
     /// Whether to go on.
     ///
     /// # Errors
-    /// What one of them met.
+    /// The error of the first worker that failed.
     #[inline]
     pub(crate) fn check(&self) -> SqlResult<()> {
         match self.failed.load(Acquire) {

@@ -3,15 +3,12 @@
 //! It reads under the session's transaction (`work::ReaderSeed`), has the values that the
 //! statement's variables had when the run began, and asks the session for nothing but the clock.
 
-use super::crew::{Crew, Report, Team};
+use super::crew::{Crew, Report};
 use super::link::{Link, PACKET_BYTES, Packet};
 use super::stop::Stop;
-use crate::build::Builder;
-use crate::callout::NoCallout;
-use crate::codec;
-use crate::context::IdentitySource;
-use crate::partitions::hash_row;
-use crate::run::{Reading, Run};
+use super::team::{Team, Worker};
+use crate::memory::{codec, hash_row};
+use crate::run::{IdentitySource, NoCallout, Run, WorkerLoan};
 use access::TableReads;
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
 use builtins::{Fact, Question, SessionFacts};
@@ -25,12 +22,6 @@ use work::{ReaderSeed, Work};
 /// Rows of the first packet: a consumer that needs only a few gets them soon.
 const ROWS_FIRST: usize = 16;
 
-/// Which worker of its branch.
-#[derive(Clone, Copy)]
-pub(crate) struct Worker {
-    pub(crate) number: usize,
-}
-
 /// Runs a branch to its end.
 pub(super) fn run(crew: &Crew<'_>, branch: usize, number: usize) -> SqlResult<Report> {
     let _turn = Turn::taken();
@@ -42,12 +33,12 @@ pub(super) fn run(crew: &Crew<'_>, branch: usize, number: usize) -> SqlResult<Re
         date_first: &crew.lent.date_first,
         dialect: crew.lent.dialect,
     };
-    let mut tree = Builder::of_branch(of).node(&of.input)?;
+    let mut tree = (crew.lent.make_tree)(of)?;
     let mut variables = crew.lent.variables.clone();
     let mut frame = vec![Value::Null; crew.lent.slots];
     let tallies = crew.tallies(branch, number);
     let mut past = vec![TableReads::default(); crew.lent.cursors];
-    let mut run = Run::of_worker(Reading {
+    let mut run = Run::of_worker(WorkerLoan {
         work: &mut reader.work,
         resolver: crew.lent.resolver,
         spill: crew.lent.spill,

@@ -13,9 +13,8 @@ mod row;
 mod store;
 
 use crate::expr::Expr;
-use crate::operator::{Node, Operator};
-use crate::run::Run;
-use crate::top::row_count;
+use crate::operator::{Node, Operator, Top, row_count};
+use crate::run::{Run, WITHIN};
 use base::{SqlError, SqlResult, messages};
 use merge::{Inputs, Merge, Source};
 use plan::{Slot, SortKey};
@@ -88,11 +87,24 @@ impl Sort {
         }
     }
 
-    /// The same of which only the first rows are read.
-    #[must_use]
-    pub(crate) fn limited(mut self, count: Expr, offset: Option<Expr>) -> Sort {
-        self.limit = Some((count, offset));
-        self
+    /// Below a TOP: only the rows that it can give are kept.
+    ///
+    /// # Errors
+    /// 191.
+    pub(crate) fn below_top(
+        id: usize,
+        input: Node,
+        top: &plan::Top,
+        keys: &[SortKey],
+        carried: &[Slot],
+    ) -> SqlResult<Top> {
+        let mut sort = Sort::new(id, input, keys, carried, false);
+        if let (Some(count), false, None) = (&top.count, top.percent, &top.ties) {
+            let offset = top.offset.as_ref().map(Expr::new).transpose()?;
+            sort.limit = Some((Expr::new(count)?, offset));
+        }
+        let input = Node { id: WITHIN, operator: Box::new(sort) };
+        Top::new(id, input, top, carried.to_vec())
     }
 
     fn evaluate_limit(&mut self, run: &mut Run<'_>) -> SqlResult<()> {

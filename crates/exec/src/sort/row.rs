@@ -1,6 +1,6 @@
 //! The byte form of a row in a sort.
 
-use crate::codec::{self, Decoder};
+use crate::memory::{Decoder, codec};
 use crate::run::Run;
 use base::SqlResult;
 use plan::{Slot, SortKey};

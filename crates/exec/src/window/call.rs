@@ -1,7 +1,7 @@
 //! One window function: which rows it must read before it can answer, and its answer.
 
 use super::lane::{Lane, Marks};
-use super::sliding::{READERS, Sliding, Summed};
+use super::sliding::{Computation, READERS, SlidingAggregate};
 use crate::expr::Expr;
 use crate::run::Run;
 use base::{SqlError, SqlResult, messages};
@@ -47,16 +47,16 @@ enum Function {
     PercentRank,
     CumeDist,
     Ntile(Expr),
-    Summed(Box<Aggregated>),
+    Aggregate(Box<FramedAggregate>),
     Edge(Box<Edge>),
-    Shifted(Box<Shifted>),
+    Shift(Box<Shift>),
     Percentile(Box<Percentile>),
 }
 
 /// An aggregate with its frame.
-struct Aggregated {
+struct FramedAggregate {
     argument: Option<Expr>,
-    summed: Summed,
+    computation: Computation,
     frame: Frame,
     way: Way,
 }
@@ -72,7 +72,7 @@ enum Way {
     /// The same where a partition is: an answer for each group of peers.
     Range(State, Lane),
     /// All others.
-    Sliding(Sliding, Lane),
+    Sliding(SlidingAggregate, Lane),
 }
 
 /// FIRST_VALUE, LAST_VALUE.
@@ -89,7 +89,7 @@ struct Edge {
 }
 
 /// LAG, LEAD.
-struct Shifted {
+struct Shift {
     argument: Expr,
     offset: Expr,
     default: Option<Expr>,
@@ -122,12 +122,16 @@ impl Call {
             W::Ntile(x) => Function::Ntile(Expr::new(x)?),
             W::Aggregate { function, argument, frame } => {
                 let ty = argument.as_ref().map(|x| x.ty);
-                let summed = Summed {
+                let computation = Computation {
                     function: *function,
                     argument: ty.map_or(SqlType::Int, |t| t.sql_type),
                     collation: ty.unwrap_or(call.ty).collation,
                 };
-                Function::Summed(Box::new(Aggregated::new(argument.as_ref(), summed, *frame)?))
+                Function::Aggregate(Box::new(FramedAggregate::new(
+                    argument.as_ref(),
+                    computation,
+                    *frame,
+                )?))
             }
             W::Edge { argument, last, frame, ignore_nulls } => Function::Edge(Box::new(Edge {
                 argument: Expr::new(argument)?,
@@ -139,7 +143,7 @@ impl Call {
                 found: None,
             })),
             W::Shifted { argument, offset, default, lead, ignore_nulls } => {
-                Function::Shifted(Box::new(Shifted {
+                Function::Shift(Box::new(Shift {
                     argument: Expr::new(argument)?,
                     offset: Expr::new(offset)?,
                     default: default.as_ref().map(Expr::new).transpose()?,
@@ -166,7 +170,7 @@ impl Call {
     pub(super) fn unit(&self) -> Unit {
         match &self.function {
             Function::RowNumber | Function::Rank | Function::DenseRank => Unit::Row,
-            Function::Summed(a) => match a.way {
+            Function::Aggregate(a) => match a.way {
                 Way::Rows(_) => Unit::Row,
                 Way::Peers(..) => Unit::Peers,
                 Way::Whole(..) | Way::Range(..) | Way::Sliding(..) => Unit::Partition,
@@ -177,7 +181,7 @@ impl Call {
 
     /// Learns what is kept before any row is given out: at least its own unit.
     pub(super) fn settle(&mut self, unit: Unit) {
-        if let Function::Summed(a) = &mut self.function
+        if let Function::Aggregate(a) = &mut self.function
             && let (Way::Peers(state, _), Unit::Partition) = (&a.way, unit)
         {
             a.way = Way::Range(state.clone(), Lane::new(1));
@@ -187,13 +191,13 @@ impl Call {
     /// A partition begins.
     pub(super) fn begin(&mut self, run: &mut Run<'_>) {
         match &mut self.function {
-            Function::Summed(a) => a.begin(run),
+            Function::Aggregate(a) => a.begin(run),
             Function::Edge(e) => {
                 e.values.clear(run);
                 e.present.iter_mut().for_each(|m| m.clear(run));
                 (e.looked, e.found) = (0, None);
             }
-            Function::Shifted(s) => {
+            Function::Shift(s) => {
                 s.values.clear(run);
                 s.present.iter_mut().for_each(|m| m.clear(run));
                 s.counted = (0, 0);
@@ -209,13 +213,13 @@ impl Call {
     /// The row in the frame is kept; `first`: its peers begin with it.
     pub(super) fn gather(&mut self, run: &mut Run<'_>, first: bool) -> SqlResult<()> {
         match &mut self.function {
-            Function::Summed(a) => a.gather(run, first),
+            Function::Aggregate(a) => a.gather(run, first),
             Function::Edge(e) => {
                 let value = e.argument.eval(run)?;
                 e.present.iter_mut().for_each(|m| m.push(run, !value.is_null()));
                 e.values.push(run, value)
             }
-            Function::Shifted(s) => {
+            Function::Shift(s) => {
                 let value = s.argument.eval(run)?;
                 if let Some(present) = &mut s.present {
                     present.push(run, !value.is_null());
@@ -236,9 +240,9 @@ impl Call {
     /// A unit is complete.
     pub(super) fn gathered(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
         match &mut self.function {
-            Function::Summed(a) => a.gathered(run),
+            Function::Aggregate(a) => a.gathered(run),
             Function::Edge(e) => e.values.seal(),
-            Function::Shifted(s) => s.values.seal(),
+            Function::Shift(s) => s.values.seal(),
             Function::Percentile(p) => p.values.seal(),
             _ => Ok(()),
         }
@@ -247,12 +251,12 @@ impl Call {
     /// Bytes in files of its own.
     pub(super) fn spilled_bytes(&self) -> u64 {
         match &self.function {
-            Function::Summed(a) => match &a.way {
+            Function::Aggregate(a) => match &a.way {
                 Way::Range(_, lane) | Way::Sliding(_, lane) => lane.spilled_bytes(),
                 Way::Whole(..) | Way::Rows(_) | Way::Peers(..) => 0,
             },
             Function::Edge(e) => e.values.spilled_bytes(),
-            Function::Shifted(s) => s.values.spilled_bytes(),
+            Function::Shift(s) => s.values.spilled_bytes(),
             Function::Percentile(p) => p.values.spilled_bytes(),
             _ => 0,
         }
@@ -261,7 +265,7 @@ impl Call {
     /// Forgets all; the grant is over.
     pub(super) fn drop_values(&mut self) {
         let lane = match &mut self.function {
-            Function::Summed(a) => match &mut a.way {
+            Function::Aggregate(a) => match &mut a.way {
                 Way::Range(_, lane) | Way::Sliding(_, lane) => lane,
                 Way::Whole(..) | Way::Rows(_) | Way::Peers(..) => return,
             },
@@ -269,7 +273,7 @@ impl Call {
                 e.present.iter_mut().for_each(Marks::drop_bits);
                 &mut e.values
             }
-            Function::Shifted(s) => {
+            Function::Shift(s) => {
                 s.present.iter_mut().for_each(Marks::drop_bits);
                 &mut s.values
             }
@@ -305,9 +309,9 @@ impl Function {
             Function::PercentRank if place.total <= 1 => Ok(Value::Float(0.0)),
             Function::PercentRank => Ok(share(place.peers.0, place.total - 1)),
             Function::CumeDist => Ok(share(place.peers.1, place.total)),
-            Function::Summed(a) => a.value(run, place),
+            Function::Aggregate(a) => a.value(run, place),
             Function::Edge(e) => e.value(run, place),
-            Function::Shifted(s) => s.value(run, place),
+            Function::Shift(s) => s.value(run, place),
             Function::Percentile(p) => p.value(run),
             Function::RowNumber | Function::Rank | Function::DenseRank | Function::Ntile(_) => {
                 Ok(Value::Null)
@@ -348,26 +352,35 @@ fn rows_of(frame: Frame, place: &Place) -> (u64, u64) {
     (start.min(end), end)
 }
 
-impl Aggregated {
-    fn new(argument: Option<&Scalar>, summed: Summed, frame: Frame) -> SqlResult<Aggregated> {
+impl FramedAggregate {
+    fn new(
+        argument: Option<&Scalar>,
+        computation: Computation,
+        frame: Frame,
+    ) -> SqlResult<FramedAggregate> {
         let way = match frame {
             Frame { start: FrameEnd::First, end: FrameEnd::Last, .. } => {
-                Way::Whole(summed.start(), Value::Null)
+                Way::Whole(computation.start(), Value::Null)
             }
-            Frame::ROWS => Way::Rows(summed.start()),
-            Frame::RANGE => Way::Peers(summed.start(), Value::Null),
-            _ => Way::Sliding(Sliding::new(summed), Lane::new(READERS)),
+            Frame::ROWS => Way::Rows(computation.start()),
+            Frame::RANGE => Way::Peers(computation.start(), Value::Null),
+            _ => Way::Sliding(SlidingAggregate::new(computation), Lane::new(READERS)),
         };
-        Ok(Aggregated { argument: argument.map(Expr::new).transpose()?, summed, frame, way })
+        Ok(FramedAggregate {
+            argument: argument.map(Expr::new).transpose()?,
+            computation,
+            frame,
+            way,
+        })
     }
 
     fn begin(&mut self, run: &mut Run<'_>) {
         match &mut self.way {
             Way::Whole(state, _) | Way::Peers(state, _) | Way::Rows(state) => {
-                *state = self.summed.start();
+                *state = self.computation.start();
             }
             Way::Range(state, answers) => {
-                *state = self.summed.start();
+                *state = self.computation.start();
                 answers.clear(run);
             }
             Way::Sliding(sliding, lane) => {
@@ -469,7 +482,7 @@ impl Edge {
     }
 }
 
-impl Shifted {
+impl Shift {
     fn value(&mut self, run: &mut Run<'_>, place: &Place) -> SqlResult<Value> {
         let Some(offset) = self.offset.with(run, Value::as_i64)? else { return Ok(Value::Null) };
         let Ok(offset) = u64::try_from(offset) else {

@@ -6,8 +6,7 @@
 //!
 //! `Marks` is a lane of bits, which are always in memory: a megabyte for eight million rows.
 
-use crate::codec::{self, Decoder};
-use crate::rows::value_bytes;
+use crate::memory::{Decoder, codec, value_bytes};
 use crate::run::Run;
 use access::SpillFile;
 use base::SqlResult;

@@ -13,8 +13,8 @@ mod call;
 mod lane;
 mod sliding;
 
+use crate::memory::RowBuffer;
 use crate::operator::{Node, Operator};
-use crate::rows::RowBuffer;
 use crate::run::Run;
 use base::SqlResult;
 use call::{Call, Place, Unit};

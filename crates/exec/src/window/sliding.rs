@@ -23,18 +23,18 @@ use types::{Collation, SqlType, Value, compare};
 const ENTERING: usize = 0;
 /// The reader for rows that leave.
 const LEAVING: usize = 1;
-/// Readers that a lane for `Sliding` needs.
+/// Readers that a lane for `SlidingAggregate` needs.
 pub(super) const READERS: usize = 2;
 
 /// What is computed, and of what.
 #[derive(Clone, Copy)]
-pub(super) struct Summed {
+pub(super) struct Computation {
     pub(super) function: Aggregate,
     pub(super) argument: SqlType,
     pub(super) collation: Collation,
 }
 
-impl Summed {
+impl Computation {
     /// A state that has seen no row.
     pub(super) fn start(self) -> State {
         self.function.start(self.argument, self.collation, Value::Null)
@@ -42,8 +42,8 @@ impl Summed {
 }
 
 /// See the top of the file.
-pub(super) struct Sliding {
-    summed: Summed,
+pub(super) struct SlidingAggregate {
+    computation: Computation,
     kind: Kind,
     /// Rows from here …
     start: u64,
@@ -66,9 +66,9 @@ fn queued_bytes(value: &Value) -> usize {
     size_of::<(u64, Value)>() + value.heap_bytes()
 }
 
-impl Sliding {
-    pub(super) fn new(summed: Summed) -> Sliding {
-        let state = summed.start();
+impl SlidingAggregate {
+    pub(super) fn new(computation: Computation) -> SlidingAggregate {
+        let state = computation.start();
         let kind = if state.is_removable() {
             Kind::Subtracting(state)
         } else if state.replaces().is_some() {
@@ -76,13 +76,13 @@ impl Sliding {
         } else {
             Kind::Stacks { front: Vec::new(), back: state, behind: Vec::new() }
         };
-        Sliding { summed, kind, start: 0, end: 0, memory_bytes: 0 }
+        SlidingAggregate { computation, kind, start: 0, end: 0, memory_bytes: 0 }
     }
 
     /// Begins another partition.
     pub(super) fn begin(&mut self, run: &mut Run<'_>) {
         run.give_memory(self.memory_bytes);
-        *self = Sliding::new(self.summed);
+        *self = SlidingAggregate::new(self.computation);
     }
 
     /// The aggregate of the rows from `start` up to `end`, neither of which has been greater.
@@ -118,8 +118,8 @@ impl Sliding {
                 return Ok(());
             }
             Kind::Extreme(queue) => {
-                let replaces = self.summed.start().replaces();
-                let collation = self.summed.collation;
+                let replaces = self.computation.start().replaces();
+                let collation = self.computation.collation;
                 let beaten = |last: &(u64, Value)| {
                     let order = compare(&value, &last.1, collation);
                     order.is_eq() || Some(order) == replaces
@@ -150,7 +150,7 @@ impl Sliding {
     }
 
     fn leave(&mut self, run: &mut Run<'_>, lane: &mut Lane) -> SqlResult<()> {
-        let summed = self.summed;
+        let computation = self.computation;
         let given = match &mut self.kind {
             Kind::Subtracting(state) => return state.remove(&lane.get(LEAVING, self.start)?),
             Kind::Extreme(queue) => {
@@ -159,12 +159,12 @@ impl Sliding {
             }
             Kind::Stacks { front, back, behind } => {
                 if front.is_empty() {
-                    let mut sum = summed.start();
+                    let mut sum = computation.start();
                     for value in behind.drain(..).rev() {
                         sum.step(&value)?;
                         front.push(sum.clone());
                     }
-                    *back = summed.start();
+                    *back = computation.start();
                 }
                 front.pop();
                 STACKED_BYTES
