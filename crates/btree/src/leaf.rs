@@ -10,7 +10,7 @@ use crate::tree::Tree;
 use base::{Lsn, PageId};
 use buffer::{Change, PageRef, ReadGuard, WriteGuard};
 use page::fits;
-use page::{PageView, slot_cost};
+use page::{Field, PageView, slot_cost};
 use std::cmp::Ordering;
 
 /// How many empty leaves one step may pass. More in a row mean that damaged links form a circle.
@@ -372,6 +372,54 @@ impl Tree {
             && self.page_fault(guard.view(), 0).is_none()
             && guard.view().record(position.slot).is_some();
         same.then_some(LeafRead { tree: self, guard, slot: position.slot, exact: true })
+    }
+}
+
+impl Tree {
+    /// Called where a record that was met elsewhere is not on the leaf that its key leads to. Either
+    /// it has gone, or a separator lies and a neighbour of that leaf has keys that should be here:
+    /// then it is not passed over. Latches two leaves at most, compares all keys of one.
+    ///
+    /// # Errors
+    /// 823, 824 or 701.
+    pub fn check_absent(&self, key: &[Field<'_>]) -> BtreeResult<()> {
+        debug_assert_eq!(key.len(), self.shape.order.len(), "a record has a whole key");
+        let sought = self.sought(key);
+        let leaf = self.descend(&sought, true, None)?;
+        self.check_order(leaf.id(), leaf.view())?;
+        let slot = self.lower_bound((leaf.id(), leaf.view()), Part::Leaf, &sought, false, 0)?;
+        let (id, lsn, left) = (leaf.id(), leaf.view().lsn(), leaf.view().prev_page());
+        if slot == leaf.view().slot_count()
+            && let Beside::Leaf(right) = right_of(self, leaf)?
+        {
+            return self.check_beyond(&right, 0, key, Ordering::Greater);
+        }
+        if slot > 0 || left.is_none() || left == id {
+            return Ok(());
+        }
+        let left = self.pages.read(left)?;
+        let last = left.view().slot_count().checked_sub(1);
+        let is_beside = self.page_fault(left.view(), 0).is_none() && left.view().next_page() == id;
+        let Some(last) = last.filter(|_| is_beside) else { return Ok(()) };
+        // Records may have moved between the two while neither was latched.
+        let unchanged = self.pages.read(id)?.view().lsn() == lsn;
+        if unchanged { self.check_beyond(&left, last, key, Ordering::Less) } else { Ok(()) }
+    }
+
+    /// A leaf's record in a slot lies at a side of a key.
+    fn check_beyond(
+        &self,
+        leaf: &ReadGuard<'_>,
+        slot: u16,
+        key: &[Field<'_>],
+        side: Ordering,
+    ) -> BtreeResult<()> {
+        let record = leaf.view().record(slot);
+        let order = record.and_then(|record| self.shape.compare(Part::Leaf, record, key));
+        if order != Some(side) {
+            return Err(self.corrupt(leaf.id(), "the way to a key leads past it"));
+        }
+        Ok(())
     }
 }
 

@@ -90,7 +90,7 @@ impl Tree {
 
     /// The page at a level that a key leads to, under its shared latch. `fence` becomes the
     /// nearest separator at the left of the way, if there is one.
-    fn descend(
+    pub(crate) fn descend(
         &self,
         key: &Sought<'_, '_>,
         after: bool,

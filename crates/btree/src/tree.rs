@@ -224,7 +224,7 @@ impl Tree {
     }
 
     /// Keys rise within a page: what divides it may then be taken from the middle.
-    fn check_order(&self, id: PageId, v: PageView<'_>) -> BtreeResult<()> {
+    pub(crate) fn check_order(&self, id: PageId, v: PageView<'_>) -> BtreeResult<()> {
         let part = Self::part(v.level());
         // The key of the leftmost entry above the leaves is never read.
         let first = u16::from(v.level() > 0);

@@ -367,7 +367,9 @@ fn change_all(tree: &Tree, backward: bool, random: &mut Random) -> BtreeResult<u
             tree.replace(&mut change, page, slot, &new, Undo::By(3))?;
             change.finish(&mut TransactionChain { id: 3, ..Default::default() });
         } else {
+            let is_there = leaf.is_exact();
             drop(leaf);
+            assert!(is_there || tree.check_absent(key).is_err(), "a row is not passed over");
         }
         at = tree.resume(&place, next)?;
     }

@@ -349,6 +349,8 @@ impl RowHobt {
             };
             let Some(record) = leaf.record() else {
                 self.judge_graves(work, plan, key)?;
+                drop(leaf);
+                tree.check_absent(key)?;
                 return Ok(None);
             };
             if !covered {
