@@ -22,30 +22,19 @@
 //!  5. It holds S on the database like any session, so that nobody drops it, or changes how rows
 //!     are versioned, before the undo has ended.
 
+use crate::engine::Engine;
 use crate::home::Home;
+use crate::loser::Loser;
 use crate::part::Part;
-use crate::unit::{Engine, Work};
+use crate::unit::Work;
 use base::{ObjectId, SessionId};
 use lock::{Duration, LockError, Mode, Resource};
 use os::wait::Waiter;
 use std::sync::Arc;
-use wal::{TransactionChain, WalError};
+use wal::WalError;
 
 /// The session that holds the locks of losers: one of the system's.
 pub const RECOVERY_SESSION: SessionId = SessionId(20);
-
-/// A transaction without an end, as the log tells of it.
-#[derive(Clone, Debug)]
-pub struct Loser {
-    /// Its records.
-    pub chain: TransactionChain,
-    /// Wall time of its begin record, nanoseconds since 1970.
-    pub began_at: i64,
-    /// As its begin record names it.
-    pub name: String,
-    /// Log that its undo may write.
-    pub undo_bytes: u64,
-}
 
 /// Why losers could not be taken over: they are undone before anybody comes.
 #[derive(Debug)]

@@ -10,7 +10,8 @@
 //!  2. It asks for tables' locks and tests rows, and gives no lock back by itself: whether it or
 //!     another was granted a table first, the transaction takes over all that they have listed.
 
-use crate::unit::{Engine, Work};
+use crate::engine::Engine;
+use crate::unit::Work;
 use crate::versions::ForReaders;
 use base::TransactionId;
 use lock::{Owner, OwnerId, Timeout};
