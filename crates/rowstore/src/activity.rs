@@ -16,10 +16,8 @@
 //! An inserted row counts once as a row, and once for each lock that is requested for it: a
 //! nanosecond or two each. Waits are counted when they end.
 
-use crate::hobt::{HobtState, RowHobt};
-use access::{Deed, Use};
+use access::Deed;
 use btree::{SplitCounters, TreeSplits};
-use buffer::{PageWaits, take_page_waits};
 use os::clock::WallTime;
 use os::sync::Mutex;
 use os::tally::{Cells, Tally};
@@ -61,7 +59,23 @@ impl Activity {
         self.tally.sum(Deed::LeafInsert as usize)
     }
 
-    fn splits(&self) -> TreeSplits {
+    /// Where this thread counts.
+    pub(crate) fn counts(&self) -> Counts<'_> {
+        Counts(self.tally.cells())
+    }
+
+    /// How often something was done, or for how long.
+    pub(crate) fn sum(&self, deed: Deed) -> u64 {
+        self.tally.sum(deed as usize)
+    }
+
+    /// When something was done last, in wall nanoseconds; 0: never.
+    pub(crate) fn last(&self, deed: Deed) -> i64 {
+        self.tally.greatest(deed as usize) as i64
+    }
+
+    /// How its trees came by their pages.
+    pub(crate) fn splits(&self) -> TreeSplits {
         let trees = self.trees.lock();
         let mut all = trees.before;
         trees.now.iter().for_each(|tree| all.add(&tree.read()));
@@ -78,87 +92,10 @@ impl Counts<'_> {
     pub(crate) fn add(&self, deed: Deed, times: u64) {
         self.0.add(deed as usize, times);
     }
-}
 
-impl HobtState {
-    pub(crate) fn counts(&self) -> Counts<'_> {
-        Counts(self.activity.tally.cells())
-    }
-}
-
-impl RowHobt {
-    /// Counts something once.
-    #[inline]
-    pub(crate) fn did(&self, deed: Deed) {
-        self.did_times(deed, 1);
-    }
-
-    /// Counts something so often.
-    #[inline]
-    pub(crate) fn did_times(&self, deed: Deed, times: u64) {
-        self.state.counts().add(deed, times);
-    }
-
-    /// Works on its pages, and counts what the thread waits for pages meanwhile.
-    #[inline]
-    pub(crate) fn counting_waits<R>(&self, work: impl FnOnce() -> R) -> R {
-        // Waits from elsewhere are charged to no hobt.
-        let _ = take_page_waits();
-        let done = work();
-        if let Some(waits) = take_page_waits() {
-            self.count_waits(&waits);
-        }
-        done
-    }
-
-    #[cold]
-    fn count_waits(&self, waits: &PageWaits) {
-        let counts = self.state.counts();
-        for (of, count, time) in [
-            (waits.latch, Deed::PageLatchWait, Deed::PageLatchWaitNs),
-            (waits.io, Deed::PageIoWait, Deed::PageIoWaitNs),
-            (waits.tree_latch, Deed::TreeLatchWait, Deed::TreeLatchWaitNs),
-            (waits.tree_io, Deed::TreeIoWait, Deed::TreeIoWaitNs),
-        ] {
-            counts.add(count, of.count);
-            counts.add(time, of.time_ns);
-        }
-    }
-
-    /// A statement that runs has a plan that uses it so.
-    pub(crate) fn note_use(&self, how: Use, at: WallTime) {
-        let (count, last) = match how {
-            Use::Seek => (Deed::UserSeek, Deed::LastUserSeek),
-            Use::Scan => (Deed::UserScan, Deed::LastUserScan),
-            Use::Lookup => (Deed::UserLookup, Deed::LastUserLookup),
-            Use::Update => (Deed::UserUpdate, Deed::LastUserUpdate),
-            Use::SystemScan => (Deed::SystemScan, Deed::LastSystemScan),
-        };
-        let counts = self.state.counts();
-        counts.add(count, 1);
-        counts.0.note(last as usize, u64::try_from(at.0).unwrap_or(0));
-    }
-
-    /// How often something was done, or for how long.
-    pub(crate) fn counted(&self, deed: Deed) -> u64 {
-        self.state.activity.tally.sum(deed as usize)
-    }
-
-    /// When it was used last, in wall nanoseconds; 0: never.
-    pub(crate) fn last_used(&self, how: Use) -> i64 {
-        let last = match how {
-            Use::Seek => Deed::LastUserSeek,
-            Use::Scan => Deed::LastUserScan,
-            Use::Lookup => Deed::LastUserLookup,
-            Use::Update => Deed::LastUserUpdate,
-            Use::SystemScan => Deed::LastSystemScan,
-        };
-        self.state.activity.tally.greatest(last as usize) as i64
-    }
-
-    /// How its tree came by its pages since it was opened, and those that it took the place of.
-    pub(crate) fn all_splits(&self) -> TreeSplits {
-        self.state.activity.splits()
+    /// Something was done at a moment, perhaps the last one.
+    pub(crate) fn note(&self, deed: Deed, at: WallTime) {
+        self.0.note(deed as usize, u64::try_from(at.0).unwrap_or(0));
     }
 }
 

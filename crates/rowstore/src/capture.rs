@@ -20,86 +20,24 @@
 //!  4. Notes in memory take at most `CHUNK_BYTES`, plus those that their writers are just moving to
 //!     the file.
 
+use crate::captures::Notes;
 use crate::current::Current;
 use crate::error::RowResult;
-use crate::heap_forward::Place;
 use crate::hobt::RowHobt;
 use crate::large::{Fetched, fetched};
+use crate::place::Place;
 use access::{
     Capture, HobtKind, Inserted, LockPlan, RowKey, SpillFile, TableReads, WriteError, note_field,
 };
-use base::{SqlError, SqlResult};
-use os::sync::Mutex;
+use base::SqlResult;
 use page::{Field, rid_bytes};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::*};
+use std::sync::atomic::Ordering::*;
 use txn::Mutation;
 use work::Work;
 
-/// Notes that are kept in memory before they go to the file.
-const CHUNK_BYTES: usize = 32 << 10;
 /// Errors from here on are of damage: what they left is not known.
 const DAMAGE: u8 = 20;
-
-/// Whether changes of a hobt are noted, and where.
-#[derive(Default)]
-pub(crate) struct Captures {
-    on: AtomicBool,
-    list: Mutex<Option<Arc<Notes>>>,
-}
-
-/// Where notes are put.
-struct Notes {
-    columns: Box<[usize]>,
-    chunk: Mutex<Vec<u8>>,
-    filed: Mutex<Filed>,
-}
-
-struct Filed {
-    file: Box<dyn SpillFile>,
-    /// The error that kept a writer from noting.
-    failed: Option<SqlError>,
-}
-
-impl Notes {
-    fn add(&self, note: &[u8]) {
-        let full = {
-            let mut chunk = self.chunk.lock();
-            chunk.extend_from_slice(note);
-            (chunk.len() >= CHUNK_BYTES).then(|| std::mem::take(&mut *chunk))
-        };
-        if let Some(full) = full {
-            self.filed.lock().append(&full);
-        }
-    }
-
-    /// The build is not to be completed.
-    fn fail(&self, why: SqlError) {
-        self.filed.lock().failed.get_or_insert(why);
-    }
-}
-
-impl Filed {
-    fn append(&mut self, chunk: &[u8]) {
-        // Where a note cannot be kept, its writer goes on, and the build does not.
-        if self.failed.is_none()
-            && let Err(e) = self.file.append(chunk)
-        {
-            self.failed = Some(e);
-        }
-    }
-}
-
-impl Captures {
-    #[inline]
-    fn is_on(&self) -> bool {
-        self.on.load(Relaxed)
-    }
-
-    fn notes(&self) -> Option<Arc<Notes>> {
-        self.list.lock().clone()
-    }
-}
 
 /// What a writer will note after its change.
 pub(crate) struct Noting {
@@ -287,24 +225,12 @@ fn note_failure(notes: &Notes, e: Option<&WriteError>) {
 impl Capture for RowHobt {
     fn begin_capture(&self, columns: &[usize], file: Box<dyn SpillFile>) {
         assert!(self.spec.kind != HobtKind::Nonclustered, "rows are captured, not entries");
-        let filed = Mutex::new(Filed { file, failed: None });
-        let notes = Notes { columns: columns.into(), chunk: Mutex::default(), filed };
-        let former = self.state.captures.list.lock().replace(Arc::new(notes));
-        assert!(former.is_none(), "one build at a time notes what is changed");
-        self.state.captures.on.store(true, Release);
+        self.state.captures.begin(columns, file);
     }
 
     fn take_captured(&self, next: Box<dyn SpillFile>) -> SqlResult<Box<dyn SpillFile>> {
         let notes = self.state.captures.notes().expect("who takes notes has them noted");
-        let mut filed = notes.filed.lock();
-        let chunk = std::mem::take(&mut *notes.chunk.lock());
-        if !chunk.is_empty() {
-            filed.append(&chunk);
-        }
-        if let Some(e) = filed.failed.clone() {
-            return Err(e);
-        }
-        Ok(std::mem::replace(&mut filed.file, next))
+        notes.take(next)
     }
 
     fn note_again(&self, note: &[u8]) {
@@ -313,8 +239,7 @@ impl Capture for RowHobt {
     }
 
     fn end_capture(&self) {
-        self.state.captures.on.store(false, Release);
-        self.state.captures.list.lock().take();
+        self.state.captures.end();
     }
 
     fn set_private(&self, private: bool) {

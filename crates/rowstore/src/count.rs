@@ -2,6 +2,7 @@
 
 use crate::error::RowResult;
 use crate::hobt::RowHobt;
+use crate::hobt_state::Measured;
 use access::SourceSize;
 use base::PageId;
 use buffer::ReadAhead;
@@ -91,17 +92,6 @@ impl RowHobt {
         }
         Ok(self.state.rows.load(Relaxed).max(0) as u64)
     }
-}
-
-/// What was found when a hobt was measured.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Measured {
-    /// [`SourceSize::pages`] then.
-    pages: u64,
-    /// `RowHobt::rows` then.
-    at: i64,
-    /// What must be added to `RowHobt::rows` where rows were not counted.
-    beyond: i64,
 }
 
 /// Pages looked at where rows were not counted.

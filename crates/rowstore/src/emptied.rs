@@ -11,7 +11,8 @@
 
 use crate::error::RowResult;
 use crate::heap_redo::kinds;
-use crate::hobt::{HeapHints, RowHobt, leaf_kind};
+use crate::hobt::{RowHobt, leaf_kind};
+use crate::hobt_state::HeapHints;
 use access::HobtKind;
 use btree::Tree;
 use buffer::{Change, Undo, WriteGuard};

@@ -8,6 +8,7 @@
 //!
 //! It is memory, and ends with the process, as snapshots do. The log only says that the ghost left
 //! its page. Where memory is short, a ghost stays on its page, and the cleaner comes back.
+//! `burial.rs` moves ghosts here.
 //!
 //! Invariants
 //!  1. Ghosts come here only from their page, and leave when no snapshot needs them. So a reader
@@ -24,35 +25,28 @@
 
 use crate::chunks::Chunks;
 use crate::error::RowResult;
-use crate::heap_forward::Place;
-use crate::hobt::RowHobt;
-use crate::versions::{Seen, conflict};
-use access::LockPlan;
+use crate::place::Place;
 use base::PageId;
 use btree::{KeyBuf, KeyFields, Tree};
 use os::sync::RwLock;
-use page::{Field, VersionTag};
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Release};
-use txn::{CommitTime, Lifetime};
-use work::{Engine, GraveMemory, Sexton, Work};
+use txn::CommitTime;
+use work::{Engine, GraveMemory};
 
 /// What a grave takes beside its record.
-const GRAVE_BYTES: usize = size_of::<Grave>() + 16;
-
-/// Where a ghost is that is on no page.
-pub(crate) const NOWHERE: Place = (PageId::NONE, 0);
+pub(crate) const GRAVE_BYTES: usize = size_of::<Grave>() + 16;
 
 /// A ghost that left its page.
-struct Grave {
+pub(crate) struct Grave {
     /// As it was there, and with its tag.
-    record: Box<[u8]>,
+    pub(crate) record: Box<[u8]>,
     /// The RID of a heap's row.
-    home: Place,
-    ended: CommitTime,
+    pub(crate) home: Place,
+    pub(crate) ended: CommitTime,
 }
 
 /// The graves of an index or a heap.
@@ -163,15 +157,22 @@ impl Graveyard {
     }
 
     /// Hands over all.
-    fn all(&self, f: &mut dyn FnMut(&[u8])) {
+    pub(crate) fn all(&self, f: &mut dyn FnMut(&[u8])) {
         self.buried.read().graves.iter().for_each(|grave| f(&grave.record));
     }
 
     /// Puts a ghost where its key, or its RID, belongs; `epoch` is of before it was found needed.
-    /// False where there is no room for it.
-    fn put(&self, hobt: &RowHobt, engine: &Engine, grave: Grave, epoch: u32) -> bool {
+    /// False where there is no room for it. Where the database does not know of its graves, `list`
+    /// tells it.
+    pub(crate) fn put(
+        &self,
+        of_tree: Option<&Tree>,
+        engine: &Engine,
+        grave: Grave,
+        epoch: u32,
+        list: impl FnOnce(),
+    ) -> bool {
         let mut fields = KeyFields::default();
-        let of_tree = hobt.tree.as_ref();
         if of_tree.is_some_and(|tree| tree.key_of(&grave.record, &mut fields).is_none()) {
             return false;
         }
@@ -204,20 +205,20 @@ impl Graveyard {
         // A sweep asks each on the list, and holds the list meanwhile.
         drop(buried);
         if lists {
-            hobt.home.graveyards().list(hobt.arc());
+            list();
         }
         true
     }
 
     /// Removes the ghosts that are no longer needed, piece by piece.
-    fn sweep(&self, hobt: &RowHobt, engine: &Engine) {
+    pub(crate) fn sweep(&self, engine: &Engine, is_needed: &dyn Fn(&[u8]) -> bool) {
         // Read before anything is tested: a snapshot that ends meanwhile counts next time.
         let epoch = engine.transactions.snapshots.epoch();
         if std::mem::replace(&mut self.buried.write().epoch, epoch) == epoch {
             return;
         }
         let mut piece = 0;
-        while let Some(left) = self.buried.write().sweep(piece, hobt, engine) {
+        while let Some(left) = self.buried.write().sweep(piece, is_needed) {
             piece += usize::from(left);
         }
         let mut buried = self.buried.write();
@@ -230,13 +231,13 @@ impl Graveyard {
 impl Buried {
     /// Removes the ghosts of a piece that are no longer needed. Returns whether any are left;
     /// `None` when there is no such piece.
-    fn sweep(&mut self, piece: usize, hobt: &RowHobt, engine: &Engine) -> Option<bool> {
+    fn sweep(&mut self, piece: usize, is_needed: &dyn Fn(&[u8]) -> bool) -> Option<bool> {
         if piece >= self.graves.pieces() {
             return None;
         }
         let mut freed = 0;
         let left = self.graves.retain(piece, |grave| {
-            let stays = hobt.is_needed_still(engine, &grave.record);
+            let stays = is_needed(&grave.record);
             freed += if stays { 0 } else { grave.bytes() };
             stays
         });
@@ -255,118 +256,5 @@ impl Drop for Buried {
 impl Grave {
     fn bytes(&self) -> usize {
         GRAVE_BYTES + self.record.len()
-    }
-}
-
-impl RowHobt {
-    /// Moves a ghost that a snapshot needs off its page, which is latched. From now on it is found
-    /// here, in a heap by its RID. False when it must stay. `epoch` was read before the ghost was
-    /// found to be needed.
-    pub(crate) fn bury(
-        &self,
-        engine: &Engine,
-        (ghost, place): (&[u8], Place),
-        home: Place,
-        epoch: u32,
-    ) -> bool {
-        // Pieces of large values are found through their rows, and block no search.
-        if self.spec.pieces || self.is_left_by_rule(engine) {
-            return false;
-        }
-        let Some(tag) = self.tag_of(ghost, place) else { return false };
-        let Some(ended) = self.committed(engine, tag.writer) else { return false };
-        let mut record = ghost.to_vec();
-        if !VersionTag::is_on(ghost) {
-            tag.put(&mut record);
-        }
-        let grave = Grave { record: record.into(), home, ended };
-        self.state.graves.put(self, engine, grave, epoch)
-    }
-
-    /// Whether a ghost that was moved is needed still; what is stored behind one that is not goes.
-    fn is_needed_still(&self, engine: &Engine, ghost: &[u8]) -> bool {
-        if self.is_dropped() {
-            return false;
-        }
-        let Some(tag) = VersionTag::of(ghost) else { return false };
-        match self.row_need(engine, tag) {
-            Ok(Some(dropped)) => {
-                // What cannot be freed now is left to the store's reclaimer.
-                let _ = dropped.finish();
-                false
-            }
-            Ok(None) | Err(_) => true,
-        }
-    }
-
-    /// Refuses to change or insert a key if the changer's moment sees a row with that key whose
-    /// ghost is here: another transaction has deleted it since.
-    pub(crate) fn judge_graves(
-        &self,
-        work: &Work,
-        plan: &LockPlan,
-        key: &[Field<'_>],
-    ) -> RowResult<()> {
-        let Some(at) = self.may_conflict(plan) else { return Ok(()) };
-        let whole = Some(Bound { key: &KeyBuf::of(key), inclusive: true });
-        self.state.graves.each(self.tree(), (whole, whole), false, &mut |ghost| {
-            self.judge_grave(work, (plan, at), ghost).map(ControlFlow::Continue)
-        })
-    }
-
-    /// The same for a row of a heap.
-    pub(crate) fn judge_grave_at(
-        &self,
-        work: &Work,
-        plan: &LockPlan,
-        home: Place,
-    ) -> RowResult<()> {
-        let Some(at) = self.may_conflict(plan) else { return Ok(()) };
-        self.state.graves.at(home, &mut |ghost| self.judge_grave(work, (plan, at), ghost))
-    }
-
-    /// The moment as of which a changer may see something here.
-    fn may_conflict(&self, plan: &LockPlan) -> Option<CommitTime> {
-        plan.unchanged_since.filter(|at| self.state.graves.may_be_seen(*at))
-    }
-
-    fn judge_grave(
-        &self,
-        work: &Work,
-        (plan, at): (&LockPlan, CommitTime),
-        ghost: &[u8],
-    ) -> RowResult<()> {
-        match self.as_of(work, at, (ghost, NOWHERE), &mut Vec::new())? {
-            Seen::Nothing => Ok(()),
-            Seen::AsItIs | Seen::Former => Err(conflict(work, plan)),
-        }
-    }
-}
-
-impl Sexton for RowHobt {
-    fn sweep(&self, engine: &Engine) {
-        self.state.graves.sweep(self, engine);
-    }
-
-    fn tell(&self, engine: &Engine, each: &mut dyn FnMut(Lifetime, usize)) -> base::SqlResult<()> {
-        // Copied first: a thread that moves ghosts here waits for threads that look.
-        let mut tags = Vec::new();
-        self.state.graves.all(&mut |ghost| {
-            tags.extend(VersionTag::of(ghost).map(|tag| (tag, GRAVE_BYTES + ghost.len())));
-        });
-        let mut lifetimes = Vec::new();
-        for (tag, bytes) in tags {
-            self.lifetimes_of(engine, tag, &mut lifetimes).map_err(|e| self.sql(e))?;
-            lifetimes.drain(..).for_each(|of| each(of, bytes));
-        }
-        Ok(())
-    }
-
-    fn has_graves(&self) -> bool {
-        !self.state.graves.is_empty()
-    }
-
-    fn identity(&self) -> usize {
-        Arc::as_ptr(&self.state) as usize
     }
 }

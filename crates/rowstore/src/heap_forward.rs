@@ -22,17 +22,14 @@
 
 use crate::error::RowResult;
 use crate::heap_redo::kinds;
-use crate::heap_write::slots_for;
+use crate::heap_slots::slots_for;
 use crate::hobt::RowHobt;
-use crate::settle::ROOM;
+use crate::place::{Place, ROOM};
 use crate::versions::Written;
 use base::PageId;
 use buffer::{Change, ReadGuard, Undo, WriteGuard};
 use page::{PageView, RID_BYTES, RecordKind, STUB_BYTES, home_of, slot_cost, stub_target};
 use work::Work;
-
-/// Where a row is.
-pub(crate) type Place = (PageId, u16);
 
 /// A row of a heap whose place is latched.
 pub(crate) struct HeapRow<'h> {

@@ -12,10 +12,11 @@
 //!     not the process.
 
 use crate::error::RowResult;
-use crate::heap_forward::{Latched, Place};
+use crate::heap_forward::Latched;
 use crate::heap_redo::{fits, kinds, old_and_new};
-use crate::heap_write::slots_for;
+use crate::heap_slots::slots_for;
 use crate::hobt::RowHobt;
+use crate::place::Place;
 use crate::undo::free_taken;
 use access::Deed;
 use base::PageId;

@@ -6,10 +6,12 @@
 
 use crate::entry_lock::Tried;
 use crate::error::RowResult;
-use crate::heap_forward::{HeapRow, Place};
+use crate::heap_forward::HeapRow;
 use crate::heap_redo::kinds;
-use crate::hobt::{HeapHints, RowHobt};
-use crate::settle::ROOM;
+use crate::heap_slots::slots_for;
+use crate::hobt::RowHobt;
+use crate::hobt_state::HeapHints;
+use crate::place::{Place, ROOM};
 use crate::versions::Written;
 use access::{Deed, HobtKind, Inserted, LockPlan, RowKey, WriteError};
 use base::limits::RECORD_BYTES_MAX;
@@ -17,7 +19,7 @@ use base::{PageId, SlotNo, Xsn};
 use btree::RECORD_MAX;
 use buffer::{Change, PageRef, Undo, WriteGuard};
 use lock::{Mode, Resource};
-use page::{Field, PageView, RID_BYTES, VersionTag, rid_bytes, slot_cost};
+use page::{Field, PageView, RID_BYTES, VersionTag, rid_bytes};
 use std::borrow::Cow;
 use txn::Mutation;
 use wal::Group;
@@ -31,21 +33,6 @@ pub(crate) const HEAP_RECORD_MAX: usize = RECORD_MAX + RID_BYTES;
 
 /// Pages with room that a heap remembers.
 const HINTS_MAX: usize = 64;
-
-/// Slots for a new record where so many bytes are free: the empty ones, then the next.
-pub(crate) fn slots_for(
-    view: PageView<'_>,
-    free: usize,
-    bytes: usize,
-) -> impl Iterator<Item = u16> {
-    debug_assert!(bytes > 0, "no record is empty");
-    let count = view.slot_count();
-    let fits = move |s: &u16| match *s < count {
-        true => bytes <= free && view.slot_offset(*s) == Some(0),
-        false => slot_cost(bytes) <= free,
-    };
-    (0..=count).filter(fits)
-}
 
 impl HeapHints {
     fn remember(&mut self, page: PageId) {

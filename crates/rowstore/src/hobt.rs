@@ -3,86 +3,19 @@
 //! Physical columns are numbered as the catalog's layouts have them; nothing here knows a name
 //! or an SQL type, only widths and comparisons.
 
-use crate::activity::Activity;
-use crate::error::RowResult;
-use crate::large::pieces_spec;
-use access::{HobtKind, HobtPlaces, HobtSpec, StoredHobt};
-use base::{AllocUnitId, PageId};
-use btree::{KeyOrder, SplitCounters, Tree, TreeOptions, TreeSplits};
+use crate::error::{RowError, RowResult};
+use crate::hobt_state::HobtState;
+use crate::piece::pieces_spec;
+use access::{HobtKind, HobtPlaces, HobtSpec, StoredHobt, WriteError};
+use base::{AllocUnitId, PageId, SqlError, messages};
+use btree::{KeyOrder, Tree, TreeOptions, TreeSplits};
 use buffer::{Change, Undo};
 use lock::Resource;
-use os::sync::Mutex;
 use page::{Field, PageKind, RecordKind, RowLayout};
 use space::AllocUnit;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::*};
+use std::sync::atomic::Ordering::*;
 use std::sync::{Arc, Weak};
 use work::{Home, Part};
-
-/// What a heap remembers of its free space.
-#[derive(Default)]
-pub(crate) struct HeapHints {
-    /// Where the next row is tried first.
-    pub(crate) pages: Vec<PageId>,
-    /// Whether the heap's last page was looked at since it was opened, or a page more was refused.
-    pub(crate) sought: bool,
-    /// Whether the heap has got a page since it was opened.
-    pub(crate) grown: bool,
-}
-
-/// What changes while a hobt is open, whatever columns it gets.
-pub(crate) struct HobtState {
-    pub(crate) hints: Mutex<HeapHints>,
-    pub(crate) rows: AtomicI64,
-    pub(crate) rows_known: AtomicU64,
-    /// Rows that a load has put into the tree, one more; 0 where it was made before it was opened.
-    pub(crate) built: AtomicU64,
-    /// Rows that had been put one by one, as its activity counts them, when it was opened.
-    pub(crate) inserts_before: u64,
-    pub(crate) measured: Mutex<Option<crate::count::Measured>>,
-    /// In a tree of pieces the number of the next value, 0 while unknown.
-    pub(crate) next_value: AtomicU64,
-    /// Its pages go, or are gone.
-    dropped: AtomicBool,
-    /// Whether anybody has asked for ranges of its keys since it was opened (`gap.rs`).
-    pub(crate) ranges: AtomicBool,
-    /// Only the transaction that made it knows of it (`capture.rs`): its rows need no locks.
-    pub(crate) private: AtomicBool,
-    /// It numbers rows of one key although it is private.
-    pub(crate) numbers_twins: AtomicBool,
-    pub(crate) captures: crate::capture::Captures,
-    pub(crate) bare: crate::bare_ghosts::BareGhosts,
-    pub(crate) promised: crate::promised::Promised,
-    pub(crate) graves: crate::graveyard::Graveyard,
-    pub(crate) splits: Arc<SplitCounters>,
-    pub(crate) activity: Arc<Activity>,
-}
-
-impl HobtState {
-    /// Of a hobt that is opened, whose activity counts on.
-    fn counting(activity: Arc<Activity>) -> Arc<HobtState> {
-        let splits = Arc::default();
-        activity.adopt(&splits);
-        Arc::new(HobtState {
-            hints: Mutex::default(),
-            rows: AtomicI64::default(),
-            rows_known: AtomicU64::default(),
-            built: AtomicU64::default(),
-            inserts_before: activity.inserts(),
-            measured: Mutex::default(),
-            next_value: AtomicU64::default(),
-            dropped: AtomicBool::default(),
-            ranges: AtomicBool::default(),
-            private: AtomicBool::default(),
-            numbers_twins: AtomicBool::default(),
-            captures: crate::capture::Captures::default(),
-            bare: crate::bare_ghosts::BareGhosts::default(),
-            promised: crate::promised::Promised::default(),
-            graves: crate::graveyard::Graveyard::default(),
-            splits,
-            activity,
-        })
-    }
-}
 
 /// An open heap or B-tree of rows.
 pub(crate) struct RowHobt {
@@ -365,6 +298,40 @@ impl RowHobt {
     /// Changes the row count; what is uncommitted counts, as in sys.partitions.
     pub(crate) fn count_rows(&self, delta: i64) {
         self.state.rows.fetch_add(delta, Relaxed);
+    }
+}
+
+impl RowHobt {
+    /// The error as the user sees it. Objects are named by number where only numbers are known.
+    pub(crate) fn sql(&self, e: RowError) -> SqlError {
+        let name = self.home.name();
+        let object = format!("object {}", self.spec.object);
+        let table = || self.home.object_name(self.spec.object);
+        match e {
+            RowError::Btree(e) => e.into_sql(&object, &name),
+            RowError::Buffer(e) => e.into(),
+            RowError::Space(e) => e.into_sql(&object, &name),
+            RowError::Log(e) => e.into_sql(&name),
+            RowError::Lock(e) => e.into(),
+            RowError::Cancelled(why) => why.into(),
+            RowError::Version(e) => {
+                let own = self.home.version_stores().keeps_own();
+                e.into_sql(if own { &name } else { "tempdb" })
+            }
+            RowError::Conflict => {
+                SqlError::new(messages::UPDATE_CONFLICT, &[&table(), &name]).with_state(2)
+            }
+            RowError::NotKept => SqlError::new(messages::VERSION_NOT_FOUND, &[&table(), &name]),
+            RowError::Victim => SqlError::new(messages::VERSIONS_VICTIM, &[]),
+            RowError::Sql(e) => e,
+        }
+    }
+
+    pub(crate) fn write_error(&self, e: RowError) -> WriteError {
+        match e {
+            RowError::Conflict => WriteError::Conflict,
+            e => WriteError::Sql(self.sql(e)),
+        }
     }
 }
 

@@ -7,10 +7,10 @@
 //! same way; under the latch it says whether it may.
 
 use crate::error::RowResult;
-use crate::graveyard::NOWHERE;
-use crate::heap_forward::{Latched, Place};
+use crate::heap_forward::Latched;
 use crate::heap_redo::kinds;
 use crate::hobt::RowHobt;
+use crate::place::{NOWHERE, Place, ROOM};
 use crate::versions::Tested;
 use access::{Cleaned, HobtKind};
 use base::PageId;
@@ -21,9 +21,6 @@ use std::sync::Arc;
 use txn::Mutation;
 use wal::{Group, LogReservation, TransactionChain};
 use work::{Engine, Settled, Settler, Work};
-
-/// Instead of a ghost's slot: its page has room, now that a row which shrank or left is committed.
-pub(crate) const ROOM: u16 = u16::MAX;
 
 impl Settler for RowHobt {
     fn settle(

@@ -4,7 +4,7 @@
 //! are collected and compared one by one.
 
 use crate::hobt::RowHobt;
-use crate::large::Pointer;
+use crate::piece::{Pointer, is_whole};
 use access::{Batch, ElementHash, Fingerprint, RowAt, RowFinding, differences};
 use base::PageId;
 use os::wait::{Cancelled, Waiter};
@@ -57,7 +57,7 @@ impl Assembly<'_> {
             }
         }
         self.pieces = piece.wrapping_add(1);
-        self.last_was_whole = crate::large::is_whole(bytes);
+        self.last_was_whole = is_whole(bytes);
     }
 
     fn end(&mut self) {

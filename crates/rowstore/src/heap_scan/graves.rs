@@ -9,8 +9,7 @@
 
 use super::{HeapCursor, Passed, RowLock};
 use crate::error::RowResult;
-use crate::graveyard::NOWHERE;
-use crate::heap_forward::Place;
+use crate::place::{NOWHERE, Place};
 use crate::versions::Seen;
 use base::PageId;
 use work::Work;

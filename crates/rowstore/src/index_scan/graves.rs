@@ -8,7 +8,8 @@
 
 use super::{BATCH_BYTES_MAX, IndexCursor, Limit, State};
 use crate::error::RowResult;
-use crate::graveyard::{Bound, NOWHERE};
+use crate::graveyard::Bound;
+use crate::place::NOWHERE;
 use crate::versions::{Seen, conflict};
 use access::Strength;
 use base::PageId;
