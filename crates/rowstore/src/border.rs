@@ -3,10 +3,10 @@
 //! Each method decides by the kind of the hobt, counts what is done, and turns errors into those of
 //! SQL. The work itself is in the file that is named by it.
 
-use crate::heap_scan::HeapCursor;
+use crate::heap::scan::HeapCursor;
 use crate::hobt::RowHobt;
-use crate::index_scan::IndexCursor;
-use crate::together;
+use crate::index::entry_group;
+use crate::index::scan::IndexCursor;
 use access::{
     Cleaned, Deed, Division, Entry, EntryPart, Growth, HobtKind, HobtPlaces, HobtSpec, HobtUnit,
     Inserted, LevelSplits, LevelStats, LockPlan, PageReader, PageSample, RowAt, RowCursor, RowKey,
@@ -137,7 +137,7 @@ impl TableSink for RowHobt {
         entries: &Together,
         locks: &LockPlan,
     ) -> Result<bool, WriteError> {
-        let put = together::put(work, hobt, entries, locks);
+        let put = entry_group::put(work, hobt, entries, locks);
         work.give_rows_back();
         put.map_err(|e| self.write_error(e))
     }

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! A row by a transaction that goes on is current, too: who may not see it yet learns that from
-//! locks (`entry_lock.rs`, `writer.rs`) or from its moment (`versions.rs`).
+//! locks (`locking/row.rs`, `locking/writer.rs`) or from its moment (`versions/mod.rs`).
 //!
 //! Mostly the aborted map is empty. Then the question costs one load and one compare, and the
 //! record's status byte answers it. It does so as well where records have no tags: in a database
@@ -21,7 +21,7 @@
 //! Whether a record *is a ghost* is another question, about its bytes: `page::is_ghost_record`.
 //! Redo, undo, settling, the cleaner, space and counts of records ask that one.
 
-use crate::bare_ghosts::BareGhosts;
+use crate::heap::bare_ghosts::BareGhosts;
 use base::PageId;
 use page::{Previous, RecordKind, VersionTag};
 use work::Home;

@@ -10,9 +10,9 @@
 //!     as it is. The caller then drops it.
 
 use crate::error::RowResult;
-use crate::heap_redo::kinds;
+use crate::heap::redo::kinds;
+use crate::hobt::state::HeapHints;
 use crate::hobt::{RowHobt, leaf_kind};
-use crate::hobt_state::HeapHints;
 use access::HobtKind;
 use btree::Tree;
 use buffer::{Change, Undo, WriteGuard};

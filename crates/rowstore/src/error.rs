@@ -1,4 +1,5 @@
-//! What a step of this crate came across. `RowHobt::sql` (`hobt.rs`) says what the user is told.
+//! What a step of this crate came across. `RowHobt::sql` (`hobt/mod.rs`) says what the user is
+//! told.
 
 use base::SqlError;
 use btree::BtreeError;

@@ -16,8 +16,8 @@
 //!  2. A cancellation is checked at each page. It ends the pass, and then there is no result.
 
 use crate::error::RowResult;
+use crate::figures::page_order::PageOrder;
 use crate::hobt::RowHobt;
-use crate::page_order::PageOrder;
 use access::{Contents, LevelStats, ScanMode};
 use base::PageId;
 use buffer::ReadAhead;
