@@ -4,9 +4,9 @@
 //! Texts are not rewritten: a column that a check or a computed column reads keeps its name
 //! (15336).
 
+use crate::build::rebuild::{Content, rebuild};
 use crate::context::{DdlContext, Place, unsupported};
 use crate::locate::{Located, is_temporary, locked_object, locked_table, name_taken, same_name};
-use crate::rebuild::{Content, rebuild};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Module, Object, SchemaId, Sequence, Synonym, Table, UserType};
 use catalog::{Changes, Delta};

@@ -13,11 +13,11 @@ mod catch_up;
 mod moved;
 mod target;
 
+use crate::build::rebuild::{choose_fills, create_hobt, drop_hobt, key_columns, note_rows};
 use crate::context::{Change, DdlContext, Place};
-use crate::gather::of_built_index;
-use crate::index_option::IndexOptions;
+use crate::index::options::IndexOptions;
 use crate::locate::{Located, is_local, look_up};
-use crate::rebuild::{choose_fills, create_hobt, drop_hobt, key_columns, note_rows};
+use crate::statistics::gather::of_built_index;
 use access::{Capture, Hobt};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Index, Object, Table};

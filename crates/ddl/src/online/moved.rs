@@ -17,12 +17,12 @@
 
 use super::catch_up::{CatchUp, Pass, PutRight};
 use super::target::{Put, READ, WRITE, row_origins};
+use crate::build::rebuild::failed;
+use crate::build::sort::{BUFFER_BYTES_MAX, BUFFER_BYTES_MIN, ROWS_PER_CHECK, RowOrder, Sorter};
 use crate::build::{
     Build, BuildError, Origin, RowFilter, Twins, build, entry_origins, fill, refused, row_of,
 };
 use crate::context::{DdlContext, Place};
-use crate::rebuild::failed;
-use crate::sort::{BUFFER_BYTES_MAX, BUFFER_BYTES_MIN, ROWS_PER_CHECK, RowOrder, Sorter};
 use access::{
     Field, Hobt, Inserted, RowCursor, RowKey, ScanRange, SpillFile, WriteError, next_note,
     note_field,

@@ -4,11 +4,11 @@
 //!  1. It is private until it is published: nobody else knows of it, so its rows are not locked.
 //!  2. Putting an entry right is idempotent, and says of itself when it could not be done.
 
+use crate::build::rebuild::failed;
 use crate::build::{
     Build, BuildError, Origin, RowFilter, Twice, build, entry_origins, refused, row_of, same_order,
 };
 use crate::context::{DdlContext, Place};
-use crate::rebuild::failed;
 use access::{Field, Hobt, Isolation, LockPlan, RowCursor, RowKey, ScanRange, WriteError};
 use base::SqlResult;
 use catalog::HobtSpec;
