@@ -6,7 +6,7 @@ use crate::constraint::foreign_key;
 use crate::context::{Change, DdlContext, Place, unsupported};
 use crate::data_type::user_type;
 use crate::index::options::drop_options;
-use crate::locate::{Located, locked_object, locked_table, same_name};
+use crate::locate::{LockedTable, locked_object, locked_table, same_name};
 use crate::module::still_used::{not_bound, not_used};
 use crate::online;
 use crate::sequence;
@@ -237,7 +237,7 @@ fn drop_index(item: &DropItem, cx: &mut DdlContext<'_>) -> SqlResult<bool> {
         true => online::locate(cx, of_table)?,
         false => locked_table(cx, of_table)?,
     };
-    let Some(Located { place, table }) = located else { return Ok(false) };
+    let Some(LockedTable { place, table }) = located else { return Ok(false) };
     let name = &item.name.object;
     let found =
         table.indexes.iter().position(|i| !i.name.is_empty() && same_name(&place, &i.name, name));
@@ -264,7 +264,7 @@ fn drop_index(item: &DropItem, cx: &mut DdlContext<'_>) -> SqlResult<bool> {
     if !index.kind.is_clustered() {
         return Err(SqlError::new(messages::ONLINE_DROP_NONCLUSTERED, &[]).at_line(line));
     }
-    let located = Located { place, table };
+    let located = LockedTable { place, table };
     online::build_online(cx, of_table, &located, after).map_err(|e| e.at_line(line))?;
     Ok(true)
 }

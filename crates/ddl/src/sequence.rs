@@ -6,7 +6,7 @@
 //!  2. What a default draws from is not dropped (3729).
 
 use crate::context::{DdlContext, Place, unsupported};
-use crate::data_type::type_name::{Declared, Declaree, declared};
+use crate::data_type::type_name::{DeclaredType, Declaree, declared};
 use crate::locate::{is_temporary, locked_object, name_taken, same_name, schema_for};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Object, Origin, SchemaId, Sequence, Table};
@@ -101,7 +101,7 @@ fn blank(s: &ast::Sequence, place: &Place, schema: SchemaId, named: &str) -> Sql
         }
         None => {
             let user_type_id = SqlType::BigInt.user_type_id();
-            Declared { sql_type: SqlType::BigInt, user_type_id, nullable: None }
+            DeclaredType { sql_type: SqlType::BigInt, user_type_id, nullable: None }
         }
     };
     let bounds = bounds(of.sql_type);

@@ -19,7 +19,7 @@
 
 use crate::entry::PartState;
 use crate::home::Home;
-use crate::owed::{Owed, Owing};
+use crate::owed::{Debt, Owed};
 use crate::unit::{Mark, Work};
 use base::{Lsn, SqlError, messages};
 use std::sync::Arc;
@@ -83,7 +83,7 @@ impl Work {
         }
         self.may_commit()?;
         let mut owing = None;
-        self.append_commits(mode, |_, part, lsn| owing = Some(Owing { part, lsn }));
+        self.append_commits(mode, |_, part, lsn| owing = Some(Debt { part, lsn }));
         self.owing = owing;
         if owing.is_none() {
             self.committed();
@@ -93,14 +93,14 @@ impl Work {
 
     /// What it owes, if anything.
     pub fn owed(&self) -> Option<Owed> {
-        let Owing { part, lsn } = self.owing?;
+        let Debt { part, lsn } = self.owing?;
         Some(Owed::new(&self.parts[part].home, lsn))
     }
 
     /// Commits what is owed to the end; waits for it where it is not on disk yet. The answer is
     /// when the log's last flush ended, `None` where nothing was owed.
     pub fn settle_owed(&mut self) -> Option<u64> {
-        let Owing { part, lsn } = self.owing.take()?;
+        let Debt { part, lsn } = self.owing.take()?;
         let home = Arc::clone(&self.parts[part].home);
         home.log().flush_commit(lsn);
         assert!(lsn < home.log().durable_lsn(), "rule 1: durable before it is seen");

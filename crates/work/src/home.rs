@@ -5,7 +5,7 @@ use crate::entry::{Entry, OpenPart};
 use crate::ghost_queue::GhostQueue;
 use crate::ghost_rule::{CurrentRule, GhostRule};
 use crate::graveyards::Graveyards;
-use crate::redefined::Redefined;
+use crate::redefinitions::Redefinitions;
 use crate::snapshot_gate::{Refusal, SnapshotGate, SnapshotState};
 use crate::trace_flags::TraceFlag;
 use base::{DatabaseId, Lsn, ObjectId, SessionId, SqlResult, Xsn};
@@ -66,7 +66,7 @@ pub struct Home {
     /// One announces at a time: what is written only goes up.
     raising: Mutex<()>,
     snapshots: SnapshotGate,
-    redefined: Redefined,
+    redefined: Redefinitions,
     ghost_rule: CurrentRule,
     /// Log for the undo of transactions that the next start undoes.
     for_undo: Mutex<Vec<LogReservation>>,
@@ -121,7 +121,7 @@ impl Home {
             names: OnceLock::new(),
             raising: Mutex::new(()),
             snapshots: SnapshotGate::default(),
-            redefined: Redefined::default(),
+            redefined: Redefinitions::default(),
             ghost_rule: CurrentRule::default(),
             for_undo: Mutex::default(),
         })

@@ -23,8 +23,8 @@ mod losers;
 mod owed;
 mod part;
 mod reader;
-mod redefined;
-mod registered;
+mod redefinitions;
+mod registrations;
 mod settle;
 mod several;
 mod snapshot;
@@ -52,7 +52,7 @@ pub use home::{DelayedDurability, Home, STATEMENT_VERSIONS, TRANSACTION_VERSIONS
 pub use lock::thread_requests as lock_requests;
 pub use lock_counts::LockedHobt;
 pub use loser::Loser;
-pub use losers::{NotTaken, RECOVERY_SESSION};
+pub use losers::{RECOVERY_SESSION, TakeoverError};
 pub use owed::{Owed, Unflushed};
 pub use part::{Part, PartMark};
 pub use reader::ReaderSeed;
@@ -63,4 +63,4 @@ pub use trace_flags::{
 };
 pub use txn::CommitTime;
 pub use unit::{Mark, Work};
-pub use version_use::{Traversed, VersionUser};
+pub use version_use::{Traversal, VersionUser};

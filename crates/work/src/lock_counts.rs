@@ -23,7 +23,7 @@ impl LockedHobt {
 }
 
 /// A hobt whose row and page locks are counted.
-pub(crate) struct Counted {
+pub(crate) struct HobtCount {
     pub(crate) of: LockedHobt,
     counter: EscalationCounter,
 }
@@ -31,7 +31,7 @@ pub(crate) struct Counted {
 /// The hobts that a transaction has locked rows of.
 #[derive(Default)]
 pub(crate) struct LockCounts {
-    pub(crate) list: Vec<Counted>,
+    pub(crate) list: Vec<HobtCount>,
     /// The one that was counted last: mostly the next, too.
     last: usize,
     /// Exchanges so far: a cursor that sees another number looks at its locks again.
@@ -54,7 +54,7 @@ impl LockCounts {
         if self.list.get(self.last).is_none_or(|c| c.of != *of) {
             let found = self.list.iter().position(|c| c.of == *of);
             self.last = found.unwrap_or_else(|| {
-                self.list.push(Counted { of: *of, counter: EscalationCounter::new() });
+                self.list.push(HobtCount { of: *of, counter: EscalationCounter::new() });
                 self.list.len() - 1
             });
         }

@@ -12,7 +12,7 @@
 //!     a page of the database to its end, and rows that it changes only while it changes them.
 
 use crate::home::Home;
-use crate::lock_counts::{Counted, LockedHobt};
+use crate::lock_counts::{HobtCount, LockedHobt};
 use crate::unit::Work;
 use base::{HobtId, Xsn};
 use lock::{Duration, LockError, Mode, Outcome, Resource};
@@ -154,7 +154,7 @@ impl Work {
             Mode::NL => return false,
             _ => Mode::X,
         };
-        let same = |c: &&Counted| c.of.database == of.database && c.of.object == of.object;
+        let same = |c: &&HobtCount| c.of.database == of.database && c.of.object == of.object;
         let hobts: Vec<HobtId> = self.counts.list.iter().filter(same).map(|c| c.of.hobt).collect();
         debug_assert!(mode == Mode::S || mode == Mode::X, "escalation ends at S or X");
         let done = locks.escalate(&self.owner, table, mode, &hobts);

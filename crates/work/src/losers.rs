@@ -38,7 +38,7 @@ pub const RECOVERY_SESSION: SessionId = SessionId(20);
 
 /// Why losers could not be taken over: they are undone before anybody comes.
 #[derive(Debug)]
-pub enum NotTaken {
+pub enum TakeoverError {
     /// No log is left for their undo.
     Log(WalError),
     /// No memory for the locks.
@@ -47,9 +47,9 @@ pub enum NotTaken {
     Held,
 }
 
-impl From<LockError> for NotTaken {
+impl From<LockError> for TakeoverError {
     fn from(e: LockError) -> Self {
-        NotTaken::Lock(e)
+        TakeoverError::Lock(e)
     }
 }
 
@@ -58,13 +58,13 @@ impl Work {
     /// that they have changed. Nobody else works there yet.
     ///
     /// # Errors
-    /// [`NotTaken`]; then nothing is held.
+    /// [`TakeoverError`]; then nothing is held.
     pub fn of_losers(
         engine: &Arc<Engine>,
         home: &Arc<Home>,
         losers: &[Loser],
         tables: impl Iterator<Item = ObjectId>,
-    ) -> Result<Work, NotTaken> {
+    ) -> Result<Work, TakeoverError> {
         let oldest = losers.first().expect("somebody is taken over");
         debug_assert!(losers.is_sorted_by_key(|l| l.chain.first), "oldest first");
         let mut work = Work::new(engine, RECOVERY_SESSION, Arc::new(Waiter::new()));
@@ -83,14 +83,14 @@ impl Work {
         home: &Arc<Home>,
         losers: &[Loser],
         tables: impl Iterator<Item = ObjectId>,
-    ) -> Result<(), NotTaken> {
+    ) -> Result<(), TakeoverError> {
         self.hold(Resource::database(home.database), Mode::S)?;
         for table in tables {
             self.hold(Resource::object(home.database, table), Mode::X)?;
         }
         let id = self.transaction_id().expect("it has begun");
         for loser in losers {
-            let part = Part::of_loser(home, &self.owner, id, loser).map_err(NotTaken::Log)?;
+            let part = Part::of_loser(home, &self.owner, id, loser).map_err(TakeoverError::Log)?;
             self.parts.push(part);
         }
         self.owner.set_rolling_back(true);
@@ -99,9 +99,9 @@ impl Work {
         Ok(())
     }
 
-    fn hold(&self, resource: Resource, mode: Mode) -> Result<(), NotTaken> {
+    fn hold(&self, resource: Resource, mode: Mode) -> Result<(), TakeoverError> {
         let locks = &self.engine.locks;
         let got = locks.try_lock_now(&self.owner, resource, mode, Duration::Long, None)?;
-        got.map(drop).ok_or(NotTaken::Held)
+        got.map(drop).ok_or(TakeoverError::Held)
     }
 }

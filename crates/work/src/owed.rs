@@ -51,7 +51,7 @@ impl Unflushed {
 
 /// What a unit of work owes: the part in whose log it ends, and where.
 #[derive(Clone, Copy)]
-pub(crate) struct Owing {
+pub(crate) struct Debt {
     pub(crate) part: usize,
     pub(crate) lsn: Lsn,
 }

@@ -12,7 +12,7 @@
 
 use crate::engine::Engine;
 use crate::unit::Work;
-use crate::versions::ForReaders;
+use crate::versions::ReaderVersions;
 use base::TransactionId;
 use lock::{Owner, OwnerId, Timeout};
 use os::wait::Waiter;
@@ -26,7 +26,7 @@ pub struct ReaderSeed {
     owner: Arc<Owner>,
     owner_id: OwnerId,
     transaction: Option<TransactionId>,
-    versions: ForReaders,
+    versions: ReaderVersions,
     timeout: Timeout,
     entry: Option<Arc<OpenEntry>>,
 }

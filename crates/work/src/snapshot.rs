@@ -1,7 +1,7 @@
 //! `Snapshot`: a moment as of which somebody reads.
 
 use crate::engine::Engine;
-use crate::registered::Registered;
+use crate::registrations::Registrations;
 use std::sync::Arc;
 use txn::{CommitTime, Mutation, Reader, Transactions};
 
@@ -9,11 +9,11 @@ use txn::{CommitTime, Mutation, Reader, Transactions};
 pub struct Snapshot {
     engine: Arc<Engine>,
     entry: (u64, CommitTime),
-    of: Registered,
+    of: Registrations,
 }
 
 impl Snapshot {
-    pub(crate) fn take(engine: &Arc<Engine>, by: Reader, of: &Registered) -> Snapshot {
+    pub(crate) fn take(engine: &Arc<Engine>, by: Reader, of: &Registrations) -> Snapshot {
         let entry = acquire(&engine.transactions, by);
         of.enter(entry);
         Snapshot { engine: Arc::clone(engine), entry, of: of.clone() }

@@ -4,9 +4,9 @@ use crate::engine::Engine;
 use crate::ghosts::{Ghosts, Settler};
 use crate::home::Home;
 use crate::lock_counts::LockCounts;
-use crate::owed::Owing;
+use crate::owed::Debt;
 use crate::part::Part;
-use crate::versions::{ForReaders, Versions};
+use crate::versions::{ReaderVersions, Versions};
 use base::{DatabaseId, Lsn, PageId, SessionId, TransactionId};
 use lock::{Owner, OwnerId, OwnerKind, Timeout};
 use os::wait::Waiter;
@@ -43,7 +43,7 @@ pub struct Work {
     pub(crate) after: Vec<AfterCommit>,
     pub(crate) versions: Versions,
     /// Its commit, if that waits for the disk and for somebody to settle it.
-    pub(crate) owing: Option<Owing>,
+    pub(crate) owing: Option<Debt>,
     id: Option<TransactionId>,
     user: bool,
     /// It is listed by its name.
@@ -96,7 +96,7 @@ impl Work {
         engine: &Arc<Engine>,
         owner: Arc<Owner>,
         id: Option<TransactionId>,
-        versions: ForReaders,
+        versions: ReaderVersions,
         timeout: Timeout,
         reads_for: Option<Arc<OpenEntry>>,
     ) -> Work {

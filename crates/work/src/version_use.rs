@@ -30,12 +30,12 @@ pub struct VersionUser {
     /// Since when, by the monotonic clock.
     pub since_ns: u64,
     /// Former versions that it has read.
-    pub traversed: Traversed,
+    pub traversed: Traversal,
 }
 
 /// Chains of stored versions that a transaction has followed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Traversed {
+pub struct Traversal {
     /// How many.
     pub chains: u64,
     /// Versions on the way, the one that was read among them.
@@ -44,7 +44,7 @@ pub struct Traversed {
     pub longest: u64,
 }
 
-impl Traversed {
+impl Traversal {
     /// Versions of a chain.
     pub fn average(self) -> f64 {
         self.versions as f64 / self.chains.max(1) as f64
@@ -62,11 +62,11 @@ impl Traversed {
 pub(crate) struct VersionUse {
     session: SessionId,
     gone: AtomicBool,
-    told: Padded<Told>,
+    told: Padded<Words>,
 }
 
 #[derive(Default)]
-struct Told {
+struct Words {
     transaction: AtomicU64,
     xsn: AtomicU64,
     moment: AtomicU64,
@@ -114,7 +114,7 @@ impl VersionUse {
     }
 
     /// It has gone along chains of stored versions; threads that read for it do, too.
-    pub(crate) fn traversed(&self, more: Traversed) {
+    pub(crate) fn traversed(&self, more: Traversal) {
         if self.told.transaction.load(Relaxed) == 0 {
             // It reads by a snapshot of the engine's own.
             return;
@@ -135,7 +135,7 @@ impl VersionUse {
         told.transaction.store(0, Relaxed);
         // Whoever reads something of what follows finds the number gone (invariant 1).
         fence(Release);
-        let Told { moment, chains, versions, longest, .. } = &**told;
+        let Words { moment, chains, versions, longest, .. } = &**told;
         for word in [moment, chains, versions, longest] {
             word.store(0, Relaxed);
         }
@@ -176,7 +176,7 @@ impl VersionUse {
             xsn: number(&told.xsn).map(Xsn),
             moment: number(&told.moment).map(CommitTime),
             since_ns: told.since_ns.load(Relaxed),
-            traversed: Traversed {
+            traversed: Traversal {
                 chains: told.chains.load(Relaxed),
                 versions: told.versions.load(Relaxed),
                 longest: told.longest.load(Relaxed),

@@ -69,7 +69,7 @@ impl Engine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::version_use::Traversed;
+    use crate::version_use::Traversal;
     use base::TransactionId;
     use txn::CommitTime;
 
@@ -83,7 +83,7 @@ mod tests {
         let number = own.draw(&engine.transactions.commits);
         assert_eq!(own.draw(&engine.transactions.commits), number, "once");
         own.reads_as_of(CommitTime(9));
-        let mut followed = Traversed::default();
+        let mut followed = Traversal::default();
         followed.follow(2);
         followed.follow(1);
         own.traversed(followed);
@@ -91,13 +91,13 @@ mod tests {
         assert_eq!((user.transaction, user.session), (TransactionId(7), SessionId(51)));
         assert_eq!((user.xsn, user.moment), (Some(number), Some(CommitTime(9))));
         assert_eq!((user.since_ns, engine.open_before(&user)), (100, vec![]), "not registered");
-        assert_eq!(user.traversed, Traversed { chains: 2, versions: 3, longest: 2 });
+        assert_eq!(user.traversed, Traversal { chains: 2, versions: 3, longest: 2 });
         assert_eq!(user.traversed.average(), 1.5);
         assert_eq!(own.end(), Some(number));
         assert_eq!((own.end(), engine.version_users()), (None, vec![]));
         own.begin(TransactionId(8), 300);
         let user = engine.version_users().remove(0);
-        assert_eq!((user.xsn, user.moment, user.traversed), (None, None, Traversed::default()));
+        assert_eq!((user.xsn, user.moment, user.traversed), (None, None, Traversal::default()));
         drop(own);
         assert_eq!(engine.version_users(), []);
     }

@@ -7,15 +7,15 @@
 //!     without a transaction of the user gets one where somebody asks for it, so that a SELECT
 //!     alone writes nothing that others share.
 //!  2. A snapshot is registered from before it is read by until it is dropped, by who reads: that
-//!     somebody else reads as of the same moment is no help (`registered.rs`).
+//!     somebody else reads as of the same moment is no help (`registrations.rs`).
 //!  3. A number is ended by the transaction that drew it: as committed if it may stand on a page.
 
 use crate::home::Home;
 use crate::snapshot::Snapshot;
 use crate::snapshot_gate::Refusal;
 use crate::unit::Work;
-use crate::version_use::{Traversed, VersionUse};
-use crate::versions::{Followed, Number, Reads};
+use crate::version_use::{Traversal, VersionUse};
+use crate::versions::{Number, Reads, TraversalCount};
 use base::Xsn;
 use os::clock::monotonic_ns;
 use std::sync::Arc;
@@ -71,9 +71,9 @@ impl Work {
 
     /// A reader of the transaction has gone along so many stored versions to the one that it sees.
     pub fn traversed(&self, versions: u64) {
-        let Followed { all, mut untold } = self.versions.followed.get();
+        let TraversalCount { all, mut untold } = self.versions.followed.get();
         untold.follow(versions);
-        self.versions.followed.set(Followed { all: all + versions, untold });
+        self.versions.followed.set(TraversalCount { all: all + versions, untold });
     }
 
     /// Stored versions that its readers have gone along so far.
@@ -85,9 +85,9 @@ impl Work {
     /// The same after a batch of rows or a statement: from now on others may know of them.
     #[inline]
     pub fn tell_traversed(&self) -> u64 {
-        let Followed { all, untold } = self.versions.followed.get();
+        let TraversalCount { all, untold } = self.versions.followed.get();
         if untold.chains > 0 {
-            self.versions.followed.set(Followed { all, untold: Traversed::default() });
+            self.versions.followed.set(TraversalCount { all, untold: Traversal::default() });
             self.versions.told.iter().for_each(|told| told.traversed(untold));
         }
         all

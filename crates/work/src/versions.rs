@@ -2,10 +2,10 @@
 //! `versioning.rs` has what it does with them, and the invariants.
 
 use crate::home::Home;
-use crate::registered::Registered;
+use crate::registrations::Registrations;
 use crate::snapshot::Snapshot;
 use crate::version_places::Places;
-use crate::version_use::{Traversed, VersionUse};
+use crate::version_use::{Traversal, VersionUse};
 use base::{SessionId, Xsn};
 use std::cell::Cell;
 use std::sync::Arc;
@@ -24,17 +24,17 @@ pub(crate) struct Versions {
     /// What others may know; made when it is first wanted, and that of the transaction where this
     /// one reads for another's.
     pub(crate) told: Option<Arc<VersionUse>>,
-    pub(crate) followed: Cell<Followed>,
-    pub(crate) registered: Registered,
+    pub(crate) followed: Cell<TraversalCount>,
+    pub(crate) registered: Registrations,
 }
 
 /// Stored versions that were gone along.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Followed {
+pub(crate) struct TraversalCount {
     /// Since the unit of work was made.
     pub(crate) all: u64,
     /// Those of them that others have not been told of yet.
-    pub(crate) untold: Traversed,
+    pub(crate) untold: Traversal,
 }
 
 /// The transaction's sequence number.
@@ -69,8 +69,8 @@ pub(crate) enum Reads {
 
 impl Versions {
     /// What readers for the transaction have of it.
-    pub(crate) fn for_readers(&self) -> ForReaders {
-        ForReaders {
+    pub(crate) fn for_readers(&self) -> ReaderVersions {
+        ReaderVersions {
             xsn: self.xsn(),
             moment: self.moment(),
             told: self.told.clone(),
@@ -79,7 +79,7 @@ impl Versions {
     }
 
     /// Of a reader for a transaction.
-    pub(crate) fn of(transaction: ForReaders) -> Versions {
+    pub(crate) fn of(transaction: ReaderVersions) -> Versions {
         Versions {
             number: Number::Others(transaction.xsn),
             places: Places::default(),
@@ -159,9 +159,9 @@ impl Versions {
 
 /// What readers for a transaction have of its versions.
 #[derive(Clone)]
-pub(crate) struct ForReaders {
+pub(crate) struct ReaderVersions {
     xsn: Option<Xsn>,
     moment: Option<CommitTime>,
     told: Option<Arc<VersionUse>>,
-    registered: Registered,
+    registered: Registrations,
 }

@@ -6,7 +6,7 @@ pub(crate) mod sort;
 
 use crate::build::rebuild::key_columns;
 use crate::build::sort::{
-    BUFFER_BYTES_MAX, BUFFER_BYTES_MIN, ROWS_PER_CHECK, RowOrder, Sorted, Sorter,
+    BUFFER_BYTES_MAX, BUFFER_BYTES_MIN, ROWS_PER_CHECK, RowOrder, SortedRows, Sorter,
 };
 use crate::context::DdlContext;
 use access::{Field, Fill, Hobt, Isolation, Loader, LockPlan, RowCursor, ScanRange, WriteError};
@@ -99,7 +99,7 @@ fn counted(identity: Identity, sql_type: SqlType, row: u64) -> SqlResult<Option<
 }
 
 /// Told of rows whose key is there already.
-pub(crate) type Twice<'a> = &'a (dyn Fn(&[Field<'_>]) + Sync);
+pub(crate) type DuplicateSink<'a> = &'a (dyn Fn(&[Field<'_>]) + Sync);
 
 /// A build: which rows go where.
 pub(crate) struct Build<'a> {
@@ -112,7 +112,7 @@ pub(crate) struct Build<'a> {
     /// Which rows of the table go there.
     pub(crate) filter: Option<&'a RowFilter<'a>>,
     /// What is done with a row whose key is there already; without it that is an error.
-    pub(crate) twice: Option<Twice<'a>>,
+    pub(crate) twice: Option<DuplicateSink<'a>>,
 }
 
 /// The rows of a filtered index, among those of its table.
@@ -249,7 +249,7 @@ fn sorted(cx: &mut DdlContext<'_>, build: &Build<'_>) -> Result<u64, BuildError>
 pub(crate) fn load(
     work: &mut Work,
     build: &Build<'_>,
-    mut sorted: Sorted<'_>,
+    mut sorted: SortedRows<'_>,
 ) -> Result<u64, BuildError> {
     let waiter = Arc::clone(work.owner().waiter());
     let mut twins = twins_of(build);

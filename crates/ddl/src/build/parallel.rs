@@ -23,7 +23,7 @@
 //!     key order, so they are always of the same row.
 
 use crate::build::sort::{
-    BUFFER_BYTES_MAX, BUFFER_BYTES_MIN, ROWS_PER_CHECK, RowOrder, Sorted, Sorter,
+    BUFFER_BYTES_MAX, BUFFER_BYTES_MIN, ROWS_PER_CHECK, RowOrder, SortedRows, Sorter,
 };
 use crate::build::{Build, BuildError, Origin, READ, load, row_of};
 use crate::context::DdlContext;
@@ -68,7 +68,7 @@ impl Threads<'_> {
 }
 
 /// A table in parts, and threads to read them.
-pub(crate) struct Divided<'w, 't> {
+pub(crate) struct TableParts<'w, 't> {
     reserved: Reserved<'w>,
     parts: Box<dyn Division + 't>,
 }
@@ -77,7 +77,7 @@ pub(crate) struct Divided<'w, 't> {
 pub(crate) fn divided<'w, 't>(
     cx: &mut DdlContext<'w>,
     build: &Build<'t>,
-) -> SqlResult<Option<Divided<'w, 't>>> {
+) -> SqlResult<Option<TableParts<'w, 't>>> {
     let (Some(workers), wanted) = (cx.threads.workers, cx.threads.parallelism.workers) else {
         return Ok(None);
     };
@@ -94,7 +94,7 @@ pub(crate) fn divided<'w, 't>(
         return Ok(None);
     };
     let parts = build.source.divide(cx.work, &ScanRange::default(), &READ, reserved.degree())?;
-    Ok(parts.map(|parts| Divided { reserved, parts }))
+    Ok(parts.map(|parts| TableParts { reserved, parts }))
 }
 
 /// How large the table is: its rows, where they have been counted since the start, and its pages.
@@ -113,7 +113,7 @@ fn size(cx: &mut DdlContext<'_>, build: &Build<'_>) -> SqlResult<SourceSize> {
 pub(crate) fn sorted(
     cx: &mut DdlContext<'_>,
     build: &Build<'_>,
-    divided: &Divided<'_, '_>,
+    divided: &TableParts<'_, '_>,
 ) -> Result<u64, BuildError> {
     let degree = divided.reserved.degree();
     let grant = cx.semaphores.ask_for_build(cx.work, BUFFER_BYTES_MAX, degree)?;
@@ -127,7 +127,7 @@ pub(crate) fn sorted(
     };
     let making = |maker: &mut Maker<'_>| share.sort(maker);
     let (rows, did) = divided.reserved.make(cx.work, &making, |work, made| {
-        load(work, build, Sorted::of_workers(RowOrder::of(build.spec), made)?)
+        load(work, build, SortedRows::of_workers(RowOrder::of(build.spec), made)?)
     });
     cx.threads.did.add(did);
     rows

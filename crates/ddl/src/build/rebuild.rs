@@ -28,7 +28,7 @@ use types::datetime::Dialect;
 
 /// What present rows get in a column that was not there before.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Present {
+pub(crate) enum NewColumnValue {
     /// The same stored bytes, or NULL.
     Same(Option<Box<[u8]>>),
     /// What the column's default is in each of them; until it is known NULL.
@@ -38,7 +38,7 @@ pub(crate) enum Present {
 }
 
 /// A column that was not there before, by its id.
-pub(crate) type Added = (i32, Present);
+pub(crate) type NewColumn = (i32, NewColumnValue);
 
 /// What becomes of the rows.
 #[derive(Clone, Copy)]
@@ -46,7 +46,7 @@ pub(crate) enum Content<'a> {
     /// There are none, or they go.
     Empty,
     /// They stay, with columns that were not there before.
-    Keep(&'a [Added]),
+    Keep(&'a [NewColumn]),
 }
 
 /// Gives every index of a table that must be made anew a new hobt.
@@ -203,7 +203,7 @@ fn copy_rows(
     place: &Place,
     before: &Table,
     after: &Table,
-    added: &[Added],
+    added: &[NewColumn],
 ) -> SqlResult<u64> {
     let source_layout = before.hobt_layout(before.base());
     let dialect = cx.settings.dialect;
@@ -221,11 +221,11 @@ fn copy_rows(
             match found {
                 Some((at, old)) => origin_of(place, after, (at, old), n, dialect),
                 None => match added.iter().find(|(added, _)| *added == id) {
-                    Some((_, Present::Counted(identity, sql_type))) => {
+                    Some((_, NewColumnValue::Counted(identity, sql_type))) => {
                         Origin::Counted(*identity, *sql_type)
                     }
-                    Some((_, Present::Same(bytes))) => Origin::Constant(bytes.clone()),
-                    Some((_, Present::Own)) | None => Origin::Constant(None),
+                    Some((_, NewColumnValue::Same(bytes))) => Origin::Constant(bytes.clone()),
+                    Some((_, NewColumnValue::Own)) | None => Origin::Constant(None),
                 },
             }
         }
@@ -270,9 +270,9 @@ fn origin_of(
 }
 
 /// An identity column that present rows were counted by goes on from there.
-fn count_rows(place: &Place, after: &Table, added: &[Added], rows: u64) -> SqlResult<()> {
+fn count_rows(place: &Place, after: &Table, added: &[NewColumn], rows: u64) -> SqlResult<()> {
     for (_, present) in added {
-        if let Present::Counted(identity, sql_type) = present
+        if let NewColumnValue::Counted(identity, sql_type) = present
             && *sql_type != SqlType::RowVersion
             && rows > 0
         {

@@ -199,7 +199,7 @@ impl<'a> Sorter<'a> {
     }
 
     /// The rows in order.
-    pub(crate) fn finish(mut self) -> SqlResult<Sorted<'static>> {
+    pub(crate) fn finish(mut self) -> SqlResult<SortedRows<'static>> {
         let rows = if self.runs.is_empty() {
             self.sort_buffer();
             Rows::Memory { buffer: self.buffer, rows: self.rows, at: 0 }
@@ -210,12 +210,12 @@ impl<'a> Sorter<'a> {
             self.buffer = Vec::new();
             Rows::Runs(Merge::of_files(&self.order, self.runs)?)
         };
-        Ok(Sorted { order: self.order, rows })
+        Ok(SortedRows { order: self.order, rows })
     }
 }
 
 /// Rows in order.
-pub(crate) struct Sorted<'m> {
+pub(crate) struct SortedRows<'m> {
     pub(crate) order: RowOrder,
     rows: Rows<'m>,
 }
@@ -226,11 +226,14 @@ enum Rows<'m> {
     Made(Merge<MadeRows<'m>>),
 }
 
-impl<'m> Sorted<'m> {
+impl<'m> SortedRows<'m> {
     /// What several workers have sorted, by the same order.
-    pub(crate) fn of_workers(order: RowOrder, made: Vec<MadeRows<'m>>) -> SqlResult<Sorted<'m>> {
+    pub(crate) fn of_workers(
+        order: RowOrder,
+        made: Vec<MadeRows<'m>>,
+    ) -> SqlResult<SortedRows<'m>> {
         let rows = Rows::Made(Merge::new(&order, made)?);
-        Ok(Sorted { order, rows })
+        Ok(SortedRows { order, rows })
     }
 
     /// The next packed row; none after the last.
@@ -250,7 +253,7 @@ impl<'m> Sorted<'m> {
 }
 
 /// Rows that come in order, one at a time.
-trait InOrder {
+trait OrderedRows {
     /// Moves to the next; false after the last.
     fn advance(&mut self) -> SqlResult<bool>;
 
@@ -261,7 +264,7 @@ trait InOrder {
 /// A run in a file, and its row at hand.
 struct Run(Box<dyn SpillFile>, Vec<u8>);
 
-impl InOrder for Run {
+impl OrderedRows for Run {
     fn advance(&mut self) -> SqlResult<bool> {
         self.0.read(&mut self.1)
     }
@@ -271,7 +274,7 @@ impl InOrder for Run {
     }
 }
 
-impl InOrder for MadeRows<'_> {
+impl OrderedRows for MadeRows<'_> {
     fn advance(&mut self) -> SqlResult<bool> {
         MadeRows::advance(self)
     }
@@ -299,7 +302,7 @@ impl Merge<Run> {
     }
 }
 
-impl<R: InOrder> Merge<R> {
+impl<R: OrderedRows> Merge<R> {
     fn new(order: &RowOrder, runs: Vec<R>) -> SqlResult<Merge<R>> {
         let mut merge = Merge { runs, heap: Vec::new(), begun: false };
         for (at, run) in merge.runs.iter_mut().enumerate() {

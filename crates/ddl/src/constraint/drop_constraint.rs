@@ -4,7 +4,7 @@ use crate::build::rebuild::renew_all;
 use crate::context::{DdlContext, Place, unsupported};
 use crate::index::definition::blank;
 use crate::index::options::{IndexOptions, drop_options};
-use crate::locate::{Located, has_rows, same_name};
+use crate::locate::{LockedTable, has_rows, same_name};
 use crate::online;
 use crate::table::alter_table::{keeps_key, no_constraint};
 use crate::table::computed;
@@ -73,7 +73,7 @@ pub(crate) fn drop_online(
     cx.threads.limit(drop_options(&item.options)?.max_workers);
     let missing = || SqlError::new(messages::ALTER_TABLE_NOT_FOUND, &[of_table]).at_line(line);
     let located = online::locate(cx, of_table)?.ok_or_else(missing)?;
-    let Located { place, table } = &located;
+    let LockedTable { place, table } = &located;
     has_rows(table).map_err(|e| e.at_line(line))?;
     let Some(mut after) = without_constraint(place, table, &item.name) else {
         if item.if_exists {

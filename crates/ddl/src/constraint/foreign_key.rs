@@ -8,7 +8,7 @@
 //!  2. From no change of a row do cascading actions reach a table twice (1785).
 
 use crate::constraint::generated_name;
-use crate::constraint::{Written, not_created};
+use crate::constraint::{WrittenConstraint, not_created};
 use crate::context::{DdlContext, Place};
 use crate::locate::{locked_rows, look_up, quoted, same_name};
 use crate::module::trigger;
@@ -36,7 +36,7 @@ pub(crate) fn add(
     cx: &mut DdlContext<'_>,
     place: &Place,
     table: &mut Table,
-    written: Written<'_>,
+    written: WrittenConstraint<'_>,
     check: bool,
 ) -> SqlResult<()> {
     let ConstraintKind::ForeignKey(of) = &written.constraint.kind else { return Ok(()) };

@@ -21,23 +21,23 @@ use tsql::ast::{
 
 /// A constraint and the column behind which it was written.
 #[derive(Clone, Copy)]
-pub(crate) struct Written<'a> {
+pub(crate) struct WrittenConstraint<'a> {
     pub(crate) constraint: &'a TableConstraint,
     pub(crate) column: Option<&'a Name>,
 }
 
 /// Every constraint of a definition, in the order of the text: columns', then the table's. One
 /// that lists its columns is the table's, also where a comma before it is missing.
-pub(crate) fn all(definition: &TableDefinition) -> Vec<Written<'_>> {
+pub(crate) fn all(definition: &TableDefinition) -> Vec<WrittenConstraint<'_>> {
     let columns = definition.columns.iter();
     let behind = columns.flat_map(|c| {
         c.constraints.iter().map(|constraint| {
             let column = Some(&c.name).filter(|_| !lists_columns(constraint));
-            Written { constraint, column }
+            WrittenConstraint { constraint, column }
         })
     });
     let own = definition.constraints.iter();
-    behind.chain(own.map(|constraint| Written { constraint, column: None })).collect()
+    behind.chain(own.map(|constraint| WrittenConstraint { constraint, column: None })).collect()
 }
 
 /// Whether a constraint says of which columns it is.
@@ -50,8 +50,10 @@ fn lists_columns(constraint: &TableConstraint) -> bool {
 }
 
 /// The keys among constraints.
-pub(crate) fn keys<'a>(written: &[Written<'a>]) -> Vec<(Written<'a>, &'a KeyConstraint)> {
-    let key = |w: &Written<'a>| match &w.constraint.kind {
+pub(crate) fn keys<'a>(
+    written: &[WrittenConstraint<'a>],
+) -> Vec<(WrittenConstraint<'a>, &'a KeyConstraint)> {
+    let key = |w: &WrittenConstraint<'a>| match &w.constraint.kind {
         ConstraintKind::Key(k) => Some((*w, &**k)),
         ConstraintKind::Check { .. }
         | ConstraintKind::ForeignKey(_)
@@ -61,7 +63,11 @@ pub(crate) fn keys<'a>(written: &[Written<'a>]) -> Vec<(Written<'a>, &'a KeyCons
 }
 
 /// Refuses what is not supported, and two constraints of one name.
-pub(crate) fn refuse(place: &Place, table: &str, written: &[Written<'_>]) -> SqlResult<()> {
+pub(crate) fn refuse(
+    place: &Place,
+    table: &str,
+    written: &[WrittenConstraint<'_>],
+) -> SqlResult<()> {
     named_once(place, written)?;
     for w in written {
         let line = w.constraint.span.line;
@@ -84,7 +90,7 @@ pub(crate) fn refuse(place: &Place, table: &str, written: &[Written<'_>]) -> Sql
 }
 
 /// Whether a key is to be built beside readers and writers of its table.
-pub(crate) fn is_online(written: &[Written<'_>]) -> SqlResult<bool> {
+pub(crate) fn is_online(written: &[WrittenConstraint<'_>]) -> SqlResult<bool> {
     for (_, k) in keys(written) {
         if options(&k.options).is_ok_and(|o| o.online) {
             return Ok(true);
@@ -94,7 +100,10 @@ pub(crate) fn is_online(written: &[Written<'_>]) -> SqlResult<bool> {
 }
 
 /// The columns of a key: those behind which it stands, or those it lists.
-pub(crate) fn key_columns(written: Written<'_>, k: &KeyConstraint) -> Vec<ast::IndexColumn> {
+pub(crate) fn key_columns(
+    written: WrittenConstraint<'_>,
+    k: &KeyConstraint,
+) -> Vec<ast::IndexColumn> {
     match written.column {
         Some(name) => vec![ast::IndexColumn { name: name.clone(), descending: false }],
         None => k.columns.clone(),
@@ -106,7 +115,7 @@ pub(crate) fn add_key(
     cx: &mut DdlContext<'_>,
     place: &Place,
     table: &mut Table,
-    written: Written<'_>,
+    written: WrittenConstraint<'_>,
     k: &KeyConstraint,
     clustered: bool,
 ) -> SqlResult<()> {
@@ -167,7 +176,7 @@ pub(crate) fn add_check(
     cx: &mut DdlContext<'_>,
     place: &Place,
     table: &mut Table,
-    written: Written<'_>,
+    written: WrittenConstraint<'_>,
     text: ParsedText<'_>,
     verified: bool,
 ) -> SqlResult<()> {
@@ -242,7 +251,7 @@ pub(crate) fn not_created(cx: &mut DdlContext<'_>, why: SqlError) -> SqlError {
 }
 
 /// 8168 where a statement names two of its constraints alike.
-fn named_once(place: &Place, written: &[Written<'_>]) -> SqlResult<()> {
+fn named_once(place: &Place, written: &[WrittenConstraint<'_>]) -> SqlResult<()> {
     for (n, w) in written.iter().enumerate() {
         let Some(name) = &w.constraint.name else { continue };
         let before = written[..n].iter().filter_map(|w| w.constraint.name.as_ref());

@@ -23,7 +23,7 @@ use tsql::{ParseOptions, parse_condition, parse_expression};
 use types::datetime::DatePart;
 
 /// A normal form.
-pub(crate) struct Normal {
+pub(crate) struct NormalForm {
     /// In parentheses.
     pub(crate) text: Box<str>,
     /// The columns that it names, by their ordinals.
@@ -31,7 +31,7 @@ pub(crate) struct Normal {
 }
 
 /// Of a value: a default, a computed column.
-pub(crate) fn value(e: &Expr, columns: &[&str]) -> Option<Normal> {
+pub(crate) fn value(e: &Expr, columns: &[&str]) -> Option<NormalForm> {
     let normal = whole(|f| f.value(e), columns)?;
     let again = parse_expression(&normal.text, ParseOptions::default()).ok()?;
     let second = whole(|f| f.value(&again), columns)?;
@@ -39,7 +39,7 @@ pub(crate) fn value(e: &Expr, columns: &[&str]) -> Option<Normal> {
 }
 
 /// Of a condition: a check.
-pub(crate) fn condition(c: &Condition, columns: &[&str]) -> Option<Normal> {
+pub(crate) fn condition(c: &Condition, columns: &[&str]) -> Option<NormalForm> {
     let normal = whole(|f| f.condition(c), columns)?;
     let again = parse_condition(&normal.text, ParseOptions::default()).ok()?;
     let second = whole(|f| f.condition(&again), columns)?;
@@ -49,10 +49,10 @@ pub(crate) fn condition(c: &Condition, columns: &[&str]) -> Option<Normal> {
 fn whole<'a>(
     write: impl FnOnce(&mut Form<'a>) -> Option<Part>,
     columns: &'a [&'a str],
-) -> Option<Normal> {
+) -> Option<NormalForm> {
     let mut form = Form { columns, met: BTreeSet::new() };
     let text = write(&mut form)?.wrapped().into();
-    Some(Normal { text, columns: form.met })
+    Some(NormalForm { text, columns: form.met })
 }
 
 /// How tightly a text holds together.

@@ -17,7 +17,7 @@ const NOT_YET: &[&str] =
 
 /// A declared type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Declared {
+pub(crate) struct DeclaredType {
     pub(crate) sql_type: SqlType,
     pub(crate) user_type_id: i32,
     /// What the type itself says about NULL.
@@ -39,7 +39,7 @@ pub(crate) fn declared(
     who: Declaree<'_>,
     view: &DatabaseView,
     first: SchemaId,
-) -> SqlResult<Declared> {
+) -> SqlResult<DeclaredType> {
     match user_type(written, view, first) {
         Some(user_type) => alias(written, &user_type, who),
         None => declared_system(written, who),
@@ -62,7 +62,7 @@ pub fn user_type(
 }
 
 /// A user's type where a value is to be declared.
-fn alias(written: &TypeName, found: &UserType, who: Declaree<'_>) -> SqlResult<Declared> {
+fn alias(written: &TypeName, found: &UserType, who: Declaree<'_>) -> SqlResult<DeclaredType> {
     let line = written.span.line;
     if !matches!(written.arguments, TypeArguments::None) {
         let args: [&dyn std::fmt::Display; 2] = [&who.number, &written.name];
@@ -71,7 +71,7 @@ fn alias(written: &TypeName, found: &UserType, who: Declaree<'_>) -> SqlResult<D
     match found.kind {
         UserTypeKind::Alias { sql_type, nullable, .. } => {
             let nullable = Some(nullable);
-            Ok(Declared { sql_type, user_type_id: found.user_type_id, nullable })
+            Ok(DeclaredType { sql_type, user_type_id: found.user_type_id, nullable })
         }
         UserTypeKind::Table(_) => {
             let args: [&dyn std::fmt::Display; 2] = [&who.name, &written.name];
@@ -81,11 +81,11 @@ fn alias(written: &TypeName, found: &UserType, who: Declaree<'_>) -> SqlResult<D
 }
 
 /// The system's type that is written.
-pub(crate) fn declared_system(written: &TypeName, who: Declaree<'_>) -> SqlResult<Declared> {
+pub(crate) fn declared_system(written: &TypeName, who: Declaree<'_>) -> SqlResult<DeclaredType> {
     resolve(written, who).map_err(|e| e.at_line(written.span.line))
 }
 
-fn resolve(written: &TypeName, who: Declaree<'_>) -> SqlResult<Declared> {
+fn resolve(written: &TypeName, who: Declaree<'_>) -> SqlResult<DeclaredType> {
     let name = &*written.name.object;
     let system = written.name.schema.as_ref().is_none_or(|s| s.eq_ignore_ascii_case("sys"));
     if system && NOT_YET.iter().any(|n| n.eq_ignore_ascii_case(name)) {
@@ -117,7 +117,7 @@ fn resolve(written: &TypeName, who: Declaree<'_>) -> SqlResult<Declared> {
     };
     // sysname says NOT NULL by itself.
     let nullable = (user_type_id == SYSNAME).then_some(false);
-    Ok(Declared { sql_type, user_type_id, nullable })
+    Ok(DeclaredType { sql_type, user_type_id, nullable })
 }
 
 /// The same error about this column or parameter; `types` does not know which one it is.

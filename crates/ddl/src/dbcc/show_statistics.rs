@@ -16,14 +16,14 @@ const DAY_NS: i64 = 86_400_000_000_000;
 
 /// Which result sets are asked for; all when nothing is said.
 #[derive(Default)]
-struct Wanted {
+struct ResultChoice {
     header: bool,
     densities: bool,
     histogram: bool,
 }
 
-fn wanted(s: &Dbcc) -> SqlResult<Wanted> {
-    let mut wanted = Wanted::default();
+fn wanted(s: &Dbcc) -> SqlResult<ResultChoice> {
+    let mut wanted = ResultChoice::default();
     for option in &s.options {
         match &*option.name {
             "NO_INFOMSGS" => {}
@@ -37,7 +37,7 @@ fn wanted(s: &Dbcc) -> SqlResult<Wanted> {
         }
     }
     if !(wanted.header || wanted.densities || wanted.histogram) {
-        wanted = Wanted { header: true, densities: true, histogram: true };
+        wanted = ResultChoice { header: true, densities: true, histogram: true };
     }
     Ok(wanted)
 }

@@ -8,7 +8,7 @@ use crate::context::{DdlContext, Place, unsupported};
 use crate::index::disable_index::disable;
 use crate::index::options::{IndexOptions, options};
 use crate::index::reorganize::reorganize;
-use crate::locate::{Located, has_rows, locked_table, same_name};
+use crate::locate::{LockedTable, has_rows, locked_table, same_name};
 use crate::online;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::Table;
@@ -38,14 +38,14 @@ pub(crate) fn alter(s: &AlterIndex, cx: &mut DdlContext<'_>) -> SqlResult<()> {
         true => online::locate(cx, &s.table)?,
         false => locked_table(cx, &s.table)?,
     };
-    let Some(Located { place, table }) = found else {
+    let Some(LockedTable { place, table }) = found else {
         let e = SqlError::new(messages::OBJECT_NOT_FOUND, &[&s.table]).with_state(9);
         return Err(e.at_line(line));
     };
     let at = s.name.as_ref().map_or(Ok(0), |name| place_of(&place, &table, name))?;
     if matches!(s.action, AlterIndexAction::Disable) {
         let one = s.name.is_some().then_some(at);
-        return disable(cx, &Located { place, table }, one).map_err(|e| e.at_line(line));
+        return disable(cx, &LockedTable { place, table }, one).map_err(|e| e.at_line(line));
     }
     let mut after = Table::clone(&table);
     if at != 0 {
@@ -74,7 +74,7 @@ pub(crate) fn alter(s: &AlterIndex, cx: &mut DdlContext<'_>) -> SqlResult<()> {
         }
     }
     if online {
-        let located = Located { place, table };
+        let located = LockedTable { place, table };
         return online::build_online(cx, &s.table, &located, after).map_err(|e| e.at_line(line));
     }
     rebuild(cx, &place, Some(&table), &after, Content::Keep(&[]))

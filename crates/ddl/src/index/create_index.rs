@@ -7,7 +7,7 @@ use crate::index::definition::{blank, check_size, included, key, put};
 use crate::index::drop_existing::{existing, replaced};
 use crate::index::filter;
 use crate::index::options::{options, placement};
-use crate::locate::{Located, has_rows, locked_object, locked_table, same_name};
+use crate::locate::{LockedTable, has_rows, locked_object, locked_table, same_name};
 use crate::online;
 use crate::table::computed;
 use base::{SqlError, SqlResult, messages};
@@ -15,7 +15,7 @@ use catalog::view::{Index, IndexKind, Table};
 use tsql::ast::{self, Condition, CreateIndex, InlineIndex, Name, ParsedText, Setting};
 
 /// What both forms say.
-struct Wanted<'a> {
+struct IndexRequest<'a> {
     name: &'a Name,
     unique: bool,
     kind: ast::IndexKind,
@@ -26,7 +26,7 @@ struct Wanted<'a> {
     line: u32,
 }
 
-impl Wanted<'_> {
+impl IndexRequest<'_> {
     /// The columns it is to have.
     fn names(&self) -> Vec<&Name> {
         self.columns.iter().map(|c| &c.name).chain(self.include).collect()
@@ -47,7 +47,7 @@ pub(crate) fn create(
         true => online::locate(cx, &s.table)?,
         false => locked_table(cx, &s.table)?,
     };
-    let Some(Located { place, table }) = found else {
+    let Some(LockedTable { place, table }) = found else {
         let e = match locked_object(cx, &s.table)? {
             Some(_) if s.filter.is_some() => {
                 let args: [&dyn std::fmt::Display; 3] = [&"index", &s.name, &s.table.object];
@@ -57,7 +57,7 @@ pub(crate) fn create(
         };
         return Err(e.at_line(s.table.span.line));
     };
-    let wanted = Wanted {
+    let wanted = IndexRequest {
         name: &s.name,
         unique: s.unique,
         kind: s.kind,
@@ -78,8 +78,8 @@ pub(crate) fn create(
         has_rows(&table).map_err(|_| disabled())?;
     }
     let stored = computed::to_store(&place, &table, &wanted.names());
-    let Located { place, table } = match stored.is_empty() {
-        true => Located { place, table },
+    let LockedTable { place, table } = match stored.is_empty() {
+        true => LockedTable { place, table },
         false if online => {
             let what = "ONLINE = ON of an index on a computed column that is not stored yet";
             return Err(unsupported(what, line));
@@ -97,7 +97,7 @@ pub(crate) fn create(
     };
     match online {
         true => {
-            let located = Located { place, table };
+            let located = LockedTable { place, table };
             online::build_online(cx, &s.table, &located, after).map_err(|e| e.at_line(line))
         }
         false => rebuild(cx, &place, Some(&table), &after, Content::Keep(&[])),
@@ -129,7 +129,7 @@ pub(crate) fn inline_index(
         .into_iter()
         .collect();
     let columns = if s.columns.is_empty() { &behind } else { &s.columns };
-    let wanted = Wanted {
+    let wanted = IndexRequest {
         name: &s.name,
         unique: s.unique,
         kind: s.kind,
@@ -168,7 +168,7 @@ fn index_of(
     cx: &mut DdlContext<'_>,
     place: &Place,
     table: &Table,
-    s: &Wanted<'_>,
+    s: &IndexRequest<'_>,
     text: ParsedText<'_>,
 ) -> SqlResult<Index> {
     let kind = kind(s.kind, s.line)?;
@@ -206,7 +206,7 @@ fn index_of(
             return Err(e.at_line(s.line));
         }
         check_settings(cx).map_err(|e| e.at_line(s.line))?;
-        let asked = filter::Asked { index: s.name, table, text };
+        let asked = filter::FilterOwner { index: s.name, table, text };
         index.filter = Some(filter::restriction(cx, place, &asked, condition)?);
     }
     check_size(cx, table, &index).map_err(|e| e.at_line(s.line))?;

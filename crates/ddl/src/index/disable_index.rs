@@ -10,7 +10,7 @@
 
 use crate::build::rebuild::{Content, rebuild};
 use crate::context::{DdlContext, Place};
-use crate::locate::Located;
+use crate::locate::LockedTable;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{ForeignKey, Index, Table};
 use std::fmt::Display;
@@ -18,10 +18,10 @@ use std::fmt::Display;
 /// Disables one index, or all.
 pub(crate) fn disable(
     cx: &mut DdlContext<'_>,
-    located: &Located,
+    located: &LockedTable,
     one: Option<usize>,
 ) -> SqlResult<()> {
-    let Located { place, table } = located;
+    let LockedTable { place, table } = located;
     let with_rows = one.is_none_or(|at| at == 0) && table.base().kind.is_clustered();
     let mut after = Table::clone(table);
     let mut gone = Vec::new();

@@ -15,7 +15,7 @@ use tsql::ast::{
 use types::{ColumnTest, Family, Relation, Requirement, Restriction, SqlType, Value};
 
 /// Whose filter.
-pub(crate) struct Asked<'a> {
+pub(crate) struct FilterOwner<'a> {
     pub(crate) index: &'a Name,
     pub(crate) table: &'a Table,
     /// The batch.
@@ -26,7 +26,7 @@ pub(crate) struct Asked<'a> {
 pub(crate) fn restriction(
     cx: &mut DdlContext<'_>,
     place: &Place,
-    asked: &Asked<'_>,
+    asked: &FilterOwner<'_>,
     condition: &Condition,
 ) -> SqlResult<Arc<Restriction>> {
     let all = std::slice::from_ref(condition);
@@ -41,7 +41,7 @@ pub(crate) fn restriction(
     Ok(Arc::new(Restriction { text: format!("({})", shown.join(" AND ")).into(), tests }))
 }
 
-impl Asked<'_> {
+impl FilterOwner<'_> {
     fn wrong(&self, line: u32) -> SqlError {
         let args: [&dyn std::fmt::Display; 2] = [self.index, &self.table.two_part_name()];
         SqlError::new(messages::FILTER_WRONG, &args).at_line(line)

@@ -10,7 +10,7 @@ use crate::data_type::type_name::{Declaree, declared};
 use crate::locate::is_temporary;
 use crate::module::schema_binding::bound;
 use crate::module::view::with_columns;
-use crate::module::{Written, execute_as, locked_name, module_of, parameters_of, put};
+use crate::module::{ModuleStatement, execute_as, locked_name, module_of, parameters_of, put};
 use crate::table::declare::declare;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Column, ModuleKind, ModuleOptions, Parameter, SchemaId};
@@ -57,7 +57,7 @@ pub(crate) fn define(s: &Function, text: ParsedText<'_>, cx: &mut DdlContext<'_>
     };
     let nulls = s.options.iter().any(|o| &*o.name == "RETURNS NULL ON NULL INPUT");
     let schema_bound = s.options.iter().any(|o| &*o.name == "SCHEMABINDING");
-    let written = Written {
+    let written = ModuleStatement {
         kind,
         verb: s.verb,
         name: &s.name,
@@ -188,15 +188,15 @@ fn statement(s: &Statement, scalar: bool) -> SqlResult<()> {
         K::Insert(s) if matches!(s.source, InsertSource::Execute(_)) => outward("INSERT EXEC"),
         K::Insert(s) => changed("INSERT", &s.target.kind, NOWHERE, s.output.as_deref()),
         K::Update(s) => {
-            let named = Named { from: &s.from, with: s.with.as_deref() };
+            let named = NameSources { from: &s.from, with: s.with.as_deref() };
             changed("UPDATE", &s.target.kind, named, s.output.as_deref())
         }
         K::Delete(s) => {
-            let named = Named { from: &s.from, with: s.with.as_deref() };
+            let named = NameSources { from: &s.from, with: s.with.as_deref() };
             changed("DELETE", &s.target.kind, named, s.output.as_deref())
         }
         K::Merge(s) => {
-            let named = Named { from: &[], with: s.with.as_deref() };
+            let named = NameSources { from: &[], with: s.with.as_deref() };
             changed("MERGE", &s.target.kind, named, s.output.as_deref())
         }
         K::Block(body) => statements(body, scalar),
@@ -248,14 +248,14 @@ fn statement(s: &Statement, scalar: bool) -> SqlResult<()> {
 
 /// Where a change says what a name stands for.
 #[derive(Clone, Copy)]
-struct Named<'s> {
+struct NameSources<'s> {
     from: &'s [TableSource],
     with: Option<&'s WithClause>,
 }
 
-const NOWHERE: Named<'static> = Named { from: &[], with: None };
+const NOWHERE: NameSources<'static> = NameSources { from: &[], with: None };
 
-impl Named<'_> {
+impl NameSources<'_> {
     /// Whether a name stands for a table variable: an alias of one in FROM, or a CTE over it.
     fn is_variable(&self, name: &ObjectName) -> bool {
         let ctes = self.with.map_or(&[][..], |with| &with.ctes);
@@ -305,7 +305,7 @@ fn over_variable(name: &Name, ctes: &[Cte]) -> bool {
 fn changed(
     operator: &str,
     target: &DmlTargetKind,
-    named: Named<'_>,
+    named: NameSources<'_>,
     output: Option<&Output>,
 ) -> SqlResult<()> {
     let written = |target: &DmlTargetKind| match target {

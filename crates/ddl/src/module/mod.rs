@@ -13,7 +13,7 @@ pub(crate) mod trigger;
 pub(crate) mod view;
 
 use crate::context::{DdlContext, Place, unsupported};
-use crate::data_type::type_name::{Declared, Declaree, declared, user_type};
+use crate::data_type::type_name::{DeclaredType, Declaree, declared, user_type};
 use crate::locate::{is_temporary, locked_object, name_taken, schema_for};
 use crate::module::still_used::not_used;
 use base::{ObjectId, SqlError, SqlResult, messages};
@@ -27,7 +27,7 @@ use tsql::ast::{self, ModuleVerb, ObjectName, ParsedText, Procedure, Setting, Se
 use types::SqlType;
 
 /// What a statement says of a module.
-pub(crate) struct Written<'s> {
+pub(crate) struct ModuleStatement<'s> {
     pub(crate) kind: ModuleKind,
     pub(crate) verb: ModuleVerb,
     pub(crate) name: &'s ObjectName,
@@ -39,7 +39,7 @@ pub(crate) struct Written<'s> {
 }
 
 /// A name that a module is to bear, locked.
-pub(crate) struct Named {
+pub(crate) struct LockedName {
     pub(crate) place: Place,
     pub(crate) schema: Schema,
     /// What ALTER changes.
@@ -56,7 +56,7 @@ pub(crate) fn procedure(
     let parameters = parameters_of(&s.parameters, &cx.place(None)?.view).map_err(in_it)?;
     read_only::check(&s.parameters, &s.body).map_err(in_it)?;
     let recompile = s.options.iter().any(|o| &*o.name == "RECOMPILE");
-    let written = Written {
+    let written = ModuleStatement {
         kind: ModuleKind::Procedure,
         verb: s.verb,
         name: &s.name,
@@ -75,7 +75,10 @@ pub(crate) fn procedure(
 }
 
 /// Locks the name and finds what ALTER changes.
-pub(crate) fn locked_name(w: &Written<'_>, cx: &mut DdlContext<'_>) -> SqlResult<Named> {
+pub(crate) fn locked_name(
+    w: &ModuleStatement<'_>,
+    cx: &mut DdlContext<'_>,
+) -> SqlResult<LockedName> {
     let (s, line) = (w.name, w.name.span.line);
     if s.database.is_some() {
         let statement = format!("CREATE/ALTER {}", w.kind.word().to_uppercase());
@@ -109,13 +112,13 @@ pub(crate) fn locked_name(w: &Written<'_>, cx: &mut DdlContext<'_>) -> SqlResult
         let used = not_used(cx, &place, module, "ALTER");
         used.map_err(|e| e.at_line(line).in_procedure(&s.object))?;
     }
-    Ok(Named { place, schema, before })
+    Ok(LockedName { place, schema, before })
 }
 
 /// The module that is to be stored.
 pub(crate) fn module_of(
-    w: &Written<'_>,
-    named: &Named,
+    w: &ModuleStatement<'_>,
+    named: &LockedName,
     trigger: Option<Trigger>,
     cx: &DdlContext<'_>,
 ) -> Module {
@@ -141,7 +144,7 @@ pub(crate) fn module_of(
 }
 
 /// Stores a module.
-pub(crate) fn put(named: &Named, after: Module, cx: &mut DdlContext<'_>) -> SqlResult<()> {
+pub(crate) fn put(named: &LockedName, after: Module, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     let mut after = after;
     after.forget_orphans();
     let database = named.place.view.id();
@@ -220,7 +223,9 @@ pub(crate) fn parameters_of(
         let cursor = p.type_name.is_cursor();
         let who = Declaree { number: n + 1, kind: "parameter", name: &p.name };
         let of = match table_type(p, view)? {
-            Some(user_type_id) => Declared { sql_type: SqlType::Int, user_type_id, nullable: None },
+            Some(user_type_id) => {
+                DeclaredType { sql_type: SqlType::Int, user_type_id, nullable: None }
+            }
             None if cursor => cursor_type(p)?,
             None => declared(&p.type_name, who, view, SchemaId::DBO)?,
         };
@@ -239,14 +244,14 @@ pub(crate) fn parameters_of(
 }
 
 /// What is kept as the type of a parameter that is a cursor: int, which nobody reads.
-fn cursor_type(p: &ast::Parameter) -> SqlResult<Declared> {
+fn cursor_type(p: &ast::Parameter) -> SqlResult<DeclaredType> {
     let constant = p.default.is_some() || p.nullable.is_some();
     if !p.varying || !p.output || constant {
         let e = SqlError::new(messages::CURSOR_PARAMETER_OPTIONS, &[]).with_state(2);
         return Err(e.at_line(p.span.line));
     }
     let sql_type = SqlType::Int;
-    Ok(Declared { sql_type, user_type_id: sql_type.user_type_id(), nullable: None })
+    Ok(DeclaredType { sql_type, user_type_id: sql_type.user_type_id(), nullable: None })
 }
 
 /// The table type of a parameter, which must be READONLY (352), as no other may be (346).

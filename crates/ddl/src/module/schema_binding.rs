@@ -6,7 +6,7 @@
 //! those of a table that bear a name the text mentions.
 
 use crate::context::DdlContext;
-use crate::module::Named;
+use crate::module::LockedName;
 use base::{SqlError, SqlResult, messages};
 use bind::ModuleColumns;
 use catalog::view::{BoundTo, DatabaseView, Module, Object, ObjectName as Parts, SchemaId};
@@ -19,7 +19,7 @@ use tsql::{Mention, MentionKind, ParseOptions};
 pub(crate) fn bound(
     module: Module,
     read: &ModuleColumns,
-    named: &Named,
+    named: &LockedName,
     cx: &DdlContext<'_>,
 ) -> SqlResult<Module> {
     if !module.options.schema_bound {

@@ -8,7 +8,7 @@
 
 use crate::context::{DdlContext, Place, unsupported};
 use crate::locate::{is_temporary, locked_object, same_name};
-use crate::module::{Written, execute_as, locked_name, module_of, put};
+use crate::module::{ModuleStatement, execute_as, locked_name, module_of, put};
 use base::{ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{
     Events, ForeignKey, Module, ModuleKind, ModuleOptions, Object, ReferentialAction, SchemaId,
@@ -41,7 +41,7 @@ pub(crate) fn define(
         name.schema.clone_from(&target.schema);
     }
     let parent = parent_of(s, target, cx)?;
-    let written = Written {
+    let written = ModuleStatement {
         kind: ModuleKind::Trigger,
         verb: s.verb,
         name: &name,
@@ -149,7 +149,7 @@ fn alone(
     s: &ast::Trigger,
     parent: &Parent,
     events: Events,
-    named: &crate::module::Named,
+    named: &crate::module::LockedName,
 ) -> SqlResult<()> {
     let line = s.name.span.line;
     let here = |e: SqlError| Err(e.at_line(line).in_procedure(&s.name.object));

@@ -6,7 +6,7 @@
 use crate::context::{DdlContext, unsupported};
 use crate::locate::is_temporary;
 use crate::module::schema_binding::bound;
-use crate::module::{Written, locked_name, module_of, put};
+use crate::module::{ModuleStatement, locked_name, module_of, put};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Module, ModuleKind, ModuleOptions};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(crate) fn define(s: &View, text: ParsedText<'_>, cx: &mut DdlContext<'_>) ->
         return Err(unsupported(&format!("{} of a view", option.name), option.span.line));
     }
     let schema_bound = !s.options.is_empty();
-    let written = Written {
+    let written = ModuleStatement {
         kind: ModuleKind::View,
         verb: s.verb,
         name: &s.name,
@@ -43,7 +43,7 @@ pub(crate) fn define(s: &View, text: ParsedText<'_>, cx: &mut DdlContext<'_>) ->
 /// A view or inline function with the columns that its query gives now.
 pub(crate) fn with_columns(
     module: Module,
-    named: &crate::module::Named,
+    named: &crate::module::LockedName,
     cx: &DdlContext<'_>,
 ) -> SqlResult<Module> {
     let module = Arc::new(module);

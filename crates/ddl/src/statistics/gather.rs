@@ -18,7 +18,7 @@ use std::sync::Arc;
 const READ: LockPlan = LockPlan::read(Isolation::ReadUncommitted);
 
 /// What is found; none without rows.
-pub(crate) type Found = SqlResult<Option<Arc<Distribution>>>;
+pub(crate) type GatherResult = SqlResult<Option<Arc<Distribution>>>;
 
 /// How many rows are looked at.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,7 +57,7 @@ impl Sample {
 }
 
 /// Rows to be looked at.
-struct Looked<'s> {
+struct SampledRows<'s> {
     cursor: Box<dyn RowCursor + 's>,
     /// Rows of the table for each one of the sample.
     share: f64,
@@ -70,14 +70,14 @@ fn look<'s>(
     cx: &mut DdlContext<'_>,
     source: &'s dyn Hobt,
     sample: Sample,
-) -> SqlResult<Looked<'s>> {
+) -> SqlResult<SampledRows<'s>> {
     source.used(Use::SystemScan, os::clock::now());
     if let Some(some) = source.sample(cx.work, &|size| sample.pages(size))? {
         let share = some.of as f64 / some.pages as f64;
-        return Ok(Looked { cursor: some.cursor, share, rows: some.rows });
+        return Ok(SampledRows { cursor: some.cursor, share, rows: some.rows });
     }
     let cursor = source.scan(cx.work, &ScanRange::default(), &READ)?;
-    Ok(Looked { cursor, share: 1.0, rows: None })
+    Ok(SampledRows { cursor, share: 1.0, rows: None })
 }
 
 /// Of an index's key, with the columns of the clustered index that follow it.
@@ -87,7 +87,7 @@ pub(crate) fn of_index(
     table: &Table,
     index: &Index,
     sample: Sample,
-) -> Found {
+) -> GatherResult {
     let (fields, columns) = key_columns(table, index);
     // Pages that are taken here and there are in no order.
     if !is_ascending(table, index) || sample != Sample::All {
@@ -104,7 +104,7 @@ pub(crate) fn of_built_index(
     place: &Place,
     table: &Table,
     index: &Index,
-) -> Found {
+) -> GatherResult {
     let (fields, columns) = key_columns(table, index);
     if !is_ascending(table, index) {
         return of_columns(cx, place, table, &columns, Sample::All);
@@ -134,7 +134,7 @@ fn of_entries(
     place: &Place,
     (table, source): (&Table, &dyn Hobt),
     (fields, columns): (&[usize], &[usize]),
-) -> Found {
+) -> GatherResult {
     let modified = modified(place, table, columns);
     let mut collector = collector(table, columns);
     let waiter = Arc::clone(cx.work.owner().waiter());
@@ -159,7 +159,7 @@ pub(crate) fn of_columns(
     table: &Table,
     columns: &[usize],
     sample: Sample,
-) -> Found {
+) -> GatherResult {
     let layout = table.hobt_layout(table.base());
     let position = |&n: &usize| layout.position(PhysicalColumn::Column(n));
     let fields: Option<Vec<usize>> = columns.iter().map(position).collect();
@@ -174,7 +174,7 @@ pub(crate) fn of_columns(
     let grant = cx.semaphores.ask_for_build(cx.work, BUFFER_BYTES_MAX, 1)?;
     let mut sorter = Sorter::new(RowOrder::of(&spec), cx.spill, &waiter);
     sorter.buffer_max = grant.bytes().max(BUFFER_BYTES_MIN);
-    let Looked { mut cursor, share, rows } = look(cx, &*source, sample)?;
+    let SampledRows { mut cursor, share, rows } = look(cx, &*source, sample)?;
     let mut taken = 0_u64;
     while cursor.next(cx.work)? {
         taken += 1;

@@ -9,8 +9,8 @@ pub(crate) mod gather;
 use crate::context::{Change, DdlContext, Place, unsupported};
 use crate::index::definition::column;
 use crate::index::options::{number, on};
-use crate::locate::{Located, locked_rows, same_name};
-use crate::statistics::gather::{Found, Sample, of_columns, of_index};
+use crate::locate::{LockedTable, locked_rows, same_name};
+use crate::statistics::gather::{GatherResult, Sample, of_columns, of_index};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{AnyStatistics, Gathered, Statistics, Table};
 use std::fmt::Display;
@@ -21,7 +21,7 @@ const COLUMNS_MAX: usize = 64;
 
 /// Which statistics an update without names is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Which {
+enum StatisticsChoice {
     #[default]
     All,
     Columns,
@@ -35,7 +35,7 @@ struct Options {
     /// As many as the last time.
     resample: bool,
     no_recompute: bool,
-    which: Which,
+    which: StatisticsChoice,
 }
 
 fn options(settings: &[Setting], update: bool) -> SqlResult<Options> {
@@ -48,9 +48,9 @@ fn options(settings: &[Setting], update: bool) -> SqlResult<Options> {
             "NORECOMPUTE" => options.no_recompute = true,
             "MAXDOP" => drop(number(s)?),
             "RESAMPLE" if update => options.resample = true,
-            "ALL" if update => options.which = Which::All,
-            "COLUMNS" if update => options.which = Which::Columns,
-            "INDEX" if update => options.which = Which::Index,
+            "ALL" if update => options.which = StatisticsChoice::All,
+            "COLUMNS" if update => options.which = StatisticsChoice::Columns,
+            "INDEX" if update => options.which = StatisticsChoice::Index,
             "INCREMENTAL" | "PERSIST_SAMPLE_PERCENT" | "AUTO_DROP" if !on(s)? => {}
             other => {
                 let verb = if update { "UPDATE" } else { "CREATE" };
@@ -86,7 +86,7 @@ pub(crate) fn create(s: &CreateStatistics, cx: &mut DdlContext<'_>) -> SqlResult
         return Err(unsupported("filtered statistics (CREATE STATISTICS … WHERE)", line));
     }
     let options = options(&s.options, false)?;
-    let Some(Located { place, table }) = locked_rows(cx, &s.table)? else {
+    let Some(LockedTable { place, table }) = locked_rows(cx, &s.table)? else {
         let e = SqlError::new(messages::OBJECT_NOT_FOUND, &[&s.table]).with_state(12);
         return Err(e.at_line(s.table.span.line));
     };
@@ -131,7 +131,7 @@ fn columns(place: &Place, table: &Table, names: &[Name]) -> SqlResult<Vec<usize>
 /// UPDATE STATISTICS
 pub(crate) fn update(s: &UpdateStatistics, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     let options = options(&s.options, true)?;
-    let Some(Located { place, table }) = locked_rows(cx, &s.table)? else {
+    let Some(LockedTable { place, table }) = locked_rows(cx, &s.table)? else {
         let e = SqlError::new(messages::TABLE_NOT_THERE, &[&s.table.object]).with_state(6);
         return Err(e.at_line(s.table.span.line));
     };
@@ -145,9 +145,9 @@ pub(crate) fn update(s: &UpdateStatistics, cx: &mut DdlContext<'_>) -> SqlResult
     for known in table.all_statistics() {
         let wanted = match options.which {
             _ if !s.names.is_empty() => s.names.iter().any(|n| same_name(&place, known.name, n)),
-            Which::All => true,
-            Which::Columns => known.index.is_none(),
-            Which::Index => known.index.is_some(),
+            StatisticsChoice::All => true,
+            StatisticsChoice::Columns => known.index.is_none(),
+            StatisticsChoice::Index => known.index.is_some(),
         };
         if wanted {
             let distribution = again(cx, &place, &table, &known, &options)?;
@@ -164,7 +164,7 @@ fn again(
     table: &Table,
     known: &AnyStatistics<'_>,
     options: &Options,
-) -> Found {
+) -> GatherResult {
     let before = known.gathered.distribution.as_ref().filter(|_| options.resample);
     let last = before.map(|d| Sample::Share(d.sampled as f64 / d.rows.max(1) as f64));
     let sample = last.or(options.sample).unwrap_or(Sample::Usual);
@@ -191,7 +191,7 @@ pub(crate) fn put(table: &mut Table, known: &AnyStatistics<'_>, gathered: Gather
 /// Drops statistics of their own; false when there are none of that name.
 pub(crate) fn drop_one(item: &DropItem, cx: &mut DdlContext<'_>) -> SqlResult<bool> {
     let Some(table) = &item.table else { return Ok(false) };
-    let Some(Located { place, table }) = locked_rows(cx, table)? else { return Ok(false) };
+    let Some(LockedTable { place, table }) = locked_rows(cx, table)? else { return Ok(false) };
     let name = &item.name.object;
     let all = table.all_statistics();
     let Some(known) = all.iter().find(|a| same_name(&place, a.name, name)) else {

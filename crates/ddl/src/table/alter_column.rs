@@ -59,7 +59,7 @@ pub(crate) fn alter(
     if old == new {
         return Ok(());
     }
-    let disturbed = users(cx, place, table, at, Disturbed::by(old, new));
+    let disturbed = users(cx, place, table, at, Disturbance::by(old, new));
     refuse_users(cx, disturbed, DOING, &s.name)?;
     create_table::check_row_size(&after)?;
     after.statistics.retain(|s| !(s.automatic() && s.columns.contains(&at)));
@@ -119,7 +119,7 @@ fn attribute_of(
     if add {
         return computed::persist(cx, place, table, at).map_err(|e| e.at_line(line));
     }
-    let all = Disturbed { longer: false, same_kind: true };
+    let all = Disturbance { longer: false, same_kind: true };
     let users = users(cx, place, table, at, all);
     refuse_users(cx, users, DOING, &s.name)?;
     computed::unpersist(cx, place, table, at).map_err(|e| e.at_line(line))
@@ -217,22 +217,22 @@ fn stays(table: &Table, after: &Table, at: usize) -> bool {
 
 /// What a change of a column leaves as it was.
 #[derive(Clone, Copy)]
-pub(crate) struct Disturbed {
+pub(crate) struct Disturbance {
     /// Only a length grows.
     longer: bool,
     /// The type is of the same kind.
     same_kind: bool,
 }
 
-impl Disturbed {
+impl Disturbance {
     /// The column goes.
-    pub(crate) const WHOLLY: Disturbed = Disturbed { longer: false, same_kind: false };
+    pub(crate) const WHOLLY: Disturbance = Disturbance { longer: false, same_kind: false };
 
-    fn by(old: &Column, new: &Column) -> Disturbed {
+    fn by(old: &Column, new: &Column) -> Disturbance {
         let max = |c: &Column| c.sql_type.max_length() == -1;
         let longer = grows(old, new) && old.nullable == new.nullable && max(old) == max(new);
         let same_kind = old.sql_type.system_type_id() == new.sql_type.system_type_id();
-        Disturbed { longer, same_kind }
+        Disturbance { longer, same_kind }
     }
 }
 
@@ -242,7 +242,7 @@ pub(crate) fn users(
     place: &Place,
     table: &Table,
     at: usize,
-    Disturbed { longer, same_kind }: Disturbed,
+    Disturbance { longer, same_kind }: Disturbance,
 ) -> Vec<(&'static str, Box<str>)> {
     let old = &table.columns[at];
     let mut users: Vec<(&'static str, Box<str>)> = Vec::new();

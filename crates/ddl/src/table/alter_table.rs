@@ -4,7 +4,7 @@
 //! without it, or keep what they have of it until they are written anew. Columns whose present rows
 //! get values that differ, an identity or a rowversion, are added by copying the table.
 
-use crate::build::rebuild::{Added, Content, Present, rebuild, renew_all};
+use crate::build::rebuild::{Content, NewColumn, NewColumnValue, rebuild, renew_all};
 use crate::constraint::drop_constraint::{drop_online, is_online, without_constraint};
 use crate::constraint::foreign_key;
 use crate::constraint::{self, add_check, add_key, keys, not_created};
@@ -13,7 +13,7 @@ use crate::index::create_index::inline_index;
 use crate::index::definition::column;
 use crate::index::options;
 use crate::locate::{
-    Located, constraint_names, has_rows, is_local, locked_rows, queried_name, same_name,
+    LockedTable, constraint_names, has_rows, is_local, locked_rows, queried_name, same_name,
 };
 use crate::online;
 use crate::table::alter_column;
@@ -78,7 +78,7 @@ pub(crate) fn alter(
     if let Some(name) = name {
         return Err(unsupported(name, line));
     }
-    let Some(Located { place, table }) = locked_rows(cx, &s.name)? else {
+    let Some(LockedTable { place, table }) = locked_rows(cx, &s.name)? else {
         let e = SqlError::new(messages::ALTER_TABLE_NOT_FOUND, &[&s.name]);
         return Err(e.at_line(line));
     };
@@ -92,11 +92,11 @@ pub(crate) fn alter(
         AlterTableAction::CheckConstraint { with_check, enable, names } => {
             switch(cx, &place, &table, (*enable, with_check.unwrap_or(false)), names)
         }
-        _ => rebuild_whole(cx, &Located { place, table }),
+        _ => rebuild_whole(cx, &LockedTable { place, table }),
     }
 }
 
-fn rebuild_whole(cx: &mut DdlContext<'_>, located: &Located) -> SqlResult<()> {
+fn rebuild_whole(cx: &mut DdlContext<'_>, located: &LockedTable) -> SqlResult<()> {
     let mut after = Table::clone(&located.table);
     renew_all(&located.place, &mut after);
     rebuild(cx, &located.place, Some(&located.table), &after, Content::Keep(&[]))
@@ -161,7 +161,7 @@ fn put_keys(
     place: &Place,
     table: &Table,
     after: &mut Table,
-    written: &[constraint::Written<'_>],
+    written: &[constraint::WrittenConstraint<'_>],
 ) -> SqlResult<()> {
     for (w, k) in keys(written) {
         if k.primary && after.indexes.iter().any(|i| i.primary_key) {
@@ -240,7 +240,7 @@ fn add_defaults(
     cx: &mut DdlContext<'_>,
     place: &Place,
     after: &mut Table,
-    written: &[constraint::Written<'_>],
+    written: &[constraint::WrittenConstraint<'_>],
     text: ParsedText<'_>,
 ) -> SqlResult<()> {
     for w in written {
@@ -284,8 +284,8 @@ fn takes_default(table: &Table, at: usize, name: &Name) -> SqlResult<()> {
 }
 
 /// Whether columns behind the first `known` get values row by row.
-fn fills(table: &Table, known: usize, added: &[Added]) -> bool {
-    added.iter().any(|a| a.1 == Present::Own)
+fn fills(table: &Table, known: usize, added: &[NewColumn]) -> bool {
+    added.iter().any(|a| a.1 == NewColumnValue::Own)
         || table.columns.iter().skip(known).any(Column::is_stored_computed)
 }
 
@@ -295,15 +295,16 @@ fn put_columns(
     place: &Place,
     table: &Table,
     after: &mut Table,
-    added: Vec<Added>,
-) -> SqlResult<Located> {
+    added: Vec<NewColumn>,
+) -> SqlResult<LockedTable> {
     let same_base = table.base().hobt == after.base().hobt;
     // Where the rows go elsewhere, entries that say where they are are made anew.
     if !same_base || !instant::add(after, &added) {
         renew_all(place, after);
     }
     rebuild(cx, place, Some(table), after, Content::Keep(&added))?;
-    let own: BTreeSet<i32> = added.iter().filter(|a| a.1 == Present::Own).map(|a| a.0).collect();
+    let own: BTreeSet<i32> =
+        added.iter().filter(|a| a.1 == NewColumnValue::Own).map(|a| a.0).collect();
     computed::fill(cx, place, after, table.columns.len(), &own)?;
     let now = current(cx, place, table)?;
     if !added.is_empty() {
@@ -313,18 +314,18 @@ fn put_columns(
 }
 
 /// A table as the statement has made it.
-fn current(cx: &DdlContext<'_>, place: &Place, table: &Table) -> SqlResult<Located> {
+fn current(cx: &DdlContext<'_>, place: &Place, table: &Table) -> SqlResult<LockedTable> {
     let place = cx.place(Some(place.view.name()))?;
     let own = cx.temp.find(&table.name).filter(|t| t.object_id == table.object_id);
     let found = own.or_else(|| place.view.table(table.object_id));
     let gone = || SqlError::new(messages::ALTER_TABLE_NOT_FOUND, &[&table.name]);
-    Ok(Located { table: found.ok_or_else(gone)?, place })
+    Ok(LockedTable { table: found.ok_or_else(gone)?, place })
 }
 
 /// Keys and indexes by what errors call them, each with the columns it has.
 fn indexed<'a>(
     definition: &'a TableDefinition,
-    written: &[constraint::Written<'a>],
+    written: &[constraint::WrittenConstraint<'a>],
 ) -> Vec<(&'a Name, Vec<&'a Name>)> {
     let mut all = Vec::new();
     for (w, k) in keys(written) {
@@ -349,8 +350,8 @@ fn stored_by(
     place: &Place,
     table: &Table,
     indexed: &[(&Name, Vec<&Name>)],
-) -> SqlResult<Option<Located>> {
-    let mut stored: Option<Located> = None;
+) -> SqlResult<Option<LockedTable>> {
+    let mut stored: Option<LockedTable> = None;
     for (index, names) in indexed {
         let now = stored.as_ref().map_or((place, table), |s| (&s.place, &*s.table));
         let columns = computed::to_store(now.0, now.1, names);
@@ -401,7 +402,7 @@ fn add_columns(
     after: &mut Table,
     definition: &TableDefinition,
     text: ParsedText<'_>,
-) -> SqlResult<Vec<Added>> {
+) -> SqlResult<Vec<NewColumn>> {
     let mut added = Vec::new();
     if definition.columns.is_empty() {
         return Ok(added);
@@ -416,13 +417,13 @@ fn add_columns(
         let line = written.span.line;
         if column.computed.is_some() {
             column.physical = column.physical.map(|_| after.next_place());
-            added.push((column.column_id, Present::Same(None)));
+            added.push((column.column_id, NewColumnValue::Same(None)));
             after.columns.push(column);
             continue;
         }
         column.physical = Some(after.next_place());
         if let Some(identity) = column.identity.filter(|_| !empty) {
-            added.push((column.column_id, Present::Counted(identity, column.sql_type)));
+            added.push((column.column_id, NewColumnValue::Counted(identity, column.sql_type)));
             after.columns.push(column);
             continue;
         }
@@ -435,7 +436,7 @@ fn add_columns(
         let wanted =
             column.default.as_ref().filter(|_| !empty && (!column.nullable || wants_value));
         if wanted.is_some_and(|d| differs_by_row(&d.text)) {
-            added.push((column.column_id, Present::Own));
+            added.push((column.column_id, NewColumnValue::Own));
             after.columns.push(column);
             continue;
         }
@@ -456,7 +457,7 @@ fn add_columns(
             let args: [&dyn std::fmt::Display; 2] = [&column.name, &table.name];
             return Err(SqlError::new(messages::ADD_COLUMN_NEEDS_VALUE, &args).at_line(line));
         }
-        added.push((column.column_id, Present::Same(bytes)));
+        added.push((column.column_id, NewColumnValue::Same(bytes)));
         after.columns.push(column);
     }
     for written in &definition.columns {
@@ -473,7 +474,11 @@ fn differs_by_row(default: &str) -> bool {
 }
 
 /// A rowversion for each row that is there.
-fn versions(cx: &mut DdlContext<'_>, place: &Place, base: &dyn access::Hobt) -> SqlResult<Present> {
+fn versions(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    base: &dyn access::Hobt,
+) -> SqlResult<NewColumnValue> {
     let mut rows = base.scan(cx.work, &Default::default(), &READ)?;
     let mut count = 0;
     while rows.next(cx.work)? {
@@ -484,7 +489,7 @@ fn versions(cx: &mut DdlContext<'_>, place: &Place, base: &dyn access::Hobt) -> 
         0 => ROW_VERSIONS.seed,
         n => place.identities.next_many(hobt, ROW_VERSIONS, n, store)?,
     };
-    Ok(Present::Counted(Identity { seed, ..ROW_VERSIONS }, SqlType::RowVersion))
+    Ok(NewColumnValue::Counted(Identity { seed, ..ROW_VERSIONS }, SqlType::RowVersion))
 }
 
 /// Sch-M keeps everybody else away.
@@ -580,7 +585,7 @@ fn drop_column(
     table.statistics.retain(|s| !(s.automatic() && s.columns.contains(&at)));
     let mut without = table.clone();
     without.columns.remove(at);
-    let users = alter_column::users(cx, place, table, at, alter_column::Disturbed::WHOLLY);
+    let users = alter_column::users(cx, place, table, at, alter_column::Disturbance::WHOLLY);
     alter_column::refuse_users(cx, users, "ALTER TABLE DROP COLUMN", &item.name)?;
     let moved = |n: &mut usize| *n -= usize::from(*n > at);
     for index in &mut without.indexes {
@@ -606,7 +611,7 @@ fn drop_column(
 /// # Errors
 /// 208 where there is no such table any more; a lock.
 pub fn distrust(name: &ObjectName, cx: &mut DdlContext<'_>) -> SqlResult<()> {
-    let Some(Located { place, table }) = locked_rows(cx, name)? else {
+    let Some(LockedTable { place, table }) = locked_rows(cx, name)? else {
         return Err(SqlError::new(messages::INVALID_OBJECT, &[name]).at_line(name.span.line));
     };
     if !table.trusts_constraints() {

@@ -3,7 +3,7 @@
 use crate::constraint::generated_name;
 use crate::constraint::normal_form;
 use crate::context::{DdlContext, Place, unsupported};
-use crate::data_type::type_name::{Declared, Declaree, declared};
+use crate::data_type::type_name::{DeclaredType, Declaree, declared};
 use crate::locate::{name_taken, same_name};
 use crate::table::computed;
 use base::{SqlError, SqlResult, messages};
@@ -44,7 +44,7 @@ pub(crate) fn draft(
             let column = computed::draft(place, table, definition, text);
             return Ok(DraftColumn { column, said: definition.nullable });
         }
-        ColumnKind::Untyped if name.eq_ignore_ascii_case("timestamp") => Declared {
+        ColumnKind::Untyped if name.eq_ignore_ascii_case("timestamp") => DeclaredType {
             sql_type: SqlType::RowVersion,
             user_type_id: SqlType::RowVersion.user_type_id(),
             nullable: None,
@@ -130,7 +130,7 @@ pub(crate) fn collation_of(
     place: &Place,
     table: &Table,
     written: Option<&Name>,
-    of: Declared,
+    of: DeclaredType,
 ) -> SqlResult<Collation> {
     let Some(name) = written else { return Ok(place.view.collation()) };
     if !of.sql_type.is_character() {

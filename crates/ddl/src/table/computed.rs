@@ -7,7 +7,7 @@
 //! Their types come from their expressions, which see all columns of the table that are not
 //! computed: so they are settled when those are all there.
 
-use crate::build::rebuild::{Added, Content, Present, rebuild, renew_all};
+use crate::build::rebuild::{Content, NewColumn, NewColumnValue, rebuild, renew_all};
 use crate::constraint::normal_form;
 use crate::context::{DdlContext, Place, unsupported};
 use crate::locate::same_name;
@@ -196,8 +196,8 @@ fn put_in_rows(
     mut after: Table,
     columns: &BTreeSet<usize>,
 ) -> SqlResult<()> {
-    let added: Vec<Added> =
-        columns.iter().map(|&n| (after.columns[n].column_id, Present::Same(None))).collect();
+    let added: Vec<NewColumn> =
+        columns.iter().map(|&n| (after.columns[n].column_id, NewColumnValue::Same(None))).collect();
     if !instant::add(&mut after, &added) {
         renew_all(place, &mut after);
     }

@@ -2,7 +2,9 @@
 
 use crate::build::rebuild::{Content, rebuild};
 use crate::constraint::foreign_key;
-use crate::constraint::{self, Written, add_check, add_key, key_columns, keys, not_created};
+use crate::constraint::{
+    self, WrittenConstraint, add_check, add_key, key_columns, keys, not_created,
+};
 use crate::context::{DdlContext, Place, unsupported};
 use crate::index::create_index::inline_index;
 use crate::index::definition::blank;
@@ -226,7 +228,7 @@ fn forbid_null(
     place: &Place,
     table: &mut Table,
     explicit: &[Option<bool>],
-    (written, k): (Written<'_>, &tsql::ast::KeyConstraint),
+    (written, k): (WrittenConstraint<'_>, &tsql::ast::KeyConstraint),
 ) -> SqlResult<()> {
     for part in key_columns(written, k) {
         let at = table.columns.iter().position(|c| same_name(place, &c.name, &part.name));

@@ -1,6 +1,6 @@
 //! Columns that come and go without a look at the rows: what `catalog::view::RowHistory` notes.
 
-use crate::build::rebuild::{Added, Present};
+use crate::build::rebuild::{NewColumn, NewColumnValue};
 use base::limits::RECORD_BYTES_MAX;
 use catalog::view::{AddedColumn, Column, DroppedColumn, Table, stored_width};
 
@@ -9,7 +9,7 @@ use catalog::view::{AddedColumn, Column, DroppedColumn, Table, stored_width};
 const DROPPED_MAX: usize = 256;
 
 /// Notes columns that were added at places of their own; false where the rows must be copied.
-pub(crate) fn add(table: &mut Table, added: &[Added]) -> bool {
+pub(crate) fn add(table: &mut Table, added: &[NewColumn]) -> bool {
     let columns = table.columns.iter();
     let stored = columns.filter_map(|c| {
         let (_, present) = added.iter().find(|(id, _)| *id == c.column_id)?;
@@ -18,9 +18,9 @@ pub(crate) fn add(table: &mut Table, added: &[Added]) -> bool {
     let mut notes = Vec::new();
     for (physical, present) in stored {
         let default = match present {
-            Present::Same(bytes) => bytes.clone(),
-            Present::Own => None,
-            Present::Counted(..) => return false,
+            NewColumnValue::Same(bytes) => bytes.clone(),
+            NewColumnValue::Own => None,
+            NewColumnValue::Counted(..) => return false,
         };
         notes.push(AddedColumn { physical, default });
     }

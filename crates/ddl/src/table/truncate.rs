@@ -4,7 +4,7 @@
 use crate::build::rebuild::{Content, rebuild, renew_all};
 use crate::constraint::foreign_key;
 use crate::context::{DdlContext, unsupported};
-use crate::locate::{Located, locked_object, locked_rows};
+use crate::locate::{LockedTable, locked_object, locked_rows};
 use base::{SqlError, SqlResult, messages};
 use catalog::HobtSpec;
 use catalog::view::Table;
@@ -14,7 +14,7 @@ pub(crate) fn truncate(s: &Truncate, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     if !s.partitions.is_empty() {
         return Err(unsupported("partitions", s.table.span.line));
     }
-    let Some(Located { place, table }) = locked_rows(cx, &s.table)? else {
+    let Some(LockedTable { place, table }) = locked_rows(cx, &s.table)? else {
         // A name of something else is told apart from one of nothing.
         let message = match locked_object(cx, &s.table)? {
             Some(_) => messages::TRUNCATE_NOT_TABLE,

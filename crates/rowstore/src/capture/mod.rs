@@ -42,7 +42,7 @@ use work::Work;
 const DAMAGE: u8 = 20;
 
 /// What a writer will note after its change.
-pub(crate) struct Noting {
+pub(crate) struct NoteDraft {
     notes: Arc<Notes>,
     /// The row before, where there was one.
     before: Vec<u8>,
@@ -56,11 +56,11 @@ impl RowHobt {
         &self,
         work: &mut Work,
         plan: &LockPlan,
-    ) -> Result<Option<Noting>, WriteError> {
+    ) -> Result<Option<NoteDraft>, WriteError> {
         if !self.is_captured(work, plan)? {
             return Ok(None);
         }
-        Ok(self.state.captures.notes().map(|notes| Noting { notes, before: Vec::new() }))
+        Ok(self.state.captures.notes().map(|notes| NoteDraft { notes, before: Vec::new() }))
     }
 
     /// The same of a row that is about to change, which is locked X from here on.
@@ -70,7 +70,7 @@ impl RowHobt {
         work: &mut Work,
         key: &RowKey<'_>,
         plan: &LockPlan,
-    ) -> Result<Option<Noting>, WriteError> {
+    ) -> Result<Option<NoteDraft>, WriteError> {
         match self.is_captured(work, plan)? {
             true => self.note_before(work, key, plan).map_err(|e| self.write_error(e)),
             false => Ok(None),
@@ -101,7 +101,7 @@ impl RowHobt {
         work: &mut Work,
         key: &RowKey<'_>,
         plan: &LockPlan,
-    ) -> RowResult<Option<Noting>> {
+    ) -> RowResult<Option<NoteDraft>> {
         let Some(notes) = self.state.captures.notes() else { return Ok(None) };
         let mut before = Vec::new();
         match self.spec.kind {
@@ -122,7 +122,7 @@ impl RowHobt {
                 }
             }
         }
-        Ok(Some(Noting { notes, before }))
+        Ok(Some(NoteDraft { notes, before }))
     }
 
     /// The columns of a record whose page is latched.
@@ -160,10 +160,10 @@ impl RowHobt {
     pub(crate) fn note_delete(
         &self,
         work: &Work,
-        noting: Option<Noting>,
+        noting: Option<NoteDraft>,
         done: &Result<(), WriteError>,
     ) {
-        let Some(Noting { notes, before }) = noting else { return };
+        let Some(NoteDraft { notes, before }) = noting else { return };
         if work.engine().transactions.mutations.has(Mutation::DeletesForgotten) {
             return;
         }
@@ -176,11 +176,11 @@ impl RowHobt {
     /// Notes a row that was put, or was to be, and the one that it replaces.
     pub(crate) fn note_put(
         &self,
-        noting: Option<Noting>,
+        noting: Option<NoteDraft>,
         row: &[Field<'_>],
         done: &Result<Inserted, WriteError>,
     ) {
-        let Some(Noting { notes, before }) = noting else { return };
+        let Some(NoteDraft { notes, before }) = noting else { return };
         note_failure(&notes, done.as_ref().err());
         if !before.is_empty() {
             notes.add(&before);

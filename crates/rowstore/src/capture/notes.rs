@@ -19,10 +19,10 @@ pub(crate) struct Captures {
 pub(crate) struct Notes {
     pub(crate) columns: Box<[usize]>,
     chunk: Mutex<Vec<u8>>,
-    filed: Mutex<Filed>,
+    filed: Mutex<NoteFile>,
 }
 
-struct Filed {
+struct NoteFile {
     file: Box<dyn SpillFile>,
     /// The error that kept a writer from noting.
     failed: Option<SqlError>,
@@ -31,7 +31,7 @@ struct Filed {
 impl Notes {
     /// Of columns, put into a file.
     fn of(columns: &[usize], file: Box<dyn SpillFile>) -> Notes {
-        let filed = Mutex::new(Filed { file, failed: None });
+        let filed = Mutex::new(NoteFile { file, failed: None });
         Notes { columns: columns.into(), chunk: Mutex::default(), filed }
     }
 
@@ -68,7 +68,7 @@ impl Notes {
     }
 }
 
-impl Filed {
+impl NoteFile {
     fn append(&mut self, chunk: &[u8]) {
         // Where a note cannot be kept, its writer goes on, and the build does not.
         if self.failed.is_none()

@@ -2,7 +2,7 @@
 
 use crate::error::RowResult;
 use crate::hobt::RowHobt;
-use crate::hobt::state::Measured;
+use crate::hobt::state::Measurement;
 use access::SourceSize;
 use base::PageId;
 use buffer::ReadAhead;
@@ -131,15 +131,15 @@ impl RowHobt {
         waiter: &Waiter,
         at: i64,
         known: bool,
-        before: Option<Measured>,
-    ) -> RowResult<Measured> {
+        before: Option<Measurement>,
+    ) -> RowResult<Measurement> {
         let pages = self.home.space.unit_pages(&self.unit, waiter)?.pages;
         let beyond = match before {
             _ if known => 0,
             Some(m) => m.beyond,
             None => self.sampled_rows(&pages)? - at,
         };
-        Ok(Measured { pages: pages.len() as u64, at, beyond })
+        Ok(Measurement { pages: pages.len() as u64, at, beyond })
     }
 
     /// The rows of all pages, from those of some.

@@ -20,7 +20,7 @@ const LEAVES_OF_PART: usize = 4;
 
 /// What was read of some leaves.
 #[derive(Clone, Copy, Default)]
-struct Seen {
+struct LeafSample {
     leaves: u64,
     records: u64,
     used: u64,
@@ -65,13 +65,13 @@ impl RowHobt {
     }
 
     /// The leaves between keys that divide them evenly, in at most [`PARTS`] parts.
-    fn parts(&self, keys: &[KeyBuf], waiter: &Waiter) -> RowResult<(Vec<GrowthPart>, Seen)> {
+    fn parts(&self, keys: &[KeyBuf], waiter: &Waiter) -> RowResult<(Vec<GrowthPart>, LeafSample)> {
         let count = PARTS.min(keys.len() + 1);
         let cut = |n: usize| n * (keys.len() + 1) / count;
         let mut parts = vec![GrowthPart::default(); count];
-        let mut all = Seen::default();
+        let mut all = LeafSample::default();
         for (n, part) in parts.iter_mut().enumerate() {
-            let mut seen = Seen::default();
+            let mut seen = LeafSample::default();
             let leaves = cut(n)..cut(n + 1);
             for at in leaves.clone().step_by((leaves.len() / LEAVES_OF_PART).max(1)) {
                 waiter.check()?;
@@ -99,7 +99,7 @@ impl RowHobt {
     }
 
     /// Reads the leaf that a key leads to.
-    fn look(&self, key: &[Field<'_>], seen: &mut Seen) -> RowResult<()> {
+    fn look(&self, key: &[Field<'_>], seen: &mut LeafSample) -> RowResult<()> {
         let search = SearchKey { fields: key, bias: Bias::FirstAtLeast };
         if let Some(leaf) = self.tree().seek(search)? {
             let view = leaf.view();

@@ -37,7 +37,7 @@ pub fn may_leave_ghost(record: &RecordView<'_>) -> bool {
 }
 
 /// A ghost of a page, by its key or its slot.
-enum Found {
+enum GhostPlace {
     Entry(KeyBuf),
     Slot(u16),
 }
@@ -83,8 +83,12 @@ impl RowHobt {
         let mut busy = false;
         for ghost in &ghosts {
             busy |= match ghost {
-                Found::Entry(key) => self.settle_entry(engine, &mut group, key.bytes(), may)?,
-                Found::Slot(slot) => self.settle_heap(engine, &mut group, (page, *slot), may)?,
+                GhostPlace::Entry(key) => {
+                    self.settle_entry(engine, &mut group, key.bytes(), may)?
+                }
+                GhostPlace::Slot(slot) => {
+                    self.settle_heap(engine, &mut group, (page, *slot), may)?
+                }
             };
         }
         Ok(if busy { Cleaned::Busy } else { Cleaned::Done })
@@ -115,7 +119,7 @@ impl RowHobt {
         };
         let (mut group, mut went) = (Group::new(), false);
         for ghost in &self.ghosts_of(page)? {
-            if let Found::Entry(key) = ghost {
+            if let GhostPlace::Entry(key) = ghost {
                 went |= !self.settle_entry(work.engine(), &mut group, key.bytes(), may)?;
             }
         }
@@ -123,7 +127,7 @@ impl RowHobt {
     }
 
     /// The ghosts of a page of this hobt.
-    fn ghosts_of(&self, page: PageId) -> RowResult<Vec<Found>> {
+    fn ghosts_of(&self, page: PageId) -> RowResult<Vec<GhostPlace>> {
         let guard = self.home.pages.read(page)?;
         let view = guard.view();
         if view.alloc_unit() != self.spec.unit || view.level() != 0 || view.ghost_count() == 0 {
@@ -132,12 +136,12 @@ impl RowHobt {
         let slots = (0..view.slot_count()).filter_map(|s| Some((s, view.record(s)?)));
         let ghosts = slots.filter(|(_, record)| page::is_ghost_record(record));
         Ok(match self.spec.kind {
-            HobtKind::Heap => ghosts.map(|(slot, _)| Found::Slot(slot)).collect(),
+            HobtKind::Heap => ghosts.map(|(slot, _)| GhostPlace::Slot(slot)).collect(),
             HobtKind::Clustered | HobtKind::Nonclustered => ghosts
                 .filter_map(|(_, record)| {
                     let mut fields = btree::KeyFields::default();
                     self.tree().key_of(record, &mut fields)?;
-                    Some(Found::Entry(KeyBuf::of(fields.as_slice())))
+                    Some(GhostPlace::Entry(KeyBuf::of(fields.as_slice())))
                 })
                 .collect(),
         })

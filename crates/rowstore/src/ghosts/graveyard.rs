@@ -53,11 +53,11 @@ pub(crate) struct Grave {
 #[derive(Default)]
 pub(crate) struct Graveyard {
     newest: AtomicU64,
-    buried: RwLock<Buried>,
+    buried: RwLock<Graves>,
 }
 
 #[derive(Default)]
-struct Buried {
+struct Graves {
     graves: Chunks<Grave>,
     bytes: usize,
     memory: Option<Arc<GraveMemory>>,
@@ -228,7 +228,7 @@ impl Graveyard {
     }
 }
 
-impl Buried {
+impl Graves {
     /// Removes the ghosts of a piece that are no longer needed. Returns whether any are left;
     /// `None` when there is no such piece.
     fn sweep(&mut self, piece: usize, is_needed: &dyn Fn(&[u8]) -> bool) -> Option<bool> {
@@ -247,7 +247,7 @@ impl Buried {
     }
 }
 
-impl Drop for Buried {
+impl Drop for Graves {
     fn drop(&mut self) {
         self.memory.iter().for_each(|m| m.give_back(self.bytes));
     }

@@ -7,7 +7,7 @@
 //! the same way; under the latch it says whether it may.
 
 use crate::error::RowResult;
-use crate::heap::forward::Latched;
+use crate::heap::forward::LatchedPages;
 use crate::heap::redo::kinds;
 use crate::hobt::RowHobt;
 use crate::place::{NOWHERE, Place, ROOM};
@@ -206,7 +206,7 @@ impl RowHobt {
 
     /// Latches a ghost and the stub that leads to it, and says which RID it has; `None` where there
     /// is no ghost any more.
-    fn latch_ghost(&self, place: Place) -> RowResult<Option<(Place, Latched<'_>)>> {
+    fn latch_ghost(&self, place: Place) -> RowResult<Option<(Place, LatchedPages<'_>)>> {
         let mut home = place;
         loop {
             let latched = self.latch_places([place.0, home.0, home.0])?;

@@ -124,7 +124,7 @@ impl RowHobt {
     }
 
     /// Latches up to three pages, the lowest first.
-    pub(crate) fn latch_places(&self, mut places: [PageId; 3]) -> RowResult<Latched<'_>> {
+    pub(crate) fn latch_places(&self, mut places: [PageId; 3]) -> RowResult<LatchedPages<'_>> {
         places.sort_unstable();
         let mut guards = [None, None, None];
         let mut count = 0;
@@ -134,7 +134,7 @@ impl RowHobt {
                 count += 1;
             }
         }
-        Ok(Latched { guards })
+        Ok(LatchedPages { guards })
     }
 
     /// Puts a row that outgrew its place, and that is locked, where there is room.
@@ -177,7 +177,7 @@ impl RowHobt {
     /// Whether a row can be moved so, whatever the pages' bytes are.
     fn fits_forward(
         &self,
-        latched: &Latched<'_>,
+        latched: &LatchedPages<'_>,
         moved: &[u8],
         (home, from, to): (Place, Place, Place),
     ) -> RowResult<()> {
@@ -194,7 +194,7 @@ impl RowHobt {
     fn log_forward(
         &self,
         work: &mut Work,
-        (latched, new): (Latched<'_>, &Written<'_>),
+        (latched, new): (LatchedPages<'_>, &Written<'_>),
         (old, moved): (&[u8], &[u8]),
         (home, from, to): (Place, Place, Place),
     ) -> RowResult<()> {
@@ -227,11 +227,11 @@ impl RowHobt {
 }
 
 /// Latched pages, each once.
-pub(crate) struct Latched<'h> {
+pub(crate) struct LatchedPages<'h> {
     pub(crate) guards: [Option<WriteGuard<'h>>; 3],
 }
 
-impl<'h> Latched<'h> {
+impl<'h> LatchedPages<'h> {
     pub(crate) fn guard(&self, id: PageId) -> &WriteGuard<'h> {
         let found = self.guards.iter().flatten().find(|g| g.id() == id);
         found.expect("the page was latched")

@@ -34,7 +34,7 @@ struct Promise {
 
 /// What is promised of a heap's pages: about 100 bytes a page and transaction.
 #[derive(Default)]
-pub(crate) struct Promised {
+pub(crate) struct Promises {
     /// How many pages: mostly none, and then no further check is made.
     count: AtomicUsize,
     pages: Mutex<Pages>,
@@ -47,7 +47,7 @@ struct Pages {
     swept_at: usize,
 }
 
-impl Promised {
+impl Promises {
     /// A row of a page has shrunk by so many bytes.
     pub(crate) fn add(&self, page: PageId, to: PartMark, bytes: usize) {
         let mut pages = self.pages.lock();

@@ -247,14 +247,14 @@ impl<'h> HeapCursor<'h> {
             let passed = self.pass_slots(work, guard.view(), quiet)?;
             drop(guard);
             let passed = match passed {
-                Passed::Stub(to) => self.pass_stub(work, to, &mut quiet)?,
+                Progress::Stub(to) => self.pass_stub(work, to, &mut quiet)?,
                 passed => passed,
             };
             match passed {
-                Passed::On | Passed::Stub(_) => {}
-                Passed::Enough => return Ok(None),
-                Passed::Blocked(ticket) => return Ok(self.rows.is_empty().then_some(ticket)),
-                Passed::Page => {
+                Progress::On | Progress::Stub(_) => {}
+                Progress::Enough => return Ok(None),
+                Progress::Blocked(ticket) => return Ok(self.rows.is_empty().then_some(ticket)),
+                Progress::Page => {
                     self.page += 1;
                     self.slot = 0;
                     return Ok(None);
@@ -269,7 +269,7 @@ impl<'h> HeapCursor<'h> {
         work: &mut Work,
         view: PageView<'_>,
         quiet: bool,
-    ) -> RowResult<Passed> {
+    ) -> RowResult<Progress> {
         let id = view.page_id();
         let ours = view.alloc_unit() == self.hobt.spec.unit && view.kind() == Some(PageKind::Data);
         let end = view.slot_count().min(self.end);
@@ -292,8 +292,8 @@ impl<'h> HeapCursor<'h> {
                 // It is given where its stub is.
                 Some((_, Some(_))) => self.exhume(work, (id, slot))?,
                 Some((record, None)) => match stub_target(record) {
-                    Some(_) if self.sampled => Passed::On,
-                    Some(to) => return Ok(Passed::Stub(to)),
+                    Some(_) if self.sampled => Progress::On,
+                    Some(to) => return Ok(Progress::Stub(to)),
                     None if RecordKind::of(record[0]) == RecordKind::Forwarded => {
                         let what = "a forwarded row does not say its RID";
                         return Err(self.hobt.home.pages.corrupt(id, what).into());
@@ -302,25 +302,25 @@ impl<'h> HeapCursor<'h> {
                 },
             };
             match passed {
-                Passed::On => self.slot += 1,
-                Passed::Enough => {
+                Progress::On => self.slot += 1,
+                Progress::Enough => {
                     self.slot += 1;
                     return Ok(passed);
                 }
                 passed => return Ok(passed),
             }
         }
-        Ok(Passed::Page)
+        Ok(Progress::Page)
     }
 
     /// Copies the row that the stub at hand leads to.
-    fn pass_stub(&mut self, work: &mut Work, to: Place, quiet: &mut bool) -> RowResult<Passed> {
+    fn pass_stub(&mut self, work: &mut Work, to: Place, quiet: &mut bool) -> RowResult<Progress> {
         let home = (self.pages[self.page], self.slot);
-        let Some(guard) = self.hobt.follow_stub(home, to)? else { return Ok(Passed::On) };
+        let Some(guard) = self.hobt.follow_stub(home, to)? else { return Ok(Progress::On) };
         *quiet = *quiet && self.hobt.nobody_writes(work, self.ask);
         let record = guard.view().record(to.1).expect("the row was just found");
         let passed = self.take(work, (record, to), *quiet)?;
-        if matches!(passed, Passed::On | Passed::Enough) {
+        if matches!(passed, Progress::On | Progress::Enough) {
             self.hobt.home.pages.counters().add(Event::Forwarded, 1);
             self.hobt.did(Deed::ForwardedFetch);
             self.slot += 1;
@@ -330,7 +330,7 @@ impl<'h> HeapCursor<'h> {
 
     /// Copies the row of the slot at hand, whose record is at a place, if there is one for the
     /// reader.
-    fn take(&mut self, work: &mut Work, at: (&[u8], Place), quiet: bool) -> RowResult<Passed> {
+    fn take(&mut self, work: &mut Work, at: (&[u8], Place), quiet: bool) -> RowResult<Progress> {
         let (record, place) = at;
         let home = home_of(record).unwrap_or(place);
         let now = self.hobt.current(record, place);
@@ -347,7 +347,7 @@ impl<'h> HeapCursor<'h> {
                 Current::Ghost => {}
                 Current::Former(before) => self.take_former(record, before, home)?,
             }
-            return Ok(Passed::On);
+            return Ok(Progress::On);
         }
         let resource = self.hobt.rid_resource(home.0, home.1);
         let is_ghost = page::is_ghost_record(record);
@@ -359,7 +359,7 @@ impl<'h> HeapCursor<'h> {
         };
         if let Tried::Wait(ticket) = self.try_at(work, (at, home), resource, ask)? {
             if !self.plan.read_past {
-                return Ok(Passed::Blocked(ticket));
+                return Ok(Progress::Blocked(ticket));
             }
         } else if differs {
             self.take_seen(work, at, home)?;
@@ -378,15 +378,15 @@ impl<'h> HeapCursor<'h> {
     }
 
     /// Whether what was copied is a batch; a locked row is one.
-    fn full(&self, single: bool) -> Passed {
+    fn full(&self, single: bool) -> Progress {
         debug_assert!(!single || self.rows.len() <= 1, "a locked row is a batch");
         let full = single || self.bytes.len() >= BATCH_BYTES_MAX;
-        if full && !self.rows.is_empty() { Passed::Enough } else { Passed::On }
+        if full && !self.rows.is_empty() { Progress::Enough } else { Progress::On }
     }
 }
 
 /// How far a pass over a page has come.
-enum Passed {
+enum Progress {
     /// Behind a slot: on to the next.
     On,
     /// There is enough for a batch.

@@ -12,7 +12,7 @@
 //!     not the process.
 
 use crate::error::RowResult;
-use crate::heap::forward::Latched;
+use crate::heap::forward::LatchedPages;
 use crate::heap::redo::{fits, kinds, old_and_new};
 use crate::heap::slots::slots_for;
 use crate::hobt::RowHobt;
@@ -65,7 +65,7 @@ impl RowHobt {
     }
 
     /// Where a RID's row is, with both pages latched, and a third.
-    fn latch_ends(&self, home: Place, third: PageId) -> RowResult<(Place, Latched<'_>)> {
+    fn latch_ends(&self, home: Place, third: PageId) -> RowResult<(Place, LatchedPages<'_>)> {
         let mut place = home;
         loop {
             let latched = self.latch_places([home.0, place.0, third])?;
@@ -157,7 +157,7 @@ impl RowHobt {
     /// them, under the latches. Where a record goes there is room.
     fn compensate(
         &self,
-        latched: Latched<'_>,
+        latched: LatchedPages<'_>,
         steps: &[Step],
         cx: &mut UndoContext<'_>,
         beside: impl FnOnce(),

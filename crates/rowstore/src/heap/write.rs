@@ -332,7 +332,7 @@ impl RowHobt {
             let Some(row) = self.heap_row(work, key, plan)? else { return Ok(false) };
             self.heap_fits(&row.guard, kinds::GHOST, row.place.1, &[])?;
             let left = self.left_behind(work, &row)?;
-            if let Left::Room(room) = left {
+            if let Remains::Room(room) = left {
                 drop(row);
                 work.make_version_room(&self.home, room)?;
                 continue;
@@ -448,20 +448,20 @@ impl RowHobt {
     }
 
     /// What a row that is deleted leaves at its place.
-    fn left_behind(&self, work: &mut Work, row: &HeapRow<'_>) -> RowResult<Left> {
-        let Some(xsn) = self.drawn(work) else { return Ok(Left::Nothing) };
+    fn left_behind(&self, work: &mut Work, row: &HeapRow<'_>) -> RowResult<Remains> {
+        let Some(xsn) = self.drawn(work) else { return Ok(Remains::Nothing) };
         let view = row.guard.view();
         let old = row.record(self).expect("the row was just found").to_vec();
         let free = self.free_bytes(view, work.part(&self.home).chain.id);
         let Some(mut ghost) = self.heap_ghost_of(work, &old, free) else {
-            return Ok(Left::Bare(xsn));
+            return Ok(Remains::Bare(xsn));
         };
         if let Err(what) = page::fits::replace(view, row.place.1, &ghost.record) {
             return Err(self.home.pages.corrupt(row.place.0, what).into());
         }
         Ok(match self.link_to(work, &mut ghost, Some(&page::homed(&old)))? {
-            Some(room) => Left::Room(room),
-            None => Left::Tagged(old, ghost),
+            Some(room) => Remains::Room(room),
+            None => Remains::Tagged(old, ghost),
         })
     }
 
@@ -470,21 +470,21 @@ impl RowHobt {
         &self,
         change: &mut Change<'_>,
         (id, slot): Place,
-        left: &Left,
+        left: &Remains,
         undo: Undo,
     ) -> RowResult<()> {
         let page = change.find(id).expect("the page was latched");
         match left {
-            Left::Tagged(old, ghost) => {
+            Remains::Tagged(old, ghost) => {
                 self.apply_replace(change, (id, slot), (old, &ghost.record), undo);
                 ghost.tested.finish()
             }
-            Left::Bare(deleter) => {
+            Remains::Bare(deleter) => {
                 change.apply(page, self.spec.unit, kinds::GHOST, slot, &[], undo);
                 self.state.bare.note((id, slot), *deleter);
                 Ok(())
             }
-            Left::Nothing | Left::Room(_) => {
+            Remains::Nothing | Remains::Room(_) => {
                 change.apply(page, self.spec.unit, kinds::GHOST, slot, &[], undo);
                 Ok(())
             }
@@ -493,7 +493,7 @@ impl RowHobt {
 }
 
 /// What a row of a heap leaves when it goes.
-enum Left {
+enum Remains {
     /// A plain ghost: there are no readers of versions.
     Nothing,
     /// The row, and the ghost whose tag names the deleter.

@@ -4,7 +4,7 @@ use crate::capture::notes::Captures;
 use crate::figures::activity::{Activity, Counts};
 use crate::ghosts::graveyard::Graveyard;
 use crate::heap::bare_ghosts::BareGhosts;
-use crate::heap::promises::Promised;
+use crate::heap::promises::Promises;
 use base::PageId;
 use btree::SplitCounters;
 use os::sync::Mutex;
@@ -24,7 +24,7 @@ pub(crate) struct HeapHints {
 
 /// What was found when a hobt was measured.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Measured {
+pub(crate) struct Measurement {
     /// [`access::SourceSize::pages`] then.
     pub(crate) pages: u64,
     /// `RowHobt::rows` then.
@@ -42,7 +42,7 @@ pub(crate) struct HobtState {
     pub(crate) built: AtomicU64,
     /// Rows that had been put one by one, as its activity counts them, when it was opened.
     pub(crate) inserts_before: u64,
-    pub(crate) measured: Mutex<Option<Measured>>,
+    pub(crate) measured: Mutex<Option<Measurement>>,
     /// In a tree of pieces the number of the next value, 0 while unknown.
     pub(crate) next_value: AtomicU64,
     /// Its pages go, or are gone.
@@ -55,7 +55,7 @@ pub(crate) struct HobtState {
     pub(crate) numbers_twins: AtomicBool,
     pub(crate) captures: Captures,
     pub(crate) bare: BareGhosts,
-    pub(crate) promised: Promised,
+    pub(crate) promised: Promises,
     pub(crate) graves: Graveyard,
     pub(crate) splits: Arc<SplitCounters>,
     pub(crate) activity: Arc<Activity>,
@@ -80,7 +80,7 @@ impl HobtState {
             numbers_twins: AtomicBool::default(),
             captures: Captures::default(),
             bare: BareGhosts::default(),
-            promised: Promised::default(),
+            promised: Promises::default(),
             graves: Graveyard::default(),
             splits,
             activity,

@@ -43,7 +43,7 @@ use work::Work;
 const LOGGED_BESIDE: usize = 256;
 
 /// One thing for each entry.
-type Each<T> = [Option<T>; TOGETHER_MAX];
+type PerEntry<T> = [Option<T>; TOGETHER_MAX];
 
 impl RowHobt {
     /// What is known without a look at the tree.
@@ -131,7 +131,7 @@ pub(crate) fn put<'h>(
     entries: &Together,
     plan: &LockPlan,
 ) -> RowResult<bool> {
-    let mut hobts: Each<&'h RowHobt> = [None; TOGETHER_MAX];
+    let mut hobts: PerEntry<&'h RowHobt> = [None; TOGETHER_MAX];
     for (place, entry) in hobts.iter_mut().zip(entries.entries()) {
         *place = hobt(entry.hobt).as_any().and_then(|hobt| hobt.downcast_ref());
     }
@@ -154,7 +154,7 @@ pub(crate) fn put<'h>(
     let part = work.part(&first.home);
     let (begin, undo) = (part.begin(), part.undo());
     let mut change = Change::new(&first.home.pages, &mut part.group);
-    let mut places: Each<(PageRef, u16)> = [None; TOGETHER_MAX];
+    let mut places: PerEntry<(PageRef, u16)> = [None; TOGETHER_MAX];
     for (place, leaf) in places.iter_mut().zip(&mut leaves) {
         *place = leaf.take().map(|leaf| leaf.join(&mut change));
     }
@@ -184,9 +184,12 @@ fn each<'a, 'h>(
 
 /// The leaves of all entries at their slots, if they are to be had and take the records. The first
 /// one is the base's, where sessions meet most: it is latched last.
-fn latched<'h>(hobts: &[Option<&'h RowHobt>], entries: &[Entry]) -> Option<Each<LeafWrite<'h>>> {
-    let mut spots: Each<LatchedSpot<'h>> = [const { None }; TOGETHER_MAX];
-    let mut leaves: Each<LeafWrite<'h>> = [const { None }; TOGETHER_MAX];
+fn latched<'h>(
+    hobts: &[Option<&'h RowHobt>],
+    entries: &[Entry],
+) -> Option<PerEntry<LeafWrite<'h>>> {
+    let mut spots: PerEntry<LatchedSpot<'h>> = [const { None }; TOGETHER_MAX];
+    let mut leaves: PerEntry<LeafWrite<'h>> = [const { None }; TOGETHER_MAX];
     for n in 1..entries.len() {
         spots[n] = Some(hobts[n]?.latch_entry(&entries[n])?);
     }

@@ -13,7 +13,7 @@ use os::wait::{Cancelled, Waiter};
 const BATCHES_MAX: usize = 16;
 
 /// A value and where it, or what points at it, is.
-type Placed = (u128, (PageId, u16, u64));
+type PlacedValue = (u128, (PageId, u16, u64));
 
 /// What rows expect of the values off them.
 #[derive(Default)]
@@ -127,7 +127,7 @@ fn collect(
     batch: &Batch,
     waiter: &Waiter,
 ) -> Result<(Vec<(PageId, u16, u64)>, Vec<(PageId, u16, u64)>), Cancelled> {
-    let (mut rows, mut values): (Vec<Placed>, Vec<Placed>) = (Vec::new(), Vec::new());
+    let (mut rows, mut values): (Vec<PlacedValue>, Vec<PlacedValue>) = (Vec::new(), Vec::new());
     hobt.verify_pages(waiter, &mut |row| {
         hobt.each_pointer(row.record, &mut |p| {
             let hash = hash_of(p);

@@ -7,7 +7,7 @@
 //!     (ghosts/graveyard.rs, 3). So the graveyard is searched only for a slot that is empty, or
 //!     holds a forwarded row of another RID.
 
-use super::{HeapCursor, Passed, RowLock};
+use super::{HeapCursor, Progress, RowLock};
 use crate::error::RowResult;
 use crate::place::{NOWHERE, Place};
 use crate::versions::Seen;
@@ -27,11 +27,11 @@ impl HeapCursor<'_> {
 
     /// Copies the row that the moment sees of a slot whose row left the page.
     #[inline]
-    pub(super) fn exhume(&mut self, work: &Work, home: Place) -> RowResult<Passed> {
+    pub(super) fn exhume(&mut self, work: &Work, home: Place) -> RowResult<Progress> {
         if self.graved.binary_search(&home.1).is_err() {
-            return Ok(Passed::On);
+            return Ok(Progress::On);
         }
-        let Some(at) = self.plan.as_of else { return Ok(Passed::On) };
+        let Some(at) = self.plan.as_of else { return Ok(Progress::On) };
         let (hobt, mut seen) = (self.hobt, Seen::Nothing);
         let mut former = std::mem::take(&mut self.former);
         hobt.state.graves.at(home, &mut |ghost| {

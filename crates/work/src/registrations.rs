@@ -1,6 +1,6 @@
-//! `Registered`: the snapshots that a transaction has taken and not yet dropped, shared with those
-//! who read for it. Debug builds alone know them, to assert that who reads versions has registered
-//! himself, not only somebody else who reads as of the same moment.
+//! `Registrations`: the snapshots that a transaction has taken and not yet dropped, shared with
+//! those who read for it. Debug builds alone know them, to assert that who reads versions has
+//! registered himself, not only somebody else who reads as of the same moment.
 
 #[cfg(debug_assertions)]
 use os::sync::Mutex;
@@ -9,10 +9,10 @@ use std::sync::Arc;
 use txn::{CommitTime, SnapshotRegistry};
 
 #[derive(Clone, Default)]
-pub(crate) struct Registered(#[cfg(debug_assertions)] Arc<Mutex<Vec<(u64, CommitTime)>>>);
+pub(crate) struct Registrations(#[cfg(debug_assertions)] Arc<Mutex<Vec<(u64, CommitTime)>>>);
 
 #[cfg(debug_assertions)]
-impl Registered {
+impl Registrations {
     pub(crate) fn enter(&self, entry: (u64, CommitTime)) {
         self.0.lock().push(entry);
     }
@@ -30,7 +30,7 @@ impl Registered {
 }
 
 #[cfg(not(debug_assertions))]
-impl Registered {
+impl Registrations {
     pub(crate) fn enter(&self, _entry: (u64, CommitTime)) {}
 
     pub(crate) fn leave(&self, _entry: (u64, CommitTime)) {}

@@ -9,13 +9,13 @@ use txn::CommitTime;
 
 /// Those that anybody may ask for.
 #[derive(Default)]
-pub(crate) struct Redefined {
+pub(crate) struct Redefinitions {
     /// The last of all: mostly before every moment that is asked for.
     last: AtomicU64,
     objects: Mutex<BTreeMap<ObjectId, CommitTime>>,
 }
 
-impl Redefined {
+impl Redefinitions {
     /// Notes it, and forgets what nobody reads as of an earlier moment than.
     pub(crate) fn note(
         &self,
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn an_object_is_remembered_as_long_as_anybody_reads_from_before() {
-        let redefined = Redefined::default();
+        let redefined = Redefinitions::default();
         let (a, b) = (ObjectId(5), ObjectId(6));
         redefined.note([a].into_iter(), CommitTime(10), CommitTime(3));
         assert!(redefined.since(a, CommitTime(9)) && !redefined.since(a, CommitTime(10)));
