@@ -1,6 +1,6 @@
 //! Writing: rows of one hobt inserted, updated, deleted.
 
-use crate::together::{Entry, Together};
+use crate::entry_group::{Entry, EntryGroup};
 use crate::{LockPlan, PageHint};
 use base::SqlError;
 use page::Field;
@@ -117,7 +117,7 @@ pub trait TableSink: Send + Sync {
         &'h self,
         _work: &mut Work,
         _hobt: &dyn Fn(usize) -> &'h dyn TableSink,
-        _entries: &Together,
+        _entries: &EntryGroup,
         _locks: &LockPlan,
     ) -> Result<bool, WriteError> {
         Ok(false)

@@ -8,7 +8,7 @@ use crate::expr::Expr;
 use crate::referential::Referential;
 use crate::run::Run;
 use crate::stored::Stored;
-use access::{Inserted, LockPlan, PageHint, RowKey, TOGETHER_MAX, Together, WriteError};
+use access::{EntryGroup, Inserted, LockPlan, PageHint, RowKey, TOGETHER_MAX, WriteError};
 use base::{SqlError, SqlResult, limits, messages};
 use plan::{EntryField, IndexTarget, Slot};
 use types::datetime::Dialect;
@@ -39,7 +39,7 @@ pub(crate) struct Target {
     row: Stored,
     key: Stored,
     /// A new row's entries, when they are inserted into all indexes at once.
-    together: Option<Together>,
+    together: Option<EntryGroup>,
     /// How often in a row they were not, and rows for which that is not tried.
     refusals: (u8, u8),
 }
@@ -117,7 +117,7 @@ impl Target {
             statement,
             row: Stored::default(),
             key: Stored::default(),
-            together: goes_together(table).then(Together::default),
+            together: goes_together(table).then(EntryGroup::default),
             refusals: (0, 0),
         })
     }
@@ -319,7 +319,7 @@ impl Target {
         run: &mut Run<'_>,
         columns: &[Option<Slot>],
         locks: &LockPlan,
-        together: &mut Together,
+        together: &mut EntryGroup,
     ) -> SqlResult<bool> {
         let hobts = run.hobts;
         together.clear();

@@ -8,10 +8,10 @@ use crate::hobt::RowHobt;
 use crate::index::entry_group;
 use crate::index::scan::IndexCursor;
 use access::{
-    Cleaned, Deed, Division, Entry, EntryPart, Growth, HobtKind, HobtPlaces, HobtSpec, HobtUnit,
-    Inserted, LevelSplits, LevelStats, LockPlan, PageReader, PageSample, RowAt, RowCursor, RowKey,
-    RowReport, ScanMode, ScanRange, Shape, SourceSize, Statistics, StoredHobt, TableSink,
-    TableSource, Together, TreeSplits, Upkeep, Use, Verifier, WriteError,
+    CleanOutcome, Deed, Division, Entry, EntryGroup, EntryPart, Growth, HobtKind, HobtPlaces,
+    HobtSpec, HobtUnit, Inserted, LevelSplits, LevelStats, LockPlan, PageReader, PageSample, RowAt,
+    RowCursor, RowKey, RowReport, ScanMode, ScanRange, Shape, SourceSize, Statistics, StoredHobt,
+    TableSink, TableSource, TreeSplits, Upkeep, Use, Verifier, WriteError,
 };
 use base::{AllocUnitId, PageId, SqlResult};
 use lock::Resource;
@@ -134,7 +134,7 @@ impl TableSink for RowHobt {
         &'h self,
         work: &mut Work,
         hobt: &dyn Fn(usize) -> &'h dyn TableSink,
-        entries: &Together,
+        entries: &EntryGroup,
         locks: &LockPlan,
     ) -> Result<bool, WriteError> {
         let put = entry_group::put(work, hobt, entries, locks);
@@ -259,7 +259,7 @@ impl Verifier for RowHobt {
 }
 
 impl Upkeep for RowHobt {
-    fn clean_page(&self, work: &Work, page: PageId) -> SqlResult<Cleaned> {
+    fn clean_page(&self, work: &Work, page: PageId) -> SqlResult<CleanOutcome> {
         RowHobt::clean_page(self, work, page)
     }
 

@@ -17,7 +17,7 @@
 use crate::error::RowResult;
 use crate::heap::redo::kinds;
 use crate::hobt::RowHobt;
-use access::{Cleaned, HobtKind};
+use access::{CleanOutcome, HobtKind};
 use base::PageId;
 use btree::KeyBuf;
 use lock::{Duration, Mode, Resource};
@@ -47,14 +47,14 @@ impl RowHobt {
     ///
     /// # Errors
     /// Damaged pages, log; the ghosts stay.
-    pub(crate) fn clean_page(&self, work: &Work, page: PageId) -> base::SqlResult<Cleaned> {
+    pub(crate) fn clean_page(&self, work: &Work, page: PageId) -> base::SqlResult<CleanOutcome> {
         let table = self.object_resource();
         let mode = if self.spec.pieces { Mode::S } else { Mode::IX };
         let (locks, owner) = (work.locks(), work.owner());
         debug_assert_eq!(locks.held_mode(owner, table), Mode::NL, "the cleaner holds nothing");
         let held = locks.try_lock_now(owner, table, mode, Duration::Short, None);
         if !matches!(held, Ok(Some(_))) {
-            return Ok(Cleaned::Busy);
+            return Ok(CleanOutcome::Busy);
         }
         debug_assert!(locks.held_mode(owner, table).covers(mode), "the table is locked");
         let cleaned = self.clean_locked(work, page);
@@ -63,15 +63,15 @@ impl RowHobt {
         cleaned.map_err(|e| self.sql(e))
     }
 
-    fn clean_locked(&self, work: &Work, page: PageId) -> RowResult<Cleaned> {
+    fn clean_locked(&self, work: &Work, page: PageId) -> RowResult<CleanOutcome> {
         assert!(!work.is_active(), "the cleaner holds nothing beyond a page");
         assert!(!page.is_none(), "a note is of a page");
         if self.is_dropped() {
-            return Ok(Cleaned::Done);
+            return Ok(CleanOutcome::Done);
         }
         if self.is_private() {
             // Its maker locks no rows.
-            return Ok(Cleaned::Busy);
+            return Ok(CleanOutcome::Busy);
         }
         let ghosts = self.ghosts_of(page)?;
         let may = |resource: Resource| {
@@ -91,7 +91,7 @@ impl RowHobt {
                 }
             };
         }
-        Ok(if busy { Cleaned::Busy } else { Cleaned::Done })
+        Ok(if busy { CleanOutcome::Busy } else { CleanOutcome::Done })
     }
 
     /// Removes the ghosts of a full leaf that are neither needed nor held, before the leaf is

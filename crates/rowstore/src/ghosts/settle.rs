@@ -12,7 +12,7 @@ use crate::heap::redo::kinds;
 use crate::hobt::RowHobt;
 use crate::place::{NOWHERE, Place, ROOM};
 use crate::versions::Tested;
-use access::{Cleaned, HobtKind};
+use access::{CleanOutcome, HobtKind};
 use base::PageId;
 use btree::{KeyBuf, KeyFields};
 use buffer::{Change, Undo};
@@ -74,7 +74,7 @@ impl Settler for RowHobt {
             return;
         }
         // What others hold, or what cannot be read or logged now, stays noted.
-        if !matches!(self.clean_page(deleter, page), Ok(Cleaned::Done)) {
+        if !matches!(self.clean_page(deleter, page), Ok(CleanOutcome::Done)) {
             notes.note(page);
         }
         notes.dealt_with(page);

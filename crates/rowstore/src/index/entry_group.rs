@@ -28,7 +28,7 @@
 use crate::error::RowResult;
 use crate::hobt::RowHobt;
 use crate::locking::row::key_hash;
-use access::{Deed, Entry, LockPlan, TOGETHER_MAX, TableSink, Together};
+use access::{Deed, Entry, EntryGroup, LockPlan, TOGETHER_MAX, TableSink};
 use base::PageId;
 use base::limits::RECORD_BYTES_MAX;
 use btree::{KeyFields, LatchedSpot, LeafWrite, Spot};
@@ -128,7 +128,7 @@ impl RowHobt {
 pub(crate) fn put<'h>(
     work: &mut Work,
     hobt: &dyn Fn(usize) -> &'h dyn TableSink,
-    entries: &Together,
+    entries: &EntryGroup,
     plan: &LockPlan,
 ) -> RowResult<bool> {
     let mut hobts: PerEntry<&'h RowHobt> = [None; TOGETHER_MAX];
@@ -177,7 +177,7 @@ pub(crate) fn put<'h>(
 
 fn each<'a, 'h>(
     hobts: &'a [Option<&'h RowHobt>],
-    entries: &'a Together,
+    entries: &'a EntryGroup,
 ) -> impl Iterator<Item = (&'h RowHobt, &'a Entry)> {
     hobts.iter().map_while(|hobt| *hobt).zip(entries.entries())
 }

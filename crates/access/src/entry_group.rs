@@ -27,12 +27,12 @@ pub struct Entry {
 
 /// The entries of one row; their buffers are kept for the next.
 #[derive(Default)]
-pub struct Together {
+pub struct EntryGroup {
     entries: Vec<Entry>,
     count: usize,
 }
 
-impl Together {
+impl EntryGroup {
     /// Another row.
     pub fn clear(&mut self) {
         self.count = 0;
