@@ -13,13 +13,13 @@
 //!
 //! A commit that its request ends with may be owed at step 2 ([`Work::commit_or_owe`]): the thread
 //! goes on with other requests, and the steps behind it are done when the log is on disk
-//! ([`Owed::when_durable`], then [`Work::settle_owed`]), by whatever thread has written it. The
+//! ([`OwedCommit::when_durable`], then [`Work::settle_owed`]), by whatever thread has written it. The
 //! unit of work does nothing else meanwhile. Only what is short behind the commit is owed: no
 //! ghosts, nothing that was asked to be done after it.
 
 use crate::entry::PartState;
 use crate::home::Home;
-use crate::owed::{Debt, Owed};
+use crate::owed::{Debt, OwedCommit};
 use crate::unit::{Mark, Work};
 use base::{Lsn, SqlError, messages};
 use std::sync::Arc;
@@ -92,9 +92,9 @@ impl Work {
     }
 
     /// What it owes, if anything.
-    pub fn owed(&self) -> Option<Owed> {
+    pub fn owed(&self) -> Option<OwedCommit> {
         let Debt { part, lsn } = self.owing?;
-        Some(Owed::new(&self.parts[part].home, lsn))
+        Some(OwedCommit::new(&self.parts[part].home, lsn))
     }
 
     /// Commits what is owed to the end; waits for it where it is not on disk yet. The answer is

@@ -18,7 +18,7 @@ const PAGES_MAX: usize = 1 << 16;
 
 /// What became of a ghost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Settled {
+pub enum SettleOutcome {
     /// It is gone, or was gone already.
     Done,
     /// It could not be removed now; the cleaner comes back.
@@ -35,7 +35,7 @@ pub trait Settler: Send + Sync {
         group: &mut Group,
         key: &[u8],
         hint: (PageId, u16),
-    ) -> Settled;
+    ) -> SettleOutcome;
 
     /// Whether no ghost's key is ever put again, so that it is found by it without a lock.
     fn gives_keys_once(&self) -> bool;

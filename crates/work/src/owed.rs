@@ -6,32 +6,32 @@ use base::Lsn;
 use std::sync::Arc;
 
 /// A commit whose record is in the log, and not yet known to be on disk.
-pub struct Owed {
+pub struct OwedCommit {
     home: Arc<Home>,
     lsn: Lsn,
 }
 
-impl Owed {
+impl OwedCommit {
     /// Of a record in the log of a database.
-    pub(crate) fn new(home: &Arc<Home>, lsn: Lsn) -> Owed {
-        Owed { home: Arc::clone(home), lsn }
+    pub(crate) fn new(home: &Arc<Home>, lsn: Lsn) -> OwedCommit {
+        OwedCommit { home: Arc::clone(home), lsn }
     }
 
     /// Leaves something to be done once it is, by this thread or another. The caller has the log
     /// flushed soon.
-    pub fn when_durable(self, then: impl FnOnce() + Send + 'static) -> Unflushed {
+    pub fn when_durable(self, then: impl FnOnce() + Send + 'static) -> UnflushedLog {
         self.home.log().when_durable(self.lsn, then);
-        Unflushed { home: self.home }
+        UnflushedLog { home: self.home }
     }
 }
 
 /// A log that commits wait for.
 #[must_use]
-pub struct Unflushed {
+pub struct UnflushedLog {
     home: Arc<Home>,
 }
 
-impl Unflushed {
+impl UnflushedLog {
     /// Flushes it unless somebody is at it, and does what was left for what is durable. The caller
     /// holds nothing.
     pub fn flush(self) {
@@ -44,7 +44,7 @@ impl Unflushed {
     }
 
     /// Whether two are of one log.
-    pub fn is_same(&self, other: &Unflushed) -> bool {
+    pub fn is_same(&self, other: &UnflushedLog) -> bool {
         Arc::ptr_eq(&self.home, &other.home)
     }
 }

@@ -21,7 +21,7 @@
 //!     ([`crate::Settler::gives_keys_once`]). Elsewhere whoever has X on a key of a page finds a
 //!     committed ghost there, the deleter's or another's, or none.
 
-use crate::ghosts::{Ghost, Ghosts, Settled};
+use crate::ghosts::{Ghost, Ghosts, SettleOutcome};
 use crate::part::Part;
 use crate::unit::Work;
 
@@ -77,7 +77,7 @@ impl Work {
         let key = &ghosts.keys[ghost.key.clone()];
         let deleter = (&*self.engine, &self.owner);
         let settled = ghost.settler.settle(deleter, &mut self.scratch, key, ghost.hint);
-        if settled == Settled::Later {
+        if settled == SettleOutcome::Later {
             ghost.settler.leave(ghost.hint.0);
         }
     }

@@ -20,7 +20,7 @@ use lock::{Duration, Mode, Owner, Resource};
 use std::sync::Arc;
 use txn::Mutation;
 use wal::{Group, LogReservation, TransactionChain};
-use work::{Engine, Settled, Settler, Work};
+use work::{Engine, SettleOutcome, Settler, Work};
 
 impl Settler for RowHobt {
     fn settle(
@@ -29,16 +29,16 @@ impl Settler for RowHobt {
         group: &mut Group,
         key: &[u8],
         hint: (PageId, u16),
-    ) -> Settled {
+    ) -> SettleOutcome {
         let is_heap = self.spec.kind == HobtKind::Heap;
         assert_eq!(key.is_empty(), is_heap, "rule 3: a tree's ghost is found by its key");
         assert!(!hint.0.is_none(), "a ghost is on a page");
         if is_heap && hint.1 == ROOM {
             self.room_is_left(hint.0);
-            return Settled::Done;
+            return SettleOutcome::Done;
         }
         if self.is_left_by_rule(engine) {
-            return Settled::Later;
+            return SettleOutcome::Later;
         }
         // Since its commit others may have locked the ghost, which was given back.
         let may = |row: Resource| {
@@ -55,8 +55,8 @@ impl Settler for RowHobt {
         };
         // Whatever hinders it now, the ghost is committed and only takes space.
         match done {
-            Ok(false) => Settled::Done,
-            Ok(true) | Err(_) => Settled::Later,
+            Ok(false) => SettleOutcome::Done,
+            Ok(true) | Err(_) => SettleOutcome::Later,
         }
     }
 
