@@ -13,8 +13,8 @@
 //!
 //! A commit that its request ends with may be owed at step 2 ([`Work::commit_or_owe`]): the thread
 //! goes on with other requests, and the steps behind it are done when the log is on disk
-//! ([`OwedCommit::when_durable`], then [`Work::settle_owed`]), by whatever thread has written it. The
-//! unit of work does nothing else meanwhile. Only what is short behind the commit is owed: no
+//! ([`OwedCommit::when_durable`], then [`Work::settle_owed`]), by whatever thread has written it.
+//! The unit of work does nothing else meanwhile. Only what is short behind the commit is owed: no
 //! ghosts, nothing that was asked to be done after it.
 
 use crate::entry::PartState;
