@@ -54,8 +54,8 @@ pub use context::{DdlContext, Expressions, Place, Places, ResultSet, Settings, T
 pub use data_type::type_name::user_type;
 pub use data_type::user_type::variable_of;
 pub use databases::{
-    Check, Databases, FileChange, FileNamed, FileSize, LogShrinkStop, NewDatabase, NewFile,
-    ShrinkAsked, Shrunk, StateAsked, Waiting,
+    Check, Databases, FileChange, FileReference, FileSize, LogShrinkStop, NewDatabase, NewFile,
+    ShrinkOutcome, ShrinkRequest, WaitLimit, WantedState,
 };
 pub use module::trigger::{TriggerOrder, order_trigger};
 pub use property::{PropertyChange, PropertyVerb, change_property};

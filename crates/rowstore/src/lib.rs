@@ -48,4 +48,4 @@ pub use ghosts::clean::may_leave_ghost;
 pub use heap::redo::{HEAP_KINDS, HeapRedo};
 pub use spill::TempSpill;
 pub use undo::RowUndo;
-pub use versions::kept::{KeptFor, KeptVersion, kept_versions};
+pub use versions::kept::{KeepReason, KeptVersion, kept_versions};

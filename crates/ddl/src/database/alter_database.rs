@@ -4,7 +4,7 @@
 
 use crate::context::{DdlContext, unsupported};
 use crate::database::file_spec::change;
-use crate::databases::{FileChange, StateAsked, Waiting};
+use crate::databases::{FileChange, WaitLimit, WantedState};
 use crate::index::options::{number, on};
 use base::{SqlError, SqlResult, messages};
 use catalog::{DatabaseOption, DelayedDurability, PageVerify, RecoveryModel, UserAccess};
@@ -62,7 +62,7 @@ pub(crate) fn alter(s: &AlterDatabase, cx: &mut DdlContext<'_>) -> SqlResult<()>
         AlterDatabaseAction::ScopedConfiguration { setting, .. } => {
             let option = scoped(setting)?;
             return match option {
-                Some(option) => cx.databases.set_option(name, option, Waiting::Forever).map(drop),
+                Some(option) => cx.databases.set_option(name, option, WaitLimit::Forever).map(drop),
                 None => Ok(()),
             };
         }
@@ -90,10 +90,10 @@ fn set(
     termination: Option<Termination>,
 ) -> SqlResult<()> {
     let waiting = match termination {
-        None => Waiting::Forever,
-        Some(Termination::NoWait) => Waiting::NotAtAll,
-        Some(Termination::RollbackImmediate) => Waiting::RollBackAfter(0),
-        Some(Termination::RollbackAfter(seconds)) => Waiting::RollBackAfter(seconds),
+        None => WaitLimit::Forever,
+        Some(Termination::NoWait) => WaitLimit::NotAtAll,
+        Some(Termination::RollbackImmediate) => WaitLimit::RollBackAfter(0),
+        Some(Termination::RollbackAfter(seconds)) => WaitLimit::RollBackAfter(seconds),
     };
     if let Some(asked) = state_asked(settings).map_err(|e| failed(cx, e))? {
         let done = cx.databases.set_state(name, asked, waiting);
@@ -127,8 +127,8 @@ fn told(cx: &mut DdlContext<'_>, done: SqlResult<bool>) -> SqlResult<()> {
 }
 
 /// OFFLINE, ONLINE or EMERGENCY, which go with no other option.
-fn state_asked(settings: &[Setting]) -> SqlResult<Option<StateAsked>> {
-    let states = [StateAsked::Online, StateAsked::Offline, StateAsked::Emergency];
+fn state_asked(settings: &[Setting]) -> SqlResult<Option<WantedState>> {
+    let states = [WantedState::Online, WantedState::Offline, WantedState::Emergency];
     let of = |s: &Setting| {
         let bare = matches!(s.value, SettingValue::None);
         states.into_iter().find(|state| bare && state.name() == &*s.name)

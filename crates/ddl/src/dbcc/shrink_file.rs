@@ -5,7 +5,7 @@
 //! in a message of severity 10, as SQL Server does.
 
 use crate::context::{DdlContext, ResultSet, unsupported};
-use crate::databases::{FileNamed, LogShrinkStop, ShrinkAsked, Shrunk};
+use crate::databases::{FileReference, LogShrinkStop, ShrinkOutcome, ShrinkRequest};
 use crate::dbcc::argument;
 use base::{DatabaseId, SqlError, SqlResult, messages};
 use tsql::ast::Dbcc;
@@ -31,7 +31,7 @@ pub(crate) fn shrink_file(s: &Dbcc, cx: &mut DdlContext<'_>, quiet: bool) -> Sql
 }
 
 /// What its arguments say.
-fn understand(s: &Dbcc) -> SqlResult<(FileNamed, ShrinkAsked)> {
+fn understand(s: &Dbcc) -> SqlResult<(FileReference, ShrinkRequest)> {
     if !(1..=3).contains(&s.arguments.len()) {
         return Err(SqlError::new(messages::DBCC_PARAMETER_COUNT, &[]));
     }
@@ -41,16 +41,16 @@ fn understand(s: &Dbcc) -> SqlResult<(FileNamed, ShrinkAsked)> {
         words.push(argument(a).ok_or_else(wrong)?);
     }
     let file = match words[0].parse::<u16>() {
-        Ok(id) => FileNamed::Id(base::FileId(id)),
-        Err(_) => FileNamed::Name(words[0].clone()),
+        Ok(id) => FileReference::Id(base::FileId(id)),
+        Err(_) => FileReference::Name(words[0].clone()),
     };
-    let mut asked = ShrinkAsked { bytes: None, moving: true };
+    let mut asked = ShrinkRequest { bytes: None, moving: true };
     for (n, word) in words.iter().enumerate().skip(1) {
         let parameter = || SqlError::new(messages::DBCC_PARAMETER, &[&(n + 1)]);
         match word.to_uppercase().as_str() {
             // Free space stays where it is: of a log there is then nothing to do.
-            "NOTRUNCATE" => asked = ShrinkAsked { bytes: Some(u64::MAX), moving: false },
-            "TRUNCATEONLY" => asked = ShrinkAsked { bytes: Some(0), moving: false },
+            "NOTRUNCATE" => asked = ShrinkRequest { bytes: Some(u64::MAX), moving: false },
+            "TRUNCATEONLY" => asked = ShrinkRequest { bytes: Some(0), moving: false },
             "EMPTYFILE" => return Err(unsupported("DBCC SHRINKFILE (EMPTYFILE)", 0)),
             size if n == 1 => {
                 let mb = size.parse::<u32>().map_err(|_| parameter())?;
@@ -63,7 +63,7 @@ fn understand(s: &Dbcc) -> SqlResult<(FileNamed, ShrinkAsked)> {
 }
 
 /// Why the file is longer than was asked for.
-fn reason(s: &Shrunk, asked: ShrinkAsked) -> Option<SqlError> {
+fn reason(s: &ShrinkOutcome, asked: ShrinkRequest) -> Option<SqlError> {
     let (id, name) = (s.file.0, &s.name);
     let to = asked.bytes.unwrap_or(s.first_bytes);
     if s.bytes <= to || !asked.moving {
@@ -81,7 +81,7 @@ fn reason(s: &Shrunk, asked: ShrinkAsked) -> Option<SqlError> {
 }
 
 /// The row that tells it, in pages of 8 KB.
-fn answer(database: DatabaseId, s: &Shrunk) -> ResultSet {
+fn answer(database: DatabaseId, s: &ShrinkOutcome) -> ResultSet {
     let pages = |bytes: u64| Value::Int((bytes >> 10).div_ceil(PAGE_KB) as i32);
     let columns = vec![
         ("DbId", SqlType::SmallInt, true),

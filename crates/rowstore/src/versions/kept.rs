@@ -33,7 +33,7 @@ pub struct KeptVersion<'p> {
 
 /// The reason why a version is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum KeptFor {
+pub enum KeepReason {
     /// For the transaction that superseded it, which has not ended, or was aborted and left it
     /// current.
     Writer(Xsn),
@@ -72,7 +72,7 @@ impl<'p> KeptVersion<'p> {
     }
 
     /// Why it is kept, in its database.
-    pub fn kept_for(&self, home: &Home, engine: &Engine) -> KeptFor {
+    pub fn kept_for(&self, home: &Home, engine: &Engine) -> KeepReason {
         debug_assert_eq!(home.database, self.database, "its own database");
         let tag = VersionTag::of(self.record);
         let creator = tag.map_or(Xsn::NONE, |t| t.writer);
@@ -96,22 +96,22 @@ impl<'p> KeptVersion<'p> {
 }
 
 /// Why a version between two writers is kept: `born` wrote it, `ended` superseded it.
-fn between(home: &Home, engine: &Engine, born: Xsn, ended: Xsn) -> KeptFor {
+fn between(home: &Home, engine: &Engine, born: Xsn, ended: Xsn) -> KeepReason {
     if home.aborted().contains(ended) {
         // The version before is current.
-        return KeptFor::Writer(ended);
+        return KeepReason::Writer(ended);
     }
     let e = match ended == Xsn::NONE || home.is_settled(ended) {
         true => CommitTime(0),
         // One look at the table: an active transaction may commit meanwhile.
         false => match engine.transactions.commits.outcome(ended) {
             Outcome::Committed(e) => e,
-            Outcome::Active => return KeptFor::Writer(ended),
-            Outcome::Aborted => return KeptFor::Nobody,
+            Outcome::Active => return KeepReason::Writer(ended),
+            Outcome::Aborted => return KeepReason::Nobody,
         },
     };
-    let lifetime = |b: CommitTime| KeptFor::Snapshots(Lifetime { b: b.min(e), e });
-    committed(home, engine, born).map_or(KeptFor::Nobody, lifetime)
+    let lifetime = |b: CommitTime| KeepReason::Snapshots(Lifetime { b: b.min(e), e });
+    committed(home, engine, born).map_or(KeepReason::Nobody, lifetime)
 }
 
 impl RowHobt {
@@ -160,7 +160,7 @@ impl RowHobt {
                 return self.lifetimes_behind(engine, (ghost.writer, place), lifetimes);
             }
         };
-        if let KeptFor::Snapshots(lifetime) = kept {
+        if let KeepReason::Snapshots(lifetime) = kept {
             lifetimes.push(lifetime);
         }
         Ok(())
@@ -193,13 +193,13 @@ impl RowHobt {
             })?;
             // A version that is gone is not needed, nor are those behind it.
             let Some((tag, kept)) = looked else { return Ok(()) };
-            if let KeptFor::Snapshots(lifetime) = kept {
+            if let KeepReason::Snapshots(lifetime) = kept {
                 lifetimes.push(lifetime);
             }
             match tag.map(|tag| (tag.writer, self.former(tag))) {
                 Some((writer, Previous::Stored(behind))) => (named, place) = (writer, behind),
                 Some((writer, Previous::Lost(since))) => {
-                    if let KeptFor::Snapshots(l) = between(&self.home, engine, since, writer) {
+                    if let KeepReason::Snapshots(l) = between(&self.home, engine, since, writer) {
                         lifetimes.push(l);
                     }
                     return Ok(());
