@@ -42,7 +42,7 @@ pub use page::{Field, RowView};
 pub use physical::{Contents, LevelStats, ScanMode};
 pub use report::{EntryPart, RowAt, RowFinding, RowReport};
 pub use resolve::{Hobt, Hobts};
-pub use sink::{Inserted, RowKey, TableSink, WriteError};
+pub use sink::{InsertOutcome, RowKey, TableSink, WriteError};
 pub use source::{Division, PageSample, SourceSize, TableSource, Use};
 pub use spec::{HobtKind, HobtPlaces, HobtSpec, HobtUnit};
 pub use spill::{Spill, SpillFile};

@@ -8,7 +8,7 @@ use crate::expr::Expr;
 use crate::referential::Referential;
 use crate::run::Run;
 use crate::stored::Stored;
-use access::{EntryGroup, Inserted, LockPlan, PageHint, RowKey, TOGETHER_MAX, WriteError};
+use access::{EntryGroup, InsertOutcome, LockPlan, PageHint, RowKey, TOGETHER_MAX, WriteError};
 use base::{SqlError, SqlResult, limits, messages};
 use plan::{EntryField, IndexTarget, Slot};
 use types::datetime::Dialect;
@@ -71,7 +71,7 @@ impl Locator {
     }
 
     /// Of a row that was inserted just now.
-    fn inserted(inserted: &Inserted) -> Locator {
+    fn inserted(inserted: &InsertOutcome) -> Locator {
         Locator {
             uniquifier: inserted
                 .uniquifier

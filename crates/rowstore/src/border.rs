@@ -9,9 +9,9 @@ use crate::index::entry_group;
 use crate::index::scan::IndexCursor;
 use access::{
     CleanOutcome, Deed, Division, Entry, EntryGroup, EntryPart, Growth, HobtKind, HobtPlaces,
-    HobtSpec, HobtUnit, Inserted, LevelSplits, LevelStats, LockPlan, PageReader, PageSample, RowAt,
-    RowCursor, RowKey, RowReport, ScanMode, ScanRange, Shape, SourceSize, Statistics, StoredHobt,
-    TableSink, TableSource, TreeSplits, Upkeep, Use, Verifier, WriteError,
+    HobtSpec, HobtUnit, InsertOutcome, LevelSplits, LevelStats, LockPlan, PageReader, PageSample,
+    RowAt, RowCursor, RowKey, RowReport, ScanMode, ScanRange, Shape, SourceSize, Statistics,
+    StoredHobt, TableSink, TableSource, TreeSplits, Upkeep, Use, Verifier, WriteError,
 };
 use base::{AllocUnitId, PageId, SqlResult};
 use lock::Resource;
@@ -79,7 +79,7 @@ impl TableSink for RowHobt {
         work: &mut Work,
         row: &[Field<'_>],
         locks: &LockPlan,
-    ) -> Result<Inserted, WriteError> {
+    ) -> Result<InsertOutcome, WriteError> {
         let noting = self.noting_insert(work, locks)?;
         let done = self.counting_waits(|| {
             self.store(work, row, |work, row| match self.spec.kind {
@@ -102,7 +102,7 @@ impl TableSink for RowHobt {
         key: RowKey<'_>,
         row: &[Field<'_>],
         locks: &LockPlan,
-    ) -> Result<Inserted, WriteError> {
+    ) -> Result<InsertOutcome, WriteError> {
         debug_assert!(!key.fields.is_empty(), "a row is named");
         let done = self.counting_waits(|| self.update_locked(work, &key, row, locks));
         work.give_rows_back();
@@ -155,7 +155,7 @@ impl RowHobt {
         key: &RowKey<'_>,
         row: &[Field<'_>],
         locks: &LockPlan,
-    ) -> Result<Inserted, WriteError> {
+    ) -> Result<InsertOutcome, WriteError> {
         let noting = self.noting_change(work, key, locks)?;
         let before = self.values_before(work, key, locks)?;
         let updated = self.store(work, row, |work, row| match self.spec.kind {

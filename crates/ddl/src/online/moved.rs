@@ -24,7 +24,7 @@ use crate::build::{
 };
 use crate::context::{DdlContext, Place};
 use access::{
-    Field, Hobt, Inserted, RowCursor, RowKey, ScanRange, SpillFile, WriteError, next_note,
+    Field, Hobt, InsertOutcome, RowCursor, RowKey, ScanRange, SpillFile, WriteError, next_note,
     note_field,
 };
 use base::{SqlError, SqlResult, messages};
@@ -397,7 +397,7 @@ impl<'a> MovedTable<'a> {
     ) -> SqlResult<PutOutcome> {
         let made = row_of(row, &self.origins, 0)?;
         let mut fields = made.fields();
-        let Inserted { uniquifier, rid } = match self.base.hobt.insert(work, &fields, &WRITE) {
+        let InsertOutcome { uniquifier, rid } = match self.base.hobt.insert(work, &fields, &WRITE) {
             Ok(inserted) => inserted,
             Err(WriteError::Duplicate) => return Ok(PutOutcome::Taken),
             Err(e) => {

@@ -29,7 +29,8 @@ use crate::hobt::RowHobt;
 use crate::large::{Fetched, fetched};
 use crate::place::Place;
 use access::{
-    Capture, HobtKind, Inserted, LockPlan, RowKey, SpillFile, TableReads, WriteError, note_field,
+    Capture, HobtKind, InsertOutcome, LockPlan, RowKey, SpillFile, TableReads, WriteError,
+    note_field,
 };
 use base::SqlResult;
 use page::{Field, rid_bytes};
@@ -178,7 +179,7 @@ impl RowHobt {
         &self,
         noting: Option<NoteDraft>,
         row: &[Field<'_>],
-        done: &Result<Inserted, WriteError>,
+        done: &Result<InsertOutcome, WriteError>,
     ) {
         let Some(NoteDraft { notes, before }) = noting else { return };
         note_failure(&notes, done.as_ref().err());

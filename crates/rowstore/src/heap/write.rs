@@ -13,7 +13,7 @@ use crate::hobt::state::HeapHints;
 use crate::locking::row::Tried;
 use crate::place::{Place, ROOM};
 use crate::versions::Written;
-use access::{Deed, HobtKind, Inserted, LockPlan, RowKey, WriteError};
+use access::{Deed, HobtKind, InsertOutcome, LockPlan, RowKey, WriteError};
 use base::limits::RECORD_BYTES_MAX;
 use base::{PageId, SlotNo, Xsn};
 use btree::RECORD_MAX;
@@ -82,14 +82,14 @@ impl RowHobt {
         work: &mut Work,
         row: &[Field<'_>],
         plan: &LockPlan,
-    ) -> Result<Inserted, WriteError> {
+    ) -> Result<InsertOutcome, WriteError> {
         let record = self.encode_of_heap(row)?;
         debug_assert!(self.is_row(row), "one field a column");
         let put = self.written(work, &record);
         let done = put.and_then(|record| self.heap_put(work, &record.record, plan));
         let (page, slot) = done.map_err(|e| self.write_error(e))?;
         self.count_rows(1);
-        Ok(Inserted { rid: Some(rid_bytes(page, slot)), uniquifier: None })
+        Ok(InsertOutcome { rid: Some(rid_bytes(page, slot)), uniquifier: None })
     }
 
     /// Puts a record on some page.
@@ -353,11 +353,11 @@ impl RowHobt {
         key: &RowKey<'_>,
         row: &[Field<'_>],
         plan: &LockPlan,
-    ) -> Result<Inserted, WriteError> {
+    ) -> Result<InsertOutcome, WriteError> {
         let record = self.encode_of_heap(row)?;
         let done = self.heap_replace(work, key, &record, plan).map_err(|e| self.write_error(e))?;
         let (page, slot) = done.ok_or(WriteError::Vanished)?;
-        Ok(Inserted { rid: Some(rid_bytes(page, slot)), uniquifier: None })
+        Ok(InsertOutcome { rid: Some(rid_bytes(page, slot)), uniquifier: None })
     }
 
     /// Puts a record in the place of a row's, whose RID it gives; `None` when the row is gone.

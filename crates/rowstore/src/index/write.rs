@@ -11,7 +11,7 @@ use crate::hobt::RowHobt;
 use crate::locking::gap::Gap;
 use crate::locking::row::{RowLock, Tried, key_hash};
 use crate::versions::Written;
-use access::{Deed, Inserted, LockPlan, RowKey, WriteError};
+use access::{Deed, InsertOutcome, LockPlan, RowKey, WriteError};
 use base::PageId;
 use base::limits::RECORD_BYTES_MAX;
 use btree::{
@@ -110,7 +110,7 @@ impl RowHobt {
         work: &mut Work,
         row: &[Field<'_>],
         plan: &LockPlan,
-    ) -> Result<Inserted, WriteError> {
+    ) -> Result<InsertOutcome, WriteError> {
         if self.spec.uniquifier && !self.keeps_uniquifiers() {
             return self.insert_with_uniquifier(work, row, plan);
         }
@@ -123,7 +123,7 @@ impl RowHobt {
             fits.and_then(|()| self.put(work, &record, plan).map_err(|e| self.write_error(e)));
         work.record = record;
         match put? {
-            Put::Done => Ok(Inserted::default()),
+            Put::Done => Ok(InsertOutcome::default()),
             Put::Duplicate => Err(WriteError::Duplicate),
         }
     }
@@ -141,7 +141,7 @@ impl RowHobt {
         work: &mut Work,
         row: &[Field<'_>],
         plan: &LockPlan,
-    ) -> Result<Inserted, WriteError> {
+    ) -> Result<InsertOutcome, WriteError> {
         let at = self.uniquifier_at();
         let at = at.expect("only an index that is not unique tells its rows apart");
         let mut record = Vec::new();
@@ -153,7 +153,7 @@ impl RowHobt {
             self.encode(&whole, &mut record);
             self.check_length(&record)?;
             match self.put(work, &record, plan).map_err(|e| self.write_error(e))? {
-                Put::Done => return Ok(Inserted { rid: None, uniquifier: next }),
+                Put::Done => return Ok(InsertOutcome { rid: None, uniquifier: next }),
                 // Another transaction was faster with the same key.
                 Put::Duplicate => next = Some(next.map_or(1, |n| n + 1)),
             }
@@ -457,7 +457,7 @@ impl RowHobt {
         key: &RowKey<'_>,
         row: &[Field<'_>],
         plan: &LockPlan,
-    ) -> Result<Inserted, WriteError> {
+    ) -> Result<InsertOutcome, WriteError> {
         let mut record = Vec::new();
         self.encode(row, &mut record);
         self.check_length(&record)?;
@@ -486,20 +486,20 @@ impl RowHobt {
         let spelled = KeyBuf::of(key.fields);
         let done = self.move_row(work, &spelled, &record, plan);
         match done.map_err(|e| self.write_error(e))? {
-            Some(Put::Done) => Ok(Inserted::default()),
+            Some(Put::Done) => Ok(InsertOutcome::default()),
             Some(Put::Duplicate) => Err(WriteError::Duplicate),
             None => Err(WriteError::Vanished),
         }
     }
 
-    fn inserted_of(&self, row: &[Field<'_>]) -> Inserted {
+    fn inserted_of(&self, row: &[Field<'_>]) -> InsertOutcome {
         let uniquifier = match self.uniquifier_at().and_then(|at| row.get(at)) {
             Some(Field::Inline(b)) if b.len() == 4 => {
                 Some(u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
             }
             _ => None,
         };
-        Inserted { rid: None, uniquifier }
+        InsertOutcome { rid: None, uniquifier }
     }
 
     /// Replaces a row that keeps its key.
