@@ -28,7 +28,7 @@ use work::Home;
 
 /// What is current of a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Current<'a> {
+pub(crate) enum CurrentRow<'a> {
     /// The record, which is a row.
     Row(&'a [u8]),
     /// No row: deleted, perhaps not yet committed, or put by an aborted transaction.
@@ -45,7 +45,7 @@ pub(crate) fn current<'r>(
     bare: &BareGhosts,
     record: &'r [u8],
     place: (PageId, u16),
-) -> Current<'r> {
+) -> CurrentRow<'r> {
     match home.aborted().is_empty() {
         true => by_status(record),
         false => judged(home, bare, record, place),
@@ -58,11 +58,11 @@ fn judged<'r>(
     bare: &BareGhosts,
     record: &'r [u8],
     place: (PageId, u16),
-) -> Current<'r> {
+) -> CurrentRow<'r> {
     match before_aborted(home, bare.tag_of(record, place)) {
         None => by_status(record),
-        Some(Previous::None) => Current::Ghost,
-        Some(before) => Current::Former(before),
+        Some(Previous::None) => CurrentRow::Ghost,
+        Some(before) => CurrentRow::Former(before),
     }
 }
 
@@ -73,6 +73,6 @@ pub(crate) fn before_aborted(home: &Home, tag: Option<VersionTag>) -> Option<Pre
 
 /// What the status byte alone says.
 #[inline]
-fn by_status(record: &[u8]) -> Current<'_> {
-    if RecordKind::of(record[0]).is_ghost() { Current::Ghost } else { Current::Row(record) }
+fn by_status(record: &[u8]) -> CurrentRow<'_> {
+    if RecordKind::of(record[0]).is_ghost() { CurrentRow::Ghost } else { CurrentRow::Row(record) }
 }

@@ -23,10 +23,10 @@
 pub(crate) mod notes;
 
 use crate::capture::notes::Notes;
-use crate::current::Current;
+use crate::current::CurrentRow;
 use crate::error::RowResult;
 use crate::hobt::RowHobt;
-use crate::large::{Fetched, fetched};
+use crate::large::{FetchedValue, fetched};
 use crate::place::Place;
 use access::{
     Capture, HobtKind, InsertOutcome, LockPlan, RowKey, SpillFile, TableReads, WriteError,
@@ -134,9 +134,9 @@ impl RowHobt {
         rid: Option<[u8; 8]>,
         note: &mut Vec<u8>,
     ) -> RowResult<()> {
-        let Current::Row(record) = self.current(record, place) else { return Ok(()) };
+        let CurrentRow::Row(record) = self.current(record, place) else { return Ok(()) };
         let page = place.0;
-        let (mut bytes, mut values): (Vec<u8>, Vec<Fetched>) = (Vec::new(), Vec::new());
+        let (mut bytes, mut values): (Vec<u8>, Vec<FetchedValue>) = (Vec::new(), Vec::new());
         let mut reads = TableReads::default();
         let off_row = |c: &usize| matches!(self.layout.field(record, *c), Some(Field::OffRow(_)));
         if columns.iter().any(off_row) {

@@ -5,7 +5,7 @@ use crate::error::RowResult;
 use crate::ghosts::graveyard::{Bound, GRAVE_BYTES, Grave};
 use crate::hobt::RowHobt;
 use crate::place::{NOWHERE, Place};
-use crate::versions::{Seen, conflict};
+use crate::versions::{Visibility, conflict};
 use access::LockPlan;
 use btree::KeyBuf;
 use page::{Field, VersionTag};
@@ -94,8 +94,8 @@ impl RowHobt {
         ghost: &[u8],
     ) -> RowResult<()> {
         match self.as_of(work, at, (ghost, NOWHERE), &mut Vec::new())? {
-            Seen::Nothing => Ok(()),
-            Seen::AsItIs | Seen::Former => Err(conflict(work, plan)),
+            Visibility::Nothing => Ok(()),
+            Visibility::AsItIs | Visibility::Former => Err(conflict(work, plan)),
         }
     }
 }

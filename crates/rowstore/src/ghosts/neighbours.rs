@@ -22,7 +22,7 @@
 //!  3. The record that is changed stays on the leaf, so no leaf becomes empty.
 
 use crate::hobt::RowHobt;
-use crate::versions::Tested;
+use crate::versions::ChainChange;
 use base::PageId;
 use btree::LeafWrite;
 use buffer::{Change, PageRef, Undo};
@@ -31,13 +31,13 @@ use work::Work;
 
 /// Ghosts that go with a change, by their slots before it, and what goes with each.
 #[derive(Default)]
-pub(crate) struct Beside(Vec<(u16, Tested)>);
+pub(crate) struct Neighbours(Vec<(u16, ChainChange)>);
 
 impl RowHobt {
     /// The ghosts that go with a change of the record with the key, or with a new one.
     #[inline]
-    pub(crate) fn beside(&self, work: &Work, leaf: &LeafWrite<'_>) -> Beside {
-        let mut beside = Beside::default();
+    pub(crate) fn beside(&self, work: &Work, leaf: &LeafWrite<'_>) -> Neighbours {
+        let mut beside = Neighbours::default();
         self.beside_slot(work, leaf, (leaf.slot(), leaf.is_exact()), &mut beside);
         beside
     }
@@ -49,7 +49,7 @@ impl RowHobt {
         work: &Work,
         leaf: &LeafWrite<'_>,
         place: (u16, bool),
-        beside: &mut Beside,
+        beside: &mut Neighbours,
     ) {
         if leaf.view().ghost_count() > 0 {
             self.look_beside(work, leaf, place, beside);
@@ -62,7 +62,7 @@ impl RowHobt {
         work: &Work,
         leaf: &LeafWrite<'_>,
         (slot, exact): (u16, bool),
-        beside: &mut Beside,
+        beside: &mut Neighbours,
     ) {
         // Invariant 1.
         if self.spec.pieces || self.is_left_by_rule(work.engine()) {
@@ -81,7 +81,7 @@ impl RowHobt {
     }
 
     /// What goes with a ghost that may go now, if it may.
-    fn may_go(&self, work: &Work, ghost: &[u8], place: (PageId, u16)) -> Option<Tested> {
+    fn may_go(&self, work: &Work, ghost: &[u8], place: (PageId, u16)) -> Option<ChainChange> {
         let (locks, owner) = (work.locks(), work.owner());
         match self.tells_gone(work.engine(), ghost, place) {
             Some(false) => return None,
@@ -102,7 +102,7 @@ impl RowHobt {
     }
 }
 
-impl Beside {
+impl Neighbours {
     /// A ghost that is put over stays.
     pub(crate) fn keep(&mut self, slot: u16) {
         self.0.retain(|(at, _)| *at != slot);

@@ -11,7 +11,7 @@ use crate::heap::forward::LatchedPages;
 use crate::heap::redo::kinds;
 use crate::hobt::RowHobt;
 use crate::place::{NOWHERE, Place, ROOM};
-use crate::versions::Tested;
+use crate::versions::ChainChange;
 use access::{CleanOutcome, HobtKind};
 use base::PageId;
 use btree::{KeyBuf, KeyFields};
@@ -113,8 +113,8 @@ impl RowHobt {
         let late = engine.transactions.mutations.has(Mutation::BuriedLate).then(|| record.to_vec());
         let dropped = match self.ghost_need(engine, record, (leaf.page_id(), leaf.slot()))? {
             Some(dropped) => dropped,
-            None if late.is_some() => Tested::default(),
-            None if self.bury(engine, (record, NOWHERE), NOWHERE, epoch) => Tested::default(),
+            None if late.is_some() => ChainChange::default(),
+            None if self.bury(engine, (record, NOWHERE), NOWHERE, epoch) => ChainChange::default(),
             None => return Ok(true),
         };
         let last = leaf.view().slot_count() == 1 && leaf.page_id() != tree.root();
@@ -180,7 +180,7 @@ impl RowHobt {
         }
         let dropped = match dropped {
             Some(dropped) => dropped,
-            None if self.bury(engine, (ghost, place), home, epoch) => Tested::default(),
+            None if self.bury(engine, (ghost, place), home, epoch) => ChainChange::default(),
             None => return Ok(true),
         };
         let mut change = Change::new(&self.home.pages, group);

@@ -25,7 +25,7 @@ use crate::heap::redo::kinds;
 use crate::heap::slots::slots_for;
 use crate::hobt::RowHobt;
 use crate::place::{Place, ROOM};
-use crate::versions::Written;
+use crate::versions::TaggedRecord;
 use base::PageId;
 use buffer::{Change, ReadGuard, Undo, WriteGuard};
 use page::{PageView, RID_BYTES, RecordKind, STUB_BYTES, home_of, slot_cost, stub_target};
@@ -141,7 +141,7 @@ impl RowHobt {
     pub(crate) fn forward(
         &self,
         work: &mut Work,
-        new: &mut Written<'_>,
+        new: &mut TaggedRecord<'_>,
         (home, from): (Place, Place),
     ) -> RowResult<()> {
         let bytes = new.record.len() + RID_BYTES;
@@ -194,7 +194,7 @@ impl RowHobt {
     fn log_forward(
         &self,
         work: &mut Work,
-        (latched, new): (LatchedPages<'_>, &Written<'_>),
+        (latched, new): (LatchedPages<'_>, &TaggedRecord<'_>),
         (old, moved): (&[u8], &[u8]),
         (home, from, to): (Place, Place, Place),
     ) -> RowResult<()> {

@@ -5,13 +5,13 @@
 
 mod graves;
 
-use crate::current::Current;
+use crate::current::CurrentRow;
 use crate::error::RowResult;
 use crate::hobt::RowHobt;
-use crate::large::{BATCH_BYTES_MAX, Fetched, fetched};
-use crate::locking::row::{Guard, RowLock, Tried};
+use crate::large::{BATCH_BYTES_MAX, FetchedValue, fetched};
+use crate::locking::row::{Attempt, Guard, RowLock};
 use crate::place::Place;
-use crate::versions::{Seen, conflict};
+use crate::versions::{Visibility, conflict};
 use access::{Deed, HobtKind, LockPlan, PageHint, RowCursor, ScanRange, Strength, TableReads};
 use base::{PageId, SqlResult};
 use buffer::ReadAhead;
@@ -41,7 +41,7 @@ pub(crate) struct HeapCursor<'h> {
     ahead: ReadAhead,
     bytes: Vec<u8>,
     rows: Vec<(std::ops::Range<usize>, PageId, u16)>,
-    values: Vec<Fetched>,
+    values: Vec<FetchedValue>,
     /// A former version that is being copied.
     former: Vec<u8>,
     /// Slots of the latched page whose rows' ghosts are in the graveyard.
@@ -335,7 +335,7 @@ impl<'h> HeapCursor<'h> {
         let home = home_of(record).unwrap_or(place);
         let now = self.hobt.current(record, place);
         // A ghost of a heap may have its tag beside the page.
-        let may_differ = VersionTag::is_on(record) || !matches!(now, Current::Row(_));
+        let may_differ = VersionTag::is_on(record) || !matches!(now, CurrentRow::Row(_));
         let differs = may_differ && self.plan.as_of.is_some();
         if differs && self.ask == RowLock::None {
             self.take_seen(work, at, home)?;
@@ -343,9 +343,9 @@ impl<'h> HeapCursor<'h> {
         }
         if self.sampled {
             match now {
-                Current::Row(bytes) => self.take_row(bytes, home)?,
-                Current::Ghost => {}
-                Current::Former(before) => self.take_former(record, before, home)?,
+                CurrentRow::Row(bytes) => self.take_row(bytes, home)?,
+                CurrentRow::Ghost => {}
+                CurrentRow::Former(before) => self.take_former(record, before, home)?,
             }
             return Ok(Progress::On);
         }
@@ -354,10 +354,10 @@ impl<'h> HeapCursor<'h> {
         let gone = || is_ghost && self.hobt.is_gone(work.engine(), record, place);
         let ask = match (now, self.ask) {
             _ if quiet || gone() => RowLock::None,
-            (Current::Ghost, RowLock::Short(m) | RowLock::Long(m)) => RowLock::Test(m),
+            (CurrentRow::Ghost, RowLock::Short(m) | RowLock::Long(m)) => RowLock::Test(m),
             (_, ask) => ask,
         };
-        if let Tried::Wait(ticket) = self.try_at(work, (at, home), resource, ask)? {
+        if let Attempt::Wait(ticket) = self.try_at(work, (at, home), resource, ask)? {
             if !self.plan.read_past {
                 return Ok(Progress::Blocked(ticket));
             }
@@ -365,11 +365,11 @@ impl<'h> HeapCursor<'h> {
             self.take_seen(work, at, home)?;
         } else {
             match now {
-                Current::Ghost => self.pass_ghost(work, at, resource),
-                Current::Row(bytes) => self.take_row(bytes, home)?,
-                Current::Former(before) => self.take_former(record, before, home)?,
+                CurrentRow::Ghost => self.pass_ghost(work, at, resource),
+                CurrentRow::Row(bytes) => self.take_row(bytes, home)?,
+                CurrentRow::Former(before) => self.take_former(record, before, home)?,
             }
-            if let (RowLock::Short(_), Current::Row(_) | Current::Former(_)) = (ask, now) {
+            if let (RowLock::Short(_), CurrentRow::Row(_) | CurrentRow::Former(_)) = (ask, now) {
                 debug_assert!(self.held.is_none(), "one row is held at a time");
                 self.held = Some((resource, self.hobt.page_resource(home.0)));
             }
@@ -424,11 +424,11 @@ impl HeapCursor<'_> {
         (at, home): ((&[u8], Place), Place),
         row: Resource,
         ask: RowLock,
-    ) -> RowResult<Tried> {
+    ) -> RowResult<Attempt> {
         if ask != RowLock::None {
             let modifies = self.plan.strength != Strength::Shared;
             if let Some(ticket) = self.hobt.try_writer(work, at, modifies)? {
-                return Ok(Tried::Wait(ticket));
+                return Ok(Attempt::Wait(ticket));
             }
         }
         self.hobt.try_row(work, home.0, row, ask)
@@ -460,7 +460,7 @@ impl HeapCursor<'_> {
         let Some(at) = self.plan.as_of else { return Ok(()) };
         let mut former = std::mem::take(&mut self.former);
         let seen = self.hobt.as_of(work, at, row, &mut former)?;
-        let passed = seen == Seen::Nothing && page::is_ghost_record(row.0);
+        let passed = seen == Visibility::Nothing && page::is_ghost_record(row.0);
         self.reads.ghosts += u64::from(passed);
         self.give_seen(work, seen, (row.0, &former), home)?;
         self.former = former;
@@ -471,18 +471,18 @@ impl HeapCursor<'_> {
     fn give_seen(
         &mut self,
         work: &Work,
-        seen: Seen,
+        seen: Visibility,
         (now, former): (&[u8], &[u8]),
         home: Place,
     ) -> RowResult<()> {
         match seen {
-            Seen::AsItIs => self.take_row(now, home),
+            Visibility::AsItIs => self.take_row(now, home),
             // A reader that locks what it reads needs the current row.
-            Seen::Former if self.plan.strength != Strength::Shared => {
+            Visibility::Former if self.plan.strength != Strength::Shared => {
                 Err(conflict(work, &self.plan))
             }
-            Seen::Former => self.take_row(former, home),
-            Seen::Nothing => Ok(()),
+            Visibility::Former => self.take_row(former, home),
+            Visibility::Nothing => Ok(()),
         }
     }
 

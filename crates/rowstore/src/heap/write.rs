@@ -10,9 +10,9 @@ use crate::heap::redo::kinds;
 use crate::heap::slots::slots_for;
 use crate::hobt::RowHobt;
 use crate::hobt::state::HeapHints;
-use crate::locking::row::Tried;
+use crate::locking::row::Attempt;
 use crate::place::{Place, ROOM};
-use crate::versions::Written;
+use crate::versions::TaggedRecord;
 use access::{Deed, HobtKind, InsertOutcome, LockPlan, RowKey, WriteError};
 use base::limits::RECORD_BYTES_MAX;
 use base::{PageId, SlotNo, Xsn};
@@ -154,8 +154,8 @@ impl RowHobt {
                 return Ok(Some(Ok(slot)));
             }
             match self.try_exclusive(work, id, self.rid_resource(id, slot))? {
-                Tried::Granted => return Ok(Some(Ok(slot))),
-                Tried::Wait(ticket) => {
+                Attempt::Granted => return Ok(Some(Ok(slot))),
+                Attempt::Wait(ticket) => {
                     debug_assert_eq!(
                         ticket.resource().page_id(),
                         Some(id),
@@ -277,7 +277,7 @@ impl RowHobt {
         let covered = self.lock_for_change(work, plan)?;
         loop {
             let row = self.latch_row(home)?;
-            if !covered && let Tried::Wait(ticket) = self.try_rid(work, &row)? {
+            if !covered && let Attempt::Wait(ticket) = self.try_rid(work, &row)? {
                 drop(row);
                 self.wait(work, ticket, plan)?;
                 continue;
@@ -295,13 +295,13 @@ impl RowHobt {
     }
 
     /// X on a RID, after a check of who has written the row there.
-    fn try_rid(&self, work: &mut Work, row: &HeapRow<'_>) -> RowResult<Tried> {
+    fn try_rid(&self, work: &mut Work, row: &HeapRow<'_>) -> RowResult<Attempt> {
         let ticket = match row.record(self) {
             Some(record) => self.try_writer(work, (record, row.place), true)?,
             None => None,
         };
         match ticket {
-            Some(ticket) => Ok(Tried::Wait(ticket)),
+            Some(ticket) => Ok(Attempt::Wait(ticket)),
             None => {
                 let (page, slot) = row.home;
                 self.try_exclusive(work, page, self.rid_resource(page, slot))
@@ -411,7 +411,7 @@ impl RowHobt {
         work: &mut Work,
         row: HeapRow<'_>,
         old: &[u8],
-        new: &Written<'_>,
+        new: &TaggedRecord<'_>,
     ) -> RowResult<()> {
         let (home, place) = (row.home, row.place);
         let placed = match row.is_away() {
@@ -497,7 +497,7 @@ enum Remains {
     /// A plain ghost: there are no readers of versions.
     Nothing,
     /// The row, and the ghost whose tag names the deleter.
-    Tagged(Vec<u8>, Written<'static>),
+    Tagged(Vec<u8>, TaggedRecord<'static>),
     /// A plain ghost; its deleter is noted beside it.
     Bare(Xsn),
     /// Nothing yet: so long a record is to be kept, and there is no room for it.

@@ -23,12 +23,12 @@
 mod graves;
 mod leaf;
 
-use crate::current::Current;
+use crate::current::CurrentRow;
 use crate::error::RowResult;
 use crate::hobt::RowHobt;
-use crate::large::{BATCH_BYTES_MAX, Fetched, fetched};
-use crate::locking::row::{Guard, RowLock, Tried};
-use crate::versions::{Seen, conflict};
+use crate::large::{BATCH_BYTES_MAX, FetchedValue, fetched};
+use crate::locking::row::{Attempt, Guard, RowLock};
+use crate::versions::{Visibility, conflict};
 use access::{Deed, HobtKind, LockPlan, PageHint, RowCursor, ScanRange, Strength, TableReads};
 use base::limits::PAGE_BODY_BYTES;
 use base::{Lsn, PageId, SqlResult};
@@ -69,7 +69,7 @@ enum State {
 
 /// A copied row.
 #[derive(Clone)]
-struct Copied {
+struct CopiedRow {
     bytes: std::ops::Range<usize>,
     page: PageId,
     slot: u16,
@@ -91,8 +91,8 @@ pub(crate) struct IndexCursor<'h> {
     /// From the leaf whose last record was dealt with to the one at its right.
     onward: Option<(PageId, PageId)>,
     bytes: Vec<u8>,
-    rows: Vec<Copied>,
-    values: Vec<Fetched>,
+    rows: Vec<CopiedRow>,
+    values: Vec<FetchedValue>,
     /// The LSN of the leaf from which they were copied.
     copied_at: Lsn,
     /// How often the row at hand was read again.
@@ -426,7 +426,7 @@ impl<'h> IndexCursor<'h> {
                     let of_leaf = self.batch.max(PAGE_BODY_BYTES / slot_cost(1));
                     let most = self.batch + of_leaf;
                     debug_assert!(self.rows.len() <= most, "a leaf's and the graveyard's");
-                    let of_a_row = |v: &Fetched| v.row < self.rows.len();
+                    let of_a_row = |v: &FetchedValue| v.row < self.rows.len();
                     debug_assert!(self.values.last().is_none_or(of_a_row), "a value is of a row");
                     self.batch = (self.batch * 4).min(BATCH_ROWS_MAX);
                     return Ok(true);
@@ -485,8 +485,8 @@ impl<'h> IndexCursor<'h> {
         debug_assert!(matches!(then, State::Before | State::Done), "the end is met once");
         debug_assert_ne!(self.state, then, "which leads on");
         Ok(match self.hobt.try_end(work, self.ask)? {
-            Tried::Wait(ticket) => Pass::Blocked(ticket),
-            Tried::Granted => {
+            Attempt::Wait(ticket) => Pass::Blocked(ticket),
+            Attempt::Granted => {
                 self.stands(then);
                 Pass::Enough
             }
@@ -582,7 +582,7 @@ impl<'h> IndexCursor<'h> {
             &mut self.values,
             &mut self.reads,
         )?;
-        self.rows.push(Copied { bytes, page, slot });
+        self.rows.push(CopiedRow { bytes, page, slot });
         Ok(())
     }
 
@@ -593,13 +593,13 @@ impl<'h> IndexCursor<'h> {
         let mut former = std::mem::take(&mut self.former);
         let seen = self.hobt.as_of(work, at, (record, (page, slot)), &mut former);
         let copied = match seen {
-            Ok(Seen::AsItIs) => self.copy(record, page, slot),
+            Ok(Visibility::AsItIs) => self.copy(record, page, slot),
             // A reader that locks what it reads needs the current row.
-            Ok(Seen::Former) if self.plan.strength != Strength::Shared => {
+            Ok(Visibility::Former) if self.plan.strength != Strength::Shared => {
                 Err(conflict(work, &self.plan))
             }
-            Ok(Seen::Former) => self.copy(&former, page, slot),
-            Ok(Seen::Nothing) => {
+            Ok(Visibility::Former) => self.copy(&former, page, slot),
+            Ok(Visibility::Nothing) => {
                 self.note_own(work, record);
                 self.ghosts += u64::from(page::is_ghost_record(record));
                 Ok(())
@@ -659,8 +659,8 @@ impl<'h> IndexCursor<'h> {
             return Ok(Some(ticket));
         }
         Ok(match self.hobt.try_row(work, leaf.page_id(), resource, ask)? {
-            Tried::Wait(ticket) => Some(ticket),
-            Tried::Granted => None,
+            Attempt::Wait(ticket) => Some(ticket),
+            Attempt::Granted => None,
         })
     }
 
@@ -687,8 +687,8 @@ impl<'h> IndexCursor<'h> {
             let ask = match (now, self.ask) {
                 // A ghost is only asked about: a committed one is not worth a lock, unless the gap
                 // below it is read.
-                (Current::Ghost, RowLock::Short(m) | RowLock::Long(m)) => RowLock::Test(m),
-                (Current::Row(_) | Current::Former(_), ask) if self.point => ask.of_the_row(),
+                (CurrentRow::Ghost, RowLock::Short(m) | RowLock::Long(m)) => RowLock::Test(m),
+                (CurrentRow::Row(_) | CurrentRow::Former(_), ask) if self.point => ask.of_the_row(),
                 (_, ask) => ask,
             };
             if !self.quiet
@@ -696,10 +696,10 @@ impl<'h> IndexCursor<'h> {
             {
                 return Ok((!self.plan.read_past).then_some(ticket));
             }
-            if now == Current::Ghost {
+            if now == CurrentRow::Ghost {
                 self.hobt.met_ghost(work, at, self.hobt.record_resource(record));
             }
-            if let (RowLock::Short(_), Current::Row(_) | Current::Former(_)) = (ask, now)
+            if let (RowLock::Short(_), CurrentRow::Row(_) | CurrentRow::Former(_)) = (ask, now)
                 && let Some(resource) = self.hobt.record_resource(record)
             {
                 debug_assert!(self.held.is_none(), "one row is held at a time");
@@ -713,12 +713,12 @@ impl<'h> IndexCursor<'h> {
             return Ok(None);
         }
         debug_assert!(!self.point || self.rows.is_empty(), "a point has one row");
-        let follows = |r: &Copied| (r.slot < leaf.slot()) != self.backward;
+        let follows = |r: &CopiedRow| (r.slot < leaf.slot()) != self.backward;
         debug_assert!(self.rows.last().is_none_or(follows), "in order of slots");
         match now {
-            Current::Row(bytes) => self.copy(bytes, leaf.page_id(), leaf.slot())?,
-            Current::Ghost => self.ghosts += 1,
-            Current::Former(before) => self.copy_former(record, before, place)?,
+            CurrentRow::Row(bytes) => self.copy(bytes, leaf.page_id(), leaf.slot())?,
+            CurrentRow::Ghost => self.ghosts += 1,
+            CurrentRow::Former(before) => self.copy_former(record, before, place)?,
         }
         Ok(None)
     }

@@ -4,13 +4,13 @@
 //! released and the search begins again. A ghost with the key of a new row is revived in place,
 //! once its deleter is known to have ended.
 
-use crate::current::Current;
+use crate::current::CurrentRow;
 use crate::error::RowResult;
-use crate::ghosts::neighbours::Beside;
+use crate::ghosts::neighbours::Neighbours;
 use crate::hobt::RowHobt;
 use crate::locking::gap::Gap;
-use crate::locking::row::{RowLock, Tried, key_hash};
-use crate::versions::Written;
+use crate::locking::row::{Attempt, RowLock, key_hash};
+use crate::versions::TaggedRecord;
 use access::{Deed, InsertOutcome, LockPlan, RowKey, WriteError};
 use base::PageId;
 use base::limits::RECORD_BYTES_MAX;
@@ -30,7 +30,7 @@ use work::{CommitTime, Work};
 const TRIES_MAX: u8 = 4;
 
 /// How a row was put.
-enum Put {
+enum PutOutcome {
     /// It is there.
     Done,
     /// A live row has the key.
@@ -123,8 +123,8 @@ impl RowHobt {
             fits.and_then(|()| self.put(work, &record, plan).map_err(|e| self.write_error(e)));
         work.record = record;
         match put? {
-            Put::Done => Ok(InsertOutcome::default()),
-            Put::Duplicate => Err(WriteError::Duplicate),
+            PutOutcome::Done => Ok(InsertOutcome::default()),
+            PutOutcome::Duplicate => Err(WriteError::Duplicate),
         }
     }
 
@@ -153,9 +153,9 @@ impl RowHobt {
             self.encode(&whole, &mut record);
             self.check_length(&record)?;
             match self.put(work, &record, plan).map_err(|e| self.write_error(e))? {
-                Put::Done => return Ok(InsertOutcome { rid: None, uniquifier: next }),
+                PutOutcome::Done => return Ok(InsertOutcome { rid: None, uniquifier: next }),
                 // Another transaction was faster with the same key.
-                Put::Duplicate => next = Some(next.map_or(1, |n| n + 1)),
+                PutOutcome::Duplicate => next = Some(next.map_or(1, |n| n + 1)),
             }
             if next.is_some_and(|n| n >= u32::MAX >> 1) {
                 let partition = self.spec.hobt;
@@ -200,7 +200,7 @@ impl RowHobt {
     }
 
     /// Puts a record where its key belongs.
-    fn put(&self, work: &mut Work, record: &[u8], plan: &LockPlan) -> RowResult<Put> {
+    fn put(&self, work: &mut Work, record: &[u8], plan: &LockPlan) -> RowResult<PutOutcome> {
         assert!(record.len() <= RECORD_BYTES_MAX, "the row was made to fit");
         let covered = self.lock_for_change(work, plan)?;
         let tree = self.tree();
@@ -224,7 +224,7 @@ impl RowHobt {
             }
             let at = (leaf.page_id(), leaf.slot());
             let ghost = match leaf.record().map(|r| self.stands_for_row(r, at)).transpose()? {
-                Some(true) => return Ok(Put::Duplicate),
+                Some(true) => return Ok(PutOutcome::Duplicate),
                 Some(false) => true,
                 None => false,
             };
@@ -238,12 +238,12 @@ impl RowHobt {
                 continue;
             }
             let tried = match (covered, ghost) {
-                (true, _) => Tried::Granted,
+                (true, _) => Attempt::Granted,
                 // A ghost has its key, and the gap below it: nothing is divided.
                 (false, true) => self.try_exclusive(work, leaf.page_id(), resource)?,
                 (false, false) => self.try_new_key(work, &leaf, resource)?,
             };
-            if let Tried::Wait(ticket) = tried {
+            if let Attempt::Wait(ticket) = tried {
                 drop(leaf);
                 self.wait(work, ticket, plan)?;
                 continue;
@@ -262,7 +262,7 @@ impl RowHobt {
                 continue;
             }
             self.log_put_entry(work, leaf, &new, ghost)?;
-            return Ok(Put::Done);
+            return Ok(PutOutcome::Done);
         }
     }
 
@@ -271,7 +271,7 @@ impl RowHobt {
         &self,
         work: &mut Work,
         leaf: LeafWrite<'_>,
-        new: &Written<'_>,
+        new: &TaggedRecord<'_>,
         revives: bool,
     ) -> RowResult<()> {
         let (tree, record) = (self.tree(), &new.record[..]);
@@ -283,7 +283,8 @@ impl RowHobt {
         };
         assert!(room, "room was made");
         let at = (leaf.page_id(), leaf.slot());
-        let is_row = leaf.record().is_some_and(|r| matches!(self.current(r, at), Current::Row(_)));
+        let is_row =
+            leaf.record().is_some_and(|r| matches!(self.current(r, at), CurrentRow::Row(_)));
         debug_assert!(!is_row, "rule 4: only what is no row is put over");
         let mut beside = self.beside(work, &leaf);
         let session = work.session();
@@ -321,8 +322,8 @@ impl RowHobt {
             return Ok(Some(ticket));
         }
         Ok(match self.try_row(work, leaf.page_id(), resource, RowLock::Test(Mode::U))? {
-            Tried::Wait(ticket) => Some(ticket),
-            Tried::Granted => None,
+            Attempt::Wait(ticket) => Some(ticket),
+            Attempt::Granted => None,
         })
     }
 
@@ -352,10 +353,10 @@ impl RowHobt {
                 let resource = resource.expect("a record that was found by its key has one");
                 let at = (record, (leaf.page_id(), leaf.slot()));
                 let tried = match self.try_writer(work, at, true)? {
-                    Some(ticket) => Tried::Wait(ticket),
+                    Some(ticket) => Attempt::Wait(ticket),
                     None => self.try_exclusive(work, leaf.page_id(), resource)?,
                 };
-                if let Tried::Wait(ticket) = tried {
+                if let Attempt::Wait(ticket) = tried {
                     drop(leaf);
                     self.wait(work, ticket, plan)?;
                     continue;
@@ -486,8 +487,8 @@ impl RowHobt {
         let spelled = KeyBuf::of(key.fields);
         let done = self.move_row(work, &spelled, &record, plan);
         match done.map_err(|e| self.write_error(e))? {
-            Some(Put::Done) => Ok(InsertOutcome::default()),
-            Some(Put::Duplicate) => Err(WriteError::Duplicate),
+            Some(PutOutcome::Done) => Ok(InsertOutcome::default()),
+            Some(PutOutcome::Duplicate) => Err(WriteError::Duplicate),
             None => Err(WriteError::Vanished),
         }
     }
@@ -563,7 +564,7 @@ impl RowHobt {
         old: &KeyBuf,
         record: &[u8],
         plan: &LockPlan,
-    ) -> RowResult<Option<Put>> {
+    ) -> RowResult<Option<PutOutcome>> {
         assert!(!self.spec.uniquifier, "its new key may need another uniquifier");
         let covered = self.lock_for_change(work, plan)?;
         let mut fields = KeyFields::default();
@@ -579,7 +580,7 @@ impl RowHobt {
             }
             work.part(&self.home).reserve(6 * record.len() + 512)?;
             let old_fields = old.fields();
-            let mut pair = Latched::seek(self, old_fields.as_slice(), new)?;
+            let mut pair = LatchedPair::seek(self, old_fields.as_slice(), new)?;
             if !covered {
                 match pair.try_locks(self, work, &resources)? {
                     PairLocks::Granted => {}
@@ -597,7 +598,7 @@ impl RowHobt {
             pair.judge(self, work, plan, (old, &new_spelled))?;
             let ghost = match pair.rows(self)? {
                 (false, _) => return Ok(None),
-                (true, Some(true)) => return Ok(Some(Put::Duplicate)),
+                (true, Some(true)) => return Ok(Some(PutOutcome::Duplicate)),
                 (true, there) => there.is_some(),
             };
             let tagged = pair.old_record().filter(|_| put.xsn.is_some());
@@ -621,7 +622,7 @@ impl RowHobt {
             }
             let hint = pair.log(self, work, (&put, left.as_ref()), ghost)?;
             work.ghosted(&self.settler(), old.bytes(), hint);
-            return Ok(Some(Put::Done));
+            return Ok(Some(PutOutcome::Done));
         }
     }
 }
@@ -634,7 +635,7 @@ impl RowHobt {
         old: &KeyBuf,
         record: &[u8],
         plan: &LockPlan,
-    ) -> RowResult<Option<Put>> {
+    ) -> RowResult<Option<PutOutcome>> {
         assert!(!old.is_empty(), "the row has a key");
         match self.ghost_entry(
             work,
@@ -643,7 +644,7 @@ impl RowHobt {
         )? {
             true => {
                 let put = self.put(work, record, plan)?;
-                self.did_times(Deed::LeafInsert, u64::from(matches!(put, Put::Done)));
+                self.did_times(Deed::LeafInsert, u64::from(matches!(put, PutOutcome::Done)));
                 Ok(Some(put))
             }
             false => Ok(None),
@@ -660,12 +661,12 @@ enum PairLocks {
 }
 
 /// The places of an old and a new key under their latches.
-struct Latched<'t> {
+struct LatchedPair<'t> {
     pair: Option<LeafPair<'t>>,
     old_is_first: bool,
 }
 
-impl<'t> Latched<'t> {
+impl<'t> LatchedPair<'t> {
     fn seek(hobt: &'t RowHobt, old: &[Field<'_>], new: &[Field<'_>]) -> RowResult<Self> {
         let tree = hobt.tree();
         let old_is_first = tree.order().compare_keys(old, new) == Some(Ordering::Less);
@@ -674,7 +675,7 @@ impl<'t> Latched<'t> {
         if let LeafPair::Two(first, second) = &pair {
             assert_ne!(first.page_id(), second.page_id(), "a leaf is latched once");
         }
-        Ok(Latched { pair: Some(pair), old_is_first })
+        Ok(LatchedPair { pair: Some(pair), old_is_first })
     }
 
     fn pair(&self) -> &LeafPair<'t> {
@@ -787,7 +788,7 @@ impl<'t> Latched<'t> {
             }
             let own = self.record_at(old).and_then(|r| hobt.record_resource(r));
             if let Some(own) = own.filter(|own| own != resource)
-                && let Tried::Wait(ticket) = hobt.try_exclusive(work, page, own)?
+                && let Attempt::Wait(ticket) = hobt.try_exclusive(work, page, own)?
             {
                 return Ok(PairLocks::Wait(ticket));
             }
@@ -800,7 +801,7 @@ impl<'t> Latched<'t> {
                     Some(Gap::Open(ask)) => ask,
                 },
             };
-            if let Tried::Wait(ticket) = hobt.try_changed(work, page, *resource, ask)? {
+            if let Attempt::Wait(ticket) = hobt.try_changed(work, page, *resource, ask)? {
                 return Ok(PairLocks::Wait(ticket));
             }
         }
@@ -831,8 +832,8 @@ impl<'t> Latched<'t> {
         &self,
         hobt: &RowHobt,
         work: &mut Work,
-        put: &mut Written<'_>,
-        left: Option<&mut Written<'_>>,
+        put: &mut TaggedRecord<'_>,
+        left: Option<&mut TaggedRecord<'_>>,
     ) -> RowResult<Option<usize>> {
         let room = hobt.link_to(work, put, self.new_record())?;
         match left.filter(|_| room.is_none()) {
@@ -846,7 +847,7 @@ impl<'t> Latched<'t> {
         &mut self,
         hobt: &'t RowHobt,
         work: &mut Work,
-        (new, left): (&Written<'_>, Option<&Written<'_>>),
+        (new, left): (&TaggedRecord<'_>, Option<&TaggedRecord<'_>>),
         revives: bool,
     ) -> RowResult<(PageId, u16)> {
         let record = &new.record[..];
@@ -855,7 +856,7 @@ impl<'t> Latched<'t> {
         let left_bytes = left.map(|l| l.record.len());
         assert!(self.lacks(record.len(), left_bytes, revives).is_none(), "room was made");
         let is_row = |record: Option<&[u8]>, old| {
-            record.is_some_and(|r| matches!(hobt.current(r, self.at(old)), Current::Row(_)))
+            record.is_some_and(|r| matches!(hobt.current(r, self.at(old)), CurrentRow::Row(_)))
         };
         debug_assert!(is_row(self.old_record(), true), "a live row moves");
         debug_assert!(!is_row(self.new_record(), false), "rule 4: what is no row is put over");
@@ -900,8 +901,8 @@ impl<'t> Latched<'t> {
 
     /// The ghosts that go with the old key's place and with the new one's; of one leaf all with the
     /// new one's. A place of its own is no neighbour: it is changed.
-    fn beside(&self, hobt: &RowHobt, work: &Work) -> [Beside; 2] {
-        let mut beside = [Beside::default(), Beside::default()];
+    fn beside(&self, hobt: &RowHobt, work: &Work) -> [Neighbours; 2] {
+        let mut beside = [Neighbours::default(), Neighbours::default()];
         let one = matches!(self.pair(), LeafPair::One(..));
         for old in [false, true] {
             let (leaf, slot, exact) = self.place(old);

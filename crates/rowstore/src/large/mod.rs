@@ -35,7 +35,7 @@ const UNIQUIFIER_BYTES: usize = 8;
 pub(crate) const BATCH_BYTES_MAX: usize = 1 << 20;
 
 /// A value that was fetched for a copied row.
-pub(crate) struct Fetched {
+pub(crate) struct FetchedValue {
     pub(crate) row: usize,
     column: usize,
     bytes: Range<usize>,
@@ -43,7 +43,7 @@ pub(crate) struct Fetched {
 
 /// The fetched field of a row, among the values of a batch.
 pub(crate) fn fetched<'a>(
-    values: &[Fetched],
+    values: &[FetchedValue],
     bytes: &'a [u8],
     row: usize,
     column: usize,
@@ -186,7 +186,7 @@ impl RowHobt {
         (record, page): (&[u8], PageId),
         row: usize,
         bytes: &mut Vec<u8>,
-        values: &mut Vec<Fetched>,
+        values: &mut Vec<FetchedValue>,
         reads: &mut TableReads,
     ) -> RowResult<()> {
         let Some(large) = &self.large else { return Ok(()) };
@@ -203,9 +203,9 @@ impl RowHobt {
                 large.read_value(pointer, bytes)?;
                 let came = (bytes.len() - from) as u64;
                 debug_assert_eq!(came, pointer.bytes, "the whole value came");
-                let after = |v: &Fetched| (v.row, v.column) < (row, column);
+                let after = |v: &FetchedValue| (v.row, v.column) < (row, column);
                 debug_assert!(values.last().is_none_or(after), "values in the order of rows");
-                values.push(Fetched { row, column, bytes: from..bytes.len() });
+                values.push(FetchedValue { row, column, bytes: from..bytes.len() });
             }
         }
         let pages = work::page_reads().since(before);

@@ -26,7 +26,7 @@
 
 use crate::error::RowResult;
 use crate::hobt::RowHobt;
-use crate::locking::row::{RowLock, Tried};
+use crate::locking::row::{Attempt, RowLock};
 use base::PageId;
 use btree::{KeyBuf, LeafWrite};
 use lock::{INFINITY, Mode, Resource};
@@ -92,8 +92,8 @@ impl RowHobt {
         };
         assert!(self.tree.is_some(), "heaps have no gaps");
         match self.try_row(work, page, anchor, RowLock::Test(Mode::RangeIN))? {
-            Tried::Wait(ticket) => Ok(Gap::Wait(ticket)),
-            Tried::Granted => {
+            Attempt::Wait(ticket) => Ok(Gap::Wait(ticket)),
+            Attempt::Granted => {
                 debug_assert!(anchor.is_within_hobt(self.spec.hobt), "rule 9: an anchor is a key");
                 let lost = work.engine().transactions.mutations.has(Mutation::OwnRangeLost);
                 let own = !lost
@@ -111,11 +111,11 @@ impl RowHobt {
         work: &mut Work,
         leaf: &LeafWrite<'_>,
         key: Resource,
-    ) -> RowResult<Tried> {
+    ) -> RowResult<Attempt> {
         assert!(!leaf.is_exact(), "a key that is there divides nothing");
         debug_assert_ne!(key, self.end_resource(), "rule 9: nothing is put at the end's anchor");
         match self.try_gap(work, leaf, leaf.slot())? {
-            Gap::Wait(ticket) => Ok(Tried::Wait(ticket)),
+            Gap::Wait(ticket) => Ok(Attempt::Wait(ticket)),
             Gap::Open(ask) => self.try_changed(work, leaf.page_id(), key, ask),
         }
     }

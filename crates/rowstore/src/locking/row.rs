@@ -75,7 +75,7 @@ pub(crate) enum Guard {
 }
 
 /// What became of a request under the latch.
-pub(crate) enum Tried {
+pub(crate) enum Attempt {
     Granted,
     Wait(Ticket),
 }
@@ -228,8 +228,8 @@ impl RowHobt {
         page: PageId,
         row: Resource,
         ask: RowLock,
-    ) -> RowResult<Tried> {
-        let Some((mode, duration)) = ask.mode() else { return Ok(Tried::Granted) };
+    ) -> RowResult<Attempt> {
+        let Some((mode, duration)) = ask.mode() else { return Ok(Attempt::Granted) };
         let of = self.locked();
         let page = self.page_resource(page);
         if duration != Duration::Instant {
@@ -238,7 +238,7 @@ impl RowHobt {
             }
             self.did(Deed::PageLock);
             match work.try_lock_row(&of, page, intent(mode), duration)? {
-                Outcome::Wait(ticket) => return Ok(Tried::Wait(ticket)),
+                Outcome::Wait(ticket) => return Ok(Attempt::Wait(ticket)),
                 Outcome::Granted { .. } | Outcome::AlreadyHeld => {}
             }
         }
@@ -251,12 +251,12 @@ impl RowHobt {
                     // Asked for again with the row.
                     work.locks().release(work.owner(), page);
                 }
-                Ok(Tried::Wait(ticket))
+                Ok(Attempt::Wait(ticket))
             }
             Outcome::Granted { .. } | Outcome::AlreadyHeld => {
                 let kept = duration != Duration::Instant;
                 debug_assert!(!kept || self.holds(work, row, mode), "what was granted is held");
-                Ok(Tried::Granted)
+                Ok(Attempt::Granted)
             }
         }
     }
@@ -296,16 +296,16 @@ impl RowHobt {
     }
 
     /// Guards the gap behind the last key, while the last leaf is latched.
-    pub(crate) fn try_end(&self, work: &mut Work, ask: RowLock) -> RowResult<Tried> {
+    pub(crate) fn try_end(&self, work: &mut Work, ask: RowLock) -> RowResult<Attempt> {
         assert!(ask.is_range(), "only ranges reach beyond the last key");
-        let Some((mode, duration)) = ask.mode() else { return Ok(Tried::Granted) };
+        let Some((mode, duration)) = ask.mode() else { return Ok(Attempt::Granted) };
         self.did(Deed::RowLock);
         match work.try_lock_row(&self.locked(), self.end_resource(), mode, duration)? {
-            Outcome::Wait(ticket) => Ok(Tried::Wait(ticket)),
+            Outcome::Wait(ticket) => Ok(Attempt::Wait(ticket)),
             Outcome::Granted { .. } | Outcome::AlreadyHeld => {
                 let end = self.end_resource();
                 debug_assert!(self.holds(work, end, mode), "rule 9: the end is an anchor");
-                Ok(Tried::Granted)
+                Ok(Attempt::Granted)
             }
         }
     }
@@ -336,7 +336,7 @@ impl RowHobt {
         work: &mut Work,
         page: PageId,
         row: Resource,
-    ) -> RowResult<Tried> {
+    ) -> RowResult<Attempt> {
         debug_assert!(work.is_active(), "a change belongs to a transaction");
         self.try_changed(work, page, row, RowLock::Long(Mode::X))
     }

@@ -33,7 +33,7 @@
 
 use crate::error::{RowError, RowResult};
 use crate::hobt::RowHobt;
-use crate::locking::row::{RowLock, Tried, intent};
+use crate::locking::row::{Attempt, RowLock, intent};
 use crate::versions::outcome;
 use access::{Deed, HobtKind};
 use base::{PageId, Xsn};
@@ -109,7 +109,7 @@ impl RowHobt {
         work: &mut Work,
         (page, row): (Resource, Resource),
         (mode, duration): (Mode, Duration),
-    ) -> RowResult<Tried> {
+    ) -> RowResult<Attempt> {
         let of = self.locked();
         loop {
             let (first, then) = (intent(mode), mode);
@@ -125,10 +125,10 @@ impl RowHobt {
             }
             let Some((resource, mode)) = refused else {
                 debug_assert!(self.holds(work, row, mode), "what was granted is held");
-                return Ok(Tried::Granted);
+                return Ok(Attempt::Granted);
             };
             match work.try_lock_row(&of, resource, mode, Duration::Instant)? {
-                Outcome::Wait(ticket) => return Ok(Tried::Wait(ticket)),
+                Outcome::Wait(ticket) => return Ok(Attempt::Wait(ticket)),
                 // It was given back meanwhile.
                 Outcome::Granted { .. } | Outcome::AlreadyHeld => {}
             }
@@ -155,13 +155,13 @@ impl RowHobt {
         page: PageId,
         row: Resource,
         ask: RowLock,
-    ) -> RowResult<Tried> {
+    ) -> RowResult<Attempt> {
         let RowLock::Long(mode) = ask else { return self.try_row(work, page, row, ask) };
         if !self.is_optimized() {
             return self.try_row(work, page, row, ask);
         }
         let tried = self.try_row(work, page, row, RowLock::Short(mode))?;
-        if matches!(tried, Tried::Granted) {
+        if matches!(tried, Attempt::Granted) {
             work.row_passes(row, Some(self.page_resource(page)));
         }
         Ok(tried)

@@ -8,7 +8,7 @@
 
 pub(crate) mod entry_hash;
 
-use crate::current::Current;
+use crate::current::CurrentRow;
 use crate::hobt::RowHobt;
 use crate::large::values::ValueCheck;
 use crate::versions::is_cut_ghost;
@@ -199,10 +199,10 @@ impl Walk<'_, '_> {
         let RowAt { page, slot, record } = at;
         let mut former = Vec::new();
         let row = match self.hobt.current(record, (page, slot)) {
-            Current::Row(row) => row,
-            Current::Ghost => return,
+            CurrentRow::Row(row) => row,
+            CurrentRow::Ghost => return,
             // What is not to be read now is told when it is read for somebody.
-            Current::Former(before) => match self.hobt.former_row(record, before, &mut former) {
+            CurrentRow::Former(before) => match self.hobt.former_row(record, before, &mut former) {
                 Ok(true) => &former,
                 Ok(false) | Err(_) => return,
             },

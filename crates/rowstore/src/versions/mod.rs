@@ -26,7 +26,7 @@
 
 pub(crate) mod kept;
 
-use crate::current::{Current, before_aborted, current};
+use crate::current::{CurrentRow, before_aborted, current};
 use crate::error::{RowError, RowResult};
 use crate::hobt::RowHobt;
 use access::{Deed, Granule, Isolation, LockPlan, Strength};
@@ -44,7 +44,7 @@ use work::{Engine, GhostRule, Home, STATEMENT_VERSIONS, TRANSACTION_VERSIONS, Wo
 
 /// What a reader as of a moment sees of a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Seen {
+pub(crate) enum Visibility {
     /// The record as it stands.
     AsItIs,
     /// The former version, which was copied.
@@ -54,7 +54,7 @@ pub(crate) enum Seen {
 }
 
 /// What becomes of a chain when its row changes.
-pub(crate) struct Tested {
+pub(crate) struct ChainChange {
     /// Whose stores have the chain; none where there is none.
     home: Option<Arc<Home>>,
     /// Where what is left of it begins.
@@ -69,9 +69,9 @@ pub(crate) struct Tested {
     needed: Option<(VersionPtr, Xsn, u32)>,
 }
 
-impl Default for Tested {
+impl Default for ChainChange {
     fn default() -> Self {
-        Tested {
+        ChainChange {
             home: None,
             previous: Previous::None,
             free: Vec::new(),
@@ -84,18 +84,18 @@ impl Default for Tested {
 
 /// A writer's tag for what it writes over a record, or what is missing for it.
 enum Link {
-    Ready(VersionTag, Tested),
+    Ready(VersionTag, ChainChange),
     /// So long a record is to be kept, and there is no room for it.
     Room(usize),
 }
 
 /// A record that is about to be written, with its tag where it gets one.
-pub(crate) struct Written<'r> {
+pub(crate) struct TaggedRecord<'r> {
     pub(crate) record: Cow<'r, [u8]>,
     /// The writer's number, where it is tagged.
     pub(crate) xsn: Option<Xsn>,
     /// What the change drops from the chain of what was there.
-    pub(crate) tested: Tested,
+    pub(crate) tested: ChainChange,
     /// It is a ghost that keeps the bytes of its row.
     stays: bool,
 }
@@ -161,8 +161,8 @@ impl RowHobt {
         }
         self.judge_graves(work, plan, key)?;
         match self.as_of(work, at, (ghost, place), &mut Vec::new())? {
-            Seen::Former => Err(conflict(work, plan)),
-            Seen::AsItIs | Seen::Nothing => Ok(()),
+            Visibility::Former => Err(conflict(work, plan)),
+            Visibility::AsItIs | Visibility::Nothing => Ok(()),
         }
     }
 
@@ -187,8 +187,12 @@ impl RowHobt {
 
     /// A row that is about to be written: as long as it will be, its tag to be filled in. No latch
     /// is held.
-    pub(crate) fn written<'r>(&self, work: &mut Work, record: &'r [u8]) -> RowResult<Written<'r>> {
-        Ok(Written::by(self.draw(work)?, record))
+    pub(crate) fn written<'r>(
+        &self,
+        work: &mut Work,
+        record: &'r [u8],
+    ) -> RowResult<TaggedRecord<'r>> {
+        Ok(TaggedRecord::by(self.draw(work)?, record))
     }
 
     /// The number of a change under a latch: drawn before. Who has none began when nobody asked for
@@ -198,7 +202,7 @@ impl RowHobt {
     }
 
     /// The ghost that a live record becomes.
-    pub(crate) fn ghost_of(&self, work: &Work, old: &[u8]) -> Written<'static> {
+    pub(crate) fn ghost_of(&self, work: &Work, old: &[u8]) -> TaggedRecord<'static> {
         let mut record = old.to_vec();
         let kind = RecordKind::of(old[0]).ghosted().expect("a row becomes a ghost");
         record[0] = RecordKind::with_kind(record[0], kind);
@@ -206,7 +210,12 @@ impl RowHobt {
         if let Some(xsn) = xsn {
             VersionTag::new(xsn, Previous::None).put(&mut record);
         }
-        Written { record: Cow::Owned(record), xsn, tested: Tested::default(), stays: true }
+        TaggedRecord {
+            record: Cow::Owned(record),
+            xsn,
+            tested: ChainChange::default(),
+            stays: true,
+        }
     }
 
     /// Fills in the tag of what is written over a record, if over any. How much room is missing for
@@ -214,7 +223,7 @@ impl RowHobt {
     pub(crate) fn link_to(
         &self,
         work: &mut Work,
-        new: &mut Written<'_>,
+        new: &mut TaggedRecord<'_>,
         old: Option<&[u8]>,
     ) -> RowResult<Option<usize>> {
         let (Some(xsn), Some(old)) = (new.xsn, old) else { return Ok(None) };
@@ -239,7 +248,7 @@ impl RowHobt {
 
     /// What is current of a record at a place, whose page is latched.
     #[inline]
-    pub(crate) fn current<'r>(&self, record: &'r [u8], place: (PageId, u16)) -> Current<'r> {
+    pub(crate) fn current<'r>(&self, record: &'r [u8], place: (PageId, u16)) -> CurrentRow<'r> {
         current(&self.home, &self.state.bare, record, place)
     }
 
@@ -283,9 +292,9 @@ impl RowHobt {
     #[inline]
     pub(crate) fn stands_for_row(&self, record: &[u8], place: (PageId, u16)) -> RowResult<bool> {
         match self.current(record, place) {
-            Current::Row(_) => Ok(true),
-            Current::Ghost => Ok(false),
-            Current::Former(before) => self.former_row(record, before, &mut Vec::new()),
+            CurrentRow::Row(_) => Ok(true),
+            CurrentRow::Ghost => Ok(false),
+            CurrentRow::Former(before) => self.former_row(record, before, &mut Vec::new()),
         }
     }
 
@@ -296,9 +305,9 @@ impl RowHobt {
     #[inline]
     pub(crate) fn is_row_to_change(&self, record: &[u8], place: (PageId, u16)) -> RowResult<bool> {
         match self.current(record, place) {
-            Current::Row(_) => Ok(true),
-            Current::Ghost => Ok(false),
-            Current::Former(before) => {
+            CurrentRow::Row(_) => Ok(true),
+            CurrentRow::Ghost => Ok(false),
+            CurrentRow::Former(before) => {
                 let is_row = self.former_row(record, before, &mut Vec::new())?;
                 if is_row { Err(not_taken_over(place)) } else { Ok(false) }
             }
@@ -319,7 +328,7 @@ impl RowHobt {
         work: &Work,
         old: &[u8],
         free: usize,
-    ) -> Option<Written<'static>> {
+    ) -> Option<TaggedRecord<'static>> {
         let mut ghost = self.ghost_of(work, old);
         if ghost.record.len() <= old.len() + free {
             return Some(ghost);
@@ -382,24 +391,26 @@ impl RowHobt {
         at: CommitTime,
         (record, place): (&[u8], (PageId, u16)),
         out: &mut Vec<u8>,
-    ) -> RowResult<Seen> {
+    ) -> RowResult<Visibility> {
         debug_assert!(work.is_registered(at), "who reads versions registers");
         let is_ghost = page::is_ghost_record(record);
         let tag = match self.tag_of(record, place) {
             Some(tag) if !self.sees(work, at, tag.writer) => tag,
-            Some(_) | None => return Ok(if is_ghost { Seen::Nothing } else { Seen::AsItIs }),
+            Some(_) | None => {
+                return Ok(if is_ghost { Visibility::Nothing } else { Visibility::AsItIs });
+            }
         };
         match self.former(tag) {
-            Previous::None => Ok(Seen::Nothing),
+            Previous::None => Ok(Visibility::Nothing),
             Previous::Itself(since) | Previous::Lost(since) if !self.sees(work, at, since) => {
-                Ok(Seen::Nothing)
+                Ok(Visibility::Nothing)
             }
             Previous::Lost(_) => Err(not_kept(work, at)),
             Previous::Itself(_) => {
                 out.clear();
                 out.extend_from_slice(record);
                 revive(out);
-                Ok(Seen::Former)
+                Ok(Visibility::Former)
             }
             Previous::Stored(place) => self.follow(work, at, place, out),
         }
@@ -413,7 +424,7 @@ impl RowHobt {
         at: CommitTime,
         mut place: VersionPtr,
         out: &mut Vec<u8>,
-    ) -> RowResult<Seen> {
+    ) -> RowResult<Visibility> {
         let stores = self.home.version_stores();
         let mut traversed = 0;
         loop {
@@ -429,18 +440,18 @@ impl RowHobt {
             }
             let tag = VersionTag::of(out).filter(|tag| !self.sees(work, at, tag.writer));
             let seen = match tag.map(VersionTag::before) {
-                None if page::is_ghost_record(out) => Seen::Nothing,
-                None => Seen::Former,
-                Some(Previous::None) => Seen::Nothing,
+                None if page::is_ghost_record(out) => Visibility::Nothing,
+                None => Visibility::Former,
+                Some(Previous::None) => Visibility::Nothing,
                 Some(Previous::Itself(since) | Previous::Lost(since))
                     if !self.sees(work, at, since) =>
                 {
-                    Seen::Nothing
+                    Visibility::Nothing
                 }
                 Some(Previous::Lost(_)) => return Err(RowError::NotKept),
                 Some(Previous::Itself(_)) => {
                     revive(out);
-                    Seen::Former
+                    Visibility::Former
                 }
                 Some(Previous::Stored(before)) => {
                     place = before;
@@ -467,7 +478,7 @@ impl RowHobt {
             Previous::Stored(place) => self.test(work.engine(), creator, place)?,
             Previous::Lost(_) | Previous::None | Previous::Itself(_) => {
                 let previous = self.lost_if_needed(work.engine(), before, creator);
-                Tested { previous, ..Tested::default() }
+                ChainChange { previous, ..ChainChange::default() }
             }
         };
         let itself = match before {
@@ -498,13 +509,13 @@ impl RowHobt {
     /// The same over a record of its own: what was before the transaction stays where it is.
     fn link_own(&self, work: &mut Work, xsn: Xsn, old: &[u8], before: Previous) -> RowResult<Link> {
         let Previous::Itself(lived_by) = before else {
-            return Ok(Link::Ready(VersionTag::new(xsn, before), Tested::default()));
+            return Ok(Link::Ready(VersionTag::new(xsn, before), ChainChange::default()));
         };
         // Its own ghost, whose bytes were the row as it was: they are about to be written over.
         let mut image = old.to_vec();
         revive(&mut image);
         VersionTag::new(lived_by, Previous::None).put(&mut image);
-        self.keep(work, xsn, (&image, lived_by), Tested::default())
+        self.keep(work, xsn, (&image, lived_by), ChainChange::default())
     }
 
     /// Keeps an image where there is room or may be. Where there is none the tag says so, and that
@@ -514,7 +525,7 @@ impl RowHobt {
         work: &mut Work,
         xsn: Xsn,
         (image, since): (&[u8], Xsn),
-        tested: Tested,
+        tested: ChainChange,
     ) -> RowResult<Link> {
         if work.has_version_room(&self.home, image.len()) {
             let place = work.keep_version(&self.home, self.origin(), (image, 0))?;
@@ -529,7 +540,7 @@ impl RowHobt {
             false => Previous::Lost(since),
         };
         // The chain stays as it is (invariant 4).
-        Ok(Link::Ready(VersionTag::new(xsn, lost), Tested::default()))
+        Ok(Link::Ready(VersionTag::new(xsn, lost), ChainChange::default()))
     }
 
     /// What a record by `writer`, which is committed, says of lost versions: nothing where nobody
@@ -544,13 +555,13 @@ impl RowHobt {
     }
 
     /// Tests the versions behind a record by `writer`, which is committed: what is needed.
-    fn test(&self, engine: &Engine, writer: Xsn, first: VersionPtr) -> RowResult<Tested> {
+    fn test(&self, engine: &Engine, writer: Xsn, first: VersionPtr) -> RowResult<ChainChange> {
         let (snapshots, stores) = (&engine.transactions.snapshots, self.home.version_stores());
         // Read before anything is tested: what ends meanwhile is tested again by the next.
         let epoch = snapshots.epoch();
         let home = Some(Arc::clone(&self.home));
         let previous = Previous::Stored(first);
-        let mut tested = Tested { home, previous, ..Tested::default() };
+        let mut tested = ChainChange { home, previous, ..ChainChange::default() };
         // The version at hand, whom its place names, and who has superseded it as far as is left.
         let (mut at, mut named, mut link) = (first, writer, writer);
         let mut holder: Option<(VersionPtr, Xsn, Xsn)> = None;
@@ -609,8 +620,8 @@ impl RowHobt {
         engine: &Engine,
         ghost: &[u8],
         place: (PageId, u16),
-    ) -> RowResult<Option<Tested>> {
-        let Some(tag) = self.tag_of(ghost, place) else { return Ok(Some(Tested::default())) };
+    ) -> RowResult<Option<ChainChange>> {
+        let Some(tag) = self.tag_of(ghost, place) else { return Ok(Some(ChainChange::default())) };
         let goes_on = self.is_optimized() && self.goes_on(engine, tag.writer);
         if goes_on && !engine.transactions.mutations.has(Mutation::AnothersSettled) {
             return Ok(None);
@@ -622,15 +633,19 @@ impl RowHobt {
     }
 
     /// The same whatever the rule, by the ghost's tag.
-    pub(crate) fn row_need(&self, engine: &Engine, tag: VersionTag) -> RowResult<Option<Tested>> {
+    pub(crate) fn row_need(
+        &self,
+        engine: &Engine,
+        tag: VersionTag,
+    ) -> RowResult<Option<ChainChange>> {
         if engine.transactions.mutations.has(Mutation::NeededSettled) {
-            return Ok(Some(Tested::default()));
+            return Ok(Some(ChainChange::default()));
         }
         Ok(match self.former(tag) {
-            Previous::None => Some(Tested::default()),
+            Previous::None => Some(ChainChange::default()),
             Previous::Itself(since) | Previous::Lost(since) => {
                 let free = !self.is_needed(engine, since, tag.writer);
-                free.then(Tested::default)
+                free.then(ChainChange::default)
             }
             Previous::Stored(place) => {
                 let tested = self.test(engine, tag.writer, place)?;
@@ -723,18 +738,18 @@ impl RowHobt {
     }
 }
 
-impl<'r> Written<'r> {
+impl<'r> TaggedRecord<'r> {
     /// A record by a writer of that number, if it has one. Without, nothing is copied.
-    fn by(xsn: Option<Xsn>, record: &'r [u8]) -> Written<'r> {
+    fn by(xsn: Option<Xsn>, record: &'r [u8]) -> TaggedRecord<'r> {
         let mut record = Cow::Borrowed(record);
         if let Some(xsn) = xsn {
             VersionTag::new(xsn, Previous::None).put(record.to_mut());
         }
-        Written { record, xsn, tested: Tested::default(), stays: false }
+        TaggedRecord { record, xsn, tested: ChainChange::default(), stays: false }
     }
 }
 
-impl Tested {
+impl ChainChange {
     /// Frees what a change has dropped from its chain, and joins what is left. The row's page is
     /// latched still: nobody goes along the chain.
     pub(crate) fn finish(&self) -> RowResult<()> {

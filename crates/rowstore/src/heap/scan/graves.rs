@@ -10,7 +10,7 @@
 use super::{HeapCursor, Progress, RowLock};
 use crate::error::RowResult;
 use crate::place::{NOWHERE, Place};
-use crate::versions::Seen;
+use crate::versions::Visibility;
 use base::PageId;
 use work::Work;
 
@@ -32,14 +32,14 @@ impl HeapCursor<'_> {
             return Ok(Progress::On);
         }
         let Some(at) = self.plan.as_of else { return Ok(Progress::On) };
-        let (hobt, mut seen) = (self.hobt, Seen::Nothing);
+        let (hobt, mut seen) = (self.hobt, Visibility::Nothing);
         let mut former = std::mem::take(&mut self.former);
         hobt.state.graves.at(home, &mut |ghost| {
             seen = hobt.as_of(work, at, (ghost, NOWHERE), &mut former)?;
             Ok(())
         })?;
-        debug_assert_ne!(seen, Seen::AsItIs, "a ghost is no row");
-        self.reads.ghosts += u64::from(seen == Seen::Nothing);
+        debug_assert_ne!(seen, Visibility::AsItIs, "a ghost is no row");
+        self.reads.ghosts += u64::from(seen == Visibility::Nothing);
         // Values off the row are fetched while no thread waits for the graveyard.
         self.give_seen(work, seen, (&[], &former), home)?;
         self.former = former;

@@ -10,7 +10,7 @@ use super::{BATCH_BYTES_MAX, IndexCursor, Limit, State};
 use crate::error::RowResult;
 use crate::ghosts::graveyard::Bound;
 use crate::place::NOWHERE;
-use crate::versions::{Seen, conflict};
+use crate::versions::{Visibility, conflict};
 use access::Strength;
 use base::PageId;
 use btree::{KeyBuf, KeyFields, Position};
@@ -21,7 +21,7 @@ use work::Work;
 
 /// What came out of the graveyard, behind the rows of the leaf.
 #[derive(Default)]
-struct Exhumed {
+struct ExhumedGhosts {
     /// Of each: how many rows of the leaf come before it.
     places: Vec<usize>,
     /// The last of them, where there may be more.
@@ -74,7 +74,7 @@ impl IndexCursor<'_> {
 
     /// Copies the rows that the moment sees behind those of the leaf.
     #[cold]
-    fn exhume(&mut self, work: &Work, at: CommitTime) -> RowResult<Exhumed> {
+    fn exhume(&mut self, work: &Work, at: CommitTime) -> RowResult<ExhumedGhosts> {
         debug_assert!(matches!(self.state, State::After | State::Done), "a pass has ended");
         let (tree, hobt) = (self.hobt.tree(), self.hobt);
         let (begun, lower, upper) = (self.begun.clone(), self.lower.clone(), self.upper.clone());
@@ -88,7 +88,7 @@ impl IndexCursor<'_> {
             true => (passed.or(lower), begun.or(upper)),
         };
         let behind = if backward { Ordering::Less } else { Ordering::Greater };
-        let (mut exhumed, mut before, mut gone) = (Exhumed::default(), 0, 0);
+        let (mut exhumed, mut before, mut gone) = (ExhumedGhosts::default(), 0, 0);
         let mut unseen = 0;
         let mut former = std::mem::take(&mut self.former);
         let done = hobt.state.graves.each(tree, between, backward, &mut |ghost| {
@@ -112,11 +112,11 @@ impl IndexCursor<'_> {
                 }
             }
             match hobt.as_of(work, at, (ghost, NOWHERE), &mut former)? {
-                Seen::Former if self.plan.strength != Strength::Shared => {
+                Visibility::Former if self.plan.strength != Strength::Shared => {
                     return Err(conflict(work, &self.plan));
                 }
-                Seen::Former => self.copy(&former, PageId::NONE, 0)?,
-                Seen::AsItIs | Seen::Nothing => {
+                Visibility::Former => self.copy(&former, PageId::NONE, 0)?,
+                Visibility::AsItIs | Visibility::Nothing => {
                     unseen += 1;
                     return Ok(ControlFlow::Continue(()));
                 }
@@ -136,8 +136,8 @@ impl IndexCursor<'_> {
     }
 
     /// Brings the rows into order, and forgets those of the leaf that are behind a cut.
-    fn arrange(&mut self, exhumed: Exhumed) {
-        let Exhumed { places, cut } = exhumed;
+    fn arrange(&mut self, exhumed: ExhumedGhosts) {
+        let ExhumedGhosts { places, cut } = exhumed;
         let of_leaf = self.rows.len() - places.len();
         let given = match (&cut, places.last()) {
             (Some(_), Some(last)) => *last,

@@ -17,8 +17,8 @@
 //! may change them while it returns them. For a reader as of a moment the rows stay what they were,
 //! and a reader of uncommitted rows was promised nothing; both take the rest of the leaf.
 
-use super::{BATCH_BYTES_MAX, BATCH_ROWS_MAX, Copied, IndexCursor, MANY_ROWS, Pass, State};
-use crate::current::Current;
+use super::{BATCH_BYTES_MAX, BATCH_ROWS_MAX, CopiedRow, IndexCursor, MANY_ROWS, Pass, State};
+use crate::current::CurrentRow;
 use crate::error::{RowError, RowResult};
 use crate::locking::row::RowLock;
 use base::PageId;
@@ -116,7 +116,7 @@ impl<'h> IndexCursor<'h> {
             let at = base + usize::from(at);
             match &like {
                 Some(like) if like.begins(rest) => {
-                    self.rows.push(Copied { bytes: at..at + like.len(), page, slot });
+                    self.rows.push(CopiedRow { bytes: at..at + like.len(), page, slot });
                 }
                 _ => {
                     let record = view.record(slot).ok_or_else(|| self.gone(page))?;
@@ -150,8 +150,8 @@ impl<'h> IndexCursor<'h> {
             return Ok(None);
         }
         let row = match self.hobt.current(record, (page, slot)) {
-            Current::Row(row) => row,
-            Current::Ghost => {
+            CurrentRow::Row(row) => row,
+            CurrentRow::Ghost => {
                 self.ghosts += 1;
                 if self.ask != RowLock::None {
                     let at = (record, (page, slot));
@@ -159,7 +159,7 @@ impl<'h> IndexCursor<'h> {
                 }
                 return Ok(None);
             }
-            Current::Former(before) => {
+            CurrentRow::Former(before) => {
                 self.copy_former(record, before, (page, slot))?;
                 return Ok(None);
             }
