@@ -98,7 +98,7 @@ mod tests {
         let cases = [
             ("crates/database/src/hobts.rs", "use rowstore::RowHobt;", 1),
             ("prove/src/lib.rs", "fn f(_: &RowHobt) {}", 1),
-            ("crates/rowstore/src/hobt.rs", "pub struct RowHobt;", 0),
+            ("crates/rowstore/src/hobt/mod.rs", "pub struct RowHobt;", 0),
             ("crates/database/tests/life.rs", "use rowstore::RowHobt;", 0),
             ("crates/database/src/a.rs", "// RowHobt\nlet a = \"RowHobt\";", 0),
             ("crates/database/src/a.rs", "struct RowHobts;", 0),

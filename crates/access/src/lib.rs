@@ -14,6 +14,7 @@ mod batches;
 mod bulk;
 mod capture;
 mod cursor;
+mod entry_group;
 mod fingerprint;
 mod format;
 mod growth;
@@ -26,13 +27,13 @@ mod source;
 mod spec;
 mod spill;
 mod stored;
-mod together;
 
 pub use activity::{Deed, LevelSplits, TreeSplits};
 pub use batches::{BatchColumn, BatchCursor, BatchRows, RowBatches, corrupt_value};
 pub use bulk::{BulkLoad, Fill, Loader};
 pub use capture::{Capture, next_note, note_field};
 pub use cursor::{KeyBound, PageHint, RowCursor, ScanRange, TableReads};
+pub use entry_group::{Entry, EntryGroup, TOGETHER_MAX};
 pub use fingerprint::{Batch, ElementHash, Fingerprint, differences};
 pub use format::{Formats, StorageFormat};
 pub use growth::{Growth, GrowthPart};
@@ -41,11 +42,10 @@ pub use page::{Field, RowView};
 pub use physical::{Contents, LevelStats, ScanMode};
 pub use report::{EntryPart, RowAt, RowFinding, RowReport};
 pub use resolve::{Hobt, Hobts};
-pub use sink::{Inserted, RowKey, TableSink, WriteError};
+pub use sink::{InsertOutcome, RowKey, TableSink, WriteError};
 pub use source::{Division, PageSample, SourceSize, TableSource, Use};
 pub use spec::{HobtKind, HobtPlaces, HobtSpec, HobtUnit};
 pub use spill::{Spill, SpillFile};
 pub use stored::{
-    Cleaned, HobtDirectory, PageReader, Shape, Statistics, StoredHobt, Upkeep, Verifier,
+    CleanOutcome, HobtDirectory, PageReader, Shape, Statistics, StoredHobt, Upkeep, Verifier,
 };
-pub use together::{Entry, TOGETHER_MAX, Together};

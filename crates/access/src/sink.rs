@@ -1,6 +1,6 @@
 //! Writing: rows of one hobt inserted, updated, deleted.
 
-use crate::together::{Entry, Together};
+use crate::entry_group::{Entry, EntryGroup};
 use crate::{LockPlan, PageHint};
 use base::SqlError;
 use page::Field;
@@ -18,7 +18,7 @@ pub struct RowKey<'a> {
 
 /// What an insert decided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Inserted {
+pub struct InsertOutcome {
     /// In a heap: where the row is.
     pub rid: Option<[u8; 8]>,
     /// In a clustered index that is not unique: the uniquifier, when the key was there already.
@@ -65,7 +65,7 @@ pub trait TableSink: Send + Sync {
         work: &mut Work,
         row: &[Field<'_>],
         locks: &LockPlan,
-    ) -> Result<Inserted, WriteError>;
+    ) -> Result<InsertOutcome, WriteError>;
 
     /// Replaces a row. In a heap, or when no key column changes, in place; else the old row
     /// becomes a ghost and the new one is inserted, in one log group.
@@ -78,7 +78,7 @@ pub trait TableSink: Send + Sync {
         key: RowKey<'_>,
         row: &[Field<'_>],
         locks: &LockPlan,
-    ) -> Result<Inserted, WriteError>;
+    ) -> Result<InsertOutcome, WriteError>;
 
     /// Deletes a row.
     ///
@@ -117,7 +117,7 @@ pub trait TableSink: Send + Sync {
         &'h self,
         _work: &mut Work,
         _hobt: &dyn Fn(usize) -> &'h dyn TableSink,
-        _entries: &Together,
+        _entries: &EntryGroup,
         _locks: &LockPlan,
     ) -> Result<bool, WriteError> {
         Ok(false)

@@ -104,7 +104,7 @@ pub trait Verifier: Send + Sync {
 
 /// What became of the ghosts of a page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Cleaned {
+pub enum CleanOutcome {
     /// It has no ghosts any more, or is no page of this hobt.
     Done,
     /// Others hold its ghosts, or the table.
@@ -117,8 +117,8 @@ pub trait Upkeep: Send + Sync {
     ///
     /// # Errors
     /// Damaged pages, log; the ghosts stay.
-    fn clean_page(&self, _work: &Work, _page: PageId) -> SqlResult<Cleaned> {
-        Ok(Cleaned::Done)
+    fn clean_page(&self, _work: &Work, _page: PageId) -> SqlResult<CleanOutcome> {
+        Ok(CleanOutcome::Done)
     }
 
     /// The ghosts on a page, each by the lifetimes that keep it by a rule and the bytes of its

@@ -376,9 +376,9 @@ impl Tree {
 }
 
 impl Tree {
-    /// Called where a record that was met elsewhere is not on the leaf that its key leads to. Either
-    /// it has gone, or a separator lies and a neighbour of that leaf has keys that should be here:
-    /// then it is not passed over. Latches two leaves at most, compares all keys of one.
+    /// Called where a record that was met elsewhere is not on the leaf that its key leads to.
+    /// Either it has gone, or a separator lies and a neighbour of that leaf has keys that should be
+    /// here: then it is not passed over. Latches two leaves at most, compares all keys of one.
     ///
     /// # Errors
     /// 823, 824 or 701.
@@ -399,7 +399,8 @@ impl Tree {
         }
         let left = self.pages.read(left)?;
         let last = left.view().slot_count().checked_sub(1);
-        let is_beside = self.page_fault(left.view(), 0).is_none() && left.view().next_page() == id;
+        let is_ours = self.page_fault(left.view(), 0).is_none();
+        let is_beside = is_ours && left.view().next_page() == id;
         let Some(last) = last.filter(|_| is_beside) else { return Ok(()) };
         // Records may have moved between the two while neither was latched.
         let unchanged = self.pages.read(id)?.view().lsn() == lsn;

@@ -170,8 +170,9 @@ impl Tree {
         self.last_below_fence(key, fence)
     }
 
-    /// The last record before a separator, which is at the left of the key searched for. Links are never followed to the left (rule 3). Each
-    /// round reaches a leaf further left, so the search ends.
+    /// The last record before a separator, which is at the left of the key searched for. Links are
+    /// never followed to the left (rule 3). Each round reaches a leaf further left, so the search
+    /// ends.
     fn last_below_fence(
         &self,
         key: SearchKey<'_>,

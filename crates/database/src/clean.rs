@@ -10,7 +10,7 @@
 //! first, either the log from the transaction's first record on stays, or the page is carried.
 
 use crate::database::Database;
-use access::{Cleaned, StoredHobt};
+use access::{CleanOutcome, StoredHobt};
 use base::{FileId, PageId, SqlError, SqlResult};
 use os::wait::Waiter;
 use space::AllocUnit;
@@ -91,8 +91,8 @@ impl Database {
         for page in pages {
             progress.pages += 1;
             match self.clean_page(&work, page) {
-                Ok(Cleaned::Done) => {}
-                Ok(Cleaned::Busy) => {
+                Ok(CleanOutcome::Done) => {}
+                Ok(CleanOutcome::Busy) => {
                     progress.busy += 1;
                     self.home.ghosts().note(page);
                 }
@@ -155,18 +155,18 @@ impl Database {
     /// # Errors
     /// A damaged page, a full log.
     pub fn clean_ghosts_of(&self, page: PageId) -> SqlResult<()> {
-        if self.clean_page(&self.system_work(), page)? == Cleaned::Busy {
+        if self.clean_page(&self.system_work(), page)? == CleanOutcome::Busy {
             self.home.ghosts().note(page);
         }
         Ok(())
     }
 
-    fn clean_page(&self, work: &work::Work, page: PageId) -> SqlResult<Cleaned> {
+    fn clean_page(&self, work: &work::Work, page: PageId) -> SqlResult<CleanOutcome> {
         let unit = self.pages.read(page)?.view().alloc_unit();
         match self.hobts.open_unit(unit) {
             Some(hobt) => hobt.clean_page(work, page),
             // Dropped since, or never committed: its pages go with it.
-            None => Ok(Cleaned::Done),
+            None => Ok(CleanOutcome::Done),
         }
     }
 }

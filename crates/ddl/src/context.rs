@@ -1,7 +1,7 @@
 //! What a statement needs of its session, and of the databases.
 
+use crate::build::parallel::Threads;
 use crate::databases::Databases;
-use crate::parallel::Threads;
 use access::Spill;
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{DatabaseView, Module, Object, SchemaId, Table, is_global_temp};

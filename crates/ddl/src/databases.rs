@@ -56,7 +56,7 @@ pub struct NewDatabase {
 
 /// What happens to sessions that are in the way of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Waiting {
+pub enum WaitLimit {
     /// Wait for them.
     Forever,
     /// NO_WAIT: error 5070.
@@ -67,7 +67,7 @@ pub enum Waiting {
 
 /// How a database is to stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StateAsked {
+pub enum WantedState {
     /// It can be used.
     Online,
     /// It is closed.
@@ -76,13 +76,13 @@ pub enum StateAsked {
     Emergency,
 }
 
-impl StateAsked {
+impl WantedState {
     /// As it is asked for.
     pub fn name(self) -> &'static str {
         match self {
-            StateAsked::Online => "ONLINE",
-            StateAsked::Offline => "OFFLINE",
-            StateAsked::Emergency => "EMERGENCY",
+            WantedState::Online => "ONLINE",
+            WantedState::Offline => "OFFLINE",
+            WantedState::Emergency => "EMERGENCY",
         }
     }
 }
@@ -100,7 +100,7 @@ pub struct Check {
 
 /// A file of the current database, as DBCC names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FileNamed {
+pub enum FileReference {
     /// Its number.
     Id(FileId),
     /// Its logical name.
@@ -109,7 +109,7 @@ pub enum FileNamed {
 
 /// What DBCC SHRINKFILE is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ShrinkAsked {
+pub struct ShrinkRequest {
     /// The length that is wanted; `None` is the one that the file was made with.
     pub bytes: Option<u64>,
     /// Whether what is in the way is moved.
@@ -131,7 +131,7 @@ pub enum LogShrinkStop {
 
 /// What DBCC SHRINKFILE did.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shrunk {
+pub struct ShrinkOutcome {
     /// Which file.
     pub file: FileId,
     /// Its logical name.
@@ -174,13 +174,14 @@ pub trait Databases {
     ///
     /// # Errors
     /// 5011 when there is no such database; what the option says; 5058, 5061, 5070.
-    fn set_option(&self, name: &str, option: DatabaseOption, waiting: Waiting) -> SqlResult<bool>;
+    fn set_option(&self, name: &str, option: DatabaseOption, waiting: WaitLimit)
+    -> SqlResult<bool>;
 
     /// Brings a database into a state; whether sessions that were in its way are rolled back.
     ///
     /// # Errors
     /// 5011 when there is no such database; 5058, 5061, 5064, 5070; why it cannot be opened.
-    fn set_state(&self, name: &str, asked: StateAsked, waiting: Waiting) -> SqlResult<bool>;
+    fn set_state(&self, name: &str, asked: WantedState, waiting: WaitLimit) -> SqlResult<bool>;
 
     /// Changes a file; for now and for every start to come.
     ///
@@ -227,9 +228,9 @@ pub trait Databases {
     fn shrink_file(
         &self,
         database: DatabaseId,
-        file: &FileNamed,
-        asked: ShrinkAsked,
-    ) -> SqlResult<Shrunk>;
+        file: &FileReference,
+        asked: ShrinkRequest,
+    ) -> SqlResult<ShrinkOutcome>;
 
     /// DBCC SQLPERF (LOGSPACE): how full the log of each database is.
     fn log_space(&self) -> ResultSet;

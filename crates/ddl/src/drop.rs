@@ -1,18 +1,18 @@
 //! DROP TABLE, INDEX, PROCEDURE, SCHEMA, DATABASE; and of what cannot exist here.
 
-use crate::computed;
+use crate::build::rebuild::{Content, drop_hobt, rebuild};
+use crate::constraint::drop_constraint::without_index;
+use crate::constraint::foreign_key;
 use crate::context::{Change, DdlContext, Place, unsupported};
-use crate::drop_constraint::without_index;
-use crate::foreign_key;
-use crate::index_option::drop_options;
-use crate::locate::{Located, locked_object, locked_table, same_name};
+use crate::data_type::user_type;
+use crate::index::options::drop_options;
+use crate::locate::{LockedTable, locked_object, locked_table, same_name};
+use crate::module::still_used::{not_bound, not_used};
 use crate::online;
-use crate::rebuild::{Content, drop_hobt, rebuild};
 use crate::sequence;
 use crate::statistics;
-use crate::still_used::{not_bound, not_used};
 use crate::synonym;
-use crate::user_type;
+use crate::table::computed;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Module, ModuleKind, Object, SchemaId, Table};
 use catalog::{Changes, Delta};
@@ -207,7 +207,7 @@ fn drop_table(
         let e = SqlError::new(messages::DROP_REFERENCED, &[name]);
         return Err(e.at_line(name.span.line));
     }
-    crate::trigger::drop_all(table.object_id, place, cx)?;
+    crate::module::trigger::drop_all(table.object_id, place, cx)?;
     for index in &table.indexes {
         drop_hobt(cx, place, index)?;
     }
@@ -220,7 +220,7 @@ fn drop_table(
 fn drop_module(cx: &mut DdlContext<'_>, place: &Place, module: &Module) -> SqlResult<()> {
     let database = place.view.id();
     if module.kind == ModuleKind::View {
-        crate::trigger::drop_all(module.object_id, place, cx)?;
+        crate::module::trigger::drop_all(module.object_id, place, cx)?;
     }
     catalog::lock_name(cx.work, database, module.schema_id, &module.name)?;
     Changes::new(&*place.system).remove_module(cx.work, module)?;
@@ -237,7 +237,7 @@ fn drop_index(item: &DropItem, cx: &mut DdlContext<'_>) -> SqlResult<bool> {
         true => online::locate(cx, of_table)?,
         false => locked_table(cx, of_table)?,
     };
-    let Some(Located { place, table }) = located else { return Ok(false) };
+    let Some(LockedTable { place, table }) = located else { return Ok(false) };
     let name = &item.name.object;
     let found =
         table.indexes.iter().position(|i| !i.name.is_empty() && same_name(&place, &i.name, name));
@@ -264,7 +264,7 @@ fn drop_index(item: &DropItem, cx: &mut DdlContext<'_>) -> SqlResult<bool> {
     if !index.kind.is_clustered() {
         return Err(SqlError::new(messages::ONLINE_DROP_NONCLUSTERED, &[]).at_line(line));
     }
-    let located = Located { place, table };
+    let located = LockedTable { place, table };
     online::build_online(cx, of_table, &located, after).map_err(|e| e.at_line(line))?;
     Ok(true)
 }

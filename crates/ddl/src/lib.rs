@@ -12,84 +12,56 @@
 //! ```
 //!
 //! Every change of a table, from CREATE INDEX to TRUNCATE, is a table before and a table after;
-//! [`rebuild`](crate::rebuild) makes the one into the other. Errors come before anything is made.
+//! [`rebuild`](crate::build::rebuild) makes the one into the other. Errors come before anything is
+//! made.
+//!
+//! ```text
+//!   statement      which statement is done where; drop, rename, sequence, synonym, property
+//!   database, schema, table, constraint, index, statistics, module, data_type, dbcc
+//!                  the statements about each of them
+//!   locate         from a name to a definition, locked
+//!   build          a table before made into the table after; online: beside its users
+//! ```
 //!
 //! Statements about whole databases go to [`Databases`], which `instance` implements. What parses
 //! and is not supported is refused by its name; nothing is accepted and ignored.
 
 #![forbid(unsafe_code)]
 
-mod admin;
-mod alter_column;
-mod alter_database;
-mod alter_index;
-mod alter_table;
-mod auto_statistics;
 mod build;
-mod column;
-mod computed;
 mod constraint;
 mod context;
-mod create_database;
-mod create_index;
-mod create_table;
+mod data_type;
+mod database;
 mod databases;
-mod declare;
-mod disable_index;
+mod dbcc;
 mod drop;
-mod drop_constraint;
-mod drop_existing;
-mod file_spec;
-mod fill_choice;
-mod foreign_key;
-mod function;
-mod gather;
-mod generated_name;
-mod index_definition;
-mod index_filter;
-mod index_option;
-mod instant;
+mod index;
 mod locate;
-mod log_statements;
 mod module;
-mod normal_form;
 mod online;
-mod parallel;
 mod property;
-mod read_only;
-mod rebuild;
 mod rename;
-mod reorganize;
 mod schema;
-mod schema_binding;
 mod sequence;
-mod show_statistics;
-mod shrink_file;
-mod sort;
 mod statement;
 mod statistics;
-mod still_used;
 mod synonym;
-mod transfer;
-mod trigger;
-mod truncate;
-mod type_name;
-mod user_type;
-mod view;
+mod table;
 
-pub use alter_table::distrust;
-pub use auto_statistics::{WantedStatistics, bears, gather_statistics};
+pub use build::parallel::Threads;
 pub use context::{DdlContext, Expressions, Place, Places, ResultSet, Settings, TempTables};
-pub use create_table::create_into;
+pub use data_type::type_name::user_type;
+pub use data_type::user_type::variable_of;
 pub use databases::{
-    Check, Databases, FileChange, FileNamed, FileSize, LogShrinkStop, NewDatabase, NewFile,
-    ShrinkAsked, Shrunk, StateAsked, Waiting,
+    Check, Databases, FileChange, FileReference, FileSize, LogShrinkStop, NewDatabase, NewFile,
+    ShrinkOutcome, ShrinkRequest, WaitLimit, WantedState,
 };
-pub use declare::declare;
-pub use parallel::Threads;
+pub use module::trigger::{TriggerOrder, order_trigger};
 pub use property::{PropertyChange, PropertyVerb, change_property};
 pub use rename::rename;
 pub use statement::{DdlOutcome, Setting, execute, setting_of};
-pub use trigger::{TriggerOrder, order_trigger};
-pub use type_name::user_type;
-pub use user_type::variable_of;
+pub use statistics::auto_statistics::{WantedStatistics, bears, gather_statistics};
+pub use table::alter_table::distrust;
+pub use table::create_table::create_into;
+pub use table::declare::declare;

@@ -11,13 +11,13 @@ use tsql::ast::ObjectName;
 use work::Work;
 
 /// A table to change, under Sch-M.
-pub(crate) struct Located {
+pub(crate) struct LockedTable {
     pub(crate) place: Place,
     pub(crate) table: Arc<Table>,
 }
 
 /// What a name means now.
-pub(crate) struct Named {
+pub(crate) struct Resolution {
     pub(crate) place: Place,
     pub(crate) schema: Option<Schema>,
     pub(crate) object: Option<Object>,
@@ -34,7 +34,7 @@ pub(crate) fn is_local(name: &ObjectName) -> bool {
 }
 
 /// Looks a name up, without locks.
-pub(crate) fn look_up(cx: &DdlContext<'_>, name: &ObjectName) -> SqlResult<Named> {
+pub(crate) fn look_up(cx: &DdlContext<'_>, name: &ObjectName) -> SqlResult<Resolution> {
     if name.server.is_some() {
         return Err(unsupported("linked servers", name.span.line));
     }
@@ -42,7 +42,7 @@ pub(crate) fn look_up(cx: &DdlContext<'_>, name: &ObjectName) -> SqlResult<Named
         let place = cx.place(Some("tempdb"))?;
         let object = cx.temp.find(&name.object).map(Object::Table);
         let schema = place.view.schema_by_id(SchemaId::DBO).cloned();
-        return Ok(Named { place, schema, object });
+        return Ok(Resolution { place, schema, object });
     }
     let global = is_global_temp(&name.object);
     let place = cx.place(if global { Some("tempdb") } else { name.database.as_deref() })?;
@@ -56,7 +56,7 @@ pub(crate) fn look_up(cx: &DdlContext<'_>, name: &ObjectName) -> SqlResult<Named
     if object.is_none() && parts.schema.is_none() {
         object = place.view.find(SchemaId::SYS, parts.object);
     }
-    Ok(Named { place, schema, object })
+    Ok(Resolution { place, schema, object })
 }
 
 /// The schema that a new object goes into, kept from being dropped.
@@ -118,9 +118,9 @@ pub(crate) fn locked_by(
 pub(crate) fn locked_table(
     cx: &mut DdlContext<'_>,
     name: &ObjectName,
-) -> SqlResult<Option<Located>> {
+) -> SqlResult<Option<LockedTable>> {
     Ok(match locked_object(cx, name)? {
-        Some((place, Object::Table(table))) => Some(Located { place, table }),
+        Some((place, Object::Table(table))) => Some(LockedTable { place, table }),
         Some((
             _,
             Object::Module(_) | Object::Sequence(_) | Object::Synonym(_) | Object::Virtual(_),
@@ -134,9 +134,9 @@ pub(crate) fn locked_table(
 pub(crate) fn locked_rows(
     cx: &mut DdlContext<'_>,
     name: &ObjectName,
-) -> SqlResult<Option<Located>> {
+) -> SqlResult<Option<LockedTable>> {
     let found = locked_table(cx, name)?;
-    if let Some(Located { table, .. }) = &found {
+    if let Some(LockedTable { table, .. }) = &found {
         has_rows(table).map_err(|e| e.at_line(name.span.line))?;
     }
     Ok(found)

@@ -98,7 +98,7 @@ fn perform(change: &PropertyChange, cx: &mut DdlContext<'_>) -> SqlResult<()> {
         true => "object specified".to_owned(),
         false => levels.iter().map(|l| l.name).collect::<Vec<_>>().join("."),
     };
-    let change = Asked { change, path: &path };
+    let change = NamedChange { change, path: &path };
     match &levels[..] {
         [] => of_database(change, cx),
         [only] if only.kind == "SCHEMA" => of_schema(change, only.name, cx),
@@ -115,19 +115,19 @@ fn perform(change: &PropertyChange, cx: &mut DdlContext<'_>) -> SqlResult<()> {
 
 /// A change, and what messages call its owner.
 #[derive(Clone, Copy)]
-struct Asked<'a> {
+struct NamedChange<'a> {
     change: &'a PropertyChange,
     path: &'a str,
 }
 
-impl Asked<'_> {
+impl NamedChange<'_> {
     /// 15135
     fn missing(&self) -> SqlError {
         SqlError::new(messages::PROPERTY_OWNER_INVALID, &[&self.path])
     }
 }
 
-fn of_database(change: Asked<'_>, cx: &mut DdlContext<'_>) -> SqlResult<()> {
+fn of_database(change: NamedChange<'_>, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     let database = cx.place(None)?.view.id();
     catalog::lock_schema_name(cx.work, database, "")?;
     let place = cx.place(None)?;
@@ -139,7 +139,7 @@ fn of_database(change: Asked<'_>, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     Ok(())
 }
 
-fn of_schema(change: Asked<'_>, name: &str, cx: &mut DdlContext<'_>) -> SqlResult<()> {
+fn of_schema(change: NamedChange<'_>, name: &str, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     let find = |place: &Place| {
         let found = place.view.schema(name).filter(|s| s.id != SchemaId::SYS).cloned();
         found.ok_or_else(|| change.missing())
@@ -157,7 +157,7 @@ fn of_schema(change: Asked<'_>, name: &str, cx: &mut DdlContext<'_>) -> SqlResul
 }
 
 fn of_type(
-    change: Asked<'_>,
+    change: NamedChange<'_>,
     schema: &str,
     level: &Level<'_>,
     part: Option<&Level<'_>>,
@@ -191,7 +191,7 @@ fn of_type(
 }
 
 fn of_object(
-    change: Asked<'_>,
+    change: NamedChange<'_>,
     schema: &Level<'_>,
     object: &Level<'_>,
     part: Option<&Level<'_>>,
@@ -232,7 +232,7 @@ fn of_object(
 }
 
 fn of_synonym(
-    change: Asked<'_>,
+    change: NamedChange<'_>,
     place: &Place,
     before: &Arc<Synonym>,
     cx: &mut DdlContext<'_>,
@@ -247,7 +247,7 @@ fn of_synonym(
 }
 
 fn of_sequence(
-    change: Asked<'_>,
+    change: NamedChange<'_>,
     place: &Place,
     before: &Arc<Sequence>,
     cx: &mut DdlContext<'_>,
@@ -287,7 +287,7 @@ fn part_of_table(place: &Place, table: &Table, part: Option<&Level<'_>>) -> Opti
 }
 
 fn of_module(
-    change: Asked<'_>,
+    change: NamedChange<'_>,
     place: &Place,
     before: &Arc<Module>,
     part: Option<&Level<'_>>,
@@ -328,7 +328,7 @@ fn part_of_module(
 fn changed(
     properties: &mut Vec<ExtendedProperty>,
     owner: PropertyOwner,
-    Asked { change, path }: Asked<'_>,
+    NamedChange { change, path }: NamedChange<'_>,
 ) -> SqlResult<()> {
     let value = change.value.clone();
     let at = properties

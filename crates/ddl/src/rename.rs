@@ -4,9 +4,11 @@
 //! Texts are not rewritten: a column that a check or a computed column reads keeps its name
 //! (15336).
 
+use crate::build::rebuild::{Content, rebuild};
 use crate::context::{DdlContext, Place, unsupported};
-use crate::locate::{Located, is_temporary, locked_object, locked_table, name_taken, same_name};
-use crate::rebuild::{Content, rebuild};
+use crate::locate::{
+    LockedTable, is_temporary, locked_object, locked_table, name_taken, same_name,
+};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Module, Object, SchemaId, Sequence, Synonym, Table, UserType};
 use catalog::{Changes, Delta};
@@ -16,7 +18,7 @@ use tsql::ast::{Name, ObjectName};
 
 /// What is renamed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Renamed {
+enum RenameKind {
     /// Whatever has an object id: a table, a module, a constraint …
     Object,
     /// `table.column`
@@ -29,14 +31,14 @@ enum Renamed {
     Type,
 }
 
-impl Renamed {
+impl RenameKind {
     fn word(self) -> &'static str {
         match self {
-            Renamed::Object => "OBJECT",
-            Renamed::Column => "COLUMN",
-            Renamed::Index => "INDEX",
-            Renamed::Statistics => "STATISTICS",
-            Renamed::Type => "USERDATATYPE",
+            RenameKind::Object => "OBJECT",
+            RenameKind::Column => "COLUMN",
+            RenameKind::Index => "INDEX",
+            RenameKind::Statistics => "STATISTICS",
+            RenameKind::Type => "USERDATATYPE",
         }
     }
 }
@@ -46,7 +48,7 @@ struct Rename<'a> {
     name: &'a ObjectName,
     new_name: Box<str>,
     /// What is meant; not said for objects, and columns where there is no such object.
-    kind: Option<Renamed>,
+    kind: Option<RenameKind>,
 }
 
 /// Renames what bears a name. `kind` is sp_rename's @objtype.
@@ -68,13 +70,13 @@ pub fn rename(
     done
 }
 
-fn kind_of(written: &str) -> SqlResult<Renamed> {
+fn kind_of(written: &str) -> SqlResult<RenameKind> {
     Ok(match &*written.to_ascii_uppercase() {
-        "OBJECT" => Renamed::Object,
-        "COLUMN" => Renamed::Column,
-        "INDEX" => Renamed::Index,
-        "STATISTICS" => Renamed::Statistics,
-        "USERDATATYPE" => Renamed::Type,
+        "OBJECT" => RenameKind::Object,
+        "COLUMN" => RenameKind::Column,
+        "INDEX" => RenameKind::Index,
+        "STATISTICS" => RenameKind::Statistics,
+        "USERDATATYPE" => RenameKind::Type,
         "DATABASE" => return Err(unsupported("sp_rename of a DATABASE", 0)),
         _ => return Err(SqlError::new(messages::RENAME_TYPE, &[&written])),
     })
@@ -82,19 +84,19 @@ fn kind_of(written: &str) -> SqlResult<Renamed> {
 
 fn perform(r: &Rename<'_>, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     let done = match r.kind {
-        Some(Renamed::Object) => object(r, cx)?,
-        Some(Renamed::Type) => user_type(r, cx)?,
+        Some(RenameKind::Object) => object(r, cx)?,
+        Some(RenameKind::Type) => user_type(r, cx)?,
         Some(kind) => part(r, kind, cx)?,
-        None => object(r, cx)? || (r.name.schema.is_some() && part(r, Renamed::Column, cx)?),
+        None => object(r, cx)? || (r.name.schema.is_some() && part(r, RenameKind::Column, cx)?),
     };
     if done {
         cx.messages.push(SqlError::new(messages::RENAME_CAUTION, &[]).at_line(1));
         return Ok(());
     }
     let place = cx.place(None)?;
-    let kind = r.kind.map_or("(null)", Renamed::word);
+    let kind = r.kind.map_or("(null)", RenameKind::word);
     match r.kind {
-        Some(Renamed::Column | Renamed::Index | Renamed::Statistics) => {
+        Some(RenameKind::Column | RenameKind::Index | RenameKind::Statistics) => {
             Err(SqlError::new(messages::RENAME_AMBIGUOUS, &[&kind]))
         }
         _ => {
@@ -126,7 +128,7 @@ fn object(r: &Rename<'_>, cx: &mut DdlContext<'_>) -> SqlResult<bool> {
             return without_rows(r, cx);
         }
     }
-    let Some(Located { place, table }) = locked_table(cx, r.name)? else { return Ok(false) };
+    let Some(LockedTable { place, table }) = locked_table(cx, r.name)? else { return Ok(false) };
     catalog::lock_name(cx.work, place.view.id(), table.schema_id, &table.name)?;
     catalog::lock_name(cx.work, place.view.id(), table.schema_id, &r.new_name)?;
     let place = cx.place(Some(place.view.name()))?;
@@ -219,7 +221,7 @@ fn constraint(
         object: text(&owner.name),
         ..r.name.clone()
     };
-    let Some(Located { place, table }) = locked_table(cx, &name)? else { return Ok(false) };
+    let Some(LockedTable { place, table }) = locked_table(cx, &name)? else { return Ok(false) };
     catalog::lock_name(cx.work, place.view.id(), schema, &r.new_name)?;
     if name_taken(&place, schema, &r.new_name) {
         return Err(in_use(&r.new_name, "object"));
@@ -243,7 +245,7 @@ fn constraint(
 }
 
 /// A column, index or statistics: the last part of the name, behind its table.
-fn part(r: &Rename<'_>, kind: Renamed, cx: &mut DdlContext<'_>) -> SqlResult<bool> {
+fn part(r: &Rename<'_>, kind: RenameKind, cx: &mut DdlContext<'_>) -> SqlResult<bool> {
     let Some(object) = r.name.schema.clone() else { return Ok(false) };
     let table = ObjectName {
         server: None,
@@ -255,12 +257,12 @@ fn part(r: &Rename<'_>, kind: Renamed, cx: &mut DdlContext<'_>) -> SqlResult<boo
     if is_temporary(&table) {
         return Err(unsupported("sp_rename of a part of a temporary table", 0));
     }
-    let Some(Located { place, table }) = locked_table(cx, &table)? else { return Ok(false) };
+    let Some(LockedTable { place, table }) = locked_table(cx, &table)? else { return Ok(false) };
     let is = |name: &str| same_name(&place, name, &r.name.object);
     let taken = |name: &str| same_name(&place, name, &r.new_name) && !is(name);
     let mut after = Table::clone(&table);
     match kind {
-        Renamed::Column => {
+        RenameKind::Column => {
             let Some(at) = table.columns.iter().position(|c| is(&c.name)) else { return Ok(false) };
             if table.columns.iter().any(|c| taken(&c.name)) {
                 return Err(in_use(&r.new_name, "COLUMN"));
@@ -273,15 +275,15 @@ fn part(r: &Rename<'_>, kind: Renamed, cx: &mut DdlContext<'_>) -> SqlResult<boo
             }
             after.columns[at].name = r.new_name.clone();
         }
-        Renamed::Index | Renamed::Statistics | Renamed::Object | Renamed::Type => {
+        RenameKind::Index | RenameKind::Statistics | RenameKind::Object | RenameKind::Type => {
             if table.all_statistics().iter().any(|s| taken(s.name)) {
                 return Err(in_use(&r.new_name, "INDEX"));
             }
             let index = after.indexes.iter_mut().find(|i| !i.name.is_empty() && is(&i.name));
             let own = after.statistics.iter_mut().find(|s| is(&s.name));
             match (kind, index, own) {
-                (Renamed::Index, Some(index), _) => index.name = r.new_name.clone(),
-                (Renamed::Statistics, _, Some(own)) => own.name = r.new_name.clone(),
+                (RenameKind::Index, Some(index), _) => index.name = r.new_name.clone(),
+                (RenameKind::Statistics, _, Some(own)) => own.name = r.new_name.clone(),
                 _ => return Ok(false),
             }
         }

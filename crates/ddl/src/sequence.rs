@@ -6,8 +6,8 @@
 //!  2. What a default draws from is not dropped (3729).
 
 use crate::context::{DdlContext, Place, unsupported};
+use crate::data_type::type_name::{DeclaredType, Declaree, declared};
 use crate::locate::{is_temporary, locked_object, name_taken, same_name, schema_for};
-use crate::type_name::{Declared, Declaree, declared};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Object, Origin, SchemaId, Sequence, Table};
 use catalog::{Changes, Delta};
@@ -101,7 +101,7 @@ fn blank(s: &ast::Sequence, place: &Place, schema: SchemaId, named: &str) -> Sql
         }
         None => {
             let user_type_id = SqlType::BigInt.user_type_id();
-            Declared { sql_type: SqlType::BigInt, user_type_id, nullable: None }
+            DeclaredType { sql_type: SqlType::BigInt, user_type_id, nullable: None }
         }
     };
     let bounds = bounds(of.sql_type);
@@ -240,7 +240,7 @@ pub(crate) fn drop(
             return Err(e.at_line(name.span.line));
         }
     }
-    crate::still_used::not_bound(
+    crate::module::still_used::not_bound(
         place,
         sequence.object_id,
         &"DROP SEQUENCE",

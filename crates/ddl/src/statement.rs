@@ -1,11 +1,25 @@
 //! One statement, dispatched by what it is.
 
 use crate::context::DdlContext;
-use crate::{
-    admin, alter_database, alter_index, alter_table, create_database, create_index, create_table,
-    drop, function, module, schema, sequence, statistics, synonym, transfer, trigger, truncate,
-    user_type, view,
-};
+use crate::data_type::user_type;
+use crate::database::alter_database;
+use crate::database::create_database;
+use crate::dbcc;
+use crate::drop;
+use crate::index::alter_index;
+use crate::index::create_index;
+use crate::module;
+use crate::module::function;
+use crate::module::trigger;
+use crate::module::view;
+use crate::schema;
+use crate::schema::transfer;
+use crate::sequence;
+use crate::statistics;
+use crate::synonym;
+use crate::table::alter_table;
+use crate::table::create_table;
+use crate::table::truncate;
 use base::{SqlError, SqlResult, messages};
 use tsql::ast::{AlterIndexAction, DropKind, ParsedText, Statement, StatementKind};
 
@@ -99,8 +113,8 @@ fn dispatch(
     match &statement.kind {
         StatementKind::CreateDatabase(s) => create_database::create(s, cx)?,
         StatementKind::AlterDatabase(s) => alter_database::alter(s, cx)?,
-        StatementKind::Checkpoint(duration) => admin::checkpoint(duration.as_deref(), cx)?,
-        StatementKind::Dbcc(s) => admin::dbcc(s, cx)?,
+        StatementKind::Checkpoint(duration) => dbcc::checkpoint(duration.as_deref(), cx)?,
+        StatementKind::Dbcc(s) => dbcc::dbcc(s, cx)?,
         StatementKind::AlterIndex(s) if s.action == AlterIndexAction::Reorganize => {
             alter_index::alter(s, cx)?;
         }

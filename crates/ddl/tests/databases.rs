@@ -138,17 +138,17 @@ fn checks_and_checkpoints_reach_the_instance() {
         (
             "dbcc shrinkfile ('l', 2)",
             &[9008, 2528],
-            &["Name(\"l\") of 5: ShrinkAsked { bytes: Some(2097152), moving: true }"],
+            &["Name(\"l\") of 5: ShrinkRequest { bytes: Some(2097152), moving: true }"],
         ),
         (
             "dbcc shrinkfile (2, 3)",
             &[2528],
-            &["Id(FileId(2)) of 5: ShrinkAsked { bytes: Some(3145728), moving: true }"],
+            &["Id(FileId(2)) of 5: ShrinkRequest { bytes: Some(3145728), moving: true }"],
         ),
         (
             "dbcc shrinkfile (l, truncateonly) with no_infomsgs",
             &[],
-            &["Name(\"l\") of 5: ShrinkAsked { bytes: Some(0), moving: false }"],
+            &["Name(\"l\") of 5: ShrinkRequest { bytes: Some(0), moving: false }"],
         ),
         ("alter database shop modify name = store", &[], &["rename shop store"]),
     ] {

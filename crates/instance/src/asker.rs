@@ -6,8 +6,8 @@ use crate::unsupported::unsupported;
 use base::{DatabaseId, SqlError, SqlResult};
 use catalog::DatabaseOption;
 use ddl::{
-    Check, Databases, FileChange, FileNamed, NewDatabase, ResultSet, ShrinkAsked, Shrunk,
-    StateAsked, Waiting,
+    Check, Databases, FileChange, FileReference, NewDatabase, ResultSet, ShrinkOutcome,
+    ShrinkRequest, WaitLimit, WantedState,
 };
 use lock::{Owner, Timeout};
 use std::sync::Arc;
@@ -42,11 +42,16 @@ impl Databases for Asker<'_> {
         Err(unsupported("ALTER DATABASE ... MODIFY NAME"))
     }
 
-    fn set_option(&self, name: &str, option: DatabaseOption, waiting: Waiting) -> SqlResult<bool> {
+    fn set_option(
+        &self,
+        name: &str,
+        option: DatabaseOption,
+        waiting: WaitLimit,
+    ) -> SqlResult<bool> {
         self.alter(name, option, waiting)
     }
 
-    fn set_state(&self, name: &str, asked: StateAsked, waiting: Waiting) -> SqlResult<bool> {
+    fn set_state(&self, name: &str, asked: WantedState, waiting: WaitLimit) -> SqlResult<bool> {
         self.change_state(name, asked, waiting)
     }
 
@@ -82,9 +87,9 @@ impl Databases for Asker<'_> {
     fn shrink_file(
         &self,
         database: DatabaseId,
-        file: &FileNamed,
-        asked: ShrinkAsked,
-    ) -> SqlResult<Shrunk> {
+        file: &FileReference,
+        asked: ShrinkRequest,
+    ) -> SqlResult<ShrinkOutcome> {
         self.shrink(database, file, asked)
     }
 

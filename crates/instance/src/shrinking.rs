@@ -4,7 +4,7 @@ use crate::asker::Asker;
 use crate::unsupported::unsupported;
 use base::{DatabaseId, SqlError, SqlResult, messages};
 use database::{DATA_FILE, Database, LOG_FILE};
-use ddl::{FileNamed, LogShrinkStop, ShrinkAsked, Shrunk};
+use ddl::{FileReference, LogShrinkStop, ShrinkOutcome, ShrinkRequest};
 use std::fmt::Display;
 use wal::{ShrinkStop, VLFS_MIN};
 
@@ -13,9 +13,9 @@ impl Asker<'_> {
     pub(crate) fn shrink(
         &self,
         database: DatabaseId,
-        file: &FileNamed,
-        asked: ShrinkAsked,
-    ) -> SqlResult<Shrunk> {
+        file: &FileReference,
+        asked: ShrinkRequest,
+    ) -> SqlResult<ShrinkOutcome> {
         let database = self.instance.found(database)?;
         self.with_database(&database, || {
             let _one = self.instance.filing.lock();
@@ -24,10 +24,14 @@ impl Asker<'_> {
     }
 }
 
-fn shrink(database: &Database, file: &FileNamed, asked: ShrinkAsked) -> SqlResult<Shrunk> {
+fn shrink(
+    database: &Database,
+    file: &FileReference,
+    asked: ShrinkRequest,
+) -> SqlResult<ShrinkOutcome> {
     let (found, named): (_, &dyn Display) = match file {
-        FileNamed::Id(id) => (Some(*id), &id.0),
-        FileNamed::Name(name) => (database.file_by_name(name), name),
+        FileReference::Id(id) => (Some(*id), &id.0),
+        FileReference::Name(name) => (database.file_by_name(name), name),
     };
     match found {
         Some(LOG_FILE) => shrink_log(database, asked),
@@ -39,7 +43,7 @@ fn shrink(database: &Database, file: &FileNamed, asked: ShrinkAsked) -> SqlResul
     }
 }
 
-fn shrink_log(database: &Database, asked: ShrinkAsked) -> SqlResult<Shrunk> {
+fn shrink_log(database: &Database, asked: ShrinkRequest) -> SqlResult<ShrinkOutcome> {
     if database.options().read_only {
         return Err(SqlError::new(messages::SHRINK_READ_ONLY, &[&database.home().name()]));
     }
@@ -47,7 +51,7 @@ fn shrink_log(database: &Database, asked: ShrinkAsked) -> SqlResult<Shrunk> {
     let before = database.file_bytes(LOG_FILE);
     let stop = database.shrink_log(asked.bytes.unwrap_or(first), asked.moving)?;
     let lengths = database.log_lengths();
-    Ok(Shrunk {
+    Ok(ShrinkOutcome {
         file: LOG_FILE,
         name: database.file_setting(LOG_FILE).name,
         before,

@@ -24,7 +24,7 @@ use crate::versioning::{gone, in_use};
 use base::{DatabaseId, SessionId, SqlError, SqlResult, messages};
 use catalog::{DatabaseOption, UserAccess};
 use database::{Database, DatabaseState};
-use ddl::{StateAsked, Waiting};
+use ddl::{WaitLimit, WantedState};
 use lock::Resource;
 use session::Setting;
 use std::sync::Arc;
@@ -155,8 +155,8 @@ impl Asker<'_> {
     pub(crate) fn change_state(
         &self,
         name: &str,
-        asked: StateAsked,
-        waiting: Waiting,
+        asked: WantedState,
+        waiting: WaitLimit,
     ) -> SqlResult<bool> {
         if let Some((id, closed)) = self.instance.closed_by_name(name) {
             return self.change_closed(id, &closed, asked).map(|()| false);
@@ -169,9 +169,9 @@ impl Asker<'_> {
         }
         self.instance.must_be_changeable(&database, self.session())?;
         let already = match asked {
-            StateAsked::Online => !database.is_emergency(),
-            StateAsked::Emergency => database.is_emergency(),
-            StateAsked::Offline => false,
+            WantedState::Online => !database.is_emergency(),
+            WantedState::Emergency => database.is_emergency(),
+            WantedState::Offline => false,
         };
         if already {
             return Ok(false);
@@ -181,7 +181,7 @@ impl Asker<'_> {
         let _turn = self.turn(&database)?;
         let alone = self.alone(&database, waiting)?;
         self.must_be_unused(&database)?;
-        if asked == StateAsked::Offline && self.is_own(database.id()) {
+        if asked == WantedState::Offline && self.is_own(database.id()) {
             return Err(in_use(&database));
         }
         self.instance.swap(&database, &entry)?;
@@ -189,7 +189,7 @@ impl Asker<'_> {
     }
 
     /// The same of a database that is not open.
-    fn change_closed(&self, id: DatabaseId, closed: &Closed, asked: StateAsked) -> SqlResult<()> {
+    fn change_closed(&self, id: DatabaseId, closed: &Closed, asked: WantedState) -> SqlResult<()> {
         let _one = self.instance.creating.lock();
         let entry = self.instance.entry(id);
         let unknown =
@@ -198,7 +198,7 @@ impl Asker<'_> {
         let mut list = self.instance.list.lock();
         list.change(|entries| drop(entries.insert(id, entry.clone())))?;
         drop(list);
-        if asked == StateAsked::Offline {
+        if asked == WantedState::Offline {
             let offline = Closed { state: DatabaseState::Offline, ..closed.clone() };
             self.instance.closed.write().insert(id, offline);
             return Ok(());
@@ -225,7 +225,7 @@ impl Asker<'_> {
         &self,
         database: &Arc<Database>,
         on: bool,
-        waiting: Waiting,
+        waiting: WaitLimit,
     ) -> SqlResult<bool> {
         let (id, option) = (database.id(), if on { "READ_ONLY" } else { "READ_WRITE" });
         if id == MASTER || id == TEMPDB {
@@ -259,7 +259,7 @@ impl Asker<'_> {
         &self,
         database: &Arc<Database>,
         access: UserAccess,
-        waiting: Waiting,
+        waiting: WaitLimit,
     ) -> SqlResult<bool> {
         let id = database.id();
         if id == MASTER || id == TEMPDB {
@@ -295,10 +295,10 @@ impl Asker<'_> {
     }
 }
 
-fn standing(asked: StateAsked) -> Standing {
+fn standing(asked: WantedState) -> Standing {
     match asked {
-        StateAsked::Online => Standing::Online,
-        StateAsked::Offline => Standing::Offline,
-        StateAsked::Emergency => Standing::Emergency,
+        WantedState::Online => Standing::Online,
+        WantedState::Offline => Standing::Offline,
+        WantedState::Emergency => Standing::Emergency,
     }
 }

@@ -32,7 +32,7 @@ use crate::instance::Instance;
 use base::{DatabaseId, SessionId, SqlError, SqlResult, messages};
 use catalog::DatabaseOption;
 use database::Database;
-use ddl::Waiting;
+use ddl::WaitLimit;
 use lock::{Duration, Kind, LockError, Mode, Outcome, Resource, Ticket, Timeout};
 use os::clock::monotonic_ns;
 use os::wait::{Cancelled, WaitKind, Waiter, Wake};
@@ -129,7 +129,7 @@ impl Asker<'_> {
         &self,
         name: &str,
         option: DatabaseOption,
-        waiting: Waiting,
+        waiting: WaitLimit,
     ) -> SqlResult<bool> {
         let unknown = || SqlError::new(messages::CANNOT_ALTER_DATABASE, &[&name]).with_state(5);
         let Some(database) = self.instance.database_by_name(name) else {
@@ -152,7 +152,7 @@ impl Asker<'_> {
                 self.switch_statements(&database, on, waiting)
             }
             DatabaseOption::SnapshotIsolation(on) => {
-                debug_assert_eq!(waiting, Waiting::Forever, "ddl refuses any other (5083)");
+                debug_assert_eq!(waiting, WaitLimit::Forever, "ddl refuses any other (5083)");
                 self.switch_transactions(&database, on).map(|()| false)
             }
             DatabaseOption::OptimizedLocking(on) => self.switch_locking(&database, on, waiting),
@@ -205,7 +205,7 @@ impl Asker<'_> {
         &self,
         database: &Arc<Database>,
         on: bool,
-        waiting: Waiting,
+        waiting: WaitLimit,
     ) -> SqlResult<bool> {
         let _turn = self.turn_of_users("READ_COMMITTED_SNAPSHOT", database)?;
         if database.options().read_committed_snapshot == on {
@@ -230,7 +230,7 @@ impl Asker<'_> {
         &self,
         database: &Arc<Database>,
         on: bool,
-        waiting: Waiting,
+        waiting: WaitLimit,
     ) -> SqlResult<bool> {
         let _turn = self.turn_of_users("OPTIMIZED_LOCKING", database)?;
         let options = database.options();
@@ -256,13 +256,17 @@ impl Asker<'_> {
     }
 
     /// X on a database, when all others have left it.
-    pub(crate) fn alone(&self, database: &Arc<Database>, waiting: Waiting) -> SqlResult<Alone<'_>> {
+    pub(crate) fn alone(
+        &self,
+        database: &Arc<Database>,
+        waiting: WaitLimit,
+    ) -> SqlResult<Alone<'_>> {
         let (locks, resource) = (&self.instance.engine().locks, Resource::database(database.id()));
         let before = locks.held_mode(&self.workspace, resource);
         let asked = locks.try_lock(&self.workspace, resource, Mode::X, Duration::Short, None)?;
         let rolled_back = match asked {
             Outcome::Granted { .. } | Outcome::AlreadyHeld => false,
-            Outcome::Wait(_) if waiting == Waiting::NotAtAll => return Err(in_use(database)),
+            Outcome::Wait(_) if waiting == WaitLimit::NotAtAll => return Err(in_use(database)),
             Outcome::Wait(ticket) => self.outwait(database, ticket, waiting)?,
         };
         let alone = Alone { asker: self, resource, before, rolled_back };
@@ -273,19 +277,19 @@ impl Asker<'_> {
     }
 
     /// Waits in the queue; those who are inside when their time is over are rolled back, once.
-    fn outwait(&self, database: &Database, ticket: Ticket, waiting: Waiting) -> SqlResult<bool> {
+    fn outwait(&self, database: &Database, ticket: Ticket, waiting: WaitLimit) -> SqlResult<bool> {
         let (resource, session) = (ticket.resource(), self.session());
         let timeout = match waiting {
-            Waiting::RollBackAfter(_) => Timeout::INFINITE,
-            Waiting::Forever | Waiting::NotAtAll => self.timeout,
+            WaitLimit::RollBackAfter(_) => Timeout::INFINITE,
+            WaitLimit::Forever | WaitLimit::NotAtAll => self.timeout,
         };
         let locks = &self.instance.engine().locks;
         let granted = match waiting {
-            Waiting::RollBackAfter(0) => {
+            WaitLimit::RollBackAfter(0) => {
                 self.instance.roll_back_inside(resource, session);
                 locks.wait(ticket, timeout, None)
             }
-            Waiting::RollBackAfter(seconds) => {
+            WaitLimit::RollBackAfter(seconds) => {
                 let (ended, instance) = (Arc::new(Waiter::new()), self.instance.arc());
                 let until = monotonic_ns() + u64::from(seconds) * 1_000_000_000;
                 let end = Arc::clone(&ended);
@@ -301,9 +305,9 @@ impl Asker<'_> {
                 let late = late.join().unwrap_or(true);
                 return granted.map(|_| late).map_err(|e| not_granted(database, e));
             }
-            Waiting::Forever | Waiting::NotAtAll => locks.wait(ticket, timeout, None),
+            WaitLimit::Forever | WaitLimit::NotAtAll => locks.wait(ticket, timeout, None),
         };
-        let rolls_back = matches!(waiting, Waiting::RollBackAfter(_));
+        let rolls_back = matches!(waiting, WaitLimit::RollBackAfter(_));
         granted.map(|_| rolls_back).map_err(|e| not_granted(database, e))
     }
 

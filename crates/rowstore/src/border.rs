@@ -3,15 +3,15 @@
 //! Each method decides by the kind of the hobt, counts what is done, and turns errors into those of
 //! SQL. The work itself is in the file that is named by it.
 
-use crate::heap_scan::HeapCursor;
+use crate::heap::scan::HeapCursor;
 use crate::hobt::RowHobt;
-use crate::index_scan::IndexCursor;
-use crate::together;
+use crate::index::entry_group;
+use crate::index::scan::IndexCursor;
 use access::{
-    Cleaned, Deed, Division, Entry, EntryPart, Growth, HobtKind, HobtPlaces, HobtSpec, HobtUnit,
-    Inserted, LevelSplits, LevelStats, LockPlan, PageReader, PageSample, RowAt, RowCursor, RowKey,
-    RowReport, ScanMode, ScanRange, Shape, SourceSize, Statistics, StoredHobt, TableSink,
-    TableSource, Together, TreeSplits, Upkeep, Use, Verifier, WriteError,
+    CleanOutcome, Deed, Division, Entry, EntryGroup, EntryPart, Growth, HobtKind, HobtPlaces,
+    HobtSpec, HobtUnit, InsertOutcome, LevelSplits, LevelStats, LockPlan, PageReader, PageSample,
+    RowAt, RowCursor, RowKey, RowReport, ScanMode, ScanRange, Shape, SourceSize, Statistics,
+    StoredHobt, TableSink, TableSource, TreeSplits, Upkeep, Use, Verifier, WriteError,
 };
 use base::{AllocUnitId, PageId, SqlResult};
 use lock::Resource;
@@ -79,7 +79,7 @@ impl TableSink for RowHobt {
         work: &mut Work,
         row: &[Field<'_>],
         locks: &LockPlan,
-    ) -> Result<Inserted, WriteError> {
+    ) -> Result<InsertOutcome, WriteError> {
         let noting = self.noting_insert(work, locks)?;
         let done = self.counting_waits(|| {
             self.store(work, row, |work, row| match self.spec.kind {
@@ -102,7 +102,7 @@ impl TableSink for RowHobt {
         key: RowKey<'_>,
         row: &[Field<'_>],
         locks: &LockPlan,
-    ) -> Result<Inserted, WriteError> {
+    ) -> Result<InsertOutcome, WriteError> {
         debug_assert!(!key.fields.is_empty(), "a row is named");
         let done = self.counting_waits(|| self.update_locked(work, &key, row, locks));
         work.give_rows_back();
@@ -134,10 +134,10 @@ impl TableSink for RowHobt {
         &'h self,
         work: &mut Work,
         hobt: &dyn Fn(usize) -> &'h dyn TableSink,
-        entries: &Together,
+        entries: &EntryGroup,
         locks: &LockPlan,
     ) -> Result<bool, WriteError> {
-        let put = together::put(work, hobt, entries, locks);
+        let put = entry_group::put(work, hobt, entries, locks);
         work.give_rows_back();
         put.map_err(|e| self.write_error(e))
     }
@@ -155,7 +155,7 @@ impl RowHobt {
         key: &RowKey<'_>,
         row: &[Field<'_>],
         locks: &LockPlan,
-    ) -> Result<Inserted, WriteError> {
+    ) -> Result<InsertOutcome, WriteError> {
         let noting = self.noting_change(work, key, locks)?;
         let before = self.values_before(work, key, locks)?;
         let updated = self.store(work, row, |work, row| match self.spec.kind {
@@ -259,7 +259,7 @@ impl Verifier for RowHobt {
 }
 
 impl Upkeep for RowHobt {
-    fn clean_page(&self, work: &Work, page: PageId) -> SqlResult<Cleaned> {
+    fn clean_page(&self, work: &Work, page: PageId) -> SqlResult<CleanOutcome> {
         RowHobt::clean_page(self, work, page)
     }
 

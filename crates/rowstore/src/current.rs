@@ -8,7 +8,7 @@
 //! ```
 //!
 //! A row by a transaction that goes on is current, too: who may not see it yet learns that from
-//! locks (`entry_lock.rs`, `writer.rs`) or from its moment (`versions.rs`).
+//! locks (`locking/row.rs`, `locking/writer.rs`) or from its moment (`versions/mod.rs`).
 //!
 //! Mostly the aborted map is empty. Then the question costs one load and one compare, and the
 //! record's status byte answers it. It does so as well where records have no tags: in a database
@@ -21,14 +21,14 @@
 //! Whether a record *is a ghost* is another question, about its bytes: `page::is_ghost_record`.
 //! Redo, undo, settling, the cleaner, space and counts of records ask that one.
 
-use crate::bare_ghosts::BareGhosts;
+use crate::heap::bare_ghosts::BareGhosts;
 use base::PageId;
 use page::{Previous, RecordKind, VersionTag};
 use work::Home;
 
 /// What is current of a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Current<'a> {
+pub(crate) enum CurrentRow<'a> {
     /// The record, which is a row.
     Row(&'a [u8]),
     /// No row: deleted, perhaps not yet committed, or put by an aborted transaction.
@@ -45,7 +45,7 @@ pub(crate) fn current<'r>(
     bare: &BareGhosts,
     record: &'r [u8],
     place: (PageId, u16),
-) -> Current<'r> {
+) -> CurrentRow<'r> {
     match home.aborted().is_empty() {
         true => by_status(record),
         false => judged(home, bare, record, place),
@@ -58,11 +58,11 @@ fn judged<'r>(
     bare: &BareGhosts,
     record: &'r [u8],
     place: (PageId, u16),
-) -> Current<'r> {
+) -> CurrentRow<'r> {
     match before_aborted(home, bare.tag_of(record, place)) {
         None => by_status(record),
-        Some(Previous::None) => Current::Ghost,
-        Some(before) => Current::Former(before),
+        Some(Previous::None) => CurrentRow::Ghost,
+        Some(before) => CurrentRow::Former(before),
     }
 }
 
@@ -73,6 +73,6 @@ pub(crate) fn before_aborted(home: &Home, tag: Option<VersionTag>) -> Option<Pre
 
 /// What the status byte alone says.
 #[inline]
-fn by_status(record: &[u8]) -> Current<'_> {
-    if RecordKind::of(record[0]).is_ghost() { Current::Ghost } else { Current::Row(record) }
+fn by_status(record: &[u8]) -> CurrentRow<'_> {
+    if RecordKind::of(record[0]).is_ghost() { CurrentRow::Ghost } else { CurrentRow::Row(record) }
 }

@@ -10,9 +10,9 @@
 //!  2. A part is given out once.
 
 use crate::error::RowResult;
-use crate::heap_scan::HeapCursor;
+use crate::heap::scan::HeapCursor;
 use crate::hobt::RowHobt;
-use crate::index_scan::{IndexCursor, Limit, limit};
+use crate::index::scan::{IndexCursor, Limit, limit};
 use access::{Deed, Division, HobtKind, LockPlan, RowCursor, ScanRange};
 use base::{PageId, SqlResult};
 use btree::KeyBuf;

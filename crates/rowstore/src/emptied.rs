@@ -10,8 +10,9 @@
 //!     as it is. The caller then drops it.
 
 use crate::error::RowResult;
-use crate::heap_redo::kinds;
-use crate::hobt::{HeapHints, RowHobt, leaf_kind};
+use crate::heap::redo::kinds;
+use crate::hobt::state::HeapHints;
+use crate::hobt::{RowHobt, leaf_kind};
 use access::HobtKind;
 use btree::Tree;
 use buffer::{Change, Undo, WriteGuard};

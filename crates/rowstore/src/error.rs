@@ -1,8 +1,7 @@
-//! Translates errors of the crates below to what the user is told.
+//! What a step of this crate came across. `RowHobt::sql` (`hobt/mod.rs`) says what the user is
+//! told.
 
-use crate::hobt::RowHobt;
-use access::WriteError;
-use base::{SqlError, messages};
+use base::SqlError;
 use btree::BtreeError;
 use buffer::BufferError;
 use os::wait::Cancelled;
@@ -50,37 +49,3 @@ from!(
 );
 
 pub(crate) type RowResult<T> = Result<T, RowError>;
-
-impl RowHobt {
-    /// The error as the user sees it. Objects are named by number where only numbers are known.
-    pub(crate) fn sql(&self, e: RowError) -> SqlError {
-        let name = self.home.name();
-        let object = format!("object {}", self.spec.object);
-        let table = || self.home.object_name(self.spec.object);
-        match e {
-            RowError::Btree(e) => e.into_sql(&object, &name),
-            RowError::Buffer(e) => e.into(),
-            RowError::Space(e) => e.into_sql(&object, &name),
-            RowError::Log(e) => e.into_sql(&name),
-            RowError::Lock(e) => e.into(),
-            RowError::Cancelled(why) => why.into(),
-            RowError::Version(e) => {
-                let own = self.home.version_stores().keeps_own();
-                e.into_sql(if own { &name } else { "tempdb" })
-            }
-            RowError::Conflict => {
-                SqlError::new(messages::UPDATE_CONFLICT, &[&table(), &name]).with_state(2)
-            }
-            RowError::NotKept => SqlError::new(messages::VERSION_NOT_FOUND, &[&table(), &name]),
-            RowError::Victim => SqlError::new(messages::VERSIONS_VICTIM, &[]),
-            RowError::Sql(e) => e,
-        }
-    }
-
-    pub(crate) fn write_error(&self, e: RowError) -> WriteError {
-        match e {
-            RowError::Conflict => WriteError::Conflict,
-            e => WriteError::Sql(self.sql(e)),
-        }
-    }
-}

@@ -4,56 +4,48 @@
 //! page latch; when it must wait, it releases the latch, waits, and looks again. Deletes leave
 //! ghosts. Their deleter removes them right after its commit ([`work::Settler`]), or a rollback
 //! revives them in place. README.md has the protocol and its numbered rules.
+//!
+//! ```text
+//!   border, format   the traits of `access`: what others see of a heap or an index
+//!   hobt             `RowHobt`, and what changes while it is open
+//!   heap, index      scans, writes and what belongs to them, each on its structure of pages
+//!   large            values that are off their rows
+//!   locking          which lock a row needs, and the gap below it
+//!   versions         what a reader as of a moment sees, and what a writer leaves for it
+//!   ghosts           deleted records, and who removes them
+//!   capture          notes for a build beside writers
+//!   load, spill      rows in bulk: into an empty hobt, and onto pages of tempdb
+//!   undo, verify     rollback; whether all is as it must be
+//!   figures          what views and the optimizer ask for
+//! ```
 
 #![forbid(unsafe_code)]
 
-mod activity;
-mod bare_ghosts;
-mod beside;
 mod border;
 mod capture;
-mod chunks;
-mod clean;
-mod count;
 mod current;
 mod division;
 mod emptied;
-mod entry_hash;
-mod entry_lock;
 mod error;
+mod figures;
 mod format;
-mod gap;
-mod graveyard;
-mod growth;
-mod heap_forward;
-mod heap_redo;
-mod heap_scan;
-mod heap_undo;
-mod heap_write;
+mod ghosts;
+mod heap;
 mod hobt;
-mod index_scan;
-mod index_write;
-mod kept;
+mod index;
 mod large;
 mod load;
-mod page_order;
+mod locking;
 mod physical_stats;
-mod promised;
-mod reorganize;
-mod sample;
-mod settle;
+mod place;
 mod spill;
-mod spill_block;
-mod together;
 mod undo;
-mod values;
 mod verify;
 mod versions;
-mod writer;
 
-pub use clean::may_leave_ghost;
 pub use format::RowFormat;
-pub use heap_redo::{HEAP_KINDS, HeapRedo};
-pub use kept::{KeptFor, KeptVersion, kept_versions};
+pub use ghosts::clean::may_leave_ghost;
+pub use heap::redo::{HEAP_KINDS, HeapRedo};
 pub use spill::TempSpill;
 pub use undo::RowUndo;
+pub use versions::kept::{KeepReason, KeptVersion, kept_versions};

@@ -16,8 +16,8 @@
 //!  2. A cancellation is checked at each page. It ends the pass, and then there is no result.
 
 use crate::error::RowResult;
+use crate::figures::page_order::PageOrder;
 use crate::hobt::RowHobt;
-use crate::page_order::PageOrder;
 use access::{Contents, LevelStats, ScanMode};
 use base::PageId;
 use buffer::ReadAhead;
@@ -30,13 +30,13 @@ const ATTEMPTS_MAX: u32 = 100;
 
 /// A level that is being read.
 #[derive(Default)]
-struct Reading {
+struct LevelPass {
     /// The space in use is a sum until every page was seen.
     stats: LevelStats,
     order: PageOrder,
 }
 
-impl Reading {
+impl LevelPass {
     /// A page at its place, not read.
     fn place(&mut self, id: PageId) {
         let stats = &mut self.stats;
@@ -52,7 +52,7 @@ impl Reading {
 
     /// The level when all its pages were read.
     fn end(self, heap: bool) -> LevelStats {
-        let Reading { stats: mut level, order } = self;
+        let LevelPass { stats: mut level, order } = self;
         level.out_of_order =
             if heap { level.fragments.saturating_sub(1) } else { order.out_of_order() };
         let pages = level.pages.max(1) as f64;
@@ -75,11 +75,11 @@ struct Walk<'h> {
 
 /// A level of a tree, and what is below it.
 struct Level {
-    reading: Reading,
+    reading: LevelPass,
     /// Its leftmost child; none below a leaf.
     below: Option<PageId>,
     /// The leaves, told by the level above them where they are not read.
-    leaves: Option<Reading>,
+    leaves: Option<LevelPass>,
 }
 
 impl RowHobt {
@@ -147,7 +147,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn levels(&self) -> RowResult<Vec<Reading>> {
+    fn levels(&self) -> RowResult<Vec<LevelPass>> {
         if self.hobt.tree.is_none() {
             return self.heap();
         }
@@ -161,11 +161,11 @@ impl Walk<'_> {
         }
     }
 
-    fn heap(&self) -> RowResult<Vec<Reading>> {
+    fn heap(&self) -> RowResult<Vec<LevelPass>> {
         let (home, spec) = (&self.hobt.home, &self.hobt.spec);
         let contents = (self.mode == ScanMode::Detailed).then(Contents::default);
         let stats = LevelStats { contents, ..LevelStats::default() };
-        let mut reading = Reading { stats, ..Reading::default() };
+        let mut reading = LevelPass { stats, ..LevelPass::default() };
         let mut previous = None;
         let mut ahead = ReadAhead::whole();
         for id in home.space.unit_pages(&self.hobt.unit, self.waiter)?.pages {
@@ -186,9 +186,9 @@ impl Walk<'_> {
     }
 
     /// By level; whether every page that a link led to was one of the tree's.
-    fn tree(&self) -> RowResult<(Vec<Reading>, bool)> {
+    fn tree(&self) -> RowResult<(Vec<LevelPass>, bool)> {
         let mut first = self.hobt.tree().root();
-        let mut levels: Vec<Reading> = Vec::new();
+        let mut levels: Vec<LevelPass> = Vec::new();
         let whole = loop {
             let above = levels.last().map(|l| l.stats.level);
             let Some(level) = self.level(first, above)? else { break false };
@@ -203,7 +203,7 @@ impl Walk<'_> {
             }
         };
         levels.reverse();
-        let below = |l: &[Reading]| l[0].stats.level + 1 == l[1].stats.level;
+        let below = |l: &[LevelPass]| l[0].stats.level + 1 == l[1].stats.level;
         debug_assert!(levels.windows(2).all(below), "level by level");
         debug_assert!(!whole || levels[0].stats.level == 0, "down to the leaves");
         Ok((levels, whole))
@@ -212,7 +212,7 @@ impl Walk<'_> {
     /// One level from its leftmost page on; `None` when a link leads to a page that is no page of
     /// the level.
     fn level(&self, first: PageId, above: Option<u8>) -> RowResult<Option<Level>> {
-        let mut found = Level { reading: Reading::default(), below: None, leaves: None };
+        let mut found = Level { reading: LevelPass::default(), below: None, leaves: None };
         let mut ahead = ReadAhead::new();
         let (mut at, mut previous) = (first, None);
         while !at.is_none() {

@@ -253,7 +253,7 @@ impl RowHobt {
         let mut change = Change::new(cx.pages, cx.group);
         let (page, slot) = leaf.join(&mut change);
         if cx.keeps_keys {
-            // Its own lock may guard the gap below (gap.rs, invariant 2).
+            // Its own lock may guard the gap below (locking/gap.rs, invariant 2).
             let id = change.id(page);
             tree.ghost(&mut change, page, slot, cx.undo)?;
             change.finish(cx.chain);

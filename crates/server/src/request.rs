@@ -9,7 +9,7 @@ use crate::response::{Ending, Response};
 use base::{SqlError, messages};
 use os::wait::Cancelled;
 use session::{
-    Answered, Done, DoneScope, Owed, Parameter, Procedure, Request, ResultSink, TableValue,
+    Answered, Done, DoneScope, OwedCommit, Parameter, Procedure, Request, ResultSink, TableValue,
     TableValueColumn, TransactionIsolation, TransactionRequest,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -32,7 +32,7 @@ pub(crate) enum Outcome {
     /// It is answered; the session, or none when the connection ends.
     Answered(Option<Box<Channel>>),
     /// Its answer waits for a commit.
-    Owes(Owed, Unanswered),
+    Owes(OwedCommit, Unanswered),
 }
 
 /// A session whose request's answer waits for its commit.

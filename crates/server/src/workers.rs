@@ -37,7 +37,7 @@
 use os::sync::{Condvar, Mutex, MutexGuard};
 use os::turn;
 use os::wait::{WaitKind, record};
-use session::Unflushed;
+use session::UnflushedLog;
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -50,7 +50,7 @@ use std::sync::{Arc, Weak};
 use std::task::{Poll, Waker};
 use tokio::runtime::Runtime;
 
-type Work = Box<dyn FnOnce() -> Option<Unflushed> + Send>;
+type Work = Box<dyn FnOnce() -> Option<UnflushedLog> + Send>;
 
 /// An idle thread beyond [`IDLE_MIN`] ends after this.
 const IDLE_NS: u64 = 60_000_000_000;
@@ -180,7 +180,10 @@ impl Workers {
     }
 
     /// The same for a request, whose answer may be sent by the thread that flushes a log.
-    pub(crate) fn submit_request(&self, work: impl FnOnce() -> Option<Unflushed> + Send + 'static) {
+    pub(crate) fn submit_request(
+        &self,
+        work: impl FnOnce() -> Option<UnflushedLog> + Send + 'static,
+    ) {
         let mut queue = self.queue.lock();
         if queue.running + queue.given + queue.waiting.len() > 0 {
             self.crowd_ns.store(os::clock::monotonic_ns(), Relaxed);
@@ -476,12 +479,12 @@ impl Workers {
 /// Logs that commits wait for, of requests whose threads went on to others.
 #[derive(Default)]
 struct Kept {
-    logs: Vec<Unflushed>,
+    logs: Vec<UnflushedLog>,
     since_ns: u64,
 }
 
 impl Workers {
-    fn keep(&self, log: Unflushed) {
+    fn keep(&self, log: UnflushedLog) {
         let mut kept = self.kept.lock();
         if kept.logs.is_empty() {
             kept.since_ns = os::clock::monotonic_ns();
@@ -505,7 +508,7 @@ impl Workers {
         }
         let logs = std::mem::take(&mut self.kept.lock().logs);
         // Leading one log's flushes may take long: the other logs go to their log writers.
-        logs.iter().skip(1).for_each(Unflushed::hand_over);
+        logs.iter().skip(1).for_each(UnflushedLog::hand_over);
         for log in logs {
             // A callback handles its own panics, too.
             let _ = catch_unwind(AssertUnwindSafe(|| log.flush()));
@@ -516,7 +519,7 @@ impl Workers {
     /// Has the log writers flush it: a thread that keeps commits waits, or computes for long.
     fn hand_over_kept(&self) {
         let logs = std::mem::take(&mut self.kept.lock().logs);
-        logs.iter().for_each(Unflushed::hand_over);
+        logs.iter().for_each(UnflushedLog::hand_over);
     }
 }
 

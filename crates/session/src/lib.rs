@@ -57,4 +57,4 @@ pub use showplan::names::Views;
 pub use showplan::running::{Running, RunningNode};
 pub use tables::temp::TempTables;
 /// A commit that is in the log and not yet known to be durable, and that log.
-pub use work::{Owed, Unflushed};
+pub use work::{OwedCommit, UnflushedLog};

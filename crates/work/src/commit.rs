@@ -13,12 +13,13 @@
 //!
 //! A commit that its request ends with may be owed at step 2 ([`Work::commit_or_owe`]): the thread
 //! goes on with other requests, and the steps behind it are done when the log is on disk
-//! ([`Owed::when_durable`], then [`Work::settle_owed`]), by whatever thread has written it. The
-//! unit of work does nothing else meanwhile. Only what is short behind the commit is owed: no
+//! ([`OwedCommit::when_durable`], then [`Work::settle_owed`]), by whatever thread has written it.
+//! The unit of work does nothing else meanwhile. Only what is short behind the commit is owed: no
 //! ghosts, nothing that was asked to be done after it.
 
 use crate::entry::PartState;
 use crate::home::Home;
+use crate::owed::{Debt, OwedCommit};
 use crate::unit::{Mark, Work};
 use base::{Lsn, SqlError, messages};
 use std::sync::Arc;
@@ -67,52 +68,6 @@ impl WorkError {
     }
 }
 
-/// A commit whose record is in the log, and not yet known to be on disk.
-pub struct Owed {
-    home: Arc<Home>,
-    lsn: Lsn,
-}
-
-impl Owed {
-    /// Leaves something to be done once it is, by this thread or another. The caller has the log
-    /// flushed soon.
-    pub fn when_durable(self, then: impl FnOnce() + Send + 'static) -> Unflushed {
-        self.home.log().when_durable(self.lsn, then);
-        Unflushed { home: self.home }
-    }
-}
-
-/// A log that commits wait for.
-#[must_use]
-pub struct Unflushed {
-    home: Arc<Home>,
-}
-
-impl Unflushed {
-    /// Flushes it unless somebody is at it, and does what was left for what is durable. The caller
-    /// holds nothing.
-    pub fn flush(self) {
-        self.home.log().flush_left();
-    }
-
-    /// Has somebody else do that, since the caller is going to wait or to compute for long.
-    pub fn hand_over(&self) {
-        self.home.log().have_left_flushed();
-    }
-
-    /// Whether two are of one log.
-    pub fn is_same(&self, other: &Unflushed) -> bool {
-        Arc::ptr_eq(&self.home, &other.home)
-    }
-}
-
-/// What a unit of work owes: the part in whose log it ends, and where.
-#[derive(Clone, Copy)]
-pub(crate) struct Owing {
-    part: usize,
-    lsn: Lsn,
-}
-
 impl Work {
     /// Commits the open transaction, or appends its commit record and owes the rest: true then, and
     /// [`Work::owed`] tells what for. What waits for more than one log, and what has more to do
@@ -128,7 +83,7 @@ impl Work {
         }
         self.may_commit()?;
         let mut owing = None;
-        self.append_commits(mode, |_, part, lsn| owing = Some(Owing { part, lsn }));
+        self.append_commits(mode, |_, part, lsn| owing = Some(Debt { part, lsn }));
         self.owing = owing;
         if owing.is_none() {
             self.committed();
@@ -137,15 +92,15 @@ impl Work {
     }
 
     /// What it owes, if anything.
-    pub fn owed(&self) -> Option<Owed> {
-        let Owing { part, lsn } = self.owing?;
-        Some(Owed { home: Arc::clone(&self.parts[part].home), lsn })
+    pub fn owed(&self) -> Option<OwedCommit> {
+        let Debt { part, lsn } = self.owing?;
+        Some(OwedCommit::new(&self.parts[part].home, lsn))
     }
 
     /// Commits what is owed to the end; waits for it where it is not on disk yet. The answer is
     /// when the log's last flush ended, `None` where nothing was owed.
     pub fn settle_owed(&mut self) -> Option<u64> {
-        let Owing { part, lsn } = self.owing.take()?;
+        let Debt { part, lsn } = self.owing.take()?;
         let home = Arc::clone(&self.parts[part].home);
         home.log().flush_commit(lsn);
         assert!(lsn < home.log().durable_lsn(), "rule 1: durable before it is seen");
@@ -290,7 +245,7 @@ impl Work {
     }
 
     /// Rolls the open transaction back, unless the process stops meanwhile: then what is left of it
-    /// is the next start's ([`Engine::leave_undo_at`]), as after a crash.
+    /// is the next start's ([`crate::Engine::leave_undo_at`]), as after a crash.
     ///
     /// # Errors
     /// Damage, or [`UndoError::Stopped`]: what could not be undone stays as it is, its log is kept

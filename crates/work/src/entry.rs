@@ -84,11 +84,11 @@ pub struct OpenPart {
 /// A part's entry.
 pub(crate) struct Entry {
     session: SessionId,
-    told: Padded<Told>,
+    told: Padded<Words>,
 }
 
 #[derive(Default)]
-struct Told {
+struct Words {
     needed: AtomicU64,
     id: AtomicU64,
     state: AtomicU8,
@@ -107,7 +107,7 @@ struct Told {
     wrote: AtomicU64,
 }
 
-const _: () = assert!(size_of::<Padded<Told>>() == 128, "two lines");
+const _: () = assert!(size_of::<Padded<Words>>() == 128, "two lines");
 
 /// One more of what its owner alone counts.
 fn count(cell: &AtomicU64) {

@@ -28,11 +28,11 @@ const PAGES_MAX: usize = 1 << 18;
 /// Pages that the cleaner is to look at.
 #[derive(Default)]
 pub struct GhostQueue {
-    noted: Mutex<Noted>,
+    noted: Mutex<Notes>,
 }
 
 #[derive(Default)]
-struct Noted {
+struct Notes {
     pages: BTreeSet<PageId>,
     /// What was taken out and is not yet dealt with.
     taken: BTreeSet<PageId>,
@@ -54,7 +54,7 @@ impl GhostQueue {
     pub fn take_after(&self, last: Option<PageId>, count: usize) -> Vec<PageId> {
         assert!(count > 0, "who takes nothing never comes to the end");
         let mut noted = self.noted.lock();
-        let Noted { pages, taken: in_hand } = &mut *noted;
+        let Notes { pages, taken: in_hand } = &mut *noted;
         let behind = pages.iter().filter(|p| last.is_none_or(|last| **p > last));
         let free = behind.filter(|p| !in_hand.contains(p));
         let taken: Vec<PageId> = free.take(count).copied().collect();

@@ -1,12 +1,13 @@
 //! `Home`: what a unit of work needs of a database.
 
+use crate::engine::Engine;
 use crate::entry::{Entry, OpenPart};
 use crate::ghost_queue::GhostQueue;
 use crate::ghost_rule::{CurrentRule, GhostRule};
 use crate::graveyards::Graveyards;
-use crate::redefined::Redefined;
+use crate::redefinitions::Redefinitions;
 use crate::snapshot_gate::{Refusal, SnapshotGate, SnapshotState};
-use crate::unit::Engine;
+use crate::trace_flags::TraceFlag;
 use base::{DatabaseId, Lsn, ObjectId, SessionId, SqlResult, Xsn};
 use buffer::Pages;
 use os::sync::{Mutex, RwLock};
@@ -65,7 +66,7 @@ pub struct Home {
     /// One announces at a time: what is written only goes up.
     raising: Mutex<()>,
     snapshots: SnapshotGate,
-    redefined: Redefined,
+    redefined: Redefinitions,
     ghost_rule: CurrentRule,
     /// Log for the undo of transactions that the next start undoes.
     for_undo: Mutex<Vec<LogReservation>>,
@@ -120,7 +121,7 @@ impl Home {
             names: OnceLock::new(),
             raising: Mutex::new(()),
             snapshots: SnapshotGate::default(),
-            redefined: Redefined::default(),
+            redefined: Redefinitions::default(),
             ghost_rule: CurrentRule::default(),
             for_undo: Mutex::default(),
         })
@@ -453,5 +454,15 @@ impl Home {
         let active = self.active.lock();
         let gone = (self.began.load(Relaxed), self.wrote.load(Relaxed));
         active.iter().map(|e| e.counts()).fold(gone, |sum, n| (sum.0 + n.0, sum.1 + n.1))
+    }
+}
+
+impl Engine {
+    /// The rule by which ghosts of a database go now.
+    pub fn ghost_rule(&self, home: &Home) -> GhostRule {
+        match self.trace_flags.is_on(TraceFlag::GhostsOf2019) {
+            true => GhostRule::Transaction,
+            false => home.ghost_rule(),
+        }
     }
 }

@@ -22,34 +22,23 @@
 //!  5. It holds S on the database like any session, so that nobody drops it, or changes how rows
 //!     are versioned, before the undo has ended.
 
+use crate::engine::Engine;
 use crate::home::Home;
+use crate::loser::Loser;
 use crate::part::Part;
-use crate::unit::{Engine, Work};
+use crate::unit::Work;
 use base::{ObjectId, SessionId};
 use lock::{Duration, LockError, Mode, Resource};
 use os::wait::Waiter;
 use std::sync::Arc;
-use wal::{TransactionChain, WalError};
+use wal::WalError;
 
 /// The session that holds the locks of losers: one of the system's.
 pub const RECOVERY_SESSION: SessionId = SessionId(20);
 
-/// A transaction without an end, as the log tells of it.
-#[derive(Clone, Debug)]
-pub struct Loser {
-    /// Its records.
-    pub chain: TransactionChain,
-    /// Wall time of its begin record, nanoseconds since 1970.
-    pub began_at: i64,
-    /// As its begin record names it.
-    pub name: String,
-    /// Log that its undo may write.
-    pub undo_bytes: u64,
-}
-
 /// Why losers could not be taken over: they are undone before anybody comes.
 #[derive(Debug)]
-pub enum NotTaken {
+pub enum TakeoverError {
     /// No log is left for their undo.
     Log(WalError),
     /// No memory for the locks.
@@ -58,9 +47,9 @@ pub enum NotTaken {
     Held,
 }
 
-impl From<LockError> for NotTaken {
+impl From<LockError> for TakeoverError {
     fn from(e: LockError) -> Self {
-        NotTaken::Lock(e)
+        TakeoverError::Lock(e)
     }
 }
 
@@ -69,13 +58,13 @@ impl Work {
     /// that they have changed. Nobody else works there yet.
     ///
     /// # Errors
-    /// [`NotTaken`]; then nothing is held.
+    /// [`TakeoverError`]; then nothing is held.
     pub fn of_losers(
         engine: &Arc<Engine>,
         home: &Arc<Home>,
         losers: &[Loser],
         tables: impl Iterator<Item = ObjectId>,
-    ) -> Result<Work, NotTaken> {
+    ) -> Result<Work, TakeoverError> {
         let oldest = losers.first().expect("somebody is taken over");
         debug_assert!(losers.is_sorted_by_key(|l| l.chain.first), "oldest first");
         let mut work = Work::new(engine, RECOVERY_SESSION, Arc::new(Waiter::new()));
@@ -94,14 +83,14 @@ impl Work {
         home: &Arc<Home>,
         losers: &[Loser],
         tables: impl Iterator<Item = ObjectId>,
-    ) -> Result<(), NotTaken> {
+    ) -> Result<(), TakeoverError> {
         self.hold(Resource::database(home.database), Mode::S)?;
         for table in tables {
             self.hold(Resource::object(home.database, table), Mode::X)?;
         }
         let id = self.transaction_id().expect("it has begun");
         for loser in losers {
-            let part = Part::of_loser(home, &self.owner, id, loser).map_err(NotTaken::Log)?;
+            let part = Part::of_loser(home, &self.owner, id, loser).map_err(TakeoverError::Log)?;
             self.parts.push(part);
         }
         self.owner.set_rolling_back(true);
@@ -110,9 +99,9 @@ impl Work {
         Ok(())
     }
 
-    fn hold(&self, resource: Resource, mode: Mode) -> Result<(), NotTaken> {
+    fn hold(&self, resource: Resource, mode: Mode) -> Result<(), TakeoverError> {
         let locks = &self.engine.locks;
         let got = locks.try_lock_now(&self.owner, resource, mode, Duration::Long, None)?;
-        got.map(drop).ok_or(NotTaken::Held)
+        got.map(drop).ok_or(TakeoverError::Held)
     }
 }

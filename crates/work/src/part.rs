@@ -2,7 +2,7 @@
 
 use crate::entry::{Entry, PartState};
 use crate::home::Home;
-use crate::losers::Loser;
+use crate::loser::Loser;
 use base::{Lsn, SessionId, TransactionId};
 use buffer::{Change, Undo};
 use lock::Owner;

@@ -10,8 +10,9 @@
 //!  2. It asks for tables' locks and tests rows, and gives no lock back by itself: whether it or
 //!     another was granted a table first, the transaction takes over all that they have listed.
 
-use crate::unit::{Engine, Work};
-use crate::versions::ForReaders;
+use crate::engine::Engine;
+use crate::unit::Work;
+use crate::versions::ReaderVersions;
 use base::TransactionId;
 use lock::{Owner, OwnerId, Timeout};
 use os::wait::Waiter;
@@ -25,7 +26,7 @@ pub struct ReaderSeed {
     owner: Arc<Owner>,
     owner_id: OwnerId,
     transaction: Option<TransactionId>,
-    versions: ForReaders,
+    versions: ReaderVersions,
     timeout: Timeout,
     entry: Option<Arc<OpenEntry>>,
 }

@@ -46,13 +46,13 @@ pub enum Refusal {
 /// The gate of one database.
 #[derive(Default)]
 pub(crate) struct SnapshotGate {
-    inside: Mutex<Inside>,
+    inside: Mutex<GateState>,
     /// The state is `On`: for those who ask often.
     on: AtomicBool,
 }
 
 #[derive(Default)]
-struct Inside {
+struct GateState {
     state: SnapshotState,
     since: CommitTime,
     /// Sessions, in no order.

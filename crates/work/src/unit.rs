@@ -1,171 +1,19 @@
 //! `Work`: a session's transaction and everything it holds.
 
-use crate::commit::Owing;
-use crate::decisions::Decisions;
-use crate::ghost_rule::GhostRule;
-use crate::graveyards::GraveMemory;
+use crate::engine::Engine;
+use crate::ghosts::{Ghosts, Settler};
 use crate::home::Home;
-use crate::locking::LockCounts;
+use crate::lock_counts::LockCounts;
+use crate::owed::Debt;
 use crate::part::Part;
-use crate::settle::{Ghosts, Settler, UNDER_LOCKS};
-use crate::trace_flags::{TraceFlag, TraceFlags};
-use crate::version_use::VersionUse;
-use crate::versions::{ForReaders, Versions};
-use base::{DatabaseId, Lsn, PageId, SessionId, SqlError, TransactionId};
+use crate::versions::{ReaderVersions, Versions};
+use base::{DatabaseId, Lsn, PageId, SessionId, TransactionId};
 use lock::{Owner, OwnerId, OwnerKind, Timeout};
-use os::sync::Mutex;
 use os::wait::Waiter;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, OnceLock, Weak};
-use txn::{Active, OpenEntry, TransactionName, Transactions};
-use version::{SharedStore, TempdbStore, VersionStore};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use txn::{Active, OpenEntry, TransactionName};
 use wal::Group;
-
-/// Writes a line of a session into the error log.
-pub type WriteErrorLog = dyn Fn(SessionId, &SqlError) + Send + Sync;
-
-/// What units of work share: one an instance.
-pub struct Engine {
-    /// Numbers, commits, snapshots.
-    pub transactions: Transactions,
-    /// Locks of all databases.
-    pub locks: Arc<lock::Table>,
-    /// Former versions of rows; there once tempdb is.
-    pub(crate) versions: OnceLock<Arc<TempdbStore>>,
-    /// The same as every home has it.
-    shared_store: SharedStore,
-    /// Trace flags of the whole server.
-    pub trace_flags: TraceFlags,
-    /// What commits over several databases have decided.
-    pub decisions: Decisions,
-    /// What ghosts off their leaves may take.
-    pub graves: Arc<GraveMemory>,
-    /// Who writes what is told of a session into the error log, if anybody does.
-    pub error_log: OnceLock<Box<WriteErrorLog>>,
-    /// When the version store was shrunk last for want of room; one does it at a time.
-    pub(crate) shrinking: Mutex<u64>,
-    /// When rollbacks are left to the next start (monotonic, nanoseconds).
-    undo_until: AtomicU64,
-    /// Owners of locks that stay until the next start.
-    left_behind: Mutex<Vec<Arc<Owner>>>,
-    versioned: AtomicBool,
-    optimized_locking: AtomicBool,
-    transactions_pin: AtomicBool,
-    /// So many ghosts a transaction settles under its locks (`settle.rs`).
-    ghosts_under_locks: AtomicUsize,
-    /// One a unit of work that has used versions.
-    pub(crate) version_uses: Mutex<Vec<Weak<VersionUse>>>,
-}
-
-impl Drop for Engine {
-    fn drop(&mut self) {
-        if !os::sched::crashed() {
-            // The next start undoes what they have locked: nobody works any more.
-            self.left_behind.get_mut().iter().for_each(|owner| self.locks.release_all(owner));
-        }
-    }
-}
-
-impl Engine {
-    /// Nothing has happened yet.
-    pub fn new(locks: Arc<lock::Table>) -> Engine {
-        Engine {
-            transactions: Transactions::default(),
-            locks,
-            versions: OnceLock::new(),
-            shared_store: SharedStore::default(),
-            trace_flags: TraceFlags::default(),
-            decisions: Decisions::default(),
-            graves: Arc::default(),
-            error_log: OnceLock::new(),
-            shrinking: Mutex::new(0),
-            undo_until: AtomicU64::new(u64::MAX),
-            left_behind: Mutex::default(),
-            versioned: AtomicBool::new(false),
-            optimized_locking: AtomicBool::new(false),
-            transactions_pin: AtomicBool::new(false),
-            ghosts_under_locks: AtomicUsize::new(UNDER_LOCKS),
-            version_uses: Mutex::default(),
-        }
-    }
-
-    /// Where databases keep former versions, unless in a store of their own. Once, when there is a
-    /// tempdb.
-    pub fn keep_versions_in(&self, store: Arc<TempdbStore>) {
-        let shared: Arc<dyn VersionStore> = Arc::clone(&store) as _;
-        let fresh = self.versions.set(store).is_ok() && self.shared_store.set(shared).is_ok();
-        assert!(fresh, "an instance has one tempdb");
-    }
-
-    /// Where homes find that store once it is there.
-    pub(crate) fn shared_cell(&self) -> &SharedStore {
-        &self.shared_store
-    }
-
-    /// The process is about to stop: what is not rolled back by a moment is left to the next start.
-    /// The first who says so counts.
-    pub fn leave_undo_at(&self, monotonic_ns: u64) {
-        self.undo_until.fetch_min(monotonic_ns, Relaxed);
-    }
-
-    /// Whether a rollback goes on: it is asked after each of its changes.
-    #[inline]
-    pub(crate) fn undoes(&self) -> bool {
-        let until = self.undo_until.load(Relaxed);
-        until == u64::MAX || os::clock::monotonic_ns() < until
-    }
-
-    /// Whether any database has had versions for statements since the start, or any transaction has
-    /// drawn a number: where none has, nobody asks further.
-    #[inline]
-    pub fn has_versions(&self) -> bool {
-        self.versioned.load(Relaxed)
-    }
-
-    /// Whether a transaction that uses row versions holds ghosts to its end: a database has the
-    /// rule of 2019, or trace flag 7006 is on.
-    #[inline]
-    pub fn transactions_pin(&self) -> bool {
-        self.transactions_pin.load(Relaxed) || self.trace_flags.is_on(TraceFlag::GhostsOf2019)
-    }
-
-    /// A transaction that begins now settles so many ghosts under its locks, the others without: a
-    /// test wants few.
-    pub fn settle_under_locks(&self, ghosts: usize) {
-        self.ghosts_under_locks.store(ghosts, Relaxed);
-    }
-
-    /// The rule by which ghosts of a database go now.
-    pub fn ghost_rule(&self, home: &Home) -> GhostRule {
-        match self.trace_flags.is_on(TraceFlag::GhostsOf2019) {
-            true => GhostRule::Transaction,
-            false => home.ghost_rule(),
-        }
-    }
-
-    /// A database has a rule from now on.
-    pub fn note_rule(&self, rule: GhostRule) {
-        if rule == GhostRule::Transaction {
-            self.transactions_pin.store(true, Relaxed);
-        }
-    }
-
-    /// Whether any database has had optimized locking since the start.
-    #[inline]
-    pub fn has_optimized_locking(&self) -> bool {
-        self.optimized_locking.load(Relaxed)
-    }
-
-    /// A database has it from now on.
-    pub fn note_optimized_locking(&self) {
-        self.optimized_locking.store(true, Relaxed);
-    }
-
-    /// A database has versions for statements from now on, or a number is drawn.
-    pub fn note_versions(&self) {
-        self.versioned.store(true, Relaxed);
-    }
-}
 
 /// A point to roll back to: before a statement, or a savepoint.
 #[derive(Clone, Debug, Default)]
@@ -195,7 +43,7 @@ pub struct Work {
     pub(crate) after: Vec<AfterCommit>,
     pub(crate) versions: Versions,
     /// Its commit, if that waits for the disk and for somebody to settle it.
-    pub(crate) owing: Option<Owing>,
+    pub(crate) owing: Option<Debt>,
     id: Option<TransactionId>,
     user: bool,
     /// It is listed by its name.
@@ -248,7 +96,7 @@ impl Work {
         engine: &Arc<Engine>,
         owner: Arc<Owner>,
         id: Option<TransactionId>,
-        versions: ForReaders,
+        versions: ReaderVersions,
         timeout: Timeout,
         reads_for: Option<Arc<OpenEntry>>,
     ) -> Work {

@@ -14,8 +14,9 @@
 //!     who shrinks the store, once a second at most.
 //!  2. Nobody becomes a victim where that frees nothing.
 
+use crate::engine::Engine;
 use crate::home::Home;
-use crate::unit::{Engine, Work};
+use crate::unit::Work;
 use base::{SessionId, SqlError, TransactionId, messages};
 use os::clock::monotonic_ns;
 use std::collections::BTreeSet;

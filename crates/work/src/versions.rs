@@ -1,106 +1,45 @@
-//! A unit of work's share in row versions: its number, its snapshots, its page of the store.
-//!
-//! Invariants
-//!  1. A number is drawn at the transaction's first versioned change, at its first access under
-//!     SNAPSHOT, or, in a transaction of the user, at its first statement that reads as of a
-//!     moment; every database learns of it before the number stands on one of its pages. Who reads
-//!     without a transaction of the user gets one where somebody asks for it, so that a SELECT
-//!     alone writes nothing that others share.
-//!  2. A snapshot is registered from before it is read by until it is dropped, by who reads: that
-//!     somebody else reads as of the same moment is no help (`registered.rs`).
-//!  3. A number is ended by the transaction that drew it: as committed if it may stand on a page.
+//! What a unit of work has of row versions: its number, how it reads, its places in the stores.
+//! `versioning.rs` has what it does with them, and the invariants.
 
 use crate::home::Home;
-use crate::registered::Registered;
-use crate::snapshot_gate::Refusal;
-use crate::unit::{Engine, Work};
-use crate::version_use::{Traversed, VersionUse};
+use crate::registrations::Registrations;
+use crate::snapshot::Snapshot;
+use crate::version_places::Places;
+use crate::version_use::{Traversal, VersionUse};
 use base::{SessionId, Xsn};
-use os::clock::monotonic_ns;
 use std::cell::Cell;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
-use txn::{CommitTable, CommitTime, Mutation, Reader, Transactions};
-use version::{Origin, Place, TempdbStore, VersionError, VersionPtr, VersionStore};
-
-/// Where a unit of work puts versions: a place in each store that it has used. Mostly that is one.
-#[derive(Default)]
-pub(crate) struct Places(Vec<(Arc<dyn VersionStore>, Place)>);
-
-impl Places {
-    fn at(&self, store: &Arc<dyn VersionStore>) -> Option<usize> {
-        self.0.iter().position(|(of, _)| is_same(of, store))
-    }
-
-    /// Its place in a store.
-    fn of(&mut self, store: &Arc<dyn VersionStore>) -> &mut Place {
-        let at = self.at(store).unwrap_or_else(|| {
-            self.0.push((Arc::clone(store), Place::default()));
-            self.0.len() - 1
-        });
-        &mut self.0[at].1
-    }
-
-    fn has_room(&self, store: &Arc<dyn VersionStore>, record_bytes: usize) -> bool {
-        self.at(store).is_some_and(|at| self.0[at].1.has_room(record_bytes))
-    }
-
-    /// Makes room for a record.
-    pub(crate) fn make_room(
-        &mut self,
-        store: &Arc<dyn VersionStore>,
-        record_bytes: usize,
-    ) -> Result<(), VersionError> {
-        store.make_room(self.of(store), record_bytes)
-    }
-
-    /// Gives the pages to whoever wants them. A page that cannot be read now stays its own: nobody
-    /// else fills it. The place in the shared store is kept for the next request; others are not,
-    /// since their databases may go.
-    fn leave(&mut self, shared: Option<&Arc<TempdbStore>>) {
-        self.0.iter_mut().for_each(|(store, place)| {
-            let _ = store.leave(place);
-        });
-        self.0.retain(|(store, _)| {
-            shared.is_some_and(|shared| std::ptr::addr_eq(Arc::as_ptr(store), Arc::as_ptr(shared)))
-        });
-    }
-}
-
-/// Whether two handles are of one store. Tables of functions may differ for one type.
-fn is_same(a: &Arc<dyn VersionStore>, b: &Arc<dyn VersionStore>) -> bool {
-    std::ptr::addr_eq(Arc::as_ptr(a), Arc::as_ptr(b))
-}
+use txn::{CommitTable, CommitTime};
 
 /// What a unit of work has of versions.
 #[derive(Default)]
 pub(crate) struct Versions {
-    number: Number,
+    pub(crate) number: Number,
     pub(crate) places: Places,
     /// There was no room for the next version: it is not kept.
     pub(crate) without: bool,
-    reads: Reads,
+    pub(crate) reads: Reads,
     /// The transaction uses versions, where that matters to anybody.
-    user: Option<(u64, CommitTime)>,
+    pub(crate) user: Option<(u64, CommitTime)>,
     /// What others may know; made when it is first wanted, and that of the transaction where this
     /// one reads for another's.
-    told: Option<Arc<VersionUse>>,
-    followed: Cell<Followed>,
-    registered: Registered,
+    pub(crate) told: Option<Arc<VersionUse>>,
+    pub(crate) followed: Cell<TraversalCount>,
+    pub(crate) registered: Registrations,
 }
 
 /// Stored versions that were gone along.
 #[derive(Clone, Copy, Default)]
-struct Followed {
+pub(crate) struct TraversalCount {
     /// Since the unit of work was made.
-    all: u64,
+    pub(crate) all: u64,
     /// Those of them that others have not been told of yet.
-    untold: Traversed,
+    pub(crate) untold: Traversal,
 }
 
 /// The transaction's sequence number.
 #[derive(Clone, Copy, Default)]
-enum Number {
+pub(crate) enum Number {
     /// It has none.
     #[default]
     None,
@@ -114,7 +53,7 @@ enum Number {
 
 /// How the transaction reads.
 #[derive(Default)]
-enum Reads {
+pub(crate) enum Reads {
     /// It has not read or written anything yet.
     #[default]
     Nothing,
@@ -130,8 +69,8 @@ enum Reads {
 
 impl Versions {
     /// What readers for the transaction have of it.
-    pub(crate) fn for_readers(&self) -> ForReaders {
-        ForReaders {
+    pub(crate) fn for_readers(&self) -> ReaderVersions {
+        ReaderVersions {
             xsn: self.xsn(),
             moment: self.moment(),
             told: self.told.clone(),
@@ -140,7 +79,7 @@ impl Versions {
     }
 
     /// Of a reader for a transaction.
-    pub(crate) fn of(transaction: ForReaders) -> Versions {
+    pub(crate) fn of(transaction: ReaderVersions) -> Versions {
         Versions {
             number: Number::Others(transaction.xsn),
             places: Places::default(),
@@ -162,7 +101,7 @@ impl Versions {
     }
 
     /// The number under which it writes, if it has written.
-    fn xsn(&self) -> Option<Xsn> {
+    pub(crate) fn xsn(&self) -> Option<Xsn> {
         match self.number {
             Number::Written(xsn) => Some(xsn),
             Number::Others(xsn) => xsn,
@@ -170,7 +109,7 @@ impl Versions {
         }
     }
 
-    fn moment(&self) -> Option<CommitTime> {
+    pub(crate) fn moment(&self) -> Option<CommitTime> {
         match &self.reads {
             Reads::AsOf(snapshot, _) => Some(snapshot.at()),
             Reads::For(at) => Some(*at),
@@ -178,7 +117,7 @@ impl Versions {
         }
     }
 
-    fn transaction_ends(&mut self, session: SessionId, commits: &CommitTable) {
+    pub(crate) fn transaction_ends(&mut self, session: SessionId, commits: &CommitTable) {
         let told = self.told.as_ref();
         match self.number {
             // The transaction goes on.
@@ -220,313 +159,9 @@ impl Versions {
 
 /// What readers for a transaction have of its versions.
 #[derive(Clone)]
-pub(crate) struct ForReaders {
+pub(crate) struct ReaderVersions {
     xsn: Option<Xsn>,
     moment: Option<CommitTime>,
     told: Option<Arc<VersionUse>>,
-    registered: Registered,
-}
-
-/// A moment as of which somebody reads, registered until it is dropped.
-pub struct Snapshot {
-    engine: Arc<Engine>,
-    entry: (u64, CommitTime),
-    of: Registered,
-}
-
-impl Snapshot {
-    fn take(engine: &Arc<Engine>, by: Reader, of: &Registered) -> Snapshot {
-        let entry = acquire(&engine.transactions, by);
-        of.enter(entry);
-        Snapshot { engine: Arc::clone(engine), entry, of: of.clone() }
-    }
-
-    /// The moment.
-    pub fn at(&self) -> CommitTime {
-        self.entry.1
-    }
-}
-
-fn acquire(transactions: &Transactions, by: Reader) -> (u64, CommitTime) {
-    #[cfg(feature = "mutations")]
-    if transactions.mutations.has(Mutation::EarlyPoint) {
-        return transactions.snapshots.acquire_late(&transactions.commits, by);
-    }
-    let entry = transactions.snapshots.acquire_for(&transactions.commits, by);
-    if is_forgotten(transactions, entry) {
-        transactions.snapshots.release(entry);
-    }
-    entry
-}
-
-/// Whether a snapshot is not registered, which is a fault.
-fn is_forgotten(transactions: &Transactions, (ticket, _): (u64, CommitTime)) -> bool {
-    let faults = [Mutation::SnapshotForgotten, Mutation::ForgottenUnasked];
-    faults.into_iter().any(|fault| transactions.mutations.has(fault)) && ticket.is_multiple_of(4)
-}
-
-impl Drop for Snapshot {
-    fn drop(&mut self) {
-        self.of.leave(self.entry);
-        if !is_forgotten(&self.engine.transactions, self.entry) {
-            self.engine.transactions.snapshots.release(self.entry);
-        }
-    }
-}
-
-impl Engine {
-    /// The version store in tempdb.
-    ///
-    /// # Panics
-    /// Before there is a tempdb: nothing is versioned then.
-    pub fn shared_store(&self) -> &Arc<TempdbStore> {
-        self.versions.get().expect("tempdb is there before a database has versions")
-    }
-
-    /// The same, if there is a tempdb.
-    pub fn find_shared_store(&self) -> Option<&Arc<TempdbStore>> {
-        self.versions.get()
-    }
-
-    /// What the version store in tempdb takes; `None` before there is a tempdb.
-    pub fn version_usage(&self) -> Option<version::Usage> {
-        self.versions.get().map(|store| store.usage())
-    }
-}
-
-impl Work {
-    /// The number under which the transaction writes versions, if it has written any.
-    pub fn xsn(&self) -> Option<Xsn> {
-        self.versions.xsn()
-    }
-
-    /// The moment as of which the transaction reads, if it is one under SNAPSHOT.
-    pub fn moment(&self) -> Option<CommitTime> {
-        self.versions.moment()
-    }
-
-    /// Now, for a statement that reads under READ_COMMITTED_SNAPSHOT.
-    pub fn statement_snapshot(&mut self) -> Snapshot {
-        let since_ns = monotonic_ns();
-        self.tell_use(since_ns);
-        if self.is_user_transaction() && matches!(self.versions.number, Number::None) {
-            self.draw();
-        }
-        let by = self.reader(false, since_ns);
-        Snapshot::take(&self.engine, by, &self.versions.registered)
-    }
-
-    /// Whether a snapshot at that moment is registered for its transaction. Only debug builds know;
-    /// others believe it.
-    pub fn is_registered(&self, at: CommitTime) -> bool {
-        let transactions = &self.engine.transactions;
-        transactions.mutations.has(Mutation::ForgottenUnasked)
-            || self.versions.registered.reads(at, &transactions.snapshots)
-    }
-
-    fn reader(&self, whole: bool, since_ns: u64) -> Reader {
-        Reader { session: self.session(), transaction: self.transaction_id(), whole, since_ns }
-    }
-
-    /// The transaction uses versions: others may know from now on.
-    fn tell_use(&mut self, since_ns: u64) {
-        if let Some(transaction) = self.transaction_id() {
-            self.told().begin(transaction, since_ns);
-        }
-    }
-
-    fn told(&mut self) -> &VersionUse {
-        let (engine, session) = (&self.engine, self.owner.session());
-        self.versions.told.get_or_insert_with(|| engine.enlist_version_use(session))
-    }
-
-    /// A reader of the transaction has gone along so many stored versions to the one that it sees.
-    pub fn traversed(&self, versions: u64) {
-        let Followed { all, mut untold } = self.versions.followed.get();
-        untold.follow(versions);
-        self.versions.followed.set(Followed { all: all + versions, untold });
-    }
-
-    /// Stored versions that its readers have gone along so far.
-    #[inline]
-    pub fn versions_traversed(&self) -> u64 {
-        self.versions.followed.get().all
-    }
-
-    /// The same after a batch of rows or a statement: from now on others may know of them.
-    #[inline]
-    pub fn tell_traversed(&self) -> u64 {
-        let Followed { all, untold } = self.versions.followed.get();
-        if untold.chains > 0 {
-            self.versions.followed.set(Followed { all, untold: Traversed::default() });
-            self.versions.told.iter().for_each(|told| told.traversed(untold));
-        }
-        all
-    }
-
-    /// The transaction reads or writes under another level than SNAPSHOT: where that is the first
-    /// that it does, it will have no moment.
-    #[inline]
-    pub fn reads_otherwise(&mut self) {
-        if matches!(self.versions.reads, Reads::Nothing) {
-            self.versions.reads = Reads::Otherwise;
-        }
-    }
-
-    /// The transaction reads or writes a database under SNAPSHOT: as of the moment of the first
-    /// time, from now to its end.
-    ///
-    /// # Errors
-    /// Why it may not.
-    pub fn read_as_of(&mut self, home: &Arc<Home>) -> Result<CommitTime, Refusal> {
-        let session = self.session();
-        match &mut self.versions.reads {
-            Reads::Otherwise | Reads::Over(_) => Err(Refusal::BegunOtherwise),
-            Reads::For(at) => Ok(*at),
-            Reads::AsOf(snapshot, homes) if homes.iter().any(|h| Arc::ptr_eq(h, home)) => {
-                Ok(snapshot.at())
-            }
-            Reads::AsOf(snapshot, homes) => {
-                home.enter_snapshot(session, snapshot.at())?;
-                homes.push(Arc::clone(home));
-                Ok(snapshot.at())
-            }
-            Reads::Nothing => self.take_moment(home),
-        }
-    }
-
-    /// Reads for the first time: takes the moment, and tells what was open then.
-    fn take_moment(&mut self, home: &Arc<Home>) -> Result<CommitTime, Refusal> {
-        let engine = Arc::clone(&self.engine);
-        // Before the moment: numbers below this one were drawn when it was taken.
-        self.draw();
-        let since_ns = monotonic_ns();
-        let by = self.reader(true, since_ns);
-        let snapshot = Snapshot::take(&engine, by, &self.versions.registered);
-        let at = snapshot.at();
-        home.enter_snapshot(self.session(), at)?;
-        self.versions.reads = Reads::AsOf(snapshot, vec![Arc::clone(home)]);
-        self.tell_use(since_ns);
-        if let Some(told) = &self.versions.told {
-            told.reads_as_of(at);
-        }
-        Ok(at)
-    }
-
-    /// The transaction's number, drawn at the first time.
-    fn draw(&mut self) -> Xsn {
-        match self.versions.number {
-            Number::Drawn(xsn) | Number::Written(xsn) => xsn,
-            Number::Others(_) => unreachable!("who reads for a transaction has its moment"),
-            Number::None => {
-                if !self.engine.has_versions() {
-                    self.engine.note_versions();
-                }
-                let engine = Arc::clone(&self.engine);
-                let xsn = self.told().draw(&engine.transactions.commits);
-                self.versions.number = Number::Drawn(xsn);
-                xsn
-            }
-        }
-    }
-
-    /// The transaction uses row versions: by the rule of 2019 no ghost that comes from now on goes
-    /// before its end.
-    #[inline]
-    pub fn uses_versions(&mut self) {
-        if self.engine.transactions_pin() && self.versions.user.is_none() && self.is_active() {
-            let by = self.reader(true, monotonic_ns());
-            let transactions = &self.engine.transactions;
-            self.versions.user = Some(transactions.users.acquire_for(&transactions.commits, by));
-        }
-    }
-
-    /// It ends.
-    pub(crate) fn leave_versions(&mut self) {
-        if let Some(user) = self.versions.user.take() {
-            self.engine.transactions.users.release(user);
-        }
-        let session = self.session();
-        let wrote = matches!(self.versions.number, Number::Written(_));
-        if wrote && matches!(self.versions.reads, Reads::AsOf(..) | Reads::Over(_)) {
-            self.engine.transactions.snapshot_updates.fetch_add(1, Relaxed);
-        }
-        self.versions.transaction_ends(session, &self.engine.transactions.commits);
-    }
-
-    /// That number for a change in a database, drawn at the first.
-    ///
-    /// # Errors
-    /// 9002, or a boot page that cannot be written.
-    pub fn versions_in(&mut self, home: &Arc<Home>) -> base::SqlResult<Xsn> {
-        assert!(self.is_active(), "changes belong to a transaction");
-        self.uses_versions();
-        let xsn = match self.versions.number {
-            Number::Written(xsn) => xsn,
-            Number::None | Number::Drawn(_) => {
-                let xsn = self.draw();
-                self.tell(|entry| entry.writes_versions(xsn));
-                self.versions.number = Number::Written(xsn);
-                self.tell_use(monotonic_ns());
-                xsn
-            }
-            Number::Others(_) => unreachable!("who reads for a transaction writes nothing"),
-        };
-        home.expect_xsn(xsn)?;
-        Ok(xsn)
-    }
-
-    /// The same where it was drawn and announced before: under a latch nothing is announced.
-    pub fn versions_drawn(&self, home: &Home) -> Option<Xsn> {
-        self.versions.xsn().filter(|xsn| home.expects(*xsn))
-    }
-
-    /// Whether a record of that length can be kept without waiting, where a database keeps its
-    /// versions.
-    pub fn has_version_room(&self, home: &Home, record_bytes: usize) -> bool {
-        self.versions.places.has_room(home.version_store(), record_bytes)
-    }
-
-    /// Keeps a record of a database as it was before this transaction changed it; room was made.
-    ///
-    /// # Errors
-    /// A page of the store that cannot be read.
-    pub fn keep_version(
-        &mut self,
-        home: &Home,
-        origin: Origin,
-        record: (&[u8], u32),
-    ) -> Result<VersionPtr, VersionError> {
-        let xsn = self.versions.xsn().expect("who keeps versions has a number");
-        self.versions.without = false;
-        let store = home.version_store();
-        store.append(self.versions.places.of(store), origin, xsn, record)
-    }
-
-    /// Draws the commit's time.
-    pub(crate) fn stamp(&mut self) {
-        let commits = &self.engine.transactions.commits;
-        match self.versions.number {
-            Number::Written(xsn) => {
-                commits.commit(xsn);
-            }
-            Number::Drawn(xsn) => commits.abort(xsn),
-            Number::None | Number::Others(_) => {}
-        }
-    }
-
-    /// What it wrote was taken back.
-    pub(crate) fn unstamp(&mut self) {
-        match self.versions.number {
-            Number::Written(xsn) | Number::Drawn(xsn) => {
-                self.engine.transactions.commits.abort(xsn);
-            }
-            Number::None | Number::Others(_) => {}
-        }
-    }
-
-    /// Gives its pages of stores to whoever wants them.
-    pub(crate) fn leave_version_page(&mut self) {
-        self.versions.places.leave(self.engine.versions.get());
-    }
+    registered: Registrations,
 }

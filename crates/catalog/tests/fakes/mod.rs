@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test uses a part of it")]
 
 use access::{
-    BulkLoad, Field, Hobt, Inserted, Loader, LockPlan, PageHint, RowCursor, RowKey, ScanRange,
+    BulkLoad, Field, Hobt, InsertOutcome, Loader, LockPlan, PageHint, RowCursor, RowKey, ScanRange,
     SourceSize, TableSink, TableSource, WriteError,
 };
 use base::{AllocUnitId, DatabaseId, HobtId, PageId, SessionId, SqlResult};
@@ -88,7 +88,7 @@ impl FakeHobt {
         self.spec.key.iter().map(|k| row[k.field].as_deref()).collect()
     }
 
-    fn put(&self, mut row: Row) -> Result<Inserted, WriteError> {
+    fn put(&self, mut row: Row) -> Result<InsertOutcome, WriteError> {
         assert_eq!(row.len(), self.spec.columns.len(), "a row has every physical column");
         for (field, column) in row.iter().zip(&self.spec.columns) {
             assert!(field.is_some() || column.nullable, "NULL only where it may be");
@@ -102,7 +102,7 @@ impl FakeHobt {
             let rid = *next;
             *next += 1;
             rows.push((rid, row));
-            return Ok(Inserted { rid: Some(rid.to_le_bytes()), uniquifier: None });
+            return Ok(InsertOutcome { rid: Some(rid.to_le_bytes()), uniquifier: None });
         }
         let mut uniquifier = None;
         if !self.spec.unique && self.spec.kind == IndexKind::Clustered {
@@ -119,7 +119,7 @@ impl FakeHobt {
             Ok(_) => Err(WriteError::Duplicate),
             Err(at) => {
                 rows.insert(at, (0, row));
-                Ok(Inserted { rid: None, uniquifier })
+                Ok(InsertOutcome { rid: None, uniquifier })
             }
         }
     }
@@ -205,7 +205,7 @@ impl TableSink for FakeHobt {
         _: &mut Work,
         row: &[Field<'_>],
         _: &LockPlan,
-    ) -> Result<Inserted, WriteError> {
+    ) -> Result<InsertOutcome, WriteError> {
         self.put(owned(row))
     }
 
@@ -215,12 +215,12 @@ impl TableSink for FakeHobt {
         key: RowKey<'_>,
         row: &[Field<'_>],
         _: &LockPlan,
-    ) -> Result<Inserted, WriteError> {
+    ) -> Result<InsertOutcome, WriteError> {
         let at = self.find(key)?;
         let (rid, _) = self.rows.lock().remove(at);
         if rid != 0 {
             self.rows.lock().insert(at, (rid, owned(row)));
-            return Ok(Inserted::default());
+            return Ok(InsertOutcome::default());
         }
         self.put(owned(row))
     }

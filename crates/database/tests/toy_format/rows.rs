@@ -5,7 +5,7 @@
 //! place is page 0 and its position.
 
 use access::{
-    BulkLoad, ElementHash, EntryPart, Fill, HobtKind, HobtPlaces, HobtSpec, Inserted, Loader,
+    BulkLoad, ElementHash, EntryPart, Fill, HobtKind, HobtPlaces, HobtSpec, InsertOutcome, Loader,
     LockPlan, PageHint, PageReader, RowAt, RowCursor, RowFinding, RowKey, RowReport, ScanRange,
     Shape, SourceSize, Statistics, StorageFormat, StoredHobt, TableSink, TableSource, Upkeep,
     Verifier, WriteError,
@@ -209,14 +209,14 @@ impl TableSink for ToyHobt {
         work: &mut Work,
         row: &[Field<'_>],
         _locks: &LockPlan,
-    ) -> Result<Inserted, WriteError> {
+    ) -> Result<InsertOutcome, WriteError> {
         assert!(work.is_active(), "a row is written in a transaction");
         let mut records = self.shared.records.lock();
         match self.find(&records, &self.key_of(row)) {
             Ok(_) => Err(WriteError::Duplicate),
             Err(at) => {
                 records.insert(at, self.encode(row));
-                Ok(Inserted::default())
+                Ok(InsertOutcome::default())
             }
         }
     }
@@ -227,7 +227,7 @@ impl TableSink for ToyHobt {
         key: RowKey<'_>,
         row: &[Field<'_>],
         locks: &LockPlan,
-    ) -> Result<Inserted, WriteError> {
+    ) -> Result<InsertOutcome, WriteError> {
         let kept = {
             let mut records = self.shared.records.lock();
             let at = self.find(&records, key.fields).map_err(|_| WriteError::Vanished)?;

@@ -33,7 +33,7 @@ use lock::Timeout;
 use os::counters::Event;
 use os::memory::Memory;
 use os::wait::Waiter;
-use rowstore::KeptFor;
+use rowstore::KeepReason;
 use sim::{Disk, DiskOptions};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -617,15 +617,15 @@ impl World {
                 bytes += (version::VERSION_FRONT_BYTES + version.record.len()) as u64;
                 assert_eq!((version.database, version.hobt), (DatabaseId(5), HOBT));
                 let stays = match version.kept_for(self.db.home(), engine) {
-                    KeptFor::Snapshots(lifetime) => {
+                    KeepReason::Snapshots(lifetime) => {
                         engine.transactions.snapshots.need(lifetime) != Need::Free
                     }
-                    KeptFor::Writer(xsn) => {
+                    KeepReason::Writer(xsn) => {
                         let open = self.sessions.iter().any(|s| s.work.xsn() == Some(xsn));
                         assert!(open, "{xsn:?} has ended");
                         true
                     }
-                    KeptFor::Nobody => false,
+                    KeepReason::Nobody => false,
                 };
                 if stays {
                     needed.push((version.place, version.superseder));

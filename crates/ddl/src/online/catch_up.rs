@@ -9,7 +9,7 @@
 //!     key that is to be put is a row of its own.
 
 use super::capture_of;
-use super::target::{Put, Target};
+use super::target::{PutOutcome, Target};
 use crate::build::Origin;
 use crate::context::DdlContext;
 use access::{
@@ -42,7 +42,7 @@ pub(crate) enum Pass {
 }
 
 /// What is built, as far as notes are concerned.
-pub(crate) trait PutRight {
+pub(crate) trait NoteTarget {
     /// Makes what there is of the row of a note what it is to be; `row` is the row as it is now, if
     /// it is there, `locator` where it is or was. Whether the note is done with.
     fn put_right(
@@ -147,7 +147,7 @@ impl<'s> CatchUp<'s> {
     pub(crate) fn rounds(
         &self,
         cx: &mut DdlContext<'_>,
-        targets: &(impl PutRight + ?Sized),
+        targets: &(impl NoteTarget + ?Sized),
     ) -> SqlResult<()> {
         for _ in 0..ROUNDS_MAX {
             let mut notes = capture_of(&**self.source)?.take_captured(cx.spill.create()?)?;
@@ -166,7 +166,7 @@ impl<'s> CatchUp<'s> {
     pub(crate) fn finish(
         &self,
         cx: &mut DdlContext<'_>,
-        targets: &(impl PutRight + ?Sized),
+        targets: &(impl NoteTarget + ?Sized),
     ) -> SqlResult<()> {
         let mut notes = capture_of(&**self.source)?.take_captured(cx.spill.create()?)?;
         if notes.bytes() == 0 {
@@ -184,7 +184,7 @@ impl<'s> CatchUp<'s> {
         &self,
         work: &mut Work,
         notes: &mut dyn SpillFile,
-        targets: &(impl PutRight + ?Sized),
+        targets: &(impl NoteTarget + ?Sized),
         pass: Pass,
     ) -> SqlResult<u64> {
         let waiter = Arc::clone(work.owner().waiter());
@@ -212,7 +212,7 @@ impl<'s> CatchUp<'s> {
         &self,
         work: &mut Work,
         note: &[Field<'_>],
-        targets: &(impl PutRight + ?Sized),
+        targets: &(impl NoteTarget + ?Sized),
         pass: Pass,
     ) -> SqlResult<bool> {
         let row: Vec<Field<'_>> = self.row.iter().map(|&at| note[at]).collect();
@@ -228,7 +228,7 @@ impl<'s> CatchUp<'s> {
     }
 }
 
-impl PutRight for [Target<'_>] {
+impl NoteTarget for [Target<'_>] {
     fn put_right(
         &self,
         work: &mut Work,
@@ -244,7 +244,9 @@ impl PutRight for [Target<'_>] {
                 _ => None,
             };
             match (has, pass) {
-                (Some(row), Pass::Round) => done &= target.put(work, row, note)? == Put::Done,
+                (Some(row), Pass::Round) => {
+                    done &= target.put(work, row, note)? == PutOutcome::Done
+                }
                 (Some(row), Pass::Puts) => put(work, target, row, note)?,
                 (None, Pass::Round | Pass::Removals) => target.remove(work, note)?,
                 (Some(_), Pass::Removals) | (None, Pass::Puts) => {}
@@ -262,7 +264,7 @@ fn put(
     note: &[Field<'_>],
 ) -> SqlResult<()> {
     match target.put(work, row, note)? {
-        Put::Done => Ok(()),
-        Put::Taken => Err(target.duplicate(row)?),
+        PutOutcome::Done => Ok(()),
+        PutOutcome::Taken => Err(target.duplicate(row)?),
     }
 }

@@ -13,17 +13,17 @@ mod catch_up;
 mod moved;
 mod target;
 
+use crate::build::rebuild::{choose_fills, create_hobt, drop_hobt, key_columns, note_rows};
 use crate::context::{Change, DdlContext, Place};
-use crate::gather::of_built_index;
-use crate::index_option::IndexOptions;
-use crate::locate::{Located, is_local, look_up};
-use crate::rebuild::{choose_fills, create_hobt, drop_hobt, key_columns, note_rows};
+use crate::index::options::IndexOptions;
+use crate::locate::{LockedTable, is_local, look_up};
+use crate::statistics::gather::of_built_index;
 use access::{Capture, Hobt};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Index, Object, Table};
 use catalog::{Changes, HobtSpec};
 use catch_up::CatchUp;
-use moved::Moved;
+use moved::MovedTable;
 use std::sync::Arc;
 use target::Target;
 use tsql::ast::ObjectName;
@@ -38,7 +38,7 @@ pub(crate) fn wanted(options: &IndexOptions, name: &ObjectName) -> bool {
 pub(crate) fn build_online(
     cx: &mut DdlContext<'_>,
     name: &ObjectName,
-    Located { place, table: before }: &Located,
+    LockedTable { place, table: before }: &LockedTable,
     after: Table,
 ) -> SqlResult<()> {
     let mut after = after;
@@ -72,9 +72,9 @@ pub(crate) fn build_online(
 }
 
 /// What the indexes are like that were built.
-struct Built {
+struct BuiltIndexes {
     /// The table as it is now, under Sch-M.
-    now: Located,
+    now: LockedTable,
     /// By index that was made: what is known of its values, and its rows.
     indexes: Vec<(Index, u64)>,
 }
@@ -84,7 +84,7 @@ fn build(
     name: &ObjectName,
     (place, before): (&Place, &Table),
     (after, numbers): (&Table, &[usize]),
-) -> SqlResult<Built> {
+) -> SqlResult<BuiltIndexes> {
     let source = place.builder.open(&HobtSpec::of(before, before.base()))?;
     if moves(before, after) {
         return build_moved(cx, name, (place, before), (after, numbers), &source);
@@ -105,7 +105,7 @@ fn build(
     for (target, (_, rows)) in targets.iter().zip(&mut indexes) {
         *rows = target.publish();
     }
-    Ok(Built { now: current(cx, name, before)?, indexes })
+    Ok(BuiltIndexes { now: current(cx, name, before)?, indexes })
 }
 
 /// The same where rows get other locators.
@@ -115,9 +115,9 @@ fn build_moved(
     (place, before): (&Place, &Table),
     (after, numbers): (&Table, &[usize]),
     source: &Arc<dyn Hobt>,
-) -> SqlResult<Built> {
+) -> SqlResult<BuiltIndexes> {
     assert_eq!(numbers.len(), after.indexes.len(), "all lead to rows by their locators");
-    let moved = Moved::open(cx, place, before, after)?;
+    let moved = MovedTable::open(cx, place, before, after)?;
     let catch_up = CatchUp::new(before, source, &mut []);
     let _ends = begin_capture(cx, before, source, &catch_up)?;
     moved.load(cx, &**source, &catch_up)?;
@@ -129,7 +129,7 @@ fn build_moved(
     for (n, rows) in moved.publish(cx, place)? {
         indexes[n].1 = rows;
     }
-    Ok(Built { now: current(cx, name, before)?, indexes })
+    Ok(BuiltIndexes { now: current(cx, name, before)?, indexes })
 }
 
 /// Has changes noted from now on; not any more when what it gives is gone.
@@ -138,13 +138,13 @@ fn begin_capture(
     before: &Table,
     source: &Arc<dyn Hobt>,
     catch_up: &CatchUp<'_>,
-) -> SqlResult<Capturing> {
+) -> SqlResult<CaptureGuard> {
     let spill = cx.spill.create()?;
     let noted = capture_of(&**source)?;
     catalog::while_unchanged(cx.work, before.database, before.object_id, || {
         noted.begin_capture(catch_up.columns(), spill);
     })?;
-    Ok(Capturing(Arc::clone(source)))
+    Ok(CaptureGuard(Arc::clone(source)))
 }
 
 /// Indexes that were filled, with what is known of their values.
@@ -171,9 +171,9 @@ fn capture_of(source: &dyn Hobt) -> SqlResult<&dyn Capture> {
 }
 
 /// Changes are noted; not any more when this is gone.
-struct Capturing(Arc<dyn Hobt>);
+struct CaptureGuard(Arc<dyn Hobt>);
 
-impl Drop for Capturing {
+impl Drop for CaptureGuard {
     fn drop(&mut self) {
         if let Some(noted) = self.0.capture() {
             noted.end_capture();
@@ -182,11 +182,11 @@ impl Drop for Capturing {
 }
 
 /// The table as it is under Sch-M: since IS nothing has changed but statistics.
-fn current(cx: &DdlContext<'_>, name: &ObjectName, before: &Table) -> SqlResult<Located> {
+fn current(cx: &DdlContext<'_>, name: &ObjectName, before: &Table) -> SqlResult<LockedTable> {
     let found = look_up(cx, name)?;
     match found.object {
         Some(Object::Table(table)) if table.has_rows_of(before) => {
-            Ok(Located { place: found.place, table })
+            Ok(LockedTable { place: found.place, table })
         }
         _ => {
             let what = "a table was defined anew while its index was built";
@@ -200,9 +200,9 @@ fn finish(
     cx: &mut DdlContext<'_>,
     place: &Place,
     (before, after): (&Table, &Table),
-    (numbers, built): (&[usize], Built),
+    (numbers, built): (&[usize], BuiltIndexes),
 ) -> SqlResult<()> {
-    let Located { place: now_place, table: now } = &built.now;
+    let LockedTable { place: now_place, table: now } = &built.now;
     let mut known = after.clone();
     if after.statistics == before.statistics {
         known.statistics = now.statistics.clone();
@@ -263,10 +263,10 @@ fn refuse(before: &Table, after: &Table, numbers: &[usize]) -> SqlResult<()> {
 
 /// The table of a statement, locked to be built online; `None` when the name is of nothing, or of
 /// something else.
-pub(crate) fn locate(cx: &mut DdlContext<'_>, name: &ObjectName) -> SqlResult<Option<Located>> {
+pub(crate) fn locate(cx: &mut DdlContext<'_>, name: &ObjectName) -> SqlResult<Option<LockedTable>> {
     let found = crate::locate::locked_by(cx, name, catalog::lock_object_to_build)?;
     Ok(match found {
-        Some((place, Object::Table(table))) => Some(Located { place, table }),
+        Some((place, Object::Table(table))) => Some(LockedTable { place, table }),
         Some(_) | None => None,
     })
 }

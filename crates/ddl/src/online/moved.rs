@@ -15,16 +15,16 @@
 //!     unique index: that row is among `unsettled`, and is looked at under Sch-M.
 //!  3. Taking a row out and putting it again is idempotent, so notes have no order.
 
-use super::catch_up::{CatchUp, Pass, PutRight};
-use super::target::{Put, READ, WRITE, row_origins};
+use super::catch_up::{CatchUp, NoteTarget, Pass};
+use super::target::{PutOutcome, READ, WRITE, row_origins};
+use crate::build::rebuild::failed;
+use crate::build::sort::{BUFFER_BYTES_MAX, BUFFER_BYTES_MIN, ROWS_PER_CHECK, RowOrder, Sorter};
 use crate::build::{
     Build, BuildError, Origin, RowFilter, Twins, build, entry_origins, fill, refused, row_of,
 };
 use crate::context::{DdlContext, Place};
-use crate::rebuild::failed;
-use crate::sort::{BUFFER_BYTES_MAX, BUFFER_BYTES_MIN, ROWS_PER_CHECK, RowOrder, Sorter};
 use access::{
-    Field, Hobt, Inserted, RowCursor, RowKey, ScanRange, SpillFile, WriteError, next_note,
+    Field, Hobt, InsertOutcome, RowCursor, RowKey, ScanRange, SpillFile, WriteError, next_note,
     note_field,
 };
 use base::{SqlError, SqlResult, messages};
@@ -36,31 +36,35 @@ use std::sync::Arc;
 use work::Work;
 
 /// Fields of a row, or of its key, that stay when the page is let go.
-type Owned = Vec<Option<Vec<u8>>>;
+type OwnedFields = Vec<Option<Vec<u8>>>;
 
 /// A hobt that the builder alone knows of.
-struct Private {
+struct PrivateHobt {
     spec: HobtSpec,
     hobt: Arc<dyn Hobt>,
 }
 
-impl Private {
-    fn open(place: &Place, spec: HobtSpec) -> SqlResult<Private> {
+impl PrivateHobt {
+    fn open(place: &Place, spec: HobtSpec) -> SqlResult<PrivateHobt> {
         let hobt = place.builder.open(&spec)?;
         if let Some(own) = hobt.capture() {
             own.set_private(true);
         }
-        Ok(Private { spec, hobt })
+        Ok(PrivateHobt { spec, hobt })
     }
 
     /// Its row with a key.
-    fn row(&self, work: &mut Work, key: &Owned) -> SqlResult<Option<Box<dyn RowCursor + '_>>> {
+    fn row(
+        &self,
+        work: &mut Work,
+        key: &OwnedFields,
+    ) -> SqlResult<Option<Box<dyn RowCursor + '_>>> {
         let key = borrowed(key);
         let mut cursor = self.hobt.scan(work, &ScanRange::equal(&key), &READ)?;
         Ok(cursor.next(work)?.then_some(cursor))
     }
 
-    fn delete(&self, work: &mut Work, key: &Owned) -> Result<(), WriteError> {
+    fn delete(&self, work: &mut Work, key: &OwnedFields) -> Result<(), WriteError> {
         self.hobt.delete(work, RowKey { fields: &borrowed(key), hint: None }, &WRITE)
     }
 }
@@ -70,7 +74,7 @@ struct Entries<'a> {
     /// Which of the table's indexes.
     n: usize,
     index: &'a Index,
-    own: Private,
+    own: PrivateHobt,
     origins: Vec<Origin>,
     /// Columns that say which row an entry is of.
     locator: Vec<usize>,
@@ -79,7 +83,7 @@ struct Entries<'a> {
 
 impl Entries<'_> {
     /// The entry of a row of the new base, unless the filter keeps it out.
-    fn entry_of(&self, row: &dyn RowCursor) -> SqlResult<Option<Owned>> {
+    fn entry_of(&self, row: &dyn RowCursor) -> SqlResult<Option<OwnedFields>> {
         if let Some(filter) = &self.filter
             && !filter.admits(row)?
         {
@@ -89,12 +93,12 @@ impl Entries<'_> {
         Ok(Some(owned(&entry.fields())))
     }
 
-    fn key_of(&self, entry: &Owned) -> Owned {
+    fn key_of(&self, entry: &OwnedFields) -> OwnedFields {
         self.own.spec.key.iter().map(|k| entry[k.field].clone()).collect()
     }
 
     /// Whether the entry with that key is this one: of a unique index it may be another row's.
-    fn has(&self, work: &mut Work, entry: &Owned) -> SqlResult<Option<bool>> {
+    fn has(&self, work: &mut Work, entry: &OwnedFields) -> SqlResult<Option<bool>> {
         let Some(there) = self.own.row(work, &self.key_of(entry))? else { return Ok(None) };
         for &column in &self.locator {
             if there.field(column)?.inline() != entry[column].as_deref() {
@@ -106,35 +110,35 @@ impl Entries<'_> {
 }
 
 /// The new base and all that is built with it.
-pub(crate) struct Moved<'a> {
+pub(crate) struct MovedTable<'a> {
     after: &'a Table,
-    base: Private,
+    base: PrivateHobt,
     origins: Vec<Origin>,
-    map: Private,
+    map: PrivateHobt,
     map_places: HobtPlaces,
     /// Columns of the old base that say where a row is; none where it is a heap.
     old_locator: Vec<usize>,
     entries: Vec<Entries<'a>>,
     /// Invariant 2: numbers of indexes, and keys of rows.
-    unsettled: Mutex<Unsettled>,
+    unsettled: Mutex<UnsettledRows>,
 }
 
 /// Rows whose entries were kept out of a unique index.
-struct Unsettled {
+struct UnsettledRows {
     file: Box<dyn SpillFile>,
     /// What kept one from being noted.
     failed: Option<SqlError>,
 }
 
-impl<'a> Moved<'a> {
+impl<'a> MovedTable<'a> {
     /// Of a table whose indexes' hobts were all made; the map is made here.
     pub(crate) fn open(
         cx: &mut DdlContext<'_>,
         place: &Place,
         before: &Table,
         after: &'a Table,
-    ) -> SqlResult<Moved<'a>> {
-        let base = Private::open(place, HobtSpec::of(after, after.base()))?;
+    ) -> SqlResult<MovedTable<'a>> {
+        let base = PrivateHobt::open(place, HobtSpec::of(after, after.base()))?;
         if let Some(own) = base.hobt.capture() {
             own.number_twins();
         }
@@ -152,7 +156,7 @@ impl<'a> Moved<'a> {
             entries.push(Entries {
                 n,
                 index,
-                own: Private::open(place, HobtSpec::of(after, index))?,
+                own: PrivateHobt::open(place, HobtSpec::of(after, index))?,
                 locator: (0..origins.len()).filter(|&n| locates(&origins[n])).collect(),
                 origins,
                 filter: RowFilter::of(after, index),
@@ -165,15 +169,15 @@ impl<'a> Moved<'a> {
             PhysicalColumn::Uniquifier => Origin::Constant(None),
             _ => origin,
         });
-        Ok(Moved {
+        Ok(MovedTable {
             after,
             origins: origins.collect(),
-            map: Private::open(place, spec)?,
+            map: PrivateHobt::open(place, spec)?,
             map_places,
             old_locator: old.key.iter().map(|k| k.field).collect(),
             entries,
             base,
-            unsettled: Mutex::new(Unsettled { file: cx.spill.create()?, failed: None }),
+            unsettled: Mutex::new(UnsettledRows { file: cx.spill.create()?, failed: None }),
         })
     }
 
@@ -336,7 +340,7 @@ impl<'a> Moved<'a> {
     }
 
     /// The new locator that an entry has.
-    fn locator_in(&self, of: &Entries<'_>, entry: &[Field<'_>]) -> Owned {
+    fn locator_in(&self, of: &Entries<'_>, entry: &[Field<'_>]) -> OwnedFields {
         let at = |origin: Origin| {
             let at = of.origins.iter().position(|o| *o == origin);
             at.and_then(|at| entry[at].inline()).map(<[u8]>::to_vec)
@@ -347,7 +351,7 @@ impl<'a> Moved<'a> {
         }
     }
 
-    fn leave_unsettled(&self, n: usize, key: &Owned) {
+    fn leave_unsettled(&self, n: usize, key: &OwnedFields) {
         let mut note = Vec::new();
         note_field(Some(&(n as u32).to_le_bytes()), &mut note);
         key.iter().for_each(|field| note_field(field.as_deref(), &mut note));
@@ -360,7 +364,7 @@ impl<'a> Moved<'a> {
     }
 
     /// Takes a row out, by its old locator, where it was put.
-    fn remove(&self, work: &mut Work, locator: &Owned) -> SqlResult<()> {
+    fn remove(&self, work: &mut Work, locator: &OwnedFields) -> SqlResult<()> {
         let Some(mapped) = self.map.row(work, locator)? else { return Ok(()) };
         let first = self.map.spec.declared_key;
         let fields = (first..self.map.spec.columns.len()).map(|n| mapped.field(n));
@@ -385,12 +389,17 @@ impl<'a> Moved<'a> {
     }
 
     /// Puts a row as it is now.
-    fn put(&self, work: &mut Work, locator: &Owned, row: &dyn RowCursor) -> SqlResult<Put> {
+    fn put(
+        &self,
+        work: &mut Work,
+        locator: &OwnedFields,
+        row: &dyn RowCursor,
+    ) -> SqlResult<PutOutcome> {
         let made = row_of(row, &self.origins, 0)?;
         let mut fields = made.fields();
-        let Inserted { uniquifier, rid } = match self.base.hobt.insert(work, &fields, &WRITE) {
+        let InsertOutcome { uniquifier, rid } = match self.base.hobt.insert(work, &fields, &WRITE) {
             Ok(inserted) => inserted,
-            Err(WriteError::Duplicate) => return Ok(Put::Taken),
+            Err(WriteError::Duplicate) => return Ok(PutOutcome::Taken),
             Err(e) => {
                 let e = refused(&self.base.spec, &fields, e);
                 return Err(failed(self.after, self.after.base(), e));
@@ -409,19 +418,24 @@ impl<'a> Moved<'a> {
         let put = put.ok_or_else(lost)?;
         for of in &self.entries {
             if let Some(entry) = of.entry_of(&*put)?
-                && self.put_entry(work, of, &entry)? == Put::Taken
+                && self.put_entry(work, of, &entry)? == PutOutcome::Taken
             {
                 self.leave_unsettled(of.n, &key);
             }
         }
-        Ok(Put::Done)
+        Ok(PutOutcome::Done)
     }
 
-    fn put_entry(&self, work: &mut Work, of: &Entries<'_>, entry: &Owned) -> SqlResult<Put> {
+    fn put_entry(
+        &self,
+        work: &mut Work,
+        of: &Entries<'_>,
+        entry: &OwnedFields,
+    ) -> SqlResult<PutOutcome> {
         let fields = borrowed(entry);
         match of.own.hobt.insert(work, &fields, &WRITE) {
-            Ok(_) => Ok(Put::Done),
-            Err(WriteError::Duplicate) => Ok(Put::Taken),
+            Ok(_) => Ok(PutOutcome::Done),
+            Err(WriteError::Duplicate) => Ok(PutOutcome::Taken),
             Err(e) => {
                 let e = match e {
                     // The record of a nonclustered index is a key.
@@ -438,7 +452,7 @@ impl<'a> Moved<'a> {
     /// # Errors
     /// 1505.
     pub(crate) fn settle(&self, work: &mut Work) -> SqlResult<()> {
-        let Unsettled { file, failed } = &mut *self.unsettled.lock();
+        let UnsettledRows { file, failed } = &mut *self.unsettled.lock();
         if let Some(e) = failed.take() {
             return Err(e);
         }
@@ -458,11 +472,13 @@ impl<'a> Moved<'a> {
         Ok(())
     }
 
-    fn settle_one(&self, work: &mut Work, of: &Entries<'_>, key: &Owned) -> SqlResult<()> {
+    fn settle_one(&self, work: &mut Work, of: &Entries<'_>, key: &OwnedFields) -> SqlResult<()> {
         let Some(row) = self.base.row(work, key)? else { return Ok(()) };
         let Some(entry) = of.entry_of(&*row)? else { return Ok(()) };
         drop(row);
-        if of.has(work, &entry)? == Some(true) || self.put_entry(work, of, &entry)? == Put::Done {
+        if of.has(work, &entry)? == Some(true)
+            || self.put_entry(work, of, &entry)? == PutOutcome::Done
+        {
             return Ok(());
         }
         let twice = refused(&of.own.spec, &borrowed(&entry), WriteError::Duplicate);
@@ -508,7 +524,7 @@ impl<'a> Moved<'a> {
     }
 }
 
-impl PutRight for Moved<'_> {
+impl NoteTarget for MovedTable<'_> {
     fn put_right(
         &self,
         work: &mut Work,
@@ -526,13 +542,13 @@ impl PutRight for Moved<'_> {
         }
         let Some(row) = row.filter(|_| pass != Pass::Removals) else { return Ok(true) };
         match (self.put(work, &locator, row)?, pass) {
-            (Put::Done, _) => Ok(true),
-            (Put::Taken, Pass::Puts) => {
+            (PutOutcome::Done, _) => Ok(true),
+            (PutOutcome::Taken, Pass::Puts) => {
                 let made = row_of(row, &self.origins, 0)?;
                 let twice = refused(&self.base.spec, &made.fields(), WriteError::Duplicate);
                 Err(failed(self.after, self.after.base(), twice))
             }
-            (Put::Taken, _) => Ok(false),
+            (PutOutcome::Taken, _) => Ok(false),
         }
     }
 }
@@ -569,10 +585,10 @@ fn map_of(place: &Place, old: &HobtSpec, new: &HobtSpec) -> HobtSpec {
     }
 }
 
-fn owned(fields: &[Field<'_>]) -> Owned {
+fn owned(fields: &[Field<'_>]) -> OwnedFields {
     fields.iter().map(|f| f.inline().map(<[u8]>::to_vec)).collect()
 }
 
-fn borrowed(fields: &Owned) -> Vec<Field<'_>> {
+fn borrowed(fields: &OwnedFields) -> Vec<Field<'_>> {
     fields.iter().map(|f| f.as_deref().map_or(Field::Null, Field::Inline)).collect()
 }

@@ -4,11 +4,12 @@
 //!  1. It is private until it is published: nobody else knows of it, so its rows are not locked.
 //!  2. Putting an entry right is idempotent, and says of itself when it could not be done.
 
+use crate::build::rebuild::failed;
 use crate::build::{
-    Build, BuildError, Origin, RowFilter, Twice, build, entry_origins, refused, row_of, same_order,
+    Build, BuildError, DuplicateSink, Origin, RowFilter, build, entry_origins, refused, row_of,
+    same_order,
 };
 use crate::context::{DdlContext, Place};
-use crate::rebuild::failed;
 use access::{Field, Hobt, Isolation, LockPlan, RowCursor, RowKey, ScanRange, WriteError};
 use base::SqlResult;
 use catalog::HobtSpec;
@@ -41,7 +42,7 @@ pub(crate) struct Target<'a> {
 
 /// What became of an entry that was to be put.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Put {
+pub(crate) enum PutOutcome {
     Done,
     /// Another row has the key.
     Taken,
@@ -97,7 +98,7 @@ impl<'a> Target<'a> {
         &self,
         cx: &mut DdlContext<'_>,
         source: &dyn Hobt,
-        twice: Twice<'_>,
+        twice: DuplicateSink<'_>,
     ) -> SqlResult<()> {
         let filter = self.filter.as_ref();
         let build_of = Build {
@@ -169,10 +170,10 @@ impl<'a> Target<'a> {
         work: &mut Work,
         row: &dyn RowCursor,
         note: &[Field<'_>],
-    ) -> SqlResult<Put> {
+    ) -> SqlResult<PutOutcome> {
         let key = self.key_of(note);
         if self.needs_locator() && self.owner(work, &key, note)? == Some(false) {
-            return Ok(Put::Taken);
+            return Ok(PutOutcome::Taken);
         }
         let row = row_of(row, &self.origins, 0)?;
         let fields = row.fields();
@@ -182,7 +183,7 @@ impl<'a> Target<'a> {
                 done => done,
             };
         match written {
-            Ok(_) => Ok(Put::Done),
+            Ok(_) => Ok(PutOutcome::Done),
             Err(e) => Err(self.failed(refused(&self.spec, &fields, e))),
         }
     }

@@ -11,9 +11,9 @@ use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{DatabaseView, Module, SystemObjects, Table};
 use catalog::{Changes, DatabaseOption, Delta, Identities, Ids, Publisher, load};
 use ddl::{
-    Databases, DdlContext, Expressions, FileChange, FileNamed, LogShrinkStop, NewDatabase, Place,
-    Places, ResultSet, Setting, Settings, ShrinkAsked, Shrunk, StateAsked, TempTables, Waiting,
-    execute, setting_of,
+    Databases, DdlContext, Expressions, FileChange, FileReference, LogShrinkStop, NewDatabase,
+    Place, Places, ResultSet, Setting, Settings, ShrinkOutcome, ShrinkRequest, TempTables,
+    WaitLimit, WantedState, execute, setting_of,
 };
 use exec::{ResourceSemaphores, Workspace};
 use os::memory::Memory;
@@ -161,22 +161,27 @@ impl Databases for Server {
         Ok(())
     }
 
-    fn set_state(&self, name: &str, asked: StateAsked, _: Waiting) -> SqlResult<bool> {
+    fn set_state(&self, name: &str, asked: WantedState, _: WaitLimit) -> SqlResult<bool> {
         self.asked.lock().push(format!("{name} {}", asked.name()));
         Ok(false)
     }
 
-    fn set_option(&self, name: &str, option: DatabaseOption, waiting: Waiting) -> SqlResult<bool> {
+    fn set_option(
+        &self,
+        name: &str,
+        option: DatabaseOption,
+        waiting: WaitLimit,
+    ) -> SqlResult<bool> {
         if !self.sites.contains_key(name) {
             let e = SqlError::new(messages::CANNOT_ALTER_DATABASE, &[&name]);
             return Err(e.with_state(5));
         }
-        if waiting == Waiting::NotAtAll {
+        if waiting == WaitLimit::NotAtAll {
             return Err(SqlError::new(messages::ALTER_DATABASE_LOCK, &[&name]));
         }
         Changes::new(&*self.sites[name].storage).put_option(&mut fakes::work(), option)?;
         self.asked.lock().push(format!("{name} {option:?} {waiting:?}"));
-        Ok(matches!(waiting, Waiting::RollBackAfter(_)))
+        Ok(matches!(waiting, WaitLimit::RollBackAfter(_)))
     }
 
     fn modify_file(&self, name: &str, change: &FileChange) -> SqlResult<()> {
@@ -220,11 +225,11 @@ impl Databases for Server {
     fn shrink_file(
         &self,
         database: DatabaseId,
-        file: &FileNamed,
-        asked: ShrinkAsked,
-    ) -> SqlResult<Shrunk> {
+        file: &FileReference,
+        asked: ShrinkRequest,
+    ) -> SqlResult<ShrinkOutcome> {
         self.asked.lock().push(format!("{file:?} of {database}: {asked:?}"));
-        Ok(Shrunk {
+        Ok(ShrinkOutcome {
             file: base::FileId(2),
             name: "l".into(),
             before: 4 << 20,

@@ -8,7 +8,7 @@ use super::foreign_keys::{ForeignKeys, Referrer};
 use crate::expr::Expr;
 use crate::run::Run;
 use crate::scan::StoredValues;
-use access::{Inserted, LockPlan, PageHint, RowKey, TOGETHER_MAX, Together, WriteError};
+use access::{EntryGroup, InsertOutcome, LockPlan, PageHint, RowKey, TOGETHER_MAX, WriteError};
 use base::{SqlError, SqlResult, limits, messages};
 use plan::{EntryField, IndexTarget, Slot};
 use types::datetime::Dialect;
@@ -39,7 +39,7 @@ pub(crate) struct Target {
     row: StoredValues,
     key: StoredValues,
     /// A new row's entries, when they are inserted into all indexes at once.
-    together: Option<Together>,
+    together: Option<EntryGroup>,
     /// Failures in a row to insert at once, and the rows left for which it is not tried.
     refusals: (u8, u8),
 }
@@ -71,7 +71,7 @@ impl Locator {
     }
 
     /// The locator of a row that was inserted just now.
-    fn inserted(inserted: &Inserted) -> Locator {
+    fn inserted(inserted: &InsertOutcome) -> Locator {
         Locator {
             uniquifier: inserted
                 .uniquifier
@@ -117,7 +117,7 @@ impl Target {
             statement,
             row: StoredValues::default(),
             key: StoredValues::default(),
-            together: goes_together(table).then(Together::default),
+            together: goes_together(table).then(EntryGroup::default),
             refusals: (0, 0),
         })
     }
@@ -334,7 +334,7 @@ impl Target {
         run: &mut Run<'_>,
         columns: &[Option<Slot>],
         locks: &LockPlan,
-        together: &mut Together,
+        together: &mut EntryGroup,
     ) -> SqlResult<bool> {
         let hobts = run.hobts;
         together.clear();

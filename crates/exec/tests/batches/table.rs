@@ -1,7 +1,7 @@
 //! A real table of a real database on a simulated disk, with columns of many types.
 
 use access::{
-    BatchColumn, BatchCursor, BulkLoad, Field, Fill, Hobt, Hobts, Inserted, Loader, LockPlan,
+    BatchColumn, BatchCursor, BulkLoad, Field, Fill, Hobt, Hobts, InsertOutcome, Loader, LockPlan,
     RowCursor, RowKey, ScanRange, SourceSize, TableSink, TableSource, WriteError,
 };
 use base::{DatabaseId, HobtId, IndexId, ObjectId, SessionId, SqlError, SqlResult, messages};
@@ -275,7 +275,7 @@ impl TableSink for Counted {
         work: &mut Work,
         row: &[Field<'_>],
         locks: &LockPlan,
-    ) -> Result<Inserted, WriteError> {
+    ) -> Result<InsertOutcome, WriteError> {
         self.hobt.insert(work, row, locks)
     }
 
@@ -285,7 +285,7 @@ impl TableSink for Counted {
         key: RowKey<'_>,
         row: &[Field<'_>],
         locks: &LockPlan,
-    ) -> Result<Inserted, WriteError> {
+    ) -> Result<InsertOutcome, WriteError> {
         self.hobt.update(work, key, row, locks)
     }
 

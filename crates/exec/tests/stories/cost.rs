@@ -3,7 +3,7 @@
 use crate::build::*;
 use crate::fake::Bench;
 use access::{
-    BulkLoad, Field, Hobt, Hobts, Inserted, Isolation, Loader, LockPlan, PageHint, RowCursor,
+    BulkLoad, Field, Hobt, Hobts, InsertOutcome, Isolation, Loader, LockPlan, PageHint, RowCursor,
     RowKey, ScanRange, SourceSize, TableSink, TableSource, WriteError,
 };
 use base::{DatabaseId, HobtId, ObjectId, SqlError, SqlResult, messages};
@@ -68,7 +68,12 @@ impl TableSource for OneRow {
 }
 
 impl TableSink for OneRow {
-    fn insert(&self, _: &mut Work, _: &[Field<'_>], _: &LockPlan) -> Result<Inserted, WriteError> {
+    fn insert(
+        &self,
+        _: &mut Work,
+        _: &[Field<'_>],
+        _: &LockPlan,
+    ) -> Result<InsertOutcome, WriteError> {
         Err(WriteError::Duplicate)
     }
 
@@ -78,11 +83,11 @@ impl TableSink for OneRow {
         key: RowKey<'_>,
         row: &[Field<'_>],
         _: &LockPlan,
-    ) -> Result<Inserted, WriteError> {
+    ) -> Result<InsertOutcome, WriteError> {
         let read = |f: Field<'_>| f.inline().map(|b| i32::from_le_bytes(b.try_into().unwrap()));
         assert_eq!(read(key.fields[0]), Some(self.id.load(Relaxed)));
         self.id.store(read(row[0]).unwrap(), Relaxed);
-        Ok(Inserted::default())
+        Ok(InsertOutcome::default())
     }
 
     fn delete(&self, _: &mut Work, _: RowKey<'_>, _: &LockPlan) -> Result<(), WriteError> {

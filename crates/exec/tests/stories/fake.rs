@@ -1,7 +1,7 @@
 //! Tables in memory behind the doors of `access`, and all that a run needs.
 
 use access::{
-    BulkLoad, Field, Hobt, Hobts, Inserted, Isolation, KeyBound, Loader, LockPlan, PageHint,
+    BulkLoad, Field, Hobt, Hobts, InsertOutcome, Isolation, KeyBound, Loader, LockPlan, PageHint,
     RowCursor, RowKey, ScanRange, SourceSize, Spill, SpillFile, TableSink, TableSource, WriteError,
 };
 use base::{DatabaseId, HobtId, ObjectId, PageId, SessionId, SqlError, SqlResult, messages};
@@ -113,7 +113,7 @@ impl Fake {
         if fields.is_empty() { a.0.cmp(&b.0) } else { self.compare_key(&fields, b) }
     }
 
-    fn put(&self, row: &[Field<'_>]) -> Result<Inserted, WriteError> {
+    fn put(&self, row: &[Field<'_>]) -> Result<InsertOutcome, WriteError> {
         let bytes: usize = row.iter().filter_map(|f| f.inline()).map(<[u8]>::len).sum();
         if bytes > 8053 {
             return Err(WriteError::RowTooLong { bytes: bytes + 7 });
@@ -128,7 +128,7 @@ impl Fake {
             let fields: Vec<Field<'_>> = key.iter().map(field).collect();
             rows.iter().filter(|r| self.compare_key(&fields, r).is_eq()).count()
         };
-        let mut inserted = Inserted::default();
+        let mut inserted = InsertOutcome::default();
         if let Some(unique) = self.unique
             && equal(unique) > 0
         {
@@ -271,7 +271,7 @@ impl TableSink for Fake {
         _: &mut Work,
         row: &[Field<'_>],
         _: &LockPlan,
-    ) -> Result<Inserted, WriteError> {
+    ) -> Result<InsertOutcome, WriteError> {
         self.put(row)
     }
 
@@ -281,7 +281,7 @@ impl TableSink for Fake {
         key: RowKey<'_>,
         row: &[Field<'_>],
         _: &LockPlan,
-    ) -> Result<Inserted, WriteError> {
+    ) -> Result<InsertOutcome, WriteError> {
         let at = self.find(key)?;
         let old = self.rows.lock().remove(at);
         match self.put(row) {
@@ -290,7 +290,7 @@ impl TableSink for Fake {
                 let mut rows = self.rows.lock();
                 rows.last_mut().expect("it was inserted").0 = old.0;
                 rows.sort_by_key(|r| r.0);
-                Ok(Inserted { rid: Some(old.0.to_le_bytes()), ..inserted })
+                Ok(InsertOutcome { rid: Some(old.0.to_le_bytes()), ..inserted })
             }
             Ok(inserted) => Ok(inserted),
             Err(e) => {

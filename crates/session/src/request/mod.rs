@@ -29,7 +29,7 @@ use os::values::Charge;
 use os::wait::Waiter;
 use std::sync::Arc;
 use types::{SqlType, Value};
-use work::Owed;
+use work::OwedCommit;
 
 /// Who connects, with what. The password has been checked by the door's authenticator before a
 /// connection is made.
@@ -232,7 +232,7 @@ pub enum Answered {
     /// Wholly; false when the connection must be closed.
     Whole(bool),
     /// It has still to be settled, when this is durable; nobody may be told before.
-    Owes(Owed),
+    Owes(OwedCommit),
 }
 
 /// The rows of a bulk load as they come.

@@ -34,7 +34,7 @@ use os::clock::monotonic_ns;
 use os::wait::{Apart, WaitKind};
 use plancache::{Entry, Run};
 use std::sync::Arc;
-use work::{CommitMode, Owed, WorkError};
+use work::{CommitMode, OwedCommit, WorkError};
 
 impl Session {
     /// Whether a commit now would be the last thing that the request does.
@@ -117,7 +117,7 @@ impl Session {
 
     /// The thread leaves the request, which began at `began_ns`. Returns what the request waits
     /// for, if it owes a commit.
-    pub(crate) fn park(&mut self, began_ns: u64) -> Option<Owed> {
+    pub(crate) fn park(&mut self, began_ns: u64) -> Option<OwedCommit> {
         let owing = self.owing.as_mut()?;
         let wait = Apart::begin(WaitKind::WriteLog, self.work.owner().waiter());
         owing.parked = Some(Parked { wait, began_ns });

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test program uses a part")]
 
 use access::{
-    BulkLoad, Field, Hobt, Hobts, Inserted, Loader, LockPlan, PageHint, RowCursor, RowKey,
+    BulkLoad, Field, Hobt, Hobts, InsertOutcome, Loader, LockPlan, PageHint, RowCursor, RowKey,
     ScanRange, SourceSize, Spill, SpillFile, TableSink, TableSource, WriteError,
 };
 use base::{
@@ -581,10 +581,10 @@ impl TableSink for Heap {
         _: &mut Work,
         row: &[Field<'_>],
         _: &LockPlan,
-    ) -> Result<Inserted, WriteError> {
+    ) -> Result<InsertOutcome, WriteError> {
         let id = self.next.fetch_add(1, Relaxed);
         self.rows.lock().push((id, owned(row)));
-        Ok(Inserted { rid: Some(id.to_le_bytes()), uniquifier: None })
+        Ok(InsertOutcome { rid: Some(id.to_le_bytes()), uniquifier: None })
     }
     fn update(
         &self,
@@ -592,12 +592,12 @@ impl TableSink for Heap {
         key: RowKey<'_>,
         row: &[Field<'_>],
         _: &LockPlan,
-    ) -> Result<Inserted, WriteError> {
+    ) -> Result<InsertOutcome, WriteError> {
         let id = self.place(key)?;
         let mut rows = self.rows.lock();
         let found = rows.iter_mut().find(|r| r.0 == id).ok_or(WriteError::Vanished)?;
         found.1 = owned(row);
-        Ok(Inserted { rid: Some(id.to_le_bytes()), uniquifier: None })
+        Ok(InsertOutcome { rid: Some(id.to_le_bytes()), uniquifier: None })
     }
     fn delete(&self, _: &mut Work, key: RowKey<'_>, _: &LockPlan) -> Result<(), WriteError> {
         let id = self.place(key)?;

@@ -5,7 +5,7 @@ use crate::view::System;
 use base::{DatabaseId, SqlResult, Xsn};
 use database::Database;
 use os::clock::monotonic_ns;
-use rowstore::KeptFor;
+use rowstore::KeepReason;
 use std::collections::BTreeMap;
 use txn::{Lifetime, OpenSnapshot};
 use types::Value;
@@ -167,12 +167,14 @@ impl Pins {
         })
     }
 
-    fn keep(&mut self, database: DatabaseId, kept_for: KeptFor, bytes: usize) {
+    fn keep(&mut self, database: DatabaseId, kept_for: KeepReason, bytes: usize) {
         let kept = Kept::version(bytes);
         match kept_for {
-            KeptFor::Nobody => {}
-            KeptFor::Writer(xsn) => self.writers.entry((database, xsn)).or_default().add(kept, 1),
-            KeptFor::Snapshots(lifetime) => self.snapshots.keep(database, lifetime, kept),
+            KeepReason::Nobody => {}
+            KeepReason::Writer(xsn) => {
+                self.writers.entry((database, xsn)).or_default().add(kept, 1)
+            }
+            KeepReason::Snapshots(lifetime) => self.snapshots.keep(database, lifetime, kept),
         }
     }
 }
@@ -195,15 +197,15 @@ mod tests {
         let spans = [(d, 0, 3), (d, 1, 4), (d, 5, 6), (d, 3, 9), (e, 8, 9), (d, 6, 8), (e, 9, 9)];
         for (n, (database, b, until)) in spans.into_iter().enumerate() {
             let lifetime = Lifetime { b: CommitTime(b), e: CommitTime(until) };
-            pins.keep(database, KeptFor::Snapshots(lifetime), n + 1);
+            pins.keep(database, KeepReason::Snapshots(lifetime), n + 1);
             for (at, sum) in points.iter().zip(&mut expected[usize::from(database == e)]) {
                 if (b..until).contains(at) {
                     sum.add(Kept::version(n + 1), 1);
                 }
             }
         }
-        pins.keep(e, KeptFor::Writer(Xsn(4)), 9);
-        pins.keep(e, KeptFor::Nobody, 9);
+        pins.keep(e, KeepReason::Writer(Xsn(4)), 9);
+        pins.keep(e, KeepReason::Nobody, 9);
         let told = pins.snapshots.told();
         let all = [(d, expected[0]), (e, expected[1])];
         let wanted = all.iter().flat_map(|(id, kept)| kept.iter().map(move |k| (*id, *k)));

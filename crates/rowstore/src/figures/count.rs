@@ -1,0 +1,159 @@
+//! Counting rows: what sys.partitions shows.
+
+use crate::error::RowResult;
+use crate::hobt::RowHobt;
+use crate::hobt::state::Measurement;
+use access::SourceSize;
+use base::PageId;
+use buffer::ReadAhead;
+use os::wait::Waiter;
+use page::{PageView, RecordKind};
+
+impl RowHobt {
+    /// Counts the live rows, for sys.partitions after a start.
+    ///
+    /// # Errors
+    /// Pages that cannot be read; the waiter's cancellation.
+    pub(crate) fn count_all(&self, waiter: &Waiter) -> RowResult<u64> {
+        let mut rows = 0;
+        match &self.tree {
+            Some(tree) => {
+                let mut ahead = ReadAhead::new();
+                let mut at =
+                    tree.seek(btree::SearchKey { fields: &[], bias: btree::Bias::FirstAtLeast })?;
+                while let Some(leaf) = at {
+                    // Not `check`, which may give others their turn: the leaf is latched.
+                    waiter.cancellation().map_or(Ok(()), Err)?;
+                    let place = (leaf.page_id(), leaf.slot());
+                    rows += u64::from(self.stands_for_row(leaf.record(), place)?);
+                    let edge = leaf.slot() + 1 == leaf.view().slot_count();
+                    at = match edge {
+                        true => self.beyond_leaf(tree, leaf, &mut ahead)?,
+                        false => leaf.forward()?,
+                    };
+                }
+            }
+            None => {
+                let (mut ahead, mut before) = (ReadAhead::whole(), PageId::NONE);
+                for id in self.home.space.unit_pages(&self.unit, waiter)?.pages {
+                    waiter.check()?;
+                    ahead.step(&self.home.pages, before, id);
+                    before = id;
+                    let guard = self.home.pages.read(id)?;
+                    rows += self.rows_on(guard.view())?;
+                }
+            }
+        }
+        Ok(rows)
+    }
+
+    /// The rows on a page of a heap, or on a leaf. One that was forwarded is counted where it is.
+    fn rows_on(&self, view: PageView<'_>) -> RowResult<u64> {
+        let mut rows = 0;
+        for slot in 0..view.slot_count() {
+            let Some(record) = view.record(slot) else { continue };
+            let is_stub = RecordKind::of(record[0]) == RecordKind::ForwardingStub;
+            let is_row = !is_stub && self.stands_for_row(record, (view.page_id(), slot))?;
+            rows += u64::from(is_row);
+        }
+        Ok(rows)
+    }
+
+    /// The first record behind a leaf, which is let go while pages are read ahead.
+    fn beyond_leaf<'t>(
+        &self,
+        tree: &'t btree::Tree,
+        leaf: btree::LeafRead<'t>,
+        ahead: &mut ReadAhead,
+    ) -> RowResult<Option<btree::LeafRead<'t>>> {
+        let mut position = btree::Position::default();
+        leaf.save(&mut position)?;
+        let (from, to) = (leaf.page_id(), leaf.view().next_page());
+        drop(leaf);
+        ahead.step(&self.home.pages, from, to);
+        Ok(match tree.resume_next(&position, btree::Bias::FirstAbove)? {
+            btree::Next::Record(leaf) => Some(leaf),
+            btree::Next::End(_) => None,
+        })
+    }
+
+    /// Rows as sys.partitions shows them, uncommitted ones included; counted at the first
+    /// question after a start.
+    ///
+    /// # Errors
+    /// Pages that cannot be read; the waiter's cancellation, and then nothing is known yet.
+    pub(crate) fn row_count(&self, waiter: &Waiter) -> base::SqlResult<u64> {
+        use std::sync::atomic::Ordering::Relaxed;
+        if self.state.rows_known.load(Relaxed) == 0 {
+            let counted =
+                self.counting_waits(|| self.count_all(waiter)).map_err(|e| self.sql(e))?;
+            self.state.rows.store(counted as i64, Relaxed);
+            self.state.rows_known.store(1, Relaxed);
+        }
+        Ok(self.state.rows.load(Relaxed).max(0) as u64)
+    }
+}
+
+/// Pages looked at where rows were not counted.
+const SAMPLE_PAGES: usize = 32;
+
+impl RowHobt {
+    /// Rows and pages without reading the rows: pages by the maps, looked at again when a quarter
+    /// of the rows has come or gone; rows counted as they change, and after a start estimated from
+    /// at most 32 pages until [`RowHobt::row_count`] has read them all.
+    ///
+    /// # Errors
+    /// Pages that cannot be read; the waiter's cancellation.
+    pub(crate) fn measured_size(&self, waiter: &Waiter) -> base::SqlResult<SourceSize> {
+        use std::sync::atomic::Ordering::Relaxed;
+        let now = self.state.rows.load(Relaxed);
+        let known = self.state.rows_known.load(Relaxed) != 0;
+        let before = *self.state.measured.lock();
+        let fresh = before.filter(|m| {
+            let rows = (m.at + m.beyond).max(m.at).max(64);
+            (now - m.at).abs() <= rows / 4
+        });
+        let measured = match fresh {
+            Some(m) => m,
+            None => {
+                let found = self.counting_waits(|| self.measure(waiter, now, known, before));
+                let found = found.map_err(|e| self.sql(e))?;
+                *self.state.measured.lock() = Some(found);
+                found
+            }
+        };
+        let rows = if known { now } else { now + measured.beyond };
+        Ok(SourceSize { rows: rows.max(0) as u64, pages: measured.pages })
+    }
+
+    fn measure(
+        &self,
+        waiter: &Waiter,
+        at: i64,
+        known: bool,
+        before: Option<Measurement>,
+    ) -> RowResult<Measurement> {
+        let pages = self.home.space.unit_pages(&self.unit, waiter)?.pages;
+        let beyond = match before {
+            _ if known => 0,
+            Some(m) => m.beyond,
+            None => self.sampled_rows(&pages)? - at,
+        };
+        Ok(Measurement { pages: pages.len() as u64, at, beyond })
+    }
+
+    /// The rows of all pages, from those of some.
+    fn sampled_rows(&self, pages: &[PageId]) -> RowResult<i64> {
+        let step = pages.len().div_ceil(SAMPLE_PAGES).max(1);
+        let (mut looked, mut rows) = (0_usize, 0_usize);
+        for &id in pages.iter().step_by(step) {
+            let guard = self.home.pages.read(id)?;
+            let view = guard.view();
+            looked += 1;
+            if view.level() == 0 {
+                rows += self.rows_on(view)? as usize;
+            }
+        }
+        Ok((rows * pages.len() / looked.max(1)) as i64)
+    }
+}

@@ -1,0 +1,16 @@
+//! Figures of a heap or index: what was done to it, how large it is, what a sample of it shows.
+//!
+//! ```text
+//!   activity    counters of what was done since it was opened; `deeds` counts and tells
+//!   count       rows and pages, counted or estimated
+//!   sample      pages for statistics of values
+//!   growth      how a tree has grown since it was built
+//!   page_order  logical fragmentation
+//! ```
+
+pub(crate) mod activity;
+pub(crate) mod count;
+pub(crate) mod deeds;
+pub(crate) mod growth;
+pub(crate) mod page_order;
+pub(crate) mod sample;

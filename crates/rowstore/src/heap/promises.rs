@@ -1,0 +1,92 @@
+//! Bytes on a heap's pages that are reserved for rollbacks.
+//!
+//! A row that shrinks frees bytes. Until its transaction has ended, no other transaction uses them,
+//! so that undo can put the row back where it was, however full the disk is. SQL Server keeps such
+//! a reserve on the page (m_reservedCnt). Here it is in memory: after a start, no transaction
+//! writes a heap before the unfinished ones there are undone.
+//!
+//! Invariants
+//!  1. A promise (reservation) is made under the latch of its page, in the change that frees the
+//!     bytes.
+//!  2. A thread that puts bytes on a page checks the promises under the page's latch. A new slot
+//!     uses no promised bytes, not even those of its own transaction: undo takes the record out,
+//!     but leaves the slot. A row that grows in its slot may use those of its own transaction.
+//!  3. A promise is an upper bound of what rollbacks need. It is not lowered when a row grows again
+//!     or a part is undone. So undo does not check, and finds room in any order.
+//!  4. The promise of a transaction whose rollback failed stays. The promise of one that has ended
+//!     is removed when its page is looked at, or settled, or when there are many.
+
+use base::PageId;
+use base::limits::PAGE_BYTES;
+use os::sync::Mutex;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering::*};
+use work::PartMark;
+
+/// So many pages with promises are kept before those are looked for that are over.
+const PAGES_UNSWEPT: usize = 1024;
+
+/// A transaction's.
+struct Promise {
+    to: PartMark,
+    bytes: usize,
+}
+
+/// What is promised of a heap's pages: about 100 bytes a page and transaction.
+#[derive(Default)]
+pub(crate) struct Promises {
+    /// How many pages: mostly none, and then no further check is made.
+    count: AtomicUsize,
+    pages: Mutex<Pages>,
+}
+
+#[derive(Default)]
+struct Pages {
+    by_page: BTreeMap<PageId, Vec<Promise>>,
+    /// How many may be there before all are looked at.
+    swept_at: usize,
+}
+
+impl Promises {
+    /// A row of a page has shrunk by so many bytes.
+    pub(crate) fn add(&self, page: PageId, to: PartMark, bytes: usize) {
+        let mut pages = self.pages.lock();
+        if pages.by_page.len() >= pages.swept_at.max(PAGES_UNSWEPT) {
+            pages.by_page.retain(|_, of| {
+                of.retain(|p| !p.to.is_over());
+                !of.is_empty()
+            });
+            pages.swept_at = 2 * pages.by_page.len();
+        }
+        let of = pages.by_page.entry(page).or_insert_with(|| Vec::with_capacity(1));
+        match of.iter_mut().find(|p| p.to.is_same(&to)) {
+            // A page has no more to give.
+            Some(promise) => promise.bytes = (promise.bytes + bytes).min(PAGE_BYTES),
+            None => of.push(Promise { to, bytes }),
+        }
+        self.count.store(pages.by_page.len(), Release);
+    }
+
+    /// Forgets the promises on a page to transactions that have ended.
+    pub(crate) fn forget_ended(&self, page: PageId) {
+        self.bytes(page, 0);
+    }
+
+    /// Bytes of a page that are promised to transactions other than `but`, a number in the log (0:
+    /// to any).
+    pub(crate) fn bytes(&self, page: PageId, but: u32) -> usize {
+        if self.count.load(Acquire) == 0 {
+            return 0;
+        }
+        let mut pages = self.pages.lock();
+        let Some(of) = pages.by_page.get_mut(&page) else { return 0 };
+        of.retain(|p| !p.to.is_over());
+        let others = of.iter().filter(|p| p.to.chain() != but);
+        let bytes = others.map(|p| p.bytes).sum();
+        if of.is_empty() {
+            pages.by_page.remove(&page);
+            self.count.store(pages.by_page.len(), Release);
+        }
+        bytes
+    }
+}

@@ -1,0 +1,200 @@
+//! Undo of a heap's rows: each record goes back to the page where it was.
+//!
+//! Its bytes there are reserved for the transaction (`heap/promises.rs`). So undo needs no new page
+//! and does not fail for lack of room. The slot that a forwarded row has left may belong to another
+//! row by then. Then the row gets another slot on the page, and its stub leads there.
+//!
+//! Invariants
+//!  1. A row is named by its RID: the slot of its place may have changed since it was logged.
+//!  2. A move is undone by one operation of its group (`heap/forward.rs`), together with the row's
+//!     former record: in one group again.
+//!  3. A compensation checks everything before it changes anything. So damaged pages end the undo,
+//!     not the process.
+
+use crate::error::RowResult;
+use crate::heap::forward::LatchedPages;
+use crate::heap::redo::{fits, kinds, old_and_new};
+use crate::heap::slots::slots_for;
+use crate::hobt::RowHobt;
+use crate::place::Place;
+use crate::undo::free_taken;
+use access::Deed;
+use base::PageId;
+use buffer::{Change, Undo};
+use page::home_of;
+use txn::UndoContext;
+use wal::RecordView;
+use work::Engine;
+
+/// What is done to a place.
+struct Step {
+    at: Place,
+    kind: wal::Kind,
+    payload: Vec<u8>,
+}
+
+impl RowHobt {
+    /// Takes back what an operation on a row did; false when the row is not there.
+    pub(crate) fn undo_heap(
+        &self,
+        engine: &Engine,
+        record: &RecordView<'_>,
+        cx: &mut UndoContext<'_>,
+    ) -> RowResult<bool> {
+        let (Some(id), slot) = (record.page(), record.slot()) else { return Ok(false) };
+        let (at, payload) = ((id, slot), record.payload());
+        match record.kind() {
+            kinds::INSERT => self.undo_put(at, cx),
+            kinds::GHOST => self.undo_ghost(at, cx),
+            kinds::REPLACE => match old_and_new(payload) {
+                Some((old, new)) if page::stub_target(new).is_some() => {
+                    self.restore(engine, (at, true), old.to_vec(), cx)
+                }
+                Some((old, new)) => {
+                    let home = home_of(new).unwrap_or(at);
+                    self.restore(engine, (home, false), old.to_vec(), cx)
+                }
+                None => Ok(false),
+            },
+            kinds::CLEAR => match home_of(payload) {
+                Some(home) => self.bring_back(engine, home, (id, payload.to_vec()), cx),
+                None => Ok(false),
+            },
+            _ => Ok(false),
+        }
+    }
+
+    /// Where a RID's row is, with both pages latched, and a third.
+    fn latch_ends(&self, home: Place, third: PageId) -> RowResult<(Place, LatchedPages<'_>)> {
+        let mut place = home;
+        loop {
+            let latched = self.latch_places([home.0, place.0, third])?;
+            let now = self.led_from(latched.view(home.0), home.1).unwrap_or(home);
+            if now.0 != place.0 && now.0 != home.0 && now.0 != third {
+                place = now;
+                continue;
+            }
+            let view = latched.view(now.0);
+            if now != home && !self.has_row(view, now.1, home) {
+                let what = "a forwarding stub leads to no row";
+                return Err(self.home.pages.corrupt(home.0, what).into());
+            }
+            return Ok((now, latched));
+        }
+    }
+
+    /// Takes an inserted row out.
+    fn undo_put(&self, at: Place, cx: &mut UndoContext<'_>) -> RowResult<bool> {
+        let latched = self.latch_places([at.0; 3])?;
+        if latched.view(at.0).record(at.1).is_none() {
+            return Ok(false);
+        }
+        self.compensate(latched, &[Step::clear(at)], cx, || {})?;
+        self.count_rows(-1);
+        self.did(Deed::LeafDelete);
+        Ok(true)
+    }
+
+    /// Makes a ghost the row that it was.
+    fn undo_ghost(&self, at: Place, cx: &mut UndoContext<'_>) -> RowResult<bool> {
+        let latched = self.latch_places([at.0; 3])?;
+        let ghost = latched.view(at.0).record(at.1);
+        if !ghost.is_some_and(page::is_ghost_record) {
+            return Ok(false);
+        }
+        let revived = Step { at, kind: kinds::UNGHOST, payload: Vec::new() };
+        self.compensate(latched, &[revived], cx, || self.state.bare.forget(at))?;
+        self.count_rows(1);
+        Ok(true)
+    }
+
+    /// Puts a row's former record in the place of what it is now, or, where that was forwarded, at
+    /// home.
+    fn restore(
+        &self,
+        engine: &Engine,
+        (home, goes_home): (Place, bool),
+        mut old: Vec<u8>,
+        cx: &mut UndoContext<'_>,
+    ) -> RowResult<bool> {
+        let (place, latched) = self.latch_ends(home, home.0)?;
+        let at = if goes_home { home } else { place };
+        let (now, there) = (latched.record(place), latched.record(at));
+        let (Some(now), Some(there)) = (now, there) else { return Ok(false) };
+        let was_ghost = page::is_ghost_record(now);
+        let taken = self.retake(engine, now, &mut old)?;
+        let steps = [Step::replace(at, there, &old), Step::clear(place)];
+        let steps = if at == place { &steps[..1] } else { &steps };
+        self.compensate(latched, steps, cx, || free_taken(&self.home, taken))?;
+        self.count_rows(i64::from(was_ghost));
+        Ok(true)
+    }
+
+    /// Puts a row that moved once more back to the page where it was.
+    fn bring_back(
+        &self,
+        engine: &Engine,
+        home: Place,
+        (to, mut old): (PageId, Vec<u8>),
+        cx: &mut UndoContext<'_>,
+    ) -> RowResult<bool> {
+        let (place, latched) = self.latch_ends(home, to)?;
+        let (now, stub) = (latched.record(place), latched.record(home));
+        let (Some(now), Some(stub)) = (now, stub) else { return Ok(false) };
+        let taken = self.retake(engine, now, &mut old)?;
+        let view = latched.view(to);
+        // Writers leave all promised bytes free, so there is room for each undo.
+        let free = usize::from(view.free_count());
+        let Some(slot) = slots_for(view, free, old.len()).next() else { return Ok(false) };
+        let back = Step { at: (to, slot), kind: kinds::INSERT, payload: old };
+        let leads = Step::replace(home, stub, &page::stub((to, slot)));
+        let steps = [back, leads, Step::clear(place)];
+        self.compensate(latched, &steps, cx, || free_taken(&self.home, taken))?;
+        Ok(true)
+    }
+
+    /// Logs the steps of an undo, the first of which is the compensation; `beside` is done with
+    /// them, under the latches. Where a record goes there is room.
+    fn compensate(
+        &self,
+        latched: LatchedPages<'_>,
+        steps: &[Step],
+        cx: &mut UndoContext<'_>,
+        beside: impl FnOnce(),
+    ) -> RowResult<()> {
+        for Step { at, kind, payload } in steps {
+            let view = latched.view(at.0);
+            let fits = fits(view, *kind, at.1, payload);
+            fits.map_err(|what| self.home.pages.corrupt(at.0, what))?;
+        }
+        let before = cx.chain.last;
+        let mut change = Change::new(&self.home.pages, cx.group);
+        for guard in latched.guards.into_iter().flatten() {
+            change.add(guard);
+        }
+        for (n, Step { at, kind, payload }) in steps.iter().enumerate() {
+            let page = change.find(at.0).expect("the page was latched");
+            let undo = if n == 0 { cx.undo } else { Undo::Never };
+            change.apply(page, self.spec.unit, *kind, at.1, &[payload], undo);
+        }
+        beside();
+        change.finish(cx.chain);
+        debug_assert!(cx.chain.last > before, "the chain has its compensation");
+        let cleared = steps.iter().filter(|step| step.kind == kinds::CLEAR);
+        cleared.for_each(|step| self.remember_room(step.at.0));
+        Ok(())
+    }
+}
+
+impl Step {
+    fn clear(at: Place) -> Step {
+        Step { at, kind: kinds::CLEAR, payload: Vec::new() }
+    }
+
+    fn replace(at: Place, now: &[u8], new: &[u8]) -> Step {
+        let mut payload = (now.len() as u16).to_le_bytes().to_vec();
+        payload.extend_from_slice(now);
+        payload.extend_from_slice(new);
+        Step { at, kind: kinds::REPLACE, payload }
+    }
+}
