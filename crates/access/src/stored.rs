@@ -26,7 +26,7 @@ use crate::{
 };
 use base::{AllocUnitId, PageId, SqlResult};
 use lock::Resource;
-use os::wait::{Cancelled, Waiter};
+use os::wait::{CancelReason, Waiter};
 use page::RowLayout;
 use std::sync::Arc;
 use txn::Lifetime;
@@ -90,7 +90,7 @@ pub trait Verifier: Send + Sync {
         &self,
         waiter: &Waiter,
         row: &mut dyn FnMut(RowAt<'_>),
-    ) -> Result<RowReport, Cancelled>;
+    ) -> Result<RowReport, CancelReason>;
 
     /// The hash of an index entry that is made of these parts of a record, as
     /// [`ElementHash`](crate::ElementHash) has it in every format: of each part the length of its

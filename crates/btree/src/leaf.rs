@@ -5,7 +5,7 @@ use crate::error::BtreeResult;
 use crate::key::KeyBuf;
 use crate::order::Part;
 use crate::seek::{Bias, SearchKey};
-use crate::sought::Sought;
+use crate::sought::TargetKey;
 use crate::tree::Tree;
 use base::{Lsn, PageId};
 use buffer::{Change, PageRef, ReadGuard, WriteGuard};
@@ -60,8 +60,8 @@ impl<'t> LeafRead<'t> {
             return Self::at(tree, guard, slot, key).map(Next::Record);
         }
         match right_of(tree, guard)? {
-            Beside::Leaf(right) => Self::at(tree, right, 0, key).map(Next::Record),
-            Beside::End(last) => Ok(Next::End(LeafEnd(last))),
+            RightNeighbour::Leaf(right) => Self::at(tree, right, 0, key).map(Next::Record),
+            RightNeighbour::End(last) => Ok(Next::End(LeafEnd(last))),
         }
     }
 
@@ -137,8 +137,8 @@ impl<'t> LeafRead<'t> {
         let copied = tree.shape.copy_key(Part::Leaf, self.record(), &mut last);
         copied.ok_or_else(|| tree.corrupt(self.guard.id(), fits::NO_KEY))?;
         let right = match right_of(tree, self.guard)? {
-            Beside::Leaf(right) => right,
-            Beside::End(last) => return Ok(Next::End(LeafEnd(last))),
+            RightNeighbour::Leaf(right) => right,
+            RightNeighbour::End(last) => return Ok(Next::End(LeafEnd(last))),
         };
         let id = right.id();
         debug_assert!(right.view().slot_count() > 0, "empty leaves were passed");
@@ -229,7 +229,7 @@ impl<'t> Next<'t> {
 }
 
 /// What is to the right of a leaf.
-enum Beside<'t> {
+enum RightNeighbour<'t> {
     /// The nearest leaf that has records.
     Leaf(ReadGuard<'t>),
     /// The last leaf, which has no records; it may be the leaf itself.
@@ -238,19 +238,19 @@ enum Beside<'t> {
 
 /// The nearest leaf at the right that has records. It is latched before the one at its left is
 /// released.
-fn right_of<'t>(tree: &'t Tree, mut leaf: ReadGuard<'t>) -> BtreeResult<Beside<'t>> {
+fn right_of<'t>(tree: &'t Tree, mut leaf: ReadGuard<'t>) -> BtreeResult<RightNeighbour<'t>> {
     for _ in 0..EMPTY_LEAVES_MAX {
         let next = leaf.view().next_page();
         debug_assert_eq!(leaf.view().level(), 0, "records stand on leaves");
         if next.is_none() {
-            return Ok(Beside::End(leaf));
+            return Ok(RightNeighbour::End(leaf));
         }
         check_apart(tree, leaf.id(), next)?;
         let right = tree.pages.read(next)?;
         check_beside(tree, leaf.id(), (next, right.view()))?;
         debug_assert_ne!(right.id(), leaf.id(), "rule 12: a page is latched once");
         if right.view().slot_count() > 0 {
-            return Ok(Beside::Leaf(right));
+            return Ok(RightNeighbour::Leaf(right));
         }
         leaf = right;
     }
@@ -364,7 +364,7 @@ impl<'t> LeafWrite<'t> {
     pub(crate) fn at(
         tree: &'t Tree,
         guard: WriteGuard<'t>,
-        key: &Sought<'_, '_>,
+        key: &TargetKey<'_, '_>,
     ) -> BtreeResult<Self> {
         let (slot, exact) = Self::place(tree, &guard, key)?;
         debug_assert_eq!(guard.view().level(), 0, "records stand on leaves");
@@ -389,7 +389,7 @@ impl<'t> LeafWrite<'t> {
     pub(crate) fn place(
         tree: &Tree,
         guard: &WriteGuard<'_>,
-        key: &Sought<'_, '_>,
+        key: &TargetKey<'_, '_>,
     ) -> BtreeResult<(u16, bool)> {
         let v = guard.view();
         debug_assert_eq!(

@@ -7,7 +7,7 @@ use crate::error::BtreeResult;
 use crate::key::KeyBuf;
 use crate::leaf::{LeafRead, LeafWrite, Next};
 use crate::order::Part;
-use crate::sought::Sought;
+use crate::sought::TargetKey;
 use crate::tree::{LEVELS_MAX, Tree};
 use base::PageId;
 use buffer::{ReadGuard, WriteGuard};
@@ -81,7 +81,7 @@ impl Tree {
     /// nearest separator at the left of the way, if there is one.
     fn descend(
         &self,
-        key: &Sought<'_, '_>,
+        key: &TargetKey<'_, '_>,
         after: bool,
         mut fence: Option<&mut KeyBuf>,
     ) -> BtreeResult<ReadGuard<'_>> {
@@ -201,7 +201,7 @@ impl Tree {
     /// again. `None` when the root is below that level.
     pub(crate) fn write_at(
         &self,
-        key: &Sought<'_, '_>,
+        key: &TargetKey<'_, '_>,
         level: u8,
     ) -> BtreeResult<Option<WriteGuard<'_>>> {
         assert!(level < LEVELS_MAX, "the height of a tree is bounded");

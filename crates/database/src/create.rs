@@ -7,13 +7,13 @@ use crate::boot;
 use crate::database::{Database, Environment};
 use crate::hobts::OpenHobts;
 use crate::named::Files;
-use crate::open::{Opened, wish_versions};
+use crate::open::{StorageFloors, wish_versions};
 use crate::redo_table::redo_table;
 use crate::spec::row_spec;
 use base::{DatabaseId, FileId, SqlError, SqlResult, Xsn, messages};
 use buffer::{Pages, PagesOptions};
 use catalog::{Changes, DatabaseOptions, HobtSpec, SYSTEM_TABLES};
-use os::disk::{File, OpenHow};
+use os::disk::{File, OpenMode};
 use rowstore::RowUndo;
 use space::{FileFacts, GrowthOptions, Space, format_file};
 use std::path::Path;
@@ -83,7 +83,7 @@ impl Database {
     /// Two files that were not there: what is somebody else's stays as it is.
     fn make_files(env: &Environment, files: &Files) -> SqlResult<[Arc<dyn File>; 2]> {
         let make = |path: &Path, direct| {
-            let file = env.disk.open(path, OpenHow { create: true, direct })?;
+            let file = env.disk.open(path, OpenMode { create: true, direct })?;
             file.keep_others_out(path).map(|()| file)
         };
         let data = make(&files.data, true).map_err(|e| not_made(&files.data, &e))?;
@@ -104,7 +104,7 @@ impl Database {
         [data, log_file]: [Arc<dyn File>; 2],
         sizing: &Sizing,
         survives: bool,
-    ) -> SqlResult<Opened> {
+    ) -> SqlResult<StorageFloors> {
         let mut family = [0; 16];
         os::entropy::fill(&mut family);
         let facts = FileFacts { family, file: FileId(1), size_pages: sizing.data_pages };
@@ -120,15 +120,15 @@ impl Database {
         let options = PagesOptions { database: id, durable: survives, salvaged: false };
         let pages = Pages::new(&env.pool, &log, &redo_table(), options);
         pages.attach(FileId(1), &files.data.to_string_lossy(), data);
-        let opened = Opened::wire(env, id, name, files, pages, sizing, survives)?;
+        let opened = StorageFloors::wire(env, id, name, files, pages, sizing, survives)?;
         opened.expect_versions(Xsn::NONE);
         env.engine.decisions.enter(id, opened.pages.log(), None, true);
         Ok(opened)
     }
 
     /// The system tables, and what a new database has in them.
-    fn fill(opened: Opened, options: &DatabaseOptions) -> SqlResult<Arc<Database>> {
-        let Opened { env, home, hobts, pages, .. } = &opened;
+    fn fill(opened: StorageFloors, options: &DatabaseOptions) -> SqlResult<Arc<Database>> {
+        let StorageFloors { env, home, hobts, pages, .. } = &opened;
         let name = home.name();
         let mut work = env.system_work();
         work.begin(false, "CREATE DATABASE");
@@ -156,7 +156,7 @@ impl Database {
     }
 }
 
-impl Opened {
+impl StorageFloors {
     /// Tags up to a number are from before; who comes above it is announced on the boot page.
     pub(crate) fn expect_versions(&self, settled: Xsn) {
         self.env.engine.transactions.commits.raise(settled);
@@ -178,7 +178,7 @@ impl Opened {
         pages: Arc<Pages>,
         sizing: &Sizing,
         survives: bool,
-    ) -> SqlResult<Opened> {
+    ) -> SqlResult<StorageFloors> {
         let space =
             Space::open(&pages, sizing.data_growth).map_err(|e| e.into_sql("a map", name))?;
         let home = Home::new(&env.engine, name, &pages, &space, survives);
@@ -192,7 +192,7 @@ impl Opened {
             .with(btree::KINDS, &undo)
             .with(rowstore::HEAP_KINDS, &undo);
         home.set_undo(table);
-        Ok(Opened {
+        Ok(StorageFloors {
             env: env.clone(),
             id,
             files: files.clone(),

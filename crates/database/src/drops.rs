@@ -96,13 +96,13 @@ impl Drops {
 }
 
 /// A unit that a task frees.
-struct Taken<'d> {
+struct ClaimedUnit<'d> {
     drops: &'d Drops,
     unit: AllocUnitId,
     freed: bool,
 }
 
-impl std::ops::Drop for Taken<'_> {
+impl std::ops::Drop for ClaimedUnit<'_> {
     fn drop(&mut self) {
         if !os::sched::crashed() {
             self.drops.give_back(self.unit, self.freed);
@@ -137,7 +137,7 @@ impl Database {
 
     fn free_taken(&self, dropped: &DroppedUnit) {
         // What is not freed stays on the list, and in `sysdrops`; also after a panic.
-        let mut taken = Taken { drops: &self.drops, unit: dropped.places.unit, freed: false };
+        let mut taken = ClaimedUnit { drops: &self.drops, unit: dropped.places.unit, freed: false };
         taken.freed = self.free_drop(dropped).is_ok();
     }
 

@@ -13,16 +13,16 @@
 use crate::boot;
 use crate::create::Sizing;
 use crate::database::{Database, Environment};
-use crate::in_doubt::Several;
+use crate::in_doubt::DecisionScan;
 use crate::losers::undo_alone;
 use crate::named::Files;
-use crate::open::{Judged, OpenError, Opened, RecoveryReport, wish_versions};
+use crate::open::{JudgedFiles, OpenError, RecoveryReport, StorageFloors, wish_versions};
 use crate::overlay::Overlay;
 use crate::redo_table::redo_table;
 use base::{DatabaseId, FileId, SqlError, messages};
 use buffer::{Pages, PagesOptions, restore_torn_pages};
 use os::clock::monotonic_ns;
-use os::disk::{File, OpenHow};
+use os::disk::{File, OpenMode};
 use space::read_file_facts;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -60,7 +60,7 @@ impl Database {
         files: &Files,
         sizing: &Sizing,
     ) -> Result<(Arc<Database>, RecoveryReport), OpenError> {
-        drop(Judged::of(env, name, files)?);
+        drop(JudgedFiles::of(env, name, files)?);
         let opened = Self::open_sealed(env, id, name, files, sizing, Seal::ReadOnly)?;
         match opened.1.redone.skipped {
             0 => Ok(opened),
@@ -127,7 +127,7 @@ impl Database {
         report: &mut RecoveryReport,
     ) -> Result<Arc<Database>, OpenError> {
         let transactions = &env.engine.transactions;
-        let mut several = Several::default();
+        let mut several = DecisionScan::default();
         if report.stopped_at.is_some() {
             let log = pages.log();
             let from = log.checkpoint().min_lsn;
@@ -145,7 +145,7 @@ impl Database {
         report.settled = several.settle(decisions, &mut report.redone.losers).committed.len();
         let whole = seal == Seal::ReadOnly && report.redone.skipped == 0;
         decisions.enter(id, pages.log(), several.decided(), whole);
-        let opened = Opened::wire(env, id, name, files, Arc::clone(pages), sizing, true)?;
+        let opened = StorageFloors::wire(env, id, name, files, Arc::clone(pages), sizing, true)?;
         opened.expect_versions(boot::read_xsn(pages).map_err(OpenError::page)?);
         let tables = boot::read_tables(pages).map_err(OpenError::page)?;
         opened.hobts.enter_system(&tables);
@@ -153,7 +153,7 @@ impl Database {
             // Where it fails, changes that were not committed are seen: better than nothing.
             report.undone = undo_alone(&opened.home, &report.redone.losers).unwrap_or(0);
         }
-        let database = Opened { sealed: Some(seal), ..opened }.load()?;
+        let database = StorageFloors { sealed: Some(seal), ..opened }.load()?;
         database.restore_own_files();
         wish_versions(&env.engine, &database.home, &database.options.read());
         Ok(database)
@@ -166,7 +166,7 @@ impl Database {
 }
 
 fn over(env: &Environment, path: &Path) -> std::io::Result<Arc<dyn File>> {
-    let below = env.disk.open(path, OpenHow { create: false, direct: false })?;
+    let below = env.disk.open(path, OpenMode { create: false, direct: false })?;
     Overlay::over(&*env.disk, Some(below), &place_of(path))
 }
 

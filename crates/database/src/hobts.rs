@@ -8,7 +8,7 @@ use crate::spec::row_spec;
 use access::{Formats, HobtDirectory, HobtPlaces, StoredHobt};
 use base::{AllocUnitId, DatabaseId, HobtId, SqlResult};
 use catalog::view::{Object, SystemObjects, Table};
-use catalog::{HobtSpec, Loaded, SYSTEM_TABLES, SystemHobts, SystemTableId, UnitKind};
+use catalog::{CatalogContents, HobtSpec, SYSTEM_TABLES, SystemHobts, SystemTableId, UnitKind};
 use os::sync::RwLock;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -110,7 +110,7 @@ impl OpenHobts {
     }
 
     /// Opens what was loaded and is not open yet.
-    pub(crate) fn enter_loaded(&self, loaded: &Loaded) {
+    pub(crate) fn enter_loaded(&self, loaded: &CatalogContents) {
         for object in loaded.view.objects() {
             if let Object::Table(table) = object {
                 self.enter_table(table, loaded);
@@ -118,7 +118,7 @@ impl OpenHobts {
         }
     }
 
-    fn enter_table(&self, table: &Table, loaded: &Loaded) {
+    fn enter_table(&self, table: &Table, loaded: &CatalogContents) {
         for index in &table.indexes {
             let units = loaded.places.get(&index.hobt).filter(|_| self.get(index.hobt).is_none());
             let Some((units, rows)) = units.and_then(|u| Some((u, u.rows()?))) else { continue };

@@ -9,20 +9,20 @@
 use base::{DatabaseId, Lsn, SqlError, SqlResult, messages};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use txn::{ChainName, Deciding, Ended, Member, Prepared};
+use txn::{ChainName, DecisionPayload, EndPayload, Member, PreparePayload};
 use wal::{Group, Log, RecordView, TransactionChain, kinds};
 use work::{Decisions, Outcome};
 
 /// Transactions that are prepared and have no end in their log.
 #[derive(Default)]
-pub(crate) struct Settled {
+pub(crate) struct PreparedChains {
     /// Decided: they are committed.
     pub(crate) committed: Vec<TransactionChain>,
     /// Nobody here knows.
     pub(crate) in_doubt: Vec<TransactionChain>,
 }
 
-impl Settled {
+impl PreparedChains {
     /// Those that are committed.
     ///
     /// # Errors
@@ -37,24 +37,26 @@ impl Settled {
 
 /// What is met in a log, in its order.
 #[derive(Default)]
-pub(crate) struct Several {
+pub(crate) struct DecisionScan {
     /// Those that are prepared, by number, with the place of that record.
-    prepared: BTreeMap<u32, (Lsn, Prepared)>,
+    prepared: BTreeMap<u32, (Lsn, PreparePayload)>,
     decided: BTreeMap<ChainName, Vec<Member>>,
 }
 
-impl Several {
+impl DecisionScan {
     /// Takes a record of the log into account.
     pub(crate) fn see(&mut self, record: &RecordView<'_>) {
         let id = record.transaction();
         match record.kind() {
             kinds::PREPARE => {
-                let prepared = Prepared::parse(record.payload());
+                let prepared = PreparePayload::parse(record.payload());
                 self.prepared.extend(prepared.map(|p| (id, (record.lsn, p))));
             }
             kinds::COMMIT => {
                 self.prepared.remove(&id);
-                if let Some(Deciding { first, members, .. }) = Deciding::parse(record.payload()) {
+                if let Some(DecisionPayload { first, members, .. }) =
+                    DecisionPayload::parse(record.payload())
+                {
                     self.decided.insert(ChainName { id, first }, members);
                 }
             }
@@ -73,8 +75,8 @@ impl Several {
         &self,
         decisions: &Decisions,
         losers: &mut Vec<TransactionChain>,
-    ) -> Settled {
-        let mut settled = Settled::default();
+    ) -> PreparedChains {
+        let mut settled = PreparedChains::default();
         for chain in std::mem::take(losers) {
             // One whose undo has begun is known to be no commit.
             let asked = self.prepared.get(&chain.id).filter(|(lsn, _)| *lsn == chain.last);
@@ -95,7 +97,7 @@ impl Several {
 
 /// Ends those that were settled as committed, durably.
 pub(crate) fn commit(log: &Arc<Log>, settled: Vec<TransactionChain>) {
-    let ended = Ended { at: os::clock::now().0 }.bytes();
+    let ended = EndPayload { at: os::clock::now().0 }.bytes();
     let mut group = Group::new();
     let append = |mut chain: TransactionChain| {
         group.clear();

@@ -33,13 +33,13 @@ mod spec;
 mod state;
 
 pub use boot::boot_version;
-pub use check::{CheckFinding, CheckOptions, CheckReport, Looked};
+pub use check::{CheckCounts, CheckFinding, CheckOptions, CheckReport};
 pub use clean::GhostProgress;
 pub use create::Sizing;
 pub use database::{Database, Environment};
 pub use files::{DATA_FILE, LOG_FILE};
 pub use formats::formats;
-pub use losers::PutOff;
+pub use losers::DeferredUndo;
 pub use named::{Files, Identity, first_stem, identity_of, is_left_of_us, name_of_stem, stem};
 pub use open::{OpenError, RecoveryReport};
 pub use redo_table::redo_table;

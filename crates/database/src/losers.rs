@@ -140,14 +140,14 @@ impl Deeds {
 }
 
 /// Losers that have a table in common, directly or by others of them.
-struct Together {
+struct LoserGroup {
     losers: Vec<Loser>,
     tables: BTreeSet<ObjectId>,
 }
 
 /// How losers fared that were put off.
 #[derive(Debug, Default)]
-pub struct PutOff {
+pub struct DeferredUndo {
     /// Undone.
     pub undone: usize,
     /// Left to the next start.
@@ -179,15 +179,15 @@ impl Database {
             return losers.into_iter().map(|l| l.loser.chain).collect();
         }
         let mut now = Losers::new();
-        let mut together: Vec<Together> = Vec::new();
+        let mut together: Vec<LoserGroup> = Vec::new();
         for RowLoser { loser, units } in losers {
             match self.tables_of(&units) {
-                Some(tables) => join(&mut together, Together { losers: vec![loser], tables }),
+                Some(tables) => join(&mut together, LoserGroup { losers: vec![loser], tables }),
                 None => now.push(loser.chain),
             }
         }
         together.sort_unstable_by_key(|t| t.losers[0].chain.first);
-        for Together { losers, tables } in together {
+        for LoserGroup { losers, tables } in together {
             let engine = &self.env.engine;
             match Work::of_losers(engine, &self.home, &losers, tables.iter().copied()) {
                 Ok(work) => self.put_off.lock().push(PutOffWork { work, losers: losers.len() }),
@@ -209,9 +209,9 @@ impl Database {
 
     /// Undoes what was put off, the newest first, while others work here; until the database is
     /// closed. Once.
-    pub fn undo_put_off(&self) -> PutOff {
+    pub fn undo_put_off(&self) -> DeferredUndo {
         let from = monotonic_ns();
-        let mut report = PutOff::default();
+        let mut report = DeferredUndo::default();
         let goes_on = || self.stopping.check().is_ok();
         loop {
             // Not under the latch: others count meanwhile.
@@ -242,7 +242,7 @@ pub(crate) struct PutOffWork {
 }
 
 /// Puts losers to those with whom they have a table in common: oldest first, the oldest group too.
-fn join(all: &mut Vec<Together>, mut one: Together) {
+fn join(all: &mut Vec<LoserGroup>, mut one: LoserGroup) {
     let mut apart = Vec::new();
     for mut other in all.drain(..) {
         if other.tables.is_disjoint(&one.tables) {
@@ -280,10 +280,10 @@ mod tests {
     use super::*;
     use base::Lsn;
 
-    fn together(first: u64, tables: &[i32]) -> Together {
+    fn together(first: u64, tables: &[i32]) -> LoserGroup {
         let chain = TransactionChain { first: Lsn(first), ..TransactionChain::default() };
         let loser = Loser { chain, began_at: 0, name: String::new(), undo_bytes: 0 };
-        Together { losers: vec![loser], tables: tables.iter().copied().map(ObjectId).collect() }
+        LoserGroup { losers: vec![loser], tables: tables.iter().copied().map(ObjectId).collect() }
     }
 
     /// Whoever shares a table, also by another loser, is undone by one: both would hold X on it.
@@ -293,7 +293,7 @@ mod tests {
         for (first, tables) in [(1, &[1][..]), (2, &[2, 3]), (3, &[4]), (4, &[1, 3]), (5, &[5])] {
             join(&mut all, together(first, tables));
         }
-        let firsts = |t: &Together| t.losers.iter().map(|l| l.chain.first.0).collect::<Vec<_>>();
+        let firsts = |t: &LoserGroup| t.losers.iter().map(|l| l.chain.first.0).collect::<Vec<_>>();
         let mut found: Vec<_> = all.iter().map(firsts).collect();
         found.sort();
         assert_eq!(found, [vec![1, 2, 4], vec![3], vec![5]]);

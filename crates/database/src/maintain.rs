@@ -8,8 +8,8 @@ use base::{Lsn, SqlResult};
 use catalog::{Changes, DatabaseOption};
 use os::clock::monotonic_ns;
 use os::task::JoinHandle;
-use os::wait::{Cancelled, WaitKind, Wake};
-use recovery::Checkpointed;
+use os::wait::{CancelReason, WaitKind, Wake};
+use recovery::CheckpointResult;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use txn::Mutation;
@@ -29,7 +29,7 @@ impl Database {
     ///
     /// # Errors
     /// The disk's; 3908 or 3906 where it is open to be read.
-    pub fn checkpoint(&self, clean: bool) -> SqlResult<Checkpointed> {
+    pub fn checkpoint(&self, clean: bool) -> SqlResult<CheckpointResult> {
         if let Some(seal) = self.sealed {
             return Err(WalError::Sealed(seal).into_sql(&self.home.name()));
         }
@@ -157,7 +157,7 @@ impl Database {
     /// # Errors
     /// The disk's; the next start then recovers.
     pub fn close(&self, workers: Vec<JoinHandle<()>>) -> SqlResult<()> {
-        self.stopping.cancel(Cancelled::Shutdown);
+        self.stopping.cancel(CancelReason::Shutdown);
         self.log.wake_writer();
         for task in workers {
             // A worker that panicked has said so; closing goes on.
@@ -203,7 +203,7 @@ impl Drop for Database {
     fn drop(&mut self) {
         if !os::sched::crashed() {
             // Who never closed it leaves its losers to the next start, too.
-            self.stopping.cancel(Cancelled::Shutdown);
+            self.stopping.cancel(CancelReason::Shutdown);
             self.undo_put_off();
         }
         // Whoever has graves is held by its database, and holds it.

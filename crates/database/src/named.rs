@@ -6,7 +6,7 @@
 
 use base::DatabaseId;
 use base::limits::PAGE_BYTES;
-use os::disk::{Disk, OpenHow};
+use os::disk::{Disk, OpenMode};
 use os::vm::AlignedBuffer;
 use page::{PageBytes, PageKind, PageView, verify};
 use std::path::{Path, PathBuf};
@@ -107,7 +107,7 @@ pub struct Identity {
 /// Who the database of a data file is, before it is opened; `None` where that cannot be read, or
 /// an earlier version of this program made it.
 pub fn identity_of(disk: &dyn Disk, files: &Files) -> Option<Identity> {
-    let file = disk.open(&files.data, OpenHow { create: false, direct: true }).ok()?;
+    let file = disk.open(&files.data, OpenMode { create: false, direct: true }).ok()?;
     let mut buffer = AlignedBuffer::new(PAGE_BYTES);
     let boot = space::boot_page();
     let at = u64::from(boot.page) * PAGE_BYTES as u64;
@@ -119,7 +119,7 @@ pub fn identity_of(disk: &dyn Disk, files: &Files) -> Option<Identity> {
 /// Whether a path is free, or what is there begins as a data file of this program does, or with
 /// nothing yet: the files of tempdb, which a start removes.
 pub fn is_left_of_us(disk: &dyn Disk, path: &Path) -> bool {
-    let how = OpenHow { create: false, direct: true };
+    let how = OpenMode { create: false, direct: true };
     let Ok(file) = disk.open(path, how) else { return !disk.exists(path) };
     let mut first = AlignedBuffer::new(PAGE_BYTES);
     if file.read_at(&mut first, 0).is_err() {

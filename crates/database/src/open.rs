@@ -15,7 +15,7 @@ use crate::database::{Database, Environment};
 use crate::drops::Drops;
 use crate::files;
 use crate::hobts::OpenHobts;
-use crate::in_doubt::{self, Several};
+use crate::in_doubt::{self, DecisionScan};
 use crate::losers::{OpenDeeds, undo_alone};
 use crate::named::Files;
 use crate::redo_table::redo_table;
@@ -23,11 +23,11 @@ use base::{DatabaseId, FileId, Lsn, SqlError, SqlResult, messages};
 use buffer::{BufferError, Pages, PagesOptions, log_end_of, restore_torn_pages};
 use catalog::{DatabaseOptions, Identities, Publisher};
 use os::clock::monotonic_ns;
-use os::disk::{File, OpenHow};
+use os::disk::{File, OpenMode};
 use os::latch::LatchClass;
 use os::sync::{Mutex, RwLock};
 use os::wait::Waiter;
-use recovery::{RecoveryError, Redone};
+use recovery::{RecoveryError, RedoReport};
 use space::{Space, read_file_facts};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -45,7 +45,7 @@ pub struct RecoveryReport {
     /// Pages repaired from the doublewrite area.
     pub torn_pages: usize,
     /// Analysis and redo.
-    pub redone: Redone,
+    pub redone: RedoReport,
     /// Transactions over several databases that are committed, as the one said that decides.
     pub settled: usize,
     /// Transactions rolled back before anybody came.
@@ -64,7 +64,7 @@ pub struct RecoveryReport {
 }
 
 /// Floors 2 to 4 of a database, wired.
-pub(crate) struct Opened {
+pub(crate) struct StorageFloors {
     pub(crate) env: Environment,
     pub(crate) id: DatabaseId,
     pub(crate) files: Files,
@@ -175,15 +175,19 @@ impl From<OpenError> for SqlError {
 }
 
 /// The files of a database, judged before anything is written.
-pub(crate) struct Judged {
+pub(crate) struct JudgedFiles {
     data: Arc<dyn File>,
     found: FoundLog,
 }
 
-impl Judged {
-    pub(crate) fn of(env: &Environment, name: &str, files: &Files) -> Result<Judged, OpenError> {
+impl JudgedFiles {
+    pub(crate) fn of(
+        env: &Environment,
+        name: &str,
+        files: &Files,
+    ) -> Result<JudgedFiles, OpenError> {
         let open = |path: &Path, direct| {
-            let opened = env.disk.open(path, OpenHow { create: false, direct });
+            let opened = env.disk.open(path, OpenMode { create: false, direct });
             let ours = opened.and_then(|file| file.keep_others_out(path).map(|()| file));
             ours.map_err(|e| OpenError::file(name, path, &e))
         };
@@ -200,7 +204,7 @@ impl Judged {
         }
         let home = log_end_of(&*data).map_err(|e| OpenError::file(name, &files.data, &e))?;
         found.must_reach(home).map_err(of_log)?;
-        Ok(Judged { data, found })
+        Ok(JudgedFiles { data, found })
     }
 }
 
@@ -233,7 +237,7 @@ impl Database {
     ) -> Result<(Arc<Database>, RecoveryReport), OpenError> {
         let began = monotonic_ns();
         let mut report = RecoveryReport::default();
-        let Judged { data, found } = Judged::of(env, name, files)?;
+        let JudgedFiles { data, found } = JudgedFiles::of(env, name, files)?;
         let all = BTreeMap::from([(1, Arc::clone(&data))]);
         let of_page = |e: BufferError| OpenError::page(e.in_file(&files.data.display()));
         report.torn_pages = restore_torn_pages(id, &all).map_err(of_page)?.len();
@@ -268,7 +272,7 @@ impl Database {
         let log = Arc::clone(pages.log());
         let transactions = &env.engine.transactions;
         let (mut ghosts, mut deeds) = (GhostPages::default(), OpenDeeds::default());
-        let mut several = Several::default();
+        let mut several = DecisionScan::default();
         let mut sound = true;
         let redone = recovery::redo(&log, pages, log.checkpoint().min_lsn, |record| {
             ghosts.see(record);
@@ -290,7 +294,7 @@ impl Database {
         let tables = boot::read_tables(pages).map_err(OpenError::page)?;
         // Nothing that was read speaks against the log: from here on it is written.
         log.go_on().map_err(|e| e.into_sql(name))?;
-        let opened = Opened::wire(env, id, name, files, Arc::clone(pages), sizing, true)?;
+        let opened = StorageFloors::wire(env, id, name, files, Arc::clone(pages), sizing, true)?;
         opened.expect_versions(boot::read_xsn(pages).map_err(OpenError::page)?);
         ghosts.hand_to(&opened.home);
         opened.hobts.enter_system(&tables);
@@ -322,7 +326,7 @@ impl Database {
     }
 }
 
-impl Opened {
+impl StorageFloors {
     /// Reads the definitions.
     pub(crate) fn load(self) -> SqlResult<Arc<Database>> {
         let name = self.home.name();

@@ -9,7 +9,7 @@
 //!  2. A byte that was written is read from the own file, any other from the one below, or is zero
 //!     where that has none.
 
-use os::disk::{Disk, File, FileStats, OpenHow};
+use os::disk::{Disk, File, FileStats, OpenMode};
 use os::sync::Mutex;
 use std::collections::BTreeMap;
 use std::io;
@@ -42,7 +42,7 @@ impl Overlay {
             // Of a process that was killed in between.
             disk.remove(place)?;
         }
-        let own = disk.open(place, OpenHow { create: true, direct: false })?;
+        let own = disk.open(place, OpenMode { create: true, direct: false })?;
         disk.remove(place)?;
         let below_len = below.as_ref().map_or(Ok(0), |below| below.len())?;
         let (written, len) = (Mutex::default(), AtomicU64::new(below_len));
@@ -146,7 +146,7 @@ mod tests {
         let (path, place) = (dir.join("below"), dir.join("own"));
         std::fs::write(&path, [1_u8; 5000]).unwrap();
         std::fs::write(&place, b"left").unwrap();
-        let below = RealDisk.open(&path, OpenHow { create: false, direct: false }).unwrap();
+        let below = RealDisk.open(&path, OpenMode { create: false, direct: false }).unwrap();
         let file = Overlay::over(&RealDisk, Some(below), &place).unwrap();
         assert!(!place.exists());
         let mut model = vec![1_u8; 5000];

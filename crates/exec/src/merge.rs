@@ -23,7 +23,7 @@ use crate::target::{Target, Typed, Written};
 use crate::update::{Assignment, assign, changed};
 use access::LockPlan;
 use base::{SqlError, SqlResult, messages};
-use plan::{MergeWhen, OldRow, Slot};
+use plan::{MergeMatch, OldRow, Slot};
 use types::Value;
 
 /// A MERGE ready to run.
@@ -50,7 +50,7 @@ pub(crate) struct Merge {
 
 /// WHEN … THEN
 pub(crate) struct Clause {
-    pub(crate) when: MergeWhen,
+    pub(crate) when: MergeMatch,
     pub(crate) condition: Cond,
     pub(crate) action: Action,
 }
@@ -128,9 +128,9 @@ impl Merge {
         let target = !run.slot(self.has_target).is_null();
         let source = self.has_source.is_none_or(|slot| !run.slot(slot).is_null());
         let when = match (source, target) {
-            (true, true) => MergeWhen::Matched,
-            (true, false) => MergeWhen::NotMatchedByTarget,
-            (false, _) => MergeWhen::NotMatchedBySource,
+            (true, true) => MergeMatch::Matched,
+            (true, false) => MergeMatch::NotMatchedByTarget,
+            (false, _) => MergeMatch::NotMatchedBySource,
         };
         for (n, clause) in self.clauses.iter().enumerate() {
             if clause.when == when && clause.condition.eval(run)? == Some(true) {

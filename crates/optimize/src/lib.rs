@@ -56,4 +56,4 @@ mod wide;
 pub use facts::{Facts, Memory, NoFacts, Size};
 pub use parallel::Parallelism;
 pub use statement::{SERIAL_BY_DEGREE, SERIAL_BY_PROCESSORS, optimize};
-pub use wanted::{Wanted, wanted};
+pub use wanted::{WantedColumns, wanted};

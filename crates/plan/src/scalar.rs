@@ -20,7 +20,7 @@ pub enum Coercibility {
     /// A column.
     Implicit,
     /// Two columns of different collations met: the value has none. What needs one is an error.
-    None(Unresolved),
+    None(CollationConflict),
     /// COLLATE.
     Explicit,
 }
@@ -37,7 +37,7 @@ impl Coercibility {
     }
 
     /// Why the value has no collation.
-    pub fn unresolved(self) -> Option<Unresolved> {
+    pub fn unresolved(self) -> Option<CollationConflict> {
         match self {
             Coercibility::None(unresolved) => Some(unresolved),
             Coercibility::Default | Coercibility::Implicit | Coercibility::Explicit => None,
@@ -47,7 +47,7 @@ impl Coercibility {
 
 /// Where a value lost its collation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Unresolved {
+pub struct CollationConflict {
     /// The collation that was there first.
     pub earlier: Collation,
     /// The one that came beside it.
@@ -169,7 +169,7 @@ pub enum ScalarKind {
         /// TRY_: NULL instead of an error.
         attempt: bool,
         /// Nobody wrote it.
-        implicit: Implicit,
+        implicit: ImplicitFlag,
     },
     /// A function of the registry.
     Function {
@@ -206,10 +206,10 @@ pub enum ScalarKind {
 /// Whether a conversion is none of the text's. That is told of a plan and means nothing else: all
 /// are equal, so that expressions match that compute the same.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Implicit(pub bool);
+pub struct ImplicitFlag(pub bool);
 
-impl PartialEq for Implicit {
-    fn eq(&self, _: &Implicit) -> bool {
+impl PartialEq for ImplicitFlag {
+    fn eq(&self, _: &ImplicitFlag) -> bool {
         true
     }
 }

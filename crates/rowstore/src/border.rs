@@ -16,7 +16,7 @@ use access::{
 use base::{AllocUnitId, PageId, SqlResult};
 use lock::Resource;
 use os::clock::WallTime;
-use os::wait::{Cancelled, Waiter};
+use os::wait::{CancelReason, Waiter};
 use page::{Field, RowLayout};
 use std::any::Any;
 use std::sync::Arc;
@@ -245,7 +245,7 @@ impl Verifier for RowHobt {
         &self,
         waiter: &Waiter,
         row: &mut dyn FnMut(RowAt<'_>),
-    ) -> Result<RowReport, Cancelled> {
+    ) -> Result<RowReport, CancelReason> {
         RowHobt::verify(self, waiter, row)
     }
 

@@ -5,7 +5,7 @@ use access::WriteError;
 use base::{SqlError, messages};
 use btree::BtreeError;
 use buffer::BufferError;
-use os::wait::Cancelled;
+use os::wait::CancelReason;
 use space::SpaceError;
 use version::VersionError;
 use wal::WalError;
@@ -18,7 +18,7 @@ pub(crate) enum RowError {
     Space(SpaceError),
     Log(WalError),
     Lock(lock::LockError),
-    Cancelled(Cancelled),
+    Cancelled(CancelReason),
     Version(VersionError),
     /// 3960
     Conflict,
@@ -44,7 +44,7 @@ from!(
     SpaceError => Space,
     WalError => Log,
     lock::LockError => Lock,
-    Cancelled => Cancelled,
+    CancelReason => Cancelled,
     VersionError => Version,
     SqlError => Sql
 );

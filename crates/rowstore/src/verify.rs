@@ -13,7 +13,7 @@ use crate::versions::is_cut_ghost;
 use access::{HobtKind, RowAt, RowFinding, RowReport};
 use base::{Lsn, PageId};
 use buffer::ReadAhead;
-use os::wait::{Cancelled, Waiter};
+use os::wait::{CancelReason, Waiter};
 use page::{
     Damage, Fault, Finding, PageKind, PageView, RecordKind, RowFault, RowLayout, home_of,
     stub_target,
@@ -50,7 +50,7 @@ impl RowHobt {
         &self,
         waiter: &Waiter,
         row: &mut dyn FnMut(RowAt<'_>),
-    ) -> Result<RowReport, Cancelled> {
+    ) -> Result<RowReport, CancelReason> {
         let Some(large) = &self.large else { return self.verify_pages(waiter, row) };
         assert_ne!(large.spec.unit, self.spec.unit, "values off the rows have a unit of their own");
         let mut values = ValueCheck::default();
@@ -66,7 +66,7 @@ impl RowHobt {
         &self,
         waiter: &Waiter,
         row: &mut dyn FnMut(RowAt<'_>),
-    ) -> Result<RowReport, Cancelled> {
+    ) -> Result<RowReport, CancelReason> {
         let survey = self.home.space.survey(&self.unit, waiter)?;
         let mut walk = Walk {
             hobt: self,
@@ -212,7 +212,7 @@ impl Walk<'_, '_> {
         (self.row)(RowAt { page, slot, record: row });
     }
 
-    fn heap(&mut self, survey: &UnitSurvey) -> Result<(), Cancelled> {
+    fn heap(&mut self, survey: &UnitSurvey) -> Result<(), CancelReason> {
         assert_eq!(self.hobt.spec.kind, HobtKind::Heap, "only a heap is known by its maps");
         assert!(self.pages.is_empty(), "a heap's pages are known by its maps alone");
         let (mut ahead, mut before) = (ReadAhead::whole(), PageId::NONE);
@@ -285,7 +285,7 @@ impl Walk<'_, '_> {
     }
 
     /// Allocation against reachability.
-    fn allocation(&mut self, survey: &UnitSurvey) -> Result<(), Cancelled> {
+    fn allocation(&mut self, survey: &UnitSurvey) -> Result<(), CancelReason> {
         let mut allocated = PageSet::default();
         for page in &survey.found.pages {
             self.waiter.check()?;

@@ -28,12 +28,12 @@ const SECOND_NS: u64 = 1_000_000_000;
 
 /// Failures that were not told one by one.
 #[derive(Clone, Copy, Default)]
-struct More {
+struct FailureSummary {
     count: u64,
     since_ns: u64,
 }
 
-impl More {
+impl FailureSummary {
     fn add(&mut self, now_ns: u64) {
         if self.count == 0 {
             self.since_ns = now_ns;
@@ -58,14 +58,14 @@ struct Failing {
     /// As it is told.
     address: String,
     told: u32,
-    more: More,
+    more: FailureSummary,
     failed_ns: u64,
 }
 
 #[derive(Default)]
 struct Book {
     by_origin: BTreeMap<Origin, Failing>,
-    others: More,
+    others: FailureSummary,
     /// The minute that is at hand, and the lines that it has.
     span_ns: u64,
     lines: u32,
@@ -89,7 +89,7 @@ impl Failures {
         let fresh = || Failing {
             address: address.to_owned(),
             told: 0,
-            more: More::default(),
+            more: FailureSummary::default(),
             failed_ns: now_ns,
         };
         let failing = book.by_origin.entry(from).or_insert_with(fresh);

@@ -21,7 +21,8 @@ mod showplan;
 mod tables;
 
 pub use answer::sink::{
-    ColumnOrigin, Command, Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink, SinkClosed,
+    ClosedSink, ColumnOrigin, Command, Completion, DoneScope, EnvironmentChange, ResultColumn,
+    ResultSink,
 };
 pub use host::Host;
 pub use host::configuration::{Configuration, SERVER_OPTIONS, ServerOption, Setting};
@@ -39,11 +40,11 @@ pub use host::statistics::{GatherCall, Statistics, StatisticsTerms};
 pub use host::storage::Storage;
 pub use host::temporary_tables::{DeclareCall, TemporaryTables};
 pub use program::dependencies::{
-    ColumnsNamed, Dependency, columns_named, dependencies, object_of_name,
+    Dependency, NamedColumns, columns_named, dependencies, object_of_name,
 };
 pub use program::steps::Program;
 pub use request::{
-    Answered, BulkRows, Connection, Login, Parameter, Procedure, Request, TableValue,
+    BulkRows, Connection, Login, Parameter, Procedure, Request, RequestEnd, TableValue,
     TableValueColumn, TransactionIsolation, TransactionRequest,
 };
 pub use session::Session;
@@ -54,7 +55,7 @@ pub use showplan::cached::{
     statement_at,
 };
 pub use showplan::names::Views;
-pub use showplan::running::{Running, RunningNode};
+pub use showplan::running::{RunningNode, RunningStatement};
 pub use tables::temp::TempTables;
 /// A commit that is in the log and not yet known to be durable, and that log.
 pub use work::{Owed, Unflushed};

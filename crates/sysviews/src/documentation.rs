@@ -1,7 +1,7 @@
 //! docs/views.md, printed from the declarations of views; a test compares the file with it.
 
 use crate::column::Column;
-use crate::list::{Declared, declared, schema_name};
+use crate::list::{ViewDeclaration, declared, schema_name};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -204,7 +204,7 @@ fails when a column that is not listed here never changes.
 
 ";
 
-fn constants(view: &Declared) -> Vec<&'static Column> {
+fn constants(view: &ViewDeclaration) -> Vec<&'static Column> {
     view.columns.iter().filter(|c| c.constant.is_some()).collect()
 }
 

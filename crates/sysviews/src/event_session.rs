@@ -52,7 +52,7 @@ struct Counts {
 }
 
 /// What the views tell of the session and its target.
-pub(crate) struct Told {
+pub(crate) struct SessionSummary {
     pub(crate) created_at: i64,
     pub(crate) processed: u64,
     pub(crate) busy_ns: u64,
@@ -123,11 +123,11 @@ impl EventSession {
     }
 
     /// What there is to tell now.
-    pub(crate) fn told(&self) -> Told {
+    pub(crate) fn told(&self) -> SessionSummary {
         let ring = self.ring.lock();
         let (events, bytes, counts) = (ring.events.clone(), ring.bytes, ring.counts);
         drop(ring);
-        Told {
+        SessionSummary {
             created_at: self.created_at,
             processed: counts.processed,
             busy_ns: counts.busy_ns,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use types::{SqlType, Value};
 
 /// What is declared of any view: one that answers at once, or a stream.
-pub(crate) struct Declared {
+pub(crate) struct ViewDeclaration {
     pub(crate) schema: SchemaId,
     pub(crate) name: &'static str,
     pub(crate) parameters: Option<&'static [(&'static str, SqlType)]>,
@@ -24,14 +24,14 @@ pub(crate) fn streams() -> impl Iterator<Item = &'static Stream> {
 }
 
 /// Every view, and then every stream: in the order of their object ids.
-pub(crate) fn declared() -> impl Iterator<Item = Declared> {
-    let views = views().map(|v| Declared {
+pub(crate) fn declared() -> impl Iterator<Item = ViewDeclaration> {
+    let views = views().map(|v| ViewDeclaration {
         schema: v.schema,
         name: v.name,
         parameters: v.parameters,
         columns: v.columns,
     });
-    views.chain(streams().map(|s| Declared {
+    views.chain(streams().map(|s| ViewDeclaration {
         schema: SchemaId::SYS,
         name: s.name,
         parameters: Some(s.parameters),

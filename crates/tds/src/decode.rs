@@ -10,7 +10,7 @@ use crate::error::{TdsError, TdsResult, ValueFault};
 use crate::reader::Reader;
 use crate::typeinfo::{Prefix, TypeInfo, fault};
 use types::{
-    Bytes, CodePage, Collation, DateTime, DateTime2, DateTimeOffset, Decimal, Growing,
+    ByteBuffer, Bytes, CodePage, Collation, DateTime, DateTime2, DateTimeOffset, Decimal,
     SmallDateTime, SqlType, Value,
 };
 
@@ -228,7 +228,7 @@ impl TypeInfo {
             return Ok(None);
         }
         let first = r.sized_u32()?;
-        let mut whole = Growing::default();
+        let mut whole = ByteBuffer::default();
         let mut chunk = first;
         while !chunk.is_empty() {
             let next = r.sized_u32()?;

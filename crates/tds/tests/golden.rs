@@ -118,7 +118,7 @@ fn batch_response() {
     encode_columns(&columns, TdsVersion::V7_4, out);
     let rows = RowEncoder::new(&columns, TdsVersion::V7_4);
     rows.encode(&[Value::varchar("foo")], out).unwrap();
-    Done::with_count(DoneKind::Done, DoneStatus::FINAL, command::SELECT, 1).encode(out);
+    DoneToken::with_count(DoneKind::Done, DoneStatus::FINAL, command::SELECT, 1).encode(out);
     let mut sent = Vec::new();
     writer.finish(&mut sent);
     assert_eq!(sent, bytes);
@@ -209,7 +209,7 @@ fn login_response() {
     EnvChange::PacketSize { new: 8000, old: 4096 }.encode(&mut out);
     let offered = [Feature { id: 1, data: vec![] }, Feature { id: 0x0A, data: vec![] }];
     acknowledge_features(&offered, TdsVersion::V7_4, &mut out);
-    Done::new(DoneKind::Done, DoneStatus::FINAL).encode(&mut out);
+    DoneToken::new(DoneKind::Done, DoneStatus::FINAL).encode(&mut out);
     let expected = "
         E3 1B00 01 06 6D006100730074006500720 0 06 6D00610073007400650072 00
         E3 0800 07 05 0904D00034 00
@@ -243,11 +243,11 @@ fn an_error_and_a_message() {
 #[test]
 fn ends_of_statements_and_procedures() {
     let mut out = Vec::new();
-    Done::with_count(DoneKind::Done, DoneStatus::FINAL, command::SELECT, 1).encode(&mut out);
-    Done::with_count(DoneKind::InProc, DoneStatus::MORE, command::SELECT, 1).encode(&mut out);
+    DoneToken::with_count(DoneKind::Done, DoneStatus::FINAL, command::SELECT, 1).encode(&mut out);
+    DoneToken::with_count(DoneKind::InProc, DoneStatus::MORE, command::SELECT, 1).encode(&mut out);
     encode_return_status(0, &mut out);
-    let ended = Done::new(DoneKind::Proc, DoneStatus::FINAL);
-    Done { command: command::EXECUTE, ..ended }.encode(&mut out);
+    let ended = DoneToken::new(DoneKind::Proc, DoneStatus::FINAL);
+    DoneToken { command: command::EXECUTE, ..ended }.encode(&mut out);
     let expected = "
         FD 1000 C100 0100000000000000
         FF 1100 C100 0100000000000000

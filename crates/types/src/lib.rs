@@ -44,8 +44,8 @@ pub use convert::{
 };
 pub use decimal::{Decimal, PRECISION_MAX};
 pub use declare::{TypeSize, declare};
-pub use growing::{Growing, LONGEST_BYTES, within_longest};
-pub use key_bound::{Kept, day_end, has_bounds, kept, key_bound};
+pub use growing::{ByteBuffer, LONGEST_BYTES, within_longest};
+pub use key_bound::{KeyPrecision, day_end, has_bounds, kept, key_bound};
 pub use restriction::{ColumnTest, Relation, Requirement, Restriction};
 pub use sort_key::append_sort_key;
 pub use sql_type::{ALL_TYPES, Family, Length, SqlType};

@@ -17,7 +17,7 @@ use os::sync::Mutex;
 use os::wait::Waiter;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock, Weak};
-use txn::{Active, OpenEntry, TransactionName, Transactions};
+use txn::{ActiveTransaction, OpenEntry, TransactionName, Transactions};
 use version::{SharedStore, TempdbStore, VersionStore};
 use wal::Group;
 
@@ -390,8 +390,13 @@ impl Work {
         self.name = TransactionName::Of(statement);
         if self.named {
             let name = if name.is_empty() { "user_transaction" } else { name };
-            let active =
-                Active { id, session: self.session(), name: name.to_owned(), began_at, user };
+            let active = ActiveTransaction {
+                id,
+                session: self.session(),
+                name: name.to_owned(),
+                began_at,
+                user,
+            };
             self.engine.transactions.enter(active);
             self.name = TransactionName::Given(name.into());
         }
@@ -423,7 +428,8 @@ impl Work {
         if !std::mem::replace(&mut self.user, true) {
             let began_at = os::clock::now().0;
             let name = "implicit_transaction".to_owned();
-            let active = Active { id, session: self.session(), name, began_at, user: true };
+            let active =
+                ActiveTransaction { id, session: self.session(), name, began_at, user: true };
             self.engine.transactions.enter(active);
             self.named = true;
         }

@@ -9,7 +9,7 @@
 
 use crate::unit::Engine;
 use base::{SessionId, TransactionId, Xsn};
-use os::sync::Padded;
+use os::sync::PaddedCell;
 use std::sync::Arc;
 use std::sync::atomic::{
     AtomicBool, AtomicU64,
@@ -64,7 +64,7 @@ impl Traversed {
 pub(crate) struct VersionUse {
     session: SessionId,
     gone: AtomicBool,
-    told: Padded<Told>,
+    told: PaddedCell<Told>,
 }
 
 #[derive(Default)]
@@ -188,8 +188,11 @@ impl VersionUse {
 impl Engine {
     /// A unit of work of a session begins to use versions.
     pub(crate) fn enlist_version_use(&self, session: SessionId) -> Arc<VersionUse> {
-        let made =
-            Arc::new(VersionUse { session, gone: AtomicBool::new(false), told: Padded::default() });
+        let made = Arc::new(VersionUse {
+            session,
+            gone: AtomicBool::new(false),
+            told: PaddedCell::default(),
+        });
         let mut uses = self.version_uses.lock();
         // Units of work that are gone leave the list when another comes.
         uses.retain(|of| of.strong_count() > 0);

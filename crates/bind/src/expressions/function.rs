@@ -3,7 +3,7 @@
 use crate::binder::Binder;
 use crate::expressions::collation::of_function;
 use crate::expressions::comparable::check_arguments;
-use crate::expressions::deduction::{Learned, takes_any_type};
+use crate::expressions::deduction::{Inference, takes_any_type};
 use crate::refusal::unsupported;
 use base::{SqlError, SqlResult, messages};
 use builtins::{Aggregate, Fact, Function};
@@ -356,7 +356,7 @@ impl Binder<'_> {
             items.push(self.expr(arg)?);
         }
         // It stands for a CASE that names each twice.
-        items.iter().for_each(|x| self.learn(x, || Learned::Nothing));
+        items.iter().for_each(|x| self.learn(x, || Inference::Nothing));
         let Some(mut ty) = self.common(items.iter(), Combining::Case)? else {
             return Err(SqlError::new(messages::COALESCE_ALL_NULL, &[]));
         };
@@ -376,7 +376,7 @@ impl Binder<'_> {
         }
         let first = self.expr(first)?;
         let second = self.expr(second)?;
-        self.learn(&first, || Learned::Nothing);
+        self.learn(&first, || Inference::Nothing);
         let (shared, bound_to) = self.shared(first);
         let ty = ScalarType { nullable: true, ..shared.ty };
         let equal = self.compare(CompareOp::Equal, shared.clone(), second)?;

@@ -11,7 +11,7 @@
 use crate::binder::Binder;
 use crate::expressions::collation::{as_column, settled};
 use crate::names::cte::{Cte, Work};
-use crate::names::from::From;
+use crate::names::from::FromPart;
 use crate::names::result::{OutColumn, QueryResult};
 use crate::names::scope::{Clause, Columns, DerivedColumn, Source};
 use base::{SqlError, SqlResult, messages};
@@ -199,7 +199,7 @@ impl Binder<'_> {
         name: &str,
         work: &Work,
         alias: Option<&ast::Name>,
-    ) -> SqlResult<From> {
+    ) -> SqlResult<FromPart> {
         let in_subquery = self.scopes.iter().any(|s| s.clause != Clause::From);
         if in_subquery {
             return Err(SqlError::new(messages::RECURSIVE_SUBQUERY, &[]));
@@ -216,7 +216,7 @@ impl Binder<'_> {
             body: None,
         };
         let tree = Logical::Values { rows: vec![Vec::new()], columns: Vec::new() };
-        Ok(From { tree, sources: vec![source] })
+        Ok(FromPart { tree, sources: vec![source] })
     }
 }
 

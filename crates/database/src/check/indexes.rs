@@ -11,12 +11,12 @@
 //!     page no row is called missing, behind a damaged page of the table no entry too many.
 
 use super::owner::Owner;
-use super::{CheckFinding, CheckReport, FINDINGS_MAX, Looked};
+use super::{CheckCounts, CheckFinding, CheckReport, FINDINGS_MAX};
 use crate::database::Database;
 use access::{Batch, EntryPart, Fingerprint, RowAt, StoredHobt, differences};
 use base::{PageId, SqlError, messages};
 use catalog::view::{Index, PhysicalColumn, Table};
-use os::wait::{Cancelled, Waiter};
+use os::wait::{CancelReason, Waiter};
 use page::{Field, RowLayout};
 use std::sync::Arc;
 use types::ColumnTest;
@@ -27,7 +27,7 @@ const BATCHES_MAX: usize = 16;
 const SHOWN: usize = 60;
 
 /// A place of a row.
-type At = (PageId, u16);
+type RowPlace = (PageId, u16);
 
 /// An index, and how its entries are made of rows.
 struct Pair<'t> {
@@ -115,7 +115,7 @@ pub(super) fn check(
     indexes: &[(&Index, Arc<dyn StoredHobt>)],
     report: &mut CheckReport,
     waiter: &Waiter,
-) -> Result<(), Cancelled> {
+) -> Result<(), CancelReason> {
     let mut pairs: Vec<Pair<'_>> =
         indexes.iter().map(|(index, hobt)| Pair::new(table, index, &**hobt)).collect();
     let owner = Owner::of(base, Some(table));
@@ -126,7 +126,7 @@ pub(super) fn check(
     })?;
     database.take_in(base, &owner, &found, report);
     nulls.into_iter().for_each(|finding| report.push(finding));
-    let looked = Looked { rows: found.rows, pages: found.pages };
+    let looked = CheckCounts { rows: found.rows, pages: found.pages };
     report.objects.insert(table.object_id.0, looked);
     for mut pair in pairs {
         pair.rows_complete &= found.complete;
@@ -145,7 +145,7 @@ fn compare(
     pair: &Pair<'_>,
     report: &mut CheckReport,
     waiter: &Waiter,
-) -> Result<(), Cancelled> {
+) -> Result<(), CancelReason> {
     let batches = pair.expected.differing(&pair.found);
     for batch in batches.iter().take(BATCHES_MAX) {
         let (missing, extra) = collect(base, pair, batch, waiter)?;
@@ -170,7 +170,7 @@ fn collect(
     pair: &Pair<'_>,
     batch: &Batch,
     waiter: &Waiter,
-) -> Result<(Vec<At>, Vec<At>), Cancelled> {
+) -> Result<(Vec<RowPlace>, Vec<RowPlace>), CancelReason> {
     let (mut rows, mut entries) = (Vec::new(), Vec::new());
     let layout = base.layout();
     base.verify(waiter, &mut |row| {
@@ -191,7 +191,7 @@ fn missing_row(
     table: &Table,
     base: &dyn StoredHobt,
     pair: &Pair<'_>,
-    (page, slot): At,
+    (page, slot): RowPlace,
 ) -> CheckFinding {
     let (name, index) = (&table.name, pair.index);
     let error = SqlError::new(
@@ -207,7 +207,7 @@ fn missing_row(
     CheckFinding { object: table.object_id, page, error, row }
 }
 
-fn extra_row(table: &Table, pair: &Pair<'_>, (page, slot): At) -> CheckFinding {
+fn extra_row(table: &Table, pair: &Pair<'_>, (page, slot): RowPlace) -> CheckFinding {
     let (name, index) = (&table.name, pair.index);
     let error = SqlError::new(
         messages::CHECKDB_EXTRA_ROW,
@@ -237,7 +237,12 @@ fn is_locator(table: &Table, column: PhysicalColumn) -> bool {
     }
 }
 
-fn locator_of_row(table: &Table, base: &dyn StoredHobt, record: &[u8], (page, slot): At) -> String {
+fn locator_of_row(
+    table: &Table,
+    base: &dyn StoredHobt,
+    record: &[u8],
+    (page, slot): RowPlace,
+) -> String {
     let layout = table.hobt_layout(table.base());
     if layout.key.is_empty() {
         return format!("HEAP RID = ({page}:{slot})");

@@ -23,7 +23,7 @@ use crate::database::Database;
 use access::{HobtUnit, RowAt, RowFinding, RowReport, StoredHobt};
 use base::{HobtId, ObjectId, PageId, SqlError};
 use catalog::view::{DatabaseView, Object, PhysicalColumn, Table};
-use os::wait::{Cancelled, Waiter};
+use os::wait::{CancelReason, Waiter};
 use owner::Owner;
 use space::{AllocUnit, Findings};
 use std::collections::BTreeMap;
@@ -50,7 +50,7 @@ pub struct CheckFinding {
 
 /// Rows and pages of an object that were looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Looked {
+pub struct CheckCounts {
     /// Rows of the heap or clustered index.
     pub rows: u64,
     /// Its pages.
@@ -65,7 +65,7 @@ pub struct CheckReport {
     /// About contents.
     pub consistency: Vec<CheckFinding>,
     /// What was looked at, by object.
-    pub objects: BTreeMap<i32, Looked>,
+    pub objects: BTreeMap<i32, CheckCounts>,
     /// Findings that were not kept.
     pub dropped: u64,
 }
@@ -118,7 +118,7 @@ impl Database {
         &self,
         options: CheckOptions,
         waiter: &Waiter,
-    ) -> Result<CheckReport, Cancelled> {
+    ) -> Result<CheckReport, CancelReason> {
         let mut report = CheckReport::default();
         let view = self.view();
         let mut hobts: BTreeMap<HobtId, Arc<dyn StoredHobt>> =
@@ -154,7 +154,7 @@ impl Database {
         no_index: bool,
         report: &mut CheckReport,
         waiter: &Waiter,
-    ) -> Result<(), Cancelled> {
+    ) -> Result<(), CancelReason> {
         let Some(base) = hobts.remove(&table.base().hobt) else { return Ok(()) };
         let mut indexes = Vec::new();
         for index in table.indexes.iter().skip(1) {
@@ -171,7 +171,7 @@ impl Database {
         hobt: &dyn StoredHobt,
         report: &mut CheckReport,
         waiter: &Waiter,
-    ) -> Result<(), Cancelled> {
+    ) -> Result<(), CancelReason> {
         let found = hobt.verify(waiter, &mut |_| {})?;
         if self.is_at_work(hobt) {
             return Ok(());
@@ -179,7 +179,8 @@ impl Database {
         let owner = Owner::of(hobt, None);
         self.take_in(hobt, &owner, &found, report);
         let looked = report.objects.entry(hobt.spec().object.0).or_default();
-        *looked = Looked { rows: looked.rows.max(found.rows), pages: looked.pages + found.pages };
+        *looked =
+            CheckCounts { rows: looked.rows.max(found.rows), pages: looked.pages + found.pages };
         Ok(())
     }
 
@@ -236,7 +237,7 @@ impl Database {
         table: ObjectId,
         report: &mut CheckReport,
         waiter: &Waiter,
-    ) -> Result<(), Cancelled> {
+    ) -> Result<(), CancelReason> {
         for hobt in self.hobts.all().iter().filter(|h| h.spec().object == table) {
             for one in hobt.units() {
                 let findings = self.space.survey(&opened(one), waiter)?.findings;
@@ -251,7 +252,7 @@ impl Database {
     }
 
     /// The maps against all units. What is found only once was somebody at work.
-    fn check_maps(&self, report: &mut CheckReport, waiter: &Waiter) -> Result<(), Cancelled> {
+    fn check_maps(&self, report: &mut CheckReport, waiter: &Waiter) -> Result<(), CancelReason> {
         let mut sure: Option<Findings> = None;
         for look in 0..LOOKS {
             let hobts = self.hobts.all();

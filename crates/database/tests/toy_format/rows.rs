@@ -12,7 +12,7 @@ use access::{
 };
 use base::{AllocUnitId, HobtId, ObjectId, PageId, SqlError, SqlResult, messages};
 use os::sync::Mutex;
-use os::wait::{Cancelled, Waiter};
+use os::wait::{CancelReason, Waiter};
 use page::{Field, RecordKind, RowLayout};
 use std::any::Any;
 use std::cmp::Ordering;
@@ -25,7 +25,7 @@ use work::{Home, Work};
 /// their hobts, also while their database is closed.
 pub(crate) struct ToyFormat {
     objects: Vec<ObjectId>,
-    kept: Mutex<BTreeMap<HobtId, Arc<Shared>>>,
+    kept: Mutex<BTreeMap<HobtId, Arc<SharedRows>>>,
 }
 
 impl ToyFormat {
@@ -59,7 +59,7 @@ impl StorageFormat for ToyFormat {
         _large: Option<AllocUnitId>,
     ) -> SqlResult<Arc<dyn StoredHobt>> {
         assert!(work.is_active(), "whoever makes a hobt has a transaction");
-        let rows = Arc::<Shared>::default();
+        let rows = Arc::<SharedRows>::default();
         self.kept.lock().insert(spec.hobt, Arc::clone(&rows));
         Ok(ToyHobt::of(spec, rows))
     }
@@ -67,7 +67,7 @@ impl StorageFormat for ToyFormat {
 
 /// What all who have the hobt open share.
 #[derive(Default)]
-struct Shared {
+struct SharedRows {
     records: Mutex<Vec<Vec<u8>>>,
     dropped: AtomicBool,
 }
@@ -76,11 +76,11 @@ struct Shared {
 pub(crate) struct ToyHobt {
     spec: HobtSpec,
     layout: RowLayout,
-    shared: Arc<Shared>,
+    shared: Arc<SharedRows>,
 }
 
 impl ToyHobt {
-    fn of(spec: HobtSpec, shared: Arc<Shared>) -> Arc<ToyHobt> {
+    fn of(spec: HobtSpec, shared: Arc<SharedRows>) -> Arc<ToyHobt> {
         let first = spec.widths.len() - spec.added.len();
         let mut layout = RowLayout::of_rows(&spec.widths[..first]);
         for (width, default) in spec.widths[first..].iter().zip(&spec.added) {
@@ -322,7 +322,7 @@ impl Verifier for ToyHobt {
         &self,
         waiter: &Waiter,
         row: &mut dyn FnMut(RowAt<'_>),
-    ) -> Result<RowReport, Cancelled> {
+    ) -> Result<RowReport, CancelReason> {
         let mut report = RowReport { complete: true, ..RowReport::default() };
         for (slot, record) in self.shared.records.lock().iter().enumerate() {
             waiter.cancellation().map_or(Ok(()), Err)?;

@@ -21,7 +21,7 @@ use base::{SqlError, SqlResult, messages};
 use os::sync::Mutex;
 use os::task::{self, Scope};
 use os::values::{self, ValueMemory};
-use os::wait::{Cancelled, WaitTotals, Waiter};
+use os::wait::{CancelReason, WaitTotals, Waiter};
 use std::ops::Range;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -207,7 +207,7 @@ impl Makers<'_> {
     }
 
     fn send_home(&self) {
-        self.waiters.iter().for_each(|w| w.cancel(Cancelled::Attention));
+        self.waiters.iter().for_each(|w| w.cancel(CancelReason::Attention));
     }
 }
 

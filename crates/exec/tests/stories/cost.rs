@@ -119,7 +119,7 @@ impl Hobts for Only {
 fn the_hot_row() {
     const RUNS: u32 = if cfg!(debug_assertions) { 20_000 } else { 2_000_000 };
     let mut base = index(1, 1, "PK", &[EntryField::Column(0)], &[0]);
-    (base.unique, base.key_changes) = (Unique::PrimaryKey, true);
+    (base.unique, base.key_changes) = (Uniqueness::PrimaryKey, true);
     let mut a = scan(1, 0, 1);
     a.hint = Some(Slot(2));
     let update = Update {

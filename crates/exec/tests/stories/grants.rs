@@ -5,7 +5,7 @@ use crate::fake::{Bench, Fake};
 use base::{SessionId, SqlResult};
 use exec::{Executor, GrantRow, NoRows, ResourceSemaphores, RowSink, Workspace};
 use os::memory::Memory;
-use os::wait::{Cancelled, Waiter};
+use os::wait::{CancelReason, Waiter};
 use plan::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -164,7 +164,7 @@ fn a_wait_for_memory_ends_with_8645() {
         let text = "A timeout occurred while waiting for memory resources to execute the query \
                     in resource pool 'default' (2). Rerun the query.";
         assert_eq!(e.text(), text);
-        inner.waiter.cancel(Cancelled::Attention);
+        inner.waiter.cancel(CancelReason::Attention);
         let e = inner.within(&semaphores, |cx| asker.run(cx, &mut NoRows)).unwrap_err();
         assert_eq!(e.number(), base::messages::ATTENTION.number);
         inner.waiter.reset();

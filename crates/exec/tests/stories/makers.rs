@@ -3,7 +3,7 @@
 use crate::fake::Bench;
 use base::{SessionId, SqlError, SqlResult, messages};
 use exec::{MadeRows, Maker, Making, Workers};
-use os::wait::{Cancelled, WaitKind};
+use os::wait::{CancelReason, WaitKind};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
@@ -115,7 +115,7 @@ fn an_attention_ends_readers_and_makers() {
     let asked = AtomicBool::new(false);
     let making = |maker: &mut Maker<'_>| {
         if !asked.swap(true, Relaxed) {
-            waiter.cancel(Cancelled::Attention);
+            waiter.cancel(CancelReason::Attention);
         }
         loop {
             maker.check()?;

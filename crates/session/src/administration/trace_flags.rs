@@ -24,7 +24,7 @@ use types::{SqlType, Value};
 
 /// What stands in the parentheses.
 #[derive(Default)]
-struct Asked {
+struct TraceFlagRequest {
     /// Numbers of flags, as they stand there.
     numbers: Vec<i16>,
     /// Numbers that no flag can have.
@@ -40,7 +40,7 @@ impl Session {
         dbcc: &Dbcc,
         act: &Activation,
     ) -> SqlResult<Vec<SqlError>> {
-        let Asked { numbers, invalid, everywhere } = asked(dbcc, act)?;
+        let TraceFlagRequest { numbers, invalid, everywhere } = asked(dbcc, act)?;
         if numbers.is_empty() && invalid.is_empty() {
             return Err(SqlError::new(messages::DBCC_PARAMETER_COUNT, &[]));
         }
@@ -69,7 +69,7 @@ impl Session {
     /// session or the server. -1 selects nothing: the documentation of today has it show those
     /// of the session, too. Without a row there is no result set.
     pub(crate) fn trace_status(&self, dbcc: &Dbcc, act: &Activation) -> SqlResult<Vec<Rowset>> {
-        let Asked { mut numbers, invalid, .. } = asked(dbcc, act)?;
+        let TraceFlagRequest { mut numbers, invalid, .. } = asked(dbcc, act)?;
         let (global, own) = (self.host.engine().trace_flags.all(), &self.state.trace_flags);
         if numbers.is_empty() && invalid.is_empty() {
             let mut on = global.clone();
@@ -104,8 +104,8 @@ impl State {
     }
 }
 
-fn asked(dbcc: &Dbcc, act: &Activation) -> SqlResult<Asked> {
-    let mut asked = Asked::default();
+fn asked(dbcc: &Dbcc, act: &Activation) -> SqlResult<TraceFlagRequest> {
+    let mut asked = TraceFlagRequest::default();
     for (at, argument) in dbcc.arguments.iter().enumerate() {
         let wrong = || SqlError::new(messages::DBCC_PARAMETER, &[&(at + 1)]);
         let number = number_of(argument, act).ok_or_else(wrong)?;

@@ -6,7 +6,7 @@
 use crate::answer::failure::Failure;
 use crate::answer::result_sets::Shape;
 use crate::answer::sink::{
-    ColumnOrigin, Command, Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink,
+    ColumnOrigin, Command, Completion, DoneScope, EnvironmentChange, ResultColumn, ResultSink,
 };
 use crate::answer::text_size::TextSize;
 use base::{SqlError, SqlResult, messages};
@@ -16,7 +16,7 @@ use types::{SqlType, Value};
 /// The sink of a request with the DONE that is held back.
 pub(crate) struct Output<'s> {
     sink: &'s mut dyn ResultSink,
-    held: Option<Done>,
+    held: Option<Completion>,
     /// What the request is, where that is no text.
     command: Option<Command>,
     closed: bool,
@@ -43,7 +43,7 @@ impl<'s> Output<'s> {
 
     fn release(&mut self) {
         if let Some(done) = self.held.take() {
-            self.sink.done(Done { more: true, ..done });
+            self.sink.done(Completion { more: true, ..done });
         }
     }
 
@@ -56,7 +56,7 @@ impl<'s> Output<'s> {
         self.release();
         // Triggers may answer before their statement has ended: its rows are all there.
         if self.open_rows.take().is_some() {
-            self.sink.done(Done { more: true, ..plain_done(DoneScope::InProcedure) });
+            self.sink.done(Completion { more: true, ..plain_done(DoneScope::InProcedure) });
         }
         if self.closed || self.sink.columns(columns).is_err() {
             self.closed = true;
@@ -124,7 +124,7 @@ impl<'s> Output<'s> {
     }
 
     /// A statement or procedure ended.
-    pub(crate) fn done(&mut self, done: Done) {
+    pub(crate) fn done(&mut self, done: Completion) {
         self.release();
         self.open_rows = None;
         self.held = Some(done);
@@ -136,12 +136,12 @@ impl<'s> Output<'s> {
     }
 
     /// The request ended: its last DONE.
-    pub(crate) fn finish(&mut self, last: Done) {
-        let last = Done { command: self.command.unwrap_or(last.command), ..last };
+    pub(crate) fn finish(&mut self, last: Completion) {
+        let last = Completion { command: self.command.unwrap_or(last.command), ..last };
         // A batch's last statement has its own DONE; a procedure's follows those of its statements.
         let held = match (self.held.take(), last.scope) {
             (Some(held), DoneScope::Statement) if held.scope != DoneScope::InProcedure => {
-                Done { in_transaction: last.in_transaction, more: last.more, ..held }
+                Completion { in_transaction: last.in_transaction, more: last.more, ..held }
             }
             (held, _) => {
                 self.held = held;
@@ -154,8 +154,8 @@ impl<'s> Output<'s> {
 }
 
 /// A DONE of nothing in particular.
-pub(crate) fn plain_done(scope: DoneScope) -> Done {
-    Done {
+pub(crate) fn plain_done(scope: DoneScope) -> Completion {
+    Completion {
         scope,
         command: Command::Other,
         rows: None,

@@ -5,7 +5,7 @@ use types::{Collation, SqlType, Value};
 
 /// Nobody reads any more: the client is gone. The request ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SinkClosed;
+pub struct ClosedSink;
 
 /// A column of a result.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,7 +97,7 @@ pub enum DoneScope {
 
 /// The end of a statement, a procedure or a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Done {
+pub struct Completion {
     /// Which end.
     pub scope: DoneScope,
     /// The statement.
@@ -147,7 +147,7 @@ pub trait ResultSink {
     ///
     /// # Errors
     /// The client is gone.
-    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), SinkClosed>;
+    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), ClosedSink>;
 
     /// Of a cursor: the names of its tables, part by part, and where its columns come from. Who
     /// does not want to know passes over it.
@@ -160,13 +160,13 @@ pub trait ResultSink {
     ///
     /// # Errors
     /// The client is gone, or the request is cancelled.
-    fn row(&mut self, values: &[Value]) -> Result<(), SinkClosed>;
+    fn row(&mut self, values: &[Value]) -> Result<(), ClosedSink>;
 
     /// An error or an information message, by its severity.
     fn message(&mut self, message: &SqlError);
 
     /// The end of something.
-    fn done(&mut self, done: Done);
+    fn done(&mut self, done: Completion);
 
     /// The return status of a procedure.
     fn return_status(&mut self, status: i32);

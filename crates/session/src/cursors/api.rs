@@ -20,10 +20,10 @@
 
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
-use crate::answer::sink::{ColumnOrigin, Command, Done, DoneScope, ResultColumn};
+use crate::answer::sink::{ColumnOrigin, Command, Completion, DoneScope, ResultColumn};
 use crate::cursors::cursor::{Cursor, SharedCursor};
 use crate::cursors::handles::{
-    ApiChange, ApiCursor, BEFORE, FIRST_HANDLE, Fetch, FetchBuffer, Fetched, NEW, Opened,
+    ApiChange, ApiCursor, BEFORE, BufferedRow, FIRST_HANDLE, Fetch, FetchBuffer, NEW, OpenResult,
     PreparedCursor, Window, bracketed, concurrency, name_of, scroll, unknown,
 };
 use crate::procedures::call::Call;
@@ -57,7 +57,7 @@ impl Session {
         first_rows: i64,
         values: &mut Call,
         out: &mut Output<'_>,
-    ) -> Result<Opened, Failure> {
+    ) -> Result<OpenResult, Failure> {
         let PreparedCursor { parameters, text, wish } = prepared;
         let options = self.state.settings.parse_options();
         if !is_query(text, options) {
@@ -90,7 +90,7 @@ impl Session {
         self.api_cursors.open.insert(handle, open);
         let first = if wish.scroll & scroll::AUTO_FETCH != 0 { first_rows.max(0) } else { 0 };
         self.fetch_api(handle, Fetch::Next, first, out)?;
-        Ok(Opened { handle, scroll, concurrency, rows })
+        Ok(OpenResult { handle, scroll, concurrency, rows })
     }
 
     /// What has no cursor is run as it is, if the client allows that.
@@ -99,14 +99,14 @@ impl Session {
         prepared: &PreparedCursor,
         values: &mut Call,
         out: &mut Output<'_>,
-    ) -> Result<Opened, Failure> {
+    ) -> Result<OpenResult, Failure> {
         let wish = prepared.wish;
         if wish.concurrency & concurrency::ALLOW_DIRECT == 0 {
             return Err(SqlError::new(messages::CURSOR_STATEMENT, &[]).into());
         }
         out.message(&SqlError::new(messages::CURSOR_DIRECT, &[]));
         self.execute_text(&prepared.parameters, &prepared.text, values, out)?;
-        Ok(Opened { handle: 0, scroll: 0, concurrency: 0, rows: -1 })
+        Ok(OpenResult { handle: 0, scroll: 0, concurrency: 0, rows: -1 })
     }
 
     /// Moves the window of a cursor and sends its rows.
@@ -146,7 +146,7 @@ impl Session {
             out.row(&row)?;
         }
         let rows = Some(buffer.rows.len() as u64);
-        out.done(Done {
+        out.done(Completion {
             command: Command::Select,
             rows,
             ..self.state.done(DoneScope::InProcedure)
@@ -225,7 +225,7 @@ impl Session {
                 (_, Some(key)) => self.read_again(cursor, key, act)?,
             };
             if row.is_some() || kind != CursorKind::Dynamic {
-                found.push(Fetched { position, row }, back)?;
+                found.push(BufferedRow { position, row }, back)?;
             }
             position = if back { position - 1 } else { position + 1 };
         }

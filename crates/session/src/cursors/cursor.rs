@@ -59,7 +59,7 @@ pub(crate) struct Cursor {
 pub(crate) type SharedCursor = Arc<Mutex<Cursor>>;
 
 /// The columns of a cursor, and the row that was fetched or its key.
-pub(super) type Fetched = (Vec<ResultColumn>, Option<Vec<Value>>);
+pub(super) type FetchedRow = (Vec<ResultColumn>, Option<Vec<Value>>);
 
 /// The rows of an open cursor.
 pub(super) struct OpenRows {
@@ -109,7 +109,7 @@ impl OpenRows {
 }
 
 /// A name for a cursor, of a scope or of the session.
-struct Named {
+struct CursorBinding {
     name: Box<str>,
     /// The nesting level of a local name.
     level: Option<u32>,
@@ -119,7 +119,7 @@ struct Named {
 /// The names of cursors that a session has, the innermost last.
 #[derive(Default)]
 pub(crate) struct Cursors {
-    names: Vec<Named>,
+    names: Vec<CursorBinding>,
     /// The keys that a name had last.
     known: BTreeMap<Box<str>, Vec<CursorKey>>,
     /// `@@FETCH_STATUS`
@@ -130,9 +130,9 @@ pub(crate) struct Cursors {
 
 impl Cursors {
     fn position(&self, name: &ast::CursorName, level: u32) -> Option<usize> {
-        let local = |n: &Named| !name.global && n.level == Some(level);
+        let local = |n: &CursorBinding| !name.global && n.level == Some(level);
         let own = self.names.iter().position(|n| local(n) && same_name(&n.name, &name.name));
-        let global = |n: &Named| n.level.is_none() && same_name(&n.name, &name.name);
+        let global = |n: &CursorBinding| n.level.is_none() && same_name(&n.name, &name.name);
         own.or_else(|| self.names.iter().position(global))
     }
 
@@ -150,10 +150,10 @@ impl Cursors {
     /// Makes a variable refer to a cursor, or to none.
     pub(crate) fn refer(&mut self, name: &str, level: u32, cursor: Option<SharedCursor>) {
         let level = Some(level);
-        let same = |n: &&mut Named| n.level == level && same_name(&n.name, name);
+        let same = |n: &&mut CursorBinding| n.level == level && same_name(&n.name, name);
         match self.names.iter_mut().find(same) {
             Some(held) => held.cursor = cursor,
-            None => self.names.push(Named { name: name.into(), level, cursor }),
+            None => self.names.push(CursorBinding { name: name.into(), level, cursor }),
         }
     }
 
@@ -164,13 +164,13 @@ impl Cursors {
         level: Option<u32>,
         cursor: Arc<Mutex<Cursor>>,
     ) -> SqlResult<()> {
-        let same = |n: &&mut Named| n.level == level && same_name(&n.name, name);
+        let same = |n: &&mut CursorBinding| n.level == level && same_name(&n.name, name);
         match self.names.iter_mut().find(same) {
             Some(held) if name.starts_with('@') => held.cursor = Some(cursor),
             Some(_) => return Err(SqlError::new(messages::CURSOR_EXISTS, &[&name])),
             None => {
                 let name = name.into();
-                self.names.push(Named { name, level, cursor: Some(cursor) });
+                self.names.push(CursorBinding { name, level, cursor: Some(cursor) });
             }
         }
         Ok(())
@@ -178,7 +178,7 @@ impl Cursors {
 
     /// Gives a global cursor another name.
     pub(crate) fn rename(&mut self, from: &str, to: &str) -> Option<Arc<Mutex<Cursor>>> {
-        let global = |n: &&mut Named| n.level.is_none() && same_name(&n.name, from);
+        let global = |n: &&mut CursorBinding| n.level.is_none() && same_name(&n.name, from);
         let named = self.names.iter_mut().find(global)?;
         named.name = to.into();
         let cursor = named.cursor.clone()?;
@@ -356,7 +356,7 @@ impl Cursor {
         direction: &Direction,
         count: i64,
         into: usize,
-    ) -> SqlResult<Fetched> {
+    ) -> SqlResult<FetchedRow> {
         let width = self.open.as_ref().map_or(0, |o| o.columns.len());
         self.moved_to(direction, count, into, width)
     }
@@ -367,7 +367,7 @@ impl Cursor {
         direction: &Direction,
         count: i64,
         into: usize,
-    ) -> SqlResult<Fetched> {
+    ) -> SqlResult<FetchedRow> {
         if self.kind == CursorKind::Dynamic && matches!(direction, Direction::Absolute(_)) {
             let args: [&dyn std::fmt::Display; 2] = [&direction.name(), &"dynamic"];
             return Err(SqlError::new(messages::FETCH_FORWARD_ONLY, &args));
@@ -382,7 +382,7 @@ impl Cursor {
         count: i64,
         into: usize,
         width: usize,
-    ) -> SqlResult<Fetched> {
+    ) -> SqlResult<FetchedRow> {
         if !self.scroll && !matches!(direction, Direction::Next) {
             let args: [&dyn std::fmt::Display; 2] = [&direction.name(), &"forward only"];
             return Err(SqlError::new(messages::FETCH_FORWARD_ONLY, &args));

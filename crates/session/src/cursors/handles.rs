@@ -76,7 +76,7 @@ pub(crate) struct Window {
 pub(crate) const BEFORE: Window = Window { first: 0, behind: 1 };
 
 /// A row of the fetch buffer.
-pub(crate) struct Fetched {
+pub(crate) struct BufferedRow {
     pub(super) position: u64,
     /// None of a row that is gone.
     pub(super) row: Option<Vec<Value>>,
@@ -85,15 +85,15 @@ pub(crate) struct Fetched {
 /// The rows of the last fetch, which are charged.
 #[derive(Default)]
 pub(crate) struct FetchBuffer {
-    pub(super) rows: VecDeque<Fetched>,
+    pub(super) rows: VecDeque<BufferedRow>,
     pub(super) bytes: usize,
     pub(super) charge: Charge,
 }
 
 impl FetchBuffer {
     /// Adds a row at the end, or going backwards at the beginning.
-    pub(super) fn push(&mut self, fetched: Fetched, back: bool) -> SqlResult<()> {
-        self.bytes += 2 * size_of::<Fetched>() + row_bytes(fetched.row.as_deref());
+    pub(super) fn push(&mut self, fetched: BufferedRow, back: bool) -> SqlResult<()> {
+        self.bytes += 2 * size_of::<BufferedRow>() + row_bytes(fetched.row.as_deref());
         self.charge.cover(self.bytes)?;
         match back {
             true => self.rows.push_front(fetched),
@@ -153,7 +153,7 @@ pub(crate) struct PreparedCursor {
 
 /// What became of a wish: the output parameters of sp_cursoropen.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Opened {
+pub(crate) struct OpenResult {
     /// 0 where the statement was run without a cursor.
     pub(crate) handle: i32,
     pub(crate) scroll: i32,

@@ -17,7 +17,7 @@
 //!     the way lets it go.
 
 use crate::cursors::cursor::{Cursors, SharedCursor};
-use crate::procedures::call::{CallArgument, GivenCursor, Passed};
+use crate::procedures::call::{CallArgument, GivenCursor, PassedObject};
 use crate::request::activation::Activation;
 use crate::session::state::State;
 use base::{SqlError, SqlResult, messages};
@@ -28,10 +28,10 @@ impl CallArgument {
     /// asked for by OUTPUT or not, as the message is of the parameter.
     pub(crate) fn check_cursor(&self, procedure: &str) -> SqlResult<()> {
         let clash = match &self.table {
-            Some(Passed::Cursor(given)) if given.allocated => {
+            Some(PassedObject::Cursor(given)) if given.allocated => {
                 return Err(SqlError::new(messages::CURSOR_ARGUMENT_ALLOCATED, &[&given.name]));
             }
-            Some(Passed::Cursor(_)) => return Ok(()),
+            Some(PassedObject::Cursor(_)) => return Ok(()),
             Some(table) => table.clash("cursor"),
             None => {
                 let args: [&dyn std::fmt::Display; 2] = [&self.sql_type.name(), &"cursor"];
@@ -43,7 +43,7 @@ impl CallArgument {
 
     /// The procedure's cursor, for an argument that is OUTPUT.
     pub(crate) fn hand_back(&mut self, cursor: SharedCursor) {
-        if let (true, Some(Passed::Cursor(given))) = (self.output, &mut self.table) {
+        if let (true, Some(PassedObject::Cursor(given))) = (self.output, &mut self.table) {
             given.returned = Some(cursor);
         }
     }
@@ -51,9 +51,9 @@ impl CallArgument {
 
 impl State {
     /// A cursor variable as an argument.
-    pub(crate) fn pass_cursor(&self, name: &str) -> Passed {
+    pub(crate) fn pass_cursor(&self, name: &str) -> PassedObject {
         let allocated = self.cursors.of_variable(name, self.nesting.level).is_some();
-        Passed::Cursor(GivenCursor { name: name.into(), allocated, returned: None })
+        PassedObject::Cursor(GivenCursor { name: name.into(), allocated, returned: None })
     }
 
     /// A program ends: keeps the open cursors of its parameters, before its names go.
@@ -73,7 +73,7 @@ impl State {
 
     /// Gives the caller's variable what its procedure handed back: a cursor, or that it has none.
     pub(crate) fn take_returned(&mut self, variable: &str, argument: CallArgument) {
-        let Some(Passed::Cursor(given)) = argument.table else { return };
+        let Some(PassedObject::Cursor(given)) = argument.table else { return };
         let level = self.nesting.level;
         match given.returned {
             Some(cursor) => self.refer(variable, level, cursor),

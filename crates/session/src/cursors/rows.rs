@@ -14,7 +14,7 @@
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
 use crate::answer::sink::{
-    Command, Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink, SinkClosed,
+    ClosedSink, Command, Completion, DoneScope, EnvironmentChange, ResultColumn, ResultSink,
 };
 use crate::cursors::cursor::Cursor;
 use crate::cursors::cursor::SharedCursor;
@@ -43,7 +43,7 @@ pub(crate) struct ApiInsert {
 /// What the INSERT of a row answers.
 struct Answer {
     messages: Vec<SqlError>,
-    done: Option<Done>,
+    done: Option<Completion>,
     key: Option<Vec<Value>>,
     /// The statement or call whose DONE is meant.
     command: Command,
@@ -56,12 +56,12 @@ impl Answer {
 }
 
 impl ResultSink for Answer {
-    fn columns(&mut self, _: &[ResultColumn]) -> Result<(), SinkClosed> {
+    fn columns(&mut self, _: &[ResultColumn]) -> Result<(), ClosedSink> {
         self.key = None;
         Ok(())
     }
 
-    fn row(&mut self, values: &[Value]) -> Result<(), SinkClosed> {
+    fn row(&mut self, values: &[Value]) -> Result<(), ClosedSink> {
         self.key = Some(values.to_vec());
         Ok(())
     }
@@ -70,7 +70,7 @@ impl ResultSink for Answer {
         self.messages.push(message.clone());
     }
 
-    fn done(&mut self, done: Done) {
+    fn done(&mut self, done: Completion) {
         if done.command == self.command {
             self.done = Some(done);
         }
@@ -147,8 +147,9 @@ impl Session {
         answer.messages.iter().for_each(|m| out.message(m));
         result?;
         let failed = answer.messages.iter().any(|m| m.severity() > 10);
-        let plain = Done { command: Command::Insert, ..self.state.done(DoneScope::InProcedure) };
-        out.done(Done { more: false, error: failed, ..answer.done.unwrap_or(plain) });
+        let plain =
+            Completion { command: Command::Insert, ..self.state.done(DoneScope::InProcedure) };
+        out.done(Completion { more: false, error: failed, ..answer.done.unwrap_or(plain) });
         match answer.key.filter(|_| !failed) {
             Some(key) => self.add_row_apart(cursor, key),
             None => Ok(()),
@@ -175,7 +176,7 @@ impl Session {
         ran?;
         let counts = !self.state.settings.is_on(crate::session::settings::Switches::NOCOUNT);
         let rows = counts.then_some(self.state.last.rows);
-        let done = Done { command: Command::Update, rows, ..self.state.done(scope) };
+        let done = Completion { command: Command::Update, rows, ..self.state.done(scope) };
         if self.state.tells_ends(scope) {
             out.done(done);
         }

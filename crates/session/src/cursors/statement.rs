@@ -3,9 +3,9 @@
 
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
-use crate::answer::sink::{Command, Done, DoneScope, ResultColumn};
-use crate::cursors::cursor::{AddedKeys, Cursor, Fetched, OpenRows};
-use crate::program::cursor_step::{CursorKind, CursorStep, Declared, Direction};
+use crate::answer::sink::{Command, Completion, DoneScope, ResultColumn};
+use crate::cursors::cursor::{AddedKeys, Cursor, FetchedRow, OpenRows};
+use crate::program::cursor_step::{CursorDeclaration, CursorKind, CursorStep, Direction};
 use crate::program::steps::{PlaceId, Program};
 use crate::request::activation::Activation;
 use crate::session::Session;
@@ -74,7 +74,7 @@ impl Session {
     /// Declares a cursor; the kind that it became.
     fn declare_cursor(
         &mut self,
-        it: &Declared,
+        it: &CursorDeclaration,
         act: &mut Activation,
     ) -> Result<CursorKind, Failure> {
         // What its query says is wrong is an error of the declaration.
@@ -241,7 +241,7 @@ impl Session {
         count: i64,
         into: usize,
         act: &mut Activation,
-    ) -> Result<(Fetched, i32), Failure> {
+    ) -> Result<(FetchedRow, i32), Failure> {
         let (columns, mut key) = cursor.lock().go(direction, count, into)?;
         // Rows that a DYNAMIC cursor has no more are passed over in the direction it goes.
         let back = matches!(direction, Direction::Prior | Direction::Last) || count < 0;
@@ -341,7 +341,7 @@ impl Session {
         }
         let counts = !self.state.settings.is_on(crate::session::settings::Switches::NOCOUNT);
         let rows = counts.then_some(u64::from(row.is_some()));
-        out.done(Done { command: Command::Select, rows, ..self.state.done(scope) });
+        out.done(Completion { command: Command::Select, rows, ..self.state.done(scope) });
         Ok(())
     }
 }

@@ -11,19 +11,19 @@
 //!     that a call returns when its caller has let go of it.
 
 use crate::answer::failure::Failure;
-use crate::functions::known::{Functions, Known};
+use crate::functions::known::{Functions, KnownFunction};
 use crate::functions::tables::OwnWork;
 use crate::procedures::call::Call;
 use crate::program::declarer::Declarer;
 use crate::program::programs::module_program;
 use crate::program::steps::{
-    Argument, ArgumentValue, At, Execute, Executed, Program, Step, StepKind,
+    Argument, ArgumentValue, Execute, ExecuteTarget, Program, Step, StepIndex, StepKind,
 };
 use crate::request::activation::Activation;
 use crate::request::execute::coerce_value;
 use crate::session::Session;
 use crate::session::state::{NEST_LEVEL_MAX, Origin, State};
-use crate::tables::private::{Made, PrivateTables};
+use crate::tables::private::{PrivateTable, PrivateTables};
 use access::{LockPlan, RowCursor, ScanRange, SourceSize, TableSource};
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
 use builtins::{Fact, Question, SessionFacts};
@@ -45,7 +45,7 @@ const ATTEMPTS_MAX: usize = 100;
 const KNOWN_MAX: usize = 32;
 
 /// What a call runs with.
-pub(crate) struct Lent<'c> {
+pub(crate) struct CallContext<'c> {
     /// The unit of work of the calling statement.
     pub(crate) work: &'c mut Work,
     /// What writes the call's table variables.
@@ -63,7 +63,7 @@ pub(crate) struct FunctionCaller<'s> {
     /// `@@NESTLEVEL` of the statement.
     pub(crate) outermost: u32,
     /// Table variables of whoever calls.
-    pub(crate) around: RefCell<Vec<Option<Arc<Made>>>>,
+    pub(crate) around: RefCell<Vec<Option<Arc<PrivateTable>>>>,
 }
 
 impl Callout for FunctionCaller<'_> {
@@ -96,15 +96,15 @@ impl Callout for FunctionCaller<'_> {
                 *place = None;
             }
             self.functions.borrow_mut().tables.pool.hand_over(&made);
-            Ok(Arc::new(Returned(made)) as Arc<dyn TableSource>)
+            Ok(Arc::new(ReturnedRows(made)) as Arc<dyn TableSource>)
         })
     }
 }
 
 /// The table that a call returned, as rows.
-struct Returned(Arc<Made>);
+struct ReturnedRows(Arc<PrivateTable>);
 
-impl TableSource for Returned {
+impl TableSource for ReturnedRows {
     fn scan(
         &self,
         work: &mut Work,
@@ -144,13 +144,13 @@ impl FunctionCaller<'_> {
         function: UserFunction,
         arguments: &mut [Value],
         work: &mut Work,
-        then: impl FnOnce(&mut Activation, Value, &mut Lent<'_>) -> SqlResult<T>,
+        then: impl FnOnce(&mut Activation, Value, &mut CallContext<'_>) -> SqlResult<T>,
     ) -> SqlResult<T> {
         let level = self.level.get();
         if level >= NEST_LEVEL_MAX {
             return Err(SqlError::new(messages::MAX_NESTING, &[&NEST_LEVEL_MAX]));
         }
-        let mut lent = Lent { work, own: OwnWork::new(self.state, self.functions) };
+        let mut lent = CallContext { work, own: OwnWork::new(self.state, self.functions) };
         let lent = &mut lent;
         self.end_reads(lent)?;
         let entry = self.program(function, lent)?;
@@ -188,7 +188,7 @@ impl FunctionCaller<'_> {
     fn program(
         &self,
         function: UserFunction,
-        lent: &mut Lent<'_>,
+        lent: &mut CallContext<'_>,
     ) -> SqlResult<Arc<Entry<Program>>> {
         let epoch = self.state.host.definitions_epoch();
         {
@@ -220,7 +220,7 @@ impl FunctionCaller<'_> {
         if functions.known.len() == KNOWN_MAX {
             functions.known.remove(0);
         }
-        functions.known.push(Known { function, epoch, entry: Arc::clone(&entry) });
+        functions.known.push(KnownFunction { function, epoch, entry: Arc::clone(&entry) });
         Ok(entry)
     }
 
@@ -232,7 +232,7 @@ impl FunctionCaller<'_> {
         }
     }
 
-    fn run(&self, act: &mut Activation, lent: &mut Lent<'_>) -> SqlResult<Value> {
+    fn run(&self, act: &mut Activation, lent: &mut CallContext<'_>) -> SqlResult<Value> {
         let entry = Arc::clone(&act.program);
         let program = &entry.value;
         let facts = Facts {
@@ -265,7 +265,7 @@ impl FunctionCaller<'_> {
         &self,
         step: &Step,
         act: &mut Activation,
-        lent: &mut Lent<'_>,
+        lent: &mut CallContext<'_>,
         facts: &Facts<'_>,
     ) -> SqlResult<Next> {
         Ok(match &step.kind {
@@ -309,7 +309,7 @@ impl FunctionCaller<'_> {
         &self,
         act: &mut Activation,
         place: usize,
-        lent: &mut Lent<'_>,
+        lent: &mut CallContext<'_>,
         facts: &Facts<'_>,
     ) -> SqlResult<Value> {
         self.execute(act, place, lent, facts, |executor, context| executor.evaluate(context))
@@ -320,11 +320,11 @@ impl FunctionCaller<'_> {
         &self,
         it: &Execute,
         act: &mut Activation,
-        lent: &mut Lent<'_>,
+        lent: &mut CallContext<'_>,
         facts: &Facts<'_>,
     ) -> SqlResult<()> {
         let refused = || SqlError::new(messages::ONLY_FUNCTIONS_IN_FUNCTION, &[]);
-        let Executed::Procedure(name) = &it.what else { return Err(refused()) };
+        let ExecuteTarget::Procedure(name) = &it.what else { return Err(refused()) };
         let dialect = self.state.settings.dialect();
         let program = &act.program.value;
         let from = Origin { database: program.database, schema: program.schema };
@@ -354,7 +354,7 @@ impl FunctionCaller<'_> {
         &self,
         argument: &Argument,
         act: &mut Activation,
-        lent: &mut Lent<'_>,
+        lent: &mut CallContext<'_>,
         facts: &Facts<'_>,
     ) -> SqlResult<(Value, SqlType)> {
         match argument.value {
@@ -391,7 +391,7 @@ impl FunctionCaller<'_> {
         &self,
         act: &mut Activation,
         place: usize,
-        lent: &mut Lent<'_>,
+        lent: &mut CallContext<'_>,
         facts: &Facts<'_>,
         run: impl FnOnce(&mut Executor, &mut ExecContext<'_>) -> SqlResult<T>,
     ) -> SqlResult<T> {
@@ -486,7 +486,7 @@ impl FunctionCaller<'_> {
 /// What comes after a step.
 enum Next {
     Step,
-    To(At),
+    To(StepIndex),
     Return(Value),
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use work::Work;
 
 /// A function whose program was found at an epoch of definitions.
-pub(crate) struct Known {
+pub(crate) struct KnownFunction {
     pub(super) function: UserFunction,
     pub(super) epoch: u64,
     pub(super) entry: Arc<Entry<Program>>,
@@ -20,7 +20,7 @@ pub(crate) struct Known {
 /// What a session keeps between calls.
 #[derive(Default)]
 pub(crate) struct Functions {
-    pub(super) known: Vec<Known>,
+    pub(super) known: Vec<KnownFunction>,
     pub(super) idle: Activations,
     pub(crate) tables: FunctionTables,
 }

@@ -9,14 +9,14 @@
 //!  2. What a call that panics leaves, its unit of work and its tables, stands here: the session
 //!     ends both.
 
-use crate::functions::caller::{FunctionCaller, Lent};
+use crate::functions::caller::{CallContext, FunctionCaller};
 use crate::functions::known::Functions;
 use crate::host::temporary_tables::TemporaryTables;
 use crate::request::activation::Activation;
 use crate::session::Session;
 use crate::session::state::State;
-use crate::tables::pool::Declared;
-use crate::tables::private::{Made, at_once, make_table};
+use crate::tables::pool::TableDeclaration;
+use crate::tables::private::{PrivateTable, at_once, make_table};
 use base::SqlResult;
 use catalog::view::Table;
 use std::cell::RefCell;
@@ -63,14 +63,14 @@ impl FunctionCaller<'_> {
         &self,
         act: &mut Activation,
         number: u16,
-        lent: &mut Lent<'_>,
-    ) -> SqlResult<Arc<Made>> {
+        lent: &mut CallContext<'_>,
+    ) -> SqlResult<Arc<PrivateTable>> {
         let at = usize::from(number);
         if let Some(Some(made)) = act.tables.get(at) {
             return Ok(Arc::clone(made));
         }
         let program = Arc::clone(&act.program);
-        let declared = Declared::Program(Arc::clone(&program));
+        let declared = TableDeclaration::Program(Arc::clone(&program));
         let free = self.functions.borrow_mut().tables.pool.take(&declared, number);
         let made = match free {
             Some(made) => made,
@@ -91,7 +91,7 @@ impl FunctionCaller<'_> {
     pub(crate) fn end_tables(
         &self,
         act: &mut Activation,
-        lent: &mut Lent<'_>,
+        lent: &mut CallContext<'_>,
         succeeded: bool,
     ) -> SqlResult<()> {
         if act.tables.is_empty() {
@@ -107,7 +107,7 @@ impl FunctionCaller<'_> {
     }
 
     /// Frees the tables that earlier calls returned and nobody reads any more.
-    pub(crate) fn end_reads(&self, lent: &mut Lent<'_>) -> SqlResult<()> {
+    pub(crate) fn end_reads(&self, lent: &mut CallContext<'_>) -> SqlResult<()> {
         loop {
             let read = self.functions.borrow().tables.pool.read_to_end();
             let Some(made) = read else { return Ok(()) };
@@ -116,7 +116,12 @@ impl FunctionCaller<'_> {
     }
 
     /// Empties a table for the next call, or drops it.
-    fn give_back(&self, made: &Arc<Made>, lent: &mut Lent<'_>, may_stay: bool) -> SqlResult<()> {
+    fn give_back(
+        &self,
+        made: &Arc<PrivateTable>,
+        lent: &mut CallContext<'_>,
+        may_stay: bool,
+    ) -> SqlResult<()> {
         let host = &*self.state.host;
         let may_stay = may_stay && self.functions.borrow().tables.pool.has_room();
         // What cannot be emptied now, for whatever reason, is dropped.

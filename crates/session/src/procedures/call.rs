@@ -4,7 +4,7 @@ use crate::cursors::cursor::SharedCursor;
 use crate::request::{Parameter, TableValue};
 use crate::session::registry::Input;
 use crate::showplan::cached::shown_text;
-use crate::tables::private::Made;
+use crate::tables::private::PrivateTable;
 use base::{SqlError, messages};
 use catalog::view::UserType;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(crate) struct CallArgument {
     pub(crate) output: bool,
     pub(crate) default: bool,
     /// A table or cursor instead of a value.
-    pub(crate) table: Option<Passed>,
+    pub(crate) table: Option<PassedObject>,
 }
 
 impl Call {
@@ -39,7 +39,7 @@ impl Call {
             sql_type: p.sql_type,
             output: p.output,
             default: p.default,
-            table: p.table.map(Passed::Sent),
+            table: p.table.map(PassedObject::Sent),
         };
         Call { arguments: parameters.into_iter().map(argument).collect(), ..Call::default() }
     }
@@ -69,26 +69,26 @@ impl Call {
 }
 
 /// What a parameter is given that is no value.
-pub(crate) enum Passed {
+pub(crate) enum PassedObject {
     /// A table variable of the caller, and its type.
-    Made(Arc<Made>, Option<Arc<UserType>>),
+    Made(Arc<PrivateTable>, Option<Arc<UserType>>),
     /// Rows of a client.
     Sent(Box<TableValue>),
     /// A cursor variable of the caller.
     Cursor(GivenCursor),
 }
 
-impl Passed {
+impl PassedObject {
     /// What errors call its type.
     fn type_name(&self) -> &str {
         match self {
-            Passed::Made(_, Some(of)) => &of.name,
-            Passed::Made(_, None) => "table",
-            Passed::Sent(table) => {
+            PassedObject::Made(_, Some(of)) => &of.name,
+            PassedObject::Made(_, None) => "table",
+            PassedObject::Sent(table) => {
                 let last = table.type_name.rsplit('.').next().unwrap_or_default();
                 last.trim_matches(['[', ']'])
             }
-            Passed::Cursor(_) => "cursor",
+            PassedObject::Cursor(_) => "cursor",
         }
     }
 

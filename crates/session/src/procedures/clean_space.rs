@@ -20,7 +20,7 @@ pub(crate) fn database(
     call: &mut Call,
     out: &mut Output<'_>,
 ) -> Result<i32, Failure> {
-    let asked = Asked { call, procedure: "sp_clean_db_free_space" };
+    let asked = CleanRequest { call, procedure: "sp_clean_db_free_space" };
     let database = asked.database(session)?;
     let rest_ns = asked.rest_ns(1)?;
     session.host.clean_ghosts(&session.work, database, None, rest_ns)?;
@@ -33,7 +33,7 @@ pub(crate) fn file(
     call: &mut Call,
     out: &mut Output<'_>,
 ) -> Result<i32, Failure> {
-    let asked = Asked { call, procedure: "sp_clean_db_file_free_space" };
+    let asked = CleanRequest { call, procedure: "sp_clean_db_file_free_space" };
     let database = asked.database(session)?;
     let number = call.whole_number("@fileid", 1)?.ok_or_else(|| asked.missing("@fileid"))?;
     let rest_ns = asked.rest_ns(2)?;
@@ -50,12 +50,12 @@ pub(crate) fn file(
 }
 
 /// What a call asks for.
-struct Asked<'c> {
+struct CleanRequest<'c> {
     call: &'c Call,
     procedure: &'static str,
 }
 
-impl Asked<'_> {
+impl CleanRequest<'_> {
     fn missing(&self, parameter: &str) -> SqlError {
         SqlError::new(messages::EXECUTE_ARGUMENT_COUNT, &[&self.procedure, &parameter])
     }

@@ -5,7 +5,9 @@
 use super::executesql::statement;
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
-use crate::cursors::handles::{ApiChange, Fetch, Opened, PreparedCursor, Wish, bracketed, scroll};
+use crate::cursors::handles::{
+    ApiChange, Fetch, OpenResult, PreparedCursor, Wish, bracketed, scroll,
+};
 use crate::cursors::rows::ApiInsert;
 use crate::procedures::call::Call;
 use crate::procedures::call::CallArgument;
@@ -60,7 +62,7 @@ fn open_with(
     let mut values = call.rest(own);
     let result = session.open_api_cursor(prepared, first_rows, &mut values, out);
     call.arguments.append(&mut values.arguments);
-    let Opened { handle, scroll, concurrency, rows } = result?;
+    let OpenResult { handle, scroll, concurrency, rows } = result?;
     answer(call, at_handle, handle);
     answer(call, at_scroll, scroll);
     answer(call, at_scroll + 1, concurrency);

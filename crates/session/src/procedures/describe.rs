@@ -9,7 +9,7 @@
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
 use crate::answer::sink::{
-    Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink, SinkClosed,
+    ClosedSink, Completion, DoneScope, EnvironmentChange, ResultColumn, ResultSink,
 };
 use crate::host::rowset::Rowset;
 use crate::procedures::call::Call;
@@ -22,18 +22,18 @@ const MESSAGES_MAX: usize = 100;
 
 /// Keeps the columns of the first result, and what is told before.
 #[derive(Default)]
-struct First {
+struct FirstResult {
     columns: Option<Vec<ResultColumn>>,
     messages: Vec<SqlError>,
 }
 
-impl ResultSink for First {
-    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), SinkClosed> {
+impl ResultSink for FirstResult {
+    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), ClosedSink> {
         self.columns.get_or_insert_with(|| columns.to_vec());
         Ok(())
     }
 
-    fn row(&mut self, _: &[Value]) -> Result<(), SinkClosed> {
+    fn row(&mut self, _: &[Value]) -> Result<(), ClosedSink> {
         Ok(())
     }
 
@@ -43,7 +43,7 @@ impl ResultSink for First {
         }
     }
 
-    fn done(&mut self, _: Done) {}
+    fn done(&mut self, _: Completion) {}
 
     fn return_status(&mut self, _: i32) {}
 
@@ -64,7 +64,7 @@ pub(crate) fn run(
             "@browse_information_mode of sp_describe_first_result_set",
         ));
     }
-    let mut first = First::default();
+    let mut first = FirstResult::default();
     let result = columns_of(session, &parameters, &text, &mut first);
     let broken = |m: &SqlError| m.severity() > 10;
     if first.columns.is_none() && (result.is_err() || first.messages.iter().any(broken)) {
@@ -86,7 +86,7 @@ fn columns_of(
     session: &mut Session,
     parameters: &str,
     text: &str,
-    first: &mut First,
+    first: &mut FirstResult,
 ) -> Result<(), Failure> {
     let mut out = Output::new(first);
     let entry = match session.prepared_program(parameters, text) {

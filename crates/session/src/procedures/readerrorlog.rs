@@ -41,7 +41,7 @@ pub(crate) fn sp(
             return Err(SqlError::new(messages::NOT_A_PARAMETER, &facts).into());
         }
     }
-    let asked = Asked {
+    let asked = LogRequest {
         number: call.whole_number("@p1", 0)?.unwrap_or(0),
         agent: asks_agent(call, "@p2")?,
         sought: sought([call.text("@p3", 2), call.text("@p4", 3)]),
@@ -64,7 +64,7 @@ pub(crate) fn xp(
     if !["", "asc", "desc"].contains(&order.as_str()) {
         return Err(Failure::unsupported(&format!("xp_readerrorlog in order {order}")));
     }
-    let asked = Asked {
+    let asked = LogRequest {
         number: call.whole_number("", 0)?.unwrap_or(0),
         agent: asks_agent(call, "")?,
         sought: sought([call.text("", 2), call.text("", 3)]),
@@ -88,7 +88,7 @@ pub(crate) fn cycle(
 }
 
 /// What is asked for.
-struct Asked {
+struct LogRequest {
     number: i64,
     agent: bool,
     /// Texts that a row must have, in lower case.
@@ -123,7 +123,7 @@ fn moment(call: &Call, position: usize) -> SqlResult<Option<Moment>> {
     Ok(Moment::of(&convert(&given.value, given.sql_type, SqlType::DateTime, 0)?))
 }
 
-fn read(session: &mut Session, asked: &Asked, out: &mut Output<'_>) -> Result<i32, Failure> {
+fn read(session: &mut Session, asked: &LogRequest, out: &mut Output<'_>) -> Result<i32, Failure> {
     let missing = |code: i32, why: &str| SqlError::new(messages::ERROR_LOG, &[&code, &why]);
     let no_file = || missing(2, "The system cannot find the file specified.");
     let wanted = u32::try_from(asked.number).ok().filter(|_| !asked.agent).ok_or_else(no_file)?;
@@ -193,7 +193,7 @@ impl Row {
         }
     }
 
-    fn is_asked(&self, asked: &Asked) -> bool {
+    fn is_asked(&self, asked: &LogRequest) -> bool {
         let (from, to) = asked.span;
         let at = self.at.map(Moment::total);
         let late = from.is_none_or(|from| at.is_some_and(|at| at >= from.total()));

@@ -15,14 +15,14 @@ use crate::procedures::call::{Call, CallArgument};
 use crate::program::compile::{Returns, Unit, compile};
 use crate::program::programs::Errors;
 use crate::program::steps::{
-    ArgumentValue, Execute, Executed, Program, Source, StepKind, same_name,
+    ArgumentValue, Execute, ExecuteTarget, Program, Source, StepKind, same_name,
 };
 use crate::request::execute::place_of;
 use crate::session::Session;
 use crate::session::settings::Switches;
 use crate::session::state::{Origin, State};
 use base::{ObjectId, SqlError, messages};
-use bind::{Deduction, Learned, Undeclared, candidates, untyped_parameter};
+use bind::{Deduction, Inference, UndeclaredType, candidates, untyped_parameter};
 use catalog::view::SchemaId;
 use plan::{Statement, VariableId};
 use std::cell::{Cell, RefCell};
@@ -38,13 +38,13 @@ const PARAMETERS_MAX: usize = 2_100;
 #[derive(Default)]
 struct Deducer {
     names: RefCell<Vec<Box<str>>>,
-    learned: RefCell<Vec<Vec<Learned>>>,
+    learned: RefCell<Vec<Vec<Inference>>>,
     trying: Cell<Option<(u16, SqlType)>>,
     cost: Cell<u32>,
 }
 
 impl Deduction for Deducer {
-    fn undeclared(&self, name: &str) -> Undeclared {
+    fn undeclared(&self, name: &str) -> UndeclaredType {
         let mut names = self.names.borrow_mut();
         let known = names.iter().position(|n| same_name(n, name));
         let at = known.unwrap_or_else(|| {
@@ -52,13 +52,13 @@ impl Deduction for Deducer {
             names.len() - 1
         });
         match (u16::try_from(at), self.trying.get()) {
-            (Ok(at), Some((tried, sql_type))) if tried == at => Undeclared::Tried(sql_type),
-            (Ok(at), _) => Undeclared::Untyped(at),
-            (Err(_), _) => Undeclared::No,
+            (Ok(at), Some((tried, sql_type))) if tried == at => UndeclaredType::Tried(sql_type),
+            (Ok(at), _) => UndeclaredType::Untyped(at),
+            (Err(_), _) => UndeclaredType::No,
         }
     }
 
-    fn learn(&self, parameter: u16, what: Learned) {
+    fn learn(&self, parameter: u16, what: Inference) {
         let mut learned = self.learned.borrow_mut();
         let at = usize::from(parameter);
         if learned.len() <= at {
@@ -75,7 +75,7 @@ impl Deduction for Deducer {
 }
 
 /// A parameter with its type.
-struct Deduced {
+struct DeducedParameter {
     name: Box<str>,
     sql_type: SqlType,
     /// One of the types that are tried, which has the name numeric there.
@@ -116,7 +116,7 @@ fn is_of_deduction(e: &SqlError) -> bool {
 }
 
 impl Session {
-    fn deduce(&mut self, parameters: &str, text: &str) -> Result<Vec<Deduced>, Errors> {
+    fn deduce(&mut self, parameters: &str, text: &str) -> Result<Vec<DeducedParameter>, Errors> {
         let options = self.state.settings.parse_options();
         let declared = tsql::parse_parameters(parameters, options).map_err(|e| vec![e])?;
         let parsed = tsql::parse(text, options);
@@ -162,9 +162,9 @@ impl Session {
 
     fn learn_call(&mut self, it: &Execute, deducer: &Deducer) {
         if let Some(result) = it.result.and_then(untyped_parameter) {
-            deducer.learn(result, Learned::Assigned(SqlType::Int));
+            deducer.learn(result, Inference::Assigned(SqlType::Int));
         }
-        let Executed::Procedure(name) = &it.what else { return };
+        let ExecuteTarget::Procedure(name) = &it.what else { return };
         let from = Origin { database: self.state.database.id, schema: SchemaId::DBO };
         let Some((database, module)) = self.state.find_procedure(name, from) else { return };
         let Ok(entry) = self.procedure_program(database, &module, false) else { return };
@@ -181,16 +181,20 @@ impl Session {
             };
             let Ok(place) = place_of(&entry.value, &module.name, &given, at) else { continue };
             let formal = &entry.value.variables[place];
-            deducer.learn(parameter, Learned::Formal(formal.name.clone()));
-            deducer.learn(parameter, Learned::Is(formal.sql_type));
+            deducer.learn(parameter, Inference::Formal(formal.name.clone()));
+            deducer.learn(parameter, Inference::Is(formal.sql_type));
             if argument.output {
-                deducer.learn(parameter, Learned::Assigned(formal.sql_type));
+                deducer.learn(parameter, Inference::Assigned(formal.sql_type));
             }
         }
     }
 
     /// The parameters in the order of the text, each with its type.
-    fn chosen(&self, program: &Program, deducer: &Deducer) -> Result<Vec<Deduced>, Errors> {
+    fn chosen(
+        &self,
+        program: &Program,
+        deducer: &Deducer,
+    ) -> Result<Vec<DeducedParameter>, Errors> {
         let met = deducer.names.borrow().clone();
         let written = names_of(&program.text);
         let place = |name: &str| written.iter().position(|w| same_name(w, name));
@@ -208,32 +212,37 @@ impl Session {
         Ok(chosen)
     }
 
-    fn choose(&self, program: &Program, deducer: &Deducer, at: usize) -> Result<Deduced, SqlError> {
+    fn choose(
+        &self,
+        program: &Program,
+        deducer: &Deducer,
+        at: usize,
+    ) -> Result<DeducedParameter, SqlError> {
         let name = deducer.names.borrow()[at].clone();
         let learned = deducer.learned.borrow().get(at).cloned().unwrap_or_default();
-        let find = |wanted: fn(&Learned) -> bool| learned.iter().find(|l| wanted(l)).cloned();
-        let formal = match find(|l| matches!(l, Learned::Formal(_))) {
-            Some(Learned::Formal(formal)) => Some(formal),
+        let find = |wanted: fn(&Inference) -> bool| learned.iter().find(|l| wanted(l)).cloned();
+        let formal = match find(|l| matches!(l, Inference::Formal(_))) {
+            Some(Inference::Formal(formal)) => Some(formal),
             _ => None,
         };
-        let assigned = find(|l| matches!(l, Learned::Assigned(_)));
-        let deduced = |sql_type, general, output| Deduced {
+        let assigned = find(|l| matches!(l, Inference::Assigned(_)));
+        let deduced = |sql_type, general, output| DeducedParameter {
             name: name.clone(),
             sql_type,
             general,
             output,
             formal: formal.clone(),
         };
-        if let Some(Learned::Meets(other)) = find(|l| matches!(l, Learned::Meets(_))) {
+        if let Some(Inference::Meets(other)) = find(|l| matches!(l, Inference::Meets(_))) {
             let other = deducer.names.borrow()[usize::from(other)].clone();
             return Err(SqlError::new(messages::DEDUCE_TWO, &[&name, &other]));
         }
-        if let Some(Learned::Assigned(sql_type)) = assigned {
+        if let Some(Inference::Assigned(sql_type)) = assigned {
             return Ok(deduced(sql_type, false, true));
         }
-        let first = learned.iter().find(|l| !matches!(l, Learned::Formal(_)));
+        let first = learned.iter().find(|l| !matches!(l, Inference::Formal(_)));
         match first {
-            Some(Learned::Is(sql_type)) => {
+            Some(Inference::Is(sql_type)) => {
                 // What takes values of these types does not always compare them.
                 let strange = *sql_type == SqlType::Xml || sql_type.is_text_image();
                 if strange && !self.state.works(program, deducer, at, *sql_type) {
@@ -241,7 +250,7 @@ impl Session {
                 }
                 Ok(deduced(*sql_type, false, false))
             }
-            Some(Learned::Nothing) => Err(SqlError::new(messages::DEDUCE_NOT_HERE, &[&name])),
+            Some(Inference::Nothing) => Err(SqlError::new(messages::DEDUCE_NOT_HERE, &[&name])),
             _ if !is_bound(program, deducer, at) => {
                 Err(SqlError::new(messages::DEDUCE_NOT_HERE, &[&name]))
             }
@@ -299,7 +308,7 @@ impl State {
                         _ => None,
                     };
                     if let Some(parameter) = program.steps.iter().find_map(of_it) {
-                        deducer.learn(parameter, Learned::Assigned(x.ty.sql_type));
+                        deducer.learn(parameter, Inference::Assigned(x.ty.sql_type));
                     }
                 }
             }
@@ -472,7 +481,7 @@ fn shape() -> Vec<(String, SqlType, bool)> {
     shape.into_iter().map(|(name, t, nullable)| (name.to_owned(), t, nullable)).collect()
 }
 
-fn row(d: &Deduced, ordinal: i32) -> Vec<Value> {
+fn row(d: &DeducedParameter, ordinal: i32) -> Vec<Value> {
     let t = d.sql_type;
     let numeric = d.general && matches!(t, SqlType::Decimal { .. });
     let id = if numeric { 108 } else { i32::from(t.system_type_id()) };

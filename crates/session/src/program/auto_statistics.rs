@@ -7,7 +7,7 @@
 
 use crate::host::statistics::{GatherCall, StatisticsTerms};
 use crate::program::steps::PlaceId;
-use crate::request::activation::{Activation, Changed, Ready};
+use crate::request::activation::{Activation, ChangedTable, ReadyPlace};
 use crate::session::state::State;
 use crate::tables::temp::TempTables;
 use base::DatabaseId;
@@ -63,7 +63,7 @@ impl State {
         self.host.gather_statistics(GatherCall { session, waiter, database, temp, wanted })
     }
 
-    fn wish(&self, wanted: &optimize::Wanted) -> Option<WantedStatistics> {
+    fn wish(&self, wanted: &optimize::WantedColumns) -> Option<WantedStatistics> {
         let table = &wanted.table;
         let terms = self.host.statistics_terms(table.database)?;
         let create = terms.create && wanted.columns.iter().any(|&n| lacks(table, n));
@@ -112,7 +112,7 @@ impl State {
 
     /// The statistics that a plan is chosen with.
     pub(crate) fn used_statistics(&self, bound: &Bound) -> Vec<UsedStatistics> {
-        let used = |wanted: optimize::Wanted| {
+        let used = |wanted: optimize::WantedColumns| {
             let table = &wanted.table;
             let terms = self.host.statistics_terms(table.database);
             let missing = match terms.is_some_and(|t| !t.create) {
@@ -164,7 +164,7 @@ impl State {
     }
 
     /// What a plan changes.
-    pub(crate) fn changed(&self, plan: &PhysicalPlan) -> Option<Changed> {
+    pub(crate) fn changed(&self, plan: &PhysicalPlan) -> Option<ChangedTable> {
         let target = plan.statement.target().filter(|t| !t.is_private())?;
         let (database, table) = (target.database, target.object);
         let columns = match &plan.statement {
@@ -175,12 +175,12 @@ impl State {
             }
             _ => None,
         };
-        Some(Changed { database, table, columns })
+        Some(ChangedTable { database, table, columns })
     }
 
     /// Counts rows that a place has changed.
     pub(crate) fn note_changes(&self, act: &Activation, place: PlaceId, rows: u64) {
-        let changed = act.ready[place].as_deref().and_then(|r: &Ready| r.changed.as_ref());
+        let changed = act.ready[place].as_deref().and_then(|r: &ReadyPlace| r.changed.as_ref());
         let Some(changed) = changed.filter(|_| rows > 0) else { return };
         self.host.rows_changed(changed.database, changed.table, changed.columns.as_deref(), rows);
     }

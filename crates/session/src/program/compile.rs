@@ -5,11 +5,11 @@
 use crate::program::compile_cursor::current_of;
 use crate::program::declarer::Declarer;
 use crate::program::steps::{
-    At, Place, PlaceId, Program, ProgramParameter, ProgramTable, Source, Step, StepKind, TryBlock,
-    UsedType, same_name,
+    Place, PlaceId, Program, ProgramParameter, ProgramTable, Source, Step, StepIndex, StepKind,
+    TryBlock, UsedType, same_name,
 };
 use crate::program::variables::ProgramVariables;
-use crate::program::variables::{Holds, ProgramVariable};
+use crate::program::variables::{ProgramVariable, VariableKind};
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{SchemaId, Table, UserType};
 use plan::VariableId;
@@ -60,21 +60,21 @@ pub(crate) enum GivenTable {
 
 /// A WHILE that is being compiled.
 struct Loop {
-    again: At,
+    again: StepIndex,
     depth: usize,
-    breaks: Vec<At>,
+    breaks: Vec<StepIndex>,
 }
 
 struct Label {
     name: ast::Name,
-    at: At,
+    at: StepIndex,
     /// Of TRY and CATCH blocks around it, outermost first.
     blocks: Vec<usize>,
     depth: usize,
 }
 
 struct Goto {
-    step: At,
+    step: StepIndex,
     name: ast::Name,
     blocks: Vec<usize>,
 }
@@ -120,7 +120,7 @@ pub(crate) fn compile(
         quoted_identifier: unit.quoted_identifier,
         ansi_nulls: unit.ansi_nulls,
         recompile: unit.recompile,
-        unguarded: bind::Unguarded::default(),
+        unguarded: bind::SkippedGuards::default(),
         shell: None,
     };
     let mut compiler = Compiler {
@@ -241,7 +241,7 @@ impl Compiler<'_, '_> {
     }
 
     fn add_table(&mut self, name: &str, table: ProgramTable) {
-        let holds = Holds::Table(self.program.tables.len() as u16);
+        let holds = VariableKind::Table(self.program.tables.len() as u16);
         self.program.tables.push(table);
         self.program.variables.push(ProgramVariable {
             name: name.into(),
@@ -269,7 +269,7 @@ impl Compiler<'_, '_> {
             }
             Ok(sql_type) => {
                 let id = VariableId(self.program.variables.len() as u32);
-                let (name, holds) = (name.text.clone(), Holds::Scalar);
+                let (name, holds) = (name.text.clone(), VariableKind::Scalar);
                 self.program.variables.push(ProgramVariable { name, sql_type, holds });
                 Some(id)
             }
@@ -350,7 +350,7 @@ impl Compiler<'_, '_> {
     /// A cursor variable, or a parameter; it is there from here on, with no cursor.
     pub(crate) fn declare_cursor(&mut self, name: &ast::Name) {
         if self.is_free(name) {
-            let (name, holds) = (name.text.clone(), Holds::Cursor);
+            let (name, holds) = (name.text.clone(), VariableKind::Cursor);
             let sql_type = SqlType::Int;
             self.program.variables.push(ProgramVariable { name, sql_type, holds });
         }
@@ -389,7 +389,9 @@ impl Compiler<'_, '_> {
     /// Whether a name is of a cursor variable.
     pub(crate) fn is_cursor_variable(&self, name: &str) -> bool {
         let variables = &self.program.variables;
-        variables.find(name, usize::MAX).is_some_and(|at| variables[at].holds == Holds::Cursor)
+        variables
+            .find(name, usize::MAX)
+            .is_some_and(|at| variables[at].holds == VariableKind::Cursor)
     }
 
     /// Whether a name is of any variable.
@@ -422,12 +424,12 @@ impl Compiler<'_, '_> {
         self.place(Source::Scalar(expr, wanted), line)
     }
 
-    fn step(&mut self, kind: StepKind, span: ast::Span) -> At {
+    fn step(&mut self, kind: StepKind, span: ast::Span) -> StepIndex {
         self.program.steps.push(Step { kind, span });
         self.program.steps.len() - 1
     }
 
-    fn here(&self) -> At {
+    fn here(&self) -> StepIndex {
         self.program.steps.len()
     }
 
@@ -498,7 +500,7 @@ impl Compiler<'_, '_> {
         Ok(())
     }
 
-    fn condition(&mut self, condition: ast::Condition, span: ast::Span) -> At {
+    fn condition(&mut self, condition: ast::Condition, span: ast::Span) -> StepIndex {
         let place = self.place(Source::Condition(condition), span.line);
         self.step(StepKind::Branch { place, otherwise: 0 }, span)
     }
@@ -572,7 +574,7 @@ impl Compiler<'_, '_> {
     }
 
     /// Sets where a jump or branch goes.
-    fn aim(&mut self, step: At, target: At) {
+    fn aim(&mut self, step: StepIndex, target: StepIndex) {
         match &mut self.program.steps[step].kind {
             StepKind::Jump { to, .. } => *to = target,
             StepKind::Branch { otherwise, .. } => *otherwise = target,

@@ -1,7 +1,7 @@
 //! Statements about cursors: names and options, checked and made into steps.
 
 use crate::program::compile::Compiler;
-use crate::program::cursor_step::{CursorKind, CursorStep, Declared, Direction};
+use crate::program::cursor_step::{CursorDeclaration, CursorKind, CursorStep, Direction};
 use crate::program::steps::{ProgramParameter, Source, StepKind};
 use base::{SqlError, SqlResult, messages};
 use tsql::ast::{self, Statement, StatementKind as K};
@@ -78,7 +78,7 @@ impl Compiler<'_, '_> {
             None => Source::Statement(statement),
         };
         let place = self.place(source, span.line);
-        let declared = Declared {
+        let declared = CursorDeclaration {
             name: name.text.clone(),
             place,
             again,

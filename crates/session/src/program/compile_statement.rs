@@ -5,7 +5,8 @@ use crate::program::compile::{Compiler, Returns};
 use crate::program::cursor_step::CursorStep;
 use crate::program::steps::same_name;
 use crate::program::steps::{
-    Argument, ArgumentValue, Execute, Executed, InsertExecute, PlaceId, Raise, Source, StepKind,
+    Argument, ArgumentValue, Execute, ExecuteTarget, InsertExecute, PlaceId, Raise, Source,
+    StepKind,
 };
 use crate::request::steps::wait_ticks;
 use base::{SqlError, SqlResult, messages};
@@ -200,23 +201,23 @@ impl Compiler<'_, '_> {
             None => None,
         };
         let (what, arguments) = match it.what {
-            ast::ExecuteWhat::Procedure { number: Some(2..), .. } => {
+            ast::ExecuteTarget::Procedure { number: Some(2..), .. } => {
                 return Ok(StepKind::Unsupported("EXECUTE of a numbered procedure"));
             }
-            ast::ExecuteWhat::Procedure { name, arguments, .. } => {
-                (Executed::Procedure(name), arguments)
+            ast::ExecuteTarget::Procedure { name, arguments, .. } => {
+                (ExecuteTarget::Procedure(name), arguments)
             }
-            ast::ExecuteWhat::Variable { variable, arguments } => {
-                (Executed::Variable(self.variable(&variable)?.0), arguments)
+            ast::ExecuteTarget::Variable { variable, arguments } => {
+                (ExecuteTarget::Variable(self.variable(&variable)?.0), arguments)
             }
-            ast::ExecuteWhat::Text { execute_as: Some(_), .. } => {
+            ast::ExecuteTarget::Text { execute_as: Some(_), .. } => {
                 return Ok(StepKind::Unsupported("EXECUTE AS"));
             }
-            ast::ExecuteWhat::Text { server: Some(_), .. } => {
+            ast::ExecuteTarget::Text { server: Some(_), .. } => {
                 return Ok(StepKind::Unsupported("EXECUTE AT"));
             }
-            ast::ExecuteWhat::Text { text, .. } => {
-                (Executed::Text(self.scalar(text, Some(SqlType::NVARCHAR_MAX))), Vec::new())
+            ast::ExecuteTarget::Text { text, .. } => {
+                (ExecuteTarget::Text(self.scalar(text, Some(SqlType::NVARCHAR_MAX))), Vec::new())
             }
         };
         let arguments = self.arguments(arguments)?;

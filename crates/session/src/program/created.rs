@@ -8,7 +8,7 @@
 
 use crate::program::compilation::Compilation;
 use crate::program::programs::{Errors, is_deferred, program_of};
-use crate::program::steps::{Place, Program, Source, StepKind, Visible};
+use crate::program::steps::{Place, Program, Source, StepKind, VisibleVariables};
 use crate::request::trigger::given_tables;
 use crate::session::Session;
 use crate::session::state::{Origin, State};
@@ -72,7 +72,8 @@ impl State {
         if matches!(place.source, Source::CursorRow(..)) {
             return Ok(());
         }
-        let visible = Visible { program, count: place.visible, values: &[], deduction: None };
+        let visible =
+            VisibleVariables { program, count: place.visible, values: &[], deduction: None };
         let compilation = Compilation::new(self.entry.waiter());
         match self.bound(place, &visible, program.database, &compilation) {
             Ok(_) => Ok(()),

@@ -7,7 +7,7 @@ use tsql::ast;
 
 /// A DECLARE CURSOR or SET `@c` = CURSOR, compiled.
 #[derive(Debug)]
-pub(crate) struct Declared {
+pub(crate) struct CursorDeclaration {
     pub(crate) name: Box<str>,
     pub(crate) place: PlaceId,
     pub(crate) again: Option<PlaceId>,
@@ -28,7 +28,7 @@ pub(crate) struct Declared {
 /// A statement about a cursor that is there.
 #[derive(Debug)]
 pub(crate) enum CursorStep {
-    Declare(Declared),
+    Declare(CursorDeclaration),
     /// SET `@c` = another cursor.
     Assign {
         variable: Box<str>,

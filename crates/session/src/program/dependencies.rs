@@ -40,7 +40,12 @@ pub fn dependencies(view: &DatabaseView) -> Vec<Dependency> {
             Object::Module(m) => {
                 let options = ParseOptions { quoted_identifier: m.quoted_identifier };
                 let mentions = tsql::mentions(&m.text, options).unwrap_or_default();
-                let by = By { id: m.object_id, column: 0, bound: false, first: Some(m.schema_id) };
+                let by = ReferringText {
+                    id: m.object_id,
+                    column: 0,
+                    bound: false,
+                    first: Some(m.schema_id),
+                };
                 let objects = mentions.objects.iter();
                 all.extend(objects.filter_map(|mention| named(view, by, mention)));
             }
@@ -78,7 +83,7 @@ fn bound(view: &DatabaseView, module: &Module, all: &mut Vec<Dependency>) {
 
 /// The text that names something.
 #[derive(Clone, Copy)]
-struct By {
+struct ReferringText {
     id: ObjectId,
     /// The computed column; else 0.
     column: i32,
@@ -88,7 +93,7 @@ struct By {
 }
 
 /// What a mention is of; none for what is the system's, or a function of rows that is built in.
-fn named(view: &DatabaseView, by: By, mention: &Mention) -> Option<Dependency> {
+fn named(view: &DatabaseView, by: ReferringText, mention: &Mention) -> Option<Dependency> {
     let name = &mention.name;
     let here = name.database.as_deref().is_none_or(|d| view.same_name(d, view.name()));
     let alone = name.schema.is_none() && name.database.is_none();
@@ -118,9 +123,9 @@ fn table(view: &DatabaseView, t: &Table, all: &mut Vec<Dependency>) {
     let mut add = |id: ObjectId, column: i32, text: &str, columns: bool| {
         let mentions: Mentions = tsql::mentions_of_expression(text).unwrap_or_default();
         let objects = mentions.objects.iter();
-        all.extend(
-            objects.filter_map(|m| named(view, By { id, column, bound: true, first: None }, m)),
-        );
+        all.extend(objects.filter_map(|m| {
+            named(view, ReferringText { id, column, bound: true, first: None }, m)
+        }));
         let read = t
             .columns
             .iter()
@@ -151,7 +156,7 @@ fn table(view: &DatabaseView, t: &Table, all: &mut Vec<Dependency>) {
 }
 
 /// What columns a module's text names, whosever they are.
-pub struct ColumnsNamed {
+pub struct NamedColumns {
     /// It has a `*` in a select list.
     pub all: bool,
     /// The names.
@@ -159,11 +164,11 @@ pub struct ColumnsNamed {
 }
 
 /// The columns that a module names.
-pub fn columns_named(module: &Module) -> ColumnsNamed {
+pub fn columns_named(module: &Module) -> NamedColumns {
     let options = ParseOptions { quoted_identifier: module.quoted_identifier };
     let mentions = tsql::mentions(&module.text, options).unwrap_or_default();
     let names = mentions.columns.into_iter().map(|n| n.text).collect();
-    ColumnsNamed { all: !mentions.stars.is_empty(), names }
+    NamedColumns { all: !mentions.stars.is_empty(), names }
 }
 
 /// The object of a name as functions take it: `schema.object`.

@@ -9,7 +9,7 @@ use crate::host::configuration::Setting;
 use crate::host::process::Process;
 use crate::program::compilation::Compilation;
 use crate::program::steps::Program;
-use crate::tables::private::Made;
+use crate::tables::private::PrivateTable;
 use base::{DatabaseId, HobtId, ObjectId};
 use catalog::DatabaseOptions;
 use plan::{CAPTURES, QueryHints, VariableId};
@@ -20,12 +20,12 @@ use types::datetime::{Dialect, Moment};
 
 /// The values at hand when a plan is made.
 #[derive(Clone, Copy)]
-pub(crate) struct Sniffed<'s> {
+pub(crate) struct SniffedValues<'s> {
     pub(crate) program: &'s Program,
     /// Empty where nothing runs: a plan is only shown.
     pub(crate) values: &'s [Value],
     /// Table variables, as far as they were touched; none where nothing runs.
-    pub(crate) tables: Option<&'s [Option<Arc<Made>>]>,
+    pub(crate) tables: Option<&'s [Option<Arc<PrivateTable>>]>,
 }
 
 /// Values that take more are not kept with a plan, nor shown beside it.
@@ -39,7 +39,7 @@ pub(crate) fn is_shown(value: &Value) -> bool {
 /// See the module.
 pub(crate) struct PlanFacts<'s> {
     pub(crate) host: &'s dyn Host,
-    pub(crate) sniffed: Sniffed<'s>,
+    pub(crate) sniffed: SniffedValues<'s>,
     /// The plan serves one run.
     pub(crate) once: bool,
     pub(crate) dialect: Dialect,

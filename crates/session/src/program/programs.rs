@@ -6,16 +6,16 @@ use crate::host::process::Process;
 use crate::program::compile::{GivenTable, Returns, Unit, compile};
 use crate::program::created::undeclared;
 use crate::program::declarer::Declarer;
-use crate::program::plan_facts::Sniffed;
+use crate::program::plan_facts::SniffedValues;
 use crate::program::shell::Shell;
-use crate::program::steps::{PlaceId, Program, Source, Visible};
+use crate::program::steps::{PlaceId, Program, Source, VisibleVariables};
 use crate::session::Session;
 use crate::session::settings::{Settings, Switches};
 use crate::session::state::State;
 use base::{DatabaseId, ObjectId, SessionId, SqlError, messages};
-use bind::Unguarded;
+use bind::SkippedGuards;
 use catalog::view::{Module, SchemaId, Table};
-use plancache::{Entry, Key, Kind, New};
+use plancache::{Entry, Key, Kind, NewEntry};
 use std::sync::Arc;
 use tsql::ast::{Batch, FunctionBody, SetOptionValue, Statement, StatementKind};
 use types::SqlType;
@@ -91,7 +91,7 @@ impl Session {
         parameters: &str,
         text: &str,
     ) -> Result<Arc<Entry<Program>>, Errors> {
-        self.loading_program(parameters, text, Unguarded::default())
+        self.loading_program(parameters, text, SkippedGuards::default())
     }
 
     /// The same of a bulk load, which passes over something.
@@ -99,7 +99,7 @@ impl Session {
         &mut self,
         parameters: &str,
         text: &str,
-        unguarded: Unguarded,
+        unguarded: SkippedGuards,
     ) -> Result<Arc<Entry<Program>>, Errors> {
         let mut key = self.state.key(Kind::Prepared, parameters, text);
         key.options |= Settings::unguarded_key(unguarded);
@@ -203,8 +203,9 @@ impl Session {
         {
             return Ok(());
         }
-        let visible = Visible { program, count: held.visible, values: &[], deduction: None };
-        let sniffed = Sniffed { program, values: &[], tables: None };
+        let visible =
+            VisibleVariables { program, count: held.visible, values: &[], deduction: None };
+        let sniffed = SniffedValues { program, values: &[], tables: None };
         let plan = self.state.bind(held, &visible, program.database, sniffed);
         let plan = plan.map_err(|e| e.at_line(held.line))?;
         // A plan that reads parameters is made for the values of the first call, one that joins
@@ -268,7 +269,7 @@ fn keep_program(host: &dyn Process, key: &Key<'_>, program: Program) -> Arc<Entr
     let bytes = program.bytes() + plans.map(|s| s.plan.bytes()).sum::<usize>();
     let text = Arc::clone(&program.text);
     let recompile = program.recompile;
-    let new = New { value: program, text, bytes };
+    let new = NewEntry { value: program, text, bytes };
     match recompile {
         true => host.programs().apart(key, new),
         false => host.programs().insert(key, new),

@@ -18,7 +18,7 @@ use catalog::view::{DeclaredTable, SchemaId, Table, UserType};
 use os::sync::Mutex;
 use plan::{PhysicalPlan, VariableId};
 use plancache::PlanCell;
-use showplan::Ran;
+use showplan::RunFigures;
 use std::sync::Arc;
 use tsql::ast;
 use types::{SqlType, Value};
@@ -50,7 +50,7 @@ pub struct Program {
     pub(crate) ansi_nulls: bool,
     pub(crate) recompile: bool,
     /// What its INSERT passes over: of a bulk load.
-    pub(crate) unguarded: bind::Unguarded,
+    pub(crate) unguarded: bind::SkippedGuards,
     /// Of a batch that has no steps of its own: what is run instead.
     pub(crate) shell: Option<Box<Shell>>,
 }
@@ -92,7 +92,7 @@ pub(crate) struct ProgramParameter {
 pub(crate) type PlaceId = usize;
 
 /// A position in [`Program::steps`].
-pub(crate) type At = usize;
+pub(crate) type StepIndex = usize;
 
 /// What is bound and run as one plan.
 #[derive(Debug)]
@@ -110,7 +110,7 @@ pub(crate) struct Place {
 #[derive(Debug)]
 pub(crate) struct LastRun {
     pub(crate) plan: Arc<PhysicalPlan>,
-    pub(crate) ran: Ran,
+    pub(crate) ran: RunFigures,
 }
 
 /// What a [`Place`] is made of.
@@ -130,9 +130,9 @@ pub(crate) enum Source {
 /// A TRY block: steps, and where its CATCH block begins.
 #[derive(Debug)]
 pub(crate) struct TryBlock {
-    pub(crate) from: At,
-    pub(crate) to: At,
-    pub(crate) catch: At,
+    pub(crate) from: StepIndex,
+    pub(crate) to: StepIndex,
+    pub(crate) catch: StepIndex,
     /// How many CATCH blocks are around it.
     pub(crate) depth: usize,
 }
@@ -173,10 +173,10 @@ pub(crate) enum StepKind {
     /// IF, WHILE: goes on when true.
     Branch {
         place: PlaceId,
-        otherwise: At,
+        otherwise: StepIndex,
     },
     Jump {
-        to: At,
+        to: StepIndex,
         /// CATCH blocks around the target: further ones are left.
         depth: usize,
     },
@@ -230,7 +230,7 @@ pub(crate) struct Raise {
 #[derive(Debug)]
 pub(crate) struct Execute {
     pub(crate) result: Option<VariableId>,
-    pub(crate) what: Executed,
+    pub(crate) what: ExecuteTarget,
     pub(crate) arguments: Vec<Argument>,
     /// WITH RECOMPILE
     pub(crate) recompile: bool,
@@ -247,7 +247,7 @@ pub(crate) struct InsertExecute {
 
 /// What is executed.
 #[derive(Debug)]
-pub(crate) enum Executed {
+pub(crate) enum ExecuteTarget {
     Procedure(ast::ObjectName),
     Variable(VariableId),
     Text(PlaceId),
@@ -296,7 +296,7 @@ impl Program {
             quoted_identifier: true,
             ansi_nulls: true,
             recompile: false,
-            unguarded: bind::Unguarded::default(),
+            unguarded: bind::SkippedGuards::default(),
             shell: Some(Box::new(shell)),
         }
     }
@@ -312,21 +312,21 @@ impl Program {
         if let Some(shell) = &self.shell {
             return self.text.len() + shell.bytes();
         }
-        let counted = size_of::<plancache::Counted>();
+        let counted = size_of::<plancache::ExecutionCounts>();
         self.text.len() * (1 + TREE_BYTES)
             + self.places.len() * (size_of::<Place>() + counted)
             + self.steps.len() * size_of::<Step>()
     }
 
     /// The innermost TRY block around a step.
-    pub(crate) fn handler(&self, at: At) -> Option<&TryBlock> {
+    pub(crate) fn handler(&self, at: StepIndex) -> Option<&TryBlock> {
         let around = self.handlers.iter().filter(|h| (h.from..h.to).contains(&at));
         around.min_by_key(|h| h.to - h.from)
     }
 }
 
 /// The variables that a place sees.
-pub(crate) struct Visible<'p> {
+pub(crate) struct VisibleVariables<'p> {
     pub(crate) program: &'p Program,
     pub(crate) count: usize,
     /// What they hold; empty where nothing runs.
@@ -335,7 +335,7 @@ pub(crate) struct Visible<'p> {
     pub(crate) deduction: Option<&'p dyn bind::Deduction>,
 }
 
-impl Visible<'_> {
+impl VisibleVariables<'_> {
     /// A table variable.
     fn program_table(&self, name: &str) -> Option<&ProgramTable> {
         let number = self.program.variables.table(name, self.count)?;
@@ -355,7 +355,7 @@ impl Visible<'_> {
     }
 }
 
-impl Variables for Visible<'_> {
+impl Variables for VisibleVariables<'_> {
     fn variable(&self, name: &str) -> Option<(VariableId, SqlType)> {
         self.program.variables.scalar(name, self.count)
     }

@@ -31,14 +31,14 @@ impl ProgramVariables {
     pub(crate) fn scalar(&self, name: &str, count: usize) -> Option<(VariableId, SqlType)> {
         let at = self.find(name, count)?;
         let found = &self.list[at];
-        (found.holds == Holds::Scalar).then_some((VariableId(at as u32), found.sql_type))
+        (found.holds == VariableKind::Scalar).then_some((VariableId(at as u32), found.sql_type))
     }
 
     /// The number of a table variable.
     pub(crate) fn table(&self, name: &str, count: usize) -> Option<u16> {
         match self.list[self.find(name, count)?].holds {
-            Holds::Table(number) => Some(number),
-            Holds::Scalar | Holds::Cursor => None,
+            VariableKind::Table(number) => Some(number),
+            VariableKind::Scalar | VariableKind::Cursor => None,
         }
     }
 }
@@ -57,12 +57,12 @@ pub(crate) struct ProgramVariable {
     /// With its `@`.
     pub(crate) name: Box<str>,
     pub(crate) sql_type: SqlType,
-    pub(crate) holds: Holds,
+    pub(crate) holds: VariableKind,
 }
 
 /// What a variable holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Holds {
+pub(crate) enum VariableKind {
     Scalar,
     /// Rows: the number in `Program::tables`.
     Table(u16),

@@ -9,8 +9,8 @@ use crate::session::state::{Names, State};
 use base::{DatabaseId, IndexId, ObjectId, SqlResult};
 use builtins::Question;
 use catalog::view::{
-    Column, Constraint, DatabaseView, Found, Module, Object, ObjectName, SchemaId, Table, UserType,
-    UserTypeKind, resolve,
+    Column, Constraint, DatabaseView, Module, Object, ObjectName, ResolvedObject, SchemaId, Table,
+    UserType, UserTypeKind, resolve,
 };
 use plan::VariableId;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(crate) fn answer(state: &State, question: Question, args: &[Value]) -> SqlRe
     if args.iter().any(Value::is_null) && !optional {
         return Ok(Value::Null);
     }
-    let asked = Asked { state, args };
+    let asked = QuestionCall { state, args };
     Ok(asked.answer(question).unwrap_or(Value::Null))
 }
 
@@ -103,12 +103,12 @@ impl bind::Variables for NoVariables {
     }
 }
 
-struct Asked<'a> {
+struct QuestionCall<'a> {
     state: &'a State,
     args: &'a [Value],
 }
 
-impl Asked<'_> {
+impl QuestionCall<'_> {
     fn text(&self, i: usize) -> Option<String> {
         self.args.get(i)?.as_text()
     }
@@ -135,7 +135,7 @@ impl Asked<'_> {
         }
     }
 
-    fn find(&self, name: &str) -> Option<Found> {
+    fn find(&self, name: &str) -> Option<ResolvedObject> {
         let name = tsql::parse_object_name(name).ok()?;
         let names = Names::of(self.state, self.view()?);
         let database = name.database.as_ref().map(|n| &*n.text);
@@ -500,7 +500,7 @@ impl Asked<'_> {
             identity_insert: None,
             ansi_nulls: true,
             dialect: self.state.settings.dialect(),
-            unguarded: bind::Unguarded::default(),
+            unguarded: bind::SkippedGuards::default(),
             deduction: None,
             watch: None,
         };

@@ -6,8 +6,8 @@
 use crate::answer::sink::ResultColumn;
 use crate::cursors::cursor::SharedCursor;
 use crate::program::steps::Program;
-use crate::showplan::running::Running;
-use crate::tables::private::Made;
+use crate::showplan::running::RunningStatement;
+use crate::tables::private::PrivateTable;
 use base::{DatabaseId, ObjectId};
 use exec::Executor;
 use plan::PhysicalPlan;
@@ -19,7 +19,7 @@ use types::Value;
 const IDLE_MAX: usize = 8;
 
 /// A place that has been made ready to run.
-pub(crate) struct Ready {
+pub(crate) struct ReadyPlace {
     pub(crate) plan: Arc<PhysicalPlan>,
     pub(crate) executor: Executor,
     /// `Definitions::definitions_epoch` at which the plan was found current.
@@ -31,11 +31,11 @@ pub(crate) struct Ready {
     /// Numbers of the table variables that it names.
     pub(crate) private: Vec<u16>,
     /// What it changes.
-    pub(crate) changed: Option<Changed>,
+    pub(crate) changed: Option<ChangedTable>,
     /// Of a query.
     pub(crate) columns: Vec<ResultColumn>,
     /// How others see it run; none of what is no statement.
-    pub(crate) running: Option<Arc<Running>>,
+    pub(crate) running: Option<Arc<RunningStatement>>,
     /// What its runs did is kept: LAST_QUERY_PLAN_STATS.
     pub(crate) keeps_last: bool,
 }
@@ -44,11 +44,11 @@ pub(crate) struct Ready {
 pub(crate) struct Activation {
     pub(crate) program: Arc<Entry<Program>>,
     pub(crate) variables: Vec<Value>,
-    pub(crate) ready: Vec<Option<Box<Ready>>>,
+    pub(crate) ready: Vec<Option<Box<ReadyPlace>>>,
     /// Of table variables, by number, as far as they were touched.
-    pub(crate) tables: Vec<Option<Arc<Made>>>,
+    pub(crate) tables: Vec<Option<Arc<PrivateTable>>>,
     /// Rows captured for triggers, while a statement that fires them runs.
-    pub(crate) captures: Vec<Option<Arc<Made>>>,
+    pub(crate) captures: Vec<Option<Arc<PrivateTable>>>,
     /// Cursors that parameters hand back, each with its parameter's number.
     pub(crate) returned: Vec<(usize, SharedCursor)>,
 }
@@ -103,7 +103,7 @@ impl Activations {
 
 /// What a place changes, as counters of modifications know it.
 #[derive(Clone, Debug)]
-pub(crate) struct Changed {
+pub(crate) struct ChangedTable {
     pub(crate) database: DatabaseId,
     pub(crate) table: ObjectId,
     /// Ids of assigned columns; none where rows come and go.

@@ -11,7 +11,7 @@ pub(crate) struct Bulk {
     pub(super) program: Arc<Entry<Program>>,
     pub(super) columns: usize,
     /// The order in which rows are to come; empty for none that counts.
-    pub(super) order: Vec<Ordered>,
+    pub(super) order: Vec<OrderColumn>,
     /// No two rows may be alike in it.
     pub(super) unique: bool,
     /// The table, when its identity column is listed.
@@ -20,7 +20,7 @@ pub(crate) struct Bulk {
 
 /// A column of the order in which rows come.
 #[derive(Clone, Copy)]
-pub(crate) struct Ordered {
+pub(crate) struct OrderColumn {
     /// Its place among the columns that are sent.
     pub(super) at: usize,
     pub(super) descending: bool,

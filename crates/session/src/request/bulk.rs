@@ -33,12 +33,12 @@ use crate::answer::sink::{Command, DoneScope};
 use crate::host::definitions::ProcedureCall;
 use crate::program::steps::{Program, StepKind};
 use crate::request::BulkRows;
-use crate::request::announcement::{Bulk, Ordered};
-use crate::request::run::Sends;
+use crate::request::announcement::{Bulk, OrderColumn};
+use crate::request::run::ResultTarget;
 use crate::session::Session;
 use crate::session::state::IdentityInsert;
 use base::{SqlError, SqlResult, messages};
-use bind::Unguarded;
+use bind::SkippedGuards;
 use catalog::view::{Object, Table};
 use exec::RowFeed;
 use plancache::Entry;
@@ -73,7 +73,7 @@ impl Session {
             let e = SqlError::new(messages::INVALID_OBJECT, &[&it.table]);
             return Err(Failure::of_binding(e));
         };
-        let unguarded = Unguarded { constraints: !options.check, triggers: !options.fire };
+        let unguarded = SkippedGuards { constraints: !options.check, triggers: !options.fire };
         if unguarded.constraints && table.trusts_constraints() {
             self.define_by_call(&ProcedureCall::Distrust(it.table.clone()), out)?;
         }
@@ -121,7 +121,7 @@ impl Session {
                 self.finish_statement(
                     outcome,
                     Command::BulkInsert,
-                    Sends::Nothing,
+                    ResultTarget::Nothing,
                     out,
                     DoneScope::Statement,
                 );
@@ -217,7 +217,7 @@ fn order_of(
     it: &ast::InsertBulk,
     table: &Table,
     said: &[(Box<str>, bool)],
-) -> SqlResult<(Vec<Ordered>, bool)> {
+) -> SqlResult<(Vec<OrderColumn>, bool)> {
     let mut places: Vec<(usize, bool)> = Vec::with_capacity(said.len());
     for (name, descending) in said {
         let alike = |other: &str| other.to_lowercase() == name.to_lowercase();
@@ -235,9 +235,9 @@ fn order_of(
     let ordered = |&(column, descending): &(usize, bool)| {
         let of = &table.columns[column];
         let at = it.columns.iter().position(|c| same(&c.name, &of.name))?;
-        Some(Ordered { at, descending, collation: of.collation })
+        Some(OrderColumn { at, descending, collation: of.collation })
     };
-    let sent: Option<Vec<Ordered>> = places.iter().map(ordered).collect();
+    let sent: Option<Vec<OrderColumn>> = places.iter().map(ordered).collect();
     let order = sent.filter(|_| of_index).unwrap_or_default();
     let unique = base.unique && order.len() == base.key.len();
     Ok((order, unique))
@@ -351,7 +351,7 @@ struct Feed<'r> {
     to: Vec<SqlType>,
     dialect: Dialect,
     rows: &'r mut dyn BulkRows,
-    order: Vec<Ordered>,
+    order: Vec<OrderColumn>,
     unique: bool,
     /// The key of the row before.
     last: Vec<Value>,

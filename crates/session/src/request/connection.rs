@@ -3,14 +3,14 @@
 
 use crate::answer::failure::{Failure, Reach};
 use crate::answer::output::{Output, plain_done};
-use crate::answer::sink::{Command, Done, DoneScope, EnvironmentChange, ResultSink};
+use crate::answer::sink::{Command, Completion, DoneScope, EnvironmentChange, ResultSink};
 use crate::procedures::call::Call;
 use crate::request::meter::Sums;
 use crate::request::{
-    Answered, BulkRows, Connection, Procedure, Request, TransactionIsolation, TransactionRequest,
+    BulkRows, Connection, Procedure, Request, RequestEnd, TransactionIsolation, TransactionRequest,
 };
 use crate::session::Session;
-use crate::session::registry::{Doing, Input};
+use crate::session::registry::{Input, SessionCommand};
 use crate::session::settings::{SaidOfDates, Settings, Switches};
 use access::Isolation;
 use base::{SessionId, SqlError, messages};
@@ -72,7 +72,7 @@ impl Session {
                 out.message(&e);
                 last = e;
             }
-            out.done(Done { error: true, ..self.state.done(scope) });
+            out.done(Completion { error: true, ..self.state.done(scope) });
         }
         self.state.last.error = last.number();
         failure.told = self.flow.tries == 0;
@@ -139,7 +139,7 @@ impl Session {
             self.state.last.error = error.number();
             out.message(&error);
             if scope == DoneScope::Statement {
-                out.done(Done { error: true, ..self.state.done(scope) });
+                out.done(Completion { error: true, ..self.state.done(scope) });
             }
             failure.told = true;
         }
@@ -239,7 +239,7 @@ impl Session {
             DoneScope::Procedure => Command::Execute,
             DoneScope::Statement | DoneScope::InProcedure => Command::Other,
         };
-        out.finish(Done { command, more, error, ..self.state.done(scope) });
+        out.finish(Completion { command, more, error, ..self.state.done(scope) });
         goes_on
     }
 
@@ -283,7 +283,7 @@ impl Session {
         let mut out = Output::new(sink);
         out.message(&SqlError::new(messages::WORKER_PANIC, &[&text]).at_line(1));
         self.tell_transaction(&mut out);
-        out.finish(Done { error: true, ..plain_done(DoneScope::Statement) });
+        out.finish(Completion { error: true, ..plain_done(DoneScope::Statement) });
         false
     }
 
@@ -295,8 +295,8 @@ impl Session {
     ) -> bool {
         self.flow.last = false;
         match self.answer_or_owe(sink, run) {
-            Answered::Whole(goes_on) => goes_on,
-            Answered::Owes(_) => unreachable!("nothing was the last of its request"),
+            RequestEnd::Whole(goes_on) => goes_on,
+            RequestEnd::Owes(_) => unreachable!("nothing was the last of its request"),
         }
     }
 
@@ -305,7 +305,7 @@ impl Session {
         &mut self,
         sink: &mut dyn ResultSink,
         run: impl FnOnce(&mut Session, &mut dyn ResultSink) -> bool,
-    ) -> Answered {
+    ) -> RequestEnd {
         let (began_ns, cpu_ns) = self.begin_request();
         let _lent = os::values::lend(Some(Arc::clone(self.host.grant().semaphores.values())));
         let waiter = Arc::clone(self.work.owner().waiter());
@@ -326,11 +326,11 @@ impl Session {
         match self.park(began_ns) {
             Some(owed) => {
                 self.state.entry.leave_thread(cpu_ns());
-                Answered::Owes(owed)
+                RequestEnd::Owes(owed)
             }
             None => {
                 self.request_ended(began_ns, cpu_ns());
-                Answered::Whole(goes_on)
+                RequestEnd::Whole(goes_on)
             }
         }
     }
@@ -343,7 +343,7 @@ impl Session {
         entry.request_began_ns.store(began, Relaxed);
         entry.begin_request(cpu);
         entry.requests.fetch_add(1, Relaxed);
-        entry.set_doing(Doing::Other);
+        entry.set_doing(SessionCommand::Other);
         entry.running.store(true, Relaxed);
         (began, cpu)
     }
@@ -360,7 +360,7 @@ impl Session {
         entry.cpu_ns.fetch_add(cpu_ns, Relaxed);
         entry.elapsed_ns.fetch_add(elapsed_ns, Relaxed);
         entry.request_ended_at.store(os::clock::now().0, Relaxed);
-        entry.set_doing(Doing::Nothing);
+        entry.set_doing(SessionCommand::Nothing);
         entry.running.store(false, Relaxed);
     }
 
@@ -388,7 +388,7 @@ impl Connection for Session {
         self.answer(sink, |s, sink| s.request(request, sink))
     }
 
-    fn run_last(&mut self, request: Request, sink: &mut dyn ResultSink) -> Answered {
+    fn run_last(&mut self, request: Request, sink: &mut dyn ResultSink) -> RequestEnd {
         self.flow.last = true;
         self.answer_or_owe(sink, |s, sink| s.request(request, sink))
     }
@@ -402,7 +402,7 @@ impl Connection for Session {
             let mut out = Output::new(sink);
             s.begin_answer();
             s.state.entry.set_input(Input::batch("INSERT BULK".into()));
-            s.state.entry.set_doing(Doing::BulkInsert);
+            s.state.entry.set_doing(SessionCommand::BulkInsert);
             let result = s.load_rows(rows, &mut out);
             s.conclude(result, (DoneScope::Statement, false), &mut out)
         })

@@ -2,7 +2,7 @@
 //! programs around them.
 
 use crate::program::steps::{LastRun, Place, PlaceId};
-use crate::request::activation::{Activation, Ready};
+use crate::request::activation::{Activation, ReadyPlace};
 use crate::request::meter::{Meter, Sums};
 use crate::session::Session;
 use crate::showplan::describe::has_operators;
@@ -10,7 +10,7 @@ use crate::showplan::ran::ran;
 use base::limits::PAGE_BYTES;
 use os::clock::monotonic_ns;
 use plancache::Run;
-use showplan::{Ran, Took};
+use showplan::{ResourceUse, RunFigures};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -61,7 +61,7 @@ impl Session {
         let place = &act.program.value.places[place];
         self.spent.run.add(&run, workers_ns, workers_locks);
         let after_qualification = self.spent.took.qualified.take();
-        self.spent.took.last = Took { after_qualification, ..took(&run) };
+        self.spent.took.last = ResourceUse { after_qualification, ..took(&run) };
         if ready.keeps_last {
             keep_last(place, ready, &run, self.spent.took.last);
         }
@@ -108,15 +108,15 @@ impl Session {
 
 /// What a run did, for sys.dm_exec_query_plan_stats.
 #[cold]
-pub(crate) fn keep_last(place: &Place, ready: &Ready, run: &Run, took: Took) {
+pub(crate) fn keep_last(place: &Place, ready: &ReadyPlace, run: &Run, took: ResourceUse) {
     if has_operators(&ready.plan) {
-        let ran = Ran { took: Some(took), ..ran(ready, run.rows) };
+        let ran = RunFigures { took: Some(took), ..ran(ready, run.rows) };
         *place.last.lock() = Some(Box::new(LastRun { plan: Arc::clone(&ready.plan), ran }));
     }
 }
 
-pub(crate) fn took(run: &Run) -> Took {
-    Took {
+pub(crate) fn took(run: &Run) -> ResourceUse {
+    ResourceUse {
         cpu_ns: run.cpu_ns,
         elapsed_ns: run.elapsed_ns,
         lock_requests: run.lock_requests,
@@ -125,7 +125,7 @@ pub(crate) fn took(run: &Run) -> Took {
 }
 
 /// What an executor's last run read.
-pub(crate) fn reads(ready: &Ready) -> Run {
+pub(crate) fn reads(ready: &ReadyPlace) -> Run {
     let mut run = Run::default();
     for (_, _, reads) in ready.executor.reads() {
         for pages in [&reads.pages, &reads.lob] {

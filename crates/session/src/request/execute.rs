@@ -3,9 +3,9 @@
 use crate::answer::failure::{Failure, Reach};
 use crate::answer::output::Output;
 use crate::answer::result_sets::Shape;
-use crate::answer::sink::{Command, Done, DoneScope};
+use crate::answer::sink::{Command, Completion, DoneScope};
 use crate::procedures::call::{Call, CallArgument};
-use crate::program::steps::{ArgumentValue, Execute, Executed, same_name};
+use crate::program::steps::{ArgumentValue, Execute, ExecuteTarget, same_name};
 use crate::request::activation::Activation;
 use crate::request::run::unsaid_status;
 use crate::session::Session;
@@ -70,7 +70,7 @@ impl Session {
         scope: DoneScope,
     ) -> Result<(), Failure> {
         let name = match &it.what {
-            Executed::Text(place) => {
+            ExecuteTarget::Text(place) => {
                 let value = self.value(act, *place)?;
                 let text = self.in_characters(value);
                 let text = text.long_text()?.unwrap_or_default();
@@ -78,8 +78,8 @@ impl Session {
                 self.end_execute(status, out, scope);
                 return Ok(());
             }
-            Executed::Procedure(name) => name.clone(),
-            Executed::Variable(variable) => {
+            ExecuteTarget::Procedure(name) => name.clone(),
+            ExecuteTarget::Variable(variable) => {
                 let value = self.in_characters(act.variables[variable.0 as usize].clone());
                 tsql::parse_object_name(&value.as_text().unwrap_or_default())?
             }
@@ -123,7 +123,7 @@ impl Session {
         let command = Command::Execute;
         if scope == DoneScope::Statement && self.state.nesting.level == 0 {
             out.return_status(status);
-            out.done(Done { command, ..self.state.done(DoneScope::Procedure) });
+            out.done(Completion { command, ..self.state.done(DoneScope::Procedure) });
         } else {
             self.end_plainly(command, out, scope);
         }
@@ -303,16 +303,16 @@ impl Session {
     /// which module it is.
     pub(crate) fn has_format(
         &self,
-        what: &Executed,
+        what: &ExecuteTarget,
         from: Origin,
     ) -> Option<Option<(DatabaseId, ObjectId)>> {
         match what {
-            Executed::Text(_) => Some(None),
-            Executed::Procedure(name) => match self.state.find_procedure(name, from) {
+            ExecuteTarget::Text(_) => Some(None),
+            ExecuteTarget::Procedure(name) => match self.state.find_procedure(name, from) {
                 Some((database, module)) => Some(Some((database, module.object_id))),
                 None => name.object.eq_ignore_ascii_case("sp_executesql").then_some(None),
             },
-            Executed::Variable(_) => None,
+            ExecuteTarget::Variable(_) => None,
         }
     }
 

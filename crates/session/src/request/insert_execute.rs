@@ -7,11 +7,11 @@
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
 use crate::answer::sink::{
-    Command, Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink, SinkClosed,
+    ClosedSink, Command, Completion, DoneScope, EnvironmentChange, ResultColumn, ResultSink,
 };
 use crate::program::steps::InsertExecute;
 use crate::request::activation::Activation;
-use crate::request::run::Sends;
+use crate::request::run::ResultTarget;
 use crate::session::Session;
 use crate::session::state::State;
 use access::Spill;
@@ -24,7 +24,7 @@ use types::datetime::Dialect;
 use types::{Collation, Fit, SqlType, Value, check_implicit, coerce_for_column};
 
 /// A column that takes values.
-struct Taker {
+struct TargetColumn {
     collation: Collation,
     name: Box<str>,
     sql_type: SqlType,
@@ -64,7 +64,7 @@ impl Session {
         };
         self.state.last.error = 0;
         self.state.last.rows = outcome.rows_affected;
-        self.finish_statement(outcome, Command::Insert, Sends::Nothing, out, scope);
+        self.finish_statement(outcome, Command::Insert, ResultTarget::Nothing, out, scope);
         Ok(())
     }
 
@@ -131,7 +131,7 @@ impl State {
 
 /// The table of an INSERT, and its columns that take the variables behind the program's own, in
 /// their order.
-fn takers(plan: &PhysicalPlan, first: usize) -> (String, Vec<Taker>) {
+fn takers(plan: &PhysicalPlan, first: usize) -> (String, Vec<TargetColumn>) {
     let Statement::Insert(insert) = &plan.statement else { return (String::new(), Vec::new()) };
     let mut found = Vec::new();
     for (column, value) in insert.target.columns.iter().zip(&insert.columns) {
@@ -141,7 +141,7 @@ fn takers(plan: &PhysicalPlan, first: usize) -> (String, Vec<Taker>) {
         {
             found.push((
                 id,
-                Taker {
+                TargetColumn {
                     name: column.name.clone(),
                     sql_type: column.sql_type,
                     collation: column.collation,
@@ -159,7 +159,7 @@ struct Collector<'c> {
     spill: &'c dyn Spill,
     /// As errors name it.
     table: String,
-    takers: &'c [Taker],
+    takers: &'c [TargetColumn],
     /// Types of the result set at hand.
     from: Vec<(SqlType, Collation)>,
     values: Vec<Value>,
@@ -200,21 +200,21 @@ impl Collector<'_> {
         self.rows.push(self.spill, &self.values)
     }
 
-    fn noted(&mut self, result: SqlResult<()>) -> Result<(), SinkClosed> {
+    fn noted(&mut self, result: SqlResult<()>) -> Result<(), ClosedSink> {
         result.map_err(|e| {
             self.error = Some(e);
-            SinkClosed
+            ClosedSink
         })
     }
 }
 
 impl ResultSink for Collector<'_> {
-    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), SinkClosed> {
+    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), ClosedSink> {
         let result = self.begin(columns);
         self.noted(result)
     }
 
-    fn row(&mut self, values: &[Value]) -> Result<(), SinkClosed> {
+    fn row(&mut self, values: &[Value]) -> Result<(), ClosedSink> {
         let result = self.keep(values);
         self.noted(result)
     }
@@ -223,7 +223,7 @@ impl ResultSink for Collector<'_> {
         self.messages.push(message.clone());
     }
 
-    fn done(&mut self, _: Done) {}
+    fn done(&mut self, _: Completion) {}
 
     fn return_status(&mut self, _: i32) {}
 

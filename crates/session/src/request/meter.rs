@@ -8,7 +8,7 @@
 use os::clock::thread_cpu_ns;
 use os::wait::{ThreadWaits, WaitKind};
 use plancache::Run;
-use showplan::{Took, Wait};
+use showplan::{ResourceUse, Wait};
 
 /// How old a reading of the processor's clock may be.
 const READING_NS: u64 = 1_000_000;
@@ -47,15 +47,15 @@ pub(crate) struct Meter {
 
 /// What is told of the last statement behind its plan.
 #[derive(Debug, Default)]
-pub(crate) struct LastTook {
-    pub(crate) last: Took,
+pub(crate) struct LastFigures {
+    pub(crate) last: ResourceUse,
     /// Of the statement that runs: whether it locks rows when they qualify, or why not.
     pub(crate) qualified: Option<&'static str>,
     /// What the thread had waited for when it began, where that is wanted.
     pub(super) waited_before: Option<Box<ThreadWaits>>,
 }
 
-impl LastTook {
+impl LastFigures {
     /// What it waited for, with these waits of its workers.
     pub(crate) fn waits(&self, workers: Option<&ThreadWaits>) -> Vec<Wait> {
         let Some(before) = &self.waited_before else { return Vec::new() };
@@ -104,7 +104,7 @@ pub(crate) struct Consumption {
     /// What the statements of the request took so far.
     pub(crate) run: Sums,
     pub(crate) processor: ProcessorClock,
-    pub(crate) took: LastTook,
+    pub(crate) took: LastFigures,
     /// What its requests have made and left, in no account.
     pub(crate) kept_bytes: isize,
 }

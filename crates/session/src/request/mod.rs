@@ -198,17 +198,17 @@ pub trait Connection: Send {
     fn session_id(&self) -> SessionId;
 
     /// Runs a request to its end. Everything it yields, errors too, goes into the sink, the last
-    /// thing a [`crate::Done`] without MORE (unless the request said `more`). Returns false when
+    /// thing a [`crate::Completion`] without MORE (unless the request said `more`). Returns false when
     /// the connection must be closed (severity 20 and up, KILL).
     fn run(&mut self, request: Request, sink: &mut dyn ResultSink) -> bool;
 
     /// The same for the last request of a message: a commit that it ends with may be owed. Then the
     /// answer is not told, and nothing asked of the connection, before [`Connection::settle`].
-    fn run_last(&mut self, request: Request, sink: &mut dyn ResultSink) -> Answered {
-        Answered::Whole(self.run(request, sink))
+    fn run_last(&mut self, request: Request, sink: &mut dyn ResultSink) -> RequestEnd {
+        RequestEnd::Whole(self.run(request, sink))
     }
 
-    /// What the request owed ([`Answered::Owes`]) is durable: it ends now.
+    /// What the request owed ([`RequestEnd::Owes`]) is durable: it ends now.
     fn settle(&mut self) {}
 
     /// Takes the rows that an INSERT BULK of the request before has announced; answers like
@@ -228,7 +228,7 @@ pub trait Connection: Send {
 }
 
 /// How a request has ended.
-pub enum Answered {
+pub enum RequestEnd {
     /// Wholly; false when the connection must be closed.
     Whole(bool),
     /// It has still to be settled, when this is durable; nobody may be told before.

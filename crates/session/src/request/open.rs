@@ -26,7 +26,7 @@ pub(crate) struct Savepoint {
 }
 
 /// Points with these numbers are of what a ROLLBACK to a savepoint has undone.
-pub(crate) struct Undone {
+pub(crate) struct UndoneRange {
     pub(super) behind: u64,
     pub(super) last: u64,
     /// What they stand for.
@@ -48,7 +48,7 @@ pub(crate) struct Open {
     /// How many points were taken.
     pub(super) points: u64,
     /// In the order of their numbers, none within another.
-    pub(super) undone: Vec<Undone>,
+    pub(super) undone: Vec<UndoneRange>,
     /// SET IMPLICIT_TRANSACTIONS began it.
     pub(crate) implicit: bool,
     pub(super) temp_before: TempSnapshot,
@@ -62,7 +62,7 @@ pub(crate) struct Open {
 impl Open {
     /// The savepoint that a point stands for, where all since before it was undone.
     pub(super) fn stands_for(&self, point: &RollbackPoint) -> Option<Arc<RollbackPoint>> {
-        let of = |u: &&Undone| u.behind < point.number && point.number <= u.last;
+        let of = |u: &&UndoneRange| u.behind < point.number && point.number <= u.last;
         self.undone.iter().find(of).map(|u| Arc::clone(&u.savepoint))
     }
 
@@ -76,6 +76,6 @@ impl Open {
     pub(super) fn note_undone(&mut self, savepoint: Arc<RollbackPoint>) {
         let behind = savepoint.number;
         self.undone.retain(|u| u.behind < behind);
-        self.undone.push(Undone { behind, last: self.points, savepoint });
+        self.undone.push(UndoneRange { behind, last: self.points, savepoint });
     }
 }

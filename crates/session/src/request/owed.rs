@@ -27,11 +27,11 @@
 
 use crate::answer::output::Output;
 use crate::program::steps::{PlaceId, Program};
-use crate::request::owing::{Counted, Owing, Parked};
+use crate::request::owing::{EndedRun, ParkedRequest, PendingEnd};
 use crate::session::Session;
 use crate::session::settings::Switches;
 use os::clock::monotonic_ns;
-use os::wait::{Apart, WaitKind};
+use os::wait::{DetachedWait, WaitKind};
 use plancache::{Entry, Run};
 use std::sync::Arc;
 use work::{CommitMode, Owed, WorkError};
@@ -55,7 +55,7 @@ impl Session {
         let owes = self.work.commit_or_owe(mode)?;
         if owes {
             let user = self.state.transaction.count > 0;
-            self.owing = Some(Box::new(Owing { user, ..Owing::default() }));
+            self.owing = Some(Box::new(PendingEnd { user, ..PendingEnd::default() }));
         }
         Ok(owes)
     }
@@ -88,7 +88,7 @@ impl Session {
             self.note_transaction();
         }
         let now = monotonic_ns();
-        for Counted { program, place, began_at, began_ns, mut run } in owing.counted {
+        for EndedRun { program, place, began_at, began_ns, mut run } in owing.counted {
             run.elapsed_ns = now.saturating_sub(began_ns);
             match place {
                 Some(place) => program.value.places[place].cell.count(began_at, &run),
@@ -108,7 +108,7 @@ impl Session {
         match (&mut self.owing, place) {
             (Some(owing), _) => {
                 let program = Arc::clone(program);
-                owing.counted.push(Counted { program, place, began_at, began_ns, run: *run });
+                owing.counted.push(EndedRun { program, place, began_at, began_ns, run: *run });
             }
             (None, Some(place)) => program.value.places[place].cell.count(began_at, run),
             (None, None) => program.statistics.add(began_at, run),
@@ -119,8 +119,8 @@ impl Session {
     /// for, if it owes a commit.
     pub(crate) fn park(&mut self, began_ns: u64) -> Option<Owed> {
         let owing = self.owing.as_mut()?;
-        let wait = Apart::begin(WaitKind::WriteLog, self.work.owner().waiter());
-        owing.parked = Some(Parked { wait, began_ns });
+        let wait = DetachedWait::begin(WaitKind::WriteLog, self.work.owner().waiter());
+        owing.parked = Some(ParkedRequest { wait, began_ns });
         let owed = self.work.owed();
         assert!(owed.is_some(), "what a session owes its work owes");
         owed

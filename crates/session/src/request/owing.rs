@@ -1,21 +1,21 @@
 //! What a request owes whose commit is not durable yet; `owed.rs` has the rules.
 
 use crate::program::steps::{PlaceId, Program};
-use os::wait::Apart;
+use os::wait::DetachedWait;
 use plancache::{Entry, Run};
 use std::sync::Arc;
 
 /// What is left to be done when the commit is durable.
 #[derive(Default)]
-pub(crate) struct Owing {
+pub(crate) struct PendingEnd {
     /// The transaction was the user's.
     pub(super) user: bool,
-    pub(super) counted: Vec<Counted>,
-    pub(super) parked: Option<Parked>,
+    pub(super) counted: Vec<EndedRun>,
+    pub(super) parked: Option<ParkedRequest>,
 }
 
 /// A run of a statement or a program that has ended but for the wait.
-pub(crate) struct Counted {
+pub(crate) struct EndedRun {
     pub(super) program: Arc<Entry<Program>>,
     pub(super) place: Option<PlaceId>,
     pub(super) began_at: i64,
@@ -24,7 +24,7 @@ pub(crate) struct Counted {
 }
 
 /// The request's thread has left it.
-pub(crate) struct Parked {
-    pub(super) wait: Apart,
+pub(crate) struct ParkedRequest {
+    pub(super) wait: DetachedWait,
     pub(super) began_ns: u64,
 }

@@ -13,15 +13,15 @@ use crate::answer::sink::ResultColumn;
 use crate::answer::text_size::TextSize;
 use crate::functions::caller::FunctionCaller;
 use crate::program::compilation::Compilation;
-use crate::program::plan_facts::{PlanFacts, Sniffed};
-use crate::program::steps::{Place, PlaceId, Program, Source, Visible};
-use crate::request::activation::{Activation, Ready};
+use crate::program::plan_facts::{PlanFacts, SniffedValues};
+use crate::program::steps::{Place, PlaceId, Program, Source, VisibleVariables};
+use crate::request::activation::{Activation, ReadyPlace};
 use crate::request::meter::Meter;
 use crate::session::Session;
-use crate::session::registry::Shown;
+use crate::session::registry::ShownStatement;
 use crate::session::settings::Switches;
 use crate::session::state::{Names, Origin, State};
-use crate::showplan::running::Running;
+use crate::showplan::running::RunningStatement;
 use crate::tables::private::{PrivateTables, touched};
 use access::Isolation;
 use base::{DatabaseId, SqlError, SqlResult, messages};
@@ -220,7 +220,7 @@ impl Session {
     ) -> SqlResult<T> {
         let host = &*self.host;
         let ready = act.ready[place].as_mut().expect("made ready by the caller");
-        let shown = ready.running.as_ref().map(|r| Shown::new(&self.state.entry, r));
+        let shown = ready.running.as_ref().map(|r| ShownStatement::new(&self.state.entry, r));
         let private = !ready.private.is_empty();
         let tables = PrivateTables { host, made: &act.tables, captures: &act.captures };
         let around = if ready.plan.header.calls { act.tables.clone() } else { Vec::new() };
@@ -430,7 +430,7 @@ impl Session {
         &mut self,
         act: &'a mut Activation,
         place: PlaceId,
-    ) -> Result<&'a Ready, Failure> {
+    ) -> Result<&'a ReadyPlace, Failure> {
         let epoch = self.host.definitions_epoch();
         let database = self.state.names_database(act);
         let is_ready = match &act.ready[place] {
@@ -471,7 +471,8 @@ impl Session {
         let Source::Into(statement) = &held.source else {
             return Err(SqlError::new(messages::INTERNAL, &[&"the place has no INTO"]));
         };
-        let visible = Visible { program, count: held.visible, values: &[], deduction: None };
+        let visible =
+            VisibleVariables { program, count: held.visible, values: &[], deduction: None };
         let compilation = Compilation::new(self.entry().waiter());
         let database = self.state.names_database(act);
         let bound = self.state.with_names(&visible, database, &compilation, |environment| {
@@ -527,8 +528,9 @@ impl State {
             Some(plan) => plan,
             None => {
                 let (program, values) = (&entry.value, &*act.variables);
-                let visible = Visible { program, count: held.visible, values, deduction: None };
-                let sniffed = Sniffed { program, values, tables: Some(&act.tables) };
+                let visible =
+                    VisibleVariables { program, count: held.visible, values, deduction: None };
+                let sniffed = SniffedValues { program, values, tables: Some(&act.tables) };
                 let bound = self.bind(held, &visible, database, sniffed);
                 let plan = bound.map_err(|e| Failure::of_binding(e.at_line(held.line)))?;
                 self.keep_plan(&entry, place, &plan, shared);
@@ -538,11 +540,11 @@ impl State {
         let columns = result_columns(&plan);
         let executor = if timed { Executor::timed(&plan) } else { Executor::new(&plan) }?;
         let options = self.host.database_options(database).unwrap_or_default();
-        let running = Running::of(&entry, place, &plan, &executor);
+        let running = RunningStatement::of(&entry, place, &plan, &executor);
         let running = running.filter(|_| options.lightweight_profiling || timed);
         let private = touched(&plan);
         let changed = self.changed(&plan);
-        act.ready[place] = Some(Box::new(Ready {
+        act.ready[place] = Some(Box::new(ReadyPlace {
             plan,
             executor,
             epoch,
@@ -643,7 +645,7 @@ impl State {
     /// Binds something of a text in a database.
     fn with_names<T>(
         &self,
-        variables: &Visible<'_>,
+        variables: &VisibleVariables<'_>,
         database: DatabaseId,
         compilation: &Compilation<'_>,
         bind: impl FnOnce(&bind::Environment<'_>) -> SqlResult<T>,
@@ -674,9 +676,9 @@ impl State {
     pub(crate) fn bind(
         &self,
         place: &Place,
-        variables: &Visible<'_>,
+        variables: &VisibleVariables<'_>,
         database: DatabaseId,
-        sniffed: Sniffed<'_>,
+        sniffed: SniffedValues<'_>,
     ) -> SqlResult<Arc<PhysicalPlan>> {
         let compilation = Compilation::new(self.entry.waiter());
         let mut bound = self.bound(place, variables, database, &compilation)?;
@@ -708,7 +710,7 @@ impl State {
     ) -> SqlResult<bind::Bound> {
         let held = &program.places[place];
         let (count, deduction) = (held.visible, Some(deduction));
-        let visible = Visible { program, count, values: &[], deduction };
+        let visible = VisibleVariables { program, count, values: &[], deduction };
         let compilation = Compilation::new(self.entry.waiter());
         self.bound(held, &visible, program.database, &compilation)
     }
@@ -716,7 +718,7 @@ impl State {
     pub(crate) fn bound(
         &self,
         place: &Place,
-        variables: &Visible<'_>,
+        variables: &VisibleVariables<'_>,
         database: DatabaseId,
         compilation: &Compilation<'_>,
     ) -> SqlResult<bind::Bound> {

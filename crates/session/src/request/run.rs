@@ -9,12 +9,12 @@ use crate::answer::failure::{Failure, Reach};
 use crate::answer::output::{Output, plain_done};
 use crate::answer::result_sets;
 use crate::answer::result_sets::DeclaredSets;
-use crate::answer::sink::{Command, Done, DoneScope};
+use crate::answer::sink::{Command, Completion, DoneScope};
 use crate::program::cursor_step::CursorStep;
-use crate::program::steps::{At, Execute, Program, Source, Step, StepKind};
+use crate::program::steps::{Execute, Program, Source, Step, StepIndex, StepKind};
 use crate::request::activation::Activation;
 use crate::session::Session;
-use crate::session::registry::Doing;
+use crate::session::registry::SessionCommand;
 use crate::session::settings::Switches;
 use crate::session::state::State;
 use base::{SqlError, messages};
@@ -27,16 +27,16 @@ use std::sync::atomic::Ordering::Relaxed;
 /// What comes after a step.
 pub(crate) enum Flow {
     Next,
-    To(At),
+    To(StepIndex),
     /// To a place with so many CATCH blocks around.
-    Leave(At, usize),
+    Leave(StepIndex, usize),
     /// With what is said as status.
     Return(Option<i32>),
 }
 
 /// Where what a statement yields goes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sends {
+pub(crate) enum ResultTarget {
     /// To the client.
     Rows,
     /// SELECT `@v` = …
@@ -142,11 +142,11 @@ impl Session {
         &mut self,
         failure: Failure,
         program: &Program,
-        at: At,
+        at: StepIndex,
         base: usize,
         out: &mut Output<'_>,
         scope: DoneScope,
-    ) -> Result<At, Failure> {
+    ) -> Result<StepIndex, Failure> {
         let step = &program.steps[at];
         if failure.told || failure.reach == Reach::Request {
             return Err(failure);
@@ -194,7 +194,7 @@ impl Session {
             || out.open_rows().is_some()
             || self.state.tells_ends(scope)
         {
-            out.done(Done { command, error: true, ..self.state.done(scope) });
+            out.done(Completion { command, error: true, ..self.state.done(scope) });
         }
         failure.told = true;
         match failure.reach {
@@ -219,9 +219,9 @@ impl Session {
         let counts = !self.state.settings.is_on(Switches::NOCOUNT);
         if let Some(n) = out.open_rows() {
             let rows = counts.then_some(n);
-            out.done(Done { command: Command::Select, rows, ..self.state.done(scope) });
+            out.done(Completion { command: Command::Select, rows, ..self.state.done(scope) });
         } else if alone && counts && is_change_step(&step.kind, program) {
-            out.done(Done { rows: Some(0), ..self.state.done(scope) });
+            out.done(Completion { rows: Some(0), ..self.state.done(scope) });
         }
     }
 
@@ -259,13 +259,13 @@ impl Session {
     /// sent rows it is none: they end with the statement.
     pub(crate) fn end_plainly(&self, command: Command, out: &mut Output<'_>, scope: DoneScope) {
         if out.open_rows().is_none() && self.state.tells_ends(scope) {
-            out.done(Done { command, ..self.state.done(scope) });
+            out.done(Completion { command, ..self.state.done(scope) });
         }
     }
 
     fn step(
         &mut self,
-        at: At,
+        at: StepIndex,
         step: &Step,
         act: &mut Activation,
         out: &mut Output<'_>,
@@ -352,7 +352,7 @@ impl Session {
     /// A step that runs others, or several plans.
     fn compound_step(
         &mut self,
-        at: At,
+        at: StepIndex,
         step: &Step,
         act: &mut Activation,
         out: &mut Output<'_>,
@@ -360,17 +360,17 @@ impl Session {
     ) -> Result<(), Failure> {
         match &step.kind {
             StepKind::SelectInto(place) => {
-                self.state.note(step, Doing::Select);
+                self.state.note(step, SessionCommand::Select);
                 self.select_into(*place, act, out, scope)?;
                 self.show_what_ran(*place, step, act, out, scope)
             }
             StepKind::InsertExecute(it) => {
-                self.state.note(step, Doing::Insert);
+                self.state.note(step, SessionCommand::Insert);
                 let at_try = act.program.value.handler(at).is_some();
                 self.insert_execute(it, act, at_try, out, scope)
             }
             StepKind::Cursor(it) => {
-                self.state.note(step, Doing::Other);
+                self.state.note(step, SessionCommand::Other);
                 let at_try = u32::from(act.program.value.handler(at).is_some());
                 self.flow.tries += at_try;
                 let done = self.cursor_step(it, act, out, scope);
@@ -382,7 +382,7 @@ impl Session {
                 Ok(())
             }
             StepKind::Execute(it) => {
-                self.state.note(step, Doing::Execute);
+                self.state.note(step, SessionCommand::Execute);
                 let at_try = act.program.value.handler(at).is_some();
                 self.execute(it, act, at_try, out, scope)
             }
@@ -416,7 +416,7 @@ impl Session {
             out.columns(&ready.columns)?;
             let counts = !self.state.settings.is_on(Switches::NOCOUNT);
             let rows = counts.then_some(0);
-            out.done(Done { command: Command::Select, rows, ..self.state.done(scope) });
+            out.done(Completion { command: Command::Select, rows, ..self.state.done(scope) });
         }
         Ok(())
     }
@@ -453,7 +453,7 @@ impl Session {
     ) -> Result<(), Failure> {
         for columns in result_sets::told(sets, self.state.own_collation()) {
             out.columns(&columns)?;
-            out.done(Done { command: Command::Select, ..self.state.done(scope) });
+            out.done(Completion { command: Command::Select, ..self.state.done(scope) });
         }
         Ok(())
     }
@@ -502,9 +502,9 @@ impl Session {
             Statement::Scalar(_) | Statement::Condition(_) => Command::Other,
         };
         let sends = match &ready.plan.statement {
-            Statement::Assign(_) => Sends::ToVariables,
-            statement if statement.result_columns().is_some() => Sends::Rows,
-            _ => Sends::Nothing,
+            Statement::Assign(_) => ResultTarget::ToVariables,
+            statement if statement.result_columns().is_some() => ResultTarget::Rows,
+            _ => ResultTarget::Nothing,
         };
         self.state.last.error = 0;
         self.state.last.rows = outcome.rows_affected;
@@ -521,7 +521,7 @@ impl Session {
         &mut self,
         outcome: Outcome,
         command: Command,
-        sends: Sends,
+        sends: ResultTarget,
         out: &mut Output<'_>,
         scope: DoneScope,
     ) {
@@ -537,12 +537,12 @@ impl Session {
         }
         let counts = !self.state.settings.is_on(Switches::NOCOUNT);
         let rows = counts.then_some(outcome.rows_affected);
-        let done = Done { command, rows, ..self.state.done(scope) };
+        let done = Completion { command, rows, ..self.state.done(scope) };
         let ends = match sends {
-            Sends::Rows => true,
+            ResultTarget::Rows => true,
             // As `end_plainly`.
-            Sends::ToVariables => out.open_rows().is_none() && self.state.tells_ends(scope),
-            Sends::Nothing => self.state.tells_ends(scope),
+            ResultTarget::ToVariables => out.open_rows().is_none() && self.state.tells_ends(scope),
+            ResultTarget::Nothing => self.state.tells_ends(scope),
         };
         if ends {
             out.done(done);
@@ -557,8 +557,8 @@ impl State {
     }
 
     /// A DONE without count.
-    pub(crate) fn done(&self, scope: DoneScope) -> Done {
-        Done { in_transaction: self.transaction.count > 0, ..plain_done(scope) }
+    pub(crate) fn done(&self, scope: DoneScope) -> Completion {
+        Completion { in_transaction: self.transaction.count > 0, ..plain_done(scope) }
     }
 
     /// Where a step leads that does not run: under NOEXEC and PARSEONLY nothing runs but what may
@@ -574,7 +574,7 @@ impl State {
     }
 
     /// Notes for the views which statement runs.
-    pub(crate) fn note(&self, step: &Step, doing: Doing) {
+    pub(crate) fn note(&self, step: &Step, doing: SessionCommand) {
         let entry = &self.entry;
         entry.set_doing(doing);
         entry.statement_start.store(step.span.start, Relaxed);
@@ -675,15 +675,15 @@ fn is_change_step(kind: &StepKind, program: &Program) -> bool {
     }
 }
 
-fn doing_of(act: &Activation, place: usize) -> Doing {
+fn doing_of(act: &Activation, place: usize) -> SessionCommand {
     use tsql::ast::StatementKind as K;
     match &act.program.value.places[place].source {
         crate::program::steps::Source::Statement(s) => match s.kind {
-            K::Insert(_) => Doing::Insert,
-            K::Update(_) => Doing::Update,
-            K::Delete(_) => Doing::Delete,
-            _ => Doing::Select,
+            K::Insert(_) => SessionCommand::Insert,
+            K::Update(_) => SessionCommand::Update,
+            K::Delete(_) => SessionCommand::Delete,
+            _ => SessionCommand::Select,
         },
-        _ => Doing::Select,
+        _ => SessionCommand::Select,
     }
 }

@@ -2,7 +2,7 @@
 //! its rows.
 
 use crate::answer::output::Output;
-use crate::request::activation::Ready;
+use crate::request::activation::ReadyPlace;
 use crate::session::Session;
 use crate::session::state::State;
 use access::TableReads;
@@ -12,19 +12,19 @@ use std::time::Duration;
 
 /// When something began: the clock, and the thread's own time.
 #[derive(Clone, Copy)]
-pub(crate) struct Began {
+pub(crate) struct Stopwatch {
     clock_ns: u64,
     cpu_ns: u64,
 }
 
-impl Began {
-    pub(crate) fn now() -> Began {
-        Began { clock_ns: os::clock::monotonic_ns(), cpu_ns: os::clock::thread_cpu_ns() }
+impl Stopwatch {
+    pub(crate) fn now() -> Stopwatch {
+        Stopwatch { clock_ns: os::clock::monotonic_ns(), cpu_ns: os::clock::thread_cpu_ns() }
     }
 
     /// Milliseconds since then: of the thread and its workers, and on the clock.
     fn passed_ms(self, workers: Duration) -> (u128, u128) {
-        let now = Began::now();
+        let now = Stopwatch::now();
         let passed = |from, to: u64| Duration::from_nanos(to.saturating_sub(from));
         let cpu = passed(self.cpu_ns, now.cpu_ns) + workers;
         (cpu.as_millis(), passed(self.clock_ns, now.clock_ns).as_millis())
@@ -33,7 +33,7 @@ impl Began {
 
 impl Session {
     /// Tells how long text took to become a program.
-    pub(crate) fn tell_compile_time(&self, began: Option<Began>, out: &mut Output<'_>) {
+    pub(crate) fn tell_compile_time(&self, began: Option<Stopwatch>, out: &mut Output<'_>) {
         if let Some(began) = began {
             let (cpu, elapsed) = began.passed_ms(Duration::ZERO);
             out.message(&SqlError::new(messages::STATISTICS_COMPILE, &[&cpu, &elapsed]));
@@ -43,8 +43,8 @@ impl Session {
     /// Tells of a statement's run what the session's settings ask for.
     pub(crate) fn tell_statistics(
         &self,
-        ready: &Ready,
-        began: Option<Began>,
+        ready: &ReadyPlace,
+        began: Option<Stopwatch>,
         out: &mut Output<'_>,
     ) {
         if self.state.settings.statistics_io {
@@ -63,7 +63,7 @@ impl Session {
     /// What the whole statement, which has just been counted, met and asked for, on a line of our
     /// own behind those of tables. Locks are counted by thread and not by table, so that a request
     /// costs no more; and a table's line stays as others look for it.
-    fn tell_met(&self, ready: &Ready, out: &mut Output<'_>) {
+    fn tell_met(&self, ready: &ReadyPlace, out: &mut Output<'_>) {
         let of_all = |of: fn(&TableReads) -> u64| -> u64 {
             ready.executor.reads().map(|(.., reads)| of(reads)).sum()
         };
@@ -78,8 +78,8 @@ impl Session {
 
 impl State {
     /// The moment, if anybody wants to know how long what follows takes.
-    pub(crate) fn began(&self) -> Option<Began> {
-        self.settings.statistics_time.then(Began::now)
+    pub(crate) fn began(&self) -> Option<Stopwatch> {
+        self.settings.statistics_time.then(Stopwatch::now)
     }
 }
 
@@ -108,7 +108,7 @@ fn io_message(table: &str, reads: &TableReads) -> SqlError {
 }
 
 /// What was read of each table, its indexes together, in the order of the plan.
-fn by_table(ready: &Ready) -> Vec<(String, TableReads)> {
+fn by_table(ready: &ReadyPlace) -> Vec<(String, TableReads)> {
     let names = names(&ready.plan);
     let mut tables: Vec<(String, TableReads)> = Vec::new();
     for (database, hobt, reads) in ready.executor.reads() {

@@ -2,14 +2,14 @@
 
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
-use crate::answer::sink::{Done, DoneScope, ResultColumn};
+use crate::answer::sink::{Completion, DoneScope, ResultColumn};
 use crate::host::definitions::{DdlCall, needs_no_transaction};
 use crate::program::plan_facts::parallelism;
 use crate::program::steps::{PlaceId, Raise, Step, StepKind};
 use crate::request::activation::Activation;
 use crate::request::command::command;
 use crate::session::Session;
-use crate::session::registry::Doing;
+use crate::session::registry::SessionCommand;
 use crate::session::state::{Origin, State};
 use base::{DatabaseId, SessionId, SqlError, SqlResult, messages};
 use catalog::view::Object;
@@ -42,7 +42,7 @@ impl Session {
             StepKind::Rethrow => return Err(self.state.rethrow()),
             StepKind::RaiseError(it) => error = self.raise(it, line, act, out)?,
             StepKind::WaitFor { place, until } => {
-                self.state.note(step, Doing::WaitFor);
+                self.state.note(step, SessionCommand::WaitFor);
                 self.wait_for(*place, *until, act)?;
             }
             StepKind::Transaction(it, variable) => {
@@ -79,7 +79,7 @@ impl Session {
             StepKind::Shutdown { nowait } => self.host.shutdown(*nowait)?,
             StepKind::Definition(statement) => {
                 self.state.entry.set_definition(command(&statement.kind));
-                self.state.note(step, Doing::Definition);
+                self.state.note(step, SessionCommand::Definition);
                 self.define(statement, None, act, out, scope)
                     .map_err(|failure| failure.of_definition(&statement.kind))?;
             }
@@ -332,7 +332,8 @@ impl Session {
         call: &crate::host::definitions::ProcedureCall,
         out: &mut Output<'_>,
     ) -> Result<(), Failure> {
-        let opaque = ast::StatementKind::Opaque(Box::new(ast::Opaque { name: "EXECUTE".into() }));
+        let opaque =
+            ast::StatementKind::Opaque(Box::new(ast::OpaqueStatement { name: "EXECUTE".into() }));
         let statement = ast::Statement { kind: opaque, span: ast::Span::default() };
         self.begin_if_implicit();
         let own = self.begin_statement();
@@ -416,7 +417,7 @@ impl Session {
         let rows = counts.then_some(count);
         self.state.last.rows = count;
         let command = crate::answer::sink::Command::Select;
-        out.done(Done { command, rows, ..self.state.done(scope) });
+        out.done(Completion { command, rows, ..self.state.done(scope) });
     }
 }
 
@@ -514,12 +515,12 @@ fn refuse_within_transaction(statement: &ast::Statement) -> SqlResult<()> {
     Err(SqlError::new(message, &[&what]))
 }
 
-fn doing_of(verb: TransactionVerb) -> Doing {
+fn doing_of(verb: TransactionVerb) -> SessionCommand {
     match verb {
-        TransactionVerb::Begin | TransactionVerb::BeginDistributed => Doing::Begin,
-        TransactionVerb::Commit => Doing::Commit,
-        TransactionVerb::Rollback => Doing::Rollback,
-        TransactionVerb::Save => Doing::Other,
+        TransactionVerb::Begin | TransactionVerb::BeginDistributed => SessionCommand::Begin,
+        TransactionVerb::Commit => SessionCommand::Commit,
+        TransactionVerb::Rollback => SessionCommand::Rollback,
+        TransactionVerb::Save => SessionCommand::Other,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Triggers: fired when a statement has changed its rows, before it ends.
 //!
 //! The plan of a change whose table has triggers writes old and new rows into tables of tempdb as
-//! it goes (`plan::Fired`); the session then runs each trigger as a program that sees them as
+//! it goes (`plan::TriggerFiring`); the session then runs each trigger as a program that sees them as
 //! `deleted` and `inserted`. A trigger runs within the statement's transaction.
 //!
 //! Invariants
@@ -22,12 +22,12 @@ use crate::program::steps::PlaceId;
 use crate::request::activation::Activation;
 use crate::session::Session;
 use crate::session::state::{Firing, State};
-use crate::tables::private::{Made, PrivatePart};
+use crate::tables::private::{PrivatePart, PrivateTable};
 use access::{Isolation, LockPlan, ScanRange};
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{Column, DatabaseView, Events, Module, Object, Table, captured_rows};
 use exec::{ExecContext, Executor, Outcome};
-use plan::{CAPTURES, Fired};
+use plan::{CAPTURES, TriggerFiring};
 use std::sync::Arc;
 
 impl Session {
@@ -161,7 +161,7 @@ impl Session {
     fn fire(
         &mut self,
         act: &Activation,
-        fired: &Fired,
+        fired: &TriggerFiring,
         module: &Arc<Module>,
         out: &mut Output<'_>,
     ) -> Result<(), Failure> {
@@ -196,7 +196,7 @@ impl Session {
     }
 
     /// Whether a cascade has changed any row.
-    fn has_captured(&mut self, act: &Activation, fired: &Fired) -> SqlResult<bool> {
+    fn has_captured(&mut self, act: &Activation, fired: &TriggerFiring) -> SqlResult<bool> {
         for number in [fired.inserted, fired.deleted] {
             let Some(made) = captured(act, number) else { continue };
             let locks = LockPlan::read(Isolation::ReadUncommitted);
@@ -223,13 +223,13 @@ impl State {
 
     /// A trigger runs, and fires none: 'nested triggers' is 0. INSTEAD OF triggers are fired all
     /// the same.
-    fn nests_no_further(&self, fired: &Fired) -> bool {
+    fn nests_no_further(&self, fired: &TriggerFiring) -> bool {
         let nests = self.host.configuration().in_use(Setting::NestedTriggers) != 0;
         !nests && !fired.instead_of && self.nesting.firing.level > 0
     }
 
     /// The triggers that a change fires, in order.
-    fn triggers_of(&self, fired: &Fired) -> Vec<Arc<Module>> {
+    fn triggers_of(&self, fired: &TriggerFiring) -> Vec<Arc<Module>> {
         let Some(view) = self.view(fired.database) else { return Vec::new() };
         let event = Events::of_bits(fired.event);
         let fires = |m: &Arc<Module>| {
@@ -252,8 +252,8 @@ impl State {
     }
 
     /// The definition of a table that a change captures its rows in.
-    pub(crate) fn capture_of(&self, fires: &[Fired], number: u16) -> Option<Table> {
-        let is_it = |f: &&Fired| f.inserted == Some(number) || f.deleted == Some(number);
+    pub(crate) fn capture_of(&self, fires: &[TriggerFiring], number: u16) -> Option<Table> {
+        let is_it = |f: &&TriggerFiring| f.inserted == Some(number) || f.deleted == Some(number);
         let fired = fires.iter().find(is_it)?;
         let view = self.view(fired.database)?;
         let name = if fired.inserted == Some(number) { "inserted" } else { "deleted" };
@@ -261,7 +261,7 @@ impl State {
     }
 }
 
-fn captured(act: &Activation, number: Option<u16>) -> Option<&Arc<Made>> {
+fn captured(act: &Activation, number: Option<u16>) -> Option<&Arc<PrivateTable>> {
     act.captures.get(usize::from(number?.checked_sub(CAPTURES)?))?.as_ref()
 }
 

@@ -38,14 +38,14 @@ pub(crate) enum Holder {
 
 /// What an owner has taken, and how often.
 #[derive(Default)]
-pub(crate) struct Taken(BTreeMap<Resource, u32>);
+pub(crate) struct TakenLocks(BTreeMap<Resource, u32>);
 
 /// The named locks of a session and its transaction.
 pub(crate) struct ApplicationLocks {
     session: Arc<Owner>,
     transaction: Arc<Owner>,
-    by_session: RefCell<Taken>,
-    by_transaction: RefCell<(Option<OwnerId>, Taken)>,
+    by_session: RefCell<TakenLocks>,
+    by_transaction: RefCell<(Option<OwnerId>, TakenLocks)>,
 }
 
 impl ApplicationLocks {
@@ -69,14 +69,14 @@ impl ApplicationLocks {
     }
 
     /// Does something with an owner's list.
-    fn with<T>(&self, holder: Holder, act: impl FnOnce(&mut Taken) -> T) -> T {
+    fn with<T>(&self, holder: Holder, act: impl FnOnce(&mut TakenLocks) -> T) -> T {
         match holder {
             Holder::Session => act(&mut self.by_session.borrow_mut()),
             Holder::Transaction => {
                 let mut list = self.by_transaction.borrow_mut();
                 let now = Some(self.transaction.id());
                 if list.0 != now {
-                    *list = (now, Taken::default());
+                    *list = (now, TakenLocks::default());
                 }
                 act(&mut list.1)
             }
@@ -84,7 +84,7 @@ impl ApplicationLocks {
     }
 
     pub(crate) fn holds(&self, resource: &Resource) -> bool {
-        let held = |taken: &mut Taken| taken.0.contains_key(resource);
+        let held = |taken: &mut TakenLocks| taken.0.contains_key(resource);
         self.with(Holder::Session, held) || self.with(Holder::Transaction, held)
     }
 
@@ -131,7 +131,7 @@ impl ApplicationLocks {
     }
 }
 
-impl Taken {
+impl TakenLocks {
     fn once_more(&mut self, resource: Resource) {
         let times = self.0.entry(resource).or_insert(0);
         *times = times.saturating_add(1);

@@ -7,7 +7,7 @@ use crate::answer::failure::Failure;
 use crate::answer::output::Output;
 use crate::answer::sink::EnvironmentChange;
 use crate::session::state::State;
-use crate::session::{Refused, Session};
+use crate::session::{LanguageRefusal, Session};
 use base::{SqlError, SqlResult, messages};
 use types::datetime::Language;
 
@@ -78,7 +78,7 @@ impl Session {
             None if fatal => {
                 return Err(SqlError::new(messages::LOGIN_LANGUAGE_FAILS, &[&asked]));
             }
-            None => self.login.refused = Refused::Told(asked.to_owned()),
+            None => self.login.refused = LanguageRefusal::Told(asked.to_owned()),
         }
         self.state.settings.speak(self.login.language);
         Ok(())
@@ -86,7 +86,9 @@ impl Session {
 
     /// 4016, for a client that asked for a language that is none and takes another.
     pub(crate) fn tell_refused_language(&mut self, out: &mut Output<'_>) {
-        if let Refused::Told(asked) = std::mem::replace(&mut self.login.refused, Refused::Nothing) {
+        if let LanguageRefusal::Told(asked) =
+            std::mem::replace(&mut self.login.refused, LanguageRefusal::Nothing)
+        {
             let used = self.login.language.name;
             out.message(&SqlError::new(messages::LOGIN_LANGUAGE_DEFAULT, &[&asked, &used]));
         }

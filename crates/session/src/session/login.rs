@@ -11,7 +11,7 @@ use crate::request::flow::Flow;
 use crate::request::meter::Consumption;
 use crate::request::open::Open;
 use crate::session::state::State;
-use crate::session::{LoginTerms, Refused, Session};
+use crate::session::{LanguageRefusal, LoginTerms, Session};
 use crate::tables::pool::VariableTables;
 use base::{DatabaseId, SqlError, SqlResult, messages};
 use lock::{Owner, OwnerId, OwnerKind, Timeout};
@@ -61,7 +61,7 @@ impl Session {
             login: LoginTerms {
                 database: wanted,
                 language: Language::us_english(),
-                refused: Refused::Nothing,
+                refused: LanguageRefusal::Nothing,
             },
             workspace,
             open: Open::default(),

@@ -21,7 +21,7 @@ use crate::request::announcement::Bulk;
 use crate::request::flow::Flow;
 use crate::request::meter::Consumption;
 use crate::request::open::Open;
-use crate::request::owing::Owing;
+use crate::request::owing::PendingEnd;
 use crate::session::state::State;
 use crate::tables::pool::VariableTables;
 use base::{DatabaseId, SqlError, SqlResult, messages};
@@ -59,7 +59,7 @@ impl SystemProcedures {
 }
 
 /// What a login asked for that is no language.
-pub(crate) enum Refused {
+pub(crate) enum LanguageRefusal {
     Nothing,
     /// The login goes on in the default language, with 4016.
     Told(String),
@@ -72,7 +72,7 @@ pub(crate) struct LoginTerms {
     /// Its language.
     pub(crate) language: &'static Language,
     /// What it asked for that is no language.
-    pub(crate) refused: Refused,
+    pub(crate) refused: LanguageRefusal,
 }
 
 /// A connection to the engine.
@@ -97,7 +97,7 @@ pub struct Session {
     /// What the next request brings rows for.
     pub(crate) bulk: Option<Bulk>,
     /// What is left of a request whose commit is not durable yet.
-    pub(crate) owing: Option<Box<Owing>>,
+    pub(crate) owing: Option<Box<PendingEnd>>,
 }
 
 impl Session {

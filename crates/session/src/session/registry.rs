@@ -5,7 +5,7 @@
 
 use crate::program::steps::Program;
 use crate::request::Login;
-use crate::showplan::running::Running;
+use crate::showplan::running::RunningStatement;
 use base::{DatabaseId, ObjectId, SessionId, SqlError, SqlResult, messages};
 use lock::Resource;
 use os::sync::{Mutex, MutexGuard, RwLock};
@@ -29,7 +29,7 @@ const LOCK_NAMES: usize = 64;
 /// What a session does now, as dm_exec_requests.command names it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
-pub(crate) enum Doing {
+pub(crate) enum SessionCommand {
     Nothing = 0,
     Select,
     Insert,
@@ -96,7 +96,7 @@ pub struct SessionEntry {
     pub(crate) date_format: AtomicU8,
     /// `@@LANGID`
     pub(crate) language: AtomicU8,
-    before: Before,
+    before: RequestBaseline,
     pub(crate) last_error: AtomicI32,
     pub(crate) statement_start: AtomicU32,
     pub(crate) statement_end: AtomicU32,
@@ -113,11 +113,11 @@ pub struct SessionEntry {
     input: Mutex<Input>,
     programs: Mutex<Programs>,
     /// The statements that run, each within the one before it.
-    statements: Mutex<Vec<Arc<Running>>>,
+    statements: Mutex<Vec<Arc<RunningStatement>>>,
 }
 
 /// A program, and where in its text its statement stands, in bytes.
-type Standing = (Arc<Entry<Program>>, (u32, u32));
+type StatementPosition = (Arc<Entry<Program>>, (u32, u32));
 
 /// The programs of a request.
 #[derive(Default)]
@@ -125,7 +125,7 @@ struct Programs {
     /// The one that runs or ran last.
     current: Option<Arc<Entry<Program>>>,
     /// Those that called it, the outermost first, each with the statement that does.
-    callers: Vec<Standing>,
+    callers: Vec<StatementPosition>,
 }
 
 /// A program that runs, and its statement that does.
@@ -142,7 +142,7 @@ pub struct Frame {
 
 /// What the session had done when its request began, and which thread runs it.
 #[derive(Default)]
-struct Before {
+struct RequestBaseline {
     thread: AtomicU32,
     thread_cpu_ns: AtomicU64,
     /// It does not run it any more: the request waits apart.
@@ -242,7 +242,7 @@ pub struct SessionRow {
     /// The program that runs or ran last; `None` when nothing of the input did.
     pub program: Option<Arc<Entry<Program>>>,
     /// The statements that run, each within the one before it.
-    pub statements: Vec<Arc<Running>>,
+    pub statements: Vec<Arc<RunningStatement>>,
 }
 
 impl SessionEntry {
@@ -314,7 +314,7 @@ impl SessionEntry {
         let current = programs.current.as_ref().map(|p| (Arc::clone(p), self.statement()));
         let callers = programs.callers.clone();
         drop(programs);
-        let frame = |(program, (from, to)): Standing| {
+        let frame = |(program, (from, to)): StatementPosition| {
             let (line, text) = crate::showplan::cached::statement_text(&program, from, to);
             let text = text.chars().take(chars_max).collect();
             let offsets = crate::showplan::cached::offsets(&program, from, to);
@@ -351,11 +351,11 @@ impl SessionEntry {
         self.lock_names.lock().get(lock).map(|name| name.to_string())
     }
 
-    pub(crate) fn running_statements(&self) -> MutexGuard<'_, Vec<Arc<Running>>> {
+    pub(crate) fn running_statements(&self) -> MutexGuard<'_, Vec<Arc<RunningStatement>>> {
         self.statements.lock()
     }
 
-    pub(crate) fn set_doing(&self, doing: Doing) {
+    pub(crate) fn set_doing(&self, doing: SessionCommand) {
         self.doing.store(doing as u8, Relaxed);
     }
 
@@ -366,7 +366,7 @@ impl SessionEntry {
     /// What it does, as `command` of sys.dm_exec_requests names it.
     pub(crate) fn command(&self) -> &'static str {
         let doing = usize::from(self.doing.load(Relaxed));
-        match doing == Doing::Definition as usize {
+        match doing == SessionCommand::Definition as usize {
             true => *self.definition.lock(),
             false => DOING[doing.min(DOING.len() - 1)],
         }
@@ -525,7 +525,7 @@ impl Registry {
             waiter,
             waits: Arc::default(),
             running: AtomicBool::new(false),
-            doing: AtomicU8::new(Doing::Nothing as u8),
+            doing: AtomicU8::new(SessionCommand::Nothing as u8),
             database: AtomicU16::new(database.0),
             object: AtomicI32::new(0),
             request_began_at: AtomicI64::new(now),
@@ -549,12 +549,12 @@ impl Registry {
             date_first: AtomicU8::new(0),
             date_format: AtomicU8::new(0),
             language: AtomicU8::new(0),
-            before: Before::default(),
+            before: RequestBaseline::default(),
             last_error: AtomicI32::new(0),
             statement_start: AtomicU32::new(0),
             statement_end: AtomicU32::new(0),
             row_versions: Mutex::default(),
-            definition: Mutex::new(DOING[Doing::Definition as usize]),
+            definition: Mutex::new(DOING[SessionCommand::Definition as usize]),
             blocked_by: AtomicI16::new(0),
             attention_at: AtomicI64::new(0),
             lock_names: Mutex::default(),
@@ -611,19 +611,22 @@ impl Registry {
 }
 
 /// A statement that is shown until this is dropped.
-pub(crate) struct Shown<'e> {
+pub(crate) struct ShownStatement<'e> {
     entry: &'e SessionEntry,
 }
 
-impl<'e> Shown<'e> {
-    pub(crate) fn new(entry: &'e SessionEntry, running: &Arc<Running>) -> Shown<'e> {
+impl<'e> ShownStatement<'e> {
+    pub(crate) fn new(
+        entry: &'e SessionEntry,
+        running: &Arc<RunningStatement>,
+    ) -> ShownStatement<'e> {
         running.begin();
         entry.running_statements().push(Arc::clone(running));
-        Shown { entry }
+        ShownStatement { entry }
     }
 }
 
-impl Drop for Shown<'_> {
+impl Drop for ShownStatement<'_> {
     fn drop(&mut self) {
         let ended = self.entry.running_statements().pop();
         if let Some(running) = ended {

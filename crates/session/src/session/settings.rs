@@ -285,7 +285,7 @@ impl Settings {
     }
 
     /// What of a plan's key says that a bulk load passes over something.
-    pub(crate) fn unguarded_key(unguarded: bind::Unguarded) -> u64 {
+    pub(crate) fn unguarded_key(unguarded: bind::SkippedGuards) -> u64 {
         u64::from(unguarded.constraints) << 56 | u64::from(unguarded.triggers) << 57
     }
 

@@ -2,7 +2,7 @@
 
 use crate::cursors::cursor::{Cursors, SharedCursor};
 use crate::host::Host;
-use crate::program::steps::Visible;
+use crate::program::steps::VisibleVariables;
 use crate::session::application_locks::ApplicationLocks;
 use crate::session::registry::SessionEntry;
 use crate::session::settings::{Settings, Switches};
@@ -217,7 +217,7 @@ pub(crate) struct Names<'s> {
     /// Where names without schema are looked for first.
     pub(crate) schema: SchemaId,
     /// Of the text that is bound.
-    pub(crate) variables: Option<&'s Visible<'s>>,
+    pub(crate) variables: Option<&'s VisibleVariables<'s>>,
     /// Why a database that was asked for could not be.
     pub(crate) refused: RefCell<Option<SqlError>>,
 }

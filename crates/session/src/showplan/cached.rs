@@ -9,7 +9,9 @@
 use crate::program::shell::Shell;
 use crate::program::steps::{Program, Step};
 use crate::session::settings::Settings;
-use crate::showplan::describe::{Described, has_operators, set_options, statement_of, text_of};
+use crate::showplan::describe::{
+    ProgramDescription, has_operators, set_options, statement_of, text_of,
+};
 use crate::showplan::names::{PlanNames, Views};
 use plancache::{Entry, Fingerprint, Kind, PlanCell, ShownPlan};
 use showplan::Statement;
@@ -95,7 +97,7 @@ pub fn plan_document(
     }
     let plan = |step: &Step| Some(cell_of(program, step)?.shown()?.plan);
     let plans: Vec<_> = program.steps.iter().map(plan).collect();
-    let mut described = Described::new(program, &plans);
+    let mut described = ProgramDescription::new(program, &plans);
     let statements = match statement {
         None if plans.iter().flatten().next().is_none() => return None,
         None => described.block(0, program.steps.len()),
@@ -165,7 +167,7 @@ fn cell_of<'p>(program: &'p Program, step: &Step) -> Option<&'p PlanCell> {
 fn plan_hash(program: &Program, at: usize, shown: &ShownPlan, names: &PlanNames<'_>) -> u64 {
     let mut plans = vec![None; program.steps.len()];
     plans[at] = Some(Arc::clone(&shown.plan));
-    let statement = Described::new(program, &plans).simple(at);
+    let statement = ProgramDescription::new(program, &plans).simple(at);
     let mut text = String::new();
     for row in showplan::rows(&statement, names).iter().skip(1) {
         let argument = row.argument.as_deref().unwrap_or_default();

@@ -2,13 +2,13 @@
 //! again in the jumps that they became (see `program/compile.rs`).
 
 use crate::program::cursor_step::CursorStep;
-use crate::program::steps::{At, Executed, Program, Source, Step, StepKind};
+use crate::program::steps::{ExecuteTarget, Program, Source, Step, StepIndex, StepKind};
 use crate::session::settings::Switches;
 use access::TableReads;
 use base::{SqlError, messages};
 use exec::Progress;
 use plan::PhysicalPlan;
-use showplan::{Branches, Count, PageCounts, Ran, Reads, Statement, Times};
+use showplan::{Branches, Count, PageCounts, Reads, RunFigures, Statement, Times};
 use std::sync::Arc;
 use tsql::ast::ParsedText;
 
@@ -44,7 +44,7 @@ pub(crate) fn statement_of<'p>(
     program: &'p Program,
     step: &Step,
     plan: &'p PhysicalPlan,
-    ran: Ran,
+    ran: RunFigures,
 ) -> Statement<'p> {
     Statement {
         id: 1,
@@ -58,7 +58,7 @@ pub(crate) fn statement_of<'p>(
 }
 
 /// What a run that goes on has done; none when it has ended.
-pub(crate) fn ran_so_far(progress: &Progress, timed: bool) -> Option<Ran> {
+pub(crate) fn ran_so_far(progress: &Progress, timed: bool) -> Option<RunFigures> {
     let threads = progress.now()?;
     let by_thread: Vec<_> =
         threads.iter().map(|t| counts(t.counts(), t.operator_reads(), timed)).collect();
@@ -68,7 +68,7 @@ pub(crate) fn ran_so_far(progress: &Progress, timed: bool) -> Option<Ran> {
     }
     let degree = threads.len().saturating_sub(1).max(1);
     let by_thread = if threads.len() > 1 { by_thread } else { Vec::new() };
-    Some(Ran { counts: sum, by_thread, degree, ..Ran::default() })
+    Some(RunFigures { counts: sum, by_thread, degree, ..RunFigures::default() })
 }
 
 /// What operators did, with what they read by their places.
@@ -130,19 +130,19 @@ pub(crate) fn set_options(bits: u32) -> Vec<(&'static str, bool)> {
 }
 
 /// A program's statements as they were nested in its text.
-pub(crate) struct Described<'p> {
+pub(crate) struct ProgramDescription<'p> {
     program: &'p Program,
     plans: &'p [Option<Arc<PhysicalPlan>>],
     last: u32,
 }
 
-impl<'p> Described<'p> {
+impl<'p> ProgramDescription<'p> {
     /// With the plan of each step that has one.
     pub(crate) fn new(program: &'p Program, plans: &'p [Option<Arc<PhysicalPlan>>]) -> Self {
-        Described { program, plans, last: 0 }
+        ProgramDescription { program, plans, last: 0 }
     }
 
-    pub(crate) fn block(&mut self, from: At, to: At) -> Vec<Statement<'p>> {
+    pub(crate) fn block(&mut self, from: StepIndex, to: StepIndex) -> Vec<Statement<'p>> {
         let mut statements = Vec::new();
         let mut at = from;
         while at < to {
@@ -166,7 +166,12 @@ impl<'p> Described<'p> {
     }
 
     /// What hangs on a branch, and where its statement ends.
-    fn branches(&mut self, at: At, otherwise: At, to: At) -> (Branches<'p>, At) {
+    fn branches(
+        &mut self,
+        at: StepIndex,
+        otherwise: StepIndex,
+        to: StepIndex,
+    ) -> (Branches<'p>, StepIndex) {
         let steps = &self.program.steps;
         let jump = match &steps[otherwise - 1] {
             // It has the place of the IF or WHILE; those of the body have their own.
@@ -188,7 +193,7 @@ impl<'p> Described<'p> {
         }
     }
 
-    pub(crate) fn simple(&mut self, at: At) -> Statement<'p> {
+    pub(crate) fn simple(&mut self, at: StepIndex) -> Statement<'p> {
         self.last += 1;
         let step = &self.program.steps[at];
         let database = match &step.kind {
@@ -255,7 +260,7 @@ pub(crate) fn kind_of(program: &Program, step: &Step) -> &'static str {
             CursorStep::Deallocate(_) => "DEALLOCATE CURSOR",
         },
         StepKind::Execute(it) => match it.what {
-            Executed::Text(_) => "EXECUTE STRING",
+            ExecuteTarget::Text(_) => "EXECUTE STRING",
             _ => "EXECUTE PROC",
         },
         StepKind::WaitFor { .. } => "WAITFOR",

@@ -15,7 +15,7 @@ use plancache::Entry;
 use std::sync::Arc;
 
 /// A statement that a session runs, or ran.
-pub struct Running {
+pub struct RunningStatement {
     program: Arc<Entry<Program>>,
     plan: Arc<PhysicalPlan>,
     place: PlaceId,
@@ -23,7 +23,7 @@ pub struct Running {
     timed: bool,
 }
 
-impl std::fmt::Debug for Running {
+impl std::fmt::Debug for RunningStatement {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Running({})", self.place)
     }
@@ -32,15 +32,15 @@ impl std::fmt::Debug for Running {
 /// An operator of a statement that runs, as dm_exec_query_profiles shows it.
 pub use showplan::Node as RunningNode;
 
-impl Running {
+impl RunningStatement {
     /// What others are to see of a place that is made ready; none where it has no operators.
     pub(crate) fn of(
         program: &Arc<Entry<Program>>,
         place: PlaceId,
         plan: &Arc<PhysicalPlan>,
         executor: &Executor,
-    ) -> Option<Arc<Running>> {
-        let running = || Running {
+    ) -> Option<Arc<RunningStatement>> {
+        let running = || RunningStatement {
             program: Arc::clone(program),
             plan: Arc::clone(plan),
             place,

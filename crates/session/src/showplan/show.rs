@@ -8,19 +8,19 @@ use crate::answer::failure::Failure;
 use crate::answer::output::Output;
 use crate::answer::sink::DoneScope;
 use crate::host::rowset::Rowset;
-use crate::program::plan_facts::{Sniffed, is_shown};
-use crate::program::steps::{PlaceId, Program, Step, StepKind, Visible};
+use crate::program::plan_facts::{SniffedValues, is_shown};
+use crate::program::steps::{PlaceId, Program, Step, StepKind, VisibleVariables};
 use crate::request::activation::Activation;
 use crate::session::Session;
 use crate::session::settings::PlanForm;
 use crate::session::state::State;
-use crate::showplan::describe::{Described, has_operators, set_options, statement_of};
+use crate::showplan::describe::{ProgramDescription, has_operators, set_options, statement_of};
 use crate::showplan::names::PlanNames;
 use crate::showplan::ran::ran;
 use base::{SqlError, messages};
 use exec::Executor;
 use plan::{PhysicalPlan, VariableId};
-use showplan::{Ran, Row, Statement};
+use showplan::{Row, RunFigures, Statement};
 use std::sync::Arc;
 use types::{SqlType, Value};
 
@@ -37,7 +37,7 @@ impl Session {
         scope: DoneScope,
     ) -> Result<i32, Failure> {
         let plans = self.state.plans_of(program)?;
-        let mut described = Described::new(program, &plans);
+        let mut described = ProgramDescription::new(program, &plans);
         let statements = described.block(0, program.steps.len());
         let sets = {
             let names = PlanNames { views: &self.state, temp: Some(&self.state.temp), program };
@@ -92,7 +92,8 @@ impl Session {
         let rows = self.state.last.rows;
         let waits = self.spent.took.waits(ready.executor.workers_waits());
         let variables = unassigned(step, &ready.plan, &act.variables);
-        let ran = Ran { took: Some(self.spent.took.last), waits, variables, ..ran(ready, rows) };
+        let ran =
+            RunFigures { took: Some(self.spent.took.last), waits, variables, ..ran(ready, rows) };
         let statement = statement_of(program, step, &ready.plan, ran);
         let (xml, profile) =
             (self.state.settings.statistics_xml, self.state.settings.statistics_profile);
@@ -136,8 +137,8 @@ impl State {
             let plan = |place: PlaceId| {
                 let held = &program.places[place];
                 let visible =
-                    Visible { program, count: held.visible, values: &[], deduction: None };
-                let sniffed = Sniffed { program, values: &[], tables: None };
+                    VisibleVariables { program, count: held.visible, values: &[], deduction: None };
+                let sniffed = SniffedValues { program, values: &[], tables: None };
                 let plan = self.bind(held, &visible, database, sniffed).and_then(|plan| {
                     // What could not be run is not shown either.
                     Executor::new(&plan).map(|_| plan)

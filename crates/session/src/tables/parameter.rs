@@ -9,12 +9,12 @@
 //! ```
 
 use crate::answer::failure::Failure;
-use crate::procedures::call::{CallArgument, Passed};
+use crate::procedures::call::{CallArgument, PassedObject};
 use crate::program::steps::StepKind;
 use crate::request::TableValue;
 use crate::request::activation::Activation;
 use crate::session::Session;
-use crate::tables::private::Made;
+use crate::tables::private::PrivateTable;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::UserType;
 use exec::RowFeed;
@@ -27,10 +27,10 @@ impl Session {
         &mut self,
         act: &mut Activation,
         number: u16,
-    ) -> Result<Passed, Failure> {
+    ) -> Result<PassedObject, Failure> {
         let made = self.make_table(act, number)?;
         let table = act.program.value.tables.get(usize::from(number));
-        Ok(Passed::Made(made, table.and_then(|t| t.of.clone())))
+        Ok(PassedObject::Made(made, table.and_then(|t| t.of.clone())))
     }
 
     /// Gives a table-valued parameter its table.
@@ -48,13 +48,13 @@ impl Session {
             return Err(SqlError::new(messages::INTERNAL, &[&what]).into());
         };
         let made = match &argument.table {
-            Some(Passed::Made(made, given)) => {
+            Some(PassedObject::Made(made, given)) => {
                 if given.as_ref().is_none_or(|g| g.object_id != of.object_id) {
                     return Err(self.clash(argument, of).into());
                 }
                 Some(Arc::clone(made))
             }
-            Some(Passed::Sent(table)) => {
+            Some(PassedObject::Sent(table)) => {
                 if !names(&table.type_name, of) {
                     return Err(self.clash(argument, of).into());
                 }
@@ -64,7 +64,7 @@ impl Session {
                 }
                 self.receive_table(table, of)?
             }
-            Some(Passed::Cursor(_)) | None => return Err(self.clash(argument, of).into()),
+            Some(PassedObject::Cursor(_)) | None => return Err(self.clash(argument, of).into()),
         };
         act.tables.resize(program.value.tables.len(), None);
         act.tables[at] = made;
@@ -86,7 +86,7 @@ impl Session {
         &mut self,
         table: &TableValue,
         of: &UserType,
-    ) -> Result<Option<Arc<Made>>, Failure> {
+    ) -> Result<Option<Arc<PrivateTable>>, Failure> {
         let wanted = of.table().map_or(0, |t| t.columns.len());
         let sent = table.columns.len();
         // NULL for a table has no columns at all.

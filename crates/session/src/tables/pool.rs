@@ -20,7 +20,7 @@
 //!     panics.
 
 use crate::program::steps::Program;
-use crate::tables::private::Made;
+use crate::tables::private::PrivateTable;
 use catalog::view::Table;
 use plan::PhysicalPlan;
 use plancache::Entry;
@@ -32,20 +32,20 @@ const FREE_MAX: usize = 64;
 
 /// The declaration that a table was made for; the number of the variable stands beside it.
 #[derive(Clone)]
-pub(crate) enum Declared {
+pub(crate) enum TableDeclaration {
     /// A table variable of a program.
     Program(Arc<Entry<Program>>),
     /// Rows that a plan captures for triggers.
     Plan(Arc<PhysicalPlan>),
 }
 
-impl Declared {
-    fn is(&self, other: &Declared) -> bool {
+impl TableDeclaration {
+    fn is(&self, other: &TableDeclaration) -> bool {
         match (self, other) {
-            (Declared::Program(a), Declared::Program(b)) => Arc::ptr_eq(a, b),
-            (Declared::Plan(a), Declared::Plan(b)) => Arc::ptr_eq(a, b),
-            (Declared::Program(_), Declared::Plan(_))
-            | (Declared::Plan(_), Declared::Program(_)) => false,
+            (TableDeclaration::Program(a), TableDeclaration::Program(b)) => Arc::ptr_eq(a, b),
+            (TableDeclaration::Plan(a), TableDeclaration::Plan(b)) => Arc::ptr_eq(a, b),
+            (TableDeclaration::Program(_), TableDeclaration::Plan(_))
+            | (TableDeclaration::Plan(_), TableDeclaration::Program(_)) => false,
         }
     }
 }
@@ -60,16 +60,16 @@ enum User {
 }
 
 /// A table of a pool.
-struct Pooled {
-    declared: Declared,
+struct PooledTable {
+    declared: TableDeclaration,
     number: u16,
-    made: Arc<Made>,
+    made: Arc<PrivateTable>,
     user: User,
 }
 
 /// See the module.
 #[derive(Default)]
-pub(crate) struct TablePool(Vec<Pooled>);
+pub(crate) struct TablePool(Vec<PooledTable>);
 
 impl TablePool {
     pub(crate) fn is_empty(&self) -> bool {
@@ -77,8 +77,12 @@ impl TablePool {
     }
 
     /// A free table of a table variable.
-    pub(crate) fn take(&mut self, declared: &Declared, number: u16) -> Option<Arc<Made>> {
-        let is_it = |p: &&mut Pooled| {
+    pub(crate) fn take(
+        &mut self,
+        declared: &TableDeclaration,
+        number: u16,
+    ) -> Option<Arc<PrivateTable>> {
+        let is_it = |p: &&mut PooledTable| {
             p.user == User::Nobody && p.number == number && p.declared.is(declared)
         };
         let pooled = self.0.iter_mut().rfind(is_it)?;
@@ -87,12 +91,17 @@ impl TablePool {
     }
 
     /// A table that somebody has made, and uses.
-    pub(crate) fn enter(&mut self, declared: Declared, number: u16, made: &Arc<Made>) {
-        self.0.push(Pooled { declared, number, made: Arc::clone(made), user: User::Somebody });
+    pub(crate) fn enter(
+        &mut self,
+        declared: TableDeclaration,
+        number: u16,
+        made: &Arc<PrivateTable>,
+    ) {
+        self.0.push(PooledTable { declared, number, made: Arc::clone(made), user: User::Somebody });
     }
 
     /// Whether a table stands here.
-    pub(crate) fn has(&self, made: &Arc<Made>) -> bool {
+    pub(crate) fn has(&self, made: &Arc<PrivateTable>) -> bool {
         self.0.iter().any(|p| Arc::ptr_eq(&p.made, made))
     }
 
@@ -101,35 +110,35 @@ impl TablePool {
         self.0.iter().filter(|p| p.user == User::Nobody).count() < FREE_MAX
     }
 
-    fn set_user(&mut self, made: &Arc<Made>, user: User) {
+    fn set_user(&mut self, made: &Arc<PrivateTable>, user: User) {
         let pooled = self.0.iter_mut().rfind(|p| Arc::ptr_eq(&p.made, made));
         pooled.expect("invariant 4: it stands here until it is dropped").user = user;
     }
 
     /// A table is empty again.
-    pub(crate) fn free(&mut self, made: &Arc<Made>) {
+    pub(crate) fn free(&mut self, made: &Arc<PrivateTable>) {
         self.set_user(made, User::Nobody);
     }
 
     /// A function has returned a table: whoever reads it has it from now on.
-    pub(crate) fn hand_over(&mut self, made: &Arc<Made>) {
+    pub(crate) fn hand_over(&mut self, made: &Arc<PrivateTable>) {
         self.set_user(made, User::Reader);
     }
 
     /// A table that a function returned and nobody reads any more.
-    pub(crate) fn read_to_end(&self) -> Option<Arc<Made>> {
-        let left = |p: &&Pooled| p.user == User::Reader && Arc::strong_count(&p.made) == 1;
+    pub(crate) fn read_to_end(&self) -> Option<Arc<PrivateTable>> {
+        let left = |p: &&PooledTable| p.user == User::Reader && Arc::strong_count(&p.made) == 1;
         self.0.iter().find(left).map(|p| Arc::clone(&p.made))
     }
 
     /// A table is dropped.
-    pub(crate) fn remove(&mut self, made: &Arc<Made>) {
+    pub(crate) fn remove(&mut self, made: &Arc<PrivateTable>) {
         self.0.retain(|p| !Arc::ptr_eq(&p.made, made));
     }
 
     /// Strikes off what nobody uses, to be dropped; or all.
     pub(crate) fn take_unused(&mut self, all: bool) -> Vec<Arc<Table>> {
-        let unused = |p: &mut Pooled| all || Arc::strong_count(&p.made) == 1;
+        let unused = |p: &mut PooledTable| all || Arc::strong_count(&p.made) == 1;
         self.0.extract_if(.., unused).map(|p| Arc::clone(&p.made.table)).collect()
     }
 }

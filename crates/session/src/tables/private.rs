@@ -14,14 +14,14 @@ use types::Value;
 use work::{CommitMode, Mark, Work};
 
 /// The table that a table variable is in one activation.
-pub(crate) struct Made {
+pub(crate) struct PrivateTable {
     /// As tempdb knows it.
     pub(crate) table: Arc<Table>,
     /// Its heap and indexes, in the order of the definition's.
     hobts: Vec<Arc<dyn Hobt>>,
 }
 
-impl Made {
+impl PrivateTable {
     /// How large its heap or an index is.
     pub(crate) fn size(&self, position: usize) -> Option<optimize::Size> {
         let size = self.hobts.get(position)?.size();
@@ -39,13 +39,13 @@ impl Made {
 /// What a plan that names table variables finds by id.
 pub(crate) struct PrivateTables<'a> {
     pub(crate) host: &'a dyn Storage,
-    pub(crate) made: &'a [Option<Arc<Made>>],
+    pub(crate) made: &'a [Option<Arc<PrivateTable>>],
     /// Rows captured for triggers.
-    pub(crate) captures: &'a [Option<Arc<Made>>],
+    pub(crate) captures: &'a [Option<Arc<PrivateTable>>],
 }
 
 impl PrivateTables<'_> {
-    fn of(&self, number: u16) -> SqlResult<&Made> {
+    fn of(&self, number: u16) -> SqlResult<&PrivateTable> {
         let made = match number.checked_sub(CAPTURES) {
             Some(n) => self.captures.get(usize::from(n)),
             None => self.made.get(usize::from(number)),
@@ -114,7 +114,7 @@ pub(crate) fn make_table(
     private: &mut Work,
     program: &Program,
     number: u16,
-) -> SqlResult<Arc<Made>> {
+) -> SqlResult<Arc<PrivateTable>> {
     let Some(definition) = program.tables.get(usize::from(number)) else {
         let what = "a table variable has no definition";
         return Err(SqlError::new(messages::INTERNAL, &[&what]));
@@ -127,13 +127,13 @@ pub(crate) fn make_of(
     host: &dyn Host,
     private: &mut Work,
     definition: &Table,
-) -> SqlResult<Arc<Made>> {
+) -> SqlResult<Arc<PrivateTable>> {
     let table = host.make_table(private, definition)?;
     let mut hobts = Vec::with_capacity(table.indexes.len());
     for index in &table.indexes {
         hobts.push(host.hobts().hobt(table.database, index.hobt)?);
     }
-    Ok(Arc::new(Made { table, hobts }))
+    Ok(Arc::new(PrivateTable { table, hobts }))
 }
 
 /// Something done in a transaction of its own.

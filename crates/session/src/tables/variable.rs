@@ -15,8 +15,8 @@ use crate::answer::failure::Failure;
 use crate::host::Host;
 use crate::request::activation::Activation;
 use crate::session::Session;
-use crate::tables::pool::Declared;
-use crate::tables::private::{Made, PrivatePart, make_of, make_table, touched};
+use crate::tables::pool::TableDeclaration;
+use crate::tables::private::{PrivatePart, PrivateTable, make_of, make_table, touched};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::Table;
 use plan::{CAPTURES, PhysicalPlan};
@@ -81,7 +81,7 @@ impl Session {
         &mut self,
         act: &mut Activation,
         number: u16,
-    ) -> Result<Arc<Made>, Failure> {
+    ) -> Result<Arc<PrivateTable>, Failure> {
         let at = usize::from(number);
         if let Some(Some(made)) = act.tables.get(at) {
             return Ok(Arc::clone(made));
@@ -89,7 +89,7 @@ impl Session {
         let program = Arc::clone(&act.program);
         // A batch runs once a request.
         let recurs = program.value.procedure.is_some();
-        let declared = recurs.then(|| Declared::Program(Arc::clone(&program)));
+        let declared = recurs.then(|| TableDeclaration::Program(Arc::clone(&program)));
         let free = declared.as_ref().and_then(|declared| self.tables.pool.take(declared, number));
         let made = match free {
             Some(free) => free,
@@ -105,10 +105,10 @@ impl Session {
     /// A table that will be free when its activation has ended, if somebody may take it then.
     fn make_pooled(
         &mut self,
-        declared: Option<Declared>,
+        declared: Option<TableDeclaration>,
         number: u16,
-        make: impl FnOnce(&dyn Host, &mut Work) -> SqlResult<Arc<Made>>,
-    ) -> SqlResult<Arc<Made>> {
+        make: impl FnOnce(&dyn Host, &mut Work) -> SqlResult<Arc<PrivateTable>>,
+    ) -> SqlResult<Arc<PrivateTable>> {
         // A statement that writes tables like it would take it with it when it fails.
         let stays = !self.private_work().is_active();
         let host = Arc::clone(&self.host);
@@ -127,7 +127,7 @@ impl Session {
         number: u16,
         at: usize,
     ) -> Result<(), Failure> {
-        let declared = Declared::Plan(Arc::clone(plan));
+        let declared = TableDeclaration::Plan(Arc::clone(plan));
         let made = match self.tables.pool.take(&declared, number) {
             Some(free) => free,
             None => {
@@ -178,7 +178,7 @@ impl Session {
     }
 
     /// Gives back tables that an activation has had: invariant 3.
-    pub(crate) fn end_tables(&mut self, tables: impl Iterator<Item = Arc<Made>>) {
+    pub(crate) fn end_tables(&mut self, tables: impl Iterator<Item = Arc<PrivateTable>>) {
         let mut gone = Vec::new();
         for made in tables {
             // A table that was handed in belongs to the caller, who still has it.
@@ -192,7 +192,7 @@ impl Session {
     }
 
     /// Empties a table for the next activation; whether it is of the pool, and was small.
-    fn is_spared(&mut self, made: &Arc<Made>) -> bool {
+    fn is_spared(&mut self, made: &Arc<PrivateTable>) -> bool {
         let may_stay = self.tables.pool.has(made) && self.tables.pool.has_room();
         let written = || self.tables.work.as_ref().is_some_and(|work| work.is_active());
         // What cannot be emptied now, for whatever reason, is dropped.

@@ -249,7 +249,7 @@ impl Process for Fake {
     fn kill(&self, _: SessionId, target: SessionId) -> SqlResult<()> {
         match self.registry.find(target) {
             Some(entry) => {
-                entry.waiter().cancel(os::wait::Cancelled::Kill);
+                entry.waiter().cancel(os::wait::CancelReason::Kill);
                 Ok(())
             }
             None => Err(SqlError::new(messages::KILL_NOT_FOUND, &[&target])),

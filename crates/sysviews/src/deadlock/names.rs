@@ -7,17 +7,20 @@ use catalog::view::{DatabaseView, Object, Table};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-type ViewOf<'a> = &'a dyn Fn(SessionId, DatabaseId) -> Option<Arc<DatabaseView>>;
+type ViewLookup<'a> = &'a dyn Fn(SessionId, DatabaseId) -> Option<Arc<DatabaseView>>;
 
 /// Names by ids.
 pub(super) struct Names<'a> {
-    view: ViewOf<'a>,
+    view: ViewLookup<'a>,
     sessions: BTreeSet<SessionId>,
 }
 
 impl<'a> Names<'a> {
     /// As these sessions see them.
-    pub(super) fn new(view: ViewOf<'a>, sessions: impl Iterator<Item = SessionId>) -> Names<'a> {
+    pub(super) fn new(
+        view: ViewLookup<'a>,
+        sessions: impl Iterator<Item = SessionId>,
+    ) -> Names<'a> {
         Names { view, sessions: sessions.collect() }
     }
 

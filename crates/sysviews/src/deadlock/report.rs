@@ -15,7 +15,7 @@ use catalog::view::DatabaseView;
 use lock::{Deadlock, DeadlockMember};
 use session::Registry;
 use std::sync::Arc;
-use txn::Active;
+use txn::ActiveTransaction;
 use work::Engine;
 
 /// Of the text of a statement or of what a client asked for.
@@ -40,7 +40,7 @@ pub(super) struct Report<'a> {
     pub(super) deadlock: &'a Deadlock,
     pub(super) sessions: &'a Registry,
     pub(super) names: Names<'a>,
-    pub(super) active: Vec<Active>,
+    pub(super) active: Vec<ActiveTransaction>,
     pub(super) now_ns: u64,
     /// Characters that texts may still take.
     texts_left: usize,

@@ -5,7 +5,7 @@
 //! that the rebuild itself writes are not counted, but for the pages of a heap. The last columns
 //! are our own: how an index came by its leaves, and where splits fell (docs/views.md).
 
-use super::indexes::{Chosen, Found, each_index};
+use super::indexes::{FoundIndex, IndexChoice, each_index};
 use crate::cell::{big, big_ms, int, int_argument};
 use crate::column::{Column, col, null, number, zero};
 use crate::reason::*;
@@ -103,7 +103,7 @@ fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
     if argument(3).is_some_and(|p| p != 0 && p != 1) {
         return Ok(rows);
     }
-    let chosen = Chosen {
+    let chosen = IndexChoice {
         database: argument(0).filter(|&n| n != 0),
         object: argument(1).filter(|&n| n != 0),
         index: argument(2).filter(|&n| n >= 0),
@@ -112,7 +112,7 @@ fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
     Ok(rows)
 }
 
-fn row(found: &Found<'_>) -> Vec<Value> {
+fn row(found: &FoundIndex<'_>) -> Vec<Value> {
     let count = |deed| big(found.hobt.counted(deed));
     let ms = |deed| big_ms(found.hobt.counted(deed));
     let splits = found.hobt.all_splits();

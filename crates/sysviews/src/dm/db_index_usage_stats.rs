@@ -4,7 +4,7 @@
 //! came to it at all. A heap or index that nothing has used since the start has no row. What a
 //! rebuild makes anew counts on.
 
-use super::indexes::{Chosen, Found, each_index};
+use super::indexes::{FoundIndex, IndexChoice, each_index};
 use crate::cell::{big, datetime, int};
 use crate::column::{Column, col, maybe, null, zero};
 use crate::view::{Rows, System, View};
@@ -54,11 +54,11 @@ const TIMES: [Use; 5] = [Use::Seek, Use::Scan, Use::Lookup, Use::Update, Use::Sy
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let mut rows = Vec::new();
-    each_index(system, Chosen::default(), &mut |found| rows.extend(row(found)))?;
+    each_index(system, IndexChoice::default(), &mut |found| rows.extend(row(found)))?;
     Ok(rows)
 }
 
-fn row(found: &Found<'_>) -> Option<Vec<Value>> {
+fn row(found: &FoundIndex<'_>) -> Option<Vec<Value>> {
     let counts = COUNTS.map(|deed| found.hobt.counted(deed));
     let times = TIMES.map(|how| found.hobt.last_used(how));
     if counts.iter().all(|&n| n == 0) {

@@ -43,7 +43,7 @@ pub(crate) const VIEW: View = View {
 };
 
 /// What was asked for.
-pub(crate) struct Asked {
+pub(crate) struct RequestedStatistics {
     pub(crate) table: Arc<Table>,
     pub(crate) stats_id: i32,
     /// The ordinal of the first column.
@@ -52,7 +52,10 @@ pub(crate) struct Asked {
 }
 
 /// The statistics that the arguments name; none when there are no such.
-pub(crate) fn asked(system: &System<'_>, arguments: &[Value]) -> base::SqlResult<Option<Asked>> {
+pub(crate) fn asked(
+    system: &System<'_>,
+    arguments: &[Value],
+) -> base::SqlResult<Option<RequestedStatistics>> {
     let (object, number) = (int_argument(arguments.first()), int_argument(arguments.get(1)));
     let (Some(object), Some(number)) = (object, number) else { return Ok(None) };
     let tables = tables::all(system)?;
@@ -61,7 +64,7 @@ pub(crate) fn asked(system: &System<'_>, arguments: &[Value]) -> base::SqlResult
     };
     let all = table.all_statistics();
     let known = all.iter().find(|s| i64::from(s.stats_id.0) == number);
-    Ok(known.map(|s| Asked {
+    Ok(known.map(|s| RequestedStatistics {
         table: Arc::clone(table),
         stats_id: s.stats_id.0,
         first: s.columns.first().copied().unwrap_or_default(),

@@ -10,7 +10,7 @@ use crate::column::{Column, col, join, word};
 use crate::reason::*;
 use crate::view::{Rows, System, View};
 use catalog::view::SchemaId;
-use plancache::{Counted, Entry, Kind};
+use plancache::{Entry, ExecutionCounts, Kind};
 use session::Program;
 use types::{SqlType, Value};
 
@@ -52,7 +52,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     Ok(procedures.filter_map(|e| Some(row(&e, &e.statistics.counted()?))).collect())
 }
 
-fn row(entry: &Entry<Program>, c: &Counted) -> Vec<Value> {
+fn row(entry: &Entry<Program>, c: &ExecutionCounts) -> Vec<Value> {
     let key = entry.key();
     let mut cells = vec![
         int(key.database.0),

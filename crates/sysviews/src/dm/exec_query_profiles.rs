@@ -9,7 +9,7 @@ use crate::column::{Column, col, maybe, null, zero};
 use crate::reason::*;
 use crate::view::{Rows, System, View};
 use catalog::view::SchemaId;
-use session::{Running, RunningNode, SessionRow};
+use session::{RunningNode, RunningStatement, SessionRow};
 use types::{SqlType, Value};
 
 const INT: SqlType = SqlType::Int;
@@ -81,7 +81,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
 fn row(
     system: &System<'_>,
     session: &SessionRow,
-    running: &Running,
+    running: &RunningStatement,
     node: &RunningNode,
     thread: usize,
 ) -> Vec<Value> {

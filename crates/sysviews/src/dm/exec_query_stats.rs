@@ -12,7 +12,7 @@ use crate::column::{Column, col, join, null};
 use crate::reason::*;
 use crate::view::{Rows, System, View};
 use catalog::view::SchemaId;
-use plancache::{Counted, Entry};
+use plancache::{Entry, ExecutionCounts};
 use session::{CachedStatement, Program};
 use types::{SqlType, Value};
 
@@ -82,7 +82,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     Ok(rows)
 }
 
-fn row(entry: &Entry<Program>, s: &CachedStatement, c: &Counted) -> Vec<Value> {
+fn row(entry: &Entry<Program>, s: &CachedStatement, c: &ExecutionCounts) -> Vec<Value> {
     let mut cells = vec![
         text_handle(entry),
         Value::Int(s.start_offset),

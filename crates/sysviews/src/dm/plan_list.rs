@@ -4,7 +4,7 @@ use crate::column::{Column, null};
 use crate::view::System;
 use base::{DatabaseId, SqlResult};
 use catalog::view::DatabaseView;
-use plancache::{Counted, Entry, Measure, PlanHandle, TextHandle};
+use plancache::{Entry, ExecutionCounts, Measure, PlanHandle, TextHandle};
 use session::{Program, Views};
 use std::sync::Arc;
 use types::{Bytes, SqlType, Value};
@@ -49,7 +49,7 @@ pub(crate) const CONCURRENCY: [Column; 12] =
     measures!("ghost_records_skipped" "versions_traversed" "lock_requests");
 
 /// Their cells.
-pub(crate) fn concurrency(c: &Counted) -> impl Iterator<Item = Value> {
+pub(crate) fn concurrency(c: &ExecutionCounts) -> impl Iterator<Item = Value> {
     let measures = [&c.ghosts_skipped, &c.versions_traversed, &c.lock_requests];
     measures.into_iter().flat_map(|m| four(m, crate::cell::big))
 }

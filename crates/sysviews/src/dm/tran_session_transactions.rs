@@ -31,7 +31,7 @@ pub(crate) const VIEW: View = View {
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let sessions = system.sessions.list();
-    let row = |t: &txn::Active| {
+    let row = |t: &txn::ActiveTransaction| {
         let session = sessions.iter().find(|s| s.session_id == t.session);
         vec![
             int(t.session.0),

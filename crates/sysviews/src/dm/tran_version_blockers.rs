@@ -11,7 +11,7 @@
 //! before it, which need not read: such a transaction has a row of its own where it has none as a
 //! snapshot to its end.
 
-use super::versions::{Kept, Pins, elapsed_s, number_of};
+use super::versions::{Pins, VersionCounts, elapsed_s, number_of};
 use crate::cell::{big, datetime, int, text};
 use crate::column::{Column, col, maybe};
 use crate::view::{Rows, System, View};
@@ -77,7 +77,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let mut tell = |by: Blocker, database, kept| {
         rows.push(row(&by, database, kept, sessions.get(&by.session)));
     };
-    let mut transactions: BTreeMap<_, (OpenSnapshot, Kept)> = pins
+    let mut transactions: BTreeMap<_, (OpenSnapshot, VersionCounts)> = pins
         .transactions
         .told()
         .into_iter()
@@ -134,7 +134,12 @@ impl Blocker {
     }
 }
 
-fn row(by: &Blocker, database: DatabaseId, kept: Kept, session: Option<&SessionRow>) -> Vec<Value> {
+fn row(
+    by: &Blocker,
+    database: DatabaseId,
+    kept: VersionCounts,
+    session: Option<&SessionRow>,
+) -> Vec<Value> {
     let ago = monotonic_ns().saturating_sub(by.since_ns);
     let since = os::clock::now().0.saturating_sub_unsigned(ago);
     let last = session.and_then(|s| s.input.text.as_deref());

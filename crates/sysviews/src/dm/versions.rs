@@ -26,7 +26,7 @@ pub(crate) fn elapsed_s(since_ns: u64) -> u64 {
 
 /// What is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Kept {
+pub(crate) struct VersionCounts {
     pub(crate) versions: i64,
     pub(crate) bytes: i64,
     /// On their leaves.
@@ -37,23 +37,29 @@ pub(crate) struct Kept {
     pub(crate) buried_bytes: i64,
 }
 
-impl Kept {
-    const fn version(bytes: usize) -> Kept {
-        Kept { versions: 1, bytes: bytes as i64, ..Kept::NOTHING }
+impl VersionCounts {
+    const fn version(bytes: usize) -> VersionCounts {
+        VersionCounts { versions: 1, bytes: bytes as i64, ..VersionCounts::NOTHING }
     }
 
-    const fn buried(bytes: usize) -> Kept {
-        Kept { buried: 1, buried_bytes: bytes as i64, ..Kept::NOTHING }
+    const fn buried(bytes: usize) -> VersionCounts {
+        VersionCounts { buried: 1, buried_bytes: bytes as i64, ..VersionCounts::NOTHING }
     }
 
-    const fn ghost(bytes: usize) -> Kept {
-        Kept { ghosts: 1, ghost_bytes: bytes as i64, ..Kept::NOTHING }
+    const fn ghost(bytes: usize) -> VersionCounts {
+        VersionCounts { ghosts: 1, ghost_bytes: bytes as i64, ..VersionCounts::NOTHING }
     }
 
-    const NOTHING: Kept =
-        Kept { versions: 0, bytes: 0, ghosts: 0, ghost_bytes: 0, buried: 0, buried_bytes: 0 };
+    const NOTHING: VersionCounts = VersionCounts {
+        versions: 0,
+        bytes: 0,
+        ghosts: 0,
+        ghost_bytes: 0,
+        buried: 0,
+        buried_bytes: 0,
+    };
 
-    fn add(&mut self, other: Kept, times: i64) {
+    fn add(&mut self, other: VersionCounts, times: i64) {
         self.versions += times * other.versions;
         self.bytes += times * other.bytes;
         self.ghosts += times * other.ghosts;
@@ -64,26 +70,26 @@ impl Kept {
 }
 
 /// What is kept for each of some readers, by database.
-pub(crate) struct Pinned {
+pub(crate) struct PinnedVersions {
     /// In order of their points.
     readers: Vec<OpenSnapshot>,
     /// By database and place of a reader: by how much more is kept for it than for the one before.
     /// So a version costs two places, however many read it.
-    steps: BTreeMap<DatabaseId, Vec<Kept>>,
+    steps: BTreeMap<DatabaseId, Vec<VersionCounts>>,
 }
 
-impl Pinned {
-    fn new(readers: Vec<OpenSnapshot>) -> Pinned {
+impl PinnedVersions {
+    fn new(readers: Vec<OpenSnapshot>) -> PinnedVersions {
         debug_assert!(readers.is_sorted_by_key(|r| r.at), "in order");
-        Pinned { readers, steps: BTreeMap::new() }
+        PinnedVersions { readers, steps: BTreeMap::new() }
     }
 
-    fn keep(&mut self, database: DatabaseId, lifetime: Lifetime, kept: Kept) {
+    fn keep(&mut self, database: DatabaseId, lifetime: Lifetime, kept: VersionCounts) {
         let from = self.readers.partition_point(|r| r.at < lifetime.b);
         let to = self.readers.partition_point(|r| r.at < lifetime.e);
         if from < to {
             let places = self.readers.len() + 1;
-            let fresh = || vec![Kept::default(); places];
+            let fresh = || vec![VersionCounts::default(); places];
             let steps = self.steps.entry(database).or_insert_with(fresh);
             steps[from].add(kept, 1);
             steps[to].add(kept, -1);
@@ -91,13 +97,13 @@ impl Pinned {
     }
 
     /// The readers for which something of a database is kept, with what it is.
-    pub(crate) fn told(&self) -> Vec<(DatabaseId, OpenSnapshot, Kept)> {
+    pub(crate) fn told(&self) -> Vec<(DatabaseId, OpenSnapshot, VersionCounts)> {
         let mut all = Vec::new();
         for (database, steps) in &self.steps {
-            let mut kept = Kept::default();
+            let mut kept = VersionCounts::default();
             for (reader, step) in self.readers.iter().zip(steps) {
                 kept.add(*step, 1);
-                if kept != Kept::default() {
+                if kept != VersionCounts::default() {
                     all.push((*database, *reader, kept));
                 }
             }
@@ -108,16 +114,17 @@ impl Pinned {
 
 /// What is kept, and for whom.
 pub(crate) struct Pins {
-    pub(crate) snapshots: Pinned,
+    pub(crate) snapshots: PinnedVersions,
     /// By the rule TRANSACTION: those that have used versions, whether they read or not, each from
     /// the moment of its first use on.
-    pub(crate) transactions: Pinned,
-    pub(crate) writers: BTreeMap<(DatabaseId, Xsn), Kept>,
+    pub(crate) transactions: PinnedVersions,
+    pub(crate) writers: BTreeMap<(DatabaseId, Xsn), VersionCounts>,
 }
 
 impl Pins {
     fn new(snapshots: Vec<OpenSnapshot>, transactions: Vec<OpenSnapshot>) -> Pins {
-        let (snapshots, transactions) = (Pinned::new(snapshots), Pinned::new(transactions));
+        let (snapshots, transactions) =
+            (PinnedVersions::new(snapshots), PinnedVersions::new(transactions));
         Pins { snapshots, transactions, writers: BTreeMap::new() }
     }
 
@@ -137,7 +144,8 @@ impl Pins {
         })?;
         for (id, database) in &databases {
             for sexton in database.home().graveyards().sextons() {
-                let mut keep = |of, bytes| pins.snapshots.keep(*id, of, Kept::buried(bytes));
+                let mut keep =
+                    |of, bytes| pins.snapshots.keep(*id, of, VersionCounts::buried(bytes));
                 sexton.tell(system.engine, &mut keep)?;
             }
         }
@@ -159,7 +167,7 @@ impl Pins {
     fn take_ghosts(&mut self, system: &System<'_>, database: &Database) -> SqlResult<()> {
         let (id, rule) = (database.id(), system.engine.ghost_rule(database.home()));
         database.ghost_lifetimes(rule, system.waiter, &mut |of, bytes| {
-            let ghost = Kept::ghost(bytes);
+            let ghost = VersionCounts::ghost(bytes);
             self.snapshots.keep(id, of, ghost);
             if rule == GhostRule::Transaction {
                 self.transactions.keep(id, of, ghost);
@@ -168,7 +176,7 @@ impl Pins {
     }
 
     fn keep(&mut self, database: DatabaseId, kept_for: KeptFor, bytes: usize) {
-        let kept = Kept::version(bytes);
+        let kept = VersionCounts::version(bytes);
         match kept_for {
             KeptFor::Nobody => {}
             KeptFor::Writer(xsn) => self.writers.entry((database, xsn)).or_default().add(kept, 1),
@@ -191,14 +199,14 @@ mod tests {
         let points = [3, 5, 5, 8];
         let mut pins = Pins::new(points.map(open).to_vec(), Vec::new());
         let (d, e) = (DatabaseId(5), DatabaseId(6));
-        let mut expected = [[Kept::default(); 4]; 2];
+        let mut expected = [[VersionCounts::default(); 4]; 2];
         let spans = [(d, 0, 3), (d, 1, 4), (d, 5, 6), (d, 3, 9), (e, 8, 9), (d, 6, 8), (e, 9, 9)];
         for (n, (database, b, until)) in spans.into_iter().enumerate() {
             let lifetime = Lifetime { b: CommitTime(b), e: CommitTime(until) };
             pins.keep(database, KeptFor::Snapshots(lifetime), n + 1);
             for (at, sum) in points.iter().zip(&mut expected[usize::from(database == e)]) {
                 if (b..until).contains(at) {
-                    sum.add(Kept::version(n + 1), 1);
+                    sum.add(VersionCounts::version(n + 1), 1);
                 }
             }
         }
@@ -207,8 +215,8 @@ mod tests {
         let told = pins.snapshots.told();
         let all = [(d, expected[0]), (e, expected[1])];
         let wanted = all.iter().flat_map(|(id, kept)| kept.iter().map(move |k| (*id, *k)));
-        let wanted: Vec<_> = wanted.filter(|(_, k)| *k != Kept::default()).collect();
+        let wanted: Vec<_> = wanted.filter(|(_, k)| *k != VersionCounts::default()).collect();
         assert_eq!(told.iter().map(|t| (t.0, t.2)).collect::<Vec<_>>(), wanted);
-        assert_eq!(pins.writers, BTreeMap::from([((e, Xsn(4)), Kept::version(9))]));
+        assert_eq!(pins.writers, BTreeMap::from([((e, Xsn(4)), VersionCounts::version(9))]));
     }
 }

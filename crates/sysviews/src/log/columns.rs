@@ -11,21 +11,21 @@ use crate::cell::log_time;
 use crate::column::{Column, Constant, col, fixed, maybe, null, zero};
 use crate::reason::*;
 use types::SqlType;
-use wal::{CheckpointEnd, Described, RecordFlags, RecordView};
+use wal::{CheckpointEnd, RecordDescription, RecordFlags, RecordView};
 
 /// A record, and what is known of it.
 pub(crate) struct Entry<'a> {
     pub(crate) record: RecordView<'a>,
-    pub(crate) described: Described<'a>,
+    pub(crate) described: RecordDescription<'a>,
     pub(crate) explain: &'a dyn Fn() -> String,
     pub(crate) reserved: u32,
     pub(crate) unit: Option<&'a Unit>,
 }
 
 /// Writes a cell's stored bytes; false where it is NULL.
-pub(crate) type Show = fn(&Entry<'_>, &mut Vec<u8>) -> bool;
+pub(crate) type CellWriter = fn(&Entry<'_>, &mut Vec<u8>) -> bool;
 
-type Cell = (Column, Option<Show>);
+type Cell = (Column, Option<CellWriter>);
 
 const NOT_LOGGED: &str = "No record says it.";
 const NO_GENERATION: &str = "Blocks have no generation.";
@@ -49,7 +49,7 @@ const fn vb(n: u16) -> SqlType {
     SqlType::varbinary(n)
 }
 
-const fn shown(column: Column, show: Show) -> Cell {
+const fn shown(column: Column, show: CellWriter) -> Cell {
     (column, Some(show))
 }
 

@@ -18,7 +18,7 @@ use page::Field;
 use std::collections::HashMap;
 use std::sync::Arc;
 use types::{SqlType, Value};
-use wal::{Described, RecordView, RedoTable};
+use wal::{RecordDescription, RecordView, RedoTable};
 use work::Work;
 
 pub(crate) const STREAM: Stream = Stream {
@@ -88,7 +88,7 @@ struct Cursor {
 }
 
 impl Cursor {
-    fn described<'r>(&self, record: &RecordView<'r>) -> Described<'r> {
+    fn described<'r>(&self, record: &RecordView<'r>) -> RecordDescription<'r> {
         match self.names.redo.handler(record.kind()) {
             Some(handler) => handler.describe(record),
             None => own::describe(record),

@@ -1,6 +1,6 @@
 //! The columns of a record, each with its place and its value.
 
-use super::printed::Printed;
+use super::printed::Printout;
 use super::read::PageOwner;
 use super::slots::Slot;
 use crate::dm::locks;
@@ -15,7 +15,7 @@ use types::{Decimal, SqlType, Value, decode_storage};
 const DROPPED: i32 = 0x0400_0000;
 
 /// The columns of a record of rows, and what a row of an index is locked by.
-pub(super) fn decoded(slot: &Slot<'_>, page: PageId, owner: &PageOwner, printed: &mut Printed) {
+pub(super) fn decoded(slot: &Slot<'_>, page: PageId, owner: &PageOwner, printed: &mut Printout) {
     let status = slot.record.first().copied().unwrap_or_default();
     let kind = RecordKind::of(status);
     // An entry above the leaves of pieces has no names.
@@ -39,7 +39,7 @@ fn one(
     (table, column): (&Table, PhysicalColumn),
     (layout, at): (&RowLayout, usize),
     field: Field<'_>,
-    printed: &mut Printed,
+    printed: &mut Printout,
 ) {
     let (offset, length, physical) = place_of(slot.record, layout.place(at), field);
     let bit = match layout.place(at) {
@@ -135,7 +135,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// By which name the row is locked, where it has a key.
-fn key_hash(slot: &Slot<'_>, owner: &PageOwner, index: &Index, printed: &mut Printed) {
+fn key_hash(slot: &Slot<'_>, owner: &PageOwner, index: &Index, printed: &mut Printout) {
     let is_tree = owner.hobt.spec().kind != HobtKind::Heap;
     debug_assert_eq!(is_tree, !index.key.is_empty() || index.index_id.0 != 0, "a heap has no key");
     let Some(lock) = owner.hobt.key_lock(slot.record) else { return };
@@ -146,7 +146,7 @@ fn key_hash(slot: &Slot<'_>, owner: &PageOwner, index: &Index, printed: &mut Pri
 }
 
 /// A piece of a value that is off its row.
-fn piece(slot: &Slot<'_>, page: PageId, owner: &PageOwner, printed: &mut Printed) {
+fn piece(slot: &Slot<'_>, page: PageId, owner: &PageOwner, printed: &mut Printout) {
     let layout = owner.hobt.layout();
     let bytes = |at| layout.field(slot.record, at).and_then(Field::inline).unwrap_or_default();
     let (key, content) = (bytes(0), bytes(1));

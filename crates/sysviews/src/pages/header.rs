@@ -11,13 +11,13 @@
 //! | | 0x800 on its way to the disk, 0x1000 found sound |
 //! | bDirtyContext | the LSN from which redo must look at the page; 0 when it is as on the disk |
 
-use super::printed::Printed;
+use super::printed::Printout;
 use super::read::{Allocation, PageCopy, PageOwner, pfs_words};
 use base::DatabaseId;
 use page::PageView;
 
 /// What is told of the page's frame.
-pub(crate) fn buffer(database: DatabaseId, copy: &PageCopy, printed: &mut Printed) {
+pub(crate) fn buffer(database: DatabaseId, copy: &PageCopy, printed: &mut Printout) {
     printed.title("BUFFER:");
     let Some(frame) = copy.frame else { return };
     printed.object("BUFFER:", format!("BUF @{}", Address(frame.word_address)));
@@ -49,7 +49,7 @@ pub(crate) fn header(
     copy: &PageCopy,
     owner: Option<&PageOwner>,
     allocation: &Allocation,
-    printed: &mut Printed,
+    printed: &mut Printout,
 ) {
     let v = copy.view();
     printed.title("PAGE HEADER:");
@@ -79,7 +79,7 @@ pub(crate) fn header(
 }
 
 /// What the unit in the header says of owners.
-fn metadata(v: PageView<'_>, owner: Option<&PageOwner>, printed: &mut Printed) {
+fn metadata(v: PageView<'_>, owner: Option<&PageOwner>, printed: &mut Printout) {
     if v.alloc_unit().0 == 0 {
         return;
     }
@@ -90,7 +90,7 @@ fn metadata(v: PageView<'_>, owner: Option<&PageOwner>, printed: &mut Printed) {
     printed.field("Metadata: ObjectId", owner.hobt.spec().object.0);
 }
 
-fn status(a: &Allocation, printed: &mut Printed) {
+fn status(a: &Allocation, printed: &mut Printout) {
     let word = |(map, is): (_, bool), yes: &'static str, no: &'static str| {
         (format!("{map}"), if is { yes } else { no })
     };

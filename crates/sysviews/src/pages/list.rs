@@ -64,19 +64,19 @@ pub(crate) fn unit_pages(
 
 /// Which pages of an index are listed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wanted {
+enum PageSelection {
     All,
     Rows,
     Maps,
 }
 
-fn wanted(ask: &PagesAsk, index: &Index) -> Option<Wanted> {
+fn wanted(ask: &PagesAsk, index: &Index) -> Option<PageSelection> {
     let is_base = index.kind.holds_rows();
     match ask.index {
-        -2 => Some(Wanted::Maps),
-        -1 => Some(Wanted::All),
-        0 => is_base.then_some(Wanted::Rows),
-        n => (n == i64::from(index.index_id.0)).then_some(Wanted::All),
+        -2 => Some(PageSelection::Maps),
+        -1 => Some(PageSelection::All),
+        0 => is_base.then_some(PageSelection::Rows),
+        n => (n == i64::from(index.index_id.0)).then_some(PageSelection::All),
     }
 }
 
@@ -88,7 +88,7 @@ pub fn list_pages(system: &System<'_>, ask: &PagesAsk) -> SqlResult<Rowset> {
     let unknown = || SqlError::new(messages::DBCC_NO_DATABASE_ID, &[&ask.table.database]);
     let database = system.databases.hold(ask.table.database)?.ok_or_else(unknown)?;
     let asked = ask.table.indexes.iter().filter_map(|i| Some((i, wanted(ask, i)?)));
-    let asked: Vec<(&Index, Wanted)> = asked.collect();
+    let asked: Vec<(&Index, PageSelection)> = asked.collect();
     if asked.is_empty() {
         return Err(SqlError::new(messages::DBCC_PARAMETER, &[&3]));
     }
@@ -129,22 +129,22 @@ fn of_index(
     (system, database): (&System<'_>, &Database),
     table: &Table,
     (index, hobt): (&Index, &dyn StoredHobt),
-    wanted: Wanted,
+    wanted: PageSelection,
 ) -> SqlResult<Vec<Vec<Value>>> {
     let mut rows = Vec::new();
     for unit in hobt.units() {
-        if wanted == Wanted::Rows && unit.pieces {
+        if wanted == PageSelection::Rows && unit.pieces {
             continue;
         }
         for page in unit_pages(system, database, (hobt, unit))? {
             system.waiter.check()?;
-            if wanted == Wanted::Maps && page.iam.is_some() {
+            if wanted == PageSelection::Maps && page.iam.is_some() {
                 break;
             }
             let guard = database.pages().read(page.id)?;
             let v = guard.view();
             let is_leaf = page.iam.is_none() || v.level() == 0;
-            if v.alloc_unit() == unit.unit && (wanted != Wanted::Rows || is_leaf) {
+            if v.alloc_unit() == unit.unit && (wanted != PageSelection::Rows || is_leaf) {
                 rows.push(row(table, index, unit, &page, v));
             }
         }

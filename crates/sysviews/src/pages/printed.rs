@@ -25,9 +25,9 @@ enum Entry {
 
 /// What is printed.
 #[derive(Default)]
-pub(crate) struct Printed(Vec<Entry>);
+pub(crate) struct Printout(Vec<Entry>);
 
-impl Printed {
+impl Printout {
     /// A heading.
     pub(crate) fn title(&mut self, title: &str) {
         self.0.push(Entry::Title(title.to_owned()));
@@ -141,8 +141,8 @@ fn characters(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    fn printed() -> Printed {
-        let mut printed = Printed::default();
+    fn printed() -> Printout {
+        let mut printed = Printout::default();
         printed.title("PAGE HEADER:");
         printed.object("PAGE HEADER:", "Page @0x0");
         printed.field("m_pageId", "(1:484)");

@@ -7,7 +7,7 @@
 use super::entries;
 use super::header;
 use super::maps;
-use super::printed::Printed;
+use super::printed::Printout;
 use super::read::{Allocation, PageCopy, PageOwner, page_of};
 use super::slots;
 use crate::view::System;
@@ -43,7 +43,7 @@ pub fn show_page(system: &System<'_>, ask: &PageAsk) -> SqlResult<DdlAnswer> {
     let copy = PageCopy::of(&database, id)?;
     let allocation = Allocation::of(&database, id)?;
     let owner = PageOwner::of(system, &database, copy.view().alloc_unit());
-    let mut printed = Printed::default();
+    let mut printed = Printout::default();
     printed.title(&format!("PAGE: {id}"));
     header::buffer(database.id(), &copy, &mut printed);
     header::header(&copy, owner.as_ref(), &allocation, &mut printed);
@@ -67,7 +67,7 @@ fn decoded(
     database: &Database,
     copy: &PageCopy,
     owner: Option<&PageOwner>,
-    printed: &mut Printed,
+    printed: &mut Printout,
 ) -> SqlResult<Option<Rowset>> {
     match copy.view().kind() {
         Some(PageKind::Index) => match owner.and_then(|o| entries::entries(copy, o)) {
@@ -92,7 +92,7 @@ fn decoded(
     Ok(None)
 }
 
-fn file_header(copy: &PageCopy, printed: &mut Printed) {
+fn file_header(copy: &PageCopy, printed: &mut Printout) {
     let facts = space::file_facts(copy.view());
     printed.object("PAGE HEADER:", "FILE HEADER:");
     let family = types::Value::Guid(facts.family);
@@ -101,7 +101,7 @@ fn file_header(copy: &PageCopy, printed: &mut Printed) {
     printed.field("Size", facts.size_pages);
 }
 
-fn answer(printed: Printed, grid: Option<Rowset>, as_table: bool) -> DdlAnswer {
+fn answer(printed: Printout, grid: Option<Rowset>, as_table: bool) -> DdlAnswer {
     let mut answer = DdlAnswer::default();
     if as_table {
         answer.results.push(printed.rows());

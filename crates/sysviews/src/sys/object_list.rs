@@ -57,7 +57,7 @@ pub(crate) const fn of_release(mut columns: [Column; 12]) -> [Column; 12] {
 
 /// An object as views list it.
 #[derive(Clone)]
-pub(crate) struct Listed {
+pub(crate) struct ListedObject {
     pub(crate) name: String,
     pub(crate) id: ObjectId,
     pub(crate) schema: SchemaId,
@@ -89,7 +89,7 @@ fn describe(kind: &str) -> &'static str {
     }
 }
 
-impl Listed {
+impl ListedObject {
     /// The written cells of [`ANY`].
     pub(crate) fn any(&self) -> Vec<Value> {
         vec![
@@ -122,7 +122,7 @@ impl Listed {
 /// Collects objects with their dates.
 struct Collector {
     dates: BTreeMap<ObjectId, (i64, i64)>,
-    listed: Vec<Listed>,
+    listed: Vec<ListedObject>,
 }
 
 impl Collector {
@@ -142,7 +142,16 @@ impl Collector {
         };
         let name = name.to_owned();
         let shipped = false;
-        self.listed.push(Listed { name, id, schema, parent, kind, created, modified, shipped });
+        self.listed.push(ListedObject {
+            name,
+            id,
+            schema,
+            parent,
+            kind,
+            created,
+            modified,
+            shipped,
+        });
     }
 
     /// What a table type is to `sys.objects`: an object of schema sys.
@@ -164,7 +173,7 @@ impl Collector {
 }
 
 /// The objects of the database that users made.
-pub(crate) fn own(system: &System<'_>) -> SqlResult<Vec<Listed>> {
+pub(crate) fn own(system: &System<'_>) -> SqlResult<Vec<ListedObject>> {
     let database = system.here()?;
     let mut work = database.system_work();
     let dates = object_dates(&**database.hobts(), &mut work)?.into_iter();
@@ -192,17 +201,17 @@ pub(crate) fn own(system: &System<'_>) -> SqlResult<Vec<Listed>> {
 }
 
 /// Those of one kind.
-pub(crate) fn own_of(system: &System<'_>, kind: &str) -> SqlResult<Vec<Listed>> {
+pub(crate) fn own_of(system: &System<'_>, kind: &str) -> SqlResult<Vec<ListedObject>> {
     Ok(own(system)?.into_iter().filter(|l| l.kind == kind).collect())
 }
 
 /// All objects: the system's, and those that users made.
-pub(crate) fn all(system: &System<'_>) -> SqlResult<Vec<Listed>> {
+pub(crate) fn all(system: &System<'_>) -> SqlResult<Vec<ListedObject>> {
     Ok(system_tables().chain(system_objects(system)?).chain(own(system)?).collect())
 }
 
-fn shipped(name: &str, id: ObjectId, schema: SchemaId, kind: &'static str) -> Listed {
-    Listed {
+fn shipped(name: &str, id: ObjectId, schema: SchemaId, kind: &'static str) -> ListedObject {
+    ListedObject {
         name: name.to_owned(),
         id,
         schema,
@@ -215,13 +224,13 @@ fn shipped(name: &str, id: ObjectId, schema: SchemaId, kind: &'static str) -> Li
 }
 
 /// The system tables that definitions are kept in.
-pub(crate) fn system_tables() -> impl Iterator<Item = Listed> {
+pub(crate) fn system_tables() -> impl Iterator<Item = ListedObject> {
     let tables = catalog::SYSTEM_TABLES.iter();
     tables.map(|t| shipped(t.name, t.id.object_id(), SchemaId::SYS, "S"))
 }
 
 /// System views and functions.
-pub(crate) fn system_objects(system: &System<'_>) -> SqlResult<Vec<Listed>> {
+pub(crate) fn system_objects(system: &System<'_>) -> SqlResult<Vec<ListedObject>> {
     let view = system.view()?;
     let kind = |parameters: bool| if parameters { "IF" } else { "V" };
     let objects = view.system().iter();

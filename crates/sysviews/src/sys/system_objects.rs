@@ -23,7 +23,7 @@ pub(crate) const VIEW: View = View {
 };
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
-    let cells = |l: object_list::Listed| {
+    let cells = |l: object_list::ListedObject| {
         let mut cells = l.any();
         // Without the dates, the parent, and what is_ms_shipped says.
         cells.truncate(6);
