@@ -53,15 +53,15 @@ impl<'t> LeafRead<'t> {
         guard: ReadGuard<'t>,
         slot: u16,
         key: &[Field<'_>],
-    ) -> BtreeResult<Next<'t>> {
+    ) -> BtreeResult<Successor<'t>> {
         debug_assert!(slot <= guard.view().slot_count(), "a slot, or the one behind the last");
         debug_assert_eq!(guard.view().level(), 0, "records stand on leaves");
         if slot < guard.view().slot_count() {
-            return Self::at(tree, guard, slot, key).map(Next::Record);
+            return Self::at(tree, guard, slot, key).map(Successor::Record);
         }
         match right_of(tree, guard)? {
-            RightNeighbour::Leaf(right) => Self::at(tree, right, 0, key).map(Next::Record),
-            RightNeighbour::End(last) => Ok(Next::End(LeafEnd(last))),
+            RightNeighbour::Leaf(right) => Self::at(tree, right, 0, key).map(Successor::Record),
+            RightNeighbour::End(last) => Ok(Successor::End(LeafEnd(last))),
         }
     }
 
@@ -117,7 +117,7 @@ impl<'t> LeafRead<'t> {
     /// # Errors
     /// 823, 824 or 701.
     #[inline]
-    pub fn ahead(mut self) -> BtreeResult<Next<'t>> {
+    pub fn ahead(mut self) -> BtreeResult<Successor<'t>> {
         let next = self.slot + 1;
         debug_assert!(next <= self.guard.view().slot_count(), "a slot, or the one behind the last");
         if next < self.guard.view().slot_count() {
@@ -125,12 +125,12 @@ impl<'t> LeafRead<'t> {
                 return Err(self.tree.corrupt(self.guard.id(), fits::NO_RECORD));
             }
             (self.slot, self.exact) = (next, false);
-            return Ok(Next::Record(self));
+            return Ok(Successor::Record(self));
         }
         self.cross_right()
     }
 
-    fn cross_right(self) -> BtreeResult<Next<'t>> {
+    fn cross_right(self) -> BtreeResult<Successor<'t>> {
         debug_assert_eq!(self.slot + 1, self.guard.view().slot_count(), "the leaf's last record");
         let tree = self.tree;
         let mut last = KeyBuf::default();
@@ -138,7 +138,7 @@ impl<'t> LeafRead<'t> {
         copied.ok_or_else(|| tree.corrupt(self.guard.id(), fits::NO_KEY))?;
         let right = match right_of(tree, self.guard)? {
             RightNeighbour::Leaf(right) => right,
-            RightNeighbour::End(last) => return Ok(Next::End(LeafEnd(last))),
+            RightNeighbour::End(last) => return Ok(Successor::End(LeafEnd(last))),
         };
         let id = right.id();
         debug_assert!(right.view().slot_count() > 0, "empty leaves were passed");
@@ -148,7 +148,7 @@ impl<'t> LeafRead<'t> {
         if tree.shape.compare(Part::Leaf, first, fields.as_slice()) != Some(Ordering::Greater) {
             return Err(tree.corrupt(id, "the page's keys are not behind its left neighbour's"));
         }
-        Ok(Next::Record(LeafRead { tree, guard: right, slot: 0, exact: false }))
+        Ok(Successor::Record(LeafRead { tree, guard: right, slot: 0, exact: false }))
     }
 
     /// The record before. At the leaf's beginning the latch is released and the search begins again
@@ -201,7 +201,7 @@ impl<'t> LeafRead<'t> {
 }
 
 /// What comes behind a place in key order.
-pub enum Next<'t> {
+pub enum Successor<'t> {
     /// A record, ghosts included.
     Record(LeafRead<'t>),
     /// Nothing: the end of the index.
@@ -218,12 +218,12 @@ impl LeafEnd<'_> {
     }
 }
 
-impl<'t> Next<'t> {
+impl<'t> Successor<'t> {
     /// The record, if there is one.
     pub fn record(self) -> Option<LeafRead<'t>> {
         match self {
-            Next::Record(leaf) => Some(leaf),
-            Next::End(_) => None,
+            Successor::Record(leaf) => Some(leaf),
+            Successor::End(_) => None,
         }
     }
 }
@@ -322,12 +322,12 @@ impl Tree {
     ///
     /// # Errors
     /// 823, 824 or 701.
-    pub fn resume_next(&self, position: &Position, bias: Bias) -> BtreeResult<Next<'_>> {
+    pub fn resume_next(&self, position: &Position, bias: Bias) -> BtreeResult<Successor<'_>> {
         assert!(!position.key.is_empty(), "a position was saved");
         assert!(bias.is_first(), "backwards no end is latched");
         if let Some(leaf) = self.unchanged(position) {
             return match bias {
-                Bias::FirstAtLeast => Ok(Next::Record(leaf)),
+                Bias::FirstAtLeast => Ok(Successor::Record(leaf)),
                 _ => leaf.ahead(),
             };
         }

@@ -5,7 +5,7 @@
 
 use crate::error::BtreeResult;
 use crate::key::KeyBuf;
-use crate::leaf::{LeafRead, LeafWrite, Next};
+use crate::leaf::{LeafRead, LeafWrite, Successor};
 use crate::order::Part;
 use crate::sought::TargetKey;
 use crate::tree::{LEVELS_MAX, Tree};
@@ -132,7 +132,7 @@ impl Tree {
     /// # Errors
     /// 823, 824 or 701.
     #[inline]
-    pub fn seek_next(&self, key: SearchKey<'_>) -> BtreeResult<Next<'_>> {
+    pub fn seek_next(&self, key: SearchKey<'_>) -> BtreeResult<Successor<'_>> {
         assert!(key.bias.is_first(), "the first record of a range");
         // An entry equal to a whole key leads to it; one that begins with a part of a key may
         // have left equals in the child before.

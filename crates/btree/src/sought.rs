@@ -1,4 +1,5 @@
-//! `TargetKey`: a search key, prepared for comparison with many records on all pages of its way down.
+//! `TargetKey`: a search key, prepared for comparison with many records on all pages of its way
+//! down.
 //!
 //! For the first columns of the key, everything that is the same for all records is computed once:
 //! their numbers or first bytes; the tree knows where the columns are. A comparison returns how

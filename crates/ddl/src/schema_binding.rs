@@ -1,9 +1,9 @@
 //! WITH SCHEMABINDING: what a module names stays as it is as long as the module is there.
 //!
 //! All that it names it names in two parts, `*` it does not say, and modules it names are bound
-//! themselves: 4512, 1054, 4513. What it is bound to is kept with it (`catalog::view::BoundObject`).
-//! Of a view or inline function the columns are those that its query reads; of other functions
-//! those of a table that bear a name the text mentions.
+//! themselves: 4512, 1054, 4513. What it is bound to is kept with it
+//! (`catalog::view::BoundObject`). Of a view or inline function the columns are those that its
+//! query reads; of other functions those of a table that bear a name the text mentions.
 
 use crate::context::DdlContext;
 use crate::module::Named;

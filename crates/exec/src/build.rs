@@ -424,9 +424,7 @@ impl Builder {
             Physical::Lookup(l) => self.lookup(l, id)?,
             Physical::Virtual(v) => virtual_scan(v, id)?,
             Physical::Function(call) => function_rows(call)?,
-            Physical::Changed(plan::ChangedRows { id, .. }) => {
-                Box::new(Changed { id: id.0 as usize })
-            }
+            Physical::Changed(c) => Box::new(Changed { id: c.id.0 as usize }),
             Physical::Constants(plan::Constants { rows, columns }) => Box::new(Constants {
                 rows: rows.iter().map(|r| expressions(r)).collect::<SqlResult<_>>()?,
                 columns: columns.clone(),

@@ -107,12 +107,12 @@ impl Instance {
 
 /// The name and number of a database that is being dropped are taken until its end, however that
 /// comes.
-struct Ending<'i> {
+struct EndingDatabase<'i> {
     instance: &'i Instance,
     id: DatabaseId,
 }
 
-impl Drop for Ending<'_> {
+impl Drop for EndingDatabase<'_> {
     fn drop(&mut self) {
         self.instance.creating.lock().remove(&self.id);
     }
@@ -172,7 +172,7 @@ impl Instance {
         let before = dropping.insert(id, name.to_owned());
         assert!(before.is_none(), "a database is dropped once");
         drop(dropping);
-        let ending = Ending { instance: self, id };
+        let ending = EndingDatabase { instance: self, id };
         self.end_dropped(open, seized)?;
         self.list.lock().forget(id);
         drop(ending);

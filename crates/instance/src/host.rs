@@ -15,7 +15,7 @@ use plan::IdentityColumn;
 use plancache::Cache;
 use session::{
     Configuration, Databases, DdlAnswer, DdlCall, DeclareCall, Definitions, ErrorLog, GatherCall,
-    Numbers, PageAsk, Pages, PagesAsk, Process, Program, Registry, Rowset, Statistics,
+    Numbers, PageRequest, Pages, PagesRequest, Process, Program, Registry, Rowset, Statistics,
     StatisticsTerms, Storage, TemporaryTables,
 };
 use std::collections::BTreeMap;
@@ -377,11 +377,11 @@ impl Pages for Instance {
         self.clean_all_ghosts(work, database, (file, rest_ns))
     }
 
-    fn show_page(&self, work: &Work, ask: &PageAsk) -> SqlResult<DdlAnswer> {
+    fn show_page(&self, work: &Work, ask: &PageRequest) -> SqlResult<DdlAnswer> {
         self.with_system(work, ask.database, |system| sysviews::show_page(system, ask))
     }
 
-    fn list_pages(&self, work: &Work, ask: &PagesAsk) -> SqlResult<Rowset> {
+    fn list_pages(&self, work: &Work, ask: &PagesRequest) -> SqlResult<Rowset> {
         self.with_system(work, ask.table.database, |system| sysviews::list_pages(system, ask))
     }
 }

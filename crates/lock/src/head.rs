@@ -425,8 +425,8 @@ impl Head {
 
     /// Grants every waiter that may have the resource now, first come first served. Returns how
     /// many waiters left the queue, and how many of them are new holders.
-    pub(crate) fn grant_waiters(&mut self, pools: &mut Pools) -> Granting {
-        let mut done = Granting::default();
+    pub(crate) fn grant_waiters(&mut self, pools: &mut Pools) -> GrantRound {
+        let mut done = GrantRound::default();
         if self.queue == NONE {
             return done;
         }
@@ -554,7 +554,7 @@ impl Head {
 
 /// What a round of granting did.
 #[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Granting {
+pub(crate) struct GrantRound {
     pub(crate) left: u32,
     pub(crate) fresh: u32,
 }

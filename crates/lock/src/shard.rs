@@ -5,7 +5,7 @@
 //!  2. `entries` counts holders and waiters, and never exceeds the allowance.
 
 use crate::budget::Budget;
-use crate::head::{Ask, Duration, Granting, Head, NONE, OwnerListChange, Pools};
+use crate::head::{Ask, Duration, GrantRound, Head, NONE, OwnerListChange, Pools};
 use crate::mode::Mode;
 use crate::owner::OwnerId;
 use crate::resource::{Kind, Resource};
@@ -223,7 +223,7 @@ impl Shard {
         let head = place.get_mut();
         let mut freed = change(head, &mut self.pools);
         if head.queue != NONE {
-            let Granting { left, fresh } = head.grant_waiters(&mut self.pools);
+            let GrantRound { left, fresh } = head.grant_waiters(&mut self.pools);
             assert!(fresh <= left, "a new holder was a waiter");
             freed += left - fresh;
         }

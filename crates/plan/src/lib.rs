@@ -71,8 +71,8 @@ pub use reads::Reads;
 pub use recursion::Recursion;
 pub use referential::{Conflict, FollowUp, ForeignKeyCheck, KeptSlots, References};
 pub use scalar::{
-    Coercibility, CollationConflict, Combining, ImplicitFlag, Scalar, ScalarKind, ScalarType,
-    UserCall, UserFunction,
+    Coercibility, CollationConflict, CombiningOperator, ImplicitFlag, Scalar, ScalarKind,
+    ScalarType, UserCall, UserFunction,
 };
 pub use show::Show;
 pub use table_function::FunctionRows;

@@ -53,12 +53,12 @@ pub struct CollationConflict {
     /// The one that came beside it.
     pub later: Collation,
     /// What put them together.
-    pub operator: Combining,
+    pub operator: CombiningOperator,
 }
 
 /// An operator whose result may have no collation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Combining {
+pub enum CombiningOperator {
     /// `+`
     Add,
     /// CASE, and what is one: IIF, COALESCE.
@@ -73,16 +73,16 @@ pub enum Combining {
     UnionAll,
 }
 
-impl Combining {
+impl CombiningOperator {
     /// As messages spell it.
     pub fn name(self) -> &'static str {
         match self {
-            Combining::Add => "add",
-            Combining::Case => "CASE",
-            Combining::Choose => "CHOOSE",
-            Combining::Concat => "concat",
-            Combining::ConcatWs => "concat_ws",
-            Combining::UnionAll => "UNION ALL",
+            CombiningOperator::Add => "add",
+            CombiningOperator::Case => "CASE",
+            CombiningOperator::Choose => "CHOOSE",
+            CombiningOperator::Concat => "concat",
+            CombiningOperator::ConcatWs => "concat_ws",
+            CombiningOperator::UnionAll => "UNION ALL",
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::listener::House;
 use crate::login::admit;
 use crate::request::{self, Outcome, Terms};
 use crate::response::{last_errors, last_words};
-use crate::wire::{Received, Wire};
+use crate::wire::{ReadOutcome, Wire};
 use base::SqlError;
 use os::wait::CancelReason;
 use std::collections::VecDeque;
@@ -141,7 +141,7 @@ impl<'a> Attendant<'a> {
             if self.link.wire.push()? {
                 self.link.signal();
             }
-            if reads && self.link.wire.receive(&mut self.input)? == Received::End {
+            if reads && self.link.wire.receive(&mut self.input)? == ReadOutcome::End {
                 return Ok(());
             }
             self.let_others_be_read().await;

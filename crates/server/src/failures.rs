@@ -54,7 +54,7 @@ impl FailureSummary {
     }
 }
 
-struct Failing {
+struct FailingAddress {
     /// As it is told.
     address: String,
     told: u32,
@@ -64,7 +64,7 @@ struct Failing {
 
 #[derive(Default)]
 struct Book {
-    by_origin: BTreeMap<Origin, Failing>,
+    by_origin: BTreeMap<Origin, FailingAddress>,
     others: FailureSummary,
     /// The minute that is at hand, and the lines that it has.
     span_ns: u64,
@@ -86,7 +86,7 @@ impl Failures {
             return false;
         }
         let has_line = book.has_line(now_ns);
-        let fresh = || Failing {
+        let fresh = || FailingAddress {
             address: address.to_owned(),
             told: 0,
             more: FailureSummary::default(),
@@ -122,7 +122,8 @@ impl Failures {
             book.others.count += beyond - 1;
         }
         lines.extend(book.others.said("other addresses", now_ns, at_once));
-        let kept = |f: &Failing| now_ns.saturating_sub(f.failed_ns) < MEMORY_NS || f.more.count > 0;
+        let kept =
+            |f: &FailingAddress| now_ns.saturating_sub(f.failed_ns) < MEMORY_NS || f.more.count > 0;
         book.by_origin.retain(|_, f| kept(f));
         lines
     }

@@ -2,7 +2,7 @@
 
 use crate::certificate::Certificate;
 use crate::options::Strictness;
-use crate::wire::{Received, Wire};
+use crate::wire::{ReadOutcome, Wire};
 use rustls::ServerConnection;
 use std::io::{self, ErrorKind};
 use tds::{
@@ -63,8 +63,8 @@ async fn more(wire: &Wire, input: &mut PacketAssembler) -> Result<(), HandshakeF
     wire.ready(true).await?;
     wire.push()?;
     match wire.receive(input)? {
-        Received::Open => Ok(()),
-        Received::End => Err(HandshakeFailure::Io(ErrorKind::UnexpectedEof.into())),
+        ReadOutcome::Open => Ok(()),
+        ReadOutcome::End => Err(HandshakeFailure::Io(ErrorKind::UnexpectedEof.into())),
     }
 }
 

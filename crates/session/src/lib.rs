@@ -33,7 +33,7 @@ pub use host::definitions::{
 };
 pub use host::error_log::ErrorLog;
 pub use host::numbers::Numbers;
-pub use host::pages::{PageAsk, Pages, PagesAsk};
+pub use host::pages::{PageRequest, Pages, PagesRequest};
 pub use host::process::Process;
 pub use host::rowset::Rowset;
 pub use host::statistics::{GatherCall, Statistics, StatisticsTerms};

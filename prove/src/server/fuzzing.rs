@@ -134,10 +134,10 @@ fn written(places: &Places, arguments: &[&str]) -> Outcome<()> {
 }
 
 /// What a target found, and the profile of its corpus.
-type Fuzzed = (Figure, Outcome<PathBuf>);
+type FuzzResult = (Figure, Outcome<PathBuf>);
 
 /// All targets, as many at a time as there are processors; in their order.
-fn fuzz_all(places: &Places, targets: &[Target], seconds: u64, tools: &Tools) -> Vec<Fuzzed> {
+fn fuzz_all(places: &Places, targets: &[Target], seconds: u64, tools: &Tools) -> Vec<FuzzResult> {
     let (next, done) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
     let work = || {
         while let Some((at, target)) =

@@ -20,7 +20,8 @@ use crate::binder::Binder;
 use crate::expressions::deduction::takes_any_type;
 use base::{SqlError, SqlResult, messages};
 use plan::{
-    Coercibility, CollationConflict, Combining, ImplicitFlag, Scalar, ScalarKind, ScalarType,
+    Coercibility, CollationConflict, CombiningOperator, ImplicitFlag, Scalar, ScalarKind,
+    ScalarType,
 };
 use types::{CodePage, Collation, Family, Length, SqlType};
 
@@ -87,7 +88,7 @@ fn conflict(earlier: Collation, later: Collation, operation: &str) -> SqlError {
 /// 468 when two operands have COLLATE.
 pub(crate) fn combined<'x>(
     items: impl Iterator<Item = &'x Scalar>,
-    operator: Combining,
+    operator: CombiningOperator,
 ) -> SqlResult<Option<Label>> {
     let mut found: Option<Label> = None;
     for next in texts(items) {
@@ -162,7 +163,7 @@ pub(crate) fn of_comparison(a: &Scalar, b: &Scalar, operation: &str) -> SqlResul
 pub(crate) fn settled<'x>(
     ty: ScalarType,
     items: impl Iterator<Item = &'x Scalar> + Clone,
-    operator: Combining,
+    operator: CombiningOperator,
 ) -> SqlResult<ScalarType> {
     let Some((collation, coercibility)) = combined(items.clone(), operator)? else {
         return Ok(ty);
@@ -333,9 +334,9 @@ pub(crate) fn of_function(name: &str, args: &[Scalar], ty: ScalarType) -> SqlRes
         None => ty,
     };
     match (name, args) {
-        ("CONCAT", _) => Ok(with(combined(args.iter(), Combining::Concat)?)),
-        ("CONCAT_WS", _) => Ok(with(combined(args.iter(), Combining::ConcatWs)?)),
-        ("CHOOSE", [_, chosen @ ..]) => settled(ty, chosen.iter(), Combining::Choose),
+        ("CONCAT", _) => Ok(with(combined(args.iter(), CombiningOperator::Concat)?)),
+        ("CONCAT_WS", _) => Ok(with(combined(args.iter(), CombiningOperator::ConcatWs)?)),
+        ("CHOOSE", [_, chosen @ ..]) => settled(ty, chosen.iter(), CombiningOperator::Choose),
         ("ISNULL", [first, second]) => {
             let own = if takes_any_type(first) { second } else { first };
             Ok(with(texts(std::iter::once(own)).next()))

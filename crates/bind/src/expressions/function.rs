@@ -9,7 +9,7 @@ use base::{SqlError, SqlResult, messages};
 use builtins::{Aggregate, Fact, Function};
 use catalog::view::{ModuleKind, Object};
 use plan::{
-    Combining, CompareOp, Predicate, Scalar, ScalarKind, ScalarType, UserCall, UserFunction,
+    CombiningOperator, CompareOp, Predicate, Scalar, ScalarKind, ScalarType, UserCall, UserFunction,
 };
 use tsql::ast::{self, ExprKind, ForKind};
 use types::{BinaryOp, Collation, SqlType, Value};
@@ -357,7 +357,7 @@ impl Binder<'_> {
         }
         // It stands for a CASE that names each twice.
         items.iter().for_each(|x| self.learn(x, || Inference::Nothing));
-        let Some(mut ty) = self.common(items.iter(), Combining::Case)? else {
+        let Some(mut ty) = self.common(items.iter(), CombiningOperator::Case)? else {
             return Err(SqlError::new(messages::COALESCE_ALL_NULL, &[]));
         };
         // As of the CASE that it stands for; ISNULL is what is never NULL.

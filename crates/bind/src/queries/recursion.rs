@@ -15,7 +15,7 @@ use crate::names::from::FromPart;
 use crate::names::result::{OutColumn, QueryResult};
 use crate::names::scope::{Clause, Columns, DerivedColumn, Source};
 use base::{SqlError, SqlResult, messages};
-use plan::{Combining, Logical, Recursion, Scalar, Slot};
+use plan::{CombiningOperator, Logical, Recursion, Scalar, Slot};
 use std::cell::Cell;
 use std::rc::Rc;
 use tsql::ast::{self, QueryBody, SetOperator, TableSourceKind};
@@ -188,7 +188,7 @@ impl Binder<'_> {
                 return Err(SqlError::new(messages::RECURSIVE_TYPES, &facts));
             }
             let pair = [Scalar::column(wanted.slot, wanted.ty), Scalar::column(own.slot, own.ty)];
-            settled(wanted.ty, pair.iter(), Combining::UnionAll)?;
+            settled(wanted.ty, pair.iter(), CombiningOperator::UnionAll)?;
         }
         Ok((bound.tree, slots))
     }

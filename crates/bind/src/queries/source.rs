@@ -12,8 +12,8 @@ use crate::tree::{computed_columns, tables_of};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{self, Object, Table, VirtualTable, follow, resolve};
 use plan::{
-    Combining, Get, JoinHint, JoinKind, LockHints, Logical, Predicate, Reads, Scalar, TableNo,
-    VirtualGet,
+    CombiningOperator, Get, JoinHint, JoinKind, LockHints, Logical, Predicate, Reads, Scalar,
+    TableNo, VirtualGet,
 };
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -594,7 +594,7 @@ impl Binder<'_> {
     ) -> SqlResult<QueryResult> {
         let mut columns = Vec::with_capacity(width);
         for n in 0..width {
-            let ty = self.common(rows.iter().map(|r| &r[n]), Combining::UnionAll)?;
+            let ty = self.common(rows.iter().map(|r| &r[n]), CombiningOperator::UnionAll)?;
             let untyped_null = ty.is_none();
             let ty = ty.unwrap_or_else(|| self.plain(types::SqlType::Int, true));
             for row in &mut rows {

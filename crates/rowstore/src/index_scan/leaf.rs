@@ -10,8 +10,8 @@
 //! ```
 //!
 //! A record that begins like the row before is a row as well, has the same kind of tag, and is as
-//! long (`page::RecordPattern`): it is not examined further. So a row without versions costs a reader as of
-//! a moment as little as it costs others.
+//! long (`page::RecordPattern`): it is not examined further. So a row without versions costs a
+//! reader as of a moment as little as it costs others.
 //!
 //! A reader of the current state, under locks, takes no more rows at once than a batch has: others
 //! may change them while it returns them. For a reader as of a moment the rows stay what they were,

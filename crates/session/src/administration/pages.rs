@@ -6,7 +6,7 @@
 
 use crate::administration::dbcc::argument_value;
 use crate::host::definitions::DdlAnswer;
-use crate::host::pages::{PageAsk, PagesAsk};
+use crate::host::pages::{PageRequest, PagesRequest};
 use crate::request::activation::Activation;
 use crate::session::Session;
 use crate::session::state::State;
@@ -38,7 +38,7 @@ impl Session {
         let table = self.table_argument(database, table, act)?;
         let wrong = || SqlError::new(messages::DBCC_PARAMETER, &[&3]);
         let index = whole_argument(index, act).filter(|n| *n >= -2).ok_or_else(wrong)?;
-        let set = self.host.list_pages(&self.work, &PagesAsk { table, index })?;
+        let set = self.host.list_pages(&self.work, &PagesRequest { table, index })?;
         Ok(DdlAnswer { results: vec![set], ..DdlAnswer::default() })
     }
 
@@ -87,7 +87,7 @@ impl Session {
             whole_argument(&dbcc.arguments[at], act).ok_or_else(wrong)
         };
         let style = if dbcc.arguments.len() > 3 { number(3)? } else { 0 };
-        let ask = PageAsk { database, file: number(1)?, page: number(2)?, style, as_table };
+        let ask = PageRequest { database, file: number(1)?, page: number(2)?, style, as_table };
         let mut answer = self.host.show_page(&self.work, &ask)?;
         if as_table {
             return Ok(answer);

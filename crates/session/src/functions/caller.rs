@@ -253,9 +253,9 @@ impl FunctionCaller<'_> {
                 }
             })?;
             match next {
-                Next::Step => at += 1,
-                Next::To(to) => at = to,
-                Next::Return(value) => return Ok(value),
+                NextStep::Step => at += 1,
+                NextStep::To(to) => at = to,
+                NextStep::Return(value) => return Ok(value),
             }
         }
         Ok(Value::Null)
@@ -267,33 +267,35 @@ impl FunctionCaller<'_> {
         act: &mut Activation,
         lent: &mut CallContext<'_>,
         facts: &Facts<'_>,
-    ) -> SqlResult<Next> {
+    ) -> SqlResult<NextStep> {
         Ok(match &step.kind {
             StepKind::Run(place) => {
                 let outcome = self.execute(act, *place, lent, facts, |executor, context| {
                     executor.run(context, &mut NoRows)
                 })?;
                 facts.rows.set(outcome.rows_affected);
-                return Ok(Next::Step);
+                return Ok(NextStep::Step);
             }
             StepKind::Assign { variable, place, .. } => {
                 let variable = variable.0 as usize;
                 self.execute(act, *place, lent, facts, |executor, c| executor.assign(c, variable))?;
                 facts.rows.set(1);
-                return Ok(Next::Step);
+                return Ok(NextStep::Step);
             }
             StepKind::Branch { place, otherwise } => {
                 let truth =
                     self.execute(act, *place, lent, facts, |executor, c| executor.decide(c))?;
                 facts.rows.set(0);
-                if truth == Some(true) { Next::Step } else { Next::To(*otherwise) }
+                if truth == Some(true) { NextStep::Step } else { NextStep::To(*otherwise) }
             }
-            StepKind::Jump { to, .. } => Next::To(*to),
-            StepKind::Return(Some(place)) => Next::Return(self.value(act, *place, lent, facts)?),
-            StepKind::Return(None) => Next::Return(Value::Null),
+            StepKind::Jump { to, .. } => NextStep::To(*to),
+            StepKind::Return(Some(place)) => {
+                NextStep::Return(self.value(act, *place, lent, facts)?)
+            }
+            StepKind::Return(None) => NextStep::Return(Value::Null),
             StepKind::Execute(it) => {
                 self.call_function(it, act, lent, facts)?;
-                Next::Step
+                NextStep::Step
             }
             StepKind::Unsupported(what) => {
                 return Err(SqlError::new(messages::NOT_SUPPORTED, &[what]));
@@ -484,7 +486,7 @@ impl FunctionCaller<'_> {
 }
 
 /// What comes after a step.
-enum Next {
+enum NextStep {
     Step,
     To(StepIndex),
     Return(Value),

@@ -26,18 +26,18 @@ pub trait Pages: Send + Sync {
     ///
     /// # Errors
     /// 2514, 2521, 2560, 8968; damaged pages.
-    fn show_page(&self, work: &Work, ask: &PageAsk) -> SqlResult<DdlAnswer>;
+    fn show_page(&self, work: &Work, ask: &PageRequest) -> SqlResult<DdlAnswer>;
 
     /// What DBCC IND lists.
     ///
     /// # Errors
     /// 2560; damaged maps.
-    fn list_pages(&self, work: &Work, ask: &PagesAsk) -> SqlResult<Rowset>;
+    fn list_pages(&self, work: &Work, ask: &PagesRequest) -> SqlResult<Rowset>;
 }
 
 /// What DBCC PAGE is asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PageAsk {
+pub struct PageRequest {
     /// Its database.
     pub database: DatabaseId,
     /// The file's number, any.
@@ -52,7 +52,7 @@ pub struct PageAsk {
 
 /// What DBCC IND is asked for.
 #[derive(Clone, Debug)]
-pub struct PagesAsk {
+pub struct PagesRequest {
     /// The table.
     pub table: Arc<Table>,
     /// An index's id; 0 for rows alone, -1 for all of it, -2 for IAM pages.

@@ -198,8 +198,8 @@ pub trait Connection: Send {
     fn session_id(&self) -> SessionId;
 
     /// Runs a request to its end. Everything it yields, errors too, goes into the sink, the last
-    /// thing a [`crate::Completion`] without MORE (unless the request said `more`). Returns false when
-    /// the connection must be closed (severity 20 and up, KILL).
+    /// thing a [`crate::Completion`] without MORE (unless the request said `more`). Returns false
+    /// when the connection must be closed (severity 20 and up, KILL).
     fn run(&mut self, request: Request, sink: &mut dyn ResultSink) -> bool;
 
     /// The same for the last request of a message: a commit that it ends with may be owed. Then the

@@ -1,8 +1,8 @@
 //! Triggers: fired when a statement has changed its rows, before it ends.
 //!
 //! The plan of a change whose table has triggers writes old and new rows into tables of tempdb as
-//! it goes (`plan::TriggerFiring`); the session then runs each trigger as a program that sees them as
-//! `deleted` and `inserted`. A trigger runs within the statement's transaction.
+//! it goes (`plan::TriggerFiring`); the session then runs each trigger as a program that sees them
+//! as `deleted` and `inserted`. A trigger runs within the statement's transaction.
 //!
 //! Invariants
 //!  1. Captured rows are there while the statement's triggers run, and gone when it ends.

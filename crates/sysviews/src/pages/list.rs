@@ -21,7 +21,7 @@ use base::{PageId, SqlError, SqlResult, messages};
 use catalog::view::{Index, Table};
 use database::Database;
 use page::{PageKind, PageView};
-use session::{PagesAsk, Rowset};
+use session::{PagesRequest, Rowset};
 use space::{AllocUnit, IamFacts};
 use types::{SqlType, Value};
 
@@ -70,7 +70,7 @@ enum PageSelection {
     Maps,
 }
 
-fn wanted(ask: &PagesAsk, index: &Index) -> Option<PageSelection> {
+fn wanted(ask: &PagesRequest, index: &Index) -> Option<PageSelection> {
     let is_base = index.kind.holds_rows();
     match ask.index {
         -2 => Some(PageSelection::Maps),
@@ -84,7 +84,7 @@ fn wanted(ask: &PagesAsk, index: &Index) -> Option<PageSelection> {
 ///
 /// # Errors
 /// 2560 where the table has no such index; damaged maps; the waiter's cancellation.
-pub fn list_pages(system: &System<'_>, ask: &PagesAsk) -> SqlResult<Rowset> {
+pub fn list_pages(system: &System<'_>, ask: &PagesRequest) -> SqlResult<Rowset> {
     let unknown = || SqlError::new(messages::DBCC_NO_DATABASE_ID, &[&ask.table.database]);
     let database = system.databases.hold(ask.table.database)?.ok_or_else(unknown)?;
     let asked = ask.table.indexes.iter().filter_map(|i| Some((i, wanted(ask, i)?)));

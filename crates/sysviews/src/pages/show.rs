@@ -14,7 +14,7 @@ use crate::view::System;
 use base::{SqlError, SqlResult, messages};
 use database::{Database, LOG_FILE};
 use page::PageKind;
-use session::{DdlAnswer, PageAsk, Rowset};
+use session::{DdlAnswer, PageRequest, Rowset};
 
 /// The styles there are.
 const STYLES: std::ops::RangeInclusive<i64> = 0..=3;
@@ -26,7 +26,7 @@ const NO_STYLE: u8 = 102;
 /// # Errors
 /// 2521 for an unknown database, 8968 for a page that it does not have, 2560 for an unknown style,
 /// 2514 where the style says nothing of the page; damaged pages.
-pub fn show_page(system: &System<'_>, ask: &PageAsk) -> SqlResult<DdlAnswer> {
+pub fn show_page(system: &System<'_>, ask: &PageRequest) -> SqlResult<DdlAnswer> {
     let unknown = || SqlError::new(messages::DBCC_NO_DATABASE_ID, &[&ask.database]).with_state(10);
     let database = system.databases.hold(ask.database)?.ok_or_else(unknown)?;
     if ask.file == i64::from(LOG_FILE.0) {
