@@ -1,13 +1,13 @@
 //! Parameters that nobody declared, and what a statement says of their types:
 //! sp_describe_undeclared_parameters.
 //!
-//! The caller gives a [`Deduction`]. In the first pass such a parameter is bound as something of no
-//! type, as the word NULL is: it takes the type of whatever it meets, and the deduction is told
-//! ([`Inference`]). Where the place alone does not say it (an operand of `+`, of `<`, an argument
-//! of a function), the statement is bound again with one candidate after the other; each conversion
-//! that it then needs is told with its cost, and whoever asks takes the cheapest. (From the
-//! reference: "Parameter selection algorithm". What functions like their arguments to be of is our
-//! own table.)
+//! The caller gives a [`Deduction`](crate::Deduction). In the first pass such a parameter is bound
+//! as something of no type, as the word NULL is: it takes the type of whatever it meets, and the
+//! deduction is told ([`Inference`]). Where the place alone does not say it (an operand of `+`, of
+//! `<`, an argument of a function), the statement is bound again with one candidate after the
+//! other; each conversion that it then needs is told with its cost, and whoever asks takes the
+//! cheapest. (From the reference: "Parameter selection algorithm". What functions like their
+//! arguments to be of is our own table.)
 
 use crate::binder::Binder;
 use crate::expressions::deduction::{

@@ -2,10 +2,10 @@
 //! does, its thread does not wait for the disk.
 //!
 //! If a request does nothing after the statement, or the COMMIT, that ends its transaction, the
-//! request runs to its end once the commit's record is in the log, and returns [`Answered::Owes`].
-//! The server holds the answer back. When the log is on disk, the server has [`Connection::settle`]
-//! called, and then sends the answer. No thread sleeps meanwhile: the thread that has written the
-//! log settles all commits that this write covered.
+//! request runs to its end once the commit's record is in the log, and returns
+//! [`RequestEnd::Owes`]. The server holds the answer back. When the log is on disk, the server has
+//! [`Connection::settle`] called, and then sends the answer. No thread sleeps meanwhile: the thread
+//! that has written the log settles all commits that this write covered.
 //!
 //! ```text
 //! last statement ─ commit record ─ tokens of the answer ─ run_last returns     (one thread)
@@ -21,7 +21,7 @@
 //!     under WRITELOG. The elapsed times of the statement and its programs include the wait.
 //!  4. A statement that reports its own time, or whose last run is kept, waits itself.
 //!
-//! [`Answered::Owes`]: crate::Answered::Owes
+//! [`RequestEnd::Owes`]: crate::Answered::Owes
 //! [`Connection::settle`]: crate::Connection::settle
 //! [`ResultSink::hold`]: crate::ResultSink::hold
 
