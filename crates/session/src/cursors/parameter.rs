@@ -1,4 +1,4 @@
-//! Cursor parameters: cursors that procedures hand back to their callers.
+//! Cursor parameters: cursors that procedures return to their callers.
 //!
 //! ```text
 //!   EXEC p @c = @mine OUTPUT     @mine has no cursor (16951)
@@ -6,15 +6,17 @@
 //!     ← @mine refers to the cursor, if it is open
 //! ```
 //!
-//! Rules of it are from the reference ("Using the cursor data type in an OUTPUT parameter"), error
-//! numbers and what is handed back from a public project's recorded probes of SQL Server.
+//! The rules are from the reference ("Using the cursor data type in an OUTPUT parameter"). The
+//! error numbers, and which cursors are returned, are from a public project's recorded probes of
+//! SQL Server.
 //!
 //! Invariants
-//!  1. A cursor that is handed back stands where the procedure left it: forward only, its caller
-//!     gets the rows behind.
-//!  2. One that is closed, or that no OUTPUT asks for, ends with the procedure's names.
-//!  3. Between the end of the procedure and its caller only the activation holds it: a failure on
-//!     the way lets it go.
+//!  1. A returned cursor keeps the position where the procedure left it. From a forward-only cursor
+//!     the caller gets the rows behind that position.
+//!  2. A cursor that is closed, or that no OUTPUT argument asks for, ends with the procedure's
+//!     names.
+//!  3. Between the end of the procedure and its caller only the activation holds the cursor. So a
+//!     failure in between releases it.
 
 use crate::cursors::cursor::{Cursors, SharedCursor};
 use crate::procedures::call::{CallArgument, GivenCursor, PassedObject};
@@ -24,8 +26,8 @@ use base::{SqlError, SqlResult, messages};
 use tsql::ast;
 
 impl CallArgument {
-    /// A cursor parameter takes a cursor variable (206) without a cursor (16951): whether it is
-    /// asked for by OUTPUT or not, as the message is of the parameter.
+    /// A cursor parameter accepts only a cursor variable (206) that has no cursor (16951). OUTPUT
+    /// makes no difference, because the message names the parameter.
     pub(crate) fn check_cursor(&self, procedure: &str) -> SqlResult<()> {
         let clash = match &self.table {
             Some(PassedObject::Cursor(given)) if given.allocated => {
@@ -41,7 +43,7 @@ impl CallArgument {
         Err(if procedure.is_empty() { clash } else { clash.in_procedure(procedure) })
     }
 
-    /// The procedure's cursor, for an argument that is OUTPUT.
+    /// Returns the procedure's cursor to an OUTPUT argument.
     pub(crate) fn hand_back(&mut self, cursor: SharedCursor) {
         if let (true, Some(PassedObject::Cursor(given))) = (self.output, &mut self.table) {
             given.returned = Some(cursor);
@@ -56,7 +58,8 @@ impl State {
         PassedObject::Cursor(GivenCursor { name: name.into(), allocated, returned: None })
     }
 
-    /// A program ends: keeps the open cursors of its parameters, before its names go.
+    /// A program ends: keeps the open cursors of its parameters before the program's names are
+    /// removed.
     pub(crate) fn return_cursors(&self, act: &mut Activation) {
         let program = &act.program.value;
         let level = self.nesting.level;
@@ -71,7 +74,7 @@ impl State {
         }
     }
 
-    /// Gives the caller's variable what its procedure handed back: a cursor, or that it has none.
+    /// Gives the caller's variable the cursor that its procedure returned, or none.
     pub(crate) fn take_returned(&mut self, variable: &str, argument: CallArgument) {
         let Some(PassedObject::Cursor(given)) = argument.table else { return };
         let level = self.nesting.level;
@@ -84,7 +87,7 @@ impl State {
 }
 
 impl Cursors {
-    /// The cursor of a variable of a level.
+    /// The cursor of a variable at a nesting level.
     fn of_variable(&self, name: &str, level: u32) -> Option<SharedCursor> {
         let name =
             ast::CursorName { global: false, name: ast::Name { text: name.into(), line: 0 } };

@@ -1,14 +1,15 @@
-//! Functions of the user, run from within a statement that calls them.
+//! User functions, run from within the statement that calls them.
 //!
-//! A function is a program like a procedure's, but it runs while its caller's executor does: with
-//! the units of work that this one lends, without a client, without the session's own loop.
+//! A function is a program like a procedure, but it runs while the executor of its caller runs. It
+//! uses the units of work that the caller lends. It has no client and does not run in the session's
+//! own loop.
 //!
 //! Invariants
-//!  1. A function ends no transaction and releases no lock: what it took goes with its caller's
+//!  1. A function ends no transaction and releases no lock: its locks end with its caller's
 //!     statement.
-//!  2. An activation serves one call at a time; a call within it takes another.
-//!  3. Table variables of a call are the next one's when it ends (`functions/tables.rs`); the table
-//!     that a call returns when its caller has let go of it.
+//!  2. An activation serves one call at a time; a call within it uses another activation.
+//!  3. When a call ends, the next call may use its table variables (`functions/tables.rs`). The
+//!     table that a call returns is free when its caller has released it.
 
 use crate::answer::failure::Failure;
 use crate::functions::known::{Functions, KnownFunction};
@@ -38,17 +39,17 @@ use types::datetime::{Dialect, Moment};
 use types::{Decimal, SqlType, Value, fit_number};
 use work::{CommitMode, Work};
 
-/// How often a function is looked up anew because definitions change meanwhile.
+/// How often a function is looked up again because definitions change meanwhile.
 const ATTEMPTS_MAX: usize = 100;
 
 /// How many functions a session remembers.
 const KNOWN_MAX: usize = 32;
 
-/// What a call runs with.
+/// The units of work that a call uses.
 pub(crate) struct CallContext<'c> {
     /// The unit of work of the calling statement.
     pub(crate) work: &'c mut Work,
-    /// What writes the call's table variables.
+    /// The unit of work that writes the call's table variables.
     pub(crate) own: OwnWork<'c>,
 }
 
@@ -56,13 +57,13 @@ pub(crate) struct CallContext<'c> {
 pub(crate) struct FunctionCaller<'s> {
     pub(crate) state: &'s State,
     pub(crate) functions: &'s RefCell<Functions>,
-    /// The session has changed definitions that nobody else sees.
+    /// Whether the session has changed definitions that no other session sees.
     pub(crate) definitions: bool,
     /// `@@NESTLEVEL` of the call that runs.
     pub(crate) level: Cell<u32>,
     /// `@@NESTLEVEL` of the statement.
     pub(crate) outermost: u32,
-    /// Table variables of whoever calls.
+    /// Table variables of the caller.
     pub(crate) around: RefCell<Vec<Option<Arc<PrivateTable>>>>,
 }
 
@@ -88,7 +89,7 @@ impl Callout for FunctionCaller<'_> {
         work: &mut Work,
     ) -> SqlResult<Arc<dyn TableSource>> {
         self.call(function, arguments, work, |act, _, lent| {
-            // Table-valued parameters stand before it.
+            // Table-valued parameters come first.
             let tables = act.program.value.parameters.iter().filter(|p| p.table.is_some());
             let number = tables.count();
             let made = self.made(act, number as u16, lent)?;
@@ -127,7 +128,7 @@ impl FunctionCaller<'_> {
         }
     }
 
-    /// NEXT VALUE FOR: a function of the user changes nothing, so it cannot draw.
+    /// NEXT VALUE FOR: an error, because a user function may not change anything.
     fn next_value(&self, function: UserFunction, sequence: &Sequence) -> SqlResult<Value> {
         if self.level.get() > self.outermost {
             return Err(SqlError::new(messages::NEXT_VALUE_NESTED, &[]));
@@ -138,7 +139,7 @@ impl FunctionCaller<'_> {
         value.ok_or_else(|| SqlError::new(messages::INTERNAL, &[&"a sequence beyond its type"]))
     }
 
-    /// Runs a function; `then` takes from its activation what the caller wants.
+    /// Runs a function. `then` takes the result from the function's activation.
     fn call<T>(
         &self,
         function: UserFunction,
@@ -173,7 +174,7 @@ impl FunctionCaller<'_> {
         Ok(value)
     }
 
-    /// Gives a function the table variable of its caller that an argument says.
+    /// Passes the caller's table variable that an argument names to a function.
     fn hand_in(&self, act: &mut Activation, number: u16, argument: &Value) -> SqlResult<()> {
         let at = argument.as_i64().and_then(|n| usize::try_from(n).ok());
         let made = at.and_then(|at| self.around.borrow().get(at).cloned().flatten());
@@ -184,7 +185,7 @@ impl FunctionCaller<'_> {
         Ok(())
     }
 
-    /// The function's program, found without a lookup while no definition has changed.
+    /// The function's program. No lookup is needed while no definition has changed.
     fn program(
         &self,
         function: UserFunction,
@@ -388,7 +389,7 @@ impl FunctionCaller<'_> {
         }
     }
 
-    /// Runs a place's executor.
+    /// Runs the executor of a place.
     fn execute<T>(
         &self,
         act: &mut Activation,
@@ -443,7 +444,7 @@ impl FunctionCaller<'_> {
         result
     }
 
-    /// A place with a plan that is current, under Sch-S on what it refers to.
+    /// A place with a current plan, with Sch-S locks on the objects that the plan names.
     fn ready(&self, act: &mut Activation, place: usize, work: &mut Work) -> SqlResult<()> {
         let host = &self.state.host;
         let database = act.program.value.database;
@@ -485,19 +486,19 @@ impl FunctionCaller<'_> {
     }
 }
 
-/// What comes after a step.
+/// The continuation after a step.
 enum NextStep {
     Step,
     To(StepIndex),
     Return(Value),
 }
 
-/// What a function may ask: its session's answers, with its own row count and level.
+/// The session's answers to a function, with the function's own row count and nesting level.
 struct Facts<'s> {
     state: &'s State,
     level: u32,
     object: ObjectId,
-    /// The function's own.
+    /// The function's own database.
     database: DatabaseId,
     rows: Cell<u64>,
 }
@@ -584,7 +585,7 @@ impl Session {
 }
 
 impl State {
-    /// A scalar function by a name of the text, which says its schema.
+    /// A scalar function by a name that includes its schema.
     pub(crate) fn find_scalar_function(
         &self,
         name: &tsql::ast::ObjectName,

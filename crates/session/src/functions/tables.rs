@@ -1,13 +1,14 @@
-//! The tables of functions' table variables: one statement's pool, and what writes them.
+//! The tables behind functions' table variables: the pool of one statement, and the units of work
+//! that write them.
 //!
-//! A call's tables are the next call's of the same function (`tables/pool.rs`), until the statement
-//! that calls has ended.
+//! When a call ends, the next call of the same function uses its tables (`tables/pool.rs`), until
+//! the calling statement ends.
 //!
 //! Invariants
-//!  1. What a call does to its tables, and the making of them, is a unit of work of its own, which
-//!     ends with each statement of the function: no rollback of a caller's takes them back.
-//!  2. What a call that panics leaves, its unit of work and its tables, stands here: the session
-//!     ends both.
+//!  1. Making and writing a call's tables is a unit of work of its own. It ends with each statement
+//!     of the function, so no rollback of the caller's transaction undoes it.
+//!  2. If a call panics, its unit of work and its tables remain registered here. The session ends
+//!     both.
 
 use crate::functions::caller::{CallContext, FunctionCaller};
 use crate::functions::known::Functions;
@@ -23,8 +24,8 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use work::Work;
 
-/// The unit of work that writes a call's table variables, had while the call runs and only where it
-/// is wanted. A panic leaves it to the session.
+/// The unit of work that writes a call's table variables. It is taken when it is first needed and
+/// held while the call runs. After a panic the session has it.
 pub(crate) struct OwnWork<'s> {
     state: &'s State,
     functions: &'s RefCell<Functions>,
@@ -58,7 +59,7 @@ impl Drop for OwnWork<'_> {
 }
 
 impl FunctionCaller<'_> {
-    /// The table of a table variable of a call, which gets one unless it has it.
+    /// The table of a call's table variable; makes it if it does not exist yet.
     pub(crate) fn made(
         &self,
         act: &mut Activation,
@@ -87,7 +88,7 @@ impl FunctionCaller<'_> {
         Ok(made)
     }
 
-    /// A call ends: its tables are free again.
+    /// A call has ended: its tables are free again.
     pub(crate) fn end_tables(
         &self,
         act: &mut Activation,
@@ -97,7 +98,7 @@ impl FunctionCaller<'_> {
         if act.tables.is_empty() {
             return Ok(());
         }
-        // Tables that were handed in come first; they belong to the caller.
+        // Tables that were passed in come first. They belong to the caller.
         let given = act.program.value.parameters.iter().filter(|p| p.table.is_some()).count();
         let mut ended = Ok(());
         for made in act.tables.drain(..).skip(given).flatten() {
@@ -106,7 +107,7 @@ impl FunctionCaller<'_> {
         ended
     }
 
-    /// Frees the tables that earlier calls returned and nobody reads any more.
+    /// Frees the tables that earlier calls returned and that no reader uses any more.
     pub(crate) fn end_reads(&self, lent: &mut CallContext<'_>) -> SqlResult<()> {
         loop {
             let read = self.functions.borrow().tables.pool.read_to_end();
@@ -124,7 +125,7 @@ impl FunctionCaller<'_> {
     ) -> SqlResult<()> {
         let host = &*self.state.host;
         let may_stay = may_stay && self.functions.borrow().tables.pool.has_room();
-        // What cannot be emptied now, for whatever reason, is dropped.
+        // A table that cannot be emptied now, for whatever reason, is dropped.
         if may_stay && host.empty_table(&made.table).unwrap_or(false) {
             self.functions.borrow_mut().tables.pool.free(made);
             return Ok(());
@@ -136,8 +137,8 @@ impl FunctionCaller<'_> {
 }
 
 impl Session {
-    /// A statement has ended: so have the tables of the functions that it called, but for what an
-    /// open cursor reads.
+    /// A statement has ended, and with it the tables of the functions that it called. Tables that
+    /// an open cursor reads remain.
     pub(crate) fn drop_function_tables(&mut self, all: bool) {
         if self.functions.get_mut().tables.pool.is_empty() {
             return;
@@ -155,7 +156,7 @@ impl Session {
     }
 }
 
-/// Drops tables, also of a request that is cancelled.
+/// Drops tables, even when the request is cancelled.
 fn drop_tables(
     host: &dyn TemporaryTables,
     work: &mut Work,
