@@ -1,9 +1,9 @@
 //! Connection state, SET options, batches, control flow, procedures; owns `Host`.
 //!
-//! The TDS server and the shell drive a [`Connection`]: one request at a time. The connection
-//! pushes its results into a [`ResultSink`]. An embedded engine has the same interface.
-//! [`Session`] is the engine's connection; [`Host`] is what it needs from the instance.
-//! README.md tells how text becomes a program, and what an error does.
+//! The TDS server and the shell drive a [`Connection`], one request at a time. The connection
+//! writes its results into a [`ResultSink`]. An embedded engine has the same interface. [`Session`]
+//! is the engine's connection; [`Host`] is what it needs from the instance. README.md describes how
+//! text becomes a program, and what an error ends.
 
 #![forbid(unsafe_code)]
 
@@ -57,5 +57,5 @@ pub use showplan::cached::{
 pub use showplan::names::Views;
 pub use showplan::running::{RunningNode, RunningStatement};
 pub use tables::temp::TempTables;
-/// A commit that is in the log and not yet known to be durable, and that log.
+/// A commit that is in the log and not yet durable, and that log.
 pub use work::{Owed, Unflushed};

@@ -1,6 +1,6 @@
 //! Prepared statements by handle: sp_prepare, sp_execute, sp_prepexec, sp_unprepare; and prepared
-//! calls, sp_prepexecrpc: what ODBC makes of `{call p(?)}`. A call is of whatever procedure has the
-//! name when it runs.
+//! calls, sp_prepexecrpc, which ODBC uses for `{call p(?)}`. A prepared call runs the procedure
+//! that has the name at that time.
 
 use super::executesql::statement;
 use crate::answer::failure::Failure;
@@ -96,7 +96,7 @@ fn keep(session: &mut Session, call: &mut Call, out: &mut Output<'_>) -> Result<
 
 /// Puts a new handle into the first argument.
 fn give_handle(session: &mut Session, call: &mut Call, prepared: PreparedStatement) -> i32 {
-    // A handle that is given is that of a statement the client wants no more.
+    // A handle that the client passes is that of a statement which the client no longer needs.
     if let Ok(old) = handle_of(call) {
         session.handles.prepared.remove(&old);
     }

@@ -1,4 +1,4 @@
-//! What `sp_prepare` and its kin keep for a client.
+//! What `sp_prepare` and the related procedures keep for a client.
 
 use crate::program::steps::Program;
 use plancache::Entry;

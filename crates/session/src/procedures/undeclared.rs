@@ -1,10 +1,10 @@
-//! `sp_describe_undeclared_parameters @tsql [, @params]`: the parameters that a text uses and
-//! nobody declares, with the types that they seem to have.
+//! `sp_describe_undeclared_parameters @tsql [, @params]`: the parameters that a text uses and does
+//! not declare, with deduced types.
 //!
-//! The text is compiled and bound, not run. What places say of parameters is learnt by `bind`
-//! ([`bind::Deduction`]); here the one type is chosen of it (the reference: "Parameter selection
-//! algorithm"). Types of users are told by the system type beneath. Arguments of procedures that
-//! are of the system have no type here (11502).
+//! The text is compiled and bound, not run. `bind` records what each place says about a parameter
+//! ([`bind::Deduction`]); here one type is chosen from that (the reference: "Parameter selection
+//! algorithm"). A user type is reported as its base type. Arguments of system procedures get no
+//! type here (11502).
 
 use super::describe::on_the_wire;
 use crate::answer::failure::Failure;
@@ -31,10 +31,10 @@ use types::{SqlType, Value, check_implicit};
 
 const NAME: &str = "sp_describe_undeclared_parameters";
 
-/// More are too many for a call, too.
+/// A call, too, cannot have more parameters.
 const PARAMETERS_MAX: usize = 2_100;
 
-/// What is known of the parameters of a text, in the order in which they were met.
+/// What is known of the parameters of a text, in the order in which they appear.
 #[derive(Default)]
 struct Deducer {
     names: RefCell<Vec<Box<str>>>,
@@ -78,7 +78,7 @@ impl Deduction for Deducer {
 struct DeducedParameter {
     name: Box<str>,
     sql_type: SqlType,
-    /// One of the types that are tried, which has the name numeric there.
+    /// Whether this is one of the types that are tried; the answer then says numeric.
     general: bool,
     output: bool,
     formal: Option<Box<str>>,
@@ -96,7 +96,7 @@ pub(crate) fn run(
     let deduced = match session.deduce(&parameters, &text) {
         Ok(deduced) => deduced,
         Err(mut errors) => {
-            // A request that was cancelled meanwhile hears of nothing else.
+            // A cancelled request reports nothing but the cancellation.
             session.work.owner().waiter().check().map_err(SqlError::from)?;
             if !errors.iter().all(is_of_deduction) {
                 errors.push(SqlError::new(messages::DESCRIBE_COMPILE, &[]));
@@ -110,7 +110,7 @@ pub(crate) fn run(
     Ok(0)
 }
 
-/// Whether an error is of the parameters, and not of the text.
+/// Whether an error is about the parameters, and not about the text.
 fn is_of_deduction(e: &SqlError) -> bool {
     (messages::DEDUCE_NOT_HERE.number..=messages::DEDUCE_TEMP_TABLE.number).contains(&e.number())
 }
@@ -149,7 +149,7 @@ impl Session {
         self.chosen(&program, &deducer)
     }
 
-    /// What the procedures that the text calls say of their arguments.
+    /// Records the parameter types of the procedures that the text calls.
     fn learn_calls(&mut self, program: &Program, deducer: &Deducer) {
         for step in &program.steps {
             match &step.kind {
@@ -243,7 +243,7 @@ impl Session {
         let first = learned.iter().find(|l| !matches!(l, Inference::Formal(_)));
         match first {
             Some(Inference::Is(sql_type)) => {
-                // What takes values of these types does not always compare them.
+                // A place that accepts values of these types cannot always compare them.
                 let strange = *sql_type == SqlType::Xml || sql_type.is_text_image();
                 if strange && !self.state.works(program, deducer, at, *sql_type) {
                     return Err(SqlError::new(messages::DEDUCE_NO_TYPE, &[&name]));
@@ -261,7 +261,7 @@ impl Session {
         }
     }
 
-    /// The candidate with which the text needs the least.
+    /// The candidate type with the lowest cost of conversions.
     fn tried(&self, program: &Program, deducer: &Deducer, at: usize) -> Result<SqlType, SqlError> {
         let mut best: Option<u32> = None;
         let mut equal: Vec<SqlType> = Vec::new();
@@ -280,7 +280,7 @@ impl Session {
         let Some(&first) = equal.first() else {
             return Err(SqlError::new(messages::DEDUCE_NO_TYPE, &[&name]));
         };
-        // The first has the highest precedence: the others must become it by themselves.
+        // The first type has the highest precedence: each other type must convert to it implicitly.
         if let Some(other) = equal.iter().find(|t| check_implicit(**t, first).is_err()) {
             let facts: [&dyn std::fmt::Display; 3] = [&name, &shown(first), &shown(*other)];
             return Err(SqlError::new(messages::DEDUCE_NOT_UNIQUE, &facts));
@@ -290,7 +290,7 @@ impl Session {
 }
 
 impl State {
-    /// Binds all that the text says.
+    /// Binds all statements of the text.
     fn learn_places(&self, program: &Program, deducer: &Deducer) -> Result<(), Errors> {
         let mut errors = Errors::new();
         for place in 0..program.places.len() {
@@ -320,7 +320,7 @@ impl State {
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
-    /// Whether the text has a meaning when a parameter is of a type; what that costs is counted.
+    /// Whether the text can be bound when a parameter has a type. Counts the cost.
     fn works(&self, program: &Program, deducer: &Deducer, at: usize, sql_type: SqlType) -> bool {
         deducer.trying.set(u16::try_from(at).ok().map(|at| (at, sql_type)));
         deducer.cost.set(0);
@@ -334,7 +334,7 @@ impl State {
     }
 }
 
-/// A type as 11506 names it.
+/// A type as message 11506 names it.
 fn shown(t: SqlType) -> String {
     match t {
         SqlType::Decimal { precision, scale } => format!("numeric({precision},{scale})"),
@@ -342,8 +342,8 @@ fn shown(t: SqlType) -> String {
     }
 }
 
-/// Whether a parameter stands in something that is bound: others (FETCH INTO, a transaction's name)
-/// say nothing of it.
+/// Whether a parameter appears in something that is bound. Other places (FETCH INTO, a
+/// transaction's name) do not determine a type.
 fn is_bound(program: &Program, deducer: &Deducer, at: usize) -> bool {
     let id = |v: VariableId| untyped_parameter(v).map(usize::from) == Some(at);
     let steps = program.steps.iter().any(|s| match &s.kind {
@@ -356,7 +356,7 @@ fn is_bound(program: &Program, deducer: &Deducer, at: usize) -> bool {
     !steps || deducer.learned.borrow().get(at).is_some_and(|l| !l.is_empty())
 }
 
-/// 11525
+/// Error 11525.
 fn no_temporary_tables(program: &Program) -> Result<(), Errors> {
     let temporary = |s: &&crate::program::steps::Step| match &s.kind {
         StepKind::Definition(statement) => match &statement.kind {
@@ -380,7 +380,7 @@ fn no_temporary_tables(program: &Program) -> Result<(), Errors> {
     Err(vec![SqlError::new(messages::DEDUCE_TEMP_TABLE, &[&text])])
 }
 
-/// How often a name is one of a procedure's parameters in the text: `EXEC p @name = …`.
+/// How often a name occurs as a procedure's parameter in the text: `EXEC p @name = …`.
 fn formally_named(program: &Program, name: &str) -> usize {
     let of = |it: &Execute| {
         let named = it.arguments.iter().filter_map(|a| a.name.as_deref());
@@ -394,7 +394,7 @@ fn formally_named(program: &Program, name: &str) -> usize {
     steps.sum()
 }
 
-/// The names of variables in a text, each time that one is written.
+/// The names of variables in a text, one for each occurrence.
 fn names_of(text: &str) -> Vec<&str> {
     let mut names = Vec::new();
     let mut rest = text;
@@ -417,18 +417,18 @@ fn names_of(text: &str) -> Vec<&str> {
     names
 }
 
-/// Bytes of the word that a text begins with.
+/// The length in bytes of the word at the beginning of a text.
 fn word(text: &str) -> usize {
     let within = |c: char| c.is_alphanumeric() || matches!(c, '_' | '@' | '#' | '$');
     text.find(|c: char| !within(c)).unwrap_or(text.len())
 }
 
-/// Bytes to behind the quote that ends; where it is doubled, the next quote begins at once.
+/// The length in bytes of a quoted text. A doubled quote is part of it.
 fn quoted(text: &str, end: char) -> usize {
     text[1..].find(end).map_or(text.len(), |at| at + 2)
 }
 
-/// Bytes to behind a comment, which may hold others.
+/// The length in bytes of a comment, which may be nested.
 fn comment(text: &str) -> usize {
     let (mut depth, mut at) = (0, 0);
     while at < text.len() {
@@ -494,7 +494,7 @@ fn row(d: &DeducedParameter, ordinal: i32) -> Vec<Value> {
         Value::TinyInt(t.precision()),
         Value::TinyInt(t.scale()),
     ];
-    // Types of users, collections of schemas.
+    // Columns about user types and schema collections.
     row.resize(16, Value::Null);
     row.extend([Value::Bit(false), Value::Bit(false), Value::Bit(false)]);
     row.extend([Value::Bit(!d.output || d.formal.is_some()), Value::Bit(d.output)]);
@@ -508,7 +508,7 @@ fn row(d: &DeducedParameter, ordinal: i32) -> Vec<Value> {
 mod tests {
     use super::names_of;
 
-    /// Names are those that are no part of strings, comments or other names.
+    /// Names within strings, comments or other names do not count.
     #[test]
     fn names_are_found_where_they_are_names() {
         let text =

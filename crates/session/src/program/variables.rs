@@ -1,17 +1,18 @@
-//! The variables of a program, parameters first, found by name however many there are.
+//! The variables of a program, parameters first. A lookup by name takes the same time however many
+//! there are.
 //!
-//! A place sees those that were declared before it: it asks with their count.
+//! A place sees the variables that were declared before it, so each lookup passes their count.
 
 use plan::VariableId;
 use std::collections::HashMap;
 use std::ops::Deref;
 use types::SqlType;
 
-/// See the module.
+/// The variables of one program.
 #[derive(Debug, Default)]
 pub(crate) struct ProgramVariables {
     list: Vec<ProgramVariable>,
-    /// The first of each name, which is kept without case.
+    /// The first variable of each name, in lower case.
     places: HashMap<Box<str>, usize>,
 }
 
@@ -22,7 +23,7 @@ impl ProgramVariables {
         self.list.push(variable);
     }
 
-    /// The place of a name among so many.
+    /// The position of a name among the first `count` variables.
     pub(crate) fn find(&self, name: &str, count: usize) -> Option<usize> {
         self.places.get(&*name.to_lowercase()).copied().filter(|at| *at < count)
     }
@@ -54,17 +55,17 @@ impl Deref for ProgramVariables {
 /// A variable.
 #[derive(Debug)]
 pub(crate) struct ProgramVariable {
-    /// With its `@`.
+    /// Including its `@`.
     pub(crate) name: Box<str>,
     pub(crate) sql_type: SqlType,
     pub(crate) holds: VariableKind,
 }
 
-/// What a variable holds.
+/// The kind of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum VariableKind {
     Scalar,
-    /// Rows: the number in `Program::tables`.
+    /// A table: its number in `Program::tables`.
     Table(u16),
     /// A cursor, by name in its scope.
     Cursor,

@@ -1,7 +1,8 @@
-//! Locks that applications name: what `sp_getapplock` takes, APPLOCK_MODE and APPLOCK_TEST ask.
+//! Locks that applications name: `sp_getapplock` takes them, APPLOCK_MODE and APPLOCK_TEST query
+//! them.
 //!
-//! Source: Microsoft's pages of sp_getapplock, sp_releaseapplock, APPLOCK_MODE and APPLOCK_TEST;
-//! numbers and states of errors are those that others recorded of SQL Server 2025.
+//! Source: Microsoft's pages of sp_getapplock, sp_releaseapplock, APPLOCK_MODE and APPLOCK_TEST.
+//! The numbers and states of errors were recorded by others from SQL Server 2025.
 
 use crate::session::application_locks::{Holder, MODES, cut, holder_named, mode_named};
 use crate::session::state::State;
@@ -19,10 +20,10 @@ fn principal_id(name: &str) -> SqlResult<i32> {
     }
 }
 
-/// The lock that a name stands for. The session remembers the name, for the DMVs.
+/// The lock resource of a name. The session remembers the name for the DMVs.
 ///
 /// # Errors
-/// 1202 for a principal that there isn't.
+/// 1202 for an unknown principal.
 pub(crate) fn resource(state: &State, principal: &str, name: &str) -> SqlResult<Resource> {
     let principal = principal_id(principal)?;
     let name = cut(name);
@@ -60,7 +61,7 @@ pub(crate) fn test(state: &State, args: &[Value]) -> SqlResult<Value> {
     Ok(Value::SmallInt(i16::from(granted)))
 }
 
-/// What both functions ask about.
+/// The lock that both functions ask about.
 struct LockQuestion<'a> {
     owner: &'a Owner,
     resource: Resource,

@@ -1,5 +1,5 @@
-//! The requests of a connection: batches, calls of procedures, transaction requests, bulk loads,
-//! and what a bug in one of them leaves.
+//! The requests of a connection: batches, procedure calls, transaction requests and bulk loads; and
+//! the state after a bug in one of them.
 
 use crate::answer::failure::{Failure, Reach};
 use crate::answer::output::{Output, plain_done};
@@ -50,7 +50,7 @@ impl Session {
         result.map(|_| ())
     }
 
-    /// Tells all that is wrong with text that is not run.
+    /// Reports all errors of a text that does not run.
     pub(crate) fn tell_all(
         &mut self,
         errors: Vec<SqlError>,
@@ -59,7 +59,7 @@ impl Session {
     ) -> Failure {
         let mut errors = errors.into_iter();
         let Some(first) = errors.next() else { return Failure::cancelled() };
-        // The session that ended it knows.
+        // The client that sent the attention already knows.
         if first.number() == messages::ATTENTION.number {
             return Failure::cancelled();
         }
@@ -76,15 +76,14 @@ impl Session {
         }
         self.state.last.error = last.number();
         failure.told = self.flow.tries == 0;
-        // For a caller in TRY it is an error like any other of the statement that called.
+        // For a caller in TRY it is an ordinary error of the calling statement.
         if !failure.told && failure.reach == Reach::Scope {
             failure.reach = Reach::Statement;
         }
         failure
     }
 
-    /// Under XACT_ABORT a text that binding refuses ends the transaction, one that parsing refuses
-    /// does not.
+    /// Under XACT_ABORT an error of binding ends the transaction; an error of parsing does not.
     fn settle_text(&mut self, failure: &mut Failure, out: &mut Output<'_>) {
         if !self.state.settings.is_on(Switches::XACT_ABORT) || failure.spares_transaction {
             return;
@@ -115,7 +114,7 @@ impl Session {
         };
         let status = match result {
             Ok(status) => status,
-            // It ended early and has told why: it has a status all the same.
+            // The call ended early and its error was reported: it still has a status.
             Err(f) if f.told && f.reach <= Reach::Scope => call.status_of(&f),
             Err(failure) => return Err(self.tell(failure, DoneScope::InProcedure, out)),
         };
@@ -127,7 +126,7 @@ impl Session {
         Ok(())
     }
 
-    /// Tells a failure that nobody has told.
+    /// Reports a failure that was not reported yet.
     pub(crate) fn tell(
         &mut self,
         mut failure: Failure,
@@ -165,8 +164,8 @@ impl Session {
         Ok(())
     }
 
-    /// A transaction that a client begins it ends by one request: it is one, whatever
-    /// IMPLICIT_TRANSACTIONS says.
+    /// A client ends the transaction that it begins by one request. So it counts once, whatever
+    /// IMPLICIT_TRANSACTIONS is.
     fn begin_for_client(&mut self, name: &str) -> Result<(), Failure> {
         match self.state.transaction.count {
             0 => {
@@ -189,7 +188,7 @@ impl Session {
         self.apply_settings();
     }
 
-    /// Runs a request; false when the connection must be closed.
+    /// Runs a request. Returns false if the connection must be closed.
     fn request(&mut self, request: Request, sink: &mut dyn ResultSink) -> bool {
         let mut out = Output::new(sink);
         let (scope, more) = match &request {
@@ -217,7 +216,7 @@ impl Session {
         self.flow.tries = 0;
     }
 
-    /// Ends the answer of a request; false when the connection must be closed.
+    /// Ends the answer of a request. Returns false if the connection must be closed.
     fn conclude(
         &mut self,
         result: Result<(), Failure>,
@@ -243,7 +242,7 @@ impl Session {
         goes_on
     }
 
-    /// An attention keeps the transaction, unless XACT_ABORT is on; a kill ends the connection.
+    /// An attention keeps the transaction, unless XACT_ABORT is ON. A kill ends the connection.
     fn end_cancelled(&mut self, out: &mut Output<'_>) -> bool {
         self.state.entry.attention_at.store(os::clock::now().0, Relaxed);
         if self.state.settings.is_on(Switches::XACT_ABORT)
@@ -254,7 +253,7 @@ impl Session {
         true
     }
 
-    /// A transaction that cannot be committed does not outlive its request. Whether it was one.
+    /// A transaction that cannot be committed ends with its request. Returns whether there was one.
     fn end_doomed(&mut self, out: &mut Output<'_>) -> bool {
         let doomed = self.state.transaction.doomed;
         if doomed {
@@ -266,8 +265,8 @@ impl Session {
         doomed
     }
 
-    /// A bug ended the request: its transaction is rolled back and the connection ends, since
-    /// nobody knows what else it has left undone.
+    /// A bug ended the request. Its transaction is rolled back and the connection ends, because the
+    /// state of the session is unknown.
     fn after_panic(
         &mut self,
         panic: &(dyn std::any::Any + Send),
@@ -287,7 +286,7 @@ impl Session {
         false
     }
 
-    /// Runs a request in its frame: times, and what becomes of a bug.
+    /// Runs a request: measures its time, and handles a panic in it.
     fn answer(
         &mut self,
         sink: &mut dyn ResultSink,
@@ -300,7 +299,7 @@ impl Session {
         }
     }
 
-    /// The same; where the caller has said that nothing comes behind, it may owe a commit.
+    /// The same. If the caller has said that nothing follows, the request may owe a commit.
     fn answer_or_owe(
         &mut self,
         sink: &mut dyn ResultSink,
@@ -348,7 +347,7 @@ impl Session {
         (began, cpu)
     }
 
-    /// A request that began then has ended; its thread has computed so long for it.
+    /// A request that began at `began` has ended; its thread has used `cpu_ns` for it.
     pub(crate) fn request_ended(&mut self, began: u64, cpu_ns: u64) {
         self.work.rest();
         if let Some(work) = &mut self.tables.work {
@@ -417,7 +416,7 @@ impl Connection for Session {
         self.api_cursors.clear();
         self.idle.clear();
         self.functions.get_mut().clear();
-        // The isolation level is the one setting that a reset leaves.
+        // The isolation level is the only setting that a reset keeps.
         let isolation = self.state.settings.isolation;
         let spoken = self.state.settings.language;
         self.state.settings = Settings::default();

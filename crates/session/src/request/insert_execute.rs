@@ -1,8 +1,8 @@
-//! INSERT … EXEC: the result sets of a procedure or a text, kept, then inserted.
+//! INSERT … EXEC: keeps the result sets of a procedure or a text, and then inserts them.
 //!
-//! Rows are converted to the columns' types as they come and kept until the execution has ended
-//! (`exec::KeptRows`); the INSERT then runs as one statement. All of it is one transaction, which
-//! neither COMMIT nor ROLLBACK within may end (3915, 3916: both end the batch with all of it).
+//! Rows are converted to the columns' types as they come, and kept until the execution has ended
+//! (`exec::KeptRows`). Then the INSERT runs as one statement. All of it is one transaction. COMMIT
+//! or ROLLBACK within may not end it (3915, 3916: both end the batch and undo all of it).
 
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
@@ -103,13 +103,13 @@ impl Session {
         if self.state.target_columns(&plan) != target {
             return Err(SqlError::new(messages::INSERT_EXEC_SCHEMA_CHANGED, &[]).into());
         }
-        // An error within may have ended the transaction, and has been told.
+        // An error within may have ended the transaction, and has been reported.
         if self.state.transaction.count == 0 {
             return Ok(exec::Outcome::default());
         }
         let mut feed = Feed { rows: collector.rows, next: 0, first, values: Vec::new() };
         act.variables.resize(first + takers.len(), Value::Null);
-        // Triggers run when the execution is over: what it may not do, they may.
+        // Triggers run after the execution. They may do what the execution may not.
         self.flow.inserts = false;
         self.flow.tries += u32::from(within_try);
         let result = self.run_fed(act, it.place, &mut feed, out);
@@ -120,8 +120,8 @@ impl Session {
 }
 
 impl State {
-    /// The columns that the table of an INSERT has now; none of a temporary table's or variable's
-    /// that no view of a database knows.
+    /// The present columns of an INSERT's table; none for a temporary table or table variable,
+    /// which no database view contains.
     fn target_columns(&self, plan: &PhysicalPlan) -> Vec<Column> {
         let Statement::Insert(insert) = &plan.statement else { return Vec::new() };
         let Some(view) = self.view(insert.target.database) else { return Vec::new() };
@@ -129,7 +129,7 @@ impl State {
     }
 }
 
-/// The table of an INSERT, and its columns that take the variables behind the program's own, in
+/// The table of an INSERT, and its columns that take the variables after the program's own, in
 /// their order.
 fn takers(plan: &PhysicalPlan, first: usize) -> (String, Vec<TargetColumn>) {
     let Statement::Insert(insert) = &plan.statement else { return (String::new(), Vec::new()) };
@@ -153,20 +153,20 @@ fn takers(plan: &PhysicalPlan, first: usize) -> (String, Vec<TargetColumn>) {
     (insert.target.three_part_name(), found.into_iter().map(|(_, taker)| taker).collect())
 }
 
-/// Keeps what an execution would have sent.
+/// Keeps the rows that an execution sends.
 struct Collector<'c> {
     rows: KeptRows,
     spill: &'c dyn Spill,
-    /// As errors name it.
+    /// The table's name for errors.
     table: String,
     takers: &'c [TargetColumn],
-    /// Types of the result set at hand.
+    /// The types of the current result set.
     from: Vec<(SqlType, Collation)>,
     values: Vec<Value>,
     messages: Vec<SqlError>,
-    /// Why no more is taken.
+    /// Why no more rows are taken.
     error: Option<SqlError>,
-    /// Of the session.
+    /// The dialect of the session.
     dialect: Dialect,
 }
 
@@ -232,7 +232,7 @@ impl ResultSink for Collector<'_> {
     fn environment(&mut self, _: &EnvironmentChange) {}
 }
 
-/// Gives kept rows to the INSERT.
+/// Gives the kept rows to the INSERT.
 struct Feed {
     rows: KeptRows,
     next: u64,

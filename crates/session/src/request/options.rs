@@ -1,4 +1,5 @@
-//! SET options. What is not implemented is refused, unless it asks for what is the case anyway.
+//! SET options. An option that is not implemented is refused, unless it asks for the present
+//! behaviour.
 
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
@@ -14,7 +15,7 @@ use tsql::ast::{IsolationLevel, SetOption, SetOptionValue};
 use types::Value;
 use types::datetime::DateFormat;
 
-/// A value as SET got it.
+/// The value of a SET statement.
 enum OptionValue {
     Switch(bool),
     Number(i64),
@@ -35,7 +36,7 @@ impl Session {
         self.apply_settings();
     }
 
-    /// SET of one option or several switches.
+    /// SET of one option or of several switches.
     pub(crate) fn set_option(
         &mut self,
         it: &SetOption,
@@ -169,7 +170,7 @@ impl State {
             "NOEXEC" => settings.no_exec = on,
             "PARSEONLY" => settings.parse_only = on,
             "FMTONLY" => settings.format_only = on,
-            // Their OFF is not implemented; it would change what strings and errors mean.
+            // Their OFF is not implemented; it would change the meaning of strings and errors.
             "ANSI_PADDING" | "ANSI_WARNINGS" | "CONCAT_NULL_YIELDS_NULL" if !on => {
                 return Err(unsupported());
             }
@@ -209,7 +210,7 @@ fn deadlock_priority(word: &str) -> Option<i8> {
     }
 }
 
-/// OFF of one form leaves another on.
+/// OFF of one form does not turn another form off.
 fn set_showplan(now: &mut Option<PlanForm>, form: PlanForm, on: bool) {
     if on {
         *now = Some(form);

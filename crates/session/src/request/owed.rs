@@ -21,7 +21,7 @@
 //!     under WRITELOG. The elapsed times of the statement and its programs include the wait.
 //!  4. A statement that reports its own time, or whose last run is kept, waits itself.
 //!
-//! [`RequestEnd::Owes`]: crate::Answered::Owes
+//! [`RequestEnd::Owes`]: crate::RequestEnd::Owes
 //! [`Connection::settle`]: crate::Connection::settle
 //! [`ResultSink::hold`]: crate::ResultSink::hold
 
@@ -47,7 +47,7 @@ impl Session {
             && !settings.is_on(Switches::CURSOR_CLOSE_ON_COMMIT)
     }
 
-    /// Commits the session's work, or owes its end: then true.
+    /// Commits the session's work. Returns true if the end of the commit is owed.
     pub(crate) fn commit_or_owe(&mut self, mode: CommitMode) -> Result<bool, WorkError> {
         if !self.may_owe() {
             return self.work.commit(mode).map(|()| false);

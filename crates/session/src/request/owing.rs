@@ -1,20 +1,20 @@
-//! What a request owes whose commit is not durable yet; `owed.rs` has the rules.
+//! The state of a request whose commit is not durable yet. `owed.rs` has the rules.
 
 use crate::program::steps::{PlaceId, Program};
 use os::wait::DetachedWait;
 use plancache::{Entry, Run};
 use std::sync::Arc;
 
-/// What is left to be done when the commit is durable.
+/// What remains to be done when the commit is durable.
 #[derive(Default)]
 pub(crate) struct PendingEnd {
-    /// The transaction was the user's.
+    /// Whether the transaction was the user's.
     pub(super) user: bool,
     pub(super) counted: Vec<EndedRun>,
     pub(super) parked: Option<ParkedRequest>,
 }
 
-/// A run of a statement or a program that has ended but for the wait.
+/// A run of a statement or a program that has ended except for the wait.
 pub(crate) struct EndedRun {
     pub(super) program: Arc<Entry<Program>>,
     pub(super) place: Option<PlaceId>,
@@ -23,7 +23,7 @@ pub(crate) struct EndedRun {
     pub(super) run: Run,
 }
 
-/// The request's thread has left it.
+/// A request whose thread has left it.
 pub(crate) struct ParkedRequest {
     pub(super) wait: DetachedWait,
     pub(super) began_ns: u64,

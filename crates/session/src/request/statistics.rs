@@ -1,5 +1,5 @@
-//! SET STATISTICS IO and TIME: what a statement has read and how long it took, as messages behind
-//! its rows.
+//! SET STATISTICS IO and TIME: messages after a statement's rows that report its reads and its
+//! time.
 
 use crate::answer::output::Output;
 use crate::request::activation::ReadyPlace;
@@ -10,7 +10,7 @@ use base::{DatabaseId, HobtId, SqlError, messages};
 use plan::PhysicalPlan;
 use std::time::Duration;
 
-/// When something began: the clock, and the thread's own time.
+/// The start time of something: by the clock, and by the thread's processor clock.
 #[derive(Clone, Copy)]
 pub(crate) struct Stopwatch {
     clock_ns: u64,
@@ -22,7 +22,7 @@ impl Stopwatch {
         Stopwatch { clock_ns: os::clock::monotonic_ns(), cpu_ns: os::clock::thread_cpu_ns() }
     }
 
-    /// Milliseconds since then: of the thread and its workers, and on the clock.
+    /// Milliseconds since then: of the thread and its workers, and by the clock.
     fn passed_ms(self, workers: Duration) -> (u128, u128) {
         let now = Stopwatch::now();
         let passed = |from, to: u64| Duration::from_nanos(to.saturating_sub(from));
@@ -32,7 +32,7 @@ impl Stopwatch {
 }
 
 impl Session {
-    /// Tells how long text took to become a program.
+    /// Reports how long a text took to compile.
     pub(crate) fn tell_compile_time(&self, began: Option<Stopwatch>, out: &mut Output<'_>) {
         if let Some(began) = began {
             let (cpu, elapsed) = began.passed_ms(Duration::ZERO);
@@ -40,7 +40,7 @@ impl Session {
         }
     }
 
-    /// Tells of a statement's run what the session's settings ask for.
+    /// Reports of a statement's run what the session's settings ask for.
     pub(crate) fn tell_statistics(
         &self,
         ready: &ReadyPlace,
@@ -60,9 +60,9 @@ impl Session {
         }
     }
 
-    /// What the whole statement, which has just been counted, met and asked for, on a line of our
-    /// own behind those of tables. Locks are counted by thread and not by table, so that a request
-    /// costs no more; and a table's line stays as others look for it.
+    /// Reports ghosts, versions and lock requests of the whole statement, on a line of our own
+    /// behind those of tables. Locks are counted by thread, not by table, so that a request costs
+    /// no more. And a table's line keeps the form that tools expect.
     fn tell_met(&self, ready: &ReadyPlace, out: &mut Output<'_>) {
         let of_all = |of: fn(&TableReads) -> u64| -> u64 {
             ready.executor.reads().map(|(.., reads)| of(reads)).sum()
@@ -77,16 +77,16 @@ impl Session {
 }
 
 impl State {
-    /// The moment, if anybody wants to know how long what follows takes.
+    /// The present time, if the session reports how long the following step takes.
     pub(crate) fn began(&self) -> Option<Stopwatch> {
         self.settings.statistics_time.then(Stopwatch::now)
     }
 }
 
-/// What one table's line says of it.
+/// The line of one table.
 fn io_message(table: &str, reads: &TableReads) -> SqlError {
     let (pages, lob) = (&reads.pages, &reads.lob);
-    // Behind all that others look for, and only where there is something to be told.
+    // Our own figures come last, and only if there are any.
     let of_our_own = match (reads.ghosts, reads.versions) {
         (0, 0) => String::new(),
         (g, v) => format!(", ghost records skipped {g}, versions traversed {v}"),
@@ -107,7 +107,7 @@ fn io_message(table: &str, reads: &TableReads) -> SqlError {
     )
 }
 
-/// What was read of each table, its indexes together, in the order of the plan.
+/// The reads of each table, with those of its indexes, in the order of the plan.
 fn by_table(ready: &ReadyPlace) -> Vec<(String, TableReads)> {
     let names = names(&ready.plan);
     let mut tables: Vec<(String, TableReads)> = Vec::new();

@@ -1,4 +1,4 @@
-//! How a session is made for a login.
+//! How a login becomes a session.
 
 use crate::cursors::handles::ApiCursors;
 use crate::host::Host;
@@ -81,7 +81,7 @@ impl Session {
 }
 
 impl State {
-    /// 'user options': what is on for everybody who logs in.
+    /// Applies the server option 'user options' to a new session.
     fn take_user_options(&mut self) {
         let bits = self.host.configuration().in_use(Setting::UserOptions);
         self.settings.set_all(bits.unsigned_abs());

@@ -1,10 +1,10 @@
-//! What an executor's last run did.
+//! The figures of an executor's last run.
 
 use crate::request::activation::ReadyPlace;
 use crate::showplan::describe::counts;
 use showplan::{Memory, RunFigures};
 
-/// What the last run of an executor did.
+/// The figures of an executor's last run.
 pub(crate) fn ran(ready: &ReadyPlace, rows_affected: u64) -> RunFigures {
     let executor = &ready.executor;
     let timed = executor.is_timed();

@@ -1,8 +1,8 @@
-//! SET SHOWPLAN_TEXT, _ALL and _XML: statements are compiled and shown, and nothing is run. SET
-//! STATISTICS PROFILE and XML: what ran is shown behind its rows.
+//! SET SHOWPLAN_TEXT, _ALL and _XML: statements are compiled and shown, and nothing runs. SET
+//! STATISTICS PROFILE and XML: the plan and figures of each run follow its rows.
 //!
-//! Plans are made as for running, one by one in the order of the text; the first error ends the
-//! batch.
+//! Plans are made as for running, one after the other in the order of the text. The first error
+//! ends the batch.
 
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
@@ -24,7 +24,7 @@ use showplan::{Row, RunFigures, Statement};
 use std::sync::Arc;
 use types::{SqlType, Value};
 
-/// The name of the one column of a document: clients know it by that.
+/// The name of the only column of a document: clients recognize the document by it.
 const DOCUMENT: &str = "Microsoft SQL Server 2005 XML Showplan";
 
 impl Session {
@@ -59,7 +59,7 @@ impl Session {
         Ok(0)
     }
 
-    /// Behind a statement's rows: what it did, when the session asks for that.
+    /// Sends the plan and figures of a run behind its rows, if the session asks for them.
     #[inline]
     pub(crate) fn show_what_ran(
         &mut self,
@@ -140,7 +140,7 @@ impl State {
                     VisibleVariables { program, count: held.visible, values: &[], deduction: None };
                 let sniffed = SniffedValues { program, values: &[], tables: None };
                 let plan = self.bind(held, &visible, database, sniffed).and_then(|plan| {
-                    // What could not be run is not shown either.
+                    // A plan that cannot run is not shown either.
                     Executor::new(&plan).map(|_| plan)
                 });
                 plan.map_err(|e| Failure::of_binding(e.at_line(held.line)))
@@ -161,7 +161,7 @@ impl State {
     }
 }
 
-/// What the variables of a program were that a statement did not assign.
+/// The values of a program's variables that a statement did not assign.
 fn unassigned(step: &Step, plan: &PhysicalPlan, values: &[Value]) -> Vec<(VariableId, Value)> {
     use plan::Statement as S;
     let mut assigned: Vec<VariableId> = match &plan.statement {
@@ -177,7 +177,7 @@ fn unassigned(step: &Step, plan: &PhysicalPlan, values: &[Value]) -> Vec<(Variab
     shown.map(|(id, value)| (id, value.clone())).collect()
 }
 
-/// Statements with those that hang on their conditions, in the order of the text.
+/// Statements with the statements of their branches, in the order of the text.
 fn flat<'a, 's>(statements: &'a [Statement<'s>]) -> Vec<&'a Statement<'s>> {
     let mut all = Vec::new();
     for s in statements {
@@ -190,7 +190,7 @@ fn flat<'a, 's>(statements: &'a [Statement<'s>]) -> Vec<&'a Statement<'s>> {
     all
 }
 
-/// The statement, then its tree.
+/// The lines of a statement: its text, then its tree.
 fn lines_of(statement: &Statement<'_>, names: &PlanNames<'_>) -> Vec<Rowset> {
     let column = ("StmtText".to_owned(), SqlType::NVARCHAR_MAX, true);
     let set = |rows: &[Row]| Rowset {
@@ -243,7 +243,7 @@ fn values_of(row: &Row, ran: bool) -> Vec<Value> {
     let wide_text = |t: &Option<String>| t.as_deref().map_or(Value::Null, Value::nvarchar);
     let text = |t: Option<&str>| t.map_or(Value::Null, Value::varchar);
     let estimate = |of: fn(&plan::Estimate) -> Value| row.estimate.as_ref().map_or(Value::Null, of);
-    // Of the statement as a whole only its rows and cost are told.
+    // The row of the statement as a whole has only its rows and cost.
     let own = |of| if row.physical.is_some() { estimate(of) } else { Value::Null };
     let mut values = Vec::new();
     if ran {

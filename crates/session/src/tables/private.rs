@@ -1,5 +1,5 @@
-//! The tables that table variables are in one activation, and what plans find of them.
-//! `variable.rs` has the rules.
+//! The tables behind the table variables of one activation, and how plans find them. `variable.rs`
+//! has the rules.
 
 use crate::host::Host;
 use crate::host::storage::Storage;
@@ -13,16 +13,16 @@ use std::sync::Arc;
 use types::Value;
 use work::{CommitMode, Mark, Work};
 
-/// The table that a table variable is in one activation.
+/// The table behind a table variable in one activation.
 pub(crate) struct PrivateTable {
-    /// As tempdb knows it.
+    /// Its definition in tempdb.
     pub(crate) table: Arc<Table>,
-    /// Its heap and indexes, in the order of the definition's.
+    /// Its heap and indexes, in the order of the definition.
     hobts: Vec<Arc<dyn Hobt>>,
 }
 
 impl PrivateTable {
-    /// How large its heap or an index is.
+    /// The size of its heap or of an index.
     pub(crate) fn size(&self, position: usize) -> Option<optimize::Size> {
         let size = self.hobts.get(position)?.size();
         Some(optimize::Size { rows: size.rows as f64, pages: size.pages as f64 })
@@ -36,7 +36,7 @@ impl PrivateTable {
     }
 }
 
-/// What a plan that names table variables finds by id.
+/// The tables that a plan with table variables finds by id.
 pub(crate) struct PrivateTables<'a> {
     pub(crate) host: &'a dyn Storage,
     pub(crate) made: &'a [Option<Arc<PrivateTable>>],
@@ -108,7 +108,7 @@ impl IdentitySource for PrivateTables<'_> {
     }
 }
 
-/// A table for a table variable of a program.
+/// Makes a table for a table variable of a program.
 pub(crate) fn make_table(
     host: &dyn Host,
     private: &mut Work,
@@ -122,7 +122,7 @@ pub(crate) fn make_table(
     make_of(host, private, &definition.definition)
 }
 
-/// A table by a definition.
+/// Makes a table from a definition.
 pub(crate) fn make_of(
     host: &dyn Host,
     private: &mut Work,
@@ -136,7 +136,7 @@ pub(crate) fn make_of(
     Ok(Arc::new(PrivateTable { table, hobts }))
 }
 
-/// Something done in a transaction of its own.
+/// Runs something in a transaction of its own.
 pub(crate) fn at_once<T>(
     work: &mut Work,
     f: impl FnOnce(&mut Work) -> SqlResult<T>,
@@ -160,8 +160,8 @@ pub(crate) fn touched(plan: &PhysicalPlan) -> Vec<u16> {
 pub(crate) enum PrivatePart {
     /// Nothing.
     Reads,
-    /// It began it.
+    /// The statement began it.
     Begun,
-    /// It runs within a statement that did.
+    /// The statement runs within another one that began it.
     Within(Mark),
 }
