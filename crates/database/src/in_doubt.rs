@@ -1,10 +1,11 @@
-//! What a log says of transactions over several databases (`work/src/several.rs`): those that
+//! What a log contains of transactions over several databases (`work/src/several.rs`): those that
 //! another database decides, and those that this one has decided.
 //!
 //! Invariants
-//!  1. Nothing is written before all that is in doubt is settled: a database that cannot know how a
-//!     transaction ended stays closed as it was found (3431).
-//!  2. What is settled as committed has its commit record on disk before the deciding log may go.
+//!  1. Nothing is written before all transactions in doubt are settled. A database that cannot find
+//!     out how a transaction ended stays closed and unchanged (3431).
+//!  2. A transaction that is settled as committed has its commit record on disk before the deciding
+//!     log may be truncated.
 
 use base::{DatabaseId, Lsn, SqlError, SqlResult, messages};
 use std::collections::BTreeMap;
@@ -13,20 +14,20 @@ use txn::{ChainName, DecisionPayload, EndPayload, Member, PreparePayload};
 use wal::{Group, Log, RecordView, TransactionChain, kinds};
 use work::{Decisions, Outcome};
 
-/// Transactions that are prepared and have no end in their log.
+/// Prepared transactions without an end record in their log.
 #[derive(Default)]
 pub(crate) struct PreparedChains {
-    /// Decided: they are committed.
+    /// Committed, by the deciding database.
     pub(crate) committed: Vec<TransactionChain>,
-    /// Nobody here knows.
+    /// Undecided: no open database knows their end.
     pub(crate) in_doubt: Vec<TransactionChain>,
 }
 
 impl PreparedChains {
-    /// Those that are committed.
+    /// The committed ones.
     ///
     /// # Errors
-    /// 3431: of one nobody knows.
+    /// 3431 if one is undecided.
     pub(crate) fn known(self, id: DatabaseId, name: &str) -> SqlResult<Vec<TransactionChain>> {
         match self.in_doubt.is_empty() {
             true => Ok(self.committed),
@@ -35,16 +36,16 @@ impl PreparedChains {
     }
 }
 
-/// What is met in a log, in its order.
+/// Collects prepared and decided transactions in the order of the log.
 #[derive(Default)]
 pub(crate) struct DecisionScan {
-    /// Those that are prepared, by number, with the place of that record.
+    /// The prepared transactions by number, each with the LSN of its prepare record.
     prepared: BTreeMap<u32, (Lsn, PreparePayload)>,
     decided: BTreeMap<ChainName, Vec<Member>>,
 }
 
 impl DecisionScan {
-    /// Takes a record of the log into account.
+    /// Processes a record of the log.
     pub(crate) fn see(&mut self, record: &RecordView<'_>) {
         let id = record.transaction();
         match record.kind() {
@@ -70,7 +71,7 @@ impl DecisionScan {
     }
 
     /// Takes prepared transactions out of the losers, unless the deciding database says that they
-    /// are rolled back.
+    /// were rolled back.
     pub(crate) fn settle(
         &self,
         decisions: &Decisions,
@@ -78,7 +79,7 @@ impl DecisionScan {
     ) -> PreparedChains {
         let mut settled = PreparedChains::default();
         for chain in std::mem::take(losers) {
-            // One whose undo has begun is known to be no commit.
+            // A transaction whose undo has begun was not committed.
             let asked = self.prepared.get(&chain.id).filter(|(lsn, _)| *lsn == chain.last);
             match asked.map(|(_, prepared)| decisions.outcome(prepared)) {
                 None | Some(Outcome::RolledBack) => losers.push(chain),
@@ -89,13 +90,13 @@ impl DecisionScan {
         settled
     }
 
-    /// What others may ask for.
+    /// The decisions that other databases may ask for.
     pub(crate) fn decided(self) -> BTreeMap<ChainName, Vec<Member>> {
         self.decided
     }
 }
 
-/// Ends those that were settled as committed, durably.
+/// Ends the transactions that were settled as committed, durably.
 pub(crate) fn commit(log: &Arc<Log>, settled: Vec<TransactionChain>) {
     let ended = EndPayload { at: os::clock::now().0 }.bytes();
     let mut group = Group::new();

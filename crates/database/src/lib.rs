@@ -1,9 +1,9 @@
 //! One open database: wiring of floors 2 to 5, the redo table, boot, open, recover, close.
 //!
 //! A database is a data file `NAME.mdf` and a log `NAME_log.ldf`. Opening repairs torn pages,
-//! redoes the log, opens the compiled-in system tables by the boot page, undoes losers that define
-//! something, and then reads the definitions; losers that changed rows alone are undone while
-//! others work, where that is sound. See README.md.
+//! redoes the log, opens the compiled-in system tables from the boot page, undoes losers that
+//! changed definitions, and then reads the definitions. Losers that changed only rows are undone
+//! while sessions use the database, where that is sound. See README.md.
 
 #![forbid(unsafe_code)]
 

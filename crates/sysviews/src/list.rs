@@ -1,4 +1,4 @@
-//! The list of views: their order, their object ids, and how one is opened by its id.
+//! The list of views: their order, their object ids, and how a view is opened by its id.
 
 use crate::column::Column;
 use crate::rowset::Rowset;
@@ -10,7 +10,7 @@ use catalog::view::{SchemaId, SystemObjects, VirtualColumn, VirtualParameter, Vi
 use std::sync::Arc;
 use types::{SqlType, Value};
 
-/// What is declared of any view: one that answers at once, or a stream.
+/// The declaration of any view: one that returns all rows at once, or a stream.
 pub(crate) struct ViewDeclaration {
     pub(crate) schema: SchemaId,
     pub(crate) name: &'static str,
@@ -46,7 +46,7 @@ pub(crate) fn views() -> impl Iterator<Item = &'static View> {
     sys.chain(crate::compat::VIEWS).copied()
 }
 
-/// Ids of views go down from here.
+/// Ids of views count down from here.
 const FIRST_ID: i32 = -101;
 
 fn id_of(position: usize) -> ObjectId {
@@ -90,7 +90,7 @@ pub fn all() -> SystemObjects {
     }))
 }
 
-/// Opens a view with its arguments: its rows as they are now.
+/// Opens a view with its arguments and takes its present rows.
 ///
 /// # Errors
 /// An unknown id, arguments that the function refuses, damaged pages, the waiter's cancellation.

@@ -1,14 +1,15 @@
-//! Indexes against their table, entry by entry, as fingerprints.
+//! Compares indexes with their table, entry by entry, by fingerprints.
 //!
-//! Reading the table says for each index which entries there must be; reading the index says which
-//! are there. Each is a hash of all columns of the entry: key, locator, included ones. Only where
-//! the two differ both are read again, and the rows of the parts that differ are named.
+//! Reading the table yields the entries that each index must have; reading the index yields the
+//! entries that it has. A fingerprint is a hash of all columns of an entry: key, locator and
+//! included columns. Only if the two sets differ, both are read again, and the rows of the buckets
+//! that differ are reported.
 //!
 //! Invariants
-//!  1. Every row of the table has one entry in each index whose filter it passes, and no entry is
-//!     without its row.
-//!  2. What a page hides that cannot be used is not told again row by row: behind a damaged index
-//!     page no row is called missing, behind a damaged page of the table no entry too many.
+//!  1. Every row of the table has one entry in each index whose filter it passes, and every entry
+//!     has its row.
+//!  2. Rows on an unusable page are not reported one by one. Behind a damaged index page no row
+//!     counts as missing; behind a damaged page of the table no entry counts as surplus.
 
 use super::owner::Owner;
 use super::{CheckCounts, CheckFinding, CheckReport, FINDINGS_MAX};
@@ -21,24 +22,24 @@ use page::{Field, RowLayout};
 use std::sync::Arc;
 use types::ColumnTest;
 
-/// Batches of rows that are compared one by one before the check gives up on naming them.
+/// The most batches of rows that are compared one by one before the check stops naming rows.
 const BATCHES_MAX: usize = 16;
-/// Characters of a value that a message shows.
+/// The characters of a value that a message shows.
 const SHOWN: usize = 60;
 
-/// A place of a row.
+/// The place of a row.
 type RowPlace = (PageId, u16);
 
-/// An index, and how its entries are made of rows.
+/// An index, and how its entries are made from rows.
 struct Pair<'t> {
     index: &'t Index,
     hobt: &'t dyn StoredHobt,
     owner: Owner,
-    /// Of a row of the table.
+    /// The parts of an entry, taken from a row of the table.
     wanted: Vec<EntryPart>,
-    /// Of an entry.
+    /// The parts of an entry, taken from the entry.
     stored: Vec<EntryPart>,
-    /// Of each test of the filter: where rows of the table have its column.
+    /// For each test of the filter: the position of its column in the table's rows.
     tested: Vec<Option<usize>>,
     expected: Fingerprint,
     found: Fingerprint,
@@ -51,7 +52,7 @@ impl<'t> Pair<'t> {
         let (of_base, of_index) = (table.hobt_layout(table.base()), table.hobt_layout(index));
         let part = |column: &PhysicalColumn| match of_base.position(*column) {
             Some(at) => EntryPart::Column(at),
-            // Only the place of a row is no column of it.
+            // Only the RID of a row is not a column of it.
             None => EntryPart::Rid,
         };
         Pair {
@@ -71,7 +72,7 @@ impl<'t> Pair<'t> {
         }
     }
 
-    /// Whether the index is to have a row.
+    /// Whether the index must have an entry for a row.
     fn admits(&self, layout: &RowLayout, row: RowAt<'_>) -> bool {
         tests(self.index).iter().zip(&self.tested).all(|(test, at)| {
             let field = at.and_then(|at| layout.field(row.record, at));
@@ -102,7 +103,7 @@ impl<'t> Pair<'t> {
     }
 }
 
-/// What an index asks of the rows that it has.
+/// The filter of an index.
 fn tests(index: &Index) -> &[ColumnTest] {
     index.filter.as_ref().map_or(&[], |f| &f.tests)
 }
@@ -164,7 +165,7 @@ fn compare(
     Ok(())
 }
 
-/// Rows without an entry and entries without a row, of some buckets.
+/// Finds rows without an entry and entries without a row, in some buckets.
 fn collect(
     base: &dyn StoredHobt,
     pair: &Pair<'_>,
@@ -228,7 +229,7 @@ fn extra_row(table: &Table, pair: &Pair<'_>, (page, slot): RowPlace) -> CheckFin
     CheckFinding { object: table.object_id, page, error, row }
 }
 
-/// Whether a column of an entry leads to its row.
+/// Whether a column of an entry is part of the locator of its row.
 fn is_locator(table: &Table, column: PhysicalColumn) -> bool {
     match column {
         PhysicalColumn::Column(n) => table.base().key.iter().any(|k| k.column == n),

@@ -1,4 +1,4 @@
-//! `sysobjects`: the objects of `sys.objects`, and the system's own.
+//! `sysobjects`: the objects of `sys.objects`, and the system objects.
 
 use crate::cell::{code, int};
 use crate::column::{Column, col, maybe, zero};

@@ -1,8 +1,8 @@
 //! `sys.dm_db_index_usage_stats`: how often plans that ran use each heap and index.
 //!
-//! A run counts once for each operator of its plan, however often the operator began, or whether it
-//! came to it at all. A heap or index that nothing has used since the start has no row. What a
-//! rebuild makes anew counts on.
+//! A run counts once for each operator of its plan, however often the operator was opened, even if
+//! it was never opened. A heap or index that nothing has used since the start has no row. A rebuild
+//! keeps the counts.
 
 use super::indexes::{FoundIndex, IndexChoice, each_index};
 use crate::cell::{big, datetime, int};
@@ -47,7 +47,7 @@ pub(crate) const VIEW: View = View {
     rows,
 };
 
-/// What users' statements do, in the order of columns, and then what the engine does.
+/// The operations of users' statements in the order of columns, then those of the engine.
 const COUNTS: [Deed; 5] =
     [Deed::UserSeek, Deed::UserScan, Deed::UserLookup, Deed::UserUpdate, Deed::SystemScan];
 const TIMES: [Use; 5] = [Use::Seek, Use::Scan, Use::Lookup, Use::Update, Use::SystemScan];

@@ -1,6 +1,7 @@
-//! `sys.dm_db_stats_properties(object, statistics)`: when and from how many rows they were made.
+//! `sys.dm_db_stats_properties(object, statistics)`: when statistics were made, and from how many
+//! rows.
 //!
-//! Of statistics that nobody has filled only the ids are told; of an unknown id nothing.
+//! Statistics that were never filled have only ids; an unknown id has no row.
 
 use crate::cell::{big, int, int_argument};
 use crate::column::{Column, col, maybe, zero};
@@ -30,7 +31,7 @@ const COLUMNS: [Column; 9] = [
     zero("persisted_sample_percent", SqlType::Float, NO_PERSISTED_SAMPLE),
 ];
 
-/// What both functions are asked with.
+/// The parameters of both functions.
 pub(crate) const PARAMETERS: &[(&str, SqlType)] =
     &[("@object_id", SqlType::Int), ("@stats_id", SqlType::Int)];
 
@@ -42,7 +43,7 @@ pub(crate) const VIEW: View = View {
     rows,
 };
 
-/// What was asked for.
+/// The statistics that the arguments name.
 pub(crate) struct RequestedStatistics {
     pub(crate) table: Arc<Table>,
     pub(crate) stats_id: i32,
@@ -51,7 +52,7 @@ pub(crate) struct RequestedStatistics {
     pub(crate) found: Option<Arc<Distribution>>,
 }
 
-/// The statistics that the arguments name; none when there are no such.
+/// The statistics that the arguments name; `None` if there are none.
 pub(crate) fn asked(
     system: &System<'_>,
     arguments: &[Value],
@@ -88,7 +89,7 @@ fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
     ]])
 }
 
-/// Changes of the first column since the statistics were made; without any, since the table was.
+/// Changes of the first column since the statistics were made, or since the table was made.
 pub(crate) fn modified(
     system: &System<'_>,
     table: &Table,

@@ -1,5 +1,5 @@
-//! `sys.dm_exec_procedure_stats`: what the runs of each cached procedure took, those of what it
-//! calls with them.
+//! `sys.dm_exec_procedure_stats`: the resource use of each cached procedure, including what it
+//! calls.
 
 use super::plan_list::{
     self, BIG, CONCURRENCY, HANDLE, REQUESTS, concurrency, four, measures, plan_handle,

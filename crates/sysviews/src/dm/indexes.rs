@@ -1,4 +1,4 @@
-//! Heaps and indexes of all databases, as what was done to them is told.
+//! Heaps and indexes of all databases, for views of their operations.
 
 use crate::view::System;
 use access::StoredHobt;
@@ -7,7 +7,7 @@ use catalog::view::{Index, Object, Table};
 use database::Database;
 use std::sync::Arc;
 
-/// Which of them; `None` is all.
+/// A choice of heaps and indexes; `None` chooses all.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct IndexChoice {
     pub(crate) database: Option<i64>,
@@ -15,7 +15,7 @@ pub(crate) struct IndexChoice {
     pub(crate) index: Option<i64>,
 }
 
-/// One of them.
+/// A chosen heap or index.
 pub(crate) struct FoundIndex<'f> {
     pub(crate) database: DatabaseId,
     pub(crate) table: &'f Table,
@@ -23,8 +23,8 @@ pub(crate) struct FoundIndex<'f> {
     pub(crate) hobt: &'f dyn StoredHobt,
 }
 
-/// Calls `each` with those that are chosen and open, by database, table and index. Nothing is read
-/// of them: their databases need not be held.
+/// Calls `each` with those that are chosen and open, by database, table and index. None of their
+/// pages are read, so their databases need not be held.
 pub(crate) fn each_index(
     system: &System<'_>,
     chosen: IndexChoice,

@@ -1,4 +1,4 @@
-//! `sys.dm_tran_session_transactions`: whose transactions are open.
+//! `sys.dm_tran_session_transactions`: the sessions with open transactions.
 
 use crate::cell::{big, eight_bytes, int};
 use crate::column::{Column, col, number, zero};

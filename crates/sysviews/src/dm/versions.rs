@@ -1,4 +1,4 @@
-//! What views of row versions share: numbers, and for whom what is kept.
+//! The common parts of views of row versions: numbers, and what is kept for which reader.
 
 use crate::cell::big;
 use crate::view::System;
@@ -11,7 +11,7 @@ use txn::{Lifetime, OpenSnapshot};
 use types::Value;
 use work::GhostRule;
 
-/// Shown of transactions that have drawn no number.
+/// Shown for transactions that have drawn no number.
 pub(crate) const NO_NUMBER: u64 = 0;
 
 /// `transaction_sequence_num`
@@ -24,15 +24,15 @@ pub(crate) fn elapsed_s(since_ns: u64) -> u64 {
     monotonic_ns().saturating_sub(since_ns) / 1_000_000_000
 }
 
-/// What is kept.
+/// The number and size of kept rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct VersionCounts {
     pub(crate) versions: i64,
     pub(crate) bytes: i64,
-    /// On their leaves.
+    /// Ghosts on their leaves.
     pub(crate) ghosts: i64,
     pub(crate) ghost_bytes: i64,
-    /// In the graveyard.
+    /// Ghosts in the graveyard.
     pub(crate) buried: i64,
     pub(crate) buried_bytes: i64,
 }
@@ -71,10 +71,10 @@ impl VersionCounts {
 
 /// What is kept for each of some readers, by database.
 pub(crate) struct PinnedVersions {
-    /// In order of their points.
+    /// The readers in the order of their moments.
     readers: Vec<OpenSnapshot>,
-    /// By database and place of a reader: by how much more is kept for it than for the one before.
-    /// So a version costs two places, however many read it.
+    /// By database and position of a reader: the difference to what is kept for the reader before.
+    /// So a version costs two entries, however many readers need it.
     steps: BTreeMap<DatabaseId, Vec<VersionCounts>>,
 }
 
@@ -96,7 +96,7 @@ impl PinnedVersions {
         }
     }
 
-    /// The readers for which something of a database is kept, with what it is.
+    /// The readers for which something of a database is kept, with its size.
     pub(crate) fn told(&self) -> Vec<(DatabaseId, OpenSnapshot, VersionCounts)> {
         let mut all = Vec::new();
         for (database, steps) in &self.steps {
@@ -112,11 +112,11 @@ impl PinnedVersions {
     }
 }
 
-/// What is kept, and for whom.
+/// What is kept, and for which readers.
 pub(crate) struct Pins {
     pub(crate) snapshots: PinnedVersions,
-    /// By the rule TRANSACTION: those that have used versions, whether they read or not, each from
-    /// the moment of its first use on.
+    /// Under the rule TRANSACTION: the transactions that have used versions, whether or not they
+    /// read, each from the moment of its first use.
     pub(crate) transactions: PinnedVersions,
     pub(crate) writers: BTreeMap<(DatabaseId, Xsn), VersionCounts>,
 }
@@ -128,7 +128,7 @@ impl Pins {
         Pins { snapshots, transactions, writers: BTreeMap::new() }
     }
 
-    /// Looks at all that is stored, at ghosts on noted pages and at those in graveyards.
+    /// Reads all stored versions, the ghosts on noted pages, and those in graveyards.
     pub(crate) fn take(system: &System<'_>) -> SqlResult<Pins> {
         let transactions = &system.engine.transactions;
         let mut pins = Pins::new(transactions.snapshots.open(), transactions.users.open());
@@ -163,7 +163,7 @@ impl Pins {
         self.snapshots.readers.is_empty() && self.transactions.readers.is_empty()
     }
 
-    /// Ghosts of a database on their leaves.
+    /// Reads the ghosts of a database on their leaves.
     fn take_ghosts(&mut self, system: &System<'_>, database: &Database) -> SqlResult<()> {
         let (id, rule) = (database.id(), system.engine.ghost_rule(database.home()));
         database.ghost_lifetimes(rule, system.waiter, &mut |of, bytes| {

@@ -1,10 +1,10 @@
-//! Records of the log's own: without a page, so no handler describes them.
+//! Records of the log itself. They have no page, so no handler describes them.
 
 use base::TransactionId;
 use txn::{Begin, EndPayload};
 use wal::{RecordDescription, RecordView, kinds};
 
-/// `LOP_`; SQL Server has none for a compensation that changes no page.
+/// The `LOP_` name; SQL Server has none for a compensation that changes no page.
 pub(crate) fn describe<'a>(record: &RecordView<'a>) -> RecordDescription<'a> {
     let operation = match record.kind() {
         kinds::INCARNATION => "LOP_BEGIN_RECOVERY",
@@ -22,7 +22,7 @@ pub(crate) fn describe<'a>(record: &RecordView<'a>) -> RecordDescription<'a> {
     RecordDescription::new(operation, "LCX_NULL")
 }
 
-/// What a begin record says.
+/// The contents of a begin record.
 pub(crate) fn begin<'a>(record: &RecordView<'a>) -> Option<Begin<'a>> {
     (record.kind() == kinds::BEGIN).then(|| Begin::parse(record.payload())).flatten()
 }

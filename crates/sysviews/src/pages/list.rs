@@ -9,8 +9,9 @@
 //! ```
 //!
 //! Invariants
-//!  1. Pages are found by the maps, and each is looked at for a moment: while others change the
-//!     table the list is true page by page. A page that has become another's is left out.
+//!  1. Pages are found by the maps, and each is read at its own moment. While others change the
+//!     table, each line of the list is true at its moment. A page that no longer belongs to the
+//!     table is left out.
 
 use crate::cell::{code, int};
 use crate::storage::unless_dropped;
@@ -28,7 +29,7 @@ use types::{SqlType, Value};
 /// A page of a unit.
 pub(crate) struct UnitPage {
     pub(crate) id: PageId,
-    /// The IAM page that says so; none of an IAM page itself.
+    /// The IAM page that marks it; `None` for an IAM page itself.
     pub(crate) iam: Option<PageId>,
 }
 
@@ -62,7 +63,7 @@ pub(crate) fn unit_pages(
     Ok(pages)
 }
 
-/// Which pages of an index are listed.
+/// The pages of an index that are listed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PageSelection {
     All,
@@ -94,7 +95,7 @@ pub fn list_pages(system: &System<'_>, ask: &PagesRequest) -> SqlResult<Rowset> 
     }
     let mut set = Rowset { columns: heads(), rows: Vec::new() };
     for (index, wanted) in asked {
-        // Dropped since the name was looked up.
+        // It was dropped since the name was resolved.
         let Some(hobt) = database.hobts().get(index.hobt) else { continue };
         let rows = of_index((system, &database), &ask.table, (index, &*hobt), wanted);
         set.rows.extend(unless_dropped(&*hobt, rows)?.unwrap_or_default());

@@ -1,4 +1,4 @@
-//! Style 3 of the maps: pages or extents that follow each other and are the same, as ranges.
+//! Style 3 of the maps: ranges of neighbouring pages or extents with the same state.
 
 use super::header::Address;
 use super::printed::Printout;
@@ -9,7 +9,7 @@ use database::Database;
 use page::{EXTENTS_PER_INTERVAL, ExtentBits, PFS_INTERVAL, PageKind, Pfs, at};
 use std::ops::Range;
 
-/// What a map says, if the page is one.
+/// Prints the contents of a map, if the page is one.
 pub(super) fn map(database: &Database, copy: &PageCopy, printed: &mut Printout) -> bool {
     let words: (&str, &str, &str) = match copy.view().kind() {
         Some(PageKind::Pfs) => {
@@ -36,7 +36,7 @@ pub(super) fn map(database: &Database, copy: &PageCopy, printed: &mut Printout) 
     true
 }
 
-/// The extents of an interval that the file has.
+/// The part of a map's interval that the file contains.
 fn within(database: &Database, file: FileId, range: Range<u32>) -> Range<u32> {
     let end = database.space().size_pages(file).unwrap_or(0) / EXTENT_PAGES;
     range.start..range.end.min(end).max(range.start)
@@ -53,7 +53,7 @@ fn extents(
     ranges(range, |n| state(n).to_owned(), page, printed);
 }
 
-/// A line for each run of what is the same.
+/// Prints a line for each range with the same state.
 fn ranges(
     range: Range<u32>,
     state: impl Fn(u32) -> String,

@@ -1,6 +1,6 @@
-//! DBCC PAGE: what is printed of a page, by its style.
+//! DBCC PAGE: the output for a page, by style.
 //!
-//! Where this is not SQL Server's
+//! Differences from SQL Server
 //!  - A page whose bytes are damaged is error 824 and is not shown.
 //!  - A page of the log has no number here: file 2 is error 2514.
 
@@ -16,16 +16,16 @@ use database::{Database, LOG_FILE};
 use page::PageKind;
 use session::{DdlAnswer, PageRequest, Rowset};
 
-/// The styles there are.
+/// The valid styles.
 const STYLES: std::ops::RangeInclusive<i64> = 0..=3;
-/// The state of 2560 where a number is none of the styles.
+/// The state of 2560 for an unknown style.
 const NO_STYLE: u8 = 102;
 
 /// DBCC PAGE.
 ///
 /// # Errors
 /// 2521 for an unknown database, 8968 for a page that it does not have, 2560 for an unknown style,
-/// 2514 where the style says nothing of the page; damaged pages.
+/// 2514 if the style does not apply to the page; damaged pages.
 pub fn show_page(system: &System<'_>, ask: &PageRequest) -> SqlResult<DdlAnswer> {
     let unknown = || SqlError::new(messages::DBCC_NO_DATABASE_ID, &[&ask.database]).with_state(10);
     let database = system.databases.hold(ask.database)?.ok_or_else(unknown)?;
@@ -62,7 +62,7 @@ pub fn show_page(system: &System<'_>, ask: &PageRequest) -> SqlResult<DdlAnswer>
     Ok(answer(printed, grid, ask.as_table))
 }
 
-/// Style 3: what is on the page in words.
+/// Style 3: the decoded contents of the page.
 fn decoded(
     database: &Database,
     copy: &PageCopy,

@@ -1,5 +1,5 @@
-//! The records of a page: raw (style 1), the page as bytes (style 2), decoded (style 3), and where
-//! its slots point.
+//! The records of a page: raw (style 1), the page as bytes (style 2), decoded (style 3); and the
+//! offsets of its slots.
 
 use super::columns;
 use super::header::Address;
@@ -11,7 +11,7 @@ use page::{
     has_variable_columns, home_of, stub_target,
 };
 
-/// A record of the page, and what is printed above it.
+/// A record of the page, and the heading above it.
 pub(super) struct Slot<'p> {
     pub(super) number: u16,
     pub(super) record: &'p [u8],
@@ -85,7 +85,7 @@ fn type_of(status: u8) -> &'static str {
     }
 }
 
-/// Each word behind a blank, as SQL Server has them.
+/// Each word follows a blank, as in SQL Server.
 fn attributes(status: u8) -> String {
     let mut words = String::new();
     for (is, word) in [
@@ -98,7 +98,7 @@ fn attributes(status: u8) -> String {
     words
 }
 
-/// Where a row of a heap went, or came from.
+/// The page that a moved heap row is on now, or came from.
 fn links(record: &[u8], printed: &mut Printout) {
     let place =
         |(page, slot): (PageId, u16)| format!("file {} page {} slot {slot}", page.file, page.page);
@@ -110,8 +110,9 @@ fn links(record: &[u8], printed: &mut Printout) {
     }
 }
 
-/// Who wrote a record, and where the one before it is. A ghost that is its own former version, and
-/// one whose was not kept, are told apart from none: SQL Server has neither.
+/// The writer of a record, and the place of its former version. SQL Server has neither a ghost that
+/// is its own former version nor a former version that was not kept. Both are distinguished from
+/// "none".
 fn version(record: &[u8], printed: &mut Printout) {
     let Some(tag) = VersionTag::of(record) else { return };
     let place = |(page, SlotNo(slot)): (PageId, SlotNo)| {
@@ -133,7 +134,7 @@ fn version(record: &[u8], printed: &mut Printout) {
     printed.line("\tVersion Pointer", ": ", before);
 }
 
-/// OFFSET TABLE: the last slot first, as they lie on the page.
+/// OFFSET TABLE: the last slot first, as on the page.
 fn offsets(v: PageView<'_>, printed: &mut Printout) {
     printed.title("OFFSET TABLE:");
     printed.object("OFFSET TABLE:", "Row - Offset");

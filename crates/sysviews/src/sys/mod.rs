@@ -1,4 +1,4 @@
-//! Catalog views, one a file.
+//! Catalog views, one in each file.
 
 mod all_columns;
 mod all_objects;

@@ -1,4 +1,4 @@
-//! What every kind of object has: twelve columns, and where they come from.
+//! The twelve columns that every kind of object has, and their sources.
 
 use crate::cell::{bit, code, datetime, int, released, text};
 use crate::column::{Column, Constant, col, fixed, null, word, zero};
@@ -30,7 +30,7 @@ pub(crate) const ANY: [Column; 12] = [
     zero("is_schema_published", SqlType::Bit, NO_REPLICATION),
 ];
 
-/// The same for objects of the user of one kind, which have no parent.
+/// The same for user objects of one kind, which have no parent.
 pub(crate) const fn of_kind(kind: &'static str, description: &'static str) -> [Column; 12] {
     let mut columns = ANY;
     columns[4] = zero("parent_object_id", SqlType::Int, NO_PARENT);
@@ -134,7 +134,7 @@ impl Collector {
         schema: SchemaId,
         parent: ObjectId,
     ) {
-        // Of an object that has just been dropped nobody knows the dates any more.
+        // The dates of an object that has just been dropped are unknown.
         let dates = self.dates.get(&id).or_else(|| self.dates.get(&parent));
         let (created, modified) = match dates {
             Some(&(created, modified)) => (datetime(created), datetime(modified)),
@@ -154,7 +154,7 @@ impl Collector {
         });
     }
 
-    /// What a table type is to `sys.objects`: an object of schema sys.
+    /// The entry of a table type in `sys.objects`: an object of schema sys.
     fn table_type(&mut self, t: &UserType) {
         let Some(table) = t.table() else { return };
         self.add("TT", t.object_id, &t.object_name(), SchemaId::SYS, ObjectId(0));
@@ -172,7 +172,7 @@ impl Collector {
     }
 }
 
-/// The objects of the database that users made.
+/// The user objects of the database.
 pub(crate) fn own(system: &System<'_>) -> SqlResult<Vec<ListedObject>> {
     let database = system.here()?;
     let mut work = database.system_work();
@@ -200,12 +200,12 @@ pub(crate) fn own(system: &System<'_>) -> SqlResult<Vec<ListedObject>> {
     Ok(collector.listed)
 }
 
-/// Those of one kind.
+/// The user objects of one kind.
 pub(crate) fn own_of(system: &System<'_>, kind: &str) -> SqlResult<Vec<ListedObject>> {
     Ok(own(system)?.into_iter().filter(|l| l.kind == kind).collect())
 }
 
-/// All objects: the system's, and those that users made.
+/// All objects: system objects and user objects.
 pub(crate) fn all(system: &System<'_>) -> SqlResult<Vec<ListedObject>> {
     Ok(system_tables().chain(system_objects(system)?).chain(own(system)?).collect())
 }
@@ -223,7 +223,7 @@ fn shipped(name: &str, id: ObjectId, schema: SchemaId, kind: &'static str) -> Li
     }
 }
 
-/// The system tables that definitions are kept in.
+/// The system tables that store definitions.
 pub(crate) fn system_tables() -> impl Iterator<Item = ListedObject> {
     let tables = catalog::SYSTEM_TABLES.iter();
     tables.map(|t| shipped(t.name, t.id.object_id(), SchemaId::SYS, "S"))

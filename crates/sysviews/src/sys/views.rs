@@ -1,4 +1,4 @@
-//! `sys.views`: views that users made.
+//! `sys.views`: user views.
 
 use super::object_list;
 use crate::cell::bit;
