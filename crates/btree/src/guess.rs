@@ -6,7 +6,7 @@
 //! comparison always decides, so the result does not depend on the guess.
 
 use crate::order::Part;
-use crate::sought::TargetKey;
+use crate::target_key::TargetKey;
 use page::{PageView, fits};
 
 /// Pages with fewer slots to search use binary search: it takes no more looks.

@@ -5,7 +5,7 @@ use crate::error::BtreeResult;
 use crate::key::KeyBuf;
 use crate::order::Part;
 use crate::seek::{Bias, SearchKey};
-use crate::sought::TargetKey;
+use crate::target_key::TargetKey;
 use crate::tree::Tree;
 use base::{Lsn, PageId};
 use buffer::{Change, PageRef, ReadGuard, WriteGuard};

@@ -21,10 +21,10 @@ mod order;
 mod redo;
 mod seek;
 mod separators;
-mod sought;
 mod split;
 mod split_counters;
 mod spot;
+mod target_key;
 mod tree;
 mod verify;
 

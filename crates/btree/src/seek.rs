@@ -7,7 +7,7 @@ use crate::error::BtreeResult;
 use crate::key::KeyBuf;
 use crate::leaf::{LeafRead, LeafWrite, Successor};
 use crate::order::Part;
-use crate::sought::TargetKey;
+use crate::target_key::TargetKey;
 use crate::tree::{LEVELS_MAX, Tree};
 use base::PageId;
 use buffer::{ReadGuard, WriteGuard};

@@ -4,7 +4,7 @@ use crate::binder::Binder;
 use crate::changes::output::deleted;
 use crate::changes::row_slots::{RowAction, RowSlots};
 use crate::changes::target::{TargetTable, set_target};
-use crate::changes::through::given_deleted;
+use crate::changes::updatable_columns::given_deleted;
 use crate::names::scope::{Clause, Scope};
 use crate::tree::filtered;
 use base::SqlResult;

@@ -4,7 +4,7 @@ use crate::binder::Binder;
 use crate::changes::output::made_row;
 use crate::changes::row_slots::{RowAction, RowSlots};
 use crate::changes::target::{TargetTable, free_columns, identity_column};
-use crate::changes::through::UpdatableColumns;
+use crate::changes::updatable_columns::UpdatableColumns;
 use crate::expressions::deduction::is_untyped_null;
 use crate::expressions::draws::DrawRule;
 use crate::names::hint::{self, Use};

@@ -25,7 +25,7 @@ use crate::changes::output::{made_row, pseudo};
 use crate::changes::parent::{Parent, refuse_output};
 use crate::changes::row_slots::RowAction;
 use crate::changes::target::{TargetTable, free_columns, set_target};
-use crate::changes::through::{UpdatableColumns, given_deleted};
+use crate::changes::updatable_columns::{UpdatableColumns, given_deleted};
 use crate::changes::update::{AffectedRows, TargetNames};
 use crate::expressions::constant::zero;
 use crate::expressions::draws::DrawRule;

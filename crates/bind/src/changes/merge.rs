@@ -14,7 +14,7 @@ use crate::changes::row_slots::{RowAction, RowSlots};
 use crate::changes::target::{
     TargetTable, free_columns, identity_column, mark_affected, set_target,
 };
-use crate::changes::through::given_deleted;
+use crate::changes::updatable_columns::given_deleted;
 use crate::changes::update::{AffectedRows, TargetNames, set_name};
 use crate::expressions::deduction::is_untyped_null;
 use crate::names::from::FromPart;

@@ -4,7 +4,7 @@ use crate::binder::Binder;
 use crate::changes::output::{deleted, made_row};
 use crate::changes::row_slots::{RowAction, RowSlots};
 use crate::changes::target::{TargetTable, mark_affected, set_target};
-use crate::changes::through::{UpdatableColumns, given_deleted};
+use crate::changes::updatable_columns::{UpdatableColumns, given_deleted};
 use crate::expressions::collation::check_assigned;
 use crate::expressions::deduction::{Inference, untyped};
 use crate::expressions::draws::DrawRule;

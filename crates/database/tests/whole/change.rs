@@ -1,7 +1,7 @@
 //! What sessions do: changes of base and index in one transaction, tables that come and go.
 
 use super::Random;
-use super::promised::Oracle;
+use super::oracle::Oracle;
 use super::tables::{HOBTS, Row, passing};
 use access::{Field, Isolation, LockPlan, RowKey, ScanRange, StoredHobt, WriteError};
 use base::{HobtId, SqlError};

@@ -8,7 +8,7 @@
 
 mod change;
 mod emergency;
-mod promised;
+mod oracle;
 mod several;
 mod tables;
 mod taken_over;
@@ -20,10 +20,10 @@ use catalog::{Changes, DatabaseOptions, Delta, HobtSpec};
 use change::Session;
 use database::{Database, DeferredUndo, Environment, Files, Sizing};
 use lock::Timeout;
+use oracle::Oracle;
 use os::disk::Disk;
 use os::memory::Memory;
 use os::task::JoinHandle;
-use promised::Oracle;
 use sim::DiskOptions;
 use sim::harness::{Counts, Plan, try_crash_runs};
 use std::collections::BTreeMap;

@@ -5,7 +5,7 @@
 //! row reaches the sink within the transaction, so keys enter the history in the order of locks.
 
 use crate::heard::Response;
-use crate::promised::{Existence, Oracle, Place};
+use crate::oracle::{Existence, Oracle, Place};
 use crate::simulated::{Random, login, whole};
 use crate::story::{self, Effect, Step};
 use crate::verify::wants_space;

@@ -9,7 +9,7 @@
 mod driver;
 #[path = "../heard/mod.rs"]
 mod heard;
-mod promised;
+mod oracle;
 mod several;
 #[path = "../simulated/mod.rs"]
 mod simulated;
@@ -19,7 +19,7 @@ mod verify;
 use driver::Driver;
 use heard::Response;
 use instance::{Instance, InstanceOptions};
-use promised::Oracle;
+use oracle::Oracle;
 use session::Session;
 use sim::DiskOptions;
 use sim::harness::{Counts, Plan, try_crash_runs};

@@ -4,7 +4,7 @@
 //! A value is `number * 26 + letter`; a row's filler is that letter `n` times, so that a value
 //! that met another row's filler shows.
 
-use crate::promised::{Key, Oracle, Place};
+use crate::oracle::{Key, Oracle, Place};
 use crate::simulated::Random;
 
 /// Keys that all sessions share, in `dbo.T` and `dbo.H`.

@@ -2,7 +2,7 @@
 
 use crate::driver::place_of;
 use crate::heard::Response;
-use crate::promised::{Existence, Oracle, Place, Rows};
+use crate::oracle::{Existence, Oracle, Place, Rows};
 use crate::simulated::{check, login, whole};
 use crate::story::PASSING_ROWS;
 use crate::{ATTEMPTS, DATA, SCHEMA, options};

@@ -14,7 +14,7 @@ pub(crate) mod nested;
 pub(crate) mod open;
 pub(crate) mod options;
 pub(crate) mod owed;
-pub(crate) mod owing;
+pub(crate) mod pending_end;
 pub(crate) mod perform;
 pub(crate) mod run;
 pub(crate) mod statistics;

@@ -27,7 +27,7 @@
 
 use crate::answer::output::Output;
 use crate::program::steps::{PlaceId, Program};
-use crate::request::owing::{EndedRun, ParkedRequest, PendingEnd};
+use crate::request::pending_end::{EndedRun, ParkedRequest, PendingEnd};
 use crate::session::Session;
 use crate::session::settings::Switches;
 use os::clock::monotonic_ns;

@@ -255,8 +255,8 @@ impl Session {
         }
     }
 
-    /// The end of a statement that sends no rows and no count. A statement of a trigger whose outer
-    /// statement has sent rows sends none: the rows end with that statement.
+    /// The end of a statement that sends no rows and no count. Within a trigger whose statement has
+    /// sent rows it sends nothing, because the DONE of these rows is still to come.
     pub(crate) fn end_plainly(&self, command: Command, out: &mut Output<'_>, scope: DoneScope) {
         if out.open_rows().is_none() && self.state.tells_ends(scope) {
             out.done(Completion { command, ..self.state.done(scope) });

@@ -21,7 +21,7 @@ use crate::request::announcement::Bulk;
 use crate::request::flow::Flow;
 use crate::request::meter::Consumption;
 use crate::request::open::Open;
-use crate::request::owing::PendingEnd;
+use crate::request::pending_end::PendingEnd;
 use crate::session::state::State;
 use crate::tables::pool::VariableTables;
 use base::{DatabaseId, SqlError, SqlResult, messages};

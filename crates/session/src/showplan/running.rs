@@ -25,7 +25,7 @@ pub struct RunningStatement {
 
 impl std::fmt::Debug for RunningStatement {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Running({})", self.place)
+        write!(f, "RunningStatement({})", self.place)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The columns of a record, each with its position and its value.
 
-use super::printed::Printout;
+use super::printout::Printout;
 use super::read::PageOwner;
 use super::slots::Slot;
 use crate::dm::locks;

@@ -11,7 +11,7 @@
 //! | | 0x800 being written to disk, 0x1000 verified |
 //! | bDirtyContext | the LSN from which redo must look at the page; 0 for a clean page |
 
-use super::printed::Printout;
+use super::printout::Printout;
 use super::read::{Allocation, PageCopy, PageOwner, pfs_words};
 use base::DatabaseId;
 use page::PageView;

@@ -1,7 +1,7 @@
 //! Style 3 of the maps: ranges of neighbouring pages or extents with the same state.
 
 use super::header::Address;
-use super::printed::Printout;
+use super::printout::Printout;
 use super::read::{PageCopy, percent_full};
 use base::limits::EXTENT_PAGES;
 use base::{FileId, PageId};

@@ -6,7 +6,7 @@
 //!   header.rs    BUFFER:, PAGE HEADER:        slots.rs     records of a page, raw and decoded
 //!   columns.rs   a record's columns           entries.rs   an index page as a result set
 //!   maps.rs      PFS, GAM, SGAM, IAM, DIFF and ML as ranges
-//!   printed.rs   both forms of what is printed: text, and WITH TABLERESULTS
+//!   printout.rs  both forms of what is printed: text, and WITH TABLERESULTS
 //! ```
 //!
 //! Invariants
@@ -21,7 +21,7 @@ mod entries;
 mod header;
 mod list;
 mod maps;
-mod printed;
+mod printout;
 mod read;
 mod show;
 mod slots;

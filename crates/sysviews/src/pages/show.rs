@@ -7,7 +7,7 @@
 use super::entries;
 use super::header;
 use super::maps;
-use super::printed::Printout;
+use super::printout::Printout;
 use super::read::{Allocation, PageCopy, PageOwner, page_of};
 use super::slots;
 use crate::view::System;

@@ -3,7 +3,7 @@
 
 use super::columns;
 use super::header::Address;
-use super::printed::Printout;
+use super::printout::Printout;
 use super::read::{PageCopy, PageOwner};
 use base::{PageId, SlotNo};
 use page::{
