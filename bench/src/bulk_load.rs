@@ -3,7 +3,7 @@
 use crate::figure::Outcome;
 use crate::wire::Session;
 use tds::{
-    Column, ColumnFlags, Done, DoneKind, DoneStatus, RowEncoder, TdsVersion, encode_columns,
+    Column, ColumnFlags, DoneKind, DoneStatus, DoneToken, RowEncoder, TdsVersion, encode_columns,
 };
 use types::{SqlType, Value};
 
@@ -46,7 +46,7 @@ impl<'s> BulkLoad<'s> {
     }
 
     fn send(&mut self) -> Outcome<()> {
-        Done::new(DoneKind::Done, DoneStatus::FINAL).encode(&mut self.payload);
+        DoneToken::new(DoneKind::Done, DoneStatus::FINAL).encode(&mut self.payload);
         let payload = std::mem::take(&mut self.payload);
         let loaded = self.session.bulk(&self.statement, payload);
         let loaded = loaded.map_err(|e| format!("{}: {e}", self.statement))?;

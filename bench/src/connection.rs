@@ -52,12 +52,12 @@ pub(crate) fn dial(port: u16) -> Outcome<TcpStream> {
 
 /// Bytes that have come and are not read yet.
 #[derive(Default)]
-pub(crate) struct Arrived {
+pub(crate) struct ReceivedBytes {
     bytes: Vec<u8>,
     read: usize,
 }
 
-impl Arrived {
+impl ReceivedBytes {
     /// Reads once from the socket, waiting if nothing is there.
     pub(crate) fn receive(&mut self, socket: &mut TcpStream) -> Outcome<()> {
         self.bytes.drain(..self.read);
@@ -95,8 +95,8 @@ mod tests {
     /// A message is given once it is whole, and once.
     #[test]
     fn messages_are_whole() {
-        let mut arrived = Arrived { bytes: vec![2, 7], read: 0 };
-        let next = |arrived: &mut Arrived| arrived.message(1, |head| usize::from(head[0]));
+        let mut arrived = ReceivedBytes { bytes: vec![2, 7], read: 0 };
+        let next = |arrived: &mut ReceivedBytes| arrived.message(1, |head| usize::from(head[0]));
         assert_eq!(next(&mut arrived), None);
         arrived.bytes.extend([8, 1, 9]);
         assert_eq!(next(&mut arrived), Some((vec![2], vec![7, 8])));

@@ -42,7 +42,7 @@ pub(crate) trait Engine {
     fn call_together(&mut self, sessions: usize, seconds: u64) -> Outcome<f64>;
 
     /// Runs statements in a session of its own, which stays until what comes back is dropped.
-    fn hold(&mut self, sql: &str) -> Outcome<Held>;
+    fn hold(&mut self, sql: &str) -> Outcome<HeldSession>;
 
     /// A single whole number.
     fn number(&mut self, sql: &str) -> Outcome<i64>;
@@ -79,16 +79,16 @@ pub(crate) trait Engine {
 }
 
 /// A session, ours or a client's.
-pub(crate) enum Held {
+pub(crate) enum HeldSession {
     /// It ends with its connection.
     Session(#[expect(dead_code, reason = "it is held, nothing is asked of it")] Session),
     /// It ends with its process.
     Client(Child),
 }
 
-impl Drop for Held {
+impl Drop for HeldSession {
     fn drop(&mut self) {
-        if let Held::Client(child) = self {
+        if let HeldSession::Client(child) = self {
             // It may have ended by itself; then there is nothing to end.
             let _ = child.kill();
             let _ = child.wait();

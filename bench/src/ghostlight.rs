@@ -2,7 +2,7 @@
 
 use crate::bulk_load::BulkLoad;
 use crate::connection::{Connection, Insert};
-use crate::engine::{Durability, Engine, Held, Start, script};
+use crate::engine::{Durability, Engine, HeldSession, Start, script};
 use crate::figure::Outcome;
 use crate::load;
 use crate::process::{Server, empty};
@@ -140,10 +140,10 @@ impl Engine for Ghostlight {
         load::calls(&mut sessions, "tpcb", seconds).map_err(|e| format!("calls: {e}"))
     }
 
-    fn hold(&mut self, sql: &str) -> Outcome<Held> {
+    fn hold(&mut self, sql: &str) -> Outcome<HeldSession> {
         let mut session = login(self.port, "bench")?;
         session.batch(sql).map_err(|e| format!("{sql}: {e}"))?;
-        Ok(Held::Session(session))
+        Ok(HeldSession::Session(session))
     }
 
     fn number(&mut self, sql: &str) -> Outcome<i64> {

@@ -48,13 +48,13 @@ pub(crate) fn calls(sessions: &mut [Session], procedure: &str, seconds: u64) -> 
 }
 
 /// A session that inserts rows of its own.
-pub(crate) struct Inserting {
+pub(crate) struct InsertSession {
     pub(crate) session: Box<dyn Connection>,
     pub(crate) persons: Persons,
 }
 
 /// Inserts persons for so long, a transaction each; how many, and in how many seconds.
-pub(crate) fn inserts(sessions: &mut [Inserting], seconds: u64) -> Outcome<(u64, f64)> {
+pub(crate) fn inserts(sessions: &mut [InsertSession], seconds: u64) -> Outcome<(u64, f64)> {
     let start = Instant::now();
     let end = start + Duration::from_secs(seconds);
     for one in &mut *sessions {

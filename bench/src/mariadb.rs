@@ -1,7 +1,7 @@
 //! MariaDB (InnoDB), driven by its own clients.
 
 use crate::connection::Connection;
-use crate::engine::{Durability, Engine, Held, Start, script};
+use crate::engine::{Durability, Engine, HeldSession, Start, script};
 use crate::figure::Outcome;
 use crate::mariadb_wire::MariaDbSession;
 use crate::postgresql::write;
@@ -126,11 +126,11 @@ impl Engine for MariaDb {
         }
     }
 
-    fn hold(&mut self, sql: &str) -> Outcome<Held> {
+    fn hold(&mut self, sql: &str) -> Outcome<HeldSession> {
         let mut command = Command::new("mariadb");
         command.arg("--no-defaults").arg(format!("--socket={}", self.socket.display()));
         command.args(["-uroot", "-N", "-B", "--unbuffered", "test"]);
-        hold(command, &format!("{sql}select 'held';\n")).map(Held::Client)
+        hold(command, &format!("{sql}select 'held';\n")).map(HeldSession::Client)
     }
 
     fn number(&mut self, sql: &str) -> Outcome<i64> {

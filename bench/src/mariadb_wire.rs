@@ -1,7 +1,7 @@
 //! MariaDB's protocol as far as [`Connection`] needs it: a login without a password, queries whose
 //! rows are text, and a statement prepared once whose parameters are binary.
 
-use crate::connection::{Arrived, Connection, Insert, dial};
+use crate::connection::{Connection, Insert, ReceivedBytes, dial};
 use crate::figure::Outcome;
 use std::io::Write as _;
 use std::net::TcpStream;
@@ -30,14 +30,14 @@ const VAR_STRING: u8 = 253;
 /// A session.
 pub(crate) struct MariaDbSession {
     socket: TcpStream,
-    arrived: Arrived,
+    arrived: ReceivedBytes,
     /// Of what is prepared.
     statement: [u8; 4],
 }
 
 impl MariaDbSession {
     pub(crate) fn login(port: u16, user: &str, database: &str) -> Outcome<MariaDbSession> {
-        let (socket, arrived) = (dial(port)?, Arrived::default());
+        let (socket, arrived) = (dial(port)?, ReceivedBytes::default());
         let mut session = MariaDbSession { socket, arrived, statement: [0; 4] };
         checked(session.packet()?)?;
         let mut body = CAPABILITIES.to_le_bytes().to_vec();

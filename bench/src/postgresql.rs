@@ -1,7 +1,7 @@
 //! PostgreSQL, driven by psql and pgbench.
 
 use crate::connection::Connection;
-use crate::engine::{Durability, Engine, Held, Start, script};
+use crate::engine::{Durability, Engine, HeldSession, Start, script};
 use crate::figure::Outcome;
 use crate::postgresql_wire::PostgreSqlSession;
 use crate::process::{Server, as_user, empty, find, free_port, hold, output, together};
@@ -139,10 +139,10 @@ impl Engine for PostgreSql {
         tps.ok_or_else(|| format!("pgbench says no tps: {said}"))
     }
 
-    fn hold(&mut self, sql: &str) -> Outcome<Held> {
+    fn hold(&mut self, sql: &str) -> Outcome<HeldSession> {
         let mut command = psql(self.port, "select 1");
         command.args(["-f", "-"]);
-        hold(command, &format!("{sql}select 'held';\n")).map(Held::Client)
+        hold(command, &format!("{sql}select 'held';\n")).map(HeldSession::Client)
     }
 
     fn number(&mut self, sql: &str) -> Outcome<i64> {

@@ -1,7 +1,7 @@
 //! PostgreSQL's protocol, version 3, as far as [`Connection`] needs it: start-up without a
 //! password, simple queries, and Parse once, then Bind, Execute and Sync for each row.
 
-use crate::connection::{Arrived, Connection, Insert, dial};
+use crate::connection::{Connection, Insert, ReceivedBytes, dial};
 use crate::figure::Outcome;
 use std::io::Write as _;
 use std::net::TcpStream;
@@ -17,7 +17,7 @@ const EPOCH_DAYS: i32 = 730_119;
 /// A session.
 pub(crate) struct PostgreSqlSession {
     socket: TcpStream,
-    arrived: Arrived,
+    arrived: ReceivedBytes,
     output: Vec<u8>,
     /// The error of an answer that is not whole yet.
     error: Option<String>,
@@ -25,7 +25,7 @@ pub(crate) struct PostgreSqlSession {
 
 impl PostgreSqlSession {
     pub(crate) fn login(port: u16, user: &str, database: &str) -> Outcome<PostgreSqlSession> {
-        let (socket, arrived) = (dial(port)?, Arrived::default());
+        let (socket, arrived) = (dial(port)?, ReceivedBytes::default());
         let mut session = PostgreSqlSession { socket, arrived, output: Vec::new(), error: None };
         let mut body = VERSION.to_be_bytes().to_vec();
         for text in ["user", user, "database", database, ""] {

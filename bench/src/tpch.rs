@@ -13,11 +13,11 @@ pub(crate) struct Table {
     pub(crate) columns: &'static [(&'static str, SqlType)],
     /// Columns of the primary key.
     pub(crate) key: &'static str,
-    rows: fn(&Scale, Each<'_>) -> Outcome<()>,
+    rows: fn(&Scale, RowConsumer<'_>) -> Outcome<()>,
 }
 
 /// Takes the rows of a table.
-pub(crate) type Each<'a> = &'a mut dyn FnMut(&[Value]) -> Outcome<()>;
+pub(crate) type RowConsumer<'a> = &'a mut dyn FnMut(&[Value]) -> Outcome<()>;
 
 /// How many of each there are.
 struct Scale {
@@ -139,7 +139,7 @@ impl Table {
     ///
     /// # Errors
     /// What `each` answers.
-    pub(crate) fn rows(&self, scale: f64, each: Each<'_>) -> Outcome<()> {
+    pub(crate) fn rows(&self, scale: f64, each: RowConsumer<'_>) -> Outcome<()> {
         let many = |n: f64| (n * scale) as u64;
         let scale = Scale {
             customers: many(150_000.0),
@@ -239,23 +239,23 @@ impl Scale {
     }
 }
 
-fn regions(_: &Scale, each: Each<'_>) -> Outcome<()> {
+fn regions(_: &Scale, each: RowConsumer<'_>) -> Outcome<()> {
     REGIONS.iter().enumerate().try_for_each(|(i, r)| each(&[int(i as u64), Value::varchar(r)]))
 }
 
-fn nations(_: &Scale, each: Each<'_>) -> Outcome<()> {
+fn nations(_: &Scale, each: RowConsumer<'_>) -> Outcome<()> {
     let mut nations = NATIONS.iter().enumerate();
     nations.try_for_each(|(i, (n, r))| each(&[int(i as u64), Value::varchar(n), Value::Int(*r)]))
 }
 
-fn suppliers(s: &Scale, each: Each<'_>) -> Outcome<()> {
+fn suppliers(s: &Scale, each: RowConsumer<'_>) -> Outcome<()> {
     (1..=s.suppliers).try_for_each(|i| {
         let name = Value::varchar(&format!("Supplier#{i:09}"));
         each(&[int(i), name, int(random(i, 1, 25)), balance(i, 2)])
     })
 }
 
-fn customers(s: &Scale, each: Each<'_>) -> Outcome<()> {
+fn customers(s: &Scale, each: RowConsumer<'_>) -> Outcome<()> {
     let segments: Vec<&str> = SEGMENTS.split(' ').collect();
     (1..=s.customers).try_for_each(|i| {
         let name = Value::varchar(&format!("Customer#{i:09}"));
@@ -264,7 +264,7 @@ fn customers(s: &Scale, each: Each<'_>) -> Outcome<()> {
     })
 }
 
-fn parts(s: &Scale, each: Each<'_>) -> Outcome<()> {
+fn parts(s: &Scale, each: RowConsumer<'_>) -> Outcome<()> {
     let colors: Vec<&str> = COLORS.split(' ').collect();
     (1..=s.parts).try_for_each(|i| {
         let name: Vec<&str> = (6..=10).map(|salt| pick(i, salt, &colors)).collect();
@@ -279,7 +279,7 @@ fn parts(s: &Scale, each: Each<'_>) -> Outcome<()> {
     })
 }
 
-fn part_suppliers(s: &Scale, each: Each<'_>) -> Outcome<()> {
+fn part_suppliers(s: &Scale, each: RowConsumer<'_>) -> Outcome<()> {
     for part in 1..=s.parts {
         let mut suppliers: Vec<(u64, u64)> = (0..4).map(|k| (s.supplier_of(part, k), k)).collect();
         suppliers.sort_unstable();
@@ -327,7 +327,7 @@ fn lines(s: &Scale, order: u64) -> impl Iterator<Item = Line> {
     })
 }
 
-fn orders(s: &Scale, each: Each<'_>) -> Outcome<()> {
+fn orders(s: &Scale, each: RowConsumer<'_>) -> Outcome<()> {
     let words: Vec<&str> = WORDS.split(' ').collect();
     for i in 1..=s.orders {
         let (mut total, mut last) = (0, 0);
@@ -361,7 +361,7 @@ fn orders(s: &Scale, each: Each<'_>) -> Outcome<()> {
     Ok(())
 }
 
-fn line_items(s: &Scale, each: Each<'_>) -> Outcome<()> {
+fn line_items(s: &Scale, each: RowConsumer<'_>) -> Outcome<()> {
     for order in 1..=s.orders {
         let date = order_date(order);
         for (number, line) in lines(s, order).enumerate() {

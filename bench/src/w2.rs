@@ -10,7 +10,7 @@
 use crate::disk::{QUIET_US_MAX, sync_us};
 use crate::engine::{Durability, Engine, SERVERS, Start};
 use crate::figure::{Figure, Outcome, median};
-use crate::load::{Inserting, inserts};
+use crate::load::{InsertSession, inserts};
 use crate::persons::{INSERT, Persons};
 use std::path::Path;
 
@@ -51,7 +51,7 @@ struct Run {
 
 /// The medians of an engine's runs that count, and how many they were.
 #[derive(Clone, Copy)]
-struct Middle {
+struct Medians {
     of: usize,
     run: Run,
 }
@@ -60,7 +60,7 @@ struct Case {
     durability: Durability,
     way: Way,
     /// By engine, in the order of [`SERVERS`].
-    engines: [Option<Middle>; SERVERS.len()],
+    engines: [Option<Medians>; SERVERS.len()],
 }
 
 impl Case {
@@ -116,11 +116,11 @@ fn start(
 }
 
 /// Sessions that have prepared the statement.
-fn sessions(engine: &dyn Engine, count: usize) -> Outcome<Vec<Inserting>> {
+fn sessions(engine: &dyn Engine, count: usize) -> Outcome<Vec<InsertSession>> {
     let one = |number: usize| {
         let mut session = engine.connect()?;
         session.prepare(&INSERT)?;
-        Ok(Inserting { session, persons: Persons::new(number as u64) })
+        Ok(InsertSession { session, persons: Persons::new(number as u64) })
     };
     (0..count).map(one).collect()
 }
@@ -144,7 +144,7 @@ fn measure(
         let title = case.title();
         for ((slot, runs), (name, _)) in case.engines.iter_mut().zip(&runs).zip(SERVERS) {
             *slot = middle(runs);
-            let Some(Middle { run, .. }) = slot else { continue };
+            let Some(Medians { run, .. }) = slot else { continue };
             let all: Vec<String> = runs.iter().map(|run| format!("{:.0}", run.rows_s)).collect();
             println!(
                 "W2 {title}: {name} {} rows a second; {:.1} us of CPU, {:.0} log bytes a row, \
@@ -222,9 +222,9 @@ fn looped(engine: &dyn Engine, rows: u64) -> String {
     }
 }
 
-fn middle(runs: &[Run]) -> Option<Middle> {
+fn middle(runs: &[Run]) -> Option<Medians> {
     let of = |figure: fn(&Run) -> f64| median(runs.iter().map(figure).collect());
-    (!runs.is_empty()).then(|| Middle {
+    (!runs.is_empty()).then(|| Medians {
         of: runs.len(),
         run: Run {
             rows_s: of(|run| run.rows_s),

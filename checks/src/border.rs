@@ -24,18 +24,18 @@ const OWNED: [(&str, &[&str]); 2] =
     [("RowHobt", &["rowstore"]), ("IndexKind", &["catalog", "tsql"])];
 
 /// The files that name a type beyond its owners.
-pub(crate) struct Named {
+pub(crate) struct NamingFiles {
     name: &'static str,
     files: Vec<String>,
 }
 
 /// Counts the files of each type.
-pub(crate) fn named(sources: &[Source]) -> Vec<Named> {
+pub(crate) fn named(sources: &[Source]) -> Vec<NamingFiles> {
     let of = |(name, owners): &(&'static str, &[&str])| {
         let foreign = |source: &&Source| !owners.contains(&crate_of(&source.path));
         let names = |source: &&Source| !source.is_test && has(&source.lexed.code, name);
         let found = sources.iter().filter(foreign).filter(names);
-        Named { name, files: found.map(|source| source.path.clone()).collect() }
+        NamingFiles { name, files: found.map(|source| source.path.clone()).collect() }
     };
     OWNED.iter().map(of).collect()
 }
@@ -61,8 +61,8 @@ fn has(code: &str, name: &str) -> bool {
 }
 
 /// Prints how many files name each type, with their names if they are asked for.
-pub(crate) fn print(all: &[Named], whole: bool) {
-    for Named { name, files } in all {
+pub(crate) fn print(all: &[NamingFiles], whole: bool) {
+    for NamingFiles { name, files } in all {
         println!("{name}: {} files beyond its owner name it", files.len());
         if whole {
             files.iter().for_each(|file| println!("  {file}"));
@@ -71,7 +71,7 @@ pub(crate) fn print(all: &[Named], whole: bool) {
 }
 
 /// Types that more files name than the ratchet has, or fewer.
-pub(crate) fn check(all: &[Named], allowances: &Allowances) -> Vec<Violation> {
+pub(crate) fn check(all: &[NamingFiles], allowances: &Allowances) -> Vec<Violation> {
     let measures = all.iter().map(|named| Measure {
         path: named.files.first().cloned().unwrap_or_default(),
         line: 1,

@@ -11,7 +11,7 @@
 //!
 //! A crate that is listed and does not exist yet is fine.
 
-use crate::border::{self, Named};
+use crate::border::{self, NamingFiles};
 use crate::circles::{self, Circles};
 use crate::count::Count;
 use crate::operators::{self, Operators};
@@ -43,12 +43,12 @@ pub(crate) struct Layers {
     floors: BTreeMap<String, Vec<String>>,
     may_name: Edges,
     must_not_reach: Edges,
-    exempt: Exempt,
+    exempt: Exemption,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Exempt {
+struct Exemption {
     crates: Vec<String>,
 }
 
@@ -145,7 +145,7 @@ pub(crate) fn counts(workspace: &Workspace) -> Outcome<Vec<Count>> {
 struct Files {
     circles: Vec<Circles>,
     operators: Operators,
-    named: Vec<Named>,
+    named: Vec<NamingFiles>,
 }
 
 impl Files {

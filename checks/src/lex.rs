@@ -16,14 +16,14 @@ pub(crate) enum Class {
 }
 
 /// A source file, each byte classed.
-pub(crate) struct Lexed {
+pub(crate) struct LexedSource {
     /// The source with text and comments blanked.
     pub(crate) code: String,
     class: Vec<Class>,
 }
 
-impl Lexed {
-    pub(crate) fn new(source: &str) -> Lexed {
+impl LexedSource {
+    pub(crate) fn new(source: &str) -> LexedSource {
         let bytes = source.as_bytes();
         let mut scanner = Scanner { bytes, at: 0, class: vec![Class::Code; bytes.len()] };
         while scanner.at < bytes.len() {
@@ -35,7 +35,7 @@ impl Lexed {
             (byte, Class::Code) if byte.is_ascii() => char::from(byte),
             (_, Class::Code) => '_',
         });
-        Lexed { code: code.collect(), class: scanner.class }
+        LexedSource { code: code.collect(), class: scanner.class }
     }
 
     /// The lines of `source` (the text this was made from), each with the classes of its bytes.
@@ -226,7 +226,7 @@ mod tests {
             ("\"unterminated {", "\"              "),
         ];
         for (source, code) in cases {
-            assert_eq!(Lexed::new(source).code, code, "source: {source}");
+            assert_eq!(LexedSource::new(source).code, code, "source: {source}");
         }
     }
 
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn width_leaves_text_out() {
         let source = "x(\"éééé\"); // note";
-        let lexed = Lexed::new(source);
+        let lexed = LexedSource::new(source);
         let line = lexed.lines(source).next().expect("a text has a first line");
         assert_eq!(line.width_without_text(), source.chars().count() - 4);
         assert_eq!(line.comment(), "// note");

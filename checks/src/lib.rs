@@ -35,6 +35,6 @@ mod workspace;
 
 pub use count::Count;
 pub use rooms::counts;
-pub use standing::{Longest, Standing};
+pub use standing::{LongestItem, StandingReport};
 pub use tidy::Asserts;
 pub use workspace::{Outcome, Violation, Workspace};

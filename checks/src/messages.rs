@@ -1,6 +1,6 @@
 //! `messages`: the message table names each number once, in order, with places that can be filled.
 
-use crate::lex::{Lexed, words};
+use crate::lex::{LexedSource, words};
 use crate::survey::line_at;
 use crate::workspace::{Outcome, Violation, Workspace, report};
 use std::collections::BTreeSet;
@@ -27,7 +27,7 @@ struct Row<'a> {
 
 /// The rows `NAME = number, severity, "text";`. Anything else in the file is not a row.
 fn rows(source: &str) -> Vec<Row<'_>> {
-    let lexed = Lexed::new(source);
+    let lexed = LexedSource::new(source);
     let code = lexed.code.as_str();
     let mut rows = Vec::new();
     let all: Vec<(usize, &str)> = words(code).collect();

@@ -36,6 +36,9 @@ pub(crate) struct Ratchet {
     /// Type: files beyond its owner that name it.
     #[serde(default)]
     pub(crate) named_beyond: Allowances,
+    /// Crate: number of types whose name ends in a participle, a preposition or an adverb.
+    #[serde(default)]
+    pub(crate) named_by_no_noun: Allowances,
     /// Crate: number of unsafe blocks.
     #[serde(default)]
     pub(crate) unsafe_blocks: Allowances,

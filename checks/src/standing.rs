@@ -7,7 +7,7 @@ use crate::tidy::{self, Asserts, FILE_LINES_MAX, FUNCTION_LINES_MAX};
 use crate::workspace::{Outcome, Violation, Workspace};
 
 /// The longest of its kind, and how long it may be.
-pub struct Longest {
+pub struct LongestItem {
     /// Its lines; 0 where there is none.
     pub lines: usize,
     /// Where it is.
@@ -17,27 +17,27 @@ pub struct Longest {
 }
 
 /// What was found.
-pub struct Standing {
+pub struct StandingReport {
     /// Violations of layers.toml.
     pub layers: Vec<Violation>,
     /// Violations of the rules of style.
     pub tidy: Vec<Violation>,
     /// The longest function.
-    pub function: Longest,
+    pub function: LongestItem,
     /// The longest file that is neither a test nor a table.
-    pub file: Longest,
+    pub file: LongestItem,
     /// Assertions on floors 2 to 4.
     pub asserts: Asserts,
     /// Crates without the README that they need.
     pub readmes: Vec<Violation>,
 }
 
-impl Standing {
+impl StandingReport {
     /// Looks at the whole tree.
     ///
     /// # Errors
     /// A file cannot be read.
-    pub fn measure(workspace: &Workspace) -> Outcome<Standing> {
+    pub fn measure(workspace: &Workspace) -> Outcome<StandingReport> {
         let survey = Survey::take(workspace)?;
         let layers = Layers::read(workspace)?;
         let tables = tidy::tables(workspace)?;
@@ -46,20 +46,20 @@ impl Standing {
         });
         let counted = survey.sources.iter().filter(|s| !s.is_test && !tables.contains(&s.path));
         let files = counted.map(|source| (source.line_count(), source.path.clone()));
-        Ok(Standing {
+        Ok(StandingReport {
             layers: layers::violations(workspace)?,
             tidy: tidy::check(workspace, &survey)?,
-            function: Longest::of(functions.max(), FUNCTION_LINES_MAX),
-            file: Longest::of(files.max(), FILE_LINES_MAX),
+            function: LongestItem::of(functions.max(), FUNCTION_LINES_MAX),
+            file: LongestItem::of(files.max(), FILE_LINES_MAX),
             asserts: tidy::total(&tidy::asserts(&layers, &survey)),
             readmes: tidy::missing_readmes(workspace, &layers)?,
         })
     }
 }
 
-impl Longest {
-    fn of(found: Option<(usize, String)>, lines_max: usize) -> Longest {
+impl LongestItem {
+    fn of(found: Option<(usize, String)>, lines_max: usize) -> LongestItem {
         let (lines, name) = found.unwrap_or_default();
-        Longest { lines, name, lines_max }
+        LongestItem { lines, name, lines_max }
     }
 }

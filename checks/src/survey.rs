@@ -4,7 +4,7 @@
 //! comment lines. Only assertions inside functions count: one checked at compile time cannot
 //! fail at run time. Code under `#[cfg(test)]`, in `tests.rs` and in `tests/` is test code.
 
-use crate::lex::{Lexed, words};
+use crate::lex::{LexedSource, words};
 use crate::workspace::{Outcome, Workspace};
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ pub(crate) struct Survey {
 pub(crate) struct Source {
     pub(crate) path: String,
     pub(crate) text: String,
-    pub(crate) lexed: Lexed,
+    pub(crate) lexed: LexedSource,
     pub(crate) is_test: bool,
     pub(crate) functions: Vec<Function>,
 }
@@ -64,7 +64,7 @@ impl Survey {
 
 impl Source {
     pub(crate) fn new(path: String, text: String) -> Source {
-        let lexed = Lexed::new(&text);
+        let lexed = LexedSource::new(&text);
         let is_test = is_test_path(&path);
         let tests = if is_test { Vec::new() } else { test_ranges(&lexed.code) };
         let mut functions = functions(&lexed.code, &tests);

@@ -23,7 +23,7 @@ use os::disk::Disk;
 use os::memory::Memory;
 use page::{PageBytes, PageView, seal};
 use session::{
-    Connection, Done, EnvironmentChange, Login, Request, ResultColumn, ResultSink, SinkClosed,
+    ClosedSink, Completion, Connection, EnvironmentChange, Login, Request, ResultColumn, ResultSink,
 };
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -55,14 +55,14 @@ const STORY: &[&str] = &[
     "begin tran; insert tree values (9001, 1, 'open'); update tree set v = v + 100 where k < 40; delete heap where a < 9; insert late values (2, replicate(cast('m' as varchar(max)), 9000))",
 ];
 
-struct Deaf;
+struct SilentSink;
 
-impl ResultSink for Deaf {
-    fn columns(&mut self, _: &[ResultColumn]) -> Result<(), SinkClosed> {
+impl ResultSink for SilentSink {
+    fn columns(&mut self, _: &[ResultColumn]) -> Result<(), ClosedSink> {
         Ok(())
     }
 
-    fn row(&mut self, _: &[Value]) -> Result<(), SinkClosed> {
+    fn row(&mut self, _: &[Value]) -> Result<(), ClosedSink> {
         Ok(())
     }
 
@@ -70,7 +70,7 @@ impl ResultSink for Deaf {
         assert!(message.severity() <= 10, "the story has no errors: {message}");
     }
 
-    fn done(&mut self, _: Done) {}
+    fn done(&mut self, _: Completion) {}
 
     fn return_status(&mut self, _: i32) {}
 
@@ -101,7 +101,7 @@ fn crashed() -> &'static Image {
         let options = sim::Options { pinned: false, ..sim::Options::default() };
         let run = sim::Simulation::run(11, options, |_| tell());
         match run.ended {
-            sim::Ended::Done(image) => image,
+            sim::RunEnd::Done(image) => image,
             other => panic!("the story ends: {:?}", std::mem::discriminant(&other)),
         }
     })
@@ -120,12 +120,12 @@ fn tell() -> Image {
         .expect("an empty disk becomes an instance");
     let mut session = instance.connect(Login::default()).expect("a session");
     for text in STORY {
-        session.run(Request::Batch((*text).to_owned()), &mut Deaf);
+        session.run(Request::Batch((*text).to_owned()), &mut SilentSink);
     }
     // Another's commit takes the log of the open transaction to the disk.
     let mut other = instance.connect(Login::default()).expect("a session");
     for text in ["use d", "create table flag (a int)"] {
-        other.run(Request::Batch(text.to_owned()), &mut Deaf);
+        other.run(Request::Batch(text.to_owned()), &mut SilentSink);
     }
     let files = Files::of(folder, NAME);
     let copy = |path: &Path| disk.copy(path).expect("a file of the database");
@@ -310,7 +310,7 @@ mod tests {
         assert!(database.check().is_clean());
         database.close(Vec::new()).unwrap_or_else(|e| panic!("{e}"));
         let again = sim::Simulation::run(11, sim::Options::default(), |_| tell());
-        let sim::Ended::Done(again) = again.ended else { panic!("the story ends") };
+        let sim::RunEnd::Done(again) = again.ended else { panic!("the story ends") };
         assert!(again.data == *data && again.log == *log, "the same bytes in every process");
     }
 }

@@ -8,7 +8,7 @@ use base::{SessionId, SqlError, SqlResult, messages};
 use os::wait::Waiter;
 use server::{Certificate, Engine, Options, Place, Server, Strictness};
 use session::{
-    Command, Connection, Done, DoneScope, EnvironmentChange, Login, Parameter, Request,
+    Command, Completion, Connection, DoneScope, EnvironmentChange, Login, Parameter, Request,
     ResultColumn, ResultSink, TransactionRequest,
 };
 use std::io::{ErrorKind, Read, Write};
@@ -62,9 +62,9 @@ fn column(sql_type: SqlType) -> ResultColumn {
 }
 
 impl EchoSession {
-    fn done(&self, scope: DoneScope, rows: Option<u64>, more: bool) -> Done {
+    fn done(&self, scope: DoneScope, rows: Option<u64>, more: bool) -> Completion {
         let command = Command::Select;
-        Done { scope, command, rows, more, error: false, in_transaction: self.open }
+        Completion { scope, command, rows, more, error: false, in_transaction: self.open }
     }
 
     fn batch(&mut self, text: &str, sink: &mut dyn ResultSink) {
@@ -164,12 +164,12 @@ impl Connection for EchoSession {
 }
 
 /// A server on the loopback before an engine.
-pub(crate) struct Engineered(Server);
+pub(crate) struct EngineServer(Server);
 
-impl Engineered {
+impl EngineServer {
     /// Starts one that offers encryption.
-    pub(crate) fn start(engine: Arc<dyn Engine>) -> Engineered {
-        Engineered(start(Strictness::Offered, engine))
+    pub(crate) fn start(engine: Arc<dyn Engine>) -> EngineServer {
+        EngineServer(start(Strictness::Offered, engine))
     }
 }
 
@@ -221,7 +221,7 @@ pub(crate) struct Conversation {
 }
 
 impl Conversation {
-    pub(crate) fn with(engine: &Engineered) -> Conversation {
+    pub(crate) fn with(engine: &EngineServer) -> Conversation {
         let socket = connect(engine.0.address());
         socket.set_read_timeout(Some(SILENCE_MAX)).expect("a time above zero");
         Conversation { socket, packets: PacketAssembler::new(usize::MAX) }

@@ -107,7 +107,7 @@ pub(crate) fn run(data: &[u8]) {
     let mut changes = 0;
     while !input.is_empty() && changes < CHANGES_MAX {
         changes += 1;
-        if change(&mut image, &mut places, &mut input, seal) == Next::Use {
+        if change(&mut image, &mut places, &mut input, seal) == NextAction::Use {
             break;
         }
     }
@@ -121,7 +121,7 @@ pub(crate) fn run(data: &[u8]) {
 
 /// What an input goes on with.
 #[derive(PartialEq, Eq)]
-enum Next {
+enum NextAction {
     Change,
     Use,
 }
@@ -132,10 +132,15 @@ fn overwrite(image: &mut [u8], at: usize, piece: &[u8]) {
     }
 }
 
-fn change(image: &mut Vec<u8>, places: &mut Vec<usize>, input: &mut Input<'_>, seal: bool) -> Next {
+fn change(
+    image: &mut Vec<u8>,
+    places: &mut Vec<usize>,
+    input: &mut Input<'_>,
+    seal: bool,
+) -> NextAction {
     let which = usize::from(input.byte());
     match input.byte() % 8 {
-        7 => return Next::Use,
+        7 => return NextAction::Use,
         0 => {
             let at = input.long() as usize % image.len();
             overwrite(image, at, input.piece());
@@ -177,7 +182,7 @@ fn change(image: &mut Vec<u8>, places: &mut Vec<usize>, input: &mut Input<'_>, s
             _ => {}
         },
     }
-    Next::Change
+    NextAction::Change
 }
 
 fn vlf_offset(image: &[u8], which: usize) -> usize {

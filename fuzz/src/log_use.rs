@@ -225,7 +225,7 @@ impl User<'_> {
         let (how, bytes) = (input.byte(), u64::from(input.word()) * 40);
         let before = self.room.bytes();
         let cancelled = Waiter::new();
-        cancelled.cancel(os::wait::Cancelled::Attention);
+        cancelled.cancel(os::wait::CancelReason::Attention);
         let asked = match how % 4 {
             0 => self.room.grow(bytes),
             1 => self.room.patiently(Some(&cancelled), |room| room.grow(bytes)),

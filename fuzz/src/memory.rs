@@ -3,7 +3,7 @@
 //! Nothing is torn and nothing fails but for want of space: 64 MB a file, so that a length field
 //! of a damaged file is answered with `StorageFull` as on a small disk.
 
-use os::disk::{Disk, File, FileStats, FolderLock, Holder, LockRefused, OpenHow};
+use os::disk::{Disk, File, FileStats, FolderLock, Holder, LockRefusal, OpenMode};
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -78,9 +78,9 @@ impl File for MemoryFile {
 }
 
 /// Nobody else knows of a disk in memory, and its targets open one instance at a time.
-struct OnlyOne;
+struct MemoryFolderLock;
 
-impl FolderLock for OnlyOne {}
+impl FolderLock for MemoryFolderLock {}
 
 /// Files by name; folders are there as soon as they are named.
 #[derive(Default)]
@@ -101,7 +101,7 @@ impl MemoryDisk {
 }
 
 impl Disk for MemoryDisk {
-    fn open(&self, path: &Path, how: OpenHow) -> io::Result<Arc<dyn File>> {
+    fn open(&self, path: &Path, how: OpenMode) -> io::Result<Arc<dyn File>> {
         let mut files = locked(&self.files);
         match (files.get(path), how.create) {
             (Some(_), true) => Err(ErrorKind::AlreadyExists.into()),
@@ -144,7 +144,7 @@ impl Disk for MemoryDisk {
         Ok(())
     }
 
-    fn lock_folder(&self, _: &Path, _: &Holder) -> Result<Box<dyn FolderLock>, LockRefused> {
-        Ok(Box::new(OnlyOne))
+    fn lock_folder(&self, _: &Path, _: &Holder) -> Result<Box<dyn FolderLock>, LockRefusal> {
+        Ok(Box::new(MemoryFolderLock))
     }
 }

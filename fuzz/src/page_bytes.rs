@@ -18,8 +18,8 @@ use crate::input::put_piece;
 use base::limits::PAGE_BYTES;
 use base::{AllocUnitId, Lsn, PageId, SlotNo, Xsn};
 use page::{
-    Alike, EXTENTS_PER_INTERVAL, ExtentBits, Field, PageBytes, PageKind, PageMut, PageView, Pfs,
-    Place, RecordKind, RowLayout, VersionTag, check_slots, fits, record_length, runs, seal,
+    EXTENTS_PER_INTERVAL, ExtentBits, Field, PageBytes, PageKind, PageMut, PageView, Pfs, Place,
+    RecordKind, RecordPattern, RowLayout, VersionTag, check_slots, fits, record_length, runs, seal,
     slot_cost, verify,
 };
 
@@ -235,7 +235,7 @@ fn columns(record: &[u8], layout: &RowLayout, sound: bool) {
         let field = layout.field(record, number).and_then(Field::inline);
         assert!(!sound || field == Some(found), "promise 6: column {number} of {record:?}");
     }
-    if let Some(alike) = Alike::of(record) {
+    if let Some(alike) = RecordPattern::of(record) {
         assert!(alike.begins(record) && alike.len() == record.len());
         let _ = alike.begins(&record[..record.len() / 2]);
     }

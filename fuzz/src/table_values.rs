@@ -10,13 +10,15 @@
 //!  3. What a refused call put into tables is not there.
 
 use crate::Input;
-use crate::door::{Conversation, Engineered};
+use crate::door::{Conversation, EngineServer};
 use crate::memory::MemoryDisk;
 use crate::wire::{errors_of, greeting_and_login, packets};
 use base::SqlResult;
 use instance::{Instance, InstanceOptions};
 use os::disk::Disk;
+use os::sync::Mutex;
 use session::{Connection, Login};
+use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use tds::{Headers, PacketType};
@@ -39,9 +41,9 @@ const STORY: &[&str] = &[
 ];
 
 /// The instance behind a server.
-struct Real(Arc<Instance>);
+struct RealInstance(Arc<Instance>);
 
-impl server::Engine for Real {
+impl server::Engine for RealInstance {
     fn authenticate(&self, _user: &str, _password: &str) -> SqlResult<()> {
         Ok(())
     }
@@ -60,11 +62,20 @@ impl server::Engine for Real {
 
     fn log(&self, line: &str) {
         assert!(!line.contains("panicked"), "{line}");
+        let mut lines = LOGGED.lock();
+        lines.push_back(line.to_owned());
+        if lines.len() > LINES_KEPT {
+            lines.pop_front();
+        }
     }
 }
 
-fn real() -> &'static Engineered {
-    static REAL: OnceLock<Engineered> = OnceLock::new();
+/// The error log's last lines, which say why a client was sent away.
+static LOGGED: Mutex<VecDeque<String>> = Mutex::new(VecDeque::new());
+const LINES_KEPT: usize = 20;
+
+fn real() -> &'static EngineServer {
+    static REAL: OnceLock<EngineServer> = OnceLock::new();
     REAL.get_or_init(|| {
         let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
         let options = InstanceOptions {
@@ -74,7 +85,7 @@ fn real() -> &'static Engineered {
         };
         let instance = Instance::open(disk, Path::new("/data"), options);
         let instance = instance.expect("an empty disk becomes an instance");
-        let engine = Engineered::start(Arc::new(Real(instance)));
+        let engine = EngineServer::start(Arc::new(RealInstance(instance)));
         let mut conversation = logged_in(&engine);
         for text in STORY {
             let answer = conversation.ask(&batch(text)).expect("an answer");
@@ -84,10 +95,11 @@ fn real() -> &'static Engineered {
     })
 }
 
-fn logged_in(engine: &Engineered) -> Conversation {
+fn logged_in(engine: &EngineServer) -> Conversation {
     let mut conversation = Conversation::with(engine);
     for message in greeting_and_login() {
-        conversation.ask(&message).expect("an answer to a login");
+        let answer = conversation.ask(&message);
+        assert!(answer.is_some(), "no answer to a login; the log says {LOGGED:?}");
     }
     conversation
 }

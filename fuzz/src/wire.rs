@@ -12,7 +12,7 @@ use crate::Input;
 use crate::door::converse;
 use base::SqlError;
 use tds::{
-    Begin, Column, ColumnFlags, Done, DoneKind, DoneStatus, Encryption, EnvChange, Feature,
+    Begin, Column, ColumnFlags, DoneKind, DoneStatus, DoneToken, Encryption, EnvChange, Feature,
     Headers, Isolation, Login7, LoginAck, Message, PacketAssembler, PacketStatus, PacketType,
     PacketWriter, Prelogin, ProcId, Procedure, ProductVersion, Request, ResponseReader,
     ReturnValue, RowEncoder, RpcCall, RpcOptions, RpcParameter, TdsError, TdsVersion, Token,
@@ -462,7 +462,7 @@ fn answer() -> Vec<u8> {
     out.extend_from_slice(&row_of(&call, TdsVersion::V7_4));
     encode_return_status(0, out);
     for kind in [DoneKind::Done, DoneKind::Proc, DoneKind::InProc] {
-        Done::with_count(kind, DoneStatus::COUNT, 0xC1, 3).encode(out);
+        DoneToken::with_count(kind, DoneStatus::COUNT, 0xC1, 3).encode(out);
     }
     out.clone()
 }

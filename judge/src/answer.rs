@@ -1,6 +1,6 @@
 //! What an engine answers to a statement, so that two answers compare.
 
-use session::{Done, EnvironmentChange, ResultColumn, ResultSink, SinkClosed};
+use session::{ClosedSink, Completion, EnvironmentChange, ResultColumn, ResultSink};
 use types::datetime::print_style;
 use types::{SqlType, Value, text};
 
@@ -79,12 +79,12 @@ impl Collector {
 }
 
 impl ResultSink for Collector {
-    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), SinkClosed> {
+    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), ClosedSink> {
         self.columns = columns.iter().map(|c| c.sql_type).collect();
         Ok(())
     }
 
-    fn row(&mut self, values: &[Value]) -> Result<(), SinkClosed> {
+    fn row(&mut self, values: &[Value]) -> Result<(), ClosedSink> {
         let cells: Vec<String> =
             values.iter().zip(&self.columns).map(|(v, t)| cell(v, *t)).collect();
         self.rows.push(cells.join("|"));
@@ -105,7 +105,7 @@ impl ResultSink for Collector {
         });
     }
 
-    fn done(&mut self, done: Done) {
+    fn done(&mut self, done: Completion) {
         if self.columns.is_empty()
             && let Some(n) = done.rows
         {

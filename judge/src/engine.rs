@@ -3,7 +3,7 @@
 use crate::answer::{Answer, Collector};
 use instance::{Instance, InstanceOptions};
 use os::disk::RealDisk;
-use os::wait::{Cancelled, Waiter};
+use os::wait::{CancelReason, Waiter};
 use session::{Connection, Login, Request, Session};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ fn watch(deadline: &Weak<Deadline>) {
         if until.as_ref().is_some_and(|(until, _)| Instant::now() > *until)
             && let Some((_, waiter)) = until.take()
         {
-            waiter.cancel(Cancelled::Attention);
+            waiter.cancel(CancelReason::Attention);
         }
         drop(until);
         drop(deadline);

@@ -256,7 +256,7 @@ impl Trial {
         number: u64,
         change: &Change,
         variant: &Variant,
-    ) -> Result<Changed, String> {
+    ) -> Result<ChangeAnswer, String> {
         let table = format!("{}.{}", variant.schema, change.table());
         let read = format!("select * from {table}");
         let statement = hinted(&spell_change(change, variant), variant);
@@ -279,7 +279,7 @@ impl Trial {
         if again != before {
             self.finding(number, statement, "the rows as before".to_owned(), again.shown());
         }
-        Ok(Changed { answer, rows })
+        Ok(ChangeAnswer { answer, rows })
     }
 
     /// Every index of a table has the entries of its rows.
@@ -292,13 +292,13 @@ impl Trial {
 }
 
 /// What a change answered, and its table's rows then.
-struct Changed {
+struct ChangeAnswer {
     answer: Answer,
     rows: Answer,
 }
 
-impl Changed {
-    fn agrees(&self, other: &Changed) -> bool {
+impl ChangeAnswer {
+    fn agrees(&self, other: &ChangeAnswer) -> bool {
         let of_data =
             |a: &Answer| matches!(a, Answer::OfData(_) | Answer::Refused(_) | Answer::TooLong);
         let same = self.answer.agrees(&other.answer) && self.rows.agrees(&other.rows);

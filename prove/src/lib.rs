@@ -30,7 +30,7 @@ mod write_path;
 
 pub use ground::client::{Answer, Client, asked};
 pub use ground::lines::Tools;
-pub use ground::program::{Ground, PASSWORD, Serving, empty};
+pub use ground::program::{Ground, PASSWORD, ServerProcess, empty};
 pub use ground::scene::session;
 pub use proofs::{Options, run};
 pub use recovery::{kills, trace};

@@ -3,10 +3,10 @@
 
 use crate::ground::figure::Figure;
 use crate::ground::program::Ground;
-use checks::{Longest, Outcome, Standing, Violation};
+use checks::{LongestItem, Outcome, StandingReport, Violation};
 
 pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
-    let found = Standing::measure(ground.workspace)?;
+    let found = StandingReport::measure(ground.workspace)?;
     let whole = found.asserts;
     Ok(vec![
         none("violations of layers", &found.layers),
@@ -33,7 +33,7 @@ fn none(what: &str, violations: &[Violation]) -> Figure {
     }
 }
 
-fn longest(what: &str, Longest { lines, name, lines_max }: &Longest) -> Figure {
+fn longest(what: &str, LongestItem { lines, name, lines_max }: &LongestItem) -> Figure {
     Figure {
         what: what.to_owned(),
         figure: format!("{lines} lines, {name}"),

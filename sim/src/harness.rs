@@ -12,7 +12,7 @@
 
 use crate::disk::{Disk, DiskOptions};
 use crate::random::{Random, mix};
-use crate::simulation::{Ended, Options, Simulation};
+use crate::simulation::{Options, RunEnd, Simulation};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -101,7 +101,7 @@ struct Case<'a, W, V> {
 }
 
 /// How a process ended that did not fail.
-enum Left {
+enum ProcessEnd {
     Whole,
     Cut,
     Stopped(String),
@@ -255,7 +255,7 @@ impl<W, V> Case<'_, W, V> {
         let (seed, workload) = (self.seed, self.workload);
         let left = self.process(&disk, seed, |disk| workload(disk, seed, Arc::clone(&oracle)))?;
         let operations = disk.operations();
-        if let Left::Whole = left {
+        if let ProcessEnd::Whole = left {
             if self.case > 0 {
                 return Err(format!("{}: the workload differs from its first run", self.line()));
             }
@@ -290,16 +290,16 @@ impl<W, V> Case<'_, W, V> {
             let left = self.process(&disk, seed, |disk| verify(disk, Arc::clone(oracle)))?;
             span = disk.operations();
             match left {
-                Left::Whole if cut => {
+                ProcessEnd::Whole if cut => {
                     self.counts.verified += 1;
                     self.crash_ops.pop();
                 }
-                Left::Whole => {
+                ProcessEnd::Whole => {
                     self.counts.verified += 1;
                     return Ok(span);
                 }
-                Left::Cut => {}
-                Left::Stopped(ref why) => {
+                ProcessEnd::Cut => {}
+                ProcessEnd::Stopped(ref why) => {
                     return Err(format!("{}: recovery stopped itself: {why}", self.line()));
                 }
             }
@@ -314,29 +314,29 @@ impl<W, V> Case<'_, W, V> {
         disk: &Arc<Disk>,
         seed: u64,
         body: impl Fn(Arc<Disk>) + Sync,
-    ) -> Result<Left, String> {
+    ) -> Result<ProcessEnd, String> {
         let run = Simulation::try_run(seed, self.plan.options.clone(), |_| body(Arc::clone(disk)));
         self.counts.operations += disk.operations();
         self.counts.refusals += disk.refusals();
         match run.ended {
-            Ended::Done(()) => Ok(Left::Whole),
-            Ended::Crashed => Ok(Left::Cut),
-            Ended::Stopped(why) => {
+            RunEnd::Done(()) => Ok(ProcessEnd::Whole),
+            RunEnd::Crashed => Ok(ProcessEnd::Cut),
+            RunEnd::Stopped(why) => {
                 self.counts.stops += 1;
-                Ok(Left::Stopped(why))
+                Ok(ProcessEnd::Stopped(why))
             }
-            Ended::Failed(text) => Err(format!("{}: {text}", self.line())),
+            RunEnd::Failed(text) => Err(format!("{}: {text}", self.line())),
         }
     }
 
     /// The disk that the next process finds.
-    fn next_disk(&mut self, disk: &Disk, left: &Left) -> Arc<Disk> {
+    fn next_disk(&mut self, disk: &Disk, left: &ProcessEnd) -> Arc<Disk> {
         let seed = self.random.next_u64();
         let killed = match left {
-            Left::Whole | Left::Stopped(_) => self.random.one_in(2),
-            Left::Cut => self.random.one_in(8),
+            ProcessEnd::Whole | ProcessEnd::Stopped(_) => self.random.one_in(2),
+            ProcessEnd::Cut => self.random.one_in(8),
         };
-        if let Left::Cut = left {
+        if let ProcessEnd::Cut = left {
             match killed {
                 true => self.counts.kills += 1,
                 false => self.counts.crashes[self.crash_ops.len() - 1] += 1,

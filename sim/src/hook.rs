@@ -2,7 +2,7 @@
 
 use crate::scheduler::{Crash, Scheduler, here};
 use crate::state::Ending;
-use os::stop::Stopped;
+use os::stop::StopPayload;
 use std::any::Any;
 use std::panic::PanicHookInfo;
 use std::sync::Once;
@@ -26,8 +26,8 @@ fn is_ours(panic: &PanicHookInfo<'_>) -> bool {
     if payload.is::<Crash>() {
         return true;
     }
-    let Some(task) = here() else { return payload.is::<Stopped>() };
-    if let Some(stopped) = payload.downcast_ref::<Stopped>() {
+    let Some(task) = here() else { return payload.is::<StopPayload>() };
+    if let Some(stopped) = payload.downcast_ref::<StopPayload>() {
         task.core.end_from_hook(&task, Ending::Stopped(stopped.reason.clone()));
         return true;
     }

@@ -20,4 +20,4 @@ mod trace;
 pub use disk::{Disk, DiskOptions};
 pub use random::Random;
 pub use scheduler::{Crash, Scheduler};
-pub use simulation::{Ended, Options, Run, Simulation};
+pub use simulation::{Options, Run, RunEnd, Simulation};

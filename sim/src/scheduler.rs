@@ -34,7 +34,7 @@ const GRACE_CALLS: u32 = 16;
 const HALTED_CALLS_MAX: u64 = 20_000_000;
 
 /// What every call touches, without the state's lock.
-struct Hot {
+struct HotState {
     calls: AtomicU64,
     now_ns: AtomicU64,
     countdown: AtomicU64,
@@ -49,7 +49,7 @@ struct Hot {
 pub(crate) struct Core {
     pub(crate) options: Options,
     switch_one_in: u64,
-    hot: Hot,
+    hot: HotState,
     state: Mutex<State>,
     pub(crate) controller: Arc<Slot>,
 }
@@ -78,7 +78,7 @@ impl Core {
         let switch_one_in = options.switch_one_in.map_or(drawn, u64::from).max(1);
         Arc::new(Core {
             switch_one_in,
-            hot: Hot {
+            hot: HotState {
                 calls: AtomicU64::new(0),
                 now_ns: AtomicU64::new(0),
                 countdown: AtomicU64::new(0),

@@ -38,7 +38,7 @@ impl Default for Options {
 
 /// How a run ended.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Ended<T> {
+pub enum RunEnd<T> {
     /// Every task ended; what the root task returned.
     Done(T),
     /// The machine crashed: go on with `Disk::after_crash`.
@@ -53,7 +53,7 @@ pub enum Ended<T> {
 #[derive(Debug)]
 pub struct Run<T> {
     /// How it ended.
-    pub ended: Ended<T>,
+    pub ended: RunEnd<T>,
     /// A hash over every event: equal for equal seeds.
     pub trace_hash: u64,
     /// Calls at which a switch was possible.
@@ -79,7 +79,7 @@ impl Simulation {
         body: impl FnOnce(&Simulation) -> T + Send,
     ) -> Run<T> {
         let run = Self::try_run(seed, options, body);
-        if let Ended::Failed(text) = &run.ended {
+        if let RunEnd::Failed(text) = &run.ended {
             panic!("simulation of seed={seed} failed: {text}");
         }
         run
@@ -165,13 +165,13 @@ fn finish<T>(core: &Core, value: Option<T>) -> Run<T> {
     let mut s = core.state();
     assert_eq!(s.live, 0, "every task has ended");
     let ended = match (s.ending.take(), value) {
-        (Some(Ending::Crashed), _) => Ended::Crashed,
-        (Some(Ending::Stopped(reason)), _) => Ended::Stopped(reason),
+        (Some(Ending::Crashed), _) => RunEnd::Crashed,
+        (Some(Ending::Stopped(reason)), _) => RunEnd::Stopped(reason),
         (Some(Ending::Failed(text)), _) => {
-            Ended::Failed(format!("{text}\nlast events:\n{}", s.dump_trace()))
+            RunEnd::Failed(format!("{text}\nlast events:\n{}", s.dump_trace()))
         }
-        (None, Some(value)) => Ended::Done(value),
-        (None, None) => Ended::Failed("the root task panicked".to_owned()),
+        (None, Some(value)) => RunEnd::Done(value),
+        (None, None) => RunEnd::Failed("the root task panicked".to_owned()),
     };
     Run { ended, trace_hash: s.trace.hash(), calls: core.calls(), now_ns: core.now_ns() }
 }

@@ -63,7 +63,7 @@ pub(crate) struct Task {
     timed_out: bool,
 }
 
-struct Blocked {
+struct BlockedTask {
     key: usize,
     task: usize,
     deadline_ns: u64,
@@ -88,7 +88,7 @@ pub(crate) struct State {
     pub(crate) live: usize,
     running: usize,
     runnable: Vec<usize>,
-    blocked: Vec<Blocked>,
+    blocked: Vec<BlockedTask>,
     choice: Choice,
     wakes_in_order: bool,
 }
@@ -129,7 +129,7 @@ impl State {
     pub(crate) fn block(&mut self, task: usize, key: usize, deadline_ns: u64) {
         assert!(self.ending.is_none(), "nobody blocks on a halted machine");
         self.tasks[task].timed_out = false;
-        self.blocked.push(Blocked { key, task, deadline_ns });
+        self.blocked.push(BlockedTask { key, task, deadline_ns });
     }
 
     pub(crate) fn timed_out(&self, task: usize) -> bool {

@@ -20,7 +20,7 @@ pub(crate) enum Event {
     Ending,
 }
 
-struct Noted {
+struct TraceEntry {
     at_ns: u64,
     task: usize,
     event: Event,
@@ -28,7 +28,7 @@ struct Noted {
 
 /// The events of a run.
 pub(crate) struct Trace {
-    ring: VecDeque<Noted>,
+    ring: VecDeque<TraceEntry>,
     keep: usize,
     hash: u64,
 }
@@ -64,7 +64,7 @@ impl Trace {
             self.ring.pop_front();
         }
         if self.keep > 0 {
-            self.ring.push_back(Noted { at_ns, task, event });
+            self.ring.push_back(TraceEntry { at_ns, task, event });
         }
     }
 

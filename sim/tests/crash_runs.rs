@@ -1,7 +1,7 @@
 //! The harness, on a journal of a hundred lines: the right one passes, each fault is caught.
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
-use os::disk::{Disk as _, File, OpenHow};
+use os::disk::{Disk as _, File, OpenMode};
 use os::sync::Mutex;
 use os::{stop, task};
 use sim::harness::{Plan, crash_runs, try_crash_runs};
@@ -28,7 +28,7 @@ enum Fault {
 
 /// What the workload was promised.
 #[derive(Default)]
-struct Promised {
+struct Oracle {
     begun: Mutex<BTreeSet<u64>>,
     acknowledged: Mutex<BTreeSet<u64>>,
 }
@@ -63,7 +63,7 @@ fn number(bytes: &[u8]) -> u64 {
 impl Journal {
     fn create(disk: &Disk, fault: Fault) -> Journal {
         must(disk.create_dir(Path::new(DIR)));
-        let file = must(disk.open(Path::new(PATH), OpenHow { create: true, direct: false }));
+        let file = must(disk.open(Path::new(PATH), OpenMode { create: true, direct: false }));
         if fault != Fault::NoSyncOfName {
             must(disk.sync_dir(Path::new(DIR)));
         }
@@ -72,7 +72,7 @@ impl Journal {
 
     /// Finds the valid prefix and cuts off what lies behind it.
     fn recover(disk: &Disk, fault: Fault) -> Option<(Journal, Vec<u64>)> {
-        let file = match disk.open(Path::new(PATH), OpenHow { create: false, direct: false }) {
+        let file = match disk.open(Path::new(PATH), OpenMode { create: false, direct: false }) {
             Err(e) if e.kind() == ErrorKind::NotFound => return None,
             other => must(other),
         };
@@ -113,7 +113,7 @@ impl Journal {
     }
 }
 
-fn workload(disk: &Disk, promised: &Arc<Promised>, fault: Fault) {
+fn workload(disk: &Disk, promised: &Arc<Oracle>, fault: Fault) {
     let journal = Arc::new(Journal::create(disk, fault));
     let tasks: Vec<_> = (0..4_u64)
         .map(|t| {
@@ -134,7 +134,7 @@ fn workload(disk: &Disk, promised: &Arc<Promised>, fault: Fault) {
     }
 }
 
-fn verify(disk: &Disk, promised: &Promised, fault: Fault) {
+fn verify(disk: &Disk, promised: &Oracle, fault: Fault) {
     let acknowledged = promised.acknowledged.lock().clone();
     let Some((journal, values)) = Journal::recover(disk, fault) else {
         assert!(acknowledged.is_empty(), "the journal is gone");
@@ -160,7 +160,7 @@ fn plan() -> Plan {
 fn run(plan: &Plan, fault: Fault) -> Result<sim::harness::Counts, String> {
     try_crash_runs(
         plan,
-        |disk, _seed, promised: Arc<Promised>| workload(&disk, &promised, fault),
+        |disk, _seed, promised: Arc<Oracle>| workload(&disk, &promised, fault),
         |disk, promised| verify(&disk, &promised, fault),
     )
 }
@@ -173,7 +173,7 @@ fn a_journal_that_keeps_the_rules_survives_nested_crashes() {
     let count = || {
         crash_runs(
             &plan,
-            |disk, _seed, promised: Arc<Promised>| workload(&disk, &promised, Fault::None),
+            |disk, _seed, promised: Arc<Oracle>| workload(&disk, &promised, Fault::None),
             |disk, promised| verify(&disk, &promised, Fault::None),
         )
     };

@@ -1,17 +1,17 @@
 //! The disk: what is synced survives, what is not may vanish, tear or overtake; nothing else.
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
-use os::disk::{Disk as _, File, OpenHow};
+use os::disk::{Disk as _, File, OpenMode};
 use os::vm::AlignedBuffer;
-use sim::{Crash, Disk, DiskOptions, Ended, Options, Random, Simulation};
+use sim::{Crash, Disk, DiskOptions, Options, Random, RunEnd, Simulation};
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
 const SECTOR: usize = 512;
-const NEW: OpenHow = OpenHow { create: true, direct: false };
-const OLD: OpenHow = OpenHow { create: false, direct: false };
+const NEW: OpenMode = OpenMode { create: true, direct: false };
+const OLD: OpenMode = OpenMode { create: false, direct: false };
 
 fn disk() -> Disk {
     Disk::new(DiskOptions::default())
@@ -284,7 +284,7 @@ fn a_killed_process_leaves_its_writes_which_power_loss_may_still_take() {
 fn direct_files_want_alignment_and_rot_changes_bytes() {
     let d = disk();
     let path = Path::new("f");
-    let f = d.open(path, OpenHow { create: true, direct: true }).unwrap();
+    let f = d.open(path, OpenMode { create: true, direct: true }).unwrap();
     let mut b = AlignedBuffer::new(4096);
     b.fill(3);
     f.write_at(&b, 4096).unwrap();
@@ -313,7 +313,7 @@ fn a_crash_at_an_operation_ends_the_run_and_the_disk_answers_nobody() {
                 f.sync().unwrap();
             }
         });
-        assert_eq!((run.ended, d.operations()), (Ended::Crashed, at));
+        assert_eq!((run.ended, d.operations()), (RunEnd::Crashed, at));
         let dead = std::panic::AssertUnwindSafe(|| d.exists(Path::new("f")));
         assert!(std::panic::catch_unwind(dead).unwrap_err().is::<Crash>());
         d.after_crash(1).exists(Path::new("f"));

@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 use os::sync::{Condvar, Mutex, RwLock};
-use os::wait::{Cancelled, WaitKind, Waiter, Wake};
+use os::wait::{CancelReason, WaitKind, Waiter, Wake};
 use os::{clock, entropy, park, stop, task};
-use sim::{Ended, Options, Run, Simulation};
+use sim::{Options, Run, RunEnd, Simulation};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -30,7 +30,7 @@ impl Latch {
 }
 
 #[derive(Default)]
-struct Shared {
+struct SharedState {
     queue: Mutex<Vec<u64>>,
     changed: Condvar,
     table: RwLock<u64>,
@@ -39,7 +39,7 @@ struct Shared {
     waiters: [Waiter; 4],
 }
 
-fn produce(s: &Shared, rounds: u64) {
+fn produce(s: &SharedState, rounds: u64) {
     for i in 0..rounds {
         s.latch.take();
         let before = s.counted.load(Relaxed);
@@ -52,7 +52,7 @@ fn produce(s: &Shared, rounds: u64) {
     }
 }
 
-fn consume(s: &Shared, rounds: u64) {
+fn consume(s: &SharedState, rounds: u64) {
     for i in 0..rounds {
         let mut q = s.queue.lock();
         while q.pop().is_none() {
@@ -68,7 +68,7 @@ fn consume(s: &Shared, rounds: u64) {
 }
 
 /// Two tasks that signal each other in turn.
-fn ping(s: &Shared, mine: usize, theirs: usize, rounds: u64, first: bool) {
+fn ping(s: &SharedState, mine: usize, theirs: usize, rounds: u64, first: bool) {
     for _ in 0..rounds {
         if first {
             s.waiters[theirs].signal();
@@ -81,7 +81,7 @@ fn ping(s: &Shared, mine: usize, theirs: usize, rounds: u64, first: bool) {
 }
 
 fn everything(rounds: u64) -> u64 {
-    let s = Arc::new(Shared::default());
+    let s = Arc::new(SharedState::default());
     let mut tasks = Vec::new();
     for i in 0..8 {
         let s = Arc::clone(&s);
@@ -104,7 +104,7 @@ fn everything(rounds: u64) -> u64 {
 }
 
 fn fingerprint(run: &Run<u64>) -> (u64, u64, u64, u64) {
-    let Ended::Done(random) = run.ended else { panic!("the run ends: {:?}", run.ended) };
+    let RunEnd::Done(random) = run.ended else { panic!("the run ends: {:?}", run.ended) };
     (run.trace_hash, run.calls, run.now_ns, random)
 }
 
@@ -136,7 +136,7 @@ fn a_deadlock_names_who_waits() {
         let _b = locks.1.lock();
         t.join().unwrap();
     });
-    let Ended::Failed(text) = run.ended else { panic!("it deadlocks") };
+    let RunEnd::Failed(text) = run.ended else { panic!("it deadlocks") };
     assert!(text.contains("deadlock"), "{text}");
     assert!(text.contains("abba (task 1) waits on 0x") && text.contains("root (task 0) waits"));
 }
@@ -161,18 +161,18 @@ fn time_passes_only_when_all_wait_and_deadlines_come_in_order() {
         let w = Waiter::new();
         let at = clock::monotonic_ns() + 1_000;
         assert_eq!(w.wait(WaitKind::WaitFor, Some(at)), Wake::TimedOut);
-        w.cancel(Cancelled::Kill);
-        assert_eq!(w.wait(WaitKind::WaitFor, None), Wake::Cancelled(Cancelled::Kill));
+        w.cancel(CancelReason::Kill);
+        assert_eq!(w.wait(WaitKind::WaitFor, None), Wake::Cancelled(CancelReason::Kill));
         let log = log.lock();
         log.clone()
     });
-    assert_eq!(run.ended, Ended::Done(vec![100, 200, 300]));
+    assert_eq!(run.ended, RunEnd::Done(vec![100, 200, 300]));
     assert!((300_000_000_000..301_000_000_000).contains(&run.now_ns));
 }
 
 /// Locks and joins while it unwinds, as an engine's owner of a background task does.
 struct Owner {
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
     worker: Option<task::JoinHandle<()>>,
     alive: Arc<AtomicU64>,
 }
@@ -189,7 +189,7 @@ impl Drop for Owner {
 }
 
 fn hold_locks_and_wait(alive: &Arc<AtomicU64>, made: &Arc<AtomicU64>) {
-    let shared = Arc::new(Shared::default());
+    let shared = Arc::new(SharedState::default());
     for i in 0..3 {
         let (theirs, alive, made) = (Arc::clone(&shared), Arc::clone(alive), Arc::clone(made));
         let worker_of = Arc::clone(&shared);
@@ -225,7 +225,7 @@ fn a_crash_unwinds_every_task_with_its_locks_held() {
                 sim.crash();
             }
         });
-        assert_eq!(run.ended, Ended::Crashed, "seed {seed}");
+        assert_eq!(run.ended, RunEnd::Crashed, "seed {seed}");
         assert_eq!(alive.load(Relaxed), 0, "every destructor ran, and came to its end");
     }
     assert!(made.load(Relaxed) > 200);
@@ -240,7 +240,7 @@ fn a_process_that_stops_itself_ends_every_task_even_where_panics_are_caught() {
         let _ = writer.join();
         panic!("nobody gets here");
     });
-    assert_eq!(run.ended, Ended::<()>::Stopped("the log could not be synced".to_owned()));
+    assert_eq!(run.ended, RunEnd::<()>::Stopped("the log could not be synced".to_owned()));
 }
 
 #[test]
@@ -250,12 +250,12 @@ fn a_panic_of_any_task_fails_the_run_with_its_place_and_the_last_events() {
         let t = task::spawn("broken", || assert_eq!(1 + 1, 3, "arithmetic"));
         let _ = t.join();
     });
-    let Ended::Failed(text) = run.ended else { panic!("it fails") };
+    let RunEnd::Failed(text) = run.ended else { panic!("it fails") };
     assert!(text.contains("tests/schedule.rs") && text.contains("arithmetic"), "{text}");
     assert!(text.contains("starts broken") && text.contains("arithmetic comes"), "{text}");
     let tolerant = Options { panics_fail: false, ..Options::default() };
     let run = Simulation::run(3, tolerant, |_| task::spawn("b", || panic!("no")).join().is_err());
-    assert_eq!(run.ended, Ended::Done(true));
+    assert_eq!(run.ended, RunEnd::Done(true));
 }
 
 #[test]
@@ -266,6 +266,6 @@ fn a_run_without_end_is_found() {
             os::sched::switch_point();
         }
     });
-    let Ended::Failed::<()>(text) = run.ended else { panic!("it fails") };
+    let RunEnd::Failed::<()>(text) = run.ended else { panic!("it fails") };
     assert!(text.contains("no end after"), "{text}");
 }

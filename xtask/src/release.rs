@@ -6,7 +6,7 @@
 //! other code guides nothing.
 
 use checks::{Outcome, Workspace, process};
-use prove::{PASSWORD, Serving, Tools, asked, empty, session};
+use prove::{PASSWORD, ServerProcess, Tools, asked, empty, session};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
@@ -59,7 +59,7 @@ fn build(workspace: &Workspace, flags: &str, target: &Path) -> Outcome<PathBuf> 
 /// Runs the scripts: by a server and a client of it, for the way of requests over the wire; the
 /// server's counts are written when it stops.
 fn train(workspace: &Workspace, binary: &Path, data: &Path) -> Outcome<()> {
-    let mut server = Serving::start(binary, &data.join("served"))?;
+    let mut server = ServerProcess::start(binary, &data.join("served"))?;
     drop(server.client()?);
     let mut client = Command::new(binary);
     client.args(["sql", "-b", "-C", "-U", "sa", "-P", PASSWORD]);
@@ -77,7 +77,7 @@ fn train(workspace: &Workspace, binary: &Path, data: &Path) -> Outcome<()> {
     server.stop().map(drop)
 }
 
-fn side_by_side(server: &Serving, clients: usize, requests: &[&str]) -> Outcome<()> {
+fn side_by_side(server: &ServerProcess, clients: usize, requests: &[&str]) -> Outcome<()> {
     let client = || {
         let mut client = session(server, "WritePath")?;
         requests.iter().try_for_each(|text| asked(&mut client, text).map(drop))

@@ -4,7 +4,7 @@
 //! `crate::B` a name of the file `a.rs`. A name that nobody is seen to define (a macro makes it)
 //! belongs to the file of the module in which it is looked for.
 
-use super::scan::{Import, Scanned, scan};
+use super::scan::{Import, ScannedModule, scan};
 use crate::survey::Source;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,11 +12,11 @@ use std::collections::{BTreeMap, BTreeSet};
 type Place = Vec<String>;
 
 /// What has been looked for on the way: a name in a module, as a module or as an item.
-type Asked = BTreeSet<(Place, String, bool)>;
+type SearchHistory = BTreeSet<(Place, String, bool)>;
 
 struct Module {
     file: usize,
-    scanned: Scanned,
+    scanned: ScannedModule,
     /// Modules of which it imports all names, and whether it passes them on.
     whole: Vec<(Place, bool)>,
 }
@@ -28,7 +28,7 @@ pub(super) struct Modules {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Found {
+enum NameMatch {
     Module(Place),
     /// The file that defines the item.
     File(usize),
@@ -38,7 +38,7 @@ enum Found {
 
 /// What is looked for in a module.
 #[derive(Clone, Copy)]
-struct Sought<'a> {
+struct NameSearch<'a> {
     name: &'a str,
     /// A path goes on behind it, so it is a module or a type.
     leads_on: bool,
@@ -86,10 +86,11 @@ impl Modules {
     fn import_whole_modules(&mut self) {
         let whole = |(place, module): (&Place, &Module)| {
             let globs = module.scanned.imports.iter().filter(|import| import.name.is_none());
-            let target = |import: &Import| match self.find(place, &import.path, &mut Asked::new()) {
-                Some(Found::Module(target)) => Some((target, import.is_public)),
-                _ => None,
-            };
+            let target =
+                |import: &Import| match self.find(place, &import.path, &mut SearchHistory::new()) {
+                    Some(NameMatch::Module(target)) => Some((target, import.is_public)),
+                    _ => None,
+                };
             globs.filter_map(target).collect()
         };
         let all: Vec<Vec<(Place, bool)>> = self.modules.iter().map(whole).collect();
@@ -102,28 +103,28 @@ impl Modules {
     pub(super) fn edges(&self) -> Vec<BTreeSet<usize>> {
         let mut edges = vec![BTreeSet::new(); self.files.len()];
         for (place, module) in &self.modules {
-            let mut name = |found: Option<Found>| {
-                if let Some(Found::File(file) | Found::Guess(file)) = found
+            let mut name = |found: Option<NameMatch>| {
+                if let Some(NameMatch::File(file) | NameMatch::Guess(file)) = found
                     && file != module.file
                 {
                     edges[module.file].insert(file);
                 }
             };
-            let Scanned { imports, paths, words, .. } = &module.scanned;
+            let ScannedModule { imports, paths, words, .. } = &module.scanned;
             for path in paths {
-                name(self.find(place, path, &mut Asked::new()));
+                name(self.find(place, path, &mut SearchHistory::new()));
             }
             for import in imports {
                 // A file that only passes a name on does not use it.
                 let used = import.name.as_ref().is_some_and(|name| words.contains(name));
                 if used || (!import.is_public && import.name.is_some()) {
-                    name(self.find(place, &import.path, &mut Asked::new()));
+                    name(self.find(place, &import.path, &mut SearchHistory::new()));
                 }
             }
             if !module.whole.is_empty() {
                 for word in words {
-                    let sought = Sought { name: word, leads_on: false, from: place };
-                    name(self.look(place, sought, &mut Asked::new()));
+                    let sought = NameSearch { name: word, leads_on: false, from: place };
+                    name(self.look(place, sought, &mut SearchHistory::new()));
                 }
             }
         }
@@ -131,7 +132,7 @@ impl Modules {
     }
 
     /// Where a path of a module leads; none where it leads out of the crate.
-    fn find(&self, from: &Place, path: &[String], asked: &mut Asked) -> Option<Found> {
+    fn find(&self, from: &Place, path: &[String], asked: &mut SearchHistory) -> Option<NameMatch> {
         let mut place = from.clone();
         let mut rest = path;
         while let Some((first, more)) = rest.split_first() {
@@ -144,21 +145,26 @@ impl Modules {
             rest = more;
         }
         let is_anchored = rest.len() < path.len();
-        let mut found = Found::Module(place);
+        let mut found = NameMatch::Module(place);
         for (index, name) in rest.iter().enumerate() {
-            let Found::Module(place) = &found else { break };
-            let sought = Sought { name, leads_on: index + 1 < rest.len(), from };
+            let NameMatch::Module(place) = &found else { break };
+            let sought = NameSearch { name, leads_on: index + 1 < rest.len(), from };
             found = match self.look(place, sought, asked) {
                 Some(next) => next,
                 None if index == 0 && !is_anchored => return None,
-                None => Found::Guess(self.modules.get(place)?.file),
+                None => NameMatch::Guess(self.modules.get(place)?.file),
             };
         }
         Some(found)
     }
 
     /// A name within a module; none also where that is what is being looked for.
-    fn look(&self, at: &Place, sought: Sought<'_>, asked: &mut Asked) -> Option<Found> {
+    fn look(
+        &self,
+        at: &Place,
+        sought: NameSearch<'_>,
+        asked: &mut SearchHistory,
+    ) -> Option<NameMatch> {
         let key = (at.clone(), sought.name.to_owned(), sought.leads_on);
         if !asked.insert(key.clone()) {
             return None;
@@ -169,15 +175,20 @@ impl Modules {
     }
 
     /// The module's own item, a name that it imports, or a module below it.
-    fn look_once(&self, at: &Place, sought: Sought<'_>, asked: &mut Asked) -> Option<Found> {
+    fn look_once(
+        &self,
+        at: &Place,
+        sought: NameSearch<'_>,
+        asked: &mut SearchHistory,
+    ) -> Option<NameMatch> {
         let below = child(at, sought.name);
-        let below = self.modules.contains_key(&below).then_some(Found::Module(below));
+        let below = self.modules.contains_key(&below).then_some(NameMatch::Module(below));
         if sought.leads_on && below.is_some() {
             return below;
         }
         let module = self.modules.get(at)?;
         if module.scanned.items.contains(sought.name) {
-            return Some(Found::File(module.file));
+            return Some(NameMatch::File(module.file));
         }
         // A file outside the module sees only what the module passes on.
         let is_inside = sought.from.starts_with(at);
@@ -185,13 +196,13 @@ impl Modules {
         let mut weaker = below;
         for import in visible.filter(|i| i.name.as_deref() == Some(sought.name)) {
             match self.find(at, &import.path, asked) {
-                Some(Found::File(file)) => return Some(Found::File(file)),
+                Some(NameMatch::File(file)) => return Some(NameMatch::File(file)),
                 other => weaker = weaker.or(other),
             }
         }
         for (whole, _) in module.whole.iter().filter(|(_, is_public)| is_inside || *is_public) {
-            match self.look(whole, Sought { from: at, ..sought }, asked) {
-                Some(Found::File(file)) => return Some(Found::File(file)),
+            match self.look(whole, NameSearch { from: at, ..sought }, asked) {
+                Some(NameMatch::File(file)) => return Some(NameMatch::File(file)),
                 other => weaker = weaker.or(other),
             }
         }

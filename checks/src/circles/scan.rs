@@ -20,7 +20,7 @@ pub(super) struct Import {
 
 /// One module of a file.
 #[derive(Debug, Default)]
-pub(super) struct Scanned {
+pub(super) struct ScannedModule {
     /// The modules within the file that lead to it.
     pub(super) within: Vec<String>,
     pub(super) items: BTreeSet<String>,
@@ -37,7 +37,7 @@ pub(super) struct Scanned {
 const ITEMS: [&str; 9] =
     ["fn", "struct", "enum", "union", "trait", "type", "const", "static", "macro_rules"];
 
-pub(super) fn scan(source: &Source) -> Vec<Scanned> {
+pub(super) fn scan(source: &Source) -> Vec<ScannedModule> {
     let code = source.lexed.code.as_str();
     let tests = test_ranges(code);
     let tokens = tokens(code);
@@ -47,7 +47,7 @@ pub(super) fn scan(source: &Source) -> Vec<Scanned> {
         tokens: &tokens,
         at: 0,
         braces: Vec::new(),
-        modules: vec![Scanned::default()],
+        modules: vec![ScannedModule::default()],
     };
     while scanner.at < tokens.len() {
         scanner.step();
@@ -78,7 +78,7 @@ struct Scanner<'a> {
     at: usize,
     /// Open braces: the module that they enclose, or none where it is anything else.
     braces: Vec<Option<usize>>,
-    modules: Vec<Scanned>,
+    modules: Vec<ScannedModule>,
 }
 
 impl Scanner<'_> {
@@ -91,7 +91,7 @@ impl Scanner<'_> {
     }
 
     /// The module that the scanner is in.
-    fn module(&mut self) -> &mut Scanned {
+    fn module(&mut self) -> &mut ScannedModule {
         let own = self.braces.iter().rev().find_map(|brace| *brace).unwrap_or(0);
         &mut self.modules[own]
     }
@@ -187,7 +187,7 @@ impl Scanner<'_> {
             let mut within = self.module().within.clone();
             within.push(name);
             self.braces.push(Some(self.modules.len()));
-            self.modules.push(Scanned { within, ..Scanned::default() });
+            self.modules.push(ScannedModule { within, ..ScannedModule::default() });
         } else if is_test {
             self.module().test_modules.insert(name);
         }
@@ -229,7 +229,7 @@ impl Scanner<'_> {
 mod tests {
     use super::*;
 
-    fn scanned(text: &str) -> Vec<Scanned> {
+    fn scanned(text: &str) -> Vec<ScannedModule> {
         scan(&Source::new("crates/x/src/a.rs".to_owned(), text.to_owned()))
     }
 

@@ -80,7 +80,7 @@ pub(crate) fn check(workspace: &Workspace, survey: &Survey) -> Outcome<Vec<Viola
     let layers = Layers::read(workspace)?;
     let ratchet = Ratchet::read(workspace)?;
     let mut violations = size::check(survey, &ratchet);
-    violations.extend(names::check(survey));
+    violations.extend(names::check(survey, &ratchet));
     violations.extend(marks::check(workspace, survey));
     violations.extend(documents::check(workspace, survey));
     violations.extend(ghosts::check(&layers, survey));

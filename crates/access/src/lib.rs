@@ -40,7 +40,7 @@ pub use growth::{Growth, GrowthPart};
 pub use locks::{Granule, Isolation, LockPlan, Strength};
 pub use page::{Field, RowView};
 pub use physical::{Contents, LevelStats, ScanMode};
-pub use report::{EntryPart, RowAt, RowFinding, RowReport};
+pub use report::{EntryPart, RowFinding, RowLocation, RowReport};
 pub use resolve::{Hobt, Hobts};
 pub use sink::{InsertOutcome, RowKey, TableSink, WriteError};
 pub use source::{Division, PageSample, SourceSize, TableSource, Use};

@@ -30,7 +30,7 @@ pub enum RowFinding {
 
 /// A live record, by its RID.
 #[derive(Clone, Copy, Debug)]
-pub struct RowAt<'r> {
+pub struct RowLocation<'r> {
     /// Its page; of a forwarded row that of its stub, as its slot.
     pub page: PageId,
     /// Its slot.

@@ -21,12 +21,12 @@
 //!     [`TableSink::as_any`](crate::TableSink::as_any), for its undo and for entries put together.
 
 use crate::{
-    Deed, EntryPart, Growth, Hobt, HobtPlaces, HobtSpec, HobtUnit, LevelStats, RowAt, RowReport,
-    ScanMode, SourceSize, TreeSplits, Use,
+    Deed, EntryPart, Growth, Hobt, HobtPlaces, HobtSpec, HobtUnit, LevelStats, RowLocation,
+    RowReport, ScanMode, SourceSize, TreeSplits, Use,
 };
 use base::{AllocUnitId, PageId, SqlResult};
 use lock::Resource;
-use os::wait::{Cancelled, Waiter};
+use os::wait::{CancelReason, Waiter};
 use page::RowLayout;
 use std::sync::Arc;
 use txn::Lifetime;
@@ -89,14 +89,14 @@ pub trait Verifier: Send + Sync {
     fn verify(
         &self,
         waiter: &Waiter,
-        row: &mut dyn FnMut(RowAt<'_>),
-    ) -> Result<RowReport, Cancelled>;
+        row: &mut dyn FnMut(RowLocation<'_>),
+    ) -> Result<RowReport, CancelReason>;
 
     /// The hash of an index entry that is made of these parts of a record, as
     /// [`ElementHash`](crate::ElementHash) has it in every format: of each part the length of its
     /// value and then its bytes, of NULL the number `u64::MAX`. `None` when the record's bytes make
     /// no sense, or a value off it cannot be read.
-    fn entry_hash(&self, row: RowAt<'_>, parts: &[EntryPart]) -> Option<u128>;
+    fn entry_hash(&self, row: RowLocation<'_>, parts: &[EntryPart]) -> Option<u128>;
 
     /// A copy of the record of a place that `verify` has shown.
     fn record_at(&self, page: PageId, slot: u16) -> Option<Vec<u8>>;

@@ -185,12 +185,12 @@ fn usual_state(number: i32) -> u8 {
 const TEXT_CHARS_MAX: usize = 4000;
 
 /// A text that takes no more than an error's may have.
-struct Bounded<'a> {
+struct BoundedText<'a> {
     text: &'a mut String,
     left: usize,
 }
 
-impl fmt::Write for Bounded<'_> {
+impl fmt::Write for BoundedText<'_> {
     fn write_str(&mut self, s: &str) -> fmt::Result {
         let end = s.char_indices().nth(self.left).map_or(s.len(), |(at, _)| at);
         self.text.push_str(&s[..end]);
@@ -210,7 +210,7 @@ fn fill(template: &str, args: &[&dyn fmt::Display]) -> String {
             Some(arg) => {
                 // A long argument is cut.
                 let left = TEXT_CHARS_MAX.saturating_sub(out.len());
-                let _ = write!(Bounded { text: &mut out, left }, "{arg}");
+                let _ = write!(BoundedText { text: &mut out, left }, "{arg}");
             }
             None => out.push_str(&rest[open..=close]),
         }

@@ -8,7 +8,7 @@ use crate::expressions::draws::Draws;
 use crate::into_table::{IdentityFunction, IntoTable};
 use crate::names::cte::{Cte, MAXRECURSION_DEFAULT};
 use crate::names::expansion::Expansions;
-use crate::names::hint::TableHinted;
+use crate::names::hint::TableHintOption;
 use crate::names::reference::References;
 use crate::names::scope::Scope;
 use crate::subplans::Subplans;
@@ -63,7 +63,7 @@ pub(crate) struct Binder<'a> {
     /// OPTION (RECOMPILE): conditions have the values of variables, which the statement leaves.
     pub(crate) embeds: bool,
     /// OPTION (TABLE HINT (…)).
-    pub(crate) table_hints: Vec<TableHinted>,
+    pub(crate) table_hints: Vec<TableHintOption>,
     /// Columns of `nodes()`, with the names under which errors know where they come from.
     pub(crate) node_columns: BTreeMap<Slot, String>,
     /// The scopes whose columns are named, while somebody wants to know.

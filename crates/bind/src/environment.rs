@@ -37,7 +37,7 @@ pub struct Environment<'a> {
     /// How constants are read as dates.
     pub dialect: Dialect,
     /// What an INSERT passes over: of a bulk load.
-    pub unguarded: Unguarded,
+    pub unguarded: SkippedGuards,
     /// The learner of the types of parameters that are not declared.
     pub deduction: Option<&'a dyn Deduction>,
     /// The session that waits for the plan.
@@ -46,7 +46,7 @@ pub struct Environment<'a> {
 
 /// What guards a table and is passed over by a bulk load.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Unguarded {
+pub struct SkippedGuards {
     /// CHECK and FOREIGN KEY constraints, none of which is trusted any more.
     pub constraints: bool,
     /// Triggers, INSTEAD OF ones too.

@@ -37,12 +37,12 @@ impl Binder<'_> {
             },
             estimates: Vec::new(),
         };
-        let mentioned = |(reference, checks): (&Reference, _)| Mentioned {
+        let mentioned = |(reference, checks): (&Reference, _)| MentionedTable {
             columns: reference.columns(),
             location: reference.location,
             checks,
         };
-        let used: Vec<Mentioned> = self.references.iter().zip(known).map(mentioned).collect();
+        let used: Vec<MentionedTable> = self.references.iter().zip(known).map(mentioned).collect();
         if let Some(source) = source_of(&mut plan.statement) {
             fill_columns(source, &used);
         }
@@ -81,7 +81,7 @@ impl Binder<'_> {
 }
 
 /// What a statement mentions of a table, and what is known of that.
-struct Mentioned {
+struct MentionedTable {
     columns: Vec<GetColumn>,
     location: Option<Slot>,
     checks: Vec<plan::Predicate>,
@@ -99,7 +99,7 @@ fn source_of(statement: &mut Statement<Logical>) -> Option<&mut Logical> {
     }
 }
 
-fn fill_columns(tree: &mut Logical, used: &[Mentioned]) {
+fn fill_columns(tree: &mut Logical, used: &[MentionedTable]) {
     tree.for_each_mut(&mut |node| match node {
         Logical::Get(get) => fill_get(get, used),
         Logical::Virtual(get) => fill_virtual(get, used),
@@ -107,14 +107,14 @@ fn fill_columns(tree: &mut Logical, used: &[Mentioned]) {
     });
 }
 
-fn fill_get(get: &mut Get, used: &[Mentioned]) {
+fn fill_get(get: &mut Get, used: &[MentionedTable]) {
     let mentioned = &used[get.table.0 as usize];
     get.columns.clone_from(&mentioned.columns);
     get.location = mentioned.location;
     get.checks.clone_from(&mentioned.checks);
 }
 
-fn fill_virtual(get: &mut VirtualGet, used: &[Mentioned]) {
+fn fill_virtual(get: &mut VirtualGet, used: &[MentionedTable]) {
     get.columns.clone_from(&used[get.table.0 as usize].columns);
 }
 

@@ -56,11 +56,11 @@ pub use changes::cursor::Refetch;
 pub use definitions::computed::{ComputedType, bind_computed};
 pub use definitions::module::ModuleColumns;
 pub use definitions::uses::user_of;
-pub use environment::{Bound, Environment, Unguarded, Variables};
+pub use environment::{Bound, Environment, SkippedGuards, Variables};
 pub use expressions::collation::check_collation;
 pub use expressions::convert::declared_type;
 pub use expressions::deduction::{
-    Deduction, Learned, Undeclared, candidates, untyped_parameter, untyped_variable,
+    Deduction, Inference, UndeclaredType, candidates, untyped_parameter, untyped_variable,
 };
 pub use into_table::{IntoColumn, IntoTable};
 pub use plan::Coercibility;

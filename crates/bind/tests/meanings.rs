@@ -87,7 +87,7 @@ fn expressions_and_conditions_stand_alone() {
         identity_insert: None,
         ansi_nulls: true,
         dialect: types::datetime::Dialect::default(),
-        unguarded: bind::Unguarded::default(),
+        unguarded: bind::SkippedGuards::default(),
         deduction: None,
         watch: None,
     };
@@ -142,7 +142,7 @@ fn definitions_are_checked_before_they_are_stored() {
         identity_insert: None,
         ansi_nulls: true,
         dialect: types::datetime::Dialect::default(),
-        unguarded: bind::Unguarded::default(),
+        unguarded: bind::SkippedGuards::default(),
         deduction: None,
         watch: None,
     };

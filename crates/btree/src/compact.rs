@@ -27,7 +27,7 @@ const EXPUNGE_BYTES: usize = 32;
 
 /// What a step made of a leaf and the one at its right.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Compacted {
+pub enum CompactOutcome {
     /// The right one gave its first records, so many bytes; the key that leads to its rest.
     Moved(usize, KeyBuf),
     /// The right one gave all its records and is free.
@@ -160,19 +160,19 @@ impl Tree {
         group: &mut Group,
         key: &[Field<'_>],
         fill: usize,
-    ) -> BtreeResult<Compacted> {
+    ) -> BtreeResult<CompactOutcome> {
         assert_eq!(key.len(), self.order().len(), "a leaf is named by a whole key");
         assert!(fill <= PAGE_BODY_BYTES, "a page is filled as far as it goes");
-        let Some(pair) = self.latch_pair(key)? else { return Ok(Compacted::Kept) };
+        let Some(pair) = self.latch_pair(key)? else { return Ok(CompactOutcome::Kept) };
         let count = pair.right.view().slot_count();
         let moved = leading(pair.left.view(), pair.right.view(), fill);
         debug_assert!(moved <= count, "records of the right leaf");
         if moved == count {
             self.merge(group, pair)?;
-            return Ok(Compacted::Merged);
+            return Ok(CompactOutcome::Merged);
         }
         if moved == 0 {
-            return Ok(Compacted::Kept);
+            return Ok(CompactOutcome::Kept);
         }
         self.shift(group, pair, moved)
     }
@@ -238,12 +238,12 @@ impl Tree {
         group: &mut Group,
         pair: Pair<'t>,
         moved: u16,
-    ) -> BtreeResult<Compacted> {
+    ) -> BtreeResult<CompactOutcome> {
         let Pair { parent, left, right, slot } = pair;
         let separator = self.separator_at(&right, moved)?;
         let old = parent.view().record(slot).expect("the page was inspected").to_vec();
         if separator.len() > old.len() + usize::from(parent.view().free_count()) {
-            return Ok(Compacted::Kept);
+            return Ok(CompactOutcome::Kept);
         }
         let mut key = KeyBuf::default();
         let copied = self.shape.copy_key(Part::Interior, &separator, &mut key);
@@ -270,7 +270,7 @@ impl Tree {
         assert!(change.logged_bytes() as u64 <= STRUCTURE_LOG_BYTES_MAX);
         self.splits.reshaped();
         change.finish(&mut TransactionChain::default());
-        Ok(Compacted::Moved(records.len(), key))
+        Ok(CompactOutcome::Moved(records.len(), key))
     }
 
     fn on_leaf(

@@ -24,8 +24,8 @@ use wal::{Group, TransactionChain};
 const ATTEMPTS: u32 = 8;
 
 /// What an attempt found.
-enum Found<'t> {
-    Ready(Box<Latched<'t>>),
+enum ExchangeAttempt<'t> {
+    Ready(Box<LatchedPair<'t>>),
     /// Nothing to exchange: one leaf has both keys, or is the root.
     One,
     /// A page could not be latched; it is read after everything is released.
@@ -33,9 +33,9 @@ enum Found<'t> {
 }
 
 /// Two leaves with their places, and what is around them.
-struct Latched<'t> {
-    first: Placed<'t>,
-    second: Placed<'t>,
+struct LatchedPair<'t> {
+    first: PlacedLeaf<'t>,
+    second: PlacedLeaf<'t>,
     /// The page above the first.
     parent: WriteGuard<'t>,
     /// The page above the second, where it is another.
@@ -45,7 +45,7 @@ struct Latched<'t> {
 }
 
 /// A leaf, and the slot of its entry above.
-struct Placed<'t> {
+struct PlacedLeaf<'t> {
     page: WriteGuard<'t>,
     slot: u16,
 }
@@ -82,31 +82,37 @@ impl Tree {
         assert_eq!(order, Some(std::cmp::Ordering::Less), "two keys in order");
         for _ in 0..ATTEMPTS {
             match self.latch_both(first, second)? {
-                Found::Ready(latched) => {
+                ExchangeAttempt::Ready(latched) => {
                     self.exchange(group, *latched);
                     return Ok(true);
                 }
-                Found::One => return Ok(false),
+                ExchangeAttempt::One => return Ok(false),
                 // Waits until its holder releases it, and reads it into memory. A reader of the
                 // page will report damage.
-                Found::Busy(page) => drop(self.pages.read(page)),
+                ExchangeAttempt::Busy(page) => drop(self.pages.read(page)),
             }
         }
         Ok(false)
     }
 
-    fn latch_both(&self, first: &[Field<'_>], second: &[Field<'_>]) -> BtreeResult<Found<'_>> {
+    fn latch_both(
+        &self,
+        first: &[Field<'_>],
+        second: &[Field<'_>],
+    ) -> BtreeResult<ExchangeAttempt<'_>> {
         // A page that still has the LSN that it had on the way down still belongs to the tree.
         let Some((id, lsn)) = self.interior_at(1, second, true)?.map(|p| (p.id(), p.view().lsn()))
         else {
-            return Ok(Found::One);
+            return Ok(ExchangeAttempt::One);
         };
-        let Some(parent) = self.write_at(&self.sought(first), 1)? else { return Ok(Found::One) };
+        let Some(parent) = self.write_at(&self.sought(first), 1)? else {
+            return Ok(ExchangeAttempt::One);
+        };
         let other = match id == parent.id() {
             true => None,
             false => match self.pages.try_write(id) {
                 Some(other) if other.view().lsn() == lsn => Some(other),
-                Some(_) | None => return Ok(Found::Busy(id)),
+                Some(_) | None => return Ok(ExchangeAttempt::Busy(id)),
             },
         };
         let above = other.as_ref().unwrap_or(&parent);
@@ -116,29 +122,29 @@ impl Tree {
         };
         let (a, b) = (place(&parent, first)?, place(above, second)?);
         if a.1 == b.1 {
-            return Ok(Found::One);
+            return Ok(ExchangeAttempt::One);
         }
         let held = [parent.id(), above.id()];
         let mut pages = Vec::with_capacity(2);
         for id in [a.1, b.1] {
             self.is_not_held(id, &held)?;
-            let Some(page) = self.pages.try_write(id) else { return Ok(Found::Busy(id)) };
+            let Some(page) = self.pages.try_write(id) else { return Ok(ExchangeAttempt::Busy(id)) };
             self.check_page(id, page.view(), 0)?;
             pages.push(page);
         }
         let beside = match self.latch_beside((&pages[0], &pages[1]), &held)? {
             Ok(beside) => beside,
-            Err(busy) => return Ok(Found::Busy(busy)),
+            Err(busy) => return Ok(ExchangeAttempt::Busy(busy)),
         };
         for page in pages.iter().chain([&parent]).chain(&other) {
             self.inspect(page)?;
         }
         let mut placed =
-            pages.into_iter().zip([a.0, b.0]).map(|(page, slot)| Placed { page, slot });
+            pages.into_iter().zip([a.0, b.0]).map(|(page, slot)| PlacedLeaf { page, slot });
         let (Some(first), Some(second)) = (placed.next(), placed.next()) else {
             unreachable!("two leaves were latched")
         };
-        Ok(Found::Ready(Box::new(Latched { first, second, parent, other, beside })))
+        Ok(ExchangeAttempt::Ready(Box::new(LatchedPair { first, second, parent, other, beside })))
     }
 
     /// Latches the neighbours of two leaves, each once. Returns the page that could not be latched.
@@ -181,8 +187,8 @@ impl Tree {
         Ok(Ok(beside))
     }
 
-    fn exchange<'t>(&'t self, group: &mut Group, latched: Latched<'t>) {
-        let Latched { first, second, parent, other, beside } = latched;
+    fn exchange<'t>(&'t self, group: &mut Group, latched: LatchedPair<'t>) {
+        let LatchedPair { first, second, parent, other, beside } = latched;
         let (a, b) = (first.page.id(), second.page.id());
         let contents = [&first, &second].map(|p| Contents::of(p.page.view()));
         let entry = |above: &WriteGuard<'_>, slot: u16| {

@@ -28,7 +28,7 @@ pub const FREE_LOG_BYTES_MAX: u64 = 2048;
 
 /// What became of a leaf.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Freed {
+pub enum FreeOutcome {
     /// It, and as many pages above it as only led to it, are free.
     Pages(u8),
     /// The leaf has records, or is the last leaf, or too many levels above it have only one entry.
@@ -38,13 +38,13 @@ pub enum Freed {
 }
 
 /// A page to be freed, and its neighbours, under their exclusive latches.
-struct Doomed<'t> {
+struct DoomedPage<'t> {
     left: Option<WriteGuard<'t>>,
     page: WriteGuard<'t>,
     right: Option<WriteGuard<'t>>,
 }
 
-impl Doomed<'_> {
+impl DoomedPage<'_> {
     fn ids(&self) -> impl Iterator<Item = PageId> {
         let others = [self.left.as_ref(), self.right.as_ref()];
         [Some(self.page.id()), others[0].map(WriteGuard::id), others[1].map(WriteGuard::id)]
@@ -54,9 +54,9 @@ impl Doomed<'_> {
 }
 
 /// What an attempt found.
-enum Found<'t> {
+enum FreeAttempt<'t> {
     /// The page above all, the slot to remove from it, and the pages to free, top-down.
-    Ready(WriteGuard<'t>, u16, Vec<Doomed<'t>>),
+    Ready(WriteGuard<'t>, u16, Vec<DoomedPage<'t>>),
     /// The page at this level has one entry only: the attempt must begin further up.
     Higher,
     Kept,
@@ -71,25 +71,25 @@ impl Tree {
     ///
     /// # Errors
     /// 823, 824 or 701, before anything is changed.
-    pub fn free_if_empty(&self, group: &mut Group, key: &[Field<'_>]) -> BtreeResult<Freed> {
+    pub fn free_if_empty(&self, group: &mut Group, key: &[Field<'_>]) -> BtreeResult<FreeOutcome> {
         assert_eq!(key.len(), self.shape.order.len(), "a leaf is named by a whole key");
         let (mut top, mut attempts) = (1, 0);
         loop {
             debug_assert!(attempts < ATTEMPTS && top <= FREED_LEVELS_MAX, "rule 4: it ends");
             match self.find_doomed(key, top)? {
-                Found::Ready(above, slot, doomed) => {
+                FreeAttempt::Ready(above, slot, doomed) => {
                     let pages = doomed.len() as u8;
                     assert_eq!(pages, top, "a page of each level below the one above all");
                     self.unlink(group, (above, slot), doomed)?;
-                    return Ok(Freed::Pages(pages));
+                    return Ok(FreeOutcome::Pages(pages));
                 }
-                Found::Kept => return Ok(Freed::Kept),
-                Found::Higher if top == FREED_LEVELS_MAX => return Ok(Freed::Kept),
-                Found::Higher => top += 1,
-                Found::Busy(page) => {
+                FreeAttempt::Kept => return Ok(FreeOutcome::Kept),
+                FreeAttempt::Higher if top == FREED_LEVELS_MAX => return Ok(FreeOutcome::Kept),
+                FreeAttempt::Higher => top += 1,
+                FreeAttempt::Busy(page) => {
                     attempts += 1;
                     if attempts == ATTEMPTS {
-                        return Ok(Freed::Busy);
+                        return Ok(FreeOutcome::Busy);
                     }
                     // Waits until its holder releases it, and reads it into memory. A reader of the
                     // page will report damage.
@@ -100,34 +100,36 @@ impl Tree {
     }
 
     /// Latches what freeing the leaf takes when the page at level `top` keeps an entry.
-    fn find_doomed(&self, key: &[Field<'_>], top: u8) -> BtreeResult<Found<'_>> {
-        let Some(above) = self.write_at(&self.sought(key), top)? else { return Ok(Found::Kept) };
+    fn find_doomed(&self, key: &[Field<'_>], top: u8) -> BtreeResult<FreeAttempt<'_>> {
+        let Some(above) = self.write_at(&self.sought(key), top)? else {
+            return Ok(FreeAttempt::Kept);
+        };
         debug_assert_eq!(above.view().level(), top, "the level that was asked for");
         if above.view().slot_count() < 2 {
             let last = above.id() == self.root;
-            return Ok(if last { Found::Kept } else { Found::Higher });
+            return Ok(if last { FreeAttempt::Kept } else { FreeAttempt::Higher });
         }
         let place = (above.id(), above.view());
         let first_slot = self.child_slot(place, &self.sought(key), true)?;
         debug_assert!(first_slot < above.view().slot_count(), "the slot of an entry");
-        let mut doomed: Vec<Doomed<'_>> = Vec::with_capacity(usize::from(top));
+        let mut doomed: Vec<DoomedPage<'_>> = Vec::with_capacity(usize::from(top));
         let mut slot = first_slot;
         for level in (0..top).rev() {
             let parent = doomed.last().map_or(&above, |d| &d.page);
             let id = self.child(parent.id(), parent.view(), slot)?;
             let mut held = vec![above.id()];
-            held.extend(doomed.iter().flat_map(Doomed::ids));
+            held.extend(doomed.iter().flat_map(DoomedPage::ids));
             let next = match self.latch_doomed(parent, slot, (id, level), &held)? {
                 Ok(next) => next,
                 Err(found) => return Ok(found),
             };
             let count = next.page.view().slot_count();
             if level == 0 && count > 0 {
-                return Ok(Found::Kept);
+                return Ok(FreeAttempt::Kept);
             }
             if level > 0 && count > 1 {
                 // It got a second entry since this began so high; begin lower.
-                return Ok(Found::Busy(id));
+                return Ok(FreeAttempt::Busy(id));
             }
             debug_assert!(
                 next.ids().all(|id| !held.contains(&id)),
@@ -142,7 +144,7 @@ impl Tree {
             doomed.iter().all(|d| d.page.id() != self.root),
             "the root is fixed for life"
         );
-        Ok(Found::Ready(above, first_slot, doomed))
+        Ok(FreeAttempt::Ready(above, first_slot, doomed))
     }
 
     /// Latches a child and its neighbours from left to right.
@@ -152,7 +154,7 @@ impl Tree {
         slot: u16,
         (id, level): (PageId, u8),
         held: &[PageId],
-    ) -> BtreeResult<Result<Doomed<'t>, Found<'t>>> {
+    ) -> BtreeResult<Result<DoomedPage<'t>, FreeAttempt<'t>>> {
         debug_assert!(held.contains(&parent.id()), "the way down is held");
         debug_assert!(slot < parent.view().slot_count(), "the slot of an entry");
         self.is_not_held(id, held)?;
@@ -178,12 +180,14 @@ impl Tree {
                 }
                 false => match self.pages.try_write(left) {
                     Some(guard) => Some(guard),
-                    None => return Ok(Err(Found::Busy(left))),
+                    None => return Ok(Err(FreeAttempt::Busy(left))),
                 },
             };
-            let Some(page) = self.pages.try_write(id) else { return Ok(Err(Found::Busy(id))) };
+            let Some(page) = self.pages.try_write(id) else {
+                return Ok(Err(FreeAttempt::Busy(id)));
+            };
             if page.view().prev_page() != left {
-                return Ok(Err(Found::Busy(id)));
+                return Ok(Err(FreeAttempt::Busy(id)));
             }
             (guard, page)
         };
@@ -199,7 +203,7 @@ impl Tree {
         let right = self.right_neighbour(&page, level, &held)?;
         debug_assert_eq!(left.is_none(), page.view().prev_page().is_none(), "both neighbours");
         debug_assert_eq!(right.is_none(), page.view().next_page().is_none(), "are latched");
-        Ok(Ok(Doomed { left, page, right }))
+        Ok(Ok(DoomedPage { left, page, right }))
     }
 
     /// One group: neighbours are linked past each page, the page's own links are cleared so that no
@@ -208,7 +212,7 @@ impl Tree {
         &'t self,
         group: &mut Group,
         (above, slot): (WriteGuard<'t>, u16),
-        doomed: Vec<Doomed<'t>>,
+        doomed: Vec<DoomedPage<'t>>,
     ) -> BtreeResult<()> {
         let top = doomed.len() as u8;
         assert!((1..=FREED_LEVELS_MAX).contains(&top), "a bounded number of latches");

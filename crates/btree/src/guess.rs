@@ -6,7 +6,7 @@
 //! comparison always decides, so the result does not depend on the guess.
 
 use crate::order::Part;
-use crate::sought::Sought;
+use crate::target_key::TargetKey;
 use page::{PageView, fits};
 
 /// Pages with fewer slots to search use binary search: it takes no more looks.
@@ -57,7 +57,7 @@ impl Guess {
     pub(crate) fn of(
         page: PageView<'_>,
         part: Part,
-        key: &Sought<'_, '_>,
+        key: &TargetKey<'_, '_>,
         (low, high): (u16, u16),
     ) -> Guess {
         match key.number().filter(|_| high - low >= SLOTS_MIN) {
@@ -71,7 +71,7 @@ impl Guess {
     fn by(
         page: PageView<'_>,
         part: Part,
-        (key, sought): (&Sought<'_, '_>, i64),
+        (key, sought): (&TargetKey<'_, '_>, i64),
         (low, high): (u16, u16),
     ) -> Option<Guess> {
         let place = key.shape.places.first()?;

@@ -228,7 +228,7 @@ impl<'a> Difference<'a> {
 
 /// A logged change of a record, as its undo needs it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Logged<'a> {
+pub enum LoggedChange<'a> {
     /// A record was put into the tree: undo takes it out.
     Insert {
         /// The record, which holds its key.
@@ -256,16 +256,16 @@ pub enum Logged<'a> {
 }
 
 /// What a record of this crate's kinds says; `None` when its bytes make no sense.
-pub fn logged<'a>(record: &RecordView<'a>) -> Option<Logged<'a>> {
+pub fn logged<'a>(record: &RecordView<'a>) -> Option<LoggedChange<'a>> {
     let p = record.payload();
     Some(match parts(record.kind())?.0 {
-        Operation::Insert => Logged::Insert { record: p },
-        Operation::Ghost => Logged::Ghost { key: p },
-        Operation::Unghost => Logged::Unghost { key: p },
-        Operation::Expunge => Logged::Expunge { record: p },
-        Operation::Modify => Logged::Modify(Difference::parse(p)?),
+        Operation::Insert => LoggedChange::Insert { record: p },
+        Operation::Ghost => LoggedChange::Ghost { key: p },
+        Operation::Unghost => LoggedChange::Unghost { key: p },
+        Operation::Expunge => LoggedChange::Expunge { record: p },
+        Operation::Modify => LoggedChange::Modify(Difference::parse(p)?),
         Operation::Format | Operation::InsertMany | Operation::Truncate | Operation::Link => {
-            Logged::Structure
+            LoggedChange::Structure
         }
     })
 }

@@ -5,7 +5,7 @@ use crate::error::BtreeResult;
 use crate::key::KeyBuf;
 use crate::order::Part;
 use crate::seek::{Bias, SearchKey};
-use crate::sought::Sought;
+use crate::target_key::TargetKey;
 use crate::tree::Tree;
 use base::{Lsn, PageId};
 use buffer::{Change, PageRef, ReadGuard, WriteGuard};
@@ -56,15 +56,15 @@ impl<'t> LeafRead<'t> {
         guard: ReadGuard<'t>,
         slot: u16,
         key: SearchKey<'_>,
-    ) -> BtreeResult<Next<'t>> {
+    ) -> BtreeResult<Successor<'t>> {
         debug_assert!(slot <= guard.view().slot_count(), "a slot, or the one behind the last");
         debug_assert_eq!(guard.view().level(), 0, "records stand on leaves");
         if slot < guard.view().slot_count() {
-            return Self::at(tree, guard, slot, key).map(Next::Record);
+            return Self::at(tree, guard, slot, key).map(Successor::Record);
         }
         match right_of(tree, guard)? {
-            Beside::Leaf(right) => Self::at(tree, right, 0, key).map(Next::Record),
-            Beside::End(last) => Ok(Next::End(LeafEnd(last))),
+            RightNeighbour::Leaf(right) => Self::at(tree, right, 0, key).map(Successor::Record),
+            RightNeighbour::End(last) => Ok(Successor::End(LeafEnd(last))),
         }
     }
 
@@ -120,7 +120,7 @@ impl<'t> LeafRead<'t> {
     /// # Errors
     /// 823, 824 or 701.
     #[inline]
-    pub fn ahead(mut self) -> BtreeResult<Next<'t>> {
+    pub fn ahead(mut self) -> BtreeResult<Successor<'t>> {
         let next = self.slot + 1;
         debug_assert!(next <= self.guard.view().slot_count(), "a slot, or the one behind the last");
         if next < self.guard.view().slot_count() {
@@ -128,20 +128,20 @@ impl<'t> LeafRead<'t> {
                 return Err(self.tree.corrupt(self.guard.id(), fits::NO_RECORD));
             }
             (self.slot, self.exact) = (next, false);
-            return Ok(Next::Record(self));
+            return Ok(Successor::Record(self));
         }
         self.cross_right()
     }
 
-    fn cross_right(self) -> BtreeResult<Next<'t>> {
+    fn cross_right(self) -> BtreeResult<Successor<'t>> {
         debug_assert_eq!(self.slot + 1, self.guard.view().slot_count(), "the leaf's last record");
         let tree = self.tree;
         let mut last = KeyBuf::default();
         let copied = tree.shape.copy_key(Part::Leaf, self.record(), &mut last);
         copied.ok_or_else(|| tree.corrupt(self.guard.id(), fits::NO_KEY))?;
         let right = match right_of(tree, self.guard)? {
-            Beside::Leaf(right) => right,
-            Beside::End(last) => return Ok(Next::End(LeafEnd(last))),
+            RightNeighbour::Leaf(right) => right,
+            RightNeighbour::End(last) => return Ok(Successor::End(LeafEnd(last))),
         };
         let id = right.id();
         debug_assert!(right.view().slot_count() > 0, "empty leaves were passed");
@@ -151,7 +151,7 @@ impl<'t> LeafRead<'t> {
         if tree.shape.compare(Part::Leaf, first, fields.as_slice()) != Some(Ordering::Greater) {
             return Err(tree.corrupt(id, "the page's keys are not behind its left neighbour's"));
         }
-        Ok(Next::Record(LeafRead { tree, guard: right, slot: 0, exact: false }))
+        Ok(Successor::Record(LeafRead { tree, guard: right, slot: 0, exact: false }))
     }
 
     /// The record before. At the leaf's beginning the latch is released and the search begins again
@@ -224,7 +224,7 @@ impl<'t> LeafRead<'t> {
 }
 
 /// What comes behind a place in key order.
-pub enum Next<'t> {
+pub enum Successor<'t> {
     /// A record, ghosts included.
     Record(LeafRead<'t>),
     /// Nothing: the end of the index.
@@ -241,18 +241,18 @@ impl LeafEnd<'_> {
     }
 }
 
-impl<'t> Next<'t> {
+impl<'t> Successor<'t> {
     /// The record, if there is one.
     pub fn record(self) -> Option<LeafRead<'t>> {
         match self {
-            Next::Record(leaf) => Some(leaf),
-            Next::End(_) => None,
+            Successor::Record(leaf) => Some(leaf),
+            Successor::End(_) => None,
         }
     }
 }
 
 /// What is to the right of a leaf.
-enum Beside<'t> {
+enum RightNeighbour<'t> {
     /// The nearest leaf that has records.
     Leaf(ReadGuard<'t>),
     /// The last leaf, which has no records; it may be the leaf itself.
@@ -261,19 +261,19 @@ enum Beside<'t> {
 
 /// The nearest leaf at the right that has records. It is latched before the one at its left is
 /// released.
-fn right_of<'t>(tree: &'t Tree, mut leaf: ReadGuard<'t>) -> BtreeResult<Beside<'t>> {
+fn right_of<'t>(tree: &'t Tree, mut leaf: ReadGuard<'t>) -> BtreeResult<RightNeighbour<'t>> {
     for _ in 0..EMPTY_LEAVES_MAX {
         let next = leaf.view().next_page();
         debug_assert_eq!(leaf.view().level(), 0, "records stand on leaves");
         if next.is_none() {
-            return Ok(Beside::End(leaf));
+            return Ok(RightNeighbour::End(leaf));
         }
         check_apart(tree, leaf.id(), next)?;
         let right = tree.pages.read(next)?;
         check_beside(tree, leaf.id(), (next, right.view()))?;
         debug_assert_ne!(right.id(), leaf.id(), "rule 12: a page is latched once");
         if right.view().slot_count() > 0 {
-            return Ok(Beside::Leaf(right));
+            return Ok(RightNeighbour::Leaf(right));
         }
         leaf = right;
     }
@@ -345,12 +345,12 @@ impl Tree {
     ///
     /// # Errors
     /// 823, 824 or 701.
-    pub fn resume_next(&self, position: &Position, bias: Bias) -> BtreeResult<Next<'_>> {
+    pub fn resume_next(&self, position: &Position, bias: Bias) -> BtreeResult<Successor<'_>> {
         assert!(!position.key.is_empty(), "a position was saved");
         assert!(bias.is_first(), "backwards no end is latched");
         if let Some(leaf) = self.unchanged(position) {
             return match bias {
-                Bias::FirstAtLeast => Ok(Next::Record(leaf)),
+                Bias::FirstAtLeast => Ok(Successor::Record(leaf)),
                 _ => leaf.ahead(),
             };
         }
@@ -390,7 +390,7 @@ impl Tree {
         let slot = self.lower_bound((leaf.id(), leaf.view()), Part::Leaf, &sought, false, 0)?;
         let (id, lsn, left) = (leaf.id(), leaf.view().lsn(), leaf.view().prev_page());
         if slot == leaf.view().slot_count()
-            && let Beside::Leaf(right) = right_of(self, leaf)?
+            && let RightNeighbour::Leaf(right) = right_of(self, leaf)?
         {
             return self.check_beyond(&right, 0, key, Ordering::Greater);
         }
@@ -436,7 +436,7 @@ impl<'t> LeafWrite<'t> {
     pub(crate) fn at(
         tree: &'t Tree,
         guard: WriteGuard<'t>,
-        key: &Sought<'_, '_>,
+        key: &TargetKey<'_, '_>,
     ) -> BtreeResult<Self> {
         let (slot, exact) = Self::place(tree, &guard, key)?;
         debug_assert_eq!(guard.view().level(), 0, "records stand on leaves");
@@ -461,7 +461,7 @@ impl<'t> LeafWrite<'t> {
     pub(crate) fn place(
         tree: &Tree,
         guard: &WriteGuard<'_>,
-        key: &Sought<'_, '_>,
+        key: &TargetKey<'_, '_>,
     ) -> BtreeResult<(u16, bool)> {
         let v = guard.view();
         debug_assert_eq!(

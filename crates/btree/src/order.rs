@@ -5,7 +5,7 @@
 //! when descending). The tree knows nothing else of types.
 
 use crate::key::KeyBuf;
-use crate::sought::PREPARED;
+use crate::target_key::PREPARED;
 use page::{Column, Field, KeyColumn, Place, RecordKind, RowLayout};
 use std::cmp::Ordering;
 

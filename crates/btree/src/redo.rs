@@ -6,7 +6,7 @@
 use crate::kinds::{Context, Difference, Operation, page_id_of, parts, u16_of};
 use page::{PageBytes, PageKind, PageMut, PageView};
 use page::{fits, runs};
-use wal::{ApplyError, Described, PageOp, RecordView, RedoHandler};
+use wal::{ApplyError, PageOp, RecordDescription, RecordView, RedoHandler};
 
 /// Owner of the kinds of this crate.
 pub struct BtreeRedo;
@@ -48,7 +48,7 @@ impl RedoHandler for BtreeRedo {
         }
     }
 
-    fn describe<'a>(&self, record: &RecordView<'a>) -> Described<'a> {
+    fn describe<'a>(&self, record: &RecordView<'a>) -> RecordDescription<'a> {
         describe(record)
     }
 
@@ -159,42 +159,50 @@ fn link(op: &PageOp<'_>, page: &mut PageBytes) -> Result<(), ApplyError> {
     Ok(())
 }
 
-fn describe<'a>(record: &RecordView<'a>) -> Described<'a> {
-    let Some((operation, context)) = parts(record.kind()) else { return Described::default() };
+fn describe<'a>(record: &RecordView<'a>) -> RecordDescription<'a> {
+    let Some((operation, context)) = parts(record.kind()) else {
+        return RecordDescription::default();
+    };
     let (p, name) = (record.payload(), context.name());
     match operation {
-        Operation::Format => Described {
+        Operation::Format => RecordDescription {
             format: p.first().zip(p.get(1)).map(|(&kind, &level)| (kind, level)),
-            ..Described::new("LOP_FORMAT_PAGE", name)
+            ..RecordDescription::new("LOP_FORMAT_PAGE", name)
         },
-        Operation::Insert => Described::new("LOP_INSERT_ROWS", name).with(p),
-        Operation::InsertMany => Described {
+        Operation::Insert => RecordDescription::new("LOP_INSERT_ROWS", name).with(p),
+        Operation::InsertMany => RecordDescription {
             elements: Some(batch_records(p).count() as u16),
-            ..Described::new("LOP_INSERT_ROWS", name).with(p)
+            ..RecordDescription::new("LOP_INSERT_ROWS", name).with(p)
         },
-        Operation::Ghost => keyed(Described::new("LOP_DELETE_ROWS", "LCX_MARK_AS_GHOST"), p),
-        Operation::Unghost => keyed(Described::new("LOP_INSERT_ROWS", name), p),
-        Operation::Expunge if context == Context::Interior => {
-            Described::new("LOP_DELETE_ROWS", name)
+        Operation::Ghost => {
+            keyed(RecordDescription::new("LOP_DELETE_ROWS", "LCX_MARK_AS_GHOST"), p)
         }
-        Operation::Expunge if p.is_empty() => Described::new("LOP_EXPUNGE_ROWS", name),
-        Operation::Expunge => Described::new("LOP_EXPUNGE_ROWS", name).with(p),
-        Operation::Modify => modified(Described::new("LOP_MODIFY_ROW", name), p),
-        Operation::Truncate => Described::new("LOP_DELETE_SPLIT", name),
-        Operation::Link => Described::new("LOP_MODIFY_HEADER", name).with(p),
+        Operation::Unghost => keyed(RecordDescription::new("LOP_INSERT_ROWS", name), p),
+        Operation::Expunge if context == Context::Interior => {
+            RecordDescription::new("LOP_DELETE_ROWS", name)
+        }
+        Operation::Expunge if p.is_empty() => RecordDescription::new("LOP_EXPUNGE_ROWS", name),
+        Operation::Expunge => RecordDescription::new("LOP_EXPUNGE_ROWS", name).with(p),
+        Operation::Modify => modified(RecordDescription::new("LOP_MODIFY_ROW", name), p),
+        Operation::Truncate => RecordDescription::new("LOP_DELETE_SPLIT", name),
+        Operation::Link => RecordDescription::new("LOP_MODIFY_HEADER", name).with(p),
     }
 }
 
 /// A change of a record's kind: it says the key, when a transaction undoes it.
-fn keyed<'a>(described: Described<'a>, key: &'a [u8]) -> Described<'a> {
+fn keyed<'a>(described: RecordDescription<'a>, key: &'a [u8]) -> RecordDescription<'a> {
     let key = Some(key).filter(|key| !key.is_empty());
-    Described { contents: [None, None, key], elements: Some(u16::from(key.is_some())), ..described }
+    RecordDescription {
+        contents: [None, None, key],
+        elements: Some(u16::from(key.is_some())),
+        ..described
+    }
 }
 
-fn modified<'a>(described: Described<'a>, p: &'a [u8]) -> Described<'a> {
+fn modified<'a>(described: RecordDescription<'a>, p: &'a [u8]) -> RecordDescription<'a> {
     let Some(d) = Difference::parse(p) else { return described };
     let key = Some(d.key).filter(|key| !key.is_empty());
-    Described {
+    RecordDescription {
         contents: [Some(d.before), Some(d.after), key],
         offset_in_row: Some(d.from),
         modify_size: Some(d.after.len() as u16),

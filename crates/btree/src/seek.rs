@@ -5,9 +5,9 @@
 
 use crate::error::BtreeResult;
 use crate::key::KeyBuf;
-use crate::leaf::{LeafRead, LeafWrite, Next};
+use crate::leaf::{LeafRead, LeafWrite, Successor};
 use crate::order::Part;
-use crate::sought::Sought;
+use crate::target_key::TargetKey;
 use crate::tree::{LEVELS_MAX, Tree};
 use base::PageId;
 use buffer::{ReadGuard, WriteGuard};
@@ -92,7 +92,7 @@ impl Tree {
     /// nearest separator at the left of the way, if there is one.
     pub(crate) fn descend(
         &self,
-        key: &Sought<'_, '_>,
+        key: &TargetKey<'_, '_>,
         after: bool,
         mut fence: Option<&mut KeyBuf>,
     ) -> BtreeResult<ReadGuard<'_>> {
@@ -143,7 +143,7 @@ impl Tree {
     /// # Errors
     /// 823, 824 or 701.
     #[inline]
-    pub fn seek_next(&self, key: SearchKey<'_>) -> BtreeResult<Next<'_>> {
+    pub fn seek_next(&self, key: SearchKey<'_>) -> BtreeResult<Successor<'_>> {
         assert!(key.bias.is_first(), "the first record of a range");
         // An entry equal to a whole key leads to it; one that begins with a part of a key may
         // have left equals in the child before.
@@ -217,7 +217,7 @@ impl Tree {
     /// again. `None` when the root is below that level.
     pub(crate) fn write_at(
         &self,
-        key: &Sought<'_, '_>,
+        key: &TargetKey<'_, '_>,
         level: u8,
     ) -> BtreeResult<Option<WriteGuard<'_>>> {
         assert!(level < LEVELS_MAX, "the height of a tree is bounded");

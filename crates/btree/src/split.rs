@@ -10,7 +10,7 @@
 use crate::error::BtreeResult;
 use crate::kinds::{Operation, kind, page_id_bytes};
 use crate::order::{KeyFields, Part};
-use crate::split_counters::Fall;
+use crate::split_counters::SplitReason;
 use crate::tree::{RECORD_MAX, Tree};
 use base::PageId;
 use buffer::{Change, PageRef, Undo, WriteGuard};
@@ -60,7 +60,7 @@ struct Division {
     /// The entry of the new right page, its child still to be filled in.
     separator: Vec<u8>,
     /// What it is counted as.
-    fall: Fall,
+    fall: SplitReason,
 }
 
 /// A request for room on a page.
@@ -292,11 +292,11 @@ impl Tree {
             && place == count
             && old.is_none();
         let fall = match old {
-            _ if append && wish.builds => Fall::Loaded,
-            _ if append => Fall::Append,
-            Some(_) => Fall::Longer,
-            None if place == count => Fall::AtEnd,
-            None => Fall::Between,
+            _ if append && wish.builds => SplitReason::Loaded,
+            _ if append => SplitReason::Append,
+            Some(_) => SplitReason::Longer,
+            None if place == count => SplitReason::AtEnd,
+            None => SplitReason::Between,
         };
         if wish.level > 0 {
             // Each half keeps an entry, and the separator is one that stands there.
@@ -322,7 +322,7 @@ impl Tree {
         self.division_at_record(page, 0, at, fall)
     }
 
-    fn division_at_key(&self, at: u16, key: &[Field<'_>], fall: Fall) -> Division {
+    fn division_at_key(&self, at: u16, key: &[Field<'_>], fall: SplitReason) -> Division {
         let mut separator = Vec::with_capacity(self.shape.entry_len(key));
         self.shape.encode_entry(key, PageId::NONE, &mut separator);
         debug_assert!(separator.len() <= RECORD_MAX, "a separator fits a page");
@@ -334,7 +334,7 @@ impl Tree {
         page: &WriteGuard<'_>,
         level: u8,
         at: u16,
-        fall: Fall,
+        fall: SplitReason,
     ) -> BtreeResult<Division> {
         debug_assert!(at < page.view().slot_count(), "the record that becomes the separator");
         debug_assert_eq!(page.view().level(), level, "a page of the level");
@@ -347,7 +347,7 @@ impl Tree {
 
     /// The entry that leads to a leaf which begins with the record of a slot.
     pub(crate) fn separator_at(&self, page: &WriteGuard<'_>, slot: u16) -> BtreeResult<Vec<u8>> {
-        let mut separator = self.division_at_record(page, 0, slot, Fall::Between)?.separator;
+        let mut separator = self.division_at_record(page, 0, slot, SplitReason::Between)?.separator;
         self.shape.put_child(&mut separator, page.id());
         Ok(separator)
     }
@@ -472,7 +472,7 @@ impl Tree {
     }
 
     /// Counts a page that had overflowed and is two pages now.
-    fn count_split(&self, wish: Wish<'_>, fall: Fall, from: PageId, to: (PageId, PageId)) {
+    fn count_split(&self, wish: Wish<'_>, fall: SplitReason, from: PageId, to: (PageId, PageId)) {
         self.pages.counters().add(Event::PageSplit, u64::from(!wish.builds));
         self.splits.divided((wish.level, fall), wish.key, from, to);
     }

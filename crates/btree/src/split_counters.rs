@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Why and where a page was divided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Fall {
+pub(crate) enum SplitReason {
     /// A load added a page.
     Loaded,
     /// At the tree's right edge; of a leaf nothing moved.
@@ -131,13 +131,13 @@ impl TreeSplits {
 }
 
 impl LevelCounters {
-    fn of(&self, fall: Fall) -> &AtomicU64 {
+    fn of(&self, fall: SplitReason) -> &AtomicU64 {
         match fall {
-            Fall::Loaded => &self.loaded,
-            Fall::Append => &self.appends,
-            Fall::AtEnd => &self.at_end,
-            Fall::Longer => &self.longer,
-            Fall::Between => &self.between,
+            SplitReason::Loaded => &self.loaded,
+            SplitReason::Append => &self.appends,
+            SplitReason::AtEnd => &self.at_end,
+            SplitReason::Longer => &self.longer,
+            SplitReason::Between => &self.between,
         }
     }
 
@@ -193,7 +193,7 @@ impl SplitCounters {
     /// was the root, and `right`.
     pub(crate) fn divided(
         &self,
-        (level, fall): (u8, Fall),
+        (level, fall): (u8, SplitReason),
         key: &[Field<'_>],
         from: PageId,
         (left, right): (PageId, PageId),
@@ -201,7 +201,7 @@ impl SplitCounters {
         debug_assert_ne!(left, right, "a page becomes two");
         let counters = self.at(level);
         counters.of(fall).fetch_add(1, Relaxed);
-        if level > 0 || matches!(fall, Fall::Append | Fall::Loaded) {
+        if level > 0 || matches!(fall, SplitReason::Append | SplitReason::Loaded) {
             return;
         }
         let last = [left, right].map(number);
@@ -262,7 +262,7 @@ mod tests {
         let id = |n| PageId::new(1, n);
         let key = [Field::Inline(&[7])];
         let split = |from, to| {
-            counters.divided((0, Fall::Between), &key, id(from), (id(from), id(to)));
+            counters.divided((0, SplitReason::Between), &key, id(from), (id(from), id(to)));
         };
         split(10, 11);
         split(20, 21);
@@ -270,8 +270,8 @@ mod tests {
         split(21, 23);
         split(10, 12);
         // Neither is a split of a leaf: the last of those stays.
-        counters.divided((0, Fall::Append), &key, id(50), (id(50), id(51)));
-        counters.divided((1, Fall::AtEnd), &key, id(7), (id(7), id(8)));
+        counters.divided((0, SplitReason::Append), &key, id(50), (id(50), id(51)));
+        counters.divided((1, SplitReason::AtEnd), &key, id(7), (id(7), id(8)));
         split(12, 13);
         let seen = counters.read();
         assert_eq!((seen.leaf.splits, seen.leaf.beside_last, seen.leaf.appends), (6, 3, 1));
@@ -285,7 +285,7 @@ mod tests {
         for n in 0..4000_u32 {
             let (key, id) = (n.to_be_bytes(), |n| PageId::new(1, n));
             let key = [Field::Inline(&key)];
-            counters.divided((0, Fall::Between), &key, id(n + 1), (id(n + 1), id(n + 2)));
+            counters.divided((0, SplitReason::Between), &key, id(n + 1), (id(n + 1), id(n + 2)));
         }
         let number = |key: &KeyBuf| match key.fields().as_slice()[0] {
             Field::Inline(b) => u32::from_be_bytes([b[0], b[1], b[2], b[3]]),

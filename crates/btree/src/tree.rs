@@ -5,8 +5,8 @@ use crate::guess::{Guess, LOOKS_AHEAD, PREFETCH_SLOTS_MIN, bring_near};
 use crate::key::KeyBuf;
 use crate::kinds::{Context, Operation, kind, page_id_bytes};
 use crate::order::{KeyFields, KeyOrder, Part, Shape};
-use crate::sought::Sought;
 use crate::split_counters::{SplitCounters, TreeSplits};
+use crate::target_key::TargetKey;
 use base::PageId;
 use buffer::{Change, PageRef, Pages, Undo, WriteGuard};
 use page::fits;
@@ -244,8 +244,8 @@ impl Tree {
 
     /// A key made ready for searches.
     #[inline]
-    pub(crate) fn sought<'k>(&self, key: &'k [Field<'k>]) -> Sought<'_, 'k> {
-        Sought::new(&self.shape, key)
+    pub(crate) fn sought<'k>(&self, key: &'k [Field<'k>]) -> TargetKey<'_, 'k> {
+        TargetKey::new(&self.shape, key)
     }
 
     /// The first slot in `from..` whose record is at or behind the key (`after`: behind it).
@@ -254,7 +254,7 @@ impl Tree {
         &self,
         page: (PageId, PageView<'_>),
         part: Part,
-        key: &Sought<'_, '_>,
+        key: &TargetKey<'_, '_>,
         after: bool,
         from: u16,
     ) -> BtreeResult<u16> {
@@ -271,7 +271,7 @@ impl Tree {
         &self,
         page: (PageId, PageView<'_>),
         part: Part,
-        key: &Sought<'_, '_>,
+        key: &TargetKey<'_, '_>,
         after: bool,
         from: u16,
     ) -> BtreeResult<(u16, bool)> {
@@ -306,7 +306,7 @@ impl Tree {
         &self,
         (id, v): (PageId, PageView<'_>),
         part: Part,
-        (key, after): (&Sought<'_, '_>, bool),
+        (key, after): (&TargetKey<'_, '_>, bool),
         place: &mut Place,
         slot: u16,
     ) -> BtreeResult<bool> {
@@ -334,7 +334,7 @@ impl Tree {
     pub(crate) fn child_slot(
         &self,
         page: (PageId, PageView<'_>),
-        key: &Sought<'_, '_>,
+        key: &TargetKey<'_, '_>,
         after: bool,
     ) -> BtreeResult<u16> {
         debug_assert!(page.1.slot_count() > 0, "an interior page was checked");

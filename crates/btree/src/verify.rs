@@ -16,13 +16,13 @@ use crate::order::KeyFields;
 use crate::tree::{LEVELS_MAX, Tree};
 use base::PageId;
 use buffer::ReadAhead;
-use os::wait::{Cancelled, Waiter};
+use os::wait::{CancelReason, Waiter};
 use page::{Damage, Fault, Finding, PageView, RecordKind};
 use space::PageSet;
 use std::cmp::Ordering;
 
 /// A page still to be visited, and what its parent says of it.
-struct Expected {
+struct ExpectedPage {
     id: PageId,
     /// The entry that led there.
     parent: (PageId, u16),
@@ -51,7 +51,7 @@ impl Tree {
         &self,
         waiter: &Waiter,
         visit: &mut dyn FnMut(PageId, PageView<'_>),
-    ) -> Result<Vec<Finding>, Cancelled> {
+    ) -> Result<Vec<Finding>, CancelReason> {
         let mut v = Verification {
             tree: self,
             waiter,
@@ -70,7 +70,7 @@ impl Verification<'_, '_> {
         self.findings.push(Finding::new(page, fault, text));
     }
 
-    fn run(&mut self) -> Result<(), Cancelled> {
+    fn run(&mut self) -> Result<(), CancelReason> {
         let tree = self.tree;
         let level = match tree.pages.read(tree.root) {
             Ok(root) => root.view().level(),
@@ -84,7 +84,7 @@ impl Verification<'_, '_> {
             self.findings.push(finding.of(level.into(), LEVELS_MAX.into()));
             return Ok(());
         }
-        let mut open = vec![Expected {
+        let mut open = vec![ExpectedPage {
             id: tree.root,
             parent: (PageId::NONE, 0),
             level,
@@ -111,7 +111,7 @@ impl Verification<'_, '_> {
         Ok(())
     }
 
-    fn page(&mut self, expected: &Expected, open: &mut Vec<Expected>) {
+    fn page(&mut self, expected: &ExpectedPage, open: &mut Vec<ExpectedPage>) {
         let tree = self.tree;
         let id = expected.id;
         debug_assert!(usize::from(expected.level) < self.last.len(), "a place for each level");
@@ -143,7 +143,7 @@ impl Verification<'_, '_> {
     }
 
     /// Why a page is not the one that its parent expects: then nothing below it is looked at.
-    fn header(&self, id: PageId, v: PageView<'_>, expected: &Expected) -> Option<Finding> {
+    fn header(&self, id: PageId, v: PageView<'_>, expected: &ExpectedPage) -> Option<Finding> {
         let tree = self.tree;
         let finding = |fault, text: &str| Some(Finding::new(id, fault, text));
         if v.page_id() != id {
@@ -181,7 +181,7 @@ impl Verification<'_, '_> {
         }
     }
 
-    fn links(&mut self, id: PageId, v: PageView<'_>, expected: &Expected) {
+    fn links(&mut self, id: PageId, v: PageView<'_>, expected: &ExpectedPage) {
         let place = usize::from(expected.level);
         debug_assert_eq!(v.level(), expected.level, "invariant 1: its header was looked at");
         let last = self.last[place].replace((id, v.next_page()));
@@ -201,7 +201,7 @@ impl Verification<'_, '_> {
     }
 
     /// Kinds, order and bounds of the records.
-    fn records(&mut self, id: PageId, v: PageView<'_>, expected: &Expected) {
+    fn records(&mut self, id: PageId, v: PageView<'_>, expected: &ExpectedPage) {
         let (tree, part) = (self.tree, Tree::part(expected.level));
         debug_assert!(self.seen.contains(id), "a page is looked at once it is seen");
         let mut before = KeyBuf::default();
@@ -278,8 +278,8 @@ impl Verification<'_, '_> {
         &mut self,
         id: PageId,
         v: PageView<'_>,
-        expected: &Expected,
-        open: &mut Vec<Expected>,
+        expected: &ExpectedPage,
+        open: &mut Vec<ExpectedPage>,
     ) {
         let tree = self.tree;
         let mut high = expected.high.clone();
@@ -301,7 +301,13 @@ impl Verification<'_, '_> {
             };
             let level = expected.level - 1;
             debug_assert!(!child.is_none(), "a child that can be visited");
-            open.push(Expected { id: child, parent: (id, slot), level, low: low.clone(), high });
+            open.push(ExpectedPage {
+                id: child,
+                parent: (id, slot),
+                level,
+                low: low.clone(),
+                high,
+            });
             high = low;
         }
     }

@@ -8,7 +8,7 @@ use btree::{SplitPolicy, Tree};
 use buffer::Undo;
 use os::sync::Mutex;
 use rig::{
-    Made, ModelKey, Op, Rig, Row, Schema, contents, expected, fields_of, key_bytes, perform,
+    ModelKey, Op, Rig, Row, Schema, TreeStart, contents, expected, fields_of, key_bytes, perform,
 };
 use sim::harness::{Plan, crash_runs};
 use sim::{Disk, DiskOptions, Random};
@@ -23,11 +23,11 @@ const LATER_KEYS: u32 = 10_000;
 
 /// What is known of a run.
 #[derive(Default)]
-struct Promised(Mutex<Known>);
+struct Oracle(Mutex<OracleState>);
 
 #[derive(Default)]
-struct Known {
-    made: Option<Made>,
+struct OracleState {
+    made: Option<TreeStart>,
     /// Changes and the ends of their groups.
     history: Vec<(Lsn, Op)>,
     /// Changes that may or may not have been logged, by task.
@@ -56,7 +56,7 @@ fn drawn(random: &mut Random, schema: Schema, me: u64, step: u64) -> Op {
 }
 
 /// One session: changes, each in a group; now and then a flush, whose answer is a promise.
-fn session(rig: &Rig, tree: &Tree, schema: Schema, (seed, me): (u64, u64), promised: &Promised) {
+fn session(rig: &Rig, tree: &Tree, schema: Schema, (seed, me): (u64, u64), promised: &Oracle) {
     let (mut random, mut group) = (Random::new(seed * 10 + me), Group::new());
     for step in 0..120 {
         if random.one_in(5) {
@@ -84,7 +84,7 @@ fn session(rig: &Rig, tree: &Tree, schema: Schema, (seed, me): (u64, u64), promi
     }
 }
 
-fn workload(disk: Arc<Disk>, seed: u64, promised: Arc<Promised>) {
+fn workload(disk: Arc<Disk>, seed: u64, promised: Arc<Oracle>) {
     let schema = schema_of(seed);
     let rig = Arc::new(Rig::create(&*disk, schema, 64));
     promised.0.lock().made = Some(rig.made());
@@ -107,7 +107,7 @@ fn workload(disk: Arc<Disk>, seed: u64, promised: Arc<Promised>) {
     }
 }
 
-fn verify(disk: Arc<Disk>, promised: Arc<Promised>) {
+fn verify(disk: Arc<Disk>, promised: Arc<Oracle>) {
     let known = promised.0.lock();
     let Some(made) = known.made else { return };
     let schema = known.history.first().map_or(Schema::Rows, |(_, op)| match op.key().len() {

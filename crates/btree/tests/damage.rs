@@ -6,9 +6,11 @@ mod rig;
 use base::{PageId, limits::PAGE_BYTES};
 use btree::{Bias, BtreeError, BtreeResult, KeyBuf, Position, SearchKey, SplitPolicy, Tree};
 use buffer::{BufferError, Change, Undo};
-use os::wait::{Cancelled, Waiter};
+use os::wait::{CancelReason, Waiter};
 use page::{Fault, Field, PageBytes, PageMut, PageView, RecordKind, at};
-use rig::{Made, Op, Rig, Schema, fields_of, key_bytes, perform, read_page, verified, write_pages};
+use rig::{
+    Op, Rig, Schema, TreeStart, fields_of, key_bytes, perform, read_page, verified, write_pages,
+};
 use sim::{Disk, DiskOptions, Options, Random, Simulation};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -17,7 +19,7 @@ use wal::{Group, TransactionChain};
 const ROWS: u32 = 3000;
 
 /// A tree of three levels, home on disk, and its pages by level.
-fn build(disk: &Disk, schema: Schema) -> (Made, Vec<(PageId, u8)>) {
+fn build(disk: &Disk, schema: Schema) -> (TreeStart, Vec<(PageId, u8)>) {
     let rig = Rig::create(disk, schema, 512);
     let tree = rig.tree(schema);
     let mut group = Group::new();
@@ -47,10 +49,10 @@ fn a_verification_that_is_cancelled_ends_at_once() {
             let ended = tree.verify(&waiter, &mut |_, _| {
                 visited += 1;
                 if visited == cut {
-                    waiter.cancel(Cancelled::Kill);
+                    waiter.cancel(CancelReason::Kill);
                 }
             });
-            assert_eq!((ended, visited), (Err(Cancelled::Kill), cut));
+            assert_eq!((ended, visited), (Err(CancelReason::Kill), cut));
         }
         assert_eq!(verified(&tree, &mut |_, _| {}), Vec::new());
     });
@@ -61,7 +63,7 @@ fn damage(disk: &Disk, id: PageId, change: impl FnOnce(&mut PageBytes)) {
     let data = os::disk::Disk::open(
         disk,
         std::path::Path::new("data"),
-        os::disk::OpenHow { create: false, direct: false },
+        os::disk::OpenMode { create: false, direct: false },
     );
     let data = data.unwrap();
     let mut page = read_page(&*data, id);
@@ -73,7 +75,7 @@ fn damage(disk: &Disk, id: PageId, change: impl FnOnce(&mut PageBytes)) {
 fn with_damage(
     seed: u64,
     schema: Schema,
-    body: impl Fn(&Disk, Made, &[(PageId, u8)]) + Send + Sync,
+    body: impl Fn(&Disk, TreeStart, &[(PageId, u8)]) + Send + Sync,
 ) {
     let run = Simulation::try_run(seed, Options::default(), |_| {
         let disk = Disk::new(DiskOptions { seed, latency: false, ..DiskOptions::default() });
@@ -81,7 +83,7 @@ fn with_damage(
         body(&disk, made, &pages);
     });
     match run.ended {
-        sim::Ended::Done(()) => {}
+        sim::RunEnd::Done(()) => {}
         other => panic!("seed {seed}: {other:?}"),
     }
 }

@@ -4,7 +4,9 @@
 mod rig;
 
 use base::PageId;
-use btree::{Bias, BulkLoad, Freed, LeafPair, Logged, Position, SearchKey, SplitPolicy, Tree};
+use btree::{
+    Bias, BulkLoad, FreeOutcome, LeafPair, LoggedChange, Position, SearchKey, SplitPolicy, Tree,
+};
 use buffer::{Change, Undo};
 use page::Field;
 use rig::{
@@ -21,7 +23,7 @@ fn in_simulation(seed: u64, body: impl Fn(&Disk) + Send + Sync) {
         let disk = Disk::new(DiskOptions { seed, latency: false, ..DiskOptions::default() });
         body(&disk);
     });
-    assert_eq!(run.ended, sim::Ended::Done(()), "seed {seed}");
+    assert_eq!(run.ended, sim::RunEnd::Done(()), "seed {seed}");
 }
 
 fn drawn_op(random: &mut Random, schema: Schema, keys: u64) -> Op {
@@ -325,10 +327,10 @@ fn the_log_holds_what_undo_needs_and_little_more() {
             let bytes = key_bytes(&key);
             let spelled = btree::KeyBuf::of(&fields_of(&bytes));
             match btree::logged(&view).unwrap() {
-                Logged::Insert { record } => {
+                LoggedChange::Insert { record } => {
                     assert_eq!((record, names), (&old[..], ("LOP_INSERT_ROWS", "LCX_CLUSTERED")));
                 }
-                Logged::Modify(d) => {
+                LoggedChange::Modify(d) => {
                     assert_eq!(names, ("LOP_MODIFY_ROW", "LCX_CLUSTERED"));
                     assert_eq!(d.key, spelled.bytes());
                     let now = schema.record(&key, b"fixst and more", false);
@@ -337,17 +339,17 @@ fn the_log_holds_what_undo_needs_and_little_more() {
                     assert!(!d.restore(&old, &mut before), "another record is refused");
                     old = now;
                 }
-                Logged::Ghost { key } => {
+                LoggedChange::Ghost { key } => {
                     assert_eq!(
                         (key, names),
                         (spelled.bytes(), ("LOP_DELETE_ROWS", "LCX_MARK_AS_GHOST"))
                     );
                 }
-                Logged::Unghost { key } => assert_eq!(key, spelled.bytes()),
-                Logged::Expunge { record } => {
+                LoggedChange::Unghost { key } => assert_eq!(key, spelled.bytes()),
+                LoggedChange::Expunge { record } => {
                     assert_eq!((record, names), (&old[..], ("LOP_EXPUNGE_ROWS", "LCX_CLUSTERED")));
                 }
-                Logged::Structure => panic!("no structure was changed"),
+                LoggedChange::Structure => panic!("no structure was changed"),
             }
         }
         // Header 28; row of 16 and 5; difference; key of 4 and its length.
@@ -382,7 +384,7 @@ fn a_tree_emptied_in_any_order_keeps_one_leaf() {
                 let bytes = key_bytes(key);
                 let _log = rig::reserve(&tree);
                 let freed = tree.free_if_empty(&mut group, &fields_of(&bytes)).unwrap();
-                assert_ne!(freed, Freed::Busy, "nobody else is there");
+                assert_ne!(freed, FreeOutcome::Busy, "nobody else is there");
             }
             assert_eq!(rig.findings(&tree), Vec::<String>::new());
             let mut leaves = 0;

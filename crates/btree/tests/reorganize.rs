@@ -4,7 +4,7 @@
 mod rig;
 
 use base::PageId;
-use btree::{Compacted, SplitPolicy, Tree};
+use btree::{CompactOutcome, SplitPolicy, Tree};
 use buffer::Undo;
 use rig::{Op, Rig, Schema, contents, perform};
 use sim::{Disk, DiskOptions, Options, Random, Simulation};
@@ -48,7 +48,7 @@ fn in_simulation(body: impl Fn(&Disk) + Send + Sync) {
     let run = Simulation::run(1, Options::default(), |_| {
         body(&Disk::new(DiskOptions { seed: 1, ..DiskOptions::default() }));
     });
-    assert_eq!(run.ended, sim::Ended::Done(()));
+    assert_eq!(run.ended, sim::RunEnd::Done(()));
 }
 
 #[test]
@@ -66,9 +66,9 @@ fn leaves_become_as_full_as_is_asked_for() {
                 let _log = rig::reserve(&tree);
                 let step = tree.compact(&mut group, into.fields().as_slice(), bytes).unwrap();
                 into = match step {
-                    Compacted::Merged => into,
-                    Compacted::Moved(_, rest) => rest,
-                    Compacted::Kept => from.key.clone(),
+                    CompactOutcome::Merged => into,
+                    CompactOutcome::Moved(_, rest) => rest,
+                    CompactOutcome::Kept => from.key.clone(),
                 };
             }
             let fullest = before.iter().map(|l| l.used).max().unwrap();

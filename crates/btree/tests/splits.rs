@@ -3,7 +3,7 @@
 
 mod rig;
 
-use btree::{BulkLoad, Freed, SplitPolicy, Tree};
+use btree::{BulkLoad, FreeOutcome, SplitPolicy, Tree};
 use buffer::Undo;
 use rig::{Op, Rig, Schema, fields_of, key_bytes, perform, reserve, verified};
 use sim::{Disk, DiskOptions, Options, Random, Simulation};
@@ -24,7 +24,7 @@ fn in_simulation(body: impl Fn(&Tree, &mut dyn FnMut(u32, usize, SplitPolicy)) +
         body(&tree, &mut put);
         assert_pages_are_counted(&tree);
     });
-    assert_eq!(run.ended, sim::Ended::Done(()));
+    assert_eq!(run.ended, sim::RunEnd::Done(()));
 }
 
 /// Invariant 1 of the counters.
@@ -118,7 +118,7 @@ fn loaded_pages_and_freed_ones_are_counted_apart() {
             let bytes = key_bytes(&key);
             let _log = reserve(tree);
             let freed = tree.free_if_empty(&mut group, &fields_of(&bytes)).unwrap();
-            assert_ne!(freed, Freed::Busy);
+            assert_ne!(freed, FreeOutcome::Busy);
         }
         let seen = tree.splits().leaf;
         assert!(seen.freed >= 8 && seen.freed <= 12, "{seen:?}");

@@ -18,7 +18,7 @@ use wal::{Group, TransactionChain};
 const WRITERS: u64 = 6;
 const READERS: u64 = 2;
 
-struct Shared {
+struct SharedTree {
     rig: Rig,
     tree: Tree,
     schema: Schema,
@@ -31,10 +31,10 @@ struct Shared {
 
 /// A writer owns the keys whose number leaves its own when divided; readers never see these
 /// change under a latch, but see all of them move about.
-fn write(shared: &Shared, seed: u64, me: u64, steps: u64) {
+fn write(shared: &SharedTree, seed: u64, me: u64, steps: u64) {
     let (mut random, mut group) = (Random::new(seed * 100 + me), Group::new());
     let mut mine: BTreeMap<ModelKey, Row> = BTreeMap::new();
-    let Shared { tree, schema, .. } = shared;
+    let SharedTree { tree, schema, .. } = shared;
     for step in 0..steps {
         // Fills for a while, then takes everything out in order of keys, so that leaves go.
         let own = shared.keys / 8;
@@ -67,7 +67,7 @@ fn write(shared: &Shared, seed: u64, me: u64, steps: u64) {
 }
 
 /// Moves leaves about while others read and write them.
-fn reorganize(shared: &Shared, seed: u64) {
+fn reorganize(shared: &SharedTree, seed: u64) {
     let (mut random, mut group) = (Random::new(seed * 100 + 90), Group::new());
     while shared.writing.load(Relaxed) > 0 {
         rig::reorganize(&shared.tree, shared.schema, &mut group, &mut random, shared.keys);
@@ -87,12 +87,12 @@ fn payload_len(schema: Schema, random: &mut Random) -> usize {
 
 /// Expunges one record and inserts another in one change, where both leaves are to be had.
 fn move_key(
-    shared: &Shared,
+    shared: &SharedTree,
     group: &mut Group,
     mine: &mut BTreeMap<ModelKey, Row>,
     (a, b): (u64, u64),
 ) {
-    let Shared { tree, schema, .. } = shared;
+    let SharedTree { tree, schema, .. } = shared;
     let (from, to) = (schema.key(a as u32), schema.key(b as u32));
     if from == to {
         return;
@@ -120,7 +120,7 @@ fn move_key(
 
 /// Walks forwards or backwards, letting the latch go now and then; the keys that nobody writes
 /// (those that leave 7) must all be met, in order.
-fn read(shared: &Shared, seed: u64, me: u64) {
+fn read(shared: &SharedTree, seed: u64, me: u64) {
     let mut random = Random::new(seed * 100 + 50 + me);
     while shared.writing.load(Relaxed) > 0 {
         let forwards = random.one_in(2);
@@ -178,7 +178,7 @@ fn run(seed: u64, schema: Schema, keys: u64, steps: u64) {
             perform(&tree, schema, &mut group, &op, SplitPolicy::Half, Undo::Never, &mut || {});
             rig::model(&mut model, &op);
         }
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(SharedTree {
             rig,
             tree,
             schema,
@@ -207,7 +207,7 @@ fn run(seed: u64, schema: Schema, keys: u64, steps: u64) {
         assert!(contents(&shared.tree) == expected(schema, &model), "seed {seed}");
         assert_eq!(shared.rig.findings(&shared.tree), Vec::<String>::new(), "seed {seed}");
     });
-    assert_eq!(run.ended, sim::Ended::Done(()), "seed {seed}");
+    assert_eq!(run.ended, sim::RunEnd::Done(()), "seed {seed}");
 }
 
 /// `GHOSTLIGHT_SEEDS` makes it many more.

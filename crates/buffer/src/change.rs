@@ -17,7 +17,7 @@ use crate::pages::Pages;
 use crate::state;
 use base::{AllocUnitId, Lsn};
 use page::{PageMut, PageView};
-use wal::{Appended, Group, Kind, PageOp, RecordFlags, TransactionChain};
+use wal::{Group, GroupRange, Kind, PageOp, RecordFlags, TransactionChain};
 
 /// Pages one change may hold.
 const PAGES_MAX: usize = 32;
@@ -170,7 +170,7 @@ impl<'a> Change<'a> {
     }
 
     /// Appends the group, stamps the pages and releases them.
-    pub fn finish(mut self, chain: &mut TransactionChain) -> Appended {
+    pub fn finish(mut self, chain: &mut TransactionChain) -> GroupRange {
         assert!(self.started, "a change that is finished changes something");
         let log = self.pages.writer.log();
         let since = log.next_lsn();
@@ -199,7 +199,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    fn stamp(&self, appended: Appended) -> Lsn {
+    fn stamp(&self, appended: GroupRange) -> Lsn {
         debug_assert!(appended.first <= appended.last, "a group has a record");
         if self.pages.writer.mutations.skip_group_end() { appended.first } else { appended.last }
     }

@@ -1,7 +1,7 @@
 //! The page half of a checkpoint: all dirty pages are written to their places in the data files.
 
 use crate::pages::{PageFile, Pages};
-use crate::state::{self, Latched, RESIDENT, WRITING};
+use crate::state::{self, LatchOutcome, RESIDENT, WRITING};
 use crate::writer::Batch;
 use base::Lsn;
 use os::counters::Event;
@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// What a flush achieved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct FlushedTo {
+pub struct FlushOutcome {
     /// Every change before this is durable in the data files.
     pub lsn: Lsn,
     /// Pages written.
@@ -24,7 +24,7 @@ impl Pages {
     /// Waits for page latches, one at a time, and holds nothing else meanwhile. A page of which
     /// another thread writes a copy already is left to that thread: `lsn` says what is durable, not
     /// that the call wrote everything.
-    pub fn flush_dirty(&self) -> FlushedTo {
+    pub fn flush_dirty(&self) -> FlushOutcome {
         let began = self.log().next_lsn();
         let mut pages = 0;
         for file in self.files.iter().filter_map(OnceLock::get) {
@@ -35,7 +35,7 @@ impl Pages {
             pages += self.write_batch(&mut batch);
             assert_eq!(batch.len(), 0, "all that was collected is home");
         }
-        FlushedTo { lsn: self.oldest_dirty(began), pages }
+        FlushOutcome { lsn: self.oldest_dirty(began), pages }
     }
 
     /// Collects a page that is still dirty and of which no copy is being written. Returns how many
@@ -55,7 +55,7 @@ impl Pages {
         if !state::try_shared(word) {
             written = self.write_batch(batch);
             assert_eq!(batch.len(), 0, "rule 6: no latch is waited for with a batch in hand");
-            if let Latched::Absent = state::latch_shared(word) {
+            if let LatchOutcome::Absent = state::latch_shared(word) {
                 // It was written and evicted after the list was made.
                 assert_eq!(file.recovery_lsn(page).load(Relaxed), 0, "a dirty page is in memory");
                 state::unlatch_exclusive(word, 0, RESIDENT);

@@ -26,7 +26,7 @@ mod volatile;
 mod writer;
 
 pub use change::{Change, PageRef, Undo};
-pub use checkpoint::FlushedTo;
+pub use checkpoint::FlushOutcome;
 pub use doublewrite::{
     DOUBLEWRITE_FIRST_PAGE, DOUBLEWRITE_PAGES, log_end_of, restore as restore_torn_pages,
 };

@@ -6,7 +6,7 @@ use crate::guard::{ReadGuard, WriteGuard};
 use crate::pool::Pool;
 use crate::raw::{PageAddress, SEGMENT_PAGES, Segment};
 use crate::reads;
-use crate::state::{self, Latched, RESIDENT};
+use crate::state::{self, LatchOutcome, RESIDENT};
 use crate::writer::Writer;
 use base::limits::PAGE_BYTES;
 use base::{DatabaseId, FileId, Lsn, PageId};
@@ -278,7 +278,7 @@ impl Pages {
     pub fn read_again(&self, id: PageId) -> Result<ReadGuard<'_>, BufferError> {
         let slot = self.slot(id)?;
         self.counters.add(Event::PageLookup, 1);
-        if let Latched::Absent = state::latch_shared(slot.state()) {
+        if let LatchOutcome::Absent = state::latch_shared(slot.state()) {
             self.bring_in(slot, false)?;
             state::downgrade(slot.state(), RESIDENT);
         }
@@ -299,7 +299,7 @@ impl Pages {
         let slot = self.slot(id)?;
         reads::count_logical();
         self.counters.add(Event::PageLookup, 1);
-        if let Latched::Absent = state::latch_exclusive(slot.state()) {
+        if let LatchOutcome::Absent = state::latch_exclusive(slot.state()) {
             self.bring_in(slot, false)?;
             slot.state().fetch_or(RESIDENT, Relaxed);
         }
@@ -343,14 +343,14 @@ impl Pages {
     pub fn try_write(&self, id: PageId) -> Option<WriteGuard<'_>> {
         let slot = self.slot(id).ok()?;
         match state::try_exclusive(slot.state())? {
-            Latched::Resident => {
+            LatchOutcome::Resident => {
                 reads::count_logical();
                 self.counters.add(Event::PageLookup, 1);
                 slot.state().fetch_or(state::REFERENCED, Relaxed);
                 debug_assert!(state::is_resident(slot.state()), "only its holder evicts it");
                 Some(WriteGuard { slot }).filter(|guard| !guard.slot.is_beyond_log())
             }
-            Latched::Absent => {
+            LatchOutcome::Absent => {
                 state::unlatch_exclusive(slot.state(), 0, 0);
                 None
             }
@@ -365,7 +365,7 @@ impl Pages {
         let slot = self.slot(id)?;
         reads::count_logical();
         self.counters.add(Event::PageLookup, 1);
-        if let Latched::Absent = state::latch_exclusive(slot.state()) {
+        if let LatchOutcome::Absent = state::latch_exclusive(slot.state()) {
             let _ = self.frame_for(slot)?;
             slot.address().bytes_mut().fill(0);
             slot.state().fetch_or(RESIDENT, Relaxed);
@@ -383,7 +383,7 @@ impl Pages {
     pub fn write_for_redo(&self, id: PageId) -> Result<WriteGuard<'_>, BufferError> {
         let slot = self.slot(id)?;
         self.counters.add(Event::PageLookup, 1);
-        if let Latched::Absent = state::latch_exclusive(slot.state()) {
+        if let LatchOutcome::Absent = state::latch_exclusive(slot.state()) {
             self.bring_in(slot, true)?;
             slot.state().fetch_or(RESIDENT, Relaxed);
         }

@@ -18,7 +18,7 @@
 use crate::BufferError;
 use crate::pages::{PageFile, PageSlot, Pages};
 use crate::reads;
-use crate::state::{self, Latched, REFERENCED, WRITING};
+use crate::state::{self, LatchOutcome, REFERENCED, WRITING};
 use base::PageId;
 use base::limits::PAGE_BYTES;
 use os::counters::Event;
@@ -113,22 +113,22 @@ impl Pages {
     /// to its writer.
     pub(crate) fn forget_page(&self, guard: crate::guard::WriteGuard<'_>) {
         let slot = guard.keep_latch();
-        if self.forget_latched(slot.file, slot.id.page, &Latched::Resident) {
+        if self.forget_latched(slot.file, slot.id.page, &LatchOutcome::Resident) {
             state::unlatch_exclusive(slot.state(), 0, REFERENCED);
         }
     }
 
     /// Drops the pool's copy of a latched page. Releases the latch when a copy is being written.
-    fn forget_latched(&self, file: &PageFile, page: u32, latched: &Latched) -> bool {
+    fn forget_latched(&self, file: &PageFile, page: u32, latched: &LatchOutcome) -> bool {
         let word = file.state(page);
         debug_assert!(state::is_exclusive(word), "whoever forgets a page holds it alone");
         match latched {
-            Latched::Absent => true,
-            Latched::Resident if word.load(Relaxed) & WRITING != 0 => {
+            LatchOutcome::Absent => true,
+            LatchOutcome::Resident if word.load(Relaxed) & WRITING != 0 => {
                 state::unlatch_exclusive(word, 0, 0);
                 false
             }
-            Latched::Resident => {
+            LatchOutcome::Resident => {
                 self.pool.discard(file, page);
                 true
             }

@@ -17,7 +17,7 @@
 use crate::BufferError;
 use crate::pages::PageFile;
 use crate::reads;
-use crate::state::{self, Latched, REFERENCED, RESIDENT, WRITING};
+use crate::state::{self, LatchOutcome, REFERENCED, RESIDENT, WRITING};
 use crate::writer::BATCH_PAGES;
 use base::limits::PAGE_BYTES;
 use base::{DatabaseId, PageId};
@@ -56,7 +56,7 @@ type Files = Vec<Option<Arc<PageFile>>>;
 
 /// A dirty page that a sweep has met.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Dirty {
+struct DirtyPage {
     file: u16,
     page: u32,
     frame: u32,
@@ -91,7 +91,7 @@ impl Pool {
     ///
     /// # Errors
     /// When the memory limit does not allow so many.
-    pub fn new(memory: &Arc<Memory>, frames: usize) -> Result<Arc<Pool>, os::memory::Exhausted> {
+    pub fn new(memory: &Arc<Memory>, frames: usize) -> Result<Arc<Pool>, os::memory::OutOfMemory> {
         assert!(frames >= 32, "a split latches a dozen pages");
         let clerk = memory.clerk("MEMORYCLERK_SQLBUFFERPOOL");
         let _memory = memory.reserve(&clerk, frames * (PAGE_BYTES + 32))?;
@@ -180,7 +180,7 @@ impl Pool {
             let latched = state::latch_exclusive(file.state(page));
             reads::forget_untold();
             let is_on_its_way = file.state(page).load(Relaxed) & WRITING != 0;
-            if matches!(latched, Latched::Absent)
+            if matches!(latched, LatchOutcome::Absent)
                 || frame.load(Relaxed) != word
                 || (is_on_its_way && !os::sched::crashed())
             {
@@ -253,7 +253,7 @@ impl Pool {
     /// Frees about `wanted` frames, and writes dirty pages when clean ones are few. The written
     /// pages are evicted too, though they may be more than wanted.
     pub fn evict(&self, wanted: usize) -> usize {
-        let mut dirty: Vec<Dirty> = Vec::new();
+        let mut dirty: Vec<DirtyPage> = Vec::new();
         let freed = self.sweep(wanted, &mut dirty);
         assert!(freed <= wanted, "no more leave than was asked");
         if freed >= wanted.min(8) || dirty.is_empty() {
@@ -279,7 +279,7 @@ impl Pool {
 
     /// Evicts clean pages that were not used lately, until there are enough or a batch of dirty
     /// pages was met.
-    fn sweep(&self, wanted: usize, dirty: &mut Vec<Dirty>) -> usize {
+    fn sweep(&self, wanted: usize, dirty: &mut Vec<DirtyPage>) -> usize {
         let files = self.files.read();
         // Victims stay latched until their memory is released together.
         let mut victims: Vec<Victim<'_>> = Vec::with_capacity(wanted);
@@ -298,7 +298,7 @@ impl Pool {
             if s & REFERENCED != 0 {
                 file.state(page).fetch_and(!REFERENCED, Relaxed);
             } else if file.recovery_lsn(page).load(Relaxed) != 0 {
-                dirty.push(Dirty { file: file.number, page, frame: frame as u32 });
+                dirty.push(DirtyPage { file: file.number, page, frame: frame as u32 });
             } else {
                 victims.extend(self.latch_clean(file, page, frame as u32));
             }
@@ -308,7 +308,7 @@ impl Pool {
     }
 
     /// Evicts the pages of a list that are clean now and were not used meanwhile.
-    fn evict_written(&self, written: &[Dirty]) -> usize {
+    fn evict_written(&self, written: &[DirtyPage]) -> usize {
         let files = self.files.read();
         let mut victims: Vec<Victim<'_>> = Vec::with_capacity(written.len());
         for d in written {
@@ -328,7 +328,7 @@ impl Pool {
         let word = file.state(page);
         let latched = state::try_exclusive(word)?;
         // Dirtied, or evicted and its frame reused, in between?
-        let still = matches!(latched, Latched::Resident)
+        let still = matches!(latched, LatchOutcome::Resident)
             && self.frames[frame as usize].load(Relaxed) == frame_word(file.number, page)
             && file.recovery_lsn(page).load(Relaxed) == 0
             && word.load(Relaxed) & WRITING == 0;
@@ -370,7 +370,7 @@ impl Pool {
         victims.len()
     }
 
-    fn write_dirty(&self, dirty: &mut [Dirty]) {
+    fn write_dirty(&self, dirty: &mut [DirtyPage]) {
         dirty.sort_unstable();
         let mut from = 0;
         while from < dirty.len() {

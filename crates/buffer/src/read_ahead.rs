@@ -14,7 +14,7 @@
 
 use crate::pages::{PageFile, Pages};
 use crate::reads;
-use crate::state::{self, Latched, RESIDENT, WRITING};
+use crate::state::{self, LatchOutcome, RESIDENT, WRITING};
 use base::PageId;
 use base::limits::PAGE_BYTES;
 use os::counters::Event;
@@ -135,7 +135,7 @@ impl Pages {
             return None;
         }
         match state::try_exclusive(file.state(page)) {
-            Some(Latched::Absent) => {
+            Some(LatchOutcome::Absent) => {
                 let writing = file.state(page).load(Relaxed) & WRITING != 0;
                 debug_assert!(!writing, "rule 4: a page on its way home stays in memory");
                 debug_assert_eq!(file.recovery_lsn(page).load(Relaxed), 0, "nor is it dirty");
@@ -145,7 +145,7 @@ impl Pages {
                 }
                 frame
             }
-            Some(Latched::Resident) => {
+            Some(LatchOutcome::Resident) => {
                 state::unlatch_exclusive(file.state(page), 0, 0);
                 None
             }

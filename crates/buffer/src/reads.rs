@@ -67,12 +67,12 @@ pub struct PageWaits {
 
 /// Nanoseconds waited for a page's latch and for its bytes, if it was waited for, not yet assigned
 /// to a page.
-type Untold = (Option<u64>, Option<u64>);
+type UnassignedWaits = (Option<u64>, Option<u64>);
 
 thread_local! {
     /// Whether something is in `UNTOLD`.
     static WAITED: Cell<bool> = const { Cell::new(false) };
-    static UNTOLD: Cell<Untold> = const { Cell::new((None, None)) };
+    static UNTOLD: Cell<UnassignedWaits> = const { Cell::new((None, None)) };
     /// Whether something is in `TOLD`.
     static HAS_TOLD: Cell<bool> = const { Cell::new(false) };
     static TOLD: Cell<PageWaits> = const {

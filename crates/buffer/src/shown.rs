@@ -10,7 +10,7 @@ use crate::BufferError;
 use crate::guard::ReadGuard;
 use crate::pages::Pages;
 use crate::reads;
-use crate::state::{self, Latched, RESIDENT};
+use crate::state::{self, LatchOutcome, RESIDENT};
 use base::{Lsn, PageId};
 use os::counters::Event;
 use page::PageView;
@@ -40,7 +40,7 @@ impl Pages {
         let slot = self.slot(id)?;
         reads::count_logical();
         self.counters().add(Event::PageLookup, 1);
-        if let Latched::Absent = state::latch_shared(slot.state()) {
+        if let LatchOutcome::Absent = state::latch_shared(slot.state()) {
             let frame = self.bring_in(slot, true)?;
             if PageView(slot.address().bytes()).is_blank() {
                 slot.file.release(id.page, 1);

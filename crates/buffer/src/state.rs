@@ -16,7 +16,7 @@ use crate::reads;
 use os::latch::LatchClass;
 use os::park;
 use os::spin::{Spin, SpinKind};
-use os::sync::Padded;
+use os::sync::PaddedCell;
 use os::wait::{WaitKind, timed, timed_latch};
 use std::sync::atomic::{AtomicU64, Ordering::*};
 
@@ -31,10 +31,10 @@ pub(crate) const INSPECTED: u64 = 1 << 12;
 pub(crate) const FLAGS: u64 = RESIDENT | REFERENCED | WAITERS | WRITING | INSPECTED;
 const VERSION_ONE: u64 = 1 << 16;
 
-static SPIN: Padded<Spin> = Padded(Spin::new(SpinKind::PageLatch));
+static SPIN: PaddedCell<Spin> = PaddedCell(Spin::new(SpinKind::PageLatch));
 
 /// What a latch attempt found.
-pub(crate) enum Latched {
+pub(crate) enum LatchOutcome {
     /// The latch is held and the page is in memory.
     Resident,
     /// The exclusive latch is held and the page must be brought in.
@@ -103,7 +103,7 @@ fn wake(word: &AtomicU64) {
 
 /// Waits for the shared latch, or the exclusive one of a page that is not in memory.
 #[inline]
-pub(crate) fn latch_shared(word: &AtomicU64) -> Latched {
+pub(crate) fn latch_shared(word: &AtomicU64) -> LatchOutcome {
     os::sched::switch_point();
     let mut spins = true;
     loop {
@@ -112,7 +112,7 @@ pub(crate) fn latch_shared(word: &AtomicU64) -> Latched {
             if holders(s) == 0 {
                 debug_assert_eq!(s & WRITING, 0, "a page on its way home stays in memory");
                 if word.compare_exchange_weak(s, s | EXCLUSIVE, Acquire, Relaxed).is_ok() {
-                    return Latched::Absent;
+                    return LatchOutcome::Absent;
                 }
             } else {
                 wait(word, s, WaitKind::PageIoLatchSh);
@@ -122,14 +122,14 @@ pub(crate) fn latch_shared(word: &AtomicU64) -> Latched {
                 wait(word, s, WaitKind::PageLatchSh);
             }
         } else if word.compare_exchange_weak(s, (s + 1) | REFERENCED, Acquire, Relaxed).is_ok() {
-            return Latched::Resident;
+            return LatchOutcome::Resident;
         }
     }
 }
 
 /// Waits for the exclusive latch.
 #[inline]
-pub(crate) fn latch_exclusive(word: &AtomicU64) -> Latched {
+pub(crate) fn latch_exclusive(word: &AtomicU64) -> LatchOutcome {
     os::sched::switch_point();
     let mut spins = true;
     loop {
@@ -147,7 +147,7 @@ pub(crate) fn latch_exclusive(word: &AtomicU64) -> Latched {
         {
             let gone = s & RESIDENT == 0;
             debug_assert!(!gone || s & WRITING == 0, "a page on its way home stays in memory");
-            return if gone { Latched::Absent } else { Latched::Resident };
+            return if gone { LatchOutcome::Absent } else { LatchOutcome::Resident };
         }
     }
 }
@@ -161,10 +161,10 @@ pub(crate) fn try_shared(word: &AtomicU64) -> bool {
 }
 
 /// Takes the exclusive latch if no thread has a latch of the page.
-pub(crate) fn try_exclusive(word: &AtomicU64) -> Option<Latched> {
+pub(crate) fn try_exclusive(word: &AtomicU64) -> Option<LatchOutcome> {
     let s = word.load(Relaxed);
     (holders(s) == 0 && word.compare_exchange(s, s | EXCLUSIVE, Acquire, Relaxed).is_ok())
-        .then_some(if s & RESIDENT == 0 { Latched::Absent } else { Latched::Resident })
+        .then_some(if s & RESIDENT == 0 { LatchOutcome::Absent } else { LatchOutcome::Resident })
 }
 
 /// Turns the only shared latch into the exclusive one, if it is the only one.

@@ -7,7 +7,7 @@
 use crate::call::Call;
 use base::SqlResult;
 use types::{
-    Bytes, CodePage, Collation, Family, Growing, Length, SqlType, Value, text, trim_char,
+    ByteBuffer, Bytes, CodePage, Collation, Family, Length, SqlType, Value, text, trim_char,
     trim_nchar,
 };
 
@@ -129,7 +129,7 @@ impl Chars {
     }
 
     /// What has been made.
-    pub(crate) fn made(made: Growing, wide: bool) -> Chars {
+    pub(crate) fn made(made: ByteBuffer, wide: bool) -> Chars {
         Chars::plain(made.into_bytes(), wide)
     }
 

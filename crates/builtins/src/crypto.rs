@@ -8,7 +8,7 @@
 
 use crate::call::{Call, Function, NullRule, strict_functions};
 use base::{SqlError, SqlResult, messages};
-use types::{Growing, SqlType, Value, append_sort_key};
+use types::{ByteBuffer, SqlType, Value, append_sort_key};
 
 strict_functions! {
     /// Functions of digests and packing.
@@ -140,7 +140,7 @@ fn compress(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     use std::io::Write as _;
     let bytes = bytes_of(call, args, 0)?;
     let level = flate2::Compression::default();
-    let mut out = flate2::write::GzEncoder::new(Growing::default(), level);
+    let mut out = flate2::write::GzEncoder::new(ByteBuffer::default(), level);
     for some in bytes.chunks(LOOK_BYTES) {
         out.write_all(some).map_err(why)?;
         if some.len() == LOOK_BYTES {
@@ -161,7 +161,7 @@ fn why(error: std::io::Error) -> SqlError {
 fn decompress(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     use std::io::Read as _;
     let bytes = bytes_of(call, args, 0)?;
-    let mut out = Growing::default();
+    let mut out = ByteBuffer::default();
     let mut reader = flate2::read::MultiGzDecoder::new(bytes);
     let mut some = vec![0; UNPACKED_BYTES];
     loop {

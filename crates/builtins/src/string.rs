@@ -3,7 +3,7 @@
 use crate::call::{Call, Function, NullRule};
 use crate::chars::{Chars, same_text, widest};
 use base::{SqlError, SqlResult, messages};
-use types::{CodePage, Family, Growing, Length, SqlType, Value, text, within_longest};
+use types::{ByteBuffer, CodePage, Family, Length, SqlType, Value, text, within_longest};
 
 macro_rules! functions {
     ($($name:literal, $min:literal, $max:literal, $nulls:ident, $result:expr, $eval:expr;)*) => {
@@ -110,7 +110,7 @@ fn nchar_of(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
 }
 
 fn concat(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
-    let mut out = Growing::default();
+    let mut out = ByteBuffer::default();
     for i in (0..args.len()).filter(|&i| !args[i].is_null()) {
         out.extend(Chars::like_result(call, args, i)?.bytes())?;
     }
@@ -122,7 +122,7 @@ fn concat_ws(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
         Value::Null => Chars::new(Vec::new(), false),
         _ => Chars::like_result(call, args, 0)?,
     };
-    let mut out = Growing::default();
+    let mut out = ByteBuffer::default();
     let mut first = true;
     for i in (1..args.len()).filter(|&i| !args[i].is_null()) {
         if !std::mem::take(&mut first) {
@@ -203,7 +203,7 @@ const LOWER: Case = Case {
 
 fn mapped(call: &mut Call<'_>, args: &[Value], case: &Case) -> SqlResult<Value> {
     let s = Chars::like_result(call, args, 0)?;
-    let mut out = Growing::default();
+    let mut out = ByteBuffer::default();
     let unit = if call.collation.is_turkic() { case.turkic } else { case.unit };
     if s.is_wide() {
         let mapped = |pair: [u8; 2]| unit(u16::from_le_bytes(pair)).to_le_bytes();
@@ -228,7 +228,7 @@ fn trim(call: &mut Call<'_>, args: &[Value], front: bool, back: bool) -> SqlResu
         Some(_) => Chars::in_encoding(call, args, 1, s.is_wide())?,
         None => Chars::from_units(&[b' ' as u16], s.is_wide()),
     };
-    let mut compared = Compared::default();
+    let mut compared = ComparisonCount::default();
     let mut goes = |i: usize| {
         compared.more(set.len())?;
         SqlResult::Ok((0..set.len()).any(|k| s.same(i, &set, k, call.collation)))
@@ -324,7 +324,7 @@ fn replace(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     if old.len() == 0 {
         return Ok(s.into_value(call.result));
     }
-    let mut out = Growing::default();
+    let mut out = ByteBuffer::default();
     let mut at = 0;
     while let Some(hit) = s.find(&old, at, call.collation)? {
         out.extend(s.part(at, hit))?;
@@ -347,7 +347,7 @@ fn replicate(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let whole = s.bytes().len().saturating_mul(times);
     let bytes = if call.result.is_max() { whole } else { whole.min(LIMITED_BYTES) };
     within_longest(bytes)?;
-    let mut out = Growing::with_room(bytes)?;
+    let mut out = ByteBuffer::with_room(bytes)?;
     out.extend(&s.bytes()[..bytes.min(s.bytes().len())])?;
     // Pieces of a size that is cheap to copy, however short the text is.
     let together = (PIECE_BYTES / s.bytes().len().max(1)).min(times);
@@ -365,7 +365,7 @@ const PIECE_BYTES: usize = 64 << 10;
 
 fn reverse(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let s = Chars::like_result(call, args, 0)?;
-    let mut out = Growing::with_room(s.bytes().len())?;
+    let mut out = ByteBuffer::with_room(s.bytes().len())?;
     if s.len() != s.bytes().len() / (1 + usize::from(s.is_wide())) {
         for at in (0..s.len()).rev() {
             out.extend(s.part(at, at + 1))?;
@@ -420,7 +420,7 @@ fn string_escape(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
         return Err(call.invalid(1, "string_escape"));
     }
     let whole = call.string(args, 0)?;
-    let mut out = Growing::default();
+    let mut out = ByteBuffer::default();
     let mut some = String::new();
     for piece in pieces(&whole, PIECE_BYTES) {
         some.clear();
@@ -444,7 +444,7 @@ fn stuff(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     }
     let start = start as usize - 1;
     let end = start.saturating_add(length as usize).min(s.len());
-    let mut out = Growing::default();
+    let mut out = ByteBuffer::default();
     out.extend(s.part(0, start))?;
     if !args[3].is_null() {
         out.extend(Chars::like_result(call, args, 3)?.bytes())?;
@@ -477,8 +477,8 @@ fn translate(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     if from.len() != to.len() {
         return Err(SqlError::new(messages::TRANSLATE_LENGTHS, &[]));
     }
-    let mut out = Growing::with_room(s.bytes().len())?;
-    let mut compared = Compared::default();
+    let mut out = ByteBuffer::with_room(s.bytes().len())?;
+    let mut compared = ComparisonCount::default();
     for i in 0..s.len() {
         compared.more(from.len())?;
         let other = (0..from.len()).find(|&k| s.same(i, &from, k, call.collation));
@@ -492,9 +492,9 @@ const COMPARED_MAX: usize = 1 << 20;
 
 /// Comparisons since the last look.
 #[derive(Default)]
-struct Compared(usize);
+struct ComparisonCount(usize);
 
-impl Compared {
+impl ComparisonCount {
     /// Looks in time before some more.
     fn more(&mut self, comparisons: usize) -> SqlResult<()> {
         self.0 += comparisons;

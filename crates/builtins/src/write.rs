@@ -7,7 +7,7 @@
 
 use crate::call::{Call, Function, NullRule};
 use base::{SqlError, SqlResult, messages};
-use types::{Growing, SqlType, Value};
+use types::{ByteBuffer, SqlType, Value};
 
 /// The column, the expression in its type, offset and length as bigint, and the column's name.
 pub static WRITE: Function = Function {
@@ -43,7 +43,7 @@ fn write(_: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let (kept, resumed) = span(units, given.is_none(), offset.as_i64(), length.as_i64())?;
     let (before, after) = (&bytes[..kept * unit], &bytes[resumed * unit..]);
     let given: &[u8] = given.map_or(&[], |bytes| bytes);
-    let mut whole = Growing::with_room(before.len() + given.len() + after.len())?;
+    let mut whole = ByteBuffer::with_room(before.len() + given.len() + after.len())?;
     for part in [before, given, after] {
         whole.extend(part)?;
     }

@@ -6,9 +6,9 @@ use types::datetime::{Dialect, Moment};
 use types::{Collation, Decimal, SqlType, Value, convert};
 
 /// A session that answers the same every time.
-struct Fixed;
+struct FixedSession;
 
-impl SessionFacts for Fixed {
+impl SessionFacts for FixedSession {
     fn fact(&self, fact: Fact) -> SqlResult<Value> {
         Ok(match fact {
             Fact::DateFirst => Value::TinyInt(7),
@@ -64,8 +64,12 @@ fn run(f: &Function, args: &[Value]) -> SqlResult<(Value, SqlType)> {
     f.check_count(args.len())?;
     let arg_types: Vec<SqlType> = args.iter().map(type_of).collect();
     let result = (f.result)(&arg_types)?;
-    let mut call =
-        Call { facts: &Fixed, arg_types: &arg_types, result, collation: Collation::default() };
+    let mut call = Call {
+        facts: &FixedSession,
+        arg_types: &arg_types,
+        result,
+        collation: Collation::default(),
+    };
     f.call(&mut call, args).map(|v| (v, result))
 }
 
@@ -468,7 +472,7 @@ fn who_compares_many_characters_looks_whether_it_is_to_end() {
     ];
     let waiter = std::sync::Arc::new(os::wait::Waiter::new());
     let _attended = os::values::attend(std::sync::Arc::clone(&waiter), 0);
-    waiter.cancel(os::wait::Cancelled::Attention);
+    waiter.cancel(os::wait::CancelReason::Attention);
     for (name, args) in many {
         assert!(run(lookup(name).expect(name), &args).is_err(), "{name} goes on");
     }

@@ -398,7 +398,7 @@ impl<'a> Changes<'a> {
 /// Rows in order of the stored bytes of their keys: any order does, as long as it is the same.
 fn by_key<R: SystemRow>(rows: &[R]) -> BTreeMap<Vec<Vec<u8>>, &R> {
     let key = |row: &R| {
-        let stored = crate::rows::Stored::of(row);
+        let stored = crate::rows::StoredValues::of(row);
         let fields = stored.first(R::DEFINITION.key);
         fields.iter().map(|f| f.inline().unwrap_or_default().to_vec()).collect::<Vec<_>>()
     };

@@ -9,8 +9,9 @@ use crate::sysrows::{
     stored_collation, text_class,
 };
 use crate::view::{
-    AutoFill, Check, Column, Computed, Default, ForeignKey, ForeignKeyColumn, Gathered, Identity,
-    Index, IndexColumn, IndexKind, RowHistory, SchemaId, Statistics, Table, Wording,
+    AutoFill, Check, Column, ComputedColumn, Default, ForeignKey, ForeignKeyColumn, Identity,
+    Index, IndexColumn, IndexKind, RowHistory, SchemaId, Statistics, StatisticsContent, Table,
+    Wording,
 };
 use base::{DatabaseId, HobtId, IndexId, ObjectId};
 use std::sync::Arc;
@@ -235,7 +236,7 @@ impl DefinitionRows {
         self.distribution(object, index, &s.gathered);
     }
 
-    fn distribution(&mut self, object: i32, number: i32, gathered: &Gathered) {
+    fn distribution(&mut self, object: i32, number: i32, gathered: &StatisticsContent) {
         if let Some(d) = &gathered.distribution {
             let pieces = split_text(object, text_class::DISTRIBUTION, number, &d.to_text());
             self.texts.extend(pieces);
@@ -276,7 +277,7 @@ impl DefinitionRows {
         })
     }
 
-    fn gathered(&self, row: &IndexRow) -> Result<Gathered, CatalogError> {
+    fn gathered(&self, row: &IndexRow) -> Result<StatisticsContent, CatalogError> {
         let mine = |t: &&TextRow| {
             let of = (t.object, t.class, t.column);
             of == (row.object, text_class::DISTRIBUTION, row.index)
@@ -291,7 +292,7 @@ impl DefinitionRows {
             distribution = Some(Arc::new(found));
         }
         let no_recompute = row.status & index_status::NO_RECOMPUTE != 0;
-        Ok(Gathered { no_recompute, distribution })
+        Ok(StatisticsContent { no_recompute, distribution })
     }
 
     fn statistics_of(
@@ -440,7 +441,7 @@ impl DefinitionRows {
         };
         let computed = match row.status & column_status::COMPUTED {
             0 => None,
-            _ => Some(Computed {
+            _ => Some(ComputedColumn {
                 text: self.text(row.object, text_class::COMPUTED, row.column)?,
                 persisted: row.status & column_status::PERSISTED != 0,
             }),
@@ -604,7 +605,7 @@ mod tests {
             ignore_dup_key: false,
             disabled: false,
             filter: None,
-            gathered: Gathered::default(),
+            gathered: StatisticsContent::default(),
         }
     }
 

@@ -21,10 +21,10 @@ const CIRCLE: i64 = i32::MAX as i64;
 
 /// The next numbers of a database.
 #[derive(Debug)]
-pub struct Ids(Mutex<Next>);
+pub struct Ids(Mutex<NextIds>);
 
 #[derive(Debug)]
-struct Next {
+struct NextIds {
     object: i64,
     objects_used: BTreeSet<i32>,
     hobt: u32,
@@ -35,7 +35,7 @@ struct Next {
 
 impl Default for Ids {
     fn default() -> Ids {
-        Ids(Mutex::new(Next {
+        Ids(Mutex::new(NextIds {
             object: FIRST_OBJECT,
             objects_used: BTreeSet::new(),
             hobt: FIRST_USER_HOBT,

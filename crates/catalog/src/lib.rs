@@ -52,7 +52,7 @@ pub use guard::{
 };
 pub use identity::{Identities, IdentityStore, ROW_VERSIONS};
 pub use ids::Ids;
-pub use load::{Loaded, ObjectDates, load, load_for_undo, object_dates};
+pub use load::{CatalogContents, ObjectDates, load, load_for_undo, object_dates};
 pub use modifications::Modifications;
 pub use options::{
     DatabaseOption, DatabaseOptions, DelayedDurability, PageVerify, RecoveryModel, UserAccess,

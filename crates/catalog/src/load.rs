@@ -23,7 +23,7 @@ use work::Work;
 
 /// What the system tables of a database say.
 #[derive(Debug)]
-pub struct Loaded {
+pub struct CatalogContents {
     /// The definitions.
     pub view: DatabaseView,
     /// Where hobts are; those of system tables too, when they were entered.
@@ -52,7 +52,7 @@ pub fn load(
     id: DatabaseId,
     name: &str,
     objects: Arc<SystemObjects>,
-) -> SqlResult<Loaded> {
+) -> SqlResult<CatalogContents> {
     load_definitions(system, work, (id, name), objects, false)
 }
 
@@ -67,7 +67,7 @@ pub fn load_for_undo(
     id: DatabaseId,
     name: &str,
     objects: Arc<SystemObjects>,
-) -> SqlResult<Loaded> {
+) -> SqlResult<CatalogContents> {
     load_definitions(system, work, (id, name), objects, true)
 }
 
@@ -77,7 +77,7 @@ fn load_definitions(
     (id, name): (DatabaseId, &str),
     objects: Arc<SystemObjects>,
     passes_by: bool,
-) -> SqlResult<Loaded> {
+) -> SqlResult<CatalogContents> {
     let (mut options, mut files) = (DatabaseOptions::default(), FileSettings::default());
     let modifications = Modifications::default();
     for row in scan::<FactRow>(system, work)? {
@@ -136,7 +136,7 @@ fn load_definitions(
             Object::Module(_) | Object::Synonym(_) | Object::Virtual(_) => {}
         }
     }
-    Ok(Loaded { view, places, dropped, options, files, identities, modifications, ids })
+    Ok(CatalogContents { view, places, dropped, options, files, identities, modifications, ids })
 }
 
 fn bad<R: SystemRow>(what: &dyn std::fmt::Display) -> CatalogError {

@@ -4,7 +4,7 @@ use crate::definition::{DefinitionRows, flag};
 use crate::error::CatalogError;
 use crate::sysrows::{ColumnRow, column_status, object_status, split_text, text_class};
 use crate::view::{
-    BoundTo, Column, Events, ExecuteAs, Module, ModuleKind, ModuleOptions, Parameter, SchemaId,
+    BoundObject, Column, Events, ExecuteAs, Module, ModuleKind, ModuleOptions, Parameter, SchemaId,
     Trigger,
 };
 use base::ObjectId;
@@ -22,7 +22,7 @@ impl DefinitionRows {
         rows.columns.extend(module.parameters.iter().map(|p| parameter_row(id, p)));
         rows.texts.extend(split_text(id.0, text_class::OBJECT, 0, &module.text));
         if !module.bound.is_empty() {
-            let text = BoundTo::list_to_text(&module.bound);
+            let text = BoundObject::list_to_text(&module.bound);
             rows.texts.extend(split_text(id.0, text_class::BOUND_TO, 0, &text));
         }
         rows.add_properties(&module.properties);
@@ -84,13 +84,13 @@ impl DefinitionRows {
         self.column_of(&ColumnRow { status: row.status & !computed, ..row.clone() })
     }
 
-    fn bound_to(&self, object: i32) -> Result<Vec<BoundTo>, CatalogError> {
+    fn bound_to(&self, object: i32) -> Result<Vec<BoundObject>, CatalogError> {
         let class = text_class::BOUND_TO;
         if !self.texts.iter().any(|t| (t.object, t.class) == (object, class)) {
             return Ok(Vec::new());
         }
         let text = self.text(object, class, 0)?;
-        BoundTo::list_of_text(&text).ok_or_else(|| {
+        BoundObject::list_of_text(&text).ok_or_else(|| {
             let what = format!("what module {object} is bound to: {text}");
             CatalogError::corrupt("sysobjvalues", what)
         })

@@ -14,10 +14,10 @@ const READ: LockPlan = LockPlan::read(Isolation::ReadUncommitted);
 const WRITE: LockPlan = LockPlan::change(Isolation::ReadCommitted);
 
 /// The stored bytes of values.
-pub(crate) struct Stored(Vec<Option<Vec<u8>>>);
+pub(crate) struct StoredValues(Vec<Option<Vec<u8>>>);
 
-impl Stored {
-    pub(crate) fn new(values: &[Value], types: impl Iterator<Item = SqlType>) -> Stored {
+impl StoredValues {
+    pub(crate) fn new(values: &[Value], types: impl Iterator<Item = SqlType>) -> StoredValues {
         let bytes = values.iter().zip(types).map(|(value, sql_type)| {
             (!value.is_null()).then(|| {
                 let mut out = Vec::new();
@@ -25,11 +25,11 @@ impl Stored {
                 out
             })
         });
-        Stored(bytes.collect())
+        StoredValues(bytes.collect())
     }
 
-    pub(crate) fn of<R: SystemRow>(row: &R) -> Stored {
-        Stored::new(&row.values(), R::DEFINITION.columns.iter().map(|c| c.sql_type))
+    pub(crate) fn of<R: SystemRow>(row: &R) -> StoredValues {
+        StoredValues::new(&row.values(), R::DEFINITION.columns.iter().map(|c| c.sql_type))
     }
 
     /// The first `n` columns: a key.
@@ -54,7 +54,7 @@ pub(crate) fn find<R: SystemRow>(
     work: &mut Work,
     key: &[Value],
 ) -> SqlResult<Vec<R>> {
-    let key = Stored::new(key, R::DEFINITION.columns.iter().map(|c| c.sql_type));
+    let key = StoredValues::new(key, R::DEFINITION.columns.iter().map(|c| c.sql_type));
     let fields = key.all();
     read(system, work, &ScanRange::equal(&fields))
 }
@@ -93,7 +93,7 @@ pub(crate) fn insert<R: SystemRow>(
     row: &R,
 ) -> SqlResult<()> {
     let hobt = system.open(R::DEFINITION.id);
-    let stored = Stored::of(row);
+    let stored = StoredValues::of(row);
     hobt.insert(work, &stored.all(), &WRITE).map(drop).map_err(failed::<R>)
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn update<R: SystemRow>(
     row: &R,
 ) -> SqlResult<()> {
     let hobt = system.open(R::DEFINITION.id);
-    let stored = Stored::of(row);
+    let stored = StoredValues::of(row);
     let fields = stored.first(R::DEFINITION.key);
     let key = RowKey { fields: &fields, hint: None };
     hobt.update(work, key, &stored.all(), &WRITE).map(drop).map_err(failed::<R>)
@@ -117,7 +117,7 @@ pub(crate) fn delete<R: SystemRow>(
     row: &R,
 ) -> SqlResult<()> {
     let hobt = system.open(R::DEFINITION.id);
-    let stored = Stored::of(row);
+    let stored = StoredValues::of(row);
     let fields = stored.first(R::DEFINITION.key);
     hobt.delete(work, RowKey { fields: &fields, hint: None }, &WRITE).map_err(failed::<R>)
 }

@@ -3,16 +3,16 @@
 mod fakes;
 
 use base::{DatabaseId, HobtId, IndexId, ObjectId};
-use catalog::statistics::{Collector, Whole};
+use catalog::statistics::{Collector, StatisticsHeader};
 use catalog::view::{
-    AutoFill, Check, Column, Computed, DatabaseView, Default as Preset, Events, ForeignKey,
-    ForeignKeyColumn, Gathered, Identity, Index, IndexColumn, IndexKind, Module, ModuleKind,
-    ModuleOptions, Object, Parameter, ReferentialAction, RowHistory, Schema, SchemaId, Statistics,
-    SystemObjects, Table, Trigger,
+    AutoFill, Check, Column, ComputedColumn, DatabaseView, Default as Preset, Events, ForeignKey,
+    ForeignKeyColumn, Identity, Index, IndexColumn, IndexKind, Module, ModuleKind, ModuleOptions,
+    Object, Parameter, ReferentialAction, RowHistory, Schema, SchemaId, Statistics,
+    StatisticsContent, SystemObjects, Table, Trigger,
 };
 use catalog::{
-    Builder as _, Changes, DatabaseOption, Delta, HobtSpec, Loaded, RecoveryModel, apply, load,
-    object_dates,
+    Builder as _, CatalogContents, Changes, DatabaseOption, Delta, HobtSpec, RecoveryModel, apply,
+    load, object_dates,
 };
 use fakes::{FakeDatabase, work};
 use std::sync::Arc;
@@ -64,7 +64,7 @@ fn index(n: i32, name: &str, kind: IndexKind, key: &[usize]) -> Index {
         ignore_dup_key: false,
         disabled: false,
         filter: None,
-        gathered: Gathered::default(),
+        gathered: StatisticsContent::default(),
     }
 }
 
@@ -101,7 +101,7 @@ fn orders() -> Table {
     });
     let mut computed = column(types::ALL_TYPES.len(), "twice", SqlType::Int);
     computed.physical = None;
-    computed.computed = Some(Computed { text: "[c7]*(2)".into(), persisted: false });
+    computed.computed = Some(ComputedColumn { text: "[c7]*(2)".into(), persisted: false });
     columns.push(computed);
     let mut second = index(2, "IX_2", IndexKind::Nonclustered, &[2, 0]);
     second.included = vec![5, 4];
@@ -146,7 +146,7 @@ fn orders() -> Table {
 }
 
 /// What was found out about 5,000 values, long ones among them.
-fn gathered() -> Gathered {
+fn gathered() -> StatisticsContent {
     let text = SqlType::varchar(500);
     let mut collector = Collector::new(&[(text, Collation::LATIN1_BIN2)]);
     collector.push(&[None]);
@@ -154,9 +154,9 @@ fn gathered() -> Gathered {
         let value = format!("{n:0>300}");
         collector.push(&[Some(value.as_bytes())]);
     }
-    let whole = Whole { rows: 5_001, updated_ns: 12, modified: 99, columns: &[3] };
+    let whole = StatisticsHeader { rows: 5_001, updated_ns: 12, modified: 99, columns: &[3] };
     let distribution = collector.finish(&whole).map(Arc::new);
-    Gathered { no_recompute: true, distribution }
+    StatisticsContent { no_recompute: true, distribution }
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn statistics_come_and_go_without_touching_their_table() {
     };
     let mut with = table.clone();
     with.indexes[1].gathered = gathered();
-    with.statistics = vec![own(3, gathered()), own(4, Gathered::default())];
+    with.statistics = vec![own(3, gathered()), own(4, StatisticsContent::default())];
     let mut less = with.clone();
     less.indexes[1].gathered.distribution = None;
     less.statistics.remove(0);
@@ -227,7 +227,7 @@ fn bare(c: &Column) -> Column {
     Column { default: None, identity: None, computed: None, physical: None, ..c.clone() }
 }
 
-fn read(database: &FakeDatabase, work: &mut Work) -> Loaded {
+fn read(database: &FakeDatabase, work: &mut Work) -> CatalogContents {
     let system = Arc::new(SystemObjects::default());
     load(database, work, ID, "shop", system).expect("loads")
 }
@@ -335,7 +335,7 @@ fn what_a_module_says_beside_its_text_is_read_back() {
 
 /// A function that returns a table of `a int, c AS a * 2`, the second column PERSISTED.
 fn doubling() -> Module {
-    let computed = Computed { text: "[a]*(2)".into(), persisted: true };
+    let computed = ComputedColumn { text: "[a]*(2)".into(), persisted: true };
     let a = column(0, "a", SqlType::Int);
     let c = Column { computed: Some(computed), ..column(1, "c", SqlType::Int) };
     Module {

@@ -1,14 +1,14 @@
-//! The boot page (1:9): where the system tables are, so that anything can be read at all.
+//! The boot page (1:9): where the system tables are. Nothing of a database can be read without it.
 //!
 //! | off | len | field |
 //! |---|---|---|
 //! | 96 | 4 | magic |
 //! | 100 | 4 | version of the database's formats |
-//! | 104 | 8 | sequence numbers of version tags on its pages are not above this one |
+//! | 104 | 8 | upper bound of the sequence numbers of version tags on its pages |
 //! | 128 | 16 x n | by system table: id 1, complete 1, zero 2, first IAM page 4 + 2, root 4 + 2 |
 //! | 4096 | 2 | number of the database when it was made; 0 where no name is kept |
 //! | 4098 | 2 | bytes of its name |
-//! | 4100 | n | its name, UTF-8: the list of databases is made anew by it |
+//! | 4100 | n | its name, UTF-8: the list of databases is rebuilt from it |
 
 use crate::named::Identity;
 use access::HobtPlaces;
@@ -24,9 +24,9 @@ use types::Collation;
 use wal::{Group, TransactionChain};
 
 const MAGIC: u32 = 0x4244_4C47;
-/// The version of a database whose names are by a collation that builds before do not look for.
+/// The version of a database whose names use a collation that earlier builds do not read.
 pub(crate) const VERSION: u32 = 3;
-/// The version of all others.
+/// The version of all other databases.
 const PLAIN_VERSION: u32 = 2;
 const FRONT: usize = at::BODY;
 const XSN: usize = at::BODY + 8;
@@ -54,7 +54,7 @@ fn set(pages: &Pages, offset: usize, bytes: &[u8]) -> Result<(), buffer::BufferE
     Ok(())
 }
 
-/// Notes where a new system table is.
+/// Records where a new system table is.
 pub(crate) fn note_table(
     pages: &Pages,
     table: &SystemTable,
@@ -69,7 +69,7 @@ pub(crate) fn note_table(
     set(pages, position(table.id), &b)
 }
 
-/// Notes who the database is.
+/// Records the number and name of the database.
 pub(crate) fn note_identity(
     pages: &Pages,
     id: DatabaseId,
@@ -86,7 +86,7 @@ pub(crate) fn note_identity(
     set(pages, IDENTITY, &bytes)
 }
 
-/// The number and name of a boot page's database, where the page says them.
+/// The number and name of a boot page's database, if the page has them.
 pub(crate) fn identity(v: PageView<'_>) -> Option<Identity> {
     if v.kind() != Some(PageKind::Boot) || u32_at(v, FRONT) != MAGIC {
         return None;
@@ -97,7 +97,7 @@ pub(crate) fn identity(v: PageView<'_>) -> Option<Identity> {
     (id != 0 && !name.is_empty()).then_some(Identity { id: DatabaseId(id), name })
 }
 
-/// Says that the database is whole: the last step of making it.
+/// Records that the database is complete: the last step of making it.
 pub(crate) fn note_whole(pages: &Pages, collation: Collation) -> Result<(), buffer::BufferError> {
     let plain = collation == Collation::default();
     let version = if plain { PLAIN_VERSION } else { VERSION };
@@ -107,12 +107,12 @@ pub(crate) fn note_whole(pages: &Pages, collation: Collation) -> Result<(), buff
     set(pages, FRONT, &b)
 }
 
-/// Says that tags up to a sequence number may stand on the database's pages.
+/// Records that tags up to a sequence number may be on the database's pages.
 pub(crate) fn note_xsn(pages: &Pages, xsn: Xsn) -> Result<(), buffer::BufferError> {
     set(pages, XSN, &xsn.0.to_le_bytes())
 }
 
-/// The sequence number that no tag on the database's pages is above.
+/// The upper bound of the tags on the database's pages.
 ///
 /// # Errors
 /// 824.
@@ -134,13 +134,13 @@ fn u16_at(v: PageView<'_>, at: usize) -> u16 {
     u16::from_le_bytes([v.0[at], v.0[at + 1]])
 }
 
-/// The version of a database's formats, as its boot page says.
+/// The version of a database's formats, from its boot page.
 pub fn boot_version(v: PageView<'_>) -> u32 {
     u32_at(v, FRONT + 4)
 }
 
-/// The version that a database's file tells before anything of it is recovered, where it is above
-/// what this program reads. A page that is torn tells nothing.
+/// The version in a database's file before recovery, if it is above what this program reads. A torn
+/// page gives none.
 pub(crate) fn later_version(file: &dyn File) -> Option<u32> {
     let mut buffer = AlignedBuffer::new(PAGE_BYTES);
     let boot = boot_page();
@@ -152,10 +152,10 @@ pub(crate) fn later_version(file: &dyn File) -> Option<u32> {
     (sound && u32_at(v, FRONT) == MAGIC && version > VERSION).then_some(version)
 }
 
-/// Where every system table is.
+/// Reads where every system table is.
 ///
 /// # Errors
-/// 824 when the page is damaged or the database was never whole.
+/// 824 if the page is damaged or the database was never completed.
 pub(crate) fn read_tables(
     pages: &Pages,
 ) -> Result<Vec<(SystemTableId, HobtPlaces)>, buffer::BufferError> {

@@ -1,4 +1,4 @@
-//! Making and dropping hobts for definitions.
+//! Makes and drops hobts for definitions.
 
 use crate::database::Database;
 use crate::spec::row_spec;
@@ -8,7 +8,7 @@ use catalog::{Builder, DroppedUnit, HobtPlaces, HobtSpec, UnitKind, UnitPlaces};
 use std::sync::{Arc, Weak};
 use work::Work;
 
-/// A database's builder; it keeps the database open.
+/// The builder of a database; it keeps the database open.
 pub(crate) struct DatabaseBuilder(pub(crate) Arc<Database>);
 
 impl Builder for DatabaseBuilder {
@@ -106,7 +106,7 @@ fn places_of_large(pieces: HobtUnit) -> UnitPlaces {
 }
 
 impl Database {
-    /// Who makes and drops its hobts.
+    /// Returns the builder, which makes and drops its hobts.
     pub fn builder(self: &Arc<Self>) -> Arc<dyn Builder> {
         Arc::new(DatabaseBuilder(Arc::clone(self)))
     }

@@ -1,13 +1,15 @@
-//! The ghost cleaner of a database: which pages are looked at, and how many at a time.
+//! The ghost cleaner of a database: which pages it cleans, and how many in one step.
 //!
-//! Whoever deletes clears away; this is for ghosts that a crash, a rollback to a savepoint, a full
-//! log, others' locks or a transaction of very many rows left. Recovery notes the pages of the
-//! log's ghost records; readers note what they meet. A checkpoint carries what is noted, since the
-//! log that would tell it again may go. `instance` says when a step is due.
+//! A deleting transaction cleans up after itself. The cleaner removes ghosts that a crash, a
+//! rollback to a savepoint, a full log, locks of other transactions or a very large transaction
+//! left. Recovery notes the pages of ghost records in the log; readers note pages with ghosts that
+//! they meet. A checkpoint record contains the noted pages, because the log that would name them
+//! again may be truncated. `instance` decides when a step is due.
 //!
-//! Invariant: a ghost that a transaction leaves is noted before the transaction is off its
-//! database's list of active ones, or keeps no log there. So at a checkpoint, which asks that list
-//! first, either the log from the transaction's first record on stays, or the page is carried.
+//! Invariant: a ghost that a transaction leaves is noted before the transaction leaves its
+//! database's list of active ones, or stops keeping log there. A checkpoint reads that list first.
+//! So either the log from the transaction's first record on is kept, or the checkpoint record
+//! contains the page.
 
 use crate::database::Database;
 use access::{CleanOutcome, StoredHobt};
@@ -19,23 +21,23 @@ use std::sync::Arc;
 use wal::RecordView;
 use work::Home;
 
-/// What a step did.
+/// The result of a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct GhostProgress {
-    /// Pages that were looked at.
+    /// The pages that were cleaned or skipped.
     pub pages: usize,
-    /// Of these, pages where somebody holds something; they stay noted.
+    /// Of these, pages with locks of other transactions; they stay noted.
     pub busy: usize,
-    /// Where the step ended; `None` when it has come to the end of what is noted.
+    /// The last page of the step; `None` at the end of the noted pages.
     pub last: Option<PageId>,
 }
 
-/// Pages that recovery may have to clean.
+/// The pages that recovery may have to clean.
 #[derive(Default)]
 pub(crate) struct GhostPages(BTreeSet<PageId>);
 
 impl GhostPages {
-    /// Takes a record of the log into account.
+    /// Processes a record of the log.
     pub(crate) fn see(&mut self, record: &RecordView<'_>) {
         if let Some(carried) = recovery::carried_of(record) {
             let pages = carried.as_chunks().0.iter().map(page_of);
@@ -56,10 +58,10 @@ impl GhostPages {
     }
 }
 
-/// A page as a checkpoint carries it: page 4, file 2.
+/// A page in a checkpoint record: page 4, file 2.
 const PAGE_ID_BYTES: usize = 6;
 
-/// What a checkpoint carries: the pages that are noted, as far as there is room.
+/// The noted pages for a checkpoint record, as many as fit.
 pub(crate) fn carried(home: &Home) -> Vec<u8> {
     let pages = home.ghosts().known(recovery::CARRIED_BYTES_MAX / PAGE_ID_BYTES);
     pages.into_iter().flat_map(bytes_of).collect()
@@ -75,11 +77,11 @@ fn page_of(b: &[u8; PAGE_ID_BYTES]) -> PageId {
 }
 
 impl Database {
-    /// Looks at the next noted pages behind `last`, at most `budget`, and removes ghosts where
-    /// nobody holds them. It waits for nothing but pages, and may be repeated at any time.
+    /// Cleans the next noted pages behind `last`, at most `budget`, and removes ghosts that no
+    /// transaction holds. It waits only for pages, and may be repeated at any time.
     ///
     /// # Errors
-    /// Damaged pages and a full log; the page is not noted any more, a reader brings it again.
+    /// Damaged pages and a full log. The page is no longer noted; a reader notes it again.
     pub fn clean_ghosts(&self, last: Option<PageId>, budget: usize) -> SqlResult<GhostProgress> {
         let pages = self.home.ghosts().take_after(last, budget);
         let mut progress = GhostProgress { last: pages.last().copied(), ..Default::default() };
@@ -104,8 +106,8 @@ impl Database {
         result.map(|()| progress)
     }
 
-    /// The pages that have ghosts now, noted or not, of one file or of all: every page of every
-    /// hobt is read.
+    /// The pages that have ghosts now, noted or not, of one file or of all. This reads every page
+    /// of every hobt.
     ///
     /// # Errors
     /// Damaged pages and maps; the waiter's cancellation.
@@ -116,10 +118,10 @@ impl Database {
     ) -> SqlResult<Vec<PageId>> {
         let mut found = Vec::new();
         for hobt in self.hobts.all() {
-            // Large values may be dropped alone: the making of their unit was undone.
+            // The unit of large values may be dropped alone, if its creation was undone.
             for tree in [Some(Arc::clone(&hobt)), hobt.large()].into_iter().flatten() {
                 match self.add_pages_with_ghosts(&*tree, (file, waiter), &mut found) {
-                    // Its pages are another's by now.
+                    // Its pages may belong to another hobt by now.
                     Err(_) if tree.is_dropped() && waiter.check().is_ok() => {}
                     told => told?,
                 }
@@ -150,7 +152,8 @@ impl Database {
         Ok(())
     }
 
-    /// Removes of a page the ghosts that nobody needs; where somebody holds one, the page is noted.
+    /// Removes from a page the ghosts that no transaction needs. If a transaction holds one of
+    /// them, the page is noted.
     ///
     /// # Errors
     /// A damaged page, a full log.
@@ -165,7 +168,7 @@ impl Database {
         let unit = self.pages.read(page)?.view().alloc_unit();
         match self.hobts.open_unit(unit) {
             Some(hobt) => hobt.clean_page(work, page),
-            // Dropped since, or never committed: its pages go with it.
+            // It was dropped, or never committed: its pages are freed with it.
             None => Ok(CleanOutcome::Done),
         }
     }

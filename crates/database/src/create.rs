@@ -1,19 +1,20 @@
-//! Making a database: files, system tables, boot page, a first checkpoint.
+//! Makes a database: files, system tables, boot page, a first checkpoint.
 //!
-//! Until the caller names it somewhere durable, nobody knows of it: a crash leaves files without
-//! a database. The caller has noted before that it makes them, and removes them at its next start.
+//! Until the caller records the database durably, nothing refers to it: a crash leaves files
+//! without a database. Before the call the caller records that it makes these files, and removes
+//! them at its next start.
 
 use crate::boot;
 use crate::database::{Database, Environment};
 use crate::hobts::OpenHobts;
 use crate::named::Files;
-use crate::open::{Opened, wish_versions};
+use crate::open::{StorageFloors, wish_versions};
 use crate::redo_table::redo_table;
 use crate::spec::row_spec;
 use base::{DatabaseId, FileId, SqlError, SqlResult, Xsn, messages};
 use buffer::{Pages, PagesOptions};
 use catalog::{Changes, DatabaseOptions, HobtSpec, SYSTEM_TABLES};
-use os::disk::{File, OpenHow};
+use os::disk::{File, OpenMode};
 use rowstore::RowUndo;
 use space::{FileFacts, GrowthOptions, Space, format_file};
 use std::path::Path;
@@ -22,14 +23,14 @@ use txn::{UndoHandler, UndoTable};
 use wal::{Log, LogOptions, LogReservation, WalError};
 use work::{CommitMode, Home};
 
-/// How large files are and how they grow.
+/// The initial sizes and the growth of files.
 #[derive(Clone, Copy, Debug)]
 pub struct Sizing {
-    /// The data file at first, in pages; whole extents.
+    /// The initial size of the data file in pages; whole extents.
     pub data_pages: u32,
     /// The data file's growth.
     pub data_growth: GrowthOptions,
-    /// The log.
+    /// The options of the log.
     pub log: LogOptions,
 }
 
@@ -55,10 +56,10 @@ fn not_filled(path: &Path, e: &std::io::Error) -> SqlError {
 }
 
 impl Database {
-    /// Makes a database of a number and name in the given files, which must not exist.
+    /// Makes a database with a number and a name in the given files, which must not exist.
     ///
     /// # Errors
-    /// 5170 where a file is there already, which stays as it is; the disk's: files made so far are
+    /// 5170 if a file exists already, which stays as it is; the disk's. Files made so far are
     /// removed.
     pub fn create(
         env: &Environment,
@@ -73,17 +74,17 @@ impl Database {
         let made = Self::create_files(env, id, name, files, made, sizing, survives)
             .and_then(|opened| Self::fill(opened, options));
         if made.is_err() {
-            // They hold nothing that anybody was told of.
+            // No other file refers to them.
             let _ = env.disk.remove(&files.data);
             let _ = env.disk.remove(&files.log);
         }
         made
     }
 
-    /// Two files that were not there: what is somebody else's stays as it is.
+    /// Makes two files that did not exist. An existing file stays as it is.
     fn make_files(env: &Environment, files: &Files) -> SqlResult<[Arc<dyn File>; 2]> {
         let make = |path: &Path, direct| {
-            let file = env.disk.open(path, OpenHow { create: true, direct })?;
+            let file = env.disk.open(path, OpenMode { create: true, direct })?;
             file.keep_others_out(path).map(|()| file)
         };
         let data = make(&files.data, true).map_err(|e| not_made(&files.data, &e))?;
@@ -104,7 +105,7 @@ impl Database {
         [data, log_file]: [Arc<dyn File>; 2],
         sizing: &Sizing,
         survives: bool,
-    ) -> SqlResult<Opened> {
+    ) -> SqlResult<StorageFloors> {
         let mut family = [0; 16];
         os::entropy::fill(&mut family);
         let facts = FileFacts { family, file: FileId(1), size_pages: sizing.data_pages };
@@ -120,15 +121,15 @@ impl Database {
         let options = PagesOptions { database: id, durable: survives, salvaged: false };
         let pages = Pages::new(&env.pool, &log, &redo_table(), options);
         pages.attach(FileId(1), &files.data.to_string_lossy(), data);
-        let opened = Opened::wire(env, id, name, files, pages, sizing, survives)?;
+        let opened = StorageFloors::wire(env, id, name, files, pages, sizing, survives)?;
         opened.expect_versions(Xsn::NONE);
         env.engine.decisions.enter(id, opened.pages.log(), None, true);
         Ok(opened)
     }
 
-    /// The system tables, and what a new database has in them.
-    fn fill(opened: Opened, options: &DatabaseOptions) -> SqlResult<Arc<Database>> {
-        let Opened { env, home, hobts, pages, .. } = &opened;
+    /// Makes the system tables and the contents of a new database.
+    fn fill(opened: StorageFloors, options: &DatabaseOptions) -> SqlResult<Arc<Database>> {
+        let StorageFloors { env, home, hobts, pages, .. } = &opened;
         let name = home.name();
         let mut work = env.system_work();
         work.begin(false, "CREATE DATABASE");
@@ -156,8 +157,9 @@ impl Database {
     }
 }
 
-impl Opened {
-    /// Tags up to a number are from before; who comes above it is announced on the boot page.
+impl StorageFloors {
+    /// Tags up to `settled` are from before this start. A transaction with a higher number is
+    /// announced on the boot page first.
     pub(crate) fn expect_versions(&self, settled: Xsn) {
         self.env.engine.transactions.commits.raise(settled);
         let (pages, name) = (Arc::clone(&self.pages), self.home.name());
@@ -169,7 +171,7 @@ impl Opened {
         self.home.set_xsn(settled, Box::new(raise));
     }
 
-    /// Wires floors 2 to 4 over attached files.
+    /// Connects floors 2 to 4 over open files.
     pub(crate) fn wire(
         env: &Environment,
         id: DatabaseId,
@@ -178,7 +180,7 @@ impl Opened {
         pages: Arc<Pages>,
         sizing: &Sizing,
         survives: bool,
-    ) -> SqlResult<Opened> {
+    ) -> SqlResult<StorageFloors> {
         let space =
             Space::open(&pages, sizing.data_growth).map_err(|e| e.into_sql("a map", name))?;
         let home = Home::new(&env.engine, name, &pages, &space, survives);
@@ -186,13 +188,13 @@ impl Opened {
         assert_eq!(hobts.database(), id);
         let directory: Arc<dyn access::HobtDirectory> = hobts.clone();
         let undo: Arc<dyn UndoHandler> = Arc::new(RowUndo::new(&home, &directory, &env.engine));
-        // One handler undoes rows and the making of units.
+        // One handler undoes changes of rows and the creation of units.
         let table = UndoTable::default()
             .with(space::kinds::RANGE, &undo)
             .with(btree::KINDS, &undo)
             .with(rowstore::HEAP_KINDS, &undo);
         home.set_undo(table);
-        Ok(Opened {
+        Ok(StorageFloors {
             env: env.clone(),
             id,
             files: files.clone(),

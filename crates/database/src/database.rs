@@ -1,4 +1,4 @@
-//! `Database`: an open database and everything wired to it.
+//! `Database`: an open database and the objects that belong to it.
 
 use crate::drops::Drops;
 use crate::files::FileNote;
@@ -19,10 +19,10 @@ use std::sync::atomic::AtomicBool;
 use wal::{Log, Seal};
 use work::{Engine, Home, Work};
 
-/// What databases of an instance share.
+/// What the databases of an instance share.
 #[derive(Clone)]
 pub struct Environment {
-    /// Where files are.
+    /// The disk of the files.
     pub disk: Arc<dyn Disk>,
     /// The buffer pool.
     pub pool: Arc<Pool>,
@@ -30,12 +30,12 @@ pub struct Environment {
     pub engine: Arc<Engine>,
     /// System views and functions, the same in every database.
     pub system: Arc<SystemObjects>,
-    /// How tables are stored.
+    /// The storage formats of tables.
     pub formats: Formats,
 }
 
 impl Environment {
-    /// A unit of work of the system itself.
+    /// A unit of work of the engine itself.
     pub(crate) fn system_work(&self) -> Work {
         Work::new(&self.engine, SessionId(1), Arc::new(Waiter::new()))
     }
@@ -58,15 +58,15 @@ pub struct Database {
     pub(crate) modifications: Arc<Modifications>,
     pub(crate) options: RwLock<DatabaseOptions>,
     pub(crate) file_notes: RwLock<[FileNote; 2]>,
-    /// What master keeps of tempdb's files.
+    /// The settings of tempdb's files, which master stores.
     pub(crate) loaded_files: FileSettings,
     pub(crate) checkpointing: Mutex<()>,
-    /// What recovery did is to be checkpointed soon.
+    /// Whether a checkpoint is due soon because recovery has changed pages.
     pub(crate) recovered: AtomicBool,
-    /// Losers that are undone while it is in use.
+    /// Losers that are undone while the database is in use.
     pub(crate) put_off: Mutex<Vec<PutOffWork>>,
     pub(crate) survives: bool,
-    /// Why it is read, and never written, if that is so (`emergency.rs`).
+    /// Why it is open for reading only, if it is (`emergency.rs`).
     pub(crate) sealed: Option<Seal>,
     pub(crate) stopping: Arc<Waiter>,
 }
@@ -82,7 +82,7 @@ impl Database {
         &self.files
     }
 
-    /// As units of work see it.
+    /// The database as units of work see it.
     pub fn home(&self) -> &Arc<Home> {
         &self.home
     }
@@ -102,17 +102,17 @@ impl Database {
         &self.log
     }
 
-    /// The definitions that everybody sees.
+    /// The definitions that every session sees.
     pub fn view(&self) -> Arc<DatabaseView> {
         self.publisher.current()
     }
 
-    /// Where committed definitions are published.
+    /// Publishes committed definitions.
     pub fn publisher(&self) -> &Publisher {
         &self.publisher
     }
 
-    /// Numbers for new objects.
+    /// The numbers of new objects.
     pub fn ids(&self) -> &Arc<Ids> {
         &self.ids
     }
@@ -122,7 +122,7 @@ impl Database {
         &self.identities
     }
 
-    /// How many rows of its tables were changed.
+    /// The counts of changed rows of its tables.
     pub fn modifications(&self) -> &Arc<Modifications> {
         &self.modifications
     }
@@ -137,12 +137,12 @@ impl Database {
         &self.hobts
     }
 
-    /// Whether it is there after a restart; tempdb is not.
+    /// Whether it survives a restart; tempdb does not.
     pub fn survives(&self) -> bool {
         self.survives
     }
 
-    /// A unit of work of the system itself.
+    /// A unit of work of the engine itself.
     pub fn system_work(&self) -> Work {
         self.env.system_work()
     }

@@ -1,19 +1,19 @@
 //! Dropped units, from the commit of their drop until their pages are free.
 //!
-//! The transaction that drops a hobt moves its units to `sysdrops`. When it has committed, and
-//! still under its locks, they are entered here; then their pages are freed, step by step, by who
-//! committed. What a full log, a lock on `sysdrops` or a crash prevents, the checkpointer and the
-//! next start repeat.
+//! A transaction that drops a hobt moves its units to `sysdrops`. After its commit, while it still
+//! holds its locks, the units are entered here. Then the committing thread frees their pages, step
+//! by step. If a full log, a lock on `sysdrops` or a crash prevents this, the checkpointer and the
+//! next start repeat it.
 //!
 //! Invariants
-//!  1. A unit is in the list of open hobts, or here, or free: CHECKDB, which asks in this order,
-//!     knows the owner of every page also while a drop is under way.
-//!  2. One task at a time frees a unit: who committed its drop, and the checkpointer only what that
-//!     one gave back. Neither waits for a lock, so CHECKDB stops none of them.
-//!  3. A hobt is marked as dropped under the locks of its drop: the ghost cleaner, which holds IX
+//!  1. A unit is in the list of open hobts, or here, or free. CHECKDB asks in this order, so it
+//!     knows the owner of every page even during a drop.
+//!  2. One task at a time frees a unit: the thread that committed its drop, and the checkpointer
+//!     only after that thread has given up. Neither waits for a lock, so CHECKDB blocks neither.
+//!  3. A hobt is marked as dropped under the locks of its drop. The ghost cleaner, which holds IX
 //!     while it works, does not touch what is being freed.
-//!  4. A database that is closed is not freed in: who frees stops at its next step, and closing
-//!     waits for that.
+//!  4. Nothing is freed in a closed database: a task stops at its next step, and closing waits for
+//!     that.
 
 use crate::database::Database;
 use base::{AllocUnitId, SqlResult};
@@ -25,9 +25,9 @@ use work::CommitMode;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// Who committed is about to free it.
+    /// The committing thread is about to free it.
     Entered,
-    /// Somebody frees it.
+    /// A task frees it.
     Taken,
     /// It could not be freed yet.
     Left,
@@ -55,12 +55,12 @@ impl Drops {
         }
     }
 
-    /// As CHECKDB needs them: who else owns pages.
+    /// The dropped units, for CHECKDB: they own pages, too.
     pub(crate) fn units(&self) -> Vec<DroppedUnit> {
         self.list.lock().iter().map(|d| d.unit).collect()
     }
 
-    /// Those of a stage that the caller frees now.
+    /// Takes the units of a stage, which the caller then frees.
     fn take(&self, stage: Stage, which: impl Fn(&DroppedUnit) -> bool) -> Vec<DroppedUnit> {
         assert!(stage != Stage::Taken, "invariant 2");
         let mut list = self.list.lock();
@@ -72,7 +72,7 @@ impl Drops {
         .collect()
     }
 
-    /// Freed and struck off, or to be tried again.
+    /// A unit was freed and removed from `sysdrops`, or must be tried again.
     fn give_back(&self, unit: AllocUnitId, freed: bool) {
         let mut list = self.list.lock();
         let at = list.iter().position(|d| d.unit.places.unit == unit);
@@ -86,7 +86,7 @@ impl Drops {
         self.given_back.notify_all();
     }
 
-    /// Until nobody frees anything.
+    /// Waits until no task frees a unit.
     fn rest(&self) {
         let mut list = self.list.lock();
         while list.iter().any(|d| d.stage == Stage::Taken) {
@@ -95,14 +95,14 @@ impl Drops {
     }
 }
 
-/// A unit that a task frees.
-struct Taken<'d> {
+/// A unit that a task has taken to free it.
+struct ClaimedUnit<'d> {
     drops: &'d Drops,
     unit: AllocUnitId,
     freed: bool,
 }
 
-impl std::ops::Drop for Taken<'_> {
+impl std::ops::Drop for ClaimedUnit<'_> {
     fn drop(&mut self) {
         if !os::sched::crashed() {
             self.drops.give_back(self.unit, self.freed);
@@ -111,33 +111,34 @@ impl std::ops::Drop for Taken<'_> {
 }
 
 impl Database {
-    /// Hobts whose drop has committed: nobody opens them any more. The caller holds its locks.
+    /// Enters the units of hobts whose drop has committed; nobody opens these hobts any more. The
+    /// caller holds the locks of the drop.
     pub(crate) fn enter_drops(&self, dropped: &[DroppedUnit]) {
         self.drops.enter(dropped);
         dropped.iter().for_each(|d| self.hobts.forget(d.hobt));
     }
 
-    /// Frees those that were just entered and are among `which`.
+    /// Frees the units that were just entered and that `which` selects.
     pub(crate) fn free_entered(&self, which: impl Fn(&DroppedUnit) -> bool) {
         let taken = self.drops.take(Stage::Entered, which);
         taken.iter().for_each(|dropped| self.free_taken(dropped));
     }
 
-    /// Tries those again that could not be freed.
+    /// Tries again to free units that could not be freed.
     pub(crate) fn free_left(&self) {
         let taken = self.drops.take(Stage::Left, |_| true);
         taken.iter().for_each(|dropped| self.free_taken(dropped));
     }
 
-    /// The database is being closed: waits until nobody frees in it.
+    /// The database is being closed: waits until no task frees a unit in it.
     pub(crate) fn end_freeing(&self) {
         assert!(self.stopping.check().is_err(), "invariant 4: who frees is told to stop first");
         self.drops.rest();
     }
 
     fn free_taken(&self, dropped: &DroppedUnit) {
-        // What is not freed stays on the list, and in `sysdrops`; also after a panic.
-        let mut taken = Taken { drops: &self.drops, unit: dropped.places.unit, freed: false };
+        // A unit that is not freed stays in the list and in `sysdrops`, even after a panic.
+        let mut taken = ClaimedUnit { drops: &self.drops, unit: dropped.places.unit, freed: false };
         taken.freed = self.free_drop(dropped).is_ok();
     }
 
@@ -153,7 +154,7 @@ impl Database {
         self.strike(dropped)
     }
 
-    /// Takes it off `sysdrops`.
+    /// Removes a unit from `sysdrops`.
     fn strike(&self, dropped: &DroppedUnit) -> SqlResult<()> {
         let mut work = self.system_work();
         work.set_timeout(Timeout::NO_WAIT);

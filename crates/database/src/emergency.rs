@@ -1,28 +1,28 @@
-//! Opening a database for emergencies: what can still be read of one whose log or files are
-//! damaged, to look at and to copy; and, as sealed as that, one that is READ_ONLY.
+//! Opens a database for emergencies: what can still be read of a database whose log or files are
+//! damaged. The same way, with a sealed log, opens a database that is READ_ONLY.
 //!
 //! ```text
 //!   files ─ overlay ─ redo as far as the log goes ─ undo, where redo met no damage ─ sealed log
 //! ```
-//! Its files are not written, not even by recovery: all of it goes on in an overlay (`overlay.rs`).
-//! Behind the opening the log is sealed: who would begin to write is refused with 3908.
+//! Nothing writes to its files, not even recovery: all writes go to an overlay (`overlay.rs`).
+//! After the opening the log is sealed: a transaction that begins to write is refused with 3908.
 //!
-//! Without a log that can be read, the pages are taken as they are: changes of the last checkpoint
-//! and later may be there or not.
+//! If no log can be read, the pages are used as they are: changes since the last checkpoint may be
+//! missing.
 
 use crate::boot;
 use crate::create::Sizing;
 use crate::database::{Database, Environment};
-use crate::in_doubt::Several;
+use crate::in_doubt::DecisionScan;
 use crate::losers::undo_alone;
 use crate::named::Files;
-use crate::open::{Judged, OpenError, Opened, RecoveryReport, wish_versions};
+use crate::open::{JudgedFiles, OpenError, RecoveryReport, StorageFloors, wish_versions};
 use crate::overlay::Overlay;
 use crate::redo_table::redo_table;
 use base::{DatabaseId, FileId, SqlError, messages};
 use buffer::{Pages, PagesOptions, restore_torn_pages};
 use os::clock::monotonic_ns;
-use os::disk::{File, OpenHow};
+use os::disk::{File, OpenMode};
 use space::read_file_facts;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -30,11 +30,11 @@ use std::sync::Arc;
 use txn::Begin;
 use wal::{FoundLog, Log, LogOptions, Seal, kinds};
 
-/// What stands behind the names of the files that are written instead.
+/// The suffix of the files that are written instead.
 const PLACE: &str = "emergency";
 
 impl Database {
-    /// Opens a database for emergencies: it is read, never written.
+    /// Opens a database for emergencies: it can be read, not written.
     ///
     /// # Errors
     /// Not even its first pages can be read.
@@ -48,8 +48,8 @@ impl Database {
         Self::open_sealed(env, id, name, files, sizing, Seal::Emergency)
     }
 
-    /// Opens a database that is READ_ONLY: nothing of its files is written, and a log that does not
-    /// go with them is an error as ever. What is to be recovered is, in memory.
+    /// Opens a database that is READ_ONLY: nothing of its files is written. A log that does not
+    /// match the files is an error as usual. Recovery happens in memory.
     ///
     /// # Errors
     /// As of [`Database::open`].
@@ -60,12 +60,12 @@ impl Database {
         files: &Files,
         sizing: &Sizing,
     ) -> Result<(Arc<Database>, RecoveryReport), OpenError> {
-        drop(Judged::of(env, name, files)?);
+        drop(JudgedFiles::of(env, name, files)?);
         let opened = Self::open_sealed(env, id, name, files, sizing, Seal::ReadOnly)?;
         match opened.1.redone.skipped {
             0 => Ok(opened),
             _ => {
-                // Nothing was written that a close would have to bring home.
+                // Nothing was written that closing would have to write back.
                 let _ = opened.0.close(Vec::new());
                 Err(SqlError::new(messages::LOG_CORRUPT, &[&name]).into())
             }
@@ -84,7 +84,7 @@ impl Database {
         let mut report = RecoveryReport::default();
         let data = over(env, &files.data).map_err(|e| OpenError::file(name, &files.data, &e))?;
         let all = BTreeMap::from([(1, Arc::clone(&data))]);
-        // What cannot be repaired is read as it is.
+        // A page that cannot be repaired is read as it is.
         report.torn_pages = restore_torn_pages(id, &all).map_or(0, |pages| pages.len());
         let facts =
             read_file_facts(&*data, FileId(1)).map_err(|_| OpenError::header(name, &files.data))?;
@@ -127,7 +127,7 @@ impl Database {
         report: &mut RecoveryReport,
     ) -> Result<Arc<Database>, OpenError> {
         let transactions = &env.engine.transactions;
-        let mut several = Several::default();
+        let mut several = DecisionScan::default();
         if report.stopped_at.is_some() {
             let log = pages.log();
             let from = log.checkpoint().min_lsn;
@@ -140,33 +140,33 @@ impl Database {
                 }
             });
         }
-        // Transactions in doubt are not undone: the reader sees their changes.
+        // Transactions in doubt are not undone: a reader sees their changes.
         let decisions = &env.engine.decisions;
         report.settled = several.settle(decisions, &mut report.redone.losers).committed.len();
         let whole = seal == Seal::ReadOnly && report.redone.skipped == 0;
         decisions.enter(id, pages.log(), several.decided(), whole);
-        let opened = Opened::wire(env, id, name, files, Arc::clone(pages), sizing, true)?;
+        let opened = StorageFloors::wire(env, id, name, files, Arc::clone(pages), sizing, true)?;
         opened.expect_versions(boot::read_xsn(pages).map_err(OpenError::page)?);
         let tables = boot::read_tables(pages).map_err(OpenError::page)?;
         opened.hobts.enter_system(&tables);
         if report.redone.skipped == 0 {
-            // Where it fails, changes that were not committed are seen: better than nothing.
+            // If undo fails, readers see uncommitted changes: better than no data.
             report.undone = undo_alone(&opened.home, &report.redone.losers).unwrap_or(0);
         }
-        let database = Opened { sealed: Some(seal), ..opened }.load()?;
+        let database = StorageFloors { sealed: Some(seal), ..opened }.load()?;
         database.restore_own_files();
         wish_versions(&env.engine, &database.home, &database.options.read());
         Ok(database)
     }
 
-    /// Whether it was opened for emergencies: it is read, never written.
+    /// Whether it was opened for emergencies: it can be read, not written.
     pub fn is_emergency(&self) -> bool {
         self.sealed == Some(Seal::Emergency)
     }
 }
 
 fn over(env: &Environment, path: &Path) -> std::io::Result<Arc<dyn File>> {
-    let below = env.disk.open(path, OpenHow { create: false, direct: false })?;
+    let below = env.disk.open(path, OpenMode { create: false, direct: false })?;
     Overlay::over(&*env.disk, Some(below), &place_of(path))
 }
 
@@ -177,10 +177,10 @@ fn place_of(path: &Path) -> std::path::PathBuf {
     path.with_file_name(name)
 }
 
-/// The log as far as it goes, if it is this database's.
+/// The readable part of the log, if it is this database's log.
 fn salvaged(env: &Environment, path: &Path, family: [u8; 16]) -> Option<FoundLog> {
     let file = over(env, path).ok()?;
-    // A header that does not tell whose it is may be what is damaged.
+    // A header without a family may itself be damaged.
     let mut found = FoundLog::salvage(file).ok()?;
     if found.family() != family && found.family() != [0; 16] {
         return None;
@@ -189,7 +189,7 @@ fn salvaged(env: &Environment, path: &Path, family: [u8; 16]) -> Option<FoundLog
     Some(found)
 }
 
-/// A log that nobody reads, as pages have one.
+/// An empty log, because pages need one; nobody reads it.
 fn empty_log(env: &Environment, path: &Path, family: [u8; 16]) -> Result<Arc<Log>, wal::WalError> {
     let file = Overlay::over(&*env.disk, None, &place_of(path))?;
     let options = LogOptions { durable: false, ..LogOptions::default() };

@@ -1,9 +1,9 @@
-//! What is set of a database's two files, and what that makes of them.
+//! The settings of a database's two files, and their effect.
 //!
-//! How far a file grows is known to whoever extends it, `space` and `wal`; its name to nobody
-//! but views. What a file's row says (`catalog::FileSetting`) is put back when the database is
-//! opened. Until then, in recovery, files grow as the instance makes them: to take back what did
-//! not finish is never refused for a limit.
+//! `space` and `wal`, which extend the files, know how far a file may grow. Only views know its
+//! name. The settings in a file's row (`catalog::FileSetting`) are applied when the database is
+//! opened. Until then, during recovery, files grow by the instance's defaults: undo is never
+//! refused because of a limit.
 
 use crate::create::Sizing;
 use crate::database::Database;
@@ -22,14 +22,14 @@ pub const LOG_FILE: FileId = FileId(2);
 
 const PAGE: u64 = PAGE_BYTES as u64;
 
-/// What nobody but views and the next start want to know of a file.
+/// Facts of a file that only views and the next start need.
 #[derive(Clone, Debug)]
 pub(crate) struct FileNote {
     name: Box<str>,
     bytes_at_start: Option<u64>,
 }
 
-/// The logical names of files nobody has named.
+/// The logical names of files that were not named.
 pub(crate) fn named_at_first(id: DatabaseId, database: &str) -> [FileNote; 2] {
     let log = format!("{database}_log");
     let names = match id {
@@ -51,7 +51,7 @@ fn pages(bytes: u64) -> u32 {
     u32::try_from(bytes / PAGE).unwrap_or(u32::MAX)
 }
 
-/// As `space` knows it.
+/// The growth of a data file for `space`.
 fn data_growth(setting: &FileSetting) -> GrowthOptions {
     let most = GrowthOptions::default().max_pages;
     let (pages_at_a_time, percent) = match setting.growth {
@@ -62,7 +62,7 @@ fn data_growth(setting: &FileSetting) -> GrowthOptions {
     GrowthOptions { pages: pages_at_a_time, percent, max_pages }
 }
 
-/// As `wal` knows it.
+/// The growth of a log for `wal`.
 fn log_growth(setting: &FileSetting) -> LogOptions {
     let (growth_bytes, growth_percent) = match setting.growth {
         FileGrowth::Bytes(bytes) => (bytes, 0),
@@ -90,14 +90,14 @@ fn of_log(o: LogOptions) -> (Option<u64>, FileGrowth) {
 }
 
 impl Sizing {
-    /// How a file grows of which nothing is said but its name.
+    /// The setting of a file for which only a name was given.
     pub fn setting(&self, file: FileId, name: &str) -> FileSetting {
         let (bytes_max, growth) =
             if file == LOG_FILE { of_log(self.log) } else { of_data(self.data_growth) };
         FileSetting { name: name.into(), bytes_max, growth, bytes_at_start: None }
     }
 
-    /// Has a file that is to be made grow as is set.
+    /// Applies a growth setting to a file that will be made.
     pub fn grow_as(&mut self, file: FileId, setting: &FileSetting) {
         match file == LOG_FILE {
             true => {
@@ -117,7 +117,7 @@ impl Database {
         [DATA_FILE, LOG_FILE].into_iter().find(|f| notes[note_of(*f)].name.to_lowercase() == wanted)
     }
 
-    /// How a file is called, how it grows and how far.
+    /// A file's name, growth and limit.
     pub fn file_setting(&self, file: FileId) -> FileSetting {
         let FileNote { name, bytes_at_start } = self.file_notes.read()[note_of(file)].clone();
         let (bytes_max, growth) = match file == LOG_FILE {
@@ -127,7 +127,7 @@ impl Database {
         FileSetting { name, bytes_max, growth, bytes_at_start }
     }
 
-    /// How long a file is.
+    /// The length of a file.
     pub fn file_bytes(&self, file: FileId) -> u64 {
         match file == LOG_FILE {
             true => self.log.usage().total_bytes,
@@ -135,15 +135,15 @@ impl Database {
         }
     }
 
-    /// Where a file is.
+    /// The path of a file.
     pub fn file_path(&self, file: FileId) -> &Path {
         if file == LOG_FILE { &self.files.log } else { &self.files.data }
     }
 
-    /// Has a file grow as is set from now on.
+    /// Applies a growth setting from now on.
     ///
     /// # Errors
-    /// Its length, when it is longer than it may be; nothing is changed then.
+    /// The file's length, if it exceeds the limit. Nothing is changed then.
     pub fn limit_file(&self, file: FileId, setting: &FileSetting) -> Result<(), u64> {
         match file == LOG_FILE {
             true => self.log.set_growth(&log_growth(setting)),
@@ -154,10 +154,10 @@ impl Database {
         }
     }
 
-    /// Makes a file that long, whatever its limit says, unless it is longer.
+    /// Extends a file to a length, whatever its limit is, unless it is longer.
     ///
     /// # Errors
-    /// 5149; of a data file 9002, and it is partly longer then.
+    /// 5149; for a data file 9002, and part of the extension is done then.
     pub fn resize_file(&self, file: FileId, bytes: u64) -> SqlResult<()> {
         let path = self.file_path(file).display();
         let not_longer = |e| SqlError::new(messages::EXPAND_FILE_FAILED, &[&e, &path]);
@@ -170,7 +170,7 @@ impl Database {
         })
     }
 
-    /// Puts back what was set of a file, also where it is longer than it may be.
+    /// Restores the settings of a file, even if it is longer than its limit.
     pub fn restore_file(&self, file: FileId, setting: &FileSetting) {
         match file == LOG_FILE {
             true => self.log.restore_growth(&log_growth(setting)),
@@ -179,13 +179,13 @@ impl Database {
         self.note_file(file, setting);
     }
 
-    /// Tells views and the next start what a file is called and how it begins.
+    /// Records the name and initial size of a file for views and the next start.
     pub fn note_file(&self, file: FileId, setting: &FileSetting) {
         let FileSetting { name, bytes_at_start, .. } = setting.clone();
         self.file_notes.write()[note_of(file)] = FileNote { name, bytes_at_start };
     }
 
-    /// Writes what is set of a file of this database, or of tempdb.
+    /// Writes the settings of a file of this database, or of tempdb.
     ///
     /// # Errors
     /// Locks, space, log.
@@ -199,7 +199,7 @@ impl Database {
         Changes::new(&*self.hobts).put_file(work, owner, file, setting)
     }
 
-    /// What was set of tempdb's file when this database, master, was opened.
+    /// The settings of tempdb's file when this database, master, was opened.
     pub fn setting_for_tempdb(&self, file: FileId) -> Option<&FileSetting> {
         self.loaded_files.of(FileOwner::Tempdb, file)
     }

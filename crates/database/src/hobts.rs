@@ -1,14 +1,14 @@
-//! The open hobts of a database, by number and by allocation unit: the one place that makes and
-//! opens them, each in the format that stores its spec.
+//! The open hobts of a database, by number and by allocation unit. Only this module makes and opens
+//! them, each in the format that stores its spec.
 //!
-//! Undo may ask for a hobt that is not open yet, because only an unfinished transaction knew it:
-//! then the definitions are read again as they are, uncommitted ones included.
+//! Undo may need a hobt that is not open yet, because only an unfinished transaction knew it. Then
+//! the definitions are read again, uncommitted ones included.
 
 use crate::spec::row_spec;
 use access::{Formats, HobtDirectory, HobtPlaces, StoredHobt};
 use base::{AllocUnitId, DatabaseId, HobtId, SqlResult};
 use catalog::view::{Object, SystemObjects, Table};
-use catalog::{HobtSpec, Loaded, SYSTEM_TABLES, SystemHobts, SystemTableId, UnitKind};
+use catalog::{CatalogContents, HobtSpec, SYSTEM_TABLES, SystemHobts, SystemTableId, UnitKind};
 use os::sync::RwLock;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ impl OpenHobts {
         })
     }
 
-    /// Makes a hobt, which is to be entered; as [`access::StorageFormat::create`].
+    /// Makes a hobt, which must then be entered; as [`access::StorageFormat::create`].
     pub(crate) fn create(
         &self,
         work: &mut Work,
@@ -90,17 +90,17 @@ impl OpenHobts {
         self.open.read().by_hobt.get(&hobt).cloned()
     }
 
-    /// The open hobt or tree of large values that an allocation unit is of.
+    /// The open hobt or tree of large values with an allocation unit.
     pub fn open_unit(&self, unit: AllocUnitId) -> Option<Arc<dyn StoredHobt>> {
         self.open.read().by_unit.get(&unit).cloned()
     }
 
-    /// All of them, by number.
+    /// All open hobts, by number.
     pub fn all(&self) -> Vec<Arc<dyn StoredHobt>> {
         self.open.read().by_hobt.values().cloned().collect()
     }
 
-    /// Opens the system tables by the boot page.
+    /// Opens the system tables of the boot page.
     pub(crate) fn enter_system(&self, places: &[(SystemTableId, HobtPlaces)]) {
         for (id, places) in places {
             let spec = HobtSpec::of_system(self.home.database, id.table());
@@ -109,8 +109,8 @@ impl OpenHobts {
         assert_eq!(self.open.read().by_hobt.len(), SYSTEM_TABLES.len());
     }
 
-    /// Opens what was loaded and is not open yet.
-    pub(crate) fn enter_loaded(&self, loaded: &Loaded) {
+    /// Opens the hobts of the loaded definitions that are not open yet.
+    pub(crate) fn enter_loaded(&self, loaded: &CatalogContents) {
         for object in loaded.view.objects() {
             if let Object::Table(table) = object {
                 self.enter_table(table, loaded);
@@ -118,7 +118,7 @@ impl OpenHobts {
         }
     }
 
-    fn enter_table(&self, table: &Table, loaded: &Loaded) {
+    fn enter_table(&self, table: &Table, loaded: &CatalogContents) {
         for index in &table.indexes {
             let units = loaded.places.get(&index.hobt).filter(|_| self.get(index.hobt).is_none());
             let Some((units, rows)) = units.and_then(|u| Some((u, u.rows()?))) else { continue };
@@ -136,7 +136,7 @@ impl OpenHobts {
         let mut work = Work::new(&self.engine, session, Arc::new(os::wait::Waiter::new()));
         let name = self.home.name();
         let (id, system) = (self.home.database, Arc::clone(&self.system));
-        // What cannot be read now is reported by whoever needed it: its hobt stays unknown.
+        // The caller reports what cannot be read now: its hobt stays unknown.
         if let Ok(loaded) = catalog::load_for_undo(self, &mut work, id, &name, system) {
             self.enter_loaded(&loaded);
         }
@@ -163,7 +163,7 @@ impl HobtDirectory for OpenHobts {
         gone.mark_dropped();
         let hobt = gone.spec().hobt;
         match open.by_hobt.get(&hobt).filter(|h| h.spec().unit != unit).cloned() {
-            // The rows were there before their unit of large values was made.
+            // The rows existed before their unit of large values.
             Some(rows) if !rows.is_dropped() => {
                 let alone = rows.without_large();
                 open.by_unit.insert(alone.spec().unit, Arc::clone(&alone));

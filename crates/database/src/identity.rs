@@ -1,5 +1,5 @@
-//! Values of a database's identity columns and sequences, reserved ahead in small transactions of
-//! their own.
+//! Values of a database's identity columns and sequences. Small transactions of their own reserve
+//! them in advance.
 
 use crate::database::Database;
 use base::{HobtId, SqlResult};

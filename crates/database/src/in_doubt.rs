@@ -1,32 +1,33 @@
-//! What a log says of transactions over several databases (`work/src/several.rs`): those that
+//! What a log contains of transactions over several databases (`work/src/several.rs`): those that
 //! another database decides, and those that this one has decided.
 //!
 //! Invariants
-//!  1. Nothing is written before all that is in doubt is settled: a database that cannot know how a
-//!     transaction ended stays closed as it was found (3431).
-//!  2. What is settled as committed has its commit record on disk before the deciding log may go.
+//!  1. Nothing is written before all transactions in doubt are settled. A database that cannot find
+//!     out how a transaction ended stays closed and unchanged (3431).
+//!  2. A transaction that is settled as committed has its commit record on disk before the deciding
+//!     log may be truncated.
 
 use base::{DatabaseId, Lsn, SqlError, SqlResult, messages};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use txn::{ChainName, Deciding, Ended, Member, Prepared};
+use txn::{ChainName, DecisionPayload, EndPayload, Member, PreparePayload};
 use wal::{Group, Log, RecordView, TransactionChain, kinds};
 use work::{Decisions, Outcome};
 
-/// Transactions that are prepared and have no end in their log.
+/// Prepared transactions without an end record in their log.
 #[derive(Default)]
-pub(crate) struct Settled {
-    /// Decided: they are committed.
+pub(crate) struct PreparedChains {
+    /// Committed, by the deciding database.
     pub(crate) committed: Vec<TransactionChain>,
-    /// Nobody here knows.
+    /// Undecided: no open database knows their end.
     pub(crate) in_doubt: Vec<TransactionChain>,
 }
 
-impl Settled {
-    /// Those that are committed.
+impl PreparedChains {
+    /// The committed ones.
     ///
     /// # Errors
-    /// 3431: of one nobody knows.
+    /// 3431 if one is undecided.
     pub(crate) fn known(self, id: DatabaseId, name: &str) -> SqlResult<Vec<TransactionChain>> {
         match self.in_doubt.is_empty() {
             true => Ok(self.committed),
@@ -35,26 +36,28 @@ impl Settled {
     }
 }
 
-/// What is met in a log, in its order.
+/// Collects prepared and decided transactions in the order of the log.
 #[derive(Default)]
-pub(crate) struct Several {
-    /// Those that are prepared, by number, with the place of that record.
-    prepared: BTreeMap<u32, (Lsn, Prepared)>,
+pub(crate) struct DecisionScan {
+    /// The prepared transactions by number, each with the LSN of its prepare record.
+    prepared: BTreeMap<u32, (Lsn, PreparePayload)>,
     decided: BTreeMap<ChainName, Vec<Member>>,
 }
 
-impl Several {
-    /// Takes a record of the log into account.
+impl DecisionScan {
+    /// Processes a record of the log.
     pub(crate) fn see(&mut self, record: &RecordView<'_>) {
         let id = record.transaction();
         match record.kind() {
             kinds::PREPARE => {
-                let prepared = Prepared::parse(record.payload());
+                let prepared = PreparePayload::parse(record.payload());
                 self.prepared.extend(prepared.map(|p| (id, (record.lsn, p))));
             }
             kinds::COMMIT => {
                 self.prepared.remove(&id);
-                if let Some(Deciding { first, members, .. }) = Deciding::parse(record.payload()) {
+                if let Some(DecisionPayload { first, members, .. }) =
+                    DecisionPayload::parse(record.payload())
+                {
                     self.decided.insert(ChainName { id, first }, members);
                 }
             }
@@ -68,15 +71,15 @@ impl Several {
     }
 
     /// Takes prepared transactions out of the losers, unless the deciding database says that they
-    /// are rolled back.
+    /// were rolled back.
     pub(crate) fn settle(
         &self,
         decisions: &Decisions,
         losers: &mut Vec<TransactionChain>,
-    ) -> Settled {
-        let mut settled = Settled::default();
+    ) -> PreparedChains {
+        let mut settled = PreparedChains::default();
         for chain in std::mem::take(losers) {
-            // One whose undo has begun is known to be no commit.
+            // A transaction whose undo has begun was not committed.
             let asked = self.prepared.get(&chain.id).filter(|(lsn, _)| *lsn == chain.last);
             match asked.map(|(_, prepared)| decisions.outcome(prepared)) {
                 None | Some(Outcome::RolledBack) => losers.push(chain),
@@ -87,15 +90,15 @@ impl Several {
         settled
     }
 
-    /// What others may ask for.
+    /// The decisions that other databases may ask for.
     pub(crate) fn decided(self) -> BTreeMap<ChainName, Vec<Member>> {
         self.decided
     }
 }
 
-/// Ends those that were settled as committed, durably.
+/// Ends the transactions that were settled as committed, durably.
 pub(crate) fn commit(log: &Arc<Log>, settled: Vec<TransactionChain>) {
-    let ended = Ended { at: os::clock::now().0 }.bytes();
+    let ended = EndPayload { at: os::clock::now().0 }.bytes();
     let mut group = Group::new();
     let append = |mut chain: TransactionChain| {
         group.clear();

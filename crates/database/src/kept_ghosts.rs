@@ -1,4 +1,4 @@
-//! Which ghosts of a database stay for readers as of an earlier moment, for views.
+//! The ghosts that a database keeps for readers as of an earlier moment, for views.
 
 use crate::database::Database;
 use base::{PageId, SqlError, SqlResult};
@@ -6,13 +6,13 @@ use os::wait::Waiter;
 use txn::Lifetime;
 use work::GhostRule;
 
-/// So many noted pages are looked at.
+/// The most noted pages that are read.
 const PAGES_MAX: usize = 1 << 18;
 
 impl Database {
-    /// Tells what keeps the ghosts on noted pages by a rule, and how long their records are. A
-    /// ghost that its deleter left is on a noted page, as long as no more are noted than are
-    /// remembered ([`work::GhostQueue`]).
+    /// Calls back with what keeps the ghosts on noted pages under a rule, and with the length of
+    /// their records. A ghost that its deleter left is on a noted page, as long as the number of
+    /// noted pages is within its limit ([`work::GhostQueue`]).
     ///
     /// # Errors
     /// Damaged pages, the waiter's cancellation.
@@ -39,7 +39,7 @@ impl Database {
         let unit = self.pages.read(page)?.view().alloc_unit();
         let Some(hobt) = self.hobts.open_unit(unit) else { return Ok(Vec::new()) };
         match hobt.ghost_lifetimes((self.engine(), rule), page) {
-            // Its pages may be another's by now.
+            // Its pages may belong to another hobt by now.
             Ok(_) | Err(_) if hobt.is_dropped() => Ok(Vec::new()),
             told => told,
         }

@@ -1,9 +1,9 @@
 //! One open database: wiring of floors 2 to 5, the redo table, boot, open, recover, close.
 //!
 //! A database is a data file `NAME.mdf` and a log `NAME_log.ldf`. Opening repairs torn pages,
-//! redoes the log, opens the compiled-in system tables by the boot page, undoes losers that define
-//! something, and then reads the definitions; losers that changed rows alone are undone while
-//! others work, where that is sound. See README.md.
+//! redoes the log, opens the compiled-in system tables from the boot page, undoes losers that
+//! changed definitions, and then reads the definitions. Losers that changed only rows are undone
+//! while sessions use the database, where that is sound. See README.md.
 
 #![forbid(unsafe_code)]
 
@@ -33,13 +33,13 @@ mod spec;
 mod state;
 
 pub use boot::boot_version;
-pub use check::{CheckFinding, CheckOptions, CheckReport, Looked};
+pub use check::{CheckCounts, CheckFinding, CheckOptions, CheckReport};
 pub use clean::GhostProgress;
 pub use create::Sizing;
 pub use database::{Database, Environment};
 pub use files::{DATA_FILE, LOG_FILE};
 pub use formats::formats;
-pub use losers::PutOff;
+pub use losers::DeferredUndo;
 pub use named::{Files, Identity, first_stem, identity_of, is_left_of_us, name_of_stem, stem};
 pub use open::{OpenError, RecoveryReport};
 pub use redo_table::redo_table;

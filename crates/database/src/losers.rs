@@ -1,28 +1,29 @@
 //! Which losers are undone before a database is opened, and which while it is in use.
 //!
-//! Analysis sees which units a loser's records are of. One that has changed rows of tables and
-//! nothing else is put off: the database opens with X on those tables (`work/src/losers.rs`), and
-//! `instance` runs the undo beside the sessions. All others are undone first, as are all of a
-//! database where undo beside others would not be sound:
+//! Analysis records the units of each loser's log records. The undo of a loser that changed only
+//! rows of tables is put off: the database opens with X locks on those tables
+//! (`work/src/losers.rs`), and `instance` runs the undo beside the sessions. All others are undone
+//! first. So are all losers of a database where undo beside sessions would not be sound:
 //!
 //! | undone first | because |
 //! |---|---|
-//! | who made a unit, or changed a system table | definitions are read as they stand |
-//! | who changed a unit that no table has | nobody knows what to lock |
-//! | all, where an option asks for versions | former rows went with tempdb |
-//! | all, in system databases | they are small, and others begin with them |
-//! | all, where the data file has a limit | undo may need a page, and then is not refused one |
-//! | who cannot be taken over: no log, no lock | beside nobody it needs neither |
+//! | a loser that made a unit, or changed a system table | definitions are read as they stand |
+//! | a loser that changed a unit of no table | it is unknown what to lock |
+//! | all, where an option asks for versions | former rows were lost with tempdb |
+//! | all, in system databases | they are small, and other databases need them |
+//! | all, where the data file has a limit | undo may need a page, and alone it gets one |
+//! | a loser that cannot be taken over: no log, no lock | undo alone needs neither |
 //!
-//! Of versions: tags of before the start are read as committed, so readers as of a moment would
-//! take a loser's row for one.
+//! About versions: tags from before the start are read as committed, so readers as of a moment
+//! would take a loser's row for a committed one.
 //!
 //! Invariants
-//!  1. Nobody but the owner of its table's lock reads a row of a loser that was put off, but who
-//!     reads uncommitted rows.
-//!  2. A crash in the midst of it, or a stop, leaves what a crash in any rollback leaves: the next
-//!     start finds the loser and its compensations.
-//!  3. As long as one is left the database is not closed clean, and its log from there on stays.
+//!  1. Only the owner of its table's lock reads a row of a loser that was put off; so do readers of
+//!     uncommitted rows.
+//!  2. A crash during the undo, or a stop, leaves the same as a crash in any rollback: the next
+//!     start finds the loser and its compensation records.
+//!  3. While such a loser remains, the database is not closed cleanly, and its log from there on is
+//!     kept.
 
 use crate::database::Database;
 use crate::files::DATA_FILE;
@@ -38,28 +39,29 @@ use work::{Loser, Work, WorkError};
 
 /// Numbers up to this one are of system databases.
 const SYSTEM_DATABASES: u16 = 4;
-/// What undoing a record may write beyond its own length.
+/// The log that undoing a record may write beyond the record's own length.
 const COMPENSATION_BYTES: u64 = 64;
 
-/// What a transaction without an end has done so far.
+/// What a transaction without an end record has done so far.
 #[derive(Default)]
 struct Deeds {
-    /// In order.
+    /// The units in ascending order.
     units: Vec<AllocUnitId>,
     undo_bytes: u64,
     defines: bool,
 }
 
-/// What transactions do that the log shows, as long as it shows no end of them.
+/// What open transactions have done, as far as the log has been read.
 #[derive(Default)]
 pub(crate) struct OpenDeeds {
     open: BTreeMap<u32, Deeds>,
-    /// Of those that have ended, to be used again: there are as many as were open at a time.
+    /// The objects of ended transactions, to be used again: as many as transactions were open at a
+    /// time.
     spare: Vec<Deeds>,
 }
 
 impl OpenDeeds {
-    /// Takes a record of the log into account.
+    /// Processes a record of the log.
     pub(crate) fn see(&mut self, record: &RecordView<'_>) {
         let id = record.transaction();
         match record.kind() {
@@ -77,7 +79,8 @@ impl OpenDeeds {
         }
     }
 
-    /// Losers that changed nothing but rows of tables, and the others; each oldest first.
+    /// Divides losers into those that changed only rows of tables, and the others; each oldest
+    /// first.
     ///
     /// # Errors
     /// A record of theirs that cannot be read.
@@ -92,7 +95,8 @@ impl OpenDeeds {
             let deeds = self.open.remove(&chain.id).unwrap_or_default();
             let first = reader.record(chain.first)?;
             let begin = Begin::parse(first.payload()).filter(|_| first.kind() == kinds::BEGIN);
-            // Another than that is no log of ours; damage is told before anybody comes.
+            // A chain that begins before the log which the checkpoint keeps is damage. It is
+            // reported before the database is in use.
             let bounded = chain.first >= log.checkpoint().min_lsn;
             match begin {
                 Some(begin) if bounded && !deeds.defines && !deeds.units.is_empty() => {
@@ -108,10 +112,10 @@ impl OpenDeeds {
     }
 }
 
-/// Chains of transactions without an end.
+/// The chains of transactions without an end record.
 pub(crate) type Losers = Vec<TransactionChain>;
 
-/// A loser that changed nothing but rows of these units.
+/// A loser that changed only rows of these units.
 pub(crate) struct RowLoser {
     loser: Loser,
     units: Vec<AllocUnitId>,
@@ -139,31 +143,31 @@ impl Deeds {
     }
 }
 
-/// Losers that have a table in common, directly or by others of them.
-struct Together {
+/// Losers that are connected by common tables.
+struct LoserGroup {
     losers: Vec<Loser>,
     tables: BTreeSet<ObjectId>,
 }
 
-/// How losers fared that were put off.
+/// The result of the undo that was put off.
 #[derive(Debug, Default)]
-pub struct PutOff {
-    /// Undone.
+pub struct DeferredUndo {
+    /// The losers that were undone.
     pub undone: usize,
-    /// Left to the next start.
+    /// The losers that remain for the next start.
     pub left: usize,
-    /// Time of it.
+    /// The duration.
     pub undo_ns: u64,
-    /// Why some were left, where nobody has stopped it.
+    /// Why some remain, unless the undo was stopped.
     pub error: Option<SqlError>,
 }
 
 impl Database {
-    /// Whether undo beside others is sound here.
+    /// Whether undo beside sessions is sound here.
     fn may_put_off(&self) -> bool {
         let options = self.options.read();
         let versioned = options.read_committed_snapshot || options.snapshot_isolation;
-        // Undo may need a page: alone it is not refused one for the file's limit.
+        // Undo may need a page. If it runs alone, the file's limit does not apply.
         let own = self.loaded_files.of(FileOwner::Itself, DATA_FILE);
         let may_not_grow =
             |file: &FileSetting| file.bytes_max.is_some() || file.growth == FileGrowth::Bytes(0);
@@ -173,21 +177,21 @@ impl Database {
         self.survives && self.id.0 > SYSTEM_DATABASES && !versioned && !options.optimized_locking
     }
 
-    /// Takes over the losers that can be undone while others are here; the others are given back.
+    /// Takes over the losers that can be undone beside sessions. Returns the others.
     pub(crate) fn put_off(&self, losers: Vec<RowLoser>) -> Losers {
         if !self.may_put_off() {
             return losers.into_iter().map(|l| l.loser.chain).collect();
         }
         let mut now = Losers::new();
-        let mut together: Vec<Together> = Vec::new();
+        let mut together: Vec<LoserGroup> = Vec::new();
         for RowLoser { loser, units } in losers {
             match self.tables_of(&units) {
-                Some(tables) => join(&mut together, Together { losers: vec![loser], tables }),
+                Some(tables) => join(&mut together, LoserGroup { losers: vec![loser], tables }),
                 None => now.push(loser.chain),
             }
         }
         together.sort_unstable_by_key(|t| t.losers[0].chain.first);
-        for Together { losers, tables } in together {
+        for LoserGroup { losers, tables } in together {
             let engine = &self.env.engine;
             match Work::of_losers(engine, &self.home, &losers, tables.iter().copied()) {
                 Ok(work) => self.put_off.lock().push(PutOffWork { work, losers: losers.len() }),
@@ -197,24 +201,24 @@ impl Database {
         now
     }
 
-    /// The tables that units are of, if all are known.
+    /// The tables of the units, if all are known.
     fn tables_of(&self, units: &[AllocUnitId]) -> Option<BTreeSet<ObjectId>> {
         units.iter().map(|unit| Some(self.hobts.open_unit(*unit)?.spec().object)).collect()
     }
 
-    /// Losers whose undo is still to begin.
+    /// The losers whose undo has not begun yet.
     pub fn put_off_count(&self) -> usize {
         self.put_off.lock().iter().map(|w| w.losers).sum()
     }
 
-    /// Undoes what was put off, the newest first, while others work here; until the database is
-    /// closed. Once.
-    pub fn undo_put_off(&self) -> PutOff {
+    /// Undoes the losers that were put off, the newest first, beside sessions, until the database
+    /// is closed. Called once.
+    pub fn undo_put_off(&self) -> DeferredUndo {
         let from = monotonic_ns();
-        let mut report = PutOff::default();
+        let mut report = DeferredUndo::default();
         let goes_on = || self.stopping.check().is_ok();
         loop {
-            // Not under the latch: others count meanwhile.
+            // Not under the latch, because other threads count meanwhile.
             let next = self.put_off.lock().pop();
             let Some(PutOffWork { mut work, losers }) = next else { break };
             match work.roll_back_while(&goes_on) {
@@ -235,14 +239,15 @@ impl Database {
     }
 }
 
-/// A unit of work of some losers.
+/// The unit of work that undoes some losers.
 pub(crate) struct PutOffWork {
     work: Work,
     losers: usize,
 }
 
-/// Puts losers to those with whom they have a table in common: oldest first, the oldest group too.
-fn join(all: &mut Vec<Together>, mut one: Together) {
+/// Merges a loser with the groups that share a table with it. Groups and their losers are ordered
+/// by age, oldest first.
+fn join(all: &mut Vec<LoserGroup>, mut one: LoserGroup) {
     let mut apart = Vec::new();
     for mut other in all.drain(..) {
         if other.tables.is_disjoint(&one.tables) {
@@ -257,7 +262,7 @@ fn join(all: &mut Vec<Together>, mut one: Together) {
     *all = apart;
 }
 
-/// Rolls back losers, the newest first, while nobody else is in the database.
+/// Rolls back losers, the newest first, while no session uses the database.
 pub(crate) fn undo_alone(home: &Arc<work::Home>, losers: &[TransactionChain]) -> SqlResult<usize> {
     let mut losers = losers.to_vec();
     losers.sort_by_key(|l| std::cmp::Reverse(l.last));
@@ -280,20 +285,21 @@ mod tests {
     use super::*;
     use base::Lsn;
 
-    fn together(first: u64, tables: &[i32]) -> Together {
+    fn together(first: u64, tables: &[i32]) -> LoserGroup {
         let chain = TransactionChain { first: Lsn(first), ..TransactionChain::default() };
         let loser = Loser { chain, began_at: 0, name: String::new(), undo_bytes: 0 };
-        Together { losers: vec![loser], tables: tables.iter().copied().map(ObjectId).collect() }
+        LoserGroup { losers: vec![loser], tables: tables.iter().copied().map(ObjectId).collect() }
     }
 
-    /// Whoever shares a table, also by another loser, is undone by one: both would hold X on it.
+    /// One unit of work undoes all losers that share a table, even through another loser, because
+    /// each would need X on it.
     #[test]
     fn losers_that_share_a_table_are_undone_together() {
         let mut all = Vec::new();
         for (first, tables) in [(1, &[1][..]), (2, &[2, 3]), (3, &[4]), (4, &[1, 3]), (5, &[5])] {
             join(&mut all, together(first, tables));
         }
-        let firsts = |t: &Together| t.losers.iter().map(|l| l.chain.first.0).collect::<Vec<_>>();
+        let firsts = |t: &LoserGroup| t.losers.iter().map(|l| l.chain.first.0).collect::<Vec<_>>();
         let mut found: Vec<_> = all.iter().map(firsts).collect();
         found.sort();
         assert_eq!(found, [vec![1, 2, 4], vec![3], vec![5]]);

@@ -1,4 +1,4 @@
-//! What goes on in the background of a database: checkpoints, the log writer, options, closing.
+//! The background work of a database: checkpoints, the log writer, options, closing.
 
 use crate::clean;
 use crate::database::Database;
@@ -8,28 +8,28 @@ use base::{Lsn, SqlResult};
 use catalog::{Changes, DatabaseOption};
 use os::clock::monotonic_ns;
 use os::task::JoinHandle;
-use os::wait::{Cancelled, WaitKind, Wake};
-use recovery::Checkpointed;
+use os::wait::{CancelReason, WaitKind, Wake};
+use recovery::CheckpointResult;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use txn::Mutation;
 use wal::WalError;
 use work::{CommitMode, Work};
 
-/// A delayed commit is on disk at the latest after this long.
+/// The longest time until a delayed commit is on disk.
 const DELAYED_COMMIT_NS: u64 = 100_000_000;
-/// How long ghosts are cleaned, at most, when a database is closed.
+/// The longest time for cleaning ghosts when a database is closed.
 const CLOSING_NS: u64 = 1_000_000_000;
 const CLEAN_PAGES: usize = 32;
-/// How often the checkpointer looks.
+/// The interval of the checkpointer.
 const LOOK_NS: u64 = 50_000_000;
 
 impl Database {
-    /// Takes a checkpoint; `clean` when the database is being closed.
+    /// Takes a checkpoint. `clean`: the database is being closed.
     ///
     /// # Errors
-    /// The disk's; 3908 or 3906 where it is open to be read.
-    pub fn checkpoint(&self, clean: bool) -> SqlResult<Checkpointed> {
+    /// The disk's; 3908 or 3906 if it is open for reading only.
+    pub fn checkpoint(&self, clean: bool) -> SqlResult<CheckpointResult> {
         if let Some(seal) = self.sealed {
             return Err(WalError::Sealed(seal).into_sql(&self.home.name()));
         }
@@ -44,7 +44,7 @@ impl Database {
         let done = recovery::checkpoint(
             &self.log,
             &self.pages,
-            // In this order: a decision is noted before its transaction leaves.
+            // In this order: a decision is recorded before its transaction leaves.
             || home.oldest_active().min(kept()),
             || clean::carried(&home),
             clean,
@@ -52,8 +52,8 @@ impl Database {
         done.map_err(|e| e.into_sql(&self.home.name()))
     }
 
-    /// Starts the log writer and the checkpointer; they end when the database is closed.
-    /// One that is open to be read has none.
+    /// Starts the log writer and the checkpointer. They end when the database is closed. A database
+    /// that is open for reading only has none.
     pub fn start_workers(self: &Arc<Self>) -> Vec<JoinHandle<()>> {
         if self.sealed.is_some() {
             return Vec::new();
@@ -86,12 +86,12 @@ impl Database {
             let recovered = self.recovered.swap(false, Relaxed);
             let target = self.options.read().target_recovery_seconds;
             if asked || recovered || pace.is_due(&self.log, target) {
-                // What is not written now is written the next time. It needs log: not when that
-                // is full, as it would wait for this checkpoint.
+                // What is not written now is written the next time. It needs log, so it is skipped
+                // when the log is full: it would wait for this checkpoint.
                 if !asked {
                     let _ = self.save_modifications();
                 }
-                // A checkpoint that fails is tried again; the one before stays valid.
+                // A checkpoint that fails is tried again; the previous one remains valid.
                 let taken = pace.run(&self.log, || self.checkpoint(false).is_ok());
                 if recovered && !taken {
                     self.recovered.store(true, Relaxed);
@@ -104,7 +104,7 @@ impl Database {
         }
     }
 
-    /// Sets an option within a transaction, and for everybody at once.
+    /// Sets an option within a transaction. It takes effect for all sessions at once.
     ///
     /// # Errors
     /// Locks, space, log.
@@ -118,7 +118,7 @@ impl Database {
         Ok(())
     }
 
-    /// Writes what is counted of changed rows.
+    /// Writes the counts of changed rows.
     fn save_modifications(&self) -> SqlResult<()> {
         if !self.survives {
             return Ok(());
@@ -138,29 +138,29 @@ impl Database {
         work.commit(CommitMode::Delayed).map_err(|e| e.into_sql(&name))
     }
 
-    /// The last checkpoint carries only so many pages.
+    /// The last checkpoint record has room for a limited number of pages.
     fn clean_before_closing(&self) {
         let mut last = None;
         let until = monotonic_ns() + CLOSING_NS;
         while monotonic_ns() < until {
             match self.clean_ghosts(last, CLEAN_PAGES) {
                 Ok(progress) if progress.last.is_some() => last = progress.last,
-                // Ghosts are no reason to leave it open.
+                // Ghosts do not prevent closing.
                 Ok(_) | Err(_) => return,
             }
         }
     }
 
-    /// Closes the database: everything home, so that the next start has nothing to recover, unless
-    /// losers are left. Nobody works in it any more.
+    /// Closes the database. All pages are written, so that the next start has nothing to recover,
+    /// unless losers remain. No session uses the database any more.
     ///
     /// # Errors
     /// The disk's; the next start then recovers.
     pub fn close(&self, workers: Vec<JoinHandle<()>>) -> SqlResult<()> {
-        self.stopping.cancel(Cancelled::Shutdown);
+        self.stopping.cancel(CancelReason::Shutdown);
         self.log.wake_writer();
         for task in workers {
-            // A worker that panicked has said so; closing goes on.
+            // A worker that panicked has reported it; closing goes on.
             let _ = task.join();
         }
         if self.sealed.is_some() {
@@ -168,12 +168,12 @@ impl Database {
             self.env.engine.decisions.leave(self.id);
             return Ok(());
         }
-        // Stopped: what is left of it is the next start's.
+        // Stopped: the next start undoes the rest.
         self.undo_put_off();
         self.end_freeing();
         self.clean_before_closing();
         let closed = if self.survives {
-            // Values that could not be given back are a gap, no reason to leave it open.
+            // Values that could not be returned leave a gap. That does not prevent closing.
             let settled = self.identities.settle(self);
             let saved = self.save_modifications();
             self.log.flush_all();
@@ -191,8 +191,8 @@ impl Database {
         closed
     }
 
-    /// Whatever other databases keep that this one might have asked for is kept no longer: it knows
-    /// how its transactions ended, or is gone for good.
+    /// Other databases may forget the decisions that they keep for this one: it knows how its
+    /// transactions ended, or is gone for good.
     pub fn no_more_asked(&self) {
         let (database, family) = (self.id, self.log.family());
         self.env.engine.decisions.release(|m| m.database == database && m.family == family);
@@ -202,11 +202,11 @@ impl Database {
 impl Drop for Database {
     fn drop(&mut self) {
         if !os::sched::crashed() {
-            // Who never closed it leaves its losers to the next start, too.
-            self.stopping.cancel(Cancelled::Shutdown);
+            // A database that is never closed leaves its losers to the next start, too.
+            self.stopping.cancel(CancelReason::Shutdown);
             self.undo_put_off();
         }
-        // Whoever has graves is held by its database, and holds it.
+        // A graveyard's owner and its database refer to each other.
         self.home.graveyards().close();
     }
 }

@@ -1,20 +1,22 @@
 //! Names of databases and of their files.
 //!
-//! Any name is a database's name, but none leads out of its folder, and no two have one file: what
-//! is neither a letter nor a digit nor harmless is written as `%` and the number of each byte, and
-//! of a name too long for a file the first part, `~` and a sum of the whole.
+//! A database may have any name, but no file name leads out of its folder, and no two databases
+//! share a file. A character that is neither a letter nor a digit nor harmless is written as `%`
+//! and the number of each byte. A name that is too long for a file is cut, followed by `~` and a
+//! checksum of the whole name.
 
 use base::DatabaseId;
 use base::limits::PAGE_BYTES;
-use os::disk::{Disk, OpenHow};
+use os::disk::{Disk, OpenMode};
 use os::vm::AlignedBuffer;
 use page::{PageBytes, PageKind, PageView, verify};
 use std::path::{Path, PathBuf};
 
-/// A file's name has 255 bytes at most; the longest ending is that of a log.
+/// The most bytes of a stem. A file name has at most 255 bytes; the longest suffix is that of a
+/// log.
 const STEM_BYTES_MAX: usize = 220;
 const LONG_STEM_BYTES: usize = 200;
-/// What of a page is written whole or not at all.
+/// The part of a page that is written as a whole or not at all.
 const SECTOR: usize = 512;
 
 /// The files of a database.
@@ -32,7 +34,7 @@ impl Files {
         Files::named(dir, &stem(name))
     }
 
-    /// The files whose names begin so.
+    /// The files with a stem.
     pub fn named(dir: &Path, stem: &str) -> Files {
         Files { data: dir.join(format!("{stem}.mdf")), log: dir.join(format!("{stem}_log.ldf")) }
     }
@@ -42,7 +44,7 @@ fn is_plain(at: usize, c: char) -> bool {
     c.is_alphanumeric() || "_-$#@() ".contains(c) || (c == '.' && at > 0)
 }
 
-/// What the names of a new database's files begin with.
+/// The stem of a new database's files.
 pub fn stem(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for (at, c) in name.chars().enumerate() {
@@ -62,7 +64,7 @@ pub fn stem(name: &str) -> String {
     out
 }
 
-/// What they began with in folders whose list of databases is of version 1.
+/// The stem in folders whose list of databases has version 1.
 pub fn first_stem(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for (at, c) in name.chars().enumerate() {
@@ -74,7 +76,7 @@ pub fn first_stem(name: &str) -> String {
     out
 }
 
-/// The name that has these files, as far as they tell it.
+/// The name of the database with these files, as far as they show it.
 pub fn name_of_stem(stem: &str) -> String {
     let mut bytes = Vec::with_capacity(stem.len());
     let mut rest = stem.as_bytes();
@@ -95,7 +97,7 @@ pub fn name_of_stem(stem: &str) -> String {
     String::from_utf8(bytes).unwrap_or_else(|_| stem.to_owned())
 }
 
-/// The number and name of a database, as its boot page says.
+/// The number and name of a database, from its boot page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// Its number when it was made.
@@ -104,10 +106,10 @@ pub struct Identity {
     pub name: String,
 }
 
-/// Who the database of a data file is, before it is opened; `None` where that cannot be read, or
+/// The identity of a data file's database, before it is opened; `None` if it cannot be read, or if
 /// an earlier version of this program made it.
 pub fn identity_of(disk: &dyn Disk, files: &Files) -> Option<Identity> {
-    let file = disk.open(&files.data, OpenHow { create: false, direct: true }).ok()?;
+    let file = disk.open(&files.data, OpenMode { create: false, direct: true }).ok()?;
     let mut buffer = AlignedBuffer::new(PAGE_BYTES);
     let boot = space::boot_page();
     let at = u64::from(boot.page) * PAGE_BYTES as u64;
@@ -116,10 +118,10 @@ pub fn identity_of(disk: &dyn Disk, files: &Files) -> Option<Identity> {
     verify(page, boot).then(|| crate::boot::identity(PageView(page)))?
 }
 
-/// Whether a path is free, or what is there begins as a data file of this program does, or with
-/// nothing yet: the files of tempdb, which a start removes.
+/// Whether a path is free, or the file there begins like a data file of this program, or is empty:
+/// files of tempdb, which a start removes.
 pub fn is_left_of_us(disk: &dyn Disk, path: &Path) -> bool {
-    let how = OpenHow { create: false, direct: true };
+    let how = OpenMode { create: false, direct: true };
     let Ok(file) = disk.open(path, how) else { return !disk.exists(path) };
     let mut first = AlignedBuffer::new(PAGE_BYTES);
     if file.read_at(&mut first, 0).is_err() {
@@ -154,8 +156,8 @@ mod tests {
         }
     }
 
-    /// The longest names that there are, of the longest characters, and names that differ in their
-    /// last character alone; a character is not taken for two.
+    /// The longest names, of the longest characters, and names that differ only in their last
+    /// character, all have different files. A character is not taken for two.
     #[test]
     fn every_name_has_files_of_its_own() {
         let long = |last: &str| "\u{1F600}".repeat(63) + last;

@@ -1,12 +1,12 @@
-//! Opening a database: doublewrite restore, redo, undo, definitions, what was left to drop.
+//! Opens a database: doublewrite restore, redo, undo, definitions, pending drops.
 //!
 //! ```text
 //!   redo ─ undo of definitions ─ definitions read ─ locks of the other losers ─ open
 //!                                                                   undo of rows ─┘ beside others
 //! ```
 //!
-//! Losers that changed nothing but rows of tables are undone while the database is in use, where
-//! that is sound: `losers.rs` says where.
+//! Losers that changed only rows of tables are undone while the database is in use, where that is
+//! sound: see `losers.rs`.
 
 use crate::boot;
 use crate::clean::GhostPages;
@@ -15,7 +15,7 @@ use crate::database::{Database, Environment};
 use crate::drops::Drops;
 use crate::files;
 use crate::hobts::OpenHobts;
-use crate::in_doubt::{self, Several};
+use crate::in_doubt::{self, DecisionScan};
 use crate::losers::{OpenDeeds, undo_alone};
 use crate::named::Files;
 use crate::redo_table::redo_table;
@@ -23,11 +23,11 @@ use base::{DatabaseId, FileId, Lsn, SqlError, SqlResult, messages};
 use buffer::{BufferError, Pages, PagesOptions, log_end_of, restore_torn_pages};
 use catalog::{DatabaseOptions, Identities, Publisher};
 use os::clock::monotonic_ns;
-use os::disk::{File, OpenHow};
+use os::disk::{File, OpenMode};
 use os::latch::LatchClass;
 use os::sync::{Mutex, RwLock};
 use os::wait::Waiter;
-use recovery::{RecoveryError, Redone};
+use recovery::{RecoveryError, RedoReport};
 use space::{Space, read_file_facts};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -45,26 +45,25 @@ pub struct RecoveryReport {
     /// Pages repaired from the doublewrite area.
     pub torn_pages: usize,
     /// Analysis and redo.
-    pub redone: Redone,
-    /// Transactions over several databases that are committed, as the one said that decides.
+    pub redone: RedoReport,
+    /// Transactions over several databases that are committed, by the deciding database.
     pub settled: usize,
-    /// Transactions rolled back before anybody came.
+    /// Transactions that were rolled back before the database was opened.
     pub undone: usize,
     /// Transactions that are rolled back while the database is in use.
     pub put_off: usize,
-    /// Where the log ends, where the database was opened for emergencies and has one that can be
-    /// read.
+    /// The end of the readable log, if the database was opened for emergencies and has one.
     pub stopped_at: Option<Lsn>,
-    /// Time of the doublewrite restore.
+    /// The duration of the doublewrite restore.
     pub restore_ns: u64,
-    /// Time of undo before anybody came.
+    /// The duration of the undo before the database was opened.
     pub undo_ns: u64,
-    /// Time of all.
+    /// The total duration.
     pub total_ns: u64,
 }
 
-/// Floors 2 to 4 of a database, wired.
-pub(crate) struct Opened {
+/// Floors 2 to 4 of a database, connected to each other.
+pub(crate) struct StorageFloors {
     pub(crate) env: Environment,
     pub(crate) id: DatabaseId,
     pub(crate) files: Files,
@@ -76,19 +75,19 @@ pub(crate) struct Opened {
     pub(crate) sealed: Option<Seal>,
 }
 
-/// Why a database was not opened.
+/// Why a database could not be opened.
 #[derive(Clone, Debug)]
 pub enum OpenError {
-    /// A file is missing, cannot be read, or is not that of the database: recovery never began.
+    /// A file is missing, cannot be read, or belongs to another database. Recovery has not begun.
     Pending(SqlError),
-    /// The log or what it says of the pages is damaged: recovery cannot be done. A log that is
-    /// judged so was not written, nor were pages.
+    /// The log, or what it says about pages, is damaged, so recovery is impossible. Neither the log
+    /// nor pages were written then.
     Suspect {
-        /// Where the log is damaged, if that is what is wrong; zero where its headers are.
+        /// Where the log is damaged, if it is; zero if its headers are damaged.
         at: Option<Lsn>,
-        /// For the error log.
+        /// The reason, for the error log.
         why: String,
-        /// For users.
+        /// The error for users.
         error: SqlError,
     },
 }
@@ -100,7 +99,7 @@ impl OpenError {
         OpenError::pending(name, why.with_state(101))
     }
 
-    /// A data file whose first page is damaged, or that is none.
+    /// A data file whose first page is damaged, or is not the first page of a database.
     pub(crate) fn header(name: &str, path: &Path) -> OpenError {
         let property = "PageAudit";
         let why = SqlError::new(messages::FILE_HEADER_INVALID, &[&path.display(), &property]);
@@ -118,7 +117,7 @@ impl OpenError {
         OpenError::pending(name, SqlError::new(said, &[&name, &version, &boot::VERSION]))
     }
 
-    /// What is wrong with a log.
+    /// The error of an unusable log.
     pub(crate) fn of_log(name: &str, path: &Path, e: WalError) -> OpenError {
         match e.damaged_at() {
             Some(at) => {
@@ -129,7 +128,7 @@ impl OpenError {
         }
     }
 
-    /// Why redo was given up.
+    /// The error of a failed redo.
     fn of_redo(name: &str, path: &Path, e: RecoveryError) -> OpenError {
         match e {
             RecoveryError::Log(e) => OpenError::of_log(name, path, e),
@@ -137,12 +136,12 @@ impl OpenError {
         }
     }
 
-    /// A page without which nothing can be read.
+    /// The error of a page that is needed to read anything.
     pub(crate) fn page(e: BufferError) -> OpenError {
         OpenError::from(SqlError::from(e))
     }
 
-    /// What users are told.
+    /// The error for users.
     pub fn sql(&self) -> &SqlError {
         match self {
             OpenError::Pending(error) | OpenError::Suspect { error, .. } => error,
@@ -159,7 +158,7 @@ impl std::fmt::Display for OpenError {
     }
 }
 
-/// Whatever fails within recovery.
+/// Any error within recovery.
 impl From<SqlError> for OpenError {
     fn from(error: SqlError) -> OpenError {
         OpenError::Suspect { at: None, why: error.text().to_owned(), error }
@@ -174,33 +173,37 @@ impl From<OpenError> for SqlError {
     }
 }
 
-/// The files of a database, judged before anything is written.
-pub(crate) struct Judged {
+/// The files of a database, checked before anything is written.
+pub(crate) struct JudgedFiles {
     data: Arc<dyn File>,
     found: FoundLog,
 }
 
-impl Judged {
-    pub(crate) fn of(env: &Environment, name: &str, files: &Files) -> Result<Judged, OpenError> {
+impl JudgedFiles {
+    pub(crate) fn of(
+        env: &Environment,
+        name: &str,
+        files: &Files,
+    ) -> Result<JudgedFiles, OpenError> {
         let open = |path: &Path, direct| {
-            let opened = env.disk.open(path, OpenHow { create: false, direct });
+            let opened = env.disk.open(path, OpenMode { create: false, direct });
             let ours = opened.and_then(|file| file.keep_others_out(path).map(|()| file));
             ours.map_err(|e| OpenError::file(name, path, &e))
         };
         let (data, log_file) = (open(&files.data, true)?, open(&files.log, false)?);
         let of_log = |e| OpenError::of_log(name, &files.log, e);
         let found = FoundLog::find(log_file).map_err(of_log)?;
-        // The page that says so may be torn; it is asked again behind the restore.
+        // This page may be torn; it is checked again after the restore.
         if let Ok(facts) = read_file_facts(&*data, FileId(1)) {
             belongs(name, files, &facts.family, &found)?;
         }
-        // Redo of another version's records would write what they do not mean.
+        // The records of another version must not be redone: they mean something else.
         if let Some(version) = boot::later_version(&*data) {
             return Err(OpenError::later(name, version));
         }
         let home = log_end_of(&*data).map_err(|e| OpenError::file(name, &files.data, &e))?;
         found.must_reach(home).map_err(of_log)?;
-        Ok(Judged { data, found })
+        Ok(JudgedFiles { data, found })
     }
 }
 
@@ -233,7 +236,7 @@ impl Database {
     ) -> Result<(Arc<Database>, RecoveryReport), OpenError> {
         let began = monotonic_ns();
         let mut report = RecoveryReport::default();
-        let Judged { data, found } = Judged::of(env, name, files)?;
+        let JudgedFiles { data, found } = JudgedFiles::of(env, name, files)?;
         let all = BTreeMap::from([(1, Arc::clone(&data))]);
         let of_page = |e: BufferError| OpenError::page(e.in_file(&files.data.display()));
         report.torn_pages = restore_torn_pages(id, &all).map_err(of_page)?.len();
@@ -268,7 +271,7 @@ impl Database {
         let log = Arc::clone(pages.log());
         let transactions = &env.engine.transactions;
         let (mut ghosts, mut deeds) = (GhostPages::default(), OpenDeeds::default());
-        let mut several = Several::default();
+        let mut several = DecisionScan::default();
         let mut sound = true;
         let redone = recovery::redo(&log, pages, log.checkpoint().min_lsn, |record| {
             ghosts.see(record);
@@ -288,9 +291,9 @@ impl Database {
         let settled = several.settle(decisions, &mut report.redone.losers);
         let settled = settled.known(id, name)?;
         let tables = boot::read_tables(pages).map_err(OpenError::page)?;
-        // Nothing that was read speaks against the log: from here on it is written.
+        // No check has found the log unusable: it is written from here on.
         log.go_on().map_err(|e| e.into_sql(name))?;
-        let opened = Opened::wire(env, id, name, files, Arc::clone(pages), sizing, true)?;
+        let opened = StorageFloors::wire(env, id, name, files, Arc::clone(pages), sizing, true)?;
         opened.expect_versions(boot::read_xsn(pages).map_err(OpenError::page)?);
         ghosts.hand_to(&opened.home);
         opened.hobts.enter_system(&tables);
@@ -302,7 +305,8 @@ impl Database {
         let from = monotonic_ns();
         report.undone = undo_alone(&opened.home, &others)?;
         report.undo_ns = monotonic_ns() - from;
-        // Who changed nothing but rows is undone behind the definitions, which tell of what.
+        // A loser that changed only rows is undone after the definitions, which say what it
+        // changed.
         let database = opened.load()?;
         let rows = database.put_off(rows);
         let from = monotonic_ns();
@@ -311,9 +315,9 @@ impl Database {
         report.undo_ns += monotonic_ns() - from;
         report.put_off = database.put_off_count();
         wish_versions(&env.engine, &database.home, &database.options.read());
-        // After a clean stop there is nothing that the next recovery could be spared. Else its
-        // checkpoint is the checkpointer's: nobody waits for pages to come home. Those of losers
-        // that were put off are changed once more before.
+        // After a clean stop a checkpoint would save the next recovery nothing. Otherwise the
+        // checkpointer takes it, so that no session waits for pages to be written. Pages of losers
+        // that were put off change once more before it.
         let recovered = report.redone.applied > 0 || report.undone > 0;
         database.recovered.store(recovered && report.put_off == 0, Relaxed);
         database.free_entered(|_| true);
@@ -322,7 +326,7 @@ impl Database {
     }
 }
 
-impl Opened {
+impl StorageFloors {
     /// Reads the definitions.
     pub(crate) fn load(self) -> SqlResult<Arc<Database>> {
         let name = self.home.name();
@@ -367,12 +371,13 @@ impl Opened {
     }
 }
 
-/// Which versions a database's options ask for when it is opened, behind what is undone alone.
-/// Tempdb has none.
+/// Applies the versions that a database's options ask for, after the undo without sessions. Tempdb
+/// has none.
 pub(crate) fn wish_versions(engine: &Engine, home: &Home, options: &DatabaseOptions) {
     let statement = if options.read_committed_snapshot { STATEMENT_VERSIONS } else { 0 };
     let transaction = if options.snapshot_isolation { TRANSACTION_VERSIONS } else { 0 };
-    // Others are noted when the first transaction draws a number: master has versions everywhere.
+    // The other cases are handled when the first transaction draws a number: master always keeps
+    // versions.
     if statement != 0 {
         engine.note_versions();
     }
@@ -383,14 +388,14 @@ pub(crate) fn wish_versions(engine: &Engine, home: &Home, options: &DatabaseOpti
     }
     home.set_optimized_locking(optimized);
     let state = if options.snapshot_isolation { SnapshotState::On } else { SnapshotState::Off };
-    // Nobody reads as of an older moment at the start; in a new database every change that there
-    // ever was has left a version.
+    // No reader as of an older moment exists at the start. In a new database every change has left
+    // a version.
     home.set_snapshot_state(state, txn::CommitTime(0));
     engine.note_rule(options.ghost_cleanup_rule);
     home.set_ghost_rule(options.ghost_cleanup_rule);
 }
 
-/// The setting as units of work know it.
+/// The setting as units of work have it.
 pub(crate) fn durability(setting: catalog::DelayedDurability) -> DelayedDurability {
     match setting {
         catalog::DelayedDurability::Disabled => DelayedDurability::Disabled,

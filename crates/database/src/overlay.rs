@@ -1,15 +1,15 @@
-//! A file of which nothing is ever written: what is written to it goes to a file of its own, and is
-//! read from there.
+//! A file that stays unchanged: everything written to it goes to a second file, and is read from
+//! there.
 //!
-//! An emergency opening lies over the files of a database that must stay as they are. The file of
-//! its own has no name from the start, so nothing of it is left when it is closed.
+//! An emergency opening puts an overlay over the files of a database. The second file has no name
+//! from the start, so nothing of it is left when it is closed.
 //!
 //! Invariants
 //!  1. Nothing is written to the file below, and its length stays.
-//!  2. A byte that was written is read from the own file, any other from the one below, or is zero
-//!     where that has none.
+//!  2. A byte that was written is read from the second file. Any other byte is read from the file
+//!     below, and is zero behind its end.
 
-use os::disk::{Disk, File, FileStats, OpenHow};
+use os::disk::{Disk, File, FileStats, OpenMode};
 use os::sync::Mutex;
 use std::collections::BTreeMap;
 use std::io;
@@ -17,11 +17,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// See the module.
+/// A file below, and the file that receives writes.
 pub(crate) struct Overlay {
     below: Option<Arc<dyn File>>,
     own: Arc<dyn File>,
-    /// What was written: where a run begins, and its end. No two touch each other.
+    /// The written ranges: start and end. No two ranges touch.
     written: Mutex<BTreeMap<u64, u64>>,
     len: AtomicU64,
     below_len: u64,
@@ -29,7 +29,7 @@ pub(crate) struct Overlay {
 }
 
 impl Overlay {
-    /// Over a file; without one, over nothing. `place` is where the own file is made.
+    /// An overlay over a file, or over nothing. `place` is the path of the second file.
     ///
     /// # Errors
     /// The operating system's.
@@ -39,17 +39,17 @@ impl Overlay {
         place: &Path,
     ) -> io::Result<Arc<dyn File>> {
         if disk.exists(place) {
-            // Of a process that was killed in between.
+            // A process that was killed in between has left it.
             disk.remove(place)?;
         }
-        let own = disk.open(place, OpenHow { create: true, direct: false })?;
+        let own = disk.open(place, OpenMode { create: true, direct: false })?;
         disk.remove(place)?;
         let below_len = below.as_ref().map_or(Ok(0), |below| below.len())?;
         let (written, len) = (Mutex::default(), AtomicU64::new(below_len));
         Ok(Arc::new(Overlay { below, own, written, len, below_len, stats: FileStats::default() }))
     }
 
-    /// The end of the run that a position lies in, and whether it was written.
+    /// The end of the range that contains a position, and whether that range was written.
     fn run(&self, at: u64) -> (u64, bool) {
         let written = self.written.lock();
         if let Some((_, end)) = written.range(..=at).next_back().filter(|(_, end)| **end > at) {
@@ -113,7 +113,7 @@ impl File for Overlay {
         Ok(())
     }
 
-    /// Nothing here outlives the process.
+    /// Nothing here survives the process.
     fn sync(&self) -> io::Result<()> {
         Ok(())
     }
@@ -137,8 +137,8 @@ mod tests {
     use super::*;
     use os::disk::RealDisk;
 
-    /// Parts that were written are read from the own file, others from below, and the file below
-    /// stays as it is.
+    /// Written parts are read from the second file, others from below, and the file below stays as
+    /// it is.
     #[test]
     fn what_is_written_lies_over_the_file() {
         let dir = std::env::temp_dir().join(format!("ghostlight-overlay-{}", std::process::id()));
@@ -146,7 +146,7 @@ mod tests {
         let (path, place) = (dir.join("below"), dir.join("own"));
         std::fs::write(&path, [1_u8; 5000]).unwrap();
         std::fs::write(&place, b"left").unwrap();
-        let below = RealDisk.open(&path, OpenHow { create: false, direct: false }).unwrap();
+        let below = RealDisk.open(&path, OpenMode { create: false, direct: false }).unwrap();
         let file = Overlay::over(&RealDisk, Some(below), &place).unwrap();
         assert!(!place.exists());
         let mut model = vec![1_u8; 5000];

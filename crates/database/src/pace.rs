@@ -1,29 +1,29 @@
-//! When a checkpoint is due of itself.
+//! When a checkpoint is due without a request.
 //!
 //! | TARGET_RECOVERY_TIME | a checkpoint is due |
 //! |---|---|
 //! | any | when seven tenths of the log are in use |
-//! | n seconds | when a change of that age may not be home (indirect checkpoints) |
-//! | 0 | when redo of what was logged since would take about a minute (automatic checkpoints) |
+//! | n seconds | when a change of that age may not be in the data file (indirect checkpoints) |
+//! | 0 | when redo of the log since then would take about a minute (automatic checkpoints) |
 //!
-//! Never where nothing was logged since the last one: another would only fill the log.
+//! None is due if nothing was logged since the last one: another would only fill the log.
 
 use base::Lsn;
 use os::clock::monotonic_ns;
 use wal::Log;
 
 const SECOND_NS: u64 = 1_000_000_000;
-/// What a recovery redoes in about a minute, SQL Server's recovery interval, where it reads each
-/// page from a slow disk.
+/// The log that a recovery redoes in about a minute, SQL Server's recovery interval, if it reads
+/// each page from a slow disk.
 const REDO_BYTES_A_MINUTE: u64 = 1 << 30;
 
-/// What there is at a moment.
+/// The state of the log at a moment.
 #[derive(Clone, Copy, Debug)]
 struct Moment {
     at_ns: u64,
     /// The log's end.
     next: Lsn,
-    /// Bytes that were ever written to it.
+    /// All bytes that were written to it so far.
     logged: u64,
 }
 
@@ -33,21 +33,21 @@ impl Moment {
     }
 }
 
-/// Since when the checkpointer counts.
+/// The state since which the checkpointer counts.
 pub(crate) struct Pace {
-    /// When the last one began.
+    /// The state when the last checkpoint began.
     began: Moment,
-    /// The log's end when it had ended: its own records are no work.
+    /// The log's end when it had ended: its own records do not count.
     ended: Lsn,
 }
 
 impl Pace {
-    /// From now on.
+    /// Counts from now on.
     pub(crate) fn new(log: &Log) -> Pace {
         Pace { began: Moment::of(log), ended: log.next_lsn() }
     }
 
-    /// Whether one is due that was not asked for.
+    /// Whether a checkpoint is due without a request.
     pub(crate) fn is_due(&self, log: &Log, target_seconds: i32) -> bool {
         let now = Moment::of(log);
         if now.next == self.ended {
@@ -64,8 +64,8 @@ impl Pace {
         }
     }
 
-    /// Takes one by `take`, and counts from its beginning; one that failed stays due. Whether it
-    /// was taken.
+    /// Takes a checkpoint by `take`, and counts from its beginning. If it fails, it stays due.
+    /// Returns whether it was taken.
     pub(crate) fn run(&mut self, log: &Log, take: impl FnOnce() -> bool) -> bool {
         let began = Moment::of(log);
         assert!(self.began.logged <= began.logged, "the log goes on");
@@ -80,7 +80,7 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// A target is an age; without one the log's length counts, and time does not.
+    /// A target is an age. Without a target the log's length counts, and time does not.
     #[test]
     fn a_target_is_an_age_and_none_is_a_length() {
         let at = |seconds, logged| Moment { at_ns: seconds * SECOND_NS, next: Lsn(9), logged };

@@ -1,4 +1,4 @@
-//! Who redoes what: the list whose ranges are on-disk format. Append only.
+//! The list of redo handlers. Its ranges are on-disk format. Append only.
 
 use std::sync::Arc;
 use wal::RedoTable;

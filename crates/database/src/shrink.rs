@@ -1,10 +1,11 @@
-//! DBCC SHRINKFILE of the log: what is free at its end goes, and the log's own end moves out of
-//! the way.
+//! DBCC SHRINKFILE of the log: removes the free space at its end, and moves the log's own end out
+//! of the way.
 //!
-//! A log whose end lies in its last virtual log file is not cut there. So it goes on in one that
-//! stays, and checkpoints free what it left: the first puts a block into the one in use (a log
-//! goes on from its last block), the second no longer needs it. What a transaction, a reader of
-//! the log, or a missing backup still needs stays, and so does the end of the file.
+//! A log whose end is in its last virtual log file cannot be cut there. So the log continues in
+//! another virtual log file, and checkpoints free the one that it left: the first puts a block into
+//! the new one (a log continues from its last block), after the second the old one is not needed.
+//! Log that a transaction, a reader of the log or a missing backup still needs stays, and with it
+//! the end of the file.
 
 use crate::database::Database;
 use crate::files::LOG_FILE;
@@ -14,18 +15,18 @@ use wal::{ShrinkStop, VlfState, VlfStatus};
 /// Lengths of a log's file in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogLengths {
-    /// As it was made, as far as that can be told: up to the end of the virtual log files that
-    /// were made with it.
+    /// Its initial length, as far as it is known: up to the end of the virtual log files that were
+    /// made with it.
     pub first: u64,
     /// Up to the end of the last virtual log file that is needed.
     pub needed: u64,
-    /// What is in use.
+    /// The bytes in use.
     pub used: u64,
 }
 
 impl Database {
-    /// Makes the log as short as that, as far as it is not needed, `moving` its end if that is in
-    /// the way. Says what was in the way at last.
+    /// Makes the log as short as `to`, as far as it is not needed. `moving`: moves the log's end if
+    /// that is in the way. Returns what stopped the shrinking.
     ///
     /// # Errors
     /// The disk's; the log is no longer than before.

@@ -1,4 +1,4 @@
-//! From SQL types to widths and comparisons: what a storage format is handed instead of types.
+//! From SQL types to widths and comparisons, which a storage format gets instead of types.
 
 use access::HobtKind;
 use catalog::view::{IndexKind, stored_width};
@@ -7,13 +7,13 @@ use page::{Compare, KeyColumn, Number};
 use std::cmp::Ordering;
 use types::SqlType;
 
-/// Uniquifiers order as numbers; the bytes are little-endian.
+/// Uniquifiers are ordered as numbers; their bytes are little-endian.
 fn compare_uniquifiers(a: &[u8], b: &[u8], _: u16) -> Ordering {
     let number = |b: &[u8]| b.iter().rev().fold(0_u64, |n, &x| (n << 8) | u64::from(x));
     number(a).cmp(&number(b))
 }
 
-/// How values of a type are numbers that order as they do.
+/// How values of a type map to numbers in the same order.
 fn number(sql_type: SqlType) -> Option<Number> {
     match sql_type {
         SqlType::SmallInt | SqlType::Int | SqlType::BigInt => Some(Number::Signed),
@@ -24,7 +24,7 @@ fn number(sql_type: SqlType) -> Option<Number> {
     }
 }
 
-/// What a storage format makes of a definition.
+/// The part of a definition that a storage format needs.
 pub(crate) fn row_spec(spec: &HobtSpec, unit: base::AllocUnitId) -> access::HobtSpec {
     let kind = match spec.kind {
         IndexKind::Heap => HobtKind::Heap,

@@ -1,4 +1,4 @@
-//! What state a database is in, as SQL Server names and numbers it.
+//! The state of a database, as SQL Server names and numbers it.
 
 use crate::database::Database;
 
@@ -7,15 +7,15 @@ use crate::database::Database;
 pub enum DatabaseState {
     /// It can be used.
     Online = 0,
-    /// It is being recovered; also while somebody opens it again.
+    /// It is being recovered; also while it is opened again.
     Recovering = 2,
-    /// Its files are not there or cannot be read: recovery has not begun.
+    /// Its files are missing or cannot be read: recovery has not begun.
     RecoveryPending = 3,
-    /// Recovery has begun, and failed.
+    /// Recovery has begun and failed.
     Suspect = 4,
-    /// It is read as it is.
+    /// It is open for reading in an emergency.
     Emergency = 5,
-    /// Somebody has closed it.
+    /// A user has closed it.
     Offline = 6,
 }
 

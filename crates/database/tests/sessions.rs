@@ -11,7 +11,7 @@
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
 use access::{
-    Field, Isolation, KeyBound, LockPlan, RowAt, RowKey, ScanMode, ScanRange, StoredHobt,
+    Field, Isolation, KeyBound, LockPlan, RowKey, RowLocation, ScanMode, ScanRange, StoredHobt,
     WriteError,
 };
 use base::{DatabaseId, HobtId, IndexId, ObjectId, SessionId};
@@ -131,7 +131,7 @@ fn table() -> Table {
 type History = BTreeMap<u64, Vec<(u64, Option<u64>)>>;
 
 #[derive(Default)]
-struct Promised {
+struct Oracle {
     made: Mutex<bool>,
     history: Mutex<History>,
     rolled_back: Mutex<BTreeSet<u64>>,
@@ -169,7 +169,7 @@ struct Moment {
 }
 
 impl Moment {
-    fn first(db: &Database, p: &Promised) -> Option<Moment> {
+    fn first(db: &Database, p: &Oracle) -> Option<Moment> {
         let mut reader = db.system_work();
         let snapshot = reader.statement_snapshot();
         let rows = as_of(db, &mut reader, &snapshot)?;
@@ -177,7 +177,7 @@ impl Moment {
         Some(Moment { reader, snapshot, rows })
     }
 
-    fn again(mut self, db: &Database, p: &Promised) {
+    fn again(mut self, db: &Database, p: &Oracle) {
         let Some(rows) = as_of(db, &mut self.reader, &self.snapshot) else { return };
         assert_eq!(rows, self.rows, "as of {:?}", self.snapshot.at());
         p.moments.fetch_add(1, Relaxed);
@@ -201,17 +201,17 @@ fn as_of(db: &Database, reader: &mut Work, snapshot: &Snapshot) -> Option<Rows> 
 }
 
 /// A transaction under SNAPSHOT: its moment, and what it sees, its own changes besides.
-struct Own {
+struct SnapshotTransaction {
     snapshot: Snapshot,
     rows: Rows,
 }
 
-impl Own {
-    fn first(db: &Database, work: &mut Work, p: &Promised) -> Option<Own> {
+impl SnapshotTransaction {
+    fn first(db: &Database, work: &mut Work, p: &Oracle) -> Option<SnapshotTransaction> {
         let snapshot = work.statement_snapshot();
         let rows = as_of(db, work, &snapshot)?;
         p.seen.lock().extend(rows.values().map(|value| value / 1000));
-        Some(Own { snapshot, rows })
+        Some(SnapshotTransaction { snapshot, rows })
     }
 
     fn plan(&self) -> LockPlan {
@@ -233,13 +233,13 @@ impl Own {
 /// What a transaction has read and expects to stay.
 enum Reads {
     Nothing,
-    Range(Watched),
-    Moment(Own),
+    Range(WatchedRange),
+    Moment(SnapshotTransaction),
 }
 
 impl Reads {
     /// Reads again what is to be the same; false when a lock or the disk refused.
-    fn again(&self, db: &Database, work: &mut Work, r: &mut Random, p: &Promised) -> bool {
+    fn again(&self, db: &Database, work: &mut Work, r: &mut Random, p: &Oracle) -> bool {
         match self {
             Reads::Nothing => true,
             Reads::Range(watched) => watched.again(db, work, r, p),
@@ -257,19 +257,19 @@ impl Reads {
 type Rows = BTreeMap<u64, u64>;
 
 /// A range that a serializable transaction reads twice, and what it must find again.
-struct Watched {
+struct WatchedRange {
     keys: std::ops::RangeInclusive<u64>,
     expected: Rows,
     /// Keys that were read as changed, and the change was taken back.
     keys_undone: Vec<u64>,
 }
 
-impl Watched {
-    fn first(db: &Database, work: &mut Work, r: &mut Random) -> Option<Watched> {
+impl WatchedRange {
+    fn first(db: &Database, work: &mut Work, r: &mut Random) -> Option<WatchedRange> {
         let low = r.below(KEYS);
         let keys = low..=(low + r.below(12));
         let expected = scan(db, work, &keys, r.below(2) == 0)?;
-        Some(Watched { keys, expected, keys_undone: Vec::new() })
+        Some(WatchedRange { keys, expected, keys_undone: Vec::new() })
     }
 
     /// An own change is expected to be found again.
@@ -284,7 +284,7 @@ impl Watched {
     }
 
     /// Reads the range again; false when a lock was refused.
-    fn again(&self, db: &Database, work: &mut Work, r: &mut Random, p: &Promised) -> bool {
+    fn again(&self, db: &Database, work: &mut Work, r: &mut Random, p: &Oracle) -> bool {
         let Some(mut found) = scan(db, work, &self.keys, r.below(2) == 0) else { return false };
         let mut expected = self.expected.clone();
         for key in &self.keys_undone {
@@ -381,7 +381,7 @@ fn change(
     work: &mut Work,
     id: u64,
     r: &mut Random,
-    p: &Promised,
+    p: &Oracle,
     undo: &mut Vec<u64>,
     reads: &mut Reads,
 ) -> bool {
@@ -425,7 +425,7 @@ fn change(
     }
 }
 
-fn forget(p: &Promised, id: u64, keys: &[u64]) {
+fn forget(p: &Oracle, id: u64, keys: &[u64]) {
     let mut history = p.history.lock();
     for key in keys {
         let list = history.get_mut(key).unwrap();
@@ -439,7 +439,7 @@ fn transaction(
     work: &mut Work,
     id: u64,
     r: &mut Random,
-    p: &Promised,
+    p: &Oracle,
     versions: Versions,
 ) {
     let reads = versions == Versions::Always && r.below(3) == 0;
@@ -451,12 +451,12 @@ fn transaction(
     }
 }
 
-fn change_some(db: &Database, work: &mut Work, id: u64, r: &mut Random, p: &Promised, own: bool) {
+fn change_some(db: &Database, work: &mut Work, id: u64, r: &mut Random, p: &Oracle, own: bool) {
     let mut undo = Vec::new();
     work.begin(true, "");
     let first = match (own, r.below(3)) {
-        (true, _) => Own::first(db, work, p).map(Reads::Moment),
-        (false, 0) => Watched::first(db, work, r).map(Reads::Range),
+        (true, _) => SnapshotTransaction::first(db, work, p).map(Reads::Moment),
+        (false, 0) => WatchedRange::first(db, work, r).map(Reads::Range),
         (false, _) => Some(Reads::Nothing),
     };
     let Some(mut reads) = first else { return work.roll_back().unwrap() };
@@ -474,7 +474,7 @@ fn change_some(db: &Database, work: &mut Work, id: u64, r: &mut Random, p: &Prom
         if matches!(reads, Reads::Range(_)) && r.below(2) == 0 {
             // Another range, with what it has put itself: perhaps the key beyond it.
             expected = None;
-            let Some(watched) = Watched::first(db, work, r) else {
+            let Some(watched) = WatchedRange::first(db, work, r) else {
                 forget(p, id, &undo);
                 return work.roll_back().unwrap();
             };
@@ -516,7 +516,7 @@ fn change_some(db: &Database, work: &mut Work, id: u64, r: &mut Random, p: &Prom
     }
 }
 
-fn workload(disk: Arc<sim::Disk>, seed: u64, p: Arc<Promised>, fault: Option<Mutation>) {
+fn workload(disk: Arc<sim::Disk>, seed: u64, p: Arc<Oracle>, fault: Option<Mutation>) {
     let env = environment(disk);
     plant(&env, fault);
     if env.disk.create_dir(Path::new("/data")).is_err() {
@@ -603,7 +603,7 @@ fn clean(db: &Database) {
 
 /// What recovery noted is cleaned first; what a full log kept from being settled, and noted, is met
 /// by the scan between.
-fn clean_all(db: &Database, p: &Promised) -> Rows {
+fn clean_all(db: &Database, p: &Oracle) -> Rows {
     let before = ghosts(db);
     clean(db);
     p.cleaned.fetch_add(before - ghosts(db), Relaxed);
@@ -616,7 +616,7 @@ fn clean_all(db: &Database, p: &Promised) -> Rows {
     found
 }
 
-fn verify(disk: Arc<sim::Disk>, p: &Promised) {
+fn verify(disk: Arc<sim::Disk>, p: &Oracle) {
     if !*p.made.lock() {
         return;
     }
@@ -630,7 +630,7 @@ fn verify(disk: Arc<sim::Disk>, p: &Promised) {
     let report = db.check();
     assert!(report.is_clean(), "{report:?}");
     let hobt = db.hobts().get(HOBT).unwrap();
-    let known = |r: RowAt<'_>| {
+    let known = |r: RowLocation<'_>| {
         let tag = page::VersionTag::of(r.record);
         assert!(tag.is_none_or(|t| db.home().is_settled(t.writer)), "{tag:?} was not announced");
     };

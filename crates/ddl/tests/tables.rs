@@ -207,8 +207,8 @@ fn a_duplicate_ends_a_unique_build_and_says_where() {
 
 #[test]
 fn truncate_begins_the_identity_again_and_rebuilds_do_not() {
-    struct Nowhere;
-    impl catalog::IdentityStore for Nowhere {
+    struct NullStore;
+    impl catalog::IdentityStore for NullStore {
         fn reserve(&self, _: base::HobtId, _: i128) -> base::SqlResult<()> {
             Ok(())
         }
@@ -224,7 +224,7 @@ fn truncate_begins_the_identity_again_and_rebuilds_do_not() {
         let t = session.table("t");
         let identity = t.columns[0].identity.expect("there is one");
         let site = &session.server.sites["shop"];
-        site.identities.next(t.base().hobt, identity, &Nowhere).expect("given")
+        site.identities.next(t.base().hobt, identity, &NullStore).expect("given")
     };
     assert_eq!((next(&session), next(&session)), (10, 15));
     session.quietly("alter index all on t rebuild");

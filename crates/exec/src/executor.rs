@@ -6,7 +6,7 @@
 
 use crate::build::Builder;
 use crate::change::Body;
-use crate::exchange::{Branch, Crew, CrewLoan, Report, Reserved};
+use crate::exchange::{Branch, Crew, CrewLoan, Report, ThreadReservation};
 use crate::expr::{Subplan, append};
 use crate::memory::{Grant, GrantPool as _, GrantRow, Needs, RowBuffer, SharedGrant};
 use crate::run::{
@@ -341,7 +341,7 @@ impl Executor {
 
     /// Reserves workers for a plan that can use some. The isolation level must keep no locks on
     /// rows that were read: such locks belong to one transaction and are taken by one thread.
-    fn reserve<'w>(&self, context: &ExecContext<'w>) -> Option<Reserved<'w>> {
+    fn reserve<'w>(&self, context: &ExecContext<'w>) -> Option<ThreadReservation<'w>> {
         if self.branches.is_empty() || self.workers_max < 2 || os::sched::current().is_some() {
             return None;
         }
@@ -386,7 +386,7 @@ impl Executor {
         &mut self,
         context: &mut ExecContext<'_>,
         grant: Grant<'_>,
-        reserved: &Reserved<'_>,
+        reserved: &ThreadReservation<'_>,
         f: impl FnOnce(&mut Body, &mut Run<'_>) -> SqlResult<R>,
     ) -> SqlResult<R> {
         let shared = SharedGrant::new(grant, reserved.degree);

@@ -34,7 +34,7 @@ mod sort;
 mod spool;
 mod window;
 
-pub use exchange::{CrewRow, MadeRows, Maker, MakersDid, Making, Reserved, Workers};
+pub use exchange::{CrewRow, MadeRows, Maker, MakerTask, MakersWork, ThreadReservation, Workers};
 pub use executor::{Executor, run};
 pub use memory::{
     BuildGrant, GrantRow, GrantWait, KeptRows, ResourceSemaphores, SemaphoreRow, Workspace,

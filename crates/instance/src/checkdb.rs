@@ -7,7 +7,7 @@
 //!     that held before, it holds as before.
 
 use base::{ObjectId, SqlError, SqlResult, messages};
-use database::{CheckFinding, CheckReport, Database, Looked};
+use database::{CheckCounts, CheckFinding, CheckReport, Database};
 use ddl::Check;
 use lock::{Duration, Mode, Resource};
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,18 +16,18 @@ use std::sync::Arc;
 use work::Work;
 
 /// Tables under S locks, and the modes in which the transaction held them before.
-pub(crate) struct KeptAway {
+pub(crate) struct LockedTables {
     locked: Vec<(Resource, Mode)>,
 }
 
-impl KeptAway {
+impl LockedTables {
     /// Locks what is to be checked; tables that come meanwhile, too.
     pub(crate) fn lock(
         work: &mut Work,
         database: &Database,
         table: Option<ObjectId>,
-    ) -> SqlResult<KeptAway> {
-        let mut kept = KeptAway { locked: Vec::new() };
+    ) -> SqlResult<LockedTables> {
+        let mut kept = LockedTables { locked: Vec::new() };
         let mut known = BTreeSet::new();
         loop {
             let all = database.hobts().all().into_iter().map(|h| h.spec().object);
@@ -71,7 +71,7 @@ type Counts = (usize, usize);
 pub(crate) fn answer(database: &Database, check: &Check, report: &CheckReport) -> Vec<SqlError> {
     let command = if check.table.is_some() { "CHECKTABLE" } else { "CHECKDB" };
     let name = database.home().name();
-    let mut told = Told { quiet: check.quiet, command, messages: Vec::new() };
+    let mut told = CheckMessages { quiet: check.quiet, command, messages: Vec::new() };
     if check.table.is_none() {
         told.inform(SqlError::new(messages::DBCC_RESULTS, &[&name]));
     }
@@ -111,13 +111,13 @@ pub(crate) fn answer(database: &Database, check: &Check, report: &CheckReport) -
     told.messages
 }
 
-struct Told {
+struct CheckMessages {
     quiet: bool,
     command: &'static str,
     messages: Vec<SqlError>,
 }
 
-impl Told {
+impl CheckMessages {
     /// What NO_INFOMSGS leaves out.
     fn inform(&mut self, message: SqlError) {
         if !self.quiet {
@@ -128,7 +128,7 @@ impl Told {
     /// All about one object.
     fn object(&mut self, report: &CheckReport, object: i32, name: Option<&str>) {
         if let (Some(name), Some(looked)) = (name, report.objects.get(&object)) {
-            let Looked { rows, pages } = looked;
+            let CheckCounts { rows, pages } = looked;
             self.inform(SqlError::new(messages::DBCC_RESULTS, &[&name]));
             self.inform(SqlError::new(messages::CHECKDB_ROWS, &[rows, pages, &name]));
         }

@@ -11,16 +11,16 @@ use database::{DatabaseState, Files};
 
 /// A database that is not open.
 #[derive(Clone)]
-pub(crate) struct Closed {
+pub(crate) struct ClosedEntry {
     pub(crate) name: String,
     pub(crate) files: Files,
     pub(crate) state: DatabaseState,
     pub(crate) read_only: bool,
 }
 
-impl Closed {
-    pub(crate) fn new(entry: &Entry, files: Files, state: DatabaseState) -> Closed {
-        Closed { name: entry.name.clone(), files, state, read_only: entry.read_only }
+impl ClosedEntry {
+    pub(crate) fn new(entry: &Entry, files: Files, state: DatabaseState) -> ClosedEntry {
+        ClosedEntry { name: entry.name.clone(), files, state, read_only: entry.read_only }
     }
 
     /// What whoever wants in is told.
@@ -40,7 +40,7 @@ pub(crate) fn refusal(state: DatabaseState, name: &str) -> SqlError {
 
 impl Instance {
     /// A database that is not open, by name, in any case.
-    pub(crate) fn closed_by_name(&self, name: &str) -> Option<(DatabaseId, Closed)> {
+    pub(crate) fn closed_by_name(&self, name: &str) -> Option<(DatabaseId, ClosedEntry)> {
         let closed = self.closed.read();
         let found = closed.iter().find(|(_, c)| same_name(&c.name, name));
         found.map(|(id, closed)| (*id, closed.clone()))

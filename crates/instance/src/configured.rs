@@ -2,7 +2,7 @@
 //! of databases. One line each: the option's id, tab, its value.
 
 use crate::list::replace;
-use os::disk::{Disk, OpenHow};
+use os::disk::{Disk, OpenMode};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
@@ -16,7 +16,7 @@ pub(crate) fn read(disk: &dyn Disk, dir: &Path) -> io::Result<BTreeMap<i32, i32>
     if !disk.exists(&path) {
         return Ok(BTreeMap::new());
     }
-    let file = disk.open(&path, OpenHow { create: false, direct: false })?;
+    let file = disk.open(&path, OpenMode { create: false, direct: false })?;
     let mut bytes = vec![0; usize::try_from(file.len()?).unwrap_or(0)];
     file.read_at(&mut bytes, 0)?;
     let wrong = || {

@@ -1,11 +1,11 @@
 //! Databases as a whole: CREATE, DROP, options, CHECKPOINT, CHECKDB.
 
-use crate::checkdb::{self, KeptAway};
-use crate::closed::Closed;
+use crate::checkdb::{self, LockedTables};
+use crate::closed::ClosedEntry;
 use crate::files;
-use crate::host::{Seized, is_system};
+use crate::host::{SeizedDatabase, is_system};
 use crate::instance::{Instance, Open, same_name};
-use crate::list_text::{Entry, Standing};
+use crate::list_text::{DesiredState, Entry};
 use crate::start::{MODEL, first_options, make};
 use crate::unsupported::unsupported;
 use base::{DatabaseId, SqlError, SqlResult, messages};
@@ -58,12 +58,12 @@ impl Instance {
         &self,
         id: DatabaseId,
         name: &str,
-        planned: &files::Planned,
+        planned: &files::FilePlan,
         facts: &DatabaseOptions,
     ) -> SqlResult<Arc<Database>> {
         let mut list = self.list.lock();
-        let entry = Entry::new(name, Standing::Making);
-        let online = Entry { standing: Standing::Online, ..entry.clone() };
+        let entry = Entry::new(name, DesiredState::Making);
+        let online = Entry { standing: DesiredState::Online, ..entry.clone() };
         list.change(|entries| drop(entries.insert(id, entry)))?;
         let made = make(&self.env, &self.dir, id, name, &planned.sizing, facts, true);
         let made = made.and_then(|database| {
@@ -93,7 +93,7 @@ impl Instance {
     }
 
     /// Closes a database that the list does not name any more and removes its files.
-    fn end_dropped(&self, open: Open, seized: Seized<'_>) -> SqlResult<()> {
+    fn end_dropped(&self, open: Open, seized: SeizedDatabase<'_>) -> SqlResult<()> {
         let Files { data, log } = open.database.files().clone();
         open.database.close(open.workers)?;
         drop((open.database, seized));
@@ -107,12 +107,12 @@ impl Instance {
 
 /// The name and number of a database that is being dropped are taken until its end, however that
 /// comes.
-struct Ending<'i> {
+struct EndingDatabase<'i> {
     instance: &'i Instance,
     id: DatabaseId,
 }
 
-impl Drop for Ending<'_> {
+impl Drop for EndingDatabase<'_> {
     fn drop(&mut self) {
         self.instance.creating.lock().remove(&self.id);
     }
@@ -172,7 +172,7 @@ impl Instance {
         let before = dropping.insert(id, name.to_owned());
         assert!(before.is_none(), "a database is dropped once");
         drop(dropping);
-        let ending = Ending { instance: self, id };
+        let ending = EndingDatabase { instance: self, id };
         self.end_dropped(open, seized)?;
         self.list.lock().forget(id);
         drop(ending);
@@ -183,13 +183,13 @@ impl Instance {
 
     /// From now on what is left of a database is removed, by this process or the next.
     fn note_dropping(&self, id: DatabaseId) -> SqlResult<()> {
-        let dropping = |entry: &mut Entry| entry.standing = Standing::Dropping;
+        let dropping = |entry: &mut Entry| entry.standing = DesiredState::Dropping;
         self.list.lock().change(|entries| entries.get_mut(&id).into_iter().for_each(dropping))
     }
 
     /// DROP DATABASE of one that is not open; `creating` is locked. The files of one that is
     /// offline stay, as in SQL Server.
-    fn drop_closed(&self, id: DatabaseId, closed: &Closed) -> SqlResult<()> {
+    fn drop_closed(&self, id: DatabaseId, closed: &ClosedEntry) -> SqlResult<()> {
         if closed.state == DatabaseState::Offline {
             self.list.lock().change(|entries| drop(entries.remove(&id)))?;
         } else {
@@ -250,7 +250,7 @@ impl Instance {
     ) -> SqlResult<Vec<SqlError>> {
         // It may be another than the session's own: nobody drops it meanwhile.
         let database = self.hold(work.owner(), work.timeout(), database, Duration::Short)?;
-        let report = KeptAway::lock(work, &database, check.table).map(|kept| {
+        let report = LockedTables::lock(work, &database, check.table).map(|kept| {
             let options = CheckOptions { table: check.table, no_index: check.no_index };
             let report = database.check_with(options, work.owner().waiter());
             // Stopped or not.

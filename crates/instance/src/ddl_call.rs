@@ -176,7 +176,7 @@ impl Instance {
             threads: ddl::Threads {
                 workers: Some(&self.query_workers),
                 parallelism: call.parallelism,
-                did: exec::MakersDid::default(),
+                did: exec::MakersWork::default(),
             },
             temp: &mut temp,
             expressions: &SessionExpressions { instance: self, dialect: s.dialect() },

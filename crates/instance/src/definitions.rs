@@ -3,7 +3,7 @@
 use base::{DatabaseId, SessionId};
 use catalog::Delta;
 use catalog::view::DatabaseView;
-use os::sync::{Mutex, Padded};
+use os::sync::{Mutex, PaddedCell};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::*};
@@ -12,11 +12,11 @@ use std::sync::atomic::{AtomicU64, Ordering::*};
 #[derive(Default)]
 struct Overlay {
     deltas: Vec<(DatabaseId, Delta)>,
-    views: BTreeMap<DatabaseId, Seen>,
+    views: BTreeMap<DatabaseId, OverlayView>,
 }
 
 /// A database with a session's changes.
-struct Seen {
+struct OverlayView {
     /// The published version that they were applied to.
     published: u64,
     /// So many of the session's changes are in it: further ones are added to it.
@@ -29,7 +29,7 @@ struct Seen {
 pub(crate) struct Definitions {
     overlays: Mutex<BTreeMap<SessionId, Overlay>>,
     /// Read by every statement: apart from what changes.
-    epoch: Padded<AtomicU64>,
+    epoch: PaddedCell<AtomicU64>,
     open: AtomicU64,
 }
 
@@ -105,8 +105,11 @@ impl Definitions {
             return Arc::clone(before);
         }
         let view = preview(before, &more);
-        let seen =
-            Seen { published: version, applied: overlay.deltas.len(), view: Arc::clone(&view) };
+        let seen = OverlayView {
+            published: version,
+            applied: overlay.deltas.len(),
+            view: Arc::clone(&view),
+        };
         overlay.views.insert(database, seen);
         view
     }

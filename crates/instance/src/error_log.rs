@@ -9,7 +9,7 @@
 
 use base::SqlError;
 use os::clock;
-use os::disk::{Disk, File, OpenHow};
+use os::disk::{Disk, File, OpenMode};
 use os::sync::Mutex;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -24,12 +24,12 @@ const KEPT: u32 = 6;
 pub(crate) struct ErrorLog {
     disk: Arc<dyn Disk>,
     dir: PathBuf,
-    current: Mutex<Current>,
+    current: Mutex<CurrentFile>,
 }
 
 /// The file that is written, and where it ends.
 #[derive(Default)]
-struct Current {
+struct CurrentFile {
     file: Option<Arc<dyn File>>,
     end: u64,
 }
@@ -82,8 +82,8 @@ impl ErrorLog {
                 self.disk.rename(&path, &self.path(number + 1))?;
             }
         }
-        let how = OpenHow { create: true, direct: false };
-        *current = Current { file: Some(self.disk.open(&self.path(0), how)?), end: 0 };
+        let how = OpenMode { create: true, direct: false };
+        *current = CurrentFile { file: Some(self.disk.open(&self.path(0), how)?), end: 0 };
         Ok(())
     }
 
@@ -100,7 +100,7 @@ impl ErrorLog {
         if number > KEPT || !self.disk.exists(&path) {
             return Ok(None);
         }
-        let file = self.disk.open(&path, OpenHow { create: false, direct: false })?;
+        let file = self.disk.open(&path, OpenMode { create: false, direct: false })?;
         let end = file.len()?;
         Ok(Some((file, end)))
     }

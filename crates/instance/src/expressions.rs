@@ -106,16 +106,16 @@ impl SessionFacts for SystemFacts {
 
 /// What compiling texts of definitions knows: nothing of tables, and the request that defines,
 /// which may be over while it goes on.
-struct Defining;
+struct DefinitionFacts;
 
-impl plan::Watch for Defining {
+impl plan::Watch for DefinitionFacts {
     /// What is made is counted where it is allocated.
     fn goes_on(&self, _more_bytes: usize) -> SqlResult<()> {
         os::values::look()
     }
 }
 
-impl optimize::Facts for Defining {
+impl optimize::Facts for DefinitionFacts {
     fn size(&self, database: DatabaseId, hobt: HobtId) -> Option<optimize::Size> {
         optimize::NoFacts.size(database, hobt)
     }
@@ -150,9 +150,9 @@ impl SessionExpressions<'_> {
             identity_insert: None,
             ansi_nulls: true,
             dialect: self.dialect,
-            unguarded: bind::Unguarded::default(),
+            unguarded: bind::SkippedGuards::default(),
             deduction: None,
-            watch: Some(&Defining),
+            watch: Some(&DefinitionFacts),
         }
     }
 
@@ -172,7 +172,7 @@ impl SessionExpressions<'_> {
 
     fn run(&self, work: &mut Work, bound: Bound) -> SqlResult<u64> {
         let mut executor =
-            Executor::new(&optimize::optimize(bound.plan, &bound.references, &Defining)?)?;
+            Executor::new(&optimize::optimize(bound.plan, &bound.references, &DefinitionFacts)?)?;
         let outcome = self.with_context(work, |context| executor.run(context, &mut NoRows))?;
         Ok(outcome.rows_affected)
     }
@@ -258,7 +258,7 @@ impl ddl::Expressions for SessionExpressions<'_> {
         };
         let bound = bind::bind_default(&environment, &parsed, whole, Some(collation))?;
         let mut executor =
-            Executor::new(&optimize::optimize(bound.plan, &bound.references, &Defining)?)?;
+            Executor::new(&optimize::optimize(bound.plan, &bound.references, &DefinitionFacts)?)?;
         let value = self.with_context(work, |context| executor.evaluate(context))?;
         match coerce_for_column(&value, whole, column, self.dialect, (collation, collation))? {
             Fit::Fits(value) => Ok(value),

@@ -169,14 +169,14 @@ fn changed(
 }
 
 /// How a new database is made, and what is set of its files, as far as they are spoken of.
-pub(crate) struct Planned {
+pub(crate) struct FilePlan {
     pub(crate) sizing: Sizing,
     /// With the sizes that were asked for.
     files: Vec<(FileId, FileSetting, Option<u64>)>,
 }
 
 /// Looks at the files of a new database before anything is made.
-pub(crate) fn plan(new: &NewDatabase, sizing: &Sizing) -> SqlResult<Planned> {
+pub(crate) fn plan(new: &NewDatabase, sizing: &Sizing) -> SqlResult<FilePlan> {
     let mut sizing = *sizing;
     let log_name = format!("{}_log", new.name);
     let named = |file: &Option<NewFile>, otherwise: &str| {
@@ -208,7 +208,7 @@ pub(crate) fn plan(new: &NewDatabase, sizing: &Sizing) -> SqlResult<Planned> {
         }
         files.push((file, setting, new.size));
     }
-    Ok(Planned { sizing, files })
+    Ok(FilePlan { sizing, files })
 }
 
 fn check_size(file: FileId, new: &NewFile) -> SqlResult<()> {
@@ -238,7 +238,7 @@ fn check_limits(file: FileId, new: &NewFile, name: &str, size: u64) -> SqlResult
 }
 
 /// What CREATE DATABASE says of the files of a database that was made and that nobody knows yet.
-pub(crate) fn set_first(database: &Database, planned: &Planned) -> SqlResult<()> {
+pub(crate) fn set_first(database: &Database, planned: &FilePlan) -> SqlResult<()> {
     let mut settings = Vec::new();
     for (file, setting, size) in &planned.files {
         database.resize_file(*file, size.unwrap_or(0))?;

@@ -16,7 +16,7 @@ use std::fmt::Display;
 use work::Work;
 
 /// A file of a database, all without, and how long to rest behind each page.
-pub(crate) type Wanted = (Option<FileId>, u64);
+pub(crate) type CleaningRequest = (Option<FileId>, u64);
 
 impl Instance {
     /// Removes the ghosts of a database that nobody needs any more.
@@ -24,7 +24,7 @@ impl Instance {
         &self,
         work: &Work,
         database: DatabaseId,
-        wanted: Wanted,
+        wanted: CleaningRequest,
     ) -> SqlResult<()> {
         // It may be another than the session's own: nobody drops it meanwhile.
         let database = self.hold(work.owner(), work.timeout(), database, Duration::Short)?;
@@ -36,7 +36,7 @@ impl Instance {
     fn clean_held(
         &self,
         database: &Database,
-        (file, rest_ns): Wanted,
+        (file, rest_ns): CleaningRequest,
         waiter: &Waiter,
     ) -> SqlResult<()> {
         if let Some(file) = file

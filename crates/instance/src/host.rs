@@ -1,6 +1,6 @@
 //! What sessions ask of the process.
 
-use crate::closed::Closed;
+use crate::closed::ClosedEntry;
 use crate::instance::{Instance, same_name};
 use crate::private_tables::is_private;
 use access::{Hobts, Spill};
@@ -10,12 +10,12 @@ use catalog::{Builder, Changes, DatabaseOptions, Delta, ROW_VERSIONS};
 use database::Database;
 use exec::{GrantTerms, IdentitySource};
 use lock::{Duration, Mode, Owner, OwnerId, OwnerKind, Resource, Timeout};
-use os::wait::Cancelled;
+use os::wait::CancelReason;
 use plan::IdentityColumn;
 use plancache::Cache;
 use session::{
     Configuration, Databases, DdlAnswer, DdlCall, DeclareCall, Definitions, ErrorLog, GatherCall,
-    Numbers, PageAsk, Pages, PagesAsk, Process, Program, Registry, Rowset, Statistics,
+    Numbers, PageRequest, Pages, PagesRequest, Process, Program, Registry, Rowset, Statistics,
     StatisticsTerms, Storage, TemporaryTables,
 };
 use std::collections::BTreeMap;
@@ -98,14 +98,14 @@ impl Process for Instance {
         }
         let entry = self.registry.find(target);
         let entry = entry.ok_or_else(|| SqlError::new(messages::KILL_NOT_FOUND, &[&target]))?;
-        entry.waiter().cancel(Cancelled::Kill);
+        entry.waiter().cancel(CancelReason::Kill);
         self.write_log("spid", &format!("Process {target} was killed by process {by}."));
         Ok(())
     }
 
     fn shutdown(&self, _nowait: bool) -> SqlResult<()> {
         self.write_log("spid", "SHUTDOWN was asked for.");
-        self.stopping.cancel(Cancelled::Shutdown);
+        self.stopping.cancel(CancelReason::Shutdown);
         Ok(())
     }
 }
@@ -377,11 +377,11 @@ impl Pages for Instance {
         self.clean_all_ghosts(work, database, (file, rest_ns))
     }
 
-    fn show_page(&self, work: &Work, ask: &PageAsk) -> SqlResult<DdlAnswer> {
+    fn show_page(&self, work: &Work, ask: &PageRequest) -> SqlResult<DdlAnswer> {
         self.with_system(work, ask.database, |system| sysviews::show_page(system, ask))
     }
 
-    fn list_pages(&self, work: &Work, ask: &PagesAsk) -> SqlResult<Rowset> {
+    fn list_pages(&self, work: &Work, ask: &PagesRequest) -> SqlResult<Rowset> {
         self.with_system(work, ask.table.database, |system| sysviews::list_pages(system, ask))
     }
 }
@@ -454,7 +454,7 @@ impl Instance {
         duration: Duration,
     ) -> SqlResult<Arc<Database>> {
         let unknown = || {
-            let closed = self.closed.read().get(&id).map(Closed::refusal);
+            let closed = self.closed.read().get(&id).map(ClosedEntry::refusal);
             closed.unwrap_or_else(|| SqlError::new(messages::DATABASE_NOT_FOUND, &[&id]))
         };
         let found = self.database(id).ok_or_else(unknown)?;
@@ -476,13 +476,13 @@ impl Instance {
     }
 
     /// X on a database for whoever is about to drop it; `None` while anybody is in it.
-    pub(crate) fn seize_database(&self, id: DatabaseId) -> SqlResult<Option<Seized<'_>>> {
+    pub(crate) fn seize_database(&self, id: DatabaseId) -> SqlResult<Option<SeizedDatabase<'_>>> {
         assert!(is_locked(id), "system databases stay");
         let kind = OwnerKind::ExclusiveTransactionWorkspace;
         let owner = Owner::new(OwnerId::new(kind, id.0.into()), SessionId(0), Arc::default());
         let (locks, resource) = (&self.engine().locks, Resource::database(id));
         let held = locks.try_lock_now(&owner, resource, Mode::X, Duration::Long, None)?;
-        Ok(held.map(|_| Seized { locks, owner }))
+        Ok(held.map(|_| SeizedDatabase { locks, owner }))
     }
 
     /// The table that an identity value is for, as the session sees it.
@@ -499,12 +499,12 @@ impl Instance {
 }
 
 /// X on a database, given back when this is dropped.
-pub(crate) struct Seized<'i> {
+pub(crate) struct SeizedDatabase<'i> {
     locks: &'i Arc<lock::Table>,
     owner: Arc<Owner>,
 }
 
-impl Drop for Seized<'_> {
+impl Drop for SeizedDatabase<'_> {
     fn drop(&mut self) {
         self.locks.release_all(&self.owner);
     }

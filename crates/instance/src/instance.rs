@@ -1,7 +1,7 @@
 //! `Instance`: everything that is one for all databases.
 
 use crate::auto_statistics::Gathering;
-use crate::closed::Closed;
+use crate::closed::ClosedEntry;
 use crate::definitions::Definitions;
 use crate::error_log::ErrorLog;
 use crate::list::List;
@@ -75,7 +75,7 @@ pub struct Instance {
     pub(crate) query_workers: exec::Workers,
     pub(crate) databases: RwLock<BTreeMap<DatabaseId, Open>>,
     /// Those of the list that are not open.
-    pub(crate) closed: RwLock<BTreeMap<DatabaseId, Closed>>,
+    pub(crate) closed: RwLock<BTreeMap<DatabaseId, ClosedEntry>>,
     pub(crate) list: Mutex<List>,
     /// A database is not dropped while the ghost cleaner is in one.
     pub(crate) cleaning: Mutex<()>,

@@ -14,9 +14,9 @@
 //!  4. Nothing is written when another folder has taken the place of the one that is locked. As
 //!     files are made and removed behind a change of the list, none is in that one either.
 
-use crate::list_text::{Entries, Listed, parse, print};
+use crate::list_text::{Entries, ListFile, parse, print};
 use base::{DatabaseId, SqlError, SqlResult, messages};
-use os::disk::{Disk, OpenHow};
+use os::disk::{Disk, OpenMode};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -50,7 +50,7 @@ impl List {
         let files = NAMES.map(|name| read_file(&**disk, &dir.join(name)));
         let mut troubles = Vec::new();
         let mut generations = Vec::new();
-        let mut newest: Option<Listed> = None;
+        let mut newest: Option<ListFile> = None;
         let first_start = files.iter().all(|f| matches!(f, Ok(None)));
         let first_version = matches!(&files[0], Ok(Some(l)) if l.generation == 0);
         for (name, file) in NAMES.iter().zip(files) {
@@ -67,7 +67,7 @@ impl List {
             }
         }
         let stale = generations.len() < NAMES.len() || generations[0] != generations[1];
-        let list = newest.map(|Listed { generation, entries }| {
+        let list = newest.map(|ListFile { generation, entries }| {
             let list = List::of(disk, dir, entries);
             List { generation, ..list }
         });
@@ -140,18 +140,18 @@ impl List {
     fn write(&mut self, entries: &Entries) -> io::Result<()> {
         self.is_at_its_place()?;
         self.generation += 1;
-        let listed = Listed { generation: self.generation, entries: entries.clone() };
+        let listed = ListFile { generation: self.generation, entries: entries.clone() };
         let text = print(&listed);
         NAMES.iter().try_for_each(|name| replace(&*self.disk, &self.dir, name, &text))
     }
 }
 
-fn read_file(disk: &dyn Disk, path: &Path) -> Result<Option<Listed>, String> {
+fn read_file(disk: &dyn Disk, path: &Path) -> Result<Option<ListFile>, String> {
     if !disk.exists(path) {
         return Ok(None);
     }
     let read = || {
-        let file = disk.open(path, OpenHow { create: false, direct: false })?;
+        let file = disk.open(path, OpenMode { create: false, direct: false })?;
         let mut bytes = vec![0; usize::try_from(file.len()?).unwrap_or(0)];
         file.read_at(&mut bytes, 0)?;
         Ok(bytes)
@@ -166,7 +166,7 @@ pub(crate) fn replace(disk: &dyn Disk, dir: &Path, name: &str, text: &str) -> io
     if disk.exists(&next) {
         disk.remove(&next)?;
     }
-    let file = disk.open(&next, OpenHow { create: true, direct: false })?;
+    let file = disk.open(&next, OpenMode { create: true, direct: false })?;
     file.write_at(text.as_bytes(), 0)?;
     file.sync()?;
     disk.rename(&next, &dir.join(name))?;

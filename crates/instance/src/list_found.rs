@@ -1,7 +1,7 @@
 //! What the files of the data folder say of databases: where the list is lost, which there are;
 //! where it is not, which files no database of it has.
 
-use crate::list_text::{Entries, Entry, Standing};
+use crate::list_text::{DesiredState, Entries, Entry};
 use crate::start::{SYSTEM, TEMPDB};
 use base::DatabaseId;
 use database::{Files, Identity, identity_of, name_of_stem};
@@ -9,24 +9,24 @@ use os::disk::Disk;
 use std::path::{Path, PathBuf};
 
 /// A data file of the folder.
-pub(crate) struct Found {
+pub(crate) struct FoundFile {
     pub(crate) path: PathBuf,
     stem: String,
 }
 
 /// The data files of the folder, but tempdb's.
-pub(crate) fn data_files(disk: &dyn Disk, dir: &Path) -> Vec<Found> {
+pub(crate) fn data_files(disk: &dyn Disk, dir: &Path) -> Vec<FoundFile> {
     let all = disk.list(dir).unwrap_or_default();
     let data = |path: PathBuf| {
         let stem = path.file_name()?.to_str()?.strip_suffix(".mdf")?.to_owned();
-        (stem != "tempdb").then_some(Found { path, stem })
+        (stem != "tempdb").then_some(FoundFile { path, stem })
     };
     all.into_iter().filter_map(data).collect()
 }
 
 /// Those of them that no database of the list has.
 pub(crate) fn unlisted(disk: &dyn Disk, dir: &Path, entries: &Entries) -> Vec<PathBuf> {
-    let is_listed = |found: &Found| entries.values().any(|entry| entry.stem == found.stem);
+    let is_listed = |found: &FoundFile| entries.values().any(|entry| entry.stem == found.stem);
     let all = data_files(disk, dir).into_iter();
     all.filter(|found| !is_listed(found)).map(|found| found.path).collect()
 }
@@ -36,11 +36,11 @@ pub(crate) fn unlisted(disk: &dyn Disk, dir: &Path, entries: &Entries) -> Vec<Pa
 pub(crate) fn rebuilt(disk: &dyn Disk, dir: &Path) -> Entries {
     let mut entries = Entries::new();
     let mut later = Vec::new();
-    for Found { stem, .. } in data_files(disk, dir) {
+    for FoundFile { stem, .. } in data_files(disk, dir) {
         let said = identity_of(disk, &Files::named(dir, &stem));
         let named = name_of_stem(&stem);
         let name = said.as_ref().map_or(named, |said| said.name.clone());
-        let entry = Entry { name, stem, standing: Standing::Online, read_only: false };
+        let entry = Entry { name, stem, standing: DesiredState::Online, read_only: false };
         match number(&entry.name, said.as_ref()) {
             Some(id) if !entries.contains_key(&id) => drop(entries.insert(id, entry)),
             _ => later.push(entry),

@@ -3,7 +3,7 @@
 use crate::error_log::ErrorLog;
 use crate::list::List;
 use crate::list_found::{rebuilt, unlisted};
-use crate::list_text::{Entries, Entry, Standing};
+use crate::list_text::{DesiredState, Entries, Entry};
 use crate::start::{SYSTEM, TEMPDB};
 use base::{DatabaseId, SqlResult};
 use database::Files;
@@ -34,7 +34,7 @@ pub(crate) fn settled(disk: &Arc<dyn Disk>, dir: &Path, log: &ErrorLog) -> SqlRe
         let written = list.change(|entries| {
             entries.retain(|id, _| !gone.contains(id));
             for (id, name) in missing {
-                entries.insert(*id, Entry::new(name, Standing::Making));
+                entries.insert(*id, Entry::new(name, DesiredState::Making));
             }
         });
         match written {
@@ -69,7 +69,7 @@ fn say_rebuilt(found: &Entries, log: &ErrorLog) {
 fn unfinished(disk: &dyn Disk, dir: &Path, list: &List, log: &ErrorLog) -> Vec<DatabaseId> {
     let mut gone = Vec::new();
     for (id, entry) in list.entries() {
-        if !matches!(entry.standing, Standing::Making | Standing::Dropping) {
+        if !matches!(entry.standing, DesiredState::Making | DesiredState::Dropping) {
             continue;
         }
         let Files { data, log: log_file } = Files::named(dir, &entry.stem);
@@ -82,7 +82,7 @@ fn unfinished(disk: &dyn Disk, dir: &Path, list: &List, log: &ErrorLog) -> Vec<D
             }
         }
         let what = match entry.standing {
-            Standing::Making => "CREATE DATABASE",
+            DesiredState::Making => "CREATE DATABASE",
             _ => "DROP DATABASE",
         };
         let name = &entry.name;

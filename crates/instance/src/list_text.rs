@@ -21,7 +21,7 @@ const VERSION: u32 = 2;
 
 /// What a database is to be when the next start finds it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Standing {
+pub(crate) enum DesiredState {
     /// Its files are being made: nobody has been told of it.
     Making,
     /// Its files are being removed: nobody is told of it any more.
@@ -34,21 +34,21 @@ pub(crate) enum Standing {
     Emergency,
 }
 
-const STANDINGS: [(Standing, &str); 5] = [
-    (Standing::Making, "making"),
-    (Standing::Dropping, "dropping"),
-    (Standing::Online, "online"),
-    (Standing::Offline, "offline"),
-    (Standing::Emergency, "emergency"),
+const STANDINGS: [(DesiredState, &str); 5] = [
+    (DesiredState::Making, "making"),
+    (DesiredState::Dropping, "dropping"),
+    (DesiredState::Online, "online"),
+    (DesiredState::Offline, "offline"),
+    (DesiredState::Emergency, "emergency"),
 ];
 
-impl Standing {
+impl DesiredState {
     fn word(self) -> &'static str {
-        let of = |(standing, _): &&(Standing, &str)| *standing == self;
+        let of = |(standing, _): &&(DesiredState, &str)| *standing == self;
         STANDINGS.iter().find(of).expect("each has its word").1
     }
 
-    fn by_word(word: &str) -> Option<Standing> {
+    fn by_word(word: &str) -> Option<DesiredState> {
         STANDINGS.iter().find(|(_, w)| *w == word).map(|(standing, _)| *standing)
     }
 }
@@ -59,13 +59,13 @@ pub(crate) struct Entry {
     pub(crate) name: String,
     /// What its files' names begin with.
     pub(crate) stem: String,
-    pub(crate) standing: Standing,
+    pub(crate) standing: DesiredState,
     /// Nothing is written to its files, not even by recovery where that has nothing to do.
     pub(crate) read_only: bool,
 }
 
 impl Entry {
-    pub(crate) fn new(name: &str, standing: Standing) -> Entry {
+    pub(crate) fn new(name: &str, standing: DesiredState) -> Entry {
         Entry { name: name.to_owned(), stem: database::stem(name), standing, read_only: false }
     }
 }
@@ -75,13 +75,13 @@ pub(crate) type Entries = BTreeMap<DatabaseId, Entry>;
 
 /// A list as a file has it.
 #[derive(PartialEq, Eq, Debug)]
-pub(crate) struct Listed {
+pub(crate) struct ListFile {
     /// Which of several is the newest.
     pub(crate) generation: u64,
     pub(crate) entries: Entries,
 }
 
-pub(crate) fn print(listed: &Listed) -> String {
+pub(crate) fn print(listed: &ListFile) -> String {
     let mut text = format!("{HEAD}{VERSION}\ngeneration {}\n", listed.generation);
     for (id, entry) in &listed.entries {
         let Entry { name, stem, standing, read_only } = entry;
@@ -95,7 +95,7 @@ pub(crate) fn print(listed: &Listed) -> String {
 }
 
 /// What a text says, or what is wrong with it.
-pub(crate) fn parse(bytes: &[u8]) -> Result<Listed, String> {
+pub(crate) fn parse(bytes: &[u8]) -> Result<ListFile, String> {
     let text = std::str::from_utf8(bytes).map_err(|_| "it is no text".to_owned())?;
     match text.strip_prefix(HEAD) {
         Some(_) => parse_whole(text),
@@ -103,7 +103,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Listed, String> {
     }
 }
 
-fn parse_whole(text: &str) -> Result<Listed, String> {
+fn parse_whole(text: &str) -> Result<ListFile, String> {
     let end = text.rfind("end ").ok_or("its end is missing")?;
     let (before, sum) = text.split_at(end);
     if sum != format!("end {:08X}\n", crc32c::crc32c(before.as_bytes())) {
@@ -117,7 +117,7 @@ fn parse_whole(text: &str) -> Result<Listed, String> {
     let generation = lines.next().and_then(|line| line.strip_prefix("generation "));
     let generation = generation.and_then(|n| n.parse().ok()).ok_or("it has no generation")?;
     let entries: Option<Entries> = lines.map(entry).collect();
-    Ok(Listed { generation, entries: entries.ok_or("a line of it is not understood")? })
+    Ok(ListFile { generation, entries: entries.ok_or("a line of it is not understood")? })
 }
 
 fn entry(line: &str) -> Option<(DatabaseId, Entry)> {
@@ -126,25 +126,25 @@ fn entry(line: &str) -> Option<(DatabaseId, Entry)> {
     let entry = Entry {
         name: plain(name),
         stem: plain(stem),
-        standing: Standing::by_word(standing)?,
+        standing: DesiredState::by_word(standing)?,
         read_only: access == "ro",
     };
     Some((DatabaseId(id.parse().ok()?), entry))
 }
 
 /// The list of before: it had no checksum, but it always named master, model and msdb.
-fn parse_first_version(text: &str) -> Result<Listed, String> {
+fn parse_first_version(text: &str) -> Result<ListFile, String> {
     let mut entries = Entries::new();
     for line in text.lines() {
         let parted = line.split_once('\t');
         let parted = parted.and_then(|(id, name)| Some((id.parse().ok()?, plain(name))));
         let (id, name) = parted.ok_or("a line of it is not understood")?;
         let stem = database::first_stem(&name);
-        let entry = Entry { name, stem, standing: Standing::Online, read_only: false };
+        let entry = Entry { name, stem, standing: DesiredState::Online, read_only: false };
         entries.insert(DatabaseId(id), entry);
     }
     match [1, 3, 4].iter().all(|id| entries.contains_key(&DatabaseId(*id))) {
-        true => Ok(Listed { generation: 0, entries }),
+        true => Ok(ListFile { generation: 0, entries }),
         false => Err("it does not name the system's databases".to_owned()),
     }
 }
@@ -178,13 +178,13 @@ mod tests {
     const NAMES: [&str; 7] =
         ["plain", "a\tb", "evil\n1\tmaster", "back\\nslash\\", "\r\n", "", "end "];
 
-    fn listed() -> Listed {
+    fn listed() -> ListFile {
         let all = NAMES.iter().zip(STANDINGS.iter().cycle());
         let entries = all.enumerate().map(|(n, (name, (standing, _)))| {
             let entry = Entry { read_only: n % 2 == 1, ..Entry::new(name, *standing) };
             (DatabaseId(n as u16 + 5), entry)
         });
-        Listed { generation: 7, entries: entries.collect() }
+        ListFile { generation: 7, entries: entries.collect() }
     }
 
     #[test]

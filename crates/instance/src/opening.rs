@@ -3,12 +3,12 @@
 //! Without master and model there is no server. Any other database that cannot be opened is
 //! closed, in a state that says why (`closed.rs`), and is in nobody's way.
 
-use crate::closed::{Closed, say_closed};
+use crate::closed::{ClosedEntry, say_closed};
 use crate::error_log::ErrorLog;
 use crate::files;
 use crate::instance::{InstanceOptions, Open};
 use crate::list::List;
-use crate::list_text::{Entry, Standing};
+use crate::list_text::{DesiredState, Entry};
 use crate::start::{
     MASTER, MSDB, OpenDatabases, SYSTEM, TEMPDB, at_work, first_options, make, say_recovered,
 };
@@ -43,12 +43,14 @@ impl Opening<'_> {
         &self,
         list: &mut List,
         open: &mut OpenDatabases,
-        closed: &mut BTreeMap<DatabaseId, Closed>,
+        closed: &mut BTreeMap<DatabaseId, ClosedEntry>,
     ) -> SqlResult<()> {
         for (id, name) in SYSTEM {
             let opened = match list.entries().get(&id).cloned() {
                 _ if id == TEMPDB => self.tempdb(open)?,
-                Some(entry) if entry.standing == Standing::Making => self.make_first(id, name)?,
+                Some(entry) if entry.standing == DesiredState::Making => {
+                    self.make_first(id, name)?
+                }
                 Some(entry) if id == MSDB => match self.listed(id, &entry) {
                     Ok(msdb) => msdb,
                     Err(why) => {
@@ -61,15 +63,15 @@ impl Opening<'_> {
             };
             open.insert(id, opened);
         }
-        let making = |entry: &Entry| entry.standing == Standing::Making;
+        let making = |entry: &Entry| entry.standing == DesiredState::Making;
         if list.entries().iter().any(|(id, entry)| id.0 <= 4 && making(entry)) {
             list.change(|entries| {
                 let made = entries.iter_mut().filter(|(id, entry)| id.0 <= 4 && making(entry));
-                made.for_each(|(_, entry)| entry.standing = Standing::Online);
+                made.for_each(|(_, entry)| entry.standing = DesiredState::Online);
             })?;
         }
         let unfinished =
-            |entry: &Entry| matches!(entry.standing, Standing::Making | Standing::Dropping);
+            |entry: &Entry| matches!(entry.standing, DesiredState::Making | DesiredState::Dropping);
         for (id, entry) in list.entries().iter().filter(|(id, e)| id.0 > 4 && !unfinished(e)) {
             match self.listed(*id, entry) {
                 Ok(opened) => drop(open.insert(*id, opened)),
@@ -108,14 +110,14 @@ impl Opening<'_> {
     }
 
     /// A database of the list, open, or why it is not.
-    fn listed(&self, id: DatabaseId, entry: &Entry) -> Result<Open, Closed> {
+    fn listed(&self, id: DatabaseId, entry: &Entry) -> Result<Open, ClosedEntry> {
         let files = Files::named(self.dir, &entry.stem);
-        if entry.standing == Standing::Offline {
-            return Err(Closed::new(entry, files, DatabaseState::Offline));
+        if entry.standing == DesiredState::Offline {
+            return Err(ClosedEntry::new(entry, files, DatabaseState::Offline));
         }
         self.open(id, entry, &files).map_err(|(state, why)| {
             say_closed(self.log, (id, &entry.name), state, &why);
-            Closed::new(entry, files.clone(), state)
+            ClosedEntry::new(entry, files.clone(), state)
         })
     }
 
@@ -128,7 +130,7 @@ impl Opening<'_> {
     ) -> Result<Open, (DatabaseState, SqlError)> {
         let (env, sizing) = (self.env, &self.options.sizing);
         let open = match (entry.standing, entry.read_only) {
-            (Standing::Emergency, _) => Database::open_emergency,
+            (DesiredState::Emergency, _) => Database::open_emergency,
             (_, true) => Database::open_read_only,
             (_, false) => Database::open,
         };

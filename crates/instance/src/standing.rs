@@ -14,10 +14,10 @@
 //!     its files nothing is written, also by the next start.
 
 use crate::asker::Asker;
-use crate::closed::{Closed, refusal, say_closed};
+use crate::closed::{ClosedEntry, refusal, say_closed};
 use crate::host::is_system;
 use crate::instance::{Instance, Open};
-use crate::list_text::{Entry, Standing};
+use crate::list_text::{DesiredState, Entry};
 use crate::opening::Opening;
 use crate::start::{MASTER, TEMPDB, presumption};
 use crate::versioning::{gone, in_use};
@@ -100,7 +100,7 @@ impl Instance {
             }
             Err((state, why)) => {
                 say_closed(&self.log, (id, &entry.name), state, &why);
-                self.closed.write().insert(id, Closed::new(entry, files, state));
+                self.closed.write().insert(id, ClosedEntry::new(entry, files, state));
                 self.definitions.moved();
                 let refused = refusal(state, &entry.name);
                 Err(if why.number() == refused.number() { why } else { refused.after(why) })
@@ -114,7 +114,7 @@ impl Instance {
         self.list.lock().must_be_at_its_place()?;
         let id = database.id();
         let files = database.files().clone();
-        let closed = |state| Closed::new(entry, files.clone(), state);
+        let closed = |state| ClosedEntry::new(entry, files.clone(), state);
         let open = {
             let _cleaner = self.cleaning.lock();
             let mut databases = self.databases.write();
@@ -140,7 +140,7 @@ impl Instance {
             let _ = self.open_closed(id, &before());
             return Err(e);
         }
-        if entry.standing == Standing::Offline {
+        if entry.standing == DesiredState::Offline {
             self.closed.write().insert(id, closed(DatabaseState::Offline));
             self.programs.clear_database(id);
             self.write_log("spid", &format!("Database '{}' is OFFLINE.", entry.name));
@@ -189,7 +189,12 @@ impl Asker<'_> {
     }
 
     /// The same of a database that is not open.
-    fn change_closed(&self, id: DatabaseId, closed: &Closed, asked: WantedState) -> SqlResult<()> {
+    fn change_closed(
+        &self,
+        id: DatabaseId,
+        closed: &ClosedEntry,
+        asked: WantedState,
+    ) -> SqlResult<()> {
         let _one = self.instance.creating.lock();
         let entry = self.instance.entry(id);
         let unknown =
@@ -199,7 +204,7 @@ impl Asker<'_> {
         list.change(|entries| drop(entries.insert(id, entry.clone())))?;
         drop(list);
         if asked == WantedState::Offline {
-            let offline = Closed { state: DatabaseState::Offline, ..closed.clone() };
+            let offline = ClosedEntry { state: DatabaseState::Offline, ..closed.clone() };
             self.instance.closed.write().insert(id, offline);
             return Ok(());
         }
@@ -295,10 +300,10 @@ impl Asker<'_> {
     }
 }
 
-fn standing(asked: WantedState) -> Standing {
+fn standing(asked: WantedState) -> DesiredState {
     match asked {
-        WantedState::Online => Standing::Online,
-        WantedState::Offline => Standing::Offline,
-        WantedState::Emergency => Standing::Emergency,
+        WantedState::Online => DesiredState::Online,
+        WantedState::Offline => DesiredState::Offline,
+        WantedState::Emergency => DesiredState::Emergency,
     }
 }

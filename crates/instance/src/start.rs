@@ -2,7 +2,7 @@
 //! and stopping, which leaves nothing to recover.
 
 use crate::auto_statistics::Gathering;
-use crate::closed::Closed;
+use crate::closed::ClosedEntry;
 use crate::configured;
 use crate::definitions::Definitions;
 use crate::error_log::ErrorLog;
@@ -13,12 +13,12 @@ use crate::opening::Opening;
 use base::{DatabaseId, SqlError, SqlResult, messages};
 use buffer::Pool;
 use catalog::{DatabaseOption, DatabaseOptions, RecoveryModel};
-use database::{Database, Environment, Files, PutOff, RecoveryReport, Sizing};
+use database::{Database, DeferredUndo, Environment, Files, RecoveryReport, Sizing};
 use exec::{ResourceSemaphores, Workspace};
-use os::disk::{Disk, FolderLock, Holder, LOCK_FILE, LockRefused};
+use os::disk::{Disk, FolderLock, Holder, LOCK_FILE, LockRefusal};
 use os::memory::Memory;
 use os::sync::{Mutex, RwLock};
-use os::wait::{Cancelled, Waiter};
+use os::wait::{CancelReason, Waiter};
 use plancache::Cache;
 use rowstore::TempSpill;
 use session::{Configuration, Registry, Setting};
@@ -150,7 +150,7 @@ impl Instance {
     pub fn stop(&self) -> SqlResult<()> {
         self.write_log("Server", "Ghostlight stops.");
         self.stops_soon();
-        self.stopping.cancel(Cancelled::Shutdown);
+        self.stopping.cancel(CancelReason::Shutdown);
         self.search_wanted.signal();
         for task in std::mem::take(&mut *self.workers.lock()) {
             // A worker that panicked has said so; stopping goes on.
@@ -164,8 +164,8 @@ impl Instance {
 }
 
 /// Opens every database of the list; those that could not be are in a state that says why.
-fn open_all(opening: &Opening<'_>, list: &mut List) -> SqlResult<(OpenDatabases, Closeds)> {
-    let (mut open, mut closed) = (OpenDatabases::new(), Closeds::new());
+fn open_all(opening: &Opening<'_>, list: &mut List) -> SqlResult<(OpenDatabases, ClosedEntries)> {
+    let (mut open, mut closed) = (OpenDatabases::new(), ClosedEntries::new());
     if let Err(e) = opening.all(list, &mut open, &mut closed) {
         opening.log.error("Server", &e);
         // Else their workers would go on without an instance. What is not written at the end is
@@ -203,21 +203,21 @@ fn lock_folder(
     let folder = dir.display();
     let not_locked = |why: String| SqlError::new(messages::FOLDER_NOT_LOCKED, &[&folder, &why]);
     disk.lock_folder(dir, &Holder::here(&command)).map_err(|refused| match refused {
-        LockRefused::Held(Some(by)) => {
+        LockRefusal::Held(Some(by)) => {
             let advice = match by.command.split_once(LISTENS) {
                 Some((_, address)) => format!("Connect to it with -S {address}, or stop it."),
                 None => "Wait for its end, or stop it.".to_owned(),
             };
             SqlError::new(messages::FOLDER_IN_USE, &[&folder, &by, &advice])
         }
-        LockRefused::Held(None) => {
+        LockRefusal::Held(None) => {
             let (by, advice) = ("a process that has not said which", "Stop it first.");
             SqlError::new(messages::FOLDER_IN_USE, &[&folder, &by, &advice])
         }
-        LockRefused::Unsupported(e) => {
+        LockRefusal::Unsupported(e) => {
             not_locked(format!("its file system supports no locks ({e}). {WITHOUT_LOCKS}"))
         }
-        LockRefused::File(e) => {
+        LockRefusal::File(e) => {
             not_locked(format!("its file {LOCK_FILE} cannot be opened to write ({e})"))
         }
     })
@@ -264,7 +264,7 @@ fn environment(
     ))
 }
 
-type Closeds = BTreeMap<DatabaseId, Closed>;
+type ClosedEntries = BTreeMap<DatabaseId, ClosedEntry>;
 pub(crate) type OpenDatabases = BTreeMap<DatabaseId, Open>;
 
 /// Closes every database; the first failure, of those there were.
@@ -323,7 +323,7 @@ fn recovery_source() -> String {
     format!("spid{}s", work::RECOVERY_SESSION)
 }
 
-fn say_undone(name: &str, done: &PutOff, log: &ErrorLog) {
+fn say_undone(name: &str, done: &DeferredUndo, log: &ErrorLog) {
     let ms = done.undo_ns as f64 / 1e6;
     let ended = match (done.left, &done.error) {
         (0, _) => "is complete".to_owned(),

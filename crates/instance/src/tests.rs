@@ -1,6 +1,6 @@
 //! Databases that are dropped while others work, or work while others are dropped; trace flags.
 
-use crate::heard::Heard;
+use crate::heard::Response;
 use crate::visit::Visit;
 use crate::workers::GhostPlaces;
 use crate::{Instance, InstanceOptions};
@@ -9,7 +9,7 @@ use base::{DatabaseId, FileId, SessionId, SqlResult};
 use catalog::view::{DatabaseView, SchemaId};
 use database::Database;
 use ddl::NewDatabase;
-use os::disk::{Disk, File, FolderLock, Holder, LockRefused, OpenHow, RealDisk};
+use os::disk::{Disk, File, FolderLock, Holder, LockRefusal, OpenMode, RealDisk};
 use os::sync::{Condvar, Mutex};
 use os::wait::{WaitKind, Waiter};
 use session::{Login, Session};
@@ -29,10 +29,10 @@ struct Gate {
 }
 
 /// The real disk behind a gate.
-struct Gated(Arc<Gate>);
+struct GatedDisk(Arc<Gate>);
 
-impl Disk for Gated {
-    fn open(&self, path: &Path, how: OpenHow) -> io::Result<Arc<dyn File>> {
+impl Disk for GatedDisk {
+    fn open(&self, path: &Path, how: OpenMode) -> io::Result<Arc<dyn File>> {
         RealDisk.open(path, how)
     }
 
@@ -68,7 +68,7 @@ impl Disk for Gated {
         RealDisk.sync_dir(dir)
     }
 
-    fn lock_folder(&self, dir: &Path, holder: &Holder) -> Result<Box<dyn FolderLock>, LockRefused> {
+    fn lock_folder(&self, dir: &Path, holder: &Holder) -> Result<Box<dyn FolderLock>, LockRefusal> {
         RealDisk.lock_folder(dir, holder)
     }
 }
@@ -96,7 +96,7 @@ fn stage_with(name: &str, trace_flags: &[u16]) -> Stage {
     let trace_flags = trace_flags.to_vec();
     let options =
         InstanceOptions { max_memory_bytes: 64 << 20, trace_flags, ..InstanceOptions::default() };
-    let disk = Arc::new(Gated(Arc::clone(&gate)));
+    let disk = Arc::new(GatedDisk(Arc::clone(&gate)));
     let instance = Instance::open(disk, &folder, options).unwrap();
     Stage { folder, gate, instance }
 }
@@ -140,13 +140,13 @@ fn a_slow_drop_keeps_nobody_waiting() {
 }
 
 /// Databases of which one is dropped by somebody else as soon as a view holds it.
-struct Dropping<'i> {
+struct DroppingVisit<'i> {
     visit: Visit<'i>,
     instance: &'i Instance,
     refused: AtomicU32,
 }
 
-impl sysviews::Databases for Dropping<'_> {
+impl sysviews::Databases for DroppingVisit<'_> {
     fn all(&self) -> Vec<Arc<Database>> {
         self.visit.all()
     }
@@ -191,7 +191,7 @@ fn a_view_holds_the_database_that_it_reads() {
     ];
     for (name, arguments) in views {
         let view = objects.find(SchemaId::SYS, name).unwrap();
-        let databases = Dropping {
+        let databases = DroppingVisit {
             visit: Visit::new(&s.instance, SessionId(51)),
             instance: &s.instance,
             refused: AtomicU32::new(0),
@@ -227,7 +227,7 @@ fn connect(instance: &Instance, database: &str) -> Session {
 
 /// The rows of a batch without an error.
 fn run(session: &mut Session, text: &str) -> Vec<Vec<Value>> {
-    let heard = Heard::ask(session, text);
+    let heard = Response::ask(session, text);
     assert!(heard.error().is_none() && heard.goes_on, "{text}: {:?}", heard.error());
     heard.rows
 }

@@ -35,7 +35,7 @@ use database::Database;
 use ddl::WaitLimit;
 use lock::{Duration, Kind, LockError, Mode, Outcome, Resource, Ticket, Timeout};
 use os::clock::monotonic_ns;
-use os::wait::{Cancelled, WaitKind, Waiter, Wake};
+use os::wait::{CancelReason, WaitKind, Waiter, Wake};
 use session::SessionEntry;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -57,38 +57,38 @@ impl Drop for Turn<'_> {
 }
 
 /// Who a session waits for, to those who ask; nobody when this is dropped.
-struct Blocked {
+struct ShownBlocker {
     entry: Option<Arc<SessionEntry>>,
 }
 
-impl Blocked {
+impl ShownBlocker {
     fn by(&self, session: Option<SessionId>) {
         self.entry.iter().for_each(|entry| entry.set_blocked_by(session));
     }
 }
 
-impl Drop for Blocked {
+impl Drop for ShownBlocker {
     fn drop(&mut self) {
         self.by(None);
     }
 }
 
 /// X on a database, back to what the session held when this is dropped.
-pub(crate) struct Alone<'a> {
+pub(crate) struct ExclusiveUse<'a> {
     asker: &'a Asker<'a>,
     resource: Resource,
     before: Mode,
     rolled_back: bool,
 }
 
-impl Alone<'_> {
+impl ExclusiveUse<'_> {
     /// Whether sessions were ended for it.
     pub(crate) fn rolled_back(&self) -> bool {
         self.rolled_back
     }
 }
 
-impl Drop for Alone<'_> {
+impl Drop for ExclusiveUse<'_> {
     fn drop(&mut self) {
         let (locks, workspace) = (&self.asker.instance.engine().locks, &self.asker.workspace);
         match self.before {
@@ -103,7 +103,7 @@ impl Instance {
     fn roll_back_sessions(&self, sessions: impl Iterator<Item = SessionId>) {
         let sessions: BTreeSet<SessionId> = sessions.filter(|s| s.0 != 0).collect();
         for entry in sessions.iter().filter_map(|s| self.registry.find(*s)) {
-            entry.waiter().cancel(Cancelled::Kill);
+            entry.waiter().cancel(CancelReason::Kill);
         }
     }
 
@@ -260,7 +260,7 @@ impl Asker<'_> {
         &self,
         database: &Arc<Database>,
         waiting: WaitLimit,
-    ) -> SqlResult<Alone<'_>> {
+    ) -> SqlResult<ExclusiveUse<'_>> {
         let (locks, resource) = (&self.instance.engine().locks, Resource::database(database.id()));
         let before = locks.held_mode(&self.workspace, resource);
         let asked = locks.try_lock(&self.workspace, resource, Mode::X, Duration::Short, None)?;
@@ -269,7 +269,7 @@ impl Asker<'_> {
             Outcome::Wait(_) if waiting == WaitLimit::NotAtAll => return Err(in_use(database)),
             Outcome::Wait(ticket) => self.outwait(database, ticket, waiting)?,
         };
-        let alone = Alone { asker: self, resource, before, rolled_back };
+        let alone = ExclusiveUse { asker: self, resource, before, rolled_back };
         match self.instance.is_open(database) {
             true => Ok(alone),
             false => Err(gone(database)),
@@ -394,7 +394,7 @@ impl Asker<'_> {
         kind: WaitKind,
         mut inside: impl FnMut() -> BTreeSet<SessionId>,
     ) -> SqlResult<()> {
-        let shown = Blocked { entry: self.instance.registry.find(self.session()) };
+        let shown = ShownBlocker { entry: self.instance.registry.find(self.session()) };
         loop {
             let sessions = inside();
             shown.by(sessions.first().copied());

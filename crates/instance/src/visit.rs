@@ -4,7 +4,7 @@
 //!  1. A database whose pages a view reads is held in S until the view has answered, under an
 //!     owner of its own: it may be another than the session's, and nobody drops it meanwhile.
 
-use crate::closed::Closed;
+use crate::closed::ClosedEntry;
 use crate::host::is_locked;
 use crate::instance::Instance;
 use base::{DatabaseId, SessionId, SqlResult};
@@ -49,7 +49,7 @@ impl sysviews::Databases for Visit<'_> {
 
     fn closed(&self) -> Vec<ClosedDatabase> {
         let closed = self.instance.closed.read();
-        let told = |(id, c): (&DatabaseId, &Closed)| ClosedDatabase {
+        let told = |(id, c): (&DatabaseId, &ClosedEntry)| ClosedDatabase {
             id: *id,
             name: c.name.clone(),
             state: c.state,

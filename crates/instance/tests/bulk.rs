@@ -5,7 +5,7 @@
 mod heard;
 
 use base::{SqlError, SqlResult, messages};
-use heard::Heard;
+use heard::Response;
 use instance::{Instance, InstanceOptions};
 use os::disk::RealDisk;
 use session::{BulkRows, Connection as _, Login, Session};
@@ -17,26 +17,26 @@ const SCHEMA: &str = "CREATE TABLE dbo.T (id int IDENTITY(10, 5) CONSTRAINT PK_T
     name varchar(5) NOT NULL, d decimal(6, 2) NULL CONSTRAINT D_T_d DEFAULT 1.5, c char(3) NULL);
     CREATE TABLE dbo.Checked (a int CONSTRAINT CK_a CHECK (a > 0))";
 
-struct Served {
+struct ServedInstance {
     folder: PathBuf,
     instance: Arc<Instance>,
     session: Session,
 }
 
-impl Served {
-    fn open(name: &str) -> Served {
+impl ServedInstance {
+    fn open(name: &str) -> ServedInstance {
         let folder = std::env::temp_dir().join(format!("ghostlight-{name}-{}", std::process::id()));
         let options = InstanceOptions { max_memory_bytes: 96 << 20, ..InstanceOptions::default() };
         let instance = Instance::open(Arc::new(RealDisk), &folder, options).unwrap();
         let session = instance.connect(Login::default()).unwrap();
-        let mut served = Served { folder, instance, session };
+        let mut served = ServedInstance { folder, instance, session };
         assert_eq!(served.ask(SCHEMA), Ok(Vec::new()));
         served
     }
 
     /// The rows of a batch as text, or its error's number.
     fn ask(&mut self, text: &str) -> Result<Vec<String>, i32> {
-        let heard = Heard::ask(&mut self.session, text);
+        let heard = Response::ask(&mut self.session, text);
         assert!(heard.goes_on, "{text}");
         heard.error().map_or(Ok(()), |e| Err(e.number()))?;
         let row =
@@ -45,20 +45,20 @@ impl Served {
     }
 
     /// Announces and sends; the number of the error, if there is one.
-    fn load(&mut self, statement: &str, sent: Sent) -> Result<(), i32> {
+    fn load(&mut self, statement: &str, sent: SentRows) -> Result<(), i32> {
         self.ask(statement)?;
         self.send(sent)
     }
 
-    fn send(&mut self, mut sent: Sent) -> Result<(), i32> {
-        let mut heard = Heard::default();
+    fn send(&mut self, mut sent: SentRows) -> Result<(), i32> {
+        let mut heard = Response::default();
         heard.goes_on = self.session.load(&mut sent, &mut heard);
         assert!(heard.goes_on, "a bad row does not end the connection");
         heard.error().map_or(Ok(()), |e| Err(e.number()))
     }
 }
 
-impl Drop for Served {
+impl Drop for ServedInstance {
     fn drop(&mut self) {
         let _ = self.instance.stop();
         let _ = std::fs::remove_dir_all(&self.folder);
@@ -66,17 +66,17 @@ impl Drop for Served {
 }
 
 /// Rows as a client sends them; a stream that is cut behind them, if so told.
-struct Sent {
+struct SentRows {
     types: Vec<SqlType>,
     rows: std::vec::IntoIter<Vec<Value>>,
     cut: bool,
 }
 
-fn sent(types: &[SqlType], rows: Vec<Vec<Value>>) -> Sent {
-    Sent { types: types.to_vec(), rows: rows.into_iter(), cut: false }
+fn sent(types: &[SqlType], rows: Vec<Vec<Value>>) -> SentRows {
+    SentRows { types: types.to_vec(), rows: rows.into_iter(), cut: false }
 }
 
-impl BulkRows for Sent {
+impl BulkRows for SentRows {
     fn columns(&self) -> &[SqlType] {
         &self.types
     }
@@ -101,7 +101,7 @@ fn text(s: &str) -> Value {
 
 #[test]
 fn columns_that_are_not_sent_and_nulls_get_what_insert_gives_them() {
-    let mut s = Served::open("bulk-defaults");
+    let mut s = ServedInstance::open("bulk-defaults");
     let d = SqlType::decimal(9, 3);
     let cents = |n| Value::Decimal(Decimal::new(n, 3).unwrap());
     let rows = || {
@@ -127,7 +127,7 @@ fn columns_that_are_not_sent_and_nulls_get_what_insert_gives_them() {
 
 #[test]
 fn a_load_that_fails_leaves_nothing_and_says_why() {
-    let mut s = Served::open("bulk-failures");
+    let mut s = ServedInstance::open("bulk-failures");
     let listed = "INSERT BULK dbo.T (id int, name varchar(5))";
     let types = [SqlType::Int, NAME];
     let row = |id, name: &str| vec![Value::Int(id), text(name)];
@@ -142,7 +142,7 @@ fn a_load_that_fails_leaves_nothing_and_says_why() {
     let big = vec![vec![Value::BigInt(1), text("a")]];
     assert_eq!(s.load(listed, sent(&other, big)), Err(4816));
     assert_eq!(s.load(listed, sent(&types[..1], vec![vec![Value::Int(1)]])), Err(4804));
-    let cut = Sent { cut: true, ..sent(&types, vec![row(1, "a")]) };
+    let cut = SentRows { cut: true, ..sent(&types, vec![row(1, "a")]) };
     assert_eq!(s.load(listed, cut), Err(4804));
     assert_eq!(s.ask("SELECT COUNT(*) FROM dbo.T"), Ok(vec!["0".to_owned()]));
     // Within a transaction the load alone is undone.
@@ -155,7 +155,7 @@ fn a_load_that_fails_leaves_nothing_and_says_why() {
 
 #[test]
 fn rows_are_for_the_announcement_right_before_them_and_options_are_obeyed_or_refused() {
-    let mut s = Served::open("bulk-options");
+    let mut s = ServedInstance::open("bulk-options");
     let row = || sent(&[SqlType::Int], vec![vec![Value::Int(5)]]);
     assert_eq!(s.send(row()), Err(4805));
     let checked = "INSERT BULK dbo.Checked (a int) WITH (CHECK_CONSTRAINTS)";
@@ -189,7 +189,7 @@ fn pair(c: i32, p: i32) -> Vec<Value> {
 
 #[test]
 fn rows_that_constraints_have_not_seen_end_trust_until_all_are_checked() {
-    let mut s = Served::open("bulk-unchecked");
+    let mut s = ServedInstance::open("bulk-unchecked");
     s.ask(FAMILY).unwrap();
     let ints = [SqlType::Int, SqlType::Int];
     let (plain, checked) = (
@@ -197,7 +197,7 @@ fn rows_that_constraints_have_not_seen_end_trust_until_all_are_checked() {
         "INSERT BULK dbo.Child (c int, p int) WITH (CHECK_CONSTRAINTS)",
     );
     let rows = |rows: &[Vec<Value>]| sent(&ints, rows.to_vec());
-    let trust = |s: &mut Served, not_trusted: u8| {
+    let trust = |s: &mut ServedInstance, not_trusted: u8| {
         let expected =
             ["CK_Child", "FK_Child"].map(|n| format!("{n} | 0 | {not_trusted}")).to_vec();
         assert_eq!(s.ask(TRUST), Ok(expected));
@@ -228,11 +228,11 @@ fn rows_that_constraints_have_not_seen_end_trust_until_all_are_checked() {
 
 #[test]
 fn the_loss_of_trust_is_the_transactions() {
-    let mut s = Served::open("bulk-untrusted");
+    let mut s = ServedInstance::open("bulk-untrusted");
     s.ask(FAMILY).unwrap();
     let ints = [SqlType::Int, SqlType::Int];
     let plain = "INSERT BULK dbo.Child (c int, p int)";
-    let untrusted = |s: &mut Served| s.ask("SELECT is_not_trusted FROM sys.foreign_keys");
+    let untrusted = |s: &mut ServedInstance| s.ask("SELECT is_not_trusted FROM sys.foreign_keys");
     s.ask("BEGIN TRAN").unwrap();
     assert_eq!(s.load(plain, sent(&ints, vec![pair(-1, 99)])), Ok(()));
     assert_eq!(untrusted(&mut s), Ok(vec!["1".to_owned()]));
@@ -252,7 +252,7 @@ fn the_loss_of_trust_is_the_transactions() {
 
 #[test]
 fn triggers_do_not_fire_for_a_load_that_does_not_ask_for_them() {
-    let mut s = Served::open("bulk-quiet");
+    let mut s = ServedInstance::open("bulk-quiet");
     s.ask("CREATE TABLE dbo.Noted (n int CHECK (n > 0))").unwrap();
     s.ask("CREATE TRIGGER dbo.TR ON dbo.T AFTER INSERT AS INSERT dbo.Noted VALUES (1)").unwrap();
     let (quiet, fire) = (
@@ -287,7 +287,7 @@ fn triggers_do_not_fire_for_a_load_that_does_not_ask_for_them() {
 
 #[test]
 fn triggers_fire_once_for_a_load_that_asks_for_them() {
-    let mut s = Served::open("bulk-triggers");
+    let mut s = ServedInstance::open("bulk-triggers");
     s.ask("CREATE TABLE dbo.Noted (n int)").unwrap();
     let trigger = "CREATE TRIGGER dbo.TR ON dbo.T AFTER INSERT AS
         BEGIN
@@ -307,7 +307,7 @@ fn triggers_fire_once_for_a_load_that_asks_for_them() {
 /// ORDER holds rows to the order of the clustered index where it is that; else it says nothing.
 #[test]
 fn rows_come_in_the_order_that_was_announced_or_not_at_all() {
-    let mut s = Served::open("bulk-order");
+    let mut s = ServedInstance::open("bulk-order");
     let tables = "CREATE TABLE dbo.A (a int NOT NULL, b varchar(5) NOT NULL, n int,
         CONSTRAINT PK_A PRIMARY KEY CLUSTERED (a, b DESC));
         CREATE TABLE dbo.D (a int, b int); CREATE CLUSTERED INDEX d ON dbo.D (a);

@@ -10,7 +10,7 @@
 mod heard;
 
 use base::{Ends, ErrorClass};
-use heard::Heard;
+use heard::Response;
 use instance::{Instance, InstanceOptions};
 use os::disk::RealDisk;
 use session::{Login, Session};
@@ -206,14 +206,14 @@ fn connect(instance: &Arc<Instance>) -> Session {
 }
 
 fn count_of_transactions(session: &mut Session) -> i32 {
-    match Heard::ask(session, "SELECT @@TRANCOUNT").rows.as_slice() {
+    match Response::ask(session, "SELECT @@TRANCOUNT").rows.as_slice() {
         [row] => row[0].as_i64().unwrap() as i32,
         other => panic!("{other:?}"),
     }
 }
 
 /// Whether a row with this text alone came.
-fn says(heard: &Heard, text: &str) -> bool {
+fn says(heard: &Response, text: &str) -> bool {
     heard
         .rows
         .iter()
@@ -221,13 +221,13 @@ fn says(heard: &Heard, text: &str) -> bool {
 }
 
 /// What a case ends, as its class says.
-struct Wanted {
+struct ExpectedEnds {
     ends: Ends,
     /// By XACT_ABORT as well.
     ends_under_abort: Ends,
 }
 
-fn wanted(number: i32, statement: &str) -> Wanted {
+fn wanted(number: i32, statement: &str) -> ExpectedEnds {
     let severity =
         base::messages::ALL.iter().find(|m| m.number == number).map_or(16, |m| m.severity);
     let class = ErrorClass::of_error(number, severity);
@@ -241,10 +241,10 @@ fn wanted(number: i32, statement: &str) -> Wanted {
         false => class.ends,
     };
     let spares = class.spares || number == 50_000;
-    Wanted { ends, ends_under_abort: if spares { ends } else { Ends::Transaction } }
+    ExpectedEnds { ends, ends_under_abort: if spares { ends } else { Ends::Transaction } }
 }
 
-impl Wanted {
+impl ExpectedEnds {
     fn under(&self, abort: bool) -> Ends {
         if abort { self.ends_under_abort } else { self.ends }
     }
@@ -255,7 +255,7 @@ fn begin(instance: &Arc<Instance>, abort: bool) -> Session {
     let mut session = connect(instance);
     let on = if abort { "ON" } else { "OFF" };
     for text in [&*format!("SET XACT_ABORT {on}"), "BEGIN TRANSACTION"] {
-        assert!(Heard::ask(&mut session, text).error().is_none(), "{text}");
+        assert!(Response::ask(&mut session, text).error().is_none(), "{text}");
     }
     session
 }
@@ -278,7 +278,7 @@ impl Case<'_> {
         }
     }
 
-    fn wanted(&self) -> Wanted {
+    fn wanted(&self) -> ExpectedEnds {
         wanted(self.number, self.statement)
     }
 
@@ -292,7 +292,7 @@ impl Case<'_> {
     fn in_batch(&mut self, abort: bool) {
         let form = format!("in a batch, XACT_ABORT {abort}");
         let mut session = begin(self.instance, abort);
-        let heard = Heard::ask(&mut session, &format!("{}\nSELECT 'after'", self.statement));
+        let heard = Response::ask(&mut session, &format!("{}\nSELECT 'after'", self.statement));
         self.check(&form, heard.error().map(|e| e.number()), Some(self.number));
         let ends = self.wanted().under(abort);
         self.check(
@@ -308,18 +308,18 @@ impl Case<'_> {
         let form = format!("in a procedure, XACT_ABORT {abort}");
         let mut maker = connect(self.instance);
         let create = format!("CREATE PROCEDURE has AS {}\nSELECT 'inner'", self.statement);
-        if let Some(refused) = Heard::ask(&mut maker, &create).error() {
+        if let Some(refused) = Response::ask(&mut maker, &create).error() {
             return self.check(&form, refused.number(), self.number);
         }
         let mut session = begin(self.instance, abort);
-        let heard = Heard::ask(&mut session, "EXEC has SELECT 'outer'");
+        let heard = Response::ask(&mut session, "EXEC has SELECT 'outer'");
         self.check(&form, heard.error().map(|e| e.number()), Some(self.number));
         let ends = self.wanted().under(abort);
         self.check(&format!("{form}, within"), says(&heard, "inner"), ends == Ends::Statement);
         self.check(&format!("{form}, its caller"), says(&heard, "outer"), ends <= Ends::Scope);
         self.check_transaction(&form, &mut session, ends);
         drop(session);
-        assert!(Heard::ask(&mut maker, "DROP PROCEDURE has").error().is_none());
+        assert!(Response::ask(&mut maker, "DROP PROCEDURE has").error().is_none());
     }
 
     /// In text that TRY calls all is caught; the transaction is doomed where the error ends it,
@@ -327,7 +327,7 @@ impl Case<'_> {
     fn in_called_text(&mut self, abort: bool) {
         let mut session = begin(self.instance, abort);
         let text = self.statement.replace('\'', "''");
-        let heard = Heard::ask(&mut session, &format!("BEGIN TRY EXEC('{text}') {CATCH}"));
+        let heard = Response::ask(&mut session, &format!("BEGIN TRY EXEC('{text}') {CATCH}"));
         let doomed = abort || self.wanted().ends == Ends::Transaction;
         let state = if doomed { "caught -1" } else { "caught 1" };
         let form = format!("in text that TRY calls, XACT_ABORT {abort}, {state}");
@@ -337,7 +337,7 @@ impl Case<'_> {
     /// In TRY itself, what ends a scope is told, and nothing else runs.
     fn in_try(&mut self) {
         let mut session = begin(self.instance, false);
-        let heard = Heard::ask(&mut session, &format!("BEGIN TRY {}\n{CATCH}", self.statement));
+        let heard = Response::ask(&mut session, &format!("BEGIN TRY {}\n{CATCH}", self.statement));
         let told = heard.error().is_some_and(|e| e.number() == self.number);
         let scope = self.wanted().ends == Ends::Scope;
         self.check("in TRY, told", told, scope);
@@ -355,7 +355,7 @@ fn errors_end_what_their_class_says() {
     let instance = Instance::open(Arc::new(RealDisk), &folder.0, options).unwrap();
     let mut session = connect(&instance);
     for text in SCHEMA {
-        let heard = Heard::ask(&mut session, text);
+        let heard = Response::ask(&mut session, text);
         assert!(heard.error().is_none(), "{text}: {:?}", heard.messages);
     }
     let mut differences = Vec::new();
@@ -370,7 +370,7 @@ fn errors_end_what_their_class_says() {
         differences.append(&mut case.differences);
     }
     assert!(differences.is_empty(), "{}", differences.join("\n"));
-    let heard = Heard::ask(&mut session, "RAISERROR('fatal', 20, 1) WITH LOG SELECT 'after'");
+    let heard = Response::ask(&mut session, "RAISERROR('fatal', 20, 1) WITH LOG SELECT 'after'");
     assert!(!heard.goes_on && !says(&heard, "after"), "severity 20 ends the connection");
 }
 

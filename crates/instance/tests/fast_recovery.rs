@@ -7,9 +7,9 @@
 
 mod heard;
 
-use heard::Heard;
+use heard::Response;
 use instance::{Instance, InstanceOptions};
-use os::disk::{Disk, File, FileStats, FolderLock, Holder, LockRefused, OpenHow, RealDisk};
+use os::disk::{Disk, File, FileStats, FolderLock, Holder, LockRefusal, OpenMode, RealDisk};
 use os::sync::{Condvar, Mutex};
 use session::{Login, Session};
 use std::io;
@@ -48,7 +48,7 @@ impl Gate {
 }
 
 /// The real disk behind a gate.
-struct Gated(Arc<Gate>);
+struct GatedDisk(Arc<Gate>);
 
 struct GatedFile(Arc<dyn File>, Arc<Gate>, PathBuf);
 
@@ -75,8 +75,8 @@ impl File for GatedFile {
     }
 }
 
-impl Disk for Gated {
-    fn open(&self, path: &Path, how: OpenHow) -> io::Result<Arc<dyn File>> {
+impl Disk for GatedDisk {
+    fn open(&self, path: &Path, how: OpenMode) -> io::Result<Arc<dyn File>> {
         let file = RealDisk.open(path, how)?;
         Ok(Arc::new(GatedFile(file, Arc::clone(&self.0), path.to_owned())))
     }
@@ -98,7 +98,7 @@ impl Disk for Gated {
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
         RealDisk.sync_dir(dir)
     }
-    fn lock_folder(&self, dir: &Path, holder: &Holder) -> Result<Box<dyn FolderLock>, LockRefused> {
+    fn lock_folder(&self, dir: &Path, holder: &Holder) -> Result<Box<dyn FolderLock>, LockRefusal> {
         RealDisk.lock_folder(dir, holder)
     }
 }
@@ -126,7 +126,7 @@ const BEFORE: [i64; 3] = [ROWS * (ROWS + 1), ROWS * (ROWS + 1), ROWS];
 fn open(dir: &Path, gate: &Arc<Gate>) -> Arc<Instance> {
     let mut options = InstanceOptions { max_memory_bytes: 64 << 20, ..InstanceOptions::default() };
     options.sizing.data_pages = 512;
-    Instance::open(Arc::new(Gated(Arc::clone(gate))), dir, options).unwrap()
+    Instance::open(Arc::new(GatedDisk(Arc::clone(gate))), dir, options).unwrap()
 }
 
 fn connect(instance: &Instance, database: &str) -> Session {
@@ -135,7 +135,7 @@ fn connect(instance: &Instance, database: &str) -> Session {
 }
 
 fn ask(session: &mut Session, text: &str) -> Vec<Vec<Value>> {
-    let heard = Heard::ask(session, text);
+    let heard = Response::ask(session, text);
     assert!(heard.error().is_none(), "{text}: {:?}", heard.messages);
     heard.rows
 }
@@ -155,7 +155,7 @@ fn words(session: &mut Session, text: &str) -> Vec<String> {
 }
 
 fn error(session: &mut Session, text: &str) -> Option<i32> {
-    Heard::ask(session, text).error().map(base::SqlError::number)
+    Response::ask(session, text).error().map(base::SqlError::number)
 }
 
 /// A folder as a crash leaves it: `plain` and `versioned` have a transaction without an end, which
@@ -253,7 +253,7 @@ fn a_database_is_in_use_while_a_loser_is_undone() {
     assert_eq!(waits.join().unwrap(), BEFORE);
     let held = "SELECT COUNT(*) FROM sys.dm_tran_locks WHERE request_session_id = 20";
     assert_eq!(numbers(&mut a, held), [0]);
-    let check = Heard::ask(&mut a, "DBCC CHECKDB");
+    let check = Response::ask(&mut a, "DBCC CHECKDB");
     assert!(check.messages.iter().any(|m| m.text().contains("found 0 allocation errors and 0")));
     drop(a);
     ask(&mut connect(&instance, ""), "ALTER DATABASE plain SET READ_COMMITTED_SNAPSHOT ON");
@@ -311,7 +311,7 @@ fn a_stop_leaves_a_rollback_to_the_next_start() {
     // The name is one that the gate knows.
     let rolls_back = os::task::spawn("recovery of a session", move || {
         let mut session = session;
-        let heard = Heard::ask(&mut session, "ROLLBACK");
+        let heard = Response::ask(&mut session, "ROLLBACK");
         heard.error().map(base::SqlError::number)
     });
     os::task::sleep_ns(300_000_000);

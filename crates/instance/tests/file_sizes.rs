@@ -5,7 +5,7 @@
 
 mod heard;
 
-use heard::Heard;
+use heard::Response;
 use instance::{Instance, InstanceOptions};
 use os::disk::Disk as _;
 use session::{Login, Session};
@@ -37,18 +37,18 @@ fn rows(session: &mut Session, text: &str) -> Vec<Vec<i32>> {
         Value::Int(n) => *n,
         other => panic!("{text}: {other:?}"),
     };
-    let answer = Heard::ask(session, text);
+    let answer = Response::ask(session, text);
     assert!(answer.error().is_none(), "{text}: {:?}", answer.messages);
     answer.rows.iter().map(|row| row.iter().map(number).collect()).collect()
 }
 
 fn numbers_of(session: &mut Session, text: &str) -> Vec<i32> {
-    Heard::ask(session, text).errors().map(base::SqlError::number).collect()
+    Response::ask(session, text).errors().map(base::SqlError::number).collect()
 }
 
 fn line_of_log(disk: &Disk, text: &str) -> bool {
     let path = Path::new(DATA).join("errorlog");
-    let how = os::disk::OpenHow { create: false, direct: false };
+    let how = os::disk::OpenMode { create: false, direct: false };
     let bytes = disk.open(&path, how).unwrap().len().unwrap() as usize;
     String::from_utf8_lossy(&disk.bytes_at(&path, 0, bytes)).lines().any(|l| l.contains(text))
 }
@@ -95,7 +95,7 @@ fn tempdb_starts_where_its_size_is_refused() {
         let instance = open(&disk);
         assert_eq!(rows(&mut connect(&instance), sizes)[0], [2560]);
         instance.stop().unwrap();
-        let how = os::disk::OpenHow { create: true, direct: false };
+        let how = os::disk::OpenMode { create: true, direct: false };
         let hog = disk.open(&Path::new(DATA).join("hog"), how).unwrap();
         let temporary = Path::new(DATA).join("tempdb.mdf");
         disk.remove(&temporary).unwrap();

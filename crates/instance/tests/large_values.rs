@@ -5,7 +5,7 @@
 
 mod heard;
 
-use heard::Heard;
+use heard::Response;
 use instance::{Instance, InstanceOptions};
 use os::disk::RealDisk;
 use os::sync::Mutex;
@@ -15,7 +15,8 @@ use types::Value;
 
 /// As the binary's does: the engine knows what is on the heap.
 #[global_allocator]
-static ALLOCATOR: os::heap::Counted<std::alloc::System> = os::heap::Counted(std::alloc::System);
+static ALLOCATOR: os::heap::CountingAllocator<std::alloc::System> =
+    os::heap::CountingAllocator(std::alloc::System);
 
 const LIMIT_BYTES: usize = 64 << 20;
 /// Beside the limit: the program, its threads, copies on their way from one place to another.
@@ -44,7 +45,7 @@ fn resident_bytes_max() -> usize {
 }
 
 fn ask(session: &mut Session, text: &str) -> Result<Vec<Vec<Value>>, i32> {
-    let heard = Heard::ask(session, text);
+    let heard = Response::ask(session, text);
     assert!(heard.goes_on, "{text}");
     heard.error().map_or(Ok(()), |e| Err(e.number()))?;
     Ok(heard.rows)

@@ -5,7 +5,7 @@
 
 mod heard;
 
-use heard::Heard;
+use heard::Response;
 use instance::{Instance, InstanceOptions};
 use os::disk::RealDisk;
 use session::{Connection as _, Login, Parameter, Procedure, Request, Session};
@@ -235,13 +235,13 @@ fn begun(tag: &str) -> Element {
     Element { name: name.to_owned(), attributes, children: Vec::new() }
 }
 
-struct Served {
+struct ServedInstance {
     folder: PathBuf,
     instance: Arc<Instance>,
 }
 
-impl Served {
-    fn open(name: &str) -> (Served, Session) {
+impl ServedInstance {
+    fn open(name: &str) -> (ServedInstance, Session) {
         let folder = std::env::temp_dir().join(format!("ghostlight-{name}-{}", std::process::id()));
         let options = InstanceOptions { max_memory_bytes: 96 << 20, ..InstanceOptions::default() };
         let instance = Instance::open(Arc::new(RealDisk), &folder, options).unwrap();
@@ -249,19 +249,19 @@ impl Served {
         for statement in SCHEMA {
             run(&mut session, statement);
         }
-        (Served { folder, instance }, session)
+        (ServedInstance { folder, instance }, session)
     }
 }
 
-impl Drop for Served {
+impl Drop for ServedInstance {
     fn drop(&mut self) {
         let _ = self.instance.stop();
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 
-fn run(session: &mut Session, text: &str) -> Heard {
-    let heard = Heard::ask(session, text);
+fn run(session: &mut Session, text: &str) -> Response {
+    let heard = Response::ask(session, text);
     assert!(heard.error().is_none() && heard.goes_on, "{text}: {:?}", heard.error());
     heard
 }
@@ -321,7 +321,7 @@ fn check_numbers(root: &Element) {
 
 #[test]
 fn documents_are_well_formed_and_nothing_runs() {
-    let (_served, mut session) = Served::open("showplan");
+    let (_served, mut session) = ServedInstance::open("showplan");
     run(&mut session, "SET SHOWPLAN_XML ON");
     for (text, operators) in PLANS {
         let (root, rows_before) = document(&mut session, text);
@@ -357,7 +357,7 @@ fn documents_are_well_formed_and_nothing_runs() {
 
 #[test]
 fn what_ran_is_told() {
-    let (_served, mut session) = Served::open("statistics-xml");
+    let (_served, mut session) = ServedInstance::open("statistics-xml");
     run(&mut session, "SET STATISTICS XML ON");
     for (text, _) in PLANS {
         let (root, rows) = document(&mut session, text);
@@ -394,7 +394,7 @@ fn what_ran_is_told() {
 /// An operator's time is that of what is below it, too, and waits are no processor time.
 #[test]
 fn operators_are_timed() {
-    let (served, mut session) = Served::open("statistics-times");
+    let (served, mut session) = ServedInstance::open("statistics-times");
     run(&mut session, "SET STATISTICS XML ON");
     let long = "SELECT COUNT(*) FROM dbo.T a CROSS JOIN dbo.H b CROSS JOIN dbo.H c WHERE a.k < 400";
     let (root, _) = document(&mut session, long);
@@ -438,7 +438,7 @@ fn parameters(root: &Element) -> Vec<[String; 4]> {
 /// A plan says for which values it was made, and with which it ran; nothing that nobody knows.
 #[test]
 fn parameters_are_told() {
-    let (_served, mut session) = Served::open("showplan-parameters");
+    let (_served, mut session) = ServedInstance::open("showplan-parameters");
     run(
         &mut session,
         "CREATE PROCEDURE dbo.P @k int, @b varchar(20) = 'x' AS SELECT a FROM dbo.H WHERE a = @k AND b <> @b",
@@ -472,7 +472,7 @@ fn parameters_are_told() {
 /// What is wrong with a plan stands with the whole, or with the operator.
 #[test]
 fn warnings_are_told() {
-    let (_served, mut session) = Served::open("showplan-warnings");
+    let (_served, mut session) = ServedInstance::open("showplan-warnings");
     run(&mut session, "SET SHOWPLAN_XML ON");
     let mut told = |text: &str| document(&mut session, text).0;
     let text = "SELECT T.k FROM dbo.T CROSS JOIN dbo.H";
@@ -504,7 +504,7 @@ fn warnings_are_told() {
 /// What a driver sends: text with parameters, as a call.
 #[test]
 fn a_call_is_shown_instead_of_run() {
-    let (_served, mut session) = Served::open("showplan-call");
+    let (_served, mut session) = ServedInstance::open("showplan-call");
     run(&mut session, "SET SHOWPLAN_XML ON");
     let parameter = |name: &str, sql_type, value| Parameter {
         name: name.to_owned(),
@@ -524,7 +524,7 @@ fn a_call_is_shown_instead_of_run() {
         ],
         more: false,
     };
-    let mut heard = Heard::default();
+    let mut heard = Response::default();
     assert!(session.run(request, &mut heard));
     assert!(heard.error().is_none(), "{:?}", heard.error());
     let root = parse(&heard.rows[0][0].as_text().unwrap());

@@ -7,9 +7,9 @@
 mod heard;
 
 use base::SqlError;
-use heard::Heard;
+use heard::Response;
 use instance::{Instance, InstanceOptions};
-use os::wait::Cancelled;
+use os::wait::CancelReason;
 use session::{Connection as _, Login, Session};
 use sim::{Disk, DiskOptions, Options, Random, Simulation};
 use std::path::Path;
@@ -26,15 +26,15 @@ const SCHEMA: [&str; 5] = [
     "CREATE INDEX IX_T ON dbo.T (v)",
 ];
 /// What is cut short, each with what ends it.
-const LONG: [(&str, Cancelled); 6] = [
-    ("DBCC CHECKDB", Cancelled::Attention),
-    ("DBCC CHECKTABLE ('dbo.T')", Cancelled::Attention),
-    ("DBCC CHECKTABLE ('dbo.H')", Cancelled::Kill),
+const LONG: [(&str, CancelReason); 6] = [
+    ("DBCC CHECKDB", CancelReason::Attention),
+    ("DBCC CHECKTABLE ('dbo.T')", CancelReason::Attention),
+    ("DBCC CHECKTABLE ('dbo.H')", CancelReason::Kill),
     ("SELECT * FROM sys.dm_db_index_physical_stats(NULL, NULL, NULL, NULL, 'DETAILED')", {
-        Cancelled::Attention
+        CancelReason::Attention
     }),
-    ("SELECT * FROM sys.dm_db_partition_stats", Cancelled::Attention),
-    ("DBCC CHECKDB", Cancelled::Kill),
+    ("SELECT * FROM sys.dm_db_partition_stats", CancelReason::Attention),
+    ("DBCC CHECKDB", CancelReason::Kill),
 ];
 const MOMENTS: u64 = 8;
 /// Virtual time from being told to having ended: a few reads.
@@ -44,8 +44,8 @@ const PROMPT_NS: u64 = 100_000_000;
 const READS_NS: u64 = 2_400_000;
 
 /// Without an error.
-fn run(session: &mut Session, text: &str) -> Heard {
-    let heard = Heard::ask(session, text);
+fn run(session: &mut Session, text: &str) -> Response {
+    let heard = Response::ask(session, text);
     let error = heard.error();
     assert!(error.is_none() && heard.goes_on, "{text}: {error:?}");
     heard
@@ -87,7 +87,7 @@ fn populate(disk: &Disk) {
 
 /// Runs a statement and cuts it so long after its start; whether it was stopped, and what passed
 /// between.
-fn cut(instance: &Arc<Instance>, text: &str, why: Cancelled, after_ns: u64) -> Option<u64> {
+fn cut(instance: &Arc<Instance>, text: &str, why: CancelReason, after_ns: u64) -> Option<u64> {
     let mut session = connect(instance, "long");
     let waiter = session.waiter();
     let told = os::task::spawn("who cuts", move || {
@@ -96,7 +96,7 @@ fn cut(instance: &Arc<Instance>, text: &str, why: Cancelled, after_ns: u64) -> O
         waiter.cancel(why);
         now
     });
-    let heard = Heard::ask(&mut session, text);
+    let heard = Response::ask(&mut session, text);
     let ended = os::clock::monotonic_ns();
     let told = told.join().expect("who cuts ends");
     if ended < told {
@@ -105,10 +105,10 @@ fn cut(instance: &Arc<Instance>, text: &str, why: Cancelled, after_ns: u64) -> O
     assert!(heard.rows.is_empty(), "{text}: half an answer is none, not {} rows", heard.rows.len());
     let numbers: Vec<i32> = heard.messages.iter().map(SqlError::number).collect();
     match why {
-        Cancelled::Attention => assert_eq!((numbers, heard.goes_on), (vec![], true), "{text}"),
+        CancelReason::Attention => assert_eq!((numbers, heard.goes_on), (vec![], true), "{text}"),
         _ => assert_eq!((numbers, heard.goes_on), (vec![596], false), "{text}"),
     }
-    if why == Cancelled::Attention {
+    if why == CancelReason::Attention {
         session.waiter().reset();
         assert_eq!(number(&mut session, "SELECT @@TRANCOUNT"), 0, "the session goes on");
     }

@@ -15,7 +15,7 @@ use crate::mode::Mode;
 use crate::owner::OwnerId;
 use crate::resource::Resource;
 use crate::table::Table;
-use crate::ticket::{Pending, State};
+use crate::ticket::{LockRequest, State};
 use base::SessionId;
 use os::sync::RwLock;
 use std::cmp::Reverse;
@@ -131,7 +131,7 @@ impl Search {
 
 /// A waiter in the copy.
 struct Node {
-    pending: Arc<Pending>,
+    pending: Arc<LockRequest>,
     blockers: Vec<Blocker>,
 }
 
@@ -239,7 +239,7 @@ impl Table {
 
     /// Takes a condemned request out of its queue and wakes its waiter, unless it has left by
     /// itself.
-    fn execute(&self, pending: &Arc<Pending>) {
+    fn execute(&self, pending: &Arc<LockRequest>) {
         let mut shard = self.shard_of(pending.hash);
         assert_eq!(pending.state(), State::Condemned, "a condemned request is not granted");
         if shard.dequeue(pending, self.budget()) {
@@ -251,7 +251,7 @@ impl Table {
 }
 
 fn member(
-    pending: &Pending,
+    pending: &LockRequest,
     (granted, held): (Mode, Mode),
     blockers: Vec<Blocker>,
 ) -> DeadlockMember {

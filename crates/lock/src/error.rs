@@ -1,7 +1,7 @@
 //! Why a lock was not given, and what the user is told.
 
 use base::{SessionId, SqlError, messages};
-use os::wait::Cancelled;
+use os::wait::CancelReason;
 
 /// Why a lock request came back without the lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,7 +17,7 @@ pub enum LockError {
         waited_ms: u64,
     },
     /// The request was told to end.
-    Cancelled(Cancelled),
+    Cancelled(CancelReason),
     /// The lock table is full. The caller rolls back or escalates.
     OutOfLockMemory,
 }
@@ -44,9 +44,9 @@ mod tests {
         let cases = [
             (LockError::DeadlockVictim { session: SessionId(51) }, 1205, 13),
             (LockError::TimedOut { waited_ms: 3 }, 1222, 16),
-            (LockError::Cancelled(Cancelled::Attention), 3617, 25),
-            (LockError::Cancelled(Cancelled::Kill), 596, 21),
-            (LockError::Cancelled(Cancelled::RolledBack), 596, 21),
+            (LockError::Cancelled(CancelReason::Attention), 3617, 25),
+            (LockError::Cancelled(CancelReason::Kill), 596, 21),
+            (LockError::Cancelled(CancelReason::RolledBack), 596, 21),
             (LockError::OutOfLockMemory, 1204, 19),
         ];
         for (error, number, severity) in cases {

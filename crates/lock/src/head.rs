@@ -20,7 +20,7 @@
 use crate::mode::{Mode, ModeSet};
 use crate::owner::OwnerId;
 use crate::resource::Resource;
-use crate::ticket::{Pending, State};
+use crate::ticket::{LockRequest, State};
 use base::SessionId;
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ pub(crate) struct Holder {
 /// What a grant changed for its owner's list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
-pub(crate) enum Entered {
+pub(crate) enum OwnerListChange {
     /// The resource was not held by this owner: it belongs on a list now.
     Fresh,
     /// It was held short, and is held long now.
@@ -95,8 +95,8 @@ impl Ask {
 }
 
 /// A place in a queue.
-pub(crate) struct Waiting {
-    pub(crate) pending: Arc<Pending>,
+pub(crate) struct QueueEntry {
+    pub(crate) pending: Arc<LockRequest>,
     /// Whether the owner holds the resource already.
     pub(crate) converts: bool,
     /// The mode it would have then.
@@ -122,7 +122,7 @@ const _: () = assert!(size_of::<Head>() <= 56);
 pub(crate) struct Pools {
     groups: Vec<Vec<Holder>>,
     groups_free: Vec<u32>,
-    queues: Vec<(Option<Resource>, Vec<Waiting>)>,
+    queues: Vec<(Option<Resource>, Vec<QueueEntry>)>,
     queues_free: Vec<u32>,
 }
 
@@ -157,7 +157,7 @@ impl Pools {
     }
 
     /// The waiters of a queue, first served first.
-    pub(crate) fn waiting(&self, queue: u32) -> &[Waiting] {
+    pub(crate) fn waiting(&self, queue: u32) -> &[QueueEntry] {
         if queue == NONE {
             return &[];
         }
@@ -251,15 +251,15 @@ impl Head {
     }
 
     /// Makes the requester a holder, or strengthens its hold. The caller has checked that it may.
-    pub(crate) fn enter(&mut self, pools: &mut Pools, ask: &Ask) -> Entered {
+    pub(crate) fn enter(&mut self, pools: &mut Pools, ask: &Ask) -> OwnerListChange {
         debug_assert_eq!(ask.resource, self.resource, "what is asked for is this");
         if ask.duration == Duration::Instant {
-            return Entered::Same;
+            return OwnerListChange::Same;
         }
         let mine = self.holders_mut(pools).iter_mut().find(|h| h.owner == ask.owner);
         let Some(holder) = mine else {
             self.add(pools, ask.holder());
-            return Entered::Fresh;
+            return OwnerListChange::Fresh;
         };
         let was = holder.mode;
         let now = was.combine(ask.mode);
@@ -267,13 +267,13 @@ impl Head {
         let entered = match ask.duration {
             Duration::Long if !holder.long => {
                 holder.long = true;
-                Entered::Lengthened
+                OwnerListChange::Lengthened
             }
             Duration::Short => {
                 holder.refs = holder.refs.saturating_add(1);
-                Entered::Same
+                OwnerListChange::Same
             }
-            Duration::Long | Duration::Instant => Entered::Same,
+            Duration::Long | Duration::Instant => OwnerListChange::Same,
         };
         debug_assert!(holder.refs > 0 || holder.long, "who holds has a reason");
         debug_assert!(now.covers(was), "rule 2: a mode never gets weaker");
@@ -334,7 +334,7 @@ impl Head {
         assert!(to != Mode::NL && mine.mode.covers(to), "{:?} has no {to:?} in it", mine.mode);
         mine.mode = to;
         self.granted = self.others(pools, owner).with(to);
-        let asks = |w: &Waiting| w.pending.ask.owner == owner;
+        let asks = |w: &QueueEntry| w.pending.ask.owner == owner;
         debug_assert!(!pools.waiting(self.queue).iter().any(asks), "rule 2: it waits for nothing");
     }
 
@@ -377,7 +377,7 @@ impl Head {
     }
 
     /// Queues a request: a conversion behind the conversions, others at the end.
-    pub(crate) fn enqueue(&mut self, pools: &mut Pools, pending: Arc<Pending>) {
+    pub(crate) fn enqueue(&mut self, pools: &mut Pools, pending: Arc<LockRequest>) {
         let held = self.held_mode(pools, pending.ask.owner);
         assert_eq!(pending.ask.resource, self.resource, "what is waited for is this");
         debug_assert!(!self.admits(pools, &pending.ask, held), "who may have it does not wait");
@@ -394,11 +394,11 @@ impl Head {
         };
         let target = pending.ask.target(held);
         debug_assert!(queue[at..].iter().all(|w| !w.converts || !converts), "invariant 4");
-        queue.insert(at, Waiting { pending, converts, target });
+        queue.insert(at, QueueEntry { pending, converts, target });
     }
 
     /// Takes a request out of the queue, ungranted.
-    pub(crate) fn dequeue(&mut self, pools: &mut Pools, pending: &Arc<Pending>) -> bool {
+    pub(crate) fn dequeue(&mut self, pools: &mut Pools, pending: &Arc<LockRequest>) -> bool {
         if self.queue == NONE {
             return false;
         }
@@ -425,8 +425,8 @@ impl Head {
 
     /// Grants every waiter that may have the resource now, first come first served. Returns how
     /// many waiters left the queue, and how many of them are new holders.
-    pub(crate) fn grant_waiters(&mut self, pools: &mut Pools) -> Granting {
-        let mut done = Granting::default();
+    pub(crate) fn grant_waiters(&mut self, pools: &mut Pools) -> GrantRound {
+        let mut done = GrantRound::default();
         if self.queue == NONE {
             return done;
         }
@@ -443,7 +443,7 @@ impl Head {
             let granted = pools.queues[at].1.remove(next);
             let entered = self.enter(pools, &granted.pending.ask);
             done.left += 1;
-            done.fresh += u32::from(entered == Entered::Fresh);
+            done.fresh += u32::from(entered == OwnerListChange::Fresh);
             granted.pending.grant(entered);
         }
         assert!(done.fresh <= done.left, "a new holder was a waiter");
@@ -485,7 +485,11 @@ impl Head {
 
     /// All that a waiter waits for: holders with an incompatible mode, and incompatible waiters
     /// ahead of it.
-    pub(crate) fn blockers(&self, pools: &Pools, pending: &Arc<Pending>) -> Option<Vec<Blocker>> {
+    pub(crate) fn blockers(
+        &self,
+        pools: &Pools,
+        pending: &Arc<LockRequest>,
+    ) -> Option<Vec<Blocker>> {
         let queue = pools.waiting(self.queue);
         let place = queue.iter().position(|w| Arc::ptr_eq(&w.pending, pending))?;
         let owner = pending.ask.owner;
@@ -550,7 +554,7 @@ impl Head {
 
 /// What a round of granting did.
 #[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Granting {
+pub(crate) struct GrantRound {
     pub(crate) left: u32,
     pub(crate) fresh: u32,
 }
@@ -583,7 +587,7 @@ pub enum Place {
 
 /// Whether a waiter ahead must be served first. It must when the two conflict, unless it waits for
 /// a mode that the later one holds already: then being passed costs it nothing.
-fn stands_in_the_way(ahead: &Waiting, owner: OwnerId, target: Mode, held: Mode) -> bool {
+fn stands_in_the_way(ahead: &QueueEntry, owner: OwnerId, target: Mode, held: Mode) -> bool {
     debug_assert!(ahead.target != Mode::NL && target != Mode::NL, "who queues wants something");
     ahead.pending.ask.owner != owner
         && target.conflicts(ahead.target)

@@ -34,5 +34,5 @@ pub use mode::Mode;
 pub use owner::{Owner, OwnerId, OwnerKind};
 pub use resource::{INFINITY, Kind, Resource};
 pub use snapshot::{LockRow, LockStatus, WaitRow};
-pub use table::{Granted, Options, Outcome, Table, Timeout};
-pub use ticket::{Behind, Ticket};
+pub use table::{Grant, Options, Outcome, Table, Timeout};
+pub use ticket::{AwaitedRow, Ticket};

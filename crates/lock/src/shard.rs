@@ -5,11 +5,11 @@
 //!  2. `entries` counts holders and waiters, and never exceeds the allowance.
 
 use crate::budget::Budget;
-use crate::head::{Ask, Duration, Entered, Granting, Head, NONE, Pools};
+use crate::head::{Ask, Duration, GrantRound, Head, NONE, OwnerListChange, Pools};
 use crate::mode::Mode;
 use crate::owner::OwnerId;
 use crate::resource::{Kind, Resource};
-use crate::ticket::{Pending, State};
+use crate::ticket::{LockRequest, State};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use std::sync::Arc;
@@ -29,15 +29,15 @@ pub(crate) struct Shard {
 /// The answer to a request, before anybody waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Verdict {
-    Granted(Entered),
-    AlreadyHeld(Entered),
+    Granted(OwnerListChange),
+    AlreadyHeld(OwnerListChange),
     Conflict,
     Full,
 }
 
 /// What giving back found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Released {
+pub(crate) enum ReleaseOutcome {
     /// The owner did not hold it: escalation had removed it.
     NotHeld,
     /// The owner holds it still, long or by another reference.
@@ -70,7 +70,7 @@ impl Shard {
         match self.heads.entry(hash, same, |h| h.resource.hash(seed)) {
             Entry::Vacant(place) => {
                 if ask.duration == Duration::Instant {
-                    return Verdict::Granted(Entered::Same);
+                    return Verdict::Granted(OwnerListChange::Same);
                 }
                 if self.entries == self.allowance && !budget.draw(&mut self.allowance) {
                     return Verdict::Full;
@@ -78,7 +78,7 @@ impl Shard {
                 self.entries += 1;
                 debug_assert!(self.entries <= self.allowance, "invariant 2");
                 place.insert(Head::held_by(ask));
-                Verdict::Granted(Entered::Fresh)
+                Verdict::Granted(OwnerListChange::Fresh)
             }
             Entry::Occupied(mut place) => {
                 let head = place.get_mut();
@@ -96,14 +96,18 @@ impl Shard {
                 self.entries += u32::from(is_new);
                 debug_assert!(self.entries <= self.allowance, "invariant 2");
                 let entered = head.enter(&mut self.pools, ask);
-                debug_assert_eq!(is_new, entered == Entered::Fresh, "a new holder is counted");
+                debug_assert_eq!(
+                    is_new,
+                    entered == OwnerListChange::Fresh,
+                    "a new holder is counted"
+                );
                 Verdict::Granted(entered)
             }
         }
     }
 
     /// Queues what [`Shard::request`] refused. False when there is no memory for it.
-    pub(crate) fn enqueue(&mut self, pending: &Arc<Pending>, budget: &Budget) -> bool {
+    pub(crate) fn enqueue(&mut self, pending: &Arc<LockRequest>, budget: &Budget) -> bool {
         if self.entries == self.allowance && !budget.draw(&mut self.allowance) {
             return false;
         }
@@ -134,19 +138,19 @@ impl Shard {
         hash: u64,
         then: Option<Mode>,
         budget: &Budget,
-    ) -> Released {
-        let mut released = Released::NotHeld;
+    ) -> ReleaseOutcome {
+        let mut released = ReleaseOutcome::NotHeld;
         self.change(resource, hash, budget, |head, pools| match head.drop_short(pools, owner) {
             None => 0,
             Some(false) => {
-                released = Released::Kept;
+                released = ReleaseOutcome::Kept;
                 if let Some(mode) = then {
                     head.weaken(pools, owner, mode);
                 }
                 0
             }
             Some(true) => {
-                released = Released::Gone;
+                released = ReleaseOutcome::Gone;
                 1
             }
         });
@@ -171,7 +175,7 @@ impl Shard {
     }
 
     /// Takes a request out of the queue. False when it is not there any more.
-    pub(crate) fn dequeue(&mut self, pending: &Arc<Pending>, budget: &Budget) -> bool {
+    pub(crate) fn dequeue(&mut self, pending: &Arc<LockRequest>, budget: &Budget) -> bool {
         let mut left = false;
         self.change(&pending.ask.resource, pending.hash, budget, |head, pools| {
             left = head.dequeue(pools, pending);
@@ -182,22 +186,24 @@ impl Shard {
 
     /// Undoes a grant that is no longer wanted. Returns whether its owner lists a lock that is
     /// gone.
-    pub(crate) fn undo_grant(&mut self, pending: &Arc<Pending>, budget: &Budget) -> bool {
+    pub(crate) fn undo_grant(&mut self, pending: &Arc<LockRequest>, budget: &Budget) -> bool {
         assert_eq!(pending.state(), State::Granted, "only a grant can be undone");
         let ask = &pending.ask;
         let mut gone = false;
         self.change(&ask.resource, pending.hash, budget, |head, pools| {
             gone = match (pending.entered(), ask.duration) {
-                (Entered::Fresh, _) => head.remove(pools, ask.owner),
-                (Entered::Lengthened, _) => head.shorten(pools, ask.owner),
-                (Entered::Same, Duration::Short) => head.drop_short(pools, ask.owner) == Some(true),
-                (Entered::Same, Duration::Instant | Duration::Long) => false,
+                (OwnerListChange::Fresh, _) => head.remove(pools, ask.owner),
+                (OwnerListChange::Lengthened, _) => head.shorten(pools, ask.owner),
+                (OwnerListChange::Same, Duration::Short) => {
+                    head.drop_short(pools, ask.owner) == Some(true)
+                }
+                (OwnerListChange::Same, Duration::Instant | Duration::Long) => false,
             };
             u32::from(gone)
         });
-        let fresh = pending.entered() == Entered::Fresh;
+        let fresh = pending.entered() == OwnerListChange::Fresh;
         assert!(gone || !fresh, "what a grant alone holds goes with it");
-        gone && pending.entered() != Entered::Fresh
+        gone && pending.entered() != OwnerListChange::Fresh
     }
 
     /// Changes a head, serves its waiters, and forgets it when it is idle. The change says how
@@ -217,7 +223,7 @@ impl Shard {
         let head = place.get_mut();
         let mut freed = change(head, &mut self.pools);
         if head.queue != NONE {
-            let Granting { left, fresh } = head.grant_waiters(&mut self.pools);
+            let GrantRound { left, fresh } = head.grant_waiters(&mut self.pools);
             assert!(fresh <= left, "a new holder was a waiter");
             freed += left - fresh;
         }

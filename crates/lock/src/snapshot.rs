@@ -9,7 +9,7 @@ use crate::owner::{Owner, OwnerId};
 use crate::resource::{Kind, Resource};
 use crate::shard::Shard;
 use crate::table::Table;
-use crate::ticket::{Pending, State};
+use crate::ticket::{LockRequest, State};
 use base::{DatabaseId, SessionId};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -78,7 +78,7 @@ pub struct WaitRow {
     pub blocker: Option<Blocker>,
 }
 
-fn waiting_row(pending: &Pending, converts: bool) -> LockRow {
+fn waiting_row(pending: &LockRequest, converts: bool) -> LockRow {
     let ask = &pending.ask;
     debug_assert_ne!(pending.state(), State::Granted, "who is granted has left the queue");
     debug_assert_ne!(pending.state(), State::Victim, "a victim has left the queue");
@@ -171,7 +171,7 @@ impl Table {
 
     /// Every request that waits, in the order of requests.
     pub fn waits(&self) -> Vec<WaitRow> {
-        let mut waiting: Vec<Arc<Pending>> = Vec::new();
+        let mut waiting: Vec<Arc<LockRequest>> = Vec::new();
         for no in 0..self.shard_count() {
             let shard = self.shard_at(no);
             for resource in shard.pools.waited_for() {
@@ -187,7 +187,7 @@ impl Table {
         waiting.iter().map(|p| self.wait_row(p)).collect()
     }
 
-    fn wait_row(&self, pending: &Arc<Pending>) -> WaitRow {
+    fn wait_row(&self, pending: &Arc<LockRequest>) -> WaitRow {
         let ask = &pending.ask;
         let blockers = {
             let shard = self.shard_of(pending.hash);

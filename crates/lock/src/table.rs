@@ -8,17 +8,17 @@ use crate::counters::Tally;
 use crate::deadlock::Search;
 use crate::error::LockError;
 use crate::escalation::{EscalationCounter, EscalationPolicy};
-use crate::head::{Ask, Duration, Entered};
+use crate::head::{Ask, Duration, OwnerListChange};
 use crate::mode::Mode;
 use crate::owner::Owner;
 use crate::resource::Resource;
-use crate::shard::{Released, Shard, Verdict};
-use crate::ticket::{Behind, Pending, State, Ticket};
+use crate::shard::{ReleaseOutcome, Shard, Verdict};
+use crate::ticket::{AwaitedRow, LockRequest, State, Ticket};
 use base::HobtId;
 use os::latch::LatchClass;
 use os::memory::Memory;
 use os::spin::{Spin, SpinKind};
-use os::sync::{Mutex, MutexGuard, Padded};
+use os::sync::{Mutex, MutexGuard, PaddedCell};
 use os::wait::Wake;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
@@ -64,7 +64,7 @@ impl Timeout {
 
 /// The lock is held.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Granted {
+pub struct Grant {
     /// Whether the caller should try [`Table::escalate`] now.
     pub escalate: bool,
 }
@@ -94,8 +94,8 @@ pub struct Table {
     budget: Budget,
     policy: AtomicU8,
     numbers: AtomicU64,
-    spin: Padded<Spin>,
-    pub(crate) tally: Padded<Tally>,
+    spin: PaddedCell<Spin>,
+    pub(crate) tally: PaddedCell<Tally>,
     pub(crate) search: Search,
 }
 
@@ -116,8 +116,8 @@ impl Table {
             budget: Budget::new(options.locks_max, options.partitions, options.memory.as_ref()),
             policy: AtomicU8::new(0),
             numbers: AtomicU64::new(0),
-            spin: Padded(Spin::new(SpinKind::Lock)),
-            tally: Padded::default(),
+            spin: PaddedCell(Spin::new(SpinKind::Lock)),
+            tally: PaddedCell::default(),
             search: Search::default(),
         })
     }
@@ -188,7 +188,7 @@ impl Table {
         self: &Arc<Self>,
         owner: &Arc<Owner>,
         xact: Resource,
-        behind: Behind,
+        behind: AwaitedRow,
     ) -> Result<Option<Ticket>, LockError> {
         assert!(xact.xsn().is_some(), "a transaction is waited for: {xact:?}");
         assert_eq!(xact.database_id(), behind.row.database_id(), "the row is of its database");
@@ -214,7 +214,7 @@ impl Table {
         mode: Mode,
         duration: Duration,
         counter: Option<&mut EscalationCounter>,
-    ) -> Result<Option<Granted>, LockError> {
+    ) -> Result<Option<Grant>, LockError> {
         let ask = Table::ask(owner, resource, mode, duration);
         let hash = self.hash(&resource);
         let verdict = self.shard_of(hash).request(&ask, hash, &self.budget);
@@ -222,8 +222,8 @@ impl Table {
             return Ok(None);
         }
         match self.settle(owner, &ask, verdict, counter)? {
-            Outcome::Granted { escalate } => Ok(Some(Granted { escalate })),
-            Outcome::AlreadyHeld => Ok(Some(Granted { escalate: false })),
+            Outcome::Granted { escalate } => Ok(Some(Grant { escalate })),
+            Outcome::AlreadyHeld => Ok(Some(Grant { escalate: false })),
             Outcome::Wait(_) => Ok(None),
         }
     }
@@ -240,10 +240,10 @@ impl Table {
         duration: Duration,
         timeout: Timeout,
         mut counter: Option<&mut EscalationCounter>,
-    ) -> Result<Granted, LockError> {
+    ) -> Result<Grant, LockError> {
         match self.try_lock(owner, resource, mode, duration, counter.as_deref_mut())? {
-            Outcome::Granted { escalate } => Ok(Granted { escalate }),
-            Outcome::AlreadyHeld => Ok(Granted { escalate: false }),
+            Outcome::Granted { escalate } => Ok(Grant { escalate }),
+            Outcome::AlreadyHeld => Ok(Grant { escalate: false }),
             Outcome::Wait(ticket) => self.wait(ticket, timeout, counter),
         }
     }
@@ -285,19 +285,22 @@ impl Table {
         &self,
         owner: &Owner,
         ask: &Ask,
-        entered: Entered,
+        entered: OwnerListChange,
         counter: Option<&mut EscalationCounter>,
     ) -> bool {
         let long = ask.duration == Duration::Long;
         debug_assert_eq!(owner.id(), ask.owner, "an owner's list has its own locks");
-        debug_assert!(entered != Entered::Lengthened || long, "only a long request lengthens");
+        debug_assert!(
+            entered != OwnerListChange::Lengthened || long,
+            "only a long request lengthens"
+        );
         let test = ask.duration == Duration::Instant;
-        debug_assert!(!test || entered == Entered::Same, "a test leaves nothing");
+        debug_assert!(!test || entered == OwnerListChange::Same, "a test leaves nothing");
         match entered {
-            Entered::Same => return false,
-            Entered::Fresh if long => owner.held.lock().long.push(ask.resource),
-            Entered::Fresh => owner.held.lock().short.push(ask.resource),
-            Entered::Lengthened => owner.held.lock().lengthen(ask.resource),
+            OwnerListChange::Same => return false,
+            OwnerListChange::Fresh if long => owner.held.lock().long.push(ask.resource),
+            OwnerListChange::Fresh => owner.held.lock().short.push(ask.resource),
+            OwnerListChange::Lengthened => owner.held.lock().lengthen(ask.resource),
         }
         match counter {
             Some(c) if long && ask.resource.counts_toward_escalation() => {
@@ -312,11 +315,11 @@ impl Table {
         self: &Arc<Self>,
         mut shard: MutexGuard<'_, Shard>,
         owner: &Arc<Owner>,
-        ask: (Ask, Option<Behind>),
+        ask: (Ask, Option<AwaitedRow>),
         hash: u64,
     ) -> Result<Ticket, LockError> {
         let number = self.numbers.fetch_add(1, Relaxed);
-        let pending = Pending::new(Arc::clone(owner), ask, hash, number);
+        let pending = LockRequest::new(Arc::clone(owner), ask, hash, number);
         assert_eq!(pending.state(), State::Queued, "a new request is queued");
         if !shard.enqueue(&pending, &self.budget) {
             return Err(LockError::OutOfLockMemory);
@@ -337,7 +340,7 @@ impl Table {
         ticket: Ticket,
         timeout: Timeout,
         counter: Option<&mut EscalationCounter>,
-    ) -> Result<Granted, LockError> {
+    ) -> Result<Grant, LockError> {
         let pending = ticket.into_pending();
         let result = self.wait_for_turn(&pending, timeout);
         self.search.left();
@@ -345,10 +348,10 @@ impl Table {
         assert_eq!(pending.state(), State::Granted, "a wait without an error has its lock");
         assert_eq!(pending.owner.id(), pending.ask.owner, "an owner that waits is not renewed");
         let escalate = self.record(&pending.owner, &pending.ask, pending.entered(), counter);
-        Ok(Granted { escalate })
+        Ok(Grant { escalate })
     }
 
-    fn wait_for_turn(&self, pending: &Arc<Pending>, timeout: Timeout) -> Result<(), LockError> {
+    fn wait_for_turn(&self, pending: &Arc<LockRequest>, timeout: Timeout) -> Result<(), LockError> {
         let tally = &self.tally.kinds[pending.ask.resource.kind() as usize];
         if timeout == Timeout::NO_WAIT {
             let left = self.leave(pending, LockError::TimedOut { waited_ms: 0 });
@@ -370,7 +373,7 @@ impl Table {
     fn wait_since(
         &self,
         from: u64,
-        pending: &Arc<Pending>,
+        pending: &Arc<LockRequest>,
         timeout: Timeout,
     ) -> Result<(), LockError> {
         let deadline = timeout.0.map(|ms| from + u64::from(ms) * 1_000_000);
@@ -399,7 +402,7 @@ impl Table {
     }
 
     /// Ends a wait from the waiter's side. An answer that came first counts.
-    fn leave(&self, pending: &Arc<Pending>, why: LockError) -> Result<(), LockError> {
+    fn leave(&self, pending: &Arc<LockRequest>, why: LockError) -> Result<(), LockError> {
         let mut shard = self.shard_of(pending.hash);
         match pending.state() {
             State::Granted => {
@@ -421,14 +424,14 @@ impl Table {
         }
     }
 
-    fn as_victim(&self, pending: &Pending) -> LockError {
+    fn as_victim(&self, pending: &LockRequest) -> LockError {
         assert_ne!(pending.state(), State::Granted, "a victim has no lock");
         assert_ne!(pending.state(), State::Queued, "a victim was chosen");
         LockError::DeadlockVictim { session: pending.ask.session }
     }
 
     /// A ticket was dropped.
-    pub(crate) fn abandon(&self, pending: &Arc<Pending>) {
+    pub(crate) fn abandon(&self, pending: &Arc<LockRequest>) {
         let mut listed = false;
         {
             let mut shard = self.shard_of(pending.hash);
@@ -475,12 +478,12 @@ impl Table {
         let id = owner.id();
         let released = self.shard_of(hash).release(id, &resource, hash, then, &self.budget);
         let listed = || owner.held.lock().short.contains(&resource);
-        debug_assert!(released != Released::NotHeld || !listed(), "what is listed is held");
-        if released == Released::Gone {
+        debug_assert!(released != ReleaseOutcome::NotHeld || !listed(), "what is listed is held");
+        if released == ReleaseOutcome::Gone {
             let was_listed = owner.held.lock().remove_short(&resource);
             assert!(was_listed, "a released lock was on its owner's short list");
         }
-        released != Released::Kept
+        released != ReleaseOutcome::Kept
     }
 
     /// Gives one long lock back before its owner ends: what a user locks by name. Whether it was

@@ -12,7 +12,7 @@
 //!  2. A thread that takes another's request out of the queue signals its waiter once, still under
 //!     that latch. So the end of a ticket can take an unread signal back.
 
-use crate::head::{Ask, Duration, Entered};
+use crate::head::{Ask, Duration, OwnerListChange};
 use crate::owner::Owner;
 use crate::resource::{Kind, Resource};
 use crate::table::Table;
@@ -36,7 +36,7 @@ pub(crate) enum State {
 
 /// The row for which a transaction waits when it waits for the end of another transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Behind {
+pub struct AwaitedRow {
     /// The row.
     pub row: Resource,
     /// Whether the waiter means to change the row, or may yet.
@@ -44,11 +44,11 @@ pub struct Behind {
 }
 
 /// A request that stands, or stood, in a queue.
-pub(crate) struct Pending {
+pub(crate) struct LockRequest {
     pub(crate) owner: Arc<Owner>,
     pub(crate) ask: Ask,
     /// What is behind a transaction that is waited for.
-    pub(crate) behind: Option<Behind>,
+    pub(crate) behind: Option<AwaitedRow>,
     pub(crate) hash: u64,
     /// Orders requests by age.
     pub(crate) number: u64,
@@ -57,10 +57,10 @@ pub(crate) struct Pending {
     entered: AtomicU8,
 }
 
-impl Pending {
+impl LockRequest {
     pub(crate) fn new(
         owner: Arc<Owner>,
-        (ask, behind): (Ask, Option<Behind>),
+        (ask, behind): (Ask, Option<AwaitedRow>),
         hash: u64,
         number: u64,
     ) -> Arc<Self> {
@@ -69,7 +69,7 @@ impl Pending {
         assert_eq!(owner.id(), ask.owner, "a request waits in its owner's name");
         assert_eq!(owner.session(), ask.session, "and in its session's");
         debug_assert_eq!(ask.target(crate::Mode::NL), ask.mode, "who holds nothing asks for that");
-        Arc::new(Pending {
+        Arc::new(LockRequest {
             owner,
             ask,
             behind,
@@ -77,14 +77,14 @@ impl Pending {
             number,
             since_ns: os::clock::monotonic_ns(),
             state: AtomicU8::new(State::Queued as u8),
-            entered: AtomicU8::new(Entered::Same as u8),
+            entered: AtomicU8::new(OwnerListChange::Same as u8),
         })
     }
 
     /// The wait's name.
     pub(crate) fn wait_kind(&self) -> WaitKind {
         match (self.ask.resource.kind(), self.behind) {
-            (Kind::Xact, Some(Behind { modifies: true, .. })) => WaitKind::LckSXactModify,
+            (Kind::Xact, Some(AwaitedRow { modifies: true, .. })) => WaitKind::LckSXactModify,
             (Kind::Xact, Some(_)) => WaitKind::LckSXactRead,
             (Kind::Xact, None) => WaitKind::LckSXact,
             _ => self.ask.mode.wait_kind(),
@@ -103,14 +103,14 @@ impl Pending {
     }
 
     /// What the grant changed.
-    pub(crate) fn entered(&self) -> Entered {
+    pub(crate) fn entered(&self) -> OwnerListChange {
         debug_assert_eq!(self.state(), State::Granted, "only a grant changes holders");
         let entered = self.entered.load(Ordering::Relaxed);
-        debug_assert!(entered <= Entered::Same as u8, "an answer that there is");
+        debug_assert!(entered <= OwnerListChange::Same as u8, "an answer that there is");
         match entered {
-            0 => Entered::Fresh,
-            1 => Entered::Lengthened,
-            _ => Entered::Same,
+            0 => OwnerListChange::Fresh,
+            1 => OwnerListChange::Lengthened,
+            _ => OwnerListChange::Same,
         }
     }
 
@@ -120,11 +120,14 @@ impl Pending {
     }
 
     /// It is its turn. Called under the partition's latch, as all of these.
-    pub(crate) fn grant(&self, entered: Entered) {
-        let same = entered == Entered::Same;
+    pub(crate) fn grant(&self, entered: OwnerListChange) {
+        let same = entered == OwnerListChange::Same;
         debug_assert!(same || self.ask.duration != Duration::Instant, "a test leaves nothing");
         let long = self.ask.duration == Duration::Long;
-        debug_assert!(entered != Entered::Lengthened || long, "only a long request lengthens");
+        debug_assert!(
+            entered != OwnerListChange::Lengthened || long,
+            "only a long request lengthens"
+        );
         debug_assert_eq!(self.owner.id(), self.ask.owner, "an owner that waits is not renewed");
         self.entered.store(entered as u8, Ordering::Relaxed);
         self.become_state(State::Queued, State::Granted);
@@ -150,11 +153,11 @@ impl Pending {
 #[must_use = "a ticket that is dropped leaves the queue"]
 pub struct Ticket {
     table: Arc<Table>,
-    pending: Option<Arc<Pending>>,
+    pending: Option<Arc<LockRequest>>,
 }
 
 impl Ticket {
-    pub(crate) fn new(table: Arc<Table>, pending: Arc<Pending>) -> Self {
+    pub(crate) fn new(table: Arc<Table>, pending: Arc<LockRequest>) -> Self {
         debug_assert_eq!(pending.owner.id(), pending.ask.owner, "who asked has the ticket");
         Ticket { table, pending: Some(pending) }
     }
@@ -174,11 +177,11 @@ impl Ticket {
         self.pending().ask.duration
     }
 
-    fn pending(&self) -> &Arc<Pending> {
+    fn pending(&self) -> &Arc<LockRequest> {
         self.pending.as_ref().expect("a ticket has its request until it is waited for")
     }
 
-    pub(crate) fn into_pending(mut self) -> Arc<Pending> {
+    pub(crate) fn into_pending(mut self) -> Arc<LockRequest> {
         self.pending.take().expect("a ticket has its request until it is waited for")
     }
 }

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 #[derive(Default)]
-struct Seen(Mutex<Vec<Deadlock>>);
+struct DeadlockLog(Mutex<Vec<Deadlock>>);
 
-impl DeadlockWitness for Seen {
+impl DeadlockWitness for DeadlockLog {
     fn saw(&self, deadlock: &Deadlock) {
         self.0.lock().push(deadlock.clone());
     }
@@ -20,7 +20,7 @@ impl DeadlockWitness for Seen {
 
 /// One step; its victims' owners.
 fn victims(t: &Arc<Table>) -> (Progress, Vec<u64>) {
-    let seen = Seen::default();
+    let seen = DeadlockLog::default();
     let progress = t.deadlock_step(&seen);
     let seen = seen.0.into_inner();
     let victims = seen.iter().map(|d| d.members[d.victim].owner.number());
@@ -97,7 +97,7 @@ fn two_readers_who_both_want_to_write_get_exactly_one_victim() {
     take(&t, &b, key(1), Mode::S);
     let first = ask(&t, &a, key(1), Mode::X);
     let second = ask(&t, &b, key(1), Mode::X);
-    let seen = Seen::default();
+    let seen = DeadlockLog::default();
     assert_eq!(t.deadlock_step(&seen).found, 1);
     let seen = seen.0.into_inner();
     assert!(seen[0].members.iter().all(|m| m.held == Mode::S && m.mode == Mode::X));
@@ -123,7 +123,7 @@ fn one_who_converts_further_ahead_is_told_with_what_it_asks_for() {
     let ahead = ask(&t, &a, key(1), Mode::S);
     let behind = ask(&t, &b, key(1), Mode::IX);
     let closing = ask(&t, &c, key(2), Mode::X);
-    let seen = Seen::default();
+    let seen = DeadlockLog::default();
     assert_eq!(t.deadlock_step(&seen).found, 1);
     let seen = seen.0.into_inner();
     let of_b = seen[0].members.iter().find(|m| m.owner == b.id()).unwrap();
@@ -149,7 +149,7 @@ fn the_order_of_a_queue_can_close_a_circle() {
     let writer = ask(&t, &b, key(1), Mode::X);
     let reader = ask(&t, &c, key(1), Mode::S);
     let closing = ask(&t, &a, key(2), Mode::S);
-    let seen = Seen::default();
+    let seen = DeadlockLog::default();
     t.deadlock_step(&seen);
     let seen = seen.0.into_inner();
     let of = |o: &Arc<Owner>| seen[0].members.iter().find(|m| m.owner == o.id()).unwrap();
@@ -276,7 +276,7 @@ fn tasks_that_deadlock_all_the_time_all_get_through() {
     let stop = Arc::new(AtomicBool::new(false));
     let (theirs, stopped) = (Arc::clone(&t), Arc::clone(&stop));
     let search = os::task::spawn("deadlock monitor", move || {
-        let seen = Seen::default();
+        let seen = DeadlockLog::default();
         while !stopped.load(SeqCst) {
             theirs.deadlock_step(&seen);
             theirs.held_and_waiting(100);
@@ -328,9 +328,9 @@ fn tasks_that_deadlock_all_the_time_all_get_through() {
 }
 
 /// A witness in whose presence the other one gives up and lets everything go.
-struct Yielding(Arc<Table>, Arc<Owner>, Mutex<Option<Ticket>>);
+struct YieldingWitness(Arc<Table>, Arc<Owner>, Mutex<Option<Ticket>>);
 
-impl DeadlockWitness for Yielding {
+impl DeadlockWitness for YieldingWitness {
     fn saw(&self, _: &Deadlock) {
         drop(self.2.lock().take());
         self.0.release_all(&self.1);
@@ -343,7 +343,8 @@ fn once_chosen_a_victim_stays_one_even_if_its_lock_comes_free() {
     let owners = [1, 2].map(owner);
     let mut tickets = circle(&t, &owners);
     let second = tickets.pop().unwrap();
-    let witness = Yielding(Arc::clone(&t), Arc::clone(&owners[0]), Mutex::new(tickets.pop()));
+    let witness =
+        YieldingWitness(Arc::clone(&t), Arc::clone(&owners[0]), Mutex::new(tickets.pop()));
     assert_eq!(t.deadlock_step(&witness).found, 1);
     assert!(is_victim(&t, &owners[1], second));
     assert_eq!(t.held_mode(&owners[1], key(0)), Mode::NL);

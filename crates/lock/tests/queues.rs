@@ -4,7 +4,7 @@ mod scenes;
 
 use lock::{Duration, EscalationCounter, LockError, LockStatus, Mode, Options, Outcome, Table};
 use lock::{Kind, KindCounters, Resource, Timeout};
-use os::wait::Cancelled;
+use os::wait::CancelReason;
 use scenes::{DB, HOBT, ask, ask_for, end, granted, key, object, owner, table, take};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::SeqCst};
@@ -117,8 +117,8 @@ fn a_cancelled_request_leaves_the_queue_and_lets_the_next_one_pass() {
     }
     assert_eq!(t.blocker_of(&b).map(|b| b.session), Some(a.session()));
     let reader = ask(&t, &c, key(1), Mode::S);
-    b.waiter().cancel(Cancelled::Attention);
-    assert_eq!(waiter.join().unwrap(), Err(LockError::Cancelled(Cancelled::Attention)));
+    b.waiter().cancel(CancelReason::Attention);
+    assert_eq!(waiter.join().unwrap(), Err(LockError::Cancelled(CancelReason::Attention)));
     assert!(granted(&t, reader));
     end(&t, &[&a, &b, &c]);
 }

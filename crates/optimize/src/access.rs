@@ -102,7 +102,7 @@ impl Reference<'_> {
             let column = &self.table.columns[*by_slot.get(&slot)?];
             Some((column.sql_type, column.collation))
         };
-        let sought = sarg::Sought { own: &own, column_type: &column_type, reader };
+        let sought = sarg::SeekTarget { own: &own, column_type: &column_type, reader };
         all.into_iter().filter_map(|(n, p)| sought.of(p).map(|s| (n, s))).collect()
     }
 

@@ -9,8 +9,8 @@ use base::limits::TREE_HEIGHT_MAX;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::Object;
 use plan::{
-    Changed, ChangedId, Constants, Estimate, IndexChange, JoinKind, Logical, Physical, Predicate,
-    QueryHints, Recursion, Scalar, Slot, Sort, SortKey, Subquery, SubqueryId, Toll,
+    ChangedId, ChangedRows, Constants, Estimate, IndexChange, JoinKind, Logical, Physical,
+    Predicate, QueryHints, Recursion, Scalar, Slot, Sort, SortKey, Subquery, SubqueryId, Toll,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -75,7 +75,7 @@ impl<'a> Optimizer<'a> {
     pub(crate) fn changed_rows(&self, id: ChangedId, columns: &[Slot]) -> Node {
         let many = Cardinality { rows: VIEW_ROWS, single: false };
         let Cardinality { rows, single } = self.changed.get(&id).copied().unwrap_or(many);
-        let tree = Physical::Changed(Changed { id, columns: columns.to_vec() });
+        let tree = Physical::Changed(ChangedRows { id, columns: columns.to_vec() });
         let width = 8.0 * columns.len() as f64;
         Node { single, ..Node::leaf(tree, rows, width, self.prices.pass(rows)) }
     }

@@ -50,10 +50,10 @@ mod statement;
 mod target_locks;
 mod union;
 mod unique;
-mod wanted;
+mod wanted_columns;
 mod wide;
 
 pub use facts::{Facts, Memory, NoFacts, Size};
 pub use parallel::Parallelism;
 pub use statement::{SERIAL_BY_DEGREE, SERIAL_BY_PROCESSORS, optimize};
-pub use wanted::{Wanted, wanted};
+pub use wanted_columns::{WantedColumns, wanted};

@@ -7,18 +7,18 @@
 //! A part is known by its place and by what stands there: a place may be used again for another.
 
 use crate::convert::{NODE_BYTES, Optimizer};
-use crate::node::{Node, Otherwise, Slots, Wish};
+use crate::node::{Node, OrderFallback, Slots, Wish};
 use base::SqlResult;
 use plan::{Logical, Predicate, SortKey, SubqueryId};
 use std::collections::{BTreeSet, HashMap};
 
 /// See the module.
 #[derive(Default)]
-pub(crate) struct Memo(HashMap<usize, Vec<Remembered>>);
+pub(crate) struct Memo(HashMap<usize, Vec<MemoEntry>>);
 
-struct Remembered {
+struct MemoEntry {
     tree: Logical,
-    asked: Asked,
+    asked: PlanRequest,
     node: Node,
     /// Subqueries that became joins of it.
     joined: BTreeSet<SubqueryId>,
@@ -26,11 +26,11 @@ struct Remembered {
 
 /// What was asked of a part.
 #[derive(PartialEq)]
-struct Asked {
+struct PlanRequest {
     filters: Vec<Predicate>,
     needed: Slots,
     order: Vec<SortKey>,
-    otherwise: Otherwise,
+    otherwise: OrderFallback,
     goal: Option<f64>,
 }
 
@@ -67,7 +67,7 @@ impl Optimizer<'_> {
         }
         let place = std::ptr::from_ref(tree) as usize;
         let (order, otherwise, goal) = (wish.order.to_vec(), wish.otherwise, wish.goal);
-        let asked = Asked { filters, needed: needed.clone(), order, otherwise, goal };
+        let asked = PlanRequest { filters, needed: needed.clone(), order, otherwise, goal };
         let known = self.memo.0.get(&place).into_iter().flatten();
         if let Some(found) = known.into_iter().find(|r| r.asked == asked && r.tree == *tree) {
             self.joined.extend(&found.joined);
@@ -82,7 +82,7 @@ impl Optimizer<'_> {
         self.toll.pay(tree.count() * NODE_BYTES)?;
         let tree = tree.clone();
         let entry = self.memo.0.entry(place).or_default();
-        entry.push(Remembered { tree, asked, node: node.clone(), joined });
+        entry.push(MemoEntry { tree, asked, node: node.clone(), joined });
         Ok(node)
     }
 }

@@ -9,7 +9,7 @@ use types::Collation;
 pub(crate) type Slots = BTreeSet<Slot>;
 
 /// Slots that are equal in all rows: under a collation, or under every one.
-pub(crate) type Fixed = BTreeMap<Slot, Option<Collation>>;
+pub(crate) type FixedSlots = BTreeMap<Slot, Option<Collation>>;
 
 /// A converted part.
 #[derive(Clone)]
@@ -18,7 +18,7 @@ pub(crate) struct Node {
     /// The order its rows come in.
     pub(crate) order: Vec<SortKey>,
     /// What is equal in all rows may stand anywhere in an order that compares it likewise.
-    pub(crate) fixed: Fixed,
+    pub(crate) fixed: FixedSlots,
     /// Rows that are expected.
     pub(crate) rows: f64,
     /// Bytes of a row's values.
@@ -40,14 +40,14 @@ pub(crate) struct Wish<'w> {
     /// An order of rows.
     pub(crate) order: &'w [SortKey],
     /// What it does about rows in no such order.
-    pub(crate) otherwise: Otherwise,
+    pub(crate) otherwise: OrderFallback,
     /// It will stop after so many rows.
     pub(crate) goal: Option<f64>,
 }
 
 /// How an order is come by that rows don't have.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) enum Otherwise {
+pub(crate) enum OrderFallback {
     /// They are sorted.
     Sort,
     /// The first so many are kept in order.
@@ -59,7 +59,7 @@ pub(crate) enum Otherwise {
 impl Wish<'_> {
     /// Rows in any order, all of them.
     pub(crate) const NONE: Wish<'static> =
-        Wish { order: &[], otherwise: Otherwise::Sort, goal: None };
+        Wish { order: &[], otherwise: OrderFallback::Sort, goal: None };
 
     /// The same in any order.
     pub(crate) fn unordered(self) -> Wish<'static> {
@@ -78,7 +78,7 @@ impl Node {
         Node {
             tree,
             order: Vec::new(),
-            fixed: Fixed::new(),
+            fixed: FixedSlots::new(),
             rows,
             width,
             first: 0.0,
@@ -143,7 +143,7 @@ pub(crate) fn repeated(mut estimates: Vec<Estimate>, times: f64) -> Vec<Estimate
 }
 
 /// Whether an order implies another.
-pub(crate) fn follows(order: &[SortKey], fixed: &Fixed, keys: &[SortKey]) -> bool {
+pub(crate) fn follows(order: &[SortKey], fixed: &FixedSlots, keys: &[SortKey]) -> bool {
     let varies = |k: &&SortKey| {
         let under = fixed.get(&k.slot);
         under.is_none_or(|under| under.is_some_and(|collation| collation != k.collation))

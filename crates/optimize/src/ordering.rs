@@ -1,7 +1,7 @@
 //! Nodes that order, group and limit.
 
 use crate::convert::{Optimizer, carried};
-use crate::node::{Fixed, Node, Otherwise, Slots, Wish, writes};
+use crate::node::{FixedSlots, Node, OrderFallback, Slots, Wish, writes};
 use base::{SqlError, SqlResult, messages};
 use builtins::Aggregate;
 use plan::{
@@ -29,7 +29,7 @@ impl Optimizer<'_> {
     ) -> SqlResult<Node> {
         let mut below = needed.clone();
         below.extend(keys.iter().map(|k| k.slot));
-        let wish = Wish { order: keys, otherwise: Otherwise::Sort, goal: wish.goal };
+        let wish = Wish { order: keys, otherwise: OrderFallback::Sort, goal: wish.goal };
         let node = self.convert_filtered(input, filters, &below, wish)?;
         Ok(self.sorted(node, keys, needed, &writes(input)))
     }
@@ -54,8 +54,8 @@ impl Optimizer<'_> {
                 inner.extend(keys.iter().map(|k| k.slot));
                 let one_by_one = sorts_one_by_one(top);
                 let otherwise = match goal.filter(|_| one_by_one) {
-                    Some(n) => Otherwise::TopSort(n),
-                    None => Otherwise::Sort,
+                    Some(n) => OrderFallback::TopSort(n),
+                    None => OrderFallback::Sort,
                 };
                 let node =
                     self.convert(input, Vec::new(), &inner, Wish { order: keys, otherwise, goal })?;
@@ -199,7 +199,7 @@ impl Optimizer<'_> {
         }
         below.extend(keys.iter().map(|k| k.slot));
         let own = writes(input);
-        let wish = Wish { order: &keys, otherwise: Otherwise::Sort, goal: None };
+        let wish = Wish { order: &keys, otherwise: OrderFallback::Sort, goal: None };
         let node = self.convert_filtered(input, down, &below, wish)?;
         let node = if keys.is_empty() { node } else { self.sorted(node, &keys, &below, &own) };
         let peers = |keys: &[SortKey]| keys.iter().map(|k| (k.slot, k.collation)).collect();
@@ -305,8 +305,8 @@ fn is_table(tree: &Logical) -> bool {
 /// What a GROUP BY or DISTINCT wishes of its rows.
 fn grouping_wish(keys: &[SortKey], how: Option<GroupHint>) -> Wish<'_> {
     let otherwise = match how {
-        Some(GroupHint::Order) => Otherwise::Sort,
-        Some(GroupHint::Hash) | None => Otherwise::Hash,
+        Some(GroupHint::Order) => OrderFallback::Sort,
+        Some(GroupHint::Hash) | None => OrderFallback::Hash,
     };
     Wish { order: keys, otherwise, goal: None }
 }
@@ -366,14 +366,14 @@ impl Optimizer<'_> {
             });
             let first = if all { node.total } else { node.first };
             let (single, fixed) =
-                (single || all, if all { Fixed::new() } else { node.fixed.clone() });
+                (single || all, if all { FixedSlots::new() } else { node.fixed.clone() });
             return Node { order, fixed, rows: groups, width, first, single, ..node };
         }
         let cost = self.prices.hash_groups(rows, groups, width) + aggregates;
         let node = node.gathered(cost, |input| {
             Physical::HashAggregate(HashAggregate { input: Box::new(input), keys, calls })
         });
-        let (order, fixed) = (Vec::new(), Fixed::new());
+        let (order, fixed) = (Vec::new(), FixedSlots::new());
         Node { order, fixed, rows: groups, width, single, ..node }
     }
 }

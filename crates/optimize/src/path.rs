@@ -12,7 +12,7 @@
 use crate::convert::Optimizer;
 use crate::cost::{Cost, Prices, Reach};
 use crate::estimate::Estimator;
-use crate::node::{Fixed, Node, Otherwise, Wish, follows};
+use crate::node::{FixedSlots, Node, OrderFallback, Wish, follows};
 use crate::sarg::{Ask, Sarg};
 use catalog::view::{HobtLayout, Index, PhysicalColumn, Table};
 use plan::{Bound, Predicate, Scalar, Seek, SeekRange, Slot, SortKey};
@@ -30,7 +30,7 @@ pub(crate) struct Path<'t> {
     /// Every column that is needed is in the index.
     pub(crate) covering: bool,
     pub(crate) order: Vec<SortKey>,
-    pub(crate) fixed: Fixed,
+    pub(crate) fixed: FixedSlots,
     pub(crate) backward: bool,
     /// The wanted order is met.
     pub(crate) ordered: bool,
@@ -89,7 +89,7 @@ pub(crate) struct Offer<'o> {
 
 /// What was found for the key.
 #[derive(Default)]
-struct Found {
+struct KeyMatch {
     /// What each of the first columns may equal, and whether NULL is meant.
     equal: Vec<Vec<(Scalar, bool)>>,
     lower: Option<Bound>,
@@ -99,7 +99,7 @@ struct Found {
     used: Vec<usize>,
 }
 
-impl Found {
+impl KeyMatch {
     fn has_range(&self) -> bool {
         self.lower.is_some() || self.upper.is_some()
     }
@@ -121,7 +121,7 @@ impl Found {
 
 /// What was found for all conditions, or for the parts of an OR.
 struct Sides<'o> {
-    all: Vec<Found>,
+    all: Vec<KeyMatch>,
     /// The OR and its parts.
     or: Option<&'o (usize, Vec<Part>)>,
 }
@@ -135,7 +135,7 @@ impl Sides<'_> {
         let shared = first.implied.iter().filter(|n| **n < given).filter(everywhere);
         let mut implied: Vec<usize> = shared.copied().collect();
         if let Some((at, parts)) = self.or {
-            let whole = |(found, part): (&Found, &Part)| {
+            let whole = |(found, part): (&KeyMatch, &Part)| {
                 (0..part.conditions.len()).all(|n| found.implied.contains(&(given + n)))
             };
             implied.extend(self.all.iter().zip(parts).all(whole).then_some(*at));
@@ -146,7 +146,7 @@ impl Sides<'_> {
     /// Rows in all ranges.
     fn reached(&self, offer: &Offer<'_>, table_rows: f64) -> f64 {
         let given = || offer.conditions.iter().chain(offer.above);
-        let rows = |(n, found): (usize, &Found)| {
+        let rows = |(n, found): (usize, &KeyMatch)| {
             let own = self.or.iter().flat_map(|(_, parts)| &parts[n].conditions);
             let all: Vec<&Predicate> = given().chain(own).collect();
             let used: Vec<&Predicate> =
@@ -158,7 +158,7 @@ impl Sides<'_> {
 
     /// Every range is one value of a whole unique key.
     fn are_points(&self, index: &Index, layout: &HobtLayout) -> bool {
-        let point = |found: &Found| {
+        let point = |found: &KeyMatch| {
             layout.key.len() == found.equal.len()
                 || (index.unique && index.key.len() == found.equal.len())
         };
@@ -166,12 +166,12 @@ impl Sides<'_> {
     }
 
     fn seeks(&self) -> usize {
-        self.all.iter().map(Found::seeks).sum()
+        self.all.iter().map(KeyMatch::seeks).sum()
     }
 
     /// A column of the key has one value in all ranges.
     fn is_fixed(&self, n: usize) -> bool {
-        let value = |found: &Found| match found.equal.get(n).map(Vec::as_slice) {
+        let value = |found: &KeyMatch| match found.equal.get(n).map(Vec::as_slice) {
             Some([(x, null)]) => Some((x.clone(), *null)),
             _ => None,
         };
@@ -195,8 +195,10 @@ impl<'t> Path<'t> {
                 let found = search(table, &layout, offer, [&part.sargs, offer.sargs], 1);
                 (found.columns() > 0).then_some(found)
             };
-            let Some(all) = or.1.iter().map(own).collect::<Option<Vec<Found>>>() else { continue };
-            if all.iter().map(Found::seeks).sum::<usize>() <= SEEKS_MAX {
+            let Some(all) = or.1.iter().map(own).collect::<Option<Vec<KeyMatch>>>() else {
+                continue;
+            };
+            if all.iter().map(KeyMatch::seeks).sum::<usize>() <= SEEKS_MAX {
                 ways.push(made(all, Some(or)));
             }
         }
@@ -318,11 +320,11 @@ impl Optimizer<'_> {
 }
 
 /// What it takes to make up for an order that rows don't have.
-pub(crate) fn unordered(prices: Prices, otherwise: Otherwise, rows: f64, width: f64) -> f64 {
+pub(crate) fn unordered(prices: Prices, otherwise: OrderFallback, rows: f64, width: f64) -> f64 {
     match otherwise {
-        Otherwise::Sort => prices.sort(rows, width).sum(),
-        Otherwise::TopSort(kept) => prices.top_sort(rows, kept, width).sum(),
-        Otherwise::Hash => {
+        OrderFallback::Sort => prices.sort(rows, width).sum(),
+        OrderFallback::TopSort(kept) => prices.top_sort(rows, kept, width).sum(),
+        OrderFallback::Hash => {
             let groups = rows.powf(0.75);
             let hashed = prices.hash_groups(rows, groups, width).sum();
             (hashed - prices.stream_groups(rows).sum()).max(0.0)
@@ -338,8 +340,8 @@ fn search(
     offer: &Offer<'_>,
     sargs: [&[(usize, Sarg)]; 2],
     lists: usize,
-) -> Found {
-    let mut found = Found::default();
+) -> KeyMatch {
+    let mut found = KeyMatch::default();
     for part in &layout.key {
         let PhysicalColumn::Column(column) = layout.columns[part.field] else { break };
         let Some(slot) = (offer.slot)(column) else { break };
@@ -355,7 +357,7 @@ fn search(
     found
 }
 
-fn implied(found: &mut Found, at: usize, sarg: &Sarg) {
+fn implied(found: &mut KeyMatch, at: usize, sarg: &Sarg) {
     found.used.push(at);
     if sarg.exact {
         found.implied.push(at);
@@ -363,7 +365,7 @@ fn implied(found: &mut Found, at: usize, sarg: &Sarg) {
 }
 
 /// The values that a column may equal, where somebody says so: the fewest.
-fn points(found: &mut Found, asked: &[&(usize, Sarg)], lists: usize, most: usize) -> bool {
+fn points(found: &mut KeyMatch, asked: &[&(usize, Sarg)], lists: usize, most: usize) -> bool {
     let count = |sarg: &Sarg| match &sarg.ask {
         Ask::Equal(_) | Ask::Null => Some(1),
         Ask::Any(list) => Some(list.len()),
@@ -385,7 +387,7 @@ fn points(found: &mut Found, asked: &[&(usize, Sarg)], lists: usize, most: usize
 }
 
 /// Bounds of a column: the first of each end; further ones stay conditions.
-fn range(found: &mut Found, asked: &[&(usize, Sarg)], nullable: bool, descending: bool) {
+fn range(found: &mut KeyMatch, asked: &[&(usize, Sarg)], nullable: bool, descending: bool) {
     let (mut low, mut high) = (None, None);
     for (at, sarg) in asked {
         match &sarg.ask {
@@ -414,8 +416,8 @@ fn range(found: &mut Found, asked: &[&(usize, Sarg)], nullable: bool, descending
     (found.lower, found.upper) = if descending { (high, low) } else { (low, high) };
 }
 
-fn seek_of(table: &Table, layout: &HobtLayout, all: Vec<Found>, unique: bool) -> Option<Seek> {
-    let columns = all.iter().map(Found::columns).max().filter(|&n| n > 0)?;
+fn seek_of(table: &Table, layout: &HobtLayout, all: Vec<KeyMatch>, unique: bool) -> Option<Seek> {
+    let columns = all.iter().map(KeyMatch::columns).max().filter(|&n| n > 0)?;
     let keys = layout.key[..columns].iter();
     let collation = |part: PhysicalColumn| match part {
         PhysicalColumn::Column(n) => table.columns[n].collation,
@@ -442,8 +444,8 @@ fn bound_type(sql_type: SqlType) -> SqlType {
 }
 
 /// A range for each combination of values.
-fn ranges(found: Found) -> Vec<SeekRange> {
-    let Found { equal, lower, upper, .. } = found;
+fn ranges(found: KeyMatch) -> Vec<SeekRange> {
+    let KeyMatch { equal, lower, upper, .. } = found;
     let base = SeekRange { equal: Vec::new(), null_matches: Vec::new(), lower, upper };
     equal.into_iter().fold(vec![base], |ranges, values| {
         let each = ranges.iter().flat_map(|range| values.iter().map(move |x| point(range, x)));
@@ -465,9 +467,9 @@ fn key_order(
     layout: &HobtLayout,
     sides: &Sides<'_>,
     offer: &Offer<'_>,
-) -> (Vec<SortKey>, Fixed) {
+) -> (Vec<SortKey>, FixedSlots) {
     let mut order = Vec::new();
-    let mut fixed = Fixed::new();
+    let mut fixed = FixedSlots::new();
     for (n, part) in layout.key.iter().enumerate() {
         let PhysicalColumn::Column(column) = layout.columns[part.field] else { break };
         let Some(slot) = (offer.slot)(column) else { break };

@@ -15,7 +15,7 @@ use crate::node::Reader;
 use plan::{Bound, CompareOp, LikeText, Predicate, Scalar, ScalarKind, Slot};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
-use types::{Collation, Family, Kept, Length, SqlType, Value, text};
+use types::{Collation, Family, KeyPrecision, Length, SqlType, Value, text};
 
 /// What a condition asks of a column's values.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,14 +42,14 @@ pub(crate) struct Sarg {
 }
 
 /// A table of which something may be sought.
-pub(crate) struct Sought<'a> {
+pub(crate) struct SeekTarget<'a> {
     /// Its slots.
     pub(crate) own: &'a BTreeSet<Slot>,
     pub(crate) column_type: &'a dyn Fn(Slot) -> Option<(SqlType, Collation)>,
     pub(crate) reader: Reader<'a>,
 }
 
-impl Sought<'_> {
+impl SeekTarget<'_> {
     /// The search argument of a condition. What is drawn for it must not be drawn again for a test.
     pub(crate) fn of(&self, p: &Predicate) -> Option<Sarg> {
         self.found(p).filter(|sarg| sarg.exact || !p.reads().drawn)
@@ -101,7 +101,7 @@ impl Sought<'_> {
     }
 
     /// A column of the table beside what it can be compared with.
-    fn side(&self, x: &Scalar, other: &Scalar) -> Option<(Slot, Kept)> {
+    fn side(&self, x: &Scalar, other: &Scalar) -> Option<(Slot, KeyPrecision)> {
         let side = ordered(x).filter(|_| in_its_type(x, other))?;
         (self.own.contains(&side.0) && self.usable(other)).then_some(side)
     }
@@ -234,13 +234,13 @@ impl Sought<'_> {
 
 /// A column, also one that is converted without a loss: `CAST(int AS bigint)`.
 pub(crate) fn column_of(x: &Scalar) -> Option<Slot> {
-    ordered(x).filter(|(_, kept)| *kept == Kept::Values).map(|(slot, _)| slot)
+    ordered(x).filter(|(_, kept)| *kept == KeyPrecision::Values).map(|(slot, _)| slot)
 }
 
 /// A column as it is compared, with what its conversion keeps.
-pub(crate) fn ordered(x: &Scalar) -> Option<(Slot, Kept)> {
+pub(crate) fn ordered(x: &Scalar) -> Option<(Slot, KeyPrecision)> {
     match &x.kind {
-        ScalarKind::Column(slot) => Some((*slot, Kept::Values)),
+        ScalarKind::Column(slot) => Some((*slot, KeyPrecision::Values)),
         ScalarKind::Cast { operand, style: None, attempt: false, .. } => {
             let slot = operand.as_column()?;
             Some((slot, types::kept(operand.ty.sql_type, x.ty.sql_type)?))
@@ -280,7 +280,7 @@ fn narrowed(value: &Scalar) -> Option<Scalar> {
         return same.then(|| Scalar::constant(Value::Char(narrow.into()), sql_type));
     }
     let cast = |x: &Scalar, to: SqlType| {
-        let (operand, implicit) = (Box::new(x.clone()), plan::Implicit(true));
+        let (operand, implicit) = (Box::new(x.clone()), plan::ImplicitFlag(true));
         let kind = ScalarKind::Cast { operand, style: None, attempt: false, implicit };
         Scalar { kind, ty: x.ty.converted(to) }
     };
@@ -305,12 +305,12 @@ fn in_its_type(side: &Scalar, other: &Scalar) -> bool {
 }
 
 fn compared(
-    (slot, kept): (Slot, Kept),
+    (slot, kept): (Slot, KeyPrecision),
     op: CompareOp,
     value: &Scalar,
     column: SqlType,
 ) -> Option<Sarg> {
-    if kept == Kept::Days {
+    if kept == KeyPrecision::Days {
         return of_day(slot, op, value, column);
     }
     if op == CompareOp::Equal {
@@ -399,10 +399,11 @@ fn fit(x: &Scalar, column: SqlType) -> Option<(Scalar, bool)> {
         (_, Family::Char | Family::NChar | Family::Binary | Family::Guid) => None,
         (a, b) if (a == Family::Temporal) != (b == Family::Temporal) => None,
         // A float may be equal to numbers it isn't.
-        (Family::Float, b) if b != Family::Float && kept != Some(Kept::Values) => None,
+        (Family::Float, b) if b != Family::Float && kept != Some(KeyPrecision::Values) => None,
         (a, Family::Float) if a != Family::Float => None,
         _ => {
-            let exact = types::kept(own, column) == Some(Kept::Values) || constant_fits(x, column);
+            let exact =
+                types::kept(own, column) == Some(KeyPrecision::Values) || constant_fits(x, column);
             Some((converted(x, column), exact))
         }
     }
@@ -424,7 +425,7 @@ fn converted(x: &Scalar, column: SqlType) -> Scalar {
         return Scalar { kind: ScalarKind::Constant(value), ty };
     }
     ty.nullable = true;
-    let (operand, implicit) = (Box::new(x.clone()), plan::Implicit(true));
+    let (operand, implicit) = (Box::new(x.clone()), plan::ImplicitFlag(true));
     let kind = ScalarKind::Cast { operand, style: None, attempt: true, implicit };
     Scalar { kind, ty }
 }

@@ -20,7 +20,7 @@
 use crate::access::{Locator, PARTS_MAX, Reference};
 use crate::convert::Optimizer;
 use crate::cost::Cost;
-use crate::node::{Fixed, Node, Slots, Wish};
+use crate::node::{FixedSlots, Node, Slots, Wish};
 use crate::path::{Offer, Path};
 use base::{SqlError, SqlResult, messages};
 use builtins::Aggregate;
@@ -52,13 +52,13 @@ struct Branch {
     node: Node,
     locator: Locator,
     /// Columns of the rows themselves that the index gives too, and where.
-    given: Given,
+    given: ColumnSlots,
     /// The conditions that the index decides.
     conditions: Vec<Predicate>,
 }
 
 /// Columns by ordinal, and the slots that they come in.
-type Given = BTreeMap<usize, Slot>;
+type ColumnSlots = BTreeMap<usize, Slot>;
 
 impl Optimizer<'_> {
     /// The cheapest way through several indexes, if it costs less than `price`.
@@ -81,7 +81,7 @@ impl Optimizer<'_> {
         let all: Vec<usize> = r.get.index.iter().chain(&r.get.further).copied().collect();
         let gives = self.given_by(r, &all).filter(|_| !Self::locator_may_be_null(r));
         let whole = gives.is_some();
-        let gives = gives.unwrap_or_else(|| vec![Given::new(); all.len()]);
+        let gives = gives.unwrap_or_else(|| vec![ColumnSlots::new(); all.len()]);
         let branch = |(&n, gives)| self.branch_of(r, n, &r.conditions, Reading::Any, gives);
         let branches = all.iter().zip(gives).map(branch).collect::<Option<Vec<Branch>>>();
         let unable = || SqlError::new(messages::HINTS_NO_PLAN, &[]);
@@ -110,7 +110,7 @@ impl Optimizer<'_> {
 
     /// Which of several indexes gives which column, where they have all that are read beyond the
     /// conditions that one of them decides.
-    fn given_by(&self, r: &Reference<'_>, positions: &[usize]) -> Option<Vec<Given>> {
+    fn given_by(&self, r: &Reference<'_>, positions: &[usize]) -> Option<Vec<ColumnSlots>> {
         if r.get.target.is_some() || r.get.location.is_some() {
             return None;
         }
@@ -126,7 +126,7 @@ impl Optimizer<'_> {
                 read.extend(own.map(|(column, _)| *column));
             }
         }
-        let mut all = vec![Given::new(); positions.len()];
+        let mut all = vec![ColumnSlots::new(); positions.len()];
         for column in read {
             let has = |l: &HobtLayout| l.position(PhysicalColumn::Column(column)).is_some();
             all[layouts.iter().position(has)?].insert(column, r.columns[&column]);
@@ -251,7 +251,7 @@ impl Optimizer<'_> {
         if r.conditions.len() < 2 || Self::locator_may_be_null(r) {
             return None;
         }
-        let seeks = |n| Some((n, self.sought(r, n, &r.conditions, Given::new())?));
+        let seeks = |n| Some((n, self.sought(r, n, &r.conditions, ColumnSlots::new())?));
         let branches: Vec<(usize, Branch)> = (1..r.table.indexes.len()).filter_map(seeks).collect();
         let pages = self.estimator.size(&r.table, r.table.base()).pages;
         let mut best: Option<(f64, [usize; 2])> = None;
@@ -271,7 +271,7 @@ impl Optimizer<'_> {
         let (_, pair) = best?;
         let gives = self.given_by(r, &pair);
         let whole = gives.is_some();
-        let both = pair.into_iter().zip(gives.unwrap_or_else(|| vec![Given::new(); 2]));
+        let both = pair.into_iter().zip(gives.unwrap_or_else(|| vec![ColumnSlots::new(); 2]));
         let both = both.map(|(n, gives)| self.sought(r, n, &r.conditions, gives));
         self.joined(r, both.collect::<Option<Vec<Branch>>>()?, whole)
     }
@@ -318,7 +318,7 @@ impl Optimizer<'_> {
         let (rows, width) = (kept.min(places.rows), self.estimator.width(r.columns.values()));
         let late = r.conditions.clone();
         let node = places.over(cost, |input| self.fetched(r, input, locator, &Slots::new(), late));
-        Node { rows, width, order: Vec::new(), fixed: Fixed::new(), single: false, ..node }
+        Node { rows, width, order: Vec::new(), fixed: FixedSlots::new(), single: false, ..node }
     }
 
     /// Places by the index that finds them at the least cost; `whole`, of those that have all that
@@ -330,7 +330,7 @@ impl Optimizer<'_> {
             false => b.node.total + self.prices.lookup(b.node.rows, pages, 1).sum(),
         };
         let found = (0..r.table.indexes.len()).filter_map(|n| {
-            let mut gives = Given::new();
+            let mut gives = ColumnSlots::new();
             if whole {
                 let layout = r.table.hobt_layout(&r.table.indexes[n]);
                 let has = |&c: &usize| layout.position(PhysicalColumn::Column(c)).is_some();
@@ -349,7 +349,7 @@ impl Optimizer<'_> {
         r: &Reference<'_>,
         n: usize,
         conditions: &[Predicate],
-        gives: Given,
+        gives: ColumnSlots,
     ) -> Option<Branch> {
         self.branch_of(r, n, conditions, Reading::Sought, gives)
     }
@@ -361,7 +361,7 @@ impl Optimizer<'_> {
         position: usize,
         conditions: &[Predicate],
         reading: Reading,
-        given: Given,
+        given: ColumnSlots,
     ) -> Option<Branch> {
         let index = &r.table.indexes[position];
         if index.disabled || index.key.is_empty() || index.filter.is_some() {

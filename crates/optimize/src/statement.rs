@@ -140,7 +140,7 @@ fn priced(
     joined.extend(crate::rewrite::join_scalars(&mut plan));
     let Plan { mut statement, mut subqueries, mut follow_ups, slots, header, .. } = plan;
     let origins = origins(&mut statement, &mut subqueries, &mut follow_ups)?;
-    let hinted = Hinted { facts, hints: &header.hints };
+    let hinted = HintedFacts { facts, hints: &header.hints };
     let next_changed = next_changed(&statement, &follow_ups);
     let mut optimizer = Optimizer {
         references,
@@ -237,12 +237,12 @@ fn reads_versions(plan: &PhysicalPlan) -> bool {
 }
 
 /// Facts as OPTIMIZE FOR has them.
-struct Hinted<'h> {
+struct HintedFacts<'h> {
     facts: &'h dyn Facts,
     hints: &'h QueryHints,
 }
 
-impl Facts for Hinted<'_> {
+impl Facts for HintedFacts<'_> {
     fn size(&self, database: base::DatabaseId, hobt: base::HobtId) -> Option<crate::Size> {
         self.facts.size(database, hobt)
     }

@@ -12,7 +12,7 @@
 //! Each side is converted once, whatever is chosen: unions nest as deep as the text does.
 
 use crate::convert::{Optimizer, nothing};
-use crate::node::{Node, Otherwise, Slots, Wish, writes};
+use crate::node::{Node, OrderFallback, Slots, Wish, writes};
 use crate::ordering::ascending;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::Object;
@@ -37,7 +37,7 @@ struct Sides {
 }
 
 /// How sides are merged.
-struct Merging {
+struct UnionMerge {
     keys: Vec<SortKey>,
     /// Equal rows once.
     distinct: bool,
@@ -84,7 +84,7 @@ impl Optimizer<'_> {
             return Ok(self.with_filter(node, above));
         }
         let rows = sides.inputs.iter().map(|(node, _)| node.rows).sum();
-        let merging = Merging { keys: wish.order.to_vec(), distinct: false, rows };
+        let merging = UnionMerge { keys: wish.order.to_vec(), distinct: false, rows };
         let merged = self.merged_union(sides.clone(), &merging);
         let plain = self.concatenated(sides.inputs, sides.columns);
         let merged_pays = forced || self.priced(&merged, wish) < self.priced(&plain, wish);
@@ -113,8 +113,8 @@ impl Optimizer<'_> {
         let merges =
             self.may_merge(parts, &order) && (hinted || free && self.all_ordered(parts, &order));
         let otherwise = match hints[..] {
-            [UnionHint::Merge] => Otherwise::Sort,
-            _ => Otherwise::Hash,
+            [UnionHint::Merge] => OrderFallback::Sort,
+            _ => OrderFallback::Hash,
         };
         let inner = Wish { order: &order, otherwise, goal: None };
         let inner = if merges { inner } else { Wish::NONE };
@@ -123,7 +123,7 @@ impl Optimizer<'_> {
         let groups = self.estimator.groups(&slots, rows).clamp(rows.min(1.0), rows.max(1.0));
         let mut ways = Vec::new();
         if merges && (hinted || are_ordered(&sides, &order)) {
-            let merging = Merging { keys: order.clone(), distinct: true, rows: groups };
+            let merging = UnionMerge { keys: order.clone(), distinct: true, rows: groups };
             ways.push(self.merged_union(sides.clone(), &merging));
         }
         for how in self.groupings() {
@@ -249,7 +249,7 @@ impl Optimizer<'_> {
     }
 
     /// Several sides merged: two halves of them, and these two.
-    fn merged_union(&self, sides: Sides, merging: &Merging) -> Node {
+    fn merged_union(&self, sides: Sides, merging: &UnionMerge) -> Node {
         let Sides { mut inputs, columns } = sides;
         let behind = inputs.split_off(inputs.len().div_ceil(2));
         let left = self.half(inputs, &columns, merging);
@@ -262,13 +262,13 @@ impl Optimizer<'_> {
         &self,
         mut inputs: Vec<(Node, Vec<Slot>)>,
         columns: &[Slot],
-        merging: &Merging,
+        merging: &UnionMerge,
     ) -> (Node, Vec<Slot>) {
         if inputs.len() > 1 {
             let own: Vec<Slot> = columns.iter().map(|_| self.new_slot()).collect();
             let keys = spelled(&merging.keys, columns, &own);
             let sides = Sides { inputs, columns: own.clone() };
-            return (self.merged_union(sides, &Merging { keys, ..*merging }), own);
+            return (self.merged_union(sides, &UnionMerge { keys, ..*merging }), own);
         }
         let (node, slots) = inputs.pop().unwrap_or_else(|| (nothing(), Vec::new()));
         let order = spelled(&merging.keys, columns, &slots);
@@ -282,7 +282,7 @@ impl Optimizer<'_> {
         (left, left_slots): (Node, Vec<Slot>),
         (right, right_slots): (Node, Vec<Slot>),
         columns: Vec<Slot>,
-        merging: &Merging,
+        merging: &UnionMerge,
     ) -> Node {
         let all = left.rows + right.rows;
         let own = self.prices.merge(left.rows, right.rows, 0.0) + self.prices.pass(all);

@@ -13,9 +13,9 @@
 use crate::convert::{Cardinality, Optimizer};
 use crate::node::Node;
 use plan::{
-    Changed, ChangedId, Delete, EntryField, EntryWork, Estimate, FollowUpId, IndexChange,
-    IndexTarget, Insert, Kept, Logical, OldRow, Physical, Place, Slot, Sort, SortKey, Split,
-    SplitColumn, Target, Update, Wide,
+    ChangedId, ChangedRows, Delete, EntryField, EntryWork, Estimate, FollowUpId, IndexChange,
+    IndexTarget, Insert, KeptSlots, Logical, OldRow, Physical, Place, Slot, Sort, SortKey, Split,
+    SplitColumn, Target, Update, WideChange,
 };
 use std::collections::BTreeSet;
 use types::{Collation, SqlType};
@@ -114,7 +114,7 @@ impl Optimizer<'_> {
         let of = Cardinality { rows: node.rows, single: false };
         self.changed.insert(id, of);
         let mut kept: Vec<Slot> = Vec::new();
-        let mut wide = Wide { place: rows.place, changes: Vec::new() };
+        let mut wide = WideChange { place: rows.place, changes: Vec::new() };
         for &n in chosen {
             let Some((change, estimates)) = self.index_change(target, n, rows, id) else {
                 continue;
@@ -122,7 +122,7 @@ impl Optimizer<'_> {
             let number = self.follow_ups + self.index_changes.len();
             wide.changes.push(FollowUpId(number as u32));
             change.source.for_each(&mut |node| {
-                if let Physical::Changed(Changed { columns, .. }) = node {
+                if let Physical::Changed(ChangedRows { columns, .. }) = node {
                     kept.extend(columns);
                 }
             });
@@ -133,8 +133,11 @@ impl Optimizer<'_> {
             return;
         }
         self.next_changed = self.next_changed.max(id.0 + 1);
-        let slots =
-            &mut target.references.kept.get_or_insert_with(|| Kept { id, slots: vec![] }).slots;
+        let slots = &mut target
+            .references
+            .kept
+            .get_or_insert_with(|| KeptSlots { id, slots: vec![] })
+            .slots;
         slots.extend(kept);
         slots.sort_unstable();
         slots.dedup();

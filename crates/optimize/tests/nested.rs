@@ -16,9 +16,9 @@ use world::World;
 
 /// Counts questions about variables.
 #[derive(Default)]
-struct Counting(Cell<usize>);
+struct CountingFacts(Cell<usize>);
 
-impl Facts for Counting {
+impl Facts for CountingFacts {
     fn size(&self, database: DatabaseId, hobt: HobtId) -> Option<Size> {
         NoFacts.size(database, hobt)
     }
@@ -64,7 +64,7 @@ fn asked(depth: usize) -> usize {
 fn questions(text: &str) -> usize {
     let world = World::new();
     let bound = world.bind(text).expect("the statement is right");
-    let facts = Counting::default();
+    let facts = CountingFacts::default();
     optimize(bound.plan, &bound.references, &facts).expect("no hint stands in the way");
     facts.0.get()
 }

@@ -20,7 +20,7 @@
 //! addition appears in the sum once, and the sum is never ahead of the events. Sums of two events
 //! are not read at one instant.
 
-use crate::sync::Padded;
+use crate::sync::PaddedCell;
 use parking_lot::Mutex;
 use std::cell::Cell;
 use std::sync::OnceLock;
@@ -63,7 +63,7 @@ const SHARED: usize = CHUNKS * CHUNK - 1;
 /// A thread that has not counted anything yet.
 const UNSET: usize = usize::MAX;
 
-type Cells = Padded<[AtomicU64; EVENTS]>;
+type Cells = PaddedCell<[AtomicU64; EVENTS]>;
 
 /// Of one instance.
 #[derive(Default)]
@@ -97,38 +97,38 @@ impl Counters {
 
 #[cold]
 fn chunk() -> Box<[Cells]> {
-    (0..CHUNK).map(|_| Padded([const { AtomicU64::new(0) }; EVENTS])).collect()
+    (0..CHUNK).map(|_| PaddedCell([const { AtomicU64::new(0) }; EVENTS])).collect()
 }
 
 /// Numbers that no thread has.
-struct Free {
+struct FreeNumbers {
     back: Vec<usize>,
     next: usize,
 }
 
-static FREE: Mutex<Free> = Mutex::new(Free { back: Vec::new(), next: 0 });
+static FREE: Mutex<FreeNumbers> = Mutex::new(FreeNumbers { back: Vec::new(), next: 0 });
 
 /// A thread's number while the thread is there.
-struct Held(usize);
+struct ThreadNumber(usize);
 
 thread_local! {
     static NUMBER: Cell<usize> = const { Cell::new(UNSET) };
-    static HELD: Held = Held::take();
+    static HELD: ThreadNumber = ThreadNumber::take();
 }
 
-impl Held {
-    fn take() -> Held {
+impl ThreadNumber {
+    fn take() -> ThreadNumber {
         let mut free = FREE.lock();
         if let Some(number) = free.back.pop() {
-            return Held(number);
+            return ThreadNumber(number);
         }
         let number = free.next.min(SHARED);
         free.next = number + usize::from(number < SHARED);
-        Held(number)
+        ThreadNumber(number)
     }
 }
 
-impl Drop for Held {
+impl Drop for ThreadNumber {
     fn drop(&mut self) {
         // What else ends with the thread may count still.
         NUMBER.set(SHARED);

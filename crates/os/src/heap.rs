@@ -2,7 +2,7 @@
 //!
 //! Accounts say what was reserved ([`crate::memory`]). But a syntax tree, a cursor, or a temporary
 //! copy of a value is on the heap too, though nothing reserved it. A binary whose allocator is
-//! [`Counted`] knows how much is on the heap, for the process and for each thread.
+//! [`CountingAllocator`] knows how much is on the heap, for the process and for each thread.
 //!
 //! When the system refuses memory, a small allocation gets it from a reserve of addresses, set
 //! aside earlier ([`set_aside`]). Until the reserve is filled again, requests for room are refused.
@@ -37,7 +37,7 @@ thread_local! {
 }
 
 /// An allocator that counts.
-pub struct Counted<A>(pub A);
+pub struct CountingAllocator<A>(pub A);
 
 #[inline]
 pub(crate) fn count(bytes: isize) {
@@ -57,7 +57,7 @@ pub(crate) fn count(bytes: isize) {
 
 // SAFETY: every call goes to the allocator within with the same arguments; what is counted beside
 // it is integers.
-unsafe impl<A: GlobalAlloc> GlobalAlloc for Counted<A> {
+unsafe impl<A: GlobalAlloc> GlobalAlloc for CountingAllocator<A> {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's promise is handed on.
         counted(layout.size(), 0, || unsafe { self.0.alloc(layout) })
@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[global_allocator]
-    static ALLOCATOR: Counted<std::alloc::System> = Counted(std::alloc::System);
+    static ALLOCATOR: CountingAllocator<std::alloc::System> = CountingAllocator(std::alloc::System);
 
     #[test]
     fn what_is_allocated_is_counted_and_freed() {

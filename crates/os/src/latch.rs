@@ -5,7 +5,7 @@
 //! also counted in sys.dm_os_wait_stats, as LATCH_SH or LATCH_EX, or for a page as PAGELATCH_SH or
 //! PAGELATCH_EX.
 
-use crate::sync::Padded;
+use crate::sync::PaddedCell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 macro_rules! latch_classes {
@@ -64,8 +64,8 @@ const NO_TOTAL: Total = Total {
     longest_ns: AtomicU64::new(0),
 };
 
-static TOTALS: [Padded<Total>; LatchClass::ALL.len()] =
-    [const { Padded(NO_TOTAL) }; LatchClass::ALL.len()];
+static TOTALS: [PaddedCell<Total>; LatchClass::ALL.len()] =
+    [const { PaddedCell(NO_TOTAL) }; LatchClass::ALL.len()];
 
 /// One row of sys.dm_os_latch_stats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -34,7 +34,7 @@ fn count(bytes: isize) {
 
 /// There is not that much memory left under the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Exhausted {
+pub struct OutOfMemory {
     /// What was asked for.
     pub asked_bytes: usize,
     /// What was left.
@@ -131,25 +131,25 @@ impl Memory {
         self: &Arc<Self>,
         clerk: &Arc<Clerk>,
         bytes: usize,
-    ) -> Result<Reservation, Exhausted> {
+    ) -> Result<Reservation, OutOfMemory> {
         self.take(bytes)?;
         count(bytes as isize);
         clerk.used_bytes.fetch_add(bytes, Relaxed);
         Ok(Reservation { memory: Arc::clone(self), clerk: Arc::clone(clerk), bytes })
     }
 
-    fn take(&self, bytes: usize) -> Result<(), Exhausted> {
+    fn take(&self, bytes: usize) -> Result<(), OutOfMemory> {
         let fits = |used: usize| used.checked_add(bytes).filter(|&n| n <= self.limit_bytes);
         if bytes >= LARGE_BYTES && !heap::has_addresses(bytes) {
-            return Err(Exhausted { asked_bytes: bytes, left_bytes: 0 });
+            return Err(OutOfMemory { asked_bytes: bytes, left_bytes: 0 });
         }
         let present = self.present_bytes();
         if present.saturating_add(bytes) > self.limit_bytes.saturating_add(self.limit_bytes / 4) {
-            return Err(Exhausted { asked_bytes: bytes, left_bytes: 0 });
+            return Err(OutOfMemory { asked_bytes: bytes, left_bytes: 0 });
         }
         match self.reserved_bytes.fetch_update(Relaxed, Relaxed, fits) {
             Ok(_) => Ok(()),
-            Err(used) => Err(Exhausted {
+            Err(used) => Err(OutOfMemory {
                 asked_bytes: bytes,
                 left_bytes: self.limit_bytes.saturating_sub(used),
             }),
@@ -177,7 +177,7 @@ impl Reservation {
     ///
     /// # Errors
     /// When the limit would be passed; what is held stays held.
-    pub fn grow(&mut self, more_bytes: usize) -> Result<(), Exhausted> {
+    pub fn grow(&mut self, more_bytes: usize) -> Result<(), OutOfMemory> {
         self.memory.take(more_bytes)?;
         count(more_bytes as isize);
         self.clerk.used_bytes.fetch_add(more_bytes, Relaxed);
@@ -214,7 +214,7 @@ mod tests {
         let c = m.clerk("MEMORYCLERK_SQLQERESERVATIONS");
         let mut r = m.reserve(&c, 60).unwrap();
         let refused = m.reserve(&c, 41).err();
-        assert_eq!(refused, Some(Exhausted { asked_bytes: 41, left_bytes: 40 }));
+        assert_eq!(refused, Some(OutOfMemory { asked_bytes: 41, left_bytes: 40 }));
         r.grow(40).unwrap();
         assert!(r.grow(1).is_err());
         r.shrink(50);

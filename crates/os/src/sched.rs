@@ -9,7 +9,7 @@
 //!  1. Without a simulator no call here costs more than one relaxed load.
 //!  2. A scheduler is per thread: several simulated instances live in one process.
 
-use crate::sync::Padded;
+use crate::sync::PaddedCell;
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -33,26 +33,26 @@ pub trait Scheduler: Send + Sync {
 }
 
 /// Read wherever a simulation could switch: apart from what is written often.
-static ENTERED: Padded<AtomicUsize> = Padded(AtomicUsize::new(0));
+static ENTERED: PaddedCell<AtomicUsize> = PaddedCell(AtomicUsize::new(0));
 
 thread_local! {
     static CURRENT: RefCell<Option<Arc<dyn Scheduler>>> = const { RefCell::new(None) };
 }
 
 /// While it lives, this thread belongs to a scheduler.
-pub struct Entered(());
+pub struct SchedulerScope(());
 
 /// Puts this thread under a scheduler.
-pub fn enter(scheduler: Arc<dyn Scheduler>) -> Entered {
+pub fn enter(scheduler: Arc<dyn Scheduler>) -> SchedulerScope {
     CURRENT.with(|c| {
         let old = c.borrow_mut().replace(scheduler);
         assert!(old.is_none(), "a thread has one scheduler");
     });
     ENTERED.fetch_add(1, Ordering::Relaxed);
-    Entered(())
+    SchedulerScope(())
 }
 
-impl Drop for Entered {
+impl Drop for SchedulerScope {
     fn drop(&mut self) {
         ENTERED.fetch_sub(1, Ordering::Relaxed);
         CURRENT.with(|c| c.borrow_mut().take());

@@ -5,7 +5,7 @@
 //! here.
 
 use crate::clock::monotonic_ns;
-use crate::sync::Padded;
+use crate::sync::PaddedCell;
 use crate::{sched, task};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -69,8 +69,8 @@ struct Total {
 const NO_TOTAL: Total =
     Total { collisions: AtomicU64::new(0), spins: AtomicU64::new(0), backoffs: AtomicU64::new(0) };
 
-static TOTALS: [Padded<Total>; SpinKind::ALL.len()] =
-    [const { Padded(NO_TOTAL) }; SpinKind::ALL.len()];
+static TOTALS: [PaddedCell<Total>; SpinKind::ALL.len()] =
+    [const { PaddedCell(NO_TOTAL) }; SpinKind::ALL.len()];
 
 /// One row of sys.dm_os_spinlock_stats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -126,9 +126,9 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
 /// them only read. Two lines, since processors fetch them in pairs.
 #[derive(Default, Debug)]
 #[repr(align(128))]
-pub struct Padded<T>(pub T);
+pub struct PaddedCell<T>(pub T);
 
-impl<T> Deref for Padded<T> {
+impl<T> Deref for PaddedCell<T> {
     type Target = T;
     #[inline]
     fn deref(&self) -> &T {

@@ -16,7 +16,7 @@
 //! the cells of a thread 128 bytes for each 16 counters.
 
 use crate::counters::number;
-use crate::sync::Padded;
+use crate::sync::PaddedCell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -25,7 +25,7 @@ const OWN: usize = 16;
 /// Cells that other threads share.
 const SHARED: usize = 16;
 
-type Counts<const N: usize> = Box<Padded<[AtomicU64; N]>>;
+type Counts<const N: usize> = Box<PaddedCell<[AtomicU64; N]>>;
 
 /// So many counters.
 pub struct Tally<const N: usize> {
@@ -104,7 +104,7 @@ impl<const N: usize> Cells<'_, N> {
 
 #[cold]
 fn empty<const N: usize>() -> Counts<N> {
-    Box::new(Padded([const { AtomicU64::new(0) }; N]))
+    Box::new(PaddedCell([const { AtomicU64::new(0) }; N]))
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@
 
 use crate::clock::monotonic_ns;
 use crate::processor::{self, Bound};
-use crate::sync::Padded;
+use crate::sync::PaddedCell;
 use crate::wait::{WaitKind, record_signal};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::cell::{Cell, OnceCell};
@@ -118,7 +118,7 @@ pub trait Watch: Send + Sync {
     fn looks(&self);
 }
 
-enum Wanting {
+enum TurnRequest {
     Thread(Arc<Seat>),
     Start(Start),
 }
@@ -191,7 +191,7 @@ static STATE: Mutex<State> = Mutex::new(State {
 });
 static MONITOR_WANTED: Condvar = Condvar::new();
 /// What each look reads of the state without its mutex.
-struct Shown {
+struct TurnSummary {
     /// How many threads and requests want a turn, and how many of these go before new requests.
     wanting: AtomicUsize,
     under_way: AtomicUsize,
@@ -202,7 +202,7 @@ struct Shown {
     beyond: AtomicBool,
 }
 
-static SHOWN: Padded<Shown> = Padded(Shown {
+static SHOWN: PaddedCell<TurnSummary> = PaddedCell(TurnSummary {
     wanting: AtomicUsize::new(0),
     under_way: AtomicUsize::new(0),
     woken: AtomicUsize::new(0),
@@ -284,7 +284,7 @@ impl State {
     }
 
     /// Takes the next thread or request, and counts its turn.
-    fn next(&mut self) -> Option<Wanting> {
+    fn next(&mut self) -> Option<TurnRequest> {
         self.handed = self.handed.wrapping_add(1);
         let next = self.aged().or_else(|| self.first())?;
         self.show();
@@ -292,14 +292,14 @@ impl State {
         Some(next)
     }
 
-    fn first(&mut self) -> Option<Wanting> {
+    fn first(&mut self) -> Option<TurnRequest> {
         let under_way = self.woken.pop_front().or_else(|| self.paused.pop_front());
-        let first = under_way.map(Wanting::Thread);
+        let first = under_way.map(TurnRequest::Thread);
         first.or_else(|| self.first_new()).or_else(|| self.first_yielded())
     }
 
     /// A new request or yielded thread out of order, when it is time for that.
-    fn aged(&mut self) -> Option<Wanting> {
+    fn aged(&mut self) -> Option<TurnRequest> {
         match self.handed % (2 * AGING) {
             0 => self.first_new(),
             AGING => self.first_yielded(),
@@ -307,12 +307,12 @@ impl State {
         }
     }
 
-    fn first_new(&mut self) -> Option<Wanting> {
-        self.new.pop_front().map(Wanting::Start)
+    fn first_new(&mut self) -> Option<TurnRequest> {
+        self.new.pop_front().map(TurnRequest::Start)
     }
 
-    fn first_yielded(&mut self) -> Option<Wanting> {
-        self.yielded.pop_front().map(Wanting::Thread)
+    fn first_yielded(&mut self) -> Option<TurnRequest> {
+        self.yielded.pop_front().map(TurnRequest::Thread)
     }
 
     /// The threads under way that want a turn.
@@ -330,7 +330,7 @@ impl State {
 
 /// What a thread does after it gave up its turn; this decides about its processor.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Then {
+enum NextActivity {
     /// The thread sleeps at once: the next thread is pinned to the processor where the first one
     /// is, if that is free.
     Sleeps,
@@ -341,8 +341,8 @@ enum Then {
 
 impl Turn {
     /// The thread of this turn goes to sleep at once.
-    fn sleeps(self) -> Then {
-        if self.on.is_some() { Then::Sleeps } else { Then::Works }
+    fn sleeps(self) -> NextActivity {
+        if self.on.is_some() { NextActivity::Sleeps } else { NextActivity::Works }
     }
 
     fn used_ns(self) -> u64 {
@@ -351,34 +351,34 @@ impl Turn {
 }
 
 /// Gives free turns to those who want one.
-fn hand_on(mut state: MutexGuard<'static, State>, mut then: Then) {
+fn hand_on(mut state: MutexGuard<'static, State>, mut then: NextActivity) {
     while state.computing < state.limit {
         let Some(next) = state.next() else { return };
         state = started(state, next, then);
         // The first one got the processor.
-        then = Then::Works;
+        then = NextActivity::Works;
     }
 }
 
 /// Starts or wakes one that has a turn, which is counted already.
 fn started(
     mut state: MutexGuard<'static, State>,
-    next: Wanting,
-    then: Then,
+    next: TurnRequest,
+    then: NextActivity,
 ) -> MutexGuard<'static, State> {
     let goes = match next {
-        Wanting::Thread(seat) => {
+        TurnRequest::Thread(seat) => {
             let on = match then {
                 // If another turn's thread is there by chance, the kernel moves it.
-                Then::Sleeps => state.processor(Some(processor::here())),
-                Then::Works => state.processor(None),
+                NextActivity::Sleeps => state.processor(Some(processor::here())),
+                NextActivity::Works => state.processor(None),
             };
             drop(state);
-            seat.bound.bind(on.filter(|_| then == Then::Sleeps));
+            seat.bound.bind(on.filter(|_| then == NextActivity::Sleeps));
             seat.give(on);
             true
         }
-        Wanting::Start(start) => {
+        TurnRequest::Start(start) => {
             drop(state);
             start()
         }
@@ -402,7 +402,7 @@ pub fn limit(turns: usize) {
         state.monitor = Monitor::Looks;
         crate::task::spawn("scheduler monitor", monitor);
     }
-    hand_on(state, Then::Works);
+    hand_on(state, NextActivity::Works);
 }
 
 /// Asks for a turn for a new request. True when a turn is free: the caller [`adopt`]s it or gives
@@ -420,11 +420,11 @@ pub fn ask(start: impl FnOnce() -> Start) -> bool {
 
 /// Gives back a turn that no thread has adopted.
 pub fn give_back() {
-    ended(None, Then::Works);
+    ended(None, NextActivity::Works);
 }
 
 /// Gives up a turn and its processor for others.
-fn ended(on: Processor, then: Then) {
+fn ended(on: Processor, then: NextActivity) {
     let mut state = STATE.lock();
     state.end(on);
     hand_on(state, then);
@@ -441,14 +441,14 @@ pub fn adopt() {
 /// Waits for a turn: this thread begins to compute for a request for which other threads compute,
 /// too.
 pub fn enter() {
-    let resting = Resting { seat: seat(), used_ns: 0 };
+    let resting = Rest { seat: seat(), used_ns: 0 };
     resting.give_up();
 }
 
 /// This thread's work is done: others may have its turn.
 pub fn release() {
     let turn = TURN.take().expect("whoever gives a turn back has one");
-    ended(turn.on, Then::Works);
+    ended(turn.on, NextActivity::Works);
     // When it is woken again, it need not run there.
     stay_on(None);
 }
@@ -467,16 +467,16 @@ pub fn look_by(watch: Weak<dyn Watch>) {
 }
 
 /// This thread has given up its turn. Its watch is told so, and again when this is dropped.
-struct Waiting;
+struct TurnPause;
 
-impl Waiting {
-    fn begins(long: bool) -> Waiting {
+impl TurnPause {
+    fn begins(long: bool) -> TurnPause {
         tell(|watch| watch.waits(long));
-        Waiting
+        TurnPause
     }
 }
 
-impl Drop for Waiting {
+impl Drop for TurnPause {
     fn drop(&mut self) {
         tell(|watch| watch.goes_on());
     }
@@ -503,24 +503,24 @@ pub fn renew() -> bool {
 
 /// A thread without a turn. The thread that ends its wait gives it one.
 #[derive(Clone)]
-pub(crate) struct Resting {
+pub(crate) struct Rest {
     seat: Arc<Seat>,
     /// What it has used of its quantum.
     used_ns: u64,
 }
 
 /// A rest for this thread; none when it has no turn.
-pub(crate) fn resting() -> Option<Resting> {
-    let resting = |turn: Turn| Resting { seat: seat(), used_ns: turn.used_ns().min(quantum()) };
+pub(crate) fn resting() -> Option<Rest> {
+    let resting = |turn: Turn| Rest { seat: seat(), used_ns: turn.used_ns().min(quantum()) };
     TURN.get().map(resting)
 }
 
-impl Resting {
-    /// Gives up the turn and waits until [`Resting::end`] has given another. At the deadline it
+impl Rest {
+    /// Gives up the turn and waits until [`Rest::end`] has given another. At the deadline it
     /// returns false, and the thread has no turn. The caller holds no latch and no mutex.
     pub(crate) fn rest(&self, deadline_ns: Option<u64>) -> bool {
         let turn = TURN.take().expect("who rests had a turn");
-        let _waiting = Waiting::begins(true);
+        let _waiting = TurnPause::begins(true);
         ended(turn.on, turn.sleeps());
         self.seat.wait_until(self.used_ns, deadline_ns)
     }
@@ -557,19 +557,19 @@ impl Resting {
 pub fn aside<R>(blocking: impl FnOnce() -> R) -> R {
     let Some(turn) = TURN.take() else { return blocking() };
     let used_ns = turn.used_ns();
-    let _waiting = Waiting::begins(false);
-    ended(turn.on, Then::Works);
+    let _waiting = TurnPause::begins(false);
+    ended(turn.on, NextActivity::Works);
     // It comes back on whatever processor has room.
     stay_on(None);
-    let _back = Back { used_ns };
+    let _back = TurnReturn { used_ns };
     blocking()
 }
 
-struct Back {
+struct TurnReturn {
     used_ns: u64,
 }
 
-impl Drop for Back {
+impl Drop for TurnReturn {
     fn drop(&mut self) {
         let here = processor::here();
         let on = {
@@ -744,11 +744,11 @@ fn monitor() {
             && let Some(next) = state.next()
         {
             still_ns = 0;
-            state = started(state, next, Then::Works);
+            state = started(state, next, NextActivity::Works);
         }
         seen = state.moves;
         // The thread that got the turn may not have needed it, and others returned theirs
         // meanwhile.
-        hand_on(state, Then::Works);
+        hand_on(state, NextActivity::Works);
     }
 }

@@ -59,31 +59,31 @@ pub struct ValueMemory {
 thread_local! {
     static LENT: RefCell<Option<Arc<ValueMemory>>> = const { RefCell::new(None) };
     static ATTENDED: RefCell<Option<Arc<Waiter>>> = const { RefCell::new(None) };
-    static MADE_BEFORE: Cell<Before> = const { Cell::new(Before::ZERO) };
+    static MADE_BEFORE: Cell<UnreservedBytes> = const { Cell::new(UnreservedBytes::ZERO) };
 }
 
 /// The thread has a lent account until this is dropped; then it has the one before.
-pub struct Lent {
+pub struct LentAccount {
     before: Option<Arc<ValueMemory>>,
 }
 
 /// The thread's unreserved bytes at the time when something began.
 #[derive(Clone, Copy)]
-struct Before {
+struct UnreservedBytes {
     /// When its session began, as if nothing else had been allocated meanwhile.
     session: isize,
     request: isize,
     statement: isize,
 }
 
-impl Before {
-    const ZERO: Before = Before { session: 0, request: 0, statement: 0 };
+impl UnreservedBytes {
+    const ZERO: UnreservedBytes = UnreservedBytes { session: 0, request: 0, statement: 0 };
 }
 
 /// The thread checks a waiter until this is dropped; then the one before.
-pub struct Attended {
+pub struct WaiterScope {
     before: Option<Arc<Waiter>>,
-    made_before: Before,
+    made_before: UnreservedBytes,
 }
 
 /// The thread runs a statement until this is dropped; then the enclosing one.
@@ -127,8 +127,8 @@ impl ValueMemory {
 
 /// Lends an account to this thread.
 #[must_use]
-pub fn lend(account: Option<Arc<ValueMemory>>) -> Lent {
-    Lent { before: LENT.replace(account) }
+pub fn lend(account: Option<Arc<ValueMemory>>) -> LentAccount {
+    LentAccount { before: LENT.replace(account) }
 }
 
 /// The account of this thread, to lend it to another thread.
@@ -136,7 +136,7 @@ pub fn lent() -> Option<Arc<ValueMemory>> {
     LENT.with_borrow(Clone::clone)
 }
 
-impl Drop for Lent {
+impl Drop for LentAccount {
     fn drop(&mut self) {
         LENT.set(self.before.take());
     }
@@ -145,21 +145,21 @@ impl Drop for Lent {
 /// This thread runs a request that `waiter` cancels. Its session has kept `kept_bytes` without a
 /// reservation from earlier requests.
 #[must_use]
-pub fn attend(waiter: Arc<Waiter>, kept_bytes: isize) -> Attended {
+pub fn attend(waiter: Arc<Waiter>, kept_bytes: isize) -> WaiterScope {
     let now = made_bytes();
-    let began = Before { session: now - kept_bytes, request: now, statement: now };
+    let began = UnreservedBytes { session: now - kept_bytes, request: now, statement: now };
     let made_before = MADE_BEFORE.replace(began);
-    Attended { before: ATTENDED.replace(Some(waiter)), made_before }
+    WaiterScope { before: ATTENDED.replace(Some(waiter)), made_before }
 }
 
-impl Attended {
+impl WaiterScope {
     /// Unreserved bytes that the session keeps now: those of this request, and those kept before.
     pub fn kept_bytes(&self) -> isize {
         made_bytes() - MADE_BEFORE.get().session
     }
 }
 
-impl Drop for Attended {
+impl Drop for WaiterScope {
     fn drop(&mut self) {
         ATTENDED.set(self.before.take());
         MADE_BEFORE.set(self.made_before);
@@ -177,7 +177,7 @@ pub fn statement() -> InStatement {
 
 impl Drop for InStatement {
     fn drop(&mut self) {
-        MADE_BEFORE.set(Before { statement: self.0, ..MADE_BEFORE.get() });
+        MADE_BEFORE.set(UnreservedBytes { statement: self.0, ..MADE_BEFORE.get() });
     }
 }
 

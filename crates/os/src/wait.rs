@@ -11,9 +11,11 @@
 use crate::clock;
 use crate::latch::{self, LatchClass};
 use crate::sync::{Condvar, Mutex, MutexGuard};
-use crate::turn::{self, Resting};
+use crate::turn::{self, Rest};
 use crate::wait_totals::{self, started};
-pub use crate::wait_totals::{Serving, WaitTotal, WaitTotals, clear_totals, serve, served, totals};
+pub use crate::wait_totals::{
+    SessionWaitScope, WaitTotal, WaitTotals, clear_totals, serve, served, totals,
+};
 use base::{SqlError, messages};
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU64, Ordering::Relaxed};
@@ -200,20 +202,20 @@ pub fn timed_signalled(kind: WaitKind, blocking: impl FnOnce() -> u64) {
 /// A request's wait that occupies no thread: for the log, when the request has nothing else left to
 /// do.
 #[derive(Debug)]
-pub struct Apart {
+pub struct DetachedWait {
     kind: WaitKind,
     since_ns: u64,
 }
 
-impl Apart {
+impl DetachedWait {
     /// The wait begins, for the session that this thread serves. Others see it at the request's
     /// waiter.
-    pub fn begin(kind: WaitKind, waiter: &Waiter) -> Apart {
+    pub fn begin(kind: WaitKind, waiter: &Waiter) -> DetachedWait {
         started(kind);
         let since_ns = clock::monotonic_ns();
         waiter.since_ns.store(since_ns, Relaxed);
         waiter.waiting.store(kind as u16 + 1, Relaxed);
-        Apart { kind, since_ns }
+        DetachedWait { kind, since_ns }
     }
 
     /// The wait has ended, for the session that this thread serves. What it waited for came at
@@ -243,7 +245,7 @@ pub(crate) fn record_signal(kind: WaitKind, since_ns: u64) {
 /// Why a request is to end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
-pub enum Cancelled {
+pub enum CancelReason {
     /// The client sent an attention.
     Attention = 1,
     /// KILL, or the connection is gone.
@@ -254,13 +256,13 @@ pub enum Cancelled {
     RolledBack = 4,
 }
 
-impl From<Cancelled> for SqlError {
+impl From<CancelReason> for SqlError {
     /// The error with which the request ends. An attention is not reported to the client; the
     /// others end the connection.
-    fn from(why: Cancelled) -> SqlError {
+    fn from(why: CancelReason) -> SqlError {
         match why {
-            Cancelled::Attention => SqlError::new(messages::ATTENTION, &[]),
-            Cancelled::Kill | Cancelled::Shutdown | Cancelled::RolledBack => {
+            CancelReason::Attention => SqlError::new(messages::ATTENTION, &[]),
+            CancelReason::Kill | CancelReason::Shutdown | CancelReason::RolledBack => {
                 SqlError::new(messages::SESSION_KILLED, &[])
             }
         }
@@ -275,7 +277,7 @@ pub enum Wake {
     /// The deadline passed.
     TimedOut,
     /// The request is to end.
-    Cancelled(Cancelled),
+    Cancelled(CancelReason),
 }
 
 #[derive(Default)]
@@ -283,27 +285,27 @@ struct Signal {
     raised: bool,
     at_ns: u64,
     /// The thread that waits, if it needs a turn to go on.
-    resting: Option<Resting>,
+    resting: Option<Rest>,
 }
 
 /// A bit beside the cancellation: while it is set, the cancellation does not count.
 const PUT_OFF: u8 = 0x80;
 
 /// Cancellations of a waiter do not count until this is dropped.
-struct PutOff<'w> {
+struct CancelDeferral<'w> {
     waiter: &'w Waiter,
     /// Whether another caller has put them off already.
     already: bool,
 }
 
-impl PutOff<'_> {
-    fn new(waiter: &Waiter) -> PutOff<'_> {
+impl CancelDeferral<'_> {
+    fn new(waiter: &Waiter) -> CancelDeferral<'_> {
         let before = waiter.cancelled.fetch_or(PUT_OFF, Relaxed);
-        PutOff { waiter, already: before & PUT_OFF != 0 }
+        CancelDeferral { waiter, already: before & PUT_OFF != 0 }
     }
 }
 
-impl Drop for PutOff<'_> {
+impl Drop for CancelDeferral<'_> {
     fn drop(&mut self) {
         if !self.already {
             self.waiter.cancelled.fetch_and(!PUT_OFF, Relaxed);
@@ -348,7 +350,7 @@ impl Waiter {
     }
 
     /// The same by a thread with a turn: the thread that signals it gives it one.
-    fn rest(&self, resting: &Resting, deadline_ns: Option<u64>) -> (Wake, u64) {
+    fn rest(&self, resting: &Rest, deadline_ns: Option<u64>) -> (Wake, u64) {
         loop {
             let mut signal = self.signal.lock();
             if let Some(ended) = self.ended(&mut signal) {
@@ -404,9 +406,10 @@ impl Waiter {
 
     /// Asks the request to end: ends its wait, and [`Waiter::check`] fails from now on. A kill
     /// is not overwritten by a lesser reason.
-    pub fn cancel(&self, why: Cancelled) {
+    pub fn cancel(&self, why: CancelReason) {
         let signal = self.signal.lock();
-        let lesser = |c| (c & !PUT_OFF != Cancelled::Kill as u8).then_some(c & PUT_OFF | why as u8);
+        let lesser =
+            |c| (c & !PUT_OFF != CancelReason::Kill as u8).then_some(c & PUT_OFF | why as u8);
         // The update fails only where a kill is set, which stays.
         let _ = self.cancelled.fetch_update(Relaxed, Relaxed, lesser);
         self.wake(signal);
@@ -415,7 +418,7 @@ impl Waiter {
     /// Runs the clearing up that a request must not leave undone. A cancellation that comes before
     /// or during it counts afterwards.
     pub fn undisturbed<R>(&self, clear_up: impl FnOnce() -> R) -> R {
-        let _put_off = PutOff::new(self);
+        let _put_off = CancelDeferral::new(self);
         clear_up()
     }
 
@@ -435,21 +438,21 @@ impl Waiter {
 
     /// The same, but a kill stays.
     pub fn reset_unless_killed(&self) {
-        let kept = |c| (c & !PUT_OFF != Cancelled::Kill as u8).then_some(c & PUT_OFF);
+        let kept = |c| (c & !PUT_OFF != CancelReason::Kill as u8).then_some(c & PUT_OFF);
         // The update fails only where a kill is set, which stays.
         let _ = self.cancelled.fetch_update(Relaxed, Relaxed, kept);
     }
 
     /// The cancellation, if one came.
     #[inline]
-    pub fn cancellation(&self) -> Option<Cancelled> {
+    pub fn cancellation(&self) -> Option<CancelReason> {
         match self.cancelled.load(Relaxed) {
             0 => None,
-            1 => Some(Cancelled::Attention),
-            2 => Some(Cancelled::Kill),
-            3 => Some(Cancelled::Shutdown),
+            1 => Some(CancelReason::Attention),
+            2 => Some(CancelReason::Kill),
+            3 => Some(CancelReason::Shutdown),
             c if c & PUT_OFF != 0 => None,
-            _ => Some(Cancelled::RolledBack),
+            _ => Some(CancelReason::RolledBack),
         }
     }
 
@@ -458,7 +461,7 @@ impl Waiter {
     /// # Errors
     /// The cancellation, if one came.
     #[inline]
-    pub fn check(&self) -> Result<(), Cancelled> {
+    pub fn check(&self) -> Result<(), CancelReason> {
         self.look(true)
     }
 
@@ -467,7 +470,7 @@ impl Waiter {
     /// # Errors
     /// The cancellation, if one came.
     #[inline]
-    pub fn look(&self, holds_locks: bool) -> Result<(), Cancelled> {
+    pub fn look(&self, holds_locks: bool) -> Result<(), CancelReason> {
         turn::look(holds_locks);
         match self.cancellation() {
             None => Ok(()),
@@ -496,21 +499,21 @@ mod tests {
     #[test]
     fn who_clears_up_is_not_disturbed_and_hears_of_it_afterwards() {
         let w = Waiter::new();
-        w.cancel(Cancelled::Attention);
+        w.cancel(CancelReason::Attention);
         w.undisturbed(|| {
             assert_eq!(w.check(), Ok(()));
-            w.cancel(Cancelled::Kill);
-            w.cancel(Cancelled::Attention);
+            w.cancel(CancelReason::Kill);
+            w.cancel(CancelReason::Attention);
             w.undisturbed(|| assert_eq!(w.check(), Ok(())));
             w.reset_unless_killed();
             assert_eq!(w.check(), Ok(()));
         });
-        assert_eq!(w.check(), Err(Cancelled::Kill));
+        assert_eq!(w.check(), Err(CancelReason::Kill));
         let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             w.undisturbed(|| panic!("a planted bug"));
         }));
         assert!(panicked.is_err());
-        assert_eq!(w.check(), Err(Cancelled::Kill));
+        assert_eq!(w.check(), Err(CancelReason::Kill));
         w.undisturbed(|| w.reset());
         assert_eq!(w.check(), Ok(()));
     }
@@ -520,9 +523,9 @@ mod tests {
         let w = Waiter::new();
         w.signal();
         assert_eq!(w.wait(WaitKind::WaitFor, None), Wake::Signalled);
-        w.cancel(Cancelled::Kill);
-        w.cancel(Cancelled::Attention);
-        assert_eq!(w.wait(WaitKind::WaitFor, None), Wake::Cancelled(Cancelled::Kill));
+        w.cancel(CancelReason::Kill);
+        w.cancel(CancelReason::Attention);
+        assert_eq!(w.wait(WaitKind::WaitFor, None), Wake::Cancelled(CancelReason::Kill));
         w.reset();
         assert_eq!(w.wait(WaitKind::WaitFor, Some(1)), Wake::TimedOut);
     }

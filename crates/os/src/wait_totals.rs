@@ -5,7 +5,7 @@
 //!     session that the thread serves then.
 //!  2. A thread serves one session at a time. When it stops, it serves the one before again.
 
-use crate::sync::Padded;
+use crate::sync::PaddedCell;
 use crate::wait::WaitKind;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -95,7 +95,7 @@ impl WaitTotals {
     }
 }
 
-static INSTANCE: Padded<WaitTotals> = Padded(WaitTotals::new());
+static INSTANCE: PaddedCell<WaitTotals> = PaddedCell(WaitTotals::new());
 
 thread_local! {
     static SERVED: RefCell<Option<Arc<WaitTotals>>> = const { RefCell::new(None) };
@@ -113,9 +113,9 @@ pub fn clear_totals() {
 
 /// Until this is dropped, waits of this thread count for a session too.
 #[must_use]
-pub struct Serving(Option<Arc<WaitTotals>>);
+pub struct SessionWaitScope(Option<Arc<WaitTotals>>);
 
-impl Drop for Serving {
+impl Drop for SessionWaitScope {
     fn drop(&mut self) {
         let before = self.0.take();
         let _ended = SERVED.try_with(|served| served.replace(before));
@@ -123,8 +123,8 @@ impl Drop for Serving {
 }
 
 /// This thread's waits count for a session from now on.
-pub fn serve(whom: Option<Arc<WaitTotals>>) -> Serving {
-    Serving(SERVED.with(|served| served.replace(whom)))
+pub fn serve(whom: Option<Arc<WaitTotals>>) -> SessionWaitScope {
+    SessionWaitScope(SERVED.with(|served| served.replace(whom)))
 }
 
 /// The session that this thread serves, for threads that help it.

@@ -5,7 +5,7 @@
 use os::clock::monotonic_ns;
 use os::task::{JoinHandle, spawn};
 use os::turn;
-use os::wait::{Cancelled, WaitKind, Waiter, Wake, timed};
+use os::wait::{CancelReason, WaitKind, Waiter, Wake, timed};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -181,13 +181,13 @@ fn a_signal_gives_a_turn_and_a_deadline_asks_for_one() {
                     os::task::sleep_ns(1_000);
                 }
             }
-            ping.cancel(Cancelled::Kill);
+            ping.cancel(CancelReason::Kill);
         });
         (answers, asks)
     });
     for (answers, asks) in pairs.collect::<Vec<_>>() {
         asks.join().unwrap();
-        assert_eq!(answers.join().unwrap(), Wake::Cancelled(Cancelled::Kill));
+        assert_eq!(answers.join().unwrap(), Wake::Cancelled(CancelReason::Kill));
     }
 }
 

@@ -37,7 +37,7 @@ pub use header::{PageBytes, PageKind, PageMut, PageView, at};
 pub use key_column::{Compare, Hash, KeyColumn, Number};
 pub use layout::{Field, Place, RowLayout, RowView};
 pub use record::{
-    Alike, Previous, RecordKind, StoreKind, VersionPtr, VersionTag, has_null_bitmap,
+    Previous, RecordKind, RecordPattern, StoreKind, VersionPtr, VersionTag, has_null_bitmap,
     has_variable_columns, is_ghost_record, length as record_length,
 };
 pub use row_check::RowFault;

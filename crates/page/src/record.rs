@@ -307,7 +307,7 @@ impl VersionTag {
 /// A row or entry without columns of variable length, by which those that begin alike are known: of
 /// the same kind, with a tag or without, and as long.
 #[derive(Clone, Copy, Debug)]
-pub struct Alike {
+pub struct RecordPattern {
     /// Status and, of rows, fixed end: what is beyond is masked out.
     front: u32,
     front_mask: u32,
@@ -318,9 +318,9 @@ pub struct Alike {
     len: usize,
 }
 
-impl Alike {
+impl RecordPattern {
     /// What is known by a whole record; `None` where its length is not in its front.
-    pub fn of(record: &[u8]) -> Option<Alike> {
+    pub fn of(record: &[u8]) -> Option<RecordPattern> {
         let front = *record.first_chunk::<DATA_FRONT_BYTES>()?;
         let status = front[0];
         let (front_mask, fixed_end) = match RecordKind::of(status) {
@@ -335,7 +335,7 @@ impl Alike {
             Some(_) | None => (0, 0),
         };
         let columns = u16_at(record.get(columns_at..columns_at + 2)?, 0) & columns_mask;
-        let like = Alike {
+        let like = RecordPattern {
             front: u32::from_le_bytes(front) & front_mask,
             front_mask,
             columns,
@@ -508,7 +508,7 @@ mod tests {
     #[test]
     fn what_begins_alike_is_as_long_and_of_its_kind() {
         let plain = hex("1000 0800 02000000 0200 00");
-        let like = Alike::of(&plain).unwrap();
+        let like = RecordPattern::of(&plain).unwrap();
         assert_eq!((like.len(), like.begins(&plain), like.begins(&plain[..10])), (11, true, false));
         let other = hex("1000 0800 07000000 0200 02 ffff");
         assert!(like.begins(&other), "other values, a NULL, and what follows on the page");
@@ -532,7 +532,7 @@ mod tests {
                 b[..4].copy_from_slice(&[first, 0, counts[0], 0]);
                 b[usize::from(counts[0])..][..2].copy_from_slice(&[counts[1], 0]);
                 let Some(n) = length(&b, min_len) else { continue };
-                let Some(like) = Alike::of(&b[..n]) else { continue };
+                let Some(like) = RecordPattern::of(&b[..n]) else { continue };
                 let kind = RecordKind::of(first);
                 assert!(!kind.is_ghost() && kind != RecordKind::Forwarded, "{first}");
                 assert_eq!((like.len(), like.begins(&b)), (n, true));

@@ -22,9 +22,9 @@ pub struct RowFault {
     pub wanted: usize,
 }
 
-type Checked = Result<(), RowFault>;
+type CheckResult = Result<(), RowFault>;
 
-fn test(holds: bool, test: &'static str, found: usize, wanted: usize) -> Checked {
+fn test(holds: bool, test: &'static str, found: usize, wanted: usize) -> CheckResult {
     if holds { Ok(()) } else { Err(RowFault { test, found, wanted }) }
 }
 
@@ -98,7 +98,7 @@ impl RowLayout {
         Ok((stored, end))
     }
 
-    fn check_variable(&self, record: &[u8], status: u8, at: usize, stored: usize) -> Checked {
+    fn check_variable(&self, record: &[u8], status: u8, at: usize, stored: usize) -> CheckResult {
         if status & HAS_VARIABLE == 0 {
             return test(at == record.len(), "record ends with its columns", record.len(), at);
         }

@@ -9,7 +9,9 @@
 //! statement. Indexes that are changed by themselves follow when all rows are through this
 //! (`wide.rs`).
 
-use crate::{LockHints, Output, Predicate, References, Scalar, ScalarType, Slot, VariableId, Wide};
+use crate::{
+    LockHints, Output, Predicate, References, Scalar, ScalarType, Slot, VariableId, WideChange,
+};
 use base::{DatabaseId, HobtId, IndexId, ObjectId};
 use std::sync::Arc;
 use types::{Collation, Restriction, SqlType};
@@ -39,7 +41,7 @@ pub struct Target {
     pub locks: LockHints,
     /// How indexes are changed that are changed by themselves; none where all rows are changed in
     /// all of them at once.
-    pub wide: Option<Box<Wide>>,
+    pub wide: Option<Box<WideChange>>,
 }
 
 impl Target {
@@ -124,7 +126,7 @@ pub struct IndexTarget {
     /// How many of `key` were declared: the values that 2601 and 2627 show.
     pub declared_key: usize,
     /// How a duplicate is reported.
-    pub unique: Unique,
+    pub unique: Uniqueness,
     /// An UPDATE changes one of its fields; always true for INSERT, DELETE and the base.
     pub affected: bool,
     /// An UPDATE changes one of its key fields.
@@ -133,13 +135,13 @@ pub struct IndexTarget {
     pub filter: Option<Arc<Restriction>>,
     /// IGNORE_DUP_KEY: a duplicate of an INSERT is skipped with message 3604.
     pub ignore_duplicates: bool,
-    /// It is changed by itself, when all base rows are ([`crate::Wide`]).
+    /// It is changed by itself, when all base rows are ([`crate::WideChange`]).
     pub wide: bool,
 }
 
 /// How uniqueness is declared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unique {
+pub enum Uniqueness {
     /// Not.
     No,
     /// CREATE UNIQUE INDEX: 2601.
@@ -150,13 +152,13 @@ pub enum Unique {
     Constraint,
 }
 
-impl Unique {
+impl Uniqueness {
     /// What 2627 calls the constraint.
     pub fn constraint_kind(self) -> Option<&'static str> {
         match self {
-            Unique::PrimaryKey => Some("PRIMARY KEY"),
-            Unique::Constraint => Some("UNIQUE KEY"),
-            Unique::No | Unique::Index => None,
+            Uniqueness::PrimaryKey => Some("PRIMARY KEY"),
+            Uniqueness::Constraint => Some("UNIQUE KEY"),
+            Uniqueness::No | Uniqueness::Index => None,
         }
     }
 }

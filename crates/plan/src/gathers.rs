@@ -4,13 +4,13 @@
 //! exchange values would meet each other else. `exec` gathers them; `optimize` sees to it that they
 //! stay locked meanwhile, as with any operator that keeps rows back. So it is said here, once.
 
-use crate::{IndexTarget, Physical, Target, Unique, Update};
+use crate::{IndexTarget, Physical, Target, Uniqueness, Update};
 
 impl Target {
     /// Whether an UPDATE must take all old keys away before it gives new ones.
     pub fn moves_unique_keys(&self) -> bool {
         let moves =
-            |i: &IndexTarget| i.affected && i.key_changes && i.unique != Unique::No && !i.wide;
+            |i: &IndexTarget| i.affected && i.key_changes && i.unique != Uniqueness::No && !i.wide;
         self.indexes.iter().any(moves)
     }
 }

@@ -48,7 +48,7 @@ mod window;
 
 pub use change::{
     Assignment, CheckConstraint, ColumnSource, Delete, EntryField, IdentityColumn, IndexTarget,
-    Insert, InsertColumn, KeyPart, OldRow, Target, TargetColumn, Unique, Update,
+    Insert, InsertColumn, KeyPart, OldRow, Target, TargetColumn, Uniqueness, Update,
 };
 pub use estimate::Estimate;
 pub use hints::{GroupHint, JoinHint, QueryHints, UnionHint};
@@ -58,26 +58,26 @@ pub use logical::{
     AggregateCall, AggregatePhase, Get, GetColumn, Grouping, JoinKind, Logical, Sample, SampleSize,
     TableNo, VirtualGet,
 };
-pub use merge::{Merge, MergeAction, MergeClause, MergeWhen};
+pub use merge::{Merge, MergeAction, MergeClause, MergeMatch};
 pub use order::{SortKey, Top};
-pub use output::{NestedRows, Output, OutputInto, OutputSent};
+pub use output::{NestedRows, Output, OutputInto, OutputResult};
 pub use physical::*;
 pub use predicate::{CompareOp, LikeText, Predicate, Quantifier};
 pub use program::{
-    CAPTURES, CursorColumn, CursorKey, Fired, GrantHints, Header, Plan, Query, Reference,
-    ResultColumn, SelectAssign, Statement, Subquery, UsedStatistics,
+    CAPTURES, CursorColumn, CursorKey, GrantHints, Header, Plan, Query, Reference, ResultColumn,
+    SelectAssign, Statement, Subquery, TriggerFiring, UsedStatistics,
 };
 pub use reads::Reads;
 pub use recursion::Recursion;
-pub use referential::{Conflict, FollowUp, ForeignKeyCheck, Kept, References};
+pub use referential::{Conflict, FollowUp, ForeignKeyCheck, KeptSlots, References};
 pub use scalar::{
-    Coercibility, Combining, Implicit, Scalar, ScalarKind, ScalarType, Unresolved, UserCall,
-    UserFunction,
+    Coercibility, CollationConflict, CombiningOperator, ImplicitFlag, Scalar, ScalarKind,
+    ScalarType, UserCall, UserFunction,
 };
 pub use show::Show;
 pub use table_function::FunctionRows;
 pub use toll::{Toll, Watch};
-pub use wide::{EntryWork, IndexChange, Place, Wide};
+pub use wide::{EntryWork, IndexChange, Place, WideChange};
 pub use window::{Frame, FrameEnd, WindowCall, WindowFunction};
 
 /// The plan of a whole statement that is ready to run.

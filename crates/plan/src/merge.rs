@@ -47,7 +47,7 @@ pub struct Merge<S> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct MergeClause {
     /// The rows it concerns.
-    pub when: MergeWhen,
+    pub when: MergeMatch,
     /// AND
     pub condition: Predicate,
     /// THEN
@@ -56,7 +56,7 @@ pub struct MergeClause {
 
 /// Which rows of the join a clause concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MergeWhen {
+pub enum MergeMatch {
     /// Those with both sides.
     Matched,
     /// Those of the source alone.

@@ -10,14 +10,14 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Output {
     /// Rows for the client.
-    pub sent: Option<OutputSent>,
+    pub sent: Option<OutputResult>,
     /// OUTPUT … INTO.
     pub into: Option<OutputInto>,
 }
 
 /// What the client gets of each row; the slots of the columns are not used.
 #[derive(Clone, Debug, PartialEq)]
-pub struct OutputSent {
+pub struct OutputResult {
     /// The columns as the client is told of them.
     pub columns: Vec<ResultColumn>,
     /// Their values.

@@ -72,7 +72,7 @@ pub struct Header {
     /// It calls functions of the user.
     pub calls: bool,
     /// What fires triggers: the statement's own target first, then those of its cascades.
-    pub fires: Vec<Fired>,
+    pub fires: Vec<TriggerFiring>,
     /// What else OPTION asks.
     pub hints: QueryHints,
     /// What variables were taken to be when it was made: those of a call, or OPTIMIZE FOR's.
@@ -125,7 +125,7 @@ pub const CAPTURES: u16 = 0xFF00;
 
 /// A change that fires triggers, and where its rows are captured.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fired {
+pub struct TriggerFiring {
     /// The table's database.
     pub database: DatabaseId,
     /// The table.

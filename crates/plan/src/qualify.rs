@@ -59,7 +59,7 @@ impl PhysicalPlan {
     }
 
     /// Target, rows and OUTPUT of an UPDATE or DELETE, and whether it assigns variables.
-    fn changed_target(&self) -> Result<Changed<'_>, &'static str> {
+    fn changed_target(&self) -> Result<ChangeParts<'_>, &'static str> {
         match &self.statement {
             Statement::Update(u) => {
                 let assigns = |a: &Assignment| a.variable.is_some();
@@ -77,4 +77,4 @@ impl PhysicalPlan {
     }
 }
 
-type Changed<'p> = (&'p Target, &'p Physical, Option<&'p Output>, bool);
+type ChangeParts<'p> = (&'p Target, &'p Physical, Option<&'p Output>, bool);

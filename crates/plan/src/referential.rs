@@ -23,7 +23,7 @@ pub struct References {
     /// What every new row must refer to.
     pub checks: Vec<ForeignKeyCheck>,
     /// What is kept of changed rows, where somebody reads it.
-    pub kept: Option<Kept>,
+    pub kept: Option<KeptSlots>,
     /// What is done when all rows are changed, in this order.
     pub follow_ups: Vec<FollowUpId>,
 }
@@ -37,7 +37,7 @@ impl References {
 
 /// Slots of each changed row.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Kept {
+pub struct KeptSlots {
     /// Under which number follow-ups read them.
     pub id: ChangedId,
     /// Which: they come back into the same slots.

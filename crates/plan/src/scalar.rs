@@ -20,7 +20,7 @@ pub enum Coercibility {
     /// A column.
     Implicit,
     /// Two columns of different collations met: the value has none. What needs one is an error.
-    None(Unresolved),
+    None(CollationConflict),
     /// COLLATE.
     Explicit,
 }
@@ -37,7 +37,7 @@ impl Coercibility {
     }
 
     /// Why the value has no collation.
-    pub fn unresolved(self) -> Option<Unresolved> {
+    pub fn unresolved(self) -> Option<CollationConflict> {
         match self {
             Coercibility::None(unresolved) => Some(unresolved),
             Coercibility::Default | Coercibility::Implicit | Coercibility::Explicit => None,
@@ -47,18 +47,18 @@ impl Coercibility {
 
 /// Where a value lost its collation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Unresolved {
+pub struct CollationConflict {
     /// The collation that was there first.
     pub earlier: Collation,
     /// The one that came beside it.
     pub later: Collation,
     /// What put them together.
-    pub operator: Combining,
+    pub operator: CombiningOperator,
 }
 
 /// An operator whose result may have no collation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Combining {
+pub enum CombiningOperator {
     /// `+`
     Add,
     /// CASE, and what is one: IIF, COALESCE.
@@ -73,16 +73,16 @@ pub enum Combining {
     UnionAll,
 }
 
-impl Combining {
+impl CombiningOperator {
     /// As messages spell it.
     pub fn name(self) -> &'static str {
         match self {
-            Combining::Add => "add",
-            Combining::Case => "CASE",
-            Combining::Choose => "CHOOSE",
-            Combining::Concat => "concat",
-            Combining::ConcatWs => "concat_ws",
-            Combining::UnionAll => "UNION ALL",
+            CombiningOperator::Add => "add",
+            CombiningOperator::Case => "CASE",
+            CombiningOperator::Choose => "CHOOSE",
+            CombiningOperator::Concat => "concat",
+            CombiningOperator::ConcatWs => "concat_ws",
+            CombiningOperator::UnionAll => "UNION ALL",
         }
     }
 }
@@ -169,7 +169,7 @@ pub enum ScalarKind {
         /// TRY_: NULL instead of an error.
         attempt: bool,
         /// Nobody wrote it.
-        implicit: Implicit,
+        implicit: ImplicitFlag,
     },
     /// A function of the registry.
     Function {
@@ -206,10 +206,10 @@ pub enum ScalarKind {
 /// Whether a conversion is none of the text's. That is told of a plan and means nothing else: all
 /// are equal, so that expressions match that compute the same.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Implicit(pub bool);
+pub struct ImplicitFlag(pub bool);
 
-impl PartialEq for Implicit {
-    fn eq(&self, _: &Implicit) -> bool {
+impl PartialEq for ImplicitFlag {
+    fn eq(&self, _: &ImplicitFlag) -> bool {
         true
     }
 }

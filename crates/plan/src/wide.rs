@@ -55,7 +55,7 @@ pub struct Place {
 
 /// The indexes of a target that are changed by themselves.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Wide {
+pub struct WideChange {
     /// Where the place of each base row goes.
     pub place: Place,
     /// The changes of indexes, before anything else that follows the last row.

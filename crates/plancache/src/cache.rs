@@ -4,7 +4,7 @@
 //! quarter of the shard; else the one not found for longest. So a flood of batches that run once
 //! does not wash out what runs all the time, and what ran often long ago leaves too.
 
-use crate::entry::{Entry, Key, New};
+use crate::entry::{Entry, Key, NewEntry};
 use crate::handle::{Fingerprint, PlanHandle, TextHandle};
 use base::{DatabaseId, ObjectId};
 use hashbrown::HashTable;
@@ -109,7 +109,7 @@ impl<T> Cache<T> {
     }
 
     /// Keeps a program. When another session was quicker, its entry is the answer.
-    pub fn insert(&self, key: &Key<'_>, new: New<T>) -> Arc<Entry<T>> {
+    pub fn insert(&self, key: &Key<'_>, new: NewEntry<T>) -> Arc<Entry<T>> {
         debug_assert_eq!(key.text, &*new.text, "the key is the program's");
         self.count_compiled();
         let text = Fingerprint::of(key.parameters, key.text);
@@ -130,7 +130,7 @@ impl<T> Cache<T> {
     }
 
     /// A program that is used once and not kept: WITH RECOMPILE.
-    pub fn apart(&self, key: &Key<'_>, new: New<T>) -> Arc<Entry<T>> {
+    pub fn apart(&self, key: &Key<'_>, new: NewEntry<T>) -> Arc<Entry<T>> {
         self.count_compiled();
         let id = self.last_id.fetch_add(1, Relaxed) + 1;
         let entry = Entry::new(key, new, id, Fingerprint::of(key.parameters, key.text));
@@ -301,7 +301,7 @@ mod tests {
     }
 
     fn keep<T>(cache: &Cache<T>, key: &Key<'_>, value: T, bytes: usize) -> Arc<Entry<T>> {
-        cache.insert(key, New { value, text: key.text.into(), bytes })
+        cache.insert(key, NewEntry { value, text: key.text.into(), bytes })
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The newest plan of one statement, and what its runs took.
 
-use crate::statistics::{Counted, Run, Statistics};
+use crate::statistics::{ExecutionCounts, Run, Statistics};
 use os::sync::RwLock;
 use plan::{Header, PhysicalPlan};
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use std::sync::Arc;
 /// that plan's runs.
 #[derive(Debug, Default)]
 pub struct PlanCell {
-    kept: RwLock<Option<Kept>>,
+    kept: RwLock<Option<CachedPlan>>,
     statistics: Statistics,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct CachedPlan {
     plan: Arc<PhysicalPlan>,
     shared: bool,
     made_at: i64,
@@ -31,7 +31,7 @@ pub struct ShownPlan {
     /// How many plans the statement had, with this one.
     pub generation: u64,
     /// What was counted of it; `None` when it never ran to its end.
-    pub counted: Option<Counted>,
+    pub counted: Option<ExecutionCounts>,
 }
 
 impl PlanCell {
@@ -62,7 +62,7 @@ impl PlanCell {
         if !goes_on {
             self.statistics.forget();
         }
-        *held = Some(Kept { plan: Arc::clone(plan), shared, made_at, generation });
+        *held = Some(CachedPlan { plan: Arc::clone(plan), shared, made_at, generation });
         true
     }
 

@@ -70,7 +70,7 @@ pub struct Entry<T> {
 }
 
 /// What a new entry is made of.
-pub struct New<T> {
+pub struct NewEntry<T> {
     /// The program.
     pub value: T,
     /// The text of its key.
@@ -80,7 +80,12 @@ pub struct New<T> {
 }
 
 impl<T> Entry<T> {
-    pub(crate) fn new(key: &Key<'_>, new: New<T>, id: u64, fingerprint: Fingerprint) -> Entry<T> {
+    pub(crate) fn new(
+        key: &Key<'_>,
+        new: NewEntry<T>,
+        id: u64,
+        fingerprint: Fingerprint,
+    ) -> Entry<T> {
         let own = new.text.len() + key.parameters.len() + size_of::<Entry<T>>();
         Entry {
             value: new.value,

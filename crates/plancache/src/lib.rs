@@ -21,6 +21,6 @@ mod statistics;
 
 pub use cache::{Cache, Counters, Options};
 pub use cell::{PlanCell, ShownPlan};
-pub use entry::{Entry, Key, Kind, New};
+pub use entry::{Entry, Key, Kind, NewEntry};
 pub use handle::{Fingerprint, HANDLE_HEAD_BYTES, PlanHandle, TextHandle};
-pub use statistics::{Counted, Measure, Run, Statistics};
+pub use statistics::{ExecutionCounts, Measure, Run, Statistics};

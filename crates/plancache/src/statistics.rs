@@ -66,7 +66,7 @@ impl Measure {
 /// What was counted. Times are wall times in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "measures are named as the fields of `Run`")]
-pub struct Counted {
+pub struct ExecutionCounts {
     /// Runs.
     pub executions: u64,
     /// When the last one began.
@@ -88,7 +88,7 @@ pub struct Counted {
     pub lock_requests: Measure,
 }
 
-impl Counted {
+impl ExecutionCounts {
     fn add(&mut self, began_at: i64, run: &Run) {
         let first = self.executions == 0;
         self.executions += 1;
@@ -114,7 +114,7 @@ impl Counted {
 /// Counts runs. What never ran takes a pointer; adding a run is a short lock that only sessions
 /// which end the same statement at the same moment meet at.
 #[derive(Debug, Default)]
-pub struct Statistics(Mutex<Option<Box<Counted>>>);
+pub struct Statistics(Mutex<Option<Box<ExecutionCounts>>>);
 
 impl Statistics {
     /// Adds a run that began at a wall time.
@@ -123,7 +123,7 @@ impl Statistics {
     }
 
     /// What was counted; `None` before the first run.
-    pub fn counted(&self) -> Option<Counted> {
+    pub fn counted(&self) -> Option<ExecutionCounts> {
         self.0.lock().as_deref().copied()
     }
 

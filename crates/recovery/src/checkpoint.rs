@@ -21,7 +21,7 @@ pub const CARRIED_BYTES_MAX: usize = 48 << 10;
 
 /// What a checkpoint did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Checkpointed {
+pub struct CheckpointResult {
     /// Its begin record.
     pub checkpoint: Lsn,
     /// From where the next recovery reads.
@@ -52,7 +52,7 @@ pub fn checkpoint(
     oldest_active: impl FnOnce() -> Lsn,
     carried: impl FnOnce() -> Vec<u8>,
     clean: bool,
-) -> Result<Checkpointed, RecoveryError> {
+) -> Result<CheckpointResult, RecoveryError> {
     let began = monotonic_ns();
     let mut room = LogReservation::none(log);
     // Even without room for its records a checkpoint must free the log. Then it begins at the last
@@ -89,7 +89,7 @@ pub fn checkpoint(
     let because = reuse_wait(begin, flushed.lsn, oldest_active);
     log.set_reuse_wait(if scanned { ReuseWait::LogScan } else { because });
     let total_ns = monotonic_ns().saturating_sub(began);
-    Ok(Checkpointed { checkpoint: begin, min_lsn, pages: flushed.pages, total_ns })
+    Ok(CheckpointResult { checkpoint: begin, min_lsn, pages: flushed.pages, total_ns })
 }
 
 /// What keeps the log before a checkpoint's begin from being reused.

@@ -12,6 +12,6 @@ mod checkpoint;
 mod error;
 mod redo;
 
-pub use checkpoint::{CARRIED_BYTES_MAX, Checkpointed, carried_of, checkpoint};
+pub use checkpoint::{CARRIED_BYTES_MAX, CheckpointResult, carried_of, checkpoint};
 pub use error::RecoveryError;
-pub use redo::{Redone, redo, redo_what_fits};
+pub use redo::{RedoReport, redo, redo_what_fits};

@@ -12,7 +12,7 @@ use wal::{GroupView, Log, LogReader, RecordView, TransactionChain};
 
 /// What recovery found and did: facts for the error log and for undo.
 #[derive(Clone, Debug, Default)]
-pub struct Redone {
+pub struct RedoReport {
     /// Where the pass began: the checkpoint's `min_lsn`.
     pub start: Lsn,
     /// The end of the log that survived: its last record.
@@ -50,8 +50,8 @@ pub fn redo(
     pages: &Arc<Pages>,
     from: Lsn,
     observer: impl FnMut(&RecordView<'_>),
-) -> Result<Redone, RecoveryError> {
-    let mut done = Redone { start: from, ..Redone::default() };
+) -> Result<RedoReport, RecoveryError> {
+    let mut done = RedoReport { start: from, ..RedoReport::default() };
     pass(log, pages, &mut done, false, observer)?;
     Ok(done)
 }
@@ -63,8 +63,8 @@ pub fn redo_what_fits(
     pages: &Arc<Pages>,
     from: Lsn,
     observer: impl FnMut(&RecordView<'_>),
-) -> Redone {
-    let mut done = Redone { start: from, ..Redone::default() };
+) -> RedoReport {
+    let mut done = RedoReport { start: from, ..RedoReport::default() };
     if pass(log, pages, &mut done, true, observer).is_err() {
         // What else would have come is unknown: no loser is undone.
         done.skipped += 1;
@@ -75,7 +75,7 @@ pub fn redo_what_fits(
 fn pass(
     log: &Arc<Log>,
     pages: &Arc<Pages>,
-    done: &mut Redone,
+    done: &mut RedoReport,
     leaves: bool,
     mut observer: impl FnMut(&RecordView<'_>),
 ) -> Result<(), RecoveryError> {
@@ -84,7 +84,7 @@ fn pass(
     let began = os::clock::monotonic_ns();
     let mut analysis = Analysis::default();
     let mut reader = LogReader::new(log, from);
-    let (mut touched, mut ahead) = (Vec::new(), Ahead::default());
+    let (mut touched, mut ahead) = (Vec::new(), ReadAhead::default());
     while reader.next_block(|group: &GroupView<'_>| {
         redo_group(pages, group, (&mut touched, &mut ahead), leaves, done)?;
         for record in group.records {
@@ -106,9 +106,9 @@ fn pass(
 fn redo_group(
     pages: &Pages,
     group: &GroupView<'_>,
-    (touched, ahead): (&mut Vec<PageId>, &mut Ahead),
+    (touched, ahead): (&mut Vec<PageId>, &mut ReadAhead),
     leaves: bool,
-    done: &mut Redone,
+    done: &mut RedoReport,
 ) -> Result<(), RecoveryError> {
     assert!(done.end < group.end(), "the log is read in order");
     touched.clear();
@@ -141,14 +141,14 @@ const WINDOW_PAGES: u32 = 32;
 /// Reads ahead of redo. A page that is not in memory is read with its extent. More is read when the
 /// last run ended right before it, as it does when all rows of a table were changed.
 #[derive(Default)]
-struct Ahead {
+struct ReadAhead {
     /// The page behind the last run.
     until: PageId,
     /// The last run that brought in no page, as its pages were never written.
     barren: (PageId, u32),
 }
 
-impl Ahead {
+impl ReadAhead {
     fn comes_to(&mut self, pages: &Pages, page: PageId) {
         if pages.is_resident(page) || self.is_barren(page) {
             return;

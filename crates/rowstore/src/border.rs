@@ -10,13 +10,13 @@ use crate::index::scan::IndexCursor;
 use access::{
     CleanOutcome, Deed, Division, Entry, EntryGroup, EntryPart, Growth, HobtKind, HobtPlaces,
     HobtSpec, HobtUnit, InsertOutcome, LevelSplits, LevelStats, LockPlan, PageReader, PageSample,
-    RowAt, RowCursor, RowKey, RowReport, ScanMode, ScanRange, Shape, SourceSize, Statistics,
+    RowCursor, RowKey, RowLocation, RowReport, ScanMode, ScanRange, Shape, SourceSize, Statistics,
     StoredHobt, TableSink, TableSource, TreeSplits, Upkeep, Use, Verifier, WriteError,
 };
 use base::{AllocUnitId, PageId, SqlResult};
 use lock::Resource;
 use os::clock::WallTime;
-use os::wait::{Cancelled, Waiter};
+use os::wait::{CancelReason, Waiter};
 use page::{Field, RowLayout};
 use std::any::Any;
 use std::sync::Arc;
@@ -244,12 +244,12 @@ impl Verifier for RowHobt {
     fn verify(
         &self,
         waiter: &Waiter,
-        row: &mut dyn FnMut(RowAt<'_>),
-    ) -> Result<RowReport, Cancelled> {
+        row: &mut dyn FnMut(RowLocation<'_>),
+    ) -> Result<RowReport, CancelReason> {
         RowHobt::verify(self, waiter, row)
     }
 
-    fn entry_hash(&self, row: RowAt<'_>, parts: &[EntryPart]) -> Option<u128> {
+    fn entry_hash(&self, row: RowLocation<'_>, parts: &[EntryPart]) -> Option<u128> {
         RowHobt::entry_hash(self, row, parts)
     }
 

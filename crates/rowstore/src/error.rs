@@ -4,7 +4,7 @@
 use base::SqlError;
 use btree::BtreeError;
 use buffer::BufferError;
-use os::wait::Cancelled;
+use os::wait::CancelReason;
 use space::SpaceError;
 use version::VersionError;
 use wal::WalError;
@@ -17,7 +17,7 @@ pub(crate) enum RowError {
     Space(SpaceError),
     Log(WalError),
     Lock(lock::LockError),
-    Cancelled(Cancelled),
+    Cancelled(CancelReason),
     Version(VersionError),
     /// 3960
     Conflict,
@@ -43,7 +43,7 @@ from!(
     SpaceError => Space,
     WalError => Log,
     lock::LockError => Lock,
-    Cancelled => Cancelled,
+    CancelReason => Cancelled,
     VersionError => Version,
     SqlError => Sql
 );

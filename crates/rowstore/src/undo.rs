@@ -12,7 +12,7 @@ use crate::error::{RowError, RowResult};
 use crate::hobt::RowHobt;
 use access::{Deed, HobtDirectory};
 use base::AllocUnitId;
-use btree::{Difference, KeyFields, Logged, SplitPolicy};
+use btree::{Difference, KeyFields, LoggedChange, SplitPolicy};
 use buffer::{Change, PageRef};
 use os::sync::Mutex;
 use space::AllocUnit;
@@ -210,34 +210,34 @@ impl RowHobt {
     fn undo_entry(
         &self,
         engine: &Engine,
-        logged: &Logged<'_>,
+        logged: &LoggedChange<'_>,
         cx: &mut UndoContext<'_>,
     ) -> RowResult<bool> {
         let mut key = KeyFields::default();
         let parsed = match logged {
-            Logged::Insert { record } | Logged::Expunge { record } => {
+            LoggedChange::Insert { record } | LoggedChange::Expunge { record } => {
                 self.tree().key_of(record, &mut key)
             }
-            Logged::Ghost { key: k } | Logged::Unghost { key: k } => {
+            LoggedChange::Ghost { key: k } | LoggedChange::Unghost { key: k } => {
                 btree::key_fields(k).map(|k| key = k)
             }
-            Logged::Modify(d) => btree::key_fields(d.key).map(|k| key = k),
-            Logged::Structure => None,
+            LoggedChange::Modify(d) => btree::key_fields(d.key).map(|k| key = k),
+            LoggedChange::Structure => None,
         };
         if parsed.is_none() || key.as_slice().len() != self.tree().order().len() {
             return Ok(false);
         }
         match logged {
-            Logged::Insert { .. } => self.undo_insert(key.as_slice(), cx),
-            Logged::Ghost { .. } => self.undo_kind(key.as_slice(), true, cx),
-            Logged::Unghost { .. } => self.undo_kind(key.as_slice(), false, cx),
-            Logged::Modify(d) => {
+            LoggedChange::Insert { .. } => self.undo_insert(key.as_slice(), cx),
+            LoggedChange::Ghost { .. } => self.undo_kind(key.as_slice(), true, cx),
+            LoggedChange::Unghost { .. } => self.undo_kind(key.as_slice(), false, cx),
+            LoggedChange::Modify(d) => {
                 let mut out = Vec::new();
                 self.undo_replace(engine, key.as_slice(), cx, &mut |now| {
                     d.restore(now, &mut out).then(|| out.clone())
                 })
             }
-            Logged::Expunge { .. } | Logged::Structure => Ok(false),
+            LoggedChange::Expunge { .. } | LoggedChange::Structure => Ok(false),
         }
     }
 
@@ -340,7 +340,7 @@ impl RowHobt {
 
     /// What a replacement said, and the key of its row.
     fn replaced<'r>(&self, record: &RecordView<'r>) -> Option<(Difference<'r>, KeyFields<'r>)> {
-        let Some(Logged::Modify(difference)) = btree::logged(record) else { return None };
+        let Some(LoggedChange::Modify(difference)) = btree::logged(record) else { return None };
         let key = btree::key_fields(difference.key)?;
         (key.as_slice().len() == self.tree().order().len()).then_some((difference, key))
     }

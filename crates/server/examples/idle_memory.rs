@@ -38,7 +38,7 @@ fn main() {
     let connections: usize = arguments.get(2).and_then(|n| n.parse().ok()).unwrap_or(500);
     let pid = std::env::var("SERVER_PID").unwrap();
     let one = || {
-        let mut client = raw::Raw::open_at(address);
+        let mut client = raw::RawClient::open_at(address);
         client.greet(Encryption::On).unwrap();
         client.login(&raw::login7()).unwrap();
         assert_eq!(raw::rows(&client.call(&[prepared()]).unwrap()), [[Value::Int(8)]]);

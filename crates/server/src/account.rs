@@ -38,7 +38,7 @@ impl Lender {
 }
 
 /// A request that has come whole.
-pub(crate) struct Asked {
+pub(crate) struct WholeRequest {
     pub(crate) message: Message,
     /// There was no memory for it: only its head is here.
     pub(crate) refused: bool,
@@ -76,7 +76,7 @@ impl Account {
     }
 
     /// The request has come whole.
-    pub(crate) fn close(&mut self, mut message: Message) -> Asked {
+    pub(crate) fn close(&mut self, mut message: Message) -> WholeRequest {
         if !self.refused && !self.covers(message.payload.capacity()) {
             self.refuse();
         }
@@ -86,13 +86,13 @@ impl Account {
         }
         let charge = self.charge.take();
         debug_assert!(charge.is_none() || !refused, "what is not kept costs nothing");
-        Asked { message, refused, streamed: false, _charge: charge }
+        WholeRequest { message, refused, streamed: false, _charge: charge }
     }
 
     /// A request has begun to come that is run while it comes.
-    pub(crate) fn begin(&mut self, message: Message) -> Asked {
+    pub(crate) fn begin(&mut self, message: Message) -> WholeRequest {
         let (refused, charge) = (std::mem::take(&mut self.refused), self.charge.take());
-        Asked { message, refused, streamed: true, _charge: charge }
+        WholeRequest { message, refused, streamed: true, _charge: charge }
     }
 
     /// The request will not come whole: an attention took its place.

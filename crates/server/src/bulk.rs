@@ -5,7 +5,7 @@
 //! a long value is examined only a few times, and memory holds some packets, or one row.
 
 use crate::account::Account;
-use crate::inflow::Taken;
+use crate::inflow::Intake;
 use crate::link::Link;
 use base::{SqlError, SqlResult, messages};
 use os::wait::{WaitKind, Waiter, Wake};
@@ -33,10 +33,10 @@ impl Source<'_> {
         let wanted = (self.bytes.len() * 2).max(1);
         while !self.whole && self.bytes.len() < wanted {
             match self.link.inflow.take(&mut self.bytes) {
-                Taken::Some => self.link.wire.wake(),
-                Taken::End => self.whole = true,
-                Taken::GivenUp => return Err(SqlError::new(messages::BULK_PREMATURE_END, &[])),
-                Taken::Nothing => self.wait()?,
+                Intake::Some => self.link.wire.wake(),
+                Intake::End => self.whole = true,
+                Intake::GivenUp => return Err(SqlError::new(messages::BULK_PREMATURE_END, &[])),
+                Intake::Nothing => self.wait()?,
             }
             if self.bytes.len() > self.bytes_max {
                 return Err(TdsError::MessageTooLong { limit: self.bytes_max }.into());

@@ -14,7 +14,7 @@
 //!
 //! Invariant: before a key is written, its file is made readable only by this user.
 
-use os::disk::{Disk, OpenHow};
+use os::disk::{Disk, OpenMode};
 use rcgen::{
     CertificateParams, DnType, ExtendedKeyUsagePurpose, KeyPair, KeyUsagePurpose, date_time_ymd,
 };
@@ -194,7 +194,7 @@ fn contains(bytes: &[u8], part: &[u8]) -> bool {
 }
 
 fn read(disk: &dyn Disk, file: &Path) -> io::Result<Vec<u8>> {
-    let found = disk.open(file, OpenHow { create: false, direct: false })?;
+    let found = disk.open(file, OpenMode { create: false, direct: false })?;
     let length = found.len()?;
     if length > PEM_BYTES_MAX {
         return Err(invalid("the file is too long for a certificate"));
@@ -211,7 +211,7 @@ fn create(disk: &dyn Disk, file: &Path, pem: &str) -> io::Result<()> {
     if disk.exists(&fresh) {
         disk.remove(&fresh)?;
     }
-    let out = disk.open(&fresh, OpenHow { create: true, direct: false })?;
+    let out = disk.open(&fresh, OpenMode { create: true, direct: false })?;
     disk.keep_private(&fresh)?;
     out.write_at(pem.as_bytes(), 0)?;
     out.sync()?;

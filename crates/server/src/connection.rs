@@ -1,21 +1,21 @@
 //! A connection's task: reads messages, passes requests to workers, handles attentions.
 
-use crate::account::{Account, Asked};
+use crate::account::{Account, WholeRequest};
 use crate::entrance::Place;
-use crate::link::{Channel, Left, Link, Speech};
+use crate::link::{Channel, Leftover, Link, Speech};
 use crate::listener::House;
 use crate::login::admit;
 use crate::request::{self, Outcome, Terms};
 use crate::response::{last_errors, last_words};
-use crate::wire::{Received, Wire};
+use crate::wire::{ReadOutcome, Wire};
 use base::SqlError;
-use os::wait::Cancelled;
+use os::wait::CancelReason;
 use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use tds::{Done, DoneKind, DoneStatus, PacketAssembler, PacketStatus, PacketType};
+use tds::{DoneKind, DoneStatus, DoneToken, PacketAssembler, PacketStatus, PacketType};
 use tokio::net::TcpStream;
 
 /// Requests that may wait for the one that runs. As long as there are fewer, the socket is read:
@@ -68,7 +68,7 @@ struct Attendant<'a> {
     channel: Option<Box<Channel>>,
     input: PacketAssembler,
     /// Requests that came while another runs.
-    next: VecDeque<Asked>,
+    next: VecDeque<WholeRequest>,
     account: Account,
     /// The message that is coming goes to the worker, or is forgotten when that wants no more.
     streams: bool,
@@ -101,13 +101,13 @@ impl<'a> Attendant<'a> {
         {
             self.house.log(self.link, &format!("session {}: {e}", self.speech.spid));
         }
-        self.link.cancel(Cancelled::Kill);
+        self.link.cancel(CancelReason::Kill);
         while self.channel.is_none() {
             match self.link.take_back() {
-                Left::Channel(channel) => self.channel = Some(channel),
-                Left::Over => return,
-                Left::Nothing if self.link.awaits_back() => self.link.wire.woken().await,
-                Left::Nothing => {}
+                Leftover::Channel(channel) => self.channel = Some(channel),
+                Leftover::Over => return,
+                Leftover::Nothing if self.link.awaits_back() => self.link.wire.woken().await,
+                Leftover::Nothing => {}
             }
         }
         if let Some(channel) = self.channel.take() {
@@ -120,12 +120,12 @@ impl<'a> Attendant<'a> {
     async fn converse(&mut self) -> io::Result<()> {
         loop {
             match self.link.take_back() {
-                Left::Channel(channel) => {
+                Leftover::Channel(channel) => {
                     debug_assert!(self.channel.is_none(), "a session is at one place");
                     self.channel = Some(channel);
                 }
-                Left::Over => return Ok(()),
-                Left::Nothing => {}
+                Leftover::Over => return Ok(()),
+                Leftover::Nothing => {}
             }
             if self.is_to_end() {
                 return Ok(());
@@ -141,7 +141,7 @@ impl<'a> Attendant<'a> {
             if self.link.wire.push()? {
                 self.link.signal();
             }
-            if reads && self.link.wire.receive(&mut self.input)? == Received::End {
+            if reads && self.link.wire.receive(&mut self.input)? == ReadOutcome::End {
                 return Ok(());
             }
             self.let_others_be_read().await;
@@ -239,22 +239,22 @@ impl<'a> Attendant<'a> {
         }
     }
 
-    fn take_up(&mut self, channel: Box<Channel>, asked: Asked) -> io::Result<()> {
+    fn take_up(&mut self, channel: Box<Channel>, asked: WholeRequest) -> io::Result<()> {
         if asked.message.status.has(PacketStatus::IGNORE) {
             // Given up half sent: not run, but answered.
             self.channel = Some(channel);
-            let done = Done::new(DoneKind::Done, DoneStatus::ERROR);
+            let done = DoneToken::new(DoneKind::Done, DoneStatus::ERROR);
             return self.link.wire.send(&last_words(self.speech, done)).map(|_| ());
         }
         self.dispatch(channel, asked);
         Ok(())
     }
 
-    fn dispatch(&self, channel: Box<Channel>, asked: Asked) {
+    fn dispatch(&self, channel: Box<Channel>, asked: WholeRequest) {
         channel.waiter.reset_unless_killed();
         self.link.begin(&channel.waiter);
         if self.link.is_ended() {
-            self.link.cancel(Cancelled::Shutdown);
+            self.link.cancel(CancelReason::Shutdown);
         }
         let (house, link) = (Arc::clone(self.house), Arc::clone(self.link));
         self.house.workers.submit_request(move || {

@@ -18,7 +18,7 @@ use tokio::sync::Notify;
 /// How long a client may take to log in though others want in.
 const GRACE_NS: u64 = 2_000_000_000;
 
-struct Standing {
+struct PendingLogin {
     from: Origin,
     since_ns: u64,
     leave: Arc<Notify>,
@@ -27,7 +27,7 @@ struct Standing {
 #[derive(Default)]
 struct Crowd {
     /// In the order in which they came.
-    standing: BTreeMap<u64, Standing>,
+    standing: BTreeMap<u64, PendingLogin>,
     next: u64,
 }
 
@@ -87,7 +87,7 @@ impl Entrance {
         let mut crowd = self.crowd.lock();
         let number = crowd.next;
         crowd.next += 1;
-        let standing = Standing { from, since_ns: now_ns, leave: Arc::clone(&leave) };
+        let standing = PendingLogin { from, since_ns: now_ns, leave: Arc::clone(&leave) };
         crowd.standing.insert(number, standing);
         drop(crowd);
         Place { crowd: Arc::clone(&self.crowd), number, leave }

@@ -28,12 +28,12 @@ const SECOND_NS: u64 = 1_000_000_000;
 
 /// Failures that were not told one by one.
 #[derive(Clone, Copy, Default)]
-struct More {
+struct FailureSummary {
     count: u64,
     since_ns: u64,
 }
 
-impl More {
+impl FailureSummary {
     fn add(&mut self, now_ns: u64) {
         if self.count == 0 {
             self.since_ns = now_ns;
@@ -54,18 +54,18 @@ impl More {
     }
 }
 
-struct Failing {
+struct FailingAddress {
     /// As it is told.
     address: String,
     told: u32,
-    more: More,
+    more: FailureSummary,
     failed_ns: u64,
 }
 
 #[derive(Default)]
 struct Book {
-    by_origin: BTreeMap<Origin, Failing>,
-    others: More,
+    by_origin: BTreeMap<Origin, FailingAddress>,
+    others: FailureSummary,
     /// The minute that is at hand, and the lines that it has.
     span_ns: u64,
     lines: u32,
@@ -86,10 +86,10 @@ impl Failures {
             return false;
         }
         let has_line = book.has_line(now_ns);
-        let fresh = || Failing {
+        let fresh = || FailingAddress {
             address: address.to_owned(),
             told: 0,
-            more: More::default(),
+            more: FailureSummary::default(),
             failed_ns: now_ns,
         };
         let failing = book.by_origin.entry(from).or_insert_with(fresh);
@@ -122,7 +122,8 @@ impl Failures {
             book.others.count += beyond - 1;
         }
         lines.extend(book.others.said("other addresses", now_ns, at_once));
-        let kept = |f: &Failing| now_ns.saturating_sub(f.failed_ns) < MEMORY_NS || f.more.count > 0;
+        let kept =
+            |f: &FailingAddress| now_ns.saturating_sub(f.failed_ns) < MEMORY_NS || f.more.count > 0;
         book.by_origin.retain(|_, f| kept(f));
         lines
     }

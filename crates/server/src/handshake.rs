@@ -2,7 +2,7 @@
 
 use crate::certificate::Certificate;
 use crate::options::Strictness;
-use crate::wire::{Received, Wire};
+use crate::wire::{ReadOutcome, Wire};
 use rustls::ServerConnection;
 use std::io::{self, ErrorKind};
 use tds::{
@@ -24,7 +24,7 @@ pub(crate) struct Greeting {
 
 /// Why there is no login.
 #[derive(Debug)]
-pub(crate) enum Broken {
+pub(crate) enum HandshakeFailure {
     /// The client is gone, or its TLS is wrong.
     Io(io::Error),
     /// What it sent is no TDS.
@@ -33,20 +33,23 @@ pub(crate) enum Broken {
     Silent,
 }
 
-impl From<io::Error> for Broken {
-    fn from(e: io::Error) -> Broken {
-        Broken::Io(e)
+impl From<io::Error> for HandshakeFailure {
+    fn from(e: io::Error) -> HandshakeFailure {
+        HandshakeFailure::Io(e)
     }
 }
 
-impl From<TdsError> for Broken {
-    fn from(e: TdsError) -> Broken {
-        Broken::Tds(e)
+impl From<TdsError> for HandshakeFailure {
+    fn from(e: TdsError) -> HandshakeFailure {
+        HandshakeFailure::Tds(e)
     }
 }
 
 /// The next whole message of a client that has not logged in.
-pub(crate) async fn message(wire: &Wire, input: &mut PacketAssembler) -> Result<Message, Broken> {
+pub(crate) async fn message(
+    wire: &Wire,
+    input: &mut PacketAssembler,
+) -> Result<Message, HandshakeFailure> {
     loop {
         if let Some(message) = input.next_message()? {
             return Ok(message);
@@ -56,12 +59,12 @@ pub(crate) async fn message(wire: &Wire, input: &mut PacketAssembler) -> Result<
 }
 
 /// Waits for more bytes.
-async fn more(wire: &Wire, input: &mut PacketAssembler) -> Result<(), Broken> {
+async fn more(wire: &Wire, input: &mut PacketAssembler) -> Result<(), HandshakeFailure> {
     wire.ready(true).await?;
     wire.push()?;
     match wire.receive(input)? {
-        Received::Open => Ok(()),
-        Received::End => Err(Broken::Io(ErrorKind::UnexpectedEof.into())),
+        ReadOutcome::Open => Ok(()),
+        ReadOutcome::End => Err(HandshakeFailure::Io(ErrorKind::UnexpectedEof.into())),
     }
 }
 
@@ -71,8 +74,8 @@ pub(crate) async fn greet(
     input: &mut PacketAssembler,
     certificate: &Certificate,
     strictness: Strictness,
-) -> Result<Greeting, Broken> {
-    let Some(first) = wire.first_byte().await? else { return Err(Broken::Silent) };
+) -> Result<Greeting, HandshakeFailure> {
+    let Some(first) = wire.first_byte().await? else { return Err(HandshakeFailure::Silent) };
     if first != TLS_HANDSHAKE {
         return negotiate(wire, input, certificate, strictness).await;
     }
@@ -99,7 +102,7 @@ async fn negotiate(
     input: &mut PacketAssembler,
     certificate: &Certificate,
     strictness: Strictness,
-) -> Result<Greeting, Broken> {
+) -> Result<Greeting, HandshakeFailure> {
     let asked = message(wire, input).await?;
     let theirs = match asked.kind {
         PacketType::Prelogin => Prelogin::decode(&asked.payload)?,
@@ -107,7 +110,7 @@ async fn negotiate(
             let login = Some(asked);
             return Ok(Greeting { protection: Protection::None, strict: false, login });
         }
-        kind => return Err(Broken::Tds(TdsError::PacketType { found: kind as u8 })),
+        kind => return Err(HandshakeFailure::Tds(TdsError::PacketType { found: kind as u8 })),
     };
     let wish = theirs.encryption.unwrap_or(Encryption::NotSupported);
     let ours = match strictness {
@@ -117,7 +120,9 @@ async fn negotiate(
     answer(wire, &theirs, ours)?;
     let protection = wish.outcome(ours);
     if strictness == Strictness::Forced && protection != Protection::Whole {
-        return Err(Broken::Tds(TdsError::Prelogin { what: "the client has no encryption" }));
+        return Err(HandshakeFailure::Tds(TdsError::Prelogin {
+            what: "the client has no encryption",
+        }));
     }
     if protection != Protection::None {
         wrapped_tls(wire, input, certificate).await?;
@@ -130,7 +135,7 @@ async fn negotiate(
 /// said, as by a server that has never heard of it; SqlClient takes nothing for a yes, and goes
 /// without at a no. The latter also asks whether federated authentication is required, the former
 /// does not.
-fn answer(wire: &Wire, theirs: &Prelogin, encryption: Encryption) -> Result<(), Broken> {
+fn answer(wire: &Wire, theirs: &Prelogin, encryption: Encryption) -> Result<(), HandshakeFailure> {
     let unsaid = theirs.mars == Some(true) && theirs.fed_auth_required.is_none();
     let ours = Prelogin {
         version: Some(ProductVersion::SERVER),
@@ -152,7 +157,7 @@ async fn wrapped_tls(
     wire: &Wire,
     input: &mut PacketAssembler,
     certificate: &Certificate,
-) -> Result<(), Broken> {
+) -> Result<(), HandshakeFailure> {
     let tls = ServerConnection::new(certificate.wrapped.clone()).map_err(io::Error::other)?;
     let mut tls = Box::new(tls);
     while tls.is_handshaking() {
@@ -161,7 +166,7 @@ async fn wrapped_tls(
             continue;
         };
         if header.kind != PacketType::Prelogin {
-            return Err(Broken::Tds(TdsError::PacketType { found: header.kind as u8 }));
+            return Err(HandshakeFailure::Tds(TdsError::PacketType { found: header.kind as u8 }));
         }
         let mut state = Ok(());
         while state.is_ok() && !body.is_empty() {

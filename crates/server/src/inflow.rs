@@ -36,7 +36,7 @@ pub(crate) struct Inflow {
 
 /// What a worker gets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Taken {
+pub(crate) enum Intake {
     /// Bytes more.
     Some,
     /// None now.
@@ -74,17 +74,17 @@ impl Inflow {
     }
 
     /// Moves what has come behind `out`.
-    pub(crate) fn take(&self, out: &mut Vec<u8>) -> Taken {
+    pub(crate) fn take(&self, out: &mut Vec<u8>) -> Intake {
         let mut state = self.state.lock();
         if state.given_up {
-            return Taken::GivenUp;
+            return Intake::GivenUp;
         }
         if state.bytes.is_empty() {
-            return if state.ended { Taken::End } else { Taken::Nothing };
+            return if state.ended { Intake::End } else { Intake::Nothing };
         }
         out.extend_from_slice(&state.bytes);
         state.bytes.clear();
-        Taken::Some
+        Intake::Some
     }
 
     /// The worker is done with it.

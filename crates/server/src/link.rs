@@ -11,11 +11,11 @@ use crate::inflow::Inflow;
 use crate::response::last_words;
 use crate::wire::Wire;
 use os::sync::Mutex;
-use os::wait::{Cancelled, Waiter};
+use os::wait::{CancelReason, Waiter};
 use session::Connection;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
-use tds::{Done, DoneKind, DoneStatus, TdsVersion};
+use tds::{DoneKind, DoneStatus, DoneToken, TdsVersion};
 
 /// A session and what its responses are made with.
 pub(crate) struct Channel {
@@ -27,7 +27,7 @@ pub(crate) struct Channel {
 impl Channel {
     /// Whether its session was killed.
     pub(crate) fn is_killed(&self) -> bool {
-        self.waiter.cancellation() == Some(Cancelled::Kill)
+        self.waiter.cancellation() == Some(CancelReason::Kill)
     }
 }
 
@@ -68,7 +68,7 @@ pub(crate) struct Link {
 }
 
 /// What a worker left for the task.
-pub(crate) enum Left {
+pub(crate) enum Leftover {
     /// It still runs, or nothing ran.
     Nothing,
     /// The session, for the next request.
@@ -106,14 +106,14 @@ impl Link {
         if let Some(waiter) = turn.running.clone() {
             turn.attention = true;
             self.attention.store(true, Relaxed);
-            waiter.cancel(Cancelled::Attention);
+            waiter.cancel(CancelReason::Attention);
             return Ok(());
         }
         let mut packets = Vec::new();
         if waited {
-            packets.extend(last_words(speech, Done::new(DoneKind::Done, DoneStatus::ERROR)));
+            packets.extend(last_words(speech, DoneToken::new(DoneKind::Done, DoneStatus::ERROR)));
         }
-        packets.extend(last_words(speech, Done::new(DoneKind::Done, DoneStatus::ATTENTION)));
+        packets.extend(last_words(speech, DoneToken::new(DoneKind::Done, DoneStatus::ATTENTION)));
         self.wire.send(&packets).map(|_| ())
     }
 
@@ -156,12 +156,12 @@ impl Link {
     }
 
     /// What the worker has given back.
-    pub(crate) fn take_back(&self) -> Left {
+    pub(crate) fn take_back(&self) -> Leftover {
         let mut turn = self.turn.lock();
         match turn.channel.take() {
-            Some(channel) => Left::Channel(channel),
-            None if turn.over => Left::Over,
-            None => Left::Nothing,
+            Some(channel) => Leftover::Channel(channel),
+            None if turn.over => Leftover::Over,
+            None => Leftover::Nothing,
         }
     }
 
@@ -173,14 +173,14 @@ impl Link {
     }
 
     /// Ends the request that runs.
-    pub(crate) fn cancel(&self, why: Cancelled) {
+    pub(crate) fn cancel(&self, why: CancelReason) {
         if let Some(waiter) = &self.turn.lock().running {
             waiter.cancel(why);
         }
     }
 
     /// Ends the connection: its request now, itself as soon as the task looks.
-    pub(crate) fn end(&self, why: Cancelled) {
+    pub(crate) fn end(&self, why: CancelReason) {
         self.ended.store(true, Relaxed);
         self.cancel(why);
         self.wire.wake();
@@ -194,7 +194,7 @@ impl Link {
 
     /// Has the task look at an idle session that was killed.
     pub(crate) fn wake_if_killed(&self) {
-        let killed = |w: &Arc<Waiter>| w.cancellation() == Some(Cancelled::Kill);
+        let killed = |w: &Arc<Waiter>| w.cancellation() == Some(CancelReason::Kill);
         if self.waiter.get().is_some_and(killed) {
             self.wire.wake();
         }

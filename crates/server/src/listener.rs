@@ -11,7 +11,7 @@ use crate::options::Options;
 use crate::throttle::{Origin, Throttle};
 use crate::workers::Workers;
 use os::sync::{Condvar, Mutex};
-use os::wait::Cancelled;
+use os::wait::CancelReason;
 use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
@@ -63,7 +63,7 @@ impl House {
         links.next += 1;
         links.by_place.insert(place, Arc::downgrade(link));
         if self.is_stopping() {
-            link.end(Cancelled::Shutdown);
+            link.end(CancelReason::Shutdown);
         }
         place
     }
@@ -207,7 +207,7 @@ impl Server {
     pub fn stop(self, within: Duration) -> bool {
         let until_ns = os::clock::monotonic_ns().saturating_add(nanoseconds(within));
         self.house.stopping.send_replace(true);
-        self.house.each_link(|link| link.end(Cancelled::Shutdown));
+        self.house.each_link(|link| link.end(CancelReason::Shutdown));
         let mut links = self.house.links.lock();
         while !links.by_place.is_empty() {
             if !self.house.emptied.wait_until(&mut links, Some(until_ns)) {

@@ -2,7 +2,7 @@
 
 use crate::engine::Engine;
 use crate::entrance::Place;
-use crate::handshake::{Broken, Greeting, greet, message};
+use crate::handshake::{Greeting, HandshakeFailure, greet, message};
 use crate::link::{Channel, Link, Speech};
 use crate::listener::House;
 use crate::response::{Response, last_errors};
@@ -12,7 +12,7 @@ use session::Login;
 use std::sync::Arc;
 use std::time::Duration;
 use tds::{
-    Done, DoneKind, DoneStatus, EnvChange, Login7, LoginAck, Message, PACKET_SIZE_DEFAULT,
+    DoneKind, DoneStatus, DoneToken, EnvChange, Login7, LoginAck, Message, PACKET_SIZE_DEFAULT,
     PACKET_SIZE_MAX, PACKET_SIZE_MIN, PacketAssembler, PacketType, ProductVersion, Protection,
     TdsError, TdsVersion, acknowledge_features, login_flags,
 };
@@ -53,9 +53,9 @@ pub(crate) async fn admit(
         }
     };
     match broken {
-        Broken::Silent => {}
-        Broken::Io(e) => house.log_failure(link, &format!("login broke off: {e}")),
-        Broken::Tds(e) => {
+        HandshakeFailure::Silent => {}
+        HandshakeFailure::Io(e) => house.log_failure(link, &format!("login broke off: {e}")),
+        HandshakeFailure::Tds(e) => {
             house.log_failure(link, &format!("login: {e}"));
             let error = SqlError::from(e);
             // The client may not be reading any more; the log has it.
@@ -69,7 +69,7 @@ async fn enter(
     house: &Arc<House>,
     link: &Arc<Link>,
     at_door: Place,
-) -> Result<Option<Box<Channel>>, Broken> {
+) -> Result<Option<Box<Channel>>, HandshakeFailure> {
     let mut input = PacketAssembler::new(LOGIN_MESSAGE_BYTES_MAX);
     let strictness = house.options.encryption;
     let greeting = greet(&link.wire, &mut input, &house.certificate, strictness).await?;
@@ -103,26 +103,26 @@ async fn enter(
 }
 
 /// A login as it was asked for.
-struct Asked {
+struct LoginRequest {
     record: Login7,
     version: TdsVersion,
 }
 
-struct Refused {
+struct LoginRefusal {
     user: String,
     error: SqlError,
 }
 
-fn decode(message: &Message, strict: bool) -> Result<Asked, Broken> {
+fn decode(message: &Message, strict: bool) -> Result<LoginRequest, HandshakeFailure> {
     if message.kind != PacketType::Login {
-        return Err(Broken::Tds(TdsError::PacketType { found: message.kind as u8 }));
+        return Err(HandshakeFailure::Tds(TdsError::PacketType { found: message.kind as u8 }));
     }
     let record = Login7::decode(&message.payload)?;
     let version = TdsVersion::negotiate(record.tds_version)?;
     if version == TdsVersion::V8_0 && !strict {
-        return Err(Broken::Tds(TdsError::Version { asked: record.tds_version }));
+        return Err(HandshakeFailure::Tds(TdsError::Version { asked: record.tds_version }));
     }
-    Ok(Asked { record, version })
+    Ok(LoginRequest { record, version })
 }
 
 /// What a login may ask for that we do not have.
@@ -146,11 +146,11 @@ fn unsupported(record: &Login7) -> Option<SqlError> {
 async fn authenticate(
     house: &Arc<House>,
     link: &Arc<Link>,
-    asked: Asked,
+    asked: LoginRequest,
     protection: Protection,
-) -> Result<Box<Channel>, Box<Refused>> {
+) -> Result<Box<Channel>, Box<LoginRefusal>> {
     let user = asked.record.user_name.clone();
-    let refuse = |error: SqlError| Box::new(Refused { user: user.clone(), error });
+    let refuse = |error: SqlError| Box::new(LoginRefusal { user: user.clone(), error });
     if let Some(error) = unsupported(&asked.record) {
         return Err(refuse(error));
     }
@@ -184,10 +184,10 @@ async fn authenticate(
 fn begin(
     house: &House,
     link: &Link,
-    asked: Asked,
+    asked: LoginRequest,
     protection: Protection,
 ) -> SqlResult<Box<Channel>> {
-    let Asked { record, version } = asked;
+    let LoginRequest { record, version } = asked;
     let engine = house.engine.as_ref();
     check_password(house, link, engine, &record)?;
     let packet_bytes = packet_bytes(&record, protection, house.options.packet_bytes);
@@ -279,5 +279,5 @@ fn welcome(house: &House, link: &Link, channel: &mut Channel, record: &Login7) {
         EnvChange::PacketSize { new, old: u32::from(PACKET_SIZE_DEFAULT) }.encode(out);
         acknowledge_features(&record.features, version, out);
     });
-    response.end_with(Done::new(DoneKind::Done, DoneStatus::FINAL));
+    response.end_with(DoneToken::new(DoneKind::Done, DoneStatus::FINAL));
 }

@@ -1,16 +1,16 @@
 //! A request on its worker: decoded, run, answered. A panic ends only the request and its
 //! connection.
 
-use crate::account::{Account, Asked};
+use crate::account::{Account, WholeRequest};
 use crate::bulk;
 use crate::engine::Engine;
 use crate::link::{Channel, Link};
 use crate::response::{Ending, Response};
 use base::{SqlError, messages};
-use os::wait::Cancelled;
+use os::wait::CancelReason;
 use session::{
-    Answered, Done, DoneScope, OwedCommit, Parameter, Procedure, Request, ResultSink, TableValue,
-    TableValueColumn, TransactionIsolation, TransactionRequest,
+    Completion, DoneScope, OwedCommit, Parameter, Procedure, Request, RequestEnd, ResultSink,
+    TableValue, TableValueColumn, TransactionIsolation, TransactionRequest,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use tds::{
@@ -32,16 +32,16 @@ pub(crate) enum Outcome {
     /// It is answered; the session, or none when the connection ends.
     Answered(Option<Box<Channel>>),
     /// Its answer waits for a commit.
-    Owes(OwedCommit, Unanswered),
+    Owes(OwedCommit, UnansweredSession),
 }
 
 /// A session whose request's answer waits for its commit.
-pub(crate) struct Unanswered {
+pub(crate) struct UnansweredSession {
     channel: Box<Channel>,
     ending: Ending,
 }
 
-impl Unanswered {
+impl UnansweredSession {
     /// The commit is durable: says so. Returns the session, or none when the connection ends.
     pub(crate) fn answer(mut self, engine: &dyn Engine, link: &Link) -> Option<Box<Channel>> {
         let settled = catch_unwind(AssertUnwindSafe(|| self.channel.connection.settle()));
@@ -64,7 +64,7 @@ pub(crate) fn answer(
     engine: &dyn Engine,
     link: &Link,
     mut channel: Box<Channel>,
-    mut asked: Asked,
+    mut asked: WholeRequest,
     terms: Terms,
 ) -> Outcome {
     let waiter = std::sync::Arc::clone(&channel.waiter);
@@ -84,7 +84,7 @@ pub(crate) fn answer(
             };
             let goes_on = begin(&mut channel, &asked, &mut response)
                 .unwrap_or_else(|| load(&mut channel, source, &mut response));
-            return Answered::Whole(goes_on);
+            return RequestEnd::Whole(goes_on);
         }
         run(&mut channel, &asked, &mut response)
     });
@@ -94,7 +94,7 @@ pub(crate) fn answer(
             let what = panic_text(panic.as_ref());
             engine.log(&format!("session {}: a request panicked: {what}", channel.speech.spid));
             response.message(&SqlError::new(messages::INTERNAL, &[&what]));
-            Answered::Whole(false)
+            RequestEnd::Whole(false)
         }
     };
     link.inflow.close();
@@ -102,10 +102,10 @@ pub(crate) fn answer(
     drop(asked);
     // The response's end must be on its way before the task may take up the next request.
     let goes_on = match answered {
-        Answered::Owes(owed) => {
-            return Outcome::Owes(owed, Unanswered { ending: response.ending(), channel });
+        RequestEnd::Owes(owed) => {
+            return Outcome::Owes(owed, UnansweredSession { ending: response.ending(), channel });
         }
-        Answered::Whole(goes_on) => goes_on,
+        RequestEnd::Whole(goes_on) => goes_on,
     };
     response.finish();
     if !goes_on {
@@ -130,14 +130,14 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
 }
 
 /// What is done before a message is run; an answer when it is not to be.
-fn begin(channel: &mut Channel, asked: &Asked, response: &mut Response<'_>) -> Option<bool> {
+fn begin(channel: &mut Channel, asked: &WholeRequest, response: &mut Response<'_>) -> Option<bool> {
     let message = &asked.message;
     match channel.waiter.cancellation() {
-        Some(Cancelled::Kill) => {
+        Some(CancelReason::Kill) => {
             response.message(&SqlError::new(messages::SESSION_KILLED, &[]));
             return Some(false);
         }
-        Some(Cancelled::Shutdown) => return Some(false),
+        Some(CancelReason::Shutdown) => return Some(false),
         _ => {}
     }
     if message.status.has(PacketStatus::RESET_CONNECTION) {
@@ -163,9 +163,9 @@ fn load(channel: &mut Channel, source: bulk::Source<'_>, response: &mut Response
 }
 
 /// Runs a message.
-fn run(channel: &mut Channel, asked: &Asked, response: &mut Response<'_>) -> Answered {
+fn run(channel: &mut Channel, asked: &WholeRequest, response: &mut Response<'_>) -> RequestEnd {
     if let Some(goes_on) = begin(channel, asked, response) {
-        return Answered::Whole(goes_on);
+        return RequestEnd::Whole(goes_on);
     }
     let message = &asked.message;
     match tds::decode_request(message) {
@@ -178,8 +178,8 @@ fn run(channel: &mut Channel, asked: &Asked, response: &mut Response<'_>) -> Ans
         }
         // The task answers attentions itself; one that is here has nothing to interrupt. Bulk loads
         // have gone another way.
-        Ok(tds::Request::Attention | tds::Request::BulkLoad(_)) => Answered::Whole(true),
-        Err(e) => Answered::Whole(refuse(e, DoneScope::Statement, response)),
+        Ok(tds::Request::Attention | tds::Request::BulkLoad(_)) => RequestEnd::Whole(true),
+        Err(e) => RequestEnd::Whole(refuse(e, DoneScope::Statement, response)),
     }
 }
 
@@ -188,12 +188,12 @@ fn run_calls(
     channel: &mut Channel,
     mut calls: RpcBatch<'_>,
     response: &mut Response<'_>,
-) -> Answered {
+) -> RequestEnd {
     loop {
         let call = match calls.next_call() {
             Ok(Some(call)) => call,
-            Ok(None) => return Answered::Whole(true),
-            Err(e) => return Answered::Whole(refuse(e, DoneScope::Procedure, response)),
+            Ok(None) => return RequestEnd::Whole(true),
+            Err(e) => return RequestEnd::Whole(refuse(e, DoneScope::Procedure, response)),
         };
         let more = calls.has_more();
         // Who fetches from a cursor knows its columns; others are told them all the same.
@@ -206,10 +206,10 @@ fn run_calls(
             return channel.connection.run_last(request, response);
         }
         if !channel.connection.run(request, response) {
-            return Answered::Whole(false);
+            return RequestEnd::Whole(false);
         }
         if !response.goes_on() {
-            return Answered::Whole(true);
+            return RequestEnd::Whole(true);
         }
     }
 }
@@ -223,7 +223,7 @@ fn refuse(e: TdsError, scope: DoneScope, response: &mut Response<'_>) -> bool {
 /// Tells why a request does not run.
 fn fail(error: &SqlError, scope: DoneScope, response: &mut Response<'_>) -> bool {
     response.message(error);
-    response.done(Done {
+    response.done(Completion {
         scope,
         command: session::Command::Other,
         rows: None,

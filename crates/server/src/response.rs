@@ -8,10 +8,10 @@
 
 use crate::link::{Link, Speech};
 use base::SqlError;
-use os::wait::{Cancelled, WaitKind, Waiter, Wake};
+use os::wait::{CancelReason, WaitKind, Waiter, Wake};
 use session::{
-    ColumnOrigin, Command, Done, DoneScope, EnvironmentChange, Parameter, ResultColumn, ResultSink,
-    SinkClosed,
+    ClosedSink, ColumnOrigin, Command, Completion, DoneScope, EnvironmentChange, Parameter,
+    ResultColumn, ResultSink,
 };
 use std::borrow::Cow;
 use tds::{
@@ -29,11 +29,11 @@ const FATAL: u8 = 20;
 const COLUMNS_MAX: usize = 4096;
 
 /// A row was not sent to its end, and has none.
-struct Unsent;
+struct UnsentRow;
 
-impl From<TdsError> for Unsent {
-    fn from(_: TdsError) -> Unsent {
-        Unsent
+impl From<TdsError> for UnsentRow {
+    fn from(_: TdsError) -> UnsentRow {
+        UnsentRow
     }
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Response<'a> {
     writer: PacketWriter,
     packets: Vec<u8>,
     rows: Option<RowEncoder>,
-    held: Option<tds::Done>,
+    held: Option<tds::DoneToken>,
     outputs: Outputs,
     /// The client knows the columns of this call's rows.
     bare: bool,
@@ -66,20 +66,20 @@ pub(crate) struct Ending {
     speech: Speech,
     writer: PacketWriter,
     packets: Vec<u8>,
-    done: tds::Done,
+    done: tds::DoneToken,
 }
 
 impl Ending {
     /// Ends the response and sends the rest of it.
     pub(crate) fn send(mut self, link: &Link) {
         link.finish(|attention| {
-            let cut_off = tds::Done::new(DoneKind::Done, DoneStatus::ERROR);
+            let cut_off = tds::DoneToken::new(DoneKind::Done, DoneStatus::ERROR);
             let done = if attention { cut_off } else { self.done };
             done.encode(self.writer.payload());
             self.writer.finish(&mut self.packets);
             let mut packets = std::mem::take(&mut self.packets);
             if attention {
-                let acknowledged = tds::Done::new(DoneKind::Done, DoneStatus::ATTENTION);
+                let acknowledged = tds::DoneToken::new(DoneKind::Done, DoneStatus::ATTENTION);
                 packets.extend(last_words(self.speech, acknowledged));
             }
             packets
@@ -134,7 +134,7 @@ impl<'a> Response<'a> {
     }
 
     /// Ends the response with this DONE.
-    pub(crate) fn end_with(mut self, done: tds::Done) {
+    pub(crate) fn end_with(mut self, done: tds::DoneToken) {
         self.release_held();
         self.held = Some(done);
         self.finish();
@@ -149,7 +149,7 @@ impl<'a> Response<'a> {
     /// All has been said; it is sent later, perhaps by another thread.
     pub(crate) fn ending(mut self) -> Ending {
         let status = if self.failed { DoneStatus::ERROR } else { DoneStatus::FINAL };
-        let fallback = tds::Done::new(DoneKind::Done, status);
+        let fallback = tds::DoneToken::new(DoneKind::Done, status);
         Ending {
             speech: self.speech,
             done: self.held.take().unwrap_or(fallback),
@@ -175,7 +175,7 @@ impl<'a> Response<'a> {
         }
     }
 
-    fn flush_if_much(&mut self) -> Result<(), SinkClosed> {
+    fn flush_if_much(&mut self) -> Result<(), ClosedSink> {
         if self.holds || self.writer.payload().len() < FLUSH_BYTES {
             return Ok(());
         }
@@ -190,11 +190,11 @@ impl<'a> Response<'a> {
     }
 
     /// The client does not read: waits until it does, or the request is to end.
-    fn await_room(&mut self) -> Result<(), SinkClosed> {
+    fn await_room(&mut self) -> Result<(), ClosedSink> {
         while self.link.wire.wants_room(self.output_bytes_max / 2) {
             match self.waiter.wait(WaitKind::AsyncNetworkIo, None) {
                 Wake::Signalled | Wake::TimedOut => {}
-                Wake::Cancelled(Cancelled::Attention) => return Err(SinkClosed),
+                Wake::Cancelled(CancelReason::Attention) => return Err(ClosedSink),
                 Wake::Cancelled(_) => return self.close(),
             }
         }
@@ -204,48 +204,48 @@ impl<'a> Response<'a> {
 
     /// A row whose values are sent as they are encoded: what the client does not read of them is
     /// not kept a second time.
-    fn long_row(&mut self, values: &[Value]) -> Result<(), SinkClosed> {
+    fn long_row(&mut self, values: &[Value]) -> Result<(), ClosedSink> {
         self.release_held();
-        let Some(rows) = self.rows.take() else { return Err(SinkClosed) };
+        let Some(rows) = self.rows.take() else { return Err(ClosedSink) };
         let sent = rows.encode_long(values, self, |r| r.writer.payload(), Self::send_part);
         self.rows = Some(rows);
         match sent {
             Ok(true) => Ok(()),
-            Ok(false) => Err(SinkClosed),
+            Ok(false) => Err(ClosedSink),
             // A part of the row is out: nothing can follow it.
-            Err(Unsent) => self.close(),
+            Err(UnsentRow) => self.close(),
         }
     }
 
     /// Sends what is full of a row; whether the client wants the rest of it.
-    fn send_part(&mut self) -> Result<bool, Unsent> {
+    fn send_part(&mut self) -> Result<bool, UnsentRow> {
         match self.flush_if_much() {
             Ok(()) => Ok(!self.link.has_attention()),
-            Err(SinkClosed) if self.closed => Err(Unsent),
-            Err(SinkClosed) => Ok(false),
+            Err(ClosedSink) if self.closed => Err(UnsentRow),
+            Err(ClosedSink) => Ok(false),
         }
     }
 
-    fn close(&mut self) -> Result<(), SinkClosed> {
+    fn close(&mut self) -> Result<(), ClosedSink> {
         self.closed = true;
-        Err(SinkClosed)
+        Err(ClosedSink)
     }
 
-    fn give_up(&mut self, error: &SqlError) -> Result<(), SinkClosed> {
+    fn give_up(&mut self, error: &SqlError) -> Result<(), ClosedSink> {
         self.message(error);
-        Err(SinkClosed)
+        Err(ClosedSink)
     }
 }
 
 impl ResultSink for Response<'_> {
-    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), SinkClosed> {
+    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), ClosedSink> {
         if columns.len() > COLUMNS_MAX {
             let what = "a result of more than 4096 columns";
             return self.give_up(&SqlError::new(base::messages::INTERNAL, &[&what]));
         }
         let (version, bare) = (self.speech.version, self.bare);
         let columns: Vec<Column<'_>> = columns.iter().map(wire_column).collect();
-        let Some(out) = self.token() else { return Err(SinkClosed) };
+        let Some(out) = self.token() else { return Err(ClosedSink) };
         match bare {
             true => encode_no_columns(out),
             false => encode_columns(&columns, version, out),
@@ -263,9 +263,9 @@ impl ResultSink for Response<'_> {
         }
     }
 
-    fn row(&mut self, values: &[Value]) -> Result<(), SinkClosed> {
+    fn row(&mut self, values: &[Value]) -> Result<(), ClosedSink> {
         if self.closed || self.link.has_attention() {
-            return Err(SinkClosed);
+            return Err(ClosedSink);
         }
         let Some(rows) = &self.rows else {
             let what = "a row without columns";
@@ -296,7 +296,7 @@ impl ResultSink for Response<'_> {
         }
     }
 
-    fn done(&mut self, done: Done) {
+    fn done(&mut self, done: Completion) {
         self.rows = None;
         self.failed = false;
         let fatal = std::mem::take(&mut self.fatal);
@@ -412,7 +412,7 @@ fn wire_origin(origin: &ColumnOrigin) -> Origin<'_> {
     }
 }
 
-fn wire_done(done: Done) -> tds::Done {
+fn wire_done(done: Completion) -> tds::DoneToken {
     let kind = match done.scope {
         DoneScope::Statement => DoneKind::Done,
         DoneScope::InProcedure => DoneKind::InProc,
@@ -427,8 +427,8 @@ fn wire_done(done: Done) -> tds::Done {
     }
     let command = wire_command(done.command);
     match done.rows {
-        Some(rows) => tds::Done::with_count(kind, status, command, rows),
-        None => tds::Done { command, ..tds::Done::new(kind, status) },
+        Some(rows) => tds::DoneToken::with_count(kind, status, command, rows),
+        None => tds::DoneToken { command, ..tds::DoneToken::new(kind, status) },
     }
 }
 
@@ -475,7 +475,7 @@ fn wire_change(change: &EnvironmentChange) -> EnvChange {
 }
 
 /// A whole response of one DONE.
-pub(crate) fn last_words(speech: Speech, done: tds::Done) -> Vec<u8> {
+pub(crate) fn last_words(speech: Speech, done: tds::DoneToken) -> Vec<u8> {
     let mut writer = PacketWriter::new(PacketType::Response, speech.packet_bytes, speech.spid);
     done.encode(writer.payload());
     let mut packets = Vec::new();
@@ -489,7 +489,7 @@ pub(crate) fn last_errors(speech: Speech, errors: &[SqlError], server_name: &str
     for error in errors {
         encode_notice(error, server_name, writer.payload());
     }
-    tds::Done::new(DoneKind::Done, DoneStatus::ERROR).encode(writer.payload());
+    tds::DoneToken::new(DoneKind::Done, DoneStatus::ERROR).encode(writer.payload());
     let mut packets = Vec::new();
     writer.finish(&mut packets);
     packets
@@ -497,7 +497,7 @@ pub(crate) fn last_errors(speech: Speech, errors: &[SqlError], server_name: &str
 
 #[cfg(test)]
 mod tests {
-    use super::{Command, Done, DoneScope, wire_done};
+    use super::{Command, Completion, DoneScope, wire_done};
     use tds::{DoneKind, DoneStatus};
 
     /// What clients read in a DONE: which end, of what, with which count.
@@ -505,7 +505,7 @@ mod tests {
     fn a_done_says_what_ended() {
         let done = |scope, command, rows| {
             let (more, error, in_transaction) = (false, false, true);
-            wire_done(Done { scope, command, rows, more, error, in_transaction })
+            wire_done(Completion { scope, command, rows, more, error, in_transaction })
         };
         let inserted = done(DoneScope::InProcedure, Command::Insert, Some(0));
         assert_eq!((inserted.kind, inserted.command), (DoneKind::InProc, 0xC3));

@@ -96,7 +96,7 @@ impl Pace {
 }
 
 #[derive(Default)]
-struct Known {
+struct KnownOrigins {
     pairs: HashMap<(Origin, String), Pace>,
     addresses: HashMap<Origin, Pace>,
 }
@@ -104,7 +104,7 @@ struct Known {
 /// What is known of those who came and of those who failed.
 #[derive(Default)]
 pub(crate) struct Throttle {
-    known: Mutex<Known>,
+    known: Mutex<KnownOrigins>,
 }
 
 impl Throttle {

@@ -36,7 +36,7 @@ struct Bytes {
 
 /// What came of a read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Received {
+pub(crate) enum ReadOutcome {
     /// Bytes, or nothing this time.
     Open,
     /// The client has closed.
@@ -96,13 +96,13 @@ impl Wire {
     ///
     /// # Errors
     /// The socket's, or `InvalidData` for what is not TLS.
-    pub(crate) fn receive(&self, input: &mut PacketAssembler) -> io::Result<Received> {
+    pub(crate) fn receive(&self, input: &mut PacketAssembler) -> io::Result<ReadOutcome> {
         let mut buffer = [0; READ_BYTES];
         let n = match self.read(&mut buffer) {
-            Ok(0) => return Ok(Received::End),
+            Ok(0) => return Ok(ReadOutcome::End),
             Ok(n) => n,
             Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
-                return Ok(Received::Open);
+                return Ok(ReadOutcome::Open);
             }
             Err(e) => return Err(e),
         };
@@ -110,7 +110,7 @@ impl Wire {
         let bytes = &mut *bytes;
         let Some(tls) = &mut bytes.tls else {
             input.feed(&buffer[..n]);
-            return Ok(Received::Open);
+            return Ok(ReadOutcome::Open);
         };
         let received = decrypt(tls, &buffer[..n], input);
         collect(tls, &mut bytes.out)?;
@@ -297,24 +297,24 @@ fn decrypt(
     tls: &mut ServerConnection,
     mut cipher: &[u8],
     input: &mut PacketAssembler,
-) -> io::Result<Received> {
+) -> io::Result<ReadOutcome> {
     while !cipher.is_empty() {
         if tls.read_tls(&mut cipher)? == 0 {
-            return Ok(Received::End);
+            return Ok(ReadOutcome::End);
         }
         let state = tls.process_new_packets();
         state.map_err(|e| io::Error::new(ErrorKind::InvalidData, e))?;
         let mut plain = [0; PLAIN_BYTES];
         loop {
             match tls.reader().read(&mut plain) {
-                Ok(0) => return Ok(Received::End),
+                Ok(0) => return Ok(ReadOutcome::End),
                 Ok(n) => input.feed(&plain[..n]),
                 Err(e) if e.kind() == ErrorKind::WouldBlock => break,
                 Err(e) => return Err(e),
             }
         }
     }
-    Ok(Received::Open)
+    Ok(ReadOutcome::Open)
 }
 
 /// Moves what TLS wants to send to the output.

@@ -66,7 +66,7 @@ const CROWD_NS: u64 = 2_000_000;
 /// Polls of the runtime that read what has come: one to ask the system, one for the tasks.
 const GLANCES: u32 = 2;
 
-struct Queued {
+struct QueuedWork {
     work: Work,
     /// Set when there was a turn and no thread for it.
     waits_since_ns: Option<u64>,
@@ -74,7 +74,7 @@ struct Queued {
 
 /// Which thread drives the sockets, if any.
 #[derive(Default)]
-struct Driving {
+struct DriverState {
     /// The sockets' runtime; none in a pool without sockets, and when the pool has closed.
     runtime: Option<Arc<Runtime>>,
     /// Whether a thread drives.
@@ -93,7 +93,7 @@ struct Driving {
     waker: Option<Waker>,
 }
 
-impl Driving {
+impl DriverState {
     /// Whether there are sockets and no thread drives them.
     fn is_wanted(&self) -> bool {
         self.runtime.is_some() && !self.driven
@@ -102,7 +102,7 @@ impl Driving {
 
 #[derive(Default)]
 struct Queue {
-    waiting: VecDeque<Queued>,
+    waiting: VecDeque<QueuedWork>,
     /// Turns that are asked for.
     asked: usize,
     /// Turns on their way to threads.
@@ -111,7 +111,7 @@ struct Queue {
     idle: usize,
     /// Threads that run requests.
     running: usize,
-    driving: Driving,
+    driving: DriverState,
     closed: bool,
 }
 
@@ -139,7 +139,7 @@ pub(crate) struct Workers {
     threads_max: usize,
     /// Threads that run requests and do not wait.
     computing: AtomicUsize,
-    kept: Mutex<Kept>,
+    kept: Mutex<OwedLogs>,
     /// When a request last came while another was there.
     crowd_ns: AtomicU64,
     me: Weak<Workers>,
@@ -188,7 +188,7 @@ impl Workers {
         if queue.running + queue.given + queue.waiting.len() > 0 {
             self.crowd_ns.store(os::clock::monotonic_ns(), Relaxed);
         }
-        queue.waiting.push_back(Queued { work: Box::new(work), waits_since_ns: None });
+        queue.waiting.push_back(QueuedWork { work: Box::new(work), waits_since_ns: None });
         self.ask(queue);
     }
 
@@ -432,7 +432,7 @@ impl Workers {
     }
 
     /// The next request. While commits are kept, it also reads requests from the sockets first.
-    fn next_request(&self) -> Option<Queued> {
+    fn next_request(&self) -> Option<QueuedWork> {
         let mut queue = self.queue.lock();
         let glances =
             queue.waiting.is_empty() && KEEPS.get() && queue.wants_driver() && self.is_crowded();
@@ -478,7 +478,7 @@ impl Workers {
 
 /// Logs that commits wait for, of requests whose threads went on to others.
 #[derive(Default)]
-struct Kept {
+struct OwedLogs {
     logs: Vec<UnflushedLog>,
     since_ns: u64,
 }

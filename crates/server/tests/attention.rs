@@ -7,14 +7,14 @@ mod fake;
 mod raw;
 
 use os::wait::WaitKind;
-use raw::{House, Raw, house, rows};
+use raw::{House, RawClient, house, rows};
 use std::io::Read as _;
 use tds::{DoneStatus, Encryption, PacketStatus, PacketType};
 use types::Value;
 
 const MS: u64 = 1_000_000;
 
-fn works(raw: &mut Raw) {
+fn works(raw: &mut RawClient) {
     let tokens = raw.batch("SELECT 1").unwrap();
     assert_eq!(rows(&tokens), [[Value::Int(1)]]);
     assert!(!raw::statuses(&tokens).iter().any(|s| s.has(DoneStatus::ATTENTION)));
@@ -22,7 +22,7 @@ fn works(raw: &mut Raw) {
 
 /// Runs a batch, sends an attention after a while; milliseconds until it is acknowledged.
 fn interrupted(house: &House, wish: Encryption, text: &str, after_ns: u64) -> u64 {
-    let mut raw = Raw::logged_in(house, wish);
+    let mut raw = RawClient::logged_in(house, wish);
     raw.send_batch(text).unwrap();
     os::task::sleep_ns(after_ns);
     let sent = os::clock::monotonic_ns();
@@ -50,7 +50,7 @@ fn while_sending_to_a_client_that_does_not_read() {
     for wish in [Encryption::NotSupported, Encryption::On] {
         let waits = || os::wait::totals()[WaitKind::AsyncNetworkIo as usize].count;
         let before = waits();
-        let mut raw = Raw::logged_in(&house, wish);
+        let mut raw = RawClient::logged_in(&house, wish);
         raw.send_batch("EXEC fake_flood").unwrap();
         // Until the request waits for us: then it holds no more than it may.
         let patience = os::clock::monotonic_ns() + 10_000 * MS;
@@ -72,7 +72,7 @@ fn while_sending_to_a_client_that_does_not_read() {
 #[test]
 fn at_any_moment_it_is_acknowledged_once() {
     let house = house();
-    let mut raw = Raw::logged_in(&house, Encryption::Off.answer_forced());
+    let mut raw = RawClient::logged_in(&house, Encryption::Off.answer_forced());
     for i in 0..300_u64 {
         raw.send_batch("SELECT 1; SELECT 2; SELECT 3").unwrap();
         os::task::sleep_ns((i * 7919) % 400_000);
@@ -90,7 +90,7 @@ fn at_any_moment_it_is_acknowledged_once() {
 #[test]
 fn a_request_given_up_half_sent_is_not_run() {
     let house = house();
-    let mut raw = Raw::logged_in(&house, Encryption::NotSupported);
+    let mut raw = RawClient::logged_in(&house, Encryption::NotSupported);
     let mut payload = Vec::new();
     tds::encode_batch(&tds::Headers::new(0), "CREATE TABLE dbo.half (id int)", &mut payload);
     let ignore = PacketStatus::IGNORE.and(PacketStatus::EOM);
@@ -103,7 +103,7 @@ fn a_request_given_up_half_sent_is_not_run() {
 #[test]
 fn a_client_that_leaves_ends_its_request() {
     let house = house();
-    let mut raw = Raw::logged_in(&house, Encryption::NotSupported);
+    let mut raw = RawClient::logged_in(&house, Encryption::NotSupported);
     raw.send_batch("EXEC fake_flood").unwrap();
     let mut some = [0; 4096];
     raw.socket.read_exact(&mut some).unwrap();
@@ -119,7 +119,7 @@ fn a_client_that_leaves_ends_its_request() {
 #[test]
 fn behind_a_second_request_an_attention_and_an_end_are_noticed() {
     let house = house();
-    let mut raw = Raw::logged_in(&house, Encryption::On);
+    let mut raw = RawClient::logged_in(&house, Encryption::On);
     raw.send_batch("WAITFOR DELAY '00:01:00'").unwrap();
     raw.send_batch("SELECT 2").unwrap();
     os::task::sleep_ns(50 * MS);
@@ -143,7 +143,7 @@ fn behind_a_second_request_an_attention_and_an_end_are_noticed() {
 #[test]
 fn requests_that_came_together_are_answered_in_turn() {
     let house = house();
-    let mut raw = Raw::logged_in(&house, Encryption::NotSupported);
+    let mut raw = RawClient::logged_in(&house, Encryption::NotSupported);
     for _ in 0..20 {
         raw.send_batch("SELECT 1").unwrap();
     }

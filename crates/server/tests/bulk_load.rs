@@ -6,9 +6,9 @@
 mod fake;
 mod raw;
 
-use raw::{House, Raw, errors, house_with, rows};
+use raw::{House, RawClient, errors, house_with, rows};
 use tds::{
-    Column, ColumnFlags, Done, DoneKind, DoneStatus, Encryption, PacketType, RowEncoder,
+    Column, ColumnFlags, DoneKind, DoneStatus, DoneToken, Encryption, PacketType, RowEncoder,
     TdsVersion, Token, encode_columns,
 };
 use types::{SqlType, Value};
@@ -47,12 +47,12 @@ fn row(n: i32, bytes: usize) -> Vec<u8> {
 
 fn done() -> Vec<u8> {
     let mut out = Vec::new();
-    Done::new(DoneKind::Done, DoneStatus::FINAL).encode(&mut out);
+    DoneToken::new(DoneKind::Done, DoneStatus::FINAL).encode(&mut out);
     out
 }
 
 /// Packets of a bulk load; the last one with a status.
-fn send(raw: &mut Raw, payload: &[u8], last: u8) {
+fn send(raw: &mut RawClient, payload: &[u8], last: u8) {
     let count = payload.len().div_ceil(4000).max(1);
     let mut packets = Vec::new();
     for n in 0..count {
@@ -73,7 +73,7 @@ fn counted(tokens: &[Token]) -> Option<u64> {
     })
 }
 
-fn works(raw: &mut Raw) {
+fn works(raw: &mut RawClient) {
     assert_eq!(rows(&raw.batch("SELECT 1").unwrap()), [[Value::Int(1)]]);
 }
 
@@ -82,7 +82,7 @@ fn works(raw: &mut Raw) {
 fn a_load_of_any_length_is_taken() {
     let house = house();
     for wish in [Encryption::NotSupported, Encryption::On] {
-        let mut raw = Raw::logged_in(&house, wish);
+        let mut raw = RawClient::logged_in(&house, wish);
         send(&mut raw, &head(), MORE);
         let mut block = Vec::new();
         (0..100).for_each(|n| block.extend(row(n, 5000)));
@@ -99,7 +99,7 @@ fn a_load_of_any_length_is_taken() {
 fn an_attention_in_the_middle_ends_it() {
     let house = house();
     for behind in [0, 3, 3000] {
-        let mut raw = Raw::logged_in(&house, Encryption::NotSupported);
+        let mut raw = RawClient::logged_in(&house, Encryption::NotSupported);
         let mut sent = head();
         (0..500).for_each(|n| sent.extend(row(n, 100)));
         sent.truncate(sent.len() - behind);
@@ -116,7 +116,7 @@ fn an_attention_in_the_middle_ends_it() {
 #[test]
 fn a_load_begins_with_its_first_packet() {
     let house = house();
-    let mut raw = Raw::logged_in(&house, Encryption::NotSupported);
+    let mut raw = RawClient::logged_in(&house, Encryption::NotSupported);
     for _ in 0..30 {
         works(&mut raw);
         send(&mut raw, &[head(), row(1, 100)].concat(), MORE);
@@ -130,7 +130,7 @@ fn a_load_begins_with_its_first_packet() {
 #[test]
 fn bytes_that_are_no_rows_cost_the_load_alone() {
     let house = house();
-    let mut raw = Raw::logged_in(&house, Encryption::NotSupported);
+    let mut raw = RawClient::logged_in(&house, Encryption::NotSupported);
     let mut sent = head();
     (0..50).for_each(|n| sent.extend(row(n, 1000)));
     sent.push(0xff);
@@ -149,7 +149,7 @@ fn bytes_that_are_no_rows_cost_the_load_alone() {
 #[test]
 fn a_load_that_is_cut_off_is_told() {
     let house = house();
-    let mut raw = Raw::logged_in(&house, Encryption::NotSupported);
+    let mut raw = RawClient::logged_in(&house, Encryption::NotSupported);
     let mut sent = head();
     (0..50).for_each(|n| sent.extend(row(n, 1000)));
     // The first ends within a value: its length reaches beyond the end.
@@ -170,7 +170,7 @@ fn a_load_that_is_cut_off_is_told() {
 #[test]
 fn a_row_is_bounded_and_a_client_may_vanish() {
     let house = house();
-    let mut raw = Raw::logged_in(&house, Encryption::NotSupported);
+    let mut raw = RawClient::logged_in(&house, Encryption::NotSupported);
     let columns = [Column::new("b", SqlType::VARBINARY_MAX, ColumnFlags::NULLABLE)];
     let mut sent = Vec::new();
     encode_columns(&columns, TdsVersion::V7_4, &mut sent);
@@ -182,7 +182,7 @@ fn a_row_is_bounded_and_a_client_may_vanish() {
     works(&mut raw);
     send(&mut raw, &sent[..1000], MORE);
     drop(raw);
-    let mut next = Raw::logged_in(&house, Encryption::NotSupported);
+    let mut next = RawClient::logged_in(&house, Encryption::NotSupported);
     works(&mut next);
     assert!(house.server.stop(std::time::Duration::from_secs(10)), "no worker waits for ever");
 }

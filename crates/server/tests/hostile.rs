@@ -6,7 +6,7 @@
 mod fake;
 mod raw;
 
-use raw::{House, Raw, errors, house, house_with, login7, rows};
+use raw::{House, RawClient, errors, house, house_with, login7, rows};
 use std::io::Write as _;
 use std::time::Duration;
 use tds::{Encryption, Headers, PacketStatus, PacketType, Prelogin, ProductVersion, frame};
@@ -47,7 +47,7 @@ fn packets(kind: PacketType, payload: Vec<u8>) -> Vec<u8> {
 }
 
 fn serves(house: &House) {
-    let mut raw = Raw::logged_in(house, Encryption::NotSupported);
+    let mut raw = RawClient::logged_in(house, Encryption::NotSupported);
     assert_eq!(rows(&raw.batch("SELECT 1").unwrap()), [[Value::Int(1)]]);
 }
 
@@ -80,7 +80,7 @@ fn before_login() {
             _ => bytes = [&[0x16, 3, 1, 0, 90][..], &bytes].concat(),
         }
         bytes.extend(login);
-        let mut raw = Raw::open(&house);
+        let mut raw = RawClient::open(&house);
         // The server may have closed already.
         let _ = raw.socket.write_all(&bytes);
         if i % 50 == 0 {
@@ -119,7 +119,7 @@ fn after_login() {
     ];
     for i in 0..400 {
         let wish = if i % 5 == 0 { Encryption::On } else { Encryption::NotSupported };
-        let mut raw = Raw::logged_in(&house, wish);
+        let mut raw = RawClient::logged_in(&house, wish);
         for _ in 0..1 + dice.roll(3) {
             let mut bytes = valid[dice.roll(valid.len())].clone();
             dice.spoil(&mut bytes);
@@ -138,7 +138,7 @@ fn after_login() {
 #[test]
 fn a_message_longer_than_allowed_ends_the_connection_with_an_error() {
     let house = house_with(|o| o.request_bytes_max = 100_000);
-    let mut raw = Raw::logged_in(&house, Encryption::NotSupported);
+    let mut raw = RawClient::logged_in(&house, Encryption::NotSupported);
     let long = format!("SELECT 1 -- {}", "x".repeat(60_000));
     let _ = raw.send_batch(&long);
     assert_eq!(errors(&raw.response().unwrap()), [50002]);
@@ -149,7 +149,7 @@ fn a_message_longer_than_allowed_ends_the_connection_with_an_error() {
 #[test]
 fn a_packet_of_another_kind_within_a_message_ends_the_connection_with_an_error() {
     let house = house();
-    let mut raw = Raw::logged_in(&house, Encryption::On);
+    let mut raw = RawClient::logged_in(&house, Encryption::On);
     let half = [0x01, 0x00, 0x00, 0x0A, 0, 0, 1, 0, b'S', 0];
     let other = [0x03, 0x01, 0x00, 0x0A, 0, 0, 1, 0, b'S', 0];
     raw.send_bytes(&[half, other].concat()).unwrap();
@@ -160,7 +160,7 @@ fn a_packet_of_another_kind_within_a_message_ends_the_connection_with_an_error()
 #[test]
 fn a_tls_record_that_was_altered_ends_the_connection() {
     let house = house();
-    let mut raw = Raw::logged_in(&house, Encryption::On);
+    let mut raw = RawClient::logged_in(&house, Encryption::On);
     raw.socket.write_all(&[0x17, 3, 3, 0, 40]).unwrap();
     raw.socket.write_all(&[0xAA; 40]).unwrap();
     assert!(raw.is_closed());

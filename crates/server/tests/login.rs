@@ -6,7 +6,7 @@ mod fake;
 mod raw;
 
 use fake::PASSWORD;
-use raw::{House, Raw, errors, house, house_with, login7, rows};
+use raw::{House, RawClient, errors, house, house_with, login7, rows};
 use server::Strictness;
 use std::io::{Read as _, Write as _};
 use std::time::Duration;
@@ -31,7 +31,7 @@ const WISHES: [(Encryption, Encryption, Encryption); 4] = [
 fn a_client_gets_the_encryption_it_wishes() {
     let house = house();
     for (wish, offered, _) in WISHES {
-        let mut raw = Raw::open(&house);
+        let mut raw = RawClient::open(&house);
         assert_eq!(raw.greet(wish).unwrap(), offered, "{wish:?}");
         let tokens = raw.login_after(&login7(), Some(wish.outcome(offered))).unwrap();
         assert!(tokens.iter().any(|t| matches!(t, Token::LoginAck(_))), "{wish:?} {tokens:?}");
@@ -44,7 +44,7 @@ fn a_client_gets_the_encryption_it_wishes() {
 fn forced_encryption_refuses_who_has_none() {
     let house = house_with(|o| o.encryption = Strictness::Forced);
     for (wish, _, forced) in WISHES {
-        let mut raw = Raw::open(&house);
+        let mut raw = RawClient::open(&house);
         let answer = raw.greet(wish);
         assert_eq!(answer.unwrap(), forced, "{wish:?}");
         if wish == Encryption::NotSupported {
@@ -54,7 +54,7 @@ fn forced_encryption_refuses_who_has_none() {
         raw.login(&login7()).unwrap();
         assert_eq!(rows(&raw.batch("SELECT 1").unwrap()), one(), "{wish:?}");
     }
-    let mut bare = Raw::open(&house);
+    let mut bare = RawClient::open(&house);
     let refused = bare.login(&login7()).map(|tokens| errors(&tokens)).unwrap_or_default();
     assert!(!refused.is_empty(), "no login without PRELOGIN");
 }
@@ -63,12 +63,12 @@ fn forced_encryption_refuses_who_has_none() {
 fn strict_clients_come_with_either_version_number() {
     let house = house();
     for tds_version in [0x0800_0000, 0x7400_0004] {
-        let mut raw = Raw::open(&house);
+        let mut raw = RawClient::open(&house);
         raw.strict().unwrap();
         raw.login(&Login7 { tds_version, ..login7() }).unwrap();
         assert_eq!(rows(&raw.batch("SELECT 1").unwrap()), one(), "{tds_version:x}");
     }
-    let mut lax = Raw::open(&house);
+    let mut lax = RawClient::open(&house);
     lax.greet(Encryption::On).unwrap();
     let tokens = lax.login(&Login7 { tds_version: 0x0800_0000, ..login7() }).unwrap();
     assert_eq!(errors(&tokens), [17802], "TDS 8 is strict or it is not");
@@ -78,7 +78,7 @@ fn strict_clients_come_with_either_version_number() {
 fn what_is_refused_and_with_which_error() {
     let refused = |login: Login7| {
         let house = house();
-        let mut raw = Raw::open(&house);
+        let mut raw = RawClient::open(&house);
         raw.greet(Encryption::NotSupported).unwrap();
         let tokens = raw.login(&login).unwrap();
         assert!(raw.is_closed());
@@ -101,7 +101,7 @@ fn what_is_refused_and_with_which_error() {
 #[test]
 fn a_login_without_prelogin_is_plain() {
     let house = house();
-    let mut raw = Raw::open(&house);
+    let mut raw = RawClient::open(&house);
     raw.login(&login7()).unwrap();
     assert_eq!(rows(&raw.batch("SELECT 1").unwrap()), one());
 }
@@ -117,7 +117,7 @@ fn the_packet_size_is_the_clients_within_limits() {
         (Encryption::On, 1 << 20, 16383),
     ];
     for (wish, packet_size, got) in cases {
-        let mut raw = Raw::open(&house);
+        let mut raw = RawClient::open(&house);
         raw.greet(wish).unwrap();
         let tokens = raw.login(&Login7 { packet_size, ..login7() }).unwrap();
         let change = Token::EnvChange(EnvChange::PacketSize { new: got, old: 4096 });
@@ -133,10 +133,10 @@ fn the_packet_size_is_the_clients_within_limits() {
 fn too_many_sessions_are_told_so() {
     let house = house_with(|o| o.connections_max = 2);
     let (_one, _two) = (
-        Raw::logged_in(&house, Encryption::NotSupported),
-        Raw::logged_in(&house, Encryption::NotSupported),
+        RawClient::logged_in(&house, Encryption::NotSupported),
+        RawClient::logged_in(&house, Encryption::NotSupported),
     );
-    let mut three = Raw::open(&house);
+    let mut three = RawClient::open(&house);
     three.greet(Encryption::NotSupported).unwrap();
     assert_eq!(errors(&three.login(&login7()).unwrap()), [17809]);
 }
@@ -145,8 +145,8 @@ fn too_many_sessions_are_told_so() {
 fn who_does_not_log_in_in_time_is_cut_off() {
     let house = house_with(|o| o.login_timeout = Duration::from_millis(300));
     let before = os::clock::monotonic_ns();
-    let mut silent = Raw::open(&house);
-    let mut half = Raw::open(&house);
+    let mut silent = RawClient::open(&house);
+    let mut half = RawClient::open(&house);
     half.greet(Encryption::On).unwrap();
     assert!(silent.is_closed() && half.is_closed());
     let took = (os::clock::monotonic_ns() - before) / 1_000_000;
@@ -158,7 +158,7 @@ fn who_does_not_log_in_in_time_is_cut_off() {
 /// took.
 fn attempt(house: &House, from: [u8; 4], user: &str, password: &str) -> (bool, u64) {
     let before = os::clock::monotonic_ns();
-    let mut raw = Raw::open_from(house, from);
+    let mut raw = RawClient::open_from(house, from);
     raw.greet(Encryption::NotSupported).unwrap();
     let (user_name, password) = (user.to_owned(), password.to_owned());
     let login = Login7 { user_name, password, ..login7() };
@@ -207,7 +207,7 @@ fn failures_are_told_in_numbers() {
 fn who_slams_the_door_fills_no_log() {
     let house = house();
     for n in 0..40 {
-        let mut raw = Raw::open_from(&house, HERE);
+        let mut raw = RawClient::open_from(&house, HERE);
         // A packet that states a length of 7.
         raw.socket.write_all(&[0x12, 1, 0, 7, 0, 0, 1, 0]).unwrap();
         if n % 8 == 0 {
@@ -229,7 +229,7 @@ fn who_slams_the_door_fills_no_log() {
 #[test]
 fn a_crowd_at_the_door_gives_way() {
     let house = house_with(|o| o.logins_max = 8);
-    let mut crowd: Vec<Raw> = (0..20).map(|_| Raw::open(&house)).collect();
+    let mut crowd: Vec<RawClient> = (0..20).map(|_| RawClient::open(&house)).collect();
     for raw in &mut crowd {
         // The beginning of a PRELOGIN.
         let _ = raw.socket.write_all(&[0x12]);
@@ -243,7 +243,7 @@ fn a_crowd_at_the_door_gives_way() {
 #[test]
 fn who_wants_mars_goes_without() {
     let house = house();
-    let mut raw = Raw::open(&house);
+    let mut raw = RawClient::open(&house);
     let asked = Prelogin {
         version: Some(ProductVersion::SERVER),
         encryption: Some(Encryption::NotSupported),
@@ -251,7 +251,7 @@ fn who_wants_mars_goes_without() {
         ..Prelogin::default()
     };
     let of_sql_client = Prelogin { fed_auth_required: Some(1), ..asked.clone() };
-    let answer = Raw::open(&house).ask_prelogin(&of_sql_client);
+    let answer = RawClient::open(&house).ask_prelogin(&of_sql_client);
     assert_eq!(answer.unwrap().mars, Some(false), "SqlClient wants a no");
     let answer = raw.ask_prelogin(&asked);
     assert_eq!(answer.unwrap().mars, None, "ODBC wants a server that does not know it");
@@ -266,7 +266,7 @@ fn who_wants_mars_goes_without() {
     assert!(text.contains("multiple active result sets (MARS)"), "{text}");
     assert!(raw.is_closed());
 
-    let mut early = Raw::open(&house);
+    let mut early = RawClient::open(&house);
     early.socket.write_all(&syn).unwrap();
     assert_eq!(errors(&early.response().unwrap()), [40517], "before any login");
     assert!(early.is_closed());

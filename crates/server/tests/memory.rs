@@ -6,7 +6,7 @@ mod fake;
 mod raw;
 
 use os::memory::Memory;
-use raw::{House, Raw, errors, house_of, rows};
+use raw::{House, RawClient, errors, house_of, rows};
 use tds::{Encryption, Headers, PacketStatus, PacketType, Token};
 use types::Value;
 
@@ -29,7 +29,7 @@ fn packet(status: PacketStatus, body: &[u8]) -> Vec<u8> {
 }
 
 /// A batch with a comment of that length, but for its last packet.
-fn send_most(raw: &mut Raw, first: PacketStatus, text: &str, bytes: usize) {
+fn send_most(raw: &mut RawClient, first: PacketStatus, text: &str, bytes: usize) {
     let mut head = Vec::new();
     tds::encode_batch(&Headers::new(0), text, &mut head);
     raw.send_bytes(&packet(first, &head)).unwrap();
@@ -39,7 +39,7 @@ fn send_most(raw: &mut Raw, first: PacketStatus, text: &str, bytes: usize) {
     }
 }
 
-fn send_rest(raw: &mut Raw) {
+fn send_rest(raw: &mut RawClient) {
     raw.send_bytes(&packet(PacketStatus::EOM, b"x\0")).unwrap();
 }
 
@@ -59,7 +59,7 @@ fn settled(memory: &Memory) -> usize {
 static ALONE: os::sync::Mutex<()> = os::sync::Mutex::new(());
 
 fn one_large(house: &House) {
-    let mut raw = Raw::logged_in(house, Encryption::NotSupported);
+    let mut raw = RawClient::logged_in(house, Encryption::NotSupported);
     send_most(&mut raw, PacketStatus::default(), "SELECT 1 --", REQUEST_BYTES);
     send_rest(&mut raw);
     assert_eq!(rows(&raw.response().unwrap()), [[Value::Int(1)]]);
@@ -72,8 +72,8 @@ fn long_requests_of_many_clients_stay_within_the_limit() {
     let _alone = ALONE.lock();
     let memory = Memory::new(LIMIT_BYTES);
     let house = house_of(Some(memory.clone()), |_| {});
-    let mut clients: Vec<Raw> =
-        (0..CLIENTS).map(|_| Raw::logged_in(&house, Encryption::NotSupported)).collect();
+    let mut clients: Vec<RawClient> =
+        (0..CLIENTS).map(|_| RawClient::logged_in(&house, Encryption::NotSupported)).collect();
     let before = resident_bytes();
     for raw in &mut clients {
         send_most(raw, PacketStatus::default(), "SELECT 1 --", REQUEST_BYTES);
@@ -107,7 +107,7 @@ fn a_refused_request_resets_its_session_and_may_be_given_up() {
     let _alone = ALONE.lock();
     let memory = Memory::new(1 << 20);
     let house = house_of(Some(memory.clone()), |_| {});
-    let mut raw = Raw::logged_in(&house, Encryption::On);
+    let mut raw = RawClient::logged_in(&house, Encryption::On);
     send_most(&mut raw, PacketStatus::RESET_CONNECTION, "SELECT 1 --", 2 << 20);
     send_rest(&mut raw);
     let tokens = raw.response().unwrap();

@@ -7,7 +7,7 @@ mod fake;
 mod raw;
 
 use os::task::spawn;
-use raw::{Raw, errors, house, house_with, rows, statuses};
+use raw::{RawClient, errors, house, house_with, rows, statuses};
 use std::sync::Arc;
 use std::time::Duration;
 use tds::{
@@ -31,7 +31,7 @@ fn query(sql: &str) -> RpcCall {
 #[test]
 fn several_calls_of_a_message_are_all_run_and_one_done_is_the_last() {
     let house = house();
-    let mut raw = Raw::logged_in(&house, Encryption::On);
+    let mut raw = RawClient::logged_in(&house, Encryption::On);
     let calls = [query("SELECT 1"), query("SELECT 1 / 0"), query("SELECT 3")];
     let tokens = raw.call(&calls).unwrap();
     assert_eq!(rows(&tokens), [[Value::Int(1)], [Value::Int(3)]]);
@@ -45,7 +45,7 @@ fn several_calls_of_a_message_are_all_run_and_one_done_is_the_last() {
 #[test]
 fn output_parameters_stand_at_their_ordinals() {
     let house = house();
-    let mut raw = Raw::logged_in(&house, Encryption::NotSupported);
+    let mut raw = RawClient::logged_in(&house, Encryption::NotSupported);
     let body = "SET @b = @a; SET @c = @a + 1";
     let head = "CREATE PROCEDURE dbo.two @a int, @b int OUTPUT, @c int OUTPUT AS";
     raw.batch(&format!("{head} {body}")).unwrap();
@@ -74,7 +74,7 @@ fn output_parameters_stand_at_their_ordinals() {
 #[test]
 fn short_values_of_fixed_length_types_are_filled_up() {
     let house = house();
-    let mut raw = Raw::logged_in(&house, Encryption::NotSupported);
+    let mut raw = RawClient::logged_in(&house, Encryption::NotSupported);
     let parameters = vec![
         text("SELECT @a, @b, @c"),
         text("@a char(3), @b nchar(3), @c binary(3)"),
@@ -90,14 +90,14 @@ fn short_values_of_fixed_length_types_are_filled_up() {
 #[test]
 fn transaction_requests_and_reset_tell_what_they_changed() {
     let house = house();
-    let mut raw = Raw::logged_in(&house, Encryption::NotSupported);
-    let ask = |raw: &mut Raw, command: TransactionCommand| {
+    let mut raw = RawClient::logged_in(&house, Encryption::NotSupported);
+    let ask = |raw: &mut RawClient, command: TransactionCommand| {
         let mut payload = Vec::new();
         command.encode(&Headers::new(0), &mut payload);
         raw.send(PacketType::Transaction, payload).unwrap();
         raw.response().unwrap()
     };
-    let depth = |raw: &mut Raw| rows(&raw.batch("SELECT @@TRANCOUNT").unwrap())[0][0].clone();
+    let depth = |raw: &mut RawClient| rows(&raw.batch("SELECT @@TRANCOUNT").unwrap())[0][0].clone();
     let tokens = ask(&mut raw, TransactionCommand::Begin(Begin::default()));
     assert!(matches!(tokens[0], Token::EnvChange(EnvChange::BeginTransaction(_))), "{tokens:?}");
     assert_eq!(depth(&mut raw), Value::Int(1));
@@ -124,7 +124,7 @@ fn transaction_requests_and_reset_tell_what_they_changed() {
 #[test]
 fn a_bulk_load_is_refused_by_name_and_the_session_goes_on() {
     let house = house();
-    let mut raw = Raw::logged_in(&house, Encryption::NotSupported);
+    let mut raw = RawClient::logged_in(&house, Encryption::NotSupported);
     raw.send(PacketType::BulkLoad, vec![0x81, 0, 0]).unwrap();
     let tokens = raw.response().unwrap();
     assert!(tokens.iter().any(|t| matches!(t, Token::Error(n) if n.text.contains("bulk load"))));
@@ -134,8 +134,8 @@ fn a_bulk_load_is_refused_by_name_and_the_session_goes_on() {
 #[test]
 fn a_panic_ends_its_connection_alone() {
     let house = house();
-    let mut bystander = Raw::logged_in(&house, Encryption::On);
-    let mut raw = Raw::logged_in(&house, Encryption::On);
+    let mut bystander = RawClient::logged_in(&house, Encryption::On);
+    let mut raw = RawClient::logged_in(&house, Encryption::On);
     assert_eq!(errors(&raw.batch("EXEC fake_panic").unwrap()), [50001]);
     assert!(raw.is_closed());
     assert_eq!(rows(&bystander.batch("SELECT 1").unwrap()), [[Value::Int(1)]]);
@@ -149,7 +149,7 @@ fn more_requests_than_workers_wait_their_turn() {
         .map(|_| {
             let house = Arc::clone(&house);
             spawn("client", move || {
-                let mut raw = Raw::logged_in(&house, Encryption::NotSupported);
+                let mut raw = RawClient::logged_in(&house, Encryption::NotSupported);
                 for _ in 0..5 {
                     raw.batch("WAITFOR DELAY '00:00:00.005'").unwrap();
                     assert_eq!(rows(&raw.batch("SELECT 1").unwrap()), [[Value::Int(1)]]);
@@ -165,9 +165,9 @@ fn more_requests_than_workers_wait_their_turn() {
 #[test]
 fn a_stop_ends_what_runs_and_what_is_idle() {
     let house = house();
-    let mut idle = Raw::logged_in(&house, Encryption::On);
-    let mut unborn = Raw::open(&house);
-    let mut busy = Raw::logged_in(&house, Encryption::On);
+    let mut idle = RawClient::logged_in(&house, Encryption::On);
+    let mut unborn = RawClient::open(&house);
+    let mut busy = RawClient::logged_in(&house, Encryption::On);
     busy.send_batch("EXEC fake_lock_wait").unwrap();
     os::task::sleep_ns(50_000_000);
     let before = os::clock::monotonic_ns();
@@ -180,12 +180,12 @@ fn a_stop_ends_what_runs_and_what_is_idle() {
 #[test]
 fn a_killed_session_ends_idle_or_busy() {
     let house = house();
-    let mut busy = Raw::logged_in(&house, Encryption::On);
-    let mut idle = Raw::logged_in(&house, Encryption::On);
+    let mut busy = RawClient::logged_in(&house, Encryption::On);
+    let mut idle = RawClient::logged_in(&house, Encryption::On);
     busy.send_batch("EXEC fake_lock_wait").unwrap();
     os::task::sleep_ns(20_000_000);
     let before = os::clock::monotonic_ns();
-    house.engine.waiters.lock().iter().for_each(|w| w.cancel(os::wait::Cancelled::Kill));
+    house.engine.waiters.lock().iter().for_each(|w| w.cancel(os::wait::CancelReason::Kill));
     assert!(idle.is_closed() && busy.is_closed());
     let took = (os::clock::monotonic_ns() - before) / 1_000_000;
     assert!(took < 1000, "{took} ms");

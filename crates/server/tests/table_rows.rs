@@ -6,7 +6,7 @@ mod fake;
 mod raw;
 
 use os::memory::Memory;
-use raw::{Raw, errors, house_of, rows};
+use raw::{RawClient, errors, house_of, rows};
 use tds::{Encryption, Headers, PacketType};
 use types::Value;
 
@@ -38,7 +38,7 @@ fn call_with_table(rows: usize) -> Vec<u8> {
 fn rows_of_a_table_are_counted() {
     let memory = Memory::new(LIMIT_BYTES);
     let house = house_of(Some(memory.clone()), |_| {});
-    let mut raw = Raw::logged_in(&house, Encryption::NotSupported);
+    let mut raw = RawClient::logged_in(&house, Encryption::NotSupported);
     let before = resident_bytes();
     for (rows, refused) in [(2_000_000, true), (1_000, false)] {
         raw.send(PacketType::Rpc, call_with_table(rows)).unwrap();
@@ -51,6 +51,6 @@ fn rows_of_a_table_are_counted() {
     assert_eq!(memory.reserved_bytes(), 0, "what has gone is not charged");
 }
 
-fn rows_of_one(raw: &mut Raw) -> Vec<Vec<Value>> {
+fn rows_of_one(raw: &mut RawClient) -> Vec<Vec<Value>> {
     rows(&raw.batch("SELECT 1").unwrap())
 }

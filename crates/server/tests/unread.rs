@@ -5,7 +5,7 @@
 mod fake;
 mod raw;
 
-use raw::{Raw, house_of, rows};
+use raw::{RawClient, house_of, rows};
 use tds::{Encryption, Headers, PacketType, ProcId, Procedure, RpcCall, RpcOptions, RpcParameter};
 use types::{SqlType, Value};
 
@@ -38,8 +38,8 @@ fn long_values_that_nobody_reads_wait_where_they_are() {
     let long = Value::Char(text.into());
     let mut payload = Vec::new();
     tds::encode_rpc(&Headers::new(0), &[echo(long.clone())], &mut payload).unwrap();
-    let mut clients: Vec<Raw> =
-        (0..DEAF).map(|_| Raw::logged_in(&house, Encryption::NotSupported)).collect();
+    let mut clients: Vec<RawClient> =
+        (0..DEAF).map(|_| RawClient::logged_in(&house, Encryption::NotSupported)).collect();
     let before = resident_bytes();
     for raw in &mut clients {
         raw.send(PacketType::Rpc, payload.clone()).unwrap();

@@ -1,9 +1,9 @@
 //! Connection state, SET options, batches, control flow, procedures; owns `Host`.
 //!
-//! The TDS server and the shell drive a [`Connection`]: one request at a time. The connection
-//! pushes its results into a [`ResultSink`]. An embedded engine has the same interface.
-//! [`Session`] is the engine's connection; [`Host`] is what it needs from the instance.
-//! README.md tells how text becomes a program, and what an error does.
+//! The TDS server and the shell drive a [`Connection`], one request at a time. The connection
+//! writes its results into a [`ResultSink`]. An embedded engine has the same interface. [`Session`]
+//! is the engine's connection; [`Host`] is what it needs from the instance. README.md describes how
+//! text becomes a program, and what an error ends.
 
 #![forbid(unsafe_code)]
 
@@ -21,7 +21,8 @@ mod showplan;
 mod tables;
 
 pub use answer::sink::{
-    ColumnOrigin, Command, Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink, SinkClosed,
+    ClosedSink, ColumnOrigin, Command, Completion, DoneScope, EnvironmentChange, ResultColumn,
+    ResultSink,
 };
 pub use host::Host;
 pub use host::configuration::{Configuration, SERVER_OPTIONS, ServerOption, Setting};
@@ -32,18 +33,18 @@ pub use host::definitions::{
 };
 pub use host::error_log::ErrorLog;
 pub use host::numbers::Numbers;
-pub use host::pages::{PageAsk, Pages, PagesAsk};
+pub use host::pages::{PageRequest, Pages, PagesRequest};
 pub use host::process::Process;
 pub use host::rowset::Rowset;
 pub use host::statistics::{GatherCall, Statistics, StatisticsTerms};
 pub use host::storage::Storage;
 pub use host::temporary_tables::{DeclareCall, TemporaryTables};
 pub use program::dependencies::{
-    ColumnsNamed, Dependency, columns_named, dependencies, object_of_name,
+    Dependency, NamedColumns, columns_named, dependencies, object_of_name,
 };
 pub use program::steps::Program;
 pub use request::{
-    Answered, BulkRows, Connection, Login, Parameter, Procedure, Request, TableValue,
+    BulkRows, Connection, Login, Parameter, Procedure, Request, RequestEnd, TableValue,
     TableValueColumn, TransactionIsolation, TransactionRequest,
 };
 pub use session::Session;
@@ -54,7 +55,7 @@ pub use showplan::cached::{
     statement_at,
 };
 pub use showplan::names::Views;
-pub use showplan::running::{Running, RunningNode};
+pub use showplan::running::{RunningNode, RunningStatement};
 pub use tables::temp::TempTables;
-/// A commit that is in the log and not yet known to be durable, and that log.
+/// A commit that is in the log and not yet durable, and that log.
 pub use work::{OwedCommit, UnflushedLog};

@@ -4,7 +4,7 @@ mod fake;
 mod transcript;
 
 use fake::Fake;
-use os::wait::Cancelled;
+use os::wait::CancelReason;
 use session::{
     Connection, Login, Parameter, Procedure, Request, Session, TransactionIsolation,
     TransactionRequest,
@@ -202,7 +202,7 @@ fn an_attention_ends_the_request_and_nothing_else() {
     let waiter = s.waiter();
     let canceller = os::task::spawn("attention", move || {
         os::task::sleep_ns(20_000_000);
-        waiter.cancel(Cancelled::Attention);
+        waiter.cancel(CancelReason::Attention);
     });
     let began = os::clock::monotonic_ns();
     let given = batch(&mut s, "begin tran; waitfor delay '00:01'; print 'not here'");
@@ -213,7 +213,7 @@ fn an_attention_ends_the_request_and_nothing_else() {
     assert_eq!(batch(&mut s, "print @@trancount"), "1\n");
     // A loop without waits ends too.
     let waiter = s.waiter();
-    waiter.cancel(Cancelled::Attention);
+    waiter.cancel(CancelReason::Attention);
     assert_eq!(batch(&mut s, "while 1 = 1 set nocount on"), "");
 }
 

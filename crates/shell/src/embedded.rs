@@ -2,7 +2,7 @@
 
 use crate::backend::{Backend, BackendError, Cancel, Connector};
 use base::SqlResult;
-use os::wait::{Cancelled, Waiter};
+use os::wait::{CancelReason, Waiter};
 use session::{Connection, Login, Request, ResultSink};
 use std::path::Path;
 use std::sync::Arc;
@@ -46,11 +46,11 @@ impl Connector for EmbeddedConnector<'_> {
     fn connect(&self, login: &Login) -> Result<Box<dyn Backend>, BackendError> {
         let connection = self.engine.connect(login.clone())?;
         let waiter = connection.waiter();
-        Ok(Box::new(Embedded { connection, waiter, server: self.engine.server_name() }))
+        Ok(Box::new(EmbeddedConnection { connection, waiter, server: self.engine.server_name() }))
     }
 }
 
-struct Embedded {
+struct EmbeddedConnection {
     connection: Box<dyn Connection>,
     waiter: Arc<Waiter>,
     server: String,
@@ -60,11 +60,11 @@ struct Attention(Arc<Waiter>);
 
 impl Cancel for Attention {
     fn cancel(&self) {
-        self.0.cancel(Cancelled::Attention);
+        self.0.cancel(CancelReason::Attention);
     }
 }
 
-impl Backend for Embedded {
+impl Backend for EmbeddedConnection {
     fn server_name(&self) -> &str {
         &self.server
     }

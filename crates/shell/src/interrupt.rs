@@ -75,8 +75,8 @@ mod tests {
     use super::*;
 
     #[derive(Default)]
-    struct Counted(AtomicBool);
-    impl Cancel for Counted {
+    struct CancelFlag(AtomicBool);
+    impl Cancel for CancelFlag {
         fn cancel(&self) {
             self.0.store(true, SeqCst);
         }
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn an_interrupt_cancels_what_runs_and_is_seen_once() {
         let interrupt = Interrupt::default();
-        let statement = Arc::new(Counted::default());
+        let statement = Arc::new(CancelFlag::default());
         interrupt.during(statement.clone(), || interrupt.press());
         assert!(statement.0.load(SeqCst));
         assert!(interrupt.take());

@@ -3,7 +3,7 @@
 //! The password of `sa` comes from GHOSTLIGHT_SA_PASSWORD or MSSQL_SA_PASSWORD at the first
 //! start; without one it is made up and printed once. Only the hash is stored.
 
-use os::disk::{Disk, OpenHow};
+use os::disk::{Disk, OpenMode};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -36,7 +36,7 @@ impl Logins {
     }
 
     fn read(disk: &dyn Disk, dir: &Path) -> io::Result<Logins> {
-        let file = disk.open(&path(dir), OpenHow { create: false, direct: false })?;
+        let file = disk.open(&path(dir), OpenMode { create: false, direct: false })?;
         let mut bytes = vec![0; usize::try_from(file.len()?).unwrap_or(0)];
         file.read_at(&mut bytes, 0)?;
         logins_of(&bytes).ok_or_else(|| {
@@ -50,7 +50,7 @@ impl Logins {
         if disk.exists(&next) {
             disk.remove(&next)?;
         }
-        let file = disk.open(&next, OpenHow { create: true, direct: false })?;
+        let file = disk.open(&next, OpenMode { create: true, direct: false })?;
         disk.keep_private(&next)?;
         let text: String = self.0.iter().map(|(n, h)| format!("{n}\t{h}\n")).collect();
         file.write_at(text.as_bytes(), 0)?;

@@ -14,7 +14,8 @@ use std::sync::Arc;
 
 /// Counts, so that the engine knows what it has made.
 #[global_allocator]
-static ALLOCATOR: os::heap::Counted<mimalloc::MiMalloc> = os::heap::Counted(mimalloc::MiMalloc);
+static ALLOCATOR: os::heap::CountingAllocator<mimalloc::MiMalloc> =
+    os::heap::CountingAllocator(mimalloc::MiMalloc);
 
 fn main() -> ExitCode {
     let wiring = Wiring { open, serve: serving::serve };
@@ -24,9 +25,9 @@ fn main() -> ExitCode {
 }
 
 /// The engine of this process, as the shell drives it.
-struct Embedded(Arc<Instance>);
+struct EmbeddedEngine(Arc<Instance>);
 
-impl Engine for Embedded {
+impl Engine for EmbeddedEngine {
     fn server_name(&self) -> String {
         self.0.server_name().to_owned()
     }
@@ -67,5 +68,5 @@ fn by_default(machine_bytes: u64) -> u64 {
 fn open(folder: &Path, wishes: EngineOptions) -> SqlResult<Box<dyn Engine>> {
     let options = instance_options(wishes, true);
     let instance = Instance::open(Arc::new(RealDisk), folder, options)?;
-    Ok(Box::new(Embedded(instance)))
+    Ok(Box::new(EmbeddedEngine(instance)))
 }

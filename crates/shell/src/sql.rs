@@ -8,7 +8,7 @@ use crate::interrupt::Interrupt;
 use crate::options::SqlOptions;
 use crate::password;
 use crate::print::{Outputs, Redirect};
-use crate::remote::{Remote, Target};
+use crate::remote::{RemoteConnector, Target};
 use crate::script::{AtEnd, Flow, Interpreter, OnError, ReaderLines, Rules, TextLines, Variables};
 use session::Login;
 use std::io::{self, IsTerminal};
@@ -33,12 +33,12 @@ pub(crate) fn run(options: &SqlOptions, open: OpenEngine) -> i32 {
 }
 
 /// What stands ready before there is a connection.
-struct Prepared {
+struct ScriptSetup {
     variables: Variables,
     outputs: Outputs,
 }
 
-fn prepare(options: &SqlOptions) -> Result<Prepared, String> {
+fn prepare(options: &SqlOptions) -> Result<ScriptSetup, String> {
     for path in scripts(options) {
         if !path.is_file() && !is_pipe(path) {
             return Err(format!("Sqlcmd: '{}': Invalid filename.", path.display()));
@@ -55,7 +55,7 @@ fn prepare(options: &SqlOptions) -> Result<Prepared, String> {
             .map_err(|e| format!("Sqlcmd: Error: '{}': {e}.", path.display()))?;
         outputs.set_results(sink);
     }
-    Ok(Prepared { variables: variables(options)?, outputs })
+    Ok(ScriptSetup { variables: variables(options)?, outputs })
 }
 
 fn scripts(options: &SqlOptions) -> impl Iterator<Item = &PathBuf> {
@@ -114,7 +114,7 @@ fn login(options: &SqlOptions, user: &str) -> Login {
 fn with_server(
     options: &SqlOptions,
     server: &str,
-    prepared: Prepared,
+    prepared: ScriptSetup,
     interrupt: Interrupt,
 ) -> Result<i32, String> {
     let (user, password) = (options.user.as_deref(), options.password.as_deref());
@@ -155,13 +155,13 @@ fn dial(
         .with_trust(options.trust)
         .with_certificate(certificate)
         .with_timeout(options.login_timeout);
-    Remote::new(target).connect(login)
+    RemoteConnector::new(target).connect(login)
 }
 
 fn with_engine(
     options: &SqlOptions,
     open: OpenEngine,
-    prepared: Prepared,
+    prepared: ScriptSetup,
     interrupt: Interrupt,
 ) -> Result<i32, String> {
     let scratch = match &options.data {
@@ -188,7 +188,7 @@ fn with_engine(
 fn interpret(
     options: &SqlOptions,
     backend: Box<dyn Backend>,
-    prepared: Prepared,
+    prepared: ScriptSetup,
     interrupt: Interrupt,
 ) -> i32 {
     let rules = Rules {
@@ -202,7 +202,7 @@ fn interpret(
         let login = Login { database: String::new(), ..login(options, user.unwrap_or("")) };
         dial(options, server, &login, password)
     };
-    let Prepared { variables, outputs } = prepared;
+    let ScriptSetup { variables, outputs } = prepared;
     let mut interpreter =
         Interpreter::new(backend, Box::new(again), outputs, variables, rules, interrupt);
     run_all(options, &mut interpreter);

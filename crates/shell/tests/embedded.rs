@@ -6,7 +6,7 @@
 use base::{SessionId, SqlError, SqlResult};
 use os::sync::Mutex;
 use os::wait::{WaitKind, Waiter, Wake};
-use session::{Command, Connection, Done, DoneScope, Login, Request, ResultSink};
+use session::{Command, Completion, Connection, DoneScope, Login, Request, ResultSink};
 use shell::{Engine, EngineOptions, Wiring};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -67,7 +67,7 @@ impl Connection for FakeConnection {
         }
         let (scope, command) = (DoneScope::Statement, Command::Other);
         let (more, error, in_transaction) = (false, false, false);
-        sink.done(Done { scope, command, rows: Some(1), more, error, in_transaction });
+        sink.done(Completion { scope, command, rows: Some(1), more, error, in_transaction });
         !text.starts_with("fatal")
     }
 

@@ -7,7 +7,7 @@ use base::{SessionId, SqlError, SqlResult, messages};
 use os::wait::{WaitKind, Waiter};
 use server::{Certificate, Engine, Options, Place, Server};
 use session::{
-    Command as Statement, Connection, Done, DoneScope, EnvironmentChange, Login, Request,
+    Command as Statement, Completion, Connection, DoneScope, EnvironmentChange, Login, Request,
     ResultColumn, ResultSink,
 };
 use std::path::{Path, PathBuf};
@@ -76,7 +76,7 @@ impl Connection for FakeSession {
             "fail" => sink.message(&SqlError::new(messages::DIVIDE_BY_ZERO, &[]).at_line(2)),
             count => rows = Some(self.rows(count.parse().unwrap(), sink)),
         }
-        sink.done(Done {
+        sink.done(Completion {
             scope: DoneScope::Statement,
             command: Statement::Select,
             rows,

@@ -3,40 +3,42 @@
 use crate::columns::{Column, Columns, is_variable, quoted};
 use crate::expression;
 use crate::names::HobtKind;
-use crate::tree::{Op, What};
+use crate::tree::{Op, OperatorKind};
 use plan::{
     Bound, ColumnSource, Definition, EntryWork, Item, KeyLookup, Phrase, Physical, Predicate,
-    Reading, Scalar, SeekRange, Slot, Source, Statement, Stored, Target,
+    Reading, Scalar, SeekRange, Slot, Source, Statement, StoredAccess, Target,
 };
 
 impl Columns<'_> {
     /// The Argument column; empty for none.
     pub(crate) fn argument(&self, op: &Op<'_>) -> String {
         match op.what {
-            What::Operator(node) => self.operator_argument(node),
-            What::LookupJoin(l) => format!("OUTER REFERENCES:({})", self.slots(&l.locator)),
-            What::Lookup(l) => self.lookup_argument(l),
-            What::Segment(window) => {
+            OperatorKind::Operator(node) => self.operator_argument(node),
+            OperatorKind::LookupJoin(l) => format!("OUTER REFERENCES:({})", self.slots(&l.locator)),
+            OperatorKind::Lookup(l) => self.lookup_argument(l),
+            OperatorKind::Segment(window) => {
                 let partition: Vec<Slot> = window.partition.iter().map(|k| k.0).collect();
                 format!("GROUP BY:({})", self.slots(&partition))
             }
-            What::Change(statement) => self.change_argument(statement),
-            What::Into(into) => {
+            OperatorKind::Change(statement) => self.change_argument(statement),
+            OperatorKind::Into(into) => {
                 let set = self.insert_list(&into.target, &into.columns);
                 format!("{}, SET:({set})", self.target_names(&into.target))
             }
-            What::Index(change) => self.index_change_argument(change),
-            What::Sequence | What::Kept | What::Again(_) => String::new(),
-            What::Assert(target, asserted) => {
+            OperatorKind::Index(change) => self.index_change_argument(change),
+            OperatorKind::Sequence | OperatorKind::Kept | OperatorKind::Again(_) => String::new(),
+            OperatorKind::Assert(target, asserted) => {
                 self.assertion(&expression::asserted(target, asserted))
             }
-            What::Where(predicate) => format!("WHERE:({})", self.predicate(predicate)),
-            What::AllRows(_) => String::new(),
-            What::ForEachRow(r, member) => match crate::relop::read_below(member, r.work.clone()) {
-                outer if outer.is_empty() => String::new(),
-                outer => format!("OUTER REFERENCES:({})", self.slots(&outer)),
-            },
-            What::Stack(_) => "WITH STACK".to_owned(),
+            OperatorKind::Where(predicate) => format!("WHERE:({})", self.predicate(predicate)),
+            OperatorKind::AllRows(_) => String::new(),
+            OperatorKind::ForEachRow(r, member) => {
+                match crate::relop::read_below(member, r.work.clone()) {
+                    outer if outer.is_empty() => String::new(),
+                    outer => format!("OUTER REFERENCES:({})", self.slots(&outer)),
+                }
+            }
+            OperatorKind::Stack(_) => "WITH STACK".to_owned(),
         }
     }
 
@@ -119,26 +121,26 @@ impl Columns<'_> {
     /// The DefinedValues column.
     pub(crate) fn defined(&self, op: &Op<'_>) -> String {
         match op.what {
-            What::Operator(node) => {
+            OperatorKind::Operator(node) => {
                 node.describe().display().items.iter().map(|item| self.definitions(item)).collect()
             }
-            What::Lookup(l) => {
+            OperatorKind::Lookup(l) => {
                 let slots: Vec<Slot> = l.columns.iter().map(|c| c.slot).collect();
                 self.slots(&slots)
             }
-            What::AllRows(r) => self.united(r.inputs().map(|(_, slots)| slots), &r.columns),
-            What::LookupJoin(_)
-            | What::Segment(_)
-            | What::Change(_)
-            | What::Into(_)
-            | What::Index(_)
-            | What::Sequence
-            | What::Assert(..)
-            | What::Kept
-            | What::Again(_)
-            | What::Where(_)
-            | What::ForEachRow(..)
-            | What::Stack(_) => String::new(),
+            OperatorKind::AllRows(r) => self.united(r.inputs().map(|(_, slots)| slots), &r.columns),
+            OperatorKind::LookupJoin(_)
+            | OperatorKind::Segment(_)
+            | OperatorKind::Change(_)
+            | OperatorKind::Into(_)
+            | OperatorKind::Index(_)
+            | OperatorKind::Sequence
+            | OperatorKind::Assert(..)
+            | OperatorKind::Kept
+            | OperatorKind::Again(_)
+            | OperatorKind::Where(_)
+            | OperatorKind::ForEachRow(..)
+            | OperatorKind::Stack(_) => String::new(),
         }
     }
 
@@ -176,7 +178,7 @@ impl Columns<'_> {
         residual.map_or(String::new(), |p| format!(",  WHERE:({})", self.predicate(p)))
     }
 
-    fn scan_argument(&self, rows: &Stored<'_>) -> String {
+    fn scan_argument(&self, rows: &StoredAccess<'_>) -> String {
         let Reading::Scan { seek, ordered, backward } = rows.reading else { return String::new() };
         let mut text = format!("OBJECT:({})", self.source_name(rows.source));
         if let Some(seek) = seek {

@@ -3,7 +3,7 @@
 //! Recursion is bounded by the depth that `bind` admits.
 
 use crate::columns::Columns;
-use crate::tree::Asserted;
+use crate::tree::AssertSubject;
 use builtins::Fact;
 use plan::{
     AggregateCall, CompareOp, LikeText, Predicate, Quantifier, Scalar, ScalarKind, Slot, SortKey,
@@ -205,11 +205,13 @@ pub(crate) fn function_name(name: &str) -> String {
 }
 
 /// The number of the first assertion that a row of a change fails; NULL for none.
-pub(crate) fn asserted(target: &Target, asserted: Asserted) -> Scalar {
+pub(crate) fn asserted(target: &Target, asserted: AssertSubject) -> Scalar {
     let one = |p: &Predicate, certain: bool| (p.clone(), certain);
     refusing(match asserted {
-        Asserted::Checks => target.checks.iter().map(|c| one(&c.predicate, c.of_view)).collect(),
-        Asserted::References => {
+        AssertSubject::Checks => {
+            target.checks.iter().map(|c| one(&c.predicate, c.of_view)).collect()
+        }
+        AssertSubject::References => {
             target.references.checks.iter().map(|c| one(&c.predicate, false)).collect()
         }
     })

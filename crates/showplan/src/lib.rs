@@ -33,5 +33,6 @@ pub use names::{Hobt, HobtKind, Names};
 pub use nodes::{Node, nodes};
 pub use rows::{Row, rows};
 pub use statement::{
-    Branches, Count, Memory, PageCounts, Ran, Reads, Statement, Times, Took, Wait, xml,
+    Branches, Count, Memory, PageCounts, Reads, ResourceUse, RunFigures, Statement, Times, Wait,
+    xml,
 };

@@ -2,7 +2,7 @@
 
 use crate::columns::Columns;
 use crate::names::Names;
-use crate::statement::{Count, Ran};
+use crate::statement::{Count, RunFigures};
 use crate::tree::{Op, Tree};
 use base::{DatabaseId, HobtId, ObjectId};
 use plan::PhysicalPlan;
@@ -23,7 +23,7 @@ pub struct Node {
 }
 
 /// The operators of a plan in the order of their numbers.
-pub fn nodes(plan: &PhysicalPlan, names: &dyn Names, ran: &Ran) -> Vec<Node> {
+pub fn nodes(plan: &PhysicalPlan, names: &dyn Names, ran: &RunFigures) -> Vec<Node> {
     let columns = Columns::of(plan, names);
     let tree = Tree::of(plan, &columns, Some(ran));
     let mut nodes = Vec::new();

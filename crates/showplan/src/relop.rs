@@ -4,11 +4,11 @@ use crate::argument::target_index;
 use crate::columns::{Column, Columns, is_variable, quoted};
 use crate::names::HobtKind;
 use crate::statement::{Count, NS_PER_MS};
-use crate::tree::{Op, Tree, What};
+use crate::tree::{Op, OperatorKind, Tree};
 use crate::writer::Writer;
 use plan::{
     Definition, EntryWork, IndexTarget, Item, KeyLookup, Opening, Physical, Reading, Reads, Scalar,
-    SeekRange, Slot, SortKey, Source, Statement, Stored, VariableId, Window,
+    SeekRange, Slot, SortKey, Source, Statement, StoredAccess, VariableId, Window,
 };
 use std::collections::BTreeSet;
 
@@ -80,42 +80,44 @@ impl<'w> RelOps<'w> {
             self.met(count.reads.unwrap_or_default());
         }
         match op.what {
-            What::Operator(node) => self.operator(node, op),
-            What::LookupJoin(l) => self.loops_over(&l.locator, op),
-            What::Lookup(l) => self.lookup(l),
-            What::Segment(window) => self.segment(window, op),
-            What::Change(statement) => self.change(statement, op),
-            What::Into(into) => self.insert_into(into, op),
-            What::Index(change) => self.index_change(change, op),
-            What::Sequence | What::Kept => {
+            OperatorKind::Operator(node) => self.operator(node, op),
+            OperatorKind::LookupJoin(l) => self.loops_over(&l.locator, op),
+            OperatorKind::Lookup(l) => self.lookup(l),
+            OperatorKind::Segment(window) => self.segment(window, op),
+            OperatorKind::Change(statement) => self.change(statement, op),
+            OperatorKind::Into(into) => self.insert_into(into, op),
+            OperatorKind::Index(change) => self.index_change(change, op),
+            OperatorKind::Sequence | OperatorKind::Kept => {
                 self.w.begin(if op.physical == "Sequence" { "Sequence" } else { "Spool" });
                 self.inputs(op);
                 self.w.end();
             }
-            What::Assert(target, asserted) => {
+            OperatorKind::Assert(target, asserted) => {
                 self.assert(&crate::expression::asserted(target, asserted), op);
             }
-            What::Again(spool) => {
+            OperatorKind::Again(spool) => {
                 self.w.begin("Spool");
                 self.w.number("PrimaryNodeId", spool);
                 self.w.end();
             }
-            What::Where(predicate) => {
+            OperatorKind::Where(predicate) => {
                 self.w.begin("Filter");
                 self.w.number("StartupExpression", false);
                 self.inputs(op);
                 self.condition("Predicate", predicate);
                 self.w.end();
             }
-            What::AllRows(r) => {
+            OperatorKind::AllRows(r) => {
                 self.w.begin("Concat");
                 let slots: Vec<&[Slot]> = r.inputs().map(|(_, slots)| slots).collect();
                 self.united(&slots, &r.columns);
                 self.inputs(op);
                 self.w.end();
             }
-            What::ForEachRow(r, member) => self.loops_over(&read_below(member, r.work.clone()), op),
-            What::Stack(spool) => {
+            OperatorKind::ForEachRow(r, member) => {
+                self.loops_over(&read_below(member, r.work.clone()), op)
+            }
+            OperatorKind::Stack(spool) => {
                 self.w.begin("Spool");
                 self.w.number("PrimaryNodeId", spool);
                 self.w.attribute("Stack", "true");
@@ -315,7 +317,7 @@ impl<'w> RelOps<'w> {
         self.columns.kind(source) == HobtKind::Heap
     }
 
-    fn scan(&mut self, rows: &Stored<'_>) {
+    fn scan(&mut self, rows: &StoredAccess<'_>) {
         let Reading::Scan { seek, ordered, backward } = rows.reading else { return };
         self.w.number("Ordered", seek.is_some() || ordered);
         if !self.is_heap(rows.source) {

@@ -31,7 +31,7 @@ pub struct Statement<'s> {
     /// Its plan, when it has one.
     pub plan: Option<&'s PhysicalPlan>,
     /// What it did, when it ran.
-    pub ran: Option<Ran>,
+    pub ran: Option<RunFigures>,
     /// The text with parameters that is run instead of it.
     pub parameterized: Option<&'s str>,
     /// `StatementParameterizationType`: 1 a client's, 2 simple; none where there are no parameters.
@@ -53,7 +53,7 @@ pub struct Branches<'s> {
 
 /// What a statement did.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Ran {
+pub struct RunFigures {
     /// Of each operator, in preorder: the statement's tree, then those of its subqueries.
     pub counts: Vec<Count>,
     /// The same by thread, the statement's own first; empty where it ran alone.
@@ -67,14 +67,14 @@ pub struct Ran {
     /// Rows sent, assigned or changed.
     pub rows_affected: u64,
     /// What it took, where that is known.
-    pub took: Option<Took>,
+    pub took: Option<ResourceUse>,
     /// What it waited for, its workers' waits with its own.
     pub waits: Vec<Wait>,
 }
 
 /// What a statement took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Took {
+pub struct ResourceUse {
     /// Processor time, of workers too.
     pub cpu_ns: u64,
     /// On the clock.
@@ -367,7 +367,7 @@ impl Document<'_> {
     }
 
     /// What a statement waited for, longest first, and how long it took.
-    fn times(&mut self, ran: Option<&Ran>) {
+    fn times(&mut self, ran: Option<&RunFigures>) {
         let Some(ran) = ran else { return };
         let mut waits: Vec<Wait> = ran.waits.clone();
         waits.retain(|w| w.time_ns >= NS_PER_MS);

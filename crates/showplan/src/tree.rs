@@ -7,16 +7,16 @@
 
 use crate::columns::Columns;
 use crate::names::HobtKind;
-use crate::statement::{Count, Ran, Times};
+use crate::statement::{Count, RunFigures, Times};
 use base::{DatabaseId, HobtId, ObjectId};
 use plan::{
     EntryWork, Estimate, FollowUp, FollowUpId, IndexChange, KeyLookup, OutputInto, Physical,
-    PhysicalPlan, Predicate, Recursion, Slot, Statement, Target, Wide, Window,
+    PhysicalPlan, Predicate, Recursion, Slot, Statement, Target, WideChange, Window,
 };
 
 /// What an operator is.
 #[derive(Clone, Copy)]
-pub(crate) enum What<'p> {
+pub(crate) enum OperatorKind<'p> {
     /// One of the plan.
     Operator(&'p Physical),
     /// The join that a lookup stands for.
@@ -36,7 +36,7 @@ pub(crate) enum What<'p> {
     /// An index changed by itself.
     Index(&'p IndexChange<Physical>),
     /// What rows of a change are tested for.
-    Assert(&'p Target, Asserted),
+    Assert(&'p Target, AssertSubject),
     /// The insert of the rows of OUTPUT.
     Into(&'p OutputInto),
     /// Which of those rows it gets.
@@ -51,7 +51,7 @@ pub(crate) enum What<'p> {
 
 /// What is asserted of the rows of a change.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Asserted {
+pub(crate) enum AssertSubject {
     /// CHECK constraints.
     Checks,
     /// That what they refer to exists.
@@ -60,7 +60,7 @@ pub(crate) enum Asserted {
 
 /// An operator.
 pub(crate) struct Op<'p> {
-    pub(crate) what: What<'p>,
+    pub(crate) what: OperatorKind<'p>,
     /// Its number, from 0.
     pub(crate) id: u32,
     pub(crate) physical: &'static str,
@@ -87,7 +87,7 @@ pub(crate) struct Tree<'p> {
 struct Builder<'p, 'c> {
     plan: &'p PhysicalPlan,
     columns: &'c Columns<'c>,
-    ran: Option<&'c Ran>,
+    ran: Option<&'c RunFigures>,
     /// The place of the next operator among the plan's.
     place: usize,
     id: u32,
@@ -98,7 +98,11 @@ struct Builder<'p, 'c> {
 }
 
 impl<'p> Tree<'p> {
-    pub(crate) fn of(plan: &'p PhysicalPlan, columns: &Columns<'_>, ran: Option<&Ran>) -> Tree<'p> {
+    pub(crate) fn of(
+        plan: &'p PhysicalPlan,
+        columns: &Columns<'_>,
+        ran: Option<&RunFigures>,
+    ) -> Tree<'p> {
         let (place, id, kept) = (0, 0, 0);
         let mut builder = Builder { plan, columns, ran, place, id, parallel: false, kept };
         let root = plan.statement.source().map(|source| match plan.statement.target() {
@@ -153,13 +157,13 @@ impl<'p> Builder<'p, '_> {
             inputs: vec![input],
         };
         if let Some((p, id)) = filter {
-            input = above(What::Where(p), id, ("Filter", "Filter"), input);
+            input = above(OperatorKind::Where(p), id, ("Filter", "Filter"), input);
         }
         let physical = match into.target.base().key.is_empty() {
             true => "Table Insert",
             false => "Clustered Index Insert",
         };
-        above(What::Into(into), id, (physical, "Insert"), input)
+        above(OperatorKind::Into(into), id, (physical, "Insert"), input)
     }
 
     /// A change with the changes of indexes that follow it.
@@ -177,14 +181,19 @@ impl<'p> Builder<'p, '_> {
         }
         let id = self.next_id();
         let change = self.change(target, source);
-        let what = What::Assert(target, Asserted::References);
+        let what = OperatorKind::Assert(target, AssertSubject::References);
         over(what, id, ("Assert", "Assert"), vec![change])
     }
 
-    fn sequence(&mut self, target: &'p Target, source: &'p Physical, wide: &'p Wide) -> Op<'p> {
+    fn sequence(
+        &mut self,
+        target: &'p Target,
+        source: &'p Physical,
+        wide: &'p WideChange,
+    ) -> Op<'p> {
         let (id, kept) = (self.next_id(), self.next_id());
         let change = self.asserted_change(target, source);
-        let spool = over(What::Kept, kept, ("Table Spool", "Eager Spool"), vec![change]);
+        let spool = over(OperatorKind::Kept, kept, ("Table Spool", "Eager Spool"), vec![change]);
         let mut inputs = vec![spool];
         let place = self.place;
         for &number in &wide.changes {
@@ -198,10 +207,10 @@ impl<'p> Builder<'p, '_> {
                 EntryWork::Delete => ("Index Delete", "Delete"),
                 EntryWork::Update | EntryWork::Split(_) => ("Index Update", "Update"),
             };
-            inputs.push(over(What::Index(index), id, names, vec![input]));
+            inputs.push(over(OperatorKind::Index(index), id, names, vec![input]));
         }
         self.place = place;
-        over(What::Sequence, id, ("Sequence", "Sequence"), inputs)
+        over(OperatorKind::Sequence, id, ("Sequence", "Sequence"), inputs)
     }
 
     /// The place of the first operator of a follow-up among the plan's.
@@ -235,13 +244,13 @@ impl<'p> Builder<'p, '_> {
             false => {
                 let id = self.next_id();
                 let input = self.operator(source);
-                let what = What::Assert(target, Asserted::Checks);
+                let what = OperatorKind::Assert(target, AssertSubject::Checks);
                 over(what, id, ("Assert", "Assert"), vec![input])
             }
         };
         let count = self.ran.map(|ran| self.changed(ran, &input));
         Op {
-            what: What::Change(statement),
+            what: OperatorKind::Change(statement),
             id,
             physical,
             logical,
@@ -255,7 +264,7 @@ impl<'p> Builder<'p, '_> {
     }
 
     /// What the change of a statement's rows did: it is all that the statement is.
-    fn changed(&self, ran: &Ran, input: &Op<'_>) -> Count {
+    fn changed(&self, ran: &RunFigures, input: &Op<'_>) -> Count {
         let below = input.count.and_then(|c| c.times);
         let times = below.zip(ran.took).map(|(below, took)| Times {
             elapsed_ns: took.elapsed_ns.max(below.elapsed_ns),
@@ -273,8 +282,8 @@ impl<'p> Builder<'p, '_> {
         let count = self.ran.and_then(|r| r.counts.get(place)).copied();
         let (physical, logical) = name(node, self.columns);
         let what = match node {
-            Physical::Changed(_) => What::Again(self.kept),
-            _ => What::Operator(node),
+            Physical::Changed(_) => OperatorKind::Again(self.kept),
+            _ => OperatorKind::Operator(node),
         };
         let output = node.written();
         let exchange = matches!(node, Physical::Exchange(_));
@@ -305,7 +314,7 @@ impl<'p> Builder<'p, '_> {
         let input = self.operator(&window.input);
         let count = input.count.map(Count::without_work);
         Op {
-            what: What::Segment(window),
+            what: OperatorKind::Segment(window),
             id,
             physical: "Segment",
             logical: "Segment",
@@ -332,7 +341,7 @@ impl<'p> Builder<'p, '_> {
             inputs.push(self.for_each_row(r, stack, (member, slots)));
         }
         Op {
-            what: What::AllRows(r),
+            what: OperatorKind::AllRows(r),
             id,
             physical: "Concatenation",
             logical: "Concatenation",
@@ -360,7 +369,7 @@ impl<'p> Builder<'p, '_> {
         let rows = of_member.executions / executions.max(1.0);
         let count = opened.map(Count::without_work).zip(inner.count);
         let stack = Op {
-            what: What::Stack(spool),
+            what: OperatorKind::Stack(spool),
             id: stack,
             physical: "Table Spool",
             logical: "Lazy Spool",
@@ -372,7 +381,7 @@ impl<'p> Builder<'p, '_> {
             inputs: Vec::new(),
         };
         Op {
-            what: What::ForEachRow(r, member),
+            what: OperatorKind::ForEachRow(r, member),
             id,
             physical: "Nested Loops",
             logical: "Inner Join",
@@ -413,7 +422,7 @@ impl<'p> Builder<'p, '_> {
         };
         let estimate = Estimate { io: 0.0, cpu: 0.0, ..estimate };
         let inner = Op {
-            what: What::Lookup(l),
+            what: OperatorKind::Lookup(l),
             id: self.next_id(),
             physical: name,
             logical: name,
@@ -425,7 +434,7 @@ impl<'p> Builder<'p, '_> {
             inputs: Vec::new(),
         };
         Op {
-            what: What::LookupJoin(l),
+            what: OperatorKind::LookupJoin(l),
             id,
             physical: "Nested Loops",
             logical: "Inner Join",
@@ -459,7 +468,7 @@ impl Count {
 impl Op<'_> {
     /// Whether it matters if it begins anew or again: it keeps what it has.
     pub(crate) fn keeps_rows(&self) -> bool {
-        let startup = matches!(self.what, What::Operator(Physical::StartupFilter(_)));
+        let startup = matches!(self.what, OperatorKind::Operator(Physical::StartupFilter(_)));
         startup
             || matches!(
                 self.physical,
@@ -470,30 +479,30 @@ impl Op<'_> {
     /// What it reads or changes, where that is a heap or an index.
     pub(crate) fn object(&self) -> Option<(DatabaseId, ObjectId, HobtId)> {
         let source = match self.what {
-            What::Operator(node) => node.describe().stored()?.source,
-            What::Lookup(l) => &l.source,
-            What::Change(statement) => {
+            OperatorKind::Operator(node) => node.describe().stored()?.source,
+            OperatorKind::Lookup(l) => &l.source,
+            OperatorKind::Change(statement) => {
                 let target = statement.target()?;
                 return Some((target.database, target.object, target.base().hobt));
             }
-            What::Index(change) => {
+            OperatorKind::Index(change) => {
                 let target = &change.target;
                 return Some((target.database, target.object, target.base().hobt));
             }
-            What::Into(into) => {
+            OperatorKind::Into(into) => {
                 let target = &into.target;
                 return Some((target.database, target.object, target.base().hobt));
             }
-            What::LookupJoin(_)
-            | What::Segment(_)
-            | What::Sequence
-            | What::Assert(..)
-            | What::Kept
-            | What::Again(_)
-            | What::Where(_)
-            | What::AllRows(_)
-            | What::ForEachRow(..)
-            | What::Stack(_) => return None,
+            OperatorKind::LookupJoin(_)
+            | OperatorKind::Segment(_)
+            | OperatorKind::Sequence
+            | OperatorKind::Assert(..)
+            | OperatorKind::Kept
+            | OperatorKind::Again(_)
+            | OperatorKind::Where(_)
+            | OperatorKind::AllRows(_)
+            | OperatorKind::ForEachRow(..)
+            | OperatorKind::Stack(_) => return None,
         };
         Some((source.database, source.object, source.hobt))
     }
@@ -501,7 +510,7 @@ impl Op<'_> {
 
 /// An operator that passes on what its first input gives, and runs the others.
 fn over<'p>(
-    what: What<'p>,
+    what: OperatorKind<'p>,
     id: u32,
     (physical, logical): (&'static str, &'static str),
     inputs: Vec<Op<'p>>,

@@ -7,7 +7,7 @@
 
 use crate::columns::{Column, Columns};
 use crate::relop::outer_references;
-use crate::tree::{Op, What};
+use crate::tree::{Op, OperatorKind};
 use plan::{Expression, Physical, PhysicalPlan, Predicate, Scalar, ScalarKind, Slot};
 
 /// A conversion that matters to the choice of a plan.
@@ -20,7 +20,7 @@ pub(crate) struct AffectingConvert {
 
 /// Each row of one side meets each of the other.
 pub(crate) fn lacks_predicate(op: &Op<'_>) -> bool {
-    let What::Operator(node) = op.what else { return false };
+    let OperatorKind::Operator(node) = op.what else { return false };
     node.describe().display().lacks_predicate
         && outer_references(node).is_empty()
         && !node.inputs().into_iter().any(Physical::always_one_row)
@@ -29,7 +29,7 @@ pub(crate) fn lacks_predicate(op: &Op<'_>) -> bool {
 impl Columns<'_> {
     /// The columns of an access that its plan was made without statistics of.
     pub(crate) fn without_statistics(&self, op: &Op<'_>) -> Vec<Column> {
-        let What::Operator(node) = op.what else { return Vec::new() };
+        let OperatorKind::Operator(node) = op.what else { return Vec::new() };
         let Some(rows) = node.describe().stored() else { return Vec::new() };
         let source = rows.source;
         let names = self.missing.get(&(source.database, source.object));

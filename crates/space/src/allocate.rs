@@ -4,7 +4,7 @@
 //! Latch order: the caller's tree pages; then IAM, GAM, SGAM, PFS, each kind by page id; then the
 //! new pages, which no other thread can want.
 
-use crate::claim::{Chosen, Claim};
+use crate::claim::{ChosenPage, Claim};
 use crate::map::is_system_extent;
 use crate::redo::{bits_payload, format_iam_payload, kinds, pfs_payload};
 use crate::space::Space;
@@ -339,7 +339,7 @@ impl Space {
         change: &mut Change<'a>,
         claim: Claim<'_>,
     ) -> Result<PageRef, SpaceError> {
-        let Chosen { page, new_extent, mixed } = claim.chosen[0];
+        let ChosenPage { page, new_extent, mixed } = claim.chosen[0];
         assert!(mixed && claim.len() == 1, "an IAM page comes alone");
         assert!(std::ptr::eq(claim.space, self), "a promise is kept by whoever gave it");
         let gam = match new_extent {

@@ -20,7 +20,7 @@ use crate::{
 };
 use base::limits::PAGE_BYTES;
 use base::{AllocUnitId, ExtentId, FileId, PageId};
-use os::wait::{Cancelled, Waiter};
+use os::wait::{CancelReason, Waiter};
 use page::{EXTENTS_PER_INTERVAL, ExtentBits, PFS_INTERVAL, PageKind, Pfs};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,7 +47,7 @@ impl Space {
     ///
     /// # Errors
     /// The waiter's cancellation.
-    pub fn check(&self, units: &[&AllocUnit], waiter: &Waiter) -> Result<Findings, Cancelled> {
+    pub fn check(&self, units: &[&AllocUnit], waiter: &Waiter) -> Result<Findings, CancelReason> {
         let mut findings = Findings::default();
         let mut owners = Owners {
             units: BTreeMap::new(),
@@ -80,7 +80,7 @@ impl Space {
 }
 
 impl Walk<'_> {
-    fn file(&mut self, file: FileId, size: u32) -> Result<(), Cancelled> {
+    fn file(&mut self, file: FileId, size: u32) -> Result<(), CancelReason> {
         self.header(PageId { file, page: 0 }, PageKind::FileHeader);
         if file.0 == 1 {
             self.header(crate::boot_page(), PageKind::Boot);

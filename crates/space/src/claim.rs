@@ -13,7 +13,7 @@ use page::{ExtentBits, PageKind, PageView, Pfs};
 
 /// One chosen page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Chosen {
+pub(crate) struct ChosenPage {
     pub(crate) page: PageId,
     /// Its extent is free in the GAM and becomes the unit's.
     pub(crate) new_extent: bool,
@@ -24,7 +24,7 @@ pub(crate) struct Chosen {
 /// The promise of pages, taken back when dropped.
 pub struct Claim<'s> {
     pub(crate) space: &'s Space,
-    pub(crate) chosen: Vec<Chosen>,
+    pub(crate) chosen: Vec<ChosenPage>,
 }
 
 impl Claim<'_> {
@@ -158,7 +158,7 @@ impl Space {
             promised.pages.push(page);
         }
         // It is in the claim at once, so that an error takes the promise back, too.
-        claim.chosen.push(Chosen { page, new_extent: false, mixed: false });
+        claim.chosen.push(ChosenPage { page, new_extent: false, mixed: false });
         let allocated = {
             let pfs = self.map(pfs_page(page), PageKind::Pfs)?;
             Pfs::get(pfs.view(), page.page).is_allocated()
@@ -244,7 +244,7 @@ impl Space {
                 if claim.len() < want {
                     let page = PageId { file: first.file, page: first.page + n };
                     self.promised.lock().pages.push(page);
-                    claim.chosen.push(Chosen { page, new_extent: true, mixed: false });
+                    claim.chosen.push(ChosenPage { page, new_extent: true, mixed: false });
                 }
             }
         }
@@ -370,7 +370,7 @@ impl Space {
         assert!(!is_system_extent(extent.extent), "a free extent holds no maps");
         let mut promised = self.promised.lock();
         promised.pages.push(extent.first_page());
-        claim.chosen.push(Chosen { page: extent.first_page(), new_extent: true, mixed: true });
+        claim.chosen.push(ChosenPage { page: extent.first_page(), new_extent: true, mixed: true });
         Ok(true)
     }
 }

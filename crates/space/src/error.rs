@@ -2,7 +2,7 @@
 
 use base::{SqlError, messages};
 use buffer::BufferError;
-use os::wait::Cancelled;
+use os::wait::CancelReason;
 use wal::WalError;
 
 /// Why space could not be had.
@@ -17,7 +17,7 @@ pub enum SpaceError {
     /// The log has no room for the change of the maps.
     Log(WalError),
     /// The request that reads the maps was cancelled.
-    Cancelled(Cancelled),
+    Cancelled(CancelReason),
 }
 
 impl SpaceError {
@@ -48,8 +48,8 @@ impl From<WalError> for SpaceError {
     }
 }
 
-impl From<Cancelled> for SpaceError {
-    fn from(why: Cancelled) -> Self {
+impl From<CancelReason> for SpaceError {
+    fn from(why: CancelReason) -> Self {
         SpaceError::Cancelled(why)
     }
 }

@@ -12,7 +12,7 @@
 use crate::iam;
 use base::{FileId, Lsn, PageId};
 use page::{ExtentBits, PageBytes, PageKind, PageMut, PageView, Pfs, at};
-use wal::{ApplyError, Described, Kind, PageOp, RecordView, RedoHandler};
+use wal::{ApplyError, Kind, PageOp, RecordDescription, RecordView, RedoHandler};
 
 /// Kinds of this crate.
 #[allow(missing_docs)]
@@ -97,34 +97,34 @@ impl RedoHandler for SpaceRedo {
         }
     }
 
-    fn describe<'a>(&self, record: &RecordView<'a>) -> Described<'a> {
+    fn describe<'a>(&self, record: &RecordView<'a>) -> RecordDescription<'a> {
         debug_assert!(kinds::RANGE.contains(&record.kind().0), "a record of this crate");
         let p = record.payload();
         match record.kind() {
-            kinds::SET_PFS => Described {
+            kinds::SET_PFS => RecordDescription {
                 contents: [p.get(4..5), p.get(5..6), None],
                 offset_in_row: u32_at(p, 0).ok().map(|page| (page % page::PFS_INTERVAL) as u16),
                 modify_size: Some(1),
                 elements: Some(2),
-                ..Described::new("LOP_MODIFY_ROW", "LCX_PFS")
+                ..RecordDescription::new("LOP_MODIFY_ROW", "LCX_PFS")
             },
-            kinds::SET_BITS => Described {
+            kinds::SET_BITS => RecordDescription {
                 bits: bits_of(p),
-                ..Described::new("LOP_SET_BITS", bits_context(record))
+                ..RecordDescription::new("LOP_SET_BITS", bits_context(record))
             },
-            kinds::FORMAT => Described {
+            kinds::FORMAT => RecordDescription {
                 format: p.first().map(|&kind| (kind, 0)),
-                ..Described::new("LOP_FORMAT_PAGE", format_context(p))
+                ..RecordDescription::new("LOP_FORMAT_PAGE", format_context(p))
             },
             kinds::SET_SINGLE | kinds::LINK_IAM => {
-                Described::new("LOP_MODIFY_ROW", "LCX_IAM").with(p)
+                RecordDescription::new("LOP_MODIFY_ROW", "LCX_IAM").with(p)
             }
-            _ => Described {
+            _ => RecordDescription {
                 offset_in_row: u16_at(p, 0).ok(),
                 modify_size: Some(p.len().saturating_sub(2) as u16),
                 contents: [None, p.get(2..), None],
                 elements: Some(1),
-                ..Described::new("LOP_FILE_HDR_MODIFY", "LCX_FILE_HEADER")
+                ..RecordDescription::new("LOP_FILE_HDR_MODIFY", "LCX_FILE_HEADER")
             },
         }
     }

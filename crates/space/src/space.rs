@@ -18,7 +18,7 @@ pub struct Space {
     pub(crate) pages: Arc<Pages>,
     /// Chosen and not yet allocated: no second claim gets them. The mutex is never held while a
     /// latch is taken.
-    pub(crate) promised: Mutex<Promised>,
+    pub(crate) promised: Mutex<PromisedSpace>,
     /// One thread chooses at a time. The mutex is held while maps are read, so no thread takes it
     /// under a latch.
     pub(crate) choosing: Mutex<()>,
@@ -27,7 +27,7 @@ pub struct Space {
 }
 
 #[derive(Default)]
-pub(crate) struct Promised {
+pub(crate) struct PromisedSpace {
     pub(crate) pages: Vec<PageId>,
     pub(crate) extents: Vec<ExtentId>,
 }

@@ -12,7 +12,7 @@ use crate::map::is_system_extent;
 use crate::space::Space;
 use crate::{AllocUnit, SpaceError, iam, pfs_page};
 use base::{AllocUnitId, ExtentId, FileId, Lsn, PageId};
-use os::wait::{Cancelled, Waiter};
+use os::wait::{CancelReason, Waiter};
 use page::{ExtentBits, PageKind, PageView, Pfs};
 use std::collections::BTreeMap;
 
@@ -77,7 +77,7 @@ impl Space {
     ///
     /// # Errors
     /// The waiter's cancellation.
-    pub fn survey(&self, unit: &AllocUnit, waiter: &Waiter) -> Result<UnitSurvey, Cancelled> {
+    pub fn survey(&self, unit: &AllocUnit, waiter: &Waiter) -> Result<UnitSurvey, CancelReason> {
         let mut survey = UnitSurvey::default();
         let mut intervals: BTreeMap<(FileId, u32), PageId> = BTreeMap::new();
         let mut at = unit.first_iam;

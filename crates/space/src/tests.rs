@@ -9,16 +9,16 @@ use crate::{
 };
 use base::{AllocUnitId, DatabaseId, ExtentId, FileId, Lsn, PageId};
 use buffer::{Change, Pages, PagesOptions, Pool, Undo};
-use os::disk::{Disk as _, File, OpenHow};
+use os::disk::{Disk as _, File, OpenMode};
 use os::memory::Memory;
-use os::wait::{Cancelled, Waiter};
+use os::wait::{CancelReason, Waiter};
 use page::{EXTENTS_PER_INTERVAL, PageBytes, PageKind, PageMut, Pfs};
 use sim::{Disk, DiskOptions, Options, Simulation};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use wal::{
-    ApplyError, Described, Group, Kind, Log, LogOptions, PageOp, RecordView, RedoHandler,
+    ApplyError, Group, Kind, Log, LogOptions, PageOp, RecordDescription, RecordView, RedoHandler,
     RedoTable, TransactionChain,
 };
 
@@ -32,8 +32,8 @@ impl RedoHandler for Formats {
         Ok(())
     }
 
-    fn describe<'a>(&self, _: &RecordView<'a>) -> Described<'a> {
-        Described::default()
+    fn describe<'a>(&self, _: &RecordView<'a>) -> RecordDescription<'a> {
+        RecordDescription::default()
     }
 }
 
@@ -43,7 +43,7 @@ fn check(space: &Space, units: &[&AllocUnit]) -> Vec<Finding> {
 }
 
 fn open(disk: &Disk, path: &str) -> Arc<dyn File> {
-    disk.open(Path::new(path), OpenHow { create: true, direct: false }).unwrap()
+    disk.open(Path::new(path), OpenMode { create: true, direct: false }).unwrap()
 }
 
 /// A database of one file.
@@ -275,11 +275,11 @@ fn a_reading_of_the_maps_that_is_cancelled_tells_nothing() {
     let u = unit(&s, 1);
     allocate(&s, &u, 16);
     let told = Waiter::new();
-    told.cancel(Cancelled::Attention);
+    told.cancel(CancelReason::Attention);
     let ended = s.unit_pages(&u, &told).map(|found| found.pages);
-    assert!(matches!(ended, Err(SpaceError::Cancelled(Cancelled::Attention))), "{ended:?}");
-    assert_eq!(s.survey(&u, &told).err(), Some(Cancelled::Attention));
-    assert_eq!(s.check(&[], &told), Err(Cancelled::Attention));
+    assert!(matches!(ended, Err(SpaceError::Cancelled(CancelReason::Attention))), "{ended:?}");
+    assert_eq!(s.survey(&u, &told).err(), Some(CancelReason::Attention));
+    assert_eq!(s.check(&[], &told), Err(CancelReason::Attention));
     assert_eq!(s.unit_pages(&u, &Waiter::new()).unwrap().pages.len(), 16);
     assert_eq!(check(&s, &[&u]), vec![]);
 }

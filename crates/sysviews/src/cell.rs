@@ -1,4 +1,4 @@
-//! Cells: from what the engine says to values of columns.
+//! Cells: from the engine's facts to values of columns.
 
 use types::datetime::Moment;
 use types::{Bytes, Collation, Decimal, SqlType, Value, Variant, convert};
@@ -6,7 +6,7 @@ use types::{Bytes, Collation, Decimal, SqlType, Value, Variant, convert};
 /// Days from 0001-01-01 to 1970-01-01.
 const UNIX_EPOCH_DAYS: i64 = 719_162;
 const DAY_NS: i64 = 86_400_000_000_000;
-/// What system objects were made and last changed at: 2026-11-21, in wall nanoseconds.
+/// When system objects were made and last changed: 2026-11-21, in wall nanoseconds.
 const RELEASED_NS: i64 = 20_778 * DAY_NS;
 
 /// An nvarchar.
@@ -14,19 +14,19 @@ pub(crate) fn text(s: &str) -> Value {
     Value::nvarchar(s)
 }
 
-/// A document as xml: NULL where it nests deeper than a value of xml may, as SQL Server has it.
+/// A document as xml. NULL if it nests deeper than an xml value may, as in SQL Server.
 pub(crate) fn document(text: &str) -> Value {
     let options = xml::ParseOptions { preserve: false, dtd: false };
     let parsed = xml::Xml::parse(xml::Source::Wide(text), options);
     parsed.map_or(Value::Null, Value::Xml)
 }
 
-/// An nvarchar, NULL when there is nothing in it.
+/// An nvarchar; NULL if it is empty.
 pub(crate) fn text_or_null(s: &str) -> Value {
     if s.is_empty() { Value::Null } else { text(s) }
 }
 
-/// An int of any whole number; beyond its range the largest.
+/// An int of any whole number; the largest int if it is out of range.
 pub(crate) fn int(n: impl TryInto<i32>) -> Value {
     Value::Int(n.try_into().unwrap_or(i32::MAX))
 }
@@ -51,7 +51,7 @@ pub(crate) fn big_ms(ns: u64) -> Value {
     big(ns / 1_000_000)
 }
 
-/// Whole kilobytes as a bigint, a begun one with them.
+/// Kilobytes as a bigint, rounded up.
 pub(crate) fn big_kb(bytes: usize) -> Value {
     big(bytes.div_ceil(1024) as u64)
 }
@@ -73,7 +73,7 @@ pub(crate) fn datetime(ns: i64) -> Value {
     moment(ns).to_value(SqlType::DateTime).unwrap_or(Value::Null)
 }
 
-/// A wall time to the millisecond, as it stands in XML.
+/// A wall time to the millisecond, in the form of XML.
 pub(crate) fn iso_ms(ns: i64) -> String {
     let told = moment(ns).to_value(SqlType::DateTime2(7)).map(|v| v.to_string());
     let told: String =
@@ -81,7 +81,7 @@ pub(crate) fn iso_ms(ns: i64) -> String {
     told.replacen(' ', "T", 1)
 }
 
-/// A wall time as the log shows it: `2026/11/21 12:34:56:789`.
+/// A wall time in the form of the error log: `2026/11/21 12:34:56:789`.
 pub(crate) fn log_time(ns: i64) -> String {
     let mut told = iso_ms(ns).into_bytes();
     for (at, mark) in [(4, b'/'), (7, b'/'), (10, b' '), (19, b':')] {
@@ -92,7 +92,7 @@ pub(crate) fn log_time(ns: i64) -> String {
     String::from_utf8(told).unwrap_or_default()
 }
 
-/// When system objects were made.
+/// The date of system objects.
 pub(crate) fn released() -> Value {
     datetime(RELEASED_NS)
 }
@@ -102,9 +102,9 @@ pub(crate) fn code(s: &str) -> Value {
     Value::varchar(s)
 }
 
-/// An unsigned number as 8 bytes, the greatest first, as handles and addresses are shown.
+/// An unsigned number as 8 bytes, the most significant first, as handles and addresses are shown.
 pub(crate) fn eight_bytes(n: u64) -> Value {
-    // Spelled by shifts: byte order belongs to formats.
+    // Uses shifts, because byte order belongs to formats.
     let bytes: Vec<u8> = (0..8).map(|i| (n >> (56 - 8 * i)) as u8).collect();
     Value::Binary(Bytes::from(bytes))
 }
@@ -119,19 +119,19 @@ pub(crate) fn variant(value: Value, sql_type: SqlType) -> Value {
     variant_of(value, sql_type, Collation::default())
 }
 
-/// The same of text in a collation's page.
+/// The same for text in the code page of a collation.
 pub(crate) fn variant_of(value: Value, sql_type: SqlType, collation: Collation) -> Value {
     let variant = Variant::new(value, sql_type, collation);
     variant.map_or(Value::Null, |v| Value::Variant(v.into()))
 }
 
-/// A whole number as a sql_variant of a type of whole numbers.
+/// A whole number as a sql_variant of an integer type.
 pub(crate) fn counted(n: i128, sql_type: SqlType) -> Value {
     let value = convert(&whole(n), SqlType::decimal(38, 0), sql_type, 0);
     variant(value.unwrap_or(Value::Null), sql_type)
 }
 
-/// An int argument; NULL and 0 are wildcards where functions say so.
+/// An int argument. Some functions accept NULL and 0 as wildcards.
 pub(crate) fn int_argument(v: Option<&Value>) -> Option<i64> {
     v.and_then(Value::as_i64)
 }

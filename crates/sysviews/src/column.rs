@@ -1,23 +1,23 @@
-//! Columns of views: what code writes, and what is constant and why.
+//! Columns of views: those that code writes, and those that are constant, with a reason.
 //!
-//! A view's code gives only the cells of its written columns, in order; the frame puts the
-//! constants between them. So a column is either written by code or declared constant with a
-//! reason, never neither, and docs/views.md is printed from the declarations.
+//! A view's code returns only the cells of its written columns, in order; the frame inserts the
+//! constants. So a column is either written by code or declared constant with a reason, and
+//! docs/views.md is printed from the declarations.
 
 use crate::cell::released;
 use types::{Bytes, SqlType, Value};
 
-/// What a constant column holds.
+/// The value of a constant column.
 #[derive(Clone, Copy)]
 pub(crate) enum Constant {
     Null,
-    /// Also bits: 0 or 1.
+    /// A number, also for bits: 0 or 1.
     Number(i64),
     Text(&'static str),
     Bytes(&'static [u8]),
-    /// When system objects were made.
+    /// The date of system objects.
     Released,
-    /// Of a view that never has rows.
+    /// No value, in a view that never has rows.
     NoRows,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Column {
     pub(crate) name: &'static str,
     pub(crate) sql_type: SqlType,
     pub(crate) nullable: bool,
-    /// What it always holds, and why.
+    /// Its constant value, and the reason.
     pub(crate) constant: Option<(Constant, &'static str)>,
 }
 
@@ -41,7 +41,7 @@ pub(crate) const fn maybe(name: &'static str, sql_type: SqlType) -> Column {
     Column { name, sql_type, nullable: true, constant: None }
 }
 
-/// A column that always holds the same.
+/// A column with a constant value.
 pub(crate) const fn fixed(
     name: &'static str,
     sql_type: SqlType,
@@ -62,7 +62,7 @@ pub(crate) const fn zero(name: &'static str, sql_type: SqlType, why: &'static st
     fixed(name, sql_type, Constant::Number(0), why)
 }
 
-/// A column that always has the same number.
+/// A column with a constant number.
 pub(crate) const fn number(
     name: &'static str,
     sql_type: SqlType,
@@ -72,7 +72,7 @@ pub(crate) const fn number(
     fixed(name, sql_type, Constant::Number(value), why)
 }
 
-/// A column that always has the same text.
+/// A column with a constant text.
 pub(crate) const fn word(
     name: &'static str,
     sql_type: SqlType,
@@ -95,7 +95,7 @@ pub(crate) const fn no_rows<const N: usize>(
     columns
 }
 
-/// One list of columns after another.
+/// Joins two lists of columns.
 pub(crate) const fn join<const A: usize, const B: usize, const N: usize>(
     a: [Column; A],
     b: [Column; B],
@@ -111,7 +111,7 @@ pub(crate) const fn join<const A: usize, const B: usize, const N: usize>(
 }
 
 impl Column {
-    /// The stored bytes of a column that always holds the same, of a stream.
+    /// The stored bytes of a constant column, for a stream.
     pub(crate) fn stored(&self) -> page::Field<'static> {
         match self.constant {
             Some((Constant::Bytes(b), _)) => page::Field::Inline(b),
@@ -122,7 +122,7 @@ impl Column {
 }
 
 impl Constant {
-    /// As a value of a column's type.
+    /// The constant as a value of a column's type.
     pub(crate) fn value(self, sql_type: SqlType) -> Value {
         match (self, sql_type) {
             (Constant::Null | Constant::NoRows, _) => Value::Null,
@@ -148,7 +148,7 @@ impl Constant {
         }
     }
 
-    /// As docs/views.md shows it.
+    /// The constant as docs/views.md shows it.
     #[cfg(test)]
     pub(crate) fn shown(self) -> String {
         match self {

@@ -1,19 +1,19 @@
-//! Writes XML: elements, attributes, text. Whatever the texts are, the document is well-formed.
+//! Writes XML: elements, attributes, text. The document is well-formed whatever its texts contain.
 //!
-//! Not here: reading it, which is `xml`'s; plans, which `showplan` writes.
+//! Not here: reading XML (`xml`) and plans as XML (`showplan`).
 
 use std::fmt::Display;
 
-/// XML in the making.
+/// An XML document that is being written.
 #[derive(Default)]
 pub(crate) struct Document {
     text: String,
     open: Vec<&'static str>,
-    /// The last start tag may still take attributes.
+    /// Whether the last start tag may still get attributes.
     in_tag: bool,
 }
 
-/// Characters that XML 1.0 has no way to say are replaced.
+/// Replaces characters that XML 1.0 cannot represent.
 fn allowed(text: &str) -> String {
     let replaced = |c: char| if xml::is_xml_char(c) { c } else { char::REPLACEMENT_CHARACTER };
     text.chars().map(replaced).collect()
@@ -40,14 +40,14 @@ impl Document {
         self.text.push('"');
     }
 
-    /// The same for what may not be known.
+    /// The same for an optional value.
     pub(crate) fn known(&mut self, name: &'static str, value: Option<impl Display>) {
         if let Some(value) = value {
             self.attribute(name, value);
         }
     }
 
-    /// Text within the innermost element.
+    /// Writes text within the innermost element.
     pub(crate) fn text(&mut self, text: &str) {
         debug_assert!(!self.open.is_empty(), "text stands in an element");
         if !text.is_empty() {
@@ -93,7 +93,8 @@ mod tests {
         parse(Source::Wide(text), ParseOptions::default()).unwrap_or_else(|e| panic!("{text}: {e}"))
     }
 
-    /// Every character, in texts and in attributes: the document can be read, and says the same.
+    /// With every character, in texts and in attributes, the document can be read and has the same
+    /// content.
     #[test]
     fn whatever_a_text_holds_the_document_is_well_formed() {
         let all: Vec<char> = (0..0x1_1000).filter_map(char::from_u32).collect();

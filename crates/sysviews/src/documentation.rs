@@ -1,7 +1,7 @@
-//! docs/views.md, printed from the declarations of views; a test compares the file with it.
+//! docs/views.md, printed from the declarations of views. A test compares the file with it.
 
 use crate::column::Column;
-use crate::list::{Declared, declared, schema_name};
+use crate::list::{ViewDeclaration, declared, schema_name};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -204,11 +204,12 @@ fails when a column that is not listed here never changes.
 
 ";
 
-fn constants(view: &Declared) -> Vec<&'static Column> {
+fn constants(view: &ViewDeclaration) -> Vec<&'static Column> {
     view.columns.iter().filter(|c| c.constant.is_some()).collect()
 }
 
-/// Names of columns that share a value and a reason, in the order of the first of each.
+/// The names of columns with the same value and reason, in the order of the first column of each
+/// group.
 fn grouped<'a>(constants: &[&'a Column]) -> Vec<(String, &'a str, Vec<&'a str>)> {
     let mut at = BTreeMap::<(String, &str), usize>::new();
     let mut groups: Vec<(String, &str, Vec<&str>)> = Vec::new();

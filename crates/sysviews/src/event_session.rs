@@ -1,12 +1,12 @@
-//! The one event session there is: `system_health`, which keeps reports of deadlocks in a ring
-//! buffer in memory, as SQL Server's session of that name does.
+//! The only event session: `system_health`, which keeps deadlock reports in a ring buffer in
+//! memory, as SQL Server's session of that name does.
 //!
 //! ```text
 //!   deadlock monitor ── report ──▶ ring: oldest … newest, at most RING_BYTES ── views copy it
 //! ```
 //! Invariants
-//!  1. The ring never takes more than `RING_BYTES`, and never more than is reserved for it.
-//!  2. Every event that came is in the ring or counted as dropped.
+//!  1. The ring never uses more than `RING_BYTES`, and never more than it has reserved.
+//!  2. Every event is in the ring or counted as dropped.
 //!
 //! Not here: CREATE EVENT SESSION, other events, files.
 
@@ -20,15 +20,15 @@ use std::collections::VecDeque;
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// What the ring may take. SQL Server's takes 4 MB, and its documentation recommends no more than
-/// this, since a document that is longer than 4 MB tells only a part.
+/// The most bytes of the ring. SQL Server's ring has 4 MB; its documentation recommends no more
+/// than this, because a document of more than 4 MB is shown only in part.
 const RING_BYTES: usize = 1 << 20;
-/// As SQL Server calls the memory of events.
+/// SQL Server's name of the memory for events.
 const CLERK: &str = "MEMORYCLERK_XE";
-/// What an event takes beside its text.
+/// The bytes of an event beside its text.
 const EVENT_BYTES: usize = size_of::<Arc<str>>();
 
-/// A session of events, with its target.
+/// An event session with its target.
 pub struct EventSession {
     created_at: i64,
     ring: Mutex<Ring>,
@@ -38,7 +38,7 @@ struct Ring {
     events: VecDeque<Arc<str>>,
     bytes_max: usize,
     bytes: usize,
-    /// None where not even nothing could be reserved.
+    /// `None` if even an empty reservation failed.
     reservation: Option<Reservation>,
     counts: Counts,
 }
@@ -51,8 +51,8 @@ struct Counts {
     busy_ns: u64,
 }
 
-/// What the views tell of the session and its target.
-pub(crate) struct Told {
+/// The figures of the session and its target, for views.
+pub(crate) struct SessionSummary {
     pub(crate) created_at: i64,
     pub(crate) processed: u64,
     pub(crate) busy_ns: u64,
@@ -72,7 +72,8 @@ impl Ring {
         Ring { events, bytes_max, bytes: 0, reservation, counts }
     }
 
-    /// Adds an event; the oldest make room for it. One that has no room alone is dropped.
+    /// Adds an event and removes the oldest ones to make room. An event that does not fit alone is
+    /// dropped.
     fn add(&mut self, event: String) {
         let bytes = bytes_of(&event);
         self.counts.processed += 1;
@@ -94,8 +95,8 @@ impl Ring {
         assert_eq!(all, self.counts.processed, "invariant 2");
     }
 
-    /// Whether so much more may be kept. What was reserved once stays so: nobody takes the place
-    /// of an event that goes.
+    /// Whether the ring has room for more bytes. It never gives a reservation back: the room of a
+    /// removed event stays reserved.
     fn has_room(&mut self, bytes: usize) -> bool {
         let Some(reservation) = &mut self.reservation else { return false };
         let all = self.bytes + bytes;
@@ -111,7 +112,7 @@ impl EventSession {
         EventSession { created_at: clock::now().0, ring }
     }
 
-    /// Keeps a report of a deadlock, and answers it.
+    /// Keeps a report of a deadlock, and returns it.
     pub fn deadlock(&self, deadlock: &Deadlock, around: &Surroundings<'_>) -> String {
         let began_ns = clock::monotonic_ns();
         let report = report(deadlock, around);
@@ -122,12 +123,12 @@ impl EventSession {
         report
     }
 
-    /// What there is to tell now.
-    pub(crate) fn told(&self) -> Told {
+    /// The present figures.
+    pub(crate) fn told(&self) -> SessionSummary {
         let ring = self.ring.lock();
         let (events, bytes, counts) = (ring.events.clone(), ring.bytes, ring.counts);
         drop(ring);
-        Told {
+        SessionSummary {
             created_at: self.created_at,
             processed: counts.processed,
             busy_ns: counts.busy_ns,
@@ -138,7 +139,7 @@ impl EventSession {
     }
 }
 
-/// An event of now whose one field is XML.
+/// An event with the present time and one field of XML.
 fn event(name: &str, field: &str, document: &str) -> String {
     let at = iso_ms(clock::now().0);
     format!(
@@ -171,7 +172,7 @@ mod tests {
         ring.events.iter().map(|e| &**e).collect()
     }
 
-    /// The oldest events go, and whatever is in the ring is reserved.
+    /// The oldest events are removed, and the whole ring is reserved.
     #[test]
     fn the_ring_keeps_the_newest_events_that_have_room() {
         let memory = Memory::new(1 << 20);

@@ -1,8 +1,9 @@
-//! System views and table-valued system functions: names and columns above, snapshots below.
+//! System views and table-valued system functions: names and columns here, snapshots in lower
+//! crates.
 //!
 //! A lower crate publishes a typed, bounded snapshot; a file here says that it is called
-//! `sys.dm_tran_locks`. What a view cannot know it shows as NULL, and docs/views.md says which
-//! columns are constant and why.
+//! `sys.dm_tran_locks`. A column that the engine cannot fill is NULL. docs/views.md lists the
+//! constant columns with the reasons.
 
 #![forbid(unsafe_code)]
 

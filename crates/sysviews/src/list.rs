@@ -1,4 +1,4 @@
-//! The list of views: their order, their object ids, and how one is opened by its id.
+//! The list of views: their order, their object ids, and how a view is opened by its id.
 
 use crate::column::Column;
 use crate::rowset::Rowset;
@@ -10,8 +10,8 @@ use catalog::view::{SchemaId, SystemObjects, VirtualColumn, VirtualParameter, Vi
 use std::sync::Arc;
 use types::{SqlType, Value};
 
-/// What is declared of any view: one that answers at once, or a stream.
-pub(crate) struct Declared {
+/// The declaration of any view: one that returns all rows at once, or a stream.
+pub(crate) struct ViewDeclaration {
     pub(crate) schema: SchemaId,
     pub(crate) name: &'static str,
     pub(crate) parameters: Option<&'static [(&'static str, SqlType)]>,
@@ -24,14 +24,14 @@ pub(crate) fn streams() -> impl Iterator<Item = &'static Stream> {
 }
 
 /// Every view, and then every stream: in the order of their object ids.
-pub(crate) fn declared() -> impl Iterator<Item = Declared> {
-    let views = views().map(|v| Declared {
+pub(crate) fn declared() -> impl Iterator<Item = ViewDeclaration> {
+    let views = views().map(|v| ViewDeclaration {
         schema: v.schema,
         name: v.name,
         parameters: v.parameters,
         columns: v.columns,
     });
-    views.chain(streams().map(|s| Declared {
+    views.chain(streams().map(|s| ViewDeclaration {
         schema: SchemaId::SYS,
         name: s.name,
         parameters: Some(s.parameters),
@@ -46,7 +46,7 @@ pub(crate) fn views() -> impl Iterator<Item = &'static View> {
     sys.chain(crate::compat::VIEWS).copied()
 }
 
-/// Ids of views go down from here.
+/// Ids of views count down from here.
 const FIRST_ID: i32 = -101;
 
 fn id_of(position: usize) -> ObjectId {
@@ -90,7 +90,7 @@ pub fn all() -> SystemObjects {
     }))
 }
 
-/// Opens a view with its arguments: its rows as they are now.
+/// Opens a view with its arguments and takes its present rows.
 ///
 /// # Errors
 /// An unknown id, arguments that the function refuses, damaged pages, the waiter's cancellation.

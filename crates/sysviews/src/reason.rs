@@ -1,4 +1,4 @@
-//! Why a column is constant, where many columns share the reason.
+//! Reasons for constant columns that many columns share.
 
 pub(crate) const NO_REPLICATION: &str = "There is no replication.";
 pub(crate) const NO_OWNERS: &str = "Objects belong to the owner of their schema.";

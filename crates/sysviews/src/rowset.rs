@@ -1,4 +1,4 @@
-//! `Rowset`: rows of a view as a source, encoded once.
+//! `Rowset`: the rows of a view as a source, encoded once.
 
 use crate::column::Column;
 use access::{LockPlan, PageHint, RowCursor, ScanRange, SourceSize, TableSource};
@@ -10,7 +10,7 @@ use work::Work;
 /// The rows of a view, taken at one moment.
 pub(crate) struct Rowset {
     bytes: Vec<u8>,
-    /// Per row and column: where its bytes end, and whether it is NULL.
+    /// For each row and column: the end of its bytes, and whether it is NULL.
     ends: Vec<(u32, bool)>,
     columns: usize,
     rows: usize,
@@ -51,7 +51,7 @@ impl Rowset {
 
 struct RowsetCursor<'a> {
     set: &'a Rowset,
-    /// The row it stands on, from 1.
+    /// The current row, from 1.
     at: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Heaps and indexes with the pages and rows that they have now.
+//! Heaps and indexes with their present pages and rows.
 
 use crate::tables;
 use crate::view::System;
@@ -8,30 +8,30 @@ use catalog::view::{Index, Table};
 use space::AllocUnit;
 use std::sync::Arc;
 
-/// A heap or index, open.
+/// An open heap or index.
 pub(crate) struct Partition {
     pub(crate) table: Arc<Table>,
     pub(crate) index: Index,
     pub(crate) hobt: Arc<dyn StoredHobt>,
 }
 
-/// How many pages a partition has.
+/// The numbers of pages of a partition.
 pub(crate) struct PageCounts {
-    /// With rows or entries: leaves.
+    /// Pages with rows or entries: leaves.
     pub(crate) data: u64,
-    /// With the levels above, and the maps.
+    /// Also the levels above, and the maps.
     pub(crate) used: u64,
-    /// With what its extents have free.
+    /// Also the free pages of its extents.
     pub(crate) reserved: u64,
 }
 
-/// Every partition of the database, those of system tables first; the database is held.
+/// Every partition of the database, those of system tables first. The database is held.
 pub(crate) fn partitions(system: &System<'_>) -> SqlResult<Vec<Partition>> {
     let database = system.hold()?;
     let mut found = Vec::new();
     for table in tables::all(system)? {
         for index in &table.indexes {
-            // Dropped since the definitions were taken.
+            // It was dropped after the definitions were read.
             let Some(hobt) = database.hobts().get(index.hobt) else { continue };
             let (table, index) = (Arc::clone(&table), index.clone());
             found.push(Partition { table, index, hobt });
@@ -40,8 +40,8 @@ pub(crate) fn partitions(system: &System<'_>) -> SqlResult<Vec<Partition>> {
     Ok(found)
 }
 
-/// What was read of a hobt without a lock on its table; none when it was dropped meanwhile, and
-/// its pages may be another's.
+/// The result of reading a hobt without a lock on its table; `None` if it was dropped meanwhile,
+/// because its pages may belong to another hobt.
 pub(crate) fn unless_dropped<T>(hobt: &dyn StoredHobt, read: SqlResult<T>) -> SqlResult<Option<T>> {
     match read {
         Ok(_) | Err(_) if hobt.is_dropped() => Ok(None),
@@ -50,8 +50,8 @@ pub(crate) fn unless_dropped<T>(hobt: &dyn StoredHobt, read: SqlResult<T>) -> Sq
 }
 
 impl Partition {
-    /// Counts its pages by the maps and the levels of a tree above its leaves, which are not read;
-    /// none when it was dropped meanwhile.
+    /// Counts its pages by the maps and by the levels of a tree above its leaves; leaves are not
+    /// read. `None` if it was dropped meanwhile.
     ///
     /// # Errors
     /// Damaged maps or pages; the waiter's cancellation.
@@ -59,7 +59,7 @@ impl Partition {
         unless_dropped(&*self.hobt, self.count_pages(system))
     }
 
-    /// Its rows; none when it was dropped meanwhile.
+    /// The number of its rows; `None` if it was dropped meanwhile.
     pub(crate) fn rows(&self, system: &System<'_>) -> SqlResult<Option<u64>> {
         unless_dropped(&*self.hobt, self.hobt.row_count(system.waiter))
     }

@@ -1,4 +1,5 @@
-//! Tables as views list them: those of the database, and the system tables they are kept in.
+//! Tables as views list them: those of the database, and the system tables that store their
+//! definitions.
 
 use crate::view::System;
 use base::{DatabaseId, HobtId, IndexId, SqlResult};
@@ -42,21 +43,21 @@ pub(crate) fn all_of(system: &System<'_>, database: DatabaseId) -> SqlResult<Vec
     all(&elsewhere)
 }
 
-/// The database's own tables, and those that table types are of.
+/// The database's own tables, and the tables of table types.
 pub(crate) fn own_and_types(system: &System<'_>) -> SqlResult<Vec<Arc<Table>>> {
     let view = system.view()?;
     let of_types = view.types().filter_map(|t| t.table().map(Arc::clone));
     Ok(own(system)?.into_iter().chain(of_types).collect())
 }
 
-/// The system tables, its own, and those that table types are of.
+/// The system tables, its own, and the tables of table types.
 pub(crate) fn all_and_types(system: &System<'_>) -> SqlResult<Vec<Arc<Table>>> {
     let view = system.view()?;
     let of_types = view.types().filter_map(|t| t.table().map(Arc::clone));
     Ok(all(system)?.into_iter().chain(of_types).collect())
 }
 
-/// A column of something that stores no definition of itself.
+/// A column of an object that stores no definition of itself.
 fn column(at: usize, name: &str, sql_type: SqlType, nullable: bool, names: Collation) -> Column {
     let sysname = sql_type == SqlType::SYSNAME;
     Column {
@@ -80,7 +81,7 @@ pub(crate) fn columns_of(virtual_table: &VirtualTable, names: Collation) -> Vec<
     columns.map(|(at, c)| column(at, &c.name, c.sql_type, c.nullable, names)).collect()
 }
 
-/// The system table that a hobt is of.
+/// The system table of a hobt.
 pub(crate) fn system_table(database: DatabaseId, hobt: HobtId) -> Option<Arc<Table>> {
     let found = SYSTEM_TABLES.iter().find(|t| t.id.hobt() == hobt)?;
     Some(described(database, found))

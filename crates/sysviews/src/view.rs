@@ -1,4 +1,4 @@
-//! What a view is, and what it looks at.
+//! What a view is, and the objects that it reads.
 
 use crate::column::Column;
 use crate::event_session::EventSession;
@@ -11,21 +11,21 @@ use session::Registry;
 use std::sync::Arc;
 use types::{SqlType, Value};
 
-/// The open databases, as views ask for them.
+/// The databases, as views ask for them.
 pub trait Databases: Send + Sync {
-    /// All that are open, by id.
+    /// All open databases, by id.
     fn all(&self) -> Vec<Arc<Database>>;
-    /// Those that are not, by id.
+    /// All databases that are not open, by id.
     fn closed(&self) -> Vec<ClosedDatabase>;
-    /// One of those that are open.
+    /// An open database.
     fn get(&self, id: DatabaseId) -> Option<Arc<Database>>;
-    /// The same for whoever reads its pages: nobody drops it before the view has answered. None
-    /// where it is being dropped.
+    /// The same for a view that reads its pages: nobody drops the database before the view has
+    /// returned its rows. `None` if it is being dropped.
     ///
     /// # Errors
     /// No memory for a lock.
     fn hold(&self, id: DatabaseId) -> SqlResult<Option<Arc<Database>>>;
-    /// The definitions of a database as whoever asks sees them: with those of its transaction.
+    /// The definitions of a database as the caller sees them, with those of its transaction.
     fn view(&self, id: DatabaseId) -> Option<Arc<DatabaseView>>;
 }
 
@@ -37,13 +37,13 @@ pub struct ClosedDatabase {
     pub name: String,
     /// Why it is closed.
     pub state: DatabaseState,
-    /// Whether it may be written when it is open.
+    /// Whether it is read-only when it is open.
     pub read_only: bool,
-    /// Where its files are, or were.
+    /// The paths of its files, whether or not they exist.
     pub files: Files,
 }
 
-/// What the views look at.
+/// The objects that views read.
 pub struct System<'a> {
     /// The open databases.
     pub databases: &'a dyn Databases,
@@ -51,32 +51,32 @@ pub struct System<'a> {
     pub sessions: &'a Arc<Registry>,
     /// Options of the server.
     pub configuration: &'a session::Configuration,
-    /// Memory of queries.
+    /// The query memory.
     pub semaphores: &'a ResourceSemaphores,
-    /// Threads of parallel plans.
+    /// The threads of parallel plans.
     pub workers: &'a Workers,
     /// Compiled programs and their plans.
     pub programs: &'a plancache::Cache<session::Program>,
-    /// Who has reserved how much memory.
+    /// The reservations of memory.
     pub memory: &'a os::memory::Memory,
-    /// What happened that is kept for views.
+    /// The events that are kept for views.
     pub events: &'a EventSession,
     /// `@@SERVERNAME`
     pub server: &'a str,
-    /// Of the product, as plans as documents tell it.
+    /// The product's version, as plan documents show it.
     pub version: &'a str,
     /// Locks and transactions.
     pub engine: &'a Arc<work::Engine>,
-    /// In whose context the view answers.
+    /// The database in whose context the view is read.
     pub current: DatabaseId,
-    /// Of whoever asks: what reads pages looks at it.
+    /// The caller's waiter: code that reads pages checks it.
     pub waiter: &'a Waiter,
-    /// The open transaction of whoever asks.
+    /// The caller's open transaction.
     pub transaction: Option<TransactionId>,
 }
 
 impl System<'_> {
-    /// The database in whose context the view answers.
+    /// The database in whose context the view is read.
     pub(crate) fn here(&self) -> SqlResult<Arc<Database>> {
         self.databases
             .get(self.current)
@@ -107,15 +107,15 @@ impl System<'_> {
     }
 }
 
-/// What a view's code gives.
+/// The rows that a view's code returns.
 pub(crate) type Rows = SqlResult<Vec<Vec<Value>>>;
 
-/// A view or function: everything about it stands in one file.
+/// A view or function: everything about it is in one file.
 pub(crate) struct View {
     pub(crate) schema: SchemaId,
     pub(crate) name: &'static str,
     pub(crate) parameters: Option<&'static [(&'static str, SqlType)]>,
     pub(crate) columns: &'static [Column],
-    /// The cells of written columns, row by row; constants are put between them.
+    /// The cells of written columns, row by row; the frame inserts the constants.
     pub(crate) rows: fn(&System<'_>, &[Value]) -> Rows,
 }

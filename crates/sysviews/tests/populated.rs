@@ -5,8 +5,8 @@ use instance::{Instance, InstanceOptions};
 use os::disk::RealDisk;
 use os::task::JoinHandle;
 use session::{
-    Connection, Done, EnvironmentChange, Login, Parameter, Procedure, Request, ResultColumn,
-    ResultSink, SinkClosed,
+    ClosedSink, Completion, Connection, EnvironmentChange, Login, Parameter, Procedure, Request,
+    ResultColumn, ResultSink,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -130,20 +130,20 @@ const FICKLE: &[&str] = &[
 ];
 
 #[derive(Default)]
-struct Seen {
+struct ViewContents {
     names: Vec<String>,
     rows: Vec<Vec<String>>,
     errors: Vec<String>,
 }
 
-impl ResultSink for Seen {
-    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), SinkClosed> {
+impl ResultSink for ViewContents {
+    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), ClosedSink> {
         self.names = columns.iter().map(|c| c.name.clone()).collect();
         self.rows.clear();
         Ok(())
     }
 
-    fn row(&mut self, values: &[Value]) -> Result<(), SinkClosed> {
+    fn row(&mut self, values: &[Value]) -> Result<(), ClosedSink> {
         // A datetime is printed without its seconds.
         let shown = |v: &Value| match v {
             Value::DateTime(d) => format!("{d:?}"),
@@ -159,14 +159,14 @@ impl ResultSink for Seen {
         }
     }
 
-    fn done(&mut self, _: Done) {}
+    fn done(&mut self, _: Completion) {}
     fn return_status(&mut self, _: i32) {}
     fn return_value(&mut self, _: &str, _: SqlType, _: &Value) {}
     fn environment(&mut self, _: &EnvironmentChange) {}
 }
 
-fn ask(session: &mut dyn Connection, batch: &str) -> Seen {
-    let mut seen = Seen::default();
+fn ask(session: &mut dyn Connection, batch: &str) -> ViewContents {
+    let mut seen = ViewContents::default();
     session.run(Request::Batch(batch.to_owned()), &mut seen);
     seen
 }
@@ -183,20 +183,20 @@ fn cell(session: &mut dyn Connection, query: &str) -> String {
     seen.rows.first().map(|r| r[0].clone()).unwrap_or_else(|| "null".to_owned())
 }
 
-struct Documented {
+struct DocumentedView {
     name: String,
     constant: BTreeSet<String>,
     columns: usize,
 }
 
 /// The views of docs/views.md with their constant columns.
-fn documented() -> Vec<Documented> {
+fn documented() -> Vec<DocumentedView> {
     let text = include_str!("../../../docs/views.md");
-    let mut views: Vec<Documented> = Vec::new();
+    let mut views: Vec<DocumentedView> = Vec::new();
     for line in text.lines() {
         if let Some(name) = line.strip_prefix("### ") {
             let (name, constant) = (name.to_owned(), BTreeSet::new());
-            views.push(Documented { name, constant, columns: 0 });
+            views.push(DocumentedView { name, constant, columns: 0 });
             continue;
         }
         let Some(view) = views.last_mut() else { continue };
@@ -278,9 +278,9 @@ fn statistics(function: &str) -> Vec<String> {
 
 /// What every column has held so far.
 #[derive(Default)]
-struct Held(BTreeMap<(String, String), BTreeSet<String>>);
+struct ColumnValues(BTreeMap<(String, String), BTreeSet<String>>);
 
-impl Held {
+impl ColumnValues {
     /// Asks every view once.
     fn look(&mut self, session: &mut dyn Connection) {
         let handles = "select most_recent_sql_handle from sys.dm_exec_connections union all \
@@ -497,7 +497,7 @@ const VERSIONED: &[&str] = &[
 ];
 
 /// Two writers who go on, and after them two readers as of moments since which rows have changed.
-fn look_at_versions(instance: &Arc<Instance>, first: &mut dyn Connection, held: &mut Held) {
+fn look_at_versions(instance: &Arc<Instance>, first: &mut dyn Connection, held: &mut ColumnValues) {
     let mut sessions: Vec<_> = (11..15).map(|n| connect(instance, login(n))).collect();
     let [w, x, r, s] = &mut sessions[..] else { panic!("four sessions") };
     run(&mut **w, "begin tran; update also_versioned.dbo.t set c = 'open' where id = 1");
@@ -667,7 +667,7 @@ fn every_column_is_written_or_called_constant() {
     let options = InstanceOptions { max_memory_bytes: 96 << 20, ..InstanceOptions::default() };
     let instance = Instance::open(Arc::new(RealDisk), &dir, options).expect("an instance");
     let mut first = populate(&instance);
-    let mut held = Held::default();
+    let mut held = ColumnValues::default();
     held.look(&mut *first);
     look_at_versions(&instance, &mut *first, &mut held);
     run(&mut *first, "use closed");
@@ -693,7 +693,7 @@ fn every_column_is_written_or_called_constant() {
         }],
         more: false,
     };
-    holder.run(call, &mut Seen::default());
+    holder.run(call, &mut ViewContents::default());
     run(&mut *first, "checkpoint; waitfor delay '00:00:00.050'");
     contended();
     let mut waiting = Vec::from(blocked(&instance));

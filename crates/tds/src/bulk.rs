@@ -114,7 +114,7 @@ impl BulkReader {
 mod tests {
     use super::*;
     use crate::rowset::{ColumnFlags, RowEncoder, encode_columns};
-    use crate::token::{Done, DoneKind, DoneStatus};
+    use crate::token::{DoneKind, DoneStatus, DoneToken};
     use crate::version::TdsVersion;
     use types::SqlType;
 
@@ -131,7 +131,7 @@ mod tests {
             rows.encode(&row, &mut out).expect("a row of its columns");
         }
         rows.encode(&[Value::Null, Value::Null], &mut out).expect("a row of its columns");
-        Done::new(DoneKind::Done, DoneStatus::FINAL).encode(&mut out);
+        DoneToken::new(DoneKind::Done, DoneStatus::FINAL).encode(&mut out);
         out
     }
 

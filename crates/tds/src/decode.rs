@@ -10,7 +10,7 @@ use crate::error::{TdsError, TdsResult, ValueFault};
 use crate::reader::Reader;
 use crate::typeinfo::{Prefix, TypeInfo, fault};
 use types::{
-    Bytes, CodePage, Collation, DateTime, DateTime2, DateTimeOffset, Decimal, Growing,
+    ByteBuffer, Bytes, CodePage, Collation, DateTime, DateTime2, DateTimeOffset, Decimal,
     SmallDateTime, SqlType, Value,
 };
 
@@ -30,6 +30,26 @@ const OFFSET_MINUTES_MAX: i16 = 840;
 /// A long value has no room.
 fn no_room(_: base::SqlError) -> TdsError {
     TdsError::OutOfMemory
+}
+
+/// As many of the characters as take no more bytes of their page than the type has. Bytes that are
+/// none of the page came as a character that may be longer there: three bytes in UTF-8.
+fn fitting(page: CodePage, mut wide: Vec<u8>, limit: usize) -> Vec<u8> {
+    if limit == usize::MAX || page.narrow(&wide).len() <= limit {
+        return wide;
+    }
+    let (mut end, mut bytes) = (0, 0);
+    while end < wide.len() {
+        let is_pair = wide.get(end + 1).is_some_and(|high| (0xD8..0xDC).contains(high));
+        let next = (end + if is_pair { 4 } else { 2 }).min(wide.len());
+        bytes += page.narrow(&wide[end..next]).len();
+        if bytes > limit {
+            break;
+        }
+        end = next;
+    }
+    wide.truncate(end);
+    wide
 }
 
 impl TypeInfo {
@@ -215,7 +235,7 @@ impl TypeInfo {
             SqlType::NChar(_) | SqlType::NVarChar(_) | SqlType::NText => Value::NChar(bytes),
             _ if !bytes.is_ascii() => match self.page() {
                 CodePage::Cp1252 => Value::Char(bytes),
-                page => Value::NChar(page.widen(&bytes).into()),
+                page => Value::NChar(fitting(page, page.widen(&bytes), limit).into()),
             },
             _ => Value::Char(bytes),
         })
@@ -228,7 +248,7 @@ impl TypeInfo {
             return Ok(None);
         }
         let first = r.sized_u32()?;
-        let mut whole = Growing::default();
+        let mut whole = ByteBuffer::default();
         let mut chunk = first;
         while !chunk.is_empty() {
             let next = r.sized_u32()?;

@@ -6,7 +6,7 @@
 
 use crate::error::{TdsResult, ValueFault};
 use crate::typeinfo::{WireCollation, decimal_bytes, fault};
-use crate::writer::Put;
+use crate::writer::WireWriter;
 use types::{Collation, DateTime2, Decimal, Length, SqlType, Value, text};
 
 /// PLP's length that means NULL.

@@ -2,7 +2,7 @@
 
 use crate::error::{TdsError, TdsResult};
 use crate::reader::Reader;
-use crate::writer::Put;
+use crate::writer::WireWriter;
 
 /// The headers of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -52,7 +52,7 @@ pub use rowset::{Column, ColumnFlags, ReturnValue, RowEncoder, encode_columns, e
 pub use rpc::{ProcId, Procedure, RpcBatch, RpcCall, RpcOptions, RpcParameter, encode_rpc};
 pub use table_value::TableParameter;
 pub use token::{
-    Done, DoneKind, DoneStatus, EnvChange, LoginAck, Notice, acknowledge_features, command,
+    DoneKind, DoneStatus, DoneToken, EnvChange, LoginAck, Notice, acknowledge_features, command,
     encode_feature_ack, encode_notice, encode_order, encode_return_status,
 };
 pub use transaction::{Begin, Isolation, TransactionCommand};

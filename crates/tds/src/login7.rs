@@ -5,7 +5,7 @@
 
 use crate::error::{TdsError, TdsResult};
 use crate::reader::{Reader, utf16};
-use crate::writer::{Put, truncated};
+use crate::writer::{WireWriter, truncated};
 use std::fmt;
 
 /// The fixed part.

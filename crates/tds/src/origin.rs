@@ -7,7 +7,7 @@
 //! ```
 
 use crate::token::kind;
-use crate::writer::{Put, truncated};
+use crate::writer::{WireWriter, truncated};
 
 /// Bits of a column's status.
 pub mod origin_status {

@@ -6,7 +6,7 @@
 use crate::error::{TdsError, TdsResult};
 use crate::reader::Reader;
 use crate::version::ProductVersion;
-use crate::writer::Put;
+use crate::writer::WireWriter;
 
 /// What a side wants of encryption. Bit 0x80 (client certificates) is not spoken of here.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -6,7 +6,7 @@ use crate::packet::{Message, PacketType};
 use crate::reader::{Reader, utf16};
 use crate::rpc::RpcBatch;
 use crate::transaction::TransactionCommand;
-use crate::writer::Put;
+use crate::writer::WireWriter;
 
 /// A request as the server sees it.
 #[derive(Debug)]

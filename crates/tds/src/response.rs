@@ -10,7 +10,7 @@ use crate::login7::Feature;
 use crate::reader::Reader;
 use crate::rowset::{Column, ReturnValue, decode_columns, decode_nbc_row, decode_row};
 use crate::token::{
-    Done, DoneKind, EnvChange, LoginAck, Notice, body, decode_feature_ack, decode_order, kind,
+    DoneKind, DoneToken, EnvChange, LoginAck, Notice, body, decode_feature_ack, decode_order, kind,
 };
 use crate::typeinfo::TypeInfo;
 use types::Value;
@@ -39,7 +39,7 @@ pub enum Token {
     /// An output parameter.
     ReturnValue(ReturnValue<'static>),
     /// A statement, a procedure or the response is complete.
-    Done(Done),
+    Done(DoneToken),
     /// A token that says nothing to us (TABNAME, COLINFO).
     Skipped(u8),
 }
@@ -120,9 +120,9 @@ fn decode_token(r: &mut Reader<'_>, columns: &mut Vec<TypeInfo>) -> TdsResult<To
         kind::NBCROW => Token::Row(decode_nbc_row(columns, r)?),
         kind::RETURNSTATUS => Token::ReturnStatus(r.i32()?),
         kind::RETURNVALUE => Token::ReturnValue(ReturnValue::decode(r)?),
-        kind::DONE => Token::Done(Done::decode(DoneKind::Done, r)?),
-        kind::DONEPROC => Token::Done(Done::decode(DoneKind::Proc, r)?),
-        kind::DONEINPROC => Token::Done(Done::decode(DoneKind::InProc, r)?),
+        kind::DONE => Token::Done(DoneToken::decode(DoneKind::Done, r)?),
+        kind::DONEPROC => Token::Done(DoneToken::decode(DoneKind::Proc, r)?),
+        kind::DONEINPROC => Token::Done(DoneToken::decode(DoneKind::InProc, r)?),
         skipped @ (kind::TABNAME | kind::COLINFO) => {
             body(r, "TABNAME", |_| Ok(()))?;
             Token::Skipped(skipped)

@@ -9,7 +9,7 @@ use crate::reader::Reader;
 use crate::token::kind;
 use crate::typeinfo::{TypeInfo, WireCollation, encode_type, type_for_client, type_of_value};
 use crate::version::TdsVersion;
-use crate::writer::Put;
+use crate::writer::WireWriter;
 use std::borrow::Cow;
 use types::{SqlType, Value};
 

@@ -9,7 +9,7 @@ use crate::headers::Headers;
 use crate::reader::Reader;
 use crate::table_value::TableParameter;
 use crate::typeinfo::{TypeInfo, WireCollation, encode_type};
-use crate::writer::Put;
+use crate::writer::WireWriter;
 use types::{SqlType, Value};
 
 /// The procedures that have a number.

@@ -136,7 +136,7 @@ mod tests {
     use super::*;
     use crate::encode::encode_value;
     use crate::typeinfo::{WireCollation, encode_type};
-    use crate::writer::Put;
+    use crate::writer::WireWriter;
     use types::SqlType;
 
     fn sent() -> Vec<u8> {

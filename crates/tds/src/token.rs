@@ -7,7 +7,7 @@ use crate::login7::{Feature, decode_features, encode_features};
 use crate::reader::Reader;
 use crate::typeinfo::WireCollation;
 use crate::version::{PROGRAM_NAME, ProductVersion, TdsVersion};
-use crate::writer::{Put, truncated};
+use crate::writer::{WireWriter, truncated};
 use base::SqlError;
 
 /// Token bytes.
@@ -331,7 +331,7 @@ impl DoneStatus {
     }
 }
 
-/// What a statement was, for [`Done::command`]: drivers tell result sets from update counts by
+/// What a statement was, for [`DoneToken::command`]: drivers tell result sets from update counts by
 /// it.
 pub mod command {
     /// Not told.
@@ -419,7 +419,7 @@ pub mod command {
 
 /// A completion token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Done {
+pub struct DoneToken {
     /// Which of the three.
     pub kind: DoneKind,
     /// Its status bits.
@@ -430,15 +430,15 @@ pub struct Done {
     pub count: u64,
 }
 
-impl Done {
+impl DoneToken {
     /// One without a count.
-    pub fn new(kind: DoneKind, status: DoneStatus) -> Done {
-        Done { kind, status, command: command::NONE, count: 0 }
+    pub fn new(kind: DoneKind, status: DoneStatus) -> DoneToken {
+        DoneToken { kind, status, command: command::NONE, count: 0 }
     }
 
     /// One with the rows of a statement.
-    pub fn with_count(kind: DoneKind, status: DoneStatus, command: u16, count: u64) -> Done {
-        Done { kind, status: status.and(DoneStatus::COUNT), command, count }
+    pub fn with_count(kind: DoneKind, status: DoneStatus, command: u16, count: u64) -> DoneToken {
+        DoneToken { kind, status: status.and(DoneStatus::COUNT), command, count }
     }
 
     /// Appends the token.
@@ -450,9 +450,9 @@ impl Done {
         out.put_u64(self.count);
     }
 
-    pub(crate) fn decode(kind: DoneKind, r: &mut Reader<'_>) -> TdsResult<Done> {
+    pub(crate) fn decode(kind: DoneKind, r: &mut Reader<'_>) -> TdsResult<DoneToken> {
         let (status, command) = (DoneStatus(r.u16()?), r.u16()?);
-        Ok(Done { kind, status, command, count: r.u64()? })
+        Ok(DoneToken { kind, status, command, count: r.u64()? })
     }
 }
 

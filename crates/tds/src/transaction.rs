@@ -3,7 +3,7 @@
 use crate::error::{TdsError, TdsResult};
 use crate::headers::Headers;
 use crate::reader::{Reader, utf16};
-use crate::writer::{Put, truncated};
+use crate::writer::{WireWriter, truncated};
 
 /// An isolation level as TDS numbers them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -7,7 +7,7 @@
 use crate::error::{TdsError, TdsResult, ValueFault};
 use crate::reader::Reader;
 use crate::version::TdsVersion;
-use crate::writer::Put;
+use crate::writer::WireWriter;
 use types::{Length, SqlType};
 
 /// The bytes that name types on the wire.

@@ -13,7 +13,7 @@ use crate::error::{TdsResult, ValueFault};
 use crate::reader::Reader;
 use crate::typeinfo::{Prefix, TypeInfo, VARIANT_BYTES_MAX, WireCollation, encode_type};
 use crate::typeinfo::{fault, wire};
-use crate::writer::Put;
+use crate::writer::WireWriter;
 use types::{Collation, Family, SqlType, Value, Variant};
 
 /// Appends a variant that is not NULL.

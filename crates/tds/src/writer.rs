@@ -3,7 +3,7 @@
 //! Text goes out as UTF-16LE straight from `&str`: no intermediate buffer.
 
 /// What a `Vec<u8>` of wire bytes can be asked to append.
-pub(crate) trait Put {
+pub(crate) trait WireWriter {
     fn put_u8(&mut self, v: u8);
     fn put_u16(&mut self, v: u16);
     fn put_u16_be(&mut self, v: u16);
@@ -15,12 +15,12 @@ pub(crate) trait Put {
     fn put_b_varchar(&mut self, s: &str);
     fn put_us_varchar(&mut self, s: &str);
     fn put_b_varbyte(&mut self, b: &[u8]);
-    /// Reserves a u16 length field; close with [`Put::close_u16`].
+    /// Reserves a u16 length field; close with [`WireWriter::close_u16`].
     fn open_u16(&mut self) -> usize;
     fn close_u16(&mut self, at: usize);
 }
 
-impl Put for Vec<u8> {
+impl WireWriter for Vec<u8> {
     fn put_u8(&mut self, v: u8) {
         self.push(v);
     }

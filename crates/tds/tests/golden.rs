@@ -118,7 +118,7 @@ fn batch_response() {
     encode_columns(&columns, TdsVersion::V7_4, out);
     let rows = RowEncoder::new(&columns, TdsVersion::V7_4);
     rows.encode(&[Value::varchar("foo")], out).unwrap();
-    Done::with_count(DoneKind::Done, DoneStatus::FINAL, command::SELECT, 1).encode(out);
+    DoneToken::with_count(DoneKind::Done, DoneStatus::FINAL, command::SELECT, 1).encode(out);
     let mut sent = Vec::new();
     writer.finish(&mut sent);
     assert_eq!(sent, bytes);
@@ -209,7 +209,7 @@ fn login_response() {
     EnvChange::PacketSize { new: 8000, old: 4096 }.encode(&mut out);
     let offered = [Feature { id: 1, data: vec![] }, Feature { id: 0x0A, data: vec![] }];
     acknowledge_features(&offered, TdsVersion::V7_4, &mut out);
-    Done::new(DoneKind::Done, DoneStatus::FINAL).encode(&mut out);
+    DoneToken::new(DoneKind::Done, DoneStatus::FINAL).encode(&mut out);
     let expected = "
         E3 1B00 01 06 6D006100730074006500720 0 06 6D00610073007400650072 00
         E3 0800 07 05 0904D00034 00
@@ -243,11 +243,11 @@ fn an_error_and_a_message() {
 #[test]
 fn ends_of_statements_and_procedures() {
     let mut out = Vec::new();
-    Done::with_count(DoneKind::Done, DoneStatus::FINAL, command::SELECT, 1).encode(&mut out);
-    Done::with_count(DoneKind::InProc, DoneStatus::MORE, command::SELECT, 1).encode(&mut out);
+    DoneToken::with_count(DoneKind::Done, DoneStatus::FINAL, command::SELECT, 1).encode(&mut out);
+    DoneToken::with_count(DoneKind::InProc, DoneStatus::MORE, command::SELECT, 1).encode(&mut out);
     encode_return_status(0, &mut out);
-    let ended = Done::new(DoneKind::Proc, DoneStatus::FINAL);
-    Done { command: command::EXECUTE, ..ended }.encode(&mut out);
+    let ended = DoneToken::new(DoneKind::Proc, DoneStatus::FINAL);
+    DoneToken { command: command::EXECUTE, ..ended }.encode(&mut out);
     let expected = "
         FD 1000 C100 0100000000000000
         FF 1100 C100 0100000000000000
@@ -352,6 +352,33 @@ fn text_goes_out_in_the_code_page_of_its_collation() {
         let mut got = Vec::new();
         encode_value(SqlType::varchar(9), collation, &Value::nvarchar(text), &mut got).unwrap();
         assert_eq!(got, hex(bytes), "{name}");
+    }
+}
+
+/// Bytes that are none of their code page come as a character that is longer there. The value is
+/// still one of its type, and can be sent back.
+#[test]
+fn bytes_that_are_no_text_do_not_outgrow_their_type() {
+    let utf8 = types::Collation::by_name("Latin1_General_100_CI_AS_SC_UTF8").expect("a collation");
+    for (broken, kept) in [(&b"a\x9e\x9e\x9e"[..], "a\u{FFFD}"), (b"\x9e\xf0\x9f\x98", "\u{FFFD}")]
+    {
+        let sent = ReturnValue {
+            ordinal: 1,
+            name: "@p".into(),
+            of_function: false,
+            sql: SqlType::varchar(4),
+            collation: utf8.into(),
+            value: Value::nvarchar("abcd"),
+        };
+        let mut bytes = Vec::new();
+        sent.encode(TdsVersion::V7_4, &mut bytes).unwrap();
+        let at = bytes.len() - broken.len();
+        bytes[at..].copy_from_slice(broken);
+        let mut reader = ResponseReader::new();
+        reader.feed(&bytes);
+        let Some(Token::ReturnValue(value)) = reader.next_token().unwrap() else { panic!("one") };
+        assert_eq!(value.value, Value::nvarchar(kept));
+        value.encode(TdsVersion::V7_4, &mut Vec::new()).expect("an instance of its type");
     }
 }
 

@@ -107,7 +107,7 @@ fn response() -> Vec<u8> {
     rows.encode(&row, &mut out).expect("valid values");
     rows.encode(&vec![Value::Null; row.len()], &mut out).expect("valid values");
     encode_return_status(0, &mut out);
-    Done::new(DoneKind::Done, DoneStatus::FINAL).encode(&mut out);
+    DoneToken::new(DoneKind::Done, DoneStatus::FINAL).encode(&mut out);
     out
 }
 

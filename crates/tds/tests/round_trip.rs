@@ -181,7 +181,7 @@ proptest! {
         if let Some(back) = &back {
             back.encode(TdsVersion::V7_4, writer.payload()).unwrap();
         }
-        Done::new(DoneKind::Proc, DoneStatus::IN_XACT).encode(writer.payload());
+        DoneToken::new(DoneKind::Proc, DoneStatus::IN_XACT).encode(writer.payload());
         writer.finish(&mut sent);
 
         let (mut packets, mut reader) = (PacketAssembler::new(1 << 20), ResponseReader::new());
@@ -201,7 +201,7 @@ proptest! {
         let mut expected = vec![Token::Columns(columns)];
         expected.extend(std::iter::repeat_n(Token::Row(row), 3));
         expected.extend(back.map(Token::ReturnValue));
-        expected.push(Token::Done(Done::new(DoneKind::Proc, DoneStatus::IN_XACT)));
+        expected.push(Token::Done(DoneToken::new(DoneKind::Proc, DoneStatus::IN_XACT)));
         prop_assert_eq!(tokens, expected);
     }
 
@@ -347,7 +347,7 @@ proptest! {
         ack.encode(&mut out);
         let error = base::SqlError::raw(n, class, state, new.clone()).at_line(line);
         encode_notice(&error, &old, &mut out);
-        let done = Done::with_count(DoneKind::InProc, DoneStatus(word), word, count);
+        let done = DoneToken::with_count(DoneKind::InProc, DoneStatus(word), word, count);
         done.encode(&mut out);
         encode_return_status(n, &mut out);
         encode_order(&order, &mut out);

@@ -16,7 +16,7 @@ pub struct ScriptBatch<'t> {
 
 /// What the end of a line lies within.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Within {
+enum LexicalContext {
     Nothing,
     /// A quote that ends with this byte.
     Quote(u8),
@@ -34,9 +34,9 @@ pub fn split(script: &str) -> Vec<ScriptBatch<'_>> {
     };
     let (mut start, mut first_line) = (0, 1);
     let (mut at, mut line) = (0, 1u32);
-    let mut within = Within::Nothing;
+    let mut within = LexicalContext::Nothing;
     for text in script.split_inclusive('\n') {
-        let go = if within == Within::Nothing { go_count(text) } else { None };
+        let go = if within == LexicalContext::Nothing { go_count(text) } else { None };
         match go {
             Some(count) => {
                 push(&script[start..at], start, at, first_line, count);
@@ -73,30 +73,34 @@ fn go_count(line: &str) -> Option<u32> {
     }
 }
 
-fn scan_line(line: &str, mut within: Within) -> Within {
+fn scan_line(line: &str, mut within: LexicalContext) -> LexicalContext {
     let bytes = line.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
         let pair = (bytes[at], bytes.get(at + 1).copied().unwrap_or(0));
         let mut step = 1;
         within = match (within, pair) {
-            (Within::Nothing, (b'-', b'-')) => return within,
-            (Within::Nothing, (b'/', b'*')) => {
+            (LexicalContext::Nothing, (b'-', b'-')) => return within,
+            (LexicalContext::Nothing, (b'/', b'*')) => {
                 step = 2;
-                Within::Comment(1)
+                LexicalContext::Comment(1)
             }
-            (Within::Nothing, (quote @ (b'\'' | b'"'), _)) => Within::Quote(quote),
-            (Within::Nothing, (b'[', _)) => Within::Quote(b']'),
-            (Within::Comment(depth), (b'/', b'*')) => {
+            (LexicalContext::Nothing, (quote @ (b'\'' | b'"'), _)) => LexicalContext::Quote(quote),
+            (LexicalContext::Nothing, (b'[', _)) => LexicalContext::Quote(b']'),
+            (LexicalContext::Comment(depth), (b'/', b'*')) => {
                 step = 2;
-                Within::Comment(depth + 1)
+                LexicalContext::Comment(depth + 1)
             }
-            (Within::Comment(depth), (b'*', b'/')) => {
+            (LexicalContext::Comment(depth), (b'*', b'/')) => {
                 step = 2;
-                if depth == 1 { Within::Nothing } else { Within::Comment(depth - 1) }
+                if depth == 1 {
+                    LexicalContext::Nothing
+                } else {
+                    LexicalContext::Comment(depth - 1)
+                }
             }
             // A doubled close leaves and enters again.
-            (Within::Quote(close), (byte, _)) if byte == close => Within::Nothing,
+            (LexicalContext::Quote(close), (byte, _)) if byte == close => LexicalContext::Nothing,
             (same, _) => same,
         };
         at += step;

@@ -30,7 +30,7 @@ pub use definition::{as_alter, as_create};
 pub use mention::{Mention, MentionKind, Mentions, mentions, mentions_of_expression};
 pub use normalize::normalize;
 pub use parse::{
-    ParseOptions, Parsed, parse, parse_condition, parse_expression, parse_object_name,
+    ParseOptions, ParsedBatch, parse, parse_condition, parse_expression, parse_object_name,
     parse_parameters, parse_type,
 };
 pub use variable::{UsedVariable, variables};

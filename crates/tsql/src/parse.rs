@@ -20,7 +20,7 @@ impl Default for ParseOptions {
 
 /// What became of a batch. With any error the batch isn't run and `batch` is what came before.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Parsed {
+pub struct ParsedBatch {
     /// The tree.
     pub batch: Batch,
     /// What to tell the client, in order.
@@ -31,16 +31,16 @@ pub struct Parsed {
 const TEXT_BYTES_MAX: usize = 1 << 30;
 
 /// Parses a batch.
-pub fn parse(text: &str, options: ParseOptions) -> Parsed {
+pub fn parse(text: &str, options: ParseOptions) -> ParsedBatch {
     let mut batch = Batch::default();
     if text.len() > TEXT_BYTES_MAX {
         let error = SqlError::new(messages::STATEMENT_NESTED_TOO_DEEPLY, &[]);
-        return Parsed { batch, errors: vec![error] };
+        return ParsedBatch { batch, errors: vec![error] };
     }
     let mut parser = Parser::new(text, options.quoted_identifier);
     let result = parser.batch(&mut batch);
     if let Some(why) = parser.stopped.take() {
-        return Parsed { batch: Batch::default(), errors: vec![why] };
+        return ParsedBatch { batch: Batch::default(), errors: vec![why] };
     }
     // An error before the place where the lexer gave up comes first.
     let mut errors = parser.unclosed();
@@ -49,7 +49,7 @@ pub fn parse(text: &str, options: ParseOptions) -> Parsed {
     {
         errors.insert(0, error);
     }
-    Parsed { batch, errors }
+    ParsedBatch { batch, errors }
 }
 
 /// Parses text that is one thing as a whole.

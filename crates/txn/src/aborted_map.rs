@@ -10,7 +10,7 @@
 //! Mostly the map is empty. Then a question costs one load and one compare.
 
 use base::Xsn;
-use os::sync::{Padded, RwLock};
+use os::sync::{PaddedCell, RwLock};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering::*};
 
@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::*};
 pub struct AbortedMap {
     /// How many; changed under the latch of the numbers. On a line of its own: every record that is
     /// read asks for it.
-    count: Padded<AtomicUsize>,
+    count: PaddedCell<AtomicUsize>,
     numbers: RwLock<BTreeSet<Xsn>>,
 }
 

@@ -20,7 +20,7 @@
 
 use base::Xsn;
 use os::latch::LatchClass;
-use os::sync::{Mutex, Padded, RwLock};
+use os::sync::{Mutex, PaddedCell, RwLock};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
 
@@ -76,7 +76,7 @@ impl Chunk {
 
 /// Chunks from `first` to `last` whose transactions have all ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Past {
+struct PastChunks {
     first: u64,
     last: u64,
     /// Their first commit and their last.
@@ -85,14 +85,14 @@ struct Past {
 }
 
 #[derive(Default)]
-struct Known {
+struct ChunkDirectory {
     chunks: BTreeMap<u64, Chunk>,
     /// In order of their numbers.
-    past: Vec<Past>,
+    past: Vec<PastChunks>,
 }
 
-impl Known {
-    fn past_of(&self, chunk: u64) -> Option<&Past> {
+impl ChunkDirectory {
+    fn past_of(&self, chunk: u64) -> Option<&PastChunks> {
         let at = self.past.partition_point(|p| p.last < chunk);
         self.past.get(at).filter(|p| p.first <= chunk)
     }
@@ -100,9 +100,9 @@ impl Known {
 
 /// From number to outcome.
 pub struct CommitTable {
-    front: Padded<Front>,
-    known: RwLock<Known>,
-    low_water: Padded<AtomicU64>,
+    front: PaddedCell<Front>,
+    known: RwLock<ChunkDirectory>,
+    low_water: PaddedCell<AtomicU64>,
     stamping: Mutex<()>,
 }
 
@@ -115,9 +115,9 @@ struct Front {
 impl Default for CommitTable {
     fn default() -> Self {
         CommitTable {
-            front: Padded(Front { last: AtomicU64::new(0), clock: AtomicU64::new(1) }),
+            front: PaddedCell(Front { last: AtomicU64::new(0), clock: AtomicU64::new(1) }),
             known: RwLock::default(),
-            low_water: Padded(AtomicU64::new(1)),
+            low_water: PaddedCell(AtomicU64::new(1)),
             stamping: Mutex::of(LatchClass::CommitTable, ()),
         }
     }
@@ -289,14 +289,14 @@ impl CommitTable {
             if !apart(lowest, highest) {
                 known.chunks.remove(&of);
                 let at = known.past.partition_point(|p| p.last < of);
-                known.past.insert(at, Past { first: of, last: of, lowest, highest });
+                known.past.insert(at, PastChunks { first: of, last: of, lowest, highest });
             }
         }
         known.past.dedup_by(|next, last| {
             let (lowest, highest) = (last.lowest.min(next.lowest), last.highest.max(next.highest));
             let joins = last.last + 1 == next.first && !apart(lowest, highest);
             if joins {
-                *last = Past { first: last.first, last: next.last, lowest, highest };
+                *last = PastChunks { first: last.first, last: next.last, lowest, highest };
             }
             joins
         });
@@ -314,7 +314,7 @@ impl CommitTable {
     }
 
     /// Ranges at the lower end that everybody sees are below the low-water mark from now on.
-    fn forget(&self, known: &mut Known, oldest: Option<CommitTime>) {
+    fn forget(&self, known: &mut ChunkDirectory, oldest: Option<CommitTime>) {
         while let Some(first) = known.past.first().copied() {
             let all_see = oldest.is_none_or(|s| first.highest <= s.0);
             let lowest = known.chunks.keys().next().is_none_or(|c| first.last < *c);

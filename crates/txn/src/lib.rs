@@ -17,10 +17,10 @@ mod undo;
 
 pub use aborted_map::AbortedMap;
 pub use commit_table::{CommitTable, CommitTime, Outcome};
-pub use lifetime::{Lifetime, Need, OpenSnapshot, Reader, SnapshotRegistry};
+pub use lifetime::{Lifetime, OpenSnapshot, Reader, Retention, SnapshotRegistry};
 pub use mutations::{Mutation, Mutations};
 pub use open::{Open, OpenEntry, TOLD_DATABASES};
-pub use payload::{BEGIN_BYTES_MAX, Begin, Ended, TransactionName};
-pub use several::{ChainName, Deciding, Member, Prepared};
-pub use table::{Active, Transactions};
+pub use payload::{BEGIN_BYTES_MAX, Begin, EndPayload, TransactionName};
+pub use several::{ChainName, DecisionPayload, Member, PreparePayload};
+pub use table::{ActiveTransaction, Transactions};
 pub use undo::{UndoContext, UndoError, UndoHandler, UndoTable, roll_back};

@@ -19,7 +19,7 @@
 use crate::CommitTime;
 use crate::commit_table::CommitTable;
 use base::{SessionId, TransactionId, Xsn};
-use os::sync::{Mutex, Padded};
+use os::sync::{Mutex, PaddedCell};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::*};
 
@@ -34,7 +34,7 @@ pub struct Lifetime {
 
 /// The answer to "does anybody need it?".
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Need {
+pub enum Retention {
     /// A registered snapshot sees it; this is the newest that does.
     Needed(CommitTime),
     /// No snapshot sees it, and none will.
@@ -76,15 +76,15 @@ pub struct OpenSnapshot {
 /// The points at which snapshots read.
 #[derive(Default)]
 pub struct SnapshotRegistry {
-    slots: Padded<Mutex<Slots>>,
-    epoch: Padded<AtomicU32>,
+    slots: PaddedCell<Mutex<Slots>>,
+    epoch: PaddedCell<AtomicU32>,
     /// How many victims are open: mostly none, and then no reader asks further.
     victims: AtomicUsize,
 }
 
 #[derive(Default)]
 struct Slots {
-    registered: Vec<Registered>,
+    registered: Vec<RegisteredSnapshot>,
     last: u64,
     /// Points of the last snapshots that ended and for which something was kept.
     ended: VecDeque<CommitTime>,
@@ -96,7 +96,7 @@ const ENDED_MAX: usize = 64;
 const EPOCH: u32 = 1 << 31;
 
 /// A snapshot that is open.
-struct Registered {
+struct RegisteredSnapshot {
     at: CommitTime,
     ticket: u64,
     drawn: Xsn,
@@ -107,7 +107,7 @@ struct Registered {
     by: Reader,
 }
 
-impl Registered {
+impl RegisteredSnapshot {
     fn told(&self) -> OpenSnapshot {
         OpenSnapshot { ticket: self.ticket, at: self.at, drawn: self.drawn, by: self.by }
     }
@@ -152,7 +152,7 @@ impl SnapshotRegistry {
         };
         let in_order = place.checked_sub(1).is_none_or(|last| slots.registered[last].at <= at);
         debug_assert!(in_order, "invariant 2");
-        let fresh = Registered { at, ticket, drawn, pins: false, victim: false, by };
+        let fresh = RegisteredSnapshot { at, ticket, drawn, pins: false, victim: false, by };
         slots.registered.insert(place, fresh);
         (ticket, at)
     }
@@ -194,16 +194,16 @@ impl SnapshotRegistry {
     }
 
     /// Whether any snapshot needs a lifetime that has ended.
-    pub fn need(&self, lifetime: Lifetime) -> Need {
+    pub fn need(&self, lifetime: Lifetime) -> Retention {
         debug_assert!(lifetime.b <= lifetime.e, "a version ends after it began");
         let mut slots = self.slots.lock();
         let before_e = slots.registered.partition_point(|r| r.at < lifetime.e);
         match before_e.checked_sub(1).map(|i| &mut slots.registered[i]) {
             Some(newest) if lifetime.b <= newest.at => {
                 newest.pins = true;
-                Need::Needed(newest.at)
+                Retention::Needed(newest.at)
             }
-            Some(_) | None => Need::Free,
+            Some(_) | None => Retention::Free,
         }
     }
 
@@ -221,7 +221,7 @@ impl SnapshotRegistry {
         if !fresh().all(|r| may(&r.by)) {
             return None;
         }
-        let told: Vec<_> = fresh().map(Registered::told).collect();
+        let told: Vec<_> = fresh().map(RegisteredSnapshot::told).collect();
         slots.registered[..end].iter_mut().for_each(|r| r.victim = true);
         self.victims.fetch_add(told.len(), Release);
         Some(told)
@@ -275,7 +275,7 @@ impl SnapshotRegistry {
     /// The snapshots that are open, in order of their points.
     pub fn open(&self) -> Vec<OpenSnapshot> {
         let slots = self.slots.lock();
-        slots.registered.iter().map(Registered::told).collect()
+        slots.registered.iter().map(RegisteredSnapshot::told).collect()
     }
 }
 
@@ -291,17 +291,17 @@ mod tests {
         assert_eq!(registry.horizon(&table), b);
         let (ticket, s) = registry.acquire(&table);
         let e = commit();
-        assert_eq!(registry.need(Lifetime { b, e }), Need::Needed(s));
+        assert_eq!(registry.need(Lifetime { b, e }), Retention::Needed(s));
         let kept_at = registry.epoch();
         registry.release(registry.acquire(&table));
         assert_eq!(registry.epoch(), kept_at, "nothing was kept for it");
         let later = commit();
-        assert_eq!(registry.need(Lifetime { b: e, e: later }), Need::Free);
+        assert_eq!(registry.need(Lifetime { b: e, e: later }), Retention::Free);
         assert_eq!((registry.horizon(&table), registry.is_registered(s)), (s, true));
         assert!(registry.is_open((ticket, s)) && !registry.is_open((ticket + 1, s)));
         registry.release((ticket, s));
         assert!(!registry.is_open((ticket, s)));
-        assert_eq!(registry.need(Lifetime { b, e }), Need::Free);
+        assert_eq!(registry.need(Lifetime { b, e }), Retention::Free);
         assert_ne!(registry.epoch(), kept_at, "invariant 3");
         assert_eq!(registry.oldest_ended_since(kept_at), Some(s));
         assert_eq!(registry.oldest_ended_since(registry.epoch()), None);
@@ -350,7 +350,7 @@ mod tests {
         assert_eq!(registry.victimise(e, |_| true), Some(vec![]), "once");
         assert!(registry.is_victim(old.1) && !registry.is_victim(own.1));
         assert_eq!((registry.store_horizon(&table), registry.horizon(&table)), (own.1, old.1));
-        assert_eq!(registry.need(Lifetime { b, e }), Need::Needed(old.1), "invariant 4");
+        assert_eq!(registry.need(Lifetime { b, e }), Retention::Needed(old.1), "invariant 4");
         registry.release(own);
         assert_eq!(registry.store_horizon(&table), table.clock());
         registry.release(old);
@@ -378,7 +378,7 @@ mod tests {
             for w in times.windows(2) {
                 let lifetime = Lifetime { b: w[0], e: w[1] };
                 let newest = left.iter().filter(|s| w[0] <= **s && **s < w[1]).max();
-                let expected = newest.map_or(Need::Free, |s| Need::Needed(*s));
+                let expected = newest.map_or(Retention::Free, |s| Retention::Needed(*s));
                 assert_eq!(registry.need(lifetime), expected);
             }
             assert_eq!(registry.points(), left);

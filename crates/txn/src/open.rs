@@ -12,7 +12,7 @@
 
 use crate::table::Transactions;
 use base::{DatabaseId, SessionId, TransactionId, Xsn};
-use os::sync::Padded;
+use os::sync::PaddedCell;
 use std::sync::Arc;
 use std::sync::atomic::{
     AtomicBool, AtomicI64, AtomicU8, AtomicU16, AtomicU64,
@@ -46,11 +46,11 @@ pub struct Open {
 /// What a unit of work publishes about its transaction.
 pub struct OpenEntry {
     session: SessionId,
-    told: Padded<Told>,
+    told: PaddedCell<PublishedState>,
 }
 
 #[derive(Default)]
-struct Told {
+struct PublishedState {
     id: AtomicU64,
     began_at: AtomicI64,
     xsn: AtomicU64,
@@ -60,7 +60,7 @@ struct Told {
     databases: [AtomicU16; TOLD_DATABASES],
 }
 
-const _: () = assert!(size_of::<Told>() <= 64, "a line");
+const _: () = assert!(size_of::<PublishedState>() <= 64, "a line");
 
 impl OpenEntry {
     /// A transaction begins.
@@ -134,7 +134,7 @@ impl OpenEntry {
 impl Transactions {
     /// An entry for a unit of work of a session.
     pub fn enlist(&self, session: SessionId) -> Arc<OpenEntry> {
-        let entry = Arc::new(OpenEntry { session, told: Padded::default() });
+        let entry = Arc::new(OpenEntry { session, told: PaddedCell::default() });
         self.works.lock().push(Arc::clone(&entry));
         entry
     }

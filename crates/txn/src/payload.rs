@@ -109,20 +109,20 @@ impl<'a> Begin<'a> {
 
 /// An end record's payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ended {
+pub struct EndPayload {
     /// Wall time in nanoseconds since 1970.
     pub at: i64,
 }
 
-impl Ended {
+impl EndPayload {
     /// The payload.
     pub fn bytes(self) -> [u8; 8] {
         self.at.to_le_bytes()
     }
 
     /// Reads a payload; `None` when it makes no sense.
-    pub fn parse(b: &[u8]) -> Option<Ended> {
-        Some(Ended { at: i64::from_le_bytes(*b.first_chunk()?) })
+    pub fn parse(b: &[u8]) -> Option<EndPayload> {
+        Some(EndPayload { at: i64::from_le_bytes(*b.first_chunk()?) })
     }
 }
 

@@ -5,7 +5,7 @@
 //! other database 18. Forget (in the deciding log): the chain 12. A database is its number 2 and
 //! its family 16; a chain is its transaction's low 32 bits 4 and its first record 8.
 
-use crate::payload::Ended;
+use crate::payload::EndPayload;
 use base::{DatabaseId, Lsn};
 
 /// A database as a log names it: numbers are given again, families are not.
@@ -62,14 +62,14 @@ impl ChainName {
 
 /// A prepare record's payload: which log decides how the transaction ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Prepared {
+pub struct PreparePayload {
     /// The database whose log decides.
     pub decider: Member,
     /// The transaction there.
     pub chain: ChainName,
 }
 
-impl Prepared {
+impl PreparePayload {
     /// The payload.
     pub fn bytes(&self) -> Vec<u8> {
         let mut b = Vec::with_capacity(MEMBER_BYTES + CHAIN_BYTES);
@@ -79,24 +79,24 @@ impl Prepared {
     }
 
     /// Reads a payload; `None` when it makes no sense.
-    pub fn parse(b: &[u8]) -> Option<Prepared> {
+    pub fn parse(b: &[u8]) -> Option<PreparePayload> {
         let (decider, chain) = b.split_at_checked(MEMBER_BYTES)?;
-        Some(Prepared { decider: Member::parse(decider)?, chain: ChainName::parse(chain)? })
+        Some(PreparePayload { decider: Member::parse(decider)?, chain: ChainName::parse(chain)? })
     }
 }
 
 /// The payload of a commit record that decides for other databases, too.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Deciding {
+pub struct DecisionPayload {
     /// When.
-    pub ended: Ended,
+    pub ended: EndPayload,
     /// The transaction's first record in this log.
     pub first: Lsn,
     /// The other databases.
     pub members: Vec<Member>,
 }
 
-impl Deciding {
+impl DecisionPayload {
     /// Its length with so many other databases.
     pub const fn len(members: usize) -> usize {
         DECISION_FRONT_BYTES + members * MEMBER_BYTES
@@ -104,7 +104,7 @@ impl Deciding {
 
     /// The payload.
     pub fn bytes(&self) -> Vec<u8> {
-        let mut b = Vec::with_capacity(Deciding::len(self.members.len()));
+        let mut b = Vec::with_capacity(DecisionPayload::len(self.members.len()));
         b.extend_from_slice(&self.ended.bytes());
         b.extend_from_slice(&self.first.0.to_le_bytes());
         self.members.iter().for_each(|member| member.write(&mut b));
@@ -112,11 +112,11 @@ impl Deciding {
     }
 
     /// Reads the payload of a commit record; `None` for one that decides for its own log alone.
-    pub fn parse(b: &[u8]) -> Option<Deciding> {
+    pub fn parse(b: &[u8]) -> Option<DecisionPayload> {
         let members = b.get(DECISION_FRONT_BYTES..).filter(|members| !members.is_empty())?;
         let first = Lsn(u64::from_le_bytes(*b.get(8..)?.first_chunk()?));
         let members = members.chunks(MEMBER_BYTES).map(Member::parse).collect::<Option<_>>()?;
-        Some(Deciding { ended: Ended::parse(b)?, first, members })
+        Some(DecisionPayload { ended: EndPayload::parse(b)?, first, members })
     }
 }
 
@@ -133,18 +133,18 @@ mod tests {
         let chain = ChainName { id: 7, first: Lsn(99) };
         assert_eq!(ChainName::parse(&chain.bytes()), Some(chain));
         assert_eq!(ChainName::parse(&chain.bytes()[..11]), None);
-        let prepared = Prepared { decider: member(5), chain };
+        let prepared = PreparePayload { decider: member(5), chain };
         let bytes = prepared.bytes();
-        assert_eq!(Prepared::parse(&bytes), Some(prepared));
-        assert_eq!(Prepared::parse(&bytes[..29]), None);
+        assert_eq!(PreparePayload::parse(&bytes), Some(prepared));
+        assert_eq!(PreparePayload::parse(&bytes[..29]), None);
         let members = vec![member(6), member(9)];
-        let deciding = Deciding { ended: Ended { at: 3 }, first: Lsn(99), members };
+        let deciding = DecisionPayload { ended: EndPayload { at: 3 }, first: Lsn(99), members };
         let bytes = deciding.bytes();
-        assert_eq!(bytes.len(), Deciding::len(2));
-        assert_eq!(Deciding::parse(&bytes), Some(deciding));
-        assert_eq!(Ended::parse(&bytes), Some(Ended { at: 3 }));
+        assert_eq!(bytes.len(), DecisionPayload::len(2));
+        assert_eq!(DecisionPayload::parse(&bytes), Some(deciding));
+        assert_eq!(EndPayload::parse(&bytes), Some(EndPayload { at: 3 }));
         // A commit of one database, and what was cut.
-        assert_eq!(Deciding::parse(&bytes[..8]), None);
-        assert_eq!(Deciding::parse(&bytes[..bytes.len() - 1]), None);
+        assert_eq!(DecisionPayload::parse(&bytes[..8]), None);
+        assert_eq!(DecisionPayload::parse(&bytes[..bytes.len() - 1]), None);
     }
 }

@@ -3,7 +3,7 @@
 use crate::open::OpenEntry;
 use crate::{CommitTable, CommitTime, Mutations, SnapshotRegistry};
 use base::{SessionId, TransactionId};
-use os::sync::{Mutex, Padded};
+use os::sync::{Mutex, PaddedCell};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -14,7 +14,7 @@ const FOUND_ID_MAX: u64 = 1 << 55;
 
 /// A transaction with a name, of those that sys.dm_tran_active_transactions shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Active {
+pub struct ActiveTransaction {
     /// Its number.
     pub id: TransactionId,
     /// Whose.
@@ -30,8 +30,8 @@ pub struct Active {
 /// The transactions of the instance.
 #[derive(Default)]
 pub struct Transactions {
-    last_id: Padded<AtomicU64>,
-    active: Padded<Mutex<BTreeMap<u64, Active>>>,
+    last_id: PaddedCell<AtomicU64>,
+    active: PaddedCell<Mutex<BTreeMap<u64, ActiveTransaction>>>,
     /// One entry per unit of work. The list changes when a session comes or goes, not with
     /// transactions.
     pub(crate) works: Mutex<Vec<Arc<OpenEntry>>>,
@@ -81,7 +81,7 @@ impl Transactions {
     }
 
     /// Lists a transaction as active.
-    pub fn enter(&self, active: Active) {
+    pub fn enter(&self, active: ActiveTransaction) {
         assert!(active.id.0 as u32 != 0, "0 logs for nobody");
         assert!(active.id.0 <= self.last_id.load(Relaxed), "its number was drawn here");
         let fresh = self.active.lock().insert(active.id.0, active).is_none();
@@ -96,7 +96,7 @@ impl Transactions {
     }
 
     /// The active transactions, oldest first.
-    pub fn active(&self) -> Vec<Active> {
+    pub fn active(&self) -> Vec<ActiveTransaction> {
         let active = self.active.lock();
         debug_assert!(active.iter().all(|(id, a)| *id == a.id.0), "listed by its own number");
         active.values().cloned().collect()

@@ -5,7 +5,7 @@
 //! vector of much more stays in it: one that is to be as long as memory allows is not there twice.
 //! One that is appended to keeps room behind it, and is moved when that is used up.
 
-use crate::Growing;
+use crate::ByteBuffer;
 use base::SqlResult;
 use std::fmt;
 use std::ops::Deref;
@@ -72,9 +72,9 @@ impl Bytes {
         if let Form::Kept(kept) = &mut self.0
             && let Some(own) = Arc::get_mut(kept)
         {
-            return Growing::within(own, |growing| growing.extend(more));
+            return ByteBuffer::within(own, |growing| growing.extend(more));
         }
-        let mut both = Growing::with_room(self.len() + more.len())?;
+        let mut both = ByteBuffer::with_room(self.len() + more.len())?;
         both.extend(self)?;
         both.extend(more)?;
         self.0 = Form::Kept(Arc::new(both.into_vec()));

@@ -14,7 +14,7 @@ use std::cmp::Ordering;
 
 /// What a conversion of a column's values keeps of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum KeyPrecision {
     /// Every value, and the order.
     Values,
     /// The day.
@@ -23,11 +23,11 @@ pub enum Kept {
 
 /// What a conversion keeps of which a range can be asked. `None` where it keeps no order, and where
 /// it makes one value of several: what equals that begins and ends beside its bound.
-pub fn kept(from: SqlType, to: SqlType) -> Option<Kept> {
+pub fn kept(from: SqlType, to: SqlType) -> Option<KeyPrecision> {
     use SqlType as T;
-    let when = |holds: bool| holds.then_some(Kept::Values);
+    let when = |holds: bool| holds.then_some(KeyPrecision::Values);
     if from == to {
-        return Some(Kept::Values);
+        return Some(KeyPrecision::Values);
     }
     match (from, to) {
         (T::Decimal { precision, scale }, T::Decimal { precision: p, scale: s }) => {
@@ -37,18 +37,18 @@ pub fn kept(from: SqlType, to: SqlType) -> Option<Kept> {
         (T::SmallMoney, T::Decimal { precision, scale }) => {
             when(scale >= 4 && precision - scale >= 6)
         }
-        (T::SmallMoney, T::Money) | (T::Real, T::Float) => Some(Kept::Values),
+        (T::SmallMoney, T::Money) | (T::Real, T::Float) => Some(KeyPrecision::Values),
         (_, T::Decimal { precision, scale }) if from.family() == Family::Integer => {
             when(from.precision() + scale <= precision)
         }
-        (T::TinyInt | T::SmallInt | T::Int, T::Float | T::Money) => Some(Kept::Values),
+        (T::TinyInt | T::SmallInt | T::Int, T::Float | T::Money) => Some(KeyPrecision::Values),
         _ if from.family() == Family::Integer && to.family() == Family::Integer => {
             when(from.precision() <= to.precision())
         }
-        (T::Date | T::SmallDateTime, T::DateTime | T::DateTime2(_)) => Some(Kept::Values),
+        (T::Date | T::SmallDateTime, T::DateTime | T::DateTime2(_)) => Some(KeyPrecision::Values),
         (T::DateTime, T::DateTime2(digits)) => when(digits >= 3),
         (T::DateTime2(from), T::DateTime2(to)) => when(to >= from),
-        (T::SmallDateTime | T::DateTime | T::DateTime2(_), T::Date) => Some(Kept::Days),
+        (T::SmallDateTime | T::DateTime | T::DateTime2(_), T::Date) => Some(KeyPrecision::Days),
         _ => None,
     }
 }
@@ -182,7 +182,7 @@ mod tests {
     fn what_becomes_one_value_has_no_bound() {
         assert_eq!(kept(SqlType::BigInt, SqlType::Float), None);
         assert_eq!(kept(SqlType::DateTime, SqlType::DateTime2(0)), None);
-        assert_eq!(kept(SqlType::DateTime, SqlType::DateTime2(3)), Some(Kept::Values));
+        assert_eq!(kept(SqlType::DateTime, SqlType::DateTime2(3)), Some(KeyPrecision::Values));
         assert_eq!(kept(SqlType::DateTime2(7), SqlType::DateTime2(3)), None);
     }
 

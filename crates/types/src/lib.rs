@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod arithmetic;
+mod byte_buffer;
 mod bytes;
 mod collation;
 mod compare;
@@ -17,7 +18,6 @@ mod convert;
 pub mod datetime;
 mod decimal;
 mod declare;
-mod growing;
 mod key_bound;
 mod restriction;
 mod sort_key;
@@ -34,6 +34,7 @@ pub use arithmetic::{
     BinaryOp, Operation, apply, bit_not, common_type, comparison_type, negate, negated_type,
     operation,
 };
+pub use byte_buffer::{ByteBuffer, LONGEST_BYTES, within_longest};
 pub use bytes::Bytes;
 pub use collation::{CodePage, Collation, TextOrder, trim_char, trim_nchar};
 pub use compare::{compare, hash};
@@ -44,8 +45,7 @@ pub use convert::{
 };
 pub use decimal::{Decimal, PRECISION_MAX};
 pub use declare::{TypeSize, declare};
-pub use growing::{Growing, LONGEST_BYTES, within_longest};
-pub use key_bound::{Kept, day_end, has_bounds, kept, key_bound};
+pub use key_bound::{KeyPrecision, day_end, has_bounds, kept, key_bound};
 pub use restriction::{ColumnTest, Relation, Requirement, Restriction};
 pub use sort_key::append_sort_key;
 pub use sql_type::{ALL_TYPES, Family, Length, SqlType};

@@ -4,7 +4,7 @@
 //! Windows does. A character outside it becomes its best fit (accented Latin letters lose the
 //! accent, typographic marks their style) or `?`.
 
-use crate::{Bytes, Growing};
+use crate::{ByteBuffer, Bytes};
 use base::SqlResult;
 
 /// Text of more bytes is made step by step.
@@ -139,7 +139,7 @@ pub fn widened(bytes: &[u8]) -> SqlResult<Bytes> {
     if bytes.len() <= SHORT_BYTES {
         return Ok(Bytes::from(widen(bytes)));
     }
-    let mut wide = Growing::default();
+    let mut wide = ByteBuffer::default();
     wide.extend_mapped(bytes, |[b]: [u8; 1]| unit_of_1252(b).to_le_bytes())?;
     Ok(wide.into_bytes())
 }
@@ -170,7 +170,7 @@ pub fn encoded_utf16(s: &str) -> SqlResult<Bytes> {
     if s.len() <= SHORT_BYTES {
         return Ok(Bytes::from(encode_utf16(s)));
     }
-    let mut wide = Growing::with_room(s.len())?;
+    let mut wide = ByteBuffer::with_room(s.len())?;
     for unit in s.encode_utf16() {
         wide.extend(&unit.to_le_bytes())?;
     }
@@ -185,7 +185,7 @@ pub fn encoded_1252(s: &str) -> SqlResult<Bytes> {
     if s.len() <= SHORT_BYTES {
         return Ok(Bytes::from(encode_1252(s)));
     }
-    let mut narrow = Growing::with_room(s.len())?;
+    let mut narrow = ByteBuffer::with_room(s.len())?;
     if s.is_ascii() {
         narrow.extend(s.as_bytes())?;
     } else {
@@ -204,7 +204,7 @@ pub fn narrowed(bytes: &[u8]) -> SqlResult<Bytes> {
     if bytes.len() <= SHORT_BYTES {
         return Ok(Bytes::from(narrow(bytes)));
     }
-    let mut out = Growing::default();
+    let mut out = ByteBuffer::default();
     out.extend_mapped(bytes, |pair: [u8; 2]| [best_fit(u16::from_le_bytes(pair))])?;
     Ok(out.into_bytes())
 }

@@ -45,7 +45,7 @@ pub struct Variant {
 }
 
 /// What a variant compares as; of a higher family later.
-enum Standing {
+enum VariantKey {
     Guid([u8; 16]),
     Binary(Bytes),
     Text(Collation, Bytes),
@@ -135,14 +135,14 @@ impl Variant {
     pub fn compare(&self, other: &Variant) -> Ordering {
         let (a, b) = (self.standing(), other.standing());
         a.rank().cmp(&b.rank()).then_with(|| match (&a, &b) {
-            (Standing::Guid(x), Standing::Guid(y)) => compare_guids(x, y),
-            (Standing::Binary(x), Standing::Binary(y)) => compare_binary(x, y),
-            (Standing::Text(c, x), Standing::Text(d, y)) => {
+            (VariantKey::Guid(x), VariantKey::Guid(y)) => compare_guids(x, y),
+            (VariantKey::Binary(x), VariantKey::Binary(y)) => compare_binary(x, y),
+            (VariantKey::Text(c, x), VariantKey::Text(d, y)) => {
                 place(*c).cmp(&place(*d)).then_with(|| c.compare_nchar(x, y))
             }
-            (Standing::Exact(x), Standing::Exact(y)) => x.cmp(y),
-            (Standing::Float(x), Standing::Float(y)) => float_order(*x, *y),
-            (Standing::Moment(x), Standing::Moment(y)) => x.cmp(y),
+            (VariantKey::Exact(x), VariantKey::Exact(y)) => x.cmp(y),
+            (VariantKey::Float(x), VariantKey::Float(y)) => float_order(*x, *y),
+            (VariantKey::Moment(x), VariantKey::Moment(y)) => x.cmp(y),
             _ => Ordering::Equal,
         })
     }
@@ -152,11 +152,11 @@ impl Variant {
         let standing = self.standing();
         state.write_u8(standing.rank());
         match standing {
-            Standing::Text(collation, units) => {
+            VariantKey::Text(collation, units) => {
                 state.write_u64(place(collation));
                 collation.hash_nchar(&units, state);
             }
-            Standing::Moment(total) => state.write_i64(total),
+            VariantKey::Moment(total) => state.write_i64(total),
             other => crate::hash(&other.into_value(), Collation::default(), state),
         }
     }
@@ -166,60 +166,60 @@ impl Variant {
         let standing = self.standing();
         out.push(standing.rank());
         let mut collation = Collation::default();
-        if let Standing::Text(own, _) = &standing {
+        if let VariantKey::Text(own, _) = &standing {
             collation = *own;
             out.extend_from_slice(&place(*own).to_be_bytes());
         }
         append_sort_key(&standing.into_value(), collation, limit, out);
     }
 
-    fn standing(&self) -> Standing {
+    fn standing(&self) -> VariantKey {
         match &self.value {
-            Value::Guid(g) => Standing::Guid(*g),
-            Value::Binary(b) => Standing::Binary(b.clone()),
+            Value::Guid(g) => VariantKey::Guid(*g),
+            Value::Binary(b) => VariantKey::Binary(b.clone()),
             Value::Char(b) => {
                 let wide = self.collation.code_page().widen(b);
-                Standing::Text(self.collation, Bytes::from(wide))
+                VariantKey::Text(self.collation, Bytes::from(wide))
             }
-            Value::NChar(b) => Standing::Text(self.collation, b.clone()),
-            Value::Real(x) => Standing::Float(f64::from(*x)),
-            Value::Float(x) => Standing::Float(*x),
-            Value::Decimal(d) => Standing::Exact(*d),
+            Value::NChar(b) => VariantKey::Text(self.collation, b.clone()),
+            Value::Real(x) => VariantKey::Float(f64::from(*x)),
+            Value::Float(x) => VariantKey::Float(*x),
+            Value::Decimal(d) => VariantKey::Exact(*d),
             Value::Money(n) => {
-                Standing::Exact(Decimal::new(i128::from(*n), 4).unwrap_or(Decimal::ZERO))
+                VariantKey::Exact(Decimal::new(i128::from(*n), 4).unwrap_or(Decimal::ZERO))
             }
             other => match (other.as_i64(), Moment::of(other)) {
-                (Some(n), _) => Standing::Exact(Decimal::from_i64(n)),
-                (_, Some(moment)) => Standing::Moment(moment.total_utc()),
+                (Some(n), _) => VariantKey::Exact(Decimal::from_i64(n)),
+                (_, Some(moment)) => VariantKey::Moment(moment.total_utc()),
                 // Invariants 1 and 2: nothing else is the value of a variant.
-                _ => Standing::Binary(Bytes::EMPTY),
+                _ => VariantKey::Binary(Bytes::EMPTY),
             },
         }
     }
 }
 
-impl Standing {
+impl VariantKey {
     /// The place of the family; above 0, which is the key of NULL.
     fn rank(&self) -> u8 {
         match self {
-            Standing::Guid(_) => 1,
-            Standing::Binary(_) => 2,
-            Standing::Text(..) => 3,
-            Standing::Exact(_) => 4,
-            Standing::Float(_) => 5,
-            Standing::Moment(_) => 6,
+            VariantKey::Guid(_) => 1,
+            VariantKey::Binary(_) => 2,
+            VariantKey::Text(..) => 3,
+            VariantKey::Exact(_) => 4,
+            VariantKey::Float(_) => 5,
+            VariantKey::Moment(_) => 6,
         }
     }
 
     /// As one value, whose key and hash are the family's.
     fn into_value(self) -> Value {
         match self {
-            Standing::Guid(g) => Value::Guid(g),
-            Standing::Binary(b) => Value::Binary(b),
-            Standing::Text(_, b) => Value::NChar(b),
-            Standing::Exact(d) => Value::Decimal(d),
-            Standing::Float(x) => Value::Float(x),
-            Standing::Moment(total) => Value::BigInt(total),
+            VariantKey::Guid(g) => Value::Guid(g),
+            VariantKey::Binary(b) => Value::Binary(b),
+            VariantKey::Text(_, b) => Value::NChar(b),
+            VariantKey::Exact(d) => Value::Decimal(d),
+            VariantKey::Float(x) => Value::Float(x),
+            VariantKey::Moment(total) => Value::BigInt(total),
         }
     }
 }

@@ -6,7 +6,7 @@
 use crate::error::VersionError;
 use crate::format::{StoredVersion, VERSION_FRONT_BYTES};
 use crate::place::Place;
-use crate::tempdb_store::{Lists, Owned, Refused, TempdbStore, UNIT, is_empty, owned};
+use crate::tempdb_store::{Lists, PageOwner, RoomRefusal, TempdbStore, UNIT, is_empty, owned};
 use base::limits::{EXTENT_PAGES, PAGE_BODY_BYTES};
 use base::{PageId, SlotNo};
 use buffer::{Change, Undo, WriteGuard};
@@ -38,10 +38,14 @@ impl TempdbStore {
         loop {
             let page = self.next_page()?;
             let mut guard = self.space.pages().write(page)?;
-            assert_eq!(owned(guard.view()), Some(Owned::Listed), "what was listed is listed once");
+            assert_eq!(
+                owned(guard.view()),
+                Some(PageOwner::Listed),
+                "what was listed is listed once"
+            );
             let room = usize::from(guard.view().free_count());
             let enough = slot_cost(VERSION_FRONT_BYTES + record_bytes) <= room;
-            let next = if enough { Owned::Place } else { Owned::Nobody };
+            let next = if enough { PageOwner::Place } else { PageOwner::Nobody };
             guard.volatile_mut(self.space.pages()).set_level(next as u8);
             if enough {
                 place.take(page, room);
@@ -55,13 +59,13 @@ impl TempdbStore {
     pub(crate) fn take_back(&self, place: &mut Place) -> Result<(), VersionError> {
         let Some(page) = place.page() else { return Ok(()) };
         let mut guard = self.space.pages().write(page)?;
-        assert_eq!(owned(guard.view()), Some(Owned::Place), "a place's page is its own");
-        guard.volatile_mut(self.space.pages()).set_level(Owned::Nobody as u8);
+        assert_eq!(owned(guard.view()), Some(PageOwner::Place), "a place's page is its own");
+        guard.volatile_mut(self.space.pages()).set_level(PageOwner::Nobody as u8);
         place.clear();
         let view = guard.view();
         let roomy = usize::from(view.free_count()) > PAGE_BODY_BYTES / 2;
         if !is_empty(view) && roomy {
-            guard.volatile_mut(self.space.pages()).set_level(Owned::Listed as u8);
+            guard.volatile_mut(self.space.pages()).set_level(PageOwner::Listed as u8);
             self.lists.lock().roomy.push(page);
             return Ok(());
         }
@@ -78,7 +82,7 @@ impl TempdbStore {
         assert!(place.has_room(version.record.len()), "room was made");
         let page = place.page().expect("a place with room has a page");
         let mut guard = self.space.pages().write(page)?;
-        debug_assert_eq!(owned(guard.view()), Some(Owned::Place), "a place's page is its own");
+        debug_assert_eq!(owned(guard.view()), Some(PageOwner::Place), "a place's page is its own");
         version.encode(&mut place.scratch);
         let slot = free_slot(guard.view(), place.slot());
         self.fill(&mut guard, slot, &place.scratch);
@@ -114,7 +118,7 @@ impl TempdbStore {
         let mut refused = self.refused.lock();
         match &grown {
             Err(VersionError::Full) => refused.asked = Some((now, freed)),
-            Ok(_) => *refused = Refused::default(),
+            Ok(_) => *refused = RoomRefusal::default(),
             Err(_) => {}
         }
         grown
@@ -134,7 +138,7 @@ impl TempdbStore {
         for &id in &made {
             let mut guard = pages.write_new(id)?;
             let mut page = guard.volatile_mut(pages);
-            page.format(PageKind::Data, id, UNIT, Owned::Listed as u8, 0);
+            page.format(PageKind::Data, id, UNIT, PageOwner::Listed as u8, 0);
         }
         let (first, others) = made.split_first().expect("a claim brings what was asked for");
         let mut lists = self.lists.lock();

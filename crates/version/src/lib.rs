@@ -24,6 +24,6 @@ pub use format::{Origin, StoredVersion, VERSION_FRONT_BYTES};
 pub use page::{StoreKind, VersionPtr};
 pub use place::Place;
 pub use scan::PageCopy;
-pub use store::{Reclaimed, Usage, VersionStore};
+pub use store::{Reclamation, Usage, VersionStore};
 pub use stores::{SharedStore, Stores};
 pub use tempdb_store::TempdbStore;

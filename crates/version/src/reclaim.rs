@@ -23,8 +23,8 @@
 
 use crate::error::VersionError;
 use crate::format::StoredVersion;
-use crate::store::Reclaimed;
-use crate::tempdb_store::{GIVEN_BACK, Lists, Owned, TempdbStore, is_empty, owned};
+use crate::store::Reclamation;
+use crate::tempdb_store::{GIVEN_BACK, Lists, PageOwner, TempdbStore, is_empty, owned};
 use base::limits::{EXTENT_PAGES, PAGE_BODY_BYTES};
 use base::{ExtentId, PageId, SlotNo, Xsn};
 use buffer::WriteGuard;
@@ -43,13 +43,13 @@ impl TempdbStore {
         from: usize,
         budget: usize,
         is_past: &dyn Fn(Xsn) -> bool,
-    ) -> Result<Reclaimed, VersionError> {
+    ) -> Result<Reclamation, VersionError> {
         let _one = self.reclaiming.lock();
         let pages: Vec<PageId> = {
             let lists = self.lists.lock();
             lists.all.iter().skip(from).take(budget).copied().collect()
         };
-        let mut done = Reclaimed { pages: pages.len(), ..Reclaimed::default() };
+        let mut done = Reclamation { pages: pages.len(), ..Reclamation::default() };
         done.next = (pages.len() == budget).then_some(from + budget);
         for page in pages {
             let mut guard = self.space.pages().write(page)?;
@@ -98,12 +98,12 @@ impl TempdbStore {
     fn list_again(&self, mut guard: WriteGuard<'_>) {
         let view = guard.view();
         let roomy = usize::from(view.free_count()) > PAGE_BODY_BYTES / 2;
-        if owned(view) == Some(Owned::Nobody) && roomy && !is_empty(view) {
-            guard.volatile_mut(self.space.pages()).set_level(Owned::Listed as u8);
+        if owned(view) == Some(PageOwner::Nobody) && roomy && !is_empty(view) {
+            guard.volatile_mut(self.space.pages()).set_level(PageOwner::Listed as u8);
             self.lists.lock().roomy.push(guard.id());
             return;
         }
-        if owned(view) == Some(Owned::Listed) && is_empty(view) {
+        if owned(view) == Some(PageOwner::Listed) && is_empty(view) {
             // One of those with room, which has lost the last that it had.
             let mut lists = self.lists.lock();
             if let Some(at) = lists.roomy.iter().position(|p| *p == guard.id()) {
@@ -147,7 +147,7 @@ impl TempdbStore {
         self.mark(extent, GIVEN_BACK)?;
         let returned = self.space.return_extent(unit, extent);
         if returned.is_err() {
-            self.mark(extent, Owned::Listed as u8)?;
+            self.mark(extent, PageOwner::Listed as u8)?;
         }
         returned.map_err(VersionError::from)
     }

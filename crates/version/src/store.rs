@@ -95,7 +95,7 @@ pub trait VersionStore: Send + Sync {
         from: usize,
         budget: usize,
         is_past: &dyn Fn(Xsn) -> bool,
-    ) -> Result<Reclaimed, VersionError>;
+    ) -> Result<Reclamation, VersionError>;
 
     /// What it takes now.
     fn usage(&self) -> Usage;
@@ -118,7 +118,7 @@ pub struct Usage {
 
 /// What a step of reclaiming did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Reclaimed {
+pub struct Reclamation {
     /// Pages that were looked at.
     pub pages: usize,
     /// Versions taken out.

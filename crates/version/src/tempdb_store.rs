@@ -6,11 +6,11 @@ use crate::format::{
     NEEDED_IN_AT, Origin, SUPERSEDER_AT, StoredVersion, VERSION_FRONT_BYTES, superseder_bytes,
 };
 use crate::place::Place;
-use crate::store::{Reclaimed, Usage, VersionStore};
+use crate::store::{Reclamation, Usage, VersionStore};
 use base::limits::PAGE_BODY_BYTES;
 use base::{AllocUnitId, PageId, SlotNo, Xsn};
 use buffer::{BufferError, WriteGuard};
-use os::sync::{Mutex, Padded};
+use os::sync::{Mutex, PaddedCell};
 use page::{PageMut, PageView, StoreKind, VersionPtr};
 use space::{AllocUnit, Space};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(crate) const UNIT: AllocUnitId = AllocUnitId(0xEFFF_FFFF);
 /// Who may put something on a page of the store; its m_level.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
-pub(crate) enum Owned {
+pub(crate) enum PageOwner {
     /// Nobody has it, and it is in no list.
     Nobody = 0,
     /// A unit of work appends to it.
@@ -48,7 +48,7 @@ pub(crate) struct Lists {
 
 /// What is known of a tempdb without room.
 #[derive(Default)]
-pub(crate) struct Refused {
+pub(crate) struct RoomRefusal {
     /// When it was asked last, and what had come free by then ([`Space::freed`]).
     pub(crate) asked: Option<(u64, u64)>,
     /// Somebody has told that versions are not kept.
@@ -63,9 +63,9 @@ pub struct TempdbStore {
     pub(crate) growing: Mutex<()>,
     /// One reclaims at a time.
     pub(crate) reclaiming: Mutex<()>,
-    pub(crate) refused: Mutex<Refused>,
-    pub(crate) generated: Padded<AtomicU64>,
-    pub(crate) cleaned: Padded<AtomicU64>,
+    pub(crate) refused: Mutex<RoomRefusal>,
+    pub(crate) generated: PaddedCell<AtomicU64>,
+    pub(crate) cleaned: PaddedCell<AtomicU64>,
 }
 
 impl TempdbStore {
@@ -80,8 +80,8 @@ impl TempdbStore {
             growing: Mutex::new(()),
             reclaiming: Mutex::new(()),
             refused: Mutex::default(),
-            generated: Padded::default(),
-            cleaned: Padded::default(),
+            generated: PaddedCell::default(),
+            cleaned: PaddedCell::default(),
         })
     }
 
@@ -145,8 +145,8 @@ impl TempdbStore {
 
     /// A page that has lost its last version waits for somebody to fill it, unless somebody does.
     pub(crate) fn list_if_empty(&self, mut guard: WriteGuard<'_>) {
-        if is_empty(guard.view()) && owned(guard.view()) == Some(Owned::Nobody) {
-            guard.volatile_mut(self.space.pages()).set_level(Owned::Listed as u8);
+        if is_empty(guard.view()) && owned(guard.view()) == Some(PageOwner::Nobody) {
+            guard.volatile_mut(self.space.pages()).set_level(PageOwner::Listed as u8);
             self.lists.lock().empty.push(guard.id());
         }
     }
@@ -226,7 +226,7 @@ impl VersionStore for TempdbStore {
         from: usize,
         budget: usize,
         is_past: &dyn Fn(Xsn) -> bool,
-    ) -> Result<Reclaimed, VersionError> {
+    ) -> Result<Reclamation, VersionError> {
         self.go_over(from, budget, is_past)
     }
 
@@ -249,11 +249,13 @@ pub(crate) fn is_empty(view: PageView<'_>) -> bool {
 }
 
 /// Who may put something on a page of the store; `None` when it is no page of the store.
-pub(crate) fn owned(view: PageView<'_>) -> Option<Owned> {
+pub(crate) fn owned(view: PageView<'_>) -> Option<PageOwner> {
     if view.alloc_unit() != UNIT {
         return None;
     }
-    [Owned::Nobody, Owned::Place, Owned::Listed].into_iter().find(|o| *o as u8 == view.level())
+    [PageOwner::Nobody, PageOwner::Place, PageOwner::Listed]
+        .into_iter()
+        .find(|o| *o as u8 == view.level())
 }
 
 /// The version of a slot, if it is one that a record by `superseder` points at.

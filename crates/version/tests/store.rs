@@ -6,7 +6,7 @@
 use base::limits::PAGE_BYTES;
 use base::{AllocUnitId, DatabaseId, FileId, HobtId, PageId, Xsn};
 use buffer::{Change, Pages, PagesOptions, Pool, Undo};
-use os::disk::{Disk as _, File, OpenHow};
+use os::disk::{Disk as _, File, OpenMode};
 use os::memory::Memory;
 use os::wait::Waiter;
 use page::{PageKind, PageMut, PageView};
@@ -22,7 +22,7 @@ use wal::{Group, Log, LogOptions, RedoTable, TransactionChain};
 const ORIGIN: Origin = Origin { database: DatabaseId(5), hobt: HobtId(70) };
 
 fn open(disk: &Disk, path: &str) -> Arc<dyn File> {
-    disk.open(Path::new(path), OpenHow { create: true, direct: false }).unwrap()
+    disk.open(Path::new(path), OpenMode { create: true, direct: false }).unwrap()
 }
 
 /// A tempdb with so many frames.

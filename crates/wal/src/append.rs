@@ -4,9 +4,9 @@
 //! nothing once the block buffers exist, as they are reused.
 
 use crate::block::{BLOCK_HEADER_BYTES, Block, Buffer};
-use crate::counters::Holds;
+use crate::counters::HoldTimes;
 use crate::group::{Group, TransactionChain};
-use crate::log::{Appended, Log};
+use crate::log::{GroupRange, Log};
 use crate::mutations::Fault;
 use crate::record::RecordFlags;
 use crate::vlf::{VlfState, VlfStatus};
@@ -52,7 +52,7 @@ pub(crate) struct Tail {
     pub(crate) current: usize,
     pub(crate) previous_checksum: u32,
     spare: Vec<Buffer>,
-    pub(crate) holds: Holds,
+    pub(crate) holds: HoldTimes,
 }
 
 impl Tail {
@@ -73,7 +73,7 @@ impl Tail {
             current,
             previous_checksum,
             spare: Vec::new(),
-            holds: Holds::default(),
+            holds: HoldTimes::default(),
         };
         tail.check();
         tail
@@ -211,7 +211,7 @@ impl Log {
     ///
     /// The caller has reserved the space (rule 7) and holds the latches of every page of the
     /// group (rule 3). Empties the group.
-    pub fn append(&self, group: &mut Group, chain: &mut TransactionChain) -> Appended {
+    pub fn append(&self, group: &mut Group, chain: &mut TransactionChain) -> GroupRange {
         assert!(!group.is_empty(), "an append logs something");
         assert!(group.len() <= crate::group::GROUP_BYTES_MAX, "rule 1: a group fits a block");
         if self.mutations.has(Fault::LostTail) {
@@ -238,7 +238,7 @@ impl Log {
             debug_assert_eq!(next.0 - first.0, group.count as u64, "an LSN for each record");
             self.next.store(next.0, Release);
             tail.hold_ends(began);
-            (Appended { first, last: Lsn(next.0 - 1) }, tail.closed.len(), closes)
+            (GroupRange { first, last: Lsn(next.0 - 1) }, tail.closed.len(), closes)
         };
         debug_assert!(chain.id == 0 || chain.last <= appended.last, "the chain ends here");
         group.clear();

@@ -51,7 +51,7 @@ pub struct LogActivity {
 
 /// The timed holds of the latch; the latch protects these counters.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Holds {
+pub(crate) struct HoldTimes {
     timed: u64,
     ns: u64,
 }
@@ -77,7 +77,7 @@ impl Tail {
 impl Log {
     /// What it has done since it was opened.
     pub fn activity(&self) -> LogActivity {
-        let Holds { timed, ns } = self.tail.lock().holds;
+        let HoldTimes { timed, ns } = self.tail.lock().holds;
         let c = &self.counters;
         let read = |n: &AtomicU64| n.load(Relaxed);
         LogActivity {

@@ -150,11 +150,11 @@ pub(crate) fn read_end(file: &dyn File) -> Result<Lsn, WalError> {
     Ok(if sound { Lsn(u64_at(&b, 8)) } else { Lsn::ZERO })
 }
 
-trait Newest {
+trait GenerationOrder {
     fn max_by_generation(self, other: Self) -> Self;
 }
 
-impl Newest for Option<CheckpointPointer> {
+impl GenerationOrder for Option<CheckpointPointer> {
     fn max_by_generation(self, other: Self) -> Self {
         match (self, other) {
             (Some(a), Some(b)) => Some(if a.generation >= b.generation { a } else { b }),

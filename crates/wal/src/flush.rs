@@ -44,29 +44,29 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// A callback to run once a record is on disk.
-type Then = Box<dyn FnOnce() + Send>;
+type Callback = Box<dyn FnOnce() + Send>;
 
 /// A callback that waits for its record to become durable.
-struct Left {
+struct PendingCallback {
     lsn: Lsn,
     since_ns: u64,
-    then: Then,
+    then: Callback,
 }
 
 /// Whether a flush is in progress, and the callbacks that wait for one.
 #[derive(Default)]
-pub(crate) struct Flushing {
+pub(crate) struct FlushState {
     pub(crate) in_progress: bool,
     /// Callbacks that no thread has taken yet.
-    left: Vec<Left>,
+    left: Vec<PendingCallback>,
     /// Counts flushes. A thread that waits for the flush in progress sleeps at this number's
     /// condition variable; a thread that waits for the next flush sleeps at the other.
     number: usize,
 }
 
-impl Flushing {
+impl FlushState {
     /// Takes the callbacks of records before `durable`.
-    fn take_left(&mut self, durable: Lsn) -> Vec<Left> {
+    fn take_left(&mut self, durable: Lsn) -> Vec<PendingCallback> {
         let (done, left) =
             std::mem::take(&mut self.left).into_iter().partition(|l| l.lsn < durable);
         self.left = left;
@@ -91,7 +91,7 @@ impl FlushWaits {
 }
 
 /// A block, and its offset in the file.
-type Placed = (u64, Arc<Buffer>);
+type PlacedBlock = (u64, Arc<Buffer>);
 
 impl Log {
     /// Every record below this is on disk.
@@ -129,7 +129,7 @@ impl Log {
     pub fn when_durable(&self, lsn: Lsn, then: impl FnOnce() + Send + 'static) {
         assert!(lsn < self.next_lsn(), "record {lsn} was never appended");
         let since_ns = os::clock::monotonic_ns();
-        self.flushing.lock().left.push(Left { lsn, since_ns, then: Box::new(then) });
+        self.flushing.lock().left.push(PendingCallback { lsn, since_ns, then: Box::new(then) });
     }
 
     /// Runs the callbacks whose records are durable. While other callbacks are left and no flush is
@@ -161,9 +161,9 @@ impl Log {
     }
 
     /// Runs callbacks whose records are durable.
-    fn do_left(&self, done: Vec<Left>) {
+    fn do_left(&self, done: Vec<PendingCallback>) {
         let now = os::clock::monotonic_ns();
-        let waited = |left: &Left| now.saturating_sub(left.since_ns);
+        let waited = |left: &PendingCallback| now.saturating_sub(left.since_ns);
         self.counters.flush_waits.fetch_add(done.len() as u64, Relaxed);
         self.counters.flush_wait_ns.fetch_add(done.iter().map(waited).sum(), Relaxed);
         for left in done {
@@ -248,7 +248,7 @@ impl Log {
         }
     }
 
-    fn begin_flush(&self, mut flushing: MutexGuard<'_, Flushing>) {
+    fn begin_flush(&self, mut flushing: MutexGuard<'_, FlushState>) {
         assert!(!flushing.in_progress, "one flush at a time");
         debug_assert!(self.lost.lock().is_none(), "a log that was found has gone on");
         flushing.in_progress = true;
@@ -256,7 +256,7 @@ impl Log {
         self.waits.covers.store(0, Relaxed);
     }
 
-    fn end_flush(&self) -> MutexGuard<'_, Flushing> {
+    fn end_flush(&self) -> MutexGuard<'_, FlushState> {
         let mut flushing = self.flushing.lock();
         assert!(flushing.in_progress, "one flush at a time, ended by who began it");
         flushing.in_progress = false;
@@ -355,7 +355,7 @@ impl Log {
     }
 
     /// Blocks that follow each other in the file are written with one write.
-    fn write_blocks(&self, headers: &[VlfState], blocks: &[Placed]) -> io::Result<()> {
+    fn write_blocks(&self, headers: &[VlfState], blocks: &[PlacedBlock]) -> io::Result<()> {
         let syncs = self.durable_flushes && !self.mutations.has(Fault::SkippedSync);
         // Invariant 2.
         let one_sync = syncs && headers.is_empty() && !blocks.is_empty();

@@ -4,7 +4,7 @@
 
 use crate::append::Tail;
 use crate::counters::Counters;
-use crate::flush::{FlushWaits, Flushing};
+use crate::flush::{FlushState, FlushWaits};
 use crate::growth::Growth;
 use crate::mutations::Mutations;
 use crate::record::kinds;
@@ -16,7 +16,7 @@ use base::Lsn;
 use base::limits::LOG_SECTOR_BYTES;
 use os::disk::File;
 use os::latch::LatchClass;
-use os::sync::{Mutex, Padded};
+use os::sync::{Mutex, PaddedCell};
 use os::wait::{Waiter, Wake};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
@@ -53,7 +53,7 @@ impl Default for LogOptions {
 
 /// Where a group went.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Appended {
+pub struct GroupRange {
     /// Its first record.
     pub first: Lsn,
     /// Its last record: the LSN that its pages are stamped with.
@@ -84,10 +84,10 @@ pub struct Log {
     pub(crate) durable_flushes: bool,
     /// How it grows changes with `growth` held.
     pub(crate) options: Mutex<LogOptions>,
-    pub(crate) tail: Padded<Mutex<Tail>>,
-    pub(crate) next: Padded<AtomicU64>,
-    pub(crate) durable: Padded<AtomicU64>,
-    pub(crate) flushing: Mutex<Flushing>,
+    pub(crate) tail: PaddedCell<Mutex<Tail>>,
+    pub(crate) next: PaddedCell<AtomicU64>,
+    pub(crate) durable: PaddedCell<AtomicU64>,
+    pub(crate) flushing: Mutex<FlushState>,
     pub(crate) waits: FlushWaits,
     /// When the last flush ended.
     pub(crate) flushed_ns: AtomicU64,
@@ -99,7 +99,7 @@ pub struct Log {
     /// The log writer grows ahead when less than this is free.
     pub(crate) grow_below: AtomicU64,
     pub(crate) free: AtomicU64,
-    pub(crate) reserved: Padded<AtomicU64>,
+    pub(crate) reserved: PaddedCell<AtomicU64>,
     pub(crate) reuse_wait: Mutex<ReuseWait>,
     /// Where each reader's hold of the log begins. Locked before `pointer` and `tail`.
     pub(crate) holds: Mutex<Vec<Lsn>>,
@@ -203,10 +203,10 @@ impl Log {
             file,
             durable_flushes: options.durable,
             options: Mutex::new(options),
-            tail: Padded(Mutex::of(LatchClass::LogManager, tail)),
-            next: Padded(AtomicU64::new(next)),
-            durable: Padded(AtomicU64::new(durable)),
-            flushing: Mutex::of(LatchClass::LogManager, Flushing::default()),
+            tail: PaddedCell(Mutex::of(LatchClass::LogManager, tail)),
+            next: PaddedCell(AtomicU64::new(next)),
+            durable: PaddedCell(AtomicU64::new(durable)),
+            flushing: Mutex::of(LatchClass::LogManager, FlushState::default()),
             waits: FlushWaits::default(),
             flushed_ns: AtomicU64::new(0),
             writer_wanted: Waiter::new(),
@@ -215,7 +215,7 @@ impl Log {
             allocated: AtomicU64::new(allocated),
             grow_below: AtomicU64::new(0),
             free: AtomicU64::new(0),
-            reserved: Padded::default(),
+            reserved: PaddedCell::default(),
             reuse_wait: Mutex::new(ReuseWait::Nothing),
             holds: Mutex::default(),
             pointer: Mutex::new(pointer),

@@ -180,17 +180,17 @@ impl<'l> RecordReader<'l> {
 
 /// A block's place in the chain.
 #[derive(Clone, Copy)]
-pub(crate) struct Loaded {
+pub(crate) struct BlockLink {
     pub(crate) units: u32,
     previous: u32,
     /// None while the block is open.
     checksum: Option<u32>,
 }
 
-impl Loaded {
-    fn of(view: BlockView<'_>) -> Loaded {
+impl BlockLink {
+    fn of(view: BlockView<'_>) -> BlockLink {
         let (previous, checksum) = (view.previous_checksum(), Some(view.checksum()));
-        Loaded { units: view.units(), previous, checksum }
+        BlockLink { units: view.units(), previous, checksum }
     }
 
     /// Whether the block no longer changes.
@@ -201,7 +201,7 @@ impl Loaded {
 
 impl Log {
     /// Copies a block's used bytes into `buf`.
-    pub(crate) fn load_block(&self, at: Lsn, buf: &mut Vec<u8>) -> Option<Loaded> {
+    pub(crate) fn load_block(&self, at: Lsn, buf: &mut Vec<u8>) -> Option<BlockLink> {
         let vlfs = {
             let tail = self.tail.lock();
             if tail.block.lsn == at {
@@ -209,7 +209,7 @@ impl Log {
                 buf.extend_from_slice(&tail.block.bytes);
                 let units = tail.block.units();
                 debug_assert!(units > 0 && usize::from(tail.block.count) <= RECORDS_MAX);
-                return Some(Loaded { units, previous: tail.previous_checksum, checksum: None });
+                return Some(BlockLink { units, previous: tail.previous_checksum, checksum: None });
             }
             let kept = tail.closed.iter().chain(&tail.recent).find(|b| b.lsn == at);
             if let Some(b) = kept {
@@ -218,7 +218,7 @@ impl Log {
             tail.vlfs.clone()
         };
         let view = read_block(&*self.file, &vlfs, at, buf).ok().flatten()?;
-        let (used, loaded) = (view.bytes.len(), Loaded::of(view));
+        let (used, loaded) = (view.bytes.len(), BlockLink::of(view));
         buf.truncate(used);
         Some(loaded)
     }
@@ -229,9 +229,9 @@ impl Log {
     pub(crate) fn successor_of(
         &self,
         at: Lsn,
-        block: Loaded,
+        block: BlockLink,
         buf: &mut Vec<u8>,
-    ) -> Option<(Lsn, Loaded)> {
+    ) -> Option<(Lsn, BlockLink)> {
         let checksum = block.checksum?;
         assert!(block.units > 0, "a closed block takes a sector");
         let vlfs = self.tail.lock().vlfs.clone();
@@ -242,10 +242,10 @@ impl Log {
     }
 }
 
-fn used_part(raw: &[u8], at: Lsn, buf: &mut Vec<u8>) -> Option<Loaded> {
+fn used_part(raw: &[u8], at: Lsn, buf: &mut Vec<u8>) -> Option<BlockLink> {
     let view = BlockView::parse(raw, at)?;
     debug_assert!(view.bytes.len() <= raw.len(), "the used part is a part");
     buf.clear();
     buf.extend_from_slice(view.bytes);
-    Some(Loaded::of(view))
+    Some(BlockLink::of(view))
 }

@@ -39,7 +39,7 @@ pub mod kinds {
     /// The end of a checkpoint as earlier versions wrote it.
     pub const CHECKPOINT_END_UNTIMED: Kind = Kind(0x0A);
     pub const CHECKPOINT_END: Kind = Kind(0x0B);
-    /// The transaction commits if another database's log says so (`txn::Prepared`).
+    /// The transaction commits if another database's log says so (`txn::PreparePayload`).
     pub const PREPARE: Kind = Kind(0x0C);
     /// A compensation without a page.
     pub const UNDONE: Kind = Kind(0x0D);

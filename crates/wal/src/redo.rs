@@ -27,7 +27,7 @@ pub struct ApplyError(pub &'static str);
 
 /// What a record says, for fn_dblog. What is not there the record does not say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Described<'a> {
+pub struct RecordDescription<'a> {
     /// LOP_...
     pub operation: &'static str,
     /// LCX_...
@@ -47,10 +47,10 @@ pub struct Described<'a> {
     pub bits: Option<(u32, u32, bool)>,
 }
 
-impl<'a> Described<'a> {
+impl<'a> RecordDescription<'a> {
     /// An operation in its context, and nothing more.
     pub fn new(operation: &'static str, context: &'static str) -> Self {
-        Described { operation, context, ..Described::default() }
+        RecordDescription { operation, context, ..RecordDescription::default() }
     }
 
     /// With one image: what was written.
@@ -74,7 +74,7 @@ pub trait RedoHandler: Send + Sync {
     fn apply(&self, op: &PageOp<'_>, page: &mut PageBytes) -> Result<(), ApplyError>;
 
     /// What a record says. Costs no allocation: fn_dblog asks for each record.
-    fn describe<'a>(&self, record: &RecordView<'a>) -> Described<'a>;
+    fn describe<'a>(&self, record: &RecordView<'a>) -> RecordDescription<'a>;
 
     /// The same in words, where there is more to be said.
     fn explain(&self, _record: &RecordView<'_>) -> String {

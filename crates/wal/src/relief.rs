@@ -91,7 +91,7 @@ mod tests {
         });
         assert!(relief.wait(Some(&asker)));
         assert!(served.join().is_ok());
-        asker.cancel(os::wait::Cancelled::Attention);
+        asker.cancel(os::wait::CancelReason::Attention);
         assert!(!relief.wait(Some(&asker)), "a cancelled request waits for nobody");
     }
 }

@@ -12,7 +12,7 @@
 
 use crate::block::{BLOCK_HEADER_BYTES, records_of};
 use crate::log::Log;
-use crate::reader::Loaded;
+use crate::reader::BlockLink;
 use crate::record::{RecordFlags, RecordView};
 use crate::{VlfStatus, WalError};
 use base::Lsn;
@@ -42,7 +42,7 @@ pub struct BlockScan<L> {
     log: L,
     next: Option<Lsn>,
     /// The next block, if it was read already and can no longer change: `ahead_buf` has its bytes.
-    ahead: Option<Loaded>,
+    ahead: Option<BlockLink>,
     ahead_buf: Vec<u8>,
     at: Lsn,
     units: u32,
@@ -95,7 +95,7 @@ impl<L: Deref<Target = Log>> BlockScan<L> {
             return Err(WalError::Missing(behind));
         }
         self.next = next.map(|(lsn, _)| lsn);
-        self.ahead = next.map(|(_, loaded)| loaded).filter(Loaded::is_closed);
+        self.ahead = next.map(|(_, loaded)| loaded).filter(BlockLink::is_closed);
         assert!(self.next.is_none_or(|next| next > at), "the log is read forward");
         Ok(true)
     }

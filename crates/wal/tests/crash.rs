@@ -6,7 +6,7 @@
 #![allow(clippy::unwrap_used, clippy::disallowed_types, reason = "a test may fail; no switches")]
 
 use base::Lsn;
-use os::disk::{Disk as _, File, OpenHow};
+use os::disk::{Disk as _, File, OpenMode};
 use sim::harness::{Counts, Plan, try_crash_runs};
 use sim::{Disk, DiskOptions};
 use std::collections::BTreeMap;
@@ -79,7 +79,7 @@ impl Oracle {
 }
 
 fn file(disk: &Disk, create: bool) -> Arc<dyn File> {
-    disk.open(Path::new("db.ldf"), OpenHow { create, direct: false }).unwrap()
+    disk.open(Path::new("db.ldf"), OpenMode { create, direct: false }).unwrap()
 }
 
 fn payload(tag: u64, bytes: usize) -> Vec<u8> {

@@ -3,12 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 use base::Lsn;
-use os::disk::{Disk as _, File, OpenHow};
+use os::disk::{Disk as _, File, OpenMode};
 use sim::{Disk, DiskOptions};
 use std::path::Path;
 use std::sync::Arc;
 use wal::{
-    Appended, BlockFacts, BlockScan, CheckpointEnd, FoundLog, Group, Kind, Log, LogOptions,
+    BlockFacts, BlockScan, CheckpointEnd, FoundLog, Group, GroupRange, Kind, Log, LogOptions,
     LogReader, TransactionChain, WalError, kinds,
 };
 
@@ -27,10 +27,10 @@ fn disk() -> Disk {
 }
 
 fn file(disk: &Disk, create: bool) -> Arc<dyn File> {
-    disk.open(Path::new(PATH), OpenHow { create, direct: false }).unwrap()
+    disk.open(Path::new(PATH), OpenMode { create, direct: false }).unwrap()
 }
 
-fn note(log: &Log, payload: &[u8]) -> Appended {
+fn note(log: &Log, payload: &[u8]) -> GroupRange {
     let mut group = Group::new();
     group.push_plain(NOTE, 0, payload).unwrap();
     log.append(&mut group, &mut TransactionChain::default())

@@ -2,13 +2,13 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 use base::{AllocUnitId, Lsn, PageId};
-use os::disk::{Disk as _, File, OpenHow};
+use os::disk::{Disk as _, File, OpenMode};
 use sim::{Disk, DiskOptions, Options, Simulation};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use wal::{
-    Appended, Group, Kind, Log, LogOptions, LogReader, LogReservation, RecordFlags, RecordReader,
+    Group, GroupRange, Kind, Log, LogOptions, LogReader, LogReservation, RecordFlags, RecordReader,
     ShrinkStop, TransactionChain, VLFS_MIN, VlfStatus, WalError, kinds,
 };
 
@@ -26,14 +26,14 @@ fn disk() -> Disk {
 }
 
 fn file(disk: &Disk, create: bool) -> Arc<dyn File> {
-    disk.open(Path::new(PATH), OpenHow { create, direct: false }).unwrap()
+    disk.open(Path::new(PATH), OpenMode { create, direct: false }).unwrap()
 }
 
 fn reopen(disk: &Disk, options: LogOptions) -> Result<Arc<Log>, WalError> {
     Log::open(file(disk, false), options)
 }
 
-fn note(log: &Log, chain: &mut TransactionChain, payloads: &[&[u8]]) -> Appended {
+fn note(log: &Log, chain: &mut TransactionChain, payloads: &[&[u8]]) -> GroupRange {
     let mut group = Group::new();
     for p in payloads {
         let page = (PageId::new(1, 77), 5, AllocUnitId(9));
@@ -436,7 +436,7 @@ fn a_full_disk_stops_growing_ahead_and_is_asked_again() {
         let disk = Disk::new(small);
         let growing = LogOptions { growth_bytes: 1 << 20, max_bytes: 9 << 20, ..options() };
         let log = Log::create(file(&disk, true), FAMILY, growing).unwrap();
-        let hog = disk.open(Path::new("hog"), OpenHow { create: true, direct: false }).unwrap();
+        let hog = disk.open(Path::new("hog"), OpenMode { create: true, direct: false }).unwrap();
         hog.set_len(2 << 20).unwrap();
         let nobody = &mut TransactionChain::default();
         while log.usage().used_bytes < 460 << 10 {

@@ -23,7 +23,7 @@ use crate::owed::{Debt, OwedCommit};
 use crate::unit::{Mark, Work};
 use base::{Lsn, SqlError, messages};
 use std::sync::Arc;
-use txn::{Ended, Mutation, OpenEntry, UndoError};
+use txn::{EndPayload, Mutation, OpenEntry, UndoError};
 use wal::{Group, TransactionChain, WalError, kinds};
 
 /// How a COMMIT asks for durability.
@@ -56,7 +56,7 @@ impl WorkError {
         match self {
             WorkError::Log(e) => e.into_sql(database),
             WorkError::Undo(UndoError::Buffer(e)) => e.into(),
-            WorkError::Undo(UndoError::Stopped) => os::wait::Cancelled::Shutdown.into(),
+            WorkError::Undo(UndoError::Stopped) => os::wait::CancelReason::Shutdown.into(),
             WorkError::Undo(e) => SqlError::new(messages::INTERNAL, &[&e]),
             WorkError::NotOpen => SqlError::new(messages::COMMIT_NO_BEGIN, &[]),
             WorkError::TooMany => {
@@ -178,7 +178,7 @@ impl Work {
 
     /// Appends a commit record to each part's log, and tells of those that wait for the disk.
     fn append_commits(&mut self, mode: CommitMode, mut waits: impl FnMut(&Home, usize, Lsn)) {
-        let ended = Ended { at: os::clock::now().0 }.bytes();
+        let ended = EndPayload { at: os::clock::now().0 }.bytes();
         let asks_delay = mode == CommitMode::Delayed;
         for (i, part) in self.parts.iter_mut().enumerate().filter(|(_, p)| p.has_logged()) {
             let lsn = part.append_commit(&ended);
@@ -296,7 +296,7 @@ impl Work {
         if part.has_logged() {
             group.clear();
             let before = part.chain.last;
-            let ended = Ended { at: os::clock::now().0 }.bytes();
+            let ended = EndPayload { at: os::clock::now().0 }.bytes();
             let pushed = group.push_plain(kinds::ABORT, part.chain.id, &ended);
             assert!(pushed.is_ok(), "an empty group has room for an abort");
             let appended = part.home.log().append(group, &mut part.chain);

@@ -25,7 +25,7 @@ use os::sync::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
-use txn::{ChainName, Member, Prepared};
+use txn::{ChainName, Member, PreparePayload};
 use wal::{Group, Log, LogReservation, TransactionChain, kinds};
 
 /// Log for a forget record, in a block of its own.
@@ -132,8 +132,8 @@ impl Decisions {
     }
 
     /// How a transaction ended that a database's log leaves open.
-    pub fn outcome(&self, prepared: &Prepared) -> Outcome {
-        let Prepared { decider, chain } = prepared;
+    pub fn outcome(&self, prepared: &PreparePayload) -> Outcome {
+        let PreparePayload { decider, chain } = prepared;
         let list = self.list.lock();
         if list.decisions.iter().any(|d| d.decider == *decider && d.chain == *chain) {
             return Outcome::Committed;

@@ -13,7 +13,7 @@
 //!  3. Each figure is true at its moment; two of them may be of two moments.
 
 use base::{Lsn, SessionId, TransactionId};
-use os::sync::Padded;
+use os::sync::PaddedCell;
 use std::sync::atomic::{
     AtomicI64, AtomicU8, AtomicU64,
     Ordering::{Acquire, Relaxed, Release, SeqCst},
@@ -84,7 +84,7 @@ pub struct OpenPart {
 /// A part's entry.
 pub(crate) struct Entry {
     session: SessionId,
-    told: Padded<Words>,
+    told: PaddedCell<Words>,
 }
 
 #[derive(Default)]
@@ -107,7 +107,7 @@ struct Words {
     wrote: AtomicU64,
 }
 
-const _: () = assert!(size_of::<Padded<Words>>() == 128, "two lines");
+const _: () = assert!(size_of::<PaddedCell<Words>>() == 128, "two lines");
 
 /// One more of what its owner alone counts.
 fn count(cell: &AtomicU64) {
@@ -116,7 +116,7 @@ fn count(cell: &AtomicU64) {
 
 impl Entry {
     pub(crate) fn new(session: SessionId) -> Entry {
-        Entry { session, told: Padded::default() }
+        Entry { session, told: PaddedCell::default() }
     }
 
     /// Records from there on are needed; what it said before.

@@ -18,7 +18,7 @@ use crate::commit::WorkError;
 use crate::decisions::member;
 use crate::unit::Work;
 use base::Lsn;
-use txn::{ChainName, Deciding, Ended, Member, Mutation, Prepared};
+use txn::{ChainName, DecisionPayload, EndPayload, Member, Mutation, PreparePayload};
 
 /// Databases that can agree: their names fit a log block.
 const MEMBERS_MAX: usize = 2_000;
@@ -54,7 +54,7 @@ impl Work {
         for &i in others {
             self.parts[i].reserve(PREPARE_BYTES).map_err(WorkError::Log)?;
         }
-        let bytes = Deciding::len(others.len());
+        let bytes = DecisionPayload::len(others.len());
         self.parts[decider].reserve(bytes).map_err(WorkError::Log)?;
         self.prepare(decider, others);
         self.decide(decider, others);
@@ -78,7 +78,8 @@ impl Work {
         if self.engine.transactions.mutations.has(Mutation::Unprepared) {
             return;
         }
-        let prepared = Prepared { decider: self.member(decider), chain: self.chain_name(decider) };
+        let prepared =
+            PreparePayload { decider: self.member(decider), chain: self.chain_name(decider) };
         let payload = prepared.bytes();
         let append = |&i: &usize| (i, self.parts[i].append_prepare(&payload));
         let waits: Vec<(usize, Lsn)> = others.iter().map(append).collect();
@@ -91,15 +92,15 @@ impl Work {
         let (by, chain) = (self.member(decider), self.chain_name(decider));
         let log = self.parts[decider].home.log();
         self.engine.decisions.note(by, log, chain, &members);
-        let ended = Ended { at: os::clock::now().0 };
-        let payload = Deciding { ended, first: chain.first, members }.bytes();
+        let ended = EndPayload { at: os::clock::now().0 };
+        let payload = DecisionPayload { ended, first: chain.first, members }.bytes();
         let lsn = self.parts[decider].append_commit(&payload);
         self.flush_part(decider, lsn);
     }
 
     /// Step 4. Each log's writer brings it to disk soon; until then the decision is kept.
-    fn tell_others(&mut self, decider: usize, others: &[usize]) -> Ended {
-        let ended = Ended { at: os::clock::now().0 };
+    fn tell_others(&mut self, decider: usize, others: &[usize]) -> EndPayload {
+        let ended = EndPayload { at: os::clock::now().0 };
         let append = |&i: &usize| (i, self.parts[i].append_commit(&ended.bytes()));
         let told: Vec<(usize, Lsn)> = others.iter().map(append).collect();
         let (by, chain) = (self.member(decider), self.chain_name(decider));

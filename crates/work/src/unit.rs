@@ -12,7 +12,7 @@ use lock::{Owner, OwnerId, OwnerKind, Timeout};
 use os::wait::Waiter;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use txn::{Active, OpenEntry, TransactionName};
+use txn::{ActiveTransaction, OpenEntry, TransactionName};
 use wal::Group;
 
 /// A point to roll back to: before a statement, or a savepoint.
@@ -238,8 +238,13 @@ impl Work {
         self.name = TransactionName::Of(statement);
         if self.named {
             let name = if name.is_empty() { "user_transaction" } else { name };
-            let active =
-                Active { id, session: self.session(), name: name.to_owned(), began_at, user };
+            let active = ActiveTransaction {
+                id,
+                session: self.session(),
+                name: name.to_owned(),
+                began_at,
+                user,
+            };
             self.engine.transactions.enter(active);
             self.name = TransactionName::Given(name.into());
         }
@@ -271,7 +276,8 @@ impl Work {
         if !std::mem::replace(&mut self.user, true) {
             let began_at = os::clock::now().0;
             let name = "implicit_transaction".to_owned();
-            let active = Active { id, session: self.session(), name, began_at, user: true };
+            let active =
+                ActiveTransaction { id, session: self.session(), name, began_at, user: true };
             self.engine.transactions.enter(active);
             self.named = true;
         }

@@ -8,7 +8,7 @@
 //!     and after it has read the rest has read of one transaction, since numbers are given once.
 
 use base::{SessionId, TransactionId, Xsn};
-use os::sync::Padded;
+use os::sync::PaddedCell;
 use std::sync::atomic::{
     AtomicBool, AtomicU64,
     Ordering::{AcqRel, Acquire, Relaxed, Release},
@@ -62,7 +62,7 @@ impl Traversal {
 pub(crate) struct VersionUse {
     session: SessionId,
     gone: AtomicBool,
-    told: Padded<Words>,
+    told: PaddedCell<Words>,
 }
 
 #[derive(Default)]
@@ -79,7 +79,7 @@ struct Words {
 impl VersionUse {
     /// Of a session's unit of work, which uses no versions yet.
     pub(crate) fn new(session: SessionId) -> VersionUse {
-        VersionUse { session, gone: AtomicBool::new(false), told: Padded::default() }
+        VersionUse { session, gone: AtomicBool::new(false), told: PaddedCell::default() }
     }
 
     /// The transaction uses versions from now on, if it has not yet.

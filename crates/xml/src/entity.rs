@@ -4,7 +4,7 @@
 //! references of a text bring together is bounded, however often they name the longest one.
 
 use crate::name::{is_name_char, is_name_start, is_xml_char};
-use crate::place::{Parsed, fault};
+use crate::place::{ParseResult, fault};
 use base::messages;
 use hashbrown::HashMap;
 use std::cell::Cell;
@@ -21,7 +21,7 @@ pub(crate) struct Entities {
 }
 
 /// What a reference stands for.
-pub(crate) enum Referred<'e> {
+pub(crate) enum Referent<'e> {
     Character(char),
     Entity(&'e str),
 }
@@ -38,12 +38,12 @@ impl Entities {
     }
 
     /// The reference at an ampersand, and the place behind its semicolon.
-    pub(crate) fn reference(&self, text: &str, at: usize) -> Parsed<(Referred<'_>, usize)> {
+    pub(crate) fn reference(&self, text: &str, at: usize) -> ParseResult<(Referent<'_>, usize)> {
         let from = at + 1;
         let rest = text.get(from..).unwrap_or("");
         if let Some(number) = rest.strip_prefix('#') {
             let (c, end) = numeric(text, number, from + 1)?;
-            return Ok((Referred::Character(c), end));
+            return Ok((Referent::Character(c), end));
         }
         match rest.chars().next() {
             None => return fault(messages::XML_END_UNEXPECTED, text.len()),
@@ -71,15 +71,15 @@ impl Entities {
                 if self.is_exhausted() {
                     return fault(messages::XML_ENTITY_SYNTAX, end);
                 }
-                return Ok((Referred::Entity(value), end + 1));
+                return Ok((Referent::Entity(value), end + 1));
             }
         };
-        Ok((Referred::Character(character), end + 1))
+        Ok((Referent::Character(character), end + 1))
     }
 }
 
 /// The character of `&#…;`, whose digits begin at a place.
-fn numeric(text: &str, rest: &str, at: usize) -> Parsed<(char, usize)> {
+fn numeric(text: &str, rest: &str, at: usize) -> ParseResult<(char, usize)> {
     let (digits, from, radix, message) = match rest.strip_prefix('x') {
         Some(digits) => (digits, at + 1, 16, messages::XML_HEXADECIMAL_DIGIT),
         None => (rest, at, 10, messages::XML_DECIMAL_DIGIT),

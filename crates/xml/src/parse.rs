@@ -7,10 +7,10 @@
 //! DTD and the borders of CDATA leave no trace.
 
 use crate::build::TreeBuilder;
-use crate::entity::{EXPANDED_BYTES_MAX, Entities, Referred};
+use crate::entity::{EXPANDED_BYTES_MAX, Entities, Referent};
 use crate::name::is_xml_char;
-use crate::place::{Fault, Parsed, fault};
-use crate::tag::{Attribute, Qualified, Scanner, is_blank};
+use crate::place::{Fault, ParseResult, fault};
+use crate::tag::{Attribute, QualifiedName, Scanner, is_blank};
 use crate::text::Source;
 use crate::tree::{Tree, XML_URI};
 use base::{SqlError, SqlResult, messages};
@@ -55,35 +55,35 @@ pub fn parse(source: Source<'_>, options: ParseOptions) -> SqlResult<Tree> {
 }
 
 /// A fault of the text, or an error of what is made of it.
-enum Wrong {
+enum ParseError {
     Fault(Fault),
     Error(SqlError),
 }
 
-impl Wrong {
+impl ParseError {
     fn into_error(self, text: &str) -> SqlError {
         match self {
-            Wrong::Fault(fault) => fault.into_error(text),
-            Wrong::Error(error) => error,
+            ParseError::Fault(fault) => fault.into_error(text),
+            ParseError::Error(error) => error,
         }
     }
 }
 
-impl From<Fault> for Wrong {
-    fn from(fault: Fault) -> Wrong {
-        Wrong::Fault(fault)
+impl From<Fault> for ParseError {
+    fn from(fault: Fault) -> ParseError {
+        ParseError::Fault(fault)
     }
 }
 
-impl From<SqlError> for Wrong {
-    fn from(error: SqlError) -> Wrong {
-        Wrong::Error(error)
+impl From<SqlError> for ParseError {
+    fn from(error: SqlError) -> ParseError {
+        ParseError::Error(error)
     }
 }
 
 /// An element that is open.
 struct Open<'t> {
-    name: Qualified<'t>,
+    name: QualifiedName<'t>,
     /// How many prefixes were known around it.
     scope: usize,
     /// White space within it is kept.
@@ -105,7 +105,7 @@ struct Parser<'t> {
 }
 
 impl<'t> Parser<'t> {
-    fn run(&mut self) -> Result<(), Wrong> {
+    fn run(&mut self) -> Result<(), ParseError> {
         let mut reader = Reader::from_str(self.text);
         let config = reader.config_mut();
         config.check_end_names = false;
@@ -135,7 +135,7 @@ impl<'t> Parser<'t> {
     }
 
     /// What is wrong with a token that has no end.
-    fn cut_short(&mut self, from: usize) -> Wrong {
+    fn cut_short(&mut self, from: usize) -> ParseError {
         let at = from + self.text.get(from..).and_then(|r| r.find(['<', '&'])).unwrap_or(0);
         let rest = self.text.get(at..).unwrap_or("");
         let found = if rest.starts_with('&') {
@@ -158,7 +158,7 @@ impl<'t> Parser<'t> {
             })
         };
         let ended = Fault { message: messages::XML_END_UNEXPECTED, at: self.text.len() };
-        Wrong::Fault(found.err().unwrap_or(ended))
+        ParseError::Fault(found.err().unwrap_or(ended))
     }
 
     fn preserves(&self) -> bool {
@@ -176,7 +176,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Characters as they stand: line ends become one newline.
-    fn literal(&mut self, from: usize, text: &str) -> Parsed<()> {
+    fn literal(&mut self, from: usize, text: &str) -> ParseResult<()> {
         let mut rest = text.char_indices().peekable();
         while let Some((at, c)) = rest.next() {
             match c {
@@ -191,7 +191,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    fn characters(&mut self, from: usize, to: usize) -> Result<(), Wrong> {
+    fn characters(&mut self, from: usize, to: usize) -> Result<(), ParseError> {
         let text = self.text.get(from..to).unwrap_or("");
         if let Some(at) = text.find("]]>") {
             fault(messages::XML_CDATA_END, from + at + 2)?;
@@ -200,23 +200,23 @@ impl<'t> Parser<'t> {
         Ok(self.literal(from, text)?)
     }
 
-    fn reference(&mut self, from: usize) -> Result<(), Wrong> {
+    fn reference(&mut self, from: usize) -> Result<(), ParseError> {
         self.significant = true;
         match self.entities.reference(self.text, from)?.0 {
-            Referred::Character(c) => self.pending.push(c),
-            Referred::Entity(text) => self.pending.push_str(text),
+            Referent::Character(c) => self.pending.push(c),
+            Referent::Entity(text) => self.pending.push_str(text),
         }
         Ok(())
     }
 
-    fn cdata(&mut self, from: usize, to: usize) -> Result<(), Wrong> {
+    fn cdata(&mut self, from: usize, to: usize) -> Result<(), ParseError> {
         let inner = from + "<![CDATA[".len();
         let text = self.text.get(inner..to - "]]>".len()).unwrap_or("");
         self.significant |= !text.is_empty();
         Ok(self.literal(inner, text)?)
     }
 
-    fn comment(&mut self, from: usize, to: usize) -> Result<(), Wrong> {
+    fn comment(&mut self, from: usize, to: usize) -> Result<(), ParseError> {
         self.flush()?;
         let inner = from + "<!--".len();
         let text = self.text.get(inner..to - "-->".len()).unwrap_or("");
@@ -228,7 +228,7 @@ impl<'t> Parser<'t> {
         Ok(self.builder.comment(&text)?)
     }
 
-    fn instruction(&mut self, from: usize, to: usize) -> Result<(), Wrong> {
+    fn instruction(&mut self, from: usize, to: usize) -> Result<(), ParseError> {
         let mut scanner = Scanner { text: self.text, at: from + "<?".len() };
         let name = scanner.qualified()?;
         if !name.prefix.is_empty() {
@@ -252,7 +252,7 @@ impl<'t> Parser<'t> {
     }
 
     /// `<?xml version="1.0" encoding="…" standalone="…"?>`
-    fn declaration(&mut self, scanner: &mut Scanner<'t>) -> Parsed<()> {
+    fn declaration(&mut self, scanner: &mut Scanner<'t>) -> ParseResult<()> {
         let known = Entities::default();
         let mut expected = ["version", "encoding", "standalone"].iter();
         let mut version = false;
@@ -277,7 +277,7 @@ impl<'t> Parser<'t> {
     }
 
     /// A DTD: only its general entities count.
-    fn doctype(&mut self, from: usize, to: usize) -> Result<(), Wrong> {
+    fn doctype(&mut self, from: usize, to: usize) -> Result<(), ParseError> {
         self.flush()?;
         if !self.options.dtd {
             return Err(SqlError::new(messages::XML_DTD, &[]).into());
@@ -325,7 +325,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn start_tag(&mut self, from: usize) -> Result<(), Wrong> {
+    fn start_tag(&mut self, from: usize) -> Result<(), ParseError> {
         self.flush()?;
         let mut scanner = Scanner { text: self.text, at: from + 1 };
         let name = scanner.qualified()?;
@@ -367,7 +367,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    fn belongings(&mut self, attributes: &[Attribute<'t>], at: usize) -> Result<(), Wrong> {
+    fn belongings(&mut self, attributes: &[Attribute<'t>], at: usize) -> Result<(), ParseError> {
         let mut named: HashSet<(String, &str)> = HashSet::new();
         for a in attributes {
             if let Some(prefix) = declares(&a.name) {
@@ -388,7 +388,7 @@ impl<'t> Parser<'t> {
     }
 
     /// `xmlns="…"`, `xmlns:p="…"`
-    fn declare(&mut self, prefix: &'t str, a: &Attribute<'t>) -> Parsed<()> {
+    fn declare(&mut self, prefix: &'t str, a: &Attribute<'t>) -> ParseResult<()> {
         let reserved = prefix.len() >= 3
             && prefix.get(..3).is_some_and(|p| p.eq_ignore_ascii_case("xml"))
             && (prefix != "xml" || a.value != XML_URI);
@@ -402,7 +402,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    fn resolve(&self, prefix: &str, at: usize) -> Parsed<String> {
+    fn resolve(&self, prefix: &str, at: usize) -> ParseResult<String> {
         match self.scope.iter().rev().find(|(p, _)| *p == prefix) {
             Some((_, uri)) => Ok(uri.clone()),
             None if prefix.is_empty() => Ok(String::new()),
@@ -410,7 +410,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn end_tag(&mut self, from: usize, to: usize) -> Result<(), Wrong> {
+    fn end_tag(&mut self, from: usize, to: usize) -> Result<(), ParseError> {
         self.flush()?;
         let mut scanner = Scanner { text: self.text, at: from + "</".len() };
         let name = scanner.qualified()?;
@@ -430,7 +430,7 @@ impl<'t> Parser<'t> {
 }
 
 /// The prefix that an attribute declares.
-fn declares<'t>(name: &Qualified<'t>) -> Option<&'t str> {
+fn declares<'t>(name: &QualifiedName<'t>) -> Option<&'t str> {
     match (name.prefix, name.local) {
         ("", "xmlns") => Some(""),
         ("xmlns", prefix) => Some(prefix),

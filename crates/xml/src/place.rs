@@ -24,9 +24,9 @@ impl Fault {
 }
 
 /// What a step of parsing gives.
-pub(crate) type Parsed<T> = Result<T, Fault>;
+pub(crate) type ParseResult<T> = Result<T, Fault>;
 
 /// A fault.
-pub(crate) fn fault<T>(message: Message, at: usize) -> Parsed<T> {
+pub(crate) fn fault<T>(message: Message, at: usize) -> ParseResult<T> {
     Err(Fault { message, at })
 }

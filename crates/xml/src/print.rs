@@ -170,8 +170,16 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// Appends characters as they stand between tags.
+/// Appends characters as they stand between tags. At the very beginning, U+FEFF would be taken for
+/// the mark of an encoding by whoever reads the text.
 pub fn escape_text(text: &str, out: &mut String) {
+    let text = match text.strip_prefix('\u{FEFF}').filter(|_| out.is_empty()) {
+        Some(rest) => {
+            out.push_str("&#xFEFF;");
+            rest
+        }
+        None => text,
+    };
     escape(text, out, |c| match c {
         '&' => Some("&amp;"),
         '<' => Some("&lt;"),

@@ -1,13 +1,13 @@
 //! What stands in a start tag: a name, attributes with their values, references resolved.
 
-use crate::entity::{Entities, Referred};
+use crate::entity::{Entities, Referent};
 use crate::name::{is_name_char, is_name_start, is_xml_char};
-use crate::place::{Parsed, fault};
+use crate::place::{ParseResult, fault};
 use base::messages;
 
 /// A name as written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Qualified<'t> {
+pub(crate) struct QualifiedName<'t> {
     pub(crate) prefix: &'t str,
     pub(crate) local: &'t str,
 }
@@ -15,7 +15,7 @@ pub(crate) struct Qualified<'t> {
 /// An attribute as written.
 #[derive(Debug)]
 pub(crate) struct Attribute<'t> {
-    pub(crate) name: Qualified<'t>,
+    pub(crate) name: QualifiedName<'t>,
     pub(crate) value: String,
     /// Behind the value.
     pub(crate) end: usize,
@@ -51,19 +51,19 @@ impl<'t> Scanner<'t> {
     }
 
     /// A name with at most one colon.
-    pub(crate) fn qualified(&mut self) -> Parsed<Qualified<'t>> {
+    pub(crate) fn qualified(&mut self) -> ParseResult<QualifiedName<'t>> {
         let first = self.part()?;
         if !self.eat(':') {
-            return Ok(Qualified { prefix: "", local: first });
+            return Ok(QualifiedName { prefix: "", local: first });
         }
         let local = self.part()?;
         if self.peek() == Some(':') {
             return fault(messages::XML_COLONS, self.at);
         }
-        Ok(Qualified { prefix: first, local })
+        Ok(QualifiedName { prefix: first, local })
     }
 
-    fn part(&mut self) -> Parsed<&'t str> {
+    fn part(&mut self) -> ParseResult<&'t str> {
         let rest = self.rest();
         match rest.chars().next() {
             None => return fault(messages::XML_END_UNEXPECTED, self.text.len()),
@@ -76,7 +76,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// ` name = "value"`, where there is one.
-    pub(crate) fn attribute(&mut self, entities: &Entities) -> Parsed<Option<Attribute<'t>>> {
+    pub(crate) fn attribute(&mut self, entities: &Entities) -> ParseResult<Option<Attribute<'t>>> {
         let spaced = self.blanks();
         match self.peek() {
             Some('/' | '>' | '?') => return Ok(None),
@@ -101,7 +101,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// A value in quotes: blanks of any kind become spaces.
-    fn quoted(&mut self, entities: &Entities) -> Parsed<String> {
+    fn quoted(&mut self, entities: &Entities) -> ParseResult<String> {
         let Some(quote @ ('"' | '\'')) = self.peek() else {
             return fault(messages::XML_STRING_LITERAL, self.at);
         };
@@ -116,8 +116,8 @@ impl<'t> Scanner<'t> {
                 '&' => {
                     let (referred, end) = entities.reference(self.text, self.at)?;
                     match referred {
-                        Referred::Character(c) => value.push(c),
-                        Referred::Entity(text) => value.push_str(text),
+                        Referent::Character(c) => value.push(c),
+                        Referent::Entity(text) => value.push_str(text),
                     }
                     self.at = end;
                     continue;

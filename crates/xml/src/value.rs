@@ -21,11 +21,11 @@ use std::sync::{Arc, OnceLock};
 /// A value of type xml.
 #[derive(Clone)]
 pub struct Xml {
-    shared: Arc<Shared>,
+    shared: Arc<SharedValue>,
     node: NodeId,
 }
 
-struct Shared {
+struct SharedValue {
     text: Box<str>,
     tree: OnceLock<Tree>,
 }
@@ -39,7 +39,7 @@ impl Xml {
     pub fn of(tree: Tree) -> Xml {
         let mut text = String::new();
         print(&tree, NodeId::DOCUMENT, &mut text);
-        let shared = Shared { text: text.into(), tree: OnceLock::from(tree) };
+        let shared = SharedValue { text: text.into(), tree: OnceLock::from(tree) };
         Xml { shared: Arc::new(shared), node: NodeId::DOCUMENT }
     }
 
@@ -61,7 +61,7 @@ impl Xml {
 
     /// The value of a text that `print` has made.
     pub fn of_printed(text: &str) -> Xml {
-        let shared = Shared { text: text.into(), tree: OnceLock::new() };
+        let shared = SharedValue { text: text.into(), tree: OnceLock::new() };
         Xml { shared: Arc::new(shared), node: NodeId::DOCUMENT }
     }
 
@@ -109,7 +109,7 @@ impl Xml {
 
     /// Heap bytes that the value keeps alive, for memory grants.
     pub fn heap_bytes(&self) -> usize {
-        self.shared.text.len() + size_of::<Shared>()
+        self.shared.text.len() + size_of::<SharedValue>()
     }
 
     /// Appends the stored form.

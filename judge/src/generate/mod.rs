@@ -40,7 +40,7 @@ pub(crate) type Scope = Vec<Name>;
 
 /// A common table expression that may be named.
 #[derive(Clone, Debug)]
-struct Common {
+struct CommonTable {
     name: String,
     kinds: Vec<Kind>,
 }
@@ -53,7 +53,7 @@ pub(crate) struct Generator<'a> {
     aliases: u32,
     /// Sources that may still be added to the statement: it bounds its cost.
     sources: u32,
-    common: Vec<Common>,
+    common: Vec<CommonTable>,
     /// No subquery may stand here.
     flat: bool,
 }

@@ -1,6 +1,6 @@
 //! Queries: sources, selects, set operations, subqueries.
 
-use super::{Common, Generator, Name, Scope};
+use super::{CommonTable, Generator, Name, Scope};
 use crate::tables::Column;
 use crate::tree::{
     Aggregate, Body, Cond, Expr, Group, GroupForm, JoinKind, KINDS, Kind, Query, Select, Source,
@@ -12,7 +12,7 @@ impl Generator<'_> {
         if self.sources > 2 && self.one_in(6) {
             let query = self.some_query(&Vec::new(), None);
             let name = format!("w{}", common.len());
-            self.common.push(Common { name: name.clone(), kinds: query.kinds.clone() });
+            self.common.push(CommonTable { name: name.clone(), kinds: query.kinds.clone() });
             common.push((name, query));
         }
         let query = self.some_query(&Vec::new(), None);

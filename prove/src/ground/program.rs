@@ -35,7 +35,7 @@ pub struct Ground<'a> {
 }
 
 /// A run that has ended.
-pub(crate) struct Finished {
+pub(crate) struct FinishedRun {
     pub(crate) output: String,
     pub(crate) succeeded: bool,
     /// The child's own, user and system.
@@ -132,7 +132,7 @@ fn children_cpu() -> Outcome<Duration> {
 }
 
 /// Runs to the end within `at_most`, output to a file, memory and reads sampled meanwhile.
-pub(crate) fn finish(mut command: Command, log: &Path, at_most: Duration) -> Outcome<Finished> {
+pub(crate) fn finish(mut command: Command, log: &Path, at_most: Duration) -> Outcome<FinishedRun> {
     let output = File::create(log).map_err(|e| format!("create {}: {e}", log.display()))?;
     let errors = output.try_clone().map_err(|e| format!("share {}: {e}", log.display()))?;
     let before = children_cpu()?;
@@ -162,7 +162,7 @@ pub(crate) fn finish(mut command: Command, log: &Path, at_most: Duration) -> Out
     if !status.success() {
         output += &format!("{status}");
     }
-    Ok(Finished { output, succeeded: status.success(), cpu, peak_kb, read_bytes })
+    Ok(FinishedRun { output, succeeded: status.success(), cpu, peak_kb, read_bytes })
 }
 
 /// A number of a file of /proc.
@@ -178,7 +178,7 @@ fn end(child: &mut Child) {
     let _ = child.wait();
 }
 
-impl Finished {
+impl FinishedRun {
     /// The rows whose first column is `name`, the rest of each as numbers.
     pub(crate) fn rows(&self, name: &str) -> Vec<Vec<i64>> {
         let row = |line: &str| {
@@ -191,25 +191,29 @@ impl Finished {
 }
 
 /// `ghostlight serve` of a proof; ended when dropped.
-pub struct Serving {
+pub struct ServerProcess {
     child: Child,
     port: OnceLock<u16>,
     log: PathBuf,
     pub(crate) started: Instant,
 }
 
-impl Serving {
+impl ServerProcess {
     /// Starts on a data folder; the log of its output lies beside it.
     ///
     /// # Errors
     /// The binary cannot be started.
-    pub fn start(binary: &Path, data: &Path) -> Outcome<Serving> {
-        Serving::start_with(binary, data, &[])
+    pub fn start(binary: &Path, data: &Path) -> Outcome<ServerProcess> {
+        ServerProcess::start_with(binary, data, &[])
     }
 
     /// The same with more options.
-    pub(crate) fn start_with(binary: &Path, data: &Path, options: &[&str]) -> Outcome<Serving> {
-        Serving::spawn(Command::new(binary), data, "log", options)
+    pub(crate) fn start_with(
+        binary: &Path,
+        data: &Path,
+        options: &[&str],
+    ) -> Outcome<ServerProcess> {
+        ServerProcess::spawn(Command::new(binary), data, "log", options)
     }
 
     /// The same under a program that runs the command it is given, as the same process.
@@ -218,17 +222,22 @@ impl Serving {
         binary: &Path,
         data: &Path,
         options: &[&str],
-    ) -> Outcome<Serving> {
+    ) -> Outcome<ServerProcess> {
         tool.arg(binary);
-        Serving::spawn(tool, data, "log", options)
+        ServerProcess::spawn(tool, data, "log", options)
     }
 
     /// Starts on a folder that another one is started on, too: its output lies in another file.
-    pub(crate) fn start_beside(binary: &Path, data: &Path) -> Outcome<Serving> {
-        Serving::spawn(Command::new(binary), data, "beside.log", &[])
+    pub(crate) fn start_beside(binary: &Path, data: &Path) -> Outcome<ServerProcess> {
+        ServerProcess::spawn(Command::new(binary), data, "beside.log", &[])
     }
 
-    fn spawn(mut command: Command, data: &Path, log: &str, options: &[&str]) -> Outcome<Serving> {
+    fn spawn(
+        mut command: Command,
+        data: &Path,
+        log: &str,
+        options: &[&str],
+    ) -> Outcome<ServerProcess> {
         let log = data.with_extension(log);
         let output = File::create(&log).map_err(|e| format!("create {}: {e}", log.display()))?;
         let errors = output.try_clone().map_err(|e| format!("share the log: {e}"))?;
@@ -239,7 +248,7 @@ impl Serving {
         let started = Instant::now();
         let child = command.spawn();
         let child = child.map_err(|e| format!("start {}: {e}", command.get_program().display()))?;
-        Ok(Serving { child, port: OnceLock::new(), log, started })
+        Ok(ServerProcess { child, port: OnceLock::new(), log, started })
     }
 
     pub(crate) fn id(&self) -> u32 {
@@ -331,7 +340,7 @@ impl Serving {
     }
 }
 
-impl Drop for Serving {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         end(&mut self.child);
     }

@@ -2,7 +2,7 @@
 //! for, and snapshots that must read the same at their end as at their beginning.
 
 use crate::ground::client::{Answer, Client, asked};
-use crate::ground::program::{Ground, PASSWORD, Serving};
+use crate::ground::program::{Ground, PASSWORD, ServerProcess};
 use checks::Outcome;
 use std::fs;
 use std::time::Duration;
@@ -15,7 +15,7 @@ const BATCH: Duration = Duration::from_secs(1_200);
 ///
 /// # Errors
 /// The server does not listen, lets nobody in, or has no such database.
-pub fn session(server: &Serving, database: &str) -> Outcome<Client> {
+pub fn session(server: &ServerProcess, database: &str) -> Outcome<Client> {
     let client =
         Client::login(server.port()?, "sa", PASSWORD).map_err(|e| format!("login: {e}"))?;
     let mut client = client.with_patience(BATCH).map_err(|e| format!("wait long: {e}"))?;

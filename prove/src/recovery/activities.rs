@@ -9,7 +9,7 @@
 //!     log files.
 
 use crate::ground::client::{Client, asked};
-use crate::ground::program::Serving;
+use crate::ground::program::ServerProcess;
 use crate::ground::scene::number;
 use checks::Outcome;
 use std::fs;
@@ -49,7 +49,7 @@ const USUAL_GROWTH: &str = "ALTER DATABASE Kills MODIFY FILE (NAME = Kills_log, 
 
 /// How a kill is known to have come within an activity.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Within {
+enum KillEvidence {
     /// A step of it had been asked for and not answered.
     Asked,
     /// And the log's file had become longer in it.
@@ -85,7 +85,7 @@ pub(crate) struct Activity {
     before: &'static [&'static str],
     /// By turns, until the kill.
     steps: &'static [Step],
-    within: Within,
+    within: KillEvidence,
     /// What a transaction of the ledgers may be refused with, all of it.
     pub(crate) refusals: &'static [&'static str],
     /// The longest until the kill.
@@ -105,7 +105,7 @@ pub(crate) const ACTIVITIES: &[Activity] = &[
             ready("ROLLBACK TRANSACTION"),
             ready(SHORT_LOG),
         ],
-        within: Within::Longer,
+        within: KillEvidence::Longer,
         refusals: &[DEADLOCK],
         pause_ms: 300,
     },
@@ -116,7 +116,7 @@ pub(crate) const ACTIVITIES: &[Activity] = &[
             small("INSERT dbo.Room (filler) SELECT TOP (15) 'again' FROM master..spt_values"),
             small("DELETE dbo.Room"),
         ],
-        within: Within::Wrapped,
+        within: KillEvidence::Wrapped,
         refusals: &[DEADLOCK, LOG_FULL],
         pause_ms: 600,
     },
@@ -128,7 +128,7 @@ pub(crate) const ACTIVITIES: &[Activity] = &[
             step("DBCC SHRINKFILE (Kills_log, 4) WITH NO_INFOMSGS"),
             step("DBCC SHRINKFILE (Kills_log, 1) WITH NO_INFOMSGS"),
         ],
-        within: Within::Asked,
+        within: KillEvidence::Asked,
         refusals: &[DEADLOCK],
         pause_ms: 200,
     },
@@ -136,7 +136,7 @@ pub(crate) const ACTIVITIES: &[Activity] = &[
         name: "CHECKPOINT",
         before: &[USUAL_GROWTH],
         steps: &[step("CHECKPOINT")],
-        within: Within::Asked,
+        within: KillEvidence::Asked,
         refusals: &[DEADLOCK],
         pause_ms: 150,
     },
@@ -148,7 +148,7 @@ pub(crate) const ACTIVITIES: &[Activity] = &[
             step("ALTER INDEX IX_T ON dbo.T REBUILD"),
             step("ALTER INDEX ALL ON dbo.B REBUILD"),
         ],
-        within: Within::Asked,
+        within: KillEvidence::Asked,
         refusals: &[DEADLOCK],
         pause_ms: 300,
     },
@@ -160,7 +160,7 @@ pub(crate) const ACTIVITIES: &[Activity] = &[
             step("ALTER INDEX PK_B ON dbo.B REBUILD WITH (FILLFACTOR = 70)"),
             step("ALTER INDEX IX_T ON dbo.T REBUILD WITH (FILLFACTOR = 100)"),
         ],
-        within: Within::Asked,
+        within: KillEvidence::Asked,
         refusals: &[DEADLOCK],
         pause_ms: 300,
     },
@@ -173,7 +173,7 @@ pub(crate) const ACTIVITIES: &[Activity] = &[
             step("DROP INDEX IX_Late ON dbo.T"),
             step("DROP INDEX IX_Late ON dbo.B"),
         ],
-        within: Within::Asked,
+        within: KillEvidence::Asked,
         refusals: &[DEADLOCK],
         pause_ms: 300,
     },
@@ -185,7 +185,7 @@ pub(crate) const ACTIVITIES: &[Activity] = &[
             step("ALTER INDEX IX_T ON dbo.T REBUILD WITH (ONLINE = ON)"),
             step("ALTER INDEX IX_B ON dbo.B REBUILD WITH (ONLINE = ON, FILLFACTOR = 60)"),
         ],
-        within: Within::Asked,
+        within: KillEvidence::Asked,
         refusals: &[DEADLOCK],
         pause_ms: 300,
     },
@@ -198,7 +198,7 @@ pub(crate) const ACTIVITIES: &[Activity] = &[
             ready("DROP INDEX IX_On ON dbo.T"),
             ready("DROP INDEX IX_On ON dbo.B"),
         ],
-        within: Within::Asked,
+        within: KillEvidence::Asked,
         refusals: &[DEADLOCK],
         pause_ms: 300,
     },
@@ -219,7 +219,7 @@ pub(crate) const ACTIVITIES: &[Activity] = &[
             step("DROP INDEX CX_H ON dbo.H WITH (ONLINE = ON)"),
             step("ALTER TABLE dbo.H REBUILD WITH (ONLINE = ON)"),
         ],
-        within: Within::Asked,
+        within: KillEvidence::Asked,
         refusals: &[DEADLOCK],
         pause_ms: 300,
     },
@@ -227,7 +227,7 @@ pub(crate) const ACTIVITIES: &[Activity] = &[
 
 /// The kills of one activity.
 #[derive(Clone, Debug)]
-pub(crate) struct Told {
+pub(crate) struct ActivityKills {
     pub(crate) name: &'static str,
     pub(crate) kills: u32,
     /// Those that came within it.
@@ -238,10 +238,10 @@ pub(crate) struct Told {
     pub(crate) refused: Option<String>,
 }
 
-impl Told {
-    fn of(activity: &Activity) -> Told {
+impl ActivityKills {
+    fn of(activity: &Activity) -> ActivityKills {
         let (kills, within, answered) = (0, 0, 0);
-        Told { name: activity.name, kills, within, answered, refused: None }
+        ActivityKills { name: activity.name, kills, within, answered, refused: None }
     }
 }
 
@@ -260,7 +260,7 @@ fn log_files(client: &mut Client) -> Outcome<LogFiles> {
 }
 
 /// The session that is at one of them.
-pub(crate) struct Fifth {
+pub(crate) struct FifthSession {
     activity: &'static Activity,
     client: Client,
     log: PathBuf,
@@ -268,7 +268,7 @@ pub(crate) struct Fifth {
 }
 
 /// Where the kill found it.
-pub(crate) struct Left {
+pub(crate) struct InterruptedActivity {
     pub(crate) answered: u64,
     asked: bool,
     longer: bool,
@@ -276,11 +276,11 @@ pub(crate) struct Left {
 }
 
 /// Runs each once: those that the server does not know are refused by name.
-pub(crate) fn try_all(server: &mut Serving, log: &Path) -> Outcome<Vec<Told>> {
+pub(crate) fn try_all(server: &mut ServerProcess, log: &Path) -> Outcome<Vec<ActivityKills>> {
     let mut told = Vec::new();
     for activity in ACTIVITIES {
-        let mut tried = Told::of(activity);
-        let mut fifth = Fifth::begin(server, activity, log)?;
+        let mut tried = ActivityKills::of(activity);
+        let mut fifth = FifthSession::begin(server, activity, log)?;
         for step in activity.steps {
             let answer = fifth.client.batch(step.text).map_err(|e| e.to_string())?;
             match answer.errors.first() {
@@ -297,25 +297,30 @@ pub(crate) fn try_all(server: &mut Serving, log: &Path) -> Outcome<Vec<Told>> {
     Ok(told)
 }
 
-impl Fifth {
+impl FifthSession {
     /// Makes ready for an activity.
     pub(crate) fn begin(
-        server: &mut Serving,
+        server: &mut ServerProcess,
         activity: &'static Activity,
         log: &Path,
-    ) -> Outcome<Fifth> {
+    ) -> Outcome<FifthSession> {
         let mut client = server.client()?;
         for text in ["USE Kills"].iter().chain(activity.before) {
             asked(&mut client, text)?;
         }
         let at_first = log_files(&mut client)?;
-        Ok(Fifth { activity, client, log: log.to_owned(), at_first })
+        Ok(FifthSession { activity, client, log: log.to_owned(), at_first })
     }
 
     /// At it until the connection breaks.
-    pub(crate) fn work(mut self) -> Outcome<Left> {
+    pub(crate) fn work(mut self) -> Outcome<InterruptedActivity> {
         let length = || fs::metadata(&self.log).map_or(0, |file| file.len());
-        let mut left = Left { answered: 0, asked: false, longer: false, at_first: self.at_first };
+        let mut left = InterruptedActivity {
+            answered: 0,
+            asked: false,
+            longer: false,
+            at_first: self.at_first,
+        };
         for step in self.activity.steps.iter().cycle() {
             let before = length();
             // An error of the connection is the kill.
@@ -337,11 +342,11 @@ impl Fifth {
 
 impl Activity {
     /// Whether the kill came within it; the server has recovered.
-    pub(crate) fn met(&self, left: &Left, client: &mut Client) -> Outcome<bool> {
+    pub(crate) fn met(&self, left: &InterruptedActivity, client: &mut Client) -> Outcome<bool> {
         Ok(match self.within {
-            Within::Asked => left.asked,
-            Within::Longer => left.asked && left.longer,
-            Within::Wrapped => {
+            KillEvidence::Asked => left.asked,
+            KillEvidence::Longer => left.asked && left.longer,
+            KillEvidence::Wrapped => {
                 let now = log_files(client)?;
                 now.newest - left.at_first.newest >= left.at_first.count
             }

@@ -5,7 +5,7 @@
 use crate::ground::figure::Figure;
 use crate::ground::program::Ground;
 use crate::ground::test_runs::{caught, crash_points, test};
-use crate::recovery::activities::Told;
+use crate::recovery::activities::ActivityKills;
 use crate::recovery::full_disk;
 use crate::recovery::kills::{self, Counts, Course, Versions};
 use checks::Outcome;
@@ -79,7 +79,7 @@ fn all_kills(ground: &Ground<'_>, kills: u32, told: &Outcome<Counts>) -> Figure 
     Figure { what, figure, limit, pass }
 }
 
-fn activity(ground: &Ground<'_>, told: &Told) -> Figure {
+fn activity(ground: &Ground<'_>, told: &ActivityKills) -> Figure {
     let figure = match &told.refused {
         Some(error) => format!("refused: {error}"),
         None => format!(

@@ -18,7 +18,7 @@
 
 use crate::ground::client::{Client, asked};
 use crate::ground::ledger::{Ledger, Random};
-use crate::ground::program::{Serving, empty};
+use crate::ground::program::{ServerProcess, empty};
 use crate::ground::scene::number;
 use crate::recovery::kills::{self, SESSIONS};
 use checks::{Outcome, process};
@@ -59,7 +59,7 @@ const ENDED: u8 = 4;
 
 /// What a proof is told.
 #[derive(Default, Debug)]
-pub(crate) struct Seen {
+pub(crate) struct ProofReport {
     /// What was mounted.
     pub(crate) place: String,
     pub(crate) rounds: u32,
@@ -72,9 +72,9 @@ pub(crate) struct Seen {
     pub(crate) refusals: BTreeMap<String, u64>,
 }
 
-impl std::fmt::Display for Seen {
+impl std::fmt::Display for ProofReport {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Seen { place, rounds, full_starts, acknowledged, again, refusals } = self;
+        let ProofReport { place, rounds, full_starts, acknowledged, again, refusals } = self;
         let refused = refusals.iter().map(|(number, n)| format!("{number} {n} times"));
         let refused = refused.collect::<Vec<_>>().join(", ");
         write!(
@@ -150,7 +150,7 @@ impl Drop for Mount {
 
 /// A table to which rows are added by hundreds, and what may be found in it.
 #[derive(Default)]
-struct Added {
+struct GrowingTable {
     acknowledged: i64,
     /// One more may be there: it was asked for and not answered.
     asked: bool,
@@ -158,13 +158,13 @@ struct Added {
 
 /// What the sessions of a round did.
 #[derive(Default)]
-struct Done {
+struct RoundResult {
     acknowledged: u64,
     again: u64,
     refusals: BTreeMap<String, u64>,
 }
 
-impl Done {
+impl RoundResult {
     /// Counts an answer; an error where it must not be one.
     fn count(&mut self, phase: u8, text: &str, error: Option<&String>) -> Outcome<()> {
         let Some(error) = error else {
@@ -183,7 +183,7 @@ impl Done {
         Ok(())
     }
 
-    fn add(&mut self, other: Done) {
+    fn add(&mut self, other: RoundResult) {
         self.acknowledged += other.acknowledged;
         self.again += other.again;
         for (number, n) in other.refusals {
@@ -193,13 +193,14 @@ impl Done {
 }
 
 /// Rounds on a file system of its own.
-pub(crate) fn drive(binary: &Path, folder: &Path, rounds: u32, seed: u64) -> Outcome<Seen> {
+pub(crate) fn drive(binary: &Path, folder: &Path, rounds: u32, seed: u64) -> Outcome<ProofReport> {
     let mount = Mount::make(folder)?;
-    let mut seen = Seen { place: format!("{} of {IMAGE_MB} MB", mount.kind), ..Seen::default() };
+    let mut seen =
+        ProofReport { place: format!("{} of {IMAGE_MB} MB", mount.kind), ..ProofReport::default() };
     let mut random = Random(seed);
     let mut ledgers: Vec<Ledger> = (0..SESSIONS).map(|_| Ledger::default()).collect();
-    let mut added = Added::default();
-    let mut server = Serving::start(binary, &mount.at)?;
+    let mut added = GrowingTable::default();
+    let mut server = ServerProcess::start(binary, &mount.at)?;
     kills::create(&mut server, &SCHEMA)?;
     for round in 1..=rounds {
         let told = |why| format!("round {round} of seed {seed}: {why}");
@@ -212,7 +213,7 @@ pub(crate) fn drive(binary: &Path, folder: &Path, rounds: u32, seed: u64) -> Out
         for (number, n) in done.refusals {
             *seen.refusals.entry(number).or_default() += n;
         }
-        server = Serving::start(binary, &mount.at)?;
+        server = ServerProcess::start(binary, &mount.at)?;
         verify(&mut server, &mut ledgers, &mut added).map_err(told)?;
         if stays_full {
             seen.full_starts += 1;
@@ -220,7 +221,7 @@ pub(crate) fn drive(binary: &Path, folder: &Path, rounds: u32, seed: u64) -> Out
         }
         asked(&mut server.client()?, &format!("USE Kills; {TRUNCATE}; {SHORT_LOG}"))
             .map_err(told)?;
-        added = Added::default();
+        added = GrowingTable::default();
     }
     server.stop()?;
     Ok(seen)
@@ -238,17 +239,17 @@ struct Course<'a> {
 impl Course<'_> {
     fn run(
         &self,
-        mut server: Serving,
+        mut server: ServerProcess,
         ledgers: &mut [Ledger],
-        added: &mut Added,
+        added: &mut GrowingTable,
         random: &mut Random,
-    ) -> Outcome<Done> {
+    ) -> Outcome<RoundResult> {
         let mut sessions = Vec::new();
         for _ in 0..ledgers.len() + 2 {
             sessions.push(server.client()?);
         }
         let phase = AtomicU8::new(ROOM);
-        let mut done = Done::default();
+        let mut done = RoundResult::default();
         thread::scope(|scope| {
             let mut tasks = Vec::new();
             let mut clients = sessions.into_iter();
@@ -272,7 +273,7 @@ impl Course<'_> {
     }
 
     /// Has the room come and go, and ends with a kill.
-    fn phases(&self, server: Serving, phase: &AtomicU8) -> Outcome<()> {
+    fn phases(&self, server: ServerProcess, phase: &AtomicU8) -> Outcome<()> {
         thread::sleep(PHASE / 4);
         phase.store(FULL, SeqCst);
         // What others give back meanwhile is taken, too.
@@ -298,9 +299,9 @@ fn keep(
     mut client: Client,
     mut random: Random,
     phase: &AtomicU8,
-) -> Outcome<Done> {
+) -> Outcome<RoundResult> {
     let delayed = number + 1 == SESSIONS;
-    let mut done = Done::default();
+    let mut done = RoundResult::default();
     let mut text = "USE Kills".to_owned();
     let mut at = phase.load(SeqCst);
     while let Ok(answer) = client.batch(&text) {
@@ -317,8 +318,8 @@ fn keep(
 
 /// Adds rows by hundreds. Where there is room again it begins anew, and takes its time, so that
 /// the database does not take all of the disk itself.
-fn add(added: &mut Added, mut client: Client, phase: &AtomicU8) -> Outcome<Done> {
-    let mut done = Done::default();
+fn add(added: &mut GrowingTable, mut client: Client, phase: &AtomicU8) -> Outcome<RoundResult> {
+    let mut done = RoundResult::default();
     let insert = format!(
         "SET NOCOUNT ON; INSERT dbo.Added (filler) SELECT TOP ({HUNDRED}) 'x' \
          FROM master..spt_values"
@@ -347,8 +348,8 @@ fn add(added: &mut Added, mut client: Client, phase: &AtomicU8) -> Outcome<Done>
 }
 
 /// Adds rows and never commits, while there is no room; before and after it rolls back.
-fn leave_open(mut client: Client, phase: &AtomicU8) -> Outcome<Done> {
-    let mut done = Done::default();
+fn leave_open(mut client: Client, phase: &AtomicU8) -> Outcome<RoundResult> {
+    let mut done = RoundResult::default();
     let mut ask = "USE Kills; SET XACT_ABORT ON";
     loop {
         let at = phase.load(SeqCst);
@@ -365,7 +366,11 @@ fn leave_open(mut client: Client, phase: &AtomicU8) -> Outcome<Done> {
 }
 
 /// What is committed is there and nothing else, and CHECKDB finds nothing.
-fn verify(server: &mut Serving, ledgers: &mut [Ledger], added: &mut Added) -> Outcome<()> {
+fn verify(
+    server: &mut ServerProcess,
+    ledgers: &mut [Ledger],
+    added: &mut GrowingTable,
+) -> Outcome<()> {
     kills::verify(server, ledgers, false)?;
     let mut client = server.client()?;
     let open = number(&mut client, "SELECT COUNT_BIG(*) FROM Kills.dbo.Open1")?;

@@ -7,8 +7,10 @@
 
 use crate::ground::client::{Client, asked};
 use crate::ground::ledger::{Ledger, Random, Rows, filler_length};
-use crate::ground::program::{Ground, Serving};
-use crate::recovery::activities::{self, ACTIVITIES, DEADLOCK, Fifth, STILL_ROWS, STILL_SUM, Told};
+use crate::ground::program::{Ground, ServerProcess};
+use crate::recovery::activities::{
+    self, ACTIVITIES, ActivityKills, DEADLOCK, FifthSession, STILL_ROWS, STILL_SUM,
+};
 use crate::recovery::full_disk;
 use checks::{Outcome, Workspace};
 use std::path::{Path, PathBuf};
@@ -89,7 +91,7 @@ pub(crate) struct Counts {
     /// Readings of a SNAPSHOT transaction that were as its first.
     pub(crate) reread: u64,
     /// Of the fifth session.
-    pub(crate) activities: Vec<Told>,
+    pub(crate) activities: Vec<ActivityKills>,
 }
 
 /// The short form, and the long one by hand.
@@ -146,19 +148,20 @@ pub(crate) fn drive(course: &Course<'_>) -> Outcome<Counts> {
     let mut random = Random(seed);
     let mut ledgers: Vec<Ledger> = (0..SESSIONS).map(|_| Ledger::default()).collect();
     let mut counts = Counts::default();
-    let mut server = Serving::start(binary, data)?;
+    let mut server = ServerProcess::start(binary, data)?;
     create(&mut server, if course.activities { &activities::SCHEMA } else { &[] })?;
     if course.activities {
         counts.activities = activities::try_all(&mut server, &log)?;
     }
     while counts.kills < kills {
         let at = turn(&counts);
-        let fifth = at.map(|at| Fifth::begin(&mut server, &ACTIVITIES[at], &log)).transpose()?;
+        let fifth =
+            at.map(|at| FifthSession::begin(&mut server, &ACTIVITIES[at], &log)).transpose()?;
         let reader = set_versions(&mut server, versions, &mut random)?;
         let pause_ms = at.map_or(PAUSE_MS, |at| ACTIVITIES[at].pause_ms);
         let pause = Duration::from_millis(1 + random.below(pause_ms));
         let refusals = at.map_or(&[DEADLOCK][..], |at| ACTIVITIES[at].refusals);
-        let beside = Beside { reader, fifth, refusals };
+        let beside = SideSessions { reader, fifth, refusals };
         let done = work_until_killed(server, &mut ledgers, &mut random, beside, pause);
         let done = done.map_err(|why| format!("kill {} of seed {seed}: {why}", counts.kills))?;
         counts.acknowledged += done.acknowledged;
@@ -166,13 +169,13 @@ pub(crate) fn drive(course: &Course<'_>) -> Outcome<Counts> {
         counts.reread += done.reread;
         counts.kills += 1;
         while counts.kills < kills && random.below(4) == 0 {
-            let starting = Serving::start(binary, data)?;
+            let starting = ServerProcess::start(binary, data)?;
             thread::sleep(Duration::from_millis(random.below(40)));
             starting.kill()?;
             counts.kills += 1;
             counts.nested += 1;
         }
-        server = Serving::start(binary, data)?;
+        server = ServerProcess::start(binary, data)?;
         if let (Some(at), Some(left)) = (at, &done.left) {
             let met = ACTIVITIES[at].met(left, &mut server.client()?)?;
             let told = &mut counts.activities[at];
@@ -197,9 +200,9 @@ fn turn(counts: &Counts) -> Option<usize> {
     known.min_by_key(|(at, told)| (told.kills, *at)).map(|(at, _)| at)
 }
 
-impl std::fmt::Display for Told {
+impl std::fmt::Display for ActivityKills {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Told { name, kills, within, answered, refused } = self;
+        let ActivityKills { name, kills, within, answered, refused } = self;
         match refused {
             Some(error) => write!(f, "{name}: refused, {error}"),
             None => {
@@ -228,7 +231,7 @@ impl std::fmt::Display for Counts {
 }
 
 /// Makes the database of the ledgers, and what else is asked for in it.
-pub(crate) fn create(server: &mut Serving, more: &[&str]) -> Outcome<()> {
+pub(crate) fn create(server: &mut ServerProcess, more: &[&str]) -> Outcome<()> {
     let mut client = server.client()?;
     for text in SCHEMA.iter().chain(more) {
         asked(&mut client, text)?;
@@ -238,7 +241,7 @@ pub(crate) fn create(server: &mut Serving, more: &[&str]) -> Outcome<()> {
 
 /// Sets the options; a session that may read as of a moment, where they let it.
 fn set_versions(
-    server: &mut Serving,
+    server: &mut ServerProcess,
     versions: Versions,
     random: &mut Random,
 ) -> Outcome<Option<Client>> {
@@ -284,33 +287,33 @@ fn read_again(mut client: Client) -> Outcome<u64> {
 }
 
 /// Sessions beside those of the ledgers.
-struct Beside {
+struct SideSessions {
     /// It reads as of one moment.
     reader: Option<Client>,
-    fifth: Option<Fifth>,
+    fifth: Option<FifthSession>,
     /// What the ledgers' transactions may be refused with.
     refusals: &'static [&'static str],
 }
 
 /// What was done until a kill.
 #[derive(Default)]
-struct Done {
+struct KillProgress {
     acknowledged: u64,
     refused: u64,
     /// How often a reader read the same once more.
     reread: u64,
     /// Where the kill found the fifth session.
-    left: Option<activities::Left>,
+    left: Option<activities::InterruptedActivity>,
 }
 
 /// Sessions at work until the kill.
 fn work_until_killed(
-    mut server: Serving,
+    mut server: ServerProcess,
     ledgers: &mut [Ledger],
     random: &mut Random,
-    beside: Beside,
+    beside: SideSessions,
     pause: Duration,
-) -> Outcome<Done> {
+) -> Outcome<KillProgress> {
     let mut sessions = Vec::new();
     for _ in 0..ledgers.len() {
         sessions.push(server.client()?);
@@ -327,7 +330,7 @@ fn work_until_killed(
         let fifth = beside.fifth.map(|fifth| scope.spawn(move || fifth.work()));
         thread::sleep(pause);
         server.kill()?;
-        let mut done = Done::default();
+        let mut done = KillProgress::default();
         for task in tasks {
             let (acknowledged, refused) = task.join().map_err(panicked)??;
             done.acknowledged += acknowledged;
@@ -379,7 +382,7 @@ fn work(
 
 /// Every acknowledged commit is there and nothing else, and CHECKDB finds nothing.
 pub(crate) fn verify(
-    server: &mut Serving,
+    server: &mut ServerProcess,
     ledgers: &mut [Ledger],
     activities: bool,
 ) -> Outcome<()> {

@@ -14,7 +14,7 @@
 //!     answers come when the sync begins.
 
 use crate::ground::client::{Answer, Client};
-use crate::ground::program::{Ground, Serving};
+use crate::ground::program::{Ground, ServerProcess};
 use checks::{Outcome, Workspace};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -143,7 +143,7 @@ pub(crate) fn drive(
     // As a grandchild, so that the child is the server itself.
     strace.args(["-D", "-f", "-q", "-y", "-xx", "-s", "65536", "-e", CALLS, "-o"]).arg(&trace);
     let options = ["--log-writes", way];
-    let mut server = Serving::start_under(strace, binary, &folder.join("data"), &options)?;
+    let mut server = ServerProcess::start_under(strace, binary, &folder.join("data"), &options)?;
     let acknowledged = commit_side_by_side(&mut server)?;
     server.stop()?;
     let text = finished(&trace)?;
@@ -157,7 +157,7 @@ pub(crate) fn drive(
     Ok((verdict, doctored))
 }
 
-fn commit_side_by_side(server: &mut Serving) -> Outcome<u64> {
+fn commit_side_by_side(server: &mut ServerProcess) -> Outcome<u64> {
     let mut first = server.client()?;
     for text in ["CREATE DATABASE Traced", "USE Traced", "CREATE TABLE dbo.T (id bigint NOT NULL)"]
     {

@@ -9,7 +9,7 @@
 
 use crate::ground::figure::Figure;
 use crate::ground::lines::{Lines, Tools};
-use crate::ground::program::{Finished, Ground, empty, finish};
+use crate::ground::program::{FinishedRun, Ground, empty, finish};
 use checks::{Outcome, process};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -134,10 +134,10 @@ fn written(places: &Places, arguments: &[&str]) -> Outcome<()> {
 }
 
 /// What a target found, and the profile of its corpus.
-type Fuzzed = (Figure, Outcome<PathBuf>);
+type FuzzResult = (Figure, Outcome<PathBuf>);
 
 /// All targets, as many at a time as there are processors; in their order.
-fn fuzz_all(places: &Places, targets: &[Target], seconds: u64, tools: &Tools) -> Vec<Fuzzed> {
+fn fuzz_all(places: &Places, targets: &[Target], seconds: u64, tools: &Tools) -> Vec<FuzzResult> {
     let (next, done) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
     let work = || {
         while let Some((at, target)) =
@@ -202,7 +202,7 @@ fn found_in(folder: &Path) -> Vec<String> {
     names.filter(|name| !name.starts_with("slow-unit")).collect()
 }
 
-fn judged(target: &Target, seconds: u64, finished: &Finished, findings: &[String]) -> Figure {
+fn judged(target: &Target, seconds: u64, finished: &FinishedRun, findings: &[String]) -> Figure {
     let executed = statistic(&finished.output, "stat::number_of_executed_units:");
     let peak = statistic(&finished.output, "stat::peak_rss_mb:");
     let count = findings.len().max(usize::from(!finished.succeeded));
@@ -254,7 +254,7 @@ mod tests {
     #[test]
     fn findings_fail() {
         let target = Target { name: "t".into(), bytes_max: "1".into(), crates: Vec::new() };
-        let run = |output: &str, succeeded| Finished {
+        let run = |output: &str, succeeded| FinishedRun {
             output: output.to_owned(),
             succeeded,
             cpu: Duration::ZERO,

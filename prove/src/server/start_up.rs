@@ -2,7 +2,7 @@
 //! on an empty folder and on one that was stopped cleanly; and the size of the binary.
 
 use crate::ground::figure::{Figure, median};
-use crate::ground::program::{Ground, Serving, empty};
+use crate::ground::program::{Ground, ServerProcess, empty};
 use checks::{Outcome, process};
 use std::fs;
 use std::path::Path;
@@ -32,7 +32,7 @@ pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
 
 /// Starts, asks, and stops cleanly.
 fn first_row_ms(binary: &Path, data: &Path) -> Outcome<f64> {
-    let mut server = Serving::start(binary, data)?;
+    let mut server = ServerProcess::start(binary, data)?;
     let mut client = server.client()?;
     let answer = client.batch("SELECT 1").map_err(|e| format!("SELECT 1: {e}"))?;
     let took = server.started.elapsed();

@@ -2,7 +2,7 @@
 //! under `--max-memory 128MB`, each step in a process of its own whose peak is measured.
 
 use crate::ground::figure::Figure;
-use crate::ground::program::{Finished, Ground, finish};
+use crate::ground::program::{FinishedRun, Ground, finish};
 use checks::Outcome;
 use std::path::Path;
 use std::time::Duration;
@@ -50,7 +50,7 @@ pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
 }
 
 /// What a step used, and for the load how large the table is.
-fn judge(step: &Step, finished: &Finished) -> Vec<Figure> {
+fn judge(step: &Step, finished: &FinishedRun) -> Vec<Figure> {
     let rows = finished.rows(step.name);
     let answered = rows.iter().any(|row| row.first().is_some_and(|n| (step.first)(*n)));
     if !finished.succeeded || !answered {

@@ -3,7 +3,7 @@
 
 use crate::ground::client::Client;
 use crate::ground::figure::{Figure, failed};
-use crate::ground::program::{Ground, PASSWORD, Serving, of_process};
+use crate::ground::program::{Ground, PASSWORD, ServerProcess, of_process};
 use checks::Outcome;
 use std::fs;
 use std::net::Ipv4Addr;
@@ -28,7 +28,7 @@ pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
     let work = ground.folder("truth.3.6-programs")?;
     let binary = ground.binary()?;
     let data = work.join("data");
-    let mut server = Serving::start(&binary, &data)?;
+    let mut server = ServerProcess::start(&binary, &data)?;
     drop(server.client()?);
     let mut figures = vec![forged(&server, &data)?, private(&data)?];
     figures.extend(verified(&binary, &server, &data)?);
@@ -45,7 +45,7 @@ fn log_of(data: &Path) -> Outcome<String> {
 }
 
 /// A name with all that could make a line of its own, or hide one.
-fn forged(server: &Serving, data: &Path) -> Outcome<Figure> {
+fn forged(server: &ServerProcess, data: &Path) -> Outcome<Figure> {
     let what = "a name with line ends, escapes and NUL is one line";
     let name = "sa\r\n2026-01-01 00:00:00.00 Server      forged\u{2028}2026\u{85}\u{1b}[2J\0";
     if Client::login(server.port()?, name, "x").is_ok() {
@@ -60,7 +60,7 @@ fn forged(server: &Serving, data: &Path) -> Outcome<Figure> {
 }
 
 /// A guesser at `sa` is slow and leaves few lines; its owner comes in from elsewhere.
-fn guessed(server: &Serving, data: &Path) -> Outcome<Vec<Figure>> {
+fn guessed(server: &ServerProcess, data: &Path) -> Outcome<Vec<Figure>> {
     let before = log_of(data)?.lines().count();
     let port = server.port()?;
     let guess =
@@ -93,7 +93,7 @@ fn guessed(server: &Serving, data: &Path) -> Outcome<Vec<Figure>> {
 }
 
 /// Clients that connect and hardly say a word.
-fn crowded(server: &Serving) -> Outcome<Vec<Figure>> {
+fn crowded(server: &ServerProcess) -> Outcome<Vec<Figure>> {
     let before = of_process(server.id(), "status", "VmRSS:").unwrap_or(0);
     let mut crowd = Vec::new();
     let start = Instant::now();
@@ -151,7 +151,7 @@ fn shell(binary: &Path, host: &str, port: u16, options: &[&str], roots: &Path) -
 }
 
 /// Whom the shell trusts.
-fn verified(binary: &Path, server: &Serving, data: &Path) -> Outcome<Vec<Figure>> {
+fn verified(binary: &Path, server: &ServerProcess, data: &Path) -> Outcome<Vec<Figure>> {
     let pem = data.join("server.pem");
     let nobody = data.join("no-such-file.pem");
     let pin = pem.display().to_string();
@@ -198,7 +198,7 @@ fn own(binary: &Path, work: &Path, made: &Path) -> Outcome<Vec<Figure>> {
     };
     let (cert, key) = (write("cert.pem", &pem[..at])?, write("key.pem", &pem[at..])?);
     let options = ["--tls-cert", &cert, "--tls-key", &key];
-    let mut server = Serving::start_with(binary, &work.join("own"), &options)?;
+    let mut server = ServerProcess::start_with(binary, &work.join("own"), &options)?;
     drop(server.client()?);
     let output = shell(binary, "localhost", server.port()?, &[], Path::new(&cert))?;
     server.stop()?;
@@ -235,7 +235,7 @@ fn own(binary: &Path, work: &Path, made: &Path) -> Outcome<Vec<Figure>> {
 /// 2.3: the Session Multiplex Protocol, spoken to a server that has none.
 pub(crate) fn multiplexing(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
     let data = ground.folder("truth.2.3-mars")?.join("data");
-    let mut server = Serving::start(&ground.binary()?, &data)?;
+    let mut server = ServerProcess::start(&ground.binary()?, &data)?;
     let mut client = server.client()?;
     let start = Instant::now();
     let told = |e: std::io::Error| format!("multiplex: {e}");

@@ -4,7 +4,7 @@
 
 use crate::ground::client::Client;
 use crate::ground::figure::Figure;
-use crate::ground::program::{Ground, PASSWORD, Serving, of_process};
+use crate::ground::program::{Ground, PASSWORD, ServerProcess, of_process};
 use checks::Outcome;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -22,7 +22,7 @@ const DEPTH: usize = 30;
 pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
     let binary = ground.binary()?;
     let folder = ground.folder("truth.3.2.compiling")?;
-    let mut server = Serving::start(&binary, &folder.join("data"))?;
+    let mut server = ServerProcess::start(&binary, &folder.join("data"))?;
     let mut client = server.client()?;
     told(&mut client, "CREATE TABLE p (a int, b int, c varchar(20)); INSERT p VALUES (1, 2, 'x')")?;
     let before = peak_kb(&server);
@@ -49,7 +49,7 @@ pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
     Ok(figures)
 }
 
-fn peak_kb(server: &Serving) -> u64 {
+fn peak_kb(server: &ServerProcess) -> u64 {
     of_process(server.id(), "status", "VmHWM:").unwrap_or(0)
 }
 
@@ -254,7 +254,7 @@ fn ended_by_attention(client: &mut Client, what: &str, text: &str) -> Outcome<Fi
     Ok(ended(&format!("an attention ends a {what}"), seconds, cut))
 }
 
-fn ended_by_kill(server: &mut Serving, what: &str, text: &str) -> Outcome<Figure> {
+fn ended_by_kill(server: &mut ServerProcess, what: &str, text: &str) -> Outcome<Figure> {
     let trouble = |e: std::io::Error| format!("KILL: {e}");
     let mut victim = Client::login(server.port()?, "sa", PASSWORD).map_err(trouble)?;
     let answer = victim.batch("SELECT @@spid").map_err(trouble)?;

@@ -5,7 +5,7 @@
 
 use crate::ground::client::{Client, asked};
 use crate::ground::figure::Figure;
-use crate::ground::program::{Ground, Serving, empty};
+use crate::ground::program::{Ground, ServerProcess, empty};
 use checks::Outcome;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ struct Scene {
 }
 
 /// What is seen behind a damage.
-struct Seen {
+struct Observation {
     state: String,
     /// Whether neither file was written by the start.
     untouched: bool,
@@ -63,7 +63,7 @@ impl Scene {
     /// A folder whose server was killed behind so many commits, each of one row.
     fn left(&self, idle: bool) -> Outcome<()> {
         empty(&self.data)?;
-        let mut server = Serving::start(&self.binary, &self.data)?;
+        let mut server = ServerProcess::start(&self.binary, &self.data)?;
         let mut client = server.client()?;
         asked(&mut client, "CREATE DATABASE d")?;
         asked(&mut client, "CREATE TABLE d.dbo.t (id int PRIMARY KEY, what varchar(40))")?;
@@ -88,9 +88,9 @@ impl Scene {
     }
 
     /// The next start, and what it makes of the database.
-    fn seen(&self) -> Outcome<Seen> {
+    fn seen(&self) -> Outcome<Observation> {
         let before = self.bytes()?;
-        let mut server = Serving::start(&self.binary, &self.data)?;
+        let mut server = ServerProcess::start(&self.binary, &self.data)?;
         let mut client = server.client()?;
         let state = one_text(&mut client, "SELECT state_desc FROM sys.databases WHERE name = 'd'")?;
         let untouched = before == self.bytes()?;
@@ -111,7 +111,7 @@ impl Scene {
         let log = fs::read_to_string(self.path("ERRORLOG")).unwrap_or_default();
         let log = if log.is_empty() { error_log(&self.data) } else { log };
         let told = log.contains("3414") && log.contains("damaged");
-        Ok(Seen { state, untouched, rows, refused, told })
+        Ok(Observation { state, untouched, rows, refused, told })
     }
 }
 
@@ -131,9 +131,9 @@ fn one_text(client: &mut Client, text: &str) -> Outcome<String> {
     Ok(found.map_or_else(String::new, |text| text.trim().to_owned()))
 }
 
-impl Seen {
+impl Observation {
     fn figure(self, what: String, rows: std::ops::RangeInclusive<i64>) -> Figure {
-        let Seen { state, untouched, rows: found, refused, told } = &self;
+        let Observation { state, untouched, rows: found, refused, told } = &self;
         let shown = found.is_some_and(|n| rows.contains(&n));
         Figure {
             what,
@@ -181,7 +181,7 @@ fn flipped_header(scene: &Scene, what: &str, change: fn(&mut Vec<u8>)) -> Outcom
 /// Without damage, SIGKILL alone: never suspect, nothing lost.
 fn killed(scene: &Scene) -> Outcome<Figure> {
     scene.left(false)?;
-    let mut server = Serving::start(&scene.binary, &scene.data)?;
+    let mut server = ServerProcess::start(&scene.binary, &scene.data)?;
     let mut client = server.client()?;
     let answer = asked(&mut client, "SELECT count(*) FROM d.dbo.t")?;
     let rows = answer.rows.first().and_then(|row| row.first()).copied().unwrap_or(0);

@@ -2,7 +2,7 @@
 
 use crate::ground::client::asked;
 use crate::ground::figure::Figure;
-use crate::ground::program::{Ground, Serving, empty, finish};
+use crate::ground::program::{Ground, ServerProcess, empty, finish};
 use checks::Outcome;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -38,8 +38,8 @@ impl Scene {
         Ok((ended.succeeded, ended.output))
     }
 
-    fn server(&self) -> Outcome<Serving> {
-        Serving::start(&self.binary, &self.data())
+    fn server(&self) -> Outcome<ServerProcess> {
+        ServerProcess::start(&self.binary, &self.data())
     }
 }
 
@@ -143,7 +143,7 @@ fn two_at_once(scene: &Scene) -> Outcome<Figure> {
     let mut right = 0;
     for _ in 0..AT_ONCE {
         let mut a = scene.server()?;
-        let mut b = Serving::start_beside(&scene.binary, &scene.data())?;
+        let mut b = ServerProcess::start_beside(&scene.binary, &scene.data())?;
         let (first, second) = (a.client().is_ok(), b.client().is_ok());
         right += usize::from(first != second);
         if first {

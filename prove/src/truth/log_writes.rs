@@ -6,7 +6,7 @@
 
 use crate::ground::client::asked;
 use crate::ground::figure::Figure;
-use crate::ground::program::{Ground, Serving, finish};
+use crate::ground::program::{Ground, ServerProcess, finish};
 use checks::Outcome;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -41,23 +41,24 @@ fn refused(binary: &Path, folder: &Path) -> Outcome<Figure> {
 }
 
 /// A folder that is gone when the proof is over.
-struct Gone(PathBuf);
+struct TemporaryFolder(PathBuf);
 
-impl Drop for Gone {
+impl Drop for TemporaryFolder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
 fn synced(binary: &Path, folder: &Path, way: &str) -> Outcome<Figure> {
-    let place = Gone(Path::new(MEMORY).join(format!("ghostlight-{}", std::process::id())));
+    let place =
+        TemporaryFolder(Path::new(MEMORY).join(format!("ghostlight-{}", std::process::id())));
     fs::create_dir_all(&place.0).map_err(|e| format!("create {}: {e}", place.0.display()))?;
     let trace = folder.join(format!("calls-{way}"));
     let mut strace = Command::new("strace");
     let calls = "trace=pwrite64,pwritev,pwritev2,fdatasync,fsync";
     strace.args(["-D", "-f", "-q", "-y", "-s", "0", "-e", calls, "-o"]).arg(&trace);
     let options = ["--log-writes", way];
-    let mut server = Serving::start_under(strace, binary, &place.0.join("data"), &options)?;
+    let mut server = ServerProcess::start_under(strace, binary, &place.0.join("data"), &options)?;
     let mut client = server.client()?;
     asked(&mut client, "CREATE DATABASE d")?;
     asked(&mut client, "CREATE TABLE d.dbo.t (id int)")?;

@@ -3,7 +3,7 @@
 //! the most memory that the process ever had, the errors, and that the session goes on.
 
 use crate::ground::figure::Figure;
-use crate::ground::program::{Finished, Ground, empty, finish};
+use crate::ground::program::{FinishedRun, Ground, empty, finish};
 use checks::Outcome;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -240,7 +240,7 @@ fn script(case: &Case, work: &Path) -> Outcome<PathBuf> {
     Ok(path)
 }
 
-fn told(binary: &Path, sql: &Path, work: &Path, few: bool) -> Outcome<Finished> {
+fn told(binary: &Path, sql: &Path, work: &Path, few: bool) -> Outcome<FinishedRun> {
     let data = work.join("data");
     empty(&data)?;
     let mut command = if few {

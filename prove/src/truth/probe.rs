@@ -3,7 +3,7 @@
 
 use crate::ground::client::Client;
 use crate::ground::figure::{Figure, failed};
-use crate::ground::program::{Ground, PASSWORD, Serving};
+use crate::ground::program::{Ground, PASSWORD, ServerProcess};
 use checks::Outcome;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -90,7 +90,7 @@ pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
     let mut figures = Vec::new();
     for (at, load) in LOADS.iter().enumerate() {
         let data = work.join(format!("data{at}"));
-        let mut server = Serving::start_with(&binary, &data, &["--max-memory", "4GB"])?;
+        let mut server = ServerProcess::start_with(&binary, &data, &["--max-memory", "4GB"])?;
         figures.push(beside(load, &mut server).unwrap_or_else(|why| failed(load.name, why)));
         // Its sessions may be at it still.
         server.kill()?;
@@ -101,7 +101,7 @@ pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
 }
 
 /// The probe's worst answer beside a load.
-fn beside(load: &'static Load, server: &mut Serving) -> Outcome<Figure> {
+fn beside(load: &'static Load, server: &mut ServerProcess) -> Outcome<Figure> {
     let mut probe = server.client()?;
     let made = "create table probe (id int identity primary key, n int)";
     probe.batch(made).map_err(|e| format!("make the probe's table: {e}"))?;

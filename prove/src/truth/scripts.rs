@@ -2,7 +2,7 @@
 //! that lies beside it, to the byte.
 
 use crate::ground::figure::Figure;
-use crate::ground::program::{Finished, Ground, empty, finish};
+use crate::ground::program::{FinishedRun, Ground, empty, finish};
 use checks::Outcome;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -57,7 +57,7 @@ fn difference(ground: &Ground<'_>, script: &Path, work: &Path) -> Outcome<Option
     empty(&data)?;
     let mut command = Command::new(ground.binary()?);
     command.args(["sql", "-W", "-s", "|", "--data"]).arg(&data).arg("-i").arg(script);
-    let Finished { output, .. } = finish(command, &work.join("output"), SCRIPT)?;
+    let FinishedRun { output, .. } = finish(command, &work.join("output"), SCRIPT)?;
     // Where the folder lies is not what the script says.
     let output = output.replace(&*data.to_string_lossy(), "DATA");
     let expected = script.with_extension("out");

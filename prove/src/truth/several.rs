@@ -3,7 +3,7 @@
 
 use crate::ground::client::{Client, asked};
 use crate::ground::figure::Figure;
-use crate::ground::program::{Ground, Serving, empty};
+use crate::ground::program::{Ground, ServerProcess, empty};
 use checks::Outcome;
 use std::collections::BTreeSet;
 use std::fs;
@@ -23,7 +23,7 @@ pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
     Ok(vec![killed(&binary, &data)?, in_doubt(&binary, &data)?])
 }
 
-fn made(server: &mut Serving) -> Outcome<Client> {
+fn made(server: &mut ServerProcess) -> Outcome<Client> {
     let mut client = server.client()?;
     for name in NAMES {
         asked(&mut client, &format!("CREATE DATABASE {name}"))?;
@@ -51,7 +51,7 @@ fn insert_until_killed(mut client: Client, first: i64) -> i64 {
 
 fn killed(binary: &Path, data: &Path) -> Outcome<Figure> {
     empty(data)?;
-    let mut server = Serving::start(binary, data)?;
+    let mut server = ServerProcess::start(binary, data)?;
     made(&mut server)?;
     let (mut acknowledged, mut lost, mut parts) = (BTreeSet::new(), 0, 0);
     for kill in 0..KILLS {
@@ -70,7 +70,7 @@ fn killed(binary: &Path, data: &Path) -> Outcome<Figure> {
             let (first, last) = task.join().map_err(|_| "a client panicked")?;
             acknowledged.extend(first + 1..=last);
         }
-        server = Serving::start(binary, data)?;
+        server = ServerProcess::start(binary, data)?;
         let mut client = server.client()?;
         let found = NAMES
             .iter()
@@ -104,7 +104,7 @@ fn in_doubt(binary: &Path, data: &Path) -> Outcome<Figure> {
     while !suspect && attempt < ATTEMPTS {
         attempt += 1;
         empty(data)?;
-        let mut server = Serving::start(binary, data)?;
+        let mut server = ServerProcess::start(binary, data)?;
         let mut client = made(&mut server)?;
         asked(
             &mut client,
@@ -115,7 +115,7 @@ fn in_doubt(binary: &Path, data: &Path) -> Outcome<Figure> {
             let path = data.join(file);
             fs::remove_file(&path).map_err(|e| format!("remove {}: {e}", path.display()))?;
         }
-        let mut server = Serving::start(binary, data)?;
+        let mut server = ServerProcess::start(binary, data)?;
         let mut client = server.client()?;
         let state = "SELECT state_desc FROM sys.databases WHERE name = 'b'";
         let found = asked(&mut client, state)?.texts;

@@ -3,7 +3,7 @@
 
 use crate::ground::client::{Client, asked};
 use crate::ground::figure::Figure;
-use crate::ground::program::{Ground, Serving};
+use crate::ground::program::{Ground, ServerProcess};
 use checks::Outcome;
 use std::ops::Range;
 use std::time::Instant;
@@ -65,9 +65,9 @@ pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
 }
 
 /// A server with a table of 300,000 rows and another one, indexed.
-fn filled(ground: &Ground<'_>, name: &str) -> Outcome<(Serving, Client)> {
+fn filled(ground: &Ground<'_>, name: &str) -> Outcome<(ServerProcess, Client)> {
     let folder = ground.folder(name)?;
-    let mut server = Serving::start(&ground.binary()?, &folder.join("data"))?;
+    let mut server = ServerProcess::start(&ground.binary()?, &folder.join("data"))?;
     let mut client = server.client()?;
     for text in [
         "CREATE TABLE big (id int NOT NULL PRIMARY KEY, v int NOT NULL, s varchar(20) NOT NULL); \
@@ -111,7 +111,7 @@ fn compared(client: &mut Client, what: &str, own: &str, than: &str, most: f64) -
 
 /// The last of many temporary tables against the first, in CPU time of the server: how soon an
 /// idle core wakes for a short statement differs by more than what is looked for.
-fn temporary_tables(server: &Serving, client: &mut Client) -> Outcome<Figure> {
+fn temporary_tables(server: &ServerProcess, client: &mut Client) -> Outcome<Figure> {
     let mut create = |tables: Range<usize>| {
         let (count, before) = (tables.len(), server.cpu()?);
         for n in tables {

@@ -3,7 +3,7 @@
 
 use crate::ground::client::{Client, asked};
 use crate::ground::figure::Figure;
-use crate::ground::program::{Ground, Serving, empty};
+use crate::ground::program::{Ground, ServerProcess, empty};
 use checks::Outcome;
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ const STARTS_WITHIN: Duration = Duration::from_secs(5);
 const BEFORE: Duration = Duration::from_millis(700);
 
 /// What goes on beside a stop: what is done first, what is sent then, and who is killed.
-struct Beside {
+struct StopCase {
     what: &'static str,
     first: &'static [&'static str],
     sent: &'static str,
@@ -27,45 +27,51 @@ struct Beside {
 
 const UPDATED: &[&str] = &["BEGIN TRAN", "UPDATE d.dbo.t SET a = a + 1"];
 
-const BESIDE: [Beside; 8] = [
-    Beside { what: "ROLLBACK", first: UPDATED, sent: "ROLLBACK", kills: false, signals: 1 },
-    Beside { what: "a session that was killed", first: UPDATED, sent: "", kills: true, signals: 1 },
-    Beside {
+const BESIDE: [StopCase; 8] = [
+    StopCase { what: "ROLLBACK", first: UPDATED, sent: "ROLLBACK", kills: false, signals: 1 },
+    StopCase {
+        what: "a session that was killed",
+        first: UPDATED,
+        sent: "",
+        kills: true,
+        signals: 1,
+    },
+    StopCase {
         what: "ROLLBACK, two signals",
         first: UPDATED,
         sent: "ROLLBACK",
         kills: false,
         signals: 2,
     },
-    Beside {
+    StopCase {
         what: "UPDATE",
         first: &[],
         sent: "UPDATE d.dbo.t SET a = a + 1",
         kills: false,
         signals: 1,
     },
-    Beside {
+    StopCase {
         what: "an idle transaction",
         first: UPDATED,
         sent: "WAITFOR DELAY '00:01'",
         kills: false,
         signals: 1,
     },
-    Beside {
+    StopCase {
         what: "CREATE INDEX",
         first: &[],
         sent: "CREATE INDEX i ON d.dbo.t (a, id)",
         kills: false,
         signals: 1,
     },
-    Beside {
+    StopCase {
         what: "CHECKPOINT",
         first: &["UPDATE d.dbo.t SET a = a"],
         sent: "USE d; CHECKPOINT",
         kills: false,
         signals: 1,
     },
-    Beside {
+    StopCase {
         what: "ghost cleaning",
         first: &["DELETE d.dbo.t WHERE id % 4 = 0"],
         sent: "WAITFOR DELAY '00:01'",
@@ -80,7 +86,7 @@ pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
     BESIDE.iter().map(|beside| stopped(&binary, &data, beside, ground.scaled(ROWS))).collect()
 }
 
-fn filled(server: &mut Serving, rows: i64) -> Outcome<()> {
+fn filled(server: &mut ServerProcess, rows: i64) -> Outcome<()> {
     let mut client = server.client()?;
     asked(&mut client, "CREATE DATABASE d")?;
     asked(
@@ -93,9 +99,9 @@ fn filled(server: &mut Serving, rows: i64) -> Outcome<()> {
     asked(&mut client, &text).map(drop)
 }
 
-fn stopped(binary: &Path, data: &Path, beside: &Beside, rows: i64) -> Outcome<Figure> {
+fn stopped(binary: &Path, data: &Path, beside: &StopCase, rows: i64) -> Outcome<Figure> {
     empty(data)?;
-    let mut server = Serving::start(binary, data)?;
+    let mut server = ServerProcess::start(binary, data)?;
     filled(&mut server, rows)?;
     let mut busy = server.client()?;
     let session = asked(&mut busy, "SELECT @@SPID")?.rows[0][0];
@@ -117,7 +123,7 @@ fn stopped(binary: &Path, data: &Path, beside: &Beside, rows: i64) -> Outcome<Fi
     server.stop()?;
     let took = from.elapsed();
     let said = fs::read_to_string(data.with_extension("log")).unwrap_or_default();
-    let mut server = Serving::start(binary, data)?;
+    let mut server = ServerProcess::start(binary, data)?;
     let from = Instant::now();
     let mut client = server.client()?;
     let started = from.elapsed();
@@ -143,7 +149,7 @@ fn sum(client: &mut Client) -> Outcome<i64> {
     Ok(answer.rows.first().and_then(|row| row.first()).copied().unwrap_or(0))
 }
 
-fn signal(server: &Serving) -> Outcome<()> {
+fn signal(server: &ServerProcess) -> Outcome<()> {
     let mut kill = std::process::Command::new("kill");
     kill.arg("-TERM").arg(server.id().to_string());
     checks::process::succeeds(kill).map(drop)

@@ -8,9 +8,9 @@
 
 use crate::ground::client::Client;
 use crate::ground::figure::Figure;
-use crate::ground::program::{Ground, Serving};
+use crate::ground::program::{Ground, ServerProcess};
 use checks::Outcome;
-use tds::{Done, DoneKind, DoneStatus, Token};
+use tds::{DoneKind, DoneStatus, DoneToken, Token};
 
 /// What is made first.
 const SCHEMA: &[&str] = &[
@@ -80,7 +80,7 @@ const STREAMS: &[(&str, &str)] = &[
 /// Each batch over one connection: how many streams are as they must be, and the first that is not.
 pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
     let folder = ground.folder("truth.streams")?;
-    let mut serving = Serving::start(&ground.binary()?, &folder.join("data"))?;
+    let mut serving = ServerProcess::start(&ground.binary()?, &folder.join("data"))?;
     let wrong = differences(&mut serving.client()?)?;
     serving.stop()?;
     let right = STREAMS.len() - wrong.len();
@@ -129,7 +129,7 @@ fn word(token: &Token) -> String {
     }
 }
 
-fn done_word(done: &Done) -> String {
+fn done_word(done: &DoneToken) -> String {
     let kind = match done.kind {
         DoneKind::Done => "done",
         DoneKind::InProc => "inproc",

@@ -7,7 +7,7 @@
 
 use crate::ground::client::{Client, asked};
 use crate::ground::figure::{Figure, Measure, failed};
-use crate::ground::program::{Ground, Serving};
+use crate::ground::program::{Ground, ServerProcess};
 use crate::ground::scene::{script, session};
 use checks::Outcome;
 use std::thread;
@@ -24,7 +24,7 @@ const HELD: [&str; 3] =
 /// A database of its own, and the first session in it.
 struct Story<'a> {
     ground: &'a Ground<'a>,
-    server: Serving,
+    server: ServerProcess,
     session: Client,
 }
 
@@ -115,7 +115,7 @@ impl Story<'_> {
     /// A server of its own, so that nothing but the story is open.
     fn begin<'a>(ground: &'a Ground<'a>, rule: Option<&str>) -> Outcome<Story<'a>> {
         let data = ground.folder("versions.1")?.join("data");
-        let mut server = Serving::start(&ground.binary()?, &data)?;
+        let mut server = ServerProcess::start(&ground.binary()?, &data)?;
         drop(server.client()?);
         let session = session(&server, "master")?;
         let mut story = Story { ground, server, session };

@@ -9,7 +9,7 @@
 use crate::ground::client::{Client, asked};
 use crate::ground::figure::{Figure, failed};
 use crate::ground::ledger::Random;
-use crate::ground::program::{Ground, Serving, of_process};
+use crate::ground::program::{Ground, ServerProcess, of_process};
 use crate::ground::scene::{Snapshot, number, session};
 use crate::ground::test_runs::test;
 use crate::recovery::kills;
@@ -36,7 +36,7 @@ const TEMPDB: &str = "SELECT SUM(size_on_disk_bytes) / 1024 FROM \
 
 pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
     let work = ground.folder("versions.4")?;
-    let mut server = Serving::start(&ground.binary()?, &work.join("data"))?;
+    let mut server = ServerProcess::start(&ground.binary()?, &work.join("data"))?;
     let mut first = server.client()?;
     for text in [
         "CREATE DATABASE Hot",
@@ -85,14 +85,14 @@ fn at_most(ground: &Ground<'_>, what: String, most: Option<i64>, limit: i64) -> 
 
 /// What somebody saw who looked again and again.
 #[derive(Default)]
-struct Seen {
+struct WatchResult {
     looks: u64,
     chain: i64,
     tempdb_kb: Vec<i64>,
 }
 
 /// A writer, ten snapshots, and somebody who counts.
-fn beside_ten(ground: &Ground<'_>, server: &Serving) -> Outcome<Vec<Figure>> {
+fn beside_ten(ground: &Ground<'_>, server: &ServerProcess) -> Outcome<Vec<Figure>> {
     let changes = ground.scaled(CHANGES);
     let done = AtomicBool::new(false);
     let (mut writer, reader) = (session(server, "Hot")?, session(server, "Hot")?);
@@ -125,7 +125,7 @@ fn beside_ten(ground: &Ground<'_>, server: &Serving) -> Outcome<Vec<Figure>> {
 }
 
 /// Snapshots end and are replaced at random; how many have ended, how many read the same.
-fn replace(server: &Serving, done: &AtomicBool) -> Outcome<(u64, u64)> {
+fn replace(server: &ServerProcess, done: &AtomicBool) -> Outcome<(u64, u64)> {
     let mut random = Random(kills::any_seed());
     let mut open = Vec::new();
     for _ in 0..SNAPSHOTS {
@@ -148,8 +148,8 @@ fn begin(client: Client) -> Outcome<Snapshot> {
     Ok(snapshot)
 }
 
-fn count(mut client: Client, done: &AtomicBool) -> Outcome<Seen> {
-    let mut seen = Seen::default();
+fn count(mut client: Client, done: &AtomicBool) -> Outcome<WatchResult> {
+    let mut seen = WatchResult::default();
     while !done.load(Relaxed) {
         seen.looks += 1;
         seen.chain = seen.chain.max(number(&mut client, CHAIN)?);
@@ -177,7 +177,7 @@ fn write(client: &mut Client, table: &str, count: i64, done: &AtomicI64) -> Outc
 }
 
 /// Short transactions beside one snapshot, the server's memory looked at meanwhile.
-fn beside_one(ground: &Ground<'_>, server: &Serving) -> Outcome<Vec<Figure>> {
+fn beside_one(ground: &Ground<'_>, server: &ServerProcess) -> Outcome<Vec<Figure>> {
     let each = ground.scaled(SHORT) / WRITERS;
     let mut first = session(server, "Hot")?;
     let before = number(&mut first, "SELECT v FROM dbo.Hot")?;
@@ -220,7 +220,7 @@ fn beside_one(ground: &Ground<'_>, server: &Serving) -> Outcome<Vec<Figure>> {
 
 /// Resident memory and tempdb's files, in KB, at each hundredth of the transactions.
 fn sample(
-    server: &Serving,
+    server: &ServerProcess,
     client: &mut Client,
     done: &AtomicI64,
     all: i64,

@@ -10,7 +10,7 @@
 
 use crate::ground::client::{Client, asked};
 use crate::ground::figure::{Figure, median};
-use crate::ground::program::{Ground, Serving};
+use crate::ground::program::{Ground, ServerProcess};
 use crate::ground::scene::{number, session};
 use checks::Outcome;
 
@@ -30,7 +30,8 @@ pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
     let work = ground.folder("versions.7")?;
     let data = work.join("data");
     let rows = ground.scaled(ROWS);
-    let mut server = Serving::start_with(&ground.binary()?, &data, &["--max-memory", "2048MB"])?;
+    let mut server =
+        ServerProcess::start_with(&ground.binary()?, &data, &["--max-memory", "2048MB"])?;
     asked(&mut server.client()?, "CREATE DATABASE Scanned")?;
     let mut client = session(&server, "Scanned")?;
     load(&mut client, rows)?;
@@ -95,7 +96,7 @@ enum Scan {
 
 impl Scan {
     /// The server's CPU seconds of a scan, whose answer is looked at.
-    fn cost(self, server: &Serving, client: &mut Client, rows: i64) -> Outcome<f64> {
+    fn cost(self, server: &ServerProcess, client: &mut Client, rows: i64) -> Outcome<f64> {
         let versions = if self == Scan::Locking { "OFF" } else { "ON" };
         let turn = format!("ALTER DATABASE CURRENT SET READ_COMMITTED_SNAPSHOT {versions}");
         asked(client, &turn)?;

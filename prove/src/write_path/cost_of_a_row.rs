@@ -5,7 +5,7 @@
 use crate::ground::bench;
 use crate::ground::client::asked;
 use crate::ground::figure::{Figure, median};
-use crate::ground::program::{Ground, Serving};
+use crate::ground::program::{Ground, ServerProcess};
 use crate::ground::scene::{number, script, session};
 use checks::Outcome;
 use std::time::Instant;
@@ -25,7 +25,7 @@ const WAITED: &str = "SELECT waiting_tasks_count, CAST(wait_time_ms AS bigint) *
 
 pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
     let work = ground.folder("log.2")?;
-    let mut server = Serving::start(&ground.binary()?, &work.join("data"))?;
+    let mut server = ServerProcess::start(&ground.binary()?, &work.join("data"))?;
     drop(server.client()?);
     let mut client = session(&server, "master")?;
     let (mut costs, mut bytes) = (Vec::new(), Vec::new());

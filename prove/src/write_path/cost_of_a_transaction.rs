@@ -3,7 +3,7 @@
 
 use crate::ground::bench;
 use crate::ground::figure::{Figure, median};
-use crate::ground::program::{Finished, Ground, empty, finish};
+use crate::ground::program::{FinishedRun, Ground, empty, finish};
 use checks::Outcome;
 use std::path::Path;
 use std::time::Duration;
@@ -51,7 +51,7 @@ pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
 }
 
 /// A new database, and the script in it.
-fn repeat(ground: &Ground<'_>, work: &Path, script: Option<&str>) -> Outcome<Finished> {
+fn repeat(ground: &Ground<'_>, work: &Path, script: Option<&str>) -> Outcome<FinishedRun> {
     let data = work.join("data");
     empty(&data)?;
     let scripts: Vec<&str> = BEFORE.into_iter().chain(script).collect();

@@ -9,7 +9,7 @@
 
 use crate::ground::client::{Client, asked};
 use crate::ground::figure::{Figure, median};
-use crate::ground::program::{Ground, Serving};
+use crate::ground::program::{Ground, ServerProcess};
 use crate::ground::scene::{batches, number, session, text};
 use checks::Outcome;
 use std::array;
@@ -51,7 +51,7 @@ struct Stage {
 
 pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
     let work = ground.folder("log.4")?;
-    let mut server = Serving::start(&ground.binary()?, &work.join("data"))?;
+    let mut server = ServerProcess::start(&ground.binary()?, &work.join("data"))?;
     drop(server.client()?);
     let mut figures = Vec::new();
     for (table, what) in VARIANTS {
@@ -69,7 +69,7 @@ pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
 /// One turn; `number` says who begins.
 fn turn(
     ground: &Ground<'_>,
-    server: &Serving,
+    server: &ServerProcess,
     table: &'static str,
     number: usize,
 ) -> Outcome<Turn> {
@@ -109,7 +109,7 @@ impl Stage {
     /// A new database with an empty table.
     fn new(
         ground: &Ground<'_>,
-        server: &Serving,
+        server: &ServerProcess,
         (table, fill): (&'static str, &'static str),
     ) -> Outcome<Stage> {
         let mut client = session(server, "master")?;
@@ -133,7 +133,7 @@ impl Stage {
     }
 
     /// A slice of the rows that are measured, until they are durable.
-    fn measure(&mut self, server: &Serving, rows: i64) -> Outcome<()> {
+    fn measure(&mut self, server: &ServerProcess, rows: i64) -> Outcome<()> {
         let (cpu, began) = (server.cpu()?, Instant::now());
         self.add(rows, 0)?;
         asked(&mut self.client, "EXEC sys.sp_flush_log")?;

@@ -3,7 +3,7 @@
 
 use crate::ground::client::asked;
 use crate::ground::figure::{Figure, median};
-use crate::ground::program::{Ground, Serving, of_process};
+use crate::ground::program::{Ground, ServerProcess, of_process};
 use crate::ground::scene::{number, script, session};
 use checks::Outcome;
 use std::time::Instant;
@@ -21,7 +21,7 @@ const SUMS: &str = "SELECT SUM(n) FROM (SELECT Operation, Context, COUNT_BIG(*) 
 
 pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
     let work = ground.folder("log.7")?;
-    let mut server = Serving::start(&ground.binary()?, &work.join("data"))?;
+    let mut server = ServerProcess::start(&ground.binary()?, &work.join("data"))?;
     let mut first = server.client()?;
     asked(&mut first, "SELECT 1")?;
     let mut client = session(&server, "master")?;
@@ -67,6 +67,6 @@ pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
     ])
 }
 
-fn peak_kb(server: &Serving) -> Outcome<u64> {
+fn peak_kb(server: &ServerProcess) -> Outcome<u64> {
     of_process(server.id(), "status", "VmHWM:").ok_or_else(|| "the server's memory".to_owned())
 }

@@ -3,7 +3,7 @@
 
 use crate::ground::client::{Client, asked};
 use crate::ground::figure::{Figure, median};
-use crate::ground::program::{Ground, Serving};
+use crate::ground::program::{Ground, ServerProcess};
 use crate::ground::scene::{number, script, session};
 use checks::Outcome;
 use std::thread;
@@ -28,7 +28,7 @@ const TIMED: &str = "SELECT SUM(cntr_value) FROM sys.dm_os_performance_counters 
 const CLEAR: &str = "DBCC SQLPERF('sys.dm_os_latch_stats', CLEAR) WITH NO_INFOMSGS";
 
 /// What one run of many sessions showed.
-struct Shown {
+struct RunFigures {
     rows_a_second: f64,
     /// The server's processor time for each, in microseconds.
     cpu_us: f64,
@@ -38,7 +38,7 @@ struct Shown {
 
 pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
     let work = ground.folder("log.3")?;
-    let mut server = Serving::start(&ground.binary()?, &work.join("data"))?;
+    let mut server = ServerProcess::start(&ground.binary()?, &work.join("data"))?;
     drop(server.client()?);
     script(ground, &mut session(&server, "master")?, "write_path/6_one_end.sql")?;
     let mut client = session(&server, "OneEnd")?;
@@ -93,19 +93,24 @@ pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
     ])
 }
 
-fn measure(server: &Serving, client: &mut Client, sessions: usize, rows: i64) -> Outcome<Shown> {
+fn measure(
+    server: &ServerProcess,
+    client: &mut Client,
+    sessions: usize,
+    rows: i64,
+) -> Outcome<RunFigures> {
     // Else the checkpoints of several runs fall into every other one of them.
     asked(client, "CHECKPOINT")?;
     asked(client, CLEAR)?;
     let (took, cpu) = insert(server, sessions, rows)?;
     let waited = number(client, LATCHES)? as f64 / 1e3;
     let (rows_a_second, cpu_us) = (rows as f64 / took, cpu * 1e6 / rows as f64);
-    Ok(Shown { rows_a_second, cpu_us, share: waited / cpu })
+    Ok(RunFigures { rows_a_second, cpu_us, share: waited / cpu })
 }
 
 /// All sessions at once, each its share: how long it took, and the server's processor time, in
 /// seconds.
-fn insert(server: &Serving, sessions: usize, rows: i64) -> Outcome<(f64, f64)> {
+fn insert(server: &ServerProcess, sessions: usize, rows: i64) -> Outcome<(f64, f64)> {
     let clients = (0..sessions).map(|_| session(server, "OneEnd")).collect::<Outcome<Vec<_>>>()?;
     let text = format!("EXEC dbo.AddAtEnd {}", rows / sessions as i64);
     let (cpu, began) = (server.cpu()?, Instant::now());

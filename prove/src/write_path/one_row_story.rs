@@ -2,7 +2,7 @@
 //! through the shell's embedded engine and through a real client.
 
 use crate::ground::figure::Figure;
-use crate::ground::program::{Ground, PASSWORD, Serving, finish};
+use crate::ground::program::{Ground, PASSWORD, ServerProcess, finish};
 use checks::Outcome;
 use std::path::Path;
 use std::process::Command;
@@ -37,7 +37,7 @@ fn through_sqlcmd(ground: &Ground<'_>, work: &Path) -> Outcome<(String, bool)> {
             "not measured: go-sqlcmd is not built; `cargo xtask test --clients` does".into()
         );
     }
-    let mut server = Serving::start(&ground.binary()?, &work.join("served"))?;
+    let mut server = ServerProcess::start(&ground.binary()?, &work.join("served"))?;
     drop(server.client()?);
     let mut command = Command::new(sqlcmd);
     command.args(["-S", &format!("tcp:127.0.0.1,{}", server.port()?), "-U", "sa", "-C"]);

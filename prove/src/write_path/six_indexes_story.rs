@@ -4,7 +4,7 @@
 
 use crate::ground::client::asked;
 use crate::ground::figure::Figure;
-use crate::ground::program::{Ground, PASSWORD, Serving, finish};
+use crate::ground::program::{Ground, PASSWORD, ServerProcess, finish};
 use crate::ground::scene::session;
 use checks::Outcome;
 use std::path::Path;
@@ -27,7 +27,7 @@ type Row = Vec<String>;
 struct Story<'a> {
     ground: &'a Ground<'a>,
     work: &'a Path,
-    server: Serving,
+    server: ServerProcess,
 }
 
 impl Story<'_> {
@@ -96,7 +96,7 @@ impl Records {
 
 pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
     let work = ground.folder("log.1")?;
-    let mut server = Serving::start(&ground.binary()?, &work.join("data"))?;
+    let mut server = ServerProcess::start(&ground.binary()?, &work.join("data"))?;
     drop(server.client()?);
     let story = Story { ground, work: &work, server };
     story.output("write_path/0_setup.sql")?;

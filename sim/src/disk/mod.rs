@@ -21,7 +21,7 @@ use content::Content;
 use file::SimFile;
 use names::FileNo;
 use operation::{Inner, State};
-use os::disk::{FolderLock, Holder, LockRefused, OpenHow};
+use os::disk::{FolderLock, Holder, LockRefusal, OpenMode};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -240,7 +240,7 @@ impl Drop for Lock {
 }
 
 impl os::disk::Disk for Disk {
-    fn open(&self, path: &Path, how: OpenHow) -> io::Result<Arc<dyn os::disk::File>> {
+    fn open(&self, path: &Path, how: OpenMode) -> io::Result<Arc<dyn os::disk::File>> {
         let file = if how.create {
             self.create(path)?
         } else {
@@ -310,7 +310,7 @@ impl os::disk::Disk for Disk {
         })
     }
 
-    fn lock_folder(&self, dir: &Path, holder: &Holder) -> Result<Box<dyn FolderLock>, LockRefused> {
+    fn lock_folder(&self, dir: &Path, holder: &Holder) -> Result<Box<dyn FolderLock>, LockRefusal> {
         let looked = self.0.look("lock", &name_of(dir), |s| {
             if !s.names.is_dir(dir) {
                 return Err(not_found(dir));
@@ -323,8 +323,8 @@ impl os::disk::Disk for Disk {
         });
         match looked {
             Ok(None) => Ok(Box::new(Lock { disk: Arc::clone(&self.0), dir: dir.to_owned() })),
-            Ok(held) => Err(LockRefused::Held(held)),
-            Err(e) => Err(LockRefused::File(e)),
+            Ok(held) => Err(LockRefusal::Held(held)),
+            Err(e) => Err(LockRefusal::File(e)),
         }
     }
 }

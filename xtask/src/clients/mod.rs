@@ -23,7 +23,7 @@ mod closing;
 mod setup;
 
 use checks::{Outcome, Workspace, process};
-use prove::{Ground, PASSWORD, Serving, empty};
+use prove::{Ground, PASSWORD, ServerProcess, empty};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -104,7 +104,7 @@ fn take_turn(workspace: &Workspace, client: &Client, binary: &Path) -> Outcome<T
     setup::prepare(workspace, client, &work)?;
     let data = work.join("server-data");
     empty(&data)?;
-    let mut server = Serving::start(binary, &data)?;
+    let mut server = ServerProcess::start(binary, &data)?;
     drop(server.client()?);
     let log = work.join("run.log");
     let finished = drive(client, &server, &work, &log);
@@ -128,7 +128,7 @@ fn has_toolchain(client: &Client) -> bool {
 }
 
 /// Runs the client to its end; true where it exited with 0.
-fn drive(client: &Client, server: &Serving, work: &Path, log: &PathBuf) -> Outcome<bool> {
+fn drive(client: &Client, server: &ServerProcess, work: &Path, log: &PathBuf) -> Outcome<bool> {
     let output = File::create(log).map_err(|e| format!("create {}: {e}", log.display()))?;
     let errors = output.try_clone().map_err(|e| format!("share {}: {e}", log.display()))?;
     let mut command = setup::command(client, &client.run, work)?;

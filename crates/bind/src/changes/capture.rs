@@ -2,16 +2,16 @@
 //!
 //! A target whose table has AFTER triggers for what is done writes the old and new values of each
 //! changed row into table variables that the plan numbers from [`CAPTURES`]; the session fires the
-//! triggers when the statement has changed all rows (`plan::Fired`).
+//! triggers when the statement has changed all rows (`plan::TriggerFiring`).
 
 use crate::binder::Binder;
-use crate::changes::row_slots::{Done, RowSlots, column_scalar};
+use crate::changes::row_slots::{RowAction, RowSlots, column_scalar};
 use crate::changes::target::TargetTable;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Events, Object, Table, captured_rows};
 use plan::{
-    CAPTURES, ColumnSource, Fired, FollowUp, FollowUpId, Insert, InsertColumn, LockHints, Logical,
-    Scalar, Slot, Statement,
+    CAPTURES, ColumnSource, FollowUp, FollowUpId, Insert, InsertColumn, LockHints, Logical, Scalar,
+    Slot, Statement, TriggerFiring,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -32,11 +32,11 @@ impl Capture {
     }
 }
 
-fn event_of(done: Done<'_>) -> Events {
+fn event_of(done: RowAction<'_>) -> Events {
     match done {
-        Done::Insert => Events::INSERT,
-        Done::Update(_) => Events::UPDATE,
-        Done::Delete => Events::DELETE,
+        RowAction::Insert => Events::INSERT,
+        RowAction::Update(_) => Events::UPDATE,
+        RowAction::Delete => Events::DELETE,
     }
 }
 
@@ -64,8 +64,8 @@ impl Binder<'_> {
         let sends = output.as_ref().is_some_and(|o| o.sent.is_some());
         let Some(target) = statement.target().filter(|_| sends) else { return Ok(()) };
         // Triggers of tables that a cascade reaches may stand beside it.
-        let done = |f: &Fired| event.is_none_or(|event| f.event == event.bits());
-        let own = |f: &Fired| f.object == target.object && done(f);
+        let done = |f: &TriggerFiring| event.is_none_or(|event| f.event == event.bits());
+        let own = |f: &TriggerFiring| f.object == target.object && done(f);
         match self.header.fires.iter().any(own) {
             true => Err(SqlError::new(messages::OUTPUT_WITH_TRIGGERS, &[&target.table_name])),
             false => Ok(()),
@@ -76,7 +76,7 @@ impl Binder<'_> {
     pub(crate) fn capture(
         &mut self,
         target: &TargetTable,
-        done: Done<'_>,
+        done: RowAction<'_>,
         slots: RowSlots<'_>,
     ) -> SqlResult<Option<Capture>> {
         let event = event_of(done);
@@ -90,14 +90,18 @@ impl Binder<'_> {
         let table = &target.table;
         let first = CAPTURES + 2 * self.header.fires.len() as u16;
         let inserted = match done {
-            Done::Insert | Done::Update(_) => Some((first, self.row_values(table, slots.new)?)),
-            Done::Delete => None,
+            RowAction::Insert | RowAction::Update(_) => {
+                Some((first, self.row_values(table, slots.new)?))
+            }
+            RowAction::Delete => None,
         };
         let deleted = match done {
-            Done::Update(_) | Done::Delete => Some((first + 1, self.row_values(table, slots.old)?)),
-            Done::Insert => None,
+            RowAction::Update(_) | RowAction::Delete => {
+                Some((first + 1, self.row_values(table, slots.old)?))
+            }
+            RowAction::Insert => None,
         };
-        self.header.fires.push(Fired {
+        self.header.fires.push(TriggerFiring {
             database: table.database,
             object: table.object_id,
             event: event.bits(),
@@ -168,14 +172,14 @@ impl Binder<'_> {
 }
 
 /// COLUMNS_UPDATED(): a bit for each column id, the lowest first.
-pub(crate) fn updated(table: &Table, done: Done<'_>) -> Vec<u8> {
+pub(crate) fn updated(table: &Table, done: RowAction<'_>) -> Vec<u8> {
     let most = table.columns.iter().map(|c| c.column_id).max().unwrap_or(0);
     let mut bits = vec![0; (usize::try_from(most).unwrap_or(0)).div_ceil(8)];
     for (n, c) in table.columns.iter().enumerate() {
         let touched = match done {
-            Done::Insert => true,
-            Done::Update(columns) => columns.contains(&n),
-            Done::Delete => false,
+            RowAction::Insert => true,
+            RowAction::Update(columns) => columns.contains(&n),
+            RowAction::Delete => false,
         };
         let at = usize::try_from(c.column_id - 1).unwrap_or(0);
         if let Some(byte) = bits.get_mut(at / 8).filter(|_| touched) {

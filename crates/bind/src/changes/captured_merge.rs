@@ -18,8 +18,8 @@ use crate::binder::Binder;
 use crate::changes::merge::{Clauses, action_source, makes_row};
 use crate::changes::output::{made_row, pseudo};
 use crate::changes::parent::{Parent, refuse_output};
-use crate::changes::row_slots::{Done, column_scalar};
-use crate::changes::update::Changed;
+use crate::changes::row_slots::{RowAction, column_scalar};
+use crate::changes::update::AffectedRows;
 use crate::expressions::constant::zero;
 use crate::names::resolve::where_true;
 use crate::names::scope::Columns;
@@ -27,7 +27,7 @@ use crate::refusal::unsupported;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Events, Table};
 use plan::{
-    Assignment, ColumnSource, FollowUp, Insert, Kept, LockHints, Logical, Merge, MergeAction,
+    Assignment, ColumnSource, FollowUp, Insert, KeptSlots, LockHints, Logical, Merge, MergeAction,
     OldRow, Output, Predicate, References, Scalar, ScalarType, Slot, Statement, TableNo, Target,
     WindowCall, WindowFunction,
 };
@@ -36,7 +36,7 @@ use tsql::ast;
 use types::SqlType;
 
 /// The captured rows of all actions, as targets.
-struct Captured {
+struct CapturedTargets {
     update: Target,
     insert: Option<Target>,
     delete: Option<Target>,
@@ -99,11 +99,11 @@ impl Binder<'_> {
             _ => TableNo(u32::MAX),
         };
         let nothing = Logical::Values { rows: Vec::new(), columns: Vec::new() };
-        let changed = Changed {
+        let changed = AffectedRows {
             target: parent.target(),
             no,
             source: own.clone(),
-            from: crate::names::from::From { tree: nothing, sources: Vec::new() },
+            from: crate::names::from::FromPart { tree: nothing, sources: Vec::new() },
             locks: LockHints::default(),
             joined: false,
             through: None,
@@ -225,21 +225,21 @@ impl Binder<'_> {
         parent: &Parent,
         clauses: &Clauses,
         (old, new): (&[Option<Slot>], &[Option<Slot>]),
-    ) -> SqlResult<Captured> {
+    ) -> SqlResult<CapturedTargets> {
         let does = |event: Events| clauses.clauses.iter().any(|c| event_of(&c.action) == event);
         let all: BTreeSet<usize> = (0..new.len()).collect();
         let (mut insert, mut update, mut delete) = (None, None, None);
         if does(Events::INSERT) {
-            let first = self.note(parent, Events::INSERT, Done::Update(&all));
+            let first = self.note(parent, Events::INSERT, RowAction::Update(&all));
             insert = Some(self.captured_target(parent, &[("inserted", first, new)])?);
         }
         if does(Events::UPDATE) {
-            let first = self.note(parent, Events::UPDATE, Done::Update(&clauses.changed));
+            let first = self.note(parent, Events::UPDATE, RowAction::Update(&clauses.changed));
             let rows = [("inserted", first, new), ("deleted", first + 1, old)];
             update = Some(self.captured_target(parent, &rows)?);
         }
         if does(Events::DELETE) {
-            let first = self.note(parent, Events::DELETE, Done::Delete);
+            let first = self.note(parent, Events::DELETE, RowAction::Delete);
             delete = Some(self.captured_target(parent, &[("deleted", first + 1, old)])?);
         }
         // What no clause does is done by none of its target.
@@ -247,7 +247,7 @@ impl Binder<'_> {
         let missing = || SqlError::new(messages::INTERNAL, &[&"a MERGE without actions"]);
         let other = other.ok_or_else(missing)?;
         let idle = Target { references: References::default(), ..other };
-        Ok(Captured { update: update.unwrap_or(idle), insert, delete })
+        Ok(CapturedTargets { update: update.unwrap_or(idle), insert, delete })
     }
 
     /// Tables of captured rows that are filled when all rows are known.
@@ -258,7 +258,7 @@ impl Binder<'_> {
     ) -> SqlResult<Target> {
         let slots: BTreeSet<Slot> =
             rows.iter().flat_map(|(_, _, row)| row.iter().copied().flatten()).collect();
-        let kept = Kept { id: self.new_changed(), slots: slots.into_iter().collect() };
+        let kept = KeptSlots { id: self.new_changed(), slots: slots.into_iter().collect() };
         let mut references = References::default();
         for (name, number, row) in rows {
             let id = self.subplans.reserve_follow_up();

@@ -2,9 +2,9 @@
 
 use crate::binder::Binder;
 use crate::changes::output::deleted;
-use crate::changes::row_slots::{Done, RowSlots};
+use crate::changes::row_slots::{RowAction, RowSlots};
 use crate::changes::target::{TargetTable, set_target};
-use crate::changes::through::given_deleted;
+use crate::changes::updatable_columns::given_deleted;
 use crate::names::scope::{Clause, Scope};
 use crate::tree::filtered;
 use base::SqlResult;
@@ -50,7 +50,7 @@ impl Binder<'_> {
         set_target(&mut tree, no, &old);
         let tree = self.dml_top(tree, s.top.as_deref())?;
         let slots = RowSlots { old: &old.columns, new: &[] };
-        target.references = self.references(&changed.target, Done::Delete, slots, None)?;
+        target.references = self.references(&changed.target, RowAction::Delete, slots, None)?;
         let distinct_rows = changed.joined;
         let delete = Delete { target, source: tree, old, distinct_rows, output };
         Ok(Statement::Delete(Box::new(delete)))

@@ -2,9 +2,9 @@
 
 use crate::binder::Binder;
 use crate::changes::output::made_row;
-use crate::changes::row_slots::{Done, RowSlots};
+use crate::changes::row_slots::{RowAction, RowSlots};
 use crate::changes::target::{TargetTable, free_columns, identity_column};
-use crate::changes::through::Through;
+use crate::changes::updatable_columns::UpdatableColumns;
 use crate::expressions::deduction::is_untyped_null;
 use crate::expressions::draws::DrawRule;
 use crate::names::hint::{self, Use};
@@ -20,7 +20,7 @@ use plan::{
 use tsql::ast::{self, ExprKind, InsertSource};
 
 /// What the source gives for each listed column.
-pub(crate) struct Given {
+pub(crate) struct InsertRows {
     pub(crate) tree: Logical,
     pub(crate) values: Vec<Scalar>,
 }
@@ -76,7 +76,7 @@ impl Binder<'_> {
             return Err(SqlError::new(messages::BULK_SCHEMA_CHANGED, &[]));
         }
         let slots = RowSlots { old: &[], new: &new };
-        target.references = self.references(&found, Done::Insert, slots, None)?;
+        target.references = self.references(&found, RowAction::Insert, slots, None)?;
         if let Some((no, _)) = &through {
             target.checks.extend(self.view_checks(*no, &new, None));
         }
@@ -102,7 +102,7 @@ impl Binder<'_> {
     fn insert_target(
         &mut self,
         s: &ast::Insert,
-    ) -> SqlResult<(TargetTable, Option<(TableNo, Through)>)> {
+    ) -> SqlResult<(TargetTable, Option<(TableNo, UpdatableColumns)>)> {
         let Some(view) = self.derived_target(&s.target, None)? else {
             return Ok((self.target_table(&s.target)?, None));
         };
@@ -118,7 +118,7 @@ impl Binder<'_> {
         &self,
         columns: &[ast::ColumnName],
         target: &TargetTable,
-        through: Option<&Through>,
+        through: Option<&UpdatableColumns>,
         explicit: bool,
     ) -> SqlResult<Vec<usize>> {
         let table = &target.table;
@@ -161,7 +161,7 @@ impl Binder<'_> {
         s: &ast::Insert,
         table: &Table,
         listed: &[usize],
-    ) -> SqlResult<Given> {
+    ) -> SqlResult<InsertRows> {
         let one_row = || Logical::Values { rows: vec![Vec::new()], columns: Vec::new() };
         let versioned = |&c: &usize| table.columns[c].sql_type == types::SqlType::RowVersion;
         let of_rows = matches!(s.source, InsertSource::Execute(_) | InsertSource::Query(_));
@@ -169,7 +169,7 @@ impl Binder<'_> {
             return Err(SqlError::new(messages::INSERT_ROW_VERSION, &[]));
         }
         match &s.source {
-            InsertSource::DefaultValues => Ok(Given { tree: one_row(), values: Vec::new() }),
+            InsertSource::DefaultValues => Ok(InsertRows { tree: one_row(), values: Vec::new() }),
             InsertSource::Execute(_) => {
                 let first = self.environment.variables.first_free();
                 let value = |(n, &column): (u32, &usize)| {
@@ -182,7 +182,7 @@ impl Binder<'_> {
                     Scalar { kind: ScalarKind::Variable(VariableId(first + n)), ty }
                 };
                 let values = (0..).zip(listed).map(value).collect();
-                Ok(Given { tree: one_row(), values })
+                Ok(InsertRows { tree: one_row(), values })
             }
             InsertSource::Values(rows) => {
                 let mut bound = Vec::with_capacity(rows.len());
@@ -192,7 +192,7 @@ impl Binder<'_> {
                     let row = |b: &mut Self| b.value_row(row, table, listed);
                     let mut values = self.drawing(DrawRule::Row, row)?;
                     if rows.len() == 1 {
-                        return Ok(Given { tree: one_row(), values });
+                        return Ok(InsertRows { tree: one_row(), values });
                     }
                     self.draws.draw_in_row(&mut values, &mut drawn);
                     bound.push(values);
@@ -211,12 +211,12 @@ impl Binder<'_> {
         }
     }
 
-    fn given_by(&self, result: QueryResult) -> Given {
+    fn given_by(&self, result: QueryResult) -> InsertRows {
         let value = |c: &crate::names::result::OutColumn| match c.untyped_null {
             true => Scalar::null(c.ty.sql_type),
             false => Scalar::column(c.slot, c.ty),
         };
-        Given { values: result.columns.iter().map(value).collect(), tree: result.tree }
+        InsertRows { values: result.columns.iter().map(value).collect(), tree: result.tree }
     }
 
     pub(crate) fn value_row(

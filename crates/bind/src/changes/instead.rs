@@ -23,25 +23,25 @@ use crate::changes::change::Change;
 use crate::changes::merge::{Clauses, check_clauses};
 use crate::changes::output::{made_row, pseudo};
 use crate::changes::parent::{Parent, refuse_output};
-use crate::changes::row_slots::Done;
+use crate::changes::row_slots::RowAction;
 use crate::changes::target::{TargetTable, free_columns, set_target};
-use crate::changes::through::{Through, given_deleted};
-use crate::changes::update::{Changed, Named};
+use crate::changes::updatable_columns::{UpdatableColumns, given_deleted};
+use crate::changes::update::{AffectedRows, TargetNames};
 use crate::expressions::constant::zero;
 use crate::expressions::draws::DrawRule;
 use crate::names::expansion::PassedView;
-use crate::names::from::From;
+use crate::names::from::FromPart;
 use crate::names::scope::{Clause, Columns, Scope, Source};
 use crate::refusal::unsupported;
 use crate::tree::filtered;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{
-    Column, DatabaseView, Events, Found, ModuleKind, Object, Table, captured_rows,
+    Column, DatabaseView, Events, ModuleKind, Object, ResolvedObject, Table, captured_rows,
 };
 use plan::{
-    CAPTURES, ColumnSource, CompareOp, Fired, Insert, InsertColumn, LockHints, Logical,
-    MergeAction, MergeClause, MergeWhen, Predicate, Scalar, ScalarType, Slot, SortKey, Statement,
-    TableNo, WindowCall, WindowFunction,
+    CAPTURES, ColumnSource, CompareOp, Insert, InsertColumn, LockHints, Logical, MergeAction,
+    MergeClause, MergeMatch, Predicate, Scalar, ScalarType, Slot, SortKey, Statement, TableNo,
+    TriggerFiring, WindowCall, WindowFunction,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ use types::{SqlType, Value};
 
 /// The rows that a change concerns.
 struct ParentRows<'r> {
-    from: From,
+    from: FromPart,
     /// The source that is changed: its columns are the parent's.
     own: &'r Source,
     /// A join may bring a row several times.
@@ -115,7 +115,7 @@ impl Binder<'_> {
         &self,
         target: &ast::DmlTarget,
         from: &[ast::TableSource],
-    ) -> Option<Found> {
+    ) -> Option<ResolvedObject> {
         let DmlTargetKind::Table(name) = &target.kind else { return None };
         let mut named = None;
         from.iter().for_each(|s| self.named_as(name, s, &mut named));
@@ -123,13 +123,13 @@ impl Binder<'_> {
     }
 
     /// A target, where it has an INSTEAD OF trigger that fires.
-    fn parent(&mut self, found: Found, event: Events) -> Option<Parent> {
+    fn parent(&mut self, found: ResolvedObject, event: Events) -> Option<Parent> {
         let fires = self.fires_instead(&found.database, &found.object, event)?;
         self.header.session_bound = true;
         fires.then(|| self.parent_of(found, event)).flatten()
     }
 
-    pub(crate) fn parent_of(&self, found: Found, event: Events) -> Option<Parent> {
+    pub(crate) fn parent_of(&self, found: ResolvedObject, event: Events) -> Option<Parent> {
         let object = found.object.object_id();
         let (table, is_view) = match found.object {
             Object::Table(t) => (t, false),
@@ -240,7 +240,7 @@ impl Binder<'_> {
         &mut self,
         s: &ast::Insert,
         parent: &Parent,
-        view: Option<&(TableNo, Through)>,
+        view: Option<&(TableNo, UpdatableColumns)>,
     ) -> SqlResult<Statement<Logical>> {
         let table = &parent.table;
         self.refer_parent(parent)?;
@@ -267,7 +267,7 @@ impl Binder<'_> {
         }
         self.computed_sources(table, &mut columns)?;
         let all: BTreeSet<usize> = (0..table.columns.len()).collect();
-        let inserted = self.note(parent, Events::INSERT, Done::Update(&all));
+        let inserted = self.note(parent, Events::INSERT, RowAction::Update(&all));
         let target = self.captures(parent, "inserted", inserted, true)?;
         let output = match &s.output {
             Some(o) => {
@@ -293,7 +293,7 @@ impl Binder<'_> {
         let source = from.sources[position].clone();
         let joined = from.sources.len() > 1;
         let rows = ParentRows { from, own: &source, joined };
-        self.instead_update_rows(s, parent, rows, &Named { source: &source, through: None })
+        self.instead_update_rows(s, parent, rows, &TargetNames { source: &source, through: None })
     }
 
     /// An UPDATE through a view.
@@ -301,11 +301,11 @@ impl Binder<'_> {
         &mut self,
         s: &ast::Update,
         parent: &Parent,
-        changed: Changed,
+        changed: AffectedRows,
     ) -> SqlResult<Statement<Logical>> {
         let own = pseudo(&parent.table.name, Columns::Reference(changed.no));
         let rows = ParentRows { from: changed.from, own: &own, joined: changed.joined };
-        let named = Named { source: &changed.source, through: changed.through.as_ref() };
+        let named = TargetNames { source: &changed.source, through: changed.through.as_ref() };
         self.instead_update_rows(s, parent, rows, &named)
     }
 
@@ -314,7 +314,7 @@ impl Binder<'_> {
         s: &ast::Update,
         parent: &Parent,
         rows: ParentRows<'_>,
-        named: &Named<'_>,
+        named: &TargetNames<'_>,
     ) -> SqlResult<Statement<Logical>> {
         let table = &parent.table;
         let ParentRows { from, own: source, joined } = rows;
@@ -331,7 +331,7 @@ impl Binder<'_> {
         let mut tree = self.dml_top(tree, s.top.as_deref())?;
         let row = self.number_rows(&mut tree);
         let action = MergeAction::Update(assignments);
-        let clause = MergeClause { when: MergeWhen::Matched, condition: Predicate::TRUE, action };
+        let clause = MergeClause { when: MergeMatch::Matched, condition: Predicate::TRUE, action };
         let clauses = Clauses { clauses: vec![clause], changed, identity: None };
         let parts = CapturedParts { tree, row, old, has_source: None, clauses };
         let merge = self.captured_merge(parent, parts, |b, new, _| {
@@ -363,7 +363,7 @@ impl Binder<'_> {
         &mut self,
         s: &ast::Delete,
         parent: &Parent,
-        changed: Changed,
+        changed: AffectedRows,
     ) -> SqlResult<Statement<Logical>> {
         let own = pseudo(&parent.table.name, Columns::Reference(changed.no));
         let rows = ParentRows { from: changed.from, own: &own, joined: changed.joined };
@@ -387,7 +387,7 @@ impl Binder<'_> {
         let tree = filtered(from.tree, filter);
         let tree = self.once(tree, source, joined)?;
         let tree = self.dml_top(tree, s.top.as_deref())?;
-        let first = self.note(parent, Events::DELETE, Done::Delete);
+        let first = self.note(parent, Events::DELETE, RowAction::Delete);
         let target = self.captures(parent, "deleted", first + 1, false)?;
         let columns = self.values_into(old);
         let output = match &s.output {
@@ -413,7 +413,7 @@ impl Binder<'_> {
         parent: &Parent,
         target: &ast::DmlTarget,
         from: &[ast::TableSource],
-    ) -> SqlResult<(From, usize)> {
+    ) -> SqlResult<(FromPart, usize)> {
         let (bound, position) = self.target_rows(target, from)?;
         if bound.sources.len() > 1 && parent.is_view {
             let message = match parent.event == Events::UPDATE {
@@ -476,10 +476,10 @@ impl Binder<'_> {
     }
 
     /// Notes what is fired; the number of the first table of captured rows.
-    pub(crate) fn note(&mut self, parent: &Parent, of: Events, done: Done<'_>) -> u16 {
+    pub(crate) fn note(&mut self, parent: &Parent, of: Events, done: RowAction<'_>) -> u16 {
         let first = CAPTURES + 2 * self.header.fires.len() as u16;
         let has = |event| of != event;
-        self.header.fires.push(Fired {
+        self.header.fires.push(TriggerFiring {
             database: parent.database.id(),
             object: parent.table.object_id,
             event: of.bits(),

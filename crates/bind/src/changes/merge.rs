@@ -10,14 +10,14 @@
 
 use crate::binder::Binder;
 use crate::changes::output::{deleted, made_row, pseudo};
-use crate::changes::row_slots::{Done, RowSlots};
+use crate::changes::row_slots::{RowAction, RowSlots};
 use crate::changes::target::{
     TargetTable, free_columns, identity_column, mark_affected, set_target,
 };
-use crate::changes::through::given_deleted;
-use crate::changes::update::{Changed, Named, set_name};
+use crate::changes::updatable_columns::given_deleted;
+use crate::changes::update::{AffectedRows, TargetNames, set_name};
 use crate::expressions::deduction::is_untyped_null;
-use crate::names::from::From;
+use crate::names::from::FromPart;
 use crate::names::from::no_changes;
 use crate::names::scope::{Clause, Columns, DerivedColumn, Scope, Source};
 use crate::refusal::unsupported;
@@ -25,7 +25,7 @@ use crate::tree::flag;
 use base::{SqlError, SqlResult, messages};
 use plan::{
     Assignment, ColumnSource, CompareOp, IdentityColumn, JoinKind, Logical, Merge, MergeAction,
-    MergeClause, MergeWhen, Predicate, Scalar, ScalarType, Slot, Statement, Target,
+    MergeClause, MergeMatch, Predicate, Scalar, ScalarType, Slot, Statement, Target,
 };
 use std::collections::BTreeSet;
 use tsql::ast;
@@ -67,7 +67,7 @@ impl Binder<'_> {
         let [inserts, deletes] = self.other_targets(&bound, &changed.target, &target, slots)?;
         mark_affected(&mut target, &bound.changed);
         if !bound.changed.is_empty() {
-            let done = Done::Update(&bound.changed);
+            let done = RowAction::Update(&bound.changed);
             target.references = self.references(&changed.target, done, slots, None)?;
         }
         let (clause, action) = (self.new_slot(), self.new_slot());
@@ -160,18 +160,18 @@ impl Binder<'_> {
         let mut others = [None, None];
         if acts(true) {
             let slots = RowSlots { old: &[], new: slots.new };
-            let references = self.references(changed, Done::Insert, slots, None)?;
+            let references = self.references(changed, RowAction::Insert, slots, None)?;
             others[0] = Some(Target { references, ..target.clone() });
         }
         if acts(false) {
             let slots = RowSlots { old: slots.old, new: &[] };
-            let references = self.references(changed, Done::Delete, slots, None)?;
+            let references = self.references(changed, RowAction::Delete, slots, None)?;
             others[1] = Some(Target { references, ..target.clone() });
         }
         Ok(others)
     }
 
-    fn merge_sources(&mut self, s: &ast::Merge) -> SqlResult<Changed> {
+    fn merge_sources(&mut self, s: &ast::Merge) -> SqlResult<AffectedRows> {
         let target = self.read_target(&s.target, s.alias.as_ref())?;
         let derived = target.sources.first().is_some_and(|s| s.body.is_some());
         let outer = derived && outer_joins(&target.tree);
@@ -193,8 +193,8 @@ impl Binder<'_> {
     pub(crate) fn merge_join(
         &mut self,
         s: &ast::Merge,
-        mut target: From,
-    ) -> SqlResult<(From, Source)> {
+        mut target: FromPart,
+    ) -> SqlResult<(FromPart, Source)> {
         let source = self.merge_source(&s.source)?;
         let Some(own) = target.sources.first().cloned() else {
             return Err(unsupported("this target of MERGE", s.target.span.line));
@@ -205,9 +205,9 @@ impl Binder<'_> {
                 false => SqlError::new(messages::TABLE_NAME_DUPLICATE, &[&own.shown, &same.shown]),
             });
         }
-        let has = |when: ast::MergeWhen| s.clauses.iter().any(|c| c.when == when);
-        let by_target = has(ast::MergeWhen::NotMatchedByTarget);
-        let by_source = has(ast::MergeWhen::NotMatchedBySource);
+        let has = |when: ast::MergeMatch| s.clauses.iter().any(|c| c.when == when);
+        let by_target = has(ast::MergeMatch::NotMatchedByTarget);
+        let by_source = has(ast::MergeMatch::NotMatchedBySource);
         let view = matches!(own.columns, Columns::Derived(_));
         if by_target && view {
             self.make_nullable(&mut target)?;
@@ -230,17 +230,17 @@ impl Binder<'_> {
             apply: false,
         };
         let own = sources[0].clone();
-        Ok((From { tree, sources }, own))
+        Ok((FromPart { tree, sources }, own))
     }
 
-    fn merge_source(&mut self, source: &ast::TableSource) -> SqlResult<From> {
+    fn merge_source(&mut self, source: &ast::TableSource) -> SqlResult<FromPart> {
         no_changes([source], messages::CHANGES_IN_USING)?;
         self.from(std::slice::from_ref(source))
     }
 
     /// A slot that is not NULL where the row has one of the source; none where every row has.
     pub(crate) fn source_flag(&mut self, s: &ast::Merge, tree: &mut Logical) -> Option<Slot> {
-        let by_source = |c: &ast::MergeClause| c.when == ast::MergeWhen::NotMatchedBySource;
+        let by_source = |c: &ast::MergeClause| c.when == ast::MergeMatch::NotMatchedBySource;
         if !s.clauses.iter().any(by_source) {
             return None;
         }
@@ -253,18 +253,18 @@ impl Binder<'_> {
     pub(crate) fn merge_clauses(
         &mut self,
         s: &ast::Merge,
-        changed: &Changed,
+        changed: &AffectedRows,
         sources: &[Source],
     ) -> SqlResult<Clauses> {
         let mut out = Clauses::default();
         for clause in &s.clauses {
             let own = vec![changed.source.clone()];
             let (when, seen) = match clause.when {
-                ast::MergeWhen::Matched => (MergeWhen::Matched, [own, sources.to_vec()].concat()),
-                ast::MergeWhen::NotMatchedByTarget => {
-                    (MergeWhen::NotMatchedByTarget, sources.to_vec())
+                ast::MergeMatch::Matched => (MergeMatch::Matched, [own, sources.to_vec()].concat()),
+                ast::MergeMatch::NotMatchedByTarget => {
+                    (MergeMatch::NotMatchedByTarget, sources.to_vec())
                 }
-                ast::MergeWhen::NotMatchedBySource => (MergeWhen::NotMatchedBySource, own),
+                ast::MergeMatch::NotMatchedBySource => (MergeMatch::NotMatchedBySource, own),
             };
             let scope = Scope::new(seen, Clause::Where);
             let bound = self.within(scope, |b| b.merge_clause(clause, changed, &mut out));
@@ -277,7 +277,7 @@ impl Binder<'_> {
     fn merge_clause(
         &mut self,
         clause: &ast::MergeClause,
-        changed: &Changed,
+        changed: &AffectedRows,
         out: &mut Clauses,
     ) -> SqlResult<(Predicate, MergeAction)> {
         let condition = match &clause.condition {
@@ -289,7 +289,8 @@ impl Binder<'_> {
             ast::MergeAction::Delete => MergeAction::Delete,
             ast::MergeAction::Update(set) => {
                 let table = changed.target.table.clone();
-                let named = Named { source: &changed.source, through: changed.through.as_ref() };
+                let named =
+                    TargetNames { source: &changed.source, through: changed.through.as_ref() };
                 let (assignments, columns) = self.assignments(set, &table, &named)?;
                 out.changed.extend(columns);
                 MergeAction::Update(assignments)
@@ -307,7 +308,7 @@ impl Binder<'_> {
         &mut self,
         columns: &[ast::ColumnName],
         values: Option<&[ast::Expr]>,
-        changed: &Changed,
+        changed: &AffectedRows,
     ) -> SqlResult<(Vec<ColumnSource>, Option<IdentityColumn>)> {
         let table = changed.target.table.clone();
         let explicit = self.environment.identity_insert == Some(table.object_id);
@@ -388,7 +389,7 @@ pub(crate) fn action_source(slot: Slot) -> Source {
 
 /// Which clauses may stand together: 10710, 10711, 10714, 5324.
 pub(crate) fn check_clauses(clauses: &[ast::MergeClause]) -> SqlResult<()> {
-    use ast::MergeWhen as W;
+    use ast::MergeMatch as W;
     let mut seen: Vec<(W, &str, bool)> = Vec::new();
     for clause in clauses {
         let action = match clause.action {

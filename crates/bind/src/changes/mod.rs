@@ -35,5 +35,5 @@ pub(crate) mod referential;
 pub(crate) mod row_slots;
 pub(crate) mod select_into;
 pub(crate) mod target;
-pub(crate) mod through;
+pub(crate) mod updatable_columns;
 pub(crate) mod update;

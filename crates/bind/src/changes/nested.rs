@@ -26,7 +26,7 @@ use crate::refusal::unsupported;
 use base::{Message, SqlError, SqlResult, messages};
 use catalog::view::{Object, Table};
 use plan::{
-    Assignment, Logical, MergeAction, NestedRows, Output, OutputInto, OutputSent, Predicate,
+    Assignment, Logical, MergeAction, NestedRows, Output, OutputInto, OutputResult, Predicate,
     Scalar, ScalarKind, Slot, Statement, VariableId,
 };
 use std::collections::BTreeSet;
@@ -188,7 +188,7 @@ impl Binder<'_> {
         s: &ast::Insert,
         changes: Changes<'_>,
         found: &TargetTable,
-        sent: OutputSent,
+        sent: OutputResult,
     ) -> SqlResult<OutputInto> {
         let table = &found.table;
         let (columns, source) = self.changed_source(changes, sent)?;
@@ -225,7 +225,7 @@ impl Binder<'_> {
     fn changed_source(
         &mut self,
         changes: Changes<'_>,
-        sent: OutputSent,
+        sent: OutputResult,
     ) -> SqlResult<(Vec<(Slot, Scalar)>, Source)> {
         let mut columns = Vec::with_capacity(sent.values.len());
         let mut given = Vec::with_capacity(sent.values.len());

@@ -12,7 +12,7 @@ use crate::queries::select::Item;
 use crate::refusal::unsupported;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Module, Object, Table};
-use plan::{Output, OutputInto, OutputSent, Predicate, ResultColumn, Scalar, Slot, TableNo};
+use plan::{Output, OutputInto, OutputResult, Predicate, ResultColumn, Scalar, Slot, TableNo};
 use std::sync::Arc;
 use tsql::ast::{self, DmlTargetKind, ExprKind, SelectItem};
 
@@ -180,7 +180,7 @@ pub(crate) fn reference_of(found: &TargetTable) -> Option<Box<str>> {
     })
 }
 
-fn sent(items: Vec<Item>) -> SqlResult<OutputSent> {
+fn sent(items: Vec<Item>) -> SqlResult<OutputResult> {
     let mut places = (1..).zip(&items);
     places.try_for_each(|(place, i)| check_column(i.scalar.ty, "OUTPUT", place))?;
     let column = |i: &Item| ResultColumn {
@@ -194,7 +194,7 @@ fn sent(items: Vec<Item>) -> SqlResult<OutputSent> {
         updatable: i.stored,
         untyped: false,
     };
-    Ok(OutputSent {
+    Ok(OutputResult {
         columns: items.iter().map(column).collect(),
         values: items.into_iter().map(|i| i.scalar).collect(),
     })

@@ -6,13 +6,13 @@
 //! table cannot be declared (1785).
 
 use crate::binder::Binder;
-use crate::changes::row_slots::{Done, RowSlots, column_scalar};
+use crate::changes::row_slots::{RowAction, RowSlots, column_scalar};
 use crate::changes::target::{TargetTable, set_target};
 use base::SqlResult;
 use catalog::view::{DatabaseView, ForeignKey, Object, ReferentialAction, Table};
 use plan::{
     Assignment, ChangedId, CompareOp, Conflict, Delete, FollowUp, FollowUpId, ForeignKeyCheck, Get,
-    JoinKind, Kept, Level, LockHints, Logical, OldRow, Predicate, References, Scalar, Slot,
+    JoinKind, KeptSlots, Level, LockHints, Logical, OldRow, Predicate, References, Scalar, Slot,
     Statement, Subquery, TableNo,
 };
 use std::collections::BTreeSet;
@@ -48,7 +48,7 @@ impl Binder<'_> {
     pub(crate) fn references(
         &mut self,
         target: &TargetTable,
-        done: Done<'_>,
+        done: RowAction<'_>,
         slots: RowSlots<'_>,
         obeyed: Option<&ForeignKey>,
     ) -> SqlResult<References> {
@@ -57,9 +57,11 @@ impl Binder<'_> {
         let guarded = !self.environment.unguarded.constraints;
         for key in target.table.foreign_keys.iter().filter(|k| !k.disabled) {
             let concerned = match done {
-                Done::Insert => guarded,
-                Done::Update(columns) => key.columns.iter().any(|c| columns.contains(&c.column)),
-                Done::Delete => false,
+                RowAction::Insert => guarded,
+                RowAction::Update(columns) => {
+                    key.columns.iter().any(|c| columns.contains(&c.column))
+                }
+                RowAction::Delete => false,
             };
             if !concerned || obeyed.is_some_and(|o| o.object_id == key.object_id) {
                 continue;
@@ -81,7 +83,7 @@ impl Binder<'_> {
         if kept.is_empty() && capture.is_none() {
             return Ok(references);
         }
-        let kept = Kept { id: self.new_changed(), slots: kept.into_iter().collect() };
+        let kept = KeptSlots { id: self.new_changed(), slots: kept.into_iter().collect() };
         if let Some(capture) = capture {
             let changed = Logical::Changed { id: kept.id, columns: kept.slots.clone() };
             references.follow_ups = self.capture_follow_ups(target, capture, &changed)?;
@@ -99,11 +101,11 @@ impl Binder<'_> {
     fn referrers(
         &self,
         target: &TargetTable,
-        done: Done<'_>,
+        done: RowAction<'_>,
         slots: RowSlots<'_>,
     ) -> Vec<Referrer> {
         let parent = &target.table;
-        if matches!(done, Done::Insert) || parent.is_temp {
+        if matches!(done, RowAction::Insert) || parent.is_temp {
             return Vec::new();
         }
         let mut found = Vec::new();
@@ -120,9 +122,11 @@ impl Binder<'_> {
                 let columns: Option<Vec<_>> = key.columns.iter().map(column).collect();
                 let Some(columns) = columns else { continue };
                 let concerned = match done {
-                    Done::Update(changed) => columns.iter().any(|(at, ..)| changed.contains(at)),
-                    Done::Delete => true,
-                    Done::Insert => false,
+                    RowAction::Update(changed) => {
+                        columns.iter().any(|(at, ..)| changed.contains(at))
+                    }
+                    RowAction::Delete => true,
+                    RowAction::Insert => false,
                 };
                 if concerned {
                     found.push(Referrer { table: Arc::clone(&table), key: key.clone(), columns });
@@ -205,23 +209,23 @@ impl Binder<'_> {
     fn follow_up(
         &mut self,
         target: &TargetTable,
-        done: Done<'_>,
+        done: RowAction<'_>,
         referrer: &Referrer,
         changed: Logical,
     ) -> SqlResult<FollowUpId> {
         let id = self.subplans.reserve_follow_up();
         let action = match done {
-            Done::Delete => referrer.key.on_delete,
-            Done::Update(_) | Done::Insert => referrer.key.on_update,
+            RowAction::Delete => referrer.key.on_delete,
+            RowAction::Update(_) | RowAction::Insert => referrer.key.on_update,
         };
         let moved = match done {
-            Done::Update(_) => really_changed(&target.table, &referrer.columns),
-            Done::Delete | Done::Insert => Predicate::TRUE,
+            RowAction::Update(_) => really_changed(&target.table, &referrer.columns),
+            RowAction::Delete | RowAction::Insert => Predicate::TRUE,
         };
         let changed = crate::tree::filtered(changed, moved);
         let bound = self.nested(1, |b| match (action, done) {
             (ReferentialAction::NoAction, _) => b.refusal(target, done, referrer, changed),
-            (ReferentialAction::Cascade, Done::Delete) => {
+            (ReferentialAction::Cascade, RowAction::Delete) => {
                 b.cascade_delete(target, referrer, changed)
             }
             _ => b.cascade_update(target, referrer, changed, action),
@@ -234,7 +238,7 @@ impl Binder<'_> {
     fn refusal(
         &mut self,
         target: &TargetTable,
-        done: Done<'_>,
+        done: RowAction<'_>,
         referrer: &Referrer,
         changed: Logical,
     ) -> SqlResult<FollowUp<Logical>> {
@@ -243,7 +247,7 @@ impl Binder<'_> {
         let on = self.refers(target, referrer, no);
         let mut source = joined(JoinKind::Semi, changed, get, on);
         // Another row may have taken the key that this one gave up.
-        if let Done::Update(_) = done {
+        if let RowAction::Update(_) = done {
             let parent = &target.table;
             let (get, no) = self.enforced_get(&target.database, parent, ENFORCING)?;
             let mut on = Predicate::TRUE;
@@ -282,7 +286,7 @@ impl Binder<'_> {
         let old = self.old_row(no, &child.table, |n| needed.contains(&n));
         set_target(&mut source, no, &old);
         let slots = RowSlots { old: &old.columns, new: &[] };
-        of.references = self.references(&child, Done::Delete, slots, None)?;
+        of.references = self.references(&child, RowAction::Delete, slots, None)?;
         let delete = Delete { target: of, source, old, distinct_rows: false, output: None };
         Ok(FollowUp::Change(Statement::Delete(Box::new(delete))))
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 /// What is done to the rows of a target.
 #[derive(Clone, Copy)]
-pub(crate) enum Done<'a> {
+pub(crate) enum RowAction<'a> {
     Insert,
     /// Of these columns.
     Update(&'a BTreeSet<usize>),

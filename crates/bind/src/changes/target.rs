@@ -2,9 +2,9 @@
 
 use crate::binder::Binder;
 use crate::expressions::collation::check_assigned;
-use crate::expressions::deduction::{Learned, takes_any_type};
+use crate::expressions::deduction::{Inference, takes_any_type};
 use crate::expressions::draws::DrawRule;
-use crate::names::from::From;
+use crate::names::from::FromPart;
 use crate::names::scope::{Clause, Columns, DerivedColumn, Scope, Source};
 use crate::tree::flag_rows;
 use base::{SqlError, SqlResult, messages};
@@ -12,7 +12,7 @@ use catalog::view::{DatabaseView, Index, ModuleKind, Object, PhysicalColumn, Tab
 use plan::{
     CheckConstraint, Coercibility, EntryField, IdentityColumn, IndexTarget, KeyPart, LockHints,
     Logical, OldRow, References, Scalar, ScalarKind, ScalarType, Slot, TableNo, Target,
-    TargetColumn, Unique,
+    TargetColumn, Uniqueness,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -70,7 +70,7 @@ impl Binder<'_> {
         &mut self,
         target: &ast::DmlTarget,
         alias: Option<&ast::Name>,
-    ) -> SqlResult<Option<From>> {
+    ) -> SqlResult<Option<FromPart>> {
         let DmlTargetKind::Table(name) = &target.kind else { return Ok(None) };
         let is_cte = name.schema.is_none()
             && name.database.is_none()
@@ -186,7 +186,7 @@ impl Binder<'_> {
     /// that fits.
     pub(crate) fn for_column(&self, x: Scalar, table: &Table, column: usize) -> SqlResult<Scalar> {
         let to = table.columns[column].sql_type;
-        self.learn(&x, || Learned::Is(to));
+        self.learn(&x, || Inference::Is(to));
         self.costs(&x, to);
         if takes_any_type(&x) {
             return Ok(Scalar { ty: x.ty.converted(to), ..x });
@@ -324,10 +324,10 @@ fn index_target(table: &Table, index: &Index) -> IndexTarget {
         key: layout.key.iter().map(part).collect(),
         declared_key: layout.declared_key,
         unique: match index {
-            Index { primary_key: true, .. } => Unique::PrimaryKey,
-            Index { unique_constraint: true, .. } => Unique::Constraint,
-            Index { unique: true, .. } => Unique::Index,
-            Index { .. } => Unique::No,
+            Index { primary_key: true, .. } => Uniqueness::PrimaryKey,
+            Index { unique_constraint: true, .. } => Uniqueness::Constraint,
+            Index { unique: true, .. } => Uniqueness::Index,
+            Index { .. } => Uniqueness::No,
         },
         affected: true,
         key_changes: true,

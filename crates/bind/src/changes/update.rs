@@ -2,14 +2,14 @@
 
 use crate::binder::Binder;
 use crate::changes::output::{deleted, made_row};
-use crate::changes::row_slots::{Done, RowSlots};
+use crate::changes::row_slots::{RowAction, RowSlots};
 use crate::changes::target::{TargetTable, mark_affected, set_target};
-use crate::changes::through::{Through, given_deleted};
+use crate::changes::updatable_columns::{UpdatableColumns, given_deleted};
 use crate::expressions::collation::check_assigned;
-use crate::expressions::deduction::{Learned, untyped};
+use crate::expressions::deduction::{Inference, untyped};
 use crate::expressions::draws::DrawRule;
 use crate::expressions::expression::assigning_operator;
-use crate::names::from::From;
+use crate::names::from::FromPart;
 use crate::names::from::no_changes;
 use crate::names::hint::Use;
 use crate::names::scope::{Clause, Columns, Scope, Source};
@@ -26,16 +26,16 @@ use std::sync::Arc;
 use tsql::ast::{self, AssignmentKind, DmlFilter, DmlTargetKind, ExprKind};
 
 /// The rows a change concerns, before its filter.
-pub(crate) struct Changed {
+pub(crate) struct AffectedRows {
     pub(crate) target: TargetTable,
     pub(crate) no: TableNo,
     pub(crate) source: Source,
-    pub(crate) from: From,
+    pub(crate) from: FromPart,
     pub(crate) locks: LockHints,
     /// Other sources stand beside the target: a row may come several times.
     pub(crate) joined: bool,
     /// How the source's columns are the target's, where it is not the table itself.
-    pub(crate) through: Option<Through>,
+    pub(crate) through: Option<UpdatableColumns>,
 }
 
 /// What an UPDATE is made of.
@@ -48,7 +48,7 @@ pub(crate) struct Parts {
     pub(crate) locks: LockHints,
 }
 
-impl Changed {
+impl AffectedRows {
     /// The sources beside the target: what an OUTPUT may name.
     pub(crate) fn beside(&self) -> Vec<Source> {
         let target = &self.source;
@@ -85,7 +85,7 @@ impl Binder<'_> {
         let beside = changed.beside();
         let scope = Scope::new(changed.from.sources, Clause::Where);
         let (no, locks) = (changed.no, changed.locks);
-        let named = Named { source: &changed.source, through: changed.through.as_ref() };
+        let named = TargetNames { source: &changed.source, through: changed.through.as_ref() };
         let (filter, assignments, columns) = self.within(scope, |b| {
             let filter = b.dml_filter(s.filter.as_ref(), Some(no))?;
             b.scopes.last_mut().expect("the scope was opened just now").clause = Clause::Set;
@@ -159,7 +159,7 @@ impl Binder<'_> {
         let changed_slots: BTreeSet<Slot> = columns.iter().filter_map(|&n| new[n]).collect();
         target.checks = self.checks(&updated.table, &new, Some(&changed_slots))?;
         let slots = RowSlots { old: &old.columns, new: &new };
-        target.references = self.references(updated, Done::Update(&columns), slots, obeyed)?;
+        target.references = self.references(updated, RowAction::Update(&columns), slots, obeyed)?;
         let distinct_rows = false;
         Ok(Update { target, source, old, new, assignments, distinct_rows, output: None })
     }
@@ -236,7 +236,7 @@ impl Binder<'_> {
         target: &ast::DmlTarget,
         from: &[ast::TableSource],
         set: Option<&[&ast::Name]>,
-    ) -> SqlResult<Changed> {
+    ) -> SqlResult<AffectedRows> {
         let (rows, position) = self.target_rows(target, from)?;
         self.changed(rows, position, target, set)
     }
@@ -246,7 +246,7 @@ impl Binder<'_> {
         &mut self,
         target: &ast::DmlTarget,
         from: &[ast::TableSource],
-    ) -> SqlResult<(From, usize)> {
+    ) -> SqlResult<(FromPart, usize)> {
         if from.is_empty() {
             return Ok((self.read_target(target, None)?, 0));
         }
@@ -266,14 +266,14 @@ impl Binder<'_> {
             hint: None,
             apply: false,
         };
-        Ok((From { tree, sources }, 0))
+        Ok((FromPart { tree, sources }, 0))
     }
 
     pub(crate) fn read_target(
         &mut self,
         target: &ast::DmlTarget,
         alias: Option<&ast::Name>,
-    ) -> SqlResult<From> {
+    ) -> SqlResult<FromPart> {
         if let Some(view) = self.derived_target(target, alias)? {
             return Ok(view);
         }
@@ -367,11 +367,11 @@ impl Binder<'_> {
 
     pub(crate) fn changed(
         &mut self,
-        mut from: From,
+        mut from: FromPart,
         position: usize,
         written: &ast::DmlTarget,
         set: Option<&[&ast::Name]>,
-    ) -> SqlResult<Changed> {
+    ) -> SqlResult<AffectedRows> {
         let source = from.sources[position].clone();
         let (no, through) = match source.columns {
             Columns::Reference(no) => (no, None),
@@ -415,7 +415,7 @@ impl Binder<'_> {
         let mut tables = 0;
         from.tree.for_each(&mut |node| tables += usize::from(matches!(node, Logical::Get(_))));
         let joined = from.sources.len() > 1 || tables > 1;
-        Ok(Changed { target, no, source, from, locks, joined, through })
+        Ok(AffectedRows { target, no, source, from, locks, joined, through })
     }
 
     pub(crate) fn dml_filter(
@@ -444,7 +444,7 @@ impl Binder<'_> {
         &mut self,
         assignments: &[ast::Assignment],
         table: &Table,
-        named: &Named<'_>,
+        named: &TargetNames<'_>,
     ) -> SqlResult<(Vec<Assignment>, BTreeSet<usize>)> {
         let mut out = Vec::with_capacity(assignments.len());
         let mut columns = BTreeSet::new();
@@ -467,7 +467,7 @@ impl Binder<'_> {
         &mut self,
         a: &ast::Assignment,
         table: &Table,
-        named: &Named<'_>,
+        named: &TargetNames<'_>,
     ) -> SqlResult<Assignment> {
         match &a.kind {
             AssignmentKind::Variable { variable, op, value } => {
@@ -491,7 +491,7 @@ impl Binder<'_> {
                 let target = self.variable(variable)?;
                 let (column, value) = self.set_column(column, *op, value, table, named)?;
                 let of_column = table.columns[column].sql_type;
-                self.learn(&target, || Learned::Assigned(of_column));
+                self.learn(&target, || Inference::Assigned(of_column));
                 if untyped(&target).is_none() {
                     types::check_implicit(of_column, target.ty.sql_type)?;
                 }
@@ -564,7 +564,7 @@ impl Binder<'_> {
         &mut self,
         name: &ast::ColumnName,
         table: &Table,
-        named: &Named<'_>,
+        named: &TargetNames<'_>,
     ) -> SqlResult<(usize, usize)> {
         if let Some(q) = &name.qualifier
             && !self.bears(named.source, q)
@@ -599,7 +599,7 @@ impl Binder<'_> {
         op: ast::AssignOp,
         value: &ast::Expr,
         table: &Table,
-        named: &Named<'_>,
+        named: &TargetNames<'_>,
     ) -> SqlResult<(usize, Scalar)> {
         let (position, ordinal) = self.set_target(name, table, named)?;
         let value = match (&value.kind, assigning_operator(op)) {
@@ -617,9 +617,9 @@ impl Binder<'_> {
 
 /// A target's names: its source, and how that is the table if it is not.
 #[derive(Clone, Copy)]
-pub(crate) struct Named<'c> {
+pub(crate) struct TargetNames<'c> {
     pub(crate) source: &'c Source,
-    pub(crate) through: Option<&'c Through>,
+    pub(crate) through: Option<&'c UpdatableColumns>,
 }
 
 /// The column that an item of SET changes.

@@ -8,9 +8,9 @@
 
 use crate::binder::Binder;
 use crate::expressions::collation::as_column;
-use crate::expressions::deduction::Learned;
+use crate::expressions::deduction::Inference;
 use crate::names::expansion::{CheckedView, Expansion, PassedView};
-use crate::names::from::From;
+use crate::names::from::FromPart;
 use crate::names::hint::{self, Hints, Use};
 use crate::names::reference::Reference;
 use crate::names::result::{Place, QueryResult};
@@ -19,7 +19,7 @@ use crate::refusal::unsupported;
 use crate::tree::tables_of;
 use base::{ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{
-    Column, DatabaseView, Found, Module, ModuleKind, Object, ObjectName, Parameter, Table,
+    Column, DatabaseView, Module, ModuleKind, Object, ObjectName, Parameter, ResolvedObject, Table,
     VirtualColumn, VirtualTable, in_database,
 };
 use plan::{Granule, JoinKind, LockHints, Logical, Predicate, Scalar, ScalarKind};
@@ -56,7 +56,7 @@ pub struct ModuleColumns {
 
 impl Binder<'_> {
     /// Finds a name as the module that is being expanded means it.
-    pub(crate) fn find_within(&self, name: ObjectName<'_>) -> SqlResult<Option<Found>> {
+    pub(crate) fn find_within(&self, name: ObjectName<'_>) -> SqlResult<Option<ResolvedObject>> {
         let Some(around) = self.modules.innermost() else { return Ok(None) };
         if name.object.starts_with('#') {
             return Err(SqlError::new(messages::VIEW_ON_TEMPORARY, &[&name.object]));
@@ -64,7 +64,7 @@ impl Binder<'_> {
         let database = Arc::clone(&self.database);
         let first = Some(around.module.schema_id);
         let object = in_database(&database, name.schema, first, name.object);
-        Ok(object.map(|object| Found { database, object }))
+        Ok(object.map(|object| ResolvedObject { database, object }))
     }
 
     /// A parameter of the module that is being expanded; `None` outside of one.
@@ -80,10 +80,10 @@ impl Binder<'_> {
     /// A view in FROM.
     pub(crate) fn view(
         &mut self,
-        found: &Found,
+        found: &ResolvedObject,
         module: &Arc<Module>,
         t: &ast::NamedTable,
-    ) -> SqlResult<From> {
+    ) -> SqlResult<FromPart> {
         let hints = hint::read(&t.hints, None, self.collation, Use::Read)?;
         let from = self.view_source(found, module, &t.name, t.alias.as_ref())?;
         self.hinted(from, &hints, t.name.span.line)
@@ -92,11 +92,11 @@ impl Binder<'_> {
     /// A view's rows under its name.
     pub(crate) fn view_source(
         &mut self,
-        found: &Found,
+        found: &ResolvedObject,
         module: &Arc<Module>,
         name: &ast::ObjectName,
         alias: Option<&ast::Name>,
-    ) -> SqlResult<From> {
+    ) -> SqlResult<FromPart> {
         let first = self.references.len();
         let result = self.expand(found, module, Vec::new(), name)?;
         let tables = first..self.references.len();
@@ -111,10 +111,10 @@ impl Binder<'_> {
     /// A function of the user in FROM.
     pub(crate) fn function_rows(
         &mut self,
-        found: &Found,
+        found: &ResolvedObject,
         module: &Arc<Module>,
         f: &ast::TableFunction,
-    ) -> SqlResult<From> {
+    ) -> SqlResult<FromPart> {
         match module.kind {
             ModuleKind::InlineFunction => self.inline_function(found, module, f),
             ModuleKind::TableFunction => {
@@ -135,10 +135,10 @@ impl Binder<'_> {
     /// An inline function in FROM.
     pub(crate) fn inline_function(
         &mut self,
-        found: &Found,
+        found: &ResolvedObject,
         module: &Arc<Module>,
         f: &ast::TableFunction,
-    ) -> SqlResult<From> {
+    ) -> SqlResult<FromPart> {
         let hints = hint::read(&f.hints, None, self.collation, Use::Read)?;
         let arguments = self.arguments(module, &f.call)?;
         // What takes time to compute, or may answer differently, is computed once for the call.
@@ -191,7 +191,7 @@ impl Binder<'_> {
                 ast::ExprKind::Default => self.parameter_default(module, parameter, call)?,
                 _ => self.expr(argument)?,
             };
-            self.learn(&bound, || Learned::Formal(parameter.name.clone()));
+            self.learn(&bound, || Inference::Formal(parameter.name.clone()));
             let bound = self.assigned(bound, parameter.sql_type);
             arguments.push(bound.map_err(|e| e.at_line(argument.span.line))?);
         }
@@ -274,7 +274,7 @@ impl Binder<'_> {
     /// The query of a view or inline function, bound where the module stands.
     fn expand(
         &mut self,
-        found: &Found,
+        found: &ResolvedObject,
         module: &Arc<Module>,
         parameters: Vec<Scalar>,
         name: &ast::ObjectName,
@@ -348,12 +348,12 @@ impl Binder<'_> {
     /// A module's rows under the columns that it offers: invariant 2.
     fn offered(
         &self,
-        found: &Found,
+        found: &ResolvedObject,
         module: &Module,
         result: QueryResult,
         name: &ast::ObjectName,
         alias: Option<&ast::Name>,
-    ) -> SqlResult<From> {
+    ) -> SqlResult<FromPart> {
         if result.columns.len() < module.columns.len() {
             return Err(SqlError::new(messages::VIEW_MORE_NAMES, &[name]));
         }
@@ -376,11 +376,11 @@ impl Binder<'_> {
             ),
             body: Some(Body { tables: tables_of(&result.tree), view: Some(module.name.clone()) }),
         };
-        Ok(From { tree: result.tree, sources: vec![source] })
+        Ok(FromPart { tree: result.tree, sources: vec![source] })
     }
 
     /// Hints behind a view's name are hints for each of its tables.
-    fn hinted(&mut self, mut from: From, hints: &Hints, line: u32) -> SqlResult<From> {
+    fn hinted(&mut self, mut from: FromPart, hints: &Hints, line: u32) -> SqlResult<FromPart> {
         if hints.force_seek || hints.force_scan {
             return Err(unsupported("FORCESEEK and FORCESCAN on a view", line));
         }

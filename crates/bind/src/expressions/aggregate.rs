@@ -1,9 +1,9 @@
 //! Aggregates, and what may stand beside them.
 //!
 //! An aggregate becomes a column of the grouping below: its call is noted in the scope, and the
-//! expression reads the call's slot. When the select list is bound, [`Grouped`] checks that every
-//! other column is one that the rows of a group share, replacing whole grouping expressions by
-//! their slots. Subqueries read those from the start (`Groups::of_group`).
+//! expression reads the call's slot. When the select list is bound, [`GroupShape`] checks that
+//! every other column is one that the rows of a group share, replacing whole grouping expressions
+//! by their slots. Subqueries read those from the start (`Groups::of_group`).
 //!
 //! An aggregate that reads the columns of one outer query alone is that query's: its argument is
 //! bound twice, once to see whose columns it names, then in the scope that owns it. (Rules from
@@ -282,7 +282,7 @@ impl Binder<'_> {
 }
 
 /// The shape of a grouped query: what its expressions may read.
-pub(crate) struct Grouped<'s> {
+pub(crate) struct GroupShape<'s> {
     /// Grouping expressions with the slots that hold them.
     pub(crate) keys: &'s [(Scalar, Slot)],
     /// Reads of the query's own columns.
@@ -293,7 +293,7 @@ pub(crate) struct Grouped<'s> {
     pub(crate) sets: bool,
 }
 
-impl Grouped<'_> {
+impl GroupShape<'_> {
     /// What a grouping expression becomes above the groups.
     fn regrouped(&self, x: &mut Scalar, slot: Slot) {
         x.kind = ScalarKind::Column(slot);

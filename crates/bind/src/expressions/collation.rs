@@ -19,14 +19,17 @@
 use crate::binder::Binder;
 use crate::expressions::deduction::takes_any_type;
 use base::{SqlError, SqlResult, messages};
-use plan::{Coercibility, Combining, Implicit, Scalar, ScalarKind, ScalarType, Unresolved};
+use plan::{
+    Coercibility, CollationConflict, CombiningOperator, ImplicitFlag, Scalar, ScalarKind,
+    ScalarType,
+};
 use types::{CodePage, Collation, Family, Length, SqlType};
 
 /// A collation, and how firmly a value has it.
 type Label = (Collation, Coercibility);
 
 /// What two labels make together.
-enum Met {
+enum CombinedLabel {
     One(Label),
     /// Both are columns'.
     Columns {
@@ -40,13 +43,19 @@ enum Met {
     },
 }
 
-fn meet(a: Label, b: Label) -> Met {
+fn meet(a: Label, b: Label) -> CombinedLabel {
     let (earlier, later) = (a.0, b.0);
     match (a.1, b.1) {
-        (x, y) if x.rank() != y.rank() => Met::One(if x.rank() > y.rank() { a } else { b }),
-        (Coercibility::Implicit, _) if earlier != later => Met::Columns { earlier, later },
-        (Coercibility::Explicit, _) if earlier != later => Met::Clauses { earlier, later },
-        _ => Met::One(a),
+        (x, y) if x.rank() != y.rank() => {
+            CombinedLabel::One(if x.rank() > y.rank() { a } else { b })
+        }
+        (Coercibility::Implicit, _) if earlier != later => {
+            CombinedLabel::Columns { earlier, later }
+        }
+        (Coercibility::Explicit, _) if earlier != later => {
+            CombinedLabel::Clauses { earlier, later }
+        }
+        _ => CombinedLabel::One(a),
     }
 }
 
@@ -79,17 +88,17 @@ fn conflict(earlier: Collation, later: Collation, operation: &str) -> SqlError {
 /// 468 when two operands have COLLATE.
 pub(crate) fn combined<'x>(
     items: impl Iterator<Item = &'x Scalar>,
-    operator: Combining,
+    operator: CombiningOperator,
 ) -> SqlResult<Option<Label>> {
     let mut found: Option<Label> = None;
     for next in texts(items) {
         found = Some(match found.map(|known| meet(known, next)) {
             None => next,
-            Some(Met::One(one)) => one,
-            Some(Met::Columns { earlier, later }) => {
-                (earlier, Coercibility::None(Unresolved { earlier, later, operator }))
+            Some(CombinedLabel::One(one)) => one,
+            Some(CombinedLabel::Columns { earlier, later }) => {
+                (earlier, Coercibility::None(CollationConflict { earlier, later, operator }))
             }
-            Some(Met::Clauses { earlier, later }) => {
+            Some(CombinedLabel::Clauses { earlier, later }) => {
                 return Err(conflict(earlier, later, operator.name()));
             }
         });
@@ -110,12 +119,12 @@ pub(crate) fn agreed<'x>(
     for next in texts(items) {
         found = Some(match found.map(|known| (known, meet(known, next))) {
             None => next,
-            Some((_, Met::One(one))) => one,
-            Some((known, Met::Columns { earlier, later })) => {
+            Some((_, CombinedLabel::One(one))) => one,
+            Some((known, CombinedLabel::Columns { earlier, later })) => {
                 clash = clash.or(Some((earlier, later)));
                 known
             }
-            Some((_, Met::Clauses { earlier, later })) => {
+            Some((_, CombinedLabel::Clauses { earlier, later })) => {
                 return Err(conflict(earlier, later, operation));
             }
         });
@@ -154,7 +163,7 @@ pub(crate) fn of_comparison(a: &Scalar, b: &Scalar, operation: &str) -> SqlResul
 pub(crate) fn settled<'x>(
     ty: ScalarType,
     items: impl Iterator<Item = &'x Scalar> + Clone,
-    operator: Combining,
+    operator: CombiningOperator,
 ) -> SqlResult<ScalarType> {
     let Some((collation, coercibility)) = combined(items.clone(), operator)? else {
         return Ok(ty);
@@ -179,29 +188,31 @@ pub(crate) fn is_narrow(t: SqlType) -> bool {
 fn of_conversion(
     message: base::Message,
     (from, to): (SqlType, SqlType),
-    unresolved: Unresolved,
+    unresolved: CollationConflict,
 ) -> SqlError {
-    let Unresolved { earlier, later, operator } = unresolved;
+    let CollationConflict { earlier, later, operator } = unresolved;
     let (from, to, operator) = (from.name(), to.name(), operator.name());
     SqlError::new(message, &[&from, &to, &later.name(), &earlier.name(), &operator])
 }
 
 /// 446: what cannot be done with a value without collation.
-fn of_operation(unresolved: Unresolved, operation: &str, state: u8) -> SqlError {
-    let Unresolved { earlier, later, operator } = unresolved;
+fn of_operation(unresolved: CollationConflict, operation: &str, state: u8) -> SqlError {
+    let CollationConflict { earlier, later, operator } = unresolved;
     let facts: [&dyn std::fmt::Display; 4] =
         [&later.name(), &earlier.name(), &operator.name(), &operation];
     SqlError::new(messages::COLLATION_FOR_OPERATION, &facts).with_state(state)
 }
 
 /// Why text has no collation.
-fn unresolved(ty: ScalarType) -> Option<Unresolved> {
+fn unresolved(ty: ScalarType) -> Option<CollationConflict> {
     ty.coercibility.unresolved().filter(|_| ty.sql_type.is_character())
 }
 
 /// 451: the column at a place of a clause must have a collation.
 pub(crate) fn check_column(ty: ScalarType, clause: &str, place: usize) -> SqlResult<()> {
-    let Some(Unresolved { earlier, later, operator }) = unresolved(ty) else { return Ok(()) };
+    let Some(CollationConflict { earlier, later, operator }) = unresolved(ty) else {
+        return Ok(());
+    };
     let facts: [&dyn std::fmt::Display; 5] =
         [&later.name(), &earlier.name(), &operator.name(), &clause, &place];
     Err(SqlError::new(messages::COLLATION_OF_COLUMN, &facts))
@@ -323,9 +334,9 @@ pub(crate) fn of_function(name: &str, args: &[Scalar], ty: ScalarType) -> SqlRes
         None => ty,
     };
     match (name, args) {
-        ("CONCAT", _) => Ok(with(combined(args.iter(), Combining::Concat)?)),
-        ("CONCAT_WS", _) => Ok(with(combined(args.iter(), Combining::ConcatWs)?)),
-        ("CHOOSE", [_, chosen @ ..]) => settled(ty, chosen.iter(), Combining::Choose),
+        ("CONCAT", _) => Ok(with(combined(args.iter(), CombiningOperator::Concat)?)),
+        ("CONCAT_WS", _) => Ok(with(combined(args.iter(), CombiningOperator::ConcatWs)?)),
+        ("CHOOSE", [_, chosen @ ..]) => settled(ty, chosen.iter(), CombiningOperator::Choose),
         ("ISNULL", [first, second]) => {
             let own = if takes_any_type(first) { second } else { first };
             Ok(with(texts(std::iter::once(own)).next()))
@@ -373,7 +384,7 @@ impl Binder<'_> {
         }
         let sql_type = in_another_page(x.ty.sql_type, collation.code_page());
         let ty = ScalarType { sql_type, collation, ..x.ty };
-        let (operand, implicit) = (Box::new(x), Implicit(true));
+        let (operand, implicit) = (Box::new(x), ImplicitFlag(true));
         let kind = ScalarKind::Cast { operand, style: None, attempt: false, implicit };
         self.folding.fold(Scalar { kind, ty })
     }

@@ -2,10 +2,10 @@
 
 use crate::binder::Binder;
 use crate::expressions::collation::check_converted;
-use crate::expressions::deduction::{Learned, takes_any_type, untyped};
+use crate::expressions::deduction::{Inference, takes_any_type, untyped};
 use crate::refusal::unsupported;
 use base::{SqlError, SqlResult, messages};
-use plan::{Implicit, Scalar, ScalarKind};
+use plan::{ImplicitFlag, Scalar, ScalarKind};
 use tsql::ast;
 use types::{Family, SqlType, TypeSize, check_explicit, check_implicit, declare};
 
@@ -56,7 +56,7 @@ fn comparable(a: SqlType, b: SqlType) -> bool {
 impl Binder<'_> {
     /// The scalar converted to a type, where a statement need not say so.
     pub(crate) fn implicit(&self, x: Scalar, to: SqlType) -> SqlResult<Scalar> {
-        self.learn(&x, || Learned::Is(to));
+        self.learn(&x, || Inference::Is(to));
         if x.ty.sql_type == to {
             return Ok(x);
         }
@@ -92,14 +92,14 @@ impl Binder<'_> {
             }
             None => None,
         };
-        self.learn(&operand, || Learned::Is(to));
+        self.learn(&operand, || Inference::Is(to));
         if !takes_any_type(&operand) {
             check_explicit(operand.ty.sql_type, to).map_err(|e| e.at_line(line))?;
         }
         check_converted(operand.ty, to).map_err(|e| e.at_line(line))?;
         let mut ty = self.as_converted(operand.ty, to);
         ty.nullable |= c.attempt;
-        let (operand, implicit) = (Box::new(operand), Implicit(false));
+        let (operand, implicit) = (Box::new(operand), ImplicitFlag(false));
         let kind = ScalarKind::Cast { operand, style, attempt: c.attempt, implicit };
         Ok(self.folding.fold(Scalar { kind, ty }))
     }
@@ -107,7 +107,7 @@ impl Binder<'_> {
     /// A conversion without style.
     pub(crate) fn converted(&self, x: Scalar, to: SqlType) -> Scalar {
         let ty = self.as_converted(x.ty, to);
-        let (operand, implicit) = (Box::new(x), Implicit(true));
+        let (operand, implicit) = (Box::new(x), ImplicitFlag(true));
         let kind = ScalarKind::Cast { operand, style: None, attempt: false, implicit };
         self.folding.fold(Scalar { kind, ty })
     }

@@ -5,7 +5,7 @@ use types::{Length, SqlType};
 
 /// The type that a name has while types are deduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Undeclared {
+pub enum UndeclaredType {
     /// It is no such parameter.
     No,
     /// The parameter of this number, of which nothing is known.
@@ -16,7 +16,7 @@ pub enum Undeclared {
 
 /// What a place says of a parameter. Of several the first counts.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Learned {
+pub enum Inference {
     /// It is of this type.
     Is(SqlType),
     /// It stands in an expression: candidates are to be tried.
@@ -34,10 +34,10 @@ pub enum Learned {
 /// Learns what types parameters have.
 pub trait Deduction {
     /// What a name is for which there is no variable.
-    fn undeclared(&self, name: &str) -> Undeclared;
+    fn undeclared(&self, name: &str) -> UndeclaredType;
 
     /// A place has said something.
-    fn learn(&self, parameter: u16, what: Learned);
+    fn learn(&self, parameter: u16, what: Inference);
 
     /// The statement needs a conversion of this cost.
     fn cost(&self, cost: u32);

@@ -6,7 +6,7 @@ use crate::expressions::deduction::{is_untyped_null, takes_any_type, untyped};
 use crate::expressions::draws::DrawRule;
 use crate::names::scope::Clause;
 use base::{SqlError, SqlResult, messages};
-use plan::{Combining, Predicate, Scalar, ScalarKind, ScalarType, Subquery};
+use plan::{CombiningOperator, Predicate, Scalar, ScalarKind, ScalarType, Subquery};
 use tsql::ast::{self, ExprKind};
 use types::{BinaryOp, Collation, SqlType, common_type, negated_type, operation};
 
@@ -238,7 +238,7 @@ impl Binder<'_> {
             })?;
         let nullable = left.ty.nullable || right.ty.nullable;
         let ty = self.plain(operation.result, nullable);
-        let ty = settled(ty, [&left, &right].into_iter(), Combining::Add)?;
+        let ty = settled(ty, [&left, &right].into_iter(), CombiningOperator::Add)?;
         let side = |x: Scalar, sql_type| self.as_result(x, ScalarType { sql_type, ..ty });
         let (left, right) = (side(left, operation.left)?, side(right, operation.right)?);
         let (left, right) = (Box::new(left), Box::new(right));
@@ -330,7 +330,7 @@ impl Binder<'_> {
         if self.environment.deduction.is_some() {
             self.meet_generally(&results.clone().collect::<Vec<_>>());
         }
-        let Some(mut ty) = self.common(results, Combining::Case)? else {
+        let Some(mut ty) = self.common(results, CombiningOperator::Case)? else {
             return Err(SqlError::new(messages::CASE_ALL_NULL, &[]));
         };
         ty.nullable |= otherwise.is_none();
@@ -349,7 +349,7 @@ impl Binder<'_> {
     pub(crate) fn common<'x>(
         &self,
         items: impl Iterator<Item = &'x Scalar> + Clone,
-        operator: Combining,
+        operator: CombiningOperator,
     ) -> SqlResult<Option<ScalarType>> {
         let nullable = items.clone().any(|x| x.ty.nullable);
         let typed = items.filter(|x| !takes_any_type(x));

@@ -3,13 +3,13 @@
 use crate::binder::Binder;
 use crate::expressions::collation::of_function;
 use crate::expressions::comparable::check_arguments;
-use crate::expressions::deduction::{Learned, takes_any_type};
+use crate::expressions::deduction::{Inference, takes_any_type};
 use crate::refusal::unsupported;
 use base::{SqlError, SqlResult, messages};
 use builtins::{Aggregate, Fact, Function};
 use catalog::view::{ModuleKind, Object};
 use plan::{
-    Combining, CompareOp, Predicate, Scalar, ScalarKind, ScalarType, UserCall, UserFunction,
+    CombiningOperator, CompareOp, Predicate, Scalar, ScalarKind, ScalarType, UserCall, UserFunction,
 };
 use tsql::ast::{self, ExprKind, ForKind};
 use types::{BinaryOp, Collation, SqlType, Value};
@@ -356,8 +356,8 @@ impl Binder<'_> {
             items.push(self.expr(arg)?);
         }
         // It stands for a CASE that names each twice.
-        items.iter().for_each(|x| self.learn(x, || Learned::Nothing));
-        let Some(mut ty) = self.common(items.iter(), Combining::Case)? else {
+        items.iter().for_each(|x| self.learn(x, || Inference::Nothing));
+        let Some(mut ty) = self.common(items.iter(), CombiningOperator::Case)? else {
             return Err(SqlError::new(messages::COALESCE_ALL_NULL, &[]));
         };
         // As of the CASE that it stands for; ISNULL is what is never NULL.
@@ -376,7 +376,7 @@ impl Binder<'_> {
         }
         let first = self.expr(first)?;
         let second = self.expr(second)?;
-        self.learn(&first, || Learned::Nothing);
+        self.learn(&first, || Inference::Nothing);
         let (shared, bound_to) = self.shared(first);
         let ty = ScalarType { nullable: true, ..shared.ty };
         let equal = self.compare(CompareOp::Equal, shared.clone(), second)?;

@@ -81,7 +81,7 @@ impl Binder<'_> {
         Err(SqlError::new(refused, &[]))
     }
 
-    fn draw_order(&mut self, over: &ast::Over, line: u32) -> SqlResult<Vec<(Scalar, bool)>> {
+    fn draw_order(&mut self, over: &ast::OverClause, line: u32) -> SqlResult<Vec<(Scalar, bool)>> {
         if over.window.is_some() || over.frame.is_some() {
             return Err(unsupported("NEXT VALUE FOR over a named window or frame", line));
         }

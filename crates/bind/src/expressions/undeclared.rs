@@ -1,17 +1,17 @@
 //! Parameters that nobody declared, and what a statement says of their types:
 //! sp_describe_undeclared_parameters.
 //!
-//! The caller gives a [`Deduction`]. In the first pass such a parameter is bound as something of
-//! no type, as the word NULL is: it takes the type of whatever it meets, and the deduction is told
-//! ([`Learned`]). Where the place alone does not say it (an operand of `+`, of `<`, an argument of
-//! a function), the statement is bound again with one candidate after the other; each conversion
-//! that it then needs is told with its cost, and whoever asks takes the cheapest. (From the
-//! reference: "Parameter selection algorithm". What functions like their arguments to be of is our
-//! own table.)
+//! The caller gives a [`Deduction`](crate::Deduction). In the first pass such a parameter is bound
+//! as something of no type, as the word NULL is: it takes the type of whatever it meets, and the
+//! deduction is told ([`Inference`]). Where the place alone does not say it (an operand of `+`, of
+//! `<`, an argument of a function), the statement is bound again with one candidate after the
+//! other; each conversion that it then needs is told with its cost, and whoever asks takes the
+//! cheapest. (From the reference: "Parameter selection algorithm". What functions like their
+//! arguments to be of is our own table.)
 
 use crate::binder::Binder;
 use crate::expressions::deduction::{
-    Learned, TRIED, Undeclared, is_untyped_null, untyped, untyped_variable,
+    Inference, TRIED, UndeclaredType, is_untyped_null, untyped, untyped_variable,
 };
 use base::SqlResult;
 use builtins::Function;
@@ -63,14 +63,14 @@ fn cost(from: SqlType, to: SqlType) -> u32 {
 
 /// What a function likes an argument to be.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Liking {
+enum ArgumentPreference {
     Text,
     Number,
     Moment,
 }
 
-fn liking(function: &str, at: usize) -> Option<Liking> {
-    use Liking::{Moment, Number, Text};
+fn liking(function: &str, at: usize) -> Option<ArgumentPreference> {
+    use ArgumentPreference::{Moment, Number, Text};
     Some(match (function, at) {
         ("LEFT" | "RIGHT" | "SUBSTRING" | "REPLICATE", 0) => Text,
         ("LEFT" | "RIGHT" | "SUBSTRING" | "REPLICATE", _) => Number,
@@ -88,11 +88,11 @@ fn liking(function: &str, at: usize) -> Option<Liking> {
     })
 }
 
-fn likes(liking: Liking, t: SqlType) -> bool {
+fn likes(liking: ArgumentPreference, t: SqlType) -> bool {
     match liking {
-        Liking::Text => t.is_character(),
-        Liking::Number => t == SqlType::Int,
-        Liking::Moment => t.is_temporal() && t.family() == Family::Temporal,
+        ArgumentPreference::Text => t.is_character(),
+        ArgumentPreference::Number => t == SqlType::Int,
+        ArgumentPreference::Moment => t.is_temporal() && t.family() == Family::Temporal,
     }
 }
 
@@ -101,15 +101,15 @@ impl Binder<'_> {
     pub(crate) fn undeclared(&self, name: &ast::Name) -> Option<Scalar> {
         let found = self.environment.deduction?.undeclared(name);
         let (id, sql_type) = match found {
-            Undeclared::No => return None,
-            Undeclared::Untyped(parameter) => (untyped_variable(parameter), SqlType::Int),
-            Undeclared::Tried(sql_type) => (VariableId(TRIED), sql_type),
+            UndeclaredType::No => return None,
+            UndeclaredType::Untyped(parameter) => (untyped_variable(parameter), SqlType::Int),
+            UndeclaredType::Tried(sql_type) => (VariableId(TRIED), sql_type),
         };
         Some(Scalar { kind: ScalarKind::Variable(id), ty: self.plain(sql_type, true) })
     }
 
     /// What a place says of an expression that is a parameter alone.
-    pub(crate) fn learn(&self, x: &Scalar, what: impl FnOnce() -> Learned) {
+    pub(crate) fn learn(&self, x: &Scalar, what: impl FnOnce() -> Inference) {
         if let (Some(deduction), Some(parameter)) = (self.environment.deduction, untyped(x)) {
             deduction.learn(parameter, what());
         }
@@ -118,7 +118,7 @@ impl Binder<'_> {
     /// The type of what is assigned: the variable's; a parameter without one has the value's.
     pub(crate) fn target_type(&self, target: &Scalar, value: &Scalar) -> SqlType {
         let of_value = value.ty.sql_type;
-        self.learn(target, || Learned::Assigned(of_value));
+        self.learn(target, || Inference::Assigned(of_value));
         if untyped(target).is_some() { of_value } else { target.ty.sql_type }
     }
 
@@ -130,8 +130,8 @@ impl Binder<'_> {
             match known {
                 None => known = Some(parameter),
                 Some(first) if first != parameter => {
-                    deduction.learn(first, Learned::Meets(parameter));
-                    deduction.learn(parameter, Learned::Meets(first));
+                    deduction.learn(first, Inference::Meets(parameter));
+                    deduction.learn(parameter, Inference::Meets(first));
                 }
                 Some(_) => {}
             }
@@ -142,7 +142,7 @@ impl Binder<'_> {
     pub(crate) fn meet_generally(&self, items: &[&Scalar]) {
         if self.environment.deduction.is_some() {
             self.meet(items.iter().copied());
-            items.iter().for_each(|x| self.learn(x, || Learned::General));
+            items.iter().for_each(|x| self.learn(x, || Inference::General));
         }
     }
 

@@ -123,7 +123,7 @@ impl Binder<'_> {
         &mut self,
         kind: Kind,
         call: &ast::FunctionCall,
-        over: &ast::Over,
+        over: &ast::OverClause,
     ) -> SqlResult<(WindowFunction, ScalarType)> {
         let argument = self.window_argument(&call.arguments[0])?;
         let ty = ScalarType { nullable: true, ..argument.ty };
@@ -156,7 +156,7 @@ impl Binder<'_> {
         &mut self,
         kind: Kind,
         call: &ast::FunctionCall,
-        over: &ast::Over,
+        over: &ast::OverClause,
     ) -> SqlResult<Scalar> {
         let [within] = call.within_group.as_slice() else {
             let name = call.name.object.to_ascii_lowercase();
@@ -211,7 +211,7 @@ impl Binder<'_> {
         &mut self,
         aggregate: Aggregate,
         call: &ast::FunctionCall,
-        over: &ast::Over,
+        over: &ast::OverClause,
     ) -> SqlResult<Scalar> {
         let over = &*self.named_window(over)?;
         self.window_allowed()?;
@@ -235,7 +235,7 @@ impl Binder<'_> {
     /// Notes a call under its window and reads its slot.
     fn windowed(
         &mut self,
-        over: &ast::Over,
+        over: &ast::OverClause,
         function: WindowFunction,
         ty: ScalarType,
     ) -> SqlResult<Scalar> {
@@ -265,7 +265,7 @@ impl Binder<'_> {
         }
     }
 
-    pub(crate) fn window(&mut self, over: &ast::Over) -> SqlResult<Window> {
+    pub(crate) fn window(&mut self, over: &ast::OverClause) -> SqlResult<Window> {
         let mut partition = Vec::with_capacity(over.partition_by.len());
         for (n, e) in over.partition_by.iter().enumerate() {
             let key = self.expr(e)?;
@@ -299,7 +299,10 @@ impl Binder<'_> {
     }
 
     /// A window with what the WINDOW clause says of the name in it.
-    fn named_window<'o>(&self, over: &'o ast::Over) -> SqlResult<std::borrow::Cow<'o, ast::Over>> {
+    fn named_window<'o>(
+        &self,
+        over: &'o ast::OverClause,
+    ) -> SqlResult<std::borrow::Cow<'o, ast::OverClause>> {
         use std::borrow::Cow;
         let Some(name) = &over.window else { return Ok(Cow::Borrowed(over)) };
         let mut whole = over.clone();
@@ -334,7 +337,7 @@ impl Binder<'_> {
 }
 
 /// What OVER and WITHIN GROUP may have of a function.
-fn check_shape(kind: Kind, call: &ast::FunctionCall, over: &ast::Over) -> SqlResult<()> {
+fn check_shape(kind: Kind, call: &ast::FunctionCall, over: &ast::OverClause) -> SqlResult<()> {
     let name = call.name.object.to_ascii_lowercase();
     let message = if over.frame.is_some() && !kind.has_frame() {
         messages::FUNCTION_NOT_WINDOW
@@ -355,7 +358,7 @@ fn check_shape(kind: Kind, call: &ast::FunctionCall, over: &ast::Over) -> SqlRes
 }
 
 /// The frame of a window: as written, or the default.
-fn frame_of(over: &ast::Over) -> SqlResult<Frame> {
+fn frame_of(over: &ast::OverClause) -> SqlResult<Frame> {
     let Some(frame) = &over.frame else {
         return Ok(if over.order_by.is_empty() { Frame::WHOLE } else { Frame::RANGE });
     };
@@ -386,15 +389,15 @@ fn frame_bounds(frame: &ast::Frame) -> SqlResult<(FrameEnd, FrameEnd)> {
     };
     let turned = rank(start) > rank(end) || start == FrameEnd::Last || end == FrameEnd::First;
     if turned {
-        let spelled = format!("BETWEEN {} AND {}", Spelled(start), Spelled(end));
+        let spelled = format!("BETWEEN {} AND {}", FrameEndText(start), FrameEndText(end));
         return Err(SqlError::new(messages::FRAME_INVALID, &[&spelled]));
     }
     Ok((start, end))
 }
 
-struct Spelled(FrameEnd);
+struct FrameEndText(FrameEnd);
 
-impl std::fmt::Display for Spelled {
+impl std::fmt::Display for FrameEndText {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.0 {
             FrameEnd::First => f.write_str("UNBOUNDED PRECEDING"),

@@ -8,7 +8,7 @@
 
 use crate::binder::Binder;
 use crate::expressions::collation::is_narrow;
-use crate::names::from::{From, check_alias_count};
+use crate::names::from::{FromPart, check_alias_count};
 use crate::names::scope::{Columns, DerivedColumn, Source};
 use crate::refusal::unsupported;
 use base::{SqlError, SqlResult, messages};
@@ -200,7 +200,7 @@ impl Binder<'_> {
         call: &ast::MethodCall,
         alias: Option<&ast::Name>,
         columns: &[ast::Name],
-    ) -> SqlResult<From> {
+    ) -> SqlResult<FromPart> {
         let ast::MethodTarget::Value(target) = &call.target else {
             return Err(unsupported("methods of types", call.method.line));
         };
@@ -212,7 +212,7 @@ impl Binder<'_> {
     }
 
     /// `t.x.nodes(…) AS u(c)`, which is read as a function; none when there is no such column.
-    pub(crate) fn column_nodes(&mut self, f: &ast::TableFunction) -> SqlResult<Option<From>> {
+    pub(crate) fn column_nodes(&mut self, f: &ast::TableFunction) -> SqlResult<Option<FromPart>> {
         if Method::by_name(&f.call.name.object) != Some(Method::Nodes) {
             return Ok(None);
         }
@@ -229,7 +229,7 @@ impl Binder<'_> {
         arguments: &[ast::Expr],
         alias: Option<&ast::Name>,
         columns: &[ast::Name],
-    ) -> SqlResult<From> {
+    ) -> SqlResult<FromPart> {
         let (Some(alias), [first, ..]) = (alias, columns) else {
             return Err(SqlError::new(messages::XML_NODES_ALIAS, &[]).with_state(0));
         };
@@ -259,7 +259,7 @@ impl Binder<'_> {
             columns: Columns::Derived(vec![column]),
             body: None,
         };
-        Ok(From { tree: Logical::Function(Box::new(read)), sources: vec![source] })
+        Ok(FromPart { tree: Logical::Function(Box::new(read)), sources: vec![source] })
     }
 
     /// 493 for a column of `nodes()` where it may not stand.

@@ -6,7 +6,7 @@ use plan::Logical;
 use tsql::ast::{self, QueryBody, TableSourceKind};
 
 /// A part of FROM.
-pub(crate) struct From {
+pub(crate) struct FromPart {
     pub(crate) tree: Logical,
     pub(crate) sources: Vec<Source>,
 }

@@ -37,7 +37,7 @@ pub(crate) fn read(
     purpose: Use,
 ) -> SqlResult<Hints> {
     let mut out = Hints::default();
-    let (mut granule, mut named) = (None, Named::default());
+    let (mut granule, mut named) = (None, IndexHints::default());
     for hint in hints {
         one(&mut out, (&mut granule, &mut named), hint, table, names, purpose)
             .map_err(|e| e.at_line(hint.span.line))?;
@@ -61,7 +61,7 @@ pub(crate) fn read(
 
 fn one(
     out: &mut Hints,
-    (granule, indexes): (&mut Option<Granule>, &mut Named),
+    (granule, indexes): (&mut Option<Granule>, &mut IndexHints),
     hint: &TableHint,
     table: Option<&Table>,
     names: Collation,
@@ -175,7 +175,7 @@ fn strength(out: &mut Hints, strength: Strength) {
 
 /// What hints say of indexes.
 #[derive(Default)]
-struct Named {
+struct IndexHints {
     /// Positions among the table's, as they were named.
     positions: Vec<usize>,
     /// INDEX (0), and something else.
@@ -191,7 +191,7 @@ struct Named {
 /// An intersection has no more indexes.
 const INDEXES_MAX: usize = 250;
 
-impl Named {
+impl IndexHints {
     /// Notes one hint.
     fn hint(
         &mut self,
@@ -291,7 +291,7 @@ fn position_of(named: &IndexRef, table: &Table, names: Collation) -> SqlResult<u
 }
 
 /// What an option says of a table.
-pub(crate) struct TableHinted {
+pub(crate) struct TableHintOption {
     pub(crate) table: ast::ObjectName,
     pub(crate) hints: Vec<TableHint>,
     pub(crate) used: bool,

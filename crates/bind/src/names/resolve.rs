@@ -12,7 +12,7 @@ use types::{Collation, SqlType};
 
 /// A column reference that found its column.
 #[derive(Clone, Debug)]
-pub(crate) struct Resolved {
+pub(crate) struct ResolvedColumn {
     pub(crate) scalar: Scalar,
     pub(crate) name: Box<str>,
     pub(crate) user_type_id: i32,
@@ -25,7 +25,7 @@ pub(crate) struct Resolved {
 
 /// A column that is named by what it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Special {
+enum SpecialColumn {
     /// `$IDENTITY`, IDENTITYCOL
     Identity,
     /// `$ROWGUID`, ROWGUIDCOL
@@ -37,15 +37,15 @@ enum Special {
 /// The ordinal of a row's place, which no column has.
 const LOCATION: usize = usize::MAX;
 
-impl Special {
-    fn of(name: &ast::Name) -> Option<Special> {
+impl SpecialColumn {
+    fn of(name: &ast::Name) -> Option<SpecialColumn> {
         let is = |names: [&str; 2]| names.iter().any(|n| name.eq_ignore_ascii_case(n));
         if is(["$IDENTITY", "IDENTITYCOL"]) {
-            Some(Special::Identity)
+            Some(SpecialColumn::Identity)
         } else if is(["$ROWGUID", "ROWGUIDCOL"]) {
-            Some(Special::RowGuid)
+            Some(SpecialColumn::RowGuid)
         } else if name.eq_ignore_ascii_case("%%physloc%%") {
-            Some(Special::Location)
+            Some(SpecialColumn::Location)
         } else {
             None
         }
@@ -96,9 +96,9 @@ fn is_null_of_nulls(x: &Scalar) -> bool {
 }
 
 /// A column of a view's new row: 404, 4186.
-fn given_column(c: &GivenColumn, source: &Source) -> SqlResult<Resolved> {
+fn given_column(c: &GivenColumn, source: &Source) -> SqlResult<ResolvedColumn> {
     match &c.value {
-        GivenValue::Value(scalar) => Ok(Resolved {
+        GivenValue::Value(scalar) => Ok(ResolvedColumn {
             scalar: scalar.clone(),
             name: c.name.clone(),
             user_type_id: c.user_type_id,
@@ -119,7 +119,7 @@ impl Binder<'_> {
     }
 
     /// A column reference of the text.
-    pub(crate) fn column(&mut self, name: &ast::ColumnName) -> SqlResult<Resolved> {
+    pub(crate) fn column(&mut self, name: &ast::ColumnName) -> SqlResult<ResolvedColumn> {
         let line = name.name.line;
         self.find(name).and_then(|place| self.at(place, line)).map_err(|e| e.at_line(line))
     }
@@ -180,8 +180,8 @@ impl Binder<'_> {
                 }
                 known_here = true;
             }
-            let special = Special::of(&name.name);
-            if special == Some(Special::Location) {
+            let special = SpecialColumn::of(&name.name);
+            if special == Some(SpecialColumn::Location) {
                 let is_table = |no: TableNo| self.references.table(no).is_some();
                 if !matches!(source.columns, Columns::Reference(no) if is_table(no)) {
                     continue;
@@ -214,14 +214,16 @@ impl Binder<'_> {
     }
 
     /// Whether a column of a source is its identity column, or its ROWGUIDCOL.
-    fn is_special(&self, source: &Source, column: usize, special: Special) -> bool {
+    fn is_special(&self, source: &Source, column: usize, special: SpecialColumn) -> bool {
         let of_table = |c: &Column| match special {
-            Special::Identity => c.identity.is_some(),
-            Special::RowGuid => c.row_guid,
-            Special::Location => false,
+            SpecialColumn::Identity => c.identity.is_some(),
+            SpecialColumn::RowGuid => c.row_guid,
+            SpecialColumn::Location => false,
         };
         match &source.columns {
-            Columns::Derived(columns) => special == Special::Identity && columns[column].identity,
+            Columns::Derived(columns) => {
+                special == SpecialColumn::Identity && columns[column].identity
+            }
             Columns::Made(row) => of_table(&row.table.columns[column]),
             Columns::Given(_) => false,
             Columns::Reference(no) => {
@@ -273,7 +275,7 @@ impl Binder<'_> {
         }
     }
 
-    fn at(&mut self, place: Place, line: u32) -> SqlResult<Resolved> {
+    fn at(&mut self, place: Place, line: u32) -> SqlResult<ResolvedColumn> {
         let source = self.scopes[place.scope].sources[place.source].clone();
         // What a computed column is made of was not named.
         let named = self.named_scopes.take();
@@ -307,11 +309,15 @@ impl Binder<'_> {
     }
 
     /// A column of a source.
-    pub(crate) fn column_of(&mut self, source: &Source, column: usize) -> SqlResult<Resolved> {
+    pub(crate) fn column_of(
+        &mut self,
+        source: &Source,
+        column: usize,
+    ) -> SqlResult<ResolvedColumn> {
         match &source.columns {
             Columns::Derived(columns) => {
                 let c = &columns[column];
-                Ok(Resolved {
+                Ok(ResolvedColumn {
                     scalar: Scalar::column(c.slot, c.ty),
                     name: c.name.clone(),
                     user_type_id: c.user_type_id,
@@ -335,7 +341,7 @@ impl Binder<'_> {
         row: &MadeRow,
         column: usize,
         source: &Source,
-    ) -> SqlResult<Resolved> {
+    ) -> SqlResult<ResolvedColumn> {
         let c = &row.table.columns[column];
         let scalar = match (row.slots.get(column).copied().flatten(), &c.computed) {
             (Some(slot), _) => {
@@ -352,11 +358,18 @@ impl Binder<'_> {
             (None, None) => Scalar::null(c.sql_type),
         };
         let (name, user_type_id) = (c.name.clone(), c.user_type_id);
-        Ok(Resolved { scalar, name, user_type_id, identity: false, stored: false, source: None })
+        Ok(ResolvedColumn {
+            scalar,
+            name,
+            user_type_id,
+            identity: false,
+            stored: false,
+            source: None,
+        })
     }
 
     /// The place of a table's row: NULL where it has none, or an outer join has no row.
-    fn location(&mut self, no: TableNo) -> Resolved {
+    fn location(&mut self, no: TableNo) -> ResolvedColumn {
         let slot = self.references.use_location(no);
         let sql_type = SqlType::Binary(8);
         let ty = ScalarType {
@@ -365,7 +378,7 @@ impl Binder<'_> {
             collation: self.collation,
             coercibility: Coercibility::Implicit,
         };
-        Resolved {
+        ResolvedColumn {
             scalar: Scalar::column(slot, ty),
             name: "".into(),
             user_type_id: sql_type.user_type_id(),
@@ -375,7 +388,12 @@ impl Binder<'_> {
         }
     }
 
-    fn table_column(&mut self, no: TableNo, column: usize, source: &Source) -> SqlResult<Resolved> {
+    fn table_column(
+        &mut self,
+        no: TableNo,
+        column: usize,
+        source: &Source,
+    ) -> SqlResult<ResolvedColumn> {
         let table = self.references.table(no).expect("the caller saw that it is a table");
         let c = &table.columns[column];
         let scalar = match (&c.computed, c.physical) {
@@ -391,7 +409,7 @@ impl Binder<'_> {
                 Scalar::column(self.references.use_column(no, column), stored_type(c, nullable))
             }
         };
-        Ok(Resolved {
+        Ok(ResolvedColumn {
             scalar,
             name: c.name.clone(),
             user_type_id: c.user_type_id,
@@ -429,7 +447,7 @@ impl Binder<'_> {
         })
     }
 
-    fn virtual_column(&mut self, no: TableNo, column: usize) -> Resolved {
+    fn virtual_column(&mut self, no: TableNo, column: usize) -> ResolvedColumn {
         let view = self.references.virtual_table(no).expect("a reference is a table or a view");
         let c = &view.columns[column];
         let ty = ScalarType {
@@ -437,7 +455,7 @@ impl Binder<'_> {
             ..self.plain(c.sql_type, c.nullable || self.references.is_nullable(no))
         };
         let sysname = c.sql_type == SqlType::SYSNAME;
-        Resolved {
+        ResolvedColumn {
             scalar: Scalar::column(self.references.use_column(no, column), ty),
             name: c.name.clone(),
             user_type_id: if sysname { 256 } else { c.sql_type.user_type_id() },

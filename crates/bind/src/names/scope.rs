@@ -142,7 +142,7 @@ pub(crate) struct Scope {
     pub(crate) groups: crate::names::groups::Groups,
     pub(crate) windows: Vec<WindowGroup>,
     /// The WINDOW clause.
-    pub(crate) window_names: Vec<(tsql::ast::Name, tsql::ast::Over)>,
+    pub(crate) window_names: Vec<(tsql::ast::Name, tsql::ast::OverClause)>,
     /// Within the argument of an aggregate.
     pub(crate) in_aggregate: bool,
     /// Within a window function.

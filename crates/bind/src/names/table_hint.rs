@@ -4,7 +4,7 @@
 //! be said in both places alike. Source: "Hints (Transact-SQL) - Query", TABLE HINT.
 
 use crate::binder::Binder;
-use crate::names::hint::TableHinted;
+use crate::names::hint::TableHintOption;
 use base::{SqlError, SqlResult, messages};
 use std::borrow::Cow;
 use tsql::ast::{self, TableHint, TableHintKind as K};
@@ -24,7 +24,7 @@ impl Binder<'_> {
             return Err(error.at_line(table.span.line));
         }
         let hints = hints.to_vec();
-        self.table_hints.push(TableHinted { table: table.clone(), hints, used: false });
+        self.table_hints.push(TableHintOption { table: table.clone(), hints, used: false });
         Ok(())
     }
 

@@ -28,7 +28,7 @@ const XML_COLUMN: &str = "XML_F52E2B61-18A1-11d1-B105-00805F49916B";
 pub(crate) const ASSIGNMENT: &str = "ASSIGNMENT";
 
 /// What stands before the rows, between them, and behind.
-struct Around {
+struct DocumentFrame {
     before: String,
     between: &'static str,
     after: String,
@@ -36,10 +36,10 @@ struct Around {
     records: Option<(&'static Function, Value)>,
 }
 
-impl Around {
-    fn of_levels(before: String, after: String, shape: Value) -> Around {
+impl DocumentFrame {
+    fn of_levels(before: String, after: String, shape: Value) -> DocumentFrame {
         let records = Some((&builtins::AUTO_DOCUMENT, shape));
-        Around { before, between: builtins::RECORDS, after, records }
+        DocumentFrame { before, between: builtins::RECORDS, after, records }
     }
 }
 
@@ -91,7 +91,7 @@ impl Binder<'_> {
         result: QueryResult,
         function: &'static Function,
         shape: Value,
-        around: Around,
+        around: DocumentFrame,
         (name, typed): (&str, bool),
     ) -> SqlResult<QueryResult> {
         let long = SqlType::NVARCHAR_MAX;
@@ -152,7 +152,7 @@ impl Binder<'_> {
         result: &QueryResult,
         nulls: bool,
         root: Option<String>,
-    ) -> SqlResult<(&'static Function, Value, Around)> {
+    ) -> SqlResult<(&'static Function, Value, DocumentFrame)> {
         if result.columns.len() < 3 {
             return Err(SqlError::new(messages::XML_EXPLICIT_COLUMNS, &[]));
         }
@@ -176,7 +176,7 @@ impl Binder<'_> {
         let before = root.as_ref().map_or(String::new(), |r| format!("<{r}{declared}>"));
         let after = root.map_or(String::new(), |r| format!("</{r}>"));
         let records = Some((&builtins::XML_DOCUMENT, shape.clone()));
-        let around = Around { before, between: builtins::RECORDS, after, records };
+        let around = DocumentFrame { before, between: builtins::RECORDS, after, records };
         Ok((&builtins::XML_RECORD, shape, around))
     }
 
@@ -202,7 +202,7 @@ impl Binder<'_> {
         result: &QueryResult,
         clause: &ast::ForClause,
         body: &QueryBody,
-    ) -> SqlResult<(&'static Function, Value, Around)> {
+    ) -> SqlResult<(&'static Function, Value, DocumentFrame)> {
         let path = &*clause.mode == "PATH";
         if !path && &*clause.mode != "AUTO" {
             return Err(SqlError::new(messages::SYNTAX_NEAR, &[&clause.mode]));
@@ -240,13 +240,21 @@ impl Binder<'_> {
             let shape = levels.shape(shape, &result.columns, |n, c| {
                 Ok((json_name(c)?, gives(body, n, is_json)))
             })?;
-            return Ok((&AUTO_RECORD, shape.clone(), Around::of_levels(before, after, shape)));
+            return Ok((
+                &AUTO_RECORD,
+                shape.clone(),
+                DocumentFrame::of_levels(before, after, shape),
+            ));
         }
         let mut shape = JsonShape::new(nulls);
         for (n, c) in result.columns.iter().enumerate() {
             shape.column(json_name(c)?, path, gives(body, n, is_json))?;
         }
-        Ok((&JSON_ROW, shape.into_value(), Around { before, between: ",", after, records: None }))
+        Ok((
+            &JSON_ROW,
+            shape.into_value(),
+            DocumentFrame { before, between: ",", after, records: None },
+        ))
     }
 
     /// FOR XML AUTO over several tables.
@@ -256,7 +264,7 @@ impl Binder<'_> {
         levels: &Levels,
         (form, nulls): (AutoForm, bool),
         root: Option<String>,
-    ) -> SqlResult<(&'static Function, Value, Around)> {
+    ) -> SqlResult<(&'static Function, Value, DocumentFrame)> {
         let declared = self.declarations(nulls);
         let shape = AutoShape::new(form, nulls, if root.is_some() { "" } else { &declared })?;
         let shape = levels.shape(shape, &result.columns, |_, c| match c.name.as_deref() {
@@ -268,7 +276,7 @@ impl Binder<'_> {
         }
         let before = root.as_ref().map_or(String::new(), |r| format!("<{r}{declared}>"));
         let after = root.map_or(String::new(), |r| format!("</{r}>"));
-        Ok((&AUTO_RECORD, shape.clone(), Around::of_levels(before, after, shape)))
+        Ok((&AUTO_RECORD, shape.clone(), DocumentFrame::of_levels(before, after, shape)))
     }
 
     /// What a mode does not allow, whatever its columns are called.
@@ -302,7 +310,7 @@ impl Binder<'_> {
         result: &QueryResult,
         clause: &ast::ForClause,
         body: &QueryBody,
-    ) -> SqlResult<(&'static Function, Value, Around)> {
+    ) -> SqlResult<(&'static Function, Value, DocumentFrame)> {
         let line = clause.span.line;
         let (mut root, mut elements, mut nulls, mut encoded) = (None, false, false, false);
         for option in &clause.options {
@@ -366,7 +374,7 @@ impl Binder<'_> {
             && mode == XmlMode::Path
             && matches!(result.columns.as_slice(), [c] if c.name.as_deref() == Some("data()"));
         let between = if atomic { " " } else { "" };
-        Ok((&XML_ROW, shape.into_value(), Around { before, between, after, records: None }))
+        Ok((&XML_ROW, shape.into_value(), DocumentFrame { before, between, after, records: None }))
     }
 }
 
@@ -388,7 +396,7 @@ fn of_records(function: &'static Function, shape: Scalar, records: Scalar) -> Sc
 fn as_xml(text: Scalar) -> Scalar {
     let ty = text.ty.converted(SqlType::Xml);
     let style = Some(Box::new(Scalar::constant(Value::Int(1), SqlType::Int)));
-    let (operand, implicit) = (Box::new(text), plan::Implicit(true));
+    let (operand, implicit) = (Box::new(text), plan::ImplicitFlag(true));
     let kind = ScalarKind::Cast { operand, style, attempt: false, implicit };
     Scalar { kind, ty }
 }

@@ -20,7 +20,7 @@ use plan::{
     AggregateCall, CompareOp, Grouping, JoinKind, Logical, Predicate, Scalar, ScalarKind,
     ScalarType, Slot,
 };
-use tsql::ast::{self, GroupElement, GroupWith};
+use tsql::ast::{self, GroupElement, GroupModifier};
 use types::{Collation, SqlType, Value};
 
 /// The most sets of one GROUP BY.
@@ -64,8 +64,8 @@ impl Binder<'_> {
         let all: Vec<usize> = (0..keys.len()).collect();
         let singles: Vec<Vec<usize>> = all.iter().map(|&k| vec![k]).collect();
         match g.with {
-            Some(GroupWith::Rollup) => sets = prefixes(&singles),
-            Some(GroupWith::Cube) => sets = subsets(&singles)?,
+            Some(GroupModifier::Rollup) => sets = prefixes(&singles),
+            Some(GroupModifier::Cube) => sets = subsets(&singles)?,
             None => {}
         }
         for set in &mut sets {

@@ -8,7 +8,7 @@ use crate::binder::Binder;
 use crate::into_table::{IdentityFunction, IntoColumn};
 use crate::names::result::OutColumn;
 use base::{SqlError, SqlResult, messages};
-use catalog::view::{Found, Object};
+use catalog::view::{Object, ResolvedObject};
 use plan::{Logical, Scalar};
 use std::sync::Arc;
 use tsql::ast::{self, QueryBody};
@@ -140,7 +140,7 @@ impl Binder<'_> {
 
     /// What a SELECT INTO reads by the name of the temporary table that it has made: the one that
     /// it hides.
-    pub(crate) fn hidden_by_made(&self, name: &str) -> Option<Found> {
+    pub(crate) fn hidden_by_made(&self, name: &str) -> Option<ResolvedObject> {
         let (made, table) = self.filled.as_ref()?;
         if !self.same(made, name) {
             return None;
@@ -148,6 +148,6 @@ impl Binder<'_> {
         let catalogs = self.environment.catalogs;
         let table = Arc::clone(table);
         let database = catalogs.database("tempdb").unwrap_or_else(|| catalogs.current());
-        Some(Found { database, object: Object::Table(table) })
+        Some(ResolvedObject { database, object: Object::Table(table) })
     }
 }

@@ -10,7 +10,7 @@ use tsql::ast::{self, ExprKind, Literal, QueryBody, SelectItem};
 use types::{Family, SqlType, Value};
 
 /// What an item of ORDER BY means.
-pub(crate) enum OrderBy {
+pub(crate) enum OrderTerm {
     /// An item of the select list.
     Item(usize),
     /// An expression.
@@ -27,7 +27,7 @@ impl Binder<'_> {
         item: &ast::OrderItem,
         names: &[Option<Box<str>>],
         scalars: &[Scalar],
-    ) -> SqlResult<OrderBy> {
+    ) -> SqlResult<OrderTerm> {
         let line = item.expr.span.line;
         match &item.expr.kind {
             ExprKind::Literal(Literal::Integer(n)) => {
@@ -50,7 +50,7 @@ impl Binder<'_> {
             }
             ExprKind::Column(name) if name.qualifier.is_none() => {
                 if let Some(n) = self.alias(&name.name, names, scalars)? {
-                    return Ok(OrderBy::Item(n));
+                    return Ok(OrderTerm::Item(n));
                 }
             }
             _ => {}
@@ -63,11 +63,11 @@ impl Binder<'_> {
                 ExprKind::Function(_) | ExprKind::Niladic(_) | ExprKind::Subquery(_)
             );
             let error = SqlError::new(messages::ORDER_BY_CONSTANT, &[&position]);
-            return if called { Ok(OrderBy::Nothing) } else { Err(error.at_line(line)) };
+            return if called { Ok(OrderTerm::Nothing) } else { Err(error.at_line(line)) };
         }
         Ok(match scalars.iter().position(|x| *x == key) {
-            Some(n) => OrderBy::Item(n),
-            None => OrderBy::Expression(key),
+            Some(n) => OrderTerm::Item(n),
+            None => OrderTerm::Expression(key),
         })
     }
 
@@ -121,8 +121,8 @@ impl Binder<'_> {
                     Some(_) | None => return Err(not_selected(line)),
                 },
                 ExprKind::Literal(_) => match self.order_item(n + 1, item, &names, &[])? {
-                    OrderBy::Item(column) => column,
-                    OrderBy::Expression(_) | OrderBy::Nothing => continue,
+                    OrderTerm::Item(column) => column,
+                    OrderTerm::Expression(_) | OrderTerm::Nothing => continue,
                 },
                 _ => return Err(not_selected(line)),
             };
@@ -251,9 +251,9 @@ fn is_converted_variable(kind: &ExprKind) -> bool {
     }
 }
 
-fn order_position(digits: &str, columns: usize) -> SqlResult<OrderBy> {
+fn order_position(digits: &str, columns: usize) -> SqlResult<OrderTerm> {
     match digits.parse::<usize>() {
-        Ok(n) if (1..=columns).contains(&n) => Ok(OrderBy::Item(n - 1)),
+        Ok(n) if (1..=columns).contains(&n) => Ok(OrderTerm::Item(n - 1)),
         _ => Err(SqlError::new(messages::ORDER_BY_POSITION, &[&digits])),
     }
 }

@@ -8,9 +8,9 @@
 //! computed one has none before it gets one here.
 
 use crate::binder::Binder;
-use crate::names::from::From;
+use crate::names::from::FromPart;
 use crate::names::from::no_changes;
-use crate::names::resolve::Resolved;
+use crate::names::resolve::ResolvedColumn;
 use crate::names::scope::{Body, Columns, DerivedColumn, Source};
 use crate::tree::{computed_columns, filtered, tables_of};
 use base::{SqlError, SqlResult, messages};
@@ -23,7 +23,7 @@ use tsql::ast;
 use types::{Collation, SqlType, Value};
 
 impl Binder<'_> {
-    pub(crate) fn pivot(&mut self, pivot: &ast::Pivot) -> SqlResult<From> {
+    pub(crate) fn pivot(&mut self, pivot: &ast::Pivot) -> SqlResult<FromPart> {
         no_changes([&pivot.source], messages::CHANGES_IN_PIVOT)?;
         let from = self.table_source(&pivot.source)?;
         let name = &pivot.aggregate.object;
@@ -91,14 +91,14 @@ impl Binder<'_> {
         Ok(AggregateCall { function, distinct, argument, separator, output, ty, phase })
     }
 
-    pub(crate) fn unpivot(&mut self, unpivot: &ast::Unpivot) -> SqlResult<From> {
+    pub(crate) fn unpivot(&mut self, unpivot: &ast::Unpivot) -> SqlResult<FromPart> {
         no_changes([&unpivot.source], messages::CHANGES_IN_PIVOT)?;
         let from = self.table_source(&unpivot.source)?;
         let all = self.all_columns(&from.sources)?;
         let listed = self.unpivoted(&from.sources, &all, &unpivot.columns)?;
         let kept = |n: &usize| !listed.contains(n);
         let (tree, mut columns) = self.kept_columns(from.tree, &all, kept);
-        let listed: Vec<&Resolved> = listed.iter().map(|&n| &all[n]).collect();
+        let listed: Vec<&ResolvedColumn> = listed.iter().map(|&n| &all[n]).collect();
         let (number, value, name) = (self.new_slot(), self.new_slot(), self.new_slot());
         let ty = ScalarType {
             nullable: false,
@@ -127,7 +127,7 @@ impl Binder<'_> {
     fn unpivoted(
         &self,
         sources: &[Source],
-        all: &[Resolved],
+        all: &[ResolvedColumn],
         names: &[ast::Name],
     ) -> SqlResult<Vec<usize>> {
         let mut listed: Vec<usize> = Vec::with_capacity(names.len());
@@ -161,7 +161,7 @@ impl Binder<'_> {
     fn kept_columns(
         &mut self,
         tree: Logical,
-        all: &[Resolved],
+        all: &[ResolvedColumn],
         kept: impl Fn(&usize) -> bool,
     ) -> (Logical, Vec<DerivedColumn>) {
         let mut columns = Vec::with_capacity(all.len());
@@ -172,7 +172,7 @@ impl Binder<'_> {
                 computed.push((slot, c.scalar.clone()));
                 slot
             });
-            let Resolved { name, user_type_id, scalar, .. } = c.clone();
+            let ResolvedColumn { name, user_type_id, scalar, .. } = c.clone();
             columns.push(DerivedColumn {
                 name,
                 slot,
@@ -196,7 +196,7 @@ impl Binder<'_> {
     }
 
     /// Every column of some sources.
-    fn all_columns(&mut self, sources: &[Source]) -> SqlResult<Vec<Resolved>> {
+    fn all_columns(&mut self, sources: &[Source]) -> SqlResult<Vec<ResolvedColumn>> {
         let mut all = Vec::new();
         for source in sources {
             for n in 0..self.column_count(source) {
@@ -211,7 +211,7 @@ fn computed_column(name: Box<str>, slot: Slot, ty: ScalarType) -> DerivedColumn 
     DerivedColumn { name, slot, ty, user_type_id: 0, identity: false }
 }
 
-fn one_source(tree: Logical, alias: &ast::Name, columns: Vec<DerivedColumn>) -> From {
+fn one_source(tree: Logical, alias: &ast::Name, columns: Vec<DerivedColumn>) -> FromPart {
     let body = Some(Body { tables: tables_of(&tree), view: None });
     let source = Source {
         name: alias.text.clone(),
@@ -222,7 +222,7 @@ fn one_source(tree: Logical, alias: &ast::Name, columns: Vec<DerivedColumn>) -> 
         columns: Columns::Derived(columns),
         body,
     };
-    From { tree, sources: vec![source] }
+    FromPart { tree, sources: vec![source] }
 }
 
 /// Each row once for each number below `count`.

@@ -11,11 +11,11 @@
 use crate::binder::Binder;
 use crate::expressions::collation::{as_column, settled};
 use crate::names::cte::{Cte, Work};
-use crate::names::from::From;
+use crate::names::from::FromPart;
 use crate::names::result::{OutColumn, QueryResult};
 use crate::names::scope::{Clause, Columns, DerivedColumn, Source};
 use base::{SqlError, SqlResult, messages};
-use plan::{Combining, Logical, Recursion, Scalar, Slot};
+use plan::{CombiningOperator, Logical, Recursion, Scalar, Slot};
 use std::cell::Cell;
 use std::rc::Rc;
 use tsql::ast::{self, QueryBody, SetOperator, TableSourceKind};
@@ -188,7 +188,7 @@ impl Binder<'_> {
                 return Err(SqlError::new(messages::RECURSIVE_TYPES, &facts));
             }
             let pair = [Scalar::column(wanted.slot, wanted.ty), Scalar::column(own.slot, own.ty)];
-            settled(wanted.ty, pair.iter(), Combining::UnionAll)?;
+            settled(wanted.ty, pair.iter(), CombiningOperator::UnionAll)?;
         }
         Ok((bound.tree, slots))
     }
@@ -199,7 +199,7 @@ impl Binder<'_> {
         name: &str,
         work: &Work,
         alias: Option<&ast::Name>,
-    ) -> SqlResult<From> {
+    ) -> SqlResult<FromPart> {
         let in_subquery = self.scopes.iter().any(|s| s.clause != Clause::From);
         if in_subquery {
             return Err(SqlError::new(messages::RECURSIVE_SUBQUERY, &[]));
@@ -216,7 +216,7 @@ impl Binder<'_> {
             body: None,
         };
         let tree = Logical::Values { rows: vec![Vec::new()], columns: Vec::new() };
-        Ok(From { tree, sources: vec![source] })
+        Ok(FromPart { tree, sources: vec![source] })
     }
 }
 

@@ -6,7 +6,7 @@
 use crate::binder::Binder;
 use crate::expressions::convert::declared_type;
 use crate::expressions::deduction::takes_any_type;
-use crate::names::from::{From, check_alias_count};
+use crate::names::from::{FromPart, check_alias_count};
 use crate::names::hint::{self, Use};
 use crate::names::scope::{Columns, DerivedColumn, Source};
 use crate::refusal::unsupported;
@@ -31,7 +31,7 @@ struct Rows {
 
 impl Binder<'_> {
     /// The rows of a function of that name; None when there is none.
-    pub(crate) fn row_function(&mut self, f: &ast::TableFunction) -> SqlResult<Option<From>> {
+    pub(crate) fn row_function(&mut self, f: &ast::TableFunction) -> SqlResult<Option<FromPart>> {
         let name = &f.call.name;
         let Some((counts, kind)) = Self::row_function_named(name) else { return Ok(None) };
         let given = f.call.arguments.len();
@@ -67,7 +67,7 @@ impl Binder<'_> {
         })
     }
 
-    fn rows_of(&mut self, f: &ast::TableFunction, rows: Rows) -> SqlResult<From> {
+    fn rows_of(&mut self, f: &ast::TableFunction, rows: Rows) -> SqlResult<FromPart> {
         let name = &f.call.name;
         let shown = f.alias.as_ref().map_or_else(|| name.object.text.clone(), |a| a.text.clone());
         if !f.columns.is_empty() {
@@ -101,7 +101,7 @@ impl Binder<'_> {
             columns: Columns::Derived(derived),
             body: None,
         };
-        Ok(From { tree, sources: vec![source] })
+        Ok(FromPart { tree, sources: vec![source] })
     }
 
     fn row_arguments(&mut self, f: &ast::TableFunction) -> SqlResult<Vec<Scalar>> {

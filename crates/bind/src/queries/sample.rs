@@ -1,7 +1,7 @@
 //! TABLESAMPLE: which part of a table's pages is read.
 
 use crate::binder::Binder;
-use crate::names::from::From;
+use crate::names::from::FromPart;
 use crate::names::scope::{Clause, Columns, Scope};
 use crate::refusal::unsupported;
 use base::{SqlError, SqlResult, messages};
@@ -13,10 +13,10 @@ impl Binder<'_> {
     /// The rows of a table, of the pages that a sample has: 494 where they are of no table.
     pub(crate) fn sampled(
         &mut self,
-        mut from: From,
+        mut from: FromPart,
         sample: &ast::TableSample,
         line: u32,
-    ) -> SqlResult<From> {
+    ) -> SqlResult<FromPart> {
         let sample = self.sample(sample).map_err(|e| e.at_line(line))?;
         // A view may be nothing but its table.
         let table = from.sources.first().and_then(|s| match (&s.columns, &s.body) {

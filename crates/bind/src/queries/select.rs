@@ -5,7 +5,7 @@
 //! ORDER BY and TOP.
 
 use crate::binder::Binder;
-use crate::expressions::aggregate::Grouped;
+use crate::expressions::aggregate::GroupShape;
 use crate::expressions::collation;
 use crate::expressions::comparable::{check_distinct, check_key};
 use crate::expressions::deduction::is_untyped_null;
@@ -14,7 +14,7 @@ use crate::expressions::expression::assigning_operator;
 use crate::names::groups::Groups;
 use crate::names::result::{Ordering, OutColumn, Place, QueryResult};
 use crate::names::scope::{Clause, Scope, WindowGroup};
-use crate::queries::order::{OrderBy, push_key};
+use crate::queries::order::{OrderTerm, push_key};
 use crate::refusal::{standing, unsupported};
 use crate::tree::{computed_columns, filtered};
 use base::{SqlError, SqlResult, messages};
@@ -40,7 +40,7 @@ struct Block {
     group_by: bool,
     items: Vec<Item>,
     having: Option<Predicate>,
-    order: Vec<OrderBy>,
+    order: Vec<OrderTerm>,
 }
 
 /// PARTITION BY, ORDER BY and the functions of a window.
@@ -146,7 +146,7 @@ impl Binder<'_> {
         let mut order = Vec::with_capacity(ordering.items.len());
         for (n, item) in ordering.items.iter().enumerate() {
             let key = self.order_item(n + 1, item, &names, &scalars)?;
-            if s.distinct && matches!(key, OrderBy::Expression(_)) {
+            if s.distinct && matches!(key, OrderTerm::Expression(_)) {
                 let error = SqlError::new(messages::ORDER_BY_DISTINCT, &[]);
                 return Err(error.at_line(item.expr.span.line));
             }
@@ -284,7 +284,7 @@ impl Binder<'_> {
             let keys = groups.placed();
             let sets = groups.has_sets();
             let clause_present = block.group_by;
-            let shape = Grouped { keys: &keys, reads: &reads, clause_present, sets };
+            let shape = GroupShape { keys: &keys, reads: &reads, clause_present, sets };
             regroup(&shape, block, &mut windows)?;
             tree = self.grouped_rows(tree, &groups, &keys, calls);
         }
@@ -408,9 +408,9 @@ impl Binder<'_> {
         let mut keys = Vec::new();
         for (at, key) in std::mem::take(&mut block.order).into_iter().enumerate() {
             let sorted_by = match &key {
-                OrderBy::Nothing => None,
-                OrderBy::Expression(x) => Some(x.ty),
-                OrderBy::Item(n) => Some(block.items[*n].scalar.ty),
+                OrderTerm::Nothing => None,
+                OrderTerm::Expression(x) => Some(x.ty),
+                OrderTerm::Item(n) => Some(block.items[*n].scalar.ty),
             };
             let check = |ty| check_key(ty, at + 1);
             sorted_by.map_or(Ok(()), check).map_err(|e| {
@@ -418,9 +418,9 @@ impl Binder<'_> {
                 e.at_line(line)
             })?;
             let (slot, collation) = match key {
-                OrderBy::Nothing => continue,
-                OrderBy::Expression(x) => self.slot_of(x, &mut computed),
-                OrderBy::Item(n) => {
+                OrderTerm::Nothing => continue,
+                OrderTerm::Expression(x) => self.slot_of(x, &mut computed),
+                OrderTerm::Item(n) => {
                     let ty = block.items[n].scalar.ty;
                     let scalar = block.items[n].scalar.clone();
                     if scalar.as_constant().is_some() {
@@ -465,13 +465,17 @@ fn expression_item(scalar: Scalar, variable: Option<VariableId>) -> Item {
 }
 
 /// Every late expression in terms of groups.
-fn regroup(shape: &Grouped<'_>, block: &mut Block, windows: &mut [WindowGroup]) -> SqlResult<()> {
+fn regroup(
+    shape: &GroupShape<'_>,
+    block: &mut Block,
+    windows: &mut [WindowGroup],
+) -> SqlResult<()> {
     block.items.iter_mut().try_for_each(|item| shape.scalar(&mut item.scalar))?;
     if let Some(having) = &mut block.having {
         shape.predicate(having)?;
     }
     for key in &mut block.order {
-        if let OrderBy::Expression(x) = key {
+        if let OrderTerm::Expression(x) = key {
             shape.scalar(x)?;
         }
     }

@@ -14,8 +14,8 @@ use crate::tree::{computed_columns, filtered};
 use base::{SqlError, SqlResult, messages};
 use builtins::Aggregate;
 use plan::{
-    AggregateCall, AggregatePhase, Combining, CompareOp, Grouping, Logical, Predicate, Scalar,
-    ScalarKind, ScalarType, Slot,
+    AggregateCall, AggregatePhase, CombiningOperator, CompareOp, Grouping, Logical, Predicate,
+    Scalar, ScalarKind, ScalarType, Slot,
 };
 use tsql::ast::{self, SetOperator};
 use types::{Collation, SqlType, Value};
@@ -89,7 +89,7 @@ impl Binder<'_> {
             if let Some(name) = comparing(op) {
                 check_united(scalars.iter(), name)?;
             }
-            let ty = self.common(scalars.iter(), Combining::UnionAll)?;
+            let ty = self.common(scalars.iter(), CombiningOperator::UnionAll)?;
             let ty = ty.unwrap_or_else(|| self.plain(SqlType::Int, true));
             columns.push(OutColumn {
                 name: named.name.clone(),

@@ -3,7 +3,7 @@
 use crate::binder::Binder;
 use crate::expressions::collation::as_column;
 use crate::names::from::no_changes;
-use crate::names::from::{From, check_alias_count};
+use crate::names::from::{FromPart, check_alias_count};
 use crate::names::hint::{self, Use};
 use crate::names::result::{Place, QueryResult};
 use crate::names::scope::{Body, Clause, Columns, DerivedColumn, Scope, Source};
@@ -12,8 +12,8 @@ use crate::tree::{computed_columns, tables_of};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{self, Object, Table, VirtualTable, follow, resolve};
 use plan::{
-    Combining, Get, JoinHint, JoinKind, LockHints, Logical, Predicate, Reads, Scalar, TableNo,
-    VirtualGet,
+    CombiningOperator, Get, JoinHint, JoinKind, LockHints, Logical, Predicate, Reads, Scalar,
+    TableNo, VirtualGet,
 };
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -22,12 +22,12 @@ use tsql::ast::{self, TableSourceKind};
 
 impl Binder<'_> {
     /// A FROM clause; one row without columns when there is none.
-    pub(crate) fn from(&mut self, list: &[ast::TableSource]) -> SqlResult<From> {
+    pub(crate) fn from(&mut self, list: &[ast::TableSource]) -> SqlResult<FromPart> {
         if list.len() > 1 {
             no_changes(list, messages::CHANGES_IN_JOIN)?;
         }
         standing(list.len())?;
-        let mut all: Option<From> = None;
+        let mut all: Option<FromPart> = None;
         for source in list {
             let next = self.table_source(source)?;
             all = Some(match all.take() {
@@ -35,7 +35,7 @@ impl Binder<'_> {
                 Some(left) => self.joined(left, next, JoinKind::Inner, Predicate::TRUE, None)?,
             });
         }
-        let all = all.unwrap_or_else(|| From {
+        let all = all.unwrap_or_else(|| FromPart {
             tree: Logical::Values { rows: vec![Vec::new()], columns: Vec::new() },
             sources: Vec::new(),
         });
@@ -45,15 +45,15 @@ impl Binder<'_> {
 
     fn joined(
         &mut self,
-        left: From,
-        right: From,
+        left: FromPart,
+        right: FromPart,
         kind: JoinKind,
         on: Predicate,
         hint: Option<JoinHint>,
-    ) -> SqlResult<From> {
+    ) -> SqlResult<FromPart> {
         let sources = self.united(left.sources, right.sources)?;
         let (left, right) = (Box::new(left.tree), Box::new(right.tree));
-        Ok(From { tree: Logical::Join { kind, left, right, on, hint, apply: false }, sources })
+        Ok(FromPart { tree: Logical::Join { kind, left, right, on, hint, apply: false }, sources })
     }
 
     /// The sources of two sides; exposed names must differ.
@@ -81,7 +81,7 @@ impl Binder<'_> {
         Ok(all)
     }
 
-    pub(crate) fn table_source(&mut self, source: &ast::TableSource) -> SqlResult<From> {
+    pub(crate) fn table_source(&mut self, source: &ast::TableSource) -> SqlResult<FromPart> {
         let bound = self.nested(1, |b| b.source_kind(source));
         // A table that isn't there is reported at its statement's line, as SQL Server does.
         bound.map_err(|e| match e.number() {
@@ -90,7 +90,7 @@ impl Binder<'_> {
         })
     }
 
-    fn source_kind(&mut self, source: &ast::TableSource) -> SqlResult<From> {
+    fn source_kind(&mut self, source: &ast::TableSource) -> SqlResult<FromPart> {
         let line = source.span.line;
         match &source.kind {
             TableSourceKind::Table(t) => self.named_table(t),
@@ -129,7 +129,7 @@ impl Binder<'_> {
     }
 
     /// What a name means in the catalog.
-    pub(crate) fn lookup(&self, name: &ast::ObjectName) -> SqlResult<view::Found> {
+    pub(crate) fn lookup(&self, name: &ast::ObjectName) -> SqlResult<view::ResolvedObject> {
         if let Some(server) = &name.server {
             return Err(unsupported("linked servers", server.line));
         }
@@ -153,7 +153,11 @@ impl Binder<'_> {
     }
 
     /// What a synonym stands for; anything else is what it is.
-    fn followed(&self, found: view::Found, name: &ast::ObjectName) -> SqlResult<view::Found> {
+    fn followed(
+        &self,
+        found: view::ResolvedObject,
+        name: &ast::ObjectName,
+    ) -> SqlResult<view::ResolvedObject> {
         let Object::Synonym(synonym) = &found.object else { return Ok(found) };
         if synonym.base.server.is_some() {
             return Err(unsupported("linked servers", name.span.line));
@@ -172,7 +176,7 @@ impl Binder<'_> {
     }
 
     /// Under its synonym's name, where a source was found by one and has no alias.
-    fn as_named(&self, mut from: From, t: &ast::NamedTable, own: &str) -> From {
+    fn as_named(&self, mut from: FromPart, t: &ast::NamedTable, own: &str) -> FromPart {
         let renamed = t.alias.is_none() && !self.same(own, &t.name.object);
         if let Some(source) = from.sources.first_mut().filter(|_| renamed) {
             source.name = t.name.object.text.clone();
@@ -181,7 +185,7 @@ impl Binder<'_> {
         from
     }
 
-    pub(crate) fn named_table(&mut self, t: &ast::NamedTable) -> SqlResult<From> {
+    pub(crate) fn named_table(&mut self, t: &ast::NamedTable) -> SqlResult<FromPart> {
         let line = t.name.span.line;
         if let Some(sample) = &t.sample {
             let whole = ast::NamedTable { sample: None, ..t.clone() };
@@ -220,7 +224,11 @@ impl Binder<'_> {
     }
 
     /// The rows of a table, a system view or a view.
-    fn object_rows(&mut self, t: &ast::NamedTable, found: view::Found) -> SqlResult<From> {
+    fn object_rows(
+        &mut self,
+        t: &ast::NamedTable,
+        found: view::ResolvedObject,
+    ) -> SqlResult<FromPart> {
         match found.object {
             Object::Table(table) => {
                 let shown = &t.name;
@@ -266,7 +274,7 @@ impl Binder<'_> {
         alias: Option<&ast::Name>,
         hints: &[ast::TableHint],
         purpose: Use,
-    ) -> SqlResult<From> {
+    ) -> SqlResult<FromPart> {
         let hints = self.hints_of(name, alias, hints)?;
         self.read_table(table, Some(database), name, alias, &hints, purpose)
     }
@@ -279,7 +287,7 @@ impl Binder<'_> {
         alias: Option<&ast::Name>,
         hints: &[ast::TableHint],
         purpose: Use,
-    ) -> SqlResult<From> {
+    ) -> SqlResult<FromPart> {
         let hints = hint::read(hints, Some(&table), self.collation, purpose)?;
         let current = Arc::clone(&self.database);
         let database = database.unwrap_or(&current);
@@ -311,7 +319,7 @@ impl Binder<'_> {
             target: None,
             location: None,
         };
-        Ok(From { tree: Logical::Get(Box::new(get)), sources: vec![source] })
+        Ok(FromPart { tree: Logical::Get(Box::new(get)), sources: vec![source] })
     }
 
     pub(crate) fn read_virtual(
@@ -321,7 +329,7 @@ impl Binder<'_> {
         name: &ast::ObjectName,
         alias: Option<&ast::Name>,
         arguments: Vec<Scalar>,
-    ) -> SqlResult<From> {
+    ) -> SqlResult<FromPart> {
         let no: TableNo = self.refer(database, Object::Virtual(Arc::clone(&view)))?;
         let source = Source {
             name: alias.map_or_else(|| view.name.clone(), |a| a.text.clone()),
@@ -340,10 +348,10 @@ impl Binder<'_> {
             arguments,
             columns: Vec::new(),
         };
-        Ok(From { tree: Logical::Virtual(Box::new(get)), sources: vec![source] })
+        Ok(FromPart { tree: Logical::Virtual(Box::new(get)), sources: vec![source] })
     }
 
-    fn table_function(&mut self, f: &ast::TableFunction) -> SqlResult<From> {
+    fn table_function(&mut self, f: &ast::TableFunction) -> SqlResult<FromPart> {
         let name = &f.call.name;
         if let Some(rows) = self.row_function(f)? {
             return Ok(rows);
@@ -402,7 +410,7 @@ impl Binder<'_> {
     }
 
     /// A source under other column names.
-    fn renamed(&mut self, from: From, columns: &[ast::Name]) -> SqlResult<From> {
+    fn renamed(&mut self, from: FromPart, columns: &[ast::Name]) -> SqlResult<FromPart> {
         let source = from.sources.into_iter().next().expect("one function is one source");
         let count = self.column_count(&source);
         check_alias_count(&source.name, count, columns)?;
@@ -419,7 +427,7 @@ impl Binder<'_> {
             });
         }
         let source = Source { columns: Columns::Derived(derived), ..source };
-        Ok(From { tree: from.tree, sources: vec![source] })
+        Ok(FromPart { tree: from.tree, sources: vec![source] })
     }
 
     pub(crate) fn derived(
@@ -427,7 +435,7 @@ impl Binder<'_> {
         result: QueryResult,
         alias: Option<&ast::Name>,
         columns: &[ast::Name],
-    ) -> SqlResult<From> {
+    ) -> SqlResult<FromPart> {
         let name: Box<str> = alias.map_or_else(|| "".into(), |a| a.text.clone());
         if !columns.is_empty() {
             check_alias_count(&name, result.columns.len(), columns)?;
@@ -458,10 +466,10 @@ impl Binder<'_> {
             columns: Columns::Derived(derived),
             body: Some(Body { tables: tables_of(&result.tree), view: None }),
         };
-        Ok(From { tree: result.tree, sources: vec![source] })
+        Ok(FromPart { tree: result.tree, sources: vec![source] })
     }
 
-    fn joins(&mut self, first: &ast::TableSource, joins: &[ast::Join]) -> SqlResult<From> {
+    fn joins(&mut self, first: &ast::TableSource, joins: &[ast::Join]) -> SqlResult<FromPart> {
         let sources = std::iter::once(first).chain(joins.iter().map(|j| &j.right));
         no_changes(sources, messages::CHANGES_IN_JOIN)?;
         standing(joins.len())?;
@@ -473,7 +481,7 @@ impl Binder<'_> {
         Ok(left)
     }
 
-    fn join(&mut self, left: From, join: &ast::Join) -> SqlResult<From> {
+    fn join(&mut self, left: FromPart, join: &ast::Join) -> SqlResult<FromPart> {
         let (kind, apply) = match join.kind {
             ast::JoinKind::Inner | ast::JoinKind::Cross => (JoinKind::Inner, false),
             ast::JoinKind::Left => (JoinKind::Left, false),
@@ -521,7 +529,7 @@ impl Binder<'_> {
 
     /// A derived side's columns that it reads from outside become its own: they are NULL where it
     /// has no row.
-    fn own_columns(&mut self, from: &mut From) {
+    fn own_columns(&mut self, from: &mut FromPart) {
         let (mut reads, mut own) = (Reads::default(), BTreeSet::new());
         from.tree.reads_and_writes(&mut reads, &mut own);
         // What is read of a table is noted with its reference.
@@ -548,7 +556,7 @@ impl Binder<'_> {
     }
 
     /// Marks a derived side's columns as nullable. Columns of tables are told by their reference.
-    pub(crate) fn make_nullable(&mut self, from: &mut From) -> SqlResult<()> {
+    pub(crate) fn make_nullable(&mut self, from: &mut FromPart) -> SqlResult<()> {
         self.own_columns(from);
         for source in &mut from.sources {
             match &mut source.columns {
@@ -586,7 +594,7 @@ impl Binder<'_> {
     ) -> SqlResult<QueryResult> {
         let mut columns = Vec::with_capacity(width);
         for n in 0..width {
-            let ty = self.common(rows.iter().map(|r| &r[n]), Combining::UnionAll)?;
+            let ty = self.common(rows.iter().map(|r| &r[n]), CombiningOperator::UnionAll)?;
             let untyped_null = ty.is_none();
             let ty = ty.unwrap_or_else(|| self.plain(types::SqlType::Int, true));
             for row in &mut rows {

@@ -59,7 +59,7 @@ fn index(id: i32, name: &str, key: &[usize], unique: bool, hobt: u32) -> Index {
         ignore_dup_key: false,
         disabled: false,
         filter: None,
-        gathered: catalog::view::Gathered::default(),
+        gathered: catalog::view::StatisticsContent::default(),
     }
 }
 
@@ -214,7 +214,7 @@ impl World {
             identity_insert: self.identity_insert,
             ansi_nulls: true,
             dialect: types::datetime::Dialect::default(),
-            unguarded: bind::Unguarded::default(),
+            unguarded: bind::SkippedGuards::default(),
             deduction: None,
             watch: None,
         };

@@ -4,7 +4,7 @@
 use base::{AllocUnitId, DatabaseId, FileId, Lsn, PageId};
 use btree::{BtreeRedo, KeyBuf, KeyOrder, SplitPolicy, Tree, TreeOptions};
 use buffer::{Change, Pages, PagesOptions, Pool, Undo};
-use os::disk::{Disk, File, OpenHow};
+use os::disk::{Disk, File, OpenMode};
 use os::vm::AlignedBuffer;
 use os::wait::Waiter;
 use page::{
@@ -188,7 +188,7 @@ fn log_options() -> LogOptions {
 }
 
 fn open_file(disk: &dyn Disk, name: &str, create: bool) -> Arc<dyn File> {
-    disk.open(Path::new(name), OpenHow { create, direct: false }).unwrap()
+    disk.open(Path::new(name), OpenMode { create, direct: false }).unwrap()
 }
 
 fn pages_over(log: &Arc<Log>, data: &Arc<dyn File>, frames: usize) -> Arc<Pages> {
@@ -228,7 +228,7 @@ impl Rig {
     }
 
     /// The database after a crash: torn pages restored, the log repeated.
-    pub fn recover(disk: &dyn Disk, at: Made, frames: usize) -> (Rig, Survived) {
+    pub fn recover(disk: &dyn Disk, at: TreeStart, frames: usize) -> (Rig, SurvivingChanges) {
         let data = open_file(disk, "data", false);
         let files = BTreeMap::from([(1, Arc::clone(&data))]);
         buffer::restore_torn_pages(DATABASE, &files).unwrap();
@@ -238,12 +238,12 @@ impl Rig {
         let ends = redo(&log, &pages, min);
         let space = Space::open(&pages, GROWTH).unwrap();
         let unit = Arc::new(AllocUnit::open(UNIT, at.first_iam));
-        (Rig { log, pages, space, unit, root: at.root, data }, Survived { ends, min })
+        (Rig { log, pages, space, unit, root: at.root, data }, SurvivingChanges { ends, min })
     }
 
     /// What another process must know to find the tree again.
-    pub fn made(&self) -> Made {
-        Made { first_iam: self.unit.first_iam, root: self.root }
+    pub fn made(&self) -> TreeStart {
+        TreeStart { first_iam: self.unit.first_iam, root: self.root }
     }
 
     pub fn tree(&self, schema: Schema) -> Tree {
@@ -286,18 +286,18 @@ pub fn verified(tree: &Tree, visit: &mut dyn FnMut(PageId, PageView<'_>)) -> Vec
 
 /// Where a tree begins.
 #[derive(Clone, Copy, Debug)]
-pub struct Made {
+pub struct TreeStart {
     pub first_iam: PageId,
     pub root: PageId,
 }
 
 /// Which changes a crash left.
-pub struct Survived {
+pub struct SurvivingChanges {
     ends: BTreeSet<Lsn>,
     min: Lsn,
 }
 
-impl Survived {
+impl SurvivingChanges {
     /// Whether the group that ends there is in the log, or was home before the checkpoint.
     pub fn has(&self, end: Lsn) -> bool {
         end < self.min || self.ends.contains(&end)

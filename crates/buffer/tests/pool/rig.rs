@@ -2,15 +2,15 @@
 
 use base::{AllocUnitId, DatabaseId, FileId, Lsn, PageId, SqlError};
 use buffer::{BufferError, Change, Pages, PagesOptions, Pool, Undo};
-use os::disk::{Disk as _, File, OpenHow};
+use os::disk::{Disk as _, File, OpenMode};
 use os::memory::Memory;
 use page::{PageBytes, PageKind, PageMut, PageView, at, seal};
 use sim::{Disk, DiskOptions};
 use std::path::Path;
 use std::sync::Arc;
 use wal::{
-    Appended, ApplyError, Described, Group, Kind, Log, LogOptions, PageOp, RecordView, RedoHandler,
-    RedoTable, TransactionChain,
+    ApplyError, Group, GroupRange, Kind, Log, LogOptions, PageOp, RecordDescription, RecordView,
+    RedoHandler, RedoTable, TransactionChain,
 };
 
 pub(crate) const SET: Kind = Kind(0xF0);
@@ -30,8 +30,8 @@ impl RedoHandler for Counters {
         Ok(())
     }
 
-    fn describe<'a>(&self, _: &RecordView<'a>) -> Described<'a> {
-        Described::default()
+    fn describe<'a>(&self, _: &RecordView<'a>) -> RecordDescription<'a> {
+        RecordDescription::default()
     }
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct Rig {
 }
 
 pub(crate) fn open(disk: &Disk, path: &str, create: bool) -> Arc<dyn File> {
-    disk.open(Path::new(path), OpenHow { create, direct: false }).unwrap()
+    disk.open(Path::new(path), OpenMode { create, direct: false }).unwrap()
 }
 
 /// A data file of formatted, sealed pages.
@@ -100,7 +100,7 @@ impl Rig {
         Rig { disk, log, pool, pages }
     }
 
-    pub(crate) fn set(&self, n: u32, to: u64) -> Appended {
+    pub(crate) fn set(&self, n: u32, to: u64) -> GroupRange {
         let guard = self.pages.write(id(n)).unwrap();
         let mut group = Group::new();
         let mut change = Change::new(&self.pages, &mut group);

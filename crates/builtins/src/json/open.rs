@@ -67,16 +67,16 @@ struct Place {
 }
 
 /// The container whose items become rows.
-struct Opened {
+struct JsonContainer {
     text: Vec<u16>,
     place: Option<Place>,
     /// Of errors about the text.
     state: u8,
 }
 
-impl Opened {
+impl JsonContainer {
     /// The container of a path; no rows where a lax path leads to none.
-    fn new(arguments: &[Value], object_is_one: bool) -> SqlResult<(Opened, Option<Span>)> {
+    fn new(arguments: &[Value], object_is_one: bool) -> SqlResult<(JsonContainer, Option<Span>)> {
         let unit_list = |v: Option<&Value>| match v {
             Some(Value::NChar(bytes)) => {
                 os::values::room(bytes.len())?;
@@ -96,7 +96,7 @@ impl Opened {
             },
         };
         let text = unit_list(arguments.first())?.unwrap_or_default();
-        let none = Opened { text: Vec::new(), place: None, state: 0 };
+        let none = JsonContainer { text: Vec::new(), place: None, state: 0 };
         if arguments.first().is_none_or(Value::is_null) {
             return Ok((none, None));
         }
@@ -111,12 +111,12 @@ impl Opened {
         match reader.peek() {
             b'{' if object_is_one => {
                 let span = reader.value().map_err(|e| e.with_state(state))?;
-                Ok((Opened { text, place: None, state }, Some(span)))
+                Ok((JsonContainer { text, place: None, state }, Some(span)))
             }
             b'{' | b'[' => {
                 let items = reader.enter()?;
                 let place = Place { at: reader.at, depth: reader.depth(), items, count: 0 };
-                Ok((Opened { text, place: Some(place), state }, None))
+                Ok((JsonContainer { text, place: Some(place), state }, None))
             }
             _ if path.strict => Err(SqlError::new(messages::JSON_NOT_OPENED, &[])),
             _ => Ok((none, None)),
@@ -144,11 +144,11 @@ impl Opened {
 }
 
 /// OPENJSON without WITH: key, value, type.
-pub(crate) struct JsonItems(Opened);
+pub(crate) struct JsonItems(JsonContainer);
 
 impl JsonItems {
     pub(crate) fn new(arguments: &[Value]) -> SqlResult<JsonItems> {
-        Opened::new(arguments, false).map(|(opened, _)| JsonItems(opened))
+        JsonContainer::new(arguments, false).map(|(opened, _)| JsonItems(opened))
     }
 }
 
@@ -171,14 +171,14 @@ impl TableRows for JsonItems {
 
 /// OPENJSON with WITH: a row for each element of an array, or one for an object.
 pub(crate) struct JsonRecords {
-    opened: Opened,
+    opened: JsonContainer,
     one: Option<Span>,
     columns: Box<[JsonColumn]>,
 }
 
 impl JsonRecords {
     pub(crate) fn new(arguments: &[Value], columns: &[JsonColumn]) -> SqlResult<JsonRecords> {
-        let (opened, one) = Opened::new(arguments, true)?;
+        let (opened, one) = JsonContainer::new(arguments, true)?;
         Ok(JsonRecords { opened, one, columns: columns.into() })
     }
 }

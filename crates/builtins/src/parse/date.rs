@@ -10,7 +10,7 @@ use types::datetime::{DAYS_1900, Moment, SECOND_TICKS, weekday};
 
 /// What the text gave so far.
 #[derive(Default)]
-struct Found {
+struct DateParts {
     /// Numbers of the date and how many digits each has.
     numbers: Vec<(u32, usize)>,
     month: Option<u32>,
@@ -24,7 +24,7 @@ struct Found {
 
 /// The moment that a text names; `None` where it names none.
 pub(super) fn parse(text: &str, t: SqlType, culture: &Culture) -> Option<Moment> {
-    let mut found = Found::default();
+    let mut found = DateParts::default();
     let mut rest = text.trim();
     while let Some(c) = rest.chars().next() {
         rest = if c.is_ascii_digit() {
@@ -48,7 +48,7 @@ fn leading_number(text: &str) -> Option<(u32, usize, &str)> {
     Some((text[..n].parse().ok()?, n, &text[n..]))
 }
 
-impl Found {
+impl DateParts {
     fn number<'t>(&mut self, text: &'t str, culture: &Culture) -> Option<&'t str> {
         let (n, digits, rest) = leading_number(text)?;
         let clock = culture.short_time.contains('.') && self.date_is_whole();

@@ -38,7 +38,7 @@ const KEY_BYTES_MAX: usize = 400;
 
 /// What is known beside the keys.
 #[derive(Clone, Copy, Debug)]
-pub struct Whole<'a> {
+pub struct StatisticsHeader<'a> {
     /// Rows of the table.
     pub rows: u64,
     /// Now, in nanoseconds since 1970 UTC.
@@ -89,12 +89,12 @@ struct Run {
     /// Where the key is on a line, for types that have a distance.
     position: Option<f64>,
     /// The key in the range that a straight line through it misplaces most.
-    worst: Option<Lost>,
+    worst: Option<LostKey>,
 }
 
 /// A key that is no step's any more.
 #[derive(Clone, Copy, Debug)]
-struct Lost {
+struct LostKey {
     position: f64,
     /// Rows of the range below it, and with it.
     below: u64,
@@ -104,15 +104,15 @@ struct Lost {
 impl Run {
     /// The key that a line from the key before to the next one misplaces most when this run is
     /// merged, and by how many rows.
-    fn misplaced(&self, before: &Run, next: &Run) -> (f64, Option<Lost>) {
+    fn misplaced(&self, before: &Run, next: &Run) -> (f64, Option<LostKey>) {
         let (Some(low), Some(at), Some(high)) = (before.position, self.position, next.position)
         else {
             return (0.0, None);
         };
         let through = self.range + self.equal;
         let slope = (through + next.range) as f64 / (high - low);
-        let own = Lost { position: at, below: self.range, through };
-        let later = next.worst.map(|l| Lost {
+        let own = LostKey { position: at, below: self.range, through };
+        let later = next.worst.map(|l| LostKey {
             below: l.below + through,
             through: l.through + through,
             ..l
@@ -268,7 +268,7 @@ impl Collector {
     }
 
     /// What was found; none without rows.
-    pub fn finish(mut self, whole: &Whole<'_>) -> Option<Distribution> {
+    pub fn finish(mut self, whole: &StatisticsHeader<'_>) -> Option<Distribution> {
         if self.rows == 0 {
             return None;
         }

@@ -26,7 +26,7 @@ mod staleness;
 mod stored;
 mod strings;
 
-pub use collector::{Collector, Whole};
+pub use collector::{Collector, StatisticsHeader};
 pub use distribution::{Distribution, Prefix, Step};
 pub use histogram::Histogram;
 pub use staleness::stale_after;

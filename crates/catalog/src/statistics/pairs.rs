@@ -11,26 +11,26 @@ use std::cmp::Ordering;
 
 /// What is left of a step's range.
 #[derive(Clone, Copy, Default)]
-struct Left {
+struct StepRemainder {
     rows: f64,
     distinct: f64,
 }
 
-impl Left {
-    fn of(step: Option<&Step>) -> Left {
-        let zero = Left::default();
-        step.map_or(zero, |s| Left { rows: s.range_rows, distinct: s.distinct_range_rows })
+impl StepRemainder {
+    fn of(step: Option<&Step>) -> StepRemainder {
+        let zero = StepRemainder::default();
+        step.map_or(zero, |s| StepRemainder { rows: s.range_rows, distinct: s.distinct_range_rows })
     }
 
     /// Takes a part of it.
-    fn take(&mut self, part: f64) -> Left {
-        let taken = Left { rows: self.rows * part, distinct: self.distinct * part };
+    fn take(&mut self, part: f64) -> StepRemainder {
+        let taken = StepRemainder { rows: self.rows * part, distinct: self.distinct * part };
         self.rows -= taken.rows;
         self.distinct -= taken.distinct;
         taken
     }
 
-    fn pairs(self, other: Left) -> f64 {
+    fn pairs(self, other: StepRemainder) -> f64 {
         self.rows * other.rows / self.distinct.max(other.distinct).max(1.0)
     }
 }
@@ -44,7 +44,8 @@ impl Histogram<'_> {
     /// Pairs of rows of two columns of one type and collation that are equal.
     pub fn equal_pairs(&self, other: &Histogram<'_>) -> f64 {
         let (mut a, mut b) = (self.values().peekable(), other.values().peekable());
-        let (mut of_a, mut of_b) = (Left::of(a.peek().copied()), Left::of(b.peek().copied()));
+        let (mut of_a, mut of_b) =
+            (StepRemainder::of(a.peek().copied()), StepRemainder::of(b.peek().copied()));
         let mut low: Option<&[u8]> = None;
         let mut pairs = 0.0;
         while let (Some(x), Some(y)) = (a.peek().copied(), b.peek().copied()) {
@@ -67,11 +68,11 @@ impl Histogram<'_> {
             low = Some(if order.is_gt() { beside } else { key });
             if order.is_le() {
                 a.next();
-                of_a = Left::of(a.peek().copied());
+                of_a = StepRemainder::of(a.peek().copied());
             }
             if order.is_ge() {
                 b.next();
-                of_b = Left::of(b.peek().copied());
+                of_b = StepRemainder::of(b.peek().copied());
             }
         }
         pairs

@@ -1,7 +1,7 @@
 //! Estimates against the rows themselves. The bounds are the promise: how far an estimate of `=`
 //! or of a range with at least one row in a hundred may be from the truth, as a factor.
 
-use super::{Collector, Distribution, Histogram, STEPS_MAX, Whole};
+use super::{Collector, Distribution, Histogram, STEPS_MAX, StatisticsHeader};
 use std::collections::BTreeMap;
 use types::{Collation, SqlType, compare_storage};
 
@@ -23,7 +23,7 @@ fn collect(values: &[Option<i32>], rows: u64) -> Distribution {
         let bytes = value.map(i32::to_le_bytes);
         collector.push(&[bytes.as_ref().map(|b| &b[..])]);
     }
-    let whole = Whole { rows, updated_ns: 7, modified: 3, columns: &[1] };
+    let whole = StatisticsHeader { rows, updated_ns: 7, modified: 3, columns: &[1] };
     collector.finish(&whole).expect("there are rows")
 }
 
@@ -196,7 +196,7 @@ fn prefixes_count_their_combinations() {
         let (a, b) = (a.to_le_bytes(), b.to_le_bytes());
         collector.push(&[Some(&a[..]), Some(&b[..])]);
     }
-    let whole = Whole { rows: 5, updated_ns: 0, modified: 0, columns: &[3, 1] };
+    let whole = StatisticsHeader { rows: 5, updated_ns: 0, modified: 0, columns: &[3, 1] };
     let known = collector.finish(&whole).expect("there are rows");
     let found: Vec<_> =
         known.prefixes.iter().map(|p| (p.column_id, p.distinct, p.average_bytes)).collect();
@@ -211,7 +211,8 @@ fn long_keys_are_cut() {
     for value in [&a, &b] {
         collector.push(&[Some(value.as_slice())]);
     }
-    let known = collector.finish(&Whole { rows: 2, updated_ns: 0, modified: 0, columns: &[1] });
+    let known =
+        collector.finish(&StatisticsHeader { rows: 2, updated_ns: 0, modified: 0, columns: &[1] });
     let known = known.expect("there are rows");
     assert_eq!(known.steps.len(), 1);
     assert_eq!(known.prefixes[0].average_bytes, 5_000.0);

@@ -34,7 +34,7 @@ pub fn captured_rows(columns: &[Column], name: &str, number: u16) -> Table {
         ignore_dup_key: false,
         disabled: false,
         filter: None,
-        gathered: super::Gathered::default(),
+        gathered: super::StatisticsContent::default(),
     };
     Table {
         database: TEMPDB,

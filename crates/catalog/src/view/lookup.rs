@@ -72,7 +72,7 @@ pub struct ObjectName<'a> {
 
 /// A definition and the database it was found in.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct ResolvedObject {
     /// The database whose version a plan depends on.
     pub database: Arc<DatabaseView>,
     /// The definition.
@@ -87,7 +87,7 @@ pub fn is_global_temp(name: &str) -> bool {
 
 /// Follows a synonym to what it stands for. One that stands for nothing is given back: its user
 /// says 5313, or 470 where it stands for another synonym.
-pub fn follow(catalogs: &dyn Catalogs, found: Found) -> Found {
+pub fn follow(catalogs: &dyn Catalogs, found: ResolvedObject) -> ResolvedObject {
     let Object::Synonym(synonym) = &found.object else { return found };
     let base = &synonym.base;
     let database = match (&base.server, &base.database) {
@@ -98,7 +98,7 @@ pub fn follow(catalogs: &dyn Catalogs, found: Found) -> Found {
     let object =
         database.as_ref().and_then(|d| in_database(d, base.schema.as_deref(), None, &base.object));
     match (database, object) {
-        (Some(database), Some(object)) => Found { database, object },
+        (Some(database), Some(object)) => ResolvedObject { database, object },
         _ => found,
     }
 }
@@ -131,23 +131,23 @@ fn is_found_alone(object: &Object) -> bool {
 }
 
 /// Finds what a name means, a synonym as itself; `None` when nothing bears it.
-pub fn resolve(catalogs: &dyn Catalogs, name: ObjectName<'_>) -> Option<Found> {
+pub fn resolve(catalogs: &dyn Catalogs, name: ObjectName<'_>) -> Option<ResolvedObject> {
     if is_global_temp(name.object) {
         let database = catalogs.database("tempdb")?;
         let object = database.find(SchemaId::DBO, name.object)?;
-        return Some(Found { database, object });
+        return Some(ResolvedObject { database, object });
     }
     if name.object.starts_with('#') {
         let table = catalogs.temp_table(name.object)?;
         let database = catalogs.database("tempdb").unwrap_or_else(|| catalogs.current());
-        return Some(Found { database, object: Object::Table(table) });
+        return Some(ResolvedObject { database, object: Object::Table(table) });
     }
     let (database, first) = match name.database {
         Some(d) => (catalogs.database(d)?, None),
         None => (catalogs.current(), Some(catalogs.first_schema())),
     };
     let object = in_database(&database, name.schema, first, name.object)?;
-    Some(Found { database, object })
+    Some(ResolvedObject { database, object })
 }
 
 /// A name in the form in which a collation's equal names are the same.

@@ -34,19 +34,19 @@ pub use foreign_key::{ForeignKey, ForeignKeyColumn, ReferentialAction};
 pub use history::{AddedColumn, DroppedColumn, RowHistory, stored_width};
 pub use layout::{HobtLayout, KeyField, PhysicalColumn};
 pub use lookup::{
-    Catalogs, DeclaredTable, Found, ObjectName, RowKey, follow, in_database, is_global_temp,
-    resolve,
+    Catalogs, DeclaredTable, ObjectName, ResolvedObject, RowKey, follow, in_database,
+    is_global_temp, resolve,
 };
 pub use module::{
-    BoundTo, Events, ExecuteAs, Module, ModuleKind, ModuleOptions, Parameter, Trigger,
+    BoundObject, Events, ExecuteAs, Module, ModuleKind, ModuleOptions, Parameter, Trigger,
 };
 pub use property::{ExtendedProperty, PropertyClass, PropertyOwner};
 pub use schema::{Schema, SchemaId};
 pub use sequence::{Origin, Sequence};
 pub use synonym::{BaseName, Synonym};
 pub use table::{
-    AnyStatistics, Check, Column, Computed, Constraint, Default, Gathered, Identity, Index,
-    IndexColumn, IndexKind, Statistics, Table,
+    AnyStatistics, Check, Column, ComputedColumn, Constraint, Default, Identity, Index,
+    IndexColumn, IndexKind, Statistics, StatisticsContent, Table,
 };
 pub use user_type::{TABLE_TYPE, UserType, UserTypeKind};
 pub use virtual_table::{SystemObjects, VirtualColumn, VirtualParameter, VirtualTable};

@@ -103,12 +103,12 @@ pub struct Module {
     /// What a trigger watches.
     pub trigger: Option<Trigger>,
     /// WITH SCHEMABINDING: what must stay as it is.
-    pub bound: Vec<BoundTo>,
+    pub bound: Vec<BoundObject>,
 }
 
 /// An object that a schema-bound module names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BoundTo {
+pub struct BoundObject {
     /// Which.
     pub object: ObjectId,
     /// The ids of its columns that the module reads or writes, ascending.
@@ -234,21 +234,21 @@ impl Events {
     }
 }
 
-impl BoundTo {
+impl BoundObject {
     /// `object column column …;` one after the other.
-    pub(crate) fn list_to_text(list: &[BoundTo]) -> String {
-        let one = |b: &BoundTo| {
+    pub(crate) fn list_to_text(list: &[BoundObject]) -> String {
+        let one = |b: &BoundObject| {
             let ids = std::iter::once(b.object.0).chain(b.columns.iter().copied());
             ids.map(|n| n.to_string()).collect::<Vec<_>>().join(" ")
         };
         list.iter().map(one).collect::<Vec<_>>().join(";")
     }
 
-    pub(crate) fn list_of_text(text: &str) -> Option<Vec<BoundTo>> {
+    pub(crate) fn list_of_text(text: &str) -> Option<Vec<BoundObject>> {
         let one = |part: &str| {
             let mut ids = part.split(' ').map(|n| n.parse::<i32>().ok());
             let object = ObjectId(ids.next()??);
-            Some(BoundTo { object, columns: ids.collect::<Option<_>>()? })
+            Some(BoundObject { object, columns: ids.collect::<Option<_>>()? })
         };
         text.split(';').filter(|part| !part.is_empty()).map(one).collect()
     }
@@ -257,7 +257,8 @@ impl BoundTo {
 impl Module {
     /// Whether it is bound to an object, or to one of its columns.
     pub fn is_bound_to(&self, object: ObjectId, column: Option<i32>) -> bool {
-        let of = |b: &BoundTo| b.object == object && column.is_none_or(|c| b.columns.contains(&c));
+        let of =
+            |b: &BoundObject| b.object == object && column.is_none_or(|c| b.columns.contains(&c));
         self.bound.iter().any(of)
     }
 

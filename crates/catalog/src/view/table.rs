@@ -62,7 +62,7 @@ pub struct Column {
     /// DEFAULT.
     pub default: Option<Default>,
     /// `AS expression`.
-    pub computed: Option<Computed>,
+    pub computed: Option<ComputedColumn>,
     /// Its place among the table's physical columns, perhaps with gaps; `None` when it is computed
     /// and not stored: one that is not PERSISTED is stored from its first index on.
     pub physical: Option<u16>,
@@ -106,7 +106,7 @@ pub struct Default {
 
 /// The expression of a computed column.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Computed {
+pub struct ComputedColumn {
     /// Its text.
     pub text: Box<str>,
     /// Stored in the row.
@@ -221,7 +221,7 @@ pub struct Index {
     /// Which rows it has, where it has not all.
     pub filter: Option<Arc<Restriction>>,
     /// What is known of its key's values; of a heap nothing.
-    pub gathered: Gathered,
+    pub gathered: StatisticsContent,
 }
 
 impl Index {
@@ -235,7 +235,7 @@ impl Index {
 
 /// What statistics hold.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Gathered {
+pub struct StatisticsContent {
     /// NORECOMPUTE: only a statement updates them.
     pub no_recompute: bool,
     /// What was found; none when nobody looked, or there were no rows.
@@ -252,7 +252,7 @@ pub struct Statistics {
     /// The columns: ordinals of the table's.
     pub columns: Vec<usize>,
     /// What they hold.
-    pub gathered: Gathered,
+    pub gathered: StatisticsContent,
 }
 
 impl Statistics {
@@ -275,7 +275,7 @@ pub struct AnyStatistics<'a> {
     /// Ordinals of the declared columns.
     pub columns: Vec<usize>,
     /// What they hold.
-    pub gathered: &'a Gathered,
+    pub gathered: &'a StatisticsContent,
     /// The index they belong to.
     pub index: Option<&'a Index>,
 }
@@ -415,7 +415,7 @@ impl Table {
         let bare = |table: &Table| {
             let mut bare = table.clone();
             bare.statistics.clear();
-            bare.indexes.iter_mut().for_each(|i| i.gathered = Gathered::default());
+            bare.indexes.iter_mut().for_each(|i| i.gathered = StatisticsContent::default());
             bare
         };
         bare(self) == bare(other)

@@ -269,9 +269,9 @@ impl Loader for FakeLoader<'_> {
 }
 
 /// What [`FakeDatabase::snapshot`] keeps.
-pub(crate) struct Snapshot(Vec<Kept>);
+pub(crate) struct Snapshot(Vec<FakeEntry>);
 
-type Kept = (HobtId, Arc<FakeHobt>, Vec<(u64, Row)>);
+type FakeEntry = (HobtId, Arc<FakeHobt>, Vec<(u64, Row)>);
 
 /// The hobts of a database.
 pub(crate) struct FakeDatabase {

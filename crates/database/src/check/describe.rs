@@ -20,12 +20,12 @@ fn about(owner: &Owner, page: PageId, message: Message, rest: &[&dyn Display]) -
     CheckFinding { object: owner.object, page, error, row: None }
 }
 
-/// 8970.
+/// Message 8970.
 pub(super) fn null(owner: &Owner, (page, slot): (PageId, u16), column: &str) -> CheckFinding {
     about(owner, page, m::CHECKDB_NOT_NULL, &[&page, &slot, &column])
 }
 
-/// What the verifier of a hobt found.
+/// A finding of a hobt's verifier.
 pub(super) fn row_finding(database: &Database, owner: &Owner, f: &RowFinding) -> CheckFinding {
     match f {
         RowFinding::Page(f) => page_finding(owner, f),
@@ -63,7 +63,7 @@ pub(super) fn row_finding(database: &Database, owner: &Owner, f: &RowFinding) ->
     }
 }
 
-/// What a map names beyond the pages there are.
+/// The name of something that a map marks beyond the end of the file.
 fn of_map(map: PageId) -> String {
     format!("Allocation page {map}, extent")
 }
@@ -85,7 +85,8 @@ fn page_finding(owner: &Owner, f: &page::Finding) -> CheckFinding {
     match f.fault {
         Fault::Unreadable => tell(m::CHECKDB_PAGE, &[&page, &f.text]),
         Fault::Unit => {
-            // Told of the unit that the header names, in the list of the one that reaches it.
+            // The message names the unit in the page header, in the list of the unit that leads to
+            // the page.
             let named = Owner::unknown(AllocUnitId(found as u32));
             let told = about(&named, page, m::CHECKDB_OTHER_OWNER, &[&page]);
             CheckFinding { object: owner.object, ..told }
@@ -130,7 +131,7 @@ fn damage_of(owner: &Owner, page: PageId, damage: &Damage) -> CheckFinding {
     }
 }
 
-/// Facts that messages about the maps name.
+/// Facts for messages about the maps.
 struct Maps<'d> {
     database: &'d Database,
     owners: &'d BTreeMap<u32, Owner>,
@@ -159,7 +160,7 @@ impl Maps<'_> {
     }
 }
 
-/// What is wrong with the maps.
+/// A finding about the maps.
 pub(super) fn map_finding(
     database: &Database,
     owners: &BTreeMap<u32, Owner>,

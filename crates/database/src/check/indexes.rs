@@ -1,44 +1,45 @@
-//! Indexes against their table, entry by entry, as fingerprints.
+//! Compares indexes with their table, entry by entry, by fingerprints.
 //!
-//! Reading the table says for each index which entries there must be; reading the index says which
-//! are there. Each is a hash of all columns of the entry: key, locator, included ones. Only where
-//! the two differ both are read again, and the rows of the parts that differ are named.
+//! Reading the table yields the entries that each index must have; reading the index yields the
+//! entries that it has. A fingerprint is a hash of all columns of an entry: key, locator and
+//! included columns. Only if the two sets differ, both are read again, and the rows of the buckets
+//! that differ are reported.
 //!
 //! Invariants
-//!  1. Every row of the table has one entry in each index whose filter it passes, and no entry is
-//!     without its row.
-//!  2. What a page hides that cannot be used is not told again row by row: behind a damaged index
-//!     page no row is called missing, behind a damaged page of the table no entry too many.
+//!  1. Every row of the table has one entry in each index whose filter it passes, and every entry
+//!     has its row.
+//!  2. Rows on an unusable page are not reported one by one. Behind a damaged index page no row
+//!     counts as missing; behind a damaged page of the table no entry counts as surplus.
 
 use super::owner::Owner;
-use super::{CheckFinding, CheckReport, FINDINGS_MAX, Looked};
+use super::{CheckCounts, CheckFinding, CheckReport, FINDINGS_MAX};
 use crate::database::Database;
-use access::{Batch, EntryPart, Fingerprint, RowAt, StoredHobt, differences};
+use access::{Batch, EntryPart, Fingerprint, RowLocation, StoredHobt, differences};
 use base::{PageId, SqlError, messages};
 use catalog::view::{Index, PhysicalColumn, Table};
-use os::wait::{Cancelled, Waiter};
+use os::wait::{CancelReason, Waiter};
 use page::{Field, RowLayout};
 use std::sync::Arc;
 use types::ColumnTest;
 
-/// Batches of rows that are compared one by one before the check gives up on naming them.
+/// The most batches of rows that are compared one by one before the check stops naming rows.
 const BATCHES_MAX: usize = 16;
-/// Characters of a value that a message shows.
+/// The characters of a value that a message shows.
 const SHOWN: usize = 60;
 
-/// A place of a row.
-type At = (PageId, u16);
+/// The place of a row.
+type RowPlace = (PageId, u16);
 
-/// An index, and how its entries are made of rows.
+/// An index, and how its entries are made from rows.
 struct Pair<'t> {
     index: &'t Index,
     hobt: &'t dyn StoredHobt,
     owner: Owner,
-    /// Of a row of the table.
+    /// The parts of an entry, taken from a row of the table.
     wanted: Vec<EntryPart>,
-    /// Of an entry.
+    /// The parts of an entry, taken from the entry.
     stored: Vec<EntryPart>,
-    /// Of each test of the filter: where rows of the table have its column.
+    /// For each test of the filter: the position of its column in the table's rows.
     tested: Vec<Option<usize>>,
     expected: Fingerprint,
     found: Fingerprint,
@@ -51,7 +52,7 @@ impl<'t> Pair<'t> {
         let (of_base, of_index) = (table.hobt_layout(table.base()), table.hobt_layout(index));
         let part = |column: &PhysicalColumn| match of_base.position(*column) {
             Some(at) => EntryPart::Column(at),
-            // Only the place of a row is no column of it.
+            // Only the RID of a row is not a column of it.
             None => EntryPart::Rid,
         };
         Pair {
@@ -71,8 +72,8 @@ impl<'t> Pair<'t> {
         }
     }
 
-    /// Whether the index is to have a row.
-    fn admits(&self, layout: &RowLayout, row: RowAt<'_>) -> bool {
+    /// Whether the index must have an entry for a row.
+    fn admits(&self, layout: &RowLayout, row: RowLocation<'_>) -> bool {
         tests(self.index).iter().zip(&self.tested).all(|(test, at)| {
             let field = at.and_then(|at| layout.field(row.record, at));
             test.holds_stored(match field {
@@ -83,7 +84,7 @@ impl<'t> Pair<'t> {
         })
     }
 
-    fn see_row(&mut self, base: (&dyn StoredHobt, &RowLayout), row: RowAt<'_>) {
+    fn see_row(&mut self, base: (&dyn StoredHobt, &RowLayout), row: RowLocation<'_>) {
         let (base, layout) = base;
         if !self.admits(layout, row) {
             return;
@@ -94,7 +95,7 @@ impl<'t> Pair<'t> {
         }
     }
 
-    fn see_entry(&mut self, row: RowAt<'_>) {
+    fn see_entry(&mut self, row: RowLocation<'_>) {
         match self.hobt.entry_hash(row, &self.stored) {
             Some(hash) => self.found.add(hash),
             None => self.entries_complete = false,
@@ -102,7 +103,7 @@ impl<'t> Pair<'t> {
     }
 }
 
-/// What an index asks of the rows that it has.
+/// The filter of an index.
 fn tests(index: &Index) -> &[ColumnTest] {
     index.filter.as_ref().map_or(&[], |f| &f.tests)
 }
@@ -115,7 +116,7 @@ pub(super) fn check(
     indexes: &[(&Index, Arc<dyn StoredHobt>)],
     report: &mut CheckReport,
     waiter: &Waiter,
-) -> Result<(), Cancelled> {
+) -> Result<(), CancelReason> {
     let mut pairs: Vec<Pair<'_>> =
         indexes.iter().map(|(index, hobt)| Pair::new(table, index, &**hobt)).collect();
     let owner = Owner::of(base, Some(table));
@@ -126,7 +127,7 @@ pub(super) fn check(
     })?;
     database.take_in(base, &owner, &found, report);
     nulls.into_iter().for_each(|finding| report.push(finding));
-    let looked = Looked { rows: found.rows, pages: found.pages };
+    let looked = CheckCounts { rows: found.rows, pages: found.pages };
     report.objects.insert(table.object_id.0, looked);
     for mut pair in pairs {
         pair.rows_complete &= found.complete;
@@ -145,7 +146,7 @@ fn compare(
     pair: &Pair<'_>,
     report: &mut CheckReport,
     waiter: &Waiter,
-) -> Result<(), Cancelled> {
+) -> Result<(), CancelReason> {
     let batches = pair.expected.differing(&pair.found);
     for batch in batches.iter().take(BATCHES_MAX) {
         let (missing, extra) = collect(base, pair, batch, waiter)?;
@@ -164,13 +165,13 @@ fn compare(
     Ok(())
 }
 
-/// Rows without an entry and entries without a row, of some buckets.
+/// Finds rows without an entry and entries without a row, in some buckets.
 fn collect(
     base: &dyn StoredHobt,
     pair: &Pair<'_>,
     batch: &Batch,
     waiter: &Waiter,
-) -> Result<(Vec<At>, Vec<At>), Cancelled> {
+) -> Result<(Vec<RowPlace>, Vec<RowPlace>), CancelReason> {
     let (mut rows, mut entries) = (Vec::new(), Vec::new());
     let layout = base.layout();
     base.verify(waiter, &mut |row| {
@@ -191,7 +192,7 @@ fn missing_row(
     table: &Table,
     base: &dyn StoredHobt,
     pair: &Pair<'_>,
-    (page, slot): At,
+    (page, slot): RowPlace,
 ) -> CheckFinding {
     let (name, index) = (&table.name, pair.index);
     let error = SqlError::new(
@@ -207,7 +208,7 @@ fn missing_row(
     CheckFinding { object: table.object_id, page, error, row }
 }
 
-fn extra_row(table: &Table, pair: &Pair<'_>, (page, slot): At) -> CheckFinding {
+fn extra_row(table: &Table, pair: &Pair<'_>, (page, slot): RowPlace) -> CheckFinding {
     let (name, index) = (&table.name, pair.index);
     let error = SqlError::new(
         messages::CHECKDB_EXTRA_ROW,
@@ -228,7 +229,7 @@ fn extra_row(table: &Table, pair: &Pair<'_>, (page, slot): At) -> CheckFinding {
     CheckFinding { object: table.object_id, page, error, row }
 }
 
-/// Whether a column of an entry leads to its row.
+/// Whether a column of an entry is part of the locator of its row.
 fn is_locator(table: &Table, column: PhysicalColumn) -> bool {
     match column {
         PhysicalColumn::Column(n) => table.base().key.iter().any(|k| k.column == n),
@@ -237,7 +238,12 @@ fn is_locator(table: &Table, column: PhysicalColumn) -> bool {
     }
 }
 
-fn locator_of_row(table: &Table, base: &dyn StoredHobt, record: &[u8], (page, slot): At) -> String {
+fn locator_of_row(
+    table: &Table,
+    base: &dyn StoredHobt,
+    record: &[u8],
+    (page, slot): RowPlace,
+) -> String {
     let layout = table.hobt_layout(table.base());
     if layout.key.is_empty() {
         return format!("HEAP RID = ({page}:{slot})");

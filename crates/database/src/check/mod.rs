@@ -1,4 +1,4 @@
-//! CHECKDB and CHECKTABLE: every structure's own verifier, and then what only the whole can tell.
+//! CHECKDB and CHECKTABLE: the verifier of every structure, and then the checks across structures.
 //!
 //! ```text
 //! each hobt       pages, records, order, links, ghosts, allocation against reachability,
@@ -8,70 +8,72 @@
 //! ```
 //!
 //! Invariants
-//!  1. The caller keeps changes away from what is checked; who allocates for what is not, is told
-//!     from damage by looking again. An index that is built online is at work, and passed by.
-//!  2. Every damage is told, up to [`FINDINGS_MAX`]; damage of one page does not hide another's.
-//!  3. Memory does not grow with the rows: sets of rows are fingerprints, sets of pages bits.
-//!  4. Whoever asks is heard at each page. A check that is stopped tells nothing: half a reading
-//!     says of sound pages that nothing leads to them.
+//!  1. The caller prevents changes of what is checked. Other tables may allocate meanwhile; a
+//!     second look distinguishes that from damage. An index that is built online is skipped.
+//!  2. All damage is reported, up to [`FINDINGS_MAX`]. Damage of one page does not hide that of
+//!     another.
+//!  3. Memory does not grow with the number of rows: sets of rows are fingerprints, sets of pages
+//!     are bits.
+//!  4. A cancellation is noticed at each page. A check that is cancelled reports nothing, because
+//!     after half a reading sound pages look unreachable.
 
 mod describe;
 mod indexes;
 mod owner;
 
 use crate::database::Database;
-use access::{HobtUnit, RowAt, RowFinding, RowReport, StoredHobt};
+use access::{HobtUnit, RowFinding, RowLocation, RowReport, StoredHobt};
 use base::{HobtId, ObjectId, PageId, SqlError};
 use catalog::view::{DatabaseView, Object, PhysicalColumn, Table};
-use os::wait::{Cancelled, Waiter};
+use os::wait::{CancelReason, Waiter};
 use owner::Owner;
 use space::{AllocUnit, Findings};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Findings that are kept; the rest is counted.
+/// The most findings that are kept; the rest is only counted.
 pub(crate) const FINDINGS_MAX: usize = space::FINDINGS_MAX;
-/// How often the maps are looked at before a finding counts: others may be allocating.
+/// How often the maps are read before a finding counts, because other sessions may allocate.
 const LOOKS: usize = 4;
 const PAUSE_NS: u64 = 20_000_000;
 
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckFinding {
-    /// The object, 0 for the maps.
+    /// The object; 0 for the maps.
     pub object: ObjectId,
-    /// The page, if it is about one.
+    /// The page, if the finding is about one.
     pub page: PageId,
-    /// As the user is told.
+    /// The error as the user gets it.
     pub error: SqlError,
-    /// Which row it is about, where that is a message of its own.
+    /// The row, if it has a message of its own.
     pub row: Option<SqlError>,
 }
 
-/// Rows and pages of an object that were looked at.
+/// The checked rows and pages of an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Looked {
+pub struct CheckCounts {
     /// Rows of the heap or clustered index.
     pub rows: u64,
     /// Its pages.
     pub pages: u64,
 }
 
-/// What CHECKDB found.
+/// The result of CHECKDB.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckReport {
-    /// About maps: who owns which extent and page.
+    /// Findings about maps: the owners of extents and pages.
     pub allocation: Vec<CheckFinding>,
-    /// About contents.
+    /// Findings about contents.
     pub consistency: Vec<CheckFinding>,
-    /// What was looked at, by object.
-    pub objects: BTreeMap<i32, Looked>,
-    /// Findings that were not kept.
+    /// What was checked, by object.
+    pub objects: BTreeMap<i32, CheckCounts>,
+    /// The number of findings that were not kept.
     pub dropped: u64,
 }
 
 impl CheckReport {
-    /// Whether nothing is wrong.
+    /// Whether there is no finding.
     pub fn is_clean(&self) -> bool {
         self.allocation.is_empty() && self.consistency.is_empty() && self.dropped == 0
     }
@@ -84,7 +86,7 @@ impl CheckReport {
         }
     }
 
-    /// Findings about maps and chains.
+    /// Adds findings about maps and chains.
     fn allocate(&mut self, db: &Database, owners: &BTreeMap<u32, Owner>, found: &Findings) {
         let room = FINDINGS_MAX.saturating_sub(self.allocation.len());
         let kept = found.kept.iter().take(room);
@@ -94,23 +96,23 @@ impl CheckReport {
     }
 }
 
-/// What is to be checked.
+/// What to check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CheckOptions {
     /// One table; `None` is the whole database.
     pub table: Option<ObjectId>,
-    /// Nonclustered indexes of user tables are left out.
+    /// Whether nonclustered indexes of user tables are skipped.
     pub no_index: bool,
 }
 
 impl Database {
-    /// Checks the whole database. The caller keeps changes away.
+    /// Checks the whole database. The caller prevents changes.
     pub fn check(&self) -> CheckReport {
         let checked = self.check_with(CheckOptions::default(), &Waiter::new());
         checked.expect("nobody knows the waiter")
     }
 
-    /// Checks the database or a table of it. The caller keeps changes away from what is checked.
+    /// Checks the database or a table of it. The caller prevents changes of what is checked.
     ///
     /// # Errors
     /// The waiter's cancellation.
@@ -118,7 +120,7 @@ impl Database {
         &self,
         options: CheckOptions,
         waiter: &Waiter,
-    ) -> Result<CheckReport, Cancelled> {
+    ) -> Result<CheckReport, CancelReason> {
         let mut report = CheckReport::default();
         let view = self.view();
         let mut hobts: BTreeMap<HobtId, Arc<dyn StoredHobt>> =
@@ -133,20 +135,20 @@ impl Database {
                 self.check_table(table, &mut hobts, options.no_index, &mut report, waiter)?;
             }
         }
-        // System tables, and what is not committed yet.
+        // The rest: system tables, and hobts that are not committed yet.
         for hobt in hobts.values().filter(|_| options.table.is_none() || !options.no_index) {
             self.check_alone(&**hobt, &mut report, waiter)?;
         }
         match options.table {
             Some(table) => self.check_chains(table, &mut report, waiter)?,
-            // What spills to tempdb is in no catalog.
+            // Pages that spills use in tempdb are in no catalog.
             None if self.survives => self.check_maps(&mut report, waiter)?,
             None => {}
         }
         Ok(report)
     }
 
-    /// A table with its indexes, which are taken out of the list.
+    /// Checks a table with its indexes, and removes them from the list.
     fn check_table(
         &self,
         table: &Table,
@@ -154,7 +156,7 @@ impl Database {
         no_index: bool,
         report: &mut CheckReport,
         waiter: &Waiter,
-    ) -> Result<(), Cancelled> {
+    ) -> Result<(), CancelReason> {
         let Some(base) = hobts.remove(&table.base().hobt) else { return Ok(()) };
         let mut indexes = Vec::new();
         for index in table.indexes.iter().skip(1) {
@@ -171,7 +173,7 @@ impl Database {
         hobt: &dyn StoredHobt,
         report: &mut CheckReport,
         waiter: &Waiter,
-    ) -> Result<(), Cancelled> {
+    ) -> Result<(), CancelReason> {
         let found = hobt.verify(waiter, &mut |_| {})?;
         if self.is_at_work(hobt) {
             return Ok(());
@@ -179,17 +181,19 @@ impl Database {
         let owner = Owner::of(hobt, None);
         self.take_in(hobt, &owner, &found, report);
         let looked = report.objects.entry(hobt.spec().object.0).or_default();
-        *looked = Looked { rows: looked.rows.max(found.rows), pages: looked.pages + found.pages };
+        *looked =
+            CheckCounts { rows: looked.rows.max(found.rows), pages: looked.pages + found.pages };
         Ok(())
     }
 
-    /// Whether a hobt is built online, or was, and is taken back. Asked behind a look at it: where
-    /// that is not so, nothing was changed meanwhile. What is registered may be another by now.
+    /// Whether an online build makes a hobt now, or has been rolled back. The caller asks after it
+    /// has checked the hobt: if this is false, nothing changed meanwhile. Another hobt may be
+    /// registered by now.
     fn is_at_work(&self, hobt: &dyn StoredHobt) -> bool {
         self.hobts.get(hobt.spec().hobt).is_none_or(|now| now.is_private())
     }
 
-    /// Adds what the verifier of a hobt found.
+    /// Adds the findings of a hobt's verifier.
     fn take_in(
         &self,
         hobt: &dyn StoredHobt,
@@ -210,12 +214,12 @@ impl Database {
         }
     }
 
-    /// NULL where a column was declared NOT NULL.
+    /// Finds NULL in columns that are NOT NULL.
     fn check_nulls(
         table: &Table,
         layout: &page::RowLayout,
         owner: &Owner,
-        row: RowAt<'_>,
+        row: RowLocation<'_>,
         found: &mut Vec<CheckFinding>,
     ) {
         let columns = table.hobt_layout(table.base()).columns;
@@ -236,7 +240,7 @@ impl Database {
         table: ObjectId,
         report: &mut CheckReport,
         waiter: &Waiter,
-    ) -> Result<(), Cancelled> {
+    ) -> Result<(), CancelReason> {
         for hobt in self.hobts.all().iter().filter(|h| h.spec().object == table) {
             for one in hobt.units() {
                 let findings = self.space.survey(&opened(one), waiter)?.findings;
@@ -250,8 +254,9 @@ impl Database {
         Ok(())
     }
 
-    /// The maps against all units. What is found only once was somebody at work.
-    fn check_maps(&self, report: &mut CheckReport, waiter: &Waiter) -> Result<(), Cancelled> {
+    /// Compares the maps with all units. A finding that appears only once comes from another
+    /// session's allocation.
+    fn check_maps(&self, report: &mut CheckReport, waiter: &Waiter) -> Result<(), CancelReason> {
         let mut sure: Option<Findings> = None;
         for look in 0..LOOKS {
             let hobts = self.hobts.all();
@@ -290,7 +295,7 @@ fn opened(unit: HobtUnit) -> AllocUnit {
     AllocUnit::open(unit.unit, unit.places.first_iam)
 }
 
-/// Who owns which unit.
+/// The owner of each unit.
 fn owners_of(view: &DatabaseView, hobts: &[Arc<dyn StoredHobt>]) -> BTreeMap<u32, Owner> {
     let mut owners = BTreeMap::new();
     for hobt in hobts {

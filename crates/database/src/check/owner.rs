@@ -1,4 +1,4 @@
-//! Whose a page is, as messages of CHECKDB name it.
+//! The owner of a page, as messages of CHECKDB name it.
 
 use access::{HobtKind, StoredHobt};
 use base::{AllocUnitId, HobtId, IndexId, ObjectId};
@@ -15,7 +15,7 @@ pub(crate) struct Owner {
 }
 
 impl Owner {
-    /// The owner of a hobt's rows. Of a system table, which no view has, the index is the first.
+    /// The owner of a hobt's rows. A system table, which no view contains, has index number 1.
     pub(crate) fn of(hobt: &dyn StoredHobt, table: Option<&Table>) -> Owner {
         let spec = hobt.spec();
         let known = table.and_then(|t| t.indexes.iter().find(|i| i.hobt == spec.hobt));
@@ -28,12 +28,12 @@ impl Owner {
         Owner { object: spec.object, index, hobt: spec.hobt, unit: spec.unit, kind }
     }
 
-    /// The owner of the values off the rows.
+    /// The owner of the large values of the rows.
     pub(crate) fn large(&self, unit: AllocUnitId) -> Owner {
         Owner { unit, kind: "LOB data", ..self.clone() }
     }
 
-    /// Nobody that is known.
+    /// An unknown owner.
     pub(crate) fn unknown(unit: AllocUnitId) -> Owner {
         let kind = "Unknown";
         Owner { object: ObjectId(0), index: IndexId(-1), hobt: HobtId(0), unit, kind }

@@ -14,7 +14,7 @@ mod rows;
 mod tables;
 
 use access::{
-    EntryPart, Field, Fill, Fingerprint, Hobt, Isolation, KeyBound, LockPlan, RowAt, RowKey,
+    EntryPart, Field, Fill, Fingerprint, Hobt, Isolation, KeyBound, LockPlan, RowKey, RowLocation,
     ScanRange, StoredHobt, TableSource, WriteError,
 };
 use base::{DatabaseId, HobtId, SessionId};
@@ -285,7 +285,7 @@ fn checkdb_looks_through_the_border() {
 /// The entries that are made of these parts of all records.
 fn sum(hobt: &dyn StoredHobt, parts: &[EntryPart]) -> Fingerprint {
     let mut of = Fingerprint::default();
-    let see = &mut |row: RowAt<'_>| of.add(hobt.entry_hash(row, parts).unwrap());
+    let see = &mut |row: RowLocation<'_>| of.add(hobt.entry_hash(row, parts).unwrap());
     assert_eq!(hobt.verify(&Waiter::new(), see).unwrap().rows, 500);
     of
 }

@@ -6,13 +6,13 @@
 
 use access::{
     BulkLoad, ElementHash, EntryPart, Fill, HobtKind, HobtPlaces, HobtSpec, InsertOutcome, Loader,
-    LockPlan, PageHint, PageReader, RowAt, RowCursor, RowFinding, RowKey, RowReport, ScanRange,
-    Shape, SourceSize, Statistics, StorageFormat, StoredHobt, TableSink, TableSource, Upkeep,
-    Verifier, WriteError,
+    LockPlan, PageHint, PageReader, RowCursor, RowFinding, RowKey, RowLocation, RowReport,
+    ScanRange, Shape, SourceSize, Statistics, StorageFormat, StoredHobt, TableSink, TableSource,
+    Upkeep, Verifier, WriteError,
 };
 use base::{AllocUnitId, HobtId, ObjectId, PageId, SqlError, SqlResult, messages};
 use os::sync::Mutex;
-use os::wait::{Cancelled, Waiter};
+use os::wait::{CancelReason, Waiter};
 use page::{Field, RecordKind, RowLayout};
 use std::any::Any;
 use std::cmp::Ordering;
@@ -25,7 +25,7 @@ use work::{Home, Work};
 /// their hobts, also while their database is closed.
 pub(crate) struct ToyFormat {
     objects: Vec<ObjectId>,
-    kept: Mutex<BTreeMap<HobtId, Arc<Shared>>>,
+    kept: Mutex<BTreeMap<HobtId, Arc<SharedRows>>>,
 }
 
 impl ToyFormat {
@@ -59,7 +59,7 @@ impl StorageFormat for ToyFormat {
         _large: Option<AllocUnitId>,
     ) -> SqlResult<Arc<dyn StoredHobt>> {
         assert!(work.is_active(), "whoever makes a hobt has a transaction");
-        let rows = Arc::<Shared>::default();
+        let rows = Arc::<SharedRows>::default();
         self.kept.lock().insert(spec.hobt, Arc::clone(&rows));
         Ok(ToyHobt::of(spec, rows))
     }
@@ -67,7 +67,7 @@ impl StorageFormat for ToyFormat {
 
 /// What all who have the hobt open share.
 #[derive(Default)]
-struct Shared {
+struct SharedRows {
     records: Mutex<Vec<Vec<u8>>>,
     dropped: AtomicBool,
 }
@@ -76,11 +76,11 @@ struct Shared {
 pub(crate) struct ToyHobt {
     spec: HobtSpec,
     layout: RowLayout,
-    shared: Arc<Shared>,
+    shared: Arc<SharedRows>,
 }
 
 impl ToyHobt {
-    fn of(spec: HobtSpec, shared: Arc<Shared>) -> Arc<ToyHobt> {
+    fn of(spec: HobtSpec, shared: Arc<SharedRows>) -> Arc<ToyHobt> {
         let first = spec.widths.len() - spec.added.len();
         let mut layout = RowLayout::of_rows(&spec.widths[..first]);
         for (width, default) in spec.widths[first..].iter().zip(&spec.added) {
@@ -321,8 +321,8 @@ impl Verifier for ToyHobt {
     fn verify(
         &self,
         waiter: &Waiter,
-        row: &mut dyn FnMut(RowAt<'_>),
-    ) -> Result<RowReport, Cancelled> {
+        row: &mut dyn FnMut(RowLocation<'_>),
+    ) -> Result<RowReport, CancelReason> {
         let mut report = RowReport { complete: true, ..RowReport::default() };
         for (slot, record) in self.shared.records.lock().iter().enumerate() {
             waiter.cancellation().map_or(Ok(()), Err)?;
@@ -330,7 +330,7 @@ impl Verifier for ToyHobt {
             match self.layout.check(record) {
                 Ok(()) => {
                     report.rows += 1;
-                    row(RowAt { page, slot, record });
+                    row(RowLocation { page, slot, record });
                 }
                 Err(fault) => {
                     report.complete = false;
@@ -341,7 +341,7 @@ impl Verifier for ToyHobt {
         Ok(report)
     }
 
-    fn entry_hash(&self, row: RowAt<'_>, parts: &[EntryPart]) -> Option<u128> {
+    fn entry_hash(&self, row: RowLocation<'_>, parts: &[EntryPart]) -> Option<u128> {
         let mut hash = ElementHash::default();
         for part in parts {
             let EntryPart::Column(column) = part else { return None };

@@ -5,7 +5,7 @@ use super::{IndexKind, World, rows_of, seeds};
 use access::{Field, Isolation, KeyBound, LockPlan, RowKey, ScanMode, ScanRange, StoredHobt};
 use base::SessionId;
 use os::wait::Waiter;
-use sim::{Ended, Options, Simulation};
+use sim::{Options, RunEnd, Simulation};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use work::{CommitMode, Engine, GhostRule, STATEMENT_VERSIONS, Work};
@@ -167,7 +167,7 @@ fn wait_for_delete(seed: u64) -> bool {
         met > 0
     });
     match run.ended {
-        Ended::Done(met) => met,
+        RunEnd::Done(met) => met,
         ended => panic!("seed {seed}: {ended:?}"),
     }
 }

@@ -38,8 +38,8 @@ use sim::{Disk, DiskOptions};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use tight::Tight;
-use txn::{Mutation, Need};
+use tight::TightStore;
+use txn::{Mutation, Retention};
 use types::{Collation, SqlType};
 use version::VersionStore as _;
 use work::{
@@ -150,7 +150,7 @@ struct World {
     draw: Draw,
     next: u8,
     tempdb: Arc<Database>,
-    tight: Option<Tight>,
+    tight: Option<TightStore>,
 }
 
 fn environment() -> Environment {
@@ -618,7 +618,7 @@ impl World {
                 assert_eq!((version.database, version.hobt), (DatabaseId(5), HOBT));
                 let stays = match version.kept_for(self.db.home(), engine) {
                     KeepReason::Snapshots(lifetime) => {
-                        engine.transactions.snapshots.need(lifetime) != Need::Free
+                        engine.transactions.snapshots.need(lifetime) != Retention::Free
                     }
                     KeepReason::Writer(xsn) => {
                         let open = self.sessions.iter().any(|s| s.work.xsn() == Some(xsn));
@@ -710,7 +710,7 @@ fn rids_lead_to_rows(
     hobt: &dyn StoredHobt,
     work: &mut Work,
     plan: &LockPlan,
-    tight: &Option<Tight>,
+    tight: &Option<TightStore>,
 ) -> SqlResult<()> {
     let mut cursor = hobt.scan(work, &ScanRange::default(), plan)?;
     let mut rows = Vec::new();
@@ -919,7 +919,7 @@ fn tight_histories(kind: IndexKind, fault: Option<Mutation>) {
     for seed in 0..seeds() {
         let mut world = World::new(kind, seed * 991 + 5);
         world.plant(fault);
-        world.tight = Some(Tight::new(&world.env.engine, world.tempdb.space().clone()));
+        world.tight = Some(TightStore::new(&world.env.engine, world.tempdb.space().clone()));
         world.db.home().set_versioning(STATEMENT_VERSIONS | TRANSACTION_VERSIONS);
         for _ in 0..600 {
             world.step();

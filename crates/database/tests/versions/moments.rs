@@ -7,7 +7,7 @@
 use super::{Draw, IndexKind, Rows, World, rows_of, seeds};
 use access::{Field, Isolation, LockPlan, RowKey, ScanRange, StoredHobt};
 use base::SessionId;
-use sim::{Ended, Options, Simulation};
+use sim::{Options, RunEnd, Simulation};
 use std::sync::Arc;
 use txn::Mutation;
 use work::{CommitMode, STATEMENT_VERSIONS, Snapshot, Work};
@@ -23,7 +23,7 @@ const CHANGES: u8 = 20;
 
 /// Who changes the row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Who {
+enum Changer {
     Mover(IndexKind),
     Changers {
         optimized: bool,
@@ -32,16 +32,16 @@ enum Who {
     BesideMany,
 }
 
-const MOVER: Who = Who::Mover(IndexKind::Clustered);
-const HEAP_MOVER: Who = Who::Mover(IndexKind::Heap);
+const MOVER: Changer = Changer::Mover(IndexKind::Clustered);
+const HEAP_MOVER: Changer = Changer::Mover(IndexKind::Heap);
 
-fn run(who: Who, seed: u64, fault: Option<Mutation>) -> Result<(), String> {
+fn run(who: Changer, seed: u64, fault: Option<Mutation>) -> Result<(), String> {
     let run = Simulation::try_run(seed, Options::default(), |_| {
         let kind = if who == HEAP_MOVER { IndexKind::Heap } else { IndexKind::Clustered };
         let world = World::new(kind, seed);
         world.plant(fault);
         world.db.home().set_versioning(STATEMENT_VERSIONS);
-        world.db.home().set_optimized_locking(who == Who::Changers { optimized: true });
+        world.db.home().set_optimized_locking(who == Changer::Changers { optimized: true });
         let plan = LockPlan::change(Isolation::ReadCommitted);
         let mut work = Work::new(&world.env.engine, SessionId(51), Arc::default());
         work.begin(true, "");
@@ -54,10 +54,10 @@ fn run(who: Who, seed: u64, fault: Option<Mutation>) -> Result<(), String> {
                 act(&*hobt, &mut Work::new(&engine, SessionId(n), Arc::default()), draw);
             })
         };
-        let reads = if who == Who::BesideMany { look_back } else { look_often };
+        let reads = if who == Changer::BesideMany { look_back } else { look_often };
         let mut tasks: Vec<_> = (0..READERS).map(|n| spawn(60 + n, reads)).collect();
         match who {
-            Who::Mover(IndexKind::Heap) => {
+            Changer::Mover(IndexKind::Heap) => {
                 let (engine, hobt) = (Arc::clone(&world.env.engine), Arc::clone(&world.hobt));
                 let mut rid = first.unwrap();
                 tasks.push(os::task::spawn("mover", move || {
@@ -65,8 +65,8 @@ fn run(who: Who, seed: u64, fault: Option<Mutation>) -> Result<(), String> {
                     (0..MOVES).for_each(|_| rid = replace(&*hobt, &mut work, rid));
                 }));
             }
-            Who::Mover(_) => tasks.push(spawn(52, move_on)),
-            Who::Changers { .. } | Who::BesideMany => {
+            Changer::Mover(_) => tasks.push(spawn(52, move_on)),
+            Changer::Changers { .. } | Changer::BesideMany => {
                 tasks.extend((0..CHANGERS).map(|n| spawn(70 + n, change_often)));
             }
         }
@@ -81,9 +81,11 @@ fn run(who: Who, seed: u64, fault: Option<Mutation>) -> Result<(), String> {
         }
     });
     match run.ended {
-        Ended::Done(()) => Ok(()),
-        Ended::Failed(text) | Ended::Stopped(text) => Err(format!("{who:?}, seed {seed}: {text}")),
-        Ended::Crashed => Err(format!("{who:?}, seed {seed}: crashed")),
+        RunEnd::Done(()) => Ok(()),
+        RunEnd::Failed(text) | RunEnd::Stopped(text) => {
+            Err(format!("{who:?}, seed {seed}: {text}"))
+        }
+        RunEnd::Crashed => Err(format!("{who:?}, seed {seed}: crashed")),
     }
 }
 
@@ -171,7 +173,7 @@ fn look_back(hobt: &dyn StoredHobt, work: &mut Work, mut draw: Draw) {
     }
 }
 
-fn each(who: Who, seeds: u64, fault: Option<Mutation>) {
+fn each(who: Changer, seeds: u64, fault: Option<Mutation>) {
     (0..seeds).for_each(|seed| run(who, seed, fault).unwrap_or_else(|text| panic!("{text}")));
 }
 
@@ -183,9 +185,9 @@ fn a_row_that_moves_is_one_at_each_moment() {
 
 #[test]
 fn a_row_that_others_change_is_one_at_each_moment() {
-    each(Who::Changers { optimized: false }, seeds() * 10, None);
-    each(Who::Changers { optimized: true }, seeds() * 10, None);
-    each(Who::BesideMany, seeds() * 10, None);
+    each(Changer::Changers { optimized: false }, seeds() * 10, None);
+    each(Changer::Changers { optimized: true }, seeds() * 10, None);
+    each(Changer::BesideMany, seeds() * 10, None);
 }
 
 /// A moment that is read before it is registered misses rows that went in between.
@@ -217,7 +219,7 @@ fn a_rid_that_is_given_anew_is_caught() {
 #[cfg(feature = "mutations")]
 #[test]
 fn a_commit_that_is_told_before_the_clock_has_it_is_caught() {
-    let (fault, who) = (Mutation::ClockUnasked, Who::Changers { optimized: true });
+    let (fault, who) = (Mutation::ClockUnasked, Changer::Changers { optimized: true });
     super::faults::caught(fault, "a row that others change", || each(who, 20_000, Some(fault)));
 }
 
@@ -225,6 +227,6 @@ fn a_commit_that_is_told_before_the_clock_has_it_is_caught() {
 #[cfg(feature = "mutations")]
 #[test]
 fn a_version_that_is_freed_late_is_caught() {
-    let (fault, who) = (Mutation::FreedLate, Who::BesideMany);
+    let (fault, who) = (Mutation::FreedLate, Changer::BesideMany);
     super::faults::caught(fault, "a row that others change", || each(who, 20_000, Some(fault)));
 }

@@ -16,7 +16,7 @@ use work::Engine;
 /// Unit numbers that nobody else has.
 const FIRST_UNIT: u32 = 0xE000_0000;
 
-pub(crate) struct Tight {
+pub(crate) struct TightStore {
     space: Arc<Space>,
     store: Arc<TempdbStore>,
     taken: Option<AllocUnit>,
@@ -27,15 +27,15 @@ pub(crate) struct Tight {
     pub(crate) refusals: Cell<u64>,
 }
 
-impl Tight {
-    pub(crate) fn new(engine: &Engine, space: Arc<Space>) -> Tight {
+impl TightStore {
+    pub(crate) fn new(engine: &Engine, space: Arc<Space>) -> TightStore {
         let told = Arc::new(Mutex::new(Vec::new()));
         let numbers = Arc::clone(&told);
         let write = move |_, e: &SqlError| numbers.lock().push(e.number());
         assert!(engine.error_log.set(Box::new(write)).is_ok(), "one log");
         let has = space.size_pages(FileId(1)).unwrap();
         space.set_growth(FileId(1), GrowthOptions { pages: 64, percent: 0, max_pages: has + 64 });
-        Tight {
+        TightStore {
             space,
             store: Arc::clone(engine.shared_store()),
             taken: None,

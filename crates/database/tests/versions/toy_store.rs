@@ -5,14 +5,14 @@ use os::sync::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use version::{
-    Origin, Place, Reclaimed, StoreKind, StoredVersion, Usage, VersionError, VersionPtr,
+    Origin, Place, Reclamation, StoreKind, StoredVersion, Usage, VersionError, VersionPtr,
     VersionStore,
 };
 
 /// Any record fits a place.
 const ROOM: usize = 1 << 20;
 
-struct Kept {
+struct KeptVersion {
     superseder: Xsn,
     origin: Origin,
     needed_in: u32,
@@ -21,7 +21,7 @@ struct Kept {
 
 #[derive(Default)]
 struct Versions {
-    kept: BTreeMap<VersionPtr, Kept>,
+    kept: BTreeMap<VersionPtr, KeptVersion>,
     usage: Usage,
     reads: u64,
 }
@@ -44,7 +44,7 @@ impl ToyStore {
     }
 
     /// Changes the version that a record by `superseder` points at, if it is there.
-    fn change(&self, at: VersionPtr, superseder: Xsn, change: impl FnOnce(&mut Kept)) {
+    fn change(&self, at: VersionPtr, superseder: Xsn, change: impl FnOnce(&mut KeptVersion)) {
         assert_eq!(at.store, StoreKind::Own, "a pointer into another store leads here");
         let mut versions = self.0.lock();
         versions.kept.get_mut(&at).filter(|k| k.superseder == superseder).map(change);
@@ -76,7 +76,7 @@ impl VersionStore for ToyStore {
         versions.usage.generated += 1;
         let number = versions.usage.generated as u32;
         let at = VersionPtr::own(PageId::new(1 + (number % 3) as u16, number), SlotNo(7));
-        let kept = Kept { superseder, origin, needed_in, record: record.to_vec() };
+        let kept = KeptVersion { superseder, origin, needed_in, record: record.to_vec() };
         assert!(versions.kept.insert(at, kept).is_none(), "a place is given once");
         Ok(at)
     }
@@ -102,7 +102,7 @@ impl VersionStore for ToyStore {
         let Some(kept) = versions.kept.get(&at).filter(|k| k.superseder == superseder) else {
             return Ok(false);
         };
-        let Kept { origin, needed_in, ref record, .. } = *kept;
+        let KeptVersion { origin, needed_in, ref record, .. } = *kept;
         show(StoredVersion { superseder, origin, needed_in, record });
         Ok(true)
     }
@@ -139,13 +139,13 @@ impl VersionStore for ToyStore {
         _: usize,
         _: usize,
         is_past: &dyn Fn(Xsn) -> bool,
-    ) -> Result<Reclaimed, VersionError> {
+    ) -> Result<Reclamation, VersionError> {
         let mut versions = self.0.lock();
         let before = versions.kept.len();
         versions.kept.retain(|_, kept| !is_past(kept.superseder));
         let gone = before - versions.kept.len();
         versions.usage.cleaned += gone as u64;
-        Ok(Reclaimed { versions: gone, ..Reclaimed::default() })
+        Ok(Reclamation { versions: gone, ..Reclamation::default() })
     }
 
     fn usage(&self) -> Usage {

@@ -1,7 +1,7 @@
 //! What sessions do: changes of base and index in one transaction, tables that come and go.
 
 use super::Random;
-use super::promised::Promised;
+use super::oracle::Oracle;
 use super::tables::{HOBTS, Row, passing};
 use access::{Field, Isolation, LockPlan, RowKey, ScanRange, StoredHobt, WriteError};
 use base::{HobtId, SqlError};
@@ -19,7 +19,7 @@ pub(crate) struct Session<'a> {
     pub(crate) db: &'a Arc<Database>,
     pub(crate) work: Work,
     pub(crate) r: Random,
-    pub(crate) p: &'a Promised,
+    pub(crate) p: &'a Oracle,
     /// Keys that the open transaction wrote.
     pub(crate) undo: Vec<u64>,
     /// The table that this session made last.
@@ -27,25 +27,25 @@ pub(crate) struct Session<'a> {
 }
 
 /// A statement's end when it could not be done; `true` when the transaction goes on.
-struct Failed(bool);
+struct Failure(bool);
 
-impl From<WriteError> for Failed {
+impl From<WriteError> for Failure {
     fn from(e: WriteError) -> Self {
         match e {
             WriteError::Sql(e) => e.into(),
-            e => Failed(matches!(e, WriteError::Duplicate | WriteError::Vanished)),
+            e => Failure(matches!(e, WriteError::Duplicate | WriteError::Vanished)),
         }
     }
 }
 
-impl From<SqlError> for Failed {
+impl From<SqlError> for Failure {
     fn from(_: SqlError) -> Self {
-        Failed(false)
+        Failure(false)
     }
 }
 
 /// Two columns of a row, if it is there.
-type Found = Option<(Vec<u8>, Vec<u8>)>;
+type FoundRow = Option<(Vec<u8>, Vec<u8>)>;
 
 impl Session<'_> {
     fn hobt(&self, at: usize) -> Arc<dyn StoredHobt> {
@@ -53,7 +53,7 @@ impl Session<'_> {
     }
 
     /// Two columns of the one row of a key.
-    fn find(&mut self, hobt: &dyn StoredHobt, key: &[u8]) -> Result<Found, Failed> {
+    fn find(&mut self, hobt: &dyn StoredHobt, key: &[u8]) -> Result<FoundRow, Failure> {
         let fields = [Field::Inline(key)];
         let mut cursor = hobt.scan(&mut self.work, &ScanRange::equal(&fields), &PLAN)?;
         if !cursor.next(&mut self.work)? {
@@ -65,7 +65,7 @@ impl Session<'_> {
     }
 
     /// One change of the tree and its index; whether anything was changed.
-    fn change_tree(&mut self, key: u64, what: u64, value: u64) -> Result<bool, Failed> {
+    fn change_tree(&mut self, key: u64, what: u64, value: u64) -> Result<bool, Failure> {
         let (base, index) = (self.hobt(0), self.hobt(1));
         let row = Row::new(key, value, &mut self.r);
         let fields = row.fields();
@@ -92,7 +92,7 @@ impl Session<'_> {
     }
 
     /// One change of the heap and its unique index.
-    fn change_heap(&mut self, key: u64, what: u64, value: u64) -> Result<bool, Failed> {
+    fn change_heap(&mut self, key: u64, what: u64, value: u64) -> Result<bool, Failure> {
         let (base, index) = (self.hobt(2), self.hobt(3));
         let row = Row::new(key, value, &mut self.r);
         let fields = row.fields();
@@ -122,7 +122,7 @@ impl Session<'_> {
         Ok(true)
     }
 
-    fn statement(&mut self, id: u64) -> Result<(), Failed> {
+    fn statement(&mut self, id: u64) -> Result<(), Failure> {
         let (key, what, heap) = (self.r.below(KEYS), self.r.below(10), self.r.below(2));
         let value = id * 1000 + self.undo.len() as u64;
         let changed = match heap {
@@ -138,7 +138,7 @@ impl Session<'_> {
     }
 
     /// Makes a table with rows, or drops the one that was made.
-    fn define(&mut self, id: u64, object: i32) -> Result<Vec<Delta>, Failed> {
+    fn define(&mut self, id: u64, object: i32) -> Result<Vec<Delta>, Failure> {
         let system = Arc::clone(self.db.hobts());
         let changes = Changes::new(&*system);
         if let Some(table) = self.passing.take() {
@@ -187,7 +187,7 @@ impl Session<'_> {
             let (mark, before) = (self.work.mark(), self.undo.len());
             let failed = self.statement(id).err();
             self.work.locks().release_short(self.work.owner());
-            if let Some(Failed(false)) = failed {
+            if let Some(Failure(false)) = failed {
                 return self.give_up(id, passing);
             }
             if failed.is_some() || self.r.below(5) == 0 {

@@ -7,7 +7,7 @@ use access::{Isolation, LockPlan, WriteError};
 use base::limits::PAGE_BYTES;
 use base::{DatabaseId, Lsn, SessionId};
 use database::{Database, Files, OpenError, RecoveryReport};
-use os::disk::{Disk, OpenHow, RealDisk};
+use os::disk::{Disk, OpenMode, RealDisk};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -15,7 +15,7 @@ use wal::{BlockFacts, BlockScan, FoundLog, Log};
 use work::{CommitMode, Work};
 
 const ID: DatabaseId = DatabaseId(5);
-const HOW: OpenHow = OpenHow { create: false, direct: false };
+const HOW: OpenMode = OpenMode { create: false, direct: false };
 
 /// A folder with a database that was left in the midst of its work: rows 0 to 199, each a commit of
 /// its own, and 100 more of a transaction that is still open.

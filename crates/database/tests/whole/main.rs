@@ -8,7 +8,7 @@
 
 mod change;
 mod emergency;
-mod promised;
+mod oracle;
 mod several;
 mod tables;
 mod taken_over;
@@ -18,12 +18,12 @@ use base::{DatabaseId, HobtId, SessionId};
 use catalog::view::{Object, SystemObjects};
 use catalog::{Changes, DatabaseOptions, Delta, HobtSpec};
 use change::Session;
-use database::{Database, Environment, Files, PutOff, Sizing};
+use database::{Database, DeferredUndo, Environment, Files, Sizing};
 use lock::Timeout;
+use oracle::Oracle;
 use os::disk::Disk;
 use os::memory::Memory;
 use os::task::JoinHandle;
-use promised::Promised;
 use sim::DiskOptions;
 use sim::harness::{Counts, Plan, try_crash_runs};
 use std::collections::BTreeMap;
@@ -112,7 +112,7 @@ fn plant(db: &Database, fault: Option<&str>) {
     let _ = (db, fault);
 }
 
-fn workload(disk: Arc<sim::Disk>, seed: u64, p: Arc<Promised>, fault: Option<&str>) {
+fn workload(disk: Arc<sim::Disk>, seed: u64, p: Arc<Oracle>, fault: Option<&str>) {
     let env = environment(disk);
     if env.disk.create_dir(Path::new("/data")).is_err() {
         return;
@@ -222,7 +222,7 @@ static STOPPED: AtomicUsize = AtomicUsize::new(0);
 static PUT_OFF: AtomicUsize = AtomicUsize::new(0);
 
 /// Opened, with its workers at it and who undoes what was put off.
-fn open(disk: &Arc<sim::Disk>) -> (Arc<Database>, Vec<JoinHandle<()>>, JoinHandle<PutOff>) {
+fn open(disk: &Arc<sim::Disk>) -> (Arc<Database>, Vec<JoinHandle<()>>, JoinHandle<DeferredUndo>) {
     let env = environment(Arc::clone(disk) as Arc<dyn Disk>);
     let files = Files::of(Path::new("/data"), "t");
     let (db, _) = Database::open(&env, DatabaseId(5), "t", &files, &sizing(0)).unwrap();
@@ -231,13 +231,13 @@ fn open(disk: &Arc<sim::Disk>) -> (Arc<Database>, Vec<JoinHandle<()>>, JoinHandl
     (db, workers, undoing)
 }
 
-fn ended(undoing: JoinHandle<PutOff>) -> PutOff {
+fn ended(undoing: JoinHandle<DeferredUndo>) -> DeferredUndo {
     let report = undoing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     assert!(report.error.is_none(), "{report:?}");
     report
 }
 
-fn verify(disk: Arc<sim::Disk>, p: &Promised) {
+fn verify(disk: Arc<sim::Disk>, p: &Oracle) {
     if !*p.made.lock() {
         return;
     }

@@ -29,7 +29,7 @@ use crate::build::{Build, BuildError, Origin, READ, load, row_of};
 use crate::context::DdlContext;
 use access::{Division, ScanRange, SourceSize, Spill};
 use base::SqlResult;
-use exec::{BuildGrant, Maker, MakersDid, Reserved, Workers};
+use exec::{BuildGrant, Maker, MakersWork, ThreadReservation, Workers};
 use optimize::Parallelism;
 use std::cell::Cell;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ pub struct Threads<'a> {
     /// How many, and from which cost on.
     pub parallelism: Parallelism,
     /// What they did beside the statement's own thread.
-    pub did: MakersDid,
+    pub did: MakersWork,
 }
 
 impl Threads<'_> {
@@ -55,7 +55,7 @@ impl Threads<'_> {
     pub const NONE: Threads<'static> = Threads {
         workers: None,
         parallelism: Parallelism::NONE,
-        did: MakersDid { cpu_ns: 0, lock_requests: 0 },
+        did: MakersWork { cpu_ns: 0, lock_requests: 0 },
     };
 
     /// MAXDOP of an index: it counts more than what the database and the server say; 0 is what
@@ -69,7 +69,7 @@ impl Threads<'_> {
 
 /// A table in parts, and threads to read them.
 pub(crate) struct TableParts<'w, 't> {
-    reserved: Reserved<'w>,
+    reserved: ThreadReservation<'w>,
     parts: Box<dyn Division + 't>,
 }
 

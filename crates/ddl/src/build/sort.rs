@@ -454,7 +454,7 @@ mod tests {
     #[test]
     fn a_merge_of_runs_ends_when_it_is_cancelled() {
         let waiter = Waiter::new();
-        waiter.cancel(os::wait::Cancelled::Attention);
+        waiter.cancel(os::wait::CancelReason::Attention);
         let mut sorter = Sorter::new(RowOrder::of(&spec()), &Memory, &waiter);
         sorter.buffer_max = 60;
         let pushed = (0_i32..1000).try_for_each(|n| {

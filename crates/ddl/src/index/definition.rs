@@ -4,7 +4,7 @@ use crate::context::{DdlContext, Place};
 use crate::index::options::IndexOptions;
 use crate::locate::same_name;
 use base::{HobtId, IndexId, SqlError, SqlResult, messages};
-use catalog::view::{Gathered, Index, IndexColumn, IndexKind, PhysicalColumn, Table};
+use catalog::view::{Index, IndexColumn, IndexKind, PhysicalColumn, StatisticsContent, Table};
 use tsql::ast::{self, Name};
 use types::fixed_width;
 
@@ -38,7 +38,7 @@ pub(crate) fn blank(kind: IndexKind, name: &str, hobt: HobtId, options: IndexOpt
         ignore_dup_key: options.ignore_dup_key.unwrap_or(false),
         disabled: false,
         filter: None,
-        gathered: Gathered {
+        gathered: StatisticsContent {
             no_recompute: options.no_recompute.unwrap_or(false),
             distribution: None,
         },

@@ -15,7 +15,7 @@ use crate::table::declare::declare;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Column, ModuleKind, ModuleOptions, Parameter, SchemaId};
 use tsql::ast::{
-    Cte, DmlTargetKind, ExecuteWhat, Function, FunctionBody, InsertSource, Name, ObjectName,
+    Cte, DmlTargetKind, ExecuteTarget, Function, FunctionBody, InsertSource, Name, ObjectName,
     Output, ParsedText, Query, QueryBody, SelectItem, Statement, StatementKind as K,
     TableDefinition, TableSource, TableSourceKind, TransactionVerb, WithClause,
 };
@@ -210,8 +210,8 @@ fn statement(s: &Statement, scalar: bool) -> SqlResult<()> {
             Err(SqlError::new(messages::RETURN_VALUE_CONTEXT, &[]))
         }
         K::Execute(it) => match it.what {
-            ExecuteWhat::Text { .. } => outward("EXECUTE STRING"),
-            ExecuteWhat::Procedure { .. } | ExecuteWhat::Variable { .. } => Ok(()),
+            ExecuteTarget::Text { .. } => outward("EXECUTE STRING"),
+            ExecuteTarget::Procedure { .. } | ExecuteTarget::Variable { .. } => Ok(()),
         },
         K::Transaction(it) => side_effect(match it.verb {
             TransactionVerb::Begin | TransactionVerb::BeginDistributed => "BEGIN TRANSACTION",

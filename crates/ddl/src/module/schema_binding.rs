@@ -1,15 +1,15 @@
 //! WITH SCHEMABINDING: what a module names stays as it is as long as the module is there.
 //!
 //! All that it names it names in two parts, `*` it does not say, and modules it names are bound
-//! themselves: 4512, 1054, 4513. What it is bound to is kept with it (`catalog::view::BoundTo`).
-//! Of a view or inline function the columns are those that its query reads; of other functions
-//! those of a table that bear a name the text mentions.
+//! themselves: 4512, 1054, 4513. What it is bound to is kept with it
+//! (`catalog::view::BoundObject`). Of a view or inline function the columns are those that its
+//! query reads; of other functions those of a table that bear a name the text mentions.
 
 use crate::context::DdlContext;
 use crate::module::LockedName;
 use base::{SqlError, SqlResult, messages};
 use bind::ModuleColumns;
-use catalog::view::{BoundTo, DatabaseView, Module, Object, ObjectName as Parts, SchemaId};
+use catalog::view::{BoundObject, DatabaseView, Module, Object, ObjectName as Parts, SchemaId};
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use tsql::ast::Name;
@@ -32,7 +32,7 @@ pub(crate) fn bound(
         return Err(e.at_line(*line).in_procedure(&module.name));
     }
     let view = &named.place.view;
-    let mut all: Vec<BoundTo> = Vec::new();
+    let mut all: Vec<BoundObject> = Vec::new();
     for mention in &mentions.objects {
         let found = object(view, &module, mention)
             .map_err(|e| e.at_line(mention.name.span.line).in_procedure(&module.name))?;
@@ -45,7 +45,7 @@ pub(crate) fn bound(
             }
             None => {
                 let columns = columns.into_iter().collect();
-                all.push(BoundTo { object: found.object_id(), columns });
+                all.push(BoundObject { object: found.object_id(), columns });
             }
         }
     }

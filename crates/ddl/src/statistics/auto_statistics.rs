@@ -15,7 +15,7 @@ use crate::statistics::gather::{Sample, of_columns, of_index};
 use crate::statistics::put;
 use base::{ObjectId, SqlResult};
 use catalog::statistics::stale_after;
-use catalog::view::{AnyStatistics, Gathered, Statistics, Table};
+use catalog::view::{AnyStatistics, Statistics, StatisticsContent, Table};
 
 /// What a query is planned over.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -122,7 +122,7 @@ fn update(
             None => of_columns(cx, place, table, &known.columns, Sample::Usual)?,
         };
         let no_recompute = known.gathered.no_recompute;
-        put(after, &known, Gathered { no_recompute, distribution });
+        put(after, &known, StatisticsContent { no_recompute, distribution });
     }
     Ok(())
 }
@@ -145,7 +145,7 @@ fn create(cx: &mut DdlContext<'_>, place: &Place, table: &mut Table, column: i32
         return Ok(());
     }
     let stats_id = table.next_index_id();
-    let gathered = Gathered { no_recompute: false, distribution };
+    let gathered = StatisticsContent { no_recompute: false, distribution };
     table.statistics.push(Statistics { stats_id, name, columns: vec![ordinal], gathered });
     Ok(())
 }

@@ -9,7 +9,7 @@ use crate::build::sort::{BUFFER_BYTES_MAX, BUFFER_BYTES_MIN, ROWS_PER_CHECK, Row
 use crate::context::{DdlContext, Place, unsupported};
 use access::{Field, Hobt, Isolation, LockPlan, RowCursor, ScanRange, SourceSize, Use};
 use base::{SqlError, SqlResult};
-use catalog::statistics::{Collector, Distribution, Whole};
+use catalog::statistics::{Collector, Distribution, StatisticsHeader};
 use catalog::view::{Index, IndexKind, KeyField, PhysicalColumn, Table};
 use catalog::{HobtColumn, HobtSpec};
 use std::sync::Arc;
@@ -226,7 +226,7 @@ fn finish(
     (rows, modified): (u64, u64),
 ) -> Option<Arc<Distribution>> {
     let ids: Vec<i32> = columns.iter().map(|&n| table.columns[n].column_id).collect();
-    let whole = Whole { rows, updated_ns: os::clock::now().0, modified, columns: &ids };
+    let whole = StatisticsHeader { rows, updated_ns: os::clock::now().0, modified, columns: &ids };
     collector.finish(&whole).map(Arc::new)
 }
 

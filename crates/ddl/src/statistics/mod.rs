@@ -12,7 +12,7 @@ use crate::index::options::{number, on};
 use crate::locate::{LockedTable, locked_rows, same_name};
 use crate::statistics::gather::{GatherResult, Sample, of_columns, of_index};
 use base::{SqlError, SqlResult, messages};
-use catalog::view::{AnyStatistics, Gathered, Statistics, Table};
+use catalog::view::{AnyStatistics, Statistics, StatisticsContent, Table};
 use std::fmt::Display;
 use tsql::ast::{CreateStatistics, DropItem, Name, Setting, SettingValue, UpdateStatistics};
 
@@ -102,7 +102,7 @@ pub(crate) fn create(s: &CreateStatistics, cx: &mut DdlContext<'_>) -> SqlResult
         stats_id: table.next_index_id(),
         name: s.name.text.clone(),
         columns,
-        gathered: Gathered { no_recompute: options.no_recompute, distribution },
+        gathered: StatisticsContent { no_recompute: options.no_recompute, distribution },
     });
     cx.record(&place, Change::Statistics { before: &table, after: &after })
 }
@@ -151,7 +151,7 @@ pub(crate) fn update(s: &UpdateStatistics, cx: &mut DdlContext<'_>) -> SqlResult
         };
         if wanted {
             let distribution = again(cx, &place, &table, &known, &options)?;
-            let gathered = Gathered { no_recompute: options.no_recompute, distribution };
+            let gathered = StatisticsContent { no_recompute: options.no_recompute, distribution };
             put(&mut after, &known, gathered);
         }
     }
@@ -174,7 +174,7 @@ fn again(
     }
 }
 
-pub(crate) fn put(table: &mut Table, known: &AnyStatistics<'_>, gathered: Gathered) {
+pub(crate) fn put(table: &mut Table, known: &AnyStatistics<'_>, gathered: StatisticsContent) {
     let id = known.stats_id;
     match known.index {
         Some(_) => {

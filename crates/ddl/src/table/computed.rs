@@ -14,7 +14,7 @@ use crate::locate::same_name;
 use crate::table::create_table::check_row_size;
 use crate::table::instant;
 use base::{SqlError, SqlResult, messages};
-use catalog::view::{Column, Computed, Index, Table};
+use catalog::view::{Column, ComputedColumn, Index, Table};
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use tsql::ast::{ColumnDefinition, ColumnKind, Name, ParsedText};
@@ -43,7 +43,7 @@ pub(crate) fn draft(
         row_guid: false,
         identity: None,
         default: None,
-        computed: Some(Computed { text: format!("({expression})").into(), persisted }),
+        computed: Some(ComputedColumn { text: format!("({expression})").into(), persisted }),
         physical,
     }
 }

@@ -108,9 +108,9 @@ fn in_order(object: catalog::view::Object) -> catalog::view::Object {
 }
 
 /// Identity values of tests need not survive.
-struct Nowhere;
+struct NullStore;
 
-impl catalog::IdentityStore for Nowhere {
+impl catalog::IdentityStore for NullStore {
     fn reserve(&self, _: base::HobtId, _: i128) -> SqlResult<()> {
         Ok(())
     }
@@ -132,7 +132,7 @@ impl Places for Server {
             system: Arc::clone(&site.storage) as _,
             ids: Arc::clone(&site.ids),
             identities: Arc::clone(&site.identities),
-            identity_store: Arc::new(Nowhere),
+            identity_store: Arc::new(NullStore),
             modifications: Arc::default(),
         })
     }

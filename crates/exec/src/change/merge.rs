@@ -20,7 +20,7 @@ use crate::operator::Node;
 use crate::run::{RowSink, Run, WITHIN};
 use access::LockPlan;
 use base::{SqlError, SqlResult, messages};
-use plan::{MergeAction, MergeWhen, OldRow, Physical, Slot};
+use plan::{MergeAction, MergeMatch, OldRow, Physical, Slot};
 use types::Value;
 
 /// A MERGE ready to run.
@@ -47,7 +47,7 @@ pub(crate) struct Merge {
 
 /// WHEN … THEN
 pub(crate) struct Clause {
-    when: MergeWhen,
+    when: MergeMatch,
     condition: Cond,
     action: Action,
 }
@@ -174,9 +174,9 @@ impl Merge {
         let target = !run.slot(self.has_target).is_null();
         let source = self.has_source.is_none_or(|slot| !run.slot(slot).is_null());
         let when = match (source, target) {
-            (true, true) => MergeWhen::Matched,
-            (true, false) => MergeWhen::NotMatchedByTarget,
-            (false, _) => MergeWhen::NotMatchedBySource,
+            (true, true) => MergeMatch::Matched,
+            (true, false) => MergeMatch::NotMatchedByTarget,
+            (false, _) => MergeMatch::NotMatchedBySource,
         };
         for (n, clause) in self.clauses.iter().enumerate() {
             if clause.when == when && clause.condition.eval(run)? == Some(true) {

@@ -16,7 +16,7 @@ use base::{SqlError, SqlResult, messages};
 use os::sync::Mutex;
 use os::task::{self, Scope};
 use os::values::{self, ValueMemory};
-use os::wait::{Cancelled, ThreadWaits, WaitTotals, Waiter};
+use os::wait::{CancelReason, ThreadWaits, WaitTotals, Waiter};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use types::Value;
@@ -178,7 +178,7 @@ impl<'e> Crew<'e> {
     }
 
     fn wake_all(&self) {
-        self.waiters.iter().for_each(|w| w.cancel(Cancelled::Attention));
+        self.waiters.iter().for_each(|w| w.cancel(CancelReason::Attention));
         self.links.iter().for_each(|link| link.begin());
     }
 

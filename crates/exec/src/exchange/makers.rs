@@ -10,38 +10,38 @@
 //! [`Workers`](crate::Workers), and the waits have the same names.
 //!
 //! Invariants
-//!  1. All threads have ended when [`Reserved::make`] returns, whatever happened.
+//!  1. All threads have ended when [`ThreadReservation::make`] returns, whatever happened.
 //!  2. A maker's transaction is the statement's. It reads and writes only spill files.
 
 use super::link::{Link, PACKET_BYTES, Packet};
 use super::stop::Stop;
 use super::worker::{Reader, Turn};
-use super::workers::Reserved;
+use super::workers::ThreadReservation;
 use base::{SqlError, SqlResult, messages};
 use os::sync::Mutex;
 use os::task::{self, Scope};
 use os::values::{self, ValueMemory};
-use os::wait::{Cancelled, WaitTotals, Waiter};
+use os::wait::{CancelReason, WaitTotals, Waiter};
 use std::ops::Range;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use work::{ReaderSeed, Work};
 
 /// What a maker does: its rows go to [`Maker::send`].
-pub type Making<'m> = dyn Fn(&mut Maker<'_>) -> SqlResult<()> + Sync + 'm;
+pub type MakerTask<'m> = dyn Fn(&mut Maker<'_>) -> SqlResult<()> + Sync + 'm;
 
 /// What makers have done beside the statement's thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MakersDid {
+pub struct MakersWork {
     /// Processor time of all of them.
     pub cpu_ns: u64,
     /// Locks that they requested.
     pub lock_requests: u64,
 }
 
-impl MakersDid {
+impl MakersWork {
     /// Adds what others did.
-    pub fn add(&mut self, more: MakersDid) {
+    pub fn add(&mut self, more: MakersWork) {
         self.cpu_ns += more.cpu_ns;
         self.lock_requests += more.lock_requests;
     }
@@ -145,13 +145,13 @@ impl MadeRows<'_> {
 
 /// All makers of a statement, and what they share.
 struct Makers<'m> {
-    making: &'m Making<'m>,
+    making: &'m MakerTask<'m>,
     seed: ReaderSeed,
     stop: Stop,
     link: Link,
     waiters: Vec<Arc<Waiter>>,
     root: Arc<Waiter>,
-    did: Mutex<MakersDid>,
+    did: Mutex<MakersWork>,
     values: Option<Arc<ValueMemory>>,
     served: Option<Arc<WaitTotals>>,
 }
@@ -182,7 +182,7 @@ impl Makers<'_> {
         }
     }
 
-    fn make(&self, number: usize) -> SqlResult<MakersDid> {
+    fn make(&self, number: usize) -> SqlResult<MakersWork> {
         let _turn = Turn::taken();
         let waiter = &self.waiters[number];
         let reader = Reader::new(&self.seed, waiter);
@@ -195,7 +195,7 @@ impl Makers<'_> {
         drop(maker);
         link.done(number);
         let cpu_ns = os::clock::thread_cpu_ns();
-        Ok(MakersDid { cpu_ns, lock_requests: work::lock_requests() })
+        Ok(MakersWork { cpu_ns, lock_requests: work::lock_requests() })
     }
 
     /// Ends the statement with this error, unless it ends with another already.
@@ -207,7 +207,7 @@ impl Makers<'_> {
     }
 
     fn send_home(&self) {
-        self.waiters.iter().for_each(|w| w.cancel(Cancelled::Attention));
+        self.waiters.iter().for_each(|w| w.cancel(CancelReason::Attention));
     }
 }
 
@@ -221,15 +221,15 @@ impl Drop for Dismissal<'_, '_> {
     }
 }
 
-impl Reserved<'_> {
+impl ThreadReservation<'_> {
     /// Runs as many makers as there are threads, and reads their rows. Returns what `read` returns,
     /// even if that did not read all rows. [`MadeRows::advance`] returns an error of a maker.
     pub fn make<R>(
         &self,
         work: &mut Work,
-        making: &Making<'_>,
+        making: &MakerTask<'_>,
         read: impl FnOnce(&mut Work, Vec<MadeRows<'_>>) -> R,
-    ) -> (R, MakersDid) {
+    ) -> (R, MakersWork) {
         let makers = Makers {
             making,
             seed: work.reader_seed(),

@@ -14,9 +14,9 @@ mod worker;
 mod workers;
 
 pub(crate) use crew::{Crew, CrewLoan, Report};
-pub use makers::{MadeRows, Maker, MakersDid, Making};
+pub use makers::{MadeRows, Maker, MakerTask, MakersWork};
 pub(crate) use team::{Team, Worker};
-pub use workers::{CrewRow, Reserved, Workers};
+pub use workers::{CrewRow, ThreadReservation, Workers};
 
 use crate::memory::Decoder;
 use crate::operator::{Node, Operator};

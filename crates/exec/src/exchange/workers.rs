@@ -28,7 +28,7 @@ pub struct CrewRow {
 
 /// Threads that a statement has; given back when dropped.
 #[derive(Debug)]
-pub struct Reserved<'w> {
+pub struct ThreadReservation<'w> {
     of: &'w Workers,
     crew: CrewRow,
     /// Workers of each branch.
@@ -53,7 +53,11 @@ impl Workers {
     }
 
     /// Threads for a statement without a plan, of one branch; none in a simulation, as of plans.
-    pub fn reserve_makers(&self, session: SessionId, degree: usize) -> Option<Reserved<'_>> {
+    pub fn reserve_makers(
+        &self,
+        session: SessionId,
+        degree: usize,
+    ) -> Option<ThreadReservation<'_>> {
         match os::sched::current() {
             None => self.reserve(session, 1, degree),
             Some(_) => None,
@@ -67,7 +71,7 @@ impl Workers {
         session: SessionId,
         branches: usize,
         degree: usize,
-    ) -> Option<Reserved<'_>> {
+    ) -> Option<ThreadReservation<'_>> {
         let mut crews = self.crews.lock();
         let used: usize = crews.iter().map(|c| c.threads).sum();
         let free = self.threads_max.saturating_sub(used);
@@ -77,11 +81,11 @@ impl Workers {
         }
         let crew = CrewRow { session, degree, threads: degree * branches };
         crews.push(crew);
-        Some(Reserved { of: self, crew, degree })
+        Some(ThreadReservation { of: self, crew, degree })
     }
 }
 
-impl Reserved<'_> {
+impl ThreadReservation<'_> {
     /// Workers of each branch.
     pub fn degree(&self) -> usize {
         self.degree
@@ -93,7 +97,7 @@ impl Reserved<'_> {
     }
 }
 
-impl Drop for Reserved<'_> {
+impl Drop for ThreadReservation<'_> {
     fn drop(&mut self) {
         let mut crews = self.of.crews.lock();
         // Equal ones are as good as each other.

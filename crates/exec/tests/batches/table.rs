@@ -90,7 +90,7 @@ fn stored(value: &Value, sql_type: SqlType) -> Vec<u8> {
 pub(crate) struct Table {
     env: Environment,
     kind: IndexKind,
-    pub(crate) counted: Arc<Counted>,
+    pub(crate) counted: Arc<CountingHobt>,
     _databases: [Arc<Database>; 2],
 }
 
@@ -150,7 +150,8 @@ impl Table {
         db.builder().create_hobt(&mut work, &spec(kind)).unwrap();
         work.commit(CommitMode::Delayed).unwrap();
         let hobt: Arc<dyn Hobt> = db.hobts().get(HOBT).unwrap();
-        let counted = Arc::new(Counted { hobt, scans: AtomicUsize::new(0), batches: 0.into() });
+        let counted =
+            Arc::new(CountingHobt { hobt, scans: AtomicUsize::new(0), batches: 0.into() });
         let table = Table { env, kind, counted, _databases: [tempdb, db] };
         table.fill();
         table
@@ -236,13 +237,13 @@ fn change() -> LockPlan {
 }
 
 /// The hobt, which counts how it is read.
-pub(crate) struct Counted {
+pub(crate) struct CountingHobt {
     hobt: Arc<dyn Hobt>,
     pub(crate) scans: AtomicUsize,
     pub(crate) batches: AtomicUsize,
 }
 
-impl TableSource for Counted {
+impl TableSource for CountingHobt {
     fn scan(
         &self,
         work: &mut Work,
@@ -269,7 +270,7 @@ impl TableSource for Counted {
     }
 }
 
-impl TableSink for Counted {
+impl TableSink for CountingHobt {
     fn insert(
         &self,
         work: &mut Work,
@@ -294,7 +295,7 @@ impl TableSink for Counted {
     }
 }
 
-impl BulkLoad for Counted {
+impl BulkLoad for CountingHobt {
     fn load(&self, work: &mut Work, fill: Fill) -> SqlResult<Box<dyn Loader + '_>> {
         self.hobt.load(work, fill)
     }

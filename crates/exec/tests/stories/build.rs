@@ -155,7 +155,7 @@ pub(crate) fn index(
         fields: fields.to_vec(),
         key: key.iter().map(|&field| KeyPart { field, descending: false }).collect(),
         declared_key: 1,
-        unique: Unique::No,
+        unique: Uniqueness::No,
         affected: true,
         key_changes: false,
         filter: None,

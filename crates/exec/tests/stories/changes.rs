@@ -22,9 +22,9 @@ fn bench() -> Bench {
 
 fn table() -> Target {
     let mut base = index(1, 1, "PK_T", &[Column(0), Column(1), Column(2)], &[0]);
-    base.unique = Unique::PrimaryKey;
+    base.unique = Uniqueness::PrimaryKey;
     let mut by_name = index(2, 2, "U", &[Column(1), Column(0)], &[0]);
-    by_name.unique = Unique::Index;
+    by_name.unique = Uniqueness::Index;
     let by_n = index(3, 3, "N", &[Column(2), Column(0)], &[0, 1]);
     target(
         vec![column("id", INT, false), column("name", NAME, false), column("n", INT, true)],

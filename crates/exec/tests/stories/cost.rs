@@ -101,9 +101,9 @@ impl BulkLoad for OneRow {
     }
 }
 
-struct Only(Arc<OneRow>);
+struct OneHobt(Arc<OneRow>);
 
-impl Hobts for Only {
+impl Hobts for OneHobt {
     fn hobt(&self, _: DatabaseId, _: HobtId) -> SqlResult<Arc<dyn Hobt>> {
         Ok(Arc::clone(&self.0) as Arc<dyn Hobt>)
     }
@@ -124,7 +124,7 @@ impl Hobts for Only {
 fn the_hot_row() {
     const RUNS: u32 = if cfg!(debug_assertions) { 20_000 } else { 2_000_000 };
     let mut base = index(1, 1, "PK", &[EntryField::Column(0)], &[0]);
-    (base.unique, base.key_changes) = (Unique::PrimaryKey, true);
+    (base.unique, base.key_changes) = (Uniqueness::PrimaryKey, true);
     let mut a = scan(1, 0, 1);
     a.hint = Some(Slot(2));
     let update = Update {
@@ -143,7 +143,7 @@ fn the_hot_row() {
     let mut executor = Executor::new(&plan(Statement::Update(Box::new(update)), 3)).unwrap();
     let mut bench = Bench { variables: vec![Value::Int(0)], ..Bench::default() };
     bench.work.begin(false, "");
-    let only = Only(Arc::default());
+    let only = OneHobt(Arc::default());
     let semaphores = bench.semaphores();
     let from = os::clock::monotonic_ns();
     for _ in 0..RUNS {

@@ -97,7 +97,7 @@ fn conversions_fail_with_their_numbers_and_try_answers_null() {
             operand: Box::new(operand),
             style: None,
             attempt,
-            implicit: plan::Implicit(false),
+            implicit: plan::ImplicitFlag(false),
         },
         ty: ty(INT),
     };

@@ -5,7 +5,7 @@ use crate::fake::{Bench, Fake};
 use base::{SessionId, SqlResult};
 use exec::{Executor, GrantRow, NoRows, ResourceSemaphores, RowSink, Workspace};
 use os::memory::Memory;
-use os::wait::{Cancelled, Waiter};
+use os::wait::{CancelReason, Waiter};
 use plan::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -22,9 +22,9 @@ const WORKSPACE: Workspace = Workspace {
 };
 
 /// Does something at each row.
-struct At<F>(F);
+struct RowAction<F>(F);
 
-impl<F: FnMut() -> SqlResult<()>> RowSink for At<F> {
+impl<F: FnMut() -> SqlResult<()>> RowSink for RowAction<F> {
     fn row(&mut self, _: &[Value]) -> SqlResult<()> {
         (self.0)()
     }
@@ -72,7 +72,7 @@ fn held(plan: &PhysicalPlan, rows: i32) -> Vec<GrantRow> {
     let mut bench = bench(51, rows);
     let mut grants = Vec::new();
     let mut executor = Executor::new(plan).unwrap();
-    let mut look = At(|| {
+    let mut look = RowAction(|| {
         grants = semaphores.grants();
         Ok(())
     });
@@ -158,13 +158,13 @@ fn a_wait_for_memory_ends_with_8645() {
     let mut holder = Executor::new(&sort(least(100.0))).unwrap();
     let mut asker = Executor::new(&sort(least(100.0))).unwrap();
     let before = os::wait::totals();
-    let mut look = At(|| {
+    let mut look = RowAction(|| {
         let e = inner.within(&semaphores, |cx| asker.run(cx, &mut NoRows)).unwrap_err();
         assert_eq!((e.number(), e.severity()), (8645, 17));
         let text = "A timeout occurred while waiting for memory resources to execute the query \
                     in resource pool 'default' (2). Rerun the query.";
         assert_eq!(e.text(), text);
-        inner.waiter.cancel(Cancelled::Attention);
+        inner.waiter.cancel(CancelReason::Attention);
         let e = inner.within(&semaphores, |cx| asker.run(cx, &mut NoRows)).unwrap_err();
         assert_eq!(e.number(), base::messages::ATTENTION.number);
         inner.waiter.reset();
@@ -188,7 +188,7 @@ fn a_session_does_not_wait_for_itself() {
     let mut holder = Executor::new(&sort(least(100.0))).unwrap();
     let mut asker = Executor::new(&sort(least(100.0))).unwrap();
     let mut rows = 0;
-    let mut call = At(|| {
+    let mut call = RowAction(|| {
         let run = inner.within(&semaphores, |cx| asker.run(cx, &mut NoRows))?;
         rows = run.rows_affected;
         Ok(())
@@ -205,7 +205,7 @@ fn a_panic_gives_the_grant_back() {
     let (memory, semaphores) = memory();
     let mut bench = bench(51, 10);
     let mut executor = Executor::new(&sort(least(100.0))).unwrap();
-    let mut bad = At(|| panic!("a bug"));
+    let mut bad = RowAction(|| panic!("a bug"));
     let run = || bench.within(&semaphores, |cx| executor.run(cx, &mut bad).map(drop));
     assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
     assert_eq!((semaphores.grants().len(), memory.reserved_bytes()), (0, 0));

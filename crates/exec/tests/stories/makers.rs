@@ -2,8 +2,8 @@
 
 use crate::fake::Bench;
 use base::{SessionId, SqlError, SqlResult, messages};
-use exec::{MadeRows, Maker, Making, Workers};
-use os::wait::{Cancelled, WaitKind};
+use exec::{MadeRows, Maker, MakerTask, Workers};
+use os::wait::{CancelReason, WaitKind};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
@@ -37,7 +37,7 @@ fn numbers(maker: &mut Maker<'_>, count: usize) -> SqlResult<()> {
 
 fn make<R>(
     bench: &mut Bench,
-    making: &Making<'_>,
+    making: &MakerTask<'_>,
     read: impl FnOnce(Vec<MadeRows<'_>>) -> R,
 ) -> (R, Workers) {
     let workers = Workers::new(8, 4);
@@ -115,7 +115,7 @@ fn an_attention_ends_readers_and_makers() {
     let asked = AtomicBool::new(false);
     let making = |maker: &mut Maker<'_>| {
         if !asked.swap(true, Relaxed) {
-            waiter.cancel(Cancelled::Attention);
+            waiter.cancel(CancelReason::Attention);
         }
         loop {
             maker.check()?;

@@ -408,7 +408,7 @@ fn a_correlated_subquery_reads_the_row_around_it_and_a_cancelled_request_ends() 
     };
     let table = |slot| access(scan(1, slot, 1));
     let many = cross(cross(table(0), table(1)), table(2));
-    bench.waiter.cancel(os::wait::Cancelled::Attention);
+    bench.waiter.cancel(os::wait::CancelReason::Attention);
     assert_eq!(bench.run(&query(many, &[0], 3)).err().map(|e| e.number()), Some(3617));
 }
 

@@ -4,15 +4,16 @@
 //! Behind each step stands a SELECT of its number, `@@ROWCOUNT`, `@@ERROR` and `@@TRANCOUNT`: its
 //! row reaches the sink within the transaction, so keys enter the history in the order of locks.
 
-use crate::heard::Heard;
-use crate::promised::{Existence, Place, Promised};
+use crate::heard::Response;
+use crate::oracle::{Existence, Oracle, Place};
 use crate::simulated::{Random, login, whole};
 use crate::story::{self, Effect, Step};
 use crate::verify::wants_space;
 use base::SqlError;
 use instance::Instance;
 use session::{
-    Connection, Done, EnvironmentChange, Request, ResultColumn, ResultSink, Session, SinkClosed,
+    ClosedSink, Completion, Connection, EnvironmentChange, Request, ResultColumn, ResultSink,
+    Session,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,7 +28,7 @@ const NOTICE_MAX: u8 = 10;
 
 /// What a batch answered, and to whom it tells it meanwhile.
 struct Listener<'a> {
-    p: &'a Promised,
+    p: &'a Oracle,
     id: i64,
     effects: BTreeMap<i64, Effect>,
     listed: Vec<i64>,
@@ -42,7 +43,7 @@ struct Listener<'a> {
 }
 
 impl<'a> Listener<'a> {
-    fn new(p: &'a Promised, id: i64) -> Listener<'a> {
+    fn new(p: &'a Oracle, id: i64) -> Listener<'a> {
         Listener {
             p,
             id,
@@ -94,11 +95,11 @@ impl<'a> Listener<'a> {
 }
 
 impl ResultSink for Listener<'_> {
-    fn columns(&mut self, _: &[ResultColumn]) -> Result<(), SinkClosed> {
+    fn columns(&mut self, _: &[ResultColumn]) -> Result<(), ClosedSink> {
         Ok(())
     }
 
-    fn row(&mut self, values: &[Value]) -> Result<(), SinkClosed> {
+    fn row(&mut self, values: &[Value]) -> Result<(), ClosedSink> {
         match values {
             [_, key] => self.listed.push(whole(key)),
             [step, rows, error, transactions] => {
@@ -122,7 +123,7 @@ impl ResultSink for Listener<'_> {
         self.errors.push(message.clone());
     }
 
-    fn done(&mut self, done: Done) {
+    fn done(&mut self, done: Completion) {
         self.in_transaction = done.in_transaction;
         self.rows = done.rows.or(self.rows);
     }
@@ -135,7 +136,7 @@ impl ResultSink for Listener<'_> {
 /// One of eight.
 pub(crate) struct Driver {
     pub(crate) instance: Arc<Instance>,
-    pub(crate) p: Arc<Promised>,
+    pub(crate) p: Arc<Oracle>,
     pub(crate) r: Random,
     /// From 1.
     pub(crate) number: i64,
@@ -193,7 +194,7 @@ impl Driver {
     fn set_files(&mut self, session: &mut Session, number: i64) {
         self.p.files.lock().0 = number;
         let pages = "SELECT size FROM sys.database_files WHERE file_id = 1";
-        let longer = (Heard::numbers(session, pages)[0][0] + 16) * 8;
+        let longer = (Response::numbers(session, pages)[0][0] + 16) * 8;
         let size = if number % 3 == 0 { format!(", SIZE = {longer}KB") } else { String::new() };
         for (database, file, size) in [("crash", "crash", &*size), ("tempdb", "tempdev", "")] {
             let text = format!(
@@ -202,7 +203,7 @@ impl Driver {
                 (1 << 20) + 64 * number,
                 64 * number
             );
-            let answer = Heard::ask(session, &text);
+            let answer = Response::ask(session, &text);
             if let Some(e) = answer.error() {
                 // Another session may have made it longer meanwhile.
                 assert!(wants_space(e) || e.number() == 5039, "{text}: {e:?}");

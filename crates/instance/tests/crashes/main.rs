@@ -9,7 +9,7 @@
 mod driver;
 #[path = "../heard/mod.rs"]
 mod heard;
-mod promised;
+mod oracle;
 mod several;
 #[path = "../simulated/mod.rs"]
 mod simulated;
@@ -17,9 +17,9 @@ mod story;
 mod verify;
 
 use driver::Driver;
-use heard::Heard;
+use heard::Response;
 use instance::{Instance, InstanceOptions};
-use promised::Promised;
+use oracle::Oracle;
 use session::Session;
 use sim::DiskOptions;
 use sim::harness::{Counts, Plan, try_crash_runs};
@@ -81,7 +81,7 @@ fn plant(instance: &Instance, fault: Option<&str>) {
 }
 
 /// Makes the database; what is refused space is sent again.
-fn make(instance: &Instance, p: &Promised, seed: u64) {
+fn make(instance: &Instance, p: &Oracle, seed: u64) {
     let mut session = instance.connect(login("")).unwrap();
     for (at, text) in SCHEMA.iter().enumerate() {
         if at == 1 {
@@ -96,7 +96,7 @@ fn make(instance: &Instance, p: &Promised, seed: u64) {
 /// Sends it until it is answered.
 fn insist(session: &mut Session, text: &str) {
     let refused = (0..ATTEMPTS).take_while(|_| {
-        let answer = Heard::ask(session, text);
+        let answer = Response::ask(session, text);
         let error = answer.error();
         assert!(error.is_none_or(verify::wants_space), "{text}: {error:?}");
         error.is_some()
@@ -104,7 +104,7 @@ fn insist(session: &mut Session, text: &str) {
     assert!(refused.count() < ATTEMPTS as usize, "{text}: space is refused for ever");
 }
 
-fn workload(disk: Arc<sim::Disk>, seed: u64, p: Arc<Promised>, fault: Option<&str>) {
+fn workload(disk: Arc<sim::Disk>, seed: u64, p: Arc<Oracle>, fault: Option<&str>) {
     let instance = verify::open(&disk, options(seed), false);
     make(&instance, &p, seed);
     plant(&instance, fault);

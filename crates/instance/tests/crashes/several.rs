@@ -2,7 +2,7 @@
 //! none, and those that were answered are there. One database has delayed durability forced, logs
 //! are short, and checkpoints come in between.
 
-use crate::heard::Heard;
+use crate::heard::Response;
 use crate::simulated::{Random, login};
 use crate::verify::wants_space;
 use crate::{ATTEMPTS, insist, options, verify};
@@ -77,13 +77,13 @@ fn transaction(session: &mut Session, ledger: &Ledger, r: &mut Random, id: i64) 
     if commits {
         ledger.asked.lock().insert(id, (mask, false));
     }
-    let answer = Heard::ask(session, &text);
+    let answer = Response::ask(session, &text);
     match answer.error() {
         None if commits => drop(ledger.asked.lock().insert(id, (mask, true))),
         None => {}
         Some(e) => {
             assert!(wants_space(e), "{text}: {e:?}");
-            Heard::ask(session, "IF @@TRANCOUNT > 0 ROLLBACK");
+            Response::ask(session, "IF @@TRANCOUNT > 0 ROLLBACK");
             ledger.asked.lock().remove(&id);
         }
     }
@@ -96,7 +96,7 @@ fn work(instance: &Arc<Instance>, ledger: &Ledger, number: i64, seed: u64) {
         transaction(&mut session, ledger, &mut r, number * 1000 + t);
         if r.below(3) == 0 {
             let name = NAMES[r.below(3) as usize];
-            Heard::ask(&mut session, &format!("USE {name}; CHECKPOINT"));
+            Response::ask(&mut session, &format!("USE {name}; CHECKPOINT"));
         }
     }
 }
@@ -126,7 +126,7 @@ fn look(instance: &Instance, ledger: &Ledger) {
     let mut found: BTreeMap<i64, u64> = BTreeMap::new();
     for (i, name) in NAMES.iter().enumerate() {
         let text = format!("SELECT id FROM {name}.dbo.S");
-        for id in Heard::numbers(&mut session, &text).into_iter().flatten() {
+        for id in Response::numbers(&mut session, &text).into_iter().flatten() {
             *found.entry(id).or_default() |= 1 << i;
         }
     }

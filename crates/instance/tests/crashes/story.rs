@@ -4,7 +4,7 @@
 //! A value is `number * 26 + letter`; a row's filler is that letter `n` times, so that a value
 //! that met another row's filler shows.
 
-use crate::promised::{Key, Place, Promised};
+use crate::oracle::{Key, Oracle, Place};
 use crate::simulated::Random;
 
 /// Keys that all sessions share, in `dbo.T` and `dbo.H`.
@@ -229,7 +229,7 @@ fn index(number: i64, gone: bool) -> Step {
 }
 
 /// Definitions of a session within a transaction; objects have numbers of its own.
-pub(crate) fn define(p: &Promised, id: i64, value: i64, own: i64, r: &mut Random) -> Vec<Step> {
+pub(crate) fn define(p: &Oracle, id: i64, value: i64, own: i64, r: &mut Random) -> Vec<Step> {
     let (from, to) = (own * 1000, own * 1000 + 1000);
     let tables = p.own(Place::Table, from, to);
     let indexes = p.own(Place::Index, from, to);
@@ -268,14 +268,14 @@ pub(crate) fn define(p: &Promised, id: i64, value: i64, own: i64, r: &mut Random
 }
 
 /// A statement by itself, on keys of its session: its text, what it makes of keys, its rows.
-pub(crate) struct Solo {
+pub(crate) struct SoloStatement {
     pub(crate) text: String,
     pub(crate) changes: Vec<(Key, Option<i64>)>,
     /// Rows it must say it changed.
     pub(crate) rows: Option<u64>,
 }
 
-pub(crate) fn solo(p: &Promised, id: i64, value: i64, own: i64, r: &mut Random) -> Solo {
+pub(crate) fn solo(p: &Oracle, id: i64, value: i64, own: i64, r: &mut Random) -> SoloStatement {
     if r.below(5) == 0 {
         return solo_definition(p, id, own, r);
     }
@@ -293,28 +293,32 @@ pub(crate) fn solo(p: &Promised, id: i64, value: i64, own: i64, r: &mut Random) 
                 .map(|k| format!("({k}, {})", Row::new(value, tree_length(r), r).values()))
                 .collect();
             let text = format!("INSERT dbo.T (k, v, n, filler) VALUES {}", rows.join(", "));
-            Solo { text, changes: (from..=to).map(put).collect(), rows: Some(count as u64) }
+            SoloStatement {
+                text,
+                changes: (from..=to).map(put).collect(),
+                rows: Some(count as u64),
+            }
         }
         3 => {
             let row = Row::new(value, tree_length(r), r);
             let text = format!("UPDATE dbo.T SET {} WHERE {range}", row.assignments());
-            Solo { text, changes: there.into_iter().map(put).collect(), rows: found }
+            SoloStatement { text, changes: there.into_iter().map(put).collect(), rows: found }
         }
         4 => {
             // Each key goes to the next one's place.
             let text =
                 format!("UPDATE dbo.T SET k = k + 1, v = {} + v % 26 WHERE {range}", value * 26);
             let changes = there.iter().map(|k| none(*k)).chain(there.iter().map(|k| put(k + 1)));
-            Solo { text, changes: changes.collect(), rows: found }
+            SoloStatement { text, changes: changes.collect(), rows: found }
         }
         _ => {
             let text = format!("DELETE dbo.T WHERE {range}");
-            Solo { text, changes: there.into_iter().map(none).collect(), rows: found }
+            SoloStatement { text, changes: there.into_iter().map(none).collect(), rows: found }
         }
     }
 }
 
-fn solo_definition(p: &Promised, id: i64, own: i64, r: &mut Random) -> Solo {
+fn solo_definition(p: &Oracle, id: i64, own: i64, r: &mut Random) -> SoloStatement {
     let tables = p.own(Place::Table, own * 1000, own * 1000 + 1000);
     let (text, change) = match (r.below(4), tables.first()) {
         (0, Some(old)) => (format!("DROP TABLE dbo.P{old}"), ((Place::Table, *old), None)),
@@ -329,5 +333,5 @@ fn solo_definition(p: &Promised, id: i64, own: i64, r: &mut Random) -> Solo {
             (create(&format!("P{number}"), r), ((Place::Table, number), Some(0)))
         }
     };
-    Solo { text, changes: vec![change], rows: None }
+    SoloStatement { text, changes: vec![change], rows: None }
 }

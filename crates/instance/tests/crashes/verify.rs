@@ -1,8 +1,8 @@
 //! What a reopened instance says, in T-SQL, against what was promised.
 
 use crate::driver::place_of;
-use crate::heard::Heard;
-use crate::promised::{Existence, Place, Promised, Rows};
+use crate::heard::Response;
+use crate::oracle::{Existence, Oracle, Place, Rows};
 use crate::simulated::{check, login, whole};
 use crate::story::PASSING_ROWS;
 use crate::{ATTEMPTS, DATA, SCHEMA, options};
@@ -34,14 +34,14 @@ pub(crate) fn open(disk: &Arc<sim::Disk>, options: InstanceOptions, made: bool) 
             Err(e) => assert!(wants_space(&e), "{e:?}"),
         }
     }
-    let how = os::disk::OpenHow { create: false, direct: false };
+    let how = os::disk::OpenMode { create: false, direct: false };
     let path = Path::new(DATA).join("errorlog");
     let file = os::disk::Disk::open(&**disk, &path, how).expect("the error log");
     let log = disk.bytes_at(&path, 0, file.len().expect("its length") as usize);
     panic!("database crash stays closed: {}", String::from_utf8_lossy(&log));
 }
 
-pub(crate) fn reopened(disk: Arc<sim::Disk>, p: &Promised) {
+pub(crate) fn reopened(disk: Arc<sim::Disk>, p: &Oracle) {
     let schema = p.schema.load(Relaxed) as usize;
     let instance = open(&disk, options(1), schema > 0);
     databases(&instance, p);
@@ -59,12 +59,12 @@ fn half_made(instance: &Instance, schema: usize) {
     let mut session = instance.connect(login("crash")).expect("a session");
     for (at, table) in [(2, "L"), (3, "N"), (5, "T"), (7, "H"), (8, "U")] {
         if schema > at {
-            Heard::numbers(&mut session, &format!("SELECT COUNT(*) FROM dbo.{table}"));
+            Response::numbers(&mut session, &format!("SELECT COUNT(*) FROM dbo.{table}"));
         }
     }
 }
 
-fn databases(instance: &Instance, p: &Promised) {
+fn databases(instance: &Instance, p: &Oracle) {
     for (name, existence) in p.databases.lock().iter() {
         let there = instance.database_by_name(name).is_some();
         let may = match existence {
@@ -80,7 +80,7 @@ fn databases(instance: &Instance, p: &Promised) {
 }
 
 /// Everything that is in the database, against itself and against what was promised.
-pub(crate) fn look(instance: &Instance, p: &Promised) {
+pub(crate) fn look(instance: &Instance, p: &Oracle) {
     let mut session = instance.connect(login("crash")).expect("a session");
     check(&mut session, "crash");
     let mut found = Rows::new();
@@ -98,7 +98,7 @@ pub(crate) fn look(instance: &Instance, p: &Promised) {
 fn rows(session: &mut Session, table: &str, found: &mut Rows) {
     let place = place_of(table);
     let text = format!("SELECT k, v, n, filler FROM dbo.{table}");
-    let answer = Heard::ask(session, &text);
+    let answer = Response::ask(session, &text);
     assert!(answer.error().is_none(), "{text}: {:?}", answer.messages);
     let mut by_value = Vec::new();
     for row in &answer.rows {
@@ -115,7 +115,7 @@ fn rows(session: &mut Session, table: &str, found: &mut Rows) {
     if place == Place::Tree {
         by_value.sort_unstable();
         let text = "SELECT v FROM dbo.T WITH (INDEX(IX_T)) WHERE v >= 0 ORDER BY v";
-        let index: Vec<i64> = Heard::numbers(session, text).into_iter().flatten().collect();
+        let index: Vec<i64> = Response::numbers(session, text).into_iter().flatten().collect();
         assert_eq!(index, by_value, "the index on v is the table");
     }
 }
@@ -124,16 +124,16 @@ fn rows(session: &mut Session, table: &str, found: &mut Rows) {
 fn versions(session: &mut Session) {
     let text = "SELECT COUNT(*) - COUNT(DISTINCT version), \
                 CASE WHEN MAX(version) > @@DBTS THEN 1 ELSE 0 END FROM dbo.U";
-    assert_eq!(Heard::numbers(session, text), [[0, 0]], "rowversions of U");
+    assert_eq!(Response::numbers(session, text), [[0, 0]], "rowversions of U");
 }
 
 /// How files grow and how far is of one change, which is none before the last that was answered.
-fn files(session: &mut Session, p: &Promised) {
+fn files(session: &mut Session, p: &Oracle) {
     let (asked, answered) = *p.files.lock();
     for database in ["crash", "tempdb"] {
         let text =
             format!("SELECT growth, max_size FROM {database}.sys.database_files WHERE file_id = 1");
-        let found = Heard::numbers(session, &text)[0].clone();
+        let found = Response::numbers(session, &text)[0].clone();
         let of = |n: i64| if n == 0 { vec![8, -1] } else { vec![8 * n, (1 << 17) + 8 * n] };
         let known = (answered..=asked).any(|n| found == of(n));
         assert!(known, "{database}: {found:?}, {answered} was answered, {asked} asked for");
@@ -142,7 +142,7 @@ fn files(session: &mut Session, p: &Promised) {
 
 fn names(session: &mut Session, text: &str) -> Vec<(String, String)> {
     let word = |value: &Value| value.to_string();
-    let answer = Heard::ask(session, text);
+    let answer = Response::ask(session, text);
     assert!(answer.error().is_none(), "{text}: {:?}", answer.messages);
     answer.rows.iter().map(|row| (word(&row[0]), word(&row[1]))).collect()
 }
@@ -153,7 +153,7 @@ fn passing(session: &mut Session, found: &mut Rows) {
     for (name, _) in tables {
         let Some(number) = name.strip_prefix('P').and_then(|n| n.parse().ok()) else { continue };
         let text = format!("SELECT v / 26, k, n, DATALENGTH(filler) FROM dbo.{name}");
-        let rows = Heard::numbers(session, &text);
+        let rows = Response::numbers(session, &text);
         let value = rows.first().map_or(0, |row| row[0]);
         let keys: BTreeSet<i64> = rows.iter().map(|row| row[1]).collect();
         let whole = rows.is_empty() || keys == (0..PASSING_ROWS).collect();
@@ -175,7 +175,7 @@ fn indexes(session: &mut Session, found: &mut Rows) {
             "SELECT COUNT(*), (SELECT COUNT(*) FROM dbo.{table} WITH (INDEX({name})) {filter}) \
              FROM dbo.{table} WITH (INDEX(0)) {filter}"
         );
-        let counts = Heard::numbers(session, &text);
+        let counts = Response::numbers(session, &text);
         assert_eq!(counts[0][0], counts[0][1], "rows of {table} in {name}");
         if let Some(number) = number {
             found.insert((Place::Index, number), number);
@@ -185,8 +185,8 @@ fn indexes(session: &mut Session, found: &mut Rows) {
 
 /// The ledger; its tickets are those that were given, none twice and none left out.
 fn ledger(session: &mut Session) -> BTreeMap<i64, Option<i64>> {
-    let ids = Heard::numbers(session, "SELECT id, ISNULL(ticket, 0) FROM dbo.L");
-    let last = Heard::numbers(session, "SELECT n FROM dbo.N")[0][0];
+    let ids = Response::numbers(session, "SELECT id, ISNULL(ticket, 0) FROM dbo.L");
+    let last = Response::numbers(session, "SELECT n FROM dbo.N")[0][0];
     let mut tickets: Vec<i64> = ids.iter().map(|row| row[1]).filter(|t| *t > 0).collect();
     tickets.sort_unstable();
     assert_eq!(tickets, (1..=last).collect::<Vec<_>>(), "tickets up to the last given are there");
@@ -197,9 +197,9 @@ fn ledger(session: &mut Session) -> BTreeMap<i64, Option<i64>> {
 fn still_works(session: &mut Session) {
     let text = "BEGIN TRANSACTION; INSERT dbo.H (k, v, n, filler) VALUES (9999, 26, 1, 'A'); \
                 UPDATE dbo.T SET v = v; DELETE dbo.U; ROLLBACK TRANSACTION";
-    let answer = Heard::ask(session, text);
+    let answer = Response::ask(session, text);
     assert!(answer.error().is_none_or(wants_space), "{:?}", answer.messages);
     if answer.error().is_some() {
-        Heard::ask(session, "IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION");
+        Response::ask(session, "IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION");
     }
 }

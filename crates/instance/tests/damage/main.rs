@@ -14,9 +14,9 @@ mod plant;
 mod populate;
 mod server;
 
-use heard::Heard;
+use heard::Response;
 use image::{Image, Unit, Units, unit_of_bigint};
-use plant::{KINDS, Kind, Planted};
+use plant::{KINDS, Kind, PlantedDamage};
 use server::{DATABASE, Server};
 use sim::Random;
 use std::collections::BTreeMap;
@@ -124,7 +124,7 @@ fn restore(dir: &Path, sound: &Sound, data: &Image) {
 }
 
 /// Whether the check named object and page.
-fn reported(planted: &Planted, answer: &Heard) -> bool {
+fn reported(planted: &PlantedDamage, answer: &Response) -> bool {
     let object = planted.object;
     let names_object = |text: &str| {
         text.contains(&format!("bject ID {object},"))
@@ -147,7 +147,7 @@ struct Outcome {
 fn try_one(
     dir: PathBuf,
     kind: &'static Kind,
-    planted: Planted,
+    planted: PlantedDamage,
     answers: Vec<Vec<Vec<Value>>>,
 ) -> Outcome {
     let mut server = Server::open(&dir);
@@ -172,7 +172,7 @@ fn try_one(
 }
 
 /// The same, and an end to it.
-fn in_time(dir: &Path, kind: &'static Kind, planted: &Planted, sound: &Sound) -> Outcome {
+fn in_time(dir: &Path, kind: &'static Kind, planted: &PlantedDamage, sound: &Sound) -> Outcome {
     let (give, take) = channel();
     let (dir, of, answers) = (dir.to_owned(), planted.clone(), sound.answers.clone());
     let task = os::task::spawn("damaged", move || {
@@ -187,7 +187,7 @@ fn in_time(dir: &Path, kind: &'static Kind, planted: &Planted, sound: &Sound) ->
     }
 }
 
-fn draw(sound: &Sound, kind: &Kind, r: &mut Random) -> (Image, Planted) {
+fn draw(sound: &Sound, kind: &Kind, r: &mut Random) -> (Image, PlantedDamage) {
     for _ in 0..1000 {
         let mut data = sound.data.clone();
         if let Some(planted) = (kind.plant)(&mut data, &sound.units, r) {

@@ -15,7 +15,7 @@ mod rows;
 
 /// A damage that was planted.
 #[derive(Clone, Debug)]
-pub(crate) struct Planted {
+pub(crate) struct PlantedDamage {
     /// What exactly.
     pub(crate) what: String,
     /// The object that must be named; 0 for maps that are nobody's.
@@ -24,13 +24,13 @@ pub(crate) struct Planted {
     pub(crate) pages: Vec<u32>,
 }
 
-impl Planted {
-    fn new(what: impl Into<String>, object: i32, page: u32) -> Planted {
-        Planted { what: what.into(), object, pages: vec![page] }
+impl PlantedDamage {
+    fn new(what: impl Into<String>, object: i32, page: u32) -> PlantedDamage {
+        PlantedDamage { what: what.into(), object, pages: vec![page] }
     }
 }
 
-pub(crate) type Plant = fn(&mut Image, &Units, &mut Random) -> Option<Planted>;
+pub(crate) type Plant = fn(&mut Image, &Units, &mut Random) -> Option<PlantedDamage>;
 
 /// A kind of damage, and whether reading must notice it (the checksum is wrong, or the page's id).
 pub(crate) struct Kind {

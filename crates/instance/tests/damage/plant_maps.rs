@@ -1,6 +1,6 @@
 //! Damages of the maps.
 
-use super::Planted;
+use super::PlantedDamage;
 use crate::image::{Image, Units, pick};
 use page::{ExtentBits, Pfs, at};
 use sim::Random;
@@ -17,28 +17,28 @@ fn extents(image: &Image) -> u32 {
 }
 
 /// The extent's first page is what messages name it by.
-fn flip(image: &mut Image, map: u32, extent: u32) -> Planted {
+fn flip(image: &mut Image, map: u32, extent: u32) -> PlantedDamage {
     let was = ExtentBits::get(image.view(map), extent);
     image.change(map, |p| ExtentBits::set(p, extent, !was));
-    Planted::new(format!("map {map}, extent {extent}: {was} before"), 0, extent * 8)
+    PlantedDamage::new(format!("map {map}, extent {extent}: {was} before"), 0, extent * 8)
 }
 
-pub(super) fn gam(image: &mut Image, _: &Units, r: &mut Random) -> Option<Planted> {
+pub(super) fn gam(image: &mut Image, _: &Units, r: &mut Random) -> Option<PlantedDamage> {
     let extent = r.below(u64::from(extents(image)) + 20) as u32;
     Some(flip(image, GAM, extent))
 }
 
-pub(super) fn sgam(image: &mut Image, _: &Units, r: &mut Random) -> Option<Planted> {
+pub(super) fn sgam(image: &mut Image, _: &Units, r: &mut Random) -> Option<PlantedDamage> {
     let extent = r.below(u64::from(extents(image)) + 20) as u32;
     Some(flip(image, SGAM, extent))
 }
 
-pub(super) fn diff(image: &mut Image, _: &Units, r: &mut Random) -> Option<Planted> {
+pub(super) fn diff(image: &mut Image, _: &Units, r: &mut Random) -> Option<PlantedDamage> {
     let extent = r.below(u64::from(extents(image))) as u32;
     Some(flip(image, if r.one_in(2) { DIFF } else { ML }, extent))
 }
 
-pub(super) fn pfs(image: &mut Image, units: &Units, r: &mut Random) -> Option<Planted> {
+pub(super) fn pfs(image: &mut Image, units: &Units, r: &mut Random) -> Option<PlantedDamage> {
     // A page of a table as often as any other.
     let data = image.find(units, |_, _| true);
     let page = match r.below(2) {
@@ -48,10 +48,10 @@ pub(super) fn pfs(image: &mut Image, units: &Units, r: &mut Random) -> Option<Pl
     let bit = pick(r, &[0x40, 0x40, 0x40, 0x20, 0x10, 0x08, 0x04, 0x01])?;
     let was = image.pfs(page).0;
     image.change(PFS, |p| Pfs(was ^ bit).set(p, page));
-    Some(Planted::new(format!("page {page}: {was:#x} to {:#x}", was ^ bit), 0, page))
+    Some(PlantedDamage::new(format!("page {page}: {was:#x} to {:#x}", was ^ bit), 0, page))
 }
 
-pub(super) fn iam_bit(image: &mut Image, units: &Units, r: &mut Random) -> Option<Planted> {
+pub(super) fn iam_bit(image: &mut Image, units: &Units, r: &mut Random) -> Option<PlantedDamage> {
     let map = pick(r, &image.iam_pages(units))?;
     let own = |e: &u32| ExtentBits::get(image.view(map), *e);
     let all = FIRST_FREE_EXTENT..extents(image) + 20;
@@ -63,10 +63,10 @@ pub(super) fn iam_bit(image: &mut Image, units: &Units, r: &mut Random) -> Optio
     // Any page of the extent may be named, as a page of the table that is not allocated.
     let planted = flip(image, map, extent);
     let pages = (extent * 8..extent * 8 + 8).collect();
-    Some(Planted { pages, ..planted })
+    Some(PlantedDamage { pages, ..planted })
 }
 
-pub(super) fn iam_head(image: &mut Image, units: &Units, r: &mut Random) -> Option<Planted> {
+pub(super) fn iam_head(image: &mut Image, units: &Units, r: &mut Random) -> Option<PlantedDamage> {
     let map = pick(r, &image.iam_pages(units))?;
     let unit = image.unit(units, map).clone();
     // Sequence, first extent, single pages, file, what is unused between them and the bits.
@@ -77,10 +77,10 @@ pub(super) fn iam_head(image: &mut Image, units: &Units, r: &mut Random) -> Opti
     let bit = r.below(8);
     image.change(map, |p| p.0[byte] ^= 1 << bit);
     let what = format!("{name} of IAM page {map}, bit {bit}, {} index {}", unit.table, unit.index);
-    Some(Planted::new(what, unit.object, map))
+    Some(PlantedDamage::new(what, unit.object, map))
 }
 
-pub(super) fn header(image: &mut Image, units: &Units, r: &mut Random) -> Option<Planted> {
+pub(super) fn header(image: &mut Image, units: &Units, r: &mut Random) -> Option<PlantedDamage> {
     let iam = pick(r, &image.iam_pages(units))?;
     let map = pick(r, &[PFS, GAM, SGAM, DIFF, ML, iam, iam])?;
     let fields = [
@@ -104,5 +104,5 @@ pub(super) fn header(image: &mut Image, units: &Units, r: &mut Random) -> Option
         pages.push(1 << bit);
     }
     image.change(map, |p| p.0[byte] ^= 1 << bit);
-    Some(Planted { what: format!("{name} of page {map}, bit {bit}"), object, pages })
+    Some(PlantedDamage { what: format!("{name} of page {map}, bit {bit}"), object, pages })
 }

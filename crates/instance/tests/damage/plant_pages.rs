@@ -1,6 +1,6 @@
 //! Damages of pages: checksum, slots, links, order, header.
 
-use super::Planted;
+use super::PlantedDamage;
 use crate::image::{Image, Unit, Units, live_slot, pick, slot_at};
 use base::PageId;
 use page::{PageView, at};
@@ -20,19 +20,23 @@ fn one(
     Some((n, image.unit(units, n).clone()))
 }
 
-fn told(what: String, unit: &Unit, n: u32) -> Option<Planted> {
+fn told(what: String, unit: &Unit, n: u32) -> Option<PlantedDamage> {
     let what = format!("{what}, {} index {}", unit.table, unit.index);
-    Some(Planted::new(what, unit.object, n))
+    Some(PlantedDamage::new(what, unit.object, n))
 }
 
-pub(super) fn bit(image: &mut Image, units: &Units, r: &mut Random) -> Option<Planted> {
+pub(super) fn bit(image: &mut Image, units: &Units, r: &mut Random) -> Option<PlantedDamage> {
     let (n, unit) = one(image, units, r, any)?;
     let (byte, bit) = (r.below(8192) as usize, r.below(8));
     image.scribble(n, |p| p[byte] ^= 1 << bit);
     told(format!("byte {byte}"), &unit, n)
 }
 
-pub(super) fn misdirected(image: &mut Image, units: &Units, r: &mut Random) -> Option<Planted> {
+pub(super) fn misdirected(
+    image: &mut Image,
+    units: &Units,
+    r: &mut Random,
+) -> Option<PlantedDamage> {
     let (n, unit) = one(image, units, r, any)?;
     let (other, _) = one(image, units, r, |v, u| *u == unit && v.page_id().page != n)?;
     let bytes = *image.page(other);
@@ -40,14 +44,14 @@ pub(super) fn misdirected(image: &mut Image, units: &Units, r: &mut Random) -> O
     told(format!("page {other}"), &unit, n)
 }
 
-pub(super) fn blank(image: &mut Image, units: &Units, r: &mut Random) -> Option<Planted> {
+pub(super) fn blank(image: &mut Image, units: &Units, r: &mut Random) -> Option<PlantedDamage> {
     let (n, unit) = one(image, units, r, any)?;
     image.scribble(n, |p| p.fill(0));
     told("zeros".to_owned(), &unit, n)
 }
 
 /// In order they were; the leftmost separator counts as lower than everything.
-pub(super) fn swapped(image: &mut Image, units: &Units, r: &mut Random) -> Option<Planted> {
+pub(super) fn swapped(image: &mut Image, units: &Units, r: &mut Random) -> Option<PlantedDamage> {
     let tree = |v: PageView<'_>, u: &Unit| u.index >= 1 && v.slot_count() > 4;
     let (n, unit) = one(image, units, r, tree)?;
     let v = image.view(n);
@@ -60,7 +64,7 @@ pub(super) fn swapped(image: &mut Image, units: &Units, r: &mut Random) -> Optio
     told(format!("slots {slot} and {}", slot + 1), &unit, n)
 }
 
-pub(super) fn slot(image: &mut Image, units: &Units, r: &mut Random) -> Option<Planted> {
+pub(super) fn slot(image: &mut Image, units: &Units, r: &mut Random) -> Option<PlantedDamage> {
     let (n, unit) = one(image, units, r, any)?;
     let v = image.view(n);
     let slot = live_slot(r, v)?;
@@ -78,7 +82,7 @@ pub(super) fn slot(image: &mut Image, units: &Units, r: &mut Random) -> Option<P
     told(format!("slot {slot}: {offset} to {wrong}"), &unit, n)
 }
 
-pub(super) fn link(image: &mut Image, units: &Units, r: &mut Random) -> Option<Planted> {
+pub(super) fn link(image: &mut Image, units: &Units, r: &mut Random) -> Option<PlantedDamage> {
     let linked = |v: PageView<'_>, u: &Unit| {
         u.index >= 1 && !(v.prev_page().is_none() && v.next_page().is_none())
     };
@@ -108,7 +112,7 @@ fn child_at(v: PageView<'_>, slot: u16) -> Option<usize> {
     Some(usize::from(v.slot_offset(slot)?) + usize::from(v.min_len()) - 6)
 }
 
-pub(super) fn child(image: &mut Image, units: &Units, r: &mut Random) -> Option<Planted> {
+pub(super) fn child(image: &mut Image, units: &Units, r: &mut Random) -> Option<PlantedDamage> {
     let (n, unit) = one(image, units, r, interior)?;
     let v = image.view(n);
     let slot = live_slot(r, v)?;
@@ -125,11 +129,11 @@ pub(super) fn child(image: &mut Image, units: &Units, r: &mut Random) -> Option<
     let what = format!("slot {slot} of page {n}: {old} to {wrong}");
     // The page that nothing leads to any more, the one that two lead to, or the entry's own.
     let pages = vec![n, old, wrong];
-    Some(Planted { what, object: unit.object, pages })
+    Some(PlantedDamage { what, object: unit.object, pages })
 }
 
 /// Keys of the pages around it lie on the wrong side of it then.
-pub(super) fn separator(image: &mut Image, units: &Units, r: &mut Random) -> Option<Planted> {
+pub(super) fn separator(image: &mut Image, units: &Units, r: &mut Random) -> Option<PlantedDamage> {
     let ints = |v: PageView<'_>, u: &Unit| {
         let first_is_int = u.index == 1 || matches!(&*u.index_name, "by_k" | "by_n" | "by_size");
         interior(v, u) && first_is_int && !u.large
@@ -148,7 +152,7 @@ pub(super) fn separator(image: &mut Image, units: &Units, r: &mut Random) -> Opt
     };
     let pages = [Some(n), of_child(slot), of_child(slot - 1)].into_iter().flatten().collect();
     let what = format!("slot {slot} of page {n} says {wrong}, {} index {}", unit.table, unit.index);
-    Some(Planted { what, object: unit.object, pages })
+    Some(PlantedDamage { what, object: unit.object, pages })
 }
 
 fn flip_u16(image: &mut Image, n: u32, at: usize, mask: u16) {
@@ -158,13 +162,13 @@ fn flip_u16(image: &mut Image, n: u32, at: usize, mask: u16) {
     });
 }
 
-pub(super) fn ghosts(image: &mut Image, units: &Units, r: &mut Random) -> Option<Planted> {
+pub(super) fn ghosts(image: &mut Image, units: &Units, r: &mut Random) -> Option<PlantedDamage> {
     let (n, unit) = one(image, units, r, any)?;
     flip_u16(image, n, at::GHOST_COUNT, 1 << r.below(16));
     told("m_ghostRecCnt".to_owned(), &unit, n)
 }
 
-pub(super) fn free(image: &mut Image, units: &Units, r: &mut Random) -> Option<Planted> {
+pub(super) fn free(image: &mut Image, units: &Units, r: &mut Random) -> Option<PlantedDamage> {
     let (n, unit) = one(image, units, r, any)?;
     let count = r.one_in(2);
     if count {
@@ -178,7 +182,7 @@ pub(super) fn free(image: &mut Image, units: &Units, r: &mut Random) -> Option<P
     told(format!("m_freeData is {wrong}"), &unit, n)
 }
 
-pub(super) fn header(image: &mut Image, units: &Units, r: &mut Random) -> Option<Planted> {
+pub(super) fn header(image: &mut Image, units: &Units, r: &mut Random) -> Option<PlantedDamage> {
     let (n, unit) = one(image, units, r, any)?;
     let fields = [
         ("m_headerVersion", at::HEADER_VERSION),

@@ -1,6 +1,6 @@
 //! Damages of records: what a row and its entries say of each other.
 
-use super::Planted;
+use super::PlantedDamage;
 use crate::image::{Image, Unit, Units, live_slot, pick};
 use page::{PageMut, PageView, RecordKind};
 use sim::Random;
@@ -36,7 +36,11 @@ fn int_at(record: &[u8], at: usize) -> i32 {
 }
 
 /// The first or second number of a row: both are in an index.
-pub(super) fn row_column(image: &mut Image, units: &Units, r: &mut Random) -> Option<Planted> {
+pub(super) fn row_column(
+    image: &mut Image,
+    units: &Units,
+    r: &mut Random,
+) -> Option<PlantedDamage> {
     let (n, slot, unit) = place(image, units, r, indexed_rows)?;
     // The first of Groups is its key, and any value between its neighbours' is as good there.
     let second = unit.table == "Groups" || r.one_in(2);
@@ -44,11 +48,15 @@ pub(super) fn row_column(image: &mut Image, units: &Units, r: &mut Random) -> Op
     let bit = r.below(24);
     image.change(n, |p| p.0[at + bit as usize / 8] ^= 1 << (bit % 8));
     let column = if second { "second" } else { "first" };
-    Some(Planted::new(format!("{column} column of slot {slot}, {}", unit.table), unit.object, n))
+    Some(PlantedDamage::new(
+        format!("{column} column of slot {slot}, {}", unit.table),
+        unit.object,
+        n,
+    ))
 }
 
 /// The first bytes of an entry: a key column or the locator.
-pub(super) fn entry_key(image: &mut Image, units: &Units, r: &mut Random) -> Option<Planted> {
+pub(super) fn entry_key(image: &mut Image, units: &Units, r: &mut Random) -> Option<PlantedDamage> {
     let wanted = |v: PageView<'_>, u: &Unit| {
         // Indexes whose columns are fixed: the bytes of all of them follow the status byte.
         let fixed = matches!(&*u.index_name, "by_v" | "by_k" | "by_size");
@@ -65,11 +73,11 @@ pub(super) fn entry_key(image: &mut Image, units: &Units, r: &mut Random) -> Opt
     let bit = r.below(8);
     image.change(n, |p| p.0[at + byte] ^= 1 << bit);
     let what = format!("byte {byte} of slot {slot}, {}.{}", unit.table, unit.index_name);
-    Some(Planted::new(what, unit.object, n))
+    Some(PlantedDamage::new(what, unit.object, n))
 }
 
 /// The last byte of an entry with an included column.
-pub(super) fn included(image: &mut Image, units: &Units, r: &mut Random) -> Option<Planted> {
+pub(super) fn included(image: &mut Image, units: &Units, r: &mut Random) -> Option<PlantedDamage> {
     let wanted = |v: PageView<'_>, u: &Unit| {
         let includes =
             matches!((&*u.table, &*u.index_name), ("Ordered", "by_name") | ("Loose", "by_v"));
@@ -84,7 +92,7 @@ pub(super) fn included(image: &mut Image, units: &Units, r: &mut Random) -> Opti
     }
     image.change(n, |p| p.0[at] ^= 1);
     let what = format!("last byte of slot {slot}, {}.{}", unit.table, unit.index_name);
-    Some(Planted::new(what, unit.object, n))
+    Some(PlantedDamage::new(what, unit.object, n))
 }
 
 /// The page of the row that an entry of by_v or by_k of Ordered, Loose or Documents is of.
@@ -99,7 +107,11 @@ fn page_of_entry(image: &Image, units: &Units, unit: &Unit, record: &[u8]) -> Op
     }
 }
 
-pub(super) fn lost_entry(image: &mut Image, units: &Units, r: &mut Random) -> Option<Planted> {
+pub(super) fn lost_entry(
+    image: &mut Image,
+    units: &Units,
+    r: &mut Random,
+) -> Option<PlantedDamage> {
     let (n, slot, unit) = place(image, units, r, entries)?;
     let record = image.view(n).record(slot)?.to_vec();
     if page::is_ghost_record(&record) {
@@ -109,11 +121,15 @@ pub(super) fn lost_entry(image: &mut Image, units: &Units, r: &mut Random) -> Op
     let page = page_of_entry(image, units, &unit, &record)?;
     image.change(n, |p| p.remove(slot));
     let what = format!("slot {slot} of page {n}, {}.{}", unit.table, unit.index_name);
-    Some(Planted::new(what, unit.object, page))
+    Some(PlantedDamage::new(what, unit.object, page))
 }
 
 /// A copy of an entry whose locator leads to no row.
-pub(super) fn extra_entry(image: &mut Image, units: &Units, r: &mut Random) -> Option<Planted> {
+pub(super) fn extra_entry(
+    image: &mut Image,
+    units: &Units,
+    r: &mut Random,
+) -> Option<PlantedDamage> {
     let wanted =
         |v: PageView<'_>, u: &Unit| entries(v, u) && u.index_name == "by_v" && u.table == "Ordered";
     let (n, slot, unit) = place(image, units, r, wanted)?;
@@ -128,7 +144,7 @@ pub(super) fn extra_entry(image: &mut Image, units: &Units, r: &mut Random) -> O
     record[5..9].copy_from_slice(&nobody.to_le_bytes());
     image.change(n, |p| p.insert(slot + 1, &record));
     let what = format!("behind slot {slot} of {}.{}", unit.table, unit.index_name);
-    Some(Planted::new(what, unit.object, n))
+    Some(PlantedDamage::new(what, unit.object, n))
 }
 
 /// Pages of entries of a table: one of them is named when a row is gone.
@@ -136,7 +152,7 @@ fn pages_of_entries(image: &Image, units: &Units, table: &str) -> Vec<u32> {
     image.find(units, |v, u| u.table == table && u.index > 1 && v.level() == 0)
 }
 
-pub(super) fn lost_row(image: &mut Image, units: &Units, r: &mut Random) -> Option<Planted> {
+pub(super) fn lost_row(image: &mut Image, units: &Units, r: &mut Random) -> Option<PlantedDamage> {
     let (n, slot, unit) = place(image, units, r, indexed_rows)?;
     if page::is_ghost_record(image.view(n).record(slot)?) {
         return None;
@@ -145,10 +161,10 @@ pub(super) fn lost_row(image: &mut Image, units: &Units, r: &mut Random) -> Opti
     image.change(n, |p| if heap { p.empty_slot(slot) } else { p.remove(slot) });
     let pages = pages_of_entries(image, units, &unit.table);
     let what = format!("slot {slot} of page {n}, {}", unit.table);
-    Some(Planted { what, object: unit.object, pages })
+    Some(PlantedDamage { what, object: unit.object, pages })
 }
 
-pub(super) fn ghosted(image: &mut Image, units: &Units, r: &mut Random) -> Option<Planted> {
+pub(super) fn ghosted(image: &mut Image, units: &Units, r: &mut Random) -> Option<PlantedDamage> {
     let both = |v: PageView<'_>, u: &Unit| indexed_rows(v, u) || entries(v, u);
     let (n, slot, unit) = place(image, units, r, both)?;
     let record = image.view(n).record(slot)?.to_vec();
@@ -159,11 +175,11 @@ pub(super) fn ghosted(image: &mut Image, units: &Units, r: &mut Random) -> Optio
     };
     image.change(n, |p: &mut PageMut<'_>| p.set_record_kind(slot, ghost));
     let what = format!("slot {slot} of page {n}, {} index {}", unit.table, unit.index);
-    Some(Planted { what, object: unit.object, pages })
+    Some(PlantedDamage { what, object: unit.object, pages })
 }
 
 /// Bytes that say where a record's columns are.
-pub(super) fn form(image: &mut Image, units: &Units, r: &mut Random) -> Option<Planted> {
+pub(super) fn form(image: &mut Image, units: &Units, r: &mut Random) -> Option<PlantedDamage> {
     let rows = |v: PageView<'_>, u: &Unit| {
         u.index <= 1 && v.level() == 0 && v.slot_count() > 0 && v.min_len() >= 8
     };
@@ -187,14 +203,14 @@ pub(super) fn form(image: &mut Image, units: &Units, r: &mut Random) -> Option<P
     let at = offset(image, n, slot) + byte;
     image.change(n, |p| p.0[at] ^= 1 << bit);
     let what = format!("{name}, bit {bit}, slot {slot}, {} index {}", unit.table, unit.index);
-    Some(Planted::new(what, unit.object, n))
+    Some(PlantedDamage::new(what, unit.object, n))
 }
 
 fn pieces(v: PageView<'_>, u: &Unit) -> bool {
     u.large && v.level() == 0 && v.slot_count() > 0
 }
 
-pub(super) fn piece(image: &mut Image, units: &Units, r: &mut Random) -> Option<Planted> {
+pub(super) fn piece(image: &mut Image, units: &Units, r: &mut Random) -> Option<PlantedDamage> {
     let (n, slot, unit) = place(image, units, r, pieces)?;
     let record = image.view(n).record(slot)?;
     if page::is_ghost_record(record) {
@@ -222,10 +238,10 @@ pub(super) fn piece(image: &mut Image, units: &Units, r: &mut Random) -> Option<
     let mut pages = image.find(units, rows);
     pages.push(n);
     let what = format!("slot {slot} of page {n} is {what}");
-    Some(Planted { what, object: unit.object, pages })
+    Some(PlantedDamage { what, object: unit.object, pages })
 }
 
-pub(super) fn pointer(image: &mut Image, units: &Units, r: &mut Random) -> Option<Planted> {
+pub(super) fn pointer(image: &mut Image, units: &Units, r: &mut Random) -> Option<PlantedDamage> {
     let documents = |v: PageView<'_>, u: &Unit| {
         u.table == "Documents" && !u.large && u.index == 1 && v.level() == 0
     };
@@ -248,5 +264,5 @@ pub(super) fn pointer(image: &mut Image, units: &Units, r: &mut Random) -> Optio
     let at = offset(image, n, slot) + from + byte;
     image.change(n, |p| p.0[at] ^= 0x10);
     let what = format!("byte {byte} of the pointer of column {column}, slot {slot}");
-    Some(Planted::new(what, unit.object, n))
+    Some(PlantedDamage::new(what, unit.object, n))
 }

@@ -1,6 +1,6 @@
 //! An instance on a folder, and what it says to batches.
 
-use crate::heard::Heard;
+use crate::heard::Response;
 use base::SqlError;
 use instance::{Instance, InstanceOptions};
 use os::disk::RealDisk;
@@ -37,15 +37,15 @@ impl Server {
     }
 
     /// Runs a batch; in a new session where the last one was ended by an error.
-    pub(crate) fn ask(&mut self, database: &str, batch: &str) -> Heard {
+    pub(crate) fn ask(&mut self, database: &str, batch: &str) -> Response {
         if self.session.is_none() {
             match self.connect(database) {
                 Ok(session) => self.session = Some(session),
-                Err(e) => return Heard { messages: vec![e], ..Heard::default() },
+                Err(e) => return Response { messages: vec![e], ..Response::default() },
             }
         }
         let session = self.session.as_mut().unwrap();
-        let answer = Heard::ask(session, batch);
+        let answer = Response::ask(session, batch);
         if !answer.goes_on {
             self.session = None;
         }
@@ -58,7 +58,7 @@ impl Server {
     }
 
     /// What must succeed.
-    pub(crate) fn must(&mut self, database: &str, batch: &str) -> Heard {
+    pub(crate) fn must(&mut self, database: &str, batch: &str) -> Response {
         let answer = self.ask(database, batch);
         let errors: Vec<&SqlError> = answer.errors().collect();
         assert!(errors.is_empty(), "{batch}: {errors:?}");

@@ -23,7 +23,7 @@ fn of_later_version(bytes: &mut [u8]) {
 }
 
 type Damage = Box<dyn Fn(&Folder)>;
-type Plain = fn(&Folder);
+type PlainDamage = fn(&Folder);
 
 /// What is done to the files of database a; and whether it cannot be opened then.
 fn damages() -> Vec<(String, bool, Damage)> {
@@ -35,7 +35,7 @@ fn damages() -> Vec<(String, bool, Damage)> {
         let needed = page == 0 || page == 9;
         all.push((format!("a byte of page {page}"), needed, Box::new(flip)));
     }
-    let fixed: [(&str, bool, Plain); 10] = [
+    let fixed: [(&str, bool, PlainDamage); 10] = [
         ("a later version's boot page", true, |f| alter(&f.file("a.mdf"), |b| of_later_version(b))),
         ("data cut to nothing", true, |f| alter(&f.file("a.mdf"), Vec::clear)),
         ("data cut to half a page", true, |f| alter(&f.file("a.mdf"), |b| b.truncate(PAGE / 2))),

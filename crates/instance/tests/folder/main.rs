@@ -10,7 +10,7 @@ mod heard;
 mod list;
 mod unfinished;
 
-use heard::Heard;
+use heard::Response;
 use instance::{Instance, InstanceOptions};
 use os::disk::{Disk, RealDisk};
 use session::Login;
@@ -86,11 +86,11 @@ impl Server {
         self.instance.connect(login)
     }
 
-    pub(crate) fn ask(&mut self, batch: &str) -> Heard {
+    pub(crate) fn ask(&mut self, batch: &str) -> Response {
         if self.session.is_none() {
             self.session = Some(self.login("").unwrap());
         }
-        let answer = Heard::ask(self.session.as_mut().unwrap(), batch);
+        let answer = Response::ask(self.session.as_mut().unwrap(), batch);
         if !answer.goes_on {
             self.session = None;
         }

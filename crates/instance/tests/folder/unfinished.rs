@@ -28,7 +28,7 @@ fn prepared() -> Disk {
         server.must("create table old.dbo.t (n int); insert old.dbo.t values (7)");
         server.stop();
     });
-    assert!(matches!(run.ended, sim::Ended::Done(())));
+    assert!(matches!(run.ended, sim::RunEnd::Done(())));
     disk.after_stop(1)
 }
 
@@ -48,7 +48,7 @@ fn cut(disk: &Disk, batch: &'static str, at: u64, seed: u64) -> u64 {
         operations
     });
     match run.ended {
-        sim::Ended::Done(operations) => operations,
+        sim::RunEnd::Done(operations) => operations,
         _ => at,
     }
 }
@@ -71,7 +71,7 @@ fn sound(disk: &Disk, name: &'static str, seed: u64) {
         server.must("create database old2");
         server.stop();
     });
-    assert!(matches!(run.ended, sim::Ended::Done(())), "seed {seed}");
+    assert!(matches!(run.ended, sim::RunEnd::Done(())), "seed {seed}");
 }
 
 fn each_operation(batch: &'static str, name: &'static str, step: u64) {

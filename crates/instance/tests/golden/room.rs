@@ -13,14 +13,14 @@ const UNIT: AllocUnitId = AllocUnitId(0xE000_0000);
 const FILE: FileId = FileId(1);
 
 /// What takes the room.
-pub(crate) struct Filled {
+pub(crate) struct FilledSpace {
     space: Arc<Space>,
     unit: AllocUnit,
     growth: GrowthOptions,
 }
 
-impl Filled {
-    pub(crate) fn tempdb(instance: &Instance) -> Filled {
+impl FilledSpace {
+    pub(crate) fn tempdb(instance: &Instance) -> FilledSpace {
         let tempdb = instance.database(DatabaseId(2)).expect("tempdb is open");
         let space = Arc::clone(tempdb.space());
         let growth = space.growth(FILE).expect("its data file");
@@ -43,7 +43,7 @@ impl Filled {
             space.allocate_past_pool(&mut change, &unit, claim).expect("sound maps");
             change.finish(&mut TransactionChain::default());
         }
-        Filled { space, unit, growth }
+        FilledSpace { space, unit, growth }
     }
 
     pub(crate) fn free(self) {

@@ -1,11 +1,11 @@
 //! The sessions of a script: one task each, so that one may wait while others go on.
 
-use crate::room::Filled;
+use crate::room::FilledSpace;
 use crate::transcript::Transcript;
 use instance::{Instance, InstanceOptions};
 use os::disk::RealDisk;
 use os::task::JoinHandle;
-use os::wait::{Cancelled, Waiter};
+use os::wait::{CancelReason, Waiter};
 use session::{Connection, Login, Request, ResultSink};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -58,7 +58,7 @@ pub(crate) struct Sessions {
     instance: Arc<Instance>,
     seats: BTreeMap<char, Seat>,
     old: Vec<Arc<Instance>>,
-    tempdb: Option<Filled>,
+    tempdb: Option<FilledSpace>,
     folder: Folder,
 }
 
@@ -166,7 +166,9 @@ impl Sessions {
     /// Cancels what a session runs, as its client's attention does.
     pub(crate) fn attention(&mut self, session: char) {
         let seat = self.seats.get(&session).filter(|seat| seat.waiting);
-        seat.expect("an attention is for a session that waits").waiter.cancel(Cancelled::Attention);
+        seat.expect("an attention is for a session that waits")
+            .waiter
+            .cancel(CancelReason::Attention);
     }
 
     /// Drops a connection.
@@ -202,7 +204,7 @@ impl Sessions {
 
     /// Tempdb has no room and may not grow.
     pub(crate) fn fill_tempdb(&mut self) {
-        self.tempdb = Some(Filled::tempdb(&self.instance));
+        self.tempdb = Some(FilledSpace::tempdb(&self.instance));
     }
 
     /// It has, again.
@@ -244,7 +246,7 @@ impl Seat {
                 let mut transcript = Transcript::default();
                 connection.waiter().reset_unless_killed();
                 let goes_on = connection.run(Request::Batch(batch), &mut transcript);
-                if connection.waiter().cancellation() == Some(Cancelled::Attention) {
+                if connection.waiter().cancellation() == Some(CancelReason::Attention) {
                     transcript.text.push_str("(attention)\n");
                 }
                 if !goes_on {
@@ -270,7 +272,7 @@ impl Seat {
 /// as the server does.
 fn next_batch(incoming: &Receiver<String>, waiter: &Waiter) -> Option<String> {
     loop {
-        if waiter.cancellation() == Some(Cancelled::Kill) {
+        if waiter.cancellation() == Some(CancelReason::Kill) {
             return None;
         }
         match incoming.recv_timeout(LOOK) {

@@ -1,7 +1,7 @@
 //! What a client gets, as the text of a golden script.
 
 use base::SqlError;
-use session::{Command, Done, EnvironmentChange, ResultColumn, ResultSink, SinkClosed};
+use session::{ClosedSink, Command, Completion, EnvironmentChange, ResultColumn, ResultSink};
 use std::fmt::Write as _;
 use types::datetime::print_style;
 use types::{Decimal, SqlType, Value, float_text, text};
@@ -16,14 +16,14 @@ pub(crate) struct Transcript {
 }
 
 impl ResultSink for Transcript {
-    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), SinkClosed> {
+    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), ClosedSink> {
         assert!(!columns.is_empty(), "a result set has columns");
         self.columns = columns.iter().map(|c| c.sql_type).collect();
         self.rows = 0;
         Ok(())
     }
 
-    fn row(&mut self, values: &[Value]) -> Result<(), SinkClosed> {
+    fn row(&mut self, values: &[Value]) -> Result<(), ClosedSink> {
         assert_eq!(values.len(), self.columns.len(), "a value for each column");
         let cells: Vec<String> =
             values.iter().zip(&self.columns).map(|(v, t)| cell(v, *t)).collect();
@@ -45,7 +45,7 @@ impl ResultSink for Transcript {
         let _ = writeln!(self.text, "Line {}\n{}", message.line(), message.text());
     }
 
-    fn done(&mut self, done: Done) {
+    fn done(&mut self, done: Completion) {
         assert!(!self.ended, "nothing follows the last DONE");
         self.ended = !done.more;
         let selected = !self.columns.is_empty();

@@ -2,7 +2,8 @@
 
 use base::SqlError;
 use session::{
-    Connection, Done, EnvironmentChange, Request, ResultColumn, ResultSink, Session, SinkClosed,
+    ClosedSink, Completion, Connection, EnvironmentChange, Request, ResultColumn, ResultSink,
+    Session,
 };
 use types::{SqlType, Value};
 
@@ -11,16 +12,16 @@ const NOTICE_MAX: u8 = 10;
 
 /// An answer.
 #[derive(Default)]
-pub(crate) struct Heard {
+pub(crate) struct Response {
     pub(crate) rows: Vec<Vec<Value>>,
     pub(crate) messages: Vec<SqlError>,
     /// The session goes on.
     pub(crate) goes_on: bool,
 }
 
-impl Heard {
-    pub(crate) fn ask(session: &mut Session, text: &str) -> Heard {
-        let mut heard = Heard::default();
+impl Response {
+    pub(crate) fn ask(session: &mut Session, text: &str) -> Response {
+        let mut heard = Response::default();
         heard.goes_on = session.run(Request::Batch(text.to_owned()), &mut heard);
         heard
     }
@@ -35,18 +36,18 @@ impl Heard {
     }
 }
 
-impl ResultSink for Heard {
-    fn columns(&mut self, _: &[ResultColumn]) -> Result<(), SinkClosed> {
+impl ResultSink for Response {
+    fn columns(&mut self, _: &[ResultColumn]) -> Result<(), ClosedSink> {
         Ok(())
     }
-    fn row(&mut self, values: &[Value]) -> Result<(), SinkClosed> {
+    fn row(&mut self, values: &[Value]) -> Result<(), ClosedSink> {
         self.rows.push(values.to_vec());
         Ok(())
     }
     fn message(&mut self, message: &SqlError) {
         self.messages.push(message.clone());
     }
-    fn done(&mut self, _: Done) {}
+    fn done(&mut self, _: Completion) {}
     fn return_status(&mut self, _: i32) {}
     fn return_value(&mut self, _: &str, _: SqlType, _: &Value) {}
     fn environment(&mut self, _: &EnvironmentChange) {}

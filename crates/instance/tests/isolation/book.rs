@@ -90,7 +90,7 @@ pub(crate) struct Transaction {
 
 /// How a read of a key is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kept {
+pub(crate) enum ReadGuarantee {
     /// It was so when it was read.
     Loose,
     /// It stays so to the reader's end: this many entries were there.
@@ -105,20 +105,20 @@ pub(crate) struct Read {
     pub(crate) id: i64,
     pub(crate) key: Key,
     pub(crate) found: Option<Row>,
-    pub(crate) kept: Kept,
+    pub(crate) kept: ReadGuarantee,
     tick: u64,
 }
 
 /// Which rows a read asks for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct ReadRequest {
     pub(crate) table: usize,
     pub(crate) keys: (i64, i64),
     pub(crate) lengths: (i64, i64),
     pub(crate) u: Option<i64>,
 }
 
-impl Asked {
+impl ReadRequest {
     pub(crate) fn holds(&self, row: &Row) -> bool {
         let (from, to) = self.lengths;
         (from..=to).contains(&row.n) && self.u.is_none_or(|u| u == row.u)
@@ -243,7 +243,9 @@ impl Pages {
             own.for_each(|e| e.undone = e.undone.or(Some(now)));
         }
         let after = self.reads.iter_mut().filter(|r| r.id == id && r.tick >= since);
-        after.filter(|r| r.kept != Kept::Moment).for_each(|r| r.kept = Kept::Loose);
+        after
+            .filter(|r| r.kept != ReadGuarantee::Moment)
+            .for_each(|r| r.kept = ReadGuarantee::Loose);
         self.of(id).held = held;
     }
 
@@ -313,7 +315,7 @@ impl Pages {
         &mut self,
         id: i64,
         visible: &BTreeSet<i64>,
-        asked: &Asked,
+        asked: &ReadRequest,
         rows: &[(i64, Row)],
         what: &str,
     ) {
@@ -330,7 +332,7 @@ impl Pages {
         self.count("rows at a moment", rows.len());
     }
 
-    fn within(&self, id: i64, asked: &Asked, rows: &[(i64, Row)], what: &str) {
+    fn within(&self, id: i64, asked: &ReadRequest, rows: &[(i64, Row)], what: &str) {
         let (from, to) = asked.keys;
         let stray = rows.iter().find(|(k, _)| !(from..=to).contains(k));
         if let Some((k, row)) = stray {
@@ -343,7 +345,7 @@ impl Pages {
         &mut self,
         id: i64,
         since: u64,
-        asked: &Asked,
+        asked: &ReadRequest,
         rows: &[(i64, Row)],
         what: &str,
     ) {
@@ -393,7 +395,7 @@ impl Pages {
     }
 
     /// Invariant 4.
-    pub(crate) fn check_once(&mut self, asked: &Asked, rows: &[(i64, Row)], what: &str) {
+    pub(crate) fn check_once(&mut self, asked: &ReadRequest, rows: &[(i64, Row)], what: &str) {
         let mut keys = BTreeSet::new();
         for (k, row) in rows {
             if !keys.insert(*k) {
@@ -407,7 +409,7 @@ impl Pages {
     /// Invariant 3; `whole` says that a row was read in one place.
     pub(crate) fn check_dirty(
         &mut self,
-        asked: &Asked,
+        asked: &ReadRequest,
         rows: &[(i64, Row)],
         whole: bool,
         what: &str,
@@ -426,7 +428,13 @@ impl Pages {
     }
 
     /// What a transaction has read stays; and what it reads now is to stay.
-    pub(crate) fn check_held(&mut self, id: i64, asked: &Asked, rows: &[(i64, Row)], what: &str) {
+    pub(crate) fn check_held(
+        &mut self,
+        id: i64,
+        asked: &ReadRequest,
+        rows: &[(i64, Row)],
+        what: &str,
+    ) {
         let level = self.of(id).level;
         if !matches!(level, Level::Repeatable | Level::Serializable) {
             return;
@@ -453,7 +461,7 @@ impl Pages {
     }
 
     /// Remembers what was read, for the circles of dependencies.
-    pub(crate) fn keep(&mut self, id: i64, asked: &Asked, rows: &[(i64, Row)]) {
+    pub(crate) fn keep(&mut self, id: i64, asked: &ReadRequest, rows: &[(i64, Row)]) {
         let Some(level) = self.transactions.get(&id).map(|t| t.level) else { return };
         let tick = self.tick();
         for k in asked.keys.0..=asked.keys.1 {
@@ -464,10 +472,10 @@ impl Pages {
             }
             let len = self.keys.get(&key).map_or(0, |s| s.entries.len());
             let kept = match level {
-                Level::Snapshot => Kept::Moment,
-                Level::Serializable => Kept::Locked(len),
-                Level::Repeatable if found.is_some() => Kept::Locked(len),
-                Level::Committed if found.is_some() => Kept::Loose,
+                Level::Snapshot => ReadGuarantee::Moment,
+                Level::Serializable => ReadGuarantee::Locked(len),
+                Level::Repeatable if found.is_some() => ReadGuarantee::Locked(len),
+                Level::Committed if found.is_some() => ReadGuarantee::Loose,
                 Level::Uncommitted | Level::Committed | Level::Repeatable => continue,
             };
             self.reads.push(Read { id, key, found, kept, tick });

@@ -2,8 +2,8 @@
 //! holds each answer against the book while its locks are held.
 
 use crate::DATABASE;
-use crate::book::{self, ALONE, Asked, Book, Fate, Key, Level, Pages, Row};
-use crate::heard::Heard;
+use crate::book::{self, ALONE, Book, Fate, Key, Level, Pages, ReadRequest, Row};
+use crate::heard::Response;
 use crate::simulated::{Random, login, whole};
 use crate::story::{self, Change, Effect, Path, Table};
 use instance::Instance;
@@ -25,21 +25,21 @@ struct Answer {
 }
 
 /// A read, what it asked for, and what it gave.
-type Gave = (String, Asked, Vec<(i64, Row)>);
+type PastRead = (String, ReadRequest, Vec<(i64, Row)>);
 
 /// A transaction of this session.
-struct Own {
+struct OwnTransaction {
     id: i64,
     level: Level,
     begun: u64,
     writes: bool,
     visible: Option<BTreeSet<i64>>,
-    saved: Vec<Saved>,
+    saved: Vec<SavedState>,
     /// Reads, while nothing was changed since.
-    asked: Vec<Gave>,
+    asked: Vec<PastRead>,
 }
 
-struct Saved {
+struct SavedState {
     name: String,
     tick: u64,
     held: BTreeMap<Key, Option<Row>>,
@@ -112,7 +112,7 @@ impl Driver {
             "SET LOCK_TIMEOUT {wait}; SELECT is_read_committed_snapshot_on + 0 FROM sys.databases \
              WHERE name = '{DATABASE}'"
         );
-        let heard = Heard::ask(&mut session, &text);
+        let heard = Response::ask(&mut session, &text);
         let told = heard.rows.first().filter(|_| heard.error().is_none() && heard.goes_on)?;
         self.statement_versions = whole(&told[0]) == 1;
         Some(session)
@@ -122,7 +122,7 @@ impl Driver {
         let ask = format!("{text}; SELECT @@ROWCOUNT, @@ERROR, @@TRANCOUNT");
         let mut session = self.session.take().expect("it has come");
         self.page().say(format!("{}> {text}", self.number));
-        let mut heard = Heard::ask(&mut session, &ask);
+        let mut heard = Response::ask(&mut session, &ask);
         let error = heard.error().map(|e| e.number());
         let strange = heard.errors().find(|e| !EXPECTED.contains(&e.number()));
         let kept = heard.goes_on;
@@ -131,7 +131,7 @@ impl Driver {
         }
         let mut told = heard.rows.pop_if(|row| row.len() == 3);
         if kept && told.is_none() {
-            told = Heard::ask(&mut session, "SELECT 0, 0, @@TRANCOUNT").rows.pop();
+            told = Response::ask(&mut session, "SELECT 0, 0, @@TRANCOUNT").rows.pop();
         }
         let told: Vec<i64> = told.unwrap_or_default().iter().map(whole).collect();
         let (count, open) = match told.as_slice() {
@@ -207,7 +207,7 @@ impl Driver {
 
     /// One statement as of a moment, of its own or of its transaction: who is in the ledger, and
     /// what two ways to a table give; or what they do not give alike.
-    fn moment(&mut self, own: Option<&Own>) {
+    fn moment(&mut self, own: Option<&OwnTransaction>) {
         let (id, since) = match own {
             Some(own) => (own.id, own.begun),
             None => (ALONE, self.page().tick()),
@@ -256,7 +256,7 @@ impl Driver {
     }
 
     /// A read with locks or without; what it gave.
-    fn read(&mut self, id: i64, level: Level) -> Option<Gave> {
+    fn read(&mut self, id: i64, level: Level) -> Option<PastRead> {
         let table = self.table();
         let path = Path::draw(&table, &mut self.r);
         let asked = story::fit(story::asked(&table, &mut self.r), path);
@@ -297,8 +297,15 @@ impl Driver {
         let writes = self.r.below(4) > 0;
         let level = self.level(!writes);
         let begun = self.page().begin(id, level, writes);
-        let mut own =
-            Own { id, level, begun, writes, visible: None, saved: Vec::new(), asked: Vec::new() };
+        let mut own = OwnTransaction {
+            id,
+            level,
+            begun,
+            writes,
+            visible: None,
+            saved: Vec::new(),
+            asked: Vec::new(),
+        };
         let abort = ["OFF", "ON"][usize::from(self.r.below(4) == 0)];
         let mut text = format!(
             "SET XACT_ABORT {abort}; SET TRANSACTION ISOLATION LEVEL {}; BEGIN TRANSACTION",
@@ -319,7 +326,7 @@ impl Driver {
     }
 
     /// Under SNAPSHOT: whose changes its moment shows.
-    fn take_moment(&mut self, own: &mut Own) -> bool {
+    fn take_moment(&mut self, own: &mut OwnTransaction) -> bool {
         if own.level != Level::Snapshot {
             return true;
         }
@@ -337,7 +344,7 @@ impl Driver {
     }
 
     /// Whether the transaction goes on after it.
-    fn step(&mut self, own: &mut Own) -> bool {
+    fn step(&mut self, own: &mut OwnTransaction) -> bool {
         match self.r.below(12) {
             0 if own.writes => self.save(own),
             1 if own.writes && !own.saved.is_empty() => self.undo(own),
@@ -351,7 +358,7 @@ impl Driver {
     fn is_open(&mut self) -> bool {
         let text = "SELECT @@TRANCOUNT";
         let session = self.session.as_mut().expect("it is here");
-        let heard = Heard::ask(session, text);
+        let heard = Response::ask(session, text);
         if !heard.goes_on || heard.error().is_some() {
             self.session = None;
             return false;
@@ -359,7 +366,7 @@ impl Driver {
         whole(&heard.rows[0][0]) > 0
     }
 
-    fn look(&mut self, own: &mut Own) {
+    fn look(&mut self, own: &mut OwnTransaction) {
         match own.level {
             Level::Snapshot => self.moment(Some(own)),
             Level::Committed if self.statement_versions => self.moment_of_statement(own),
@@ -372,14 +379,20 @@ impl Driver {
     }
 
     /// Under READ COMMITTED each statement has a moment, and shows what its transaction did.
-    fn moment_of_statement(&mut self, own: &Own) {
+    fn moment_of_statement(&mut self, own: &OwnTransaction) {
         let since = self.page().tick();
-        let now = Own { begun: since, saved: Vec::new(), asked: Vec::new(), visible: None, ..*own };
+        let now = OwnTransaction {
+            begun: since,
+            saved: Vec::new(),
+            asked: Vec::new(),
+            visible: None,
+            ..*own
+        };
         self.moment(Some(&now));
     }
 
     /// Asks again what must be as it was; under REPEATABLE READ there may be more.
-    fn again(&mut self, own: &Own) {
+    fn again(&mut self, own: &OwnTransaction) {
         let at = self.r.below(own.asked.len() as u64) as usize;
         let (text, asked, first) = &own.asked[at];
         let answer = self.send(text);
@@ -401,17 +414,17 @@ impl Driver {
         page.count("reads again", was.len());
     }
 
-    fn save(&mut self, own: &mut Own) {
+    fn save(&mut self, own: &mut OwnTransaction) {
         let name = format!("s{}", self.r.below(3));
         let held = self.page().held(own.id);
         let tick = self.page().tick();
         let answer = self.send(&format!("SAVE TRANSACTION {name}"));
         if answer.error.is_none() {
-            own.saved.push(Saved { name, tick, held, asked: own.asked.len() });
+            own.saved.push(SavedState { name, tick, held, asked: own.asked.len() });
         }
     }
 
-    fn undo(&mut self, own: &mut Own) {
+    fn undo(&mut self, own: &mut OwnTransaction) {
         let at = self.r.below(own.saved.len() as u64) as usize;
         let name = own.saved[at].name.clone();
         // The last of that name is meant.
@@ -425,7 +438,7 @@ impl Driver {
         }
     }
 
-    fn change(&mut self, own: &mut Own) {
+    fn change(&mut self, own: &mut OwnTransaction) {
         let table = self.table();
         self.steps += 1;
         let number = own.id * 100 + self.steps % 100;
@@ -440,12 +453,12 @@ impl Driver {
         let answer = self.send(&change.text);
         own.asked.clear();
         own.saved.iter_mut().for_each(|s| s.asked = 0);
-        let change = Changed { own, table: table.at, since, change };
+        let change = SentChange { own, table: table.at, since, change };
         change.check(&mut self.page(), &answer);
     }
 
     /// Commits or rolls back, or learns what became of it.
-    fn end(&mut self, own: &Own, goes_on: bool) {
+    fn end(&mut self, own: &OwnTransaction, goes_on: bool) {
         let commits = goes_on && self.r.below(5) > 0;
         if commits {
             self.page().ask(own.id);
@@ -462,7 +475,7 @@ impl Driver {
     }
 
     /// Whether a commit that was not answered is there.
-    fn is_there(&mut self, own: &Own) -> bool {
+    fn is_there(&mut self, own: &OwnTransaction) -> bool {
         if !own.writes {
             return false;
         }
@@ -478,16 +491,16 @@ impl Driver {
 }
 
 /// A change that was sent.
-struct Changed<'a> {
-    own: &'a Own,
+struct SentChange<'a> {
+    own: &'a OwnTransaction,
     table: usize,
     since: u64,
     change: Change,
 }
 
-impl Changed<'_> {
+impl SentChange<'_> {
     fn check(&self, page: &mut Pages, answer: &Answer) {
-        let Changed { own, table, since, change } = self;
+        let SentChange { own, table, since, change } = self;
         let (id, what) = (own.id, change.text.as_str());
         if let Some(error) = answer.error {
             if let (true, Effect::Insert(k, _)) = (DUPLICATE.contains(&error), &change.effect) {
@@ -519,7 +532,8 @@ impl Changed<'_> {
         let (own, what) = (self.own, self.change.text.as_str());
         match &own.visible {
             Some(visible) => {
-                let asked = Asked { table: self.table, keys: (k, k), lengths: book::ALL, u: None };
+                let asked =
+                    ReadRequest { table: self.table, keys: (k, k), lengths: book::ALL, u: None };
                 page.check_moment(own.id, visible, &asked, &[], what);
             }
             None => page.check_missed(own.id, self.since, key, what),
@@ -527,7 +541,7 @@ impl Changed<'_> {
     }
 
     /// It found what a read finds, and says what it made of that.
-    fn told(&self, page: &mut Pages, asked: &Asked, answer: &Answer) {
+    fn told(&self, page: &mut Pages, asked: &ReadRequest, answer: &Answer) {
         let (own, what) = (self.own, self.change.text.as_str());
         let before: Vec<(i64, Row)> = answer.rows.iter().map(|row| of(&row[..4])).collect();
         match &own.visible {

@@ -8,7 +8,7 @@
 //!    of them follows the order of commits. An anti-dependency of SNAPSHOT is in no circle that
 //!    has no other (Adya, Liskov, O'Neil, "Generalized Isolation Level Definitions", 2000).
 
-use crate::book::{Entry, Kept, Key, Level, Pages, Read, Row, Slot};
+use crate::book::{Entry, Key, Level, Pages, Read, ReadGuarantee, Row, Slot};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a key was after each commit that changed it.
@@ -107,10 +107,10 @@ fn writes(page: &Pages, key: Key, states: &[State], depends: &mut Edges) {
 /// Rule 2, and whom a read follows and precedes.
 fn reads(page: &Pages, read: &Read, states: &[State], graph: &mut Graph) {
     let at = match read.kept {
-        Kept::Loose if read.found.is_none() => return,
-        Kept::Loose => states.iter().rposition(|s| s.now == read.found),
-        Kept::Moment => seen(page, read.id, states),
-        Kept::Locked(len) => {
+        ReadGuarantee::Loose if read.found.is_none() => return,
+        ReadGuarantee::Loose => states.iter().rposition(|s| s.now == read.found),
+        ReadGuarantee::Moment => seen(page, read.id, states),
+        ReadGuarantee::Locked(len) => {
             let at = states.iter().rposition(|s| s.at < len);
             let now = at.and_then(|at| states.get(at)).and_then(|s| s.now);
             if now != read.found {
@@ -128,9 +128,9 @@ fn reads(page: &Pages, read: &Read, states: &[State], graph: &mut Graph) {
     graph.depends.extend(at.and_then(of).map(|id| (id, read.id)));
     let next = of(at.map_or(0, |at| at + 1)).map(|id| (read.id, id));
     match read.kept {
-        Kept::Loose => {}
-        Kept::Locked(_) => graph.anti.extend(next),
-        Kept::Moment => graph.anti_of_moments.extend(next),
+        ReadGuarantee::Loose => {}
+        ReadGuarantee::Locked(_) => graph.anti.extend(next),
+        ReadGuarantee::Moment => graph.anti_of_moments.extend(next),
     }
 }
 

@@ -20,7 +20,7 @@ mod verify;
 
 use book::{Book, Fate, Level, NOBODY};
 use driver::Driver;
-use heard::Heard;
+use heard::Response;
 use instance::{Instance, InstanceOptions};
 use session::Session;
 use sim::Options;
@@ -55,7 +55,7 @@ fn open(disk: Arc<sim::Disk>) -> Arc<Instance> {
 }
 
 fn done(session: &mut Session, text: &str) {
-    let heard = Heard::ask(session, text);
+    let heard = Response::ask(session, text);
     assert!(heard.error().is_none(), "{text}: {:?}", heard.messages);
 }
 

@@ -3,7 +3,7 @@
 //! A value is `number * 26 + letter`; a row's filler is that letter `n` times. `u` is the key and
 //! some thousands, so that no two rows have the same unless their keys are the same.
 
-use crate::book::{ALL, Asked, Row};
+use crate::book::{ALL, ReadRequest, Row};
 use crate::simulated::Random;
 
 pub(crate) const KEYS: i64 = 36;
@@ -143,7 +143,7 @@ impl Path {
     }
 
     /// What is asked, so that no more can be sought than this path is to seek.
-    fn condition(self, asked: &Asked) -> String {
+    fn condition(self, asked: &ReadRequest) -> String {
         match self {
             Path::Either => {
                 format!("(n >= 0 OR v >= 0) AND {}", condition(asked, ["k + 0", "u + 0", "n + 0"]))
@@ -154,7 +154,7 @@ impl Path {
 }
 
 /// Which rows: some keys, now and then of some lengths or of one `u`.
-pub(crate) fn asked(table: &Table, r: &mut Random) -> Asked {
+pub(crate) fn asked(table: &Table, r: &mut Random) -> ReadRequest {
     let at = table.at;
     let from = r.below(KEYS as u64) as i64;
     let keys = match r.below(4) {
@@ -169,23 +169,23 @@ pub(crate) fn asked(table: &Table, r: &mut Random) -> Asked {
     };
     let u = (r.below(8) == 0).then(|| from + 1000 * r.below(3) as i64);
     match u {
-        Some(u) => Asked { table: at, keys: (u % 1000, u % 1000), lengths: ALL, u: Some(u) },
-        None => Asked { table: at, keys, lengths, u: None },
+        Some(u) => ReadRequest { table: at, keys: (u % 1000, u % 1000), lengths: ALL, u: Some(u) },
+        None => ReadRequest { table: at, keys, lengths, u: None },
     }
 }
 
 /// What makes a read one that a filtered index can answer.
-pub(crate) fn fit(asked: Asked, path: Path) -> Asked {
+pub(crate) fn fit(asked: ReadRequest, path: Path) -> ReadRequest {
     match path {
         Path::Filtered => {
             let (from, to) = asked.lengths;
-            Asked { lengths: (from.max(FILTERED_FROM), to), ..asked }
+            ReadRequest { lengths: (from.max(FILTERED_FROM), to), ..asked }
         }
         _ => asked,
     }
 }
 
-fn condition(asked: &Asked, [k, u, n]: [&str; 3]) -> String {
+fn condition(asked: &ReadRequest, [k, u, n]: [&str; 3]) -> String {
     let (from, to) = asked.keys;
     let mut text = match (asked.u, from == to) {
         (Some(of), _) => format!("{u} = {of}"),
@@ -201,7 +201,13 @@ fn condition(asked: &Asked, [k, u, n]: [&str; 3]) -> String {
 }
 
 /// A read, without its order; with fillers, or only of columns that some index has.
-pub(crate) fn select(tag: i64, table: &Table, path: Path, asked: &Asked, fillers: bool) -> String {
+pub(crate) fn select(
+    tag: i64,
+    table: &Table,
+    path: Path,
+    asked: &ReadRequest,
+    fillers: bool,
+) -> String {
     let filler = if fillers { "filler" } else { "NULL" };
     format!(
         "SELECT {tag} AS tag, k, u, v, n, CAST({filler} AS varchar(6000)) AS filler \
@@ -217,7 +223,12 @@ pub(crate) fn order(r: &mut Random) -> &'static str {
 }
 
 /// Two paths side by side: what one of them gives and the other does not.
-pub(crate) fn difference(table: &Table, paths: [Path; 2], asked: &Asked, r: &mut Random) -> String {
+pub(crate) fn difference(
+    table: &Table,
+    paths: [Path; 2],
+    asked: &ReadRequest,
+    r: &mut Random,
+) -> String {
     let (t, [a, b]) = (table.name, paths.map(|p| p.hint(table.name)));
     let [of_a, of_b] = paths.map(|p| p.condition(asked));
     match r.below(2) {
@@ -243,7 +254,7 @@ pub(crate) enum Effect {
     /// Puts or takes the one row of a key, and says only how many.
     One(i64, Vec<(i64, Option<Row>)>),
     /// Tells what was there and what is.
-    Told(Asked),
+    Told(ReadRequest),
 }
 
 pub(crate) struct Change {
@@ -299,7 +310,7 @@ fn delete(table: &Table, k: i64, r: &mut Random) -> Change {
     let (text, effect) = match r.below(2) {
         0 => (format!("DELETE dbo.{t} WHERE k = {k}"), Effect::One(k, vec![(k, None)])),
         _ => {
-            let asked = Asked { table: table.at, keys: (k, k), lengths: ALL, u: None };
+            let asked = ReadRequest { table: table.at, keys: (k, k), lengths: ALL, u: None };
             (format!("DELETE dbo.{t} {GONE} WHERE k = {k}"), Effect::Told(asked))
         }
     };
@@ -307,10 +318,10 @@ fn delete(table: &Table, k: i64, r: &mut Random) -> Change {
 }
 
 /// Of few keys, so that tables do not become empty.
-fn few(table: &Table, r: &mut Random) -> Asked {
+fn few(table: &Table, r: &mut Random) -> ReadRequest {
     let asked = asked(table, r);
     let (from, to) = asked.keys;
-    Asked { keys: (from, to.min(from + 4)), ..asked }
+    ReadRequest { keys: (from, to.min(from + 4)), ..asked }
 }
 
 fn told_delete(table: &Table, r: &mut Random) -> Change {

@@ -3,7 +3,7 @@
 
 use crate::DATABASE;
 use crate::book::Book;
-use crate::heard::Heard;
+use crate::heard::Response;
 use crate::simulated::{Random, login};
 use instance::Instance;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ impl Switcher {
             let delay = self.r.below(40);
             let text = format!("WAITFOR DELAY '00:00:00.0{delay:02}'; {}", self.draw());
             self.book.open().say(format!("s> {text}"));
-            let heard = Heard::ask(&mut session, &text);
+            let heard = Response::ask(&mut session, &text);
             let strange = heard.errors().find(|e| !EXPECTED.contains(&e.number()));
             let mut page = self.book.open();
             if strange.is_some() || !heard.goes_on {

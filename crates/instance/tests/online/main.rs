@@ -11,9 +11,9 @@ mod heard;
 #[path = "../simulated/mod.rs"]
 mod simulated;
 
-use heard::Heard;
+use heard::Response;
 use instance::{Instance, InstanceOptions};
-use os::wait::Cancelled;
+use os::wait::CancelReason;
 use session::{Connection as _, Session};
 use sim::Options;
 use sim::harness::{Plan, try_crash_runs};
@@ -94,7 +94,7 @@ fn open(disk: Arc<sim::Disk>) -> Arc<Instance> {
 }
 
 fn done(session: &mut Session, text: &str) {
-    let heard = Heard::ask(session, text);
+    let heard = Response::ask(session, text);
     assert!(heard.error().is_none(), "{text}: {:?}", heard.messages);
 }
 
@@ -158,7 +158,7 @@ fn write(instance: &Instance, mut r: Random, over: &AtomicBool, counts: &Counts)
             text = format!("{text}; {}", change(&mut r));
         }
         let end = if r.below(3) == 0 { "ROLLBACK" } else { "COMMIT" };
-        let heard = Heard::ask(&mut session, &format!("{text}; IF @@TRANCOUNT > 0 {end}"));
+        let heard = Response::ask(&mut session, &format!("{text}; IF @@TRANCOUNT > 0 {end}"));
         let strange = heard.errors().find(|e| !EXPECTED.contains(&e.number()));
         assert!(strange.is_none() && heard.goes_on, "{text}: {:?}", heard.messages);
         let count = if end == "COMMIT" { &counts.changes } else { &counts.taken_back };
@@ -187,7 +187,7 @@ fn read(instance: &Instance, mut r: Random, versions: bool, over: &AtomicBool) {
             _ if versions => BOTH,
             _ => "SELECT COUNT(*) FROM dbo.T WITH (INDEX (IA))",
         };
-        let heard = Heard::ask(&mut session, text);
+        let heard = Response::ask(&mut session, text);
         let strange = heard.errors().find(|e| !EXPECTED.contains(&e.number()));
         assert!(strange.is_none() && heard.goes_on, "{text}: {:?}", heard.messages);
         if let Some([count, of_base, sum, sum_of_base]) = heard.rows.first().map(|row| &row[..]) {
@@ -202,7 +202,7 @@ fn read(instance: &Instance, mut r: Random, versions: bool, over: &AtomicBool) {
 /// Whether the table has an index of that name.
 fn has(session: &mut Session, name: &str) -> bool {
     let text = format!("SELECT COUNT(*) FROM sys.indexes WHERE name = '{name}'");
-    Heard::numbers(session, &text)[0][0] > 0
+    Response::numbers(session, &text)[0][0] > 0
 }
 
 /// A build that gives rows other locators: of the heap, or of a clustered index of no constraint.
@@ -257,10 +257,10 @@ fn build(instance: &Instance, r: &mut Random, kind: u64, counts: &Counts) {
         let (waiter, after) = (session.waiter(), r.below(20_000_000));
         os::task::spawn("who cuts", move || {
             os::task::sleep_ns(after);
-            waiter.cancel(Cancelled::Attention);
+            waiter.cancel(CancelReason::Attention);
         })
     });
-    let heard = Heard::ask(&mut session, &text);
+    let heard = Response::ask(&mut session, &text);
     if let Some(cut) = cut {
         cut.join().unwrap();
     }
@@ -286,12 +286,12 @@ fn build(instance: &Instance, r: &mut Random, kind: u64, counts: &Counts) {
 fn look(instance: &Instance) {
     let text = format!("SELECT COUNT(*) FROM sys.databases WHERE name = '{DATABASE}'");
     let mut session = instance.connect(login("")).unwrap();
-    if Heard::numbers(&mut session, &text)[0][0] == 0 {
+    if Response::numbers(&mut session, &text)[0][0] == 0 {
         return;
     }
     drop(session);
     let mut session = instance.connect(login(DATABASE)).unwrap();
-    let names = Heard::ask(
+    let names = Response::ask(
         &mut session,
         "SELECT name, ISNULL(filter_definition, '1 = 1') FROM sys.indexes \
          WHERE object_id = OBJECT_ID('dbo.T') AND index_id > 1",
@@ -308,13 +308,13 @@ fn look(instance: &Instance) {
                 of(a),
                 of(b)
             );
-            let found = Heard::numbers(&mut session, &text);
+            let found = Response::numbers(&mut session, &text);
             assert_eq!(found[0][0], 0, "{name}: rows of {a} that {b} has not");
         }
         let count =
             |hint: &str| format!("SELECT COUNT(*) FROM dbo.T WITH (INDEX ({hint})) WHERE {filter}");
         let [of_index, of_base] =
-            [&*name, "0"].map(|h| Heard::numbers(&mut session, &count(h))[0][0]);
+            [&*name, "0"].map(|h| Response::numbers(&mut session, &count(h))[0][0]);
         assert_eq!(of_index, of_base, "{name}: as many rows");
     }
     check(&mut session, DATABASE);

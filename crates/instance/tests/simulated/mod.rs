@@ -1,7 +1,7 @@
 //! What tests of sessions on a simulated machine share: chance by a seed, a login, whole numbers
 //! of answers, and DBCC CHECKDB.
 
-use crate::heard::Heard;
+use crate::heard::Response;
 use session::{Login, Session};
 use types::Value;
 
@@ -34,10 +34,10 @@ pub(crate) fn login(database: &str) -> Login {
     }
 }
 
-impl Heard {
+impl Response {
     /// Rows of whole numbers; an error is a failure.
     pub(crate) fn numbers(session: &mut Session, text: &str) -> Vec<Vec<i64>> {
-        let heard = Heard::ask(session, text);
+        let heard = Response::ask(session, text);
         assert!(heard.error().is_none(), "{text}: {:?}", heard.messages);
         heard.rows.iter().map(|row| row.iter().map(whole).collect()).collect()
     }
@@ -47,6 +47,6 @@ impl Heard {
 pub(crate) fn check(session: &mut Session, database: &str) {
     let clean =
         format!("found 0 allocation errors and 0 consistency errors in database '{database}'");
-    let said = Heard::ask(session, "DBCC CHECKDB");
+    let said = Response::ask(session, "DBCC CHECKDB");
     assert!(said.messages.iter().any(|m| m.text().contains(&clean)), "{:?}", said.messages);
 }

@@ -9,11 +9,11 @@ use super::{EQUAL, Estimator, LIKE, OTHER, RANGE, backed_off};
 use plan::{CompareOp, LikeText, Predicate, Scalar, ScalarKind, Slot};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
-use types::{Kept, SqlType, Value, encode_storage};
+use types::{KeyPrecision, SqlType, Value, encode_storage};
 
 /// What conditions say of one column.
 #[derive(Default)]
-struct Asked {
+struct ColumnConditions {
     /// The part that the most selective equality keeps.
     equal: Option<f64>,
     low: Option<Limit>,
@@ -29,7 +29,7 @@ struct Limit {
 }
 
 /// Where a value is among those of a column.
-enum Stored {
+enum ValuePosition {
     /// Nothing is known of it.
     Unknown,
     /// It is NULL, or has no form there.
@@ -49,12 +49,12 @@ enum OnColumn {
 impl Estimator<'_> {
     /// The part of rows that satisfy all of some conditions.
     pub(crate) fn all(&self, conditions: &[&Predicate]) -> f64 {
-        let mut columns: BTreeMap<Slot, Asked> = BTreeMap::new();
+        let mut columns: BTreeMap<Slot, ColumnConditions> = BTreeMap::new();
         let mut parts = Vec::new();
         for p in conditions {
             match self.on_column(p) {
                 Some((slot, found)) => {
-                    let new = || Asked { others: 1.0, ..Asked::default() };
+                    let new = || ColumnConditions { others: 1.0, ..ColumnConditions::default() };
                     columns.entry(slot).or_insert_with(new).add(found);
                 }
                 None => parts.push(self.part(p)),
@@ -74,7 +74,7 @@ impl Estimator<'_> {
         if let Some((slot, found)) = self.on_column(p)
             && let Some(facts) = self.column(slot)
         {
-            let mut asked = Asked { others: 1.0, ..Asked::default() };
+            let mut asked = ColumnConditions { others: 1.0, ..ColumnConditions::default() };
             asked.add(found);
             return asked.part(&facts);
         }
@@ -126,7 +126,7 @@ impl Estimator<'_> {
         match p {
             Predicate::Compare { op, left, right, .. } => {
                 let side = |x: &Scalar| {
-                    let wide = || Some((crate::sarg::wide(x)?, Kept::Values));
+                    let wide = || Some((crate::sarg::wide(x)?, KeyPrecision::Values));
                     crate::sarg::ordered(x).or_else(wide)
                 };
                 let sides = (side(left), side(right));
@@ -138,8 +138,8 @@ impl Estimator<'_> {
                 let facts = self.column(slot)?;
                 value.reads().subqueries.is_empty().then_some(())?;
                 let found = match kept {
-                    Kept::Days => self.of_day(&facts, op, value),
-                    Kept::Values => self.versus(&facts, op, value),
+                    KeyPrecision::Days => self.of_day(&facts, op, value),
+                    KeyPrecision::Values => self.versus(&facts, op, value),
                 };
                 Some((slot, found))
             }
@@ -152,9 +152,9 @@ impl Estimator<'_> {
                 let slot = crate::sarg::column_of(operand).or_else(wide)?;
                 let facts = self.column(slot)?;
                 let stored = |x| match self.stored(x, facts.sql_type()) {
-                    Stored::At(bytes, Ordering::Equal) => Some(Some(bytes)),
-                    Stored::Unknown => Some(None),
-                    Stored::Never | Stored::At(..) => None,
+                    ValuePosition::At(bytes, Ordering::Equal) => Some(Some(bytes)),
+                    ValuePosition::Unknown => Some(None),
+                    ValuePosition::Never | ValuePosition::At(..) => None,
                 };
                 let mut values: Vec<Option<Vec<u8>>> = list.iter().filter_map(stored).collect();
                 values.sort();
@@ -182,9 +182,9 @@ impl Estimator<'_> {
 
     fn versus(&self, facts: &ColumnFacts<'_>, op: CompareOp, value: &Scalar) -> OnColumn {
         let (value, lies) = match self.stored(value, facts.sql_type()) {
-            Stored::Never => return OnColumn::Part(0.0),
-            Stored::Unknown => (None, Ordering::Equal),
-            Stored::At(bytes, lies) => (Some(bytes), lies),
+            ValuePosition::Never => return OnColumn::Part(0.0),
+            ValuePosition::Unknown => (None, Ordering::Equal),
+            ValuePosition::At(bytes, lies) => (Some(bytes), lies),
         };
         let equal = if lies.is_eq() { facts.equal(value.as_deref()) } else { 0.0 };
         let limit = |inclusive| Limit { value, inclusive };
@@ -235,20 +235,20 @@ impl Estimator<'_> {
     }
 
     /// Where a value is among the stored ones of a column's type.
-    fn stored(&self, x: &Scalar, column: SqlType) -> Stored {
+    fn stored(&self, x: &Scalar, column: SqlType) -> ValuePosition {
         let own = x.ty.sql_type;
         let (value, lies) = match self.value(x) {
-            None => return Stored::Unknown,
-            Some(Value::Null) => return Stored::Never,
+            None => return ValuePosition::Unknown,
+            Some(Value::Null) => return ValuePosition::Never,
             Some(value) if own != column && types::has_bounds(own, column) => {
                 types::key_bound(&value, own, column)
             }
             Some(value) => match types::convert(&value, own, column, 0) {
                 Ok(value) => (value, Ordering::Equal),
-                Err(_) => return Stored::Never,
+                Err(_) => return ValuePosition::Never,
             },
         };
-        Stored::At(encoded(&value, column), lies)
+        ValuePosition::At(encoded(&value, column), lies)
     }
 
     fn like(&self, slot: Slot, operand: &Scalar, pattern: &LikeText) -> Option<f64> {
@@ -272,7 +272,7 @@ impl Estimator<'_> {
     }
 
     /// Equalities on several columns of one table that statistics know together become one part.
-    fn combinations(&self, columns: &mut BTreeMap<Slot, Asked>, parts: &mut Vec<f64>) {
+    fn combinations(&self, columns: &mut BTreeMap<Slot, ColumnConditions>, parts: &mut Vec<f64>) {
         let equal: Vec<(Slot, ColumnFacts<'_>, f64)> = columns
             .iter()
             .filter_map(|(slot, asked)| Some((*slot, self.column(*slot)?, asked.equal?)))
@@ -307,7 +307,7 @@ impl Estimator<'_> {
     }
 }
 
-impl Asked {
+impl ColumnConditions {
     fn add(&mut self, found: OnColumn) {
         match found {
             OnColumn::Equal(part) => {

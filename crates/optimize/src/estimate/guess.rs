@@ -12,12 +12,12 @@ use types::Value;
 use types::datetime::{Dialect, Moment};
 
 /// What functions may ask while a plan is made.
-struct Compiling<'a> {
+struct CompileFacts<'a> {
     facts: &'a dyn Facts,
     now: Moment,
 }
 
-impl SessionFacts for Compiling<'_> {
+impl SessionFacts for CompileFacts<'_> {
     fn fact(&self, _: Fact) -> SqlResult<Value> {
         Err(unknown())
     }
@@ -70,7 +70,7 @@ impl Estimator<'_> {
             {
                 let now = self.facts.now()?;
                 let args = args.iter().map(|a| self.value(a)).collect::<Option<Vec<Value>>>()?;
-                let facts = Compiling { facts: self.facts, now };
+                let facts = CompileFacts { facts: self.facts, now };
                 let (result, collation) = (x.ty.sql_type, x.ty.collation);
                 let mut call = Call { facts: &facts, arg_types, result, collation };
                 function.call(&mut call, &args).ok()

@@ -44,7 +44,7 @@ pub(crate) struct Joint {
 }
 
 /// Two sides with their keys in slots.
-pub(crate) struct Keyed {
+pub(crate) struct KeyedSides {
     pub(crate) kind: JoinKind,
     pub(crate) left: Node,
     pub(crate) left_whole: bool,
@@ -324,7 +324,7 @@ impl crate::convert::Optimizer<'_> {
     }
 
     /// Both sides with their keys in slots.
-    pub(crate) fn keyed(&self, j: Joint) -> Keyed {
+    pub(crate) fn keyed(&self, j: Joint) -> KeyedSides {
         let (keys, rest) = self.keys(j.conditions, &j.left_slots, &j.right_slots);
         let (mut of_left, mut of_right) = (Vec::new(), Vec::new());
         let mut slots = Vec::with_capacity(keys.len());
@@ -344,7 +344,7 @@ impl crate::convert::Optimizer<'_> {
         let of = |own: &Slots| needed.intersection(own).copied().collect::<Slots>();
         let (left_needed, right_needed) = (of(&j.left_slots), of(&j.right_slots));
         let width = left.width + if one_side { 0.0 } else { right.width };
-        Keyed {
+        KeyedSides {
             kind: j.kind,
             left,
             left_whole: j.left_whole,

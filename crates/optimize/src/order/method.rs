@@ -33,7 +33,7 @@ pub(crate) enum Method {
 
 /// The inner side of a loop, opened for one row.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Inner {
+pub(crate) struct InnerSide {
     first: f64,
     total: f64,
     rows: f64,
@@ -41,17 +41,17 @@ pub(crate) struct Inner {
     far: bool,
 }
 
-impl Inner {
-    fn of(node: &Node) -> Inner {
+impl InnerSide {
+    fn of(node: &Node) -> InnerSide {
         // What is read in a few microseconds from anywhere is most likely a seek.
         let far = node.total > 0.5;
-        Inner { first: node.first, total: node.total, rows: node.rows, far }
+        InnerSide { first: node.first, total: node.total, rows: node.rows, far }
     }
 
     /// One that is not converted to know what it costs.
-    fn guessed(rows: f64) -> Inner {
+    fn guessed(rows: f64) -> InnerSide {
         let total = rows.max(1.0);
-        Inner { first: total / 2.0, total, rows, far: true }
+        InnerSide { first: total / 2.0, total, rows, far: true }
     }
 
     /// When the first row is enough.
@@ -307,7 +307,7 @@ impl Search<'_, '_, '_> {
     }
 
     /// What the right side costs when it is opened for a row of the left.
-    fn inner_of(&mut self, left: Set, right: Set, tie: Tie) -> SqlResult<Option<Inner>> {
+    fn inner_of(&mut self, left: Set, right: Set, tie: Tie) -> SqlResult<Option<InnerSide>> {
         let relation = right.only();
         let own = |n: usize| self.region.operators[n].right == right;
         let own_right = tie.operator.is_some_and(|(n, _)| own(n));
@@ -329,7 +329,7 @@ impl Search<'_, '_, '_> {
         }
         if self.optimizer.trials == 0 && self.is_dear(right) {
             let entry = self.entries.get(&right);
-            return Ok(entry.filter(|e| e.ways.is_empty()).map(|e| Inner::guessed(e.rows)));
+            return Ok(entry.filter(|e| e.ways.is_empty()).map(|e| InnerSide::guessed(e.rows)));
         }
         let conditions = self.pair_conditions(left, right, tie);
         // A trial takes no subquery out of expressions: what is built in the end does.
@@ -338,7 +338,7 @@ impl Search<'_, '_, '_> {
         self.optimizer.joined = joined;
         let inner = match tried {
             Err(e) if e.number() == messages::HINTS_NO_PLAN.number => None,
-            node => Some(Inner::of(&node?)),
+            node => Some(InnerSide::of(&node?)),
         };
         self.inner.insert(key, inner);
         Ok(inner)

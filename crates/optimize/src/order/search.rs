@@ -7,7 +7,7 @@
 use super::LOOKS_OF_A_PAIR;
 use super::classes::Classes;
 use super::hyper::Table;
-use super::method::{Inner, Method};
+use super::method::{InnerSide, Method};
 use super::region::Region;
 use super::set::Set;
 use crate::convert::Optimizer;
@@ -57,7 +57,7 @@ pub(crate) struct Tie {
 }
 
 /// What is known of a condition between relations.
-struct Known {
+struct ConditionFacts {
     /// Relations of either side, when it is an equality that a hash can use.
     sides: Option<(Set, Set)>,
     part: f64,
@@ -72,10 +72,10 @@ pub(crate) struct Search<'s, 'o, 't> {
     pub(crate) needed: Vec<Slots>,
     pub(crate) wish: Wish<'s>,
     pub(crate) entries: HashMap<Set, Entry>,
-    known: Vec<Known>,
+    known: Vec<ConditionFacts>,
     operators: Vec<f64>,
     equal: HashMap<(usize, usize, usize), f64>,
-    pub(crate) inner: BTreeMap<(usize, u64, u64), Option<Inner>>,
+    pub(crate) inner: BTreeMap<(usize, u64, u64), Option<InnerSide>>,
     /// What relations cost in the order of some of their columns.
     pub(crate) sorted: HashMap<(usize, Vec<Slot>), (f64, f64)>,
     /// The method that the statement asks of the join at hand.
@@ -181,7 +181,7 @@ impl<'s, 'o, 't> Search<'s, 'o, 't> {
                 (!a.is_empty() && !b.is_empty() && !a.meets(b)).then_some((a, b))
             });
             let part = self.optimizer.estimator.part(&c.predicate);
-            self.known.push(Known { sides: sides.filter(|_| !c.late), part });
+            self.known.push(ConditionFacts { sides: sides.filter(|_| !c.late), part });
         }
     }
 

@@ -16,7 +16,7 @@ use types::{Collation, Value, compare};
 
 /// What is left of a column's values, or of columns that are equal.
 #[derive(Clone, Default)]
-struct Left<'p> {
+struct RemainingValues<'p> {
     low: Option<(&'p Value, bool)>,
     high: Option<(&'p Value, bool)>,
     /// One of these.
@@ -30,18 +30,18 @@ struct Left<'p> {
 
 /// What is known of columns.
 #[derive(Default)]
-struct Known<'p> {
+struct KnownColumns<'p> {
     numbers: BTreeMap<Slot, usize>,
-    all: Vec<Left<'p>>,
+    all: Vec<RemainingValues<'p>>,
 }
 
 /// Whether no row can satisfy all conditions, when `checks` are false for none.
 pub(crate) fn contradicts(conditions: &[Predicate], checks: &[Predicate]) -> bool {
-    let mut known = Known::default();
+    let mut known = KnownColumns::default();
     conditions.iter().for_each(|p| known.unite(p));
     conditions.iter().any(|p| known.tell(p))
         || checks.iter().any(|p| known.refuted(p))
-        || known.all.iter().any(Left::is_empty)
+        || known.all.iter().any(RemainingValues::is_empty)
 }
 
 /// A column and what it is compared with.
@@ -57,11 +57,11 @@ fn sides<'p>(
     }
 }
 
-impl<'p> Known<'p> {
-    fn of(&mut self, slot: Slot) -> &mut Left<'p> {
+impl<'p> KnownColumns<'p> {
+    fn of(&mut self, slot: Slot) -> &mut RemainingValues<'p> {
         let n = *self.numbers.entry(slot).or_insert(self.all.len());
         if n == self.all.len() {
-            self.all.push(Left::default());
+            self.all.push(RemainingValues::default());
         }
         &mut self.all[n]
     }
@@ -132,7 +132,8 @@ impl<'p> Known<'p> {
         match p {
             Predicate::And(parts) => parts.iter().any(|p| self.refuted(p)),
             Predicate::Or(parts) => parts.iter().all(|p| {
-                let mut alone = Known { numbers: self.numbers.clone(), all: self.all.clone() };
+                let mut alone =
+                    KnownColumns { numbers: self.numbers.clone(), all: self.all.clone() };
                 alone.refuted(p)
             }),
             Predicate::Compare { op, left, right, collation } => {
@@ -156,7 +157,7 @@ impl<'p> Known<'p> {
     }
 
     /// What is left of a column that is not NULL, if it was compared like this.
-    fn values(&mut self, slot: Slot, collation: Collation) -> Option<&mut Left<'p>> {
+    fn values(&mut self, slot: Slot, collation: Collation) -> Option<&mut RemainingValues<'p>> {
         let n = *self.numbers.get(&slot)?;
         let known = &mut self.all[n];
         (known.value && known.is_under(collation)).then_some(known)
@@ -168,7 +169,7 @@ fn constants(list: &[Scalar]) -> Option<Vec<&Value>> {
     list.iter().map(Scalar::as_constant).collect()
 }
 
-impl<'p> Left<'p> {
+impl<'p> RemainingValues<'p> {
     /// Whether what it is compared with is compared as before.
     fn is_under(&mut self, collation: Collation) -> bool {
         *self.collation.get_or_insert(collation) == collation

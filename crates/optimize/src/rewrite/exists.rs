@@ -13,7 +13,7 @@
 //! to the row outside are equalities. Whether it pays depends on how many rows ask: the caller
 //! compares both plans.
 
-use super::scalars::{Apart, JOINED_MAX, Joins, beside, uses};
+use super::scalars::{JOINED_MAX, Joins, SubqueryParts, beside, uses};
 use crate::node::Reader;
 use crate::order::without_effect;
 use plan::{Logical, LogicalPlan, Predicate, Scalar, ScalarKind, SubqueryId};
@@ -94,7 +94,7 @@ fn join(
     let subqueries = &plan.subqueries;
     let outer = joins.outer_of(id, input, subqueries)?;
     let source = without_effect(&subqueries.get(id.0 as usize)?.source, true);
-    let Apart { groups, on, value } = joins.keyed(source, &outer, Reader { subqueries })?;
+    let SubqueryParts { groups, on, value } = joins.keyed(source, &outer, Reader { subqueries })?;
     beside(input, groups, on);
     joins.joined.insert(id);
     Some(Predicate::Not(Box::new(Predicate::IsNull(Box::new(value)))))

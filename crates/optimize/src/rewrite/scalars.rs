@@ -87,7 +87,7 @@ pub(super) struct Joins {
 }
 
 /// A subquery taken apart.
-pub(super) struct Apart {
+pub(super) struct SubqueryParts {
     /// Its groups, by what the outer row is compared with.
     pub(super) groups: Logical,
     pub(super) on: Predicate,
@@ -148,7 +148,8 @@ impl Joins {
     ) -> Option<Scalar> {
         let subquery = subqueries.get(id.0 as usize)?;
         let outer = self.outer_of(id, input, subqueries)?;
-        let Apart { groups, on, value } = self.apart(subquery, &outer, Reader { subqueries })?;
+        let SubqueryParts { groups, on, value } =
+            self.apart(subquery, &outer, Reader { subqueries })?;
         beside(input, groups, on);
         self.joined.insert(id);
         Some(value)
@@ -173,7 +174,7 @@ impl Joins {
         source: &Logical,
         outer: &Slots,
         reader: Reader<'_>,
-    ) -> Option<Apart> {
+    ) -> Option<SubqueryParts> {
         let mut input = source.clone();
         let mut ties = Vec::new();
         untie(&mut input, outer, reader, &mut ties);
@@ -186,7 +187,7 @@ impl Joins {
         let ty = ScalarType::new(SqlType::Int, true);
         let value = Scalar::column(keys.first()?.0, ty);
         let groups = Logical::Aggregate(Box::new(Grouping { input, keys, calls: Vec::new() }));
-        Some(Apart { groups, on, value })
+        Some(SubqueryParts { groups, on, value })
     }
 
     fn apart(
@@ -194,7 +195,7 @@ impl Joins {
         subquery: &Subquery<Logical>,
         outer: &Slots,
         reader: Reader<'_>,
-    ) -> Option<Apart> {
+    ) -> Option<SubqueryParts> {
         let mut computed = Vec::new();
         let grouping = aggregates(&subquery.source, &mut computed)?;
         let Grouping { mut input, calls, .. } = grouping.clone();
@@ -213,7 +214,7 @@ impl Joins {
         let Keys { input, keys, on } = self.keys(ties, input, outer)?;
         let value = value(&calls, computed, *subquery.columns.first()?)?;
         let groups = Logical::Aggregate(Box::new(Grouping { input, keys, calls }));
-        Some(Apart { groups, on, value })
+        Some(SubqueryParts { groups, on, value })
     }
 
     /// What rows are grouped by for equalities with the outer row, computed where it must be.

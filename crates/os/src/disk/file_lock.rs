@@ -24,13 +24,13 @@ pub(super) struct FileLock {
 }
 
 /// A file of this process, and the name that it was opened by.
-struct Held {
+struct HeldFile {
     path: PathBuf,
     open: Weak<OwnedFd>,
 }
 
 /// By device and number.
-static HELD: Mutex<BTreeMap<(u64, u64), Held>> = Mutex::new(BTreeMap::new());
+static HELD: Mutex<BTreeMap<(u64, u64), HeldFile>> = Mutex::new(BTreeMap::new());
 
 /// How often, and how long apart, a file is asked for whose holder may just be closing it.
 const LOOKS: u32 = 20;
@@ -67,13 +67,13 @@ fn try_lock(file: &OwnedFd, path: &Path) -> Result<Option<FileLock>, rustix::io:
     }
     let open = Arc::new(rustix::io::fcntl_dupfd_cloexec(file, 0)?);
     held.retain(|_, h| h.open.strong_count() > 0);
-    held.insert(number, Held { path: path.to_owned(), open: Arc::downgrade(&open) });
+    held.insert(number, HeldFile { path: path.to_owned(), open: Arc::downgrade(&open) });
     Ok(Some(FileLock { _open: open }))
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::disk::{Disk, OpenHow, RealDisk};
+    use crate::disk::{Disk, OpenMode, RealDisk};
     use std::io;
 
     /// A file is one by all its names; by the same name the process has it again, and keeps it
@@ -84,7 +84,7 @@ mod tests {
         let _ = std::fs::remove_dir_all(&dir);
         std::fs::create_dir(&dir).unwrap();
         let (a, b) = (dir.join("a"), dir.join("b"));
-        let how = |create| OpenHow { create, direct: false };
+        let how = |create| OpenMode { create, direct: false };
         let first = RealDisk.open(&a, how(true)).unwrap();
         std::fs::hard_link(&a, &b).unwrap();
         first.keep_others_out(&a).unwrap();

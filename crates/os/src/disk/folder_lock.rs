@@ -10,7 +10,7 @@
 //!     former one.
 //!  2. A folder whose lock file was removed is still locked: removing "stale" lock files opens no
 //!     second way in. Where a folder cannot be locked, as on NFS, only the file is.
-//!  3. On a file system without locks every process is refused: [`LockRefused::Unsupported`].
+//!  3. On a file system without locks every process is refused: [`LockRefusal::Unsupported`].
 //!  4. Files that have names in other folders too are each locked by themselves (`file_lock.rs`).
 
 use rustix::fs::{FlockOperation, Mode, OFlags};
@@ -82,7 +82,7 @@ impl fmt::Display for Holder {
 
 /// Why a folder cannot be had.
 #[derive(Debug)]
-pub enum LockRefused {
+pub enum LockRefusal {
     /// Another process has it; which one, if that is known.
     Held(Option<Holder>),
     /// Its file system knows no locks.
@@ -126,13 +126,13 @@ pub(super) fn knows_no_locks(e: Errno) -> bool {
 }
 
 /// The folder itself, where it can be locked; `None` within where it cannot.
-fn lock_folder_itself(dir: &Path) -> Result<Option<OwnedFd>, LockRefused> {
+fn lock_folder_itself(dir: &Path) -> Result<Option<OwnedFd>, LockRefusal> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let folder =
-        rustix::fs::open(dir, flags, Mode::empty()).map_err(|e| LockRefused::File(e.into()))?;
+        rustix::fs::open(dir, flags, Mode::empty()).map_err(|e| LockRefusal::File(e.into()))?;
     match flock(&folder) {
         Ok(Some(())) => Ok(Some(folder)),
-        Ok(None) => Err(LockRefused::Held(None)),
+        Ok(None) => Err(LockRefusal::Held(None)),
         Err(_) => Ok(None),
     }
 }
@@ -159,15 +159,15 @@ fn write_note(file: &OwnedFd, holder: &Holder) -> Result<(), Errno> {
     rustix::io::pwrite(file, holder.note().as_bytes(), 0).map(drop)
 }
 
-pub(super) fn lock(dir: &Path, holder: &Holder) -> Result<Box<dyn FolderLock>, LockRefused> {
+pub(super) fn lock(dir: &Path, holder: &Holder) -> Result<Box<dyn FolderLock>, LockRefusal> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let file = rustix::fs::open(dir.join(LOCK_FILE), flags, Mode::RUSR | Mode::WUSR)
-        .map_err(|e| LockRefused::File(e.into()))?;
+        .map_err(|e| LockRefusal::File(e.into()))?;
     match flock(&file) {
         Ok(Some(())) => {}
-        Ok(None) => return Err(LockRefused::Held(holder_of(&file))),
-        Err(e) if knows_no_locks(e) => return Err(LockRefused::Unsupported(e.into())),
-        Err(e) => return Err(LockRefused::File(e.into())),
+        Ok(None) => return Err(LockRefusal::Held(holder_of(&file))),
+        Err(e) if knows_no_locks(e) => return Err(LockRefusal::Unsupported(e.into())),
+        Err(e) => return Err(LockRefusal::File(e.into())),
     }
     let folder = lock_folder_itself(dir)?;
     // The note helps the second process; the lock is held without it.
@@ -190,7 +190,7 @@ mod tests {
 
     fn held(dir: &Path) -> Option<Holder> {
         match RealDisk.lock_folder(dir, &Holder::here("second")) {
-            Err(LockRefused::Held(by)) => by,
+            Err(LockRefusal::Held(by)) => by,
             Err(e) => panic!("{e:?}"),
             Ok(_) => panic!("a second holder"),
         }
@@ -263,9 +263,9 @@ mod tests {
         let dir = folder("no-lock");
         let me = Holder::here("x");
         let refused = |dir: &Path| RealDisk.lock_folder(dir, &me).err();
-        assert!(matches!(refused(&dir.join("none")), Some(LockRefused::File(_))));
+        assert!(matches!(refused(&dir.join("none")), Some(LockRefusal::File(_))));
         std::fs::create_dir(dir.join(LOCK_FILE)).unwrap();
-        assert!(matches!(refused(&dir), Some(LockRefused::File(_))));
+        assert!(matches!(refused(&dir), Some(LockRefusal::File(_))));
         for e in [Errno::NOLCK, Errno::NOSYS, Errno::OPNOTSUPP, Errno::INVAL] {
             assert!(knows_no_locks(e));
         }

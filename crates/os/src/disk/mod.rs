@@ -14,9 +14,9 @@ mod folder_lock;
 mod real;
 mod through;
 
-pub use folder_lock::{FolderLock, Holder, LOCK_FILE, LockRefused};
+pub use folder_lock::{FolderLock, Holder, LOCK_FILE, LockRefusal};
 pub use real::RealDisk;
-pub use through::{Measured, Way, write_logs_by};
+pub use through::{Measurement, Way, write_logs_by};
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// How a file is to be opened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct OpenHow {
+pub struct OpenMode {
     /// Make it; fails when it exists.
     pub create: bool,
     /// Keep it out of the operating system's page cache where that works. Buffers, offsets and
@@ -39,7 +39,7 @@ pub trait Disk: Send + Sync {
     ///
     /// # Errors
     /// The operating system's.
-    fn open(&self, path: &Path, how: OpenHow) -> io::Result<Arc<dyn File>>;
+    fn open(&self, path: &Path, how: OpenMode) -> io::Result<Arc<dyn File>>;
     /// Removes a file.
     ///
     /// # Errors
@@ -89,7 +89,7 @@ pub trait Disk: Send + Sync {
     ///
     /// # Errors
     /// The holder, or why no process can have it.
-    fn lock_folder(&self, dir: &Path, holder: &Holder) -> Result<Box<dyn FolderLock>, LockRefused>;
+    fn lock_folder(&self, dir: &Path, holder: &Holder) -> Result<Box<dyn FolderLock>, LockRefusal>;
 }
 
 /// An open file.

@@ -2,8 +2,8 @@
 //! by the faster way (`through.rs`).
 
 use super::file_lock::{self, FileLock};
-use super::through::{Measured, SCRATCH_BYTES, SECTOR, Through, Way, bytes_of};
-use super::{Disk, File, FileStats, FolderLock, Holder, LockRefused, OpenHow, folder_lock};
+use super::through::{DirectFile, Measurement, SCRATCH_BYTES, SECTOR, Way, bytes_of};
+use super::{Disk, File, FileStats, FolderLock, Holder, LockRefusal, OpenMode, folder_lock};
 use crate::clock;
 use crate::sync::Mutex;
 use crate::turn;
@@ -22,7 +22,7 @@ struct RealFile {
     fd: OwnedFd,
     lock: Mutex<Option<FileLock>>,
     stats: FileStats,
-    through: Through,
+    through: DirectFile,
 }
 
 impl RealFile {
@@ -68,11 +68,11 @@ impl RealDisk {
     ///
     /// # Errors
     /// The operating system's.
-    pub fn measure(&self, dir: &Path) -> io::Result<Measured> {
+    pub fn measure(&self, dir: &Path) -> io::Result<Measurement> {
         let path = dir.join(SCRATCH);
         // Of a process that was killed.
         let _ = std::fs::remove_file(&path);
-        let file = open(&path, OpenHow { create: true, direct: false })?;
+        let file = open(&path, OpenMode { create: true, direct: false })?;
         let removed = std::fs::remove_file(&path);
         // Overwritten as a log is: no write changes what the file system knows of it.
         let mut buffer = AlignedBuffer::new(SCRATCH_BYTES);
@@ -86,7 +86,7 @@ impl RealDisk {
     }
 }
 
-fn open(path: &Path, how: OpenHow) -> io::Result<RealFile> {
+fn open(path: &Path, how: OpenMode) -> io::Result<RealFile> {
     let mut flags = OFlags::RDWR | OFlags::CLOEXEC;
     if how.create {
         flags |= OFlags::CREATE | OFlags::EXCL;
@@ -109,12 +109,12 @@ fn open(path: &Path, how: OpenHow) -> io::Result<RealFile> {
         fd,
         lock: Mutex::new(None),
         stats: FileStats::default(),
-        through: Through::default(),
+        through: DirectFile::default(),
     })
 }
 
 impl Disk for RealDisk {
-    fn open(&self, path: &Path, how: OpenHow) -> io::Result<Arc<dyn File>> {
+    fn open(&self, path: &Path, how: OpenMode) -> io::Result<Arc<dyn File>> {
         Ok(Arc::new(open(path, how)?))
     }
 
@@ -157,7 +157,7 @@ impl Disk for RealDisk {
         Ok([stat.st_dev, stat.st_ino])
     }
 
-    fn lock_folder(&self, dir: &Path, holder: &Holder) -> Result<Box<dyn FolderLock>, LockRefused> {
+    fn lock_folder(&self, dir: &Path, holder: &Holder) -> Result<Box<dyn FolderLock>, LockRefusal> {
         folder_lock::lock(dir, holder)
     }
 }
@@ -264,7 +264,7 @@ mod tests {
         let link = std::env::temp_dir().join(format!("ghostlight-no-file-{}", std::process::id()));
         let _ = std::fs::remove_file(&link);
         std::os::unix::fs::symlink("/dev/zero", &link).unwrap();
-        let opened = RealDisk.open(&link, OpenHow { create: false, direct: false });
+        let opened = RealDisk.open(&link, OpenMode { create: false, direct: false });
         assert_eq!(opened.err().unwrap().kind(), io::ErrorKind::InvalidInput);
         std::fs::remove_file(&link).unwrap();
     }
@@ -291,7 +291,7 @@ mod tests {
     fn durable_writes_are_read_again() {
         let dir = std::env::temp_dir().join(format!("ghostlight-durable-{}", std::process::id()));
         RealDisk.create_dir(&dir).unwrap();
-        let file = RealDisk.open(&dir.join("f"), OpenHow { create: true, direct: false }).unwrap();
+        let file = RealDisk.open(&dir.join("f"), OpenMode { create: true, direct: false }).unwrap();
         file.set_len(1 << 20).unwrap();
         let mut buffer = AlignedBuffer::new(16 << 10);
         let mut read = vec![0; 16 << 10];
@@ -317,7 +317,7 @@ mod tests {
         let dir = std::env::temp_dir().join(format!("ghostlight-os-{}", std::process::id()));
         RealDisk.create_dir(&dir).unwrap();
         let path = dir.join("f");
-        let f = RealDisk.open(&path, OpenHow { create: true, direct: true }).unwrap();
+        let f = RealDisk.open(&path, OpenMode { create: true, direct: true }).unwrap();
         f.set_len(65536).unwrap();
         let mut b = AlignedBuffer::new(8192);
         b.fill(7);
@@ -329,7 +329,7 @@ mod tests {
         assert!(b.iter().all(|&x| x == 7));
         assert_eq!(f.read_at(&mut b, 65536).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
         assert_eq!((f.stats().snapshot().writes, f.stats().snapshot().syncs), (1, 1));
-        assert!(RealDisk.open(&path, OpenHow { create: true, direct: false }).is_err());
+        assert!(RealDisk.open(&path, OpenMode { create: true, direct: false }).is_err());
         RealDisk.remove(&path).unwrap();
         std::fs::remove_dir(&dir).unwrap();
     }

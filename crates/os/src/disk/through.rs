@@ -2,7 +2,7 @@
 //! by fdatasync, or past the cache (O_DIRECT, O_DSYNC) by one call.
 //!
 //! Disk, file system and kernel decide which way is faster, so it is measured. A server measures at
-//! its start with a file of its own ([`Through::measure`]). Elsewhere the first short writes to
+//! its start with a file of its own ([`DirectFile::measure`]). Elsewhere the first short writes to
 //! files of a file system measure, four by each way in turn; longer ones go through the cache
 //! meanwhile. From then on all files of that file system use the way that took least, or nearly so.
 //! Longer writes go past the cache where that works: nothing is copied, and a megabyte is one call.
@@ -15,7 +15,7 @@
 //! of O_DSYNC files. So only the [`SURE`] file systems are trusted, whose writes end with the
 //! kernel's own sync of what they wrote. On any other, an explicit fdatasync follows each durable
 //! write. Nothing is measured there. Writes go through the page cache unless another way was asked
-//! for, and then, too, the sync follows ([`Through::is_sure`]).
+//! for, and then, too, the sync follows ([`DirectFile::is_sure`]).
 //!
 //! io_uring was one of the ways once. A commit waits for one write, so io_uring saves no calls: of
 //! eight servers on a virtio disk (Linux 6.18) 512 bytes took 65 to 108 us past the cache by one
@@ -98,7 +98,7 @@ struct Measuring {
 
 /// What a file has of it.
 #[derive(Default)]
-pub(super) struct Through {
+pub(super) struct DirectFile {
     device: OnceLock<Arc<Device>>,
     past: OnceLock<Option<OwnedFd>>,
 }
@@ -191,7 +191,7 @@ impl Device {
 }
 
 /// What a measurement came to.
-pub struct Measured {
+pub struct Measurement {
     /// The way that is taken.
     pub chosen: &'static str,
     /// What a write took by each that was measured, in nanoseconds (the lower quartile).
@@ -222,7 +222,7 @@ impl Measuring {
     }
 }
 
-impl Through {
+impl DirectFile {
     /// How these parts of a file are to be written: None through the page cache.
     pub(super) fn way(&self, file: &OwnedFd, parts: &[&[u8]], offset: u64) -> Option<Way> {
         let whole = |n: usize| n.is_multiple_of(SECTOR);
@@ -278,7 +278,7 @@ impl Through {
         file: &OwnedFd,
         sector: &[u8],
         write: impl Fn(u64) -> std::io::Result<()>,
-    ) -> std::io::Result<Measured> {
+    ) -> std::io::Result<Measurement> {
         let device = self.device.get_or_init(|| Device::of(file));
         for n in 0..MEASURED_WRITES {
             if device.chosen().is_some() {
@@ -290,7 +290,7 @@ impl Through {
         let mut measuring = device.measuring.lock();
         let times = WAYS.map(|way| (way.name(), quartile(&mut measuring.by[way as usize])));
         let took = times.into_iter().filter(|(_, ns)| *ns < u64::MAX).collect();
-        Ok(Measured { chosen, took, sure: device.sure })
+        Ok(Measurement { chosen, took, sure: device.sure })
     }
 
     /// See [`Device::took`].
@@ -375,10 +375,10 @@ mod tests {
     fn the_word_of_few_file_systems_is_taken() {
         let device = Device::new(false);
         assert_eq!([512, 60_000].map(|bytes| device.way(bytes)), [Way::Cached; 2]);
-        let through = Through::default();
+        let through = DirectFile::default();
         through.device.set(Arc::new(device)).ok().unwrap();
         assert!(!through.is_sure());
-        assert!(!Through::default().is_sure(), "nothing is known of it yet");
+        assert!(!DirectFile::default().is_sure(), "nothing is known of it yet");
         let fuse_nfs_smb_overlay_tmpfs =
             [0x6573_5546, 0x6969, 0xFF53_4D42, 0x794C_7630, 0x102_1994];
         assert!(!fuse_nfs_smb_overlay_tmpfs.iter().any(|kind| SURE.contains(kind)));
@@ -397,7 +397,7 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         let opened = OwnedFd::from(opened);
         let (mut first, mut second) = (AlignedBuffer::new(4096), AlignedBuffer::new(4096));
-        let through = Through::default();
+        let through = DirectFile::default();
         through.device.set(Arc::new(Device::new(true))).ok().unwrap();
         through.device.get().unwrap().choose(Way::Direct);
         for k in 0..3 {

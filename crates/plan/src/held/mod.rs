@@ -15,7 +15,7 @@ use crate::{
 use types::{Collation, SqlType, Value};
 
 /// What stands behind a value, beyond its own bytes.
-pub trait Held {
+pub trait HeldBytes {
     /// Bytes on the heap.
     fn held(&self) -> usize;
 }
@@ -33,7 +33,7 @@ const fn allocated(bytes: usize) -> usize {
 /// Types that hold nothing.
 macro_rules! nothing {
     ($($ty:ty),+ $(,)?) => {
-        $(impl Held for $ty {
+        $(impl HeldBytes for $ty {
             fn held(&self) -> usize {
                 0
             }
@@ -44,7 +44,7 @@ macro_rules! nothing {
 /// Structs, and their fields that hold something.
 macro_rules! fields {
     ($($ty:ty: $($field:ident),+;)+) => {
-        $(impl Held for $ty {
+        $(impl HeldBytes for $ty {
             fn held(&self) -> usize {
                 0 $(+ self.$field.held())+
             }
@@ -55,7 +55,7 @@ macro_rules! fields {
 /// Operators, and their fields that hold something.
 macro_rules! operator_fields {
     ($($ty:ident: $($field:ident),+;)+) => {
-        $(impl<I: Held> Held for $ty<I> {
+        $(impl<I: HeldBytes> HeldBytes for $ty<I> {
             fn held(&self) -> usize {
                 0 $(+ self.$field.held())+
             }
@@ -68,37 +68,37 @@ pub(crate) use {fields, nothing, operator_fields};
 nothing!(bool, u8, u64, usize, Slot, SubqueryId, VariableId, ScalarType, SortKey);
 nothing!(SqlType, Collation, (Slot, Slot, Collation));
 
-impl<T: Held> Held for Vec<T> {
+impl<T: HeldBytes> HeldBytes for Vec<T> {
     fn held(&self) -> usize {
         allocated(self.capacity() * size_of::<T>()) + self.iter().map(T::held).sum::<usize>()
     }
 }
 
-impl<T: Held> Held for Box<[T]> {
+impl<T: HeldBytes> HeldBytes for Box<[T]> {
     fn held(&self) -> usize {
         allocated(size_of_val(&**self)) + self.iter().map(T::held).sum::<usize>()
     }
 }
 
-impl Held for Box<str> {
+impl HeldBytes for Box<str> {
     fn held(&self) -> usize {
         allocated(self.len())
     }
 }
 
-impl<T: Held> Held for Box<T> {
+impl<T: HeldBytes> HeldBytes for Box<T> {
     fn held(&self) -> usize {
         allocated(size_of::<T>()) + (**self).held()
     }
 }
 
-impl<T: Held> Held for Option<T> {
+impl<T: HeldBytes> HeldBytes for Option<T> {
     fn held(&self) -> usize {
         self.as_ref().map_or(0, T::held)
     }
 }
 
-impl<A: Held, B: Held> Held for (A, B) {
+impl<A: HeldBytes, B: HeldBytes> HeldBytes for (A, B) {
     fn held(&self) -> usize {
         self.0.held() + self.1.held()
     }
@@ -112,7 +112,7 @@ fields! {
     WindowCall: function;
 }
 
-impl Held for Value {
+impl HeldBytes for Value {
     fn held(&self) -> usize {
         match self {
             Value::Char(b) | Value::NChar(b) | Value::Binary(b) => allocated(b.heap_bytes()),
@@ -121,7 +121,7 @@ impl Held for Value {
     }
 }
 
-impl Held for ScalarKind {
+impl HeldBytes for ScalarKind {
     fn held(&self) -> usize {
         use ScalarKind as K;
         match self {
@@ -140,7 +140,7 @@ impl Held for ScalarKind {
     }
 }
 
-impl Held for Predicate {
+impl HeldBytes for Predicate {
     fn held(&self) -> usize {
         use Predicate as P;
         match self {
@@ -159,7 +159,7 @@ impl Held for Predicate {
     }
 }
 
-impl Held for LikeText {
+impl HeldBytes for LikeText {
     fn held(&self) -> usize {
         match self {
             LikeText::Compiled(pattern) => {
@@ -170,7 +170,7 @@ impl Held for LikeText {
     }
 }
 
-impl Held for WindowFunction {
+impl HeldBytes for WindowFunction {
     fn held(&self) -> usize {
         self.arguments().map(Scalar::held).sum()
     }

@@ -1,6 +1,6 @@
 //! What statements hold: changes, their targets, the plan around them.
 
-use super::{Held, allocated, fields, nothing};
+use super::{HeldBytes, allocated, fields, nothing};
 use crate::*;
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ nothing!(FollowUpId, EntryField, KeyPart, Estimate, Reference, JoinHint, base::D
 
 fields! {
     IndexChange<Physical>: target, source, before, after;
-    Wide: changes;
+    WideChange: changes;
     ResultColumn: name;
     Query<Physical>: source, columns;
     SelectAssign<Physical>: source, assignments;
@@ -25,22 +25,22 @@ fields! {
     IndexTarget: name, fields, key;
     CheckConstraint: name, column, predicate;
     References: checks, kept, follow_ups;
-    Kept: slots;
+    KeptSlots: slots;
     ForeignKeyCheck: conflict, predicate;
     Conflict: name, table, column;
     Output: sent, into;
-    OutputSent: columns, values;
+    OutputResult: columns, values;
     OutputInto: target, columns, nested;
     NestedRows: columns, filter;
     Subquery<Physical>: source, columns, outer;
     Header: databases, references, statistics, fires, hints, compiled_for;
     UsedStatistics: columns, missing;
-    Fired: columns;
+    TriggerFiring: columns;
     QueryHints: joins, optimize_for;
     PhysicalPlan: statement, subqueries, follow_ups, header, estimates;
 }
 
-impl Held for ColumnSource {
+impl HeldBytes for ColumnSource {
     fn held(&self) -> usize {
         match self {
             ColumnSource::Value(x) | ColumnSource::Computed(x) => x.held(),
@@ -49,7 +49,7 @@ impl Held for ColumnSource {
     }
 }
 
-impl Held for MergeAction {
+impl HeldBytes for MergeAction {
     fn held(&self) -> usize {
         match self {
             MergeAction::Update(set) => set.held(),
@@ -59,7 +59,7 @@ impl Held for MergeAction {
     }
 }
 
-impl Held for FollowUp<Physical> {
+impl HeldBytes for FollowUp<Physical> {
     fn held(&self) -> usize {
         match self {
             FollowUp::Refuse { conflict, source } => conflict.held() + source.held(),
@@ -69,7 +69,7 @@ impl Held for FollowUp<Physical> {
     }
 }
 
-impl Held for Statement<Physical> {
+impl HeldBytes for Statement<Physical> {
     fn held(&self) -> usize {
         match self {
             Statement::Query(q) => q.held(),

@@ -2,8 +2,8 @@
 
 use super::description::{Expression, Flow, InputOrder, Memory, Operator, RowBound, RowSlots};
 use super::display::{Display, Item, Phrase};
-use super::stored::{Bound, Reading, ScanColumn, Seek, Source, Stored, scan_columns};
-use crate::held::{Held, fields, nothing};
+use super::stored::{Bound, Reading, ScanColumn, Seek, Source, StoredAccess, scan_columns};
+use crate::held::{HeldBytes, fields, nothing};
 use crate::show::list;
 use crate::{LockHints, Predicate, Slot};
 use std::fmt;
@@ -89,7 +89,7 @@ impl<I> Operator<I> for Access {
         Flow::Streams
     }
 
-    fn stored(&self) -> Option<Stored<'_>> {
+    fn stored(&self) -> Option<StoredAccess<'_>> {
         Some(self.as_stored())
     }
 
@@ -141,9 +141,9 @@ impl<I> Operator<I> for Access {
 }
 
 impl Access {
-    fn as_stored(&self) -> Stored<'_> {
+    fn as_stored(&self) -> StoredAccess<'_> {
         let seek = self.seek.as_ref();
-        Stored {
+        StoredAccess {
             source: &self.source,
             columns: &self.columns,
             rid: self.rid,

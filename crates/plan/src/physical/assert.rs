@@ -2,7 +2,7 @@
 
 use super::description::{Expression, Flow, InputOrder, Memory, Operator, RowBound, RowSlots};
 use super::display::{Display, Item, Phrase};
-use crate::held::{Held, operator_fields};
+use crate::held::{HeldBytes, operator_fields};
 use crate::{CompareOp, Predicate, Scalar, ScalarKind, Slot};
 use std::borrow::Cow;
 use std::fmt;
@@ -19,7 +19,7 @@ pub struct Assert<I> {
 
 operator_fields! { Assert: input; }
 
-impl<I: Held> Operator<I> for Assert<I> {
+impl<I: HeldBytes> Operator<I> for Assert<I> {
     fn inputs(&self) -> Vec<&I> {
         vec![&self.input]
     }

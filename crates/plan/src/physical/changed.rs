@@ -2,23 +2,23 @@
 
 use super::description::{Expression, Flow, InputOrder, Memory, Operator, RowBound, RowSlots};
 use super::display::Display;
-use crate::held::{Held, fields};
+use crate::held::{HeldBytes, fields};
 use crate::show::slots;
 use crate::{ChangedId, Slot};
 use std::fmt;
 
 /// The rows that a target of the plan has changed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Changed {
+pub struct ChangedRows {
     /// Which target's.
     pub id: ChangedId,
     /// What was kept of them, in the slots where it was.
     pub columns: Vec<Slot>,
 }
 
-fields! { Changed: columns; }
+fields! { ChangedRows: columns; }
 
-impl<I> Operator<I> for Changed {
+impl<I> Operator<I> for ChangedRows {
     fn inputs(&self) -> Vec<&I> {
         Vec::new()
     }

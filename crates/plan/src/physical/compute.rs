@@ -2,7 +2,7 @@
 
 use super::description::{Expression, Flow, InputOrder, Memory, Operator, RowBound, RowSlots};
 use super::display::{Definition, Display};
-use crate::held::{Held, operator_fields};
+use crate::held::{HeldBytes, operator_fields};
 use crate::show::list;
 use crate::{Scalar, Slot};
 use std::fmt;
@@ -18,7 +18,7 @@ pub struct Compute<I> {
 
 operator_fields! { Compute: input, columns; }
 
-impl<I: Held> Operator<I> for Compute<I> {
+impl<I: HeldBytes> Operator<I> for Compute<I> {
     fn inputs(&self) -> Vec<&I> {
         vec![&self.input]
     }

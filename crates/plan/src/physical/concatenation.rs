@@ -3,7 +3,7 @@
 use super::description::{Expression, Flow, InputOrder, Memory, Operator, RowBound, RowSlots};
 use super::display::{Definition, Display};
 use crate::Slot;
-use crate::held::{Held, operator_fields};
+use crate::held::{HeldBytes, operator_fields};
 use crate::show::slots;
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub struct Concatenation<I> {
 
 operator_fields! { Concatenation: inputs, columns; }
 
-impl<I: Held> Operator<I> for Concatenation<I> {
+impl<I: HeldBytes> Operator<I> for Concatenation<I> {
     fn inputs(&self) -> Vec<&I> {
         self.inputs.iter().map(|(input, _)| input).collect()
     }

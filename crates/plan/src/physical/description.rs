@@ -14,13 +14,13 @@
 //!  2. What an operator computes or tests is in `expressions`, whatever it uses it for.
 
 use super::display::Display;
-use super::stored::Stored;
-use crate::held::Held;
+use super::stored::StoredAccess;
+use crate::held::HeldBytes;
 use crate::{LockHints, Predicate, Scalar, Slot};
 use std::fmt;
 
 /// The description of an operator over inputs `I`.
-pub trait Operator<I>: Held {
+pub trait Operator<I>: HeldBytes {
     /// The operators right below.
     fn inputs(&self) -> Vec<&I>;
 
@@ -58,7 +58,7 @@ pub trait Operator<I>: Held {
     fn orders(&self) -> Vec<InputOrder>;
 
     /// The stored rows that it reads.
-    fn stored(&self) -> Option<Stored<'_>> {
+    fn stored(&self) -> Option<StoredAccess<'_>> {
         None
     }
 

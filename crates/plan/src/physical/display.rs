@@ -4,7 +4,7 @@
 //! knows how slots and expressions are written and what heaps and indexes are called, and nothing
 //! of operators.
 
-use super::stored::Stored;
+use super::stored::StoredAccess;
 use crate::{AggregateCall, JoinKind, Predicate, Scalar, Slot, SortKey, WindowCall};
 use base::DatabaseId;
 use std::borrow::Cow;
@@ -77,7 +77,7 @@ pub enum Item<'p> {
         upper: Option<&'p Scalar>,
     },
     /// A scan or a seek of stored rows.
-    Scan(Stored<'p>),
+    Scan(StoredAccess<'p>),
 }
 
 /// What a column is computed from.
@@ -117,7 +117,7 @@ pub enum Phrase<'p> {
     /// The computed columns of the element.
     Definitions,
     /// A scan or a seek of stored rows.
-    Scan(Stored<'p>),
+    Scan(StoredAccess<'p>),
 }
 
 impl<'p> Display<'p> {

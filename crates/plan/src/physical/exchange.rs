@@ -2,7 +2,7 @@
 
 use super::description::{Expression, Flow, InputOrder, Memory, Operator, RowBound, RowSlots};
 use super::display::{Display, Item, Phrase, slots_of};
-use crate::held::{Held, operator_fields};
+use crate::held::{HeldBytes, operator_fields};
 use crate::show::list;
 use crate::{Slot, SortKey};
 use std::fmt;
@@ -33,7 +33,7 @@ pub enum ExchangeKind {
 
 operator_fields! { Exchange: input, kind, columns; }
 
-impl<I: Held> Operator<I> for Exchange<I> {
+impl<I: HeldBytes> Operator<I> for Exchange<I> {
     fn inputs(&self) -> Vec<&I> {
         vec![&self.input]
     }
@@ -113,7 +113,7 @@ impl<I: Held> Operator<I> for Exchange<I> {
     }
 }
 
-impl Held for ExchangeKind {
+impl HeldBytes for ExchangeKind {
     fn held(&self) -> usize {
         match self {
             ExchangeKind::Gather => 0,

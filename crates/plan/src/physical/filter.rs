@@ -2,7 +2,7 @@
 
 use super::description::{Expression, Flow, InputOrder, Memory, Operator, RowBound, RowSlots};
 use super::display::{Display, Item};
-use crate::held::{Held, operator_fields};
+use crate::held::{HeldBytes, operator_fields};
 use crate::{Predicate, Slot};
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub struct Filter<I> {
 
 operator_fields! { Filter: input, predicate; }
 
-impl<I: Held> Operator<I> for Filter<I> {
+impl<I: HeldBytes> Operator<I> for Filter<I> {
     fn inputs(&self) -> Vec<&I> {
         vec![&self.input]
     }

@@ -2,7 +2,7 @@
 
 use super::description::{Expression, Flow, InputOrder, Memory, Operator, RowBound, RowSlots};
 use super::display::{Display, Item, Phrase};
-use crate::held::{Held, fields};
+use crate::held::{HeldBytes, fields};
 use crate::show::function_line;
 use crate::{FunctionRows, Slot};
 use std::fmt;

@@ -2,7 +2,7 @@
 
 use super::description::{Expression, Flow, InputOrder, Memory, Operator, RowBound, RowSlots};
 use super::display::{Definition, Display, Item, Phrase, slots_of};
-use crate::held::{Held, operator_fields};
+use crate::held::{HeldBytes, operator_fields};
 use crate::show::show_groups;
 use crate::{AggregateCall, AggregatePhase, Slot};
 use std::fmt;
@@ -22,7 +22,7 @@ pub struct HashAggregate<I> {
 
 operator_fields! { HashAggregate: input, keys, calls; }
 
-impl<I: Held> Operator<I> for HashAggregate<I> {
+impl<I: HeldBytes> Operator<I> for HashAggregate<I> {
     fn inputs(&self) -> Vec<&I> {
         vec![&self.input]
     }

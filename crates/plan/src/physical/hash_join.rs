@@ -2,7 +2,7 @@
 
 use super::description::{Expression, Flow, InputOrder, Memory, Operator, RowBound, RowSlots};
 use super::display::{Display, Item, Phrase};
-use crate::held::{Held, operator_fields};
+use crate::held::{HeldBytes, operator_fields};
 use crate::show::list;
 use crate::{JoinKind, Predicate, Slot};
 use std::fmt;
@@ -31,7 +31,7 @@ pub struct HashJoin<I> {
 
 operator_fields! { HashJoin: build, probe, keys, residual, build_slots, probe_slots; }
 
-impl<I: Held> Operator<I> for HashJoin<I> {
+impl<I: HeldBytes> Operator<I> for HashJoin<I> {
     fn inputs(&self) -> Vec<&I> {
         vec![&self.build, &self.probe]
     }

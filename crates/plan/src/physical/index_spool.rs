@@ -2,7 +2,7 @@
 
 use super::description::{Expression, Flow, InputOrder, Memory, Operator, RowBound, RowSlots};
 use super::display::{Display, Item, Phrase};
-use crate::held::{Held, operator_fields};
+use crate::held::{HeldBytes, operator_fields};
 use crate::show::list;
 use crate::{Predicate, Scalar, Slot, SortKey};
 use std::fmt;
@@ -28,7 +28,7 @@ pub struct IndexSpool<I> {
 
 operator_fields! { IndexSpool: input, keys, carried, equal, lower, upper, predicate; }
 
-impl<I: Held> Operator<I> for IndexSpool<I> {
+impl<I: HeldBytes> Operator<I> for IndexSpool<I> {
     fn inputs(&self) -> Vec<&I> {
         vec![&self.input]
     }

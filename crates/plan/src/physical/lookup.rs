@@ -2,8 +2,8 @@
 
 use super::description::{Expression, Flow, InputOrder, Memory, Operator, RowBound, RowSlots};
 use super::display::Display;
-use super::stored::{Reading, ScanColumn, Source, Stored, scan_columns};
-use crate::held::{Held, operator_fields};
+use super::stored::{Reading, ScanColumn, Source, StoredAccess, scan_columns};
+use crate::held::{HeldBytes, operator_fields};
 use crate::show::slots;
 use crate::{LockHints, Predicate, Slot};
 use std::fmt;
@@ -39,7 +39,7 @@ pub struct KeyLookup<I> {
 
 operator_fields! { KeyLookup: input, source, locator, types, columns, residual; }
 
-impl<I: Held> Operator<I> for KeyLookup<I> {
+impl<I: HeldBytes> Operator<I> for KeyLookup<I> {
     fn inputs(&self) -> Vec<&I> {
         vec![&self.input]
     }
@@ -72,7 +72,7 @@ impl<I: Held> Operator<I> for KeyLookup<I> {
         Flow::Streams
     }
 
-    fn stored(&self) -> Option<Stored<'_>> {
+    fn stored(&self) -> Option<StoredAccess<'_>> {
         Some(self.as_stored())
     }
 
@@ -106,8 +106,8 @@ impl<I: Held> Operator<I> for KeyLookup<I> {
 }
 
 impl<I> KeyLookup<I> {
-    fn as_stored(&self) -> Stored<'_> {
-        Stored {
+    fn as_stored(&self) -> StoredAccess<'_> {
+        StoredAccess {
             source: &self.source,
             columns: &self.columns,
             rid: self.rid,

@@ -2,7 +2,7 @@
 
 use super::description::{Expression, Flow, InputOrder, Memory, Operator, RowBound, RowSlots};
 use super::display::{Display, Item, Phrase, join_name};
-use crate::held::{Held, nothing, operator_fields};
+use crate::held::{HeldBytes, nothing, operator_fields};
 use crate::show::list;
 use crate::{JoinKind, Predicate, Slot};
 use std::fmt;
@@ -46,7 +46,7 @@ pub struct MergeKey {
 nothing!(MergeKey);
 operator_fields! { MergeJoin: left, right, keys, residual, left_slots, right_slots; }
 
-impl<I: Held> Operator<I> for MergeJoin<I> {
+impl<I: HeldBytes> Operator<I> for MergeJoin<I> {
     fn inputs(&self) -> Vec<&I> {
         vec![&self.left, &self.right]
     }

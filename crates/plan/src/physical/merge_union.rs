@@ -2,7 +2,7 @@
 
 use super::description::{Expression, Flow, InputOrder, Memory, Operator, RowBound, RowSlots};
 use super::display::{Definition, Display, Item};
-use crate::held::{Held, operator_fields};
+use crate::held::{HeldBytes, operator_fields};
 use crate::show::{list, slots};
 use crate::{Slot, SortKey};
 use std::fmt;
@@ -28,7 +28,7 @@ pub struct MergeUnion<I> {
 
 operator_fields! { MergeUnion: left, right, left_slots, right_slots, columns, keys; }
 
-impl<I: Held> Operator<I> for MergeUnion<I> {
+impl<I: HeldBytes> Operator<I> for MergeUnion<I> {
     fn inputs(&self) -> Vec<&I> {
         vec![&self.left, &self.right]
     }

@@ -37,7 +37,7 @@ mod virtual_scan;
 mod window;
 
 pub use access::{Access, PageSample};
-pub use changed::Changed;
+pub use changed::ChangedRows;
 pub use constants::Constants;
 pub use description::{
     Expression, Flow, InputOrder, Memory, Opening, Operator, RowBound, RowSlots,
@@ -46,10 +46,10 @@ pub use display::{Definition, Display, Item, Phrase};
 pub use exchange::ExchangeKind;
 pub use merge_join::MergeKey;
 pub use split::SplitColumn;
-pub use stored::{Bound, Reading, ScanColumn, Seek, SeekRange, Source, Stored};
+pub use stored::{Bound, Reading, ScanColumn, Seek, SeekRange, Source, StoredAccess};
 pub use virtual_scan::VirtualScan;
 
-use crate::held::Held;
+use crate::held::HeldBytes;
 use crate::show::{Show, line};
 use crate::{FunctionRows, Reads, Recursion, Slot};
 use std::fmt;
@@ -68,7 +68,7 @@ pub enum Physical {
     /// Rows that stand in the plan.
     Constants(Constants),
     /// The rows that a target of the plan has changed.
-    Changed(Changed),
+    Changed(ChangedRows),
     /// Rows for which a predicate is true.
     Filter(Filter),
     /// Rows only if a predicate is true that reads none of their columns.
@@ -269,7 +269,7 @@ impl Physical {
     }
 }
 
-impl Held for Physical {
+impl HeldBytes for Physical {
     fn held(&self) -> usize {
         each!(self, o: o.held(), o.held())
     }

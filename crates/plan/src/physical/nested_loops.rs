@@ -4,7 +4,7 @@ use super::description::{
     Expression, Flow, InputOrder, Memory, Opening, Operator, RowBound, RowSlots,
 };
 use super::display::{Display, Item, Phrase, join_name};
-use crate::held::{Held, operator_fields};
+use crate::held::{HeldBytes, operator_fields};
 use crate::{JoinKind, Predicate, Slot};
 use std::fmt;
 
@@ -28,7 +28,7 @@ pub struct NestedLoops<I> {
 
 operator_fields! { NestedLoops: outer, inner, predicate, inner_slots; }
 
-impl<I: Held> Operator<I> for NestedLoops<I> {
+impl<I: HeldBytes> Operator<I> for NestedLoops<I> {
     fn inputs(&self) -> Vec<&I> {
         vec![&self.outer, &self.inner]
     }

@@ -4,14 +4,14 @@ use super::description::{
     Expression, Flow, InputOrder, Memory, Opening, Operator, RowBound, RowSlots,
 };
 use super::display::{Display, Item};
-use crate::held::{Held, operator_fields};
+use crate::held::{HeldBytes, operator_fields};
 use crate::show::recursion_line;
 use crate::{Recursion, Slot};
 use std::fmt;
 
 operator_fields! { Recursion: name, anchor, anchor_slots, members, columns, work; }
 
-impl<I: Held> Operator<I> for Recursion<I> {
+impl<I: HeldBytes> Operator<I> for Recursion<I> {
     fn inputs(&self) -> Vec<&I> {
         self.inputs().map(|(input, _)| input).collect()
     }

@@ -2,7 +2,7 @@
 
 use super::description::{Expression, Flow, InputOrder, Memory, Operator, RowBound, RowSlots};
 use super::display::{Display, Item, Phrase};
-use crate::held::{Held, operator_fields};
+use crate::held::{HeldBytes, operator_fields};
 use crate::show::list;
 use crate::{Slot, SortKey};
 use std::fmt;
@@ -22,7 +22,7 @@ pub struct Sort<I> {
 
 operator_fields! { Sort: input, keys, carried; }
 
-impl<I: Held> Operator<I> for Sort<I> {
+impl<I: HeldBytes> Operator<I> for Sort<I> {
     fn inputs(&self) -> Vec<&I> {
         vec![&self.input]
     }

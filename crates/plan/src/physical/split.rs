@@ -3,7 +3,7 @@
 use super::description::{Expression, Flow, InputOrder, Memory, Operator, RowBound, RowSlots};
 use super::display::{Display, Item};
 use crate::Slot;
-use crate::held::{Held, nothing, operator_fields};
+use crate::held::{HeldBytes, nothing, operator_fields};
 use crate::show::list;
 use std::fmt;
 
@@ -33,7 +33,7 @@ pub struct SplitColumn {
 nothing!(SplitColumn);
 operator_fields! { Split: input, columns; }
 
-impl<I: Held> Operator<I> for Split<I> {
+impl<I: HeldBytes> Operator<I> for Split<I> {
     fn inputs(&self) -> Vec<&I> {
         vec![&self.input]
     }

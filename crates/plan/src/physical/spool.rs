@@ -3,7 +3,7 @@
 use super::description::{Expression, Flow, InputOrder, Memory, Operator, RowBound, RowSlots};
 use super::display::Display;
 use crate::Slot;
-use crate::held::{Held, operator_fields};
+use crate::held::{HeldBytes, operator_fields};
 use std::fmt;
 
 /// Reads its whole input before it gives the first row: a change never sees its own rows
@@ -18,7 +18,7 @@ pub struct Spool<I> {
 
 operator_fields! { Spool: input, carried; }
 
-impl<I: Held> Operator<I> for Spool<I> {
+impl<I: HeldBytes> Operator<I> for Spool<I> {
     fn inputs(&self) -> Vec<&I> {
         vec![&self.input]
     }

@@ -2,7 +2,7 @@
 
 use super::description::{Expression, Flow, InputOrder, Memory, Operator, RowBound, RowSlots};
 use super::display::{Display, Item};
-use crate::held::{Held, operator_fields};
+use crate::held::{HeldBytes, operator_fields};
 use crate::{Predicate, Slot};
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub struct StartupFilter<I> {
 
 operator_fields! { StartupFilter: input, predicate; }
 
-impl<I: Held> Operator<I> for StartupFilter<I> {
+impl<I: HeldBytes> Operator<I> for StartupFilter<I> {
     fn inputs(&self) -> Vec<&I> {
         vec![&self.input]
     }

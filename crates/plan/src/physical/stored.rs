@@ -1,6 +1,6 @@
 //! Stored rows that an operator reads: which heap or index, which columns, where in it.
 
-use crate::held::{Held, fields, nothing};
+use crate::held::{HeldBytes, fields, nothing};
 use crate::show::list;
 use crate::{LockHints, Predicate, Scalar, Slot};
 use base::{DatabaseId, HobtId, ObjectId};
@@ -91,7 +91,7 @@ nothing!(ScanColumn);
 
 /// What an operator reads of a heap or an index.
 #[derive(Clone, Copy, Debug)]
-pub struct Stored<'p> {
+pub struct StoredAccess<'p> {
     /// Which.
     pub source: &'p Source,
     /// What is read.
@@ -126,7 +126,7 @@ pub enum Reading<'p> {
     },
 }
 
-impl Stored<'_> {
+impl StoredAccess<'_> {
     /// The slots that it fills.
     pub(super) fn written(&self) -> Vec<Slot> {
         let place = self.rid.into_iter().chain(self.hint).chain(self.location);

@@ -2,7 +2,7 @@
 
 use super::description::{Expression, Flow, InputOrder, Memory, Operator, RowBound, RowSlots};
 use super::display::{Display, Item, Phrase};
-use crate::held::{Held, operator_fields};
+use crate::held::{HeldBytes, operator_fields};
 use crate::{Slot, SortKey, Top};
 use std::borrow::Cow;
 use std::fmt;
@@ -18,7 +18,7 @@ pub struct TopRows<I> {
 
 operator_fields! { TopRows: input, top; }
 
-impl<I: Held> Operator<I> for TopRows<I> {
+impl<I: HeldBytes> Operator<I> for TopRows<I> {
     fn inputs(&self) -> Vec<&I> {
         vec![&self.input]
     }

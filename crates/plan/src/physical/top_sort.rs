@@ -3,7 +3,7 @@
 use super::description::{Expression, Flow, InputOrder, Memory, Operator, RowBound, RowSlots};
 use super::display::{Display, Item, Phrase};
 use super::top::top_expressions;
-use crate::held::{Held, operator_fields};
+use crate::held::{HeldBytes, operator_fields};
 use crate::show::list;
 use crate::{Scalar, Slot, SortKey, Top};
 use std::fmt;
@@ -23,7 +23,7 @@ pub struct TopSort<I> {
 
 operator_fields! { TopSort: input, top, keys, carried; }
 
-impl<I: Held> Operator<I> for TopSort<I> {
+impl<I: HeldBytes> Operator<I> for TopSort<I> {
     fn inputs(&self) -> Vec<&I> {
         vec![&self.input]
     }

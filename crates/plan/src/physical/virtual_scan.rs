@@ -3,7 +3,7 @@
 use super::description::{Expression, Flow, InputOrder, Memory, Operator, RowBound, RowSlots};
 use super::display::{Display, Item, Phrase};
 use super::stored::{ScanColumn, scan_columns};
-use crate::held::{Held, fields};
+use crate::held::{HeldBytes, fields};
 use crate::show::list;
 use crate::{Predicate, Scalar, Slot};
 use base::{DatabaseId, ObjectId};

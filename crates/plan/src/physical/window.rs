@@ -2,7 +2,7 @@
 
 use super::description::{Expression, Flow, InputOrder, Memory, Operator, RowBound, RowSlots};
 use super::display::{Definition, Display, Phrase, slots_of};
-use crate::held::{Held, operator_fields};
+use crate::held::{HeldBytes, operator_fields};
 use crate::show::{list, window_calls};
 use crate::{Slot, WindowCall};
 use std::fmt;
@@ -25,7 +25,7 @@ pub struct Window<I> {
 
 operator_fields! { Window: input, partition, order, calls, carried; }
 
-impl<I: Held> Operator<I> for Window<I> {
+impl<I: HeldBytes> Operator<I> for Window<I> {
     fn inputs(&self) -> Vec<&I> {
         vec![&self.input]
     }

@@ -5,7 +5,7 @@ use crate::model::{Model, Oracle};
 use crate::work::COVERED;
 use base::{AllocUnitId, DatabaseId, FileId, Lsn, PageId};
 use buffer::{Pages, PagesOptions, Pool};
-use os::disk::{Disk as _, File, OpenHow};
+use os::disk::{Disk as _, File, OpenMode};
 use os::memory::Memory;
 use os::wait::Waiter;
 use page::PageKind;
@@ -48,7 +48,7 @@ fn log_options(fault: Fault) -> LogOptions {
 }
 
 fn open_file(disk: &sim::Disk, path: &str, create: bool) -> std::io::Result<Arc<dyn File>> {
-    disk.open(Path::new(path), OpenHow { create, direct: path == DATA })
+    disk.open(Path::new(path), OpenMode { create, direct: path == DATA })
 }
 
 /// Makes the files; false when the disk has no room.

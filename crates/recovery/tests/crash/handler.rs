@@ -1,7 +1,7 @@
 //! Redo of the test's own records: slotted pages without order.
 
 use page::{PageBytes, PageKind, PageMut, PageView};
-use wal::{ApplyError, Described, Kind, PageOp, RecordView, RedoHandler};
+use wal::{ApplyError, Kind, PageOp, RecordDescription, RecordView, RedoHandler};
 
 pub(crate) const TAG: Kind = Kind(0xF0);
 pub(crate) const FORMAT: Kind = Kind(0xF1);
@@ -55,7 +55,7 @@ impl RedoHandler for TestRedo {
         Ok(())
     }
 
-    fn describe<'a>(&self, _: &RecordView<'a>) -> Described<'a> {
-        Described::default()
+    fn describe<'a>(&self, _: &RecordView<'a>) -> RecordDescription<'a> {
+        RecordDescription::default()
     }
 }

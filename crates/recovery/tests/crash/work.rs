@@ -50,7 +50,7 @@ fn below(n: u64) -> u64 {
 
 /// What the runs of a test came to, all together.
 #[derive(Debug)]
-pub(crate) struct Covered {
+pub(crate) struct Coverage {
     /// VLFs entered a second time, in the run with the most.
     pub(crate) reused: AtomicU64,
     pub(crate) vlfs: AtomicU64,
@@ -69,7 +69,7 @@ pub(crate) struct Covered {
     pub(crate) grown: AtomicU64,
 }
 
-pub(crate) static COVERED: Covered = Covered {
+pub(crate) static COVERED: Coverage = Coverage {
     reused: AtomicU64::new(0),
     vlfs: AtomicU64::new(0),
     size: AtomicU64::new(0),
@@ -84,30 +84,30 @@ pub(crate) static COVERED: Covered = Covered {
 };
 
 /// A refusal that a statement would end with.
-enum Refused {
+enum Refusal {
     Data,
     Log,
     Frames,
 }
 
-impl From<SpaceError> for Refused {
+impl From<SpaceError> for Refusal {
     fn from(e: SpaceError) -> Self {
         match e {
-            SpaceError::Full => Refused::Data,
-            SpaceError::Log(wal::WalError::Full { .. }) => Refused::Log,
-            SpaceError::Buffer(BufferError::NoFrames) => Refused::Frames,
+            SpaceError::Full => Refusal::Data,
+            SpaceError::Log(wal::WalError::Full { .. }) => Refusal::Log,
+            SpaceError::Buffer(BufferError::NoFrames) => Refusal::Frames,
             other => panic!("{other}"),
         }
     }
 }
 
-impl From<BufferError> for Refused {
+impl From<BufferError> for Refusal {
     fn from(e: BufferError) -> Self {
         SpaceError::from(e).into()
     }
 }
 
-impl From<wal::WalError> for Refused {
+impl From<wal::WalError> for Refusal {
     fn from(e: wal::WalError) -> Self {
         SpaceError::from(e).into()
     }
@@ -144,7 +144,7 @@ impl Work {
                     .db
                     .space
                     .drop_unit(&alloc, &os::wait::Waiter::new())
-                    .map_err(Refused::from)
+                    .map_err(Refusal::from)
                     .is_err()
             {
                 continue;
@@ -265,8 +265,8 @@ impl Work {
         let mut session = Session { group, chain, ends_one_in, room };
         for _ in 0..steps {
             if let Err(refused) = self.step(&mut session) {
-                if !matches!(refused, Refused::Frames) {
-                    let at = usize::from(matches!(refused, Refused::Log));
+                if !matches!(refused, Refusal::Frames) {
+                    let at = usize::from(matches!(refused, Refusal::Log));
                     self.refused[at].fetch_add(1, Relaxed);
                 }
                 if session.chain.id != 0 && below(8) == 0 {
@@ -277,7 +277,7 @@ impl Work {
         }
     }
 
-    fn step(&self, session: &mut Session) -> Result<(), Refused> {
+    fn step(&self, session: &mut Session) -> Result<(), Refusal> {
         let mut log = LogReservation::none(&self.db.log);
         log.grow(30_000)?;
         let units = self.units.lock().expect("no panic").clone();
@@ -307,7 +307,7 @@ impl Work {
         }
     }
 
-    fn create_unit(&self, session: &mut Session) -> Result<(), Refused> {
+    fn create_unit(&self, session: &mut Session) -> Result<(), Refusal> {
         let id = AllocUnitId(self.oracle.next_number() as u32);
         let making = self.db.space.create_unit(id, Undo::Never)?;
         let mut change = Change::new(&self.db.pages, &mut session.group);
@@ -318,7 +318,7 @@ impl Work {
         Ok(())
     }
 
-    fn drop_unit(&self, session: &mut Session, unit: &Arc<Unit>) -> Result<(), Refused> {
+    fn drop_unit(&self, session: &mut Session, unit: &Arc<Unit>) -> Result<(), Refusal> {
         let mut gate = unit.gate.write();
         if std::mem::replace(&mut *gate, true) {
             return Ok(());
@@ -338,7 +338,7 @@ impl Work {
         change: &mut Change<'a>,
         unit: &Unit,
         most: u64,
-    ) -> Result<Vec<PageRef>, Refused> {
+    ) -> Result<Vec<PageRef>, Refusal> {
         let all = unit.pages.lock().expect("no panic").clone();
         let mut ids: Vec<PageId> = (0..=below(most))
             .filter(|_| !all.is_empty())
@@ -356,7 +356,7 @@ impl Work {
         Ok(held)
     }
 
-    fn alter(&self, session: &mut Session, unit: &Unit) -> Result<(), Refused> {
+    fn alter(&self, session: &mut Session, unit: &Unit) -> Result<(), Refusal> {
         let mut change = Change::new(&self.db.pages, &mut session.group);
         let held = self.latch(&mut change, unit, 4)?;
         let transaction = self.transaction(&mut session.chain);
@@ -386,7 +386,7 @@ impl Work {
         chain.id
     }
 
-    fn allocate(&self, session: &mut Session, unit: &Unit) -> Result<(), Refused> {
+    fn allocate(&self, session: &mut Session, unit: &Unit) -> Result<(), Refusal> {
         let claim = self.db.space.claim(&unit.alloc, 1 + below(3) as usize)?;
         let mut change = Change::new(&self.db.pages, &mut session.group);
         let held = self.latch(&mut change, unit, 2)?;
@@ -406,7 +406,7 @@ impl Work {
         Ok(())
     }
 
-    fn free(&self, session: &mut Session, unit: &Unit) -> Result<(), Refused> {
+    fn free(&self, session: &mut Session, unit: &Unit) -> Result<(), Refusal> {
         let mut change = Change::new(&self.db.pages, &mut session.group);
         let held = self.latch(&mut change, unit, 3)?;
         let Some((&last, rest)) = held.split_last() else { return Ok(()) };

@@ -72,8 +72,8 @@ impl RowHobt {
         drop(leaf);
         ahead.step(&self.home.pages, from, to);
         Ok(match tree.resume_next(&position, btree::Bias::FirstAbove)? {
-            btree::Next::Record(leaf) => Some(leaf),
-            btree::Next::End(_) => None,
+            btree::Successor::Record(leaf) => Some(leaf),
+            btree::Successor::End(_) => None,
         })
     }
 

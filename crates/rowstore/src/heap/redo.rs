@@ -11,7 +11,7 @@
 //! Slots of a heap keep their numbers, because indexes name rows by page and slot.
 
 use page::{PageBytes, PageKind, PageMut, PageView, fits};
-use wal::{ApplyError, Described, PageOp, RecordView, RedoHandler};
+use wal::{ApplyError, PageOp, RecordDescription, RecordView, RedoHandler};
 
 /// Kinds of heap pages.
 pub(crate) mod kinds {
@@ -91,26 +91,26 @@ impl RedoHandler for HeapRedo {
         Ok(())
     }
 
-    fn describe<'a>(&self, record: &RecordView<'a>) -> Described<'a> {
+    fn describe<'a>(&self, record: &RecordView<'a>) -> RecordDescription<'a> {
         let (p, heap) = (record.payload(), "LCX_HEAP");
         match record.kind() {
-            kinds::FORMAT => Described {
+            kinds::FORMAT => RecordDescription {
                 format: Some((PageKind::Data as u8, 0)),
-                ..Described::new("LOP_FORMAT_PAGE", heap)
+                ..RecordDescription::new("LOP_FORMAT_PAGE", heap)
             },
-            kinds::INSERT => Described::new("LOP_INSERT_ROWS", heap).with(p),
-            kinds::UNGHOST => Described::new("LOP_INSERT_ROWS", heap),
-            kinds::GHOST => Described::new("LOP_DELETE_ROWS", heap),
-            kinds::CLEAR if p.is_empty() => Described::new("LOP_EXPUNGE_ROWS", heap),
-            kinds::CLEAR => Described::new("LOP_EXPUNGE_ROWS", heap).with(p),
+            kinds::INSERT => RecordDescription::new("LOP_INSERT_ROWS", heap).with(p),
+            kinds::UNGHOST => RecordDescription::new("LOP_INSERT_ROWS", heap),
+            kinds::GHOST => RecordDescription::new("LOP_DELETE_ROWS", heap),
+            kinds::CLEAR if p.is_empty() => RecordDescription::new("LOP_EXPUNGE_ROWS", heap),
+            kinds::CLEAR => RecordDescription::new("LOP_EXPUNGE_ROWS", heap).with(p),
             _ => {
                 let (old, new) = old_and_new(p).unzip();
-                Described {
+                RecordDescription {
                     contents: [old, new, None],
                     offset_in_row: Some(0),
                     modify_size: new.map(|new| new.len() as u16),
                     elements: Some(2),
-                    ..Described::new("LOP_MODIFY_ROW", heap)
+                    ..RecordDescription::new("LOP_MODIFY_ROW", heap)
                 }
             }
         }

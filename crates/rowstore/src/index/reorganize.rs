@@ -22,7 +22,7 @@ use crate::figures::page_order::PageOrder;
 use crate::hobt::RowHobt;
 use base::PageId;
 use base::limits::PAGE_BODY_BYTES;
-use btree::{Bias, Compacted, KeyBuf, LeafUse, STRUCTURE_LOG_BYTES_MAX, SearchKey};
+use btree::{Bias, CompactOutcome, KeyBuf, LeafUse, STRUCTURE_LOG_BYTES_MAX, SearchKey};
 use std::collections::BTreeMap;
 use wal::{Group, LogReservation};
 use work::Work;
@@ -95,22 +95,27 @@ impl RowHobt {
             }
             let step = match at < end {
                 true => self.compact_step(work, &into, fill)?,
-                false => Compacted::Kept,
+                false => CompactOutcome::Kept,
             };
             (into, used) = match step {
-                Compacted::Merged => (into, used + from.used),
-                Compacted::Moved(bytes, key) => (key, from.used.saturating_sub(bytes)),
-                Compacted::Kept => (from.key.clone(), from.used),
+                CompactOutcome::Merged => (into, used + from.used),
+                CompactOutcome::Moved(bytes, key) => (key, from.used.saturating_sub(bytes)),
+                CompactOutcome::Kept => (from.key.clone(), from.used),
             };
         }
         Ok(())
     }
 
-    fn compact_step(&self, work: &mut Work, key: &KeyBuf, fill: usize) -> RowResult<Compacted> {
+    fn compact_step(
+        &self,
+        work: &mut Work,
+        key: &KeyBuf,
+        fill: usize,
+    ) -> RowResult<CompactOutcome> {
         let _log = self.log_for_step(work)?;
         let fields = key.fields();
         let step = self.tree().compact(&mut Group::new(), fields.as_slice(), fill)?;
-        if step != Compacted::Kept {
+        if step != CompactOutcome::Kept {
             let around = {
                 let leaf = self.tree().seek_write(fields.as_slice())?;
                 [leaf.page_id(), leaf.next_page()]

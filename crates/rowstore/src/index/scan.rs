@@ -32,7 +32,7 @@ use crate::versions::{Visibility, conflict};
 use access::{Deed, HobtKind, LockPlan, PageHint, RowCursor, ScanRange, Strength, TableReads};
 use base::limits::PAGE_BODY_BYTES;
 use base::{Lsn, PageId, SqlResult};
-use btree::{Bias, KeyBuf, KeyFields, LeafEnd, LeafRead, Next, Position, SearchKey};
+use btree::{Bias, KeyBuf, KeyFields, LeafEnd, LeafRead, Position, SearchKey, Successor};
 use buffer::ReadAhead;
 use lock::{Duration, Resource, Ticket};
 use os::counters::Event;
@@ -262,7 +262,7 @@ impl<'h> IndexCursor<'h> {
         }
     }
 
-    fn first(&self) -> RowResult<Option<Next<'h>>> {
+    fn first(&self) -> RowResult<Option<Successor<'h>>> {
         debug_assert_eq!(self.state, State::Before, "a scan begins once");
         let tree = self.hobt.tree();
         let (limit, inclusive, exclusive) = if self.backward {
@@ -278,12 +278,12 @@ impl<'h> IndexCursor<'h> {
         let fields = fields.as_ref().map_or(&[][..], |f| f.as_slice());
         let key = SearchKey { fields, bias };
         Ok(match self.backward {
-            true => tree.seek(key)?.map(Next::Record),
+            true => tree.seek(key)?.map(Successor::Record),
             false => Some(tree.seek_next(key)?),
         })
     }
 
-    fn resume(&self, again: bool) -> RowResult<Option<Next<'h>>> {
+    fn resume(&self, again: bool) -> RowResult<Option<Successor<'h>>> {
         debug_assert!(!self.position.key().is_empty(), "the place was saved");
         let state = if again { State::Again } else { State::After };
         debug_assert_eq!(self.state, state, "at a row, dealt with or not");
@@ -291,13 +291,13 @@ impl<'h> IndexCursor<'h> {
         Ok(match (self.backward, again) {
             (false, false) => Some(tree.resume_next(&self.position, Bias::FirstAbove)?),
             (false, true) => Some(tree.resume_next(&self.position, Bias::FirstAtLeast)?),
-            (true, false) => tree.resume(&self.position, Bias::LastBelow)?.map(Next::Record),
-            (true, true) => tree.resume(&self.position, Bias::LastAtMost)?.map(Next::Record),
+            (true, false) => tree.resume(&self.position, Bias::LastBelow)?.map(Successor::Record),
+            (true, true) => tree.resume(&self.position, Bias::LastAtMost)?.map(Successor::Record),
         })
     }
 
     /// The first key beyond the upper end, latched, for a scan that comes from there.
-    fn beyond(&self) -> RowResult<Next<'h>> {
+    fn beyond(&self) -> RowResult<Successor<'h>> {
         debug_assert!(self.backward && self.ask.is_range(), "who comes from there guards it");
         let tree = self.hobt.tree();
         let Some(l) = &self.upper else {
@@ -307,7 +307,7 @@ impl<'h> IndexCursor<'h> {
                 Some(last) => last.ahead()?,
                 None => tree.seek_next(SearchKey { fields: &[], bias: Bias::FirstAtLeast })?,
             };
-            while let Next::Record(leaf) = next {
+            while let Successor::Record(leaf) = next {
                 next = leaf.ahead()?;
             }
             return Ok(next);
@@ -421,8 +421,8 @@ impl<'h> IndexCursor<'h> {
                     Pass::Enough
                 }
                 Some(next) if self.state == State::Beyond => self.guard_beyond(work, next)?,
-                Some(Next::Record(leaf)) => self.pass(work, leaf)?,
-                Some(Next::End(end)) => self.reach_end(work, end)?,
+                Some(Successor::Record(leaf)) => self.pass(work, leaf)?,
+                Some(Successor::End(end)) => self.reach_end(work, end)?,
             };
             if let Some(resource) = self.waited.take() {
                 work.locks().release(work.owner(), resource);
@@ -454,7 +454,7 @@ impl<'h> IndexCursor<'h> {
     }
 
     /// Locks the first key beyond the upper end before the scan begins there.
-    fn guard_beyond(&mut self, work: &mut Work, next: Next<'h>) -> RowResult<Pass> {
+    fn guard_beyond(&mut self, work: &mut Work, next: Successor<'h>) -> RowResult<Pass> {
         assert!(self.backward, "forwards the key beyond is met last");
         if !self.ask.is_range() {
             // The table lock, to which the transaction has escalated, covers it.
@@ -463,8 +463,8 @@ impl<'h> IndexCursor<'h> {
         }
         assert!(self.rows.is_empty(), "no row was read yet");
         let blocked = match next {
-            Next::Record(leaf) => self.lock(work, &leaf, self.ask)?,
-            Next::End(end) => return self.lock_end(work, &end, State::Before),
+            Successor::Record(leaf) => self.lock(work, &leaf, self.ask)?,
+            Successor::End(end) => return self.lock_end(work, &end, State::Before),
         };
         Ok(match blocked {
             Some(ticket) => Pass::Blocked(ticket),

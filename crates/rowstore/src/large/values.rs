@@ -5,9 +5,9 @@
 
 use crate::hobt::RowHobt;
 use crate::large::piece::{Pointer, is_whole};
-use access::{Batch, ElementHash, Fingerprint, RowAt, RowFinding, differences};
+use access::{Batch, ElementHash, Fingerprint, RowFinding, RowLocation, differences};
 use base::PageId;
-use os::wait::{Cancelled, Waiter};
+use os::wait::{CancelReason, Waiter};
 
 /// Batches that are compared one by one before the check gives up on naming values.
 const BATCHES_MAX: usize = 16;
@@ -38,7 +38,7 @@ struct Assembly<'f> {
 }
 
 impl Assembly<'_> {
-    fn piece(&mut self, large: &RowHobt, row: RowAt<'_>) {
+    fn piece(&mut self, large: &RowHobt, row: RowLocation<'_>) {
         let Some((value, piece, bytes)) = large.piece(row.record) else { return };
         let (page, slot) = (row.page, row.slot);
         match &mut self.at {
@@ -73,7 +73,7 @@ impl RowHobt {
         &self,
         waiter: &Waiter,
         each: &mut dyn FnMut(Pointer, PageId, u16),
-    ) -> Result<Vec<RowFinding>, Cancelled> {
+    ) -> Result<Vec<RowFinding>, CancelReason> {
         assert!(self.spec.pieces, "values are in a tree of pieces");
         let mut assembly =
             Assembly { each, broken: Vec::new(), at: None, pieces: 0, last_was_whole: false };
@@ -86,7 +86,7 @@ impl RowHobt {
 }
 
 impl ValueCheck {
-    pub(crate) fn see_row(&mut self, hobt: &RowHobt, row: RowAt<'_>) {
+    pub(crate) fn see_row(&mut self, hobt: &RowHobt, row: RowLocation<'_>) {
         debug_assert!(hobt.large.is_some(), "these rows may have values off them");
         hobt.each_pointer(row.record, &mut |p| self.expected.add(hash_of(p)));
     }
@@ -99,7 +99,7 @@ impl ValueCheck {
         large: &RowHobt,
         rows_complete: bool,
         waiter: &Waiter,
-    ) -> Result<Vec<RowFinding>, Cancelled> {
+    ) -> Result<Vec<RowFinding>, CancelReason> {
         assert!(large.large.is_none(), "a piece has no pieces");
         assert_ne!(hobt.spec.unit, large.spec.unit, "values have a unit of their own");
         let mut held = Fingerprint::default();
@@ -126,7 +126,7 @@ fn collect(
     large: &RowHobt,
     batch: &Batch,
     waiter: &Waiter,
-) -> Result<(Vec<(PageId, u16, u64)>, Vec<(PageId, u16, u64)>), Cancelled> {
+) -> Result<(Vec<(PageId, u16, u64)>, Vec<(PageId, u16, u64)>), CancelReason> {
     let (mut rows, mut values): (Vec<PlacedValue>, Vec<PlacedValue>) = (Vec::new(), Vec::new());
     hobt.verify_pages(waiter, &mut |row| {
         hobt.each_pointer(row.record, &mut |p| {

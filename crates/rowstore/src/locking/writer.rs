@@ -37,7 +37,7 @@ use crate::locking::row::{Attempt, RowLock, intent};
 use crate::versions::outcome;
 use access::{Deed, HobtKind};
 use base::{PageId, Xsn};
-use lock::{Behind, Duration, Mode, Outcome, Resource, Ticket};
+use lock::{AwaitedRow, Duration, Mode, Outcome, Resource, Ticket};
 use txn::{Mutation, Outcome as Ended};
 use work::{Engine, Work};
 
@@ -85,7 +85,7 @@ impl RowHobt {
         // What has no key is met again when its fields are read.
         let Some(row) = row else { return Ok(None) };
         let xact = Resource::xact(self.home.database, writer);
-        let behind = Behind { row, modifies };
+        let behind = AwaitedRow { row, modifies };
         // A transaction that could not be undone before the option was set holds its rows by their
         // own locks instead.
         work.locks().try_end_of(work.owner(), xact, behind).map_err(RowError::from)

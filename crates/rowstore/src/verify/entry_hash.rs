@@ -4,13 +4,13 @@
 //! long values.
 
 use crate::hobt::RowHobt;
-use access::{ElementHash, EntryPart, HobtKind, RowAt};
+use access::{ElementHash, EntryPart, HobtKind, RowLocation};
 use page::{Field, rid_bytes};
 
 impl RowHobt {
     /// The hash of an entry with these columns; `None` when the record's bytes make no sense, or
     /// a value off it cannot be read.
-    pub(crate) fn entry_hash(&self, row: RowAt<'_>, parts: &[EntryPart]) -> Option<u128> {
+    pub(crate) fn entry_hash(&self, row: RowLocation<'_>, parts: &[EntryPart]) -> Option<u128> {
         debug_assert!(!parts.is_empty(), "an entry has columns");
         let mut hash = ElementHash::default();
         for part in parts {

@@ -12,10 +12,10 @@ use crate::current::CurrentRow;
 use crate::hobt::RowHobt;
 use crate::large::values::ValueCheck;
 use crate::versions::is_cut_ghost;
-use access::{HobtKind, RowAt, RowFinding, RowReport};
+use access::{HobtKind, RowFinding, RowLocation, RowReport};
 use base::{Lsn, PageId};
 use buffer::ReadAhead;
-use os::wait::{Cancelled, Waiter};
+use os::wait::{CancelReason, Waiter};
 use page::{
     Damage, Fault, Finding, PageKind, PageView, RecordKind, RowFault, RowLayout, home_of,
     stub_target,
@@ -34,7 +34,7 @@ enum Link {
 struct Walk<'h, 'r> {
     hobt: &'h RowHobt,
     waiter: &'r Waiter,
-    row: &'r mut dyn FnMut(RowAt<'_>),
+    row: &'r mut dyn FnMut(RowLocation<'_>),
     newest: Lsn,
     reached: PageSet,
     found: Vec<RowFinding>,
@@ -51,8 +51,8 @@ impl RowHobt {
     pub(crate) fn verify(
         &self,
         waiter: &Waiter,
-        row: &mut dyn FnMut(RowAt<'_>),
-    ) -> Result<RowReport, Cancelled> {
+        row: &mut dyn FnMut(RowLocation<'_>),
+    ) -> Result<RowReport, CancelReason> {
         let Some(large) = &self.large else { return self.verify_pages(waiter, row) };
         assert_ne!(large.spec.unit, self.spec.unit, "values off the rows have a unit of their own");
         let mut values = ValueCheck::default();
@@ -67,8 +67,8 @@ impl RowHobt {
     pub(crate) fn verify_pages(
         &self,
         waiter: &Waiter,
-        row: &mut dyn FnMut(RowAt<'_>),
-    ) -> Result<RowReport, Cancelled> {
+        row: &mut dyn FnMut(RowLocation<'_>),
+    ) -> Result<RowReport, CancelReason> {
         let survey = self.home.space.survey(&self.unit, waiter)?;
         let mut walk = Walk {
             hobt: self,
@@ -169,12 +169,12 @@ impl Walk<'_, '_> {
                 }
                 continue;
             }
-            self.record(layout, rows, RowAt { page: id, slot, record });
+            self.record(layout, rows, RowLocation { page: id, slot, record });
         }
     }
 
-    fn record(&mut self, layout: &RowLayout, rows: bool, at: RowAt<'_>) {
-        let RowAt { page, slot, record } = at;
+    fn record(&mut self, layout: &RowLayout, rows: bool, at: RowLocation<'_>) {
+        let RowLocation { page, slot, record } = at;
         let is_ghost = page::is_ghost_record(record);
         let is_heap = self.hobt.spec.kind == HobtKind::Heap;
         let is_clustered = self.hobt.spec.kind == HobtKind::Clustered && rows;
@@ -195,8 +195,8 @@ impl Walk<'_, '_> {
     }
 
     /// Hands the row over that is current of a record, if there is one.
-    fn current_row(&mut self, at: RowAt<'_>) {
-        let RowAt { page, slot, record } = at;
+    fn current_row(&mut self, at: RowLocation<'_>) {
+        let RowLocation { page, slot, record } = at;
         let mut former = Vec::new();
         let row = match self.hobt.current(record, (page, slot)) {
             CurrentRow::Row(row) => row,
@@ -211,10 +211,10 @@ impl Walk<'_, '_> {
         let is_heap = self.hobt.spec.kind == HobtKind::Heap;
         let away = if is_heap { home_of(record) } else { None };
         let (page, slot) = away.unwrap_or((page, slot));
-        (self.row)(RowAt { page, slot, record: row });
+        (self.row)(RowLocation { page, slot, record: row });
     }
 
-    fn heap(&mut self, survey: &UnitSurvey) -> Result<(), Cancelled> {
+    fn heap(&mut self, survey: &UnitSurvey) -> Result<(), CancelReason> {
         assert_eq!(self.hobt.spec.kind, HobtKind::Heap, "only a heap is known by its maps");
         assert!(self.pages.is_empty(), "a heap's pages are known by its maps alone");
         let (mut ahead, mut before) = (ReadAhead::whole(), PageId::NONE);
@@ -287,7 +287,7 @@ impl Walk<'_, '_> {
     }
 
     /// Allocation against reachability.
-    fn allocation(&mut self, survey: &UnitSurvey) -> Result<(), Cancelled> {
+    fn allocation(&mut self, survey: &UnitSurvey) -> Result<(), CancelReason> {
         let mut allocated = PageSet::default();
         for page in &survey.found.pages {
             self.waiter.check()?;

@@ -37,7 +37,7 @@ use page::{Field, Previous, RID_BYTES, RecordKind, VersionTag};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use txn::{CommitTime, Lifetime, Mutation, Need, Outcome};
+use txn::{CommitTime, Lifetime, Mutation, Outcome, Retention};
 use version::{Origin, VersionError, VersionPtr};
 use wal::TransactionChain;
 use work::{Engine, GhostRule, Home, STATEMENT_VERSIONS, TRANSACTION_VERSIONS, Work};
@@ -731,7 +731,7 @@ impl RowHobt {
     fn is_needed(&self, engine: &Engine, born: Xsn, ended: Xsn) -> bool {
         match (self.committed(engine, born), self.committed(engine, ended)) {
             (Some(b), Some(e)) => {
-                engine.transactions.snapshots.need(Lifetime { b: b.min(e), e }) != Need::Free
+                engine.transactions.snapshots.need(Lifetime { b: b.min(e), e }) != Retention::Free
             }
             _ => true,
         }

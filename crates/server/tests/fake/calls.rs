@@ -133,7 +133,7 @@ impl FakeSession {
         variables: &mut Variables,
         sink: &mut dyn ResultSink,
     ) -> SqlResult<()> {
-        let ast::ExecuteWhat::Procedure { name, arguments, .. } = &execute.what else {
+        let ast::ExecuteTarget::Procedure { name, arguments, .. } = &execute.what else {
             return Err(SqlError::new(messages::NOT_SUPPORTED, &[&"this EXEC"]));
         };
         let mut parameters = Vec::new();

@@ -1,7 +1,7 @@
 //! Expressions and conditions, by the types crate's rules.
 
 use super::tables::Table;
-use super::{Typed, Variables};
+use super::{TypedValue, Variables};
 use base::{SqlError, SqlResult, messages};
 use std::cmp::Ordering;
 use tsql::ast::{self, Expr, ExprKind, Literal};
@@ -51,14 +51,14 @@ fn text_length(characters: usize, limit: usize) -> Length {
     }
 }
 
-fn literal(literal: &Literal) -> SqlResult<Typed> {
-    let decimal = |text: &str| -> SqlResult<Typed> {
+fn literal(literal: &Literal) -> SqlResult<TypedValue> {
+    let decimal = |text: &str| -> SqlResult<TypedValue> {
         let value =
             Decimal::parse(text).ok_or_else(|| SqlError::new(messages::SYNTAX_NEAR, &[&text]))?;
         let precision = value.digits().max(value.scale()).max(1);
         Ok((SqlType::decimal(precision, value.scale()), Value::Decimal(value)))
     };
-    let through = |text: &str, to: SqlType| -> SqlResult<Typed> {
+    let through = |text: &str, to: SqlType| -> SqlResult<TypedValue> {
         let from = SqlType::VARCHAR_MAX;
         Ok((to, types::convert(&Value::varchar(text), from, to, 0)?))
     };
@@ -91,7 +91,7 @@ fn unsupported(expr: &Expr) -> SqlError {
     SqlError::new(messages::NOT_SUPPORTED, &[&what]).at_line(expr.span.line)
 }
 
-pub(crate) fn eval(expr: &Expr, scope: &Scope<'_>) -> SqlResult<Typed> {
+pub(crate) fn eval(expr: &Expr, scope: &Scope<'_>) -> SqlResult<TypedValue> {
     match &expr.kind {
         ExprKind::Literal(l) => literal(l),
         ExprKind::Variable(name) => variable(name, scope, expr.span.line),
@@ -129,12 +129,12 @@ pub(crate) fn eval(expr: &Expr, scope: &Scope<'_>) -> SqlResult<Typed> {
     }
 }
 
-fn variable(name: &str, scope: &Scope<'_>, line: u32) -> SqlResult<Typed> {
+fn variable(name: &str, scope: &Scope<'_>, line: u32) -> SqlResult<TypedValue> {
     let found = scope.variables.get(&name.to_lowercase()).cloned();
     found.ok_or_else(|| SqlError::new(messages::VARIABLE_UNDECLARED, &[&name]).at_line(line))
 }
 
-fn global(name: &str, scope: &Scope<'_>) -> Option<Typed> {
+fn global(name: &str, scope: &Scope<'_>) -> Option<TypedValue> {
     match name.to_ascii_uppercase().as_str() {
         "@@TRANCOUNT" => {
             Some((SqlType::Int, Value::Int(i32::try_from(scope.count).unwrap_or(i32::MAX))))
@@ -145,7 +145,7 @@ fn global(name: &str, scope: &Scope<'_>) -> Option<Typed> {
     }
 }
 
-fn binary(op: ast::BinaryOp, left: Typed, right: Typed) -> SqlResult<Typed> {
+fn binary(op: ast::BinaryOp, left: TypedValue, right: TypedValue) -> SqlResult<TypedValue> {
     let op = match op {
         ast::BinaryOp::Add => BinaryOp::Add,
         ast::BinaryOp::Subtract => BinaryOp::Sub,

@@ -147,8 +147,8 @@ impl Engine for Fake {
 }
 
 /// A variable or parameter.
-pub(crate) type Typed = (SqlType, Value);
-pub(crate) type Variables = HashMap<String, Typed>;
+pub(crate) type TypedValue = (SqlType, Value);
+pub(crate) type Variables = HashMap<String, TypedValue>;
 
 /// A session.
 pub(crate) struct FakeSession {
@@ -209,7 +209,7 @@ impl Connection for FakeSession {
         {
             sink.message(e);
         }
-        sink.done(session::Done {
+        sink.done(session::Completion {
             scope: session::DoneScope::Statement,
             command: session::Command::BulkInsert,
             rows: counted.as_ref().ok().copied(),

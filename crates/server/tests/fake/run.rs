@@ -5,7 +5,9 @@ use super::tables::Table;
 use super::{FakeSession, Lie, Variables};
 use base::{SqlError, SqlResult, messages};
 use os::wait::{WaitKind, Wake};
-use session::{Command, Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink, SinkClosed};
+use session::{
+    ClosedSink, Command, Completion, DoneScope, EnvironmentChange, ResultColumn, ResultSink,
+};
 use tsql::ast::{self, StatementKind};
 use types::{Collation, SqlType, Value};
 
@@ -57,12 +59,12 @@ impl FakeSession {
         Ok(())
     }
 
-    pub(crate) fn done(&self, scope: DoneScope, effect: Effect, error: bool) -> Done {
+    pub(crate) fn done(&self, scope: DoneScope, effect: Effect, error: bool) -> Completion {
         let (command, mut rows) = effect;
         if self.lie == Lie::Counts && command != Command::Select {
             rows = rows.map(|n| n + 1);
         }
-        Done { scope, command, rows, more: false, error, in_transaction: self.count > 0 }
+        Completion { scope, command, rows, more: false, error, in_transaction: self.count > 0 }
     }
 
     /// Tells the end of something that is no statement of a batch.
@@ -431,7 +433,7 @@ impl FakeSession {
             }
             return Ok((Command::Select, Some(rows.len() as u64)));
         }
-        let gone = |_: SinkClosed| SqlError::raw(3617, 16, 1, "Cancelled.".to_owned());
+        let gone = |_: ClosedSink| SqlError::raw(3617, 16, 1, "Cancelled.".to_owned());
         sink.columns(&columns.unwrap_or_default()).map_err(gone)?;
         for row in &values {
             sink.row(row).map_err(gone)?;
@@ -543,12 +545,12 @@ fn flipped(bytes: &[u8]) -> types::Bytes {
 }
 
 impl ResultSink for Liar<'_, '_> {
-    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), SinkClosed> {
+    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), ClosedSink> {
         self.sets += 1;
         if self.hides() { Ok(()) } else { self.sink.columns(columns) }
     }
 
-    fn row(&mut self, values: &[Value]) -> Result<(), SinkClosed> {
+    fn row(&mut self, values: &[Value]) -> Result<(), ClosedSink> {
         if self.hides() {
             return Ok(());
         }
@@ -576,7 +578,7 @@ impl ResultSink for Liar<'_, '_> {
         }
     }
 
-    fn done(&mut self, mut done: Done) {
+    fn done(&mut self, mut done: Completion) {
         done.error &= self.lie != Lie::Silence;
         if !(self.hides() && done.more) {
             self.sink.done(done);

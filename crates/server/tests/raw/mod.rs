@@ -103,7 +103,7 @@ fn tls(alpn: bool) -> ClientConnection {
 }
 
 /// The client.
-pub(crate) struct Raw {
+pub(crate) struct RawClient {
     pub(crate) socket: TcpStream,
     pub(crate) tls: Option<ClientConnection>,
     pub(crate) input: PacketAssembler,
@@ -111,28 +111,28 @@ pub(crate) struct Raw {
     pub(crate) packet_bytes: u16,
 }
 
-impl Raw {
-    pub(crate) fn open(house: &House) -> Raw {
-        Raw::open_at(house.server.address())
+impl RawClient {
+    pub(crate) fn open(house: &House) -> RawClient {
+        RawClient::open_at(house.server.address())
     }
 
-    pub(crate) fn open_at(address: SocketAddr) -> Raw {
-        Raw::of(TcpStream::connect(address).unwrap())
+    pub(crate) fn open_at(address: SocketAddr) -> RawClient {
+        RawClient::of(TcpStream::connect(address).unwrap())
     }
 
     /// From one of this machine's addresses.
-    pub(crate) fn open_from(house: &House, from: [u8; 4]) -> Raw {
+    pub(crate) fn open_from(house: &House, from: [u8; 4]) -> RawClient {
         use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
         let own = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
         bind(&own, &SocketAddr::from((from, 0))).unwrap();
         connect(&own, &house.server.address()).unwrap();
-        Raw::of(TcpStream::from(own))
+        RawClient::of(TcpStream::from(own))
     }
 
-    fn of(socket: TcpStream) -> Raw {
+    fn of(socket: TcpStream) -> RawClient {
         socket.set_nodelay(true).unwrap();
         socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-        Raw {
+        RawClient {
             socket,
             tls: None,
             input: PacketAssembler::new(usize::MAX),
@@ -142,8 +142,8 @@ impl Raw {
     }
 
     /// Logged in, with encryption as asked.
-    pub(crate) fn logged_in(house: &House, wish: Encryption) -> Raw {
-        let mut raw = Raw::open(house);
+    pub(crate) fn logged_in(house: &House, wish: Encryption) -> RawClient {
+        let mut raw = RawClient::open(house);
         raw.greet(wish).unwrap();
         let tokens = raw.login(&login7()).unwrap();
         assert!(tokens.iter().any(|t| matches!(t, Token::LoginAck(_))), "{tokens:?}");

@@ -1,6 +1,7 @@
-//! DBCC FORCEGHOSTCLEANUP, FREEPROCCACHE, IND, INPUTBUFFER, PAGE, USEROPTIONS and those of trace
-//! flags, RECONFIGURE, CLEAR PROCEDURE_CACHE: what looks at sessions, plans, options of the server
-//! and pages, and changes no database.
+//! DBCC statements that the session runs itself: FORCEGHOSTCLEANUP, FREEPROCCACHE, IND,
+//! INPUTBUFFER, PAGE, USEROPTIONS and those of trace flags; also RECONFIGURE and CLEAR
+//! PROCEDURE_CACHE. They read sessions, plans, pages and options of the server. None of them
+//! changes a database.
 
 use crate::host::definitions::DdlAnswer;
 use crate::host::rowset::Rowset;
@@ -14,7 +15,7 @@ use plancache::{PlanHandle, TextHandle};
 use tsql::ast::{AlterDatabaseAction, Dbcc, DbccArgument, Expr, ExprKind, Literal, StatementKind};
 use types::{SqlType, Value};
 
-/// DBCC's that the session runs itself.
+/// The DBCC statements that the session runs itself.
 const OWN: [&str; 9] = [
     "FORCEGHOSTCLEANUP",
     "FREEPROCCACHE",
@@ -27,11 +28,11 @@ const OWN: [&str; 9] = [
     "USEROPTIONS",
 ];
 
-/// Those that show pages: WITH TABLERESULTS is for them.
+/// The DBCC statements that show pages. Only these accept WITH TABLERESULTS.
 const SHOWS_PAGES: [&str; 2] = ["IND", "PAGE"];
 
 impl Session {
-    /// Runs a statement that is for the session itself; `None` when it is for the host.
+    /// Runs a statement that the session handles itself; `None` when the host handles it.
     pub(crate) fn own_dbcc(
         &mut self,
         statement: &StatementKind,
@@ -86,8 +87,8 @@ impl Session {
         Ok(Some(DdlAnswer { messages, results, ..DdlAnswer::default() }))
     }
 
-    /// `DBCC FORCEGHOSTCLEANUP`, which Microsoft does not document: all databases' ghosts go that
-    /// nobody needs any more, also while the cleaner of the background rests.
+    /// `DBCC FORCEGHOSTCLEANUP`, which Microsoft does not document: removes from all databases the
+    /// ghosts that no transaction needs any more, even while the background cleaner is idle.
     fn force_ghost_cleanup(&self, dbcc: &Dbcc) -> SqlResult<Vec<Rowset>> {
         if !dbcc.arguments.is_empty() {
             return Err(SqlError::new(messages::DBCC_PARAMETER_COUNT, &[]));
@@ -95,7 +96,7 @@ impl Session {
         let databases = self.host.databases().into_iter();
         for (database, _) in databases.filter(|(id, _)| self.host.home(*id).is_some()) {
             match self.host.clean_ghosts(&self.work, database, None, 0) {
-                // Dropped since.
+                // The database was dropped meanwhile.
                 Err(e) if e.number() == messages::DATABASE_NOT_FOUND.number => {}
                 cleaned => cleaned?,
             }
@@ -153,7 +154,7 @@ impl State {
         };
         let wrong = || SqlError::new(messages::DBCC_PARAMETER, &[&1]);
         let handle = match argument_value(argument, act).ok_or_else(wrong)? {
-            // All plans are of one pool.
+            // There is one pool, so a pool's name means all plans.
             text if text.as_text().is_some() => {
                 let what = "DBCC FREEPROCCACHE (pool)";
                 return Err(SqlError::new(messages::NOT_SUPPORTED, &[&what]));
@@ -202,7 +203,7 @@ fn shown(input: &Input) -> Rowset {
     }
 }
 
-/// A constant or a variable.
+/// The value of an expression that is a constant or a variable.
 pub(crate) fn value_of(e: &Expr, act: &Activation) -> Option<Value> {
     match &e.kind {
         ExprKind::Literal(Literal::Binary(bytes)) => Some(Value::varbinary(bytes)),
@@ -218,7 +219,7 @@ pub(crate) fn value_of(e: &Expr, act: &Activation) -> Option<Value> {
     }
 }
 
-/// An argument that is one.
+/// The value of an argument that is a constant or a variable.
 pub(crate) fn argument_value(argument: &DbccArgument, act: &Activation) -> Option<Value> {
     let DbccArgument::Value(e) = argument else { return None };
     value_of(e, act)

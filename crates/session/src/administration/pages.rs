@@ -1,12 +1,13 @@
-//! DBCC PAGE and IND: what their parentheses ask for, and where output goes.
+//! DBCC PAGE and DBCC IND: their arguments, and where their output goes.
 //!
-//! DBCC IND gives a result set. Of DBCC PAGE output goes to the client where trace flag 3604 is on,
-//! to the error log where 3605 is, for the session or the server; WITH TABLERESULTS it is a result
-//! set, and asks for no flag. Without any of them the arguments are looked at all the same.
+//! DBCC IND returns a result set. The output of DBCC PAGE goes to the client when trace flag 3604
+//! is on, and to the error log when trace flag 3605 is on, for the session or for the server. WITH
+//! TABLERESULTS returns a result set and needs no trace flag. Without any of the three, the
+//! arguments are still checked.
 
 use crate::administration::dbcc::argument_value;
 use crate::host::definitions::DdlAnswer;
-use crate::host::pages::{PageAsk, PagesAsk};
+use crate::host::pages::{PageRequest, PagesRequest};
 use crate::request::activation::Activation;
 use crate::session::Session;
 use crate::session::state::State;
@@ -16,16 +17,16 @@ use std::sync::Arc;
 use tsql::ast::{Dbcc, DbccArgument, ExprKind, UnaryOp};
 use types::Value;
 
-/// State of 2583, as SQL Server has it of DBCC PAGE.
+/// The state of error 2583 that SQL Server reports for DBCC PAGE.
 const WRONG_COUNT: u8 = 3;
 
-/// State of 2520.
+/// The state of error 2520.
 const NO_NAME: u8 = 5;
 
-/// State of 2521.
+/// The state of error 2521.
 const NO_ID: u8 = 10;
 
-/// State of 2501.
+/// The state of error 2501.
 const NO_TABLE: u8 = 45;
 
 impl Session {
@@ -38,11 +39,11 @@ impl Session {
         let table = self.table_argument(database, table, act)?;
         let wrong = || SqlError::new(messages::DBCC_PARAMETER, &[&3]);
         let index = whole_argument(index, act).filter(|n| *n >= -2).ok_or_else(wrong)?;
-        let set = self.host.list_pages(&self.work, &PagesAsk { table, index })?;
+        let set = self.host.list_pages(&self.work, &PagesRequest { table, index })?;
         Ok(DdlAnswer { results: vec![set], ..DdlAnswer::default() })
     }
 
-    /// The table that an argument names, or whose object id it is.
+    /// The table that an argument names, by its name or its object id.
     fn table_argument(
         &self,
         database: DatabaseId,
@@ -87,7 +88,7 @@ impl Session {
             whole_argument(&dbcc.arguments[at], act).ok_or_else(wrong)
         };
         let style = if dbcc.arguments.len() > 3 { number(3)? } else { 0 };
-        let ask = PageAsk { database, file: number(1)?, page: number(2)?, style, as_table };
+        let ask = PageRequest { database, file: number(1)?, page: number(2)?, style, as_table };
         let mut answer = self.host.show_page(&self.work, &ask)?;
         if as_table {
             return Ok(answer);
@@ -108,7 +109,7 @@ impl State {
         self.trace_flags.has(number) || global.all().has(number)
     }
 
-    /// The database that the first argument names, by its name or its number; 0 is the current one.
+    /// The database that the first argument names, by name or by number; 0 is the current database.
     pub(crate) fn database_argument(&self, dbcc: &Dbcc, act: &Activation) -> SqlResult<DatabaseId> {
         let wrong = || SqlError::new(messages::DBCC_PARAMETER, &[&1]);
         let first = dbcc.arguments.first().ok_or_else(wrong)?;
@@ -133,7 +134,7 @@ impl State {
     }
 }
 
-/// An argument that is a whole number, or a variable that has one.
+/// The value of an argument that is a whole number, or a variable that holds one.
 pub(crate) fn whole_argument(argument: &DbccArgument, act: &Activation) -> Option<i64> {
     let DbccArgument::Value(e) = argument else { return None };
     let (sign, e) = match &e.kind {

@@ -1,17 +1,19 @@
-//! DBCC TRACEON, TRACEOFF and TRACESTATUS: trace flags of the session, and with -1 the server's.
+//! DBCC TRACEON, TRACEOFF and TRACESTATUS: trace flags of the session, and of the server when -1 is
+//! among the arguments.
 //!
-//! Any number of the column TraceFlag is a flag, as in SQL Server, which "will set the bit" of one
-//! that nothing honours (the blog of ialonso, "What is the expected behavior from an attempt to
-//! enable a trace flag which is not defined"); beyond it is 2597, a message, and the others of the
-//! list are turned. Flags of a session end with it, or when a pool resets it: Microsoft does not
-//! list what sp_reset_connection does, but the list of sqldev.net (articles/sp_reset_connection),
-//! which is cited for it, has "any session level trace options using dbcc traceon()". Flags of the
-//! server end when it stops.
+//! Every number that fits the column TraceFlag is a valid flag, as in SQL Server, which "will set
+//! the bit" of a flag that nothing honours (the blog of ialonso, "What is the expected behavior
+//! from an attempt to enable a trace flag which is not defined"). A number outside that range gives
+//! message 2597, and the other flags of the list are still turned. Flags of a session end with the
+//! session, or when a connection pool resets it. Microsoft does not list what sp_reset_connection
+//! does; the list of sqldev.net (articles/sp_reset_connection), which is often cited for it, has
+//! "any session level trace options using dbcc traceon()". Flags of the server end when the server
+//! stops.
 //!
-//! Where this is not SQL Server's
-//!  - TRACEON of a flag that means nothing here says so (50004): nobody turns it on and believes
-//!    it. WITH NO_INFOMSGS leaves that to the error log, which has it in any case.
-//!  - The end of the range: SQL Server's moves with its versions (9300 in 2008 R2).
+//! Differences from SQL Server
+//!  - TRACEON of a flag that has no effect here says so (50004), so that nobody relies on it. WITH
+//!    NO_INFOMSGS suppresses the message to the client; the error log always has it.
+//!  - The end of the range: in SQL Server it depends on the version (9300 in 2008 R2).
 
 use crate::administration::dbcc::value_of;
 use crate::host::rowset::Rowset;
@@ -22,25 +24,25 @@ use base::{SqlError, SqlResult, messages};
 use tsql::ast::{Dbcc, DbccArgument, ExprKind, UnaryOp};
 use types::{SqlType, Value};
 
-/// What stands in the parentheses.
+/// The arguments of one statement.
 #[derive(Default)]
-struct Asked {
-    /// Numbers of flags, as they stand there.
+struct TraceFlagRequest {
+    /// Flag numbers, in the order of the text.
     numbers: Vec<i16>,
-    /// Numbers that no flag can have.
+    /// Numbers that cannot be flags.
     invalid: Vec<i64>,
-    /// -1 is among them: the whole server is meant.
+    /// Whether -1 is among them: the whole server is meant.
     everywhere: bool,
 }
 
 impl Session {
-    /// `DBCC TRACEON (n [, …] [, -1])`, `DBCC TRACEOFF (n [, …] [, -1])`; what is to be said of it.
+    /// `DBCC TRACEON (n [, …] [, -1])`, `DBCC TRACEOFF (n [, …] [, -1])`. Returns the messages.
     pub(crate) fn turn_trace_flags(
         &mut self,
         dbcc: &Dbcc,
         act: &Activation,
     ) -> SqlResult<Vec<SqlError>> {
-        let Asked { numbers, invalid, everywhere } = asked(dbcc, act)?;
+        let TraceFlagRequest { numbers, invalid, everywhere } = asked(dbcc, act)?;
         if numbers.is_empty() && invalid.is_empty() {
             return Err(SqlError::new(messages::DBCC_PARAMETER_COUNT, &[]));
         }
@@ -65,11 +67,11 @@ impl Session {
         Ok(said)
     }
 
-    /// `DBCC TRACESTATUS ([n, …] [, -1])`: the flags that are asked for, or all that are on for the
-    /// session or the server. -1 selects nothing: the documentation of today has it show those
-    /// of the session, too. Without a row there is no result set.
+    /// `DBCC TRACESTATUS ([n, …] [, -1])`: the flags of the list, or all that are on for the
+    /// session or the server. -1 filters nothing: today's documentation says that it shows flags of
+    /// the session, too. Without a row there is no result set.
     pub(crate) fn trace_status(&self, dbcc: &Dbcc, act: &Activation) -> SqlResult<Vec<Rowset>> {
-        let Asked { mut numbers, invalid, .. } = asked(dbcc, act)?;
+        let TraceFlagRequest { mut numbers, invalid, .. } = asked(dbcc, act)?;
         let (global, own) = (self.host.engine().trace_flags.all(), &self.state.trace_flags);
         if numbers.is_empty() && invalid.is_empty() {
             let mut on = global.clone();
@@ -92,7 +94,7 @@ impl Session {
 }
 
 impl State {
-    /// Tells the error log, in SQL Server's words.
+    /// Writes a line to the error log, in SQL Server's words.
     fn log_turn(&self, verb: &str, numbers: &[i16]) {
         let numbers: Vec<String> = numbers.iter().map(i16::to_string).collect();
         let id = self.id();
@@ -104,8 +106,8 @@ impl State {
     }
 }
 
-fn asked(dbcc: &Dbcc, act: &Activation) -> SqlResult<Asked> {
-    let mut asked = Asked::default();
+fn asked(dbcc: &Dbcc, act: &Activation) -> SqlResult<TraceFlagRequest> {
+    let mut asked = TraceFlagRequest::default();
     for (at, argument) in dbcc.arguments.iter().enumerate() {
         let wrong = || SqlError::new(messages::DBCC_PARAMETER, &[&(at + 1)]);
         let number = number_of(argument, act).ok_or_else(wrong)?;

@@ -1,6 +1,6 @@
-//! How far an error reaches: the statement, its procedure, the batch, or the connection.
+//! What an error ends: the statement, its procedure, the batch, or the connection.
 //!
-//! Its class says so (`base::ErrorClass`), and what it was raised by:
+//! The error's class decides this (`base::ErrorClass`), together with what raised the error:
 //!
 //! ```text
 //! as a statement was bound   its procedure or batch, not the transaction
@@ -8,18 +8,19 @@
 //! RAISERROR                  the statement, whatever XACT_ABORT is
 //! a definition               more than a change, where the class says so
 //! ```
-//! SET XACT_ABORT ON makes a batch's end, with rollback, of each that does not spare.
+//! Under SET XACT_ABORT ON each error ends the batch and rolls the transaction back, except an
+//! error that spares the transaction.
 
 use base::{Ends, SqlError, messages};
 use tsql::ast::StatementKind;
 
-/// See the module.
+/// What a failure ends.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Reach {
     Statement,
     Scope,
     Batch,
-    /// An attention, or the client is gone: ends quietly.
+    /// The whole request: an attention, or the client is gone. No message is sent.
     Request,
     Connection,
 }
@@ -35,7 +36,7 @@ impl Reach {
     }
 }
 
-/// An error on its way up to whoever deals with it.
+/// An error on its way up to the code that handles it.
 #[derive(Debug)]
 pub(crate) struct Failure(Box<Facts>);
 
@@ -43,13 +44,14 @@ pub(crate) struct Failure(Box<Facts>);
 pub(crate) struct Facts {
     pub(crate) error: SqlError,
     pub(crate) reach: Reach,
-    /// The transaction cannot go on: rolled back, or doomed where a CATCH block gets it.
+    /// Whether the transaction cannot go on: it is rolled back, or doomed if a CATCH block handles
+    /// the error.
     pub(crate) dooms: bool,
-    /// XACT_ABORT makes no difference: RAISERROR, and errors whose class says so.
+    /// Whether XACT_ABORT has no effect: true of RAISERROR, and of errors whose class says so.
     pub(crate) spares_transaction: bool,
-    /// It was found before the statement did anything.
+    /// Whether the error was found before the statement changed anything.
     pub(crate) of_binding: bool,
-    /// The client has been told.
+    /// Whether the client has been told.
     pub(crate) told: bool,
 }
 
@@ -86,18 +88,18 @@ impl From<SqlError> for Failure {
 }
 
 impl Failure {
-    /// What is not built, by its name.
+    /// The failure of a feature that is not built, by the feature's name.
     pub(crate) fn unsupported(what: &str) -> Failure {
         SqlError::new(messages::NOT_SUPPORTED, &[&what]).into()
     }
 
-    /// The highest severity of what is told of it.
+    /// The highest severity of its messages.
     pub(crate) fn severity(&self) -> u8 {
         let earlier = self.error.earlier().iter().map(SqlError::severity);
         earlier.fold(self.error.severity(), u8::max)
     }
 
-    /// Found when a statement was bound: its procedure or batch cannot go on.
+    /// An error that was found when a statement was bound: its procedure or batch cannot go on.
     pub(crate) fn of_binding(error: SqlError) -> Failure {
         let explicit =
             [messages::IDENTITY_INSERT_OFF.number, messages::IDENTITY_VALUE_REQUIRED.number];
@@ -111,7 +113,7 @@ impl Failure {
         failure
     }
 
-    /// Of SELECT INTO: a name that is taken ends what it ends elsewhere.
+    /// An error of SELECT INTO. A table name that is taken ends the same as in CREATE TABLE.
     pub(crate) fn of_table_to_be(error: SqlError) -> Failure {
         match error.number() == messages::OBJECT_EXISTS.number {
             true => {
@@ -123,10 +125,11 @@ impl Failure {
         }
     }
 
-    /// Of a statement that defines something: what it meets in rows ends more than in a change.
+    /// An error of a statement that defines something. An error in rows ends more here than in a
+    /// change.
     pub(crate) fn of_definition(mut self, kind: &StatementKind) -> Failure {
         let ends = match kind {
-            // A synonym's name that is taken ends only the statement.
+            // An existing name ends only the statement when a synonym is created.
             StatementKind::CreateSynonym(_) => return self.of_statement(),
             _ => self.error.class().ends_definition,
         };
@@ -137,7 +140,8 @@ impl Failure {
         self
     }
 
-    /// Of an argument that does not convert: ends the call, not what 8114 ends elsewhere.
+    /// An error of an argument that cannot be converted: it ends only the call, although 8114 ends
+    /// more elsewhere.
     pub(crate) fn of_argument(error: SqlError) -> Failure {
         let conversion = error.number() == messages::NUMERIC_OVERFLOW_CONVERT.number;
         let mut failure = Failure::from(error);
@@ -148,7 +152,7 @@ impl Failure {
         failure
     }
 
-    /// Of a procedure of the system: the scope that it ends is the procedure's.
+    /// An error of a system procedure: the scope that it ends is that procedure's.
     pub(crate) fn of_called(mut self) -> Failure {
         if self.reach == Reach::Scope && !self.told {
             self.reach = Reach::Statement;
@@ -164,7 +168,7 @@ impl Failure {
         self
     }
 
-    /// By THROW: ends the batch, spares the transaction unless XACT_ABORT is on.
+    /// An error of THROW: it ends the batch, and spares the transaction unless XACT_ABORT is on.
     pub(crate) fn thrown(error: SqlError) -> Failure {
         let mut failure = Failure::from(error);
         failure.reach = failure.reach.max(Reach::Batch);
@@ -173,7 +177,7 @@ impl Failure {
         failure
     }
 
-    /// By RAISERROR.
+    /// An error of RAISERROR.
     pub(crate) fn raised(error: SqlError) -> Failure {
         let mut failure = Failure::from(error);
         if failure.reach < Reach::Connection {

@@ -1,4 +1,4 @@
-//! What a client is told: columns, rows, messages, the end of each statement.
+//! What the session sends to a client: columns, rows, messages, and the end of each statement.
 
 pub(crate) mod failure;
 pub(crate) mod output;

@@ -1,30 +1,30 @@
-//! What a request yields, in the order of TDS.
+//! The output of a request, in the order of TDS.
 //!
-//! A DONE is held until it is known whether something follows: so MORE is right, and the last one
-//! of a request says there is no more.
+//! A DONE token is held back until the session knows whether something follows. So the MORE bit of
+//! each token is right, and the last token of a request says that no more follows.
 
 use crate::answer::failure::Failure;
 use crate::answer::result_sets::Shape;
 use crate::answer::sink::{
-    ColumnOrigin, Command, Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink,
+    ColumnOrigin, Command, Completion, DoneScope, EnvironmentChange, ResultColumn, ResultSink,
 };
 use crate::answer::text_size::TextSize;
 use base::{SqlError, SqlResult, messages};
 use exec::RowSink;
 use types::{SqlType, Value};
 
-/// The sink of a request with the DONE that is held back.
+/// The sink of a request, with the DONE token that is held back.
 pub(crate) struct Output<'s> {
     sink: &'s mut dyn ResultSink,
-    held: Option<Done>,
-    /// What the request is, where that is no text.
+    held: Option<Completion>,
+    /// What the request is, if it is not text.
     command: Option<Command>,
     closed: bool,
-    /// What comes tells of a commit that is owed.
+    /// Whether everything from here on reveals a commit that is owed.
     pub(crate) holds: bool,
-    /// Rows of the result set that has no DONE yet.
+    /// The number of rows of the result set that has no DONE yet.
     open_rows: Option<u64>,
-    /// WITH RESULT SETS of the EXECUTEs that run, outermost first.
+    /// The WITH RESULT SETS clauses of the EXECUTEs that run, outermost first.
     pub(crate) shapes: Vec<Shape>,
 }
 
@@ -43,7 +43,7 @@ impl<'s> Output<'s> {
 
     fn release(&mut self) {
         if let Some(done) = self.held.take() {
-            self.sink.done(Done { more: true, ..done });
+            self.sink.done(Completion { more: true, ..done });
         }
     }
 
@@ -54,9 +54,10 @@ impl<'s> Output<'s> {
         }
         let columns = shaped.as_deref().unwrap_or(columns);
         self.release();
-        // Triggers may answer before their statement has ended: its rows are all there.
+        // A trigger may send results before its statement has ended. All rows of the statement have
+        // been sent by then.
         if self.open_rows.take().is_some() {
-            self.sink.done(Done { more: true, ..plain_done(DoneScope::InProcedure) });
+            self.sink.done(Completion { more: true, ..plain_done(DoneScope::InProcedure) });
         }
         if self.closed || self.sink.columns(columns).is_err() {
             self.closed = true;
@@ -66,14 +67,14 @@ impl<'s> Output<'s> {
         Ok(())
     }
 
-    /// Where the columns of a cursor come from.
+    /// Reports where the columns of a cursor come from.
     pub(crate) fn origins(&mut self, tables: &[Vec<String>], columns: &[ColumnOrigin]) {
         if !self.closed {
             self.sink.origins(tables, columns);
         }
     }
 
-    /// Rows of a result set whose statement has not ended.
+    /// The number of rows of a result set whose statement has not ended.
     pub(crate) fn open_rows(&self) -> Option<u64> {
         self.open_rows
     }
@@ -102,7 +103,7 @@ impl<'s> Output<'s> {
         self.sink.environment(change);
     }
 
-    /// The same, of the statement whose DONE is held back: it stands before that.
+    /// The same for the statement whose DONE is held back: the change goes before that DONE.
     pub(crate) fn environment_within(&mut self, change: &EnvironmentChange) {
         self.sink.environment(change);
     }
@@ -117,31 +118,32 @@ impl<'s> Output<'s> {
         self.sink.return_value(name, sql_type, value);
     }
 
-    /// Nothing is sent any more before the request has ended.
+    /// From now on nothing is sent before the request has ended.
     pub(crate) fn hold(&mut self) {
         self.holds = true;
         self.sink.hold();
     }
 
-    /// A statement or procedure ended.
-    pub(crate) fn done(&mut self, done: Done) {
+    /// A statement or procedure has ended.
+    pub(crate) fn done(&mut self, done: Completion) {
         self.release();
         self.open_rows = None;
         self.held = Some(done);
     }
 
-    /// What the request's own DONE tells of it.
+    /// Sets the command that the request's own DONE reports.
     pub(crate) fn is_for(&mut self, command: Command) {
         self.command = Some(command);
     }
 
-    /// The request ended: its last DONE.
-    pub(crate) fn finish(&mut self, last: Done) {
-        let last = Done { command: self.command.unwrap_or(last.command), ..last };
-        // A batch's last statement has its own DONE; a procedure's follows those of its statements.
+    /// The request has ended: sends its last DONE.
+    pub(crate) fn finish(&mut self, last: Completion) {
+        let last = Completion { command: self.command.unwrap_or(last.command), ..last };
+        // The last statement of a batch has its own DONE. The DONE of a procedure follows those of
+        // its statements.
         let held = match (self.held.take(), last.scope) {
             (Some(held), DoneScope::Statement) if held.scope != DoneScope::InProcedure => {
-                Done { in_transaction: last.in_transaction, more: last.more, ..held }
+                Completion { in_transaction: last.in_transaction, more: last.more, ..held }
             }
             (held, _) => {
                 self.held = held;
@@ -153,9 +155,9 @@ impl<'s> Output<'s> {
     }
 }
 
-/// A DONE of nothing in particular.
-pub(crate) fn plain_done(scope: DoneScope) -> Done {
-    Done {
+/// A DONE without a command or a count.
+pub(crate) fn plain_done(scope: DoneScope) -> Completion {
+    Completion {
         scope,
         command: Command::Other,
         rows: None,
@@ -165,15 +167,15 @@ pub(crate) fn plain_done(scope: DoneScope) -> Done {
     }
 }
 
-/// Rows of a query on their way out, as many as SET ROWCOUNT lets through.
+/// The rows of a query on their way to the client, at most as many as SET ROWCOUNT allows.
 pub(crate) struct Rows<'o, 's> {
     pub(crate) out: &'o mut Output<'s>,
-    /// What SET TEXTSIZE cuts, if anything.
+    /// What SET TEXTSIZE cuts; `None` if nothing.
     pub(crate) text: Option<TextSize>,
-    /// 0 for all.
+    /// The most rows to send; 0 for all.
     pub(crate) limit: u64,
     pub(crate) sent: u64,
-    /// The limit was reached: the error that ended the query is none.
+    /// Whether the limit was reached. The error that then ended the query is not a failure.
     pub(crate) enough: bool,
 }
 

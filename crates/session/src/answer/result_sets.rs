@@ -1,15 +1,15 @@
-//! EXECUTE … WITH RESULT SETS: what is sent has the names and types that the caller declares.
+//! EXECUTE … WITH RESULT SETS: the client gets the column names and types that the caller declares.
 //!
 //! ```text
 //! procedure → columns, rows → [shape of the innermost EXECUTE] → … → [outermost] → client
 //! ```
-//! 1. A row is converted as it passes; only that one is held.
-//! 2. A set that is refused has been sent all the same: where the procedure catches the error, it
-//!    is not missed when the procedure has ended.
+//!  1. A row is converted as it passes; only the current row is held.
+//!  2. A set that is refused still counts as sent. If the procedure catches the error, the set is
+//!     not reported as missing at the procedure's end.
 //!
-//! Numbers, texts and conversions are from the probes that SqlServerSimulator records
-//! (WithResultSetsTests). That a character column without COLLATE has the database's collation is
-//! as for all that is declared; no source says so of this clause.
+//! Error numbers, texts and conversions come from the probes that SqlServerSimulator records
+//! (WithResultSetsTests). A character column without COLLATE has the database's collation, as in
+//! every declaration; no source says so of this clause.
 
 use crate::answer::sink::ResultColumn;
 use base::{SqlError, SqlResult, messages};
@@ -25,15 +25,15 @@ use types::{Collation, SqlType, Value, check_implicit, convert_collated};
 pub(crate) struct DeclaredColumn {
     name: Box<str>,
     sql_type: SqlType,
-    /// Its decimal is written numeric.
+    /// Whether the declaration writes decimal as numeric.
     numeric: bool,
-    /// None for the database's.
+    /// `None` for the database's collation.
     collation: Option<Collation>,
     nullable: bool,
 }
 
 impl DeclaredColumn {
-    /// What a declaration says, of a type that is known.
+    /// A declared column whose type has been resolved.
     ///
     /// # Errors
     /// 447, 448.
@@ -86,7 +86,7 @@ impl DeclaredColumn {
         if self.numeric { "numeric" } else { self.sql_type.name() }
     }
 
-    /// Its type with its size.
+    /// The type with its size, as text.
     fn whole_type(&self) -> String {
         match self.sql_type {
             SqlType::Decimal { precision, scale } if self.numeric => {
@@ -100,13 +100,13 @@ impl DeclaredColumn {
 /// `sys.types.user_type_id` of numeric.
 const NUMERIC: i32 = 108;
 
-/// XML that is none: said as wherever it is parsed.
+/// Errors of XML parsing keep their own numbers.
 const XML_PARSING: std::ops::Range<i32> = 9400..9500;
 
-/// The sets that a clause declares.
+/// The result sets that a clause declares.
 pub(crate) type DeclaredSets = Arc<[Vec<DeclaredColumn>]>;
 
-/// The columns of each set, as they are told without the EXECUTE being run.
+/// The columns of each set, as reported without running the EXECUTE.
 pub(crate) fn told(sets: &DeclaredSets, collation: Collation) -> Vec<Vec<ResultColumn>> {
     let columns = |set: &Vec<DeclaredColumn>| set.iter().map(|c| c.sent(collation, true)).collect();
     sets.iter().map(columns).collect()
@@ -115,14 +115,14 @@ pub(crate) fn told(sets: &DeclaredSets, collation: Collation) -> Vec<Vec<ResultC
 /// A clause while its EXECUTE runs.
 pub(crate) struct Shape {
     sets: DeclaredSets,
-    /// Of what has characters, unless its COLLATE says another.
+    /// The collation of character columns without COLLATE.
     collation: Collation,
     dialect: Dialect,
     /// How many sets were sent.
     seen: usize,
-    /// The types in which the set at hand comes.
+    /// The types in which the current set arrives.
     from: Vec<(SqlType, Collation)>,
-    /// The row at hand.
+    /// The current row.
     row: Vec<Value>,
 }
 
@@ -159,7 +159,7 @@ impl Shape {
         Ok(columns)
     }
 
-    /// A row of the set at hand.
+    /// Converts a row of the current set.
     ///
     /// # Errors
     /// 11553, 8114.
@@ -182,7 +182,7 @@ impl Shape {
         Ok(&self.row)
     }
 
-    /// What is told when all has been sent.
+    /// Checks that all declared sets have been sent.
     ///
     /// # Errors
     /// 11536.
@@ -195,7 +195,8 @@ impl Shape {
     }
 }
 
-/// A value has no form in the declared type: 8114, whatever a CAST would say.
+/// The error of a value that cannot be converted to the declared type: 8114, whatever error a CAST
+/// would report.
 fn unconverted(e: SqlError, from: SqlType, declared: &DeclaredColumn) -> SqlError {
     if e.severity() > 16 || XML_PARSING.contains(&e.number()) {
         return e;

@@ -1,11 +1,11 @@
-//! Where a request's results go, in the order in which TDS sends them.
+//! The sink of a request's results, which come in the order in which TDS sends them.
 
 use base::SqlError;
 use types::{Collation, SqlType, Value};
 
-/// Nobody reads any more: the client is gone. The request ends.
+/// The reader is gone, because the client has disconnected. The request ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SinkClosed;
+pub struct ClosedSink;
 
 /// A column of a result.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,18 +33,18 @@ pub struct ColumnOrigin {
     pub table: u8,
     /// It is an expression.
     pub expression: bool,
-    /// It is of the key that rows are found again by.
+    /// Whether it is part of the key by which rows are read again.
     pub key: bool,
-    /// The query did not ask for it.
+    /// Whether the query did not ask for it.
     pub hidden: bool,
-    /// Its name in its table, where that is another.
+    /// Its name in its table, if that is different.
     pub name: Option<String>,
 }
 
-/// What a statement was, as DONE tells JDBC and others.
+/// The kind of statement, as the DONE token reports it to JDBC and other drivers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Command {
-    /// SELECT, or an assignment by one: the count of such a one tells of no rows that came.
+    /// SELECT, or an assignment by a SELECT. The count of an assignment does not count rows sent.
     Select,
     /// SELECT INTO.
     SelectInto,
@@ -78,13 +78,13 @@ pub enum Command {
     OpenCursor,
     /// SHUTDOWN.
     Shutdown,
-    /// CREATE, ALTER, DROP and their like, by the first words.
+    /// CREATE, ALTER, DROP and similar statements, by their first words.
     Define(&'static str),
     /// Anything else.
     Other,
 }
 
-/// Where a DONE stands.
+/// The position of a DONE token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DoneScope {
     /// A statement of a batch (DONE).
@@ -97,8 +97,8 @@ pub enum DoneScope {
 
 /// The end of a statement, a procedure or a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Done {
-    /// Which end.
+pub struct Completion {
+    /// What has ended.
     pub scope: DoneScope,
     /// The statement.
     pub command: Command,
@@ -117,16 +117,16 @@ pub struct Done {
 pub enum EnvironmentChange {
     /// USE: new and old database.
     Database {
-        /// Now.
+        /// The new name.
         new: String,
-        /// Before.
+        /// The old name.
         old: String,
     },
     /// SET LANGUAGE: new and old.
     Language {
-        /// Now.
+        /// The new name.
         new: String,
-        /// Before.
+        /// The old name.
         old: String,
     },
     /// The collation of the database.
@@ -147,26 +147,26 @@ pub trait ResultSink {
     ///
     /// # Errors
     /// The client is gone.
-    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), SinkClosed>;
+    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), ClosedSink>;
 
-    /// Of a cursor: the names of its tables, part by part, and where its columns come from. Who
-    /// does not want to know passes over it.
+    /// For a cursor: the names of its tables, part by part, and the origin of its columns. A sink
+    /// that does not need this ignores it.
     fn origins(&mut self, tables: &[Vec<String>], columns: &[ColumnOrigin]) {
         let _ = (tables, columns);
     }
 
-    /// A row of the current result set. Blocks while the client does not read (the door waits
-    /// under ASYNC_NETWORK_IO and ends the wait on attention).
+    /// A row of the current result set. Blocks while the client does not read: the server waits
+    /// under ASYNC_NETWORK_IO and ends the wait on an attention.
     ///
     /// # Errors
     /// The client is gone, or the request is cancelled.
-    fn row(&mut self, values: &[Value]) -> Result<(), SinkClosed>;
+    fn row(&mut self, values: &[Value]) -> Result<(), ClosedSink>;
 
     /// An error or an information message, by its severity.
     fn message(&mut self, message: &SqlError);
 
-    /// The end of something.
-    fn done(&mut self, done: Done);
+    /// The end of a statement, a procedure or the request.
+    fn done(&mut self, done: Completion);
 
     /// The return status of a procedure.
     fn return_status(&mut self, status: i32);
@@ -174,8 +174,9 @@ pub trait ResultSink {
     /// An output parameter.
     fn return_value(&mut self, name: &str, sql_type: SqlType, value: &Value);
 
-    /// What comes now is told only when the request has ended, and with it what is not sent yet: a
-    /// commit that it tells of is not durable. Who gets only whole answers passes over it.
+    /// From now on results may be sent only when the request has ended, together with results that
+    /// are not sent yet: they reveal a commit that is not durable. A sink that only handles whole
+    /// answers ignores this.
     fn hold(&mut self) {}
 
     /// A change of the connection.

@@ -1,22 +1,22 @@
 //! SET TEXTSIZE: how many bytes of a `(max)` value, text, ntext or image a SELECT sends.
 //!
-//! Other types are never cut, nor is what stays in the server. Nothing is done for a row where the
-//! setting is at its greatest, which drivers ask for.
+//! Values of other types are never cut, nor values that stay in the server. If the setting is at
+//! its maximum, as drivers ask for, rows are not touched.
 
 use crate::answer::sink::ResultColumn;
 use types::{Bytes, Value};
 
-/// What is cut of the rows of one result set.
+/// What is cut from the rows of one result set.
 pub(crate) struct TextSize {
     bytes: usize,
-    /// Columns of `(max)` types.
+    /// The columns of `(max)` types.
     columns: Vec<usize>,
-    /// The row as it is sent.
+    /// The row that is sent.
     row: Vec<Value>,
 }
 
 impl TextSize {
-    /// `None` when nothing of these columns can be cut.
+    /// `None` if no value of these columns can be cut.
     pub(crate) fn of(setting: i32, columns: &[ResultColumn]) -> Option<TextSize> {
         debug_assert!(setting > 0, "0 and -1 stand for numbers");
         if setting == i32::MAX {
@@ -28,14 +28,14 @@ impl TextSize {
         (!columns.is_empty()).then_some(TextSize { bytes, columns, row: Vec::new() })
     }
 
-    /// The row without the ends of its long values.
+    /// The row with its long values cut.
     pub(crate) fn cut(&mut self, values: &[Value]) -> &[Value] {
         self.row.clear();
         self.row.extend_from_slice(values);
         for &n in &self.columns {
             let shorter = match &self.row[n] {
                 Value::Char(b) => start(b, self.bytes).map(Value::Char),
-                // A unit of two bytes is sent whole or not at all.
+                // A code unit of two bytes is sent whole or not at all.
                 Value::NChar(b) => start(b, self.bytes & !1).map(Value::NChar),
                 Value::Binary(b) => start(b, self.bytes).map(Value::Binary),
                 _ => None,

@@ -1,8 +1,9 @@
-//! API server cursors: what sp_cursoropen and its kin keep between the calls of a client.
+//! API server cursors: what sp_cursoropen and the related procedures keep between the calls of a
+//! client.
 //!
 //! A handle is a number for a cursor that was declared like any other, under a name that no text
-//! can use by chance. Beside it stands the fetch buffer: the rows of the last fetch, which
-//! sp_cursor changes by their places in it.
+//! uses by chance. Beside the cursor stands the fetch buffer: the rows of the last fetch. sp_cursor
+//! changes these rows by their positions in the buffer.
 //!
 //! ```text
 //!   sp_cursoropen    DECLARE … CURSOR GLOBAL … FOR the statement, OPEN → handle
@@ -12,18 +13,18 @@
 //! ```
 //!
 //! Invariants
-//!  1. A handle and its cursor's name come and go together.
-//!  2. Rows of the buffer are kept as they were fetched only where they can be changed; what is
-//!     kept is charged.
-//!  3. A row that a KEYSET cursor has no more is sent as NULLs with ROWSTAT 2, a DYNAMIC cursor
-//!     passes over it.
+//!  1. A handle and its cursor's name are created and removed together.
+//!  2. The buffer keeps rows as they were fetched only if they can be changed. Memory for kept rows
+//!     is charged.
+//!  3. If the row of a key is gone, a KEYSET cursor sends NULLs with ROWSTAT 2. A DYNAMIC cursor
+//!     skips that key.
 
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
-use crate::answer::sink::{ColumnOrigin, Command, Done, DoneScope, ResultColumn};
+use crate::answer::sink::{ColumnOrigin, Command, Completion, DoneScope, ResultColumn};
 use crate::cursors::cursor::{Cursor, SharedCursor};
 use crate::cursors::handles::{
-    ApiChange, ApiCursor, BEFORE, FIRST_HANDLE, Fetch, FetchBuffer, Fetched, NEW, Opened,
+    ApiChange, ApiCursor, BEFORE, BufferedRow, FIRST_HANDLE, Fetch, FetchBuffer, NEW, OpenResult,
     PreparedCursor, Window, bracketed, concurrency, name_of, scroll, unknown,
 };
 use crate::procedures::call::Call;
@@ -39,7 +40,7 @@ use std::sync::Arc;
 use tsql::ast::StatementKind;
 use types::{Collation, SqlType, Value};
 
-/// Whether a text is one query, and so can have a cursor.
+/// Whether a text is a single query, and so can have a cursor.
 fn is_query(text: &str, options: tsql::ParseOptions) -> bool {
     let parsed = tsql::parse(text, options);
     let [only] = &parsed.batch.statements[..] else { return false };
@@ -57,7 +58,7 @@ impl Session {
         first_rows: i64,
         values: &mut Call,
         out: &mut Output<'_>,
-    ) -> Result<Opened, Failure> {
+    ) -> Result<OpenResult, Failure> {
         let PreparedCursor { parameters, text, wish } = prepared;
         let options = self.state.settings.parse_options();
         if !is_query(text, options) {
@@ -90,23 +91,23 @@ impl Session {
         self.api_cursors.open.insert(handle, open);
         let first = if wish.scroll & scroll::AUTO_FETCH != 0 { first_rows.max(0) } else { 0 };
         self.fetch_api(handle, Fetch::Next, first, out)?;
-        Ok(Opened { handle, scroll, concurrency, rows })
+        Ok(OpenResult { handle, scroll, concurrency, rows })
     }
 
-    /// What has no cursor is run as it is, if the client allows that.
+    /// Runs a statement that can have no cursor directly, if the client allows that.
     fn run_without_cursor(
         &mut self,
         prepared: &PreparedCursor,
         values: &mut Call,
         out: &mut Output<'_>,
-    ) -> Result<Opened, Failure> {
+    ) -> Result<OpenResult, Failure> {
         let wish = prepared.wish;
         if wish.concurrency & concurrency::ALLOW_DIRECT == 0 {
             return Err(SqlError::new(messages::CURSOR_STATEMENT, &[]).into());
         }
         out.message(&SqlError::new(messages::CURSOR_DIRECT, &[]));
         self.execute_text(&prepared.parameters, &prepared.text, values, out)?;
-        Ok(Opened { handle: 0, scroll: 0, concurrency: 0, rows: -1 })
+        Ok(OpenResult { handle: 0, scroll: 0, concurrency: 0, rows: -1 })
     }
 
     /// Moves the window of a cursor and sends its rows.
@@ -146,7 +147,7 @@ impl Session {
             out.row(&row)?;
         }
         let rows = Some(buffer.rows.len() as u64);
-        out.done(Done {
+        out.done(Completion {
             command: Command::Select,
             rows,
             ..self.state.done(DoneScope::InProcedure)
@@ -166,7 +167,7 @@ impl Session {
         Ok(())
     }
 
-    /// The rows that a fetch leads to.
+    /// The rows that a fetch reaches.
     fn walk(
         &mut self,
         cursor: &Mutex<Cursor>,
@@ -193,7 +194,7 @@ impl Session {
             (Some(first), Some(last)) => {
                 Window { first: first.position, behind: last.position + 1 }
             }
-            // Nothing was asked for: the place alone.
+            // No rows were asked for: only the position moves.
             _ if wanted == 0 && fetch == Fetch::Next => window,
             _ if back || from == 0 => BEFORE,
             _ => behind_all,
@@ -201,7 +202,8 @@ impl Session {
         Ok((moved, found))
     }
 
-    /// Rows from a place on, towards the end or the beginning; in their own order.
+    /// Reads rows from a position towards the end or the beginning. Returns them in the cursor's
+    /// order.
     fn rows_from(
         &mut self,
         cursor: &Mutex<Cursor>,
@@ -225,14 +227,14 @@ impl Session {
                 (_, Some(key)) => self.read_again(cursor, key, act)?,
             };
             if row.is_some() || kind != CursorKind::Dynamic {
-                found.push(Fetched { position, row }, back)?;
+                found.push(BufferedRow { position, row }, back)?;
             }
             position = if back { position - 1 } else { position + 1 };
         }
         Ok(found)
     }
 
-    /// Names of the tables of a cursor, and where its columns come from.
+    /// The names of a cursor's tables, and the origins of its columns.
     fn origins(&self, cursor: &Cursor) -> (Vec<Vec<String>>, Vec<ColumnOrigin>) {
         let tables: Vec<Vec<String>> =
             cursor.tables().map(|t| self.state.parts_of(t.database, t.object)).collect();
@@ -250,7 +252,7 @@ impl Session {
         (tables, columns)
     }
 
-    /// Ends a cursor: invariant 1.
+    /// Closes a cursor: invariant 1.
     pub(crate) fn close_api_cursor(&mut self, handle: i32) -> Result<(), Failure> {
         let closed = self.api_cursors.open.remove(&handle);
         let closed = closed.ok_or_else(|| unknown(handle, "sp_cursorclose"))?;
@@ -261,13 +263,13 @@ impl Session {
         Ok(())
     }
 
-    /// Ends all of them.
+    /// Closes all API cursors.
     pub(crate) fn close_api_cursors(&mut self) -> Result<(), Failure> {
         let handles: Vec<i32> = self.api_cursors.open.keys().copied().collect();
         handles.into_iter().try_for_each(|h| self.close_api_cursor(h))
     }
 
-    /// Gives a cursor a name, for WHERE CURRENT OF.
+    /// Gives a cursor a name that WHERE CURRENT OF can use.
     pub(crate) fn name_api_cursor(&mut self, handle: i32, name: String) -> Result<(), Failure> {
         const NAME: &str = "sp_cursoroption";
         let cursor = Arc::clone(&self.api_cursors.get(handle, NAME)?.cursor);
@@ -279,7 +281,7 @@ impl Session {
         Ok(())
     }
 
-    /// What a cursor is: scrollopt and ccopt as they were granted, and how many rows it has.
+    /// The scrollopt and ccopt that a cursor was granted, and its number of rows.
     pub(crate) fn api_cursor_facts(&self, handle: i32) -> Result<(i32, i32, i32), Failure> {
         let held = self.api_cursors.get(handle, "sp_cursoroption")?;
         let cursor = held.cursor.lock();
@@ -291,7 +293,8 @@ impl Session {
         Ok((scroll, concurrency, rows))
     }
 
-    /// The place of the first row of the fetch buffer, from 1, and how many rows there are.
+    /// The position of the first row of the fetch buffer, from 1, and the number of rows in the
+    /// cursor.
     pub(crate) fn api_cursor_place(&self, handle: i32) -> Result<(i32, i32), Failure> {
         let held = self.api_cursors.get(handle, "sp_cursorfetch")?;
         let total = held.cursor.lock().count()?;
@@ -300,8 +303,8 @@ impl Session {
         Ok((place, small(total)))
     }
 
-    /// Changes rows of the fetch buffer: `number` counts from 1, 0 means all. `text` says what is
-    /// done to each, of the name that the cursor has.
+    /// Changes rows of the fetch buffer. `number` counts from 1; 0 means all rows. `text` makes the
+    /// statement for each row from the cursor's name.
     pub(crate) fn change_api_rows(
         &mut self,
         handle: i32,
@@ -344,7 +347,7 @@ impl Session {
         Ok(Arc::clone(&self.api_cursors.get(handle, "sp_cursor")?.cursor))
     }
 
-    /// Makes a row of the fetch buffer the current one, or all of them known anew.
+    /// Makes a row of the fetch buffer the current one, or reads all of them again.
     pub(crate) fn position_api_cursor(&mut self, handle: i32, number: i64) -> Result<(), Failure> {
         let held = self.api_cursors.get(handle, "sp_cursor")?;
         let at = usize::try_from(number).ok().and_then(|n| n.checked_sub(1));
@@ -355,7 +358,7 @@ impl Session {
         Ok(())
     }
 
-    /// The table that a change is of: that of the first column which it names, or the only one.
+    /// The table of a change: that of the first column which it names, or the cursor's only table.
     pub(crate) fn changed_table(&self, handle: i32, columns: &[&str]) -> Result<String, Failure> {
         let held = self.api_cursors.get(handle, "sp_cursor")?;
         let cursor = held.cursor.lock();
@@ -391,7 +394,7 @@ impl State {
     }
 }
 
-/// The column behind those of the query: how each row was found.
+/// The column that follows the columns of the query: the state of each row.
 fn row_status() -> ResultColumn {
     ResultColumn {
         name: "ROWSTAT".to_owned(),

@@ -1,23 +1,25 @@
 //! Cursors: DECLARE, OPEN, FETCH, CLOSE, DEALLOCATE, cursor variables.
 //!
-//! A STATIC cursor reads its rows when it is opened and keeps a copy (`exec::KeptRows`). The others
-//! keep the keys of their rows alone, and read a row again when it is fetched: KEYSET the row of
-//! the key, whatever it says now; DYNAMIC passes over those that its WHERE has no more. So an open
-//! cursor holds no executor, and no locks but SCROLL_LOCKS. A query without keys is STATIC
-//! (TYPE_WARNING says so). DYNAMIC does not see rows that come after OPEN, but those that come
-//! through the cursor itself, as KEYSET: they stand behind the last. SET ROWCOUNT bounds the rows
-//! of STATIC and KEYSET, not of DYNAMIC and FAST_FORWARD. (Both from the reference: DECLARE CURSOR,
-//! SET ROWCOUNT.)
+//! A STATIC cursor reads its rows at OPEN and keeps a copy (`exec::KeptRows`). The other kinds keep
+//! only the keys of their rows and read a row again when it is fetched. KEYSET returns the row of
+//! the key, whatever its columns are now. DYNAMIC skips rows that its WHERE clause no longer
+//! admits. So an open cursor holds no executor, and no locks except SCROLL_LOCKS.
+//!
+//! A query without keys gets a STATIC cursor (TYPE_WARNING reports this). DYNAMIC does not see rows
+//! that others insert after OPEN. Like KEYSET, it sees rows that are inserted through the cursor
+//! itself, behind the last row. SET ROWCOUNT limits the rows of STATIC and KEYSET, not of DYNAMIC
+//! and FAST_FORWARD. (Both from the reference: DECLARE CURSOR, SET ROWCOUNT.)
 //!
 //! ```text
 //!   declared → open [OPEN] → closed [CLOSE] → open …      gone when nothing names it
 //! ```
 //!
 //! Invariants
-//!  1. A local cursor or cursor variable ends with its scope; a global one with its session.
-//!  2. Variables in its query have the values that they had when it was declared.
-//!  3. WHERE CURRENT OF changes the row that was fetched last, by its key, if it is as it was
-//!     fetched (16934).
+//!  1. A local cursor or cursor variable ends with its scope; a global cursor ends with its
+//!     session.
+//!  2. Variables in the cursor's query have the values that they had at DECLARE.
+//!  3. WHERE CURRENT OF changes the row that was fetched last, by its key, if that row is still as
+//!     it was fetched (16934).
 
 use crate::answer::sink::ResultColumn;
 use crate::program::cursor_step::{CursorKind, Direction};
@@ -34,23 +36,23 @@ use std::sync::Arc;
 use tsql::ast;
 use types::Value;
 
-/// A cursor as it was declared, and its rows while it is open.
+/// A declared cursor, and its rows while it is open.
 pub(crate) struct Cursor {
     pub(super) program: Arc<Entry<Program>>,
     pub(super) place: PlaceId,
-    /// Reads a row again, by its keys.
+    /// The place that reads a row again, by its keys.
     pub(super) again: Option<PlaceId>,
     pub(super) variables: Vec<Value>,
     pub(super) scroll: bool,
-    /// What it is: STATIC where it has no keys.
+    /// The granted kind: STATIC if the query has no keys.
     pub(super) kind: CursorKind,
     pub(super) read_only: bool,
-    /// FOR UPDATE OF; empty: all.
+    /// The columns of FOR UPDATE OF; empty for all.
     pub(super) listed: Vec<Box<str>>,
-    /// SET ROWCOUNT says how many rows it gets.
+    /// Whether SET ROWCOUNT limits its rows.
     pub(super) bounded: bool,
     pub(super) keys: Vec<CursorKey>,
-    /// What its columns are.
+    /// The origins of its columns.
     pub(super) origins: Vec<Option<CursorColumn>>,
     pub(super) open: Option<OpenRows>,
 }
@@ -58,22 +60,22 @@ pub(crate) struct Cursor {
 /// A cursor that several names refer to.
 pub(crate) type SharedCursor = Arc<Mutex<Cursor>>;
 
-/// The columns of a cursor, and the row that was fetched or its key.
-pub(super) type Fetched = (Vec<ResultColumn>, Option<Vec<Value>>);
+/// The columns of a cursor, and the fetched row or its key.
+pub(super) type FetchedRow = (Vec<ResultColumn>, Option<Vec<Value>>);
 
 /// The rows of an open cursor.
 pub(super) struct OpenRows {
     pub(super) columns: Vec<ResultColumn>,
     pub(super) rows: KeptRows,
-    /// Behind them: keys of rows that came through the cursor itself.
+    /// The keys of rows that were inserted through the cursor. They follow the other rows.
     pub(super) added: AddedKeys,
-    /// 0 is before the first row, one more than there are behind the last.
+    /// 0 is before the first row; the number of rows plus one is behind the last.
     pub(super) position: u64,
     /// The row as it was fetched last.
     pub(super) fetched: Option<Vec<Value>>,
 }
 
-/// Keys that were added to an open cursor, which are charged.
+/// Keys that were added to an open cursor. Their memory is charged.
 #[derive(Default)]
 pub(super) struct AddedKeys {
     keys: Vec<Vec<Value>>,
@@ -96,7 +98,7 @@ impl OpenRows {
         self.rows.count() + self.added.keys.len() as u64
     }
 
-    /// The keys of the row at hand.
+    /// The key of the current row.
     fn key(&mut self, width: usize) -> SqlResult<Option<Vec<Value>>> {
         let Some(row) = self.position.checked_sub(1) else { return Ok(None) };
         if let Some(behind) = row.checked_sub(self.rows.count()) {
@@ -108,19 +110,19 @@ impl OpenRows {
     }
 }
 
-/// A name for a cursor, of a scope or of the session.
-struct Named {
+/// A name for a cursor, in a scope or in the session.
+struct CursorBinding {
     name: Box<str>,
     /// The nesting level of a local name.
     level: Option<u32>,
     cursor: Option<Arc<Mutex<Cursor>>>,
 }
 
-/// The names of cursors that a session has, the innermost last.
+/// The cursor names of a session, innermost scope last.
 #[derive(Default)]
 pub(crate) struct Cursors {
-    names: Vec<Named>,
-    /// The keys that a name had last.
+    names: Vec<CursorBinding>,
+    /// The keys that each name had last.
     known: BTreeMap<Box<str>, Vec<CursorKey>>,
     /// `@@FETCH_STATUS`
     pub(crate) fetch_status: i32,
@@ -130,9 +132,9 @@ pub(crate) struct Cursors {
 
 impl Cursors {
     fn position(&self, name: &ast::CursorName, level: u32) -> Option<usize> {
-        let local = |n: &Named| !name.global && n.level == Some(level);
+        let local = |n: &CursorBinding| !name.global && n.level == Some(level);
         let own = self.names.iter().position(|n| local(n) && same_name(&n.name, &name.name));
-        let global = |n: &Named| n.level.is_none() && same_name(&n.name, &name.name);
+        let global = |n: &CursorBinding| n.level.is_none() && same_name(&n.name, &name.name);
         own.or_else(|| self.names.iter().position(global))
     }
 
@@ -150,27 +152,27 @@ impl Cursors {
     /// Makes a variable refer to a cursor, or to none.
     pub(crate) fn refer(&mut self, name: &str, level: u32, cursor: Option<SharedCursor>) {
         let level = Some(level);
-        let same = |n: &&mut Named| n.level == level && same_name(&n.name, name);
+        let same = |n: &&mut CursorBinding| n.level == level && same_name(&n.name, name);
         match self.names.iter_mut().find(same) {
             Some(held) => held.cursor = cursor,
-            None => self.names.push(Named { name: name.into(), level, cursor }),
+            None => self.names.push(CursorBinding { name: name.into(), level, cursor }),
         }
     }
 
-    /// Gives a name a cursor.
+    /// Binds a name to a cursor.
     pub(crate) fn put(
         &mut self,
         name: &str,
         level: Option<u32>,
         cursor: Arc<Mutex<Cursor>>,
     ) -> SqlResult<()> {
-        let same = |n: &&mut Named| n.level == level && same_name(&n.name, name);
+        let same = |n: &&mut CursorBinding| n.level == level && same_name(&n.name, name);
         match self.names.iter_mut().find(same) {
             Some(held) if name.starts_with('@') => held.cursor = Some(cursor),
             Some(_) => return Err(SqlError::new(messages::CURSOR_EXISTS, &[&name])),
             None => {
                 let name = name.into();
-                self.names.push(Named { name, level, cursor: Some(cursor) });
+                self.names.push(CursorBinding { name, level, cursor: Some(cursor) });
             }
         }
         Ok(())
@@ -178,7 +180,7 @@ impl Cursors {
 
     /// Gives a global cursor another name.
     pub(crate) fn rename(&mut self, from: &str, to: &str) -> Option<Arc<Mutex<Cursor>>> {
-        let global = |n: &&mut Named| n.level.is_none() && same_name(&n.name, from);
+        let global = |n: &&mut CursorBinding| n.level.is_none() && same_name(&n.name, from);
         let named = self.names.iter_mut().find(global)?;
         named.name = to.into();
         let cursor = named.cursor.clone()?;
@@ -187,13 +189,13 @@ impl Cursors {
         Some(cursor)
     }
 
-    /// Takes a global name away.
+    /// Removes a global name.
     pub(crate) fn forget(&mut self, name: &str) {
         self.names.retain(|n| n.level.is_some() || !same_name(&n.name, name));
         self.known.remove(&*name.to_lowercase());
     }
 
-    /// Takes the name away that a statement of a level means.
+    /// Removes the name that a statement at a nesting level means.
     pub(super) fn deallocate(&mut self, name: &ast::CursorName, level: u32) {
         match self.position(name, level) {
             _ if name.name.starts_with('@') => self.refer(&name.name, level, None),
@@ -204,13 +206,13 @@ impl Cursors {
         }
     }
 
-    /// A scope ends: invariant 1.
+    /// A scope has ended: invariant 1.
     pub(crate) fn leave(&mut self, level: u32) {
         self.names.retain(|n| n.level.is_none_or(|l| l < level));
     }
 
-    /// CURSOR_CLOSE_ON_COMMIT: the transaction has ended. A cursor that is at work, because a
-    /// trigger of what it changes ends the transaction, stays open.
+    /// CURSOR_CLOSE_ON_COMMIT: the transaction has ended. A cursor that is in use stays open, as
+    /// when a trigger of the cursor's own change ends the transaction.
     pub(crate) fn close_all(&mut self) {
         for cursor in self.names.iter().filter_map(|n| n.cursor.as_ref()) {
             if let Some(mut cursor) = cursor.try_lock() {
@@ -223,7 +225,7 @@ impl Cursors {
         *self = Cursors::default();
     }
 
-    /// Whether a name had other keys before; it has these from now on.
+    /// Whether a name had other keys before. Records the new keys.
     pub(crate) fn has_other_keys(&mut self, name: &str, keys: &[CursorKey]) -> bool {
         let name: Box<str> = name.to_lowercase().into();
         if self.known.get(&name).is_some_and(|known| known == keys) {
@@ -268,7 +270,7 @@ impl Cursor {
         self.open.is_some()
     }
 
-    /// The keys that its rows are read again by.
+    /// The keys by which its rows are read again.
     pub(crate) fn keys(&self) -> &[CursorKey] {
         &self.keys
     }
@@ -293,7 +295,7 @@ impl Cursor {
         }
     }
 
-    /// The tables that its keys are of.
+    /// The tables of its keys.
     pub(crate) fn tables(&self) -> impl Iterator<Item = &Reference> {
         self.keys.iter().map(|k| &k.table)
     }
@@ -303,7 +305,7 @@ impl Cursor {
         self.open.as_ref().map_or(Vec::new(), |o| o.columns.clone())
     }
 
-    /// What its columns are; fewer where nothing is known of them.
+    /// The origins of its columns; shorter than the columns if some are unknown.
     pub(crate) fn origins(&self) -> &[Option<CursorColumn>] {
         &self.origins
     }
@@ -312,13 +314,14 @@ impl Cursor {
         self.open.as_mut().ok_or_else(|| SqlError::new(messages::CURSOR_NOT_OPEN, &[]))
     }
 
-    /// How many rows it has; of a DYNAMIC one how many it had.
+    /// The number of its rows; for a DYNAMIC cursor the number at OPEN.
     pub(crate) fn count(&self) -> SqlResult<u64> {
         let open = self.open.as_ref();
         open.map(OpenRows::count).ok_or_else(|| SqlError::new(messages::CURSOR_NOT_OPEN, &[]))
     }
 
-    /// What is kept of the row at a place, counted from 1: the row of a STATIC one, else its key.
+    /// What is kept of the row at a position, counted from 1: the row of a STATIC cursor, else the
+    /// key.
     pub(crate) fn at(&mut self, position: u64) -> SqlResult<Option<Vec<Value>>> {
         let keys = self.keys.iter().map(|k| k.width()).sum();
         let is_static = self.kind == CursorKind::Static;
@@ -328,7 +331,7 @@ impl Cursor {
         open.key(width)
     }
 
-    /// Adds a row behind the last: one that came through the cursor.
+    /// Adds a row behind the last: a row that was inserted through the cursor.
     pub(crate) fn add(&mut self, key: Vec<Value>) -> SqlResult<()> {
         self.opened()?.added.push(key)
     }
@@ -338,36 +341,36 @@ impl Cursor {
         self.open.as_ref().and_then(|open| open.added.keys.last()).is_some_and(|last| last == key)
     }
 
-    /// Makes a row the current one, as it was fetched.
+    /// Makes a row the current one, with its columns as they were fetched.
     pub(crate) fn stand_on(&mut self, position: u64, row: Option<Vec<Value>>) -> SqlResult<()> {
         let open = self.opened()?;
         (open.position, open.fetched) = (position, row);
         Ok(())
     }
 
-    /// The current row, as far as it is there.
+    /// The current row, if it exists.
     pub(crate) fn standing(&self) -> Option<Vec<Value>> {
         self.open.as_ref()?.fetched.clone()
     }
 
-    /// Moves to a row, and gives it where there is one. `into` is how many variables want it.
+    /// Moves to a row and returns it if it exists. `into` is the number of INTO variables.
     pub(super) fn fetch(
         &mut self,
         direction: &Direction,
         count: i64,
         into: usize,
-    ) -> SqlResult<Fetched> {
+    ) -> SqlResult<FetchedRow> {
         let width = self.open.as_ref().map_or(0, |o| o.columns.len());
         self.moved_to(direction, count, into, width)
     }
 
-    /// Moves to a row, and gives its key where there is one.
+    /// Moves to a row and returns its key if it exists.
     pub(super) fn go(
         &mut self,
         direction: &Direction,
         count: i64,
         into: usize,
-    ) -> SqlResult<Fetched> {
+    ) -> SqlResult<FetchedRow> {
         if self.kind == CursorKind::Dynamic && matches!(direction, Direction::Absolute(_)) {
             let args: [&dyn std::fmt::Display; 2] = [&direction.name(), &"dynamic"];
             return Err(SqlError::new(messages::FETCH_FORWARD_ONLY, &args));
@@ -382,7 +385,7 @@ impl Cursor {
         count: i64,
         into: usize,
         width: usize,
-    ) -> SqlResult<Fetched> {
+    ) -> SqlResult<FetchedRow> {
         if !self.scroll && !matches!(direction, Direction::Next) {
             let args: [&dyn std::fmt::Display; 2] = [&direction.name(), &"forward only"];
             return Err(SqlError::new(messages::FETCH_FORWARD_ONLY, &args));
@@ -398,7 +401,7 @@ impl Cursor {
         Ok((open.columns.clone(), open.key(width)?))
     }
 
-    /// The key of the row that was fetched last, and the row as it was.
+    /// The key of the row that was fetched last, and the row as it was fetched.
     pub(super) fn current(&mut self, columns: &[Box<str>]) -> SqlResult<(Vec<Value>, Vec<Value>)> {
         let fail = |message| Err(SqlError::new(message, &[]));
         let width = self.keys.iter().map(|k| k.width()).sum();
@@ -418,7 +421,7 @@ impl Cursor {
     }
 }
 
-/// Where a fetch leads from a position.
+/// The position that a fetch reaches from another position.
 fn moved(from: u64, count: u64, direction: &Direction, n: i64) -> u64 {
     let behind = count + 1;
     let by = |from: u64, n: i64| match n < 0 {

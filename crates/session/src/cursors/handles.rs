@@ -1,5 +1,5 @@
-//! The handles of API server cursors: what a client asks of one, and its fetch buffer. `api.rs` has
-//! the rules.
+//! The handles of API server cursors: what a client asks of a cursor, and the cursor's fetch
+//! buffer. `api.rs` has the rules.
 
 use crate::answer::failure::Failure;
 use crate::cursors::cursor::Cursor;
@@ -13,7 +13,7 @@ use std::fmt::Display;
 use std::sync::Arc;
 use types::{SqlType, Value};
 
-/// What a cursor is asked to be: the scrollopt and ccopt of sp_cursoropen.
+/// The properties that a client asks for: the scrollopt and ccopt of sp_cursoropen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Wish {
     pub(crate) scroll: i64,
@@ -51,14 +51,14 @@ pub(crate) fn name_of(handle: i32) -> String {
     format!("sp_cursoropen ({handle})")
 }
 
-/// Which rows a fetch is of.
+/// Which rows a fetch asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fetch {
     First,
     Next,
-    /// The rows before; the first ones of all where there are too few.
+    /// The previous rows; if there are too few, the first rows of the cursor.
     Prior,
-    /// The rows before, however few.
+    /// The previous rows, however few.
     PriorOnly,
     Last,
     Absolute(i64),
@@ -66,7 +66,7 @@ pub(crate) enum Fetch {
     Refresh,
 }
 
-/// The places of the last fetch: 0 is before the first row.
+/// The positions of the last fetch; 0 is before the first row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Window {
     pub(super) first: u64,
@@ -76,24 +76,24 @@ pub(crate) struct Window {
 pub(crate) const BEFORE: Window = Window { first: 0, behind: 1 };
 
 /// A row of the fetch buffer.
-pub(crate) struct Fetched {
+pub(crate) struct BufferedRow {
     pub(super) position: u64,
-    /// None of a row that is gone.
+    /// `None` if the row is gone.
     pub(super) row: Option<Vec<Value>>,
 }
 
-/// The rows of the last fetch, which are charged.
+/// The rows of the last fetch. Their memory is charged.
 #[derive(Default)]
 pub(crate) struct FetchBuffer {
-    pub(super) rows: VecDeque<Fetched>,
+    pub(super) rows: VecDeque<BufferedRow>,
     pub(super) bytes: usize,
     pub(super) charge: Charge,
 }
 
 impl FetchBuffer {
-    /// Adds a row at the end, or going backwards at the beginning.
-    pub(super) fn push(&mut self, fetched: Fetched, back: bool) -> SqlResult<()> {
-        self.bytes += 2 * size_of::<Fetched>() + row_bytes(fetched.row.as_deref());
+    /// Adds a row at the end, or at the beginning for a backward fetch.
+    pub(super) fn push(&mut self, fetched: BufferedRow, back: bool) -> SqlResult<()> {
+        self.bytes += 2 * size_of::<BufferedRow>() + row_bytes(fetched.row.as_deref());
         self.charge.cover(self.bytes)?;
         match back {
             true => self.rows.push_front(fetched),
@@ -102,7 +102,7 @@ impl FetchBuffer {
         Ok(())
     }
 
-    /// A row is another now.
+    /// Replaces a row.
     pub(super) fn replace(&mut self, at: usize, row: Option<Vec<Value>>) -> SqlResult<()> {
         let Some(fetched) = self.rows.get_mut(at) else { return Ok(()) };
         self.bytes += row_bytes(row.as_deref());
@@ -111,7 +111,7 @@ impl FetchBuffer {
         self.charge.cover(self.bytes)
     }
 
-    /// Keeps the places alone.
+    /// Keeps only the positions.
     pub(super) fn forget_rows(&mut self) {
         self.rows.iter_mut().for_each(|f| f.row = None);
         self.charge.clear();
@@ -130,20 +130,20 @@ pub(crate) struct ApiCursor {
     pub(super) wish: Wish,
     pub(super) window: Window,
     pub(super) buffer: FetchBuffer,
-    /// The name that sp_cursoroption gave it.
+    /// The name that sp_cursoroption gave the cursor.
     pub(super) alias: Option<String>,
 }
 
-/// The cursors that a client has by handle.
+/// The cursors of a client by handle.
 #[derive(Default)]
 pub(crate) struct ApiCursors {
     pub(super) open: BTreeMap<i32, ApiCursor>,
     pub(super) opened: i32,
-    /// What sp_cursorprepare keeps.
+    /// The statements that sp_cursorprepare keeps.
     pub(crate) prepared: BTreeMap<i32, PreparedCursor>,
 }
 
-/// A statement for cursors: sp_cursorprepare.
+/// A statement that sp_cursorprepare has prepared.
 #[derive(Clone)]
 pub(crate) struct PreparedCursor {
     pub(crate) parameters: String,
@@ -151,14 +151,14 @@ pub(crate) struct PreparedCursor {
     pub(crate) wish: Wish,
 }
 
-/// What became of a wish: the output parameters of sp_cursoropen.
+/// The result of an open: the output parameters of sp_cursoropen.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Opened {
-    /// 0 where the statement was run without a cursor.
+pub(crate) struct OpenResult {
+    /// 0 if the statement ran without a cursor.
     pub(crate) handle: i32,
     pub(crate) scroll: i32,
     pub(crate) concurrency: i32,
-    /// -1: unknown.
+    /// -1 if unknown.
     pub(crate) rows: i32,
 }
 
@@ -180,14 +180,14 @@ impl ApiCursors {
     }
 }
 
-/// 16909
+/// Error 16909.
 pub(crate) fn unknown(handle: i32, procedure: &str) -> Failure {
     let args: [&dyn Display; 2] = [&procedure, &format_args!("{handle:x}")];
     SqlError::new(messages::CURSOR_HANDLE_UNKNOWN, &args).into()
 }
 
 impl Wish {
-    /// The words of a declaration.
+    /// The options of a DECLARE CURSOR that asks for the same.
     pub(super) fn words(self) -> &'static str {
         let has = |bits: i64| self.scroll & bits != 0;
         let reads = self.concurrency & concurrency::READ_ONLY != 0;
@@ -224,7 +224,7 @@ impl Wish {
         self.scroll & (scroll::FORWARD_ONLY | scroll::FAST_FORWARD) != 0
     }
 
-    /// What a cursor became, in the same bits.
+    /// The properties that the cursor got, in the same bits.
     pub(super) fn granted(self, cursor: &Cursor) -> (i32, i32) {
         let scroll = match cursor.kind() {
             _ if self.scroll & scroll::FAST_FORWARD != 0 => scroll::FAST_FORWARD,
@@ -244,24 +244,24 @@ impl Wish {
     }
 }
 
-/// What sp_cursor does to a row.
+/// The change that sp_cursor makes to a row.
 pub(crate) struct ApiChange {
     /// `UPDATE t SET a = @p1` or `DELETE t`
     pub(crate) text: String,
     /// The declarations of its parameters.
     pub(crate) parameters: String,
-    /// What the values are of; none where the client gave a text.
+    /// The columns of the values; empty if the client gave a text.
     pub(crate) columns: Vec<String>,
     pub(crate) values: Vec<(SqlType, Value)>,
 }
 
 impl ApiChange {
-    /// One without values.
+    /// A change without values.
     pub(crate) fn of_text(text: String) -> ApiChange {
         ApiChange { text, parameters: String::new(), columns: Vec::new(), values: Vec::new() }
     }
 
-    /// Its values as arguments.
+    /// The values as arguments.
     pub(crate) fn arguments(&self) -> Vec<CallArgument> {
         let argument = |(sql_type, value): &(SqlType, Value)| CallArgument {
             name: None,
@@ -276,7 +276,7 @@ impl ApiChange {
 }
 
 impl Fetch {
-    /// Where a fetch begins, and whether it goes to the beginning.
+    /// The position where a fetch begins, and whether it reads towards the beginning.
     pub(super) fn start(self, window: Window, total: u64) -> (u64, bool) {
         let by = |from: u64, n: i64| match n < 0 {
             true => from.saturating_sub(n.unsigned_abs()),

@@ -1,4 +1,4 @@
-//! Cursors of text and of clients, from their declaration to their last row.
+//! Cursors of T-SQL text and of clients, from their declaration to their last row.
 
 pub(crate) mod api;
 pub(crate) mod cursor;

@@ -1,20 +1,22 @@
-//! Rows that come into an open cursor through itself: sp_cursor's INSERT, and an UPDATE of a key
-//! by it or WHERE CURRENT OF.
+//! Rows that enter an open cursor through the cursor itself: by sp_cursor's INSERT, by sp_cursor's
+//! UPDATE of a key, or by an UPDATE of a key WHERE CURRENT OF.
 //!
-//! Such a row stands behind the last one, also where its order would put it elsewhere; the row of
-//! the key before is one that is gone. (From the reference: "Keyset-driven cursors".) To know its
-//! key, whatever defaults, identity and triggers made of it, the INSERT puts the key into a table
-//! variable.
+//! Such a row follows the last row of the cursor, even if the cursor's order would put it
+//! elsewhere. The row of the old key counts as gone. (From the reference: "Keyset-driven cursors".)
+//! The key of a new row depends on defaults, identity values and triggers, so the INSERT writes the
+//! key into a table variable.
 //!
 //! Invariants
-//!  1. A key is added only when a row of it is there: a trigger may have done otherwise.
+//!  1. A key is added only if a row with that key exists, because a trigger may have changed
+//!     something.
 //!  2. The client gets the INSERT's messages and its DONE, and nothing of the table variable.
-//!  3. Of a cursor over several tables nothing is added: the keys of the others are not known.
+//!  3. A cursor over several tables gets no new row, because the keys of its other tables are
+//!     unknown.
 
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
 use crate::answer::sink::{
-    Command, Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink, SinkClosed,
+    ClosedSink, Command, Completion, DoneScope, EnvironmentChange, ResultColumn, ResultSink,
 };
 use crate::cursors::cursor::Cursor;
 use crate::cursors::cursor::SharedCursor;
@@ -32,20 +34,20 @@ use types::{SqlType, Value};
 
 /// An INSERT that a client asks of a cursor.
 pub(crate) struct ApiInsert {
-    /// As the client names it, or the cursor's.
+    /// The table as the client names it, or the cursor's table.
     pub(crate) table: String,
     pub(crate) columns: Vec<String>,
-    /// The declarations of its parameters, `@p0` and so on, one a column.
+    /// The declarations of its parameters, `@p0` and so on, one for each column.
     pub(crate) parameters: String,
     pub(crate) values: Vec<(SqlType, Value)>,
 }
 
-/// What the INSERT of a row answers.
+/// Receives what the INSERT of a row answers.
 struct Answer {
     messages: Vec<SqlError>,
-    done: Option<Done>,
+    done: Option<Completion>,
     key: Option<Vec<Value>>,
-    /// The statement or call whose DONE is meant.
+    /// The statement or call whose DONE counts.
     command: Command,
 }
 
@@ -56,12 +58,12 @@ impl Answer {
 }
 
 impl ResultSink for Answer {
-    fn columns(&mut self, _: &[ResultColumn]) -> Result<(), SinkClosed> {
+    fn columns(&mut self, _: &[ResultColumn]) -> Result<(), ClosedSink> {
         self.key = None;
         Ok(())
     }
 
-    fn row(&mut self, values: &[Value]) -> Result<(), SinkClosed> {
+    fn row(&mut self, values: &[Value]) -> Result<(), ClosedSink> {
         self.key = Some(values.to_vec());
         Ok(())
     }
@@ -70,7 +72,7 @@ impl ResultSink for Answer {
         self.messages.push(message.clone());
     }
 
-    fn done(&mut self, done: Done) {
+    fn done(&mut self, done: Completion) {
         if done.command == self.command {
             self.done = Some(done);
         }
@@ -84,7 +86,7 @@ impl ResultSink for Answer {
 }
 
 impl ApiInsert {
-    /// The statement, with what else it is to do with the row.
+    /// The statement, with further text that handles the row.
     fn text(&self, output: &str) -> String {
         let names: Vec<String> = self.columns.iter().map(|c| bracketed(c)).collect();
         let marks: Vec<String> = (0..names.len()).map(|n| format!("@p{n}")).collect();
@@ -98,7 +100,7 @@ impl ApiInsert {
         }
     }
 
-    /// The same, and a query of the new row's key.
+    /// The same, with a query of the new row's key.
     fn text_with_key(&self, key: &[&Column]) -> String {
         const KEY: &str = "@sp_cursor_key";
         let declared: Vec<String> =
@@ -116,7 +118,7 @@ impl ApiInsert {
     }
 }
 
-/// The type of a table variable's column that holds a key's.
+/// The type of a table variable's column that holds a key column.
 fn kept_as(column: &Column) -> String {
     match column.sql_type {
         SqlType::RowVersion => "binary(8)".to_owned(),
@@ -126,7 +128,7 @@ fn kept_as(column: &Column) -> String {
 }
 
 impl Session {
-    /// Inserts a row through a cursor, which has it from then on.
+    /// Inserts a row through a cursor; the cursor then contains the row.
     pub(crate) fn insert_api_row(
         &mut self,
         cursor: &SharedCursor,
@@ -147,15 +149,16 @@ impl Session {
         answer.messages.iter().for_each(|m| out.message(m));
         result?;
         let failed = answer.messages.iter().any(|m| m.severity() > 10);
-        let plain = Done { command: Command::Insert, ..self.state.done(DoneScope::InProcedure) };
-        out.done(Done { more: false, error: failed, ..answer.done.unwrap_or(plain) });
+        let plain =
+            Completion { command: Command::Insert, ..self.state.done(DoneScope::InProcedure) };
+        out.done(Completion { more: false, error: failed, ..answer.done.unwrap_or(plain) });
         match answer.key.filter(|_| !failed) {
             Some(key) => self.add_row_apart(cursor, key),
             None => Ok(()),
         }
     }
 
-    /// Runs the change of a cursor's row; the row's new key, where it changes that.
+    /// Changes a cursor's row. Returns the new key if the key has changed.
     pub(crate) fn change_row(
         &mut self,
         place: PlaceId,
@@ -175,14 +178,14 @@ impl Session {
         ran?;
         let counts = !self.state.settings.is_on(crate::session::settings::Switches::NOCOUNT);
         let rows = counts.then_some(self.state.last.rows);
-        let done = Done { command: Command::Update, rows, ..self.state.done(scope) };
+        let done = Completion { command: Command::Update, rows, ..self.state.done(scope) };
         if self.state.tells_ends(scope) {
             out.done(done);
         }
         Ok(answer.key)
     }
 
-    /// The table of a cursor of one table, and its key's columns, where the name means that table.
+    /// The table and key columns of a cursor over one table, if the name means that table.
     fn only_key(&self, cursor: &Mutex<Cursor>, name: &str) -> Option<(Arc<Table>, Vec<usize>)> {
         let cursor = cursor.lock();
         let [key] = cursor.keys() else { return None };
@@ -224,7 +227,7 @@ impl Session {
         Ok(())
     }
 
-    /// A row was updated through a cursor, and has another key now: the cursor has that too.
+    /// A row was updated through a cursor and its key has changed: the cursor gets the new key.
     pub(crate) fn follow_key(
         &mut self,
         cursor: &SharedCursor,
@@ -232,7 +235,7 @@ impl Session {
         change: &ApiChange,
     ) -> Result<(), Failure> {
         let Some((database, object)) = cursor.lock().only_table() else { return Ok(()) };
-        // Where it is now, nobody tells.
+        // The new place of such a row is not reported.
         if cursor.lock().keys().iter().any(|k| k.placed) {
             return Ok(());
         }
@@ -257,7 +260,7 @@ impl Session {
                 (*value, moved) = (given, true);
             }
         }
-        // The UPDATE itself has added it, unless triggers were in its way.
+        // The UPDATE itself has added the key, unless a trigger has replaced it.
         if !moved || cursor.lock().has_added(&key) {
             return Ok(());
         }
@@ -266,7 +269,7 @@ impl Session {
 }
 
 impl ApiChange {
-    /// The value that a column gets.
+    /// The value for a column.
     fn given(&self, column: &str, to: SqlType) -> SqlResult<Option<Value>> {
         let at = self.columns.iter().position(|c| same_name(c, column));
         let Some((sql_type, value)) = at.and_then(|at| self.values.get(at)) else {

@@ -1,11 +1,11 @@
 //! Statements about cursors: DECLARE, OPEN, FETCH, CLOSE, DEALLOCATE, and changes WHERE CURRENT OF.
-//! `cursor.rs` has what a cursor is, and the rules.
+//! `cursor.rs` describes cursors and has the rules.
 
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
-use crate::answer::sink::{Command, Done, DoneScope, ResultColumn};
-use crate::cursors::cursor::{AddedKeys, Cursor, Fetched, OpenRows};
-use crate::program::cursor_step::{CursorKind, CursorStep, Declared, Direction};
+use crate::answer::sink::{Command, Completion, DoneScope, ResultColumn};
+use crate::cursors::cursor::{AddedKeys, Cursor, FetchedRow, OpenRows};
+use crate::program::cursor_step::{CursorDeclaration, CursorKind, CursorStep, Direction};
 use crate::program::steps::{PlaceId, Program};
 use crate::request::activation::Activation;
 use crate::session::Session;
@@ -71,13 +71,13 @@ impl Session {
         Ok(())
     }
 
-    /// Declares a cursor; the kind that it became.
+    /// Declares a cursor. Returns the kind that was granted.
     fn declare_cursor(
         &mut self,
-        it: &Declared,
+        it: &CursorDeclaration,
         act: &mut Activation,
     ) -> Result<CursorKind, Failure> {
-        // What its query says is wrong is an error of the declaration.
+        // An error in the query is an error of the declaration.
         let header = &self.ready(act, it.place)?.plan.header;
         let (keys, origins) = (header.cursor.clone(), header.cursor_columns.clone());
         // A KEYSET cursor needs unique keys.
@@ -137,8 +137,8 @@ impl Session {
         Ok(())
     }
 
-    /// Runs something in an activation of a cursor's own program, with the variables of its
-    /// declaration.
+    /// Runs something in an activation of the cursor's own program, with the values that variables
+    /// had at the declaration.
     fn within_cursor<T>(
         &mut self,
         program: &Arc<Entry<Program>>,
@@ -161,8 +161,8 @@ impl Session {
         result
     }
 
-    /// Runs the query of a cursor; of its rows it keeps `limit`, of 0 all: `copies` of what they
-    /// show, or their keys.
+    /// Runs the query of a cursor and keeps at most `limit` rows (0 for all). `copies`: keeps the
+    /// shown columns, else the keys.
     fn read_cursor(
         &mut self,
         act: &mut Activation,
@@ -178,7 +178,7 @@ impl Session {
         let shown = columns.len().saturating_sub(keys);
         debug_assert!(matches!(ready.plan.statement, Statement::Query(_)), "a cursor is a query");
         let host = Arc::clone(&self.host);
-        // Of rows that are read again only the keys are kept.
+        // Of rows that are read again, only the keys are kept.
         let kept = if copies { 0..shown } else { shown..shown + keys };
         let rows = KeptRows::default();
         let mut keeper = Keeper { rows, spill: host.spill(), kept, limit, enough: false };
@@ -233,7 +233,7 @@ impl Session {
         Ok(())
     }
 
-    /// Fetches from a cursor of keys: the row as it is now, and `@@FETCH_STATUS`.
+    /// Fetches from a cursor that keeps keys. Returns the current row, and `@@FETCH_STATUS`.
     fn fetch_again(
         &mut self,
         cursor: &Mutex<Cursor>,
@@ -241,9 +241,9 @@ impl Session {
         count: i64,
         into: usize,
         act: &mut Activation,
-    ) -> Result<(Fetched, i32), Failure> {
+    ) -> Result<(FetchedRow, i32), Failure> {
         let (columns, mut key) = cursor.lock().go(direction, count, into)?;
-        // Rows that a DYNAMIC cursor has no more are passed over in the direction it goes.
+        // A DYNAMIC cursor skips rows that are gone, in the direction of the fetch.
         let back = matches!(direction, Direction::Prior | Direction::Last) || count < 0;
         let onward = if back { Direction::Prior } else { Direction::Next };
         loop {
@@ -263,7 +263,7 @@ impl Session {
         }
     }
 
-    /// The row of a key as it is now.
+    /// The current row of a key.
     pub(crate) fn read_again(
         &mut self,
         cursor: &Mutex<Cursor>,
@@ -327,7 +327,7 @@ impl Session {
         }
     }
 
-    /// A fetched row as a result set of its own.
+    /// Sends a fetched row as a result set of its own.
     fn send_fetched(
         &self,
         columns: &[ResultColumn],
@@ -341,7 +341,7 @@ impl Session {
         }
         let counts = !self.state.settings.is_on(crate::session::settings::Switches::NOCOUNT);
         let rows = counts.then_some(u64::from(row.is_some()));
-        out.done(Done { command: Command::Select, rows, ..self.state.done(scope) });
+        out.done(Completion { command: Command::Select, rows, ..self.state.done(scope) });
         Ok(())
     }
 }
@@ -382,11 +382,11 @@ fn assign(
 struct Keeper<'s> {
     rows: KeptRows,
     spill: &'s dyn Spill,
-    /// The columns that are kept.
+    /// The columns to keep.
     kept: std::ops::Range<usize>,
-    /// 0 for all.
+    /// The most rows to keep; 0 for all.
     limit: u64,
-    /// The limit was reached: the error that ended the query is none.
+    /// Whether the limit was reached. The error that then ended the query is not a failure.
     enough: bool,
 }
 

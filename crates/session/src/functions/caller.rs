@@ -1,29 +1,30 @@
-//! Functions of the user, run from within a statement that calls them.
+//! User functions, run from within the statement that calls them.
 //!
-//! A function is a program like a procedure's, but it runs while its caller's executor does: with
-//! the units of work that this one lends, without a client, without the session's own loop.
+//! A function is a program like a procedure, but it runs while the executor of its caller runs. It
+//! uses the units of work that the caller lends. It has no client and does not run in the session's
+//! own loop.
 //!
 //! Invariants
-//!  1. A function ends no transaction and releases no lock: what it took goes with its caller's
+//!  1. A function ends no transaction and releases no lock: its locks end with its caller's
 //!     statement.
-//!  2. An activation serves one call at a time; a call within it takes another.
-//!  3. Table variables of a call are the next one's when it ends (`functions/tables.rs`); the table
-//!     that a call returns when its caller has let go of it.
+//!  2. An activation serves one call at a time; a call within it uses another activation.
+//!  3. When a call ends, the next call may use its table variables (`functions/tables.rs`). The
+//!     table that a call returns is free when its caller has released it.
 
 use crate::answer::failure::Failure;
-use crate::functions::known::{Functions, Known};
+use crate::functions::known::{Functions, KnownFunction};
 use crate::functions::tables::OwnWork;
 use crate::procedures::call::Call;
 use crate::program::declarer::Declarer;
 use crate::program::programs::module_program;
 use crate::program::steps::{
-    Argument, ArgumentValue, At, Execute, Executed, Program, Step, StepKind,
+    Argument, ArgumentValue, Execute, ExecuteTarget, Program, Step, StepIndex, StepKind,
 };
 use crate::request::activation::Activation;
 use crate::request::execute::coerce_value;
 use crate::session::Session;
 use crate::session::state::{NEST_LEVEL_MAX, Origin, State};
-use crate::tables::private::{Made, PrivateTables};
+use crate::tables::private::{PrivateTable, PrivateTables};
 use access::{LockPlan, RowCursor, ScanRange, SourceSize, TableSource};
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
 use builtins::{Fact, Question, SessionFacts};
@@ -38,17 +39,17 @@ use types::datetime::{Dialect, Moment};
 use types::{Decimal, SqlType, Value, fit_number};
 use work::{CommitMode, Work};
 
-/// How often a function is looked up anew because definitions change meanwhile.
+/// How often a function is looked up again because definitions change meanwhile.
 const ATTEMPTS_MAX: usize = 100;
 
 /// How many functions a session remembers.
 const KNOWN_MAX: usize = 32;
 
-/// What a call runs with.
-pub(crate) struct Lent<'c> {
+/// The units of work that a call uses.
+pub(crate) struct CallContext<'c> {
     /// The unit of work of the calling statement.
     pub(crate) work: &'c mut Work,
-    /// What writes the call's table variables.
+    /// The unit of work that writes the call's table variables.
     pub(crate) own: OwnWork<'c>,
 }
 
@@ -56,14 +57,14 @@ pub(crate) struct Lent<'c> {
 pub(crate) struct FunctionCaller<'s> {
     pub(crate) state: &'s State,
     pub(crate) functions: &'s RefCell<Functions>,
-    /// The session has changed definitions that nobody else sees.
+    /// Whether the session has changed definitions that no other session sees.
     pub(crate) definitions: bool,
     /// `@@NESTLEVEL` of the call that runs.
     pub(crate) level: Cell<u32>,
     /// `@@NESTLEVEL` of the statement.
     pub(crate) outermost: u32,
-    /// Table variables of whoever calls.
-    pub(crate) around: RefCell<Vec<Option<Arc<Made>>>>,
+    /// Table variables of the caller.
+    pub(crate) around: RefCell<Vec<Option<Arc<PrivateTable>>>>,
 }
 
 impl Callout for FunctionCaller<'_> {
@@ -88,7 +89,7 @@ impl Callout for FunctionCaller<'_> {
         work: &mut Work,
     ) -> SqlResult<Arc<dyn TableSource>> {
         self.call(function, arguments, work, |act, _, lent| {
-            // Table-valued parameters stand before it.
+            // Table-valued parameters come first.
             let tables = act.program.value.parameters.iter().filter(|p| p.table.is_some());
             let number = tables.count();
             let made = self.made(act, number as u16, lent)?;
@@ -96,15 +97,15 @@ impl Callout for FunctionCaller<'_> {
                 *place = None;
             }
             self.functions.borrow_mut().tables.pool.hand_over(&made);
-            Ok(Arc::new(Returned(made)) as Arc<dyn TableSource>)
+            Ok(Arc::new(ReturnedRows(made)) as Arc<dyn TableSource>)
         })
     }
 }
 
 /// The table that a call returned, as rows.
-struct Returned(Arc<Made>);
+struct ReturnedRows(Arc<PrivateTable>);
 
-impl TableSource for Returned {
+impl TableSource for ReturnedRows {
     fn scan(
         &self,
         work: &mut Work,
@@ -127,7 +128,7 @@ impl FunctionCaller<'_> {
         }
     }
 
-    /// NEXT VALUE FOR: a function of the user changes nothing, so it cannot draw.
+    /// NEXT VALUE FOR: an error, because a user function may not change anything.
     fn next_value(&self, function: UserFunction, sequence: &Sequence) -> SqlResult<Value> {
         if self.level.get() > self.outermost {
             return Err(SqlError::new(messages::NEXT_VALUE_NESTED, &[]));
@@ -138,19 +139,19 @@ impl FunctionCaller<'_> {
         value.ok_or_else(|| SqlError::new(messages::INTERNAL, &[&"a sequence beyond its type"]))
     }
 
-    /// Runs a function; `then` takes from its activation what the caller wants.
+    /// Runs a function. `then` takes the result from the function's activation.
     fn call<T>(
         &self,
         function: UserFunction,
         arguments: &mut [Value],
         work: &mut Work,
-        then: impl FnOnce(&mut Activation, Value, &mut Lent<'_>) -> SqlResult<T>,
+        then: impl FnOnce(&mut Activation, Value, &mut CallContext<'_>) -> SqlResult<T>,
     ) -> SqlResult<T> {
         let level = self.level.get();
         if level >= NEST_LEVEL_MAX {
             return Err(SqlError::new(messages::MAX_NESTING, &[&NEST_LEVEL_MAX]));
         }
-        let mut lent = Lent { work, own: OwnWork::new(self.state, self.functions) };
+        let mut lent = CallContext { work, own: OwnWork::new(self.state, self.functions) };
         let lent = &mut lent;
         self.end_reads(lent)?;
         let entry = self.program(function, lent)?;
@@ -173,7 +174,7 @@ impl FunctionCaller<'_> {
         Ok(value)
     }
 
-    /// Gives a function the table variable of its caller that an argument says.
+    /// Passes the caller's table variable that an argument names to a function.
     fn hand_in(&self, act: &mut Activation, number: u16, argument: &Value) -> SqlResult<()> {
         let at = argument.as_i64().and_then(|n| usize::try_from(n).ok());
         let made = at.and_then(|at| self.around.borrow().get(at).cloned().flatten());
@@ -184,11 +185,11 @@ impl FunctionCaller<'_> {
         Ok(())
     }
 
-    /// The function's program, found without a lookup while no definition has changed.
+    /// The function's program. No lookup is needed while no definition has changed.
     fn program(
         &self,
         function: UserFunction,
-        lent: &mut Lent<'_>,
+        lent: &mut CallContext<'_>,
     ) -> SqlResult<Arc<Entry<Program>>> {
         let epoch = self.state.host.definitions_epoch();
         {
@@ -220,7 +221,7 @@ impl FunctionCaller<'_> {
         if functions.known.len() == KNOWN_MAX {
             functions.known.remove(0);
         }
-        functions.known.push(Known { function, epoch, entry: Arc::clone(&entry) });
+        functions.known.push(KnownFunction { function, epoch, entry: Arc::clone(&entry) });
         Ok(entry)
     }
 
@@ -232,7 +233,7 @@ impl FunctionCaller<'_> {
         }
     }
 
-    fn run(&self, act: &mut Activation, lent: &mut Lent<'_>) -> SqlResult<Value> {
+    fn run(&self, act: &mut Activation, lent: &mut CallContext<'_>) -> SqlResult<Value> {
         let entry = Arc::clone(&act.program);
         let program = &entry.value;
         let facts = Facts {
@@ -253,9 +254,9 @@ impl FunctionCaller<'_> {
                 }
             })?;
             match next {
-                Next::Step => at += 1,
-                Next::To(to) => at = to,
-                Next::Return(value) => return Ok(value),
+                NextStep::Step => at += 1,
+                NextStep::To(to) => at = to,
+                NextStep::Return(value) => return Ok(value),
             }
         }
         Ok(Value::Null)
@@ -265,35 +266,37 @@ impl FunctionCaller<'_> {
         &self,
         step: &Step,
         act: &mut Activation,
-        lent: &mut Lent<'_>,
+        lent: &mut CallContext<'_>,
         facts: &Facts<'_>,
-    ) -> SqlResult<Next> {
+    ) -> SqlResult<NextStep> {
         Ok(match &step.kind {
             StepKind::Run(place) => {
                 let outcome = self.execute(act, *place, lent, facts, |executor, context| {
                     executor.run(context, &mut NoRows)
                 })?;
                 facts.rows.set(outcome.rows_affected);
-                return Ok(Next::Step);
+                return Ok(NextStep::Step);
             }
             StepKind::Assign { variable, place, .. } => {
                 let variable = variable.0 as usize;
                 self.execute(act, *place, lent, facts, |executor, c| executor.assign(c, variable))?;
                 facts.rows.set(1);
-                return Ok(Next::Step);
+                return Ok(NextStep::Step);
             }
             StepKind::Branch { place, otherwise } => {
                 let truth =
                     self.execute(act, *place, lent, facts, |executor, c| executor.decide(c))?;
                 facts.rows.set(0);
-                if truth == Some(true) { Next::Step } else { Next::To(*otherwise) }
+                if truth == Some(true) { NextStep::Step } else { NextStep::To(*otherwise) }
             }
-            StepKind::Jump { to, .. } => Next::To(*to),
-            StepKind::Return(Some(place)) => Next::Return(self.value(act, *place, lent, facts)?),
-            StepKind::Return(None) => Next::Return(Value::Null),
+            StepKind::Jump { to, .. } => NextStep::To(*to),
+            StepKind::Return(Some(place)) => {
+                NextStep::Return(self.value(act, *place, lent, facts)?)
+            }
+            StepKind::Return(None) => NextStep::Return(Value::Null),
             StepKind::Execute(it) => {
                 self.call_function(it, act, lent, facts)?;
-                Next::Step
+                NextStep::Step
             }
             StepKind::Unsupported(what) => {
                 return Err(SqlError::new(messages::NOT_SUPPORTED, &[what]));
@@ -309,7 +312,7 @@ impl FunctionCaller<'_> {
         &self,
         act: &mut Activation,
         place: usize,
-        lent: &mut Lent<'_>,
+        lent: &mut CallContext<'_>,
         facts: &Facts<'_>,
     ) -> SqlResult<Value> {
         self.execute(act, place, lent, facts, |executor, context| executor.evaluate(context))
@@ -320,11 +323,11 @@ impl FunctionCaller<'_> {
         &self,
         it: &Execute,
         act: &mut Activation,
-        lent: &mut Lent<'_>,
+        lent: &mut CallContext<'_>,
         facts: &Facts<'_>,
     ) -> SqlResult<()> {
         let refused = || SqlError::new(messages::ONLY_FUNCTIONS_IN_FUNCTION, &[]);
-        let Executed::Procedure(name) = &it.what else { return Err(refused()) };
+        let ExecuteTarget::Procedure(name) = &it.what else { return Err(refused()) };
         let dialect = self.state.settings.dialect();
         let program = &act.program.value;
         let from = Origin { database: program.database, schema: program.schema };
@@ -354,7 +357,7 @@ impl FunctionCaller<'_> {
         &self,
         argument: &Argument,
         act: &mut Activation,
-        lent: &mut Lent<'_>,
+        lent: &mut CallContext<'_>,
         facts: &Facts<'_>,
     ) -> SqlResult<(Value, SqlType)> {
         match argument.value {
@@ -386,12 +389,12 @@ impl FunctionCaller<'_> {
         }
     }
 
-    /// Runs a place's executor.
+    /// Runs the executor of a place.
     fn execute<T>(
         &self,
         act: &mut Activation,
         place: usize,
-        lent: &mut Lent<'_>,
+        lent: &mut CallContext<'_>,
         facts: &Facts<'_>,
         run: impl FnOnce(&mut Executor, &mut ExecContext<'_>) -> SqlResult<T>,
     ) -> SqlResult<T> {
@@ -441,7 +444,7 @@ impl FunctionCaller<'_> {
         result
     }
 
-    /// A place with a plan that is current, under Sch-S on what it refers to.
+    /// A place with a current plan, with Sch-S locks on the objects that the plan names.
     fn ready(&self, act: &mut Activation, place: usize, work: &mut Work) -> SqlResult<()> {
         let host = &self.state.host;
         let database = act.program.value.database;
@@ -483,19 +486,19 @@ impl FunctionCaller<'_> {
     }
 }
 
-/// What comes after a step.
-enum Next {
+/// The continuation after a step.
+enum NextStep {
     Step,
-    To(At),
+    To(StepIndex),
     Return(Value),
 }
 
-/// What a function may ask: its session's answers, with its own row count and level.
+/// The session's answers to a function, with the function's own row count and nesting level.
 struct Facts<'s> {
     state: &'s State,
     level: u32,
     object: ObjectId,
-    /// The function's own.
+    /// The function's own database.
     database: DatabaseId,
     rows: Cell<u64>,
 }
@@ -582,7 +585,7 @@ impl Session {
 }
 
 impl State {
-    /// A scalar function by a name of the text, which says its schema.
+    /// A scalar function by a name that includes its schema.
     pub(crate) fn find_scalar_function(
         &self,
         name: &tsql::ast::ObjectName,

@@ -1,4 +1,4 @@
-//! What a session keeps between calls of functions: programs that were found, idle activations and
+//! What a session keeps between function calls: programs that it has found, idle activations, and
 //! tables. `caller.rs` and `tables.rs` have the rules.
 
 use crate::program::steps::Program;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use work::Work;
 
 /// A function whose program was found at an epoch of definitions.
-pub(crate) struct Known {
+pub(crate) struct KnownFunction {
     pub(super) function: UserFunction,
     pub(super) epoch: u64,
     pub(super) entry: Arc<Entry<Program>>,
@@ -20,7 +20,7 @@ pub(crate) struct Known {
 /// What a session keeps between calls.
 #[derive(Default)]
 pub(crate) struct Functions {
-    pub(super) known: Vec<Known>,
+    pub(super) known: Vec<KnownFunction>,
     pub(super) idle: Activations,
     pub(crate) tables: FunctionTables,
 }
@@ -32,11 +32,11 @@ impl Functions {
     }
 }
 
-/// The tables of functions' table variables, and what writes them.
+/// The tables of functions' table variables, and the units of work that write them.
 #[derive(Default)]
 pub(crate) struct FunctionTables {
     pub(crate) pool: TablePool,
-    /// What writes them, while no call has it.
+    /// The units of work that no call uses now.
     pub(super) works: Vec<Work>,
 }
 
@@ -47,7 +47,7 @@ impl FunctionTables {
         self.works.iter_mut().for_each(|work| work.rest());
     }
 
-    /// Takes back what calls that panicked have left open.
+    /// Rolls back what calls that panicked have left open.
     pub(crate) fn roll_back(&mut self) -> SqlResult<()> {
         for work in self.works.iter_mut().filter(|work| work.is_active()) {
             work.roll_back().map_err(|e| e.into_sql("tempdb"))?;

@@ -1,4 +1,4 @@
-//! Functions of the user: how a statement calls them, and their tables.
+//! User functions: how a statement calls them, and their table variables.
 
 pub(crate) mod caller;
 pub(crate) mod known;

@@ -1,30 +1,31 @@
-//! The tables of functions' table variables: one statement's pool, and what writes them.
+//! The tables behind functions' table variables: the pool of one statement, and the units of work
+//! that write them.
 //!
-//! A call's tables are the next call's of the same function (`tables/pool.rs`), until the statement
-//! that calls has ended.
+//! When a call ends, the next call of the same function uses its tables (`tables/pool.rs`), until
+//! the calling statement ends.
 //!
 //! Invariants
-//!  1. What a call does to its tables, and the making of them, is a unit of work of its own, which
-//!     ends with each statement of the function: no rollback of a caller's takes them back.
-//!  2. What a call that panics leaves, its unit of work and its tables, stands here: the session
-//!     ends both.
+//!  1. Making and writing a call's tables is a unit of work of its own. It ends with each statement
+//!     of the function, so no rollback of the caller's transaction undoes it.
+//!  2. If a call panics, its unit of work and its tables remain registered here. The session ends
+//!     both.
 
-use crate::functions::caller::{FunctionCaller, Lent};
+use crate::functions::caller::{CallContext, FunctionCaller};
 use crate::functions::known::Functions;
 use crate::host::temporary_tables::TemporaryTables;
 use crate::request::activation::Activation;
 use crate::session::Session;
 use crate::session::state::State;
-use crate::tables::pool::Declared;
-use crate::tables::private::{Made, at_once, make_table};
+use crate::tables::pool::TableDeclaration;
+use crate::tables::private::{PrivateTable, at_once, make_table};
 use base::SqlResult;
 use catalog::view::Table;
 use std::cell::RefCell;
 use std::sync::Arc;
 use work::Work;
 
-/// The unit of work that writes a call's table variables, had while the call runs and only where it
-/// is wanted. A panic leaves it to the session.
+/// The unit of work that writes a call's table variables. It is taken when it is first needed and
+/// held while the call runs. After a panic the session has it.
 pub(crate) struct OwnWork<'s> {
     state: &'s State,
     functions: &'s RefCell<Functions>,
@@ -58,19 +59,19 @@ impl Drop for OwnWork<'_> {
 }
 
 impl FunctionCaller<'_> {
-    /// The table of a table variable of a call, which gets one unless it has it.
+    /// The table of a call's table variable; makes it if it does not exist yet.
     pub(crate) fn made(
         &self,
         act: &mut Activation,
         number: u16,
-        lent: &mut Lent<'_>,
-    ) -> SqlResult<Arc<Made>> {
+        lent: &mut CallContext<'_>,
+    ) -> SqlResult<Arc<PrivateTable>> {
         let at = usize::from(number);
         if let Some(Some(made)) = act.tables.get(at) {
             return Ok(Arc::clone(made));
         }
         let program = Arc::clone(&act.program);
-        let declared = Declared::Program(Arc::clone(&program));
+        let declared = TableDeclaration::Program(Arc::clone(&program));
         let free = self.functions.borrow_mut().tables.pool.take(&declared, number);
         let made = match free {
             Some(made) => made,
@@ -87,17 +88,17 @@ impl FunctionCaller<'_> {
         Ok(made)
     }
 
-    /// A call ends: its tables are free again.
+    /// A call has ended: its tables are free again.
     pub(crate) fn end_tables(
         &self,
         act: &mut Activation,
-        lent: &mut Lent<'_>,
+        lent: &mut CallContext<'_>,
         succeeded: bool,
     ) -> SqlResult<()> {
         if act.tables.is_empty() {
             return Ok(());
         }
-        // Tables that were handed in come first; they belong to the caller.
+        // Tables that were passed in come first. They belong to the caller.
         let given = act.program.value.parameters.iter().filter(|p| p.table.is_some()).count();
         let mut ended = Ok(());
         for made in act.tables.drain(..).skip(given).flatten() {
@@ -106,8 +107,8 @@ impl FunctionCaller<'_> {
         ended
     }
 
-    /// Frees the tables that earlier calls returned and nobody reads any more.
-    pub(crate) fn end_reads(&self, lent: &mut Lent<'_>) -> SqlResult<()> {
+    /// Frees the tables that earlier calls returned and that no reader uses any more.
+    pub(crate) fn end_reads(&self, lent: &mut CallContext<'_>) -> SqlResult<()> {
         loop {
             let read = self.functions.borrow().tables.pool.read_to_end();
             let Some(made) = read else { return Ok(()) };
@@ -116,10 +117,15 @@ impl FunctionCaller<'_> {
     }
 
     /// Empties a table for the next call, or drops it.
-    fn give_back(&self, made: &Arc<Made>, lent: &mut Lent<'_>, may_stay: bool) -> SqlResult<()> {
+    fn give_back(
+        &self,
+        made: &Arc<PrivateTable>,
+        lent: &mut CallContext<'_>,
+        may_stay: bool,
+    ) -> SqlResult<()> {
         let host = &*self.state.host;
         let may_stay = may_stay && self.functions.borrow().tables.pool.has_room();
-        // What cannot be emptied now, for whatever reason, is dropped.
+        // A table that cannot be emptied now, for whatever reason, is dropped.
         if may_stay && host.empty_table(&made.table).unwrap_or(false) {
             self.functions.borrow_mut().tables.pool.free(made);
             return Ok(());
@@ -131,8 +137,8 @@ impl FunctionCaller<'_> {
 }
 
 impl Session {
-    /// A statement has ended: so have the tables of the functions that it called, but for what an
-    /// open cursor reads.
+    /// A statement has ended, and with it the tables of the functions that it called. Tables that
+    /// an open cursor reads remain.
     pub(crate) fn drop_function_tables(&mut self, all: bool) {
         if self.functions.get_mut().tables.pool.is_empty() {
             return;
@@ -150,7 +156,7 @@ impl Session {
     }
 }
 
-/// Drops tables, also of a request that is cancelled.
+/// Drops tables, even when the request is cancelled.
 fn drop_tables(
     host: &dyn TemporaryTables,
     work: &mut Work,

@@ -1,33 +1,33 @@
 //! Options of the server: `sp_configure`, RECONFIGURE, `sys.configurations`.
 //!
-//! An option has a value that was configured and one that is in use; RECONFIGURE makes the first
-//! the second. Those that cannot be changed here are shown with what holds, and refused by name.
-//! The host keeps configured values across restarts.
+//! An option has a configured value and a value in use. RECONFIGURE copies the first to the second.
+//! An option that cannot be changed here is shown with the value that applies; a change of it is
+//! refused by name. The host keeps configured values across restarts.
 
 use os::sync::RwLock;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
-/// An option as it is declared.
+/// An option as declared.
 #[derive(Debug)]
 pub struct ServerOption {
     /// `configuration_id`
     pub id: i32,
     /// Its name.
     pub name: &'static str,
-    /// What holds where nobody has configured anything.
+    /// The value that applies until somebody configures the option.
     pub default: i32,
     /// The least and the largest value.
     pub range: (i32, i32),
-    /// What it does.
+    /// Its description, as `sys.configurations` shows it.
     pub description: &'static str,
-    /// RECONFIGURE suffices.
+    /// Whether RECONFIGURE suffices; else a restart is needed.
     pub dynamic: bool,
-    /// Shown where 'show advanced options' is 1.
+    /// Whether it is shown only while 'show advanced options' is 1.
     pub advanced: bool,
-    /// It can be changed.
+    /// Whether it can be changed.
     pub changes: bool,
-    /// A change of it throws all plans away.
+    /// Whether a change of it removes all cached plans.
     pub frees_plans: bool,
 }
 
@@ -90,7 +90,7 @@ server_options! {
         "Enable or disable command shell";
 }
 
-/// What the options of a server are.
+/// The values of a server's options.
 #[derive(Debug)]
 pub struct Configuration {
     configured: RwLock<BTreeMap<i32, i32>>,
@@ -98,7 +98,8 @@ pub struct Configuration {
 }
 
 impl Configuration {
-    /// As it was configured, by ids; what no option is now, or cannot be, is passed over.
+    /// The configuration with these configured values, by id. Unknown options and values that are
+    /// out of range are ignored.
     pub fn new(configured: &BTreeMap<i32, i32>, max_memory_mb: i32) -> Configuration {
         let value = |o: &ServerOption| match configured.get(&o.id) {
             _ if o.id == Setting::MaxMemory.option().id => max_memory_mb,
@@ -110,34 +111,34 @@ impl Configuration {
         Configuration { configured: RwLock::new(all.collect()), in_use }
     }
 
-    /// What holds.
+    /// The value in use.
     #[inline]
     pub fn in_use(&self, setting: Setting) -> i32 {
         self.in_use[setting as usize].load(Relaxed)
     }
 
-    /// The same of an option of [`SERVER_OPTIONS`].
+    /// The same for an option of [`SERVER_OPTIONS`].
     pub fn of(&self, option: &ServerOption) -> i32 {
         let at = SERVER_OPTIONS.iter().position(|o| o.id == option.id);
         at.map_or(option.default, |at| self.in_use[at].load(Relaxed))
     }
 
-    /// What was configured.
+    /// The configured value.
     pub fn configured(&self, option: &ServerOption) -> i32 {
         self.configured.read().get(&option.id).copied().unwrap_or(option.default)
     }
 
-    /// All that was configured, by id.
+    /// All configured values, by id.
     pub fn all_configured(&self) -> BTreeMap<i32, i32> {
         self.configured.read().clone()
     }
 
-    /// Configures an option: its value before.
+    /// Configures an option. Returns the value before.
     pub(crate) fn configure(&self, option: &ServerOption, value: i32) -> i32 {
         self.configured.write().insert(option.id, value).unwrap_or(option.default)
     }
 
-    /// RECONFIGURE: whether plans are to be thrown away.
+    /// RECONFIGURE. Returns whether all cached plans must be removed.
     pub fn install(&self) -> bool {
         let configured = self.configured.read();
         let mut frees_plans = false;
@@ -152,7 +153,7 @@ impl Configuration {
 }
 
 impl Setting {
-    /// As it is declared.
+    /// The option's declaration.
     pub fn option(self) -> &'static ServerOption {
         &SERVER_OPTIONS[self as usize]
     }

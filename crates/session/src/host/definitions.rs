@@ -1,8 +1,8 @@
 //! Definitions, and the statements that change them.
 //!
-//! A session sees its own uncommitted ones, everybody else the committed ones. The host keeps an
-//! overlay per session for that; the session tells it when the transaction that made the overlay
-//! ends.
+//! A session sees its own uncommitted definitions; every other session sees the committed ones. For
+//! this the host keeps an overlay for each session. The session tells the host when the transaction
+//! that made the overlay ends.
 
 use crate::host::rowset::Rowset;
 use crate::session::settings::Settings;
@@ -19,35 +19,36 @@ pub trait Definitions: Send + Sync {
     /// A database's definitions as this session sees them.
     fn view(&self, session: SessionId, database: DatabaseId) -> Option<Arc<DatabaseView>>;
 
-    /// [`DatabaseView::schema_version`] of [`Definitions::view`], without making it.
+    /// [`DatabaseView::schema_version`] of [`Definitions::view`], without making the view.
     fn schema_version(&self, session: SessionId, database: DatabaseId) -> Option<u64>;
 
-    /// Moves whenever any answer of [`Definitions::schema_version`] may have changed: one atomic
-    /// load. A statement whose plan was checked at this number is not checked again.
+    /// A number that changes whenever any answer of [`Definitions::schema_version`] may have
+    /// changed: one atomic load. A plan that was found current at this number needs no second
+    /// check.
     fn definitions_epoch(&self) -> u64;
 
-    /// How far the session's uncommitted definitions have come; for
-    /// [`Definitions::definitions_undone`].
+    /// The state of the session's uncommitted definitions, for [`Definitions::definitions_undone`].
     fn definitions_mark(&self, session: SessionId) -> u64;
 
-    /// The session is about to commit: its definitions become everybody's. They are not used before
-    /// the commit has given its schema locks back, nor by transactions that read as of an earlier
-    /// moment.
+    /// The session is about to commit, which publishes its definitions. Nobody uses them before the
+    /// commit has released its schema locks, and no transaction that reads as of an earlier moment
+    /// uses them.
     fn definitions_committing(&self, session: SessionId, work: &mut Work);
 
-    /// The session's transaction was rolled back to a mark, 0 for its begin, or its commit failed.
+    /// The session's transaction was rolled back to a mark (0 for its start), or its commit failed.
     fn definitions_undone(&self, session: SessionId, mark: u64);
 
     /// Runs a statement that defines or administers something: CREATE, ALTER, DROP, TRUNCATE, DBCC,
-    /// CHECKPOINT, RECONFIGURE, permissions. The transaction is open (of the statement or the
-    /// user's), except for statements that [`needs_no_transaction`] names.
+    /// CHECKPOINT, RECONFIGURE, permissions. A transaction is open, the statement's or the user's,
+    /// except for statements that [`needs_no_transaction`] names.
     ///
     /// # Errors
-    /// Whatever is wrong; what was changed is then rolled back by the session.
+    /// Any error of the statement; the session then rolls the statement's changes back.
     fn ddl(&self, call: DdlCall<'_>) -> SqlResult<DdlAnswer>;
 }
 
-/// Whether a statement manages its own transactions and is refused within the user's (226, 574).
+/// Whether a statement manages its own transactions and is refused within the user's transaction
+/// (226, 574).
 pub fn needs_no_transaction(statement: &ast::Statement) -> bool {
     use ast::StatementKind as K;
     match &statement.kind {
@@ -66,23 +67,23 @@ pub struct DdlCall<'a> {
     pub database: DatabaseId,
     /// The statement.
     pub statement: &'a ast::Statement,
-    /// The table of a SELECT INTO: it alone is to be made.
+    /// The table of a SELECT INTO: the call makes only this table.
     pub into: Option<&'a bind::IntoTable>,
-    /// A call of a system procedure that defines something: it alone is to be done.
+    /// A call of a system procedure that defines something: only this is done.
     pub procedure: Option<&'a ProcedureCall>,
     /// The text that the statement's spans point into.
     pub text: &'a str,
     /// The session's transaction.
     pub work: &'a mut Work,
-    /// Holds S on the database that the session is in.
+    /// The owner of the S lock on the session's database.
     pub workspace: &'a Arc<lock::Owner>,
     /// The temporary tables that the session sees; CREATE TABLE `#t` adds, DROP TABLE removes.
     pub temp: &'a mut TempTables,
     /// SET options.
     pub settings: &'a Settings,
-    /// What an index build may have of workers.
+    /// The workers that an index build may use.
     pub parallelism: optimize::Parallelism,
-    /// Values of the variables that the statement names (DBCC, CHECKPOINT take some).
+    /// Values of the variables that the statement names (DBCC and CHECKPOINT accept some).
     pub variables: &'a dyn Fn(&str) -> Option<Value>,
 }
 
@@ -90,7 +91,7 @@ pub struct DdlCall<'a> {
 /// no statement of DDL makes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ProcedureCall {
-    /// INSERT BULK without CHECK_CONSTRAINTS: the table's constraints are not trusted any more.
+    /// INSERT BULK without CHECK_CONSTRAINTS: the table's constraints become untrusted.
     Distrust(ast::ObjectName),
     /// sp_rename
     Rename(RenameCall),
@@ -103,7 +104,7 @@ pub enum ProcedureCall {
 /// A call of sp_rename.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RenameCall {
-    /// The old name, qualified perhaps.
+    /// The old name, possibly qualified.
     pub name: ast::ObjectName,
     /// The new one, without qualifiers.
     pub new_name: String,
@@ -114,11 +115,11 @@ pub struct RenameCall {
 /// A call of sp_settriggerorder.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TriggerOrderCall {
-    /// The trigger, qualified perhaps.
+    /// The trigger, possibly qualified.
     pub name: ast::ObjectName,
     /// When it is to fire.
     pub order: ddl::TriggerOrder,
-    /// For one statement.
+    /// The statement that fires it.
     pub event: catalog::view::Events,
 }
 
@@ -129,8 +130,9 @@ pub struct DdlAnswer {
     pub messages: Vec<SqlError>,
     /// Result sets.
     pub results: Vec<Rowset>,
-    /// The statement changed definitions under the open transaction: its end is told to the host.
+    /// Whether the statement changed definitions in the open transaction. The host must then be
+    /// told how the transaction ends.
     pub changed_definitions: bool,
-    /// What workers did for it.
-    pub did: exec::MakersDid,
+    /// The work that worker threads did for it.
+    pub did: exec::MakersWork,
 }

@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 /// The error log.
 pub trait ErrorLog: Send + Sync {
-    /// A line of the error log.
+    /// Writes a line to the error log.
     fn log(&self, line: &str);
 
-    /// A file of the error log and where it ends now: 0 is the one that is written, 1 the one
-    /// before. `None` where there is none.
+    /// A file of the error log and its present end: 0 is the current file, 1 the one before. `None`
+    /// if there is no such file.
     ///
     /// # Errors
     /// The operating system's.
     fn error_log(&self, number: u32) -> std::io::Result<Option<(Arc<dyn os::disk::File>, u64)>>;
 
-    /// Begins a new error log; those before are kept as far as they are now.
+    /// Begins a new error log. As many old files are kept as before.
     ///
     /// # Errors
     /// 17049

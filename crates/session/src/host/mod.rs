@@ -1,11 +1,11 @@
-//! `Host`: what a session needs of the process it lives in. `instance` implements it.
+//! `Host`: what a session needs from its process. `instance` implements it.
 //!
-//! It is the sum of nine traits, each named for what it gives:
+//! It is the sum of nine traits, each named for what it provides:
 //!
 //! ```text
 //!   Storage, Numbers, Pages                      rows and what is beneath them
-//!   Databases, Definitions, TemporaryTables      what there is, and its change
-//!   Statistics                                   what plans are chosen by
+//!   Databases, Definitions, TemporaryTables      what exists, and changes of it
+//!   Statistics                                   figures by which plans are chosen
 //!   Process, ErrorLog                            what sessions share
 //! ```
 
@@ -31,7 +31,7 @@ use crate::host::statistics::Statistics;
 use crate::host::storage::Storage;
 use crate::host::temporary_tables::TemporaryTables;
 
-/// The process around sessions: all that they need of it.
+/// Everything that a session needs from its process.
 pub trait Host:
     Databases
     + Definitions

@@ -1,20 +1,20 @@
-//! Numbers that a database gives out: identity values, rowversions, values of sequences.
+//! Numbers that a database generates: identity values, rowversions, values of sequences.
 
 use base::{DatabaseId, SqlResult};
 use catalog::view::{Sequence, Table};
 
-/// Numbers that a database gives out, each once.
+/// Numbers that a database generates, each once.
 pub trait Numbers: Send + Sync {
-    /// IDENT_CURRENT: the last value given, or the seed.
+    /// IDENT_CURRENT: the last generated value, or the seed.
     fn identity_current(&self, database: DatabaseId, table: &Table) -> Option<i128>;
 
     /// The next rowversion of a database.
     ///
     /// # Errors
-    /// Those of reserving more of them.
+    /// Errors of reserving more of them.
     fn next_row_version(&self, database: DatabaseId) -> SqlResult<u64>;
 
-    /// The last rowversion that a database has given: `@@DBTS`.
+    /// The last rowversion that a database has generated: `@@DBTS`.
     fn row_version(&self, database: DatabaseId) -> u64;
 
     /// The next value of a sequence.

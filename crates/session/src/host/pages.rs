@@ -1,4 +1,4 @@
-//! Pages as DBCC shows them, and the ghosts on them.
+//! Pages as DBCC shows them, and the ghosts on pages.
 
 use crate::host::definitions::DdlAnswer;
 use crate::host::rowset::Rowset;
@@ -9,8 +9,8 @@ use work::Work;
 
 /// Pages of databases.
 pub trait Pages: Send + Sync {
-    /// Removes the ghosts of a database, or of one of its data files, that nobody needs any more,
-    /// and rests so long behind each page.
+    /// Removes the ghosts that no transaction needs any more from a database, or from one of its
+    /// data files. Rests for the given time after each page.
     ///
     /// # Errors
     /// 911, 8985 for an unknown file; damaged pages, a full log; cancellation.
@@ -22,39 +22,39 @@ pub trait Pages: Send + Sync {
         rest_ns: u64,
     ) -> SqlResult<()>;
 
-    /// What DBCC PAGE shows: a result set, or messages.
+    /// The output of DBCC PAGE: a result set, or messages.
     ///
     /// # Errors
     /// 2514, 2521, 2560, 8968; damaged pages.
-    fn show_page(&self, work: &Work, ask: &PageAsk) -> SqlResult<DdlAnswer>;
+    fn show_page(&self, work: &Work, ask: &PageRequest) -> SqlResult<DdlAnswer>;
 
     /// What DBCC IND lists.
     ///
     /// # Errors
     /// 2560; damaged maps.
-    fn list_pages(&self, work: &Work, ask: &PagesAsk) -> SqlResult<Rowset>;
+    fn list_pages(&self, work: &Work, ask: &PagesRequest) -> SqlResult<Rowset>;
 }
 
-/// What DBCC PAGE is asked for.
+/// The arguments of DBCC PAGE.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PageAsk {
+pub struct PageRequest {
     /// Its database.
     pub database: DatabaseId,
-    /// The file's number, any.
+    /// The file's number; not checked yet.
     pub file: i64,
-    /// The page's number, any.
+    /// The page's number; not checked yet.
     pub page: i64,
-    /// The style, any.
+    /// The output style; not checked yet.
     pub style: i64,
     /// WITH TABLERESULTS
     pub as_table: bool,
 }
 
-/// What DBCC IND is asked for.
+/// The arguments of DBCC IND.
 #[derive(Clone, Debug)]
-pub struct PagesAsk {
+pub struct PagesRequest {
     /// The table.
     pub table: Arc<Table>,
-    /// An index's id; 0 for rows alone, -1 for all of it, -2 for IAM pages.
+    /// An index's id; 0 for in-row data only, -1 for all pages, -2 for IAM pages.
     pub index: i64,
 }

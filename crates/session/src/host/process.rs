@@ -1,4 +1,5 @@
-//! The process and what all its sessions share: the list of them, programs, options of the server.
+//! The process and what all its sessions share: the list of sessions, programs, options of the
+//! server.
 
 use crate::host::configuration::Configuration;
 use crate::program::steps::Program;
@@ -8,9 +9,9 @@ use plancache::Cache;
 use std::sync::Arc;
 use types::Value;
 
-/// What there is once in a process.
+/// What exists once in a process.
 pub trait Process: Send + Sync {
-    /// All sessions, for the DMVs.
+    /// The list of all sessions, for the DMVs.
     fn registry(&self) -> &Arc<Registry>;
 
     /// Compiled batches, prepared statements and procedures.
@@ -19,16 +20,16 @@ pub trait Process: Send + Sync {
     /// Options of the server.
     fn configuration(&self) -> &Configuration;
 
-    /// What was configured is to be there after a restart.
+    /// Saves the configured values so that they survive a restart.
     ///
     /// # Errors
     /// The disk's.
     fn keep_configuration(&self) -> SqlResult<()>;
 
-    /// RECONFIGURE: what was configured holds from now on.
+    /// RECONFIGURE: the configured values are in use from now on.
     fn reconfigure(&self);
 
-    /// SERVERPROPERTY; NULL for what it does not know. Name in upper case.
+    /// SERVERPROPERTY; NULL for an unknown name. `name` is in upper case.
     fn server_property(&self, name: &str) -> Value;
 
     /// KILL.
@@ -40,6 +41,6 @@ pub trait Process: Send + Sync {
     /// SHUTDOWN: begins to stop the server.
     ///
     /// # Errors
-    /// When it must not.
+    /// Why the server must not stop now.
     fn shutdown(&self, nowait: bool) -> SqlResult<()>;
 }

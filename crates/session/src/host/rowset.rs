@@ -1,8 +1,8 @@
-//! A result set of a statement that is no query.
+//! A result set that no query produced.
 
 use types::{SqlType, Value};
 
-/// A result set of a statement that is no query.
+/// A result set that no query produced.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rowset {
     /// Name, type, nullable.

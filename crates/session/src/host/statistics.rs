@@ -1,4 +1,4 @@
-//! Statistics, and the changes that make them stale.
+//! Statistics, and counts of the changes that make them stale.
 
 use crate::tables::temp::TempTables;
 use base::{DatabaseId, ObjectId, SessionId};
@@ -9,17 +9,18 @@ use std::sync::Arc;
 
 /// Statistics of tables.
 pub trait Statistics: Send + Sync {
-    /// How a database wants its statistics; `None` when it is not open.
+    /// The rules of a database for its statistics; `None` if it is not open.
     fn statistics_terms(&self, database: DatabaseId) -> Option<StatisticsTerms>;
 
-    /// Makes statistics in a transaction of its own, which waits for nobody; whether there are new
-    /// ones. What goes wrong is nobody's trouble.
+    /// Makes statistics in a transaction of its own that never waits for a lock. Returns whether
+    /// there are new ones. Errors are ignored.
     fn gather_statistics(&self, call: GatherCall<'_>) -> bool;
 
-    /// Statistics of some columns of a table are stale: they are made anew in the background.
+    /// Statistics of some columns of a table are stale: has them updated in the background.
     fn update_statistics_later(&self, database: DatabaseId, table: ObjectId, columns: &[i32]);
 
-    /// A statement has changed rows of a table: in columns, by their ids, or rows came or went.
+    /// A statement has changed rows of a table: the columns with these ids, or it has inserted or
+    /// deleted rows.
     fn rows_changed(
         &self,
         database: DatabaseId,
@@ -29,7 +30,8 @@ pub trait Statistics: Send + Sync {
     );
 }
 
-/// AUTO_CREATE_STATISTICS and its like, and what they are judged by.
+/// AUTO_CREATE_STATISTICS and the related options, and the counters that decide when statistics are
+/// stale.
 pub struct StatisticsTerms {
     /// AUTO_CREATE_STATISTICS
     pub create: bool,
@@ -37,7 +39,7 @@ pub struct StatisticsTerms {
     pub update: bool,
     /// AUTO_UPDATE_STATISTICS_ASYNC
     pub asynchronous: bool,
-    /// Rows that were changed.
+    /// Counts of changed rows.
     pub modifications: Arc<Modifications>,
 }
 
@@ -45,12 +47,12 @@ pub struct StatisticsTerms {
 pub struct GatherCall<'a> {
     /// The session.
     pub session: SessionId,
-    /// Where its request waits, and is cancelled.
+    /// The waiter of its request, through which it is cancelled.
     pub waiter: Arc<Waiter>,
     /// The table's database.
     pub database: DatabaseId,
     /// The temporary tables that the session sees.
     pub temp: &'a mut TempTables,
-    /// What is wanted.
+    /// The statistics to make.
     pub wanted: &'a WantedStatistics,
 }

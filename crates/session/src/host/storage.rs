@@ -1,4 +1,4 @@
-//! What statements run on: units of work, rows, and the memory that they may have.
+//! What statements run on: units of work, rows, and memory.
 
 use access::{Hobts, Spill};
 use base::{DatabaseId, HobtId};
@@ -6,7 +6,7 @@ use exec::{GrantTerms, IdentitySource};
 use std::sync::Arc;
 use work::{Engine, Home};
 
-/// What units of work, operators and plans stand on.
+/// What units of work, operators and plans use.
 pub trait Storage: Send + Sync {
     /// What all units of work share.
     fn engine(&self) -> &Arc<Engine>;
@@ -20,13 +20,13 @@ pub trait Storage: Send + Sync {
     /// Identity values.
     fn identity(&self) -> &dyn IdentitySource;
 
-    /// Memory of one statement's sorts and hashes.
+    /// The terms of a memory grant for one statement's sorts and hashes.
     fn grant(&self) -> GrantTerms<'_>;
 
     /// A database as units of work see it.
     fn home(&self, database: DatabaseId) -> Option<Arc<Home>>;
 
-    /// How large a heap or index is; none where it is gone, or could not be read.
+    /// The size of a heap or index; `None` if it is gone or could not be read.
     fn hobt_size(&self, database: DatabaseId, hobt: HobtId) -> Option<optimize::Size>;
 
     /// The memory that plans are chosen for.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tsql::ast;
 use work::Work;
 
-/// What makes and drops tables of sessions.
+/// Makes and drops the temporary tables of sessions.
 pub trait TemporaryTables: Send + Sync {
     /// The definition of a table variable.
     ///
@@ -15,32 +15,32 @@ pub trait TemporaryTables: Send + Sync {
     /// Those of CREATE TABLE.
     fn declare_table(&self, call: DeclareCall<'_>) -> SqlResult<Table>;
 
-    /// A table in tempdb by a definition of [`TemporaryTables::declare_table`]. The transaction is
-    /// open; [`TemporaryTables::drop_temp_tables`] drops it.
+    /// Makes a table in tempdb from a definition of [`TemporaryTables::declare_table`]. A
+    /// transaction is open. [`TemporaryTables::drop_temp_tables`] drops the table.
     ///
     /// # Errors
-    /// Space, the log's.
+    /// Errors of space and of the log.
     fn make_table(&self, work: &mut Work, definition: &Table) -> SqlResult<Arc<Table>>;
 
-    /// Takes all rows of a table of [`TemporaryTables::make_table`], whose identity begins anew,
-    /// without a transaction: nobody's open one has changed it. `false` where it is too large for
-    /// that, and some of it may be gone.
+    /// Removes all rows of a table of [`TemporaryTables::make_table`] and resets its identity,
+    /// without a transaction. No open transaction may have changed the table. Returns `false` if
+    /// the table is too large for this; part of its rows may be gone then.
     ///
     /// # Errors
-    /// The log's; the same holds.
+    /// Errors of the log; the same applies.
     fn empty_table(&self, table: &Table) -> SqlResult<bool>;
 
-    /// The pages of temporary tables whose scope ended. The transaction is open.
+    /// Frees the pages of temporary tables whose scope has ended. A transaction is open.
     ///
     /// # Errors
-    /// The log's.
+    /// Errors of the log.
     fn drop_temp_tables(&self, work: &mut Work, tables: &[Arc<Table>]) -> SqlResult<()>;
 
-    /// Drops global temporary tables as the session that made them ends: those that are still
-    /// there, once nobody else's statement or transaction uses them. The transaction is open.
+    /// Drops the global temporary tables of a session that ends, if they still exist, once no other
+    /// session's statement or transaction uses them. A transaction is open.
     ///
     /// # Errors
-    /// The log's; a cancellation while it waits.
+    /// Errors of the log; a cancellation while it waits.
     fn drop_global(&self, work: &mut Work, tables: &[ObjectId]) -> SqlResult<()>;
 }
 
@@ -50,15 +50,15 @@ pub struct DeclareCall<'a> {
     pub session: SessionId,
     /// Its current database.
     pub database: DatabaseId,
-    /// Where types without schema are looked for before dbo.
+    /// The schema in which types without schema are looked up before dbo.
     pub schema: SchemaId,
-    /// Its unit of work; nothing is changed in it.
+    /// The session's unit of work; the call changes nothing in it.
     pub work: &'a mut Work,
     /// The variable's name with `@`.
     pub name: &'a str,
     /// Its number among the table variables of its text.
     pub number: u16,
-    /// What stands behind TABLE.
+    /// The definition that follows TABLE.
     pub definition: &'a ast::TableDefinition,
     /// The text that the definition's spans point into.
     pub text: &'a str,

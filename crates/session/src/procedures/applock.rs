@@ -1,8 +1,8 @@
-//! `sp_getapplock` and `sp_releaseapplock`: locks with names of the application's own.
+//! `sp_getapplock` and `sp_releaseapplock`: locks that the application names.
 //!
-//! What comes of a request is the procedure's status, and never an error: 0 granted, 1 granted
-//! after a wait, -1 timed out, -3 a deadlock's victim, -999 a parameter that is wrong. A victim's
-//! transaction lives on.
+//! The result of a request is the procedure's status, never an error: 0 for granted, 1 for granted
+//! after a wait, -1 for a timeout, -3 for a deadlock victim, -999 for an invalid parameter. The
+//! transaction of a victim goes on.
 
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
@@ -82,14 +82,14 @@ pub(crate) fn release(
     Err(SqlError::new(messages::APPLOCK_NOT_HELD, &facts).into())
 }
 
-/// The owner that is asked for; its text where there is none such.
+/// The owner that the call names; an error with the argument's text if it is unknown.
 fn holder(call: &Call, position: usize) -> Result<Holder, Option<String>> {
     let Some(argument) = call.get("@LockOwner", position) else { return Ok(Holder::Transaction) };
     let text = argument.value.as_text();
     text.as_deref().and_then(holder_named).ok_or(text)
 }
 
-/// What is locked, the principal and the name.
+/// The principal and the name of the lock.
 fn target(
     session: &Session,
     call: &Call,
@@ -108,7 +108,7 @@ fn target(
     Ok((resource, principal, name))
 }
 
-/// A message that is no error: 15625.
+/// Sends message 15625, which is not an error.
 fn not_recognized(text: Option<String>, parameter: &str, line: u32, out: &mut Output<'_>) -> i32 {
     let text = text.unwrap_or_else(|| "(null)".to_owned());
     inform(out, messages::OPTION_NOT_RECOGNIZED, &[&text, &parameter], line);

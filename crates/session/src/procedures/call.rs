@@ -1,10 +1,10 @@
-//! A call of a procedure, from text or from a client: its arguments, and what they pass.
+//! A call of a procedure, from text or from a client, and its arguments.
 
 use crate::cursors::cursor::SharedCursor;
 use crate::request::{Parameter, TableValue};
 use crate::session::registry::Input;
 use crate::showplan::cached::shown_text;
-use crate::tables::private::Made;
+use crate::tables::private::PrivateTable;
 use base::{SqlError, messages};
 use catalog::view::UserType;
 use std::sync::Arc;
@@ -16,11 +16,11 @@ pub(crate) struct Call {
     pub(crate) arguments: Vec<CallArgument>,
     /// EXECUTE … WITH RECOMPILE: the plan is made for this call and not kept.
     pub(crate) recompile: bool,
-    /// The status of a text that ends early is the number of its error.
+    /// Whether a text that ends early returns the number of its error as its status.
     pub(crate) tells_error: bool,
 }
 
-/// An argument of a [`Call`]. Of an output argument the value is replaced.
+/// An argument of a [`Call`]. The value of an output argument is replaced.
 pub(crate) struct CallArgument {
     pub(crate) name: Option<Box<str>>,
     pub(crate) value: Value,
@@ -28,7 +28,7 @@ pub(crate) struct CallArgument {
     pub(crate) output: bool,
     pub(crate) default: bool,
     /// A table or cursor instead of a value.
-    pub(crate) table: Option<Passed>,
+    pub(crate) table: Option<PassedObject>,
 }
 
 impl Call {
@@ -39,12 +39,12 @@ impl Call {
             sql_type: p.sql_type,
             output: p.output,
             default: p.default,
-            table: p.table.map(Passed::Sent),
+            table: p.table.map(PassedObject::Sent),
         };
         Call { arguments: parameters.into_iter().map(argument).collect(), ..Call::default() }
     }
 
-    /// What the views show of a call by number: the text that it runs or prepares.
+    /// The text that a call by number runs or prepares, for the views.
     pub(crate) fn input_of(&self, number: u16) -> Input {
         let at = |n: usize| self.arguments.get(n)?.value.as_text().filter(|t| !t.is_empty());
         let text = match number {
@@ -61,38 +61,38 @@ impl Call {
         Input::call(&text.unwrap_or_default(), self.arguments.len())
     }
 
-    /// Takes the first arguments away, those that are the system procedure's own.
+    /// Removes the first arguments, which are those of the system procedure itself.
     pub(crate) fn rest(&mut self, own: usize) -> Call {
         let at = own.min(self.arguments.len());
         Call { arguments: self.arguments.split_off(at), ..Call::default() }
     }
 }
 
-/// What a parameter is given that is no value.
-pub(crate) enum Passed {
+/// An argument that is not a scalar value.
+pub(crate) enum PassedObject {
     /// A table variable of the caller, and its type.
-    Made(Arc<Made>, Option<Arc<UserType>>),
-    /// Rows of a client.
+    Made(Arc<PrivateTable>, Option<Arc<UserType>>),
+    /// Rows that a client sends.
     Sent(Box<TableValue>),
     /// A cursor variable of the caller.
     Cursor(GivenCursor),
 }
 
-impl Passed {
-    /// What errors call its type.
+impl PassedObject {
+    /// The name of its type for errors.
     fn type_name(&self) -> &str {
         match self {
-            Passed::Made(_, Some(of)) => &of.name,
-            Passed::Made(_, None) => "table",
-            Passed::Sent(table) => {
+            PassedObject::Made(_, Some(of)) => &of.name,
+            PassedObject::Made(_, None) => "table",
+            PassedObject::Sent(table) => {
                 let last = table.type_name.rsplit('.').next().unwrap_or_default();
                 last.trim_matches(['[', ']'])
             }
-            Passed::Cursor(_) => "cursor",
+            PassedObject::Cursor(_) => "cursor",
         }
     }
 
-    /// 206: it was given to a parameter of another type.
+    /// Error 206: the parameter has another type.
     pub(crate) fn clash(&self, wanted: &str) -> SqlError {
         SqlError::new(messages::OPERAND_CLASH, &[&self.type_name(), &wanted])
     }
@@ -101,8 +101,8 @@ impl Passed {
 /// A cursor variable as an argument.
 pub(crate) struct GivenCursor {
     pub(crate) name: Box<str>,
-    /// It has a cursor already.
+    /// Whether it already has a cursor.
     pub(crate) allocated: bool,
-    /// What the procedure hands back.
+    /// The cursor that the procedure returns.
     pub(crate) returned: Option<SharedCursor>,
 }

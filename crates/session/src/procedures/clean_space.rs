@@ -1,12 +1,12 @@
 //! `sp_clean_db_free_space @dbname [, @cleaning_delay]` and `sp_clean_db_file_free_space @dbname,
-//! @fileid [, @cleaning_delay]`: ghosts that nobody needs any more are removed at once.
+//! @fileid [, @cleaning_delay]`: remove at once the ghosts that no transaction needs any more.
 //!
-//! SQL Server also overwrites what removed rows left in the free space of pages; here it stays, and
-//! whoever calls is told (50005).
-//! Members of db_owner may call them there; here nobody is less.
+//! SQL Server also overwrites the remains of removed rows in the free space of pages. Here they
+//! stay, and the caller is told so (50005). In SQL Server members of db_owner may call these
+//! procedures; here every login is an administrator.
 //!
-//! 15010 and 8985 are guesses: no answer of SQL Server to an unknown database or file was found
-//! recorded.
+//! 15010 and 8985 are guesses: no recorded answer of SQL Server to an unknown database or file was
+//! found.
 
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
@@ -20,7 +20,7 @@ pub(crate) fn database(
     call: &mut Call,
     out: &mut Output<'_>,
 ) -> Result<i32, Failure> {
-    let asked = Asked { call, procedure: "sp_clean_db_free_space" };
+    let asked = CleanRequest { call, procedure: "sp_clean_db_free_space" };
     let database = asked.database(session)?;
     let rest_ns = asked.rest_ns(1)?;
     session.host.clean_ghosts(&session.work, database, None, rest_ns)?;
@@ -33,7 +33,7 @@ pub(crate) fn file(
     call: &mut Call,
     out: &mut Output<'_>,
 ) -> Result<i32, Failure> {
-    let asked = Asked { call, procedure: "sp_clean_db_file_free_space" };
+    let asked = CleanRequest { call, procedure: "sp_clean_db_file_free_space" };
     let database = asked.database(session)?;
     let number = call.whole_number("@fileid", 1)?.ok_or_else(|| asked.missing("@fileid"))?;
     let rest_ns = asked.rest_ns(2)?;
@@ -49,13 +49,13 @@ pub(crate) fn file(
     Ok(0)
 }
 
-/// What a call asks for.
-struct Asked<'c> {
+/// The arguments of a call.
+struct CleanRequest<'c> {
     call: &'c Call,
     procedure: &'static str,
 }
 
-impl Asked<'_> {
+impl CleanRequest<'_> {
     fn missing(&self, parameter: &str) -> SqlError {
         SqlError::new(messages::EXECUTE_ARGUMENT_COUNT, &[&self.procedure, &parameter])
     }
@@ -69,7 +69,7 @@ impl Asked<'_> {
         found.ok_or_else(|| SqlError::new(messages::DATABASE_NOT_THERE, &[&name]))
     }
 
-    /// A delay is of whole seconds.
+    /// The delay in nanoseconds; the argument counts whole seconds.
     fn rest_ns(&self, position: usize) -> SqlResult<u64> {
         let seconds = self.call.whole_number("@cleaning_delay", position)?.unwrap_or(0);
         Ok(u64::try_from(seconds).unwrap_or(0).saturating_mul(1_000_000_000))

@@ -1,5 +1,5 @@
-//! What ODBC, JDBC and .NET ask of the columns of tables: sp_columns, sp_special_columns,
-//! sp_tablecollations.
+//! Procedures by which ODBC, JDBC and .NET read the columns of tables: sp_columns,
+//! sp_special_columns, sp_tablecollations.
 
 use super::odbc_types::odbc_types;
 use super::text::TextProcedure;
@@ -107,7 +107,7 @@ ORDER BY k.key_ordinal, c.column_id"
     ),
 };
 
-/// `sp_tablecollations_100 'table'`: what SqlBulkCopy of .NET asks before it loads.
+/// `sp_tablecollations_100 'table'`: SqlBulkCopy of .NET calls it before a load.
 pub(crate) const COLLATIONS: TextProcedure = TextProcedure {
     parameters: "@object nvarchar(4000)",
     text: "SET NOCOUNT ON;

@@ -1,4 +1,4 @@
-//! `sp_configure`: options of the server, shown and configured. RECONFIGURE installs them.
+//! `sp_configure` shows and configures options of the server. RECONFIGURE installs them.
 
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
@@ -42,7 +42,7 @@ pub(super) fn run(
     }
 }
 
-/// The option whose name this is, or the only one whose name begins so.
+/// The option with this name, or the only one whose name begins with it.
 fn find<'o>(
     shown: &[&'o ServerOption],
     name: &str,

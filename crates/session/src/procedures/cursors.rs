@@ -1,11 +1,14 @@
-//! sp_cursoropen, sp_cursorfetch, sp_cursor and their kin, as ODBC, JDBC and OLE DB call them.
+//! sp_cursoropen, sp_cursorfetch, sp_cursor and the related procedures, as ODBC, JDBC and OLE DB
+//! call them.
 //!
-//! Arguments stand by position; those of a statement follow the procedure's own.
+//! Arguments are passed by position. The arguments of the statement follow those of the procedure.
 
 use super::executesql::statement;
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
-use crate::cursors::handles::{ApiChange, Fetch, Opened, PreparedCursor, Wish, bracketed, scroll};
+use crate::cursors::handles::{
+    ApiChange, Fetch, OpenResult, PreparedCursor, Wish, bracketed, scroll,
+};
 use crate::cursors::rows::ApiInsert;
 use crate::procedures::call::Call;
 use crate::procedures::call::CallArgument;
@@ -14,21 +17,21 @@ use base::{SqlError, messages};
 use std::fmt::Display;
 use types::{SqlType, Value};
 
-/// Rows of a fetch that does not say how many.
+/// The number of rows of a fetch that does not give it.
 const ROWS_DEFAULT: i64 = 20;
 
-/// Options of a cursor that does not say which: KEYSET, OPTIMISTIC.
+/// The options of a cursor that does not give them: KEYSET, OPTIMISTIC.
 const SCROLL_DEFAULT: i64 = 0x1;
 
 const CONCURRENCY_DEFAULT: i64 = 0x4;
 
-/// An int parameter; 16902 when it is none.
+/// The value of an int parameter; 16902 for another type.
 fn handle_of(call: &Call, at: usize, procedure: &str, name: &str) -> Result<i32, Failure> {
     let number = call.number(name, at).and_then(|n| i32::try_from(n).ok());
     number.ok_or_else(|| invalid(procedure, name))
 }
 
-/// 16902
+/// Error 16902.
 fn invalid(procedure: &str, parameter: &str) -> Failure {
     let args: [&dyn Display; 2] = [&procedure, &parameter];
     SqlError::new(messages::CURSOR_PARAMETER, &args).into()
@@ -48,7 +51,7 @@ fn answer(call: &mut Call, at: usize, n: i32) {
     }
 }
 
-/// Opens, and answers by the arguments of the procedure, which stand before `own`.
+/// Opens a cursor and sets the output parameters of the procedure, which come before `own`.
 fn open_with(
     session: &mut Session,
     call: &mut Call,
@@ -60,7 +63,7 @@ fn open_with(
     let mut values = call.rest(own);
     let result = session.open_api_cursor(prepared, first_rows, &mut values, out);
     call.arguments.append(&mut values.arguments);
-    let Opened { handle, scroll, concurrency, rows } = result?;
+    let OpenResult { handle, scroll, concurrency, rows } = result?;
     answer(call, at_handle, handle);
     answer(call, at_scroll, scroll);
     answer(call, at_scroll + 1, concurrency);
@@ -81,7 +84,7 @@ pub(crate) fn open(s: &mut Session, call: &mut Call, out: &mut Output<'_>) -> Re
     open_with(s, call, &prepared, [0, 2, 6], out)
 }
 
-/// Keeps a statement for cursors; its handle.
+/// Keeps a statement for cursors. Returns its handle.
 fn keep(session: &mut Session, prepared: PreparedCursor) -> i32 {
     let handle = session.handles.next();
     session.api_cursors.prepared.insert(handle, prepared);
@@ -127,7 +130,7 @@ pub(crate) fn prepare_and_execute(
     let text = statement(call, 3)?;
     let parameters = call.text("@params", 2).unwrap_or_default();
     let prepared = PreparedCursor { parameters, text, wish: wish_of(call, 4) };
-    // A handle that is given is that of a statement which the client wants no more.
+    // A handle that the client passes is that of a statement which the client no longer needs.
     if let Some(old) = call.number("@handle", 0).and_then(|n| i32::try_from(n).ok()) {
         session.api_cursors.prepared.remove(&old);
     }
@@ -241,7 +244,7 @@ pub(crate) fn change(
         4 => {
             let cursor = session.api_cursor(handle)?;
             match given_text(&values, "INSERT") {
-                // What comes of it is not known: the cursor does not have it.
+                // The effect of a client's own text is unknown, so the cursor does not get a row.
                 Some(text) => {
                     session.execute_text("", &text, &mut Call::default(), out)?;
                 }
@@ -258,13 +261,13 @@ pub(crate) fn change(
     Ok(0)
 }
 
-/// The table of a change: as the client names it, or the cursor's.
+/// The table of a change: the one that the client names, or the cursor's.
 fn named(s: &Session, handle: i32, table: &str, columns: &[&str]) -> Result<String, Failure> {
     let own = s.changed_table(handle, columns)?;
     Ok(if table.is_empty() { own } else { table.to_owned() })
 }
 
-/// The columns that are given values, by their names.
+/// The columns that get values, by name.
 fn columns(values: &[CallArgument]) -> Result<Vec<&str>, Failure> {
     let name = |a: &CallArgument| -> Option<usize> { a.name.as_deref().map(str::len) };
     if values.iter().any(|a| name(a).is_none_or(|n| n < 2)) {
@@ -273,7 +276,7 @@ fn columns(values: &[CallArgument]) -> Result<Vec<&str>, Failure> {
     Ok(values.iter().filter_map(|a| a.name.as_deref()?.strip_prefix('@')).collect())
 }
 
-/// A statement that is given instead of values.
+/// A statement that the client passes instead of values.
 fn given_text(values: &[CallArgument], verb: &str) -> Option<String> {
     let [only] = values else { return None };
     let text = only.value.as_text().filter(|_| only.name.as_deref().is_none_or(str::is_empty))?;

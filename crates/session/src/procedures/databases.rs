@@ -1,4 +1,4 @@
-//! What people ask of databases and their files: sp_databases, sp_helpdb, sp_helpfile.
+//! Procedures about databases and their files: sp_databases, sp_helpdb, sp_helpfile.
 
 use super::text::{TextProcedure, run};
 use crate::answer::failure::Failure;
@@ -7,7 +7,7 @@ use crate::procedures::call::Call;
 use crate::session::Session;
 use base::{SqlError, messages};
 
-/// What is told of a file `f`.
+/// The columns of a file `f`.
 macro_rules! files_text {
     () => {
         "SELECT f.name, CAST(f.file_id AS smallint) AS fileid, CAST(f.physical_name AS nchar(260)) AS
@@ -33,7 +33,8 @@ FROM sys.databases d JOIN sys.master_files f ON f.database_id = d.database_id
 GROUP BY d.name ORDER BY d.name",
 };
 
-/// `sp_helpdb ['database']`: of one it shows the files too. 15010 for one that there isn't.
+/// `sp_helpdb ['database']`: for a named database it also shows the files. 15010 if there is no
+/// such database.
 pub(crate) fn help(
     session: &mut Session,
     call: &mut Call,

@@ -160,7 +160,7 @@ const TYPES: &[Type] = &[
     moment("smalldatetime", 93, 16, (0, 0), 3),
 ];
 
-/// ODBC 2's codes of moments.
+/// The codes of dates and times in ODBC 2.
 fn code_of(t: &Type, odbc: i64) -> i16 {
     match t.code {
         91..=93 if odbc < 3 => t.code - 82,

@@ -1,15 +1,15 @@
 //! `sp_describe_first_result_set @tsql [, @params [, @browse_information_mode]]`: the columns of
 //! the first result of a text, which is not run.
 //!
-//! The text is gone through as under SET FMTONLY, whatever its conditions are, and no SET in it
-//! changes that; the first query's columns are the answer. Where branches give different columns
-//! SQL Server refuses (11509 and its kin), this tells the first. `tds_length` of decimals, max and
-//! xml is from memory.
+//! The text is processed as under SET FMTONLY, in all branches, and no SET in the text changes
+//! that. The columns of the first query are the answer. If branches have different columns, SQL
+//! Server refuses (11509 and related errors); this implementation returns the first. `tds_length`
+//! of decimals, max types and xml is from memory.
 
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
 use crate::answer::sink::{
-    Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink, SinkClosed,
+    ClosedSink, Completion, DoneScope, EnvironmentChange, ResultColumn, ResultSink,
 };
 use crate::host::rowset::Rowset;
 use crate::procedures::call::Call;
@@ -17,23 +17,23 @@ use crate::session::Session;
 use base::{SqlError, messages};
 use types::{SqlType, Value};
 
-/// More than that is told by nobody.
+/// The most messages that are kept; nobody reads more.
 const MESSAGES_MAX: usize = 100;
 
-/// Keeps the columns of the first result, and what is told before.
+/// Keeps the columns of the first result, and the messages before it.
 #[derive(Default)]
-struct First {
+struct FirstResult {
     columns: Option<Vec<ResultColumn>>,
     messages: Vec<SqlError>,
 }
 
-impl ResultSink for First {
-    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), SinkClosed> {
+impl ResultSink for FirstResult {
+    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), ClosedSink> {
         self.columns.get_or_insert_with(|| columns.to_vec());
         Ok(())
     }
 
-    fn row(&mut self, _: &[Value]) -> Result<(), SinkClosed> {
+    fn row(&mut self, _: &[Value]) -> Result<(), ClosedSink> {
         Ok(())
     }
 
@@ -43,7 +43,7 @@ impl ResultSink for First {
         }
     }
 
-    fn done(&mut self, _: Done) {}
+    fn done(&mut self, _: Completion) {}
 
     fn return_status(&mut self, _: i32) {}
 
@@ -64,7 +64,7 @@ pub(crate) fn run(
             "@browse_information_mode of sp_describe_first_result_set",
         ));
     }
-    let mut first = First::default();
+    let mut first = FirstResult::default();
     let result = columns_of(session, &parameters, &text, &mut first);
     let broken = |m: &SqlError| m.severity() > 10;
     if first.columns.is_none() && (result.is_err() || first.messages.iter().any(broken)) {
@@ -81,12 +81,12 @@ pub(crate) fn run(
     Ok(0)
 }
 
-/// Goes through a text without running it.
+/// The columns of a text that is not run.
 fn columns_of(
     session: &mut Session,
     parameters: &str,
     text: &str,
-    first: &mut First,
+    first: &mut FirstResult,
 ) -> Result<(), Failure> {
     let mut out = Output::new(first);
     let entry = match session.prepared_program(parameters, text) {
@@ -154,7 +154,7 @@ fn shape() -> Vec<(String, SqlType, bool)> {
     shape.into_iter().map(|(name, t, nullable)| (name.to_owned(), t, nullable)).collect()
 }
 
-/// A column's row.
+/// The row of a column.
 fn described(c: &ResultColumn, ordinal: i32) -> Vec<Value> {
     let t = c.sql_type;
     let letters = t.is_character();
@@ -172,12 +172,12 @@ fn described(c: &ResultColumn, ordinal: i32) -> Vec<Value> {
         Value::TinyInt(t.scale()),
         only(Value::nvarchar(c.collation.name())),
     ];
-    // Types of users, collections of schemas.
+    // Columns about user types and schema collections.
     row.resize(19, Value::Null);
     row.push(Value::Bit(false));
     row.push(Value::Bit(letters && c.collation.is_case_sensitive()));
     row.push(Value::Bit(false));
-    // Sources are told in browse mode only.
+    // Source columns are filled in browse mode only.
     row.resize(27, Value::Null);
     row.push(Value::Bit(c.identity));
     row.push(Value::Null);
@@ -193,7 +193,7 @@ fn described(c: &ResultColumn, ordinal: i32) -> Vec<Value> {
     row
 }
 
-/// The number and length of a type in TDS (MS-TDS 2.2.5.4): what may be NULL has others.
+/// The number and length of a type in TDS (MS-TDS 2.2.5.4). Nullable types have others.
 pub(super) fn on_the_wire(t: SqlType, nullable: bool) -> (i32, i32) {
     let own = i32::from(t.system_type_id());
     let bytes = i32::from(t.max_length());

@@ -1,6 +1,6 @@
-//! sp_MSforeachtable and sp_MSforeachdb: text that runs once for each table or database, its name
-//! in place of a `?`. SQL Server has them without a page of their own; what is here is what
-//! people's scripts use of them. An error in one call does not end the others.
+//! sp_MSforeachtable and sp_MSforeachdb: a text that runs once for each table or database, with its
+//! name in place of each `?`. SQL Server does not document them; this implements what published
+//! scripts use. An error in one call does not end the others.
 
 use super::text::TextProcedure;
 

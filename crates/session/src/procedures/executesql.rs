@@ -1,7 +1,7 @@
 //! `sp_executesql @stmt [, @params, @p1 = …]`
 //!
-//! It returns what @@ERROR is at the end of the text: 0 when its last statement did well. (From
-//! the reference: "0 (success) or nonzero (failure)"; which number is from articles in public.)
+//! It returns the value of @@ERROR at the end of the text: 0 if the last statement succeeded. (From
+//! the reference: "0 (success) or nonzero (failure)"; which number is from published articles.)
 
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
@@ -28,8 +28,8 @@ pub(crate) fn run(
     result.map(|_| session.state.last.error)
 }
 
-/// The text of a statement, which must be nvarchar, nchar or ntext: 214. States are from a public
-/// project's recorded probes.
+/// The text of a statement, which must be nvarchar, nchar or ntext (214). The states are from a
+/// public project's recorded probes.
 pub(super) fn statement(call: &Call, position: usize) -> Result<String, Failure> {
     let argument = call.arguments.get(position);
     let text = argument.filter(|a| is_unicode(a.sql_type));

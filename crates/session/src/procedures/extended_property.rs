@@ -1,4 +1,4 @@
-//! `sp_addextendedproperty @name, @value, @level0type, @level0name, …` and its kin.
+//! `sp_addextendedproperty @name, @value, @level0type, @level0name, …` and the related procedures.
 
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
@@ -20,7 +20,7 @@ pub(crate) fn remove(s: &mut Session, c: &mut Call, out: &mut Output<'_>) -> Res
     run(PropertyVerb::Drop, s, c, out)
 }
 
-/// A variant's stored form; none of NULL.
+/// The stored form of a variant; `None` for NULL.
 fn stored(value: &Value) -> Option<Box<[u8]>> {
     let mut bytes = Vec::new();
     if !value.is_null() {
@@ -35,7 +35,7 @@ fn run(
     call: &mut Call,
     out: &mut Output<'_>,
 ) -> Result<i32, Failure> {
-    // The value of a property that goes is not asked for.
+    // A property that is dropped has no value argument.
     let first = if verb == PropertyVerb::Drop { 1 } else { 2 };
     let level = |n: usize| {
         let at = first + 2 * n;

@@ -1,4 +1,4 @@
-//! `sys.sp_flush_log`: the log of the current database becomes durable, delayed commits too.
+//! `sys.sp_flush_log`: makes the log of the current database durable, delayed commits included.
 
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;

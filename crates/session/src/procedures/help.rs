@@ -1,4 +1,4 @@
-//! What people ask of objects: sp_help, sp_helpconstraint, sp_helpstats, sp_helptrigger,
+//! Procedures about objects: sp_help, sp_helpconstraint, sp_helpstats, sp_helptrigger,
 //! sp_spaceused.
 
 use super::text::{TextProcedure, of_object};
@@ -167,7 +167,7 @@ SELECT CAST(CONVERT(varchar(15), @reserved * 8) + ' KB' AS varchar(18)) AS reser
       CAST(CONVERT(varchar(15), (@reserved - @used) * 8) + ' KB' AS varchar(18)) AS unused",
 };
 
-/// `sp_helptrigger`: of a statement, where one is named.
+/// `sp_helptrigger`, of one kind of statement if it is named.
 pub(crate) fn help_trigger(
     session: &mut Session,
     call: &mut Call,

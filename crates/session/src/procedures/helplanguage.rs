@@ -1,4 +1,4 @@
-//! `sp_helplanguage ['language']`: rows of sys.syslanguages. 15033 for a name that is none.
+//! `sp_helplanguage ['language']`: rows of sys.syslanguages. 15033 for an unknown name.
 
 use super::text::{TextProcedure, run as run_text};
 use crate::answer::failure::Failure;

@@ -1,5 +1,5 @@
 //! `sp_helptext @objname, @columnname`: the text of a module, of a CHECK or DEFAULT constraint, or
-//! of a computed column, a row for each of its lines.
+//! of a computed column, one row for each line.
 
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
@@ -11,7 +11,7 @@ use base::{SqlError, SqlResult, messages};
 use catalog::view::{Object, Table};
 use types::{SqlType, Value};
 
-/// Characters of a row: a longer line goes on in the next one.
+/// The most characters of a row; a longer line continues in the next row.
 const WIDTH: usize = 255;
 
 pub(crate) fn run(
@@ -51,7 +51,7 @@ fn of_column(table: &Table, name: &str) -> SqlResult<Box<str>> {
     Ok(computed.ok_or_else(plain)?.text.clone())
 }
 
-/// The lines of a text with their ends, in pieces that fit.
+/// The lines of a text with their line ends, cut to the width of a row.
 fn lines(text: &str) -> Vec<String> {
     let mut rows = Vec::new();
     for line in text.split_inclusive('\n') {

@@ -1,5 +1,5 @@
-//! The list of system procedures, by name and by the number that clients call some by. A session
-//! is given it when it is made, so that nothing but this list names them all.
+//! The list of system procedures, by name and by the number that clients use. A session gets the
+//! list when it is made, so that only this file names all procedures.
 
 use super::{
     applock, clean_space, columns, configure, cursors, databases, datatype_info, describe, each,
@@ -95,7 +95,7 @@ const BY_NAME: &[(&str, SystemProcedure)] = &[
     ("sp_reset_connection", |_, _, _| Ok(0)),
 ];
 
-/// Those that clients call by number, from 1 on.
+/// Procedures that clients call by number, from 1 on.
 const BY_NUMBER: &[SystemProcedure] = &[
     cursors::change,
     cursors::open,

@@ -1,4 +1,4 @@
-//! System procedures, one a file, and how they are called.
+//! System procedures, one in each file, and how they are called.
 
 mod applock;
 pub(crate) mod call;

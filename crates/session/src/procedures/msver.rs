@@ -1,8 +1,8 @@
-//! `xp_msver [name, …]`: what the server is and runs on, a row a property.
+//! `xp_msver [name, …]`: facts of the server and its machine, one row for each property.
 //!
-//! Names, numbers and columns are from the reference and from outputs in public. What SQL Server
-//! reads from its own program file (InternalName, OriginalFilename …) is told of this one. There is
-//! no WindowsVersion, nor a mask of processors beyond 64: both are NULL.
+//! Names, numbers and columns are from the reference and from published outputs. SQL Server reads
+//! some properties from its own program file (InternalName, OriginalFilename …); here they describe
+//! this program. WindowsVersion and a mask of more than 64 processors do not exist: both are NULL.
 
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;

@@ -1,7 +1,7 @@
-//! How ODBC knows a type: code, digits, bytes, radix and scale, of columns and parameters alike.
+//! How ODBC describes a type: code, digits, bytes, radix and scale, for columns and for parameters.
 
-/// The part of FROM behind rows `c` of `sys.columns` or `sys.parameters`: `m` is what a type always
-/// has, `d` what it has with its length and scale. `@ODBCVer` tells which codes dates have.
+/// The part of FROM behind rows `c` of `sys.columns` or `sys.parameters`: `m` has the properties of
+/// a type, `d` those that depend on its length and scale. `@ODBCVer` selects the codes of dates.
 macro_rules! odbc_types {
     () => {
         "  -- id, ODBC code, digits or characters, bytes, radix, scale: NULL where the column says it.

@@ -1,13 +1,13 @@
 //! Prepared statements by handle: sp_prepare, sp_execute, sp_prepexec, sp_unprepare; and prepared
-//! calls, sp_prepexecrpc: what ODBC makes of `{call p(?)}`. A call is of whatever procedure has the
-//! name when it runs.
+//! calls, sp_prepexecrpc, which ODBC uses for `{call p(?)}`. A prepared call runs the procedure
+//! that has the name at that time.
 
 use super::executesql::statement;
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
 use crate::answer::sink::DoneScope;
 use crate::procedures::call::Call;
-use crate::procedures::prepared::Prepared;
+use crate::procedures::prepared::PreparedStatement;
 use crate::program::programs::types_hold;
 use crate::session::Session;
 use base::{SqlError, messages};
@@ -43,7 +43,7 @@ pub(crate) fn prepare_call(
     out: &mut Output<'_>,
 ) -> Result<i32, Failure> {
     let name = statement(call, 1)?;
-    let handle = give_handle(session, call, Prepared::Call(name));
+    let handle = give_handle(session, call, PreparedStatement::Call(name));
     let mut rest = call.rest(2);
     let result = run(session, handle, &mut rest, out);
     call.arguments.append(&mut rest.arguments);
@@ -91,12 +91,12 @@ fn keep(session: &mut Session, call: &mut Call, out: &mut Output<'_>) -> Result<
         Ok(entry) => entry,
         Err(errors) => return Err(session.tell_all(errors, DoneScope::InProcedure, out)),
     };
-    Ok(give_handle(session, call, Prepared::Text { parameters, text, entry }))
+    Ok(give_handle(session, call, PreparedStatement::Text { parameters, text, entry }))
 }
 
 /// Puts a new handle into the first argument.
-fn give_handle(session: &mut Session, call: &mut Call, prepared: Prepared) -> i32 {
-    // A handle that is given is that of a statement the client wants no more.
+fn give_handle(session: &mut Session, call: &mut Call, prepared: PreparedStatement) -> i32 {
+    // A handle that the client passes is that of a statement which the client no longer needs.
     if let Ok(old) = handle_of(call) {
         session.handles.prepared.remove(&old);
     }
@@ -118,8 +118,8 @@ fn run(
         return Err(SqlError::new(messages::PREPARED_HANDLE_UNKNOWN, &[&handle]).into());
     };
     let (parameters, text, entry) = match prepared.clone() {
-        Prepared::Text { parameters, text, entry } => (parameters, text, entry),
-        Prepared::Call(name) => return session.call_named_text(&name, values, out),
+        PreparedStatement::Text { parameters, text, entry } => (parameters, text, entry),
+        PreparedStatement::Call(name) => return session.call_named_text(&name, values, out),
     };
     let current = session.state.database.id;
     let (host, id) = (&*session.state.host, session.state.id());

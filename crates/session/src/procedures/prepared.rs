@@ -1,4 +1,4 @@
-//! What `sp_prepare` and its kin keep for a client.
+//! What `sp_prepare` and the related procedures keep for a client.
 
 use crate::program::steps::Program;
 use plancache::Entry;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// What a handle of the session stands for.
 #[derive(Clone)]
-pub(crate) enum Prepared {
+pub(crate) enum PreparedStatement {
     Text {
         parameters: String,
         text: String,
@@ -20,7 +20,7 @@ pub(crate) enum Prepared {
 /// The handles of a session, and what they stand for.
 #[derive(Default)]
 pub(crate) struct Handles {
-    pub(crate) prepared: BTreeMap<i32, Prepared>,
+    pub(crate) prepared: BTreeMap<i32, PreparedStatement>,
     last: i32,
 }
 

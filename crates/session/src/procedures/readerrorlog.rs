@@ -1,12 +1,12 @@
 //! `sp_readerrorlog [@p1 [, @p2 [, @p3 [, @p4]]]]`, `xp_readerrorlog` with seven arguments, and
 //! `sp_cycle_errorlog`: the error log as rows.
 //!
-//! The file is read in pieces, so a long log costs no memory; in descending order (seventh
-//! argument) rows are kept, up to [`KEPT_BYTES_MAX`]. A line without a stamp belongs to the fact of
-//! the line before and has its date. Search is in the text alone, and takes no notice of case.
-//! There is no agent: its log (type 2) is not there.
+//! The file is read in pieces, so a long log costs no memory. Only in descending order (seventh
+//! argument) rows are kept, up to [`KEPT_BYTES_MAX`]. A line without a time stamp belongs to the
+//! entry of the line before and has its date. The search looks only at the text and ignores case.
+//! There is no agent, so its log (type 2) does not exist.
 //!
-//! 22004 is as xp_readerrorlog tells it; that it can be caught is a guess.
+//! 22004 is as xp_readerrorlog reports it; that it can be caught is a guess.
 
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
@@ -19,14 +19,14 @@ use std::sync::Arc;
 use types::datetime::{Dialect, Moment, parse_date};
 use types::{SqlType, Value, convert};
 
-/// What is read of the file at a time; a line that is longer is cut.
+/// The bytes of the file that are read at a time; a longer line is cut.
 const PIECE_BYTES: usize = 64 << 10;
-/// Rows in descending order take no more.
+/// The most bytes of rows in descending order.
 const KEPT_BYTES_MAX: usize = 32 << 20;
-/// `2026-11-24 14:00:00.00`; logs of before have five digits more.
+/// `2026-11-24 14:00:00.00`; older logs have five more digits.
 const STAMP_BYTES_MIN: usize = 22;
 const STAMP_BYTES_MAX: usize = 27;
-/// Behind the stamp and a blank: who says it, padded to so much.
+/// The width of the source field, which follows the stamp and a blank.
 const SOURCE_BYTES: usize = 11;
 
 pub(crate) fn sp(
@@ -41,7 +41,7 @@ pub(crate) fn sp(
             return Err(SqlError::new(messages::NOT_A_PARAMETER, &facts).into());
         }
     }
-    let asked = Asked {
+    let asked = LogRequest {
         number: call.whole_number("@p1", 0)?.unwrap_or(0),
         agent: asks_agent(call, "@p2")?,
         sought: sought([call.text("@p3", 2), call.text("@p4", 3)]),
@@ -64,7 +64,7 @@ pub(crate) fn xp(
     if !["", "asc", "desc"].contains(&order.as_str()) {
         return Err(Failure::unsupported(&format!("xp_readerrorlog in order {order}")));
     }
-    let asked = Asked {
+    let asked = LogRequest {
         number: call.whole_number("", 0)?.unwrap_or(0),
         agent: asks_agent(call, "")?,
         sought: sought([call.text("", 2), call.text("", 3)]),
@@ -87,11 +87,11 @@ pub(crate) fn cycle(
     Ok(0)
 }
 
-/// What is asked for.
-struct Asked {
+/// The arguments of a call.
+struct LogRequest {
     number: i64,
     agent: bool,
-    /// Texts that a row must have, in lower case.
+    /// Texts that a row must contain, in lower case.
     sought: Vec<String>,
     span: (Option<Moment>, Option<Moment>),
     descending: bool,
@@ -102,7 +102,7 @@ fn sought(texts: [Option<String>; 2]) -> Vec<String> {
     given.map(|t| t.to_lowercase()).collect()
 }
 
-/// Whether the agent's log is asked for; another kind is not known.
+/// Whether the call asks for the agent's log; another type is an error.
 fn asks_agent(call: &Call, name: &str) -> Result<bool, Failure> {
     match call.whole_number(name, 1)? {
         None | Some(1) => Ok(false),
@@ -123,7 +123,7 @@ fn moment(call: &Call, position: usize) -> SqlResult<Option<Moment>> {
     Ok(Moment::of(&convert(&given.value, given.sql_type, SqlType::DateTime, 0)?))
 }
 
-fn read(session: &mut Session, asked: &Asked, out: &mut Output<'_>) -> Result<i32, Failure> {
+fn read(session: &mut Session, asked: &LogRequest, out: &mut Output<'_>) -> Result<i32, Failure> {
     let missing = |code: i32, why: &str| SqlError::new(messages::ERROR_LOG, &[&code, &why]);
     let no_file = || missing(2, "The system cannot find the file specified.");
     let wanted = u32::try_from(asked.number).ok().filter(|_| !asked.agent).ok_or_else(no_file)?;
@@ -172,7 +172,7 @@ struct Row {
 }
 
 impl Row {
-    /// A line is what it says, or goes on with the one before.
+    /// Parses a line. A line without a stamp continues the row before.
     fn of(line: &str, before: Row) -> Row {
         let dated = line.as_bytes().get(4) == Some(&b'-');
         let end = line.match_indices(' ').nth(1).map(|(i, _)| i);
@@ -182,7 +182,7 @@ impl Row {
             return Row { text: line.to_owned(), ..before };
         };
         let rest = &line[end + 1..];
-        // A source that is longer than its field ends with the next blank.
+        // A source that is longer than its field ends at the next blank.
         let field = rest.char_indices().nth(SOURCE_BYTES).map_or(rest.len(), |(i, _)| i);
         let cut = rest[field..].find(' ').map_or(rest.len(), |i| field + i);
         let (source, text) = rest.split_at(cut);
@@ -193,7 +193,7 @@ impl Row {
         }
     }
 
-    fn is_asked(&self, asked: &Asked) -> bool {
+    fn is_asked(&self, asked: &LogRequest) -> bool {
         let (from, to) = asked.span;
         let at = self.at.map(Moment::total);
         let late = from.is_none_or(|from| at.is_some_and(|at| at >= from.total()));
@@ -213,13 +213,13 @@ impl Row {
     }
 }
 
-/// A file line by line, up to where it ended when it was opened.
+/// The lines of a file, up to the end that it had when it was opened.
 struct Lines {
     file: Arc<dyn File>,
     at: u64,
     end: u64,
     piece: Vec<u8>,
-    /// How much of the piece was given.
+    /// The bytes of the piece that were returned.
     read: usize,
 }
 

@@ -1,5 +1,5 @@
-//! `sp_recompile 'object'`: a procedure, or all that names a table, is compiled again when it runs
-//! next.
+//! `sp_recompile 'object'`: a procedure, or every program that names a table, is compiled again at
+//! its next run.
 
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;

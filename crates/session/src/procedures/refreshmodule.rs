@@ -1,5 +1,5 @@
-//! `sp_refreshview @viewname` and `sp_refreshsqlmodule @name`: a module is made again from its own
-//! text, so that what is kept of it (a view's columns) is what its tables have now.
+//! `sp_refreshview @viewname` and `sp_refreshsqlmodule @name`: define a module again from its own
+//! text, so that what is stored of it (a view's columns) agrees with its tables.
 
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
@@ -46,7 +46,7 @@ fn found(session: &Session, name: &str) -> Result<Arc<Module>, Failure> {
     }
 }
 
-/// Runs the text as ALTER, under the options that it was made with.
+/// Runs the text as ALTER, under the SET options that it was created with.
 fn refresh(session: &mut Session, module: &Module, out: &mut Output<'_>) -> Result<i32, Failure> {
     let options = tsql::ParseOptions { quoted_identifier: module.quoted_identifier };
     let text = tsql::as_alter(&module.text, options);

@@ -1,5 +1,5 @@
 //! `sp_settriggerorder @triggername, @order, @stmttype [, @namespace]`: the trigger that fires
-//! before the others for a statement, or behind them.
+//! first or last for a statement.
 
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;

@@ -1,5 +1,5 @@
-//! What ODBC and JDBC ask of procedures and indexes: sp_stored_procedures, sp_sproc_columns,
-//! sp_statistics.
+//! Procedures by which ODBC and JDBC read procedures and indexes: sp_stored_procedures,
+//! sp_sproc_columns, sp_statistics.
 
 use super::odbc_types::odbc_types;
 use super::text::TextProcedure;

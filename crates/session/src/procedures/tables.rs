@@ -64,6 +64,6 @@ pub(crate) fn run(
 
 fn is_like(text: &str, pattern: &str, collation: Collation) -> bool {
     let pattern = LikePattern::compile(&Value::nvarchar(pattern), None, collation);
-    // Names are short: nothing ends a request within one.
+    // Names are short, so no cancellation is possible within one comparison.
     pattern.matches(&Value::nvarchar(text)).unwrap_or(false)
 }

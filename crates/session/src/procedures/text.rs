@@ -1,5 +1,5 @@
-//! System procedures that are T-SQL themselves: queries of the catalog views, run like
-//! sp_executesql's text.
+//! System procedures that are written in T-SQL: queries of the catalog views, run like the text of
+//! sp_executesql.
 
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
@@ -7,7 +7,7 @@ use crate::procedures::call::Call;
 use crate::session::Session;
 use base::{SqlError, messages};
 
-/// A procedure as text.
+/// A procedure that is a T-SQL text.
 pub(crate) struct TextProcedure {
     pub(crate) parameters: &'static str,
     pub(crate) text: &'static str,
@@ -22,7 +22,7 @@ pub(crate) fn run(
     session.execute_text(procedure.parameters, procedure.text, call, out)
 }
 
-/// The same about an object, which must be there: 15009.
+/// The same for a procedure about an object, which must exist (15009).
 pub(crate) fn of_object(
     session: &mut Session,
     call: &mut Call,

@@ -1,10 +1,10 @@
-//! `sp_describe_undeclared_parameters @tsql [, @params]`: the parameters that a text uses and
-//! nobody declares, with the types that they seem to have.
+//! `sp_describe_undeclared_parameters @tsql [, @params]`: the parameters that a text uses and does
+//! not declare, with deduced types.
 //!
-//! The text is compiled and bound, not run. What places say of parameters is learnt by `bind`
-//! ([`bind::Deduction`]); here the one type is chosen of it (the reference: "Parameter selection
-//! algorithm"). Types of users are told by the system type beneath. Arguments of procedures that
-//! are of the system have no type here (11502).
+//! The text is compiled and bound, not run. `bind` records what each place says about a parameter
+//! ([`bind::Deduction`]); here one type is chosen from that (the reference: "Parameter selection
+//! algorithm"). A user type is reported as its base type. Arguments of system procedures get no
+//! type here (11502).
 
 use super::describe::on_the_wire;
 use crate::answer::failure::Failure;
@@ -15,14 +15,14 @@ use crate::procedures::call::{Call, CallArgument};
 use crate::program::compile::{Returns, Unit, compile};
 use crate::program::programs::Errors;
 use crate::program::steps::{
-    ArgumentValue, Execute, Executed, Program, Source, StepKind, same_name,
+    ArgumentValue, Execute, ExecuteTarget, Program, Source, StepKind, same_name,
 };
 use crate::request::execute::place_of;
 use crate::session::Session;
 use crate::session::settings::Switches;
 use crate::session::state::{Origin, State};
 use base::{ObjectId, SqlError, messages};
-use bind::{Deduction, Learned, Undeclared, candidates, untyped_parameter};
+use bind::{Deduction, Inference, UndeclaredType, candidates, untyped_parameter};
 use catalog::view::SchemaId;
 use plan::{Statement, VariableId};
 use std::cell::{Cell, RefCell};
@@ -31,20 +31,20 @@ use types::{SqlType, Value, check_implicit};
 
 const NAME: &str = "sp_describe_undeclared_parameters";
 
-/// More are too many for a call, too.
+/// A call, too, cannot have more parameters.
 const PARAMETERS_MAX: usize = 2_100;
 
-/// What is known of the parameters of a text, in the order in which they were met.
+/// What is known of the parameters of a text, in the order in which they appear.
 #[derive(Default)]
 struct Deducer {
     names: RefCell<Vec<Box<str>>>,
-    learned: RefCell<Vec<Vec<Learned>>>,
+    learned: RefCell<Vec<Vec<Inference>>>,
     trying: Cell<Option<(u16, SqlType)>>,
     cost: Cell<u32>,
 }
 
 impl Deduction for Deducer {
-    fn undeclared(&self, name: &str) -> Undeclared {
+    fn undeclared(&self, name: &str) -> UndeclaredType {
         let mut names = self.names.borrow_mut();
         let known = names.iter().position(|n| same_name(n, name));
         let at = known.unwrap_or_else(|| {
@@ -52,13 +52,13 @@ impl Deduction for Deducer {
             names.len() - 1
         });
         match (u16::try_from(at), self.trying.get()) {
-            (Ok(at), Some((tried, sql_type))) if tried == at => Undeclared::Tried(sql_type),
-            (Ok(at), _) => Undeclared::Untyped(at),
-            (Err(_), _) => Undeclared::No,
+            (Ok(at), Some((tried, sql_type))) if tried == at => UndeclaredType::Tried(sql_type),
+            (Ok(at), _) => UndeclaredType::Untyped(at),
+            (Err(_), _) => UndeclaredType::No,
         }
     }
 
-    fn learn(&self, parameter: u16, what: Learned) {
+    fn learn(&self, parameter: u16, what: Inference) {
         let mut learned = self.learned.borrow_mut();
         let at = usize::from(parameter);
         if learned.len() <= at {
@@ -75,10 +75,10 @@ impl Deduction for Deducer {
 }
 
 /// A parameter with its type.
-struct Deduced {
+struct DeducedParameter {
     name: Box<str>,
     sql_type: SqlType,
-    /// One of the types that are tried, which has the name numeric there.
+    /// Whether this is one of the types that are tried; the answer then says numeric.
     general: bool,
     output: bool,
     formal: Option<Box<str>>,
@@ -96,7 +96,7 @@ pub(crate) fn run(
     let deduced = match session.deduce(&parameters, &text) {
         Ok(deduced) => deduced,
         Err(mut errors) => {
-            // A request that was cancelled meanwhile hears of nothing else.
+            // A cancelled request reports nothing but the cancellation.
             session.work.owner().waiter().check().map_err(SqlError::from)?;
             if !errors.iter().all(is_of_deduction) {
                 errors.push(SqlError::new(messages::DESCRIBE_COMPILE, &[]));
@@ -110,13 +110,13 @@ pub(crate) fn run(
     Ok(0)
 }
 
-/// Whether an error is of the parameters, and not of the text.
+/// Whether an error is about the parameters, and not about the text.
 fn is_of_deduction(e: &SqlError) -> bool {
     (messages::DEDUCE_NOT_HERE.number..=messages::DEDUCE_TEMP_TABLE.number).contains(&e.number())
 }
 
 impl Session {
-    fn deduce(&mut self, parameters: &str, text: &str) -> Result<Vec<Deduced>, Errors> {
+    fn deduce(&mut self, parameters: &str, text: &str) -> Result<Vec<DeducedParameter>, Errors> {
         let options = self.state.settings.parse_options();
         let declared = tsql::parse_parameters(parameters, options).map_err(|e| vec![e])?;
         let parsed = tsql::parse(text, options);
@@ -149,7 +149,7 @@ impl Session {
         self.chosen(&program, &deducer)
     }
 
-    /// What the procedures that the text calls say of their arguments.
+    /// Records the parameter types of the procedures that the text calls.
     fn learn_calls(&mut self, program: &Program, deducer: &Deducer) {
         for step in &program.steps {
             match &step.kind {
@@ -162,9 +162,9 @@ impl Session {
 
     fn learn_call(&mut self, it: &Execute, deducer: &Deducer) {
         if let Some(result) = it.result.and_then(untyped_parameter) {
-            deducer.learn(result, Learned::Assigned(SqlType::Int));
+            deducer.learn(result, Inference::Assigned(SqlType::Int));
         }
-        let Executed::Procedure(name) = &it.what else { return };
+        let ExecuteTarget::Procedure(name) = &it.what else { return };
         let from = Origin { database: self.state.database.id, schema: SchemaId::DBO };
         let Some((database, module)) = self.state.find_procedure(name, from) else { return };
         let Ok(entry) = self.procedure_program(database, &module, false) else { return };
@@ -181,16 +181,20 @@ impl Session {
             };
             let Ok(place) = place_of(&entry.value, &module.name, &given, at) else { continue };
             let formal = &entry.value.variables[place];
-            deducer.learn(parameter, Learned::Formal(formal.name.clone()));
-            deducer.learn(parameter, Learned::Is(formal.sql_type));
+            deducer.learn(parameter, Inference::Formal(formal.name.clone()));
+            deducer.learn(parameter, Inference::Is(formal.sql_type));
             if argument.output {
-                deducer.learn(parameter, Learned::Assigned(formal.sql_type));
+                deducer.learn(parameter, Inference::Assigned(formal.sql_type));
             }
         }
     }
 
     /// The parameters in the order of the text, each with its type.
-    fn chosen(&self, program: &Program, deducer: &Deducer) -> Result<Vec<Deduced>, Errors> {
+    fn chosen(
+        &self,
+        program: &Program,
+        deducer: &Deducer,
+    ) -> Result<Vec<DeducedParameter>, Errors> {
         let met = deducer.names.borrow().clone();
         let written = names_of(&program.text);
         let place = |name: &str| written.iter().position(|w| same_name(w, name));
@@ -208,40 +212,45 @@ impl Session {
         Ok(chosen)
     }
 
-    fn choose(&self, program: &Program, deducer: &Deducer, at: usize) -> Result<Deduced, SqlError> {
+    fn choose(
+        &self,
+        program: &Program,
+        deducer: &Deducer,
+        at: usize,
+    ) -> Result<DeducedParameter, SqlError> {
         let name = deducer.names.borrow()[at].clone();
         let learned = deducer.learned.borrow().get(at).cloned().unwrap_or_default();
-        let find = |wanted: fn(&Learned) -> bool| learned.iter().find(|l| wanted(l)).cloned();
-        let formal = match find(|l| matches!(l, Learned::Formal(_))) {
-            Some(Learned::Formal(formal)) => Some(formal),
+        let find = |wanted: fn(&Inference) -> bool| learned.iter().find(|l| wanted(l)).cloned();
+        let formal = match find(|l| matches!(l, Inference::Formal(_))) {
+            Some(Inference::Formal(formal)) => Some(formal),
             _ => None,
         };
-        let assigned = find(|l| matches!(l, Learned::Assigned(_)));
-        let deduced = |sql_type, general, output| Deduced {
+        let assigned = find(|l| matches!(l, Inference::Assigned(_)));
+        let deduced = |sql_type, general, output| DeducedParameter {
             name: name.clone(),
             sql_type,
             general,
             output,
             formal: formal.clone(),
         };
-        if let Some(Learned::Meets(other)) = find(|l| matches!(l, Learned::Meets(_))) {
+        if let Some(Inference::Meets(other)) = find(|l| matches!(l, Inference::Meets(_))) {
             let other = deducer.names.borrow()[usize::from(other)].clone();
             return Err(SqlError::new(messages::DEDUCE_TWO, &[&name, &other]));
         }
-        if let Some(Learned::Assigned(sql_type)) = assigned {
+        if let Some(Inference::Assigned(sql_type)) = assigned {
             return Ok(deduced(sql_type, false, true));
         }
-        let first = learned.iter().find(|l| !matches!(l, Learned::Formal(_)));
+        let first = learned.iter().find(|l| !matches!(l, Inference::Formal(_)));
         match first {
-            Some(Learned::Is(sql_type)) => {
-                // What takes values of these types does not always compare them.
+            Some(Inference::Is(sql_type)) => {
+                // A place that accepts values of these types cannot always compare them.
                 let strange = *sql_type == SqlType::Xml || sql_type.is_text_image();
                 if strange && !self.state.works(program, deducer, at, *sql_type) {
                     return Err(SqlError::new(messages::DEDUCE_NO_TYPE, &[&name]));
                 }
                 Ok(deduced(*sql_type, false, false))
             }
-            Some(Learned::Nothing) => Err(SqlError::new(messages::DEDUCE_NOT_HERE, &[&name])),
+            Some(Inference::Nothing) => Err(SqlError::new(messages::DEDUCE_NOT_HERE, &[&name])),
             _ if !is_bound(program, deducer, at) => {
                 Err(SqlError::new(messages::DEDUCE_NOT_HERE, &[&name]))
             }
@@ -252,7 +261,7 @@ impl Session {
         }
     }
 
-    /// The candidate with which the text needs the least.
+    /// The candidate type with the lowest cost of conversions.
     fn tried(&self, program: &Program, deducer: &Deducer, at: usize) -> Result<SqlType, SqlError> {
         let mut best: Option<u32> = None;
         let mut equal: Vec<SqlType> = Vec::new();
@@ -271,7 +280,7 @@ impl Session {
         let Some(&first) = equal.first() else {
             return Err(SqlError::new(messages::DEDUCE_NO_TYPE, &[&name]));
         };
-        // The first has the highest precedence: the others must become it by themselves.
+        // The first type has the highest precedence: each other type must convert to it implicitly.
         if let Some(other) = equal.iter().find(|t| check_implicit(**t, first).is_err()) {
             let facts: [&dyn std::fmt::Display; 3] = [&name, &shown(first), &shown(*other)];
             return Err(SqlError::new(messages::DEDUCE_NOT_UNIQUE, &facts));
@@ -281,7 +290,7 @@ impl Session {
 }
 
 impl State {
-    /// Binds all that the text says.
+    /// Binds all statements of the text.
     fn learn_places(&self, program: &Program, deducer: &Deducer) -> Result<(), Errors> {
         let mut errors = Errors::new();
         for place in 0..program.places.len() {
@@ -299,7 +308,7 @@ impl State {
                         _ => None,
                     };
                     if let Some(parameter) = program.steps.iter().find_map(of_it) {
-                        deducer.learn(parameter, Learned::Assigned(x.ty.sql_type));
+                        deducer.learn(parameter, Inference::Assigned(x.ty.sql_type));
                     }
                 }
             }
@@ -311,7 +320,7 @@ impl State {
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
-    /// Whether the text has a meaning when a parameter is of a type; what that costs is counted.
+    /// Whether the text can be bound when a parameter has a type. Counts the cost.
     fn works(&self, program: &Program, deducer: &Deducer, at: usize, sql_type: SqlType) -> bool {
         deducer.trying.set(u16::try_from(at).ok().map(|at| (at, sql_type)));
         deducer.cost.set(0);
@@ -325,7 +334,7 @@ impl State {
     }
 }
 
-/// A type as 11506 names it.
+/// A type as message 11506 names it.
 fn shown(t: SqlType) -> String {
     match t {
         SqlType::Decimal { precision, scale } => format!("numeric({precision},{scale})"),
@@ -333,8 +342,8 @@ fn shown(t: SqlType) -> String {
     }
 }
 
-/// Whether a parameter stands in something that is bound: others (FETCH INTO, a transaction's name)
-/// say nothing of it.
+/// Whether a parameter appears in something that is bound. Other places (FETCH INTO, a
+/// transaction's name) do not determine a type.
 fn is_bound(program: &Program, deducer: &Deducer, at: usize) -> bool {
     let id = |v: VariableId| untyped_parameter(v).map(usize::from) == Some(at);
     let steps = program.steps.iter().any(|s| match &s.kind {
@@ -347,7 +356,7 @@ fn is_bound(program: &Program, deducer: &Deducer, at: usize) -> bool {
     !steps || deducer.learned.borrow().get(at).is_some_and(|l| !l.is_empty())
 }
 
-/// 11525
+/// Error 11525.
 fn no_temporary_tables(program: &Program) -> Result<(), Errors> {
     let temporary = |s: &&crate::program::steps::Step| match &s.kind {
         StepKind::Definition(statement) => match &statement.kind {
@@ -371,7 +380,7 @@ fn no_temporary_tables(program: &Program) -> Result<(), Errors> {
     Err(vec![SqlError::new(messages::DEDUCE_TEMP_TABLE, &[&text])])
 }
 
-/// How often a name is one of a procedure's parameters in the text: `EXEC p @name = …`.
+/// How often a name occurs as a procedure's parameter in the text: `EXEC p @name = …`.
 fn formally_named(program: &Program, name: &str) -> usize {
     let of = |it: &Execute| {
         let named = it.arguments.iter().filter_map(|a| a.name.as_deref());
@@ -385,7 +394,7 @@ fn formally_named(program: &Program, name: &str) -> usize {
     steps.sum()
 }
 
-/// The names of variables in a text, each time that one is written.
+/// The names of variables in a text, one for each occurrence.
 fn names_of(text: &str) -> Vec<&str> {
     let mut names = Vec::new();
     let mut rest = text;
@@ -408,18 +417,18 @@ fn names_of(text: &str) -> Vec<&str> {
     names
 }
 
-/// Bytes of the word that a text begins with.
+/// The length in bytes of the word at the beginning of a text.
 fn word(text: &str) -> usize {
     let within = |c: char| c.is_alphanumeric() || matches!(c, '_' | '@' | '#' | '$');
     text.find(|c: char| !within(c)).unwrap_or(text.len())
 }
 
-/// Bytes to behind the quote that ends; where it is doubled, the next quote begins at once.
+/// The length in bytes of a quoted text. A doubled quote is part of it.
 fn quoted(text: &str, end: char) -> usize {
     text[1..].find(end).map_or(text.len(), |at| at + 2)
 }
 
-/// Bytes to behind a comment, which may hold others.
+/// The length in bytes of a comment, which may be nested.
 fn comment(text: &str) -> usize {
     let (mut depth, mut at) = (0, 0);
     while at < text.len() {
@@ -472,7 +481,7 @@ fn shape() -> Vec<(String, SqlType, bool)> {
     shape.into_iter().map(|(name, t, nullable)| (name.to_owned(), t, nullable)).collect()
 }
 
-fn row(d: &Deduced, ordinal: i32) -> Vec<Value> {
+fn row(d: &DeducedParameter, ordinal: i32) -> Vec<Value> {
     let t = d.sql_type;
     let numeric = d.general && matches!(t, SqlType::Decimal { .. });
     let id = if numeric { 108 } else { i32::from(t.system_type_id()) };
@@ -485,7 +494,7 @@ fn row(d: &Deduced, ordinal: i32) -> Vec<Value> {
         Value::TinyInt(t.precision()),
         Value::TinyInt(t.scale()),
     ];
-    // Types of users, collections of schemas.
+    // Columns about user types and schema collections.
     row.resize(16, Value::Null);
     row.extend([Value::Bit(false), Value::Bit(false), Value::Bit(false)]);
     row.extend([Value::Bit(!d.output || d.formal.is_some()), Value::Bit(d.output)]);
@@ -499,7 +508,7 @@ fn row(d: &Deduced, ordinal: i32) -> Vec<Value> {
 mod tests {
     use super::names_of;
 
-    /// Names are those that are no part of strings, comments or other names.
+    /// Names within strings, comments or other names do not count.
     #[test]
     fn names_are_found_where_they_are_names() {
         let text =

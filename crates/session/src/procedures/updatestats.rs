@@ -1,6 +1,7 @@
 //! `sp_updatestats [@resample]`: UPDATE STATISTICS for every table of the current database.
 //!
-//! What has not changed since it was made is passed by. What had NORECOMPUTE keeps it.
+//! Statistics whose table has not changed since are skipped. Statistics that have NORECOMPUTE keep
+//! it.
 
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
@@ -38,7 +39,7 @@ pub(crate) fn run(
     Ok(0)
 }
 
-/// One statement for those that say NORECOMPUTE, and one for the others.
+/// One statement for statistics with NORECOMPUTE, and one for the others.
 fn statements(table: &Table, name: &str, resample: bool, counters: &Modifications) -> Vec<String> {
     let mut texts = Vec::new();
     for kept in [false, true] {
@@ -59,7 +60,7 @@ fn statements(table: &Table, name: &str, resample: bool, counters: &Modification
     texts
 }
 
-/// Whether rows have changed since statistics were made, or they never were.
+/// Whether rows have changed since the statistics were made, or the statistics were never made.
 fn has_changed(table: &Table, known: &AnyStatistics<'_>, counters: &Modifications) -> bool {
     let first = known.columns.first().and_then(|&n| table.columns.get(n));
     let now = first.map_or(0, |c| counters.of(table.object_id, c.column_id));

@@ -1,6 +1,6 @@
-//! `sp_addtype @typename, @phystype [, @nulltype [, @owner]]` and `sp_droptype @typename`: CREATE
-//! TYPE and DROP TYPE as they were spelled before. Rules and bound defaults, which were made to go
-//! with such types, are refused by name.
+//! `sp_addtype @typename, @phystype [, @nulltype [, @owner]]` and `sp_droptype @typename`: the old
+//! form of CREATE TYPE and DROP TYPE. Rules and bound defaults, which were used with such types,
+//! are refused by name.
 
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
@@ -26,7 +26,7 @@ pub(crate) fn add(s: &mut Session, call: &mut Call, out: &mut Output<'_>) -> Res
             _ => return Err(SqlError::new(messages::SYNTAX_NEAR, &[&said]).into()),
         },
     };
-    // What the base says is a type and nothing more.
+    // The base must be a type and nothing more.
     tsql::parse_type(&base)?;
     let owner = call.text("@owner", 3).map_or(String::new(), |o| format!("{}.", bracketed(&o)));
     let text = format!("CREATE TYPE {owner}{} FROM {base} {nullable}", bracketed(&name));
@@ -43,7 +43,7 @@ pub(crate) fn remove(
     s.execute_text("", &text, &mut Call::default(), out)
 }
 
-/// What goes with rules and defaults as objects of their own.
+/// Procedures about rules and defaults as objects, which are not built.
 pub(crate) fn unbuilt(procedure: &str) -> Result<i32, Failure> {
     Err(SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&procedure]).into())
 }

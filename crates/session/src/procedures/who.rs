@@ -1,4 +1,4 @@
-//! What people ask of sessions: sp_who, sp_who2, sp_lock.
+//! Procedures about sessions: sp_who, sp_who2, sp_lock.
 
 use super::text::TextProcedure;
 

@@ -1,13 +1,12 @@
-//! Statistics while a statement is compiled: those that are missing are made, those that are stale
-//! are made anew, and a plan is looked at again when its statistics are no longer those it was
-//! chosen with, or no longer good.
+//! Statistics at compilation: missing statistics are made, stale ones are updated, and a plan is
+//! checked again if its statistics have been replaced or have become stale.
 //!
-//! The statement's own transaction has no part in it: see `ddl::gather_statistics`. Whatever goes
-//! wrong there, the statement is planned with what there is.
+//! This has no part in the statement's own transaction: see `ddl::gather_statistics`. If it fails,
+//! the statement is planned with the statistics that exist.
 
 use crate::host::statistics::{GatherCall, StatisticsTerms};
 use crate::program::steps::PlaceId;
-use crate::request::activation::{Activation, Changed, Ready};
+use crate::request::activation::{Activation, ChangedTable, ReadyPlace};
 use crate::session::state::State;
 use crate::tables::temp::TempTables;
 use base::DatabaseId;
@@ -23,8 +22,8 @@ fn lacks(table: &Table, column: usize) -> bool {
 }
 
 impl State {
-    /// Makes what statistics a bound statement wants; whether there are any new ones. Those of
-    /// temporary tables wait for [`State::gather_temporary`].
+    /// Makes the statistics that a bound statement wants. Returns whether there are new ones.
+    /// Statistics of temporary tables wait for [`State::gather_temporary`].
     pub(crate) fn gather_wanted(&self, bound: &Bound) -> bool {
         let mut any = false;
         for wanted in optimize::wanted(&bound.plan, &bound.references) {
@@ -40,8 +39,8 @@ impl State {
         any
     }
 
-    /// Makes what statements that were compiled want of temporary tables; whether there are any
-    /// new ones.
+    /// Makes the statistics of temporary tables that compiled statements want. Returns whether
+    /// there are new ones.
     pub(crate) fn gather_temporary(&mut self) -> bool {
         let wishes = std::mem::take(&mut *self.wishes.borrow_mut());
         let mut any = false;
@@ -63,7 +62,7 @@ impl State {
         self.host.gather_statistics(GatherCall { session, waiter, database, temp, wanted })
     }
 
-    fn wish(&self, wanted: &optimize::Wanted) -> Option<WantedStatistics> {
+    fn wish(&self, wanted: &optimize::WantedColumns) -> Option<WantedStatistics> {
         let table = &wanted.table;
         let terms = self.host.statistics_terms(table.database)?;
         let create = terms.create && wanted.columns.iter().any(|&n| lacks(table, n));
@@ -80,8 +79,8 @@ impl State {
         (create || update).then_some(wish)
     }
 
-    /// Whether any statistics that matter are stale; if not, the session will be told in time.
-    /// `temporary`: by the rule of temporary tables.
+    /// Whether any relevant statistics are stale. If not, the session is notified when they become
+    /// stale. `temporary`: applies the rule for temporary tables.
     fn is_stale(
         &self,
         table: &Table,
@@ -103,16 +102,16 @@ impl State {
         }
     }
 
-    /// A table by its reference, a temporary one too.
+    /// A table by its reference, including temporary tables.
     fn referred(&self, reference: &Reference) -> Option<Arc<Table>> {
         let is = |t: &&Arc<Table>| t.object_id == reference.object;
         let temporary = self.temp.iter().find(is).cloned();
         temporary.or_else(|| self.view(reference.database)?.table(reference.object))
     }
 
-    /// The statistics that a plan is chosen with.
+    /// The statistics by which a plan is chosen.
     pub(crate) fn used_statistics(&self, bound: &Bound) -> Vec<UsedStatistics> {
-        let used = |wanted: optimize::Wanted| {
+        let used = |wanted: optimize::WantedColumns| {
             let table = &wanted.table;
             let terms = self.host.statistics_terms(table.database);
             let missing = match terms.is_some_and(|t| !t.create) {
@@ -131,7 +130,7 @@ impl State {
         wanted.filter(|w| !w.columns.is_empty()).map(used).collect()
     }
 
-    /// Whether a plan's names mean what they meant, and its statistics are as good as can be.
+    /// Whether a plan's names still mean the same, and its statistics are not stale.
     pub(crate) fn is_current(&self, header: &Header) -> bool {
         let session = self.id();
         let meant = |&(database, bound_in): &(DatabaseId, u64)| {
@@ -163,8 +162,8 @@ impl State {
         later
     }
 
-    /// What a plan changes.
-    pub(crate) fn changed(&self, plan: &PhysicalPlan) -> Option<Changed> {
+    /// The table and columns that a plan changes.
+    pub(crate) fn changed(&self, plan: &PhysicalPlan) -> Option<ChangedTable> {
         let target = plan.statement.target().filter(|t| !t.is_private())?;
         let (database, table) = (target.database, target.object);
         let columns = match &plan.statement {
@@ -175,12 +174,12 @@ impl State {
             }
             _ => None,
         };
-        Some(Changed { database, table, columns })
+        Some(ChangedTable { database, table, columns })
     }
 
     /// Counts rows that a place has changed.
     pub(crate) fn note_changes(&self, act: &Activation, place: PlaceId, rows: u64) {
-        let changed = act.ready[place].as_deref().and_then(|r: &Ready| r.changed.as_ref());
+        let changed = act.ready[place].as_deref().and_then(|r: &ReadyPlace| r.changed.as_ref());
         let Some(changed) = changed.filter(|_| rows > 0) else { return };
         self.host.rows_changed(changed.database, changed.table, changed.columns.as_deref(), rows);
     }

@@ -1,7 +1,7 @@
-//! One compilation: who waits for the plan, and the memory that it takes meanwhile.
+//! One compilation: the session that waits for the plan, and the memory that compiling uses.
 //!
-//! Bytes that binding and optimizing tell of are charged to the account of the request until the
-//! plan is made or given up (701); an attention, KILL or the end of the connection ends it.
+//! Bytes that binder and optimizer report are charged to the account of the request until the plan
+//! is made or given up (701). An attention, KILL or the end of the connection ends the compilation.
 
 use base::SqlResult;
 use os::values::Charge;
@@ -9,7 +9,7 @@ use os::wait::Waiter;
 use plan::Watch;
 use std::cell::{Cell, RefCell};
 
-/// See the module.
+/// A compilation in progress.
 pub(crate) struct Compilation<'w> {
     waiter: &'w Waiter,
     bytes: Cell<usize>,

@@ -1,15 +1,15 @@
-//! From a tree to a [`Program`]: control flow into jumps, variables into slots.
+//! From a syntax tree to a [`Program`]: control flow becomes jumps, variables become slots.
 //!
-//! Recursion follows the nesting of the text, which the parser bounds (error 191).
+//! Recursion follows the nesting of the text, which the parser limits (error 191).
 
 use crate::program::compile_cursor::current_of;
 use crate::program::declarer::Declarer;
 use crate::program::steps::{
-    At, Place, PlaceId, Program, ProgramParameter, ProgramTable, Source, Step, StepKind, TryBlock,
-    UsedType, same_name,
+    Place, PlaceId, Program, ProgramParameter, ProgramTable, Source, Step, StepIndex, StepKind,
+    TryBlock, UsedType, same_name,
 };
 use crate::program::variables::ProgramVariables;
-use crate::program::variables::{Holds, ProgramVariable};
+use crate::program::variables::{ProgramVariable, VariableKind};
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{SchemaId, Table, UserType};
 use plan::VariableId;
@@ -18,17 +18,17 @@ use std::sync::Arc;
 use tsql::ast::{self, Statement, StatementKind as K};
 use types::SqlType;
 
-/// Statements between two looks at whether the request goes on.
+/// The number of statements between two checks whether the request is cancelled.
 const LOOK_STATEMENTS: usize = 256;
 
-/// Where table variables are.
+/// The database of table variables.
 const TEMPDB: DatabaseId = DatabaseId(2);
 
-/// What a program is made of.
+/// The input of one compilation.
 pub(crate) struct Unit<'u> {
     pub(crate) text: &'u Arc<str>,
     pub(crate) database: DatabaseId,
-    /// Where names without schema are looked for before dbo.
+    /// The schema in which names without schema are looked up before dbo.
     pub(crate) schema: SchemaId,
     pub(crate) object: ObjectId,
     pub(crate) procedure: Option<&'u str>,
@@ -38,21 +38,22 @@ pub(crate) struct Unit<'u> {
     pub(crate) statements: Vec<Statement>,
     pub(crate) recompile: bool,
     pub(crate) returns: Returns,
-    /// Tables that are there from the beginning: of a trigger, of a function that returns one.
+    /// Tables that exist from the beginning: those of a trigger, or of a function that returns a
+    /// table.
     pub(crate) tables: Vec<GivenTable>,
 }
 
-/// What RETURN may say.
+/// What RETURN may return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Returns {
     Nothing,
-    /// A status: of a procedure.
+    /// A status: in a procedure.
     Status,
-    /// A value: of a scalar function.
+    /// A value: in a scalar function.
     Value(SqlType),
 }
 
-/// See [`Unit::tables`].
+/// A table of [`Unit::tables`].
 pub(crate) enum GivenTable {
     Returned(ast::Name, ast::TableDefinition),
     Made(Arc<Table>),
@@ -60,26 +61,26 @@ pub(crate) enum GivenTable {
 
 /// A WHILE that is being compiled.
 struct Loop {
-    again: At,
+    again: StepIndex,
     depth: usize,
-    breaks: Vec<At>,
+    breaks: Vec<StepIndex>,
 }
 
 struct Label {
     name: ast::Name,
-    at: At,
-    /// Of TRY and CATCH blocks around it, outermost first.
+    at: StepIndex,
+    /// The TRY and CATCH blocks around it, outermost first.
     blocks: Vec<usize>,
     depth: usize,
 }
 
 struct Goto {
-    step: At,
+    step: StepIndex,
     name: ast::Name,
     blocks: Vec<usize>,
 }
 
-/// A program in the making.
+/// Compiles one program.
 pub(crate) struct Compiler<'d, 's> {
     program: Program,
     declarer: &'d mut Declarer<'s>,
@@ -89,9 +90,9 @@ pub(crate) struct Compiler<'d, 's> {
     blocks: Vec<usize>,
     blocks_made: usize,
     returns: Returns,
-    /// CATCH blocks around.
+    /// The number of CATCH blocks around.
     depth: usize,
-    /// Temporary tables that the text makes and has not dropped since, in its order.
+    /// Temporary tables that the text makes and has not dropped since, in the order of the text.
     pub(crate) temporary: Vec<Box<str>>,
     errors: Vec<SqlError>,
 }
@@ -120,7 +121,7 @@ pub(crate) fn compile(
         quoted_identifier: unit.quoted_identifier,
         ansi_nulls: unit.ansi_nulls,
         recompile: unit.recompile,
-        unguarded: bind::Unguarded::default(),
+        unguarded: bind::SkippedGuards::default(),
         shell: None,
     };
     let mut compiler = Compiler {
@@ -136,7 +137,7 @@ pub(crate) fn compile(
         temporary: Vec::new(),
         errors: Vec::new(),
     };
-    // What the module's head names was looked up when it was made, as whoever made it names things.
+    // Names in the module's head were resolved at its creation, in the schema of its creator.
     compiler.declarer.schema = SchemaId::DBO;
     for parameter in unit.parameters {
         compiler.parameter(parameter);
@@ -166,7 +167,7 @@ impl Compiler<'_, '_> {
         }
         let Some(id) = self.declare(&name, &type_name, false) else { return };
         let wanted = self.program.variables[id.0 as usize].sql_type;
-        // A default stands alone: it sees no parameter.
+        // A default value cannot refer to a parameter.
         let default = default.map(|value| {
             let place = self.place(Source::Scalar(value, Some(wanted)), span.line);
             self.program.places[place].visible = 0;
@@ -198,7 +199,7 @@ impl Compiler<'_, '_> {
         self.program.parameters.push(parameter);
     }
 
-    /// The type of a user that a name means; none where it is a system type's, or nobody's.
+    /// The user type that a name means; `None` for a system type, or if there is none.
     pub(crate) fn user_type(&mut self, written: &ast::TypeName) -> Option<Arc<UserType>> {
         let first = self.declarer.schema;
         let found = self.declarer.user_type(written)?;
@@ -211,7 +212,7 @@ impl Compiler<'_, '_> {
         Some(found)
     }
 
-    /// Declares a table variable of a table type; its number.
+    /// Declares a table variable of a table type. Returns its number.
     fn declare_of_type(
         &mut self,
         name: &ast::Name,
@@ -231,7 +232,7 @@ impl Compiler<'_, '_> {
 
     /// The number of the next table variable.
     fn next_table(&mut self, name: &ast::Name) -> Option<u16> {
-        // Those from CAPTURES on are of rows that triggers see.
+        // Numbers from CAPTURES on are those of the rows that triggers see.
         let next = u16::try_from(self.program.tables.len()).ok().filter(|n| *n < plan::CAPTURES);
         if next.is_none() {
             let what = "more than 65,280 table variables";
@@ -241,7 +242,7 @@ impl Compiler<'_, '_> {
     }
 
     fn add_table(&mut self, name: &str, table: ProgramTable) {
-        let holds = Holds::Table(self.program.tables.len() as u16);
+        let holds = VariableKind::Table(self.program.tables.len() as u16);
         self.program.tables.push(table);
         self.program.variables.push(ProgramVariable {
             name: name.into(),
@@ -250,7 +251,7 @@ impl Compiler<'_, '_> {
         });
     }
 
-    /// Declares a scalar variable, or a parameter (not `local`).
+    /// Declares a scalar variable (`local`), or a parameter.
     fn declare(
         &mut self,
         name: &ast::Name,
@@ -269,7 +270,7 @@ impl Compiler<'_, '_> {
             }
             Ok(sql_type) => {
                 let id = VariableId(self.program.variables.len() as u32);
-                let (name, holds) = (name.text.clone(), Holds::Scalar);
+                let (name, holds) = (name.text.clone(), VariableKind::Scalar);
                 self.program.variables.push(ProgramVariable { name, sql_type, holds });
                 Some(id)
             }
@@ -281,7 +282,7 @@ impl Compiler<'_, '_> {
         }
     }
 
-    /// What a wrong type is told as where a variable is declared.
+    /// The error of a wrong type in the declaration of a variable.
     fn of_variable(&self, e: SqlError, name: &ast::Name, written: &ast::TypeName) -> SqlError {
         let bare = SqlType::by_name(&written.name.object, 1);
         let wide = matches!(bare, Some(SqlType::NChar(_) | SqlType::NVarChar(_)));
@@ -300,7 +301,7 @@ impl Compiler<'_, '_> {
         }
     }
 
-    /// Whether no variable has the name: 134.
+    /// Whether no variable has the name yet; else error 134.
     fn is_free(&mut self, name: &ast::Name) -> bool {
         let free = self.program.variables.find(name, usize::MAX).is_none();
         if !free {
@@ -310,7 +311,7 @@ impl Compiler<'_, '_> {
         free
     }
 
-    /// Declares a table variable: it is there from here on, with no step of its own.
+    /// Declares a table variable. It exists from here on, without a step of its own.
     fn declare_table(&mut self, name: &ast::Name, definition: &ast::TableDefinition) {
         self.add_declared(name, definition, Arc::new);
     }
@@ -347,16 +348,16 @@ impl Compiler<'_, '_> {
         }
     }
 
-    /// A cursor variable, or a parameter; it is there from here on, with no cursor.
+    /// Declares a cursor variable or parameter. It exists from here on, without a cursor.
     pub(crate) fn declare_cursor(&mut self, name: &ast::Name) {
         if self.is_free(name) {
-            let (name, holds) = (name.text.clone(), Holds::Cursor);
+            let (name, holds) = (name.text.clone(), VariableKind::Cursor);
             let sql_type = SqlType::Int;
             self.program.variables.push(ProgramVariable { name, sql_type, holds });
         }
     }
 
-    /// Something is wrong with the text, which is not compiled to its end for it.
+    /// Records an error of the text. Compilation goes on.
     pub(crate) fn refuse(&mut self, e: SqlError) {
         self.errors.push(e);
     }
@@ -365,12 +366,12 @@ impl Compiler<'_, '_> {
         self.program.parameters.push(parameter);
     }
 
-    /// Whether the text is of a module.
+    /// Whether the text is that of a module.
     pub(crate) fn is_of_module(&self) -> bool {
         self.program.procedure.is_some()
     }
 
-    /// A variable that must have been declared: 137.
+    /// A variable that must have been declared (137).
     pub(crate) fn variable(&mut self, name: &ast::Name) -> SqlResult<(VariableId, SqlType)> {
         let found = self.program.variables.scalar(name, usize::MAX);
         let found = found.or_else(|| self.declarer.undeclared(name).map(|id| (id, SqlType::Int)));
@@ -386,13 +387,15 @@ impl Compiler<'_, '_> {
         self.program.variables.table(name, usize::MAX)
     }
 
-    /// Whether a name is of a cursor variable.
+    /// Whether a name is that of a cursor variable.
     pub(crate) fn is_cursor_variable(&self, name: &str) -> bool {
         let variables = &self.program.variables;
-        variables.find(name, usize::MAX).is_some_and(|at| variables[at].holds == Holds::Cursor)
+        variables
+            .find(name, usize::MAX)
+            .is_some_and(|at| variables[at].holds == VariableKind::Cursor)
     }
 
-    /// Whether a name is of any variable.
+    /// Whether a name is that of any variable.
     pub(crate) fn is_variable(&self, name: &str) -> bool {
         self.program.variables.find(name, usize::MAX).is_some()
     }
@@ -422,12 +425,12 @@ impl Compiler<'_, '_> {
         self.place(Source::Scalar(expr, wanted), line)
     }
 
-    fn step(&mut self, kind: StepKind, span: ast::Span) -> At {
+    fn step(&mut self, kind: StepKind, span: ast::Span) -> StepIndex {
         self.program.steps.push(Step { kind, span });
         self.program.steps.len() - 1
     }
 
-    fn here(&self) -> At {
+    fn here(&self) -> StepIndex {
         self.program.steps.len()
     }
 
@@ -436,7 +439,7 @@ impl Compiler<'_, '_> {
             if n % LOOK_STATEMENTS == LOOK_STATEMENTS - 1
                 && let Err(why) = os::values::look()
             {
-                // Nothing else is told of a text that is given up.
+                // A text that is given up reports nothing else.
                 self.errors = vec![why];
                 return;
             }
@@ -498,7 +501,7 @@ impl Compiler<'_, '_> {
         Ok(())
     }
 
-    fn condition(&mut self, condition: ast::Condition, span: ast::Span) -> At {
+    fn condition(&mut self, condition: ast::Condition, span: ast::Span) -> StepIndex {
         let place = self.place(Source::Condition(condition), span.line);
         self.step(StepKind::Branch { place, otherwise: 0 }, span)
     }
@@ -571,8 +574,8 @@ impl Compiler<'_, '_> {
         self.blocks.push(self.blocks_made);
     }
 
-    /// Sets where a jump or branch goes.
-    fn aim(&mut self, step: At, target: At) {
+    /// Sets the target of a jump or branch.
+    fn aim(&mut self, step: StepIndex, target: StepIndex) {
         match &mut self.program.steps[step].kind {
             StepKind::Jump { to, .. } => *to = target,
             StepKind::Branch { otherwise, .. } => *otherwise = target,
@@ -703,8 +706,8 @@ fn arithmetic(op: ast::AssignOp) -> Option<ast::BinaryOp> {
     })
 }
 
-/// The table that a function returns: whoever calls reads its rows by position, so they hold its
-/// computed columns too, each in its place.
+/// The table that a function returns. Its caller reads the rows by position, so the rows contain
+/// the computed columns, too, each in its place.
 fn all_stored(mut table: Table) -> Arc<Table> {
     for (n, column) in table.columns.iter_mut().enumerate() {
         column.physical = u16::try_from(n).ok();

@@ -1,15 +1,15 @@
-//! Statements about cursors: names and options, checked and made into steps.
+//! Statements about cursors: checks names and options, and compiles them to steps.
 
 use crate::program::compile::Compiler;
-use crate::program::cursor_step::{CursorKind, CursorStep, Declared, Direction};
+use crate::program::cursor_step::{CursorDeclaration, CursorKind, CursorStep, Direction};
 use crate::program::steps::{ProgramParameter, Source, StepKind};
 use base::{SqlError, SqlResult, messages};
 use tsql::ast::{self, Statement, StatementKind as K};
 use types::SqlType;
 
 impl Compiler<'_, '_> {
-    /// `@c CURSOR VARYING OUTPUT`, or `@c CURSOR OUTPUT` of sp_executesql, whose parameters are
-    /// written without VARYING in many scripts in public.
+    /// `@c CURSOR VARYING OUTPUT`, or `@c CURSOR OUTPUT` of sp_executesql: many published scripts
+    /// write its parameters without VARYING.
     pub(crate) fn cursor_parameter(&mut self, p: &ast::Parameter) {
         let varying = p.varying || !self.is_of_module();
         if !varying || !p.output || p.default.is_some() || p.nullable.is_some() {
@@ -25,7 +25,7 @@ impl Compiler<'_, '_> {
         self.add_parameter(parameter);
     }
 
-    /// DECLARE c CURSOR, or SET `@c` = CURSOR, which is local.
+    /// DECLARE c CURSOR, or SET `@c` = CURSOR, whose cursor is local.
     pub(crate) fn cursor(
         &mut self,
         name: &ast::Name,
@@ -78,7 +78,7 @@ impl Compiler<'_, '_> {
             None => Source::Statement(statement),
         };
         let place = self.place(source, span.line);
-        let declared = Declared {
+        let declared = CursorDeclaration {
             name: name.text.clone(),
             place,
             again,
@@ -128,7 +128,7 @@ impl Compiler<'_, '_> {
         Ok(StepKind::Cursor(Box::new(step)))
     }
 
-    /// A cursor variable must have been declared (137) as one (16948).
+    /// A cursor variable must have been declared (137), and as a cursor (16948).
     pub(crate) fn cursor_name(&mut self, name: ast::CursorName) -> SqlResult<ast::CursorName> {
         if name.name.starts_with('@') && !self.is_cursor_variable(&name.name) {
             return Err(self.no_cursor(&name.name));
@@ -136,7 +136,8 @@ impl Compiler<'_, '_> {
         Ok(name)
     }
 
-    /// Of a variable where a cursor's is wanted: it is another's, or nobody's.
+    /// The error of a variable that is no cursor where one is needed: it has another type, or does
+    /// not exist.
     pub(crate) fn no_cursor(&self, name: &ast::Name) -> SqlError {
         let message = match self.is_variable(name) {
             true => messages::NOT_A_CURSOR_VARIABLE,
@@ -162,7 +163,7 @@ impl Compiler<'_, '_> {
     }
 }
 
-/// The kind that a declaration asks for, and whether it is read only.
+/// The kind that a declaration asks for, and whether it is read-only.
 fn kind_of(definition: &ast::CursorDefinition) -> (CursorKind, bool) {
     let has = |option: &str| definition.options.iter().any(|o| &**o == option);
     let copies = ["STATIC", "INSENSITIVE", "FAST_FORWARD"].iter().any(|k| has(k));
@@ -187,7 +188,7 @@ fn set_name(a: &ast::Assignment) -> Option<Box<str>> {
     }
 }
 
-/// The cursor whose row an UPDATE or DELETE is of.
+/// The cursor of an UPDATE or DELETE WHERE CURRENT OF.
 pub(crate) fn current_of(statement: &Statement) -> Option<&ast::CursorName> {
     let filter = match &statement.kind {
         K::Update(it) => &it.filter,

@@ -1,25 +1,26 @@
-//! Statements without flow of their own: each becomes one step.
+//! Statements without control flow of their own: each becomes one step.
 
 use crate::answer::result_sets::{DeclaredColumn, DeclaredSets};
 use crate::program::compile::{Compiler, Returns};
 use crate::program::cursor_step::CursorStep;
 use crate::program::steps::same_name;
 use crate::program::steps::{
-    Argument, ArgumentValue, Execute, Executed, InsertExecute, PlaceId, Raise, Source, StepKind,
+    Argument, ArgumentValue, Execute, ExecuteTarget, InsertExecute, PlaceId, Raise, Source,
+    StepKind,
 };
 use crate::request::steps::wait_ticks;
 use base::{SqlError, SqlResult, messages};
 use tsql::ast::{self, ExprKind, Statement, StatementKind as K};
 use types::{SqlType, Value};
 
-/// What RAISERROR fills in at most.
+/// The most placeholders that RAISERROR fills in.
 const SUBSTITUTIONS_MAX: usize = 20;
 
 /// Options that a module may not set (1059).
 const OF_BATCHES: [&str; 4] = ["PARSEONLY", "SHOWPLAN_ALL", "SHOWPLAN_TEXT", "SHOWPLAN_XML"];
 
 impl Compiler<'_, '_> {
-    /// 2714: a text makes a temporary table once, whatever of it runs.
+    /// Error 2714: a text creates a temporary table once, whichever of its statements run.
     pub(crate) fn note_temporary(&mut self, kind: &K) -> SqlResult<()> {
         let made = match kind {
             K::CreateTable(it) => &it.name,
@@ -45,7 +46,7 @@ impl Compiler<'_, '_> {
         Ok(())
     }
 
-    /// The step of a statement that has no statements within.
+    /// The step of a statement that contains no other statements.
     pub(crate) fn simple(&mut self, statement: Statement) -> SqlResult<StepKind> {
         Ok(match statement.kind {
             K::Return(Some(_)) if self.returns() == Returns::Nothing => {
@@ -61,7 +62,7 @@ impl Compiler<'_, '_> {
                 };
                 StepKind::Return(value.map(|v| self.scalar(*v, Some(wanted))))
             }
-            // More is not shown.
+            // PRINT shows no more than this.
             K::Print(value) => StepKind::Print(self.scalar(*value, Some(SqlType::nvarchar(4000)))),
             K::Throw(None) => StepKind::Rethrow,
             K::Throw(Some(it)) => self.throw(*it),
@@ -126,7 +127,7 @@ impl Compiler<'_, '_> {
         ])
     }
 
-    /// Options that only batches set.
+    /// Refuses in modules the options that only batches may set.
     fn of_module_too(&self, it: &ast::SetOption) -> SqlResult<()> {
         let of_batches = it.names.iter().find(|name| OF_BATCHES.contains(&&***name));
         match of_batches.filter(|_| self.is_of_module()) {
@@ -166,7 +167,7 @@ impl Compiler<'_, '_> {
         Ok(StepKind::Transaction(it, variable))
     }
 
-    /// INSERT … EXEC: its INSERT is bound for a row of variables that no text can name.
+    /// INSERT … EXEC: its INSERT is bound for one row of variables that no text can name.
     pub(crate) fn insert_execute(
         &mut self,
         it: Box<ast::Insert>,
@@ -200,30 +201,30 @@ impl Compiler<'_, '_> {
             None => None,
         };
         let (what, arguments) = match it.what {
-            ast::ExecuteWhat::Procedure { number: Some(2..), .. } => {
+            ast::ExecuteTarget::Procedure { number: Some(2..), .. } => {
                 return Ok(StepKind::Unsupported("EXECUTE of a numbered procedure"));
             }
-            ast::ExecuteWhat::Procedure { name, arguments, .. } => {
-                (Executed::Procedure(name), arguments)
+            ast::ExecuteTarget::Procedure { name, arguments, .. } => {
+                (ExecuteTarget::Procedure(name), arguments)
             }
-            ast::ExecuteWhat::Variable { variable, arguments } => {
-                (Executed::Variable(self.variable(&variable)?.0), arguments)
+            ast::ExecuteTarget::Variable { variable, arguments } => {
+                (ExecuteTarget::Variable(self.variable(&variable)?.0), arguments)
             }
-            ast::ExecuteWhat::Text { execute_as: Some(_), .. } => {
+            ast::ExecuteTarget::Text { execute_as: Some(_), .. } => {
                 return Ok(StepKind::Unsupported("EXECUTE AS"));
             }
-            ast::ExecuteWhat::Text { server: Some(_), .. } => {
+            ast::ExecuteTarget::Text { server: Some(_), .. } => {
                 return Ok(StepKind::Unsupported("EXECUTE AT"));
             }
-            ast::ExecuteWhat::Text { text, .. } => {
-                (Executed::Text(self.scalar(text, Some(SqlType::NVARCHAR_MAX))), Vec::new())
+            ast::ExecuteTarget::Text { text, .. } => {
+                (ExecuteTarget::Text(self.scalar(text, Some(SqlType::NVARCHAR_MAX))), Vec::new())
             }
         };
         let arguments = self.arguments(arguments)?;
         Ok(StepKind::Execute(Box::new(Execute { result, what, arguments, recompile, result_sets })))
     }
 
-    /// The columns that WITH RESULT SETS declares; the name of what nobody builds yet.
+    /// The columns that WITH RESULT SETS declares, or the name of a clause that is not built.
     fn declared_sets(
         &mut self,
         sets: &[ast::ResultSet],
@@ -309,7 +310,7 @@ impl Compiler<'_, '_> {
     }
 }
 
-/// The text that WAITFOR says, where it is a constant.
+/// The text of WAITFOR, if it is a constant.
 fn constant_text(x: &ast::Expr) -> Option<Value> {
     match &x.kind {
         ExprKind::Literal(ast::Literal::String(s) | ast::Literal::National(s)) => {
@@ -319,7 +320,7 @@ fn constant_text(x: &ast::Expr) -> Option<Value> {
     }
 }
 
-/// Whether WAITFOR says a constant that is no time: 148.
+/// Whether WAITFOR has a constant that is not a time (148).
 fn is_no_time(x: &ast::Expr) -> bool {
     constant_text(x).is_some_and(|text| wait_ticks(&text).is_err())
 }
@@ -329,7 +330,7 @@ fn no_time(x: &ast::Expr) -> SqlError {
     SqlError::new(messages::WAITFOR_TIME_SYNTAX, &[&text]).at_line(x.span.line)
 }
 
-/// The name of a statement that nobody runs yet.
+/// The name of a statement that is not built.
 fn unsupported(kind: &K) -> Option<&'static str> {
     Some(match kind {
         K::BulkInsert(_) => "BULK INSERT",

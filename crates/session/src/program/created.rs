@@ -1,14 +1,14 @@
-//! A module as it is made: what is wrong with its text before it ever runs.
+//! The check of a module at its creation: it finds errors of the text before the first run.
 //!
 //! Invariants
-//!  1. Variables, labels, cursors and options are looked at whatever tables there are; a statement
-//!     whose objects are there is bound, one that names others waits for the first run, as in a
+//!  1. Variables, labels, cursors and options are checked whether or not tables exist. A statement
+//!     whose objects exist is bound. A statement that names others waits for the first run, as in a
 //!     batch (deferred name resolution).
-//!  2. What is wrong is told of all statements, in their order, and the module is not made.
+//!  2. Errors of all statements are reported, in their order, and the module is not created.
 
 use crate::program::compilation::Compilation;
 use crate::program::programs::{Errors, is_deferred, program_of};
-use crate::program::steps::{Place, Program, Source, StepKind, Visible};
+use crate::program::steps::{Place, Program, Source, StepKind, VisibleVariables};
 use crate::request::trigger::given_tables;
 use crate::session::Session;
 use crate::session::state::{Origin, State};
@@ -19,7 +19,7 @@ use tsql::ast;
 use tsql::ast::StatementKind as K;
 
 impl Session {
-    /// Looks at the module that a statement has made, in the transaction that made it.
+    /// Checks the module that a statement has created, in the transaction that created it.
     pub(crate) fn check_made(&mut self, statement: &ast::Statement, from: Origin) -> SqlResult<()> {
         let name = match &statement.kind {
             K::Procedure(it) => &it.name,
@@ -38,7 +38,7 @@ impl Session {
             Ok(()) => return Ok(()),
             Err(errors) => errors,
         };
-        // The last is the statement's error, as it is the last that is told.
+        // The last one is the statement's error, because it is reported last.
         let mut errors = errors.into_iter().map(|e| e.in_procedure(&module.name)).rev();
         let Some(last) = errors.next() else { return Ok(()) };
         Err(errors.rev().fold(last, SqlError::after))
@@ -68,11 +68,12 @@ impl Session {
 
 impl State {
     fn check_place(&self, program: &Program, place: &Place) -> SqlResult<()> {
-        // What is wrong with it is wrong with the cursor's query.
+        // The query of the cursor reports its errors.
         if matches!(place.source, Source::CursorRow(..)) {
             return Ok(());
         }
-        let visible = Visible { program, count: place.visible, values: &[], deduction: None };
+        let visible =
+            VisibleVariables { program, count: place.visible, values: &[], deduction: None };
         let compilation = Compilation::new(self.entry.waiter());
         match self.bound(place, &visible, program.database, &compilation) {
             Ok(_) => Ok(()),
@@ -82,8 +83,8 @@ impl State {
     }
 }
 
-/// The temporary tables that a program makes: whatever there is of their names now, its statements
-/// mean its own.
+/// The temporary tables that a program makes. Its statements mean these, even if other tables have
+/// the same names now.
 fn own_temporary(program: &Program) -> Vec<String> {
     let made = program.steps.iter().filter_map(|step| match &step.kind {
         StepKind::Definition(statement) => match &statement.kind {
@@ -103,7 +104,7 @@ fn own_temporary(program: &Program) -> Vec<String> {
     temporary.map(|name| name.object.to_ascii_lowercase()).collect()
 }
 
-/// Whether a statement's text has one of some names.
+/// Whether the text of a statement contains one of some names.
 fn names_any(program: &Program, place: &Place, names: &[String]) -> bool {
     let text = span_of(&place.source).and_then(|s| {
         program.text.get(s.start as usize..s.end as usize).map(str::to_ascii_lowercase)
@@ -111,14 +112,14 @@ fn names_any(program: &Program, place: &Place, names: &[String]) -> bool {
     text.is_some_and(|text| names.iter().any(|name| text.contains(&**name)))
 }
 
-/// Whether an error befell the request that looks at the module, as memory that is lacking, a
-/// deadlock or its own end do: it says nothing of the text, which has not been looked at.
+/// Whether an error concerns the request that checks the module: lack of memory, a deadlock, or the
+/// request's own end. Then the text has not been checked.
 fn befell_request(error: &SqlError) -> bool {
     let severe = matches!(error.severity(), 13 | 17..);
     severe || error.number() == messages::LOCK_TIMEOUT.number
 }
 
-/// Whether an error may be none by the time the module runs.
+/// Whether an error may no longer occur when the module runs.
 fn waits_for_run(error: &SqlError) -> bool {
     let later = [
         messages::COULD_NOT_FIND_FUNCTION,
@@ -132,7 +133,7 @@ fn waits_for_run(error: &SqlError) -> bool {
         || (error.class().ends != base::Ends::Scope && !befell_request(error))
 }
 
-/// 137 and 1087 of a statement that is not bound: its text is searched for variables.
+/// Errors 137 and 1087 of a statement that is not bound: its text is searched for variables.
 pub(crate) fn undeclared(program: &Program, place: &Place) -> SqlResult<()> {
     let Some(span) = span_of(&place.source) else { return Ok(()) };
     let Some(text) = program.text.get(span.start as usize..span.end as usize) else {
@@ -152,7 +153,7 @@ pub(crate) fn undeclared(program: &Program, place: &Place) -> SqlResult<()> {
     Ok(())
 }
 
-/// Where a statement or expression stands in its program's text.
+/// The position of a statement or expression in its program's text.
 fn span_of(source: &Source) -> Option<ast::Span> {
     match source {
         Source::Statement(s) | Source::Into(s) | Source::Cursor(s) => Some(s.span),
@@ -165,7 +166,8 @@ fn span_of(source: &Source) -> Option<ast::Span> {
 mod tests {
     use super::*;
 
-    /// What befell the request is its error; what may be mended before the first run is none yet.
+    /// An error of the request is reported. An error that may be gone by the first run is not
+    /// reported.
     #[test]
     fn only_what_the_text_may_outlive_waits() {
         let waits = |message| waits_for_run(&SqlError::new(message, &[]));

@@ -1,13 +1,13 @@
-//! Statements about cursors, compiled: steps of a program.
+//! Compiled statements about cursors: steps of a program.
 
 use crate::answer::sink::Command;
 use crate::program::steps::PlaceId;
 use plan::VariableId;
 use tsql::ast;
 
-/// A DECLARE CURSOR or SET `@c` = CURSOR, compiled.
+/// A compiled DECLARE CURSOR or SET `@c` = CURSOR.
 #[derive(Debug)]
-pub(crate) struct Declared {
+pub(crate) struct CursorDeclaration {
     pub(crate) name: Box<str>,
     pub(crate) place: PlaceId,
     pub(crate) again: Option<PlaceId>,
@@ -19,16 +19,16 @@ pub(crate) struct Declared {
     pub(crate) for_update: bool,
     /// FOR UPDATE OF
     pub(crate) listed: Vec<Box<str>>,
-    /// SET ROWCOUNT bounds it: not FAST_FORWARD.
+    /// Whether SET ROWCOUNT limits its rows; not those of FAST_FORWARD.
     pub(crate) bounded: bool,
     /// TYPE_WARNING
     pub(crate) warns: bool,
 }
 
-/// A statement about a cursor that is there.
+/// A statement about a declared cursor.
 #[derive(Debug)]
 pub(crate) enum CursorStep {
-    Declare(Declared),
+    Declare(CursorDeclaration),
     /// SET `@c` = another cursor.
     Assign {
         variable: Box<str>,
@@ -40,7 +40,7 @@ pub(crate) enum CursorStep {
         direction: Direction,
         into: Vec<VariableId>,
     },
-    /// WHERE CURRENT OF: the columns that are set, none of a DELETE.
+    /// WHERE CURRENT OF: the columns that are set; empty for DELETE.
     Change {
         cursor: ast::CursorName,
         place: PlaceId,
@@ -50,7 +50,7 @@ pub(crate) enum CursorStep {
     Deallocate(ast::CursorName),
 }
 
-/// Which row is fetched.
+/// The row to fetch.
 #[derive(Debug)]
 pub(crate) enum Direction {
     Next,
@@ -61,7 +61,7 @@ pub(crate) enum Direction {
     Relative(PlaceId),
 }
 
-/// What a cursor sees of changes.
+/// Which changes a cursor sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CursorKind {
     Static,
@@ -70,8 +70,8 @@ pub(crate) enum CursorKind {
 }
 
 impl CursorStep {
-    /// The command of the DONE that it ends with. A declaration has none, what sends rows or
-    /// changes them has its own.
+    /// The command of its DONE. A declaration has none; a statement that sends or changes rows has
+    /// its own.
     pub(crate) fn ends_with(&self) -> Option<Command> {
         match self {
             CursorStep::Declare(_) | CursorStep::Change { .. } => None,

@@ -1,4 +1,4 @@
-//! The definitions of table variables and types, made while text is compiled.
+//! Makes the definitions of table variables and types while text is compiled.
 
 use crate::host::Host;
 use crate::host::temporary_tables::DeclareCall;
@@ -14,17 +14,17 @@ pub(crate) struct Declarer<'s> {
     pub(crate) host: Arc<dyn Host>,
     pub(crate) session: SessionId,
     pub(crate) database: DatabaseId,
-    /// Where types without schema are looked for before dbo.
+    /// The schema in which types without schema are looked up before dbo.
     pub(crate) schema: SchemaId,
     pub(crate) work: &'s mut Work,
     pub(crate) settings: &'s Settings,
     pub(crate) text: Arc<str>,
-    /// Where parameters may be undeclared: the names of those that were met.
+    /// If parameters may be undeclared: the names of those found so far.
     pub(crate) undeclared: Option<Vec<Box<str>>>,
 }
 
 impl Declarer<'_> {
-    /// A name that no variable has, where it may be a parameter's.
+    /// A name that no variable has, if it may be a parameter's.
     pub(crate) fn undeclared(&mut self, name: &str) -> Option<plan::VariableId> {
         let names = self.undeclared.as_mut()?;
         let at = names
@@ -56,7 +56,7 @@ impl Declarer<'_> {
         })
     }
 
-    /// The type of a user that a name means; none where it is a system type's, or nobody's.
+    /// The user type that a name means; `None` for a system type, or if there is none.
     pub(crate) fn user_type(&self, written: &ast::TypeName) -> Option<Arc<UserType>> {
         let view = self.host.view(self.session, self.database)?;
         ddl::user_type(written, &view, self.schema)

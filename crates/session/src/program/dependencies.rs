@@ -1,37 +1,37 @@
-//! Which definitions name which objects: what `sys.sql_expression_dependencies` lists.
+//! Which definitions name which objects, as `sys.sql_expression_dependencies` lists them.
 //!
 //! A schema-bound module is bound to objects and columns by id. Other modules name objects, which
-//! are looked up when somebody asks. Checks, computed columns and defaults name columns of their
-//! own table, functions and sequences; they hold all of them fast.
+//! are looked up when the view is read. Checks, computed columns and defaults name columns of their
+//! own table, functions and sequences, and are bound to all of them.
 
 use base::ObjectId;
 use catalog::view::{DatabaseView, Module, Object, SchemaId, Table, in_database};
 use tsql::{Mention, MentionKind, Mentions, ParseOptions};
 
-/// That a definition names an object, or a column of one.
+/// A definition names an object, or a column of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dependency {
-    /// The module, table or constraint that names it.
+    /// The module, table or constraint that has the name in its text.
     pub referencing: ObjectId,
-    /// The computed column that does; else 0.
+    /// The computed column that has it; else 0.
     pub referencing_column: i32,
-    /// Whether it holds it fast.
+    /// Whether the reference is schema-bound, so that the object cannot be dropped.
     pub bound: bool,
-    /// Another database, where one is named.
+    /// The other database, if one is named.
     pub database: Option<Box<str>>,
-    /// The schema, where one is named.
+    /// The schema, if one is named.
     pub schema: Option<Box<str>>,
     /// The object.
     pub name: Box<str>,
-    /// What it is now, in this database.
+    /// The id of the object that the name means now, in this database.
     pub id: Option<ObjectId>,
-    /// The column; 0 for the object.
+    /// The column; 0 for the object itself.
     pub column: i32,
-    /// What it is depends on who executes it.
+    /// Whether its meaning depends on the user who executes it.
     pub caller_dependent: bool,
 }
 
-/// All of a database.
+/// All dependencies of a database.
 pub fn dependencies(view: &DatabaseView) -> Vec<Dependency> {
     let mut all = Vec::new();
     for object in view.objects() {
@@ -40,7 +40,12 @@ pub fn dependencies(view: &DatabaseView) -> Vec<Dependency> {
             Object::Module(m) => {
                 let options = ParseOptions { quoted_identifier: m.quoted_identifier };
                 let mentions = tsql::mentions(&m.text, options).unwrap_or_default();
-                let by = By { id: m.object_id, column: 0, bound: false, first: Some(m.schema_id) };
+                let by = ReferringText {
+                    id: m.object_id,
+                    column: 0,
+                    bound: false,
+                    first: Some(m.schema_id),
+                };
                 let objects = mentions.objects.iter();
                 all.extend(objects.filter_map(|mention| named(view, by, mention)));
             }
@@ -76,19 +81,19 @@ fn bound(view: &DatabaseView, module: &Module, all: &mut Vec<Dependency>) {
     }
 }
 
-/// The text that names something.
+/// The definition whose text names something.
 #[derive(Clone, Copy)]
-struct By {
+struct ReferringText {
     id: ObjectId,
     /// The computed column; else 0.
     column: i32,
     bound: bool,
-    /// Where a name without schema is looked for first.
+    /// The schema in which a name without schema is looked up first.
     first: Option<SchemaId>,
 }
 
-/// What a mention is of; none for what is the system's, or a function of rows that is built in.
-fn named(view: &DatabaseView, by: By, mention: &Mention) -> Option<Dependency> {
+/// The dependency of a mention; `None` for system objects and built-in table-valued functions.
+fn named(view: &DatabaseView, by: ReferringText, mention: &Mention) -> Option<Dependency> {
     let name = &mention.name;
     let here = name.database.as_deref().is_none_or(|d| view.same_name(d, view.name()));
     let alone = name.schema.is_none() && name.database.is_none();
@@ -113,14 +118,14 @@ fn named(view: &DatabaseView, by: By, mention: &Mention) -> Option<Dependency> {
     })
 }
 
-/// What the texts of a table name.
+/// The dependencies of a table's texts.
 fn table(view: &DatabaseView, t: &Table, all: &mut Vec<Dependency>) {
     let mut add = |id: ObjectId, column: i32, text: &str, columns: bool| {
         let mentions: Mentions = tsql::mentions_of_expression(text).unwrap_or_default();
         let objects = mentions.objects.iter();
-        all.extend(
-            objects.filter_map(|m| named(view, By { id, column, bound: true, first: None }, m)),
-        );
+        all.extend(objects.filter_map(|m| {
+            named(view, ReferringText { id, column, bound: true, first: None }, m)
+        }));
         let read = t
             .columns
             .iter()
@@ -150,23 +155,23 @@ fn table(view: &DatabaseView, t: &Table, all: &mut Vec<Dependency>) {
     }
 }
 
-/// What columns a module's text names, whosever they are.
-pub struct ColumnsNamed {
-    /// It has a `*` in a select list.
+/// The columns that a module's text names, of any table.
+pub struct NamedColumns {
+    /// Whether a select list contains `*`.
     pub all: bool,
     /// The names.
     pub names: Vec<Box<str>>,
 }
 
 /// The columns that a module names.
-pub fn columns_named(module: &Module) -> ColumnsNamed {
+pub fn columns_named(module: &Module) -> NamedColumns {
     let options = ParseOptions { quoted_identifier: module.quoted_identifier };
     let mentions = tsql::mentions(&module.text, options).unwrap_or_default();
     let names = mentions.columns.into_iter().map(|n| n.text).collect();
-    ColumnsNamed { all: !mentions.stars.is_empty(), names }
+    NamedColumns { all: !mentions.stars.is_empty(), names }
 }
 
-/// The object of a name as functions take it: `schema.object`.
+/// The object of a name as functions accept it: `schema.object`.
 pub fn object_of_name(view: &DatabaseView, text: &str) -> Option<ObjectId> {
     let name = tsql::parse_object_name(text).ok()?;
     let schema = view.schema(name.schema.as_deref()?)?;

@@ -1,4 +1,4 @@
-//! From text to a program: parsing, compiling, binding, and the cache of what was compiled.
+//! From text to a program: parsing, compiling, binding, and the cache of compiled programs.
 
 pub(crate) mod auto_statistics;
 pub(crate) mod compilation;

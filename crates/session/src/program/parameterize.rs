@@ -1,16 +1,16 @@
 //! Simple parameterisation: a statement of a batch whose plan does not depend on its constants is
-//! kept once for all of them, as a prepared text with parameters `@1`, `@2` …
+//! kept once, as a prepared text with parameters `@1`, `@2` …
 //!
 //! ```text
 //!   SELECT v FROM t WHERE id = 5   ─▶  (@1 tinyint)SELECT [v] FROM [t] WHERE [id]=@1     @1 = 5
 //! ```
-//! The batch itself stays in the cache as a shell: the constants, and what to run with them.
+//! The batch itself stays in the cache as a shell: the constants, and the text to run with them.
 //!
-//! Which statements qualify: one of one table, alone in its batch and begun on its first line;
-//! conditions that compare columns with constants, joined by AND, never `<>`; in a change,
-//! constants for columns. And its plan is the same for all of them: a unique key is given as a
-//! whole, an INSERT gives one row, or a query has no nonclustered index to choose. SQL Server also
-//! takes statements that stand beside others, and some with expressions.
+//! A statement qualifies if it is alone in its batch, begins on the first line and reads one table.
+//! Its conditions compare columns with constants, are joined by AND and never use `<>`; a change
+//! sets columns to constants. And its plan must be the same for all constants: a unique key is
+//! given as a whole, an INSERT has one row, or a query has no nonclustered index to choose. SQL
+//! Server also accepts statements that stand beside others, and some with expressions.
 
 use crate::program::shell::Shell;
 use crate::session::state::State;
@@ -22,7 +22,7 @@ use tsql::ast::{ConditionKind, ExprKind, Literal, StatementKind};
 use types::{CodePage, Family, SqlType, Value, convert};
 
 impl State {
-    /// The shell of a batch, if it qualifies.
+    /// The shell of a batch, if the batch qualifies.
     pub(crate) fn shell(&self, statements: &[ast::Statement]) -> Option<Shell> {
         let [statement] = statements else { return None };
         if statement.span.line != 1 {
@@ -40,7 +40,7 @@ impl State {
     }
 }
 
-/// Writes the text with parameters; anything that does not qualify ends it.
+/// Writes the text with parameters. Stops at anything that does not qualify.
 struct Writer<'s> {
     state: &'s State,
     shell: String,
@@ -191,7 +191,7 @@ impl Writer<'_> {
         if target.hints.is_empty() { self.table(name) } else { None }
     }
 
-    /// The one row that an UPDATE or DELETE concerns.
+    /// The condition of an UPDATE or DELETE, which must select one row.
     fn changed(&mut self, table: &Table, filter: Option<&ast::DmlFilter>) -> Option<()> {
         let Some(ast::DmlFilter::Where(condition)) = filter else { return None };
         self.shell.push(' ');
@@ -227,7 +227,7 @@ impl Writer<'_> {
             let sql_type = self.constant(right)?;
             let text = sql_type.is_character() && of.family() != Family::Variant;
             if text || is_numeric(sql_type) && is_numeric(of) {
-                // Compared as the constant itself would be.
+                // The comparison must be the same as with the constant itself.
             } else if sql_type.family() != Family::Binary || of.family() != Family::Binary {
                 return None;
             }
@@ -238,14 +238,14 @@ impl Writer<'_> {
         Some(given)
     }
 
-    /// What a column is given: a constant, NULL or its default.
+    /// The value of a column: a constant, NULL or its default.
     fn given(&mut self, value: &ast::Expr, column: &Column) -> Option<()> {
         let of = column.sql_type;
         match &value.kind {
             ExprKind::Literal(Literal::Null) => self.shell.push_str("NULL"),
             ExprKind::Default => self.shell.push_str("DEFAULT"),
-            // What is told of a value that does not fit names the constant's own type; else it
-            // would matter how wide that is.
+            // The message about a value that does not fit names the constant's own type. With other
+            // types its width would matter.
             _ => {
                 let sql_type = self.constant(value)?;
                 match sql_type {
@@ -271,7 +271,7 @@ impl Writer<'_> {
         Some(())
     }
 
-    /// The type of its parameter.
+    /// The type of the constant's parameter.
     fn constant(&mut self, x: &ast::Expr) -> Option<SqlType> {
         let page = || {
             let view = self.state.view(self.state.database.id);
@@ -291,7 +291,7 @@ impl Writer<'_> {
         Some(sql_type)
     }
 
-    /// A table of users; views, temporary tables and all else do not qualify.
+    /// A user table. Views, temporary tables and everything else do not qualify.
     fn table(&self, name: &ast::ObjectName) -> Option<Arc<Table>> {
         if name.server.is_some() || name.object.starts_with('#') {
             return None;
@@ -335,7 +335,7 @@ impl Writer<'_> {
     }
 }
 
-/// As SQL Server spells the type of a parameter that it makes.
+/// A type as SQL Server spells it in a parameter that it makes.
 fn spelled(sql_type: SqlType) -> String {
     match sql_type {
         SqlType::Decimal { precision, scale } => format!("numeric({precision},{scale})"),
@@ -345,7 +345,7 @@ fn spelled(sql_type: SqlType) -> String {
 
 fn column_of(x: &ast::Expr) -> Option<&ast::ColumnName> {
     match &x.kind {
-        // `$action` and its like are no columns.
+        // `$action` and similar names are not columns.
         ExprKind::Column(column) if !column.name.starts_with('$') => Some(column),
         _ => None,
     }
@@ -359,7 +359,7 @@ fn named<'t>(table: &'t Table, name: &str) -> Option<&'t Column> {
     table.columns.iter().find(|c| c.name.eq_ignore_ascii_case(name))
 }
 
-/// The columns that an INSERT gives values, in the order of these.
+/// The columns that an INSERT sets, in the order of the names.
 fn filled<'t>(table: &'t Table, names: &[ast::ColumnName]) -> Option<Vec<&'t Column>> {
     if !names.is_empty() {
         return names.iter().map(|n| named(table, &n.name)).collect();
@@ -368,7 +368,7 @@ fn filled<'t>(table: &'t Table, names: &[ast::ColumnName]) -> Option<Vec<&'t Col
     Some(table.columns.iter().filter(own).collect())
 }
 
-/// Whether columns that equal constants are a unique key, so that there is one row at most.
+/// Whether columns that equal constants form a unique key, so that at most one row qualifies.
 fn gives_unique_key(table: &Table, given: &[&str]) -> bool {
     let is_given = |ordinal: usize| {
         let name = &table.columns[ordinal].name;
@@ -378,12 +378,12 @@ fn gives_unique_key(table: &Table, given: &[&str]) -> bool {
     table.indexes.iter().filter(unique).any(|i| i.key.iter().all(|k| is_given(k.column)))
 }
 
-/// Whether there is nothing to choose: the heap or the clustered index is all there is.
+/// Whether the table has only its heap or clustered index, so that there is no choice of index.
 fn has_one_path(table: &Table) -> bool {
     table.indexes.len() == 1
 }
 
-/// A constant as a parameter: its type is the least of its kind, of strings the longest, in the
+/// A constant as a parameter. Its type is the smallest of its kind, for strings the longest, in the
 /// code page of the database.
 fn constant_of(
     literal: &Literal,

@@ -1,15 +1,15 @@
-//! What the optimizer is told: sizes by the host, values of parameters by the call that compiles.
+//! Facts for the optimizer: sizes from the host, and parameter values from the call that compiles.
 //!
-//! Parameters are sniffed, as SQL Server does: a plan is chosen for the values of the call that
-//! makes it. Variables of a batch are not, except under RECOMPILE, where the plan serves this one
-//! run.
+//! Parameters are sniffed, as in SQL Server: a plan is chosen for the values of the call that makes
+//! it. Variables of a batch are not sniffed, except under RECOMPILE, where the plan serves only
+//! this run.
 
 use crate::host::Host;
 use crate::host::configuration::Setting;
 use crate::host::process::Process;
 use crate::program::compilation::Compilation;
 use crate::program::steps::Program;
-use crate::tables::private::Made;
+use crate::tables::private::PrivateTable;
 use base::{DatabaseId, HobtId, ObjectId};
 use catalog::DatabaseOptions;
 use plan::{CAPTURES, QueryHints, VariableId};
@@ -18,46 +18,46 @@ use std::sync::Arc;
 use types::Value;
 use types::datetime::{Dialect, Moment};
 
-/// The values at hand when a plan is made.
+/// The values that are known when a plan is made.
 #[derive(Clone, Copy)]
-pub(crate) struct Sniffed<'s> {
+pub(crate) struct SniffedValues<'s> {
     pub(crate) program: &'s Program,
-    /// Empty where nothing runs: a plan is only shown.
+    /// Empty if the plan is only shown, not run.
     pub(crate) values: &'s [Value],
-    /// Table variables, as far as they were touched; none where nothing runs.
-    pub(crate) tables: Option<&'s [Option<Arc<Made>>]>,
+    /// Table variables that have been used so far; `None` if the plan is only shown.
+    pub(crate) tables: Option<&'s [Option<Arc<PrivateTable>>]>,
 }
 
-/// Values that take more are not kept with a plan, nor shown beside it.
+/// Larger values are neither kept with a plan nor shown beside it.
 const SHOWN_MAX: usize = 8192;
 
-/// Whether a variable's value may stand beside a plan.
+/// Whether a variable's value may be shown beside a plan.
 pub(crate) fn is_shown(value: &Value) -> bool {
     value.heap_bytes() <= SHOWN_MAX
 }
 
-/// See the module.
+/// The facts of one compilation.
 pub(crate) struct PlanFacts<'s> {
     pub(crate) host: &'s dyn Host,
-    pub(crate) sniffed: Sniffed<'s>,
-    /// The plan serves one run.
+    pub(crate) sniffed: SniffedValues<'s>,
+    /// Whether the plan serves only one run.
     pub(crate) once: bool,
     pub(crate) dialect: Dialect,
-    /// Of the database in whose context it is made.
+    /// The options of the database in whose context it is made.
     pub(crate) options: DatabaseOptions,
-    /// The session that waits for it.
+    /// The compilation: what cancels it, and the account of its memory.
     pub(crate) watch: &'s Compilation<'s>,
 }
 
 impl PlanFacts<'_> {
-    /// What the variables of the program are taken to be under these hints.
+    /// The values that are assumed for the program's variables under these hints.
     pub(crate) fn taken(&self, hints: &QueryHints) -> Vec<(VariableId, Value)> {
         let taken = |id: VariableId| match hints.optimize_for.iter().find(|(v, _)| *v == id) {
             Some((_, said)) => said.clone(),
             None if hints.unknown => None,
             None => optimize::Facts::value(self, id),
         };
-        // Of others nothing is known.
+        // The values of other variables are unknown.
         let program = self.sniffed.program;
         let count = if self.once { program.variables.len() } else { program.parameters.len() };
         let known = (0..count as u32).map(VariableId);
@@ -67,7 +67,7 @@ impl PlanFacts<'_> {
     }
 }
 
-/// What a statement may have of workers in a database with these options.
+/// The workers that a statement may use in a database with these options.
 pub(crate) fn parallelism(host: &dyn Host, options: &DatabaseOptions) -> optimize::Parallelism {
     let Some(workers) = host.grant().workers else { return optimize::Parallelism::NONE };
     let processors = workers.processors();
@@ -81,8 +81,8 @@ pub(crate) fn parallelism(host: &dyn Host, options: &DatabaseOptions) -> optimiz
     optimize::Parallelism { workers, threshold: f64::from(threshold), serial_reason }
 }
 
-/// What a statement may have that names no degree: the database's MAXDOP, or the server's; 0 is a
-/// worker for each processor.
+/// The degree of a statement that does not name one: the database's MAXDOP, or the server's. 0
+/// means one worker for each processor.
 fn degree_max(host: &dyn Process, options: &DatabaseOptions, processors: usize) -> usize {
     let server = host.configuration().in_use(Setting::MaxDegree);
     let here = i32::from(options.max_degree);
@@ -98,7 +98,7 @@ impl optimize::Facts for PlanFacts<'_> {
         if number >= CAPTURES {
             return None;
         }
-        // As SQL Server has it since 2019: the rows that are there when a statement first runs.
+        // As in SQL Server since 2019: the number of rows when a statement first runs.
         let made = self.sniffed.tables?.get(usize::from(number)).and_then(Option::as_deref);
         let size = made.and_then(|m| m.size(position));
         Some(size.unwrap_or(optimize::Size { rows: 0.0, pages: 1.0 }))

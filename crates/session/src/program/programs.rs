@@ -6,33 +6,33 @@ use crate::host::process::Process;
 use crate::program::compile::{GivenTable, Returns, Unit, compile};
 use crate::program::created::undeclared;
 use crate::program::declarer::Declarer;
-use crate::program::plan_facts::Sniffed;
+use crate::program::plan_facts::SniffedValues;
 use crate::program::shell::Shell;
-use crate::program::steps::{PlaceId, Program, Source, Visible};
+use crate::program::steps::{PlaceId, Program, Source, VisibleVariables};
 use crate::session::Session;
 use crate::session::settings::{Settings, Switches};
 use crate::session::state::State;
 use base::{DatabaseId, ObjectId, SessionId, SqlError, messages};
-use bind::Unguarded;
+use bind::SkippedGuards;
 use catalog::view::{Module, SchemaId, Table};
-use plancache::{Entry, Key, Kind, New};
+use plancache::{Entry, Key, Kind, NewEntry};
 use std::sync::Arc;
 use tsql::ast::{Batch, FunctionBody, SetOptionValue, Statement, StatementKind};
 use types::SqlType;
 
-/// All that is wrong with a text.
+/// All errors of a text.
 pub(crate) type Errors = Vec<SqlError>;
 
 impl Session {
     /// The program of a batch. Its statements are bound at once, except those whose objects do not
-    /// exist yet: any other error means that nothing of it runs.
+    /// exist yet. Any other error means that no statement runs.
     pub(crate) fn batch_program(&mut self, text: &Arc<str>) -> Result<Arc<Entry<Program>>, Errors> {
         let key = self.state.key(Kind::AdHoc, "", text);
         let kept = match self.state.settings.parse_only {
             true => None,
             false => kept_program(&*self.host, self.state.id(), &key),
         };
-        // Whoever looks at plans sees them with the constants of the text.
+        // A session that shows plans must see the constants of the text.
         let settings = &self.state.settings;
         let looks = settings.showplan.is_some() || settings.shows_what_ran();
         if let Some(entry) = kept.filter(|e| !looks || e.value.shell.is_none()) {
@@ -45,12 +45,12 @@ impl Session {
         let mut parsed = parsed;
         let switched = self.state.switch_parse_only(&mut parsed.batch);
         let settings = &self.state.settings;
-        // A parameter compares with NULL by other rules than a constant.
+        // A parameter compares with NULL by other rules than a constant does.
         let ansi_nulls = settings.is_on(Switches::ANSI_NULLS);
         if !looks
             && ansi_nulls
             && let Some(shell) = self.state.shell(&parsed.batch.statements)
-            // What is wrong with it is told of the text itself.
+            // An error is reported for the original text.
             && let Ok(prepared) = self.prepared_program(&shell.parameters, &shell.text)
         {
             self.of_shell = Some(prepared);
@@ -67,7 +67,7 @@ impl Session {
             ansi_nulls: self.state.settings.is_on(Switches::ANSI_NULLS),
             parameters: Vec::new(),
             statements: parsed.batch.statements,
-            // It has its effect when it is read, so that it must be read each time.
+            // It takes effect when it is parsed, so the text must be parsed each time.
             recompile: switched,
             returns: Returns::Nothing,
             tables: Vec::new(),
@@ -77,7 +77,7 @@ impl Session {
         Ok(keep_program(&*self.host, &key, program))
     }
 
-    /// What a shell runs.
+    /// The program that a shell runs.
     pub(crate) fn shell_program(&mut self, shell: &Shell) -> Result<Arc<Entry<Program>>, Errors> {
         match self.of_shell.take() {
             Some(found) => Ok(found),
@@ -91,15 +91,15 @@ impl Session {
         parameters: &str,
         text: &str,
     ) -> Result<Arc<Entry<Program>>, Errors> {
-        self.loading_program(parameters, text, Unguarded::default())
+        self.loading_program(parameters, text, SkippedGuards::default())
     }
 
-    /// The same of a bulk load, which passes over something.
+    /// The same for a bulk load that skips guards.
     pub(crate) fn loading_program(
         &mut self,
         parameters: &str,
         text: &str,
-        unguarded: Unguarded,
+        unguarded: SkippedGuards,
     ) -> Result<Arc<Entry<Program>>, Errors> {
         let mut key = self.state.key(Kind::Prepared, parameters, text);
         key.options |= Settings::unguarded_key(unguarded);
@@ -148,7 +148,7 @@ impl Session {
         )
     }
 
-    /// Who makes definitions for text of a database.
+    /// The declarer for text of a database.
     pub(crate) fn declarer(&mut self, database: DatabaseId, text: &Arc<str>) -> Declarer<'_> {
         Declarer {
             host: Arc::clone(&self.host),
@@ -162,11 +162,11 @@ impl Session {
         }
     }
 
-    /// Binds every statement before the first runs; what names an object that does not exist is
-    /// left for later.
+    /// Binds every statement before the first one runs. A statement that names an object that does
+    /// not exist is bound later.
     fn bind_ahead(&mut self, program: &Program) -> Result<(), Errors> {
         let mut errors = Errors::new();
-        // Behind a USE names mean something else.
+        // After a USE, names mean something else.
         let changes_database = |s: &crate::program::steps::Step| {
             matches!(s.kind, crate::program::steps::StepKind::Use(_))
         };
@@ -180,7 +180,7 @@ impl Session {
                 false => Err(e),
             });
             if let Err(e) = bound {
-                // What ends the text is all that is told of it.
+                // An error that ends the request is the only one that is reported.
                 let ends = [messages::ATTENTION.number, messages::OUT_OF_MEMORY.number];
                 if ends.contains(&e.number()) {
                     return Err(vec![e]);
@@ -193,7 +193,7 @@ impl Session {
 
     fn bind_place_ahead(&mut self, program: &Program, place: PlaceId) -> Result<(), SqlError> {
         let held = &program.places[place];
-        // What is wrong with it is wrong with the cursor's query.
+        // The query of the cursor reports its errors.
         if matches!(held.source, Source::CursorRow(..)) {
             return Ok(());
         }
@@ -203,12 +203,13 @@ impl Session {
         {
             return Ok(());
         }
-        let visible = Visible { program, count: held.visible, values: &[], deduction: None };
-        let sniffed = Sniffed { program, values: &[], tables: None };
+        let visible =
+            VisibleVariables { program, count: held.visible, values: &[], deduction: None };
+        let sniffed = SniffedValues { program, values: &[], tables: None };
         let plan = self.state.bind(held, &visible, program.database, sniffed);
         let plan = plan.map_err(|e| e.at_line(held.line))?;
-        // A plan that reads parameters is made for the values of the first call, one that joins
-        // for the rows that statements before it leave.
+        // A plan that reads parameters is made for the values of the first call. A plan with joins
+        // is made for the rows that earlier statements leave.
         let joins = plan.header.references.len() > 1 && program.places.len() > 1;
         if program.parameters.is_empty() && !joins {
             let shared = self.state.shares_plans(program, program.database, self.open.definitions);
@@ -219,8 +220,8 @@ impl Session {
 }
 
 impl State {
-    /// SET PARSEONLY has its effect on the batch that says it, as soon as that is read: of one that
-    /// is only parsed nothing is left. True where it says so, or is only parsed.
+    /// SET PARSEONLY takes effect on its own batch as soon as it is parsed: a batch that is only
+    /// parsed keeps no statement. Returns true if the batch sets PARSEONLY, or is only parsed.
     fn switch_parse_only(&mut self, batch: &mut Batch) -> bool {
         let said = batch.statements.iter().filter_map(parse_only_of).next_back();
         self.settings.parse_only = said.unwrap_or(self.settings.parse_only);
@@ -243,7 +244,7 @@ impl State {
     }
 }
 
-/// A program of the cache, unless its types of users are not there any more.
+/// A program from the cache, if the user types that it was compiled with still exist.
 fn kept_program(host: &dyn Host, session: SessionId, key: &Key<'_>) -> Option<Arc<Entry<Program>>> {
     let entry = host.programs().find(key)?;
     if entry.value.types.is_empty() || types_hold(host, session, &entry.value) {
@@ -253,7 +254,7 @@ fn kept_program(host: &dyn Host, session: SessionId, key: &Key<'_>) -> Option<Ar
     None
 }
 
-/// Whether the types of users that a program was compiled with are still the same.
+/// Whether the user types that a program was compiled with are still the same.
 pub(crate) fn types_hold(host: &dyn Definitions, session: SessionId, program: &Program) -> bool {
     let Some(view) = host.view(session, program.database) else { return false };
     program.types.iter().all(|t| {
@@ -262,21 +263,21 @@ pub(crate) fn types_hold(host: &dyn Definitions, session: SessionId, program: &P
     })
 }
 
-/// Puts a program into the cache with the plans that it has, unless it is for one run.
+/// Puts a program into the cache with its plans, unless it is for one run.
 fn keep_program(host: &dyn Process, key: &Key<'_>, program: Program) -> Arc<Entry<Program>> {
     let plans = program.places.iter().filter_map(|p| p.cell.shown());
     let bytes = program.bytes() + plans.map(|s| s.plan.bytes()).sum::<usize>();
     let text = Arc::clone(&program.text);
     let recompile = program.recompile;
-    let new = New { value: program, text, bytes };
+    let new = NewEntry { value: program, text, bytes };
     match recompile {
         true => host.programs().apart(key, new),
         false => host.programs().insert(key, new),
     }
 }
 
-/// The program of a procedure, function or trigger, from the cache if it is there; `given` are the
-/// tables that it begins with. `declarer` is of its database and text.
+/// The program of a procedure, function or trigger, from the cache if it is there. `given` are the
+/// tables that exist when it begins. `declarer` is that of its database and text.
 pub(crate) fn module_program(
     declarer: &mut Declarer<'_>,
     module: &Module,
@@ -300,7 +301,7 @@ pub(crate) fn module_program(
     Ok(keep_program(&*host, &key, program))
 }
 
-/// The same, made anew and not kept.
+/// The same, compiled anew and not kept.
 pub(crate) fn program_of(
     declarer: &mut Declarer<'_>,
     module: &Module,
@@ -333,8 +334,8 @@ pub(crate) fn program_of(
     compile(unit, declarer)
 }
 
-/// What a module's program is for beside its text: its schema, which ALTER SCHEMA changes and not
-/// the text, and of a trigger its table as it is now, the columns of the rows that it is given.
+/// The part of a module's cache key beside its text: its schema, which ALTER SCHEMA changes without
+/// the text; and for a trigger the present columns of its table.
 fn shape_of(module: &Module, given: &[Arc<Table>]) -> String {
     use std::fmt::Write as _;
     let mut shape = format!("{} ", module.schema_id.0);
@@ -344,7 +345,7 @@ fn shape_of(module: &Module, given: &[Arc<Table>]) -> String {
     shape
 }
 
-/// What a module's statement says of its program.
+/// Fills a unit from a module's statement.
 fn fill(unit: &mut Unit<'_>, statement: StatementKind, module: &Module) -> Result<(), Errors> {
     match statement {
         StatementKind::Procedure(it) => {
@@ -378,7 +379,7 @@ fn no_program(module: &Module) -> Errors {
     vec![SqlError::new(messages::INTERNAL, &[&what])]
 }
 
-/// Errors about things that may exist by the time the statement runs.
+/// Whether an error is about objects that may exist when the statement runs.
 pub(crate) fn is_deferred(error: &SqlError) -> bool {
     let later = [
         messages::INVALID_OBJECT.number,
@@ -397,12 +398,13 @@ pub(crate) fn is_deferred(error: &SqlError) -> bool {
         messages::CURSOR_READ_ONLY.number,
         messages::CURSOR_OTHER_TABLE.number,
     ];
-    // What is not supported is an error of the statement, when and if it runs.
+    // An unsupported feature is an error of the statement when it runs, if it runs.
     let unsupported = [messages::NOT_SUPPORTED.number, messages::FEATURE_NOT_SUPPORTED.number];
     later.contains(&error.number()) || unsupported.contains(&error.number())
 }
 
-/// What a statement says last of PARSEONLY, those within it too: it is read, not run.
+/// The last PARSEONLY setting in a statement and in those within it. The statement is read, not
+/// run.
 fn parse_only_of(s: &Statement) -> Option<bool> {
     let last = |list: &[Statement]| list.iter().filter_map(parse_only_of).next_back();
     match &s.kind {

@@ -2,7 +2,7 @@
 
 use types::Value;
 
-/// What a text with constants is instead.
+/// The replacement of a text with constants.
 #[derive(Debug)]
 pub(crate) struct Shell {
     /// `@1 tinyint,@2 varchar(8000)`
@@ -13,7 +13,7 @@ pub(crate) struct Shell {
 }
 
 impl Shell {
-    /// As StatementType says it.
+    /// Its kind, as StatementType shows it.
     pub(crate) fn kind(&self) -> &'static str {
         let all = ["SELECT", "INSERT", "UPDATE", "DELETE"];
         all.into_iter().find(|k| self.text.starts_with(k)).unwrap_or_default()

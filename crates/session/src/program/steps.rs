@@ -6,7 +6,7 @@
 //!   TRY a CATCH b        0 a · 1 Jump 4 · 2 b · 3 LeaveCatch · 4 …      handlers: 0..1 → 2
 //! ```
 //! Control flow is resolved when text is compiled. Names are resolved late: a [`Place`] is bound
-//! when it first runs, and again when a definition has changed.
+//! when it first runs, and again after a definition has changed.
 
 use crate::answer::result_sets::DeclaredSets;
 use crate::program::cursor_step::CursorStep;
@@ -18,7 +18,7 @@ use catalog::view::{DeclaredTable, SchemaId, Table, UserType};
 use os::sync::Mutex;
 use plan::{PhysicalPlan, VariableId};
 use plancache::PlanCell;
-use showplan::Ran;
+use showplan::RunFigures;
 use std::sync::Arc;
 use tsql::ast;
 use types::{SqlType, Value};
@@ -27,43 +27,43 @@ use types::{SqlType, Value};
 #[derive(Debug)]
 pub struct Program {
     pub(crate) text: Arc<str>,
-    /// Of a procedure: what errors and ERROR_PROCEDURE() call it.
+    /// The name of a procedure, for errors and ERROR_PROCEDURE().
     pub(crate) procedure: Option<Box<str>>,
     pub(crate) object: ObjectId,
-    /// The database that names without database mean.
+    /// The database of names that do not give one.
     pub(crate) database: DatabaseId,
-    /// Where names without schema are looked for before dbo: of a module its own.
+    /// The schema in which names without schema are looked up before dbo; a module has its own.
     pub(crate) schema: SchemaId,
     pub(crate) parameters: Vec<ProgramParameter>,
-    /// Parameters first.
+    /// The variables, parameters first.
     pub(crate) variables: ProgramVariables,
     /// Table variables, by number.
     pub(crate) tables: Vec<ProgramTable>,
-    /// The types of users that it was compiled with.
+    /// The user types that it was compiled with.
     pub(crate) types: Vec<UsedType>,
     pub(crate) steps: Vec<Step>,
     pub(crate) places: Vec<Place>,
     pub(crate) handlers: Vec<TryBlock>,
-    /// SET options it runs under, of a procedure.
+    /// The SET option that a procedure runs under.
     pub(crate) quoted_identifier: bool,
-    /// ANSI_NULLS of a module; a batch has the session's, when a statement is bound.
+    /// The ANSI_NULLS of a module. A batch uses the session's when a statement is bound.
     pub(crate) ansi_nulls: bool,
     pub(crate) recompile: bool,
-    /// What its INSERT passes over: of a bulk load.
-    pub(crate) unguarded: bind::Unguarded,
-    /// Of a batch that has no steps of its own: what is run instead.
+    /// The guards that its INSERT skips, in a bulk load.
+    pub(crate) unguarded: bind::SkippedGuards,
+    /// For a batch without steps of its own: what runs instead.
     pub(crate) shell: Option<Box<Shell>>,
 }
 
-/// A user's type that a text names.
+/// A user type that a text names.
 #[derive(Debug)]
 pub(crate) struct UsedType {
-    /// Its schema, where one is written.
+    /// Its schema, if one is written.
     pub(crate) schema: Option<Box<str>>,
     pub(crate) name: Box<str>,
-    /// Where it was looked for first.
+    /// The schema in which it was looked up first.
     pub(crate) first: SchemaId,
-    /// What it was.
+    /// The object that it meant.
     pub(crate) object: ObjectId,
 }
 
@@ -71,9 +71,9 @@ pub(crate) struct UsedType {
 #[derive(Debug)]
 pub(crate) struct ProgramTable {
     pub(crate) definition: Arc<Table>,
-    /// The type that it was declared of.
+    /// The table type that it was declared with.
     pub(crate) of: Option<Arc<UserType>>,
-    /// A table-valued parameter, or what a trigger is given.
+    /// Whether it is a table-valued parameter, or a table of a trigger.
     pub(crate) read_only: bool,
 }
 
@@ -81,9 +81,9 @@ pub(crate) struct ProgramTable {
 #[derive(Debug)]
 pub(crate) struct ProgramParameter {
     pub(crate) output: bool,
-    /// The number of a table-valued one.
+    /// The number of a table-valued parameter.
     pub(crate) table: Option<u16>,
-    /// It is a cursor, which is handed back.
+    /// Whether it is a cursor, which is returned.
     pub(crate) cursor: bool,
     pub(crate) default: Option<PlaceId>,
 }
@@ -92,16 +92,16 @@ pub(crate) struct ProgramParameter {
 pub(crate) type PlaceId = usize;
 
 /// A position in [`Program::steps`].
-pub(crate) type At = usize;
+pub(crate) type StepIndex = usize;
 
-/// What is bound and run as one plan.
+/// Something that is bound and run as one plan.
 #[derive(Debug)]
 pub(crate) struct Place {
     pub(crate) source: Source,
     pub(crate) cell: PlanCell,
-    /// What its last run did, where LAST_QUERY_PLAN_STATS is ON.
+    /// The figures of its last run, if LAST_QUERY_PLAN_STATS is ON.
     pub(crate) last: Mutex<Option<Box<LastRun>>>,
-    /// How many variables were declared before it.
+    /// The number of variables that were declared before it.
     pub(crate) visible: usize,
     pub(crate) line: u32,
 }
@@ -110,18 +110,18 @@ pub(crate) struct Place {
 #[derive(Debug)]
 pub(crate) struct LastRun {
     pub(crate) plan: Arc<PhysicalPlan>,
-    pub(crate) ran: Ran,
+    pub(crate) ran: RunFigures,
 }
 
-/// What a [`Place`] is made of.
+/// The syntax tree of a [`Place`].
 #[derive(Debug)]
 pub(crate) enum Source {
     Statement(ast::Statement),
     /// SELECT … INTO, once its table has been made.
     Into(ast::Statement),
-    /// A cursor's query, with keys.
+    /// A cursor's query, with its keys.
     Cursor(ast::Statement),
-    /// A row of it, by its keys.
+    /// The query of one row of a cursor, by its keys.
     CursorRow(ast::Statement, bind::Refetch),
     Scalar(ast::Expr, Option<SqlType>),
     Condition(ast::Condition),
@@ -130,10 +130,10 @@ pub(crate) enum Source {
 /// A TRY block: steps, and where its CATCH block begins.
 #[derive(Debug)]
 pub(crate) struct TryBlock {
-    pub(crate) from: At,
-    pub(crate) to: At,
-    pub(crate) catch: At,
-    /// How many CATCH blocks are around it.
+    pub(crate) from: StepIndex,
+    pub(crate) to: StepIndex,
+    pub(crate) catch: StepIndex,
+    /// The number of CATCH blocks around it.
     pub(crate) depth: usize,
 }
 
@@ -145,7 +145,7 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// Where its plan is, if it has one.
+    /// The place of its plan, if it has one.
     pub(crate) fn place(&self) -> Option<PlaceId> {
         match self.kind {
             StepKind::Run(place)
@@ -157,7 +157,7 @@ impl Step {
     }
 }
 
-/// See [`Step`].
+/// The kinds of [`Step`].
 #[derive(Debug)]
 pub(crate) enum StepKind {
     /// SELECT, INSERT, UPDATE, DELETE.
@@ -170,14 +170,14 @@ pub(crate) enum StepKind {
         place: PlaceId,
         declares: bool,
     },
-    /// IF, WHILE: goes on when true.
+    /// IF, WHILE: continues with the next step if the condition is true.
     Branch {
         place: PlaceId,
-        otherwise: At,
+        otherwise: StepIndex,
     },
     Jump {
-        to: At,
-        /// CATCH blocks around the target: further ones are left.
+        to: StepIndex,
+        /// The number of CATCH blocks around the target; deeper ones are left.
         depth: usize,
     },
     LeaveCatch,
@@ -195,7 +195,7 @@ pub(crate) enum StepKind {
         place: PlaceId,
         until: bool,
     },
-    /// INSERT BULK: rows will come.
+    /// INSERT BULK: the next request brings the rows.
     AnnounceBulk(Box<ast::InsertBulk>),
     Transaction(Box<ast::Transaction>, Option<VariableId>),
     SetOption(Box<ast::SetOption>, Option<PlaceId>),
@@ -209,9 +209,9 @@ pub(crate) enum StepKind {
     Shutdown {
         nowait: bool,
     },
-    /// What `Definitions::ddl` runs.
+    /// A statement that `Definitions::ddl` runs.
     Definition(Box<ast::Statement>),
-    /// Parses, and is refused by name.
+    /// A statement that parses and is refused by name.
     Unsupported(&'static str),
 }
 
@@ -230,7 +230,7 @@ pub(crate) struct Raise {
 #[derive(Debug)]
 pub(crate) struct Execute {
     pub(crate) result: Option<VariableId>,
-    pub(crate) what: Executed,
+    pub(crate) what: ExecuteTarget,
     pub(crate) arguments: Vec<Argument>,
     /// WITH RECOMPILE
     pub(crate) recompile: bool,
@@ -238,7 +238,7 @@ pub(crate) struct Execute {
     pub(crate) result_sets: Option<DeclaredSets>,
 }
 
-/// INSERT … EXEC: what is executed, and the INSERT of a row.
+/// INSERT … EXEC: the EXECUTE, and the INSERT of a row.
 #[derive(Debug)]
 pub(crate) struct InsertExecute {
     pub(crate) execute: Execute,
@@ -247,7 +247,7 @@ pub(crate) struct InsertExecute {
 
 /// What is executed.
 #[derive(Debug)]
-pub(crate) enum Executed {
+pub(crate) enum ExecuteTarget {
     Procedure(ast::ObjectName),
     Variable(VariableId),
     Text(PlaceId),
@@ -261,7 +261,7 @@ pub(crate) struct Argument {
     pub(crate) output: bool,
 }
 
-/// See [`Argument`].
+/// The value of an [`Argument`].
 #[derive(Debug)]
 pub(crate) enum ArgumentValue {
     Default,
@@ -273,12 +273,12 @@ pub(crate) enum ArgumentValue {
     Place(PlaceId),
 }
 
-/// What a parsed text takes: between 17 (`UPDATE`) and 36 (short queries) for each byte of it,
-/// measured with an allocator that counts.
+/// The memory of a parsed text for each byte of it: between 17 (`UPDATE`) and 36 (short queries),
+/// measured with a counting allocator.
 const TREE_BYTES: usize = 28;
 
 impl Program {
-    /// Runs a shell's text instead of its own.
+    /// A program that runs a shell's text instead of its own.
     pub(crate) fn of_shell(text: &Arc<str>, database: DatabaseId, shell: Shell) -> Program {
         Program {
             text: Arc::clone(text),
@@ -296,46 +296,46 @@ impl Program {
             quoted_identifier: true,
             ansi_nulls: true,
             recompile: false,
-            unguarded: bind::Unguarded::default(),
+            unguarded: bind::SkippedGuards::default(),
             shell: Some(Box::new(shell)),
         }
     }
 
-    /// Whether it begins with `inserted` and `deleted`.
+    /// Whether its first tables are `inserted` and `deleted`.
     pub(crate) fn is_trigger(&self) -> bool {
         self.tables.first().is_some_and(|t| &*t.definition.name == "inserted")
     }
 
-    /// Bytes it takes without its plans: places, steps, and the trees of its text, which take
-    /// [`TREE_BYTES`] for each byte of it.
+    /// Its memory without its plans: places, steps, and the trees of its text, estimated as
+    /// [`TREE_BYTES`] for each byte of the text.
     pub(crate) fn bytes(&self) -> usize {
         if let Some(shell) = &self.shell {
             return self.text.len() + shell.bytes();
         }
-        let counted = size_of::<plancache::Counted>();
+        let counted = size_of::<plancache::ExecutionCounts>();
         self.text.len() * (1 + TREE_BYTES)
             + self.places.len() * (size_of::<Place>() + counted)
             + self.steps.len() * size_of::<Step>()
     }
 
     /// The innermost TRY block around a step.
-    pub(crate) fn handler(&self, at: At) -> Option<&TryBlock> {
+    pub(crate) fn handler(&self, at: StepIndex) -> Option<&TryBlock> {
         let around = self.handlers.iter().filter(|h| (h.from..h.to).contains(&at));
         around.min_by_key(|h| h.to - h.from)
     }
 }
 
 /// The variables that a place sees.
-pub(crate) struct Visible<'p> {
+pub(crate) struct VisibleVariables<'p> {
     pub(crate) program: &'p Program,
     pub(crate) count: usize,
-    /// What they hold; empty where nothing runs.
+    /// Their values; empty if nothing runs.
     pub(crate) values: &'p [Value],
-    /// The learner of the types of parameters that are not declared.
+    /// The recorder of types for undeclared parameters.
     pub(crate) deduction: Option<&'p dyn bind::Deduction>,
 }
 
-impl Visible<'_> {
+impl VisibleVariables<'_> {
     /// A table variable.
     fn program_table(&self, name: &str) -> Option<&ProgramTable> {
         let number = self.program.variables.table(name, self.count)?;
@@ -355,7 +355,7 @@ impl Visible<'_> {
     }
 }
 
-impl Variables for Visible<'_> {
+impl Variables for VisibleVariables<'_> {
     fn variable(&self, name: &str) -> Option<(VariableId, SqlType)> {
         self.program.variables.scalar(name, self.count)
     }
@@ -369,7 +369,7 @@ impl Variables for Visible<'_> {
     }
 }
 
-/// Whether two names of variables, parameters or options are one.
+/// Whether two names of variables, parameters or options are the same.
 pub(crate) fn same_name(a: &str, b: &str) -> bool {
     a.eq_ignore_ascii_case(b) || (!a.is_ascii() && a.to_lowercase() == b.to_lowercase())
 }

@@ -1,17 +1,18 @@
-//! The variables of a program, parameters first, found by name however many there are.
+//! The variables of a program, parameters first. A lookup by name takes the same time however many
+//! there are.
 //!
-//! A place sees those that were declared before it: it asks with their count.
+//! A place sees the variables that were declared before it, so each lookup passes their count.
 
 use plan::VariableId;
 use std::collections::HashMap;
 use std::ops::Deref;
 use types::SqlType;
 
-/// See the module.
+/// The variables of one program.
 #[derive(Debug, Default)]
 pub(crate) struct ProgramVariables {
     list: Vec<ProgramVariable>,
-    /// The first of each name, which is kept without case.
+    /// The first variable of each name, in lower case.
     places: HashMap<Box<str>, usize>,
 }
 
@@ -22,7 +23,7 @@ impl ProgramVariables {
         self.list.push(variable);
     }
 
-    /// The place of a name among so many.
+    /// The position of a name among the first `count` variables.
     pub(crate) fn find(&self, name: &str, count: usize) -> Option<usize> {
         self.places.get(&*name.to_lowercase()).copied().filter(|at| *at < count)
     }
@@ -31,14 +32,14 @@ impl ProgramVariables {
     pub(crate) fn scalar(&self, name: &str, count: usize) -> Option<(VariableId, SqlType)> {
         let at = self.find(name, count)?;
         let found = &self.list[at];
-        (found.holds == Holds::Scalar).then_some((VariableId(at as u32), found.sql_type))
+        (found.holds == VariableKind::Scalar).then_some((VariableId(at as u32), found.sql_type))
     }
 
     /// The number of a table variable.
     pub(crate) fn table(&self, name: &str, count: usize) -> Option<u16> {
         match self.list[self.find(name, count)?].holds {
-            Holds::Table(number) => Some(number),
-            Holds::Scalar | Holds::Cursor => None,
+            VariableKind::Table(number) => Some(number),
+            VariableKind::Scalar | VariableKind::Cursor => None,
         }
     }
 }
@@ -54,17 +55,17 @@ impl Deref for ProgramVariables {
 /// A variable.
 #[derive(Debug)]
 pub(crate) struct ProgramVariable {
-    /// With its `@`.
+    /// Including its `@`.
     pub(crate) name: Box<str>,
     pub(crate) sql_type: SqlType,
-    pub(crate) holds: Holds,
+    pub(crate) holds: VariableKind,
 }
 
-/// What a variable holds.
+/// The kind of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Holds {
+pub(crate) enum VariableKind {
     Scalar,
-    /// Rows: the number in `Program::tables`.
+    /// A table: its number in `Program::tables`.
     Table(u16),
     /// A cursor, by name in its scope.
     Cursor,

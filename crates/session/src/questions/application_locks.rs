@@ -1,7 +1,8 @@
-//! Locks that applications name: what `sp_getapplock` takes, APPLOCK_MODE and APPLOCK_TEST ask.
+//! Locks that applications name: `sp_getapplock` takes them, APPLOCK_MODE and APPLOCK_TEST query
+//! them.
 //!
-//! Source: Microsoft's pages of sp_getapplock, sp_releaseapplock, APPLOCK_MODE and APPLOCK_TEST;
-//! numbers and states of errors are those that others recorded of SQL Server 2025.
+//! Source: Microsoft's pages of sp_getapplock, sp_releaseapplock, APPLOCK_MODE and APPLOCK_TEST.
+//! The numbers and states of errors were recorded by others from SQL Server 2025.
 
 use crate::session::application_locks::{Holder, MODES, cut, holder_named, mode_named};
 use crate::session::state::State;
@@ -19,10 +20,10 @@ fn principal_id(name: &str) -> SqlResult<i32> {
     }
 }
 
-/// The lock that a name stands for. The session remembers the name, for the DMVs.
+/// The lock resource of a name. The session remembers the name for the DMVs.
 ///
 /// # Errors
-/// 1202 for a principal that there isn't.
+/// 1202 for an unknown principal.
 pub(crate) fn resource(state: &State, principal: &str, name: &str) -> SqlResult<Resource> {
     let principal = principal_id(principal)?;
     let name = cut(name);
@@ -38,7 +39,7 @@ pub(crate) fn resource(state: &State, principal: &str, name: &str) -> SqlResult<
 
 /// `APPLOCK_MODE(principal, resource, owner)`
 pub(crate) fn mode(state: &State, args: &[Value]) -> SqlResult<Value> {
-    let asked = Asked::of(state, "APPLOCK_MODE", args, args.get(2))?;
+    let asked = LockQuestion::of(state, "APPLOCK_MODE", args, args.get(2))?;
     let held = state.host.engine().locks.held_mode(asked.owner, asked.resource);
     let name = match held {
         Mode::NL => "NoLock",
@@ -55,24 +56,24 @@ pub(crate) fn test(state: &State, args: &[Value]) -> SqlResult<Value> {
     let mode = text_of(NAME, args, 2)?;
     let mode = mode_named(&mode)
         .ok_or_else(|| SqlError::new(messages::APPLOCK_MODE, &[&NAME.to_lowercase()]))?;
-    let asked = Asked::of(state, NAME, args, args.get(3))?;
+    let asked = LockQuestion::of(state, NAME, args, args.get(3))?;
     let granted = state.host.engine().locks.would_grant(asked.owner, asked.resource, mode);
     Ok(Value::SmallInt(i16::from(granted)))
 }
 
-/// What both functions ask about.
-struct Asked<'a> {
+/// The lock that both functions ask about.
+struct LockQuestion<'a> {
     owner: &'a Owner,
     resource: Resource,
 }
 
-impl Asked<'_> {
+impl LockQuestion<'_> {
     fn of<'a>(
         state: &'a State,
         function: &str,
         args: &[Value],
         owner: Option<&Value>,
-    ) -> SqlResult<Asked<'a>> {
+    ) -> SqlResult<LockQuestion<'a>> {
         let principal = text_of(function, args, 0)?;
         let name = text_of(function, args, 1)?;
         let owner = owner.and_then(Value::as_text).unwrap_or_else(|| "Transaction".to_owned());
@@ -82,7 +83,7 @@ impl Asked<'_> {
             return Err(SqlError::new(messages::NEEDS_USER_TRANSACTION, &[]).with_state(2));
         }
         let resource = resource(state, &principal, &name)?;
-        Ok(Asked { owner: state.application.owner(holder), resource })
+        Ok(LockQuestion { owner: state.application.owner(holder), resource })
     }
 }
 

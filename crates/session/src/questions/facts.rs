@@ -1,4 +1,4 @@
-//! What functions and `@@` variables may ask of a session.
+//! The session's answers to functions and `@@` variables.
 
 use crate::session::state::{State, now};
 use base::{DatabaseId, SqlResult};
@@ -32,8 +32,7 @@ impl State {
         }
     }
 
-    /// Facts of the server that no counter stands behind are 0, as SQL Server documents for an
-    /// idle one.
+    /// Facts of the server without a counter are 0, as SQL Server documents for an idle server.
     fn server(&self, fact: Fact) -> Value {
         let property = |name| self.host.server_property(name);
         match fact {
@@ -48,7 +47,7 @@ impl State {
             Fact::CpuBusy => Value::Int((os::clock::process_cpu_ns() / 31_250_000) as i32),
             Fact::Dbts => Value::varbinary(&self.host.row_version(self.database.id).to_be_bytes()),
             Fact::MinActiveRowVersion => {
-                // What is asked first: a transaction that begins meanwhile has later ones.
+                // Reads this first: a transaction that begins meanwhile has later rowversions.
                 let next = self.host.row_version(self.database.id) + 1;
                 let oldest = self.host.registry().oldest_row_version(self.database.id);
                 Value::varbinary(&oldest.unwrap_or(next).to_be_bytes())

@@ -1,4 +1,4 @@
-//! OBJECT_ID, DB_NAME, COL_LENGTH and their kin: answered from views of definitions.
+//! OBJECT_ID, DB_NAME, COL_LENGTH and similar functions, answered from views of definitions.
 
 pub(crate) mod application_locks;
 pub(crate) mod facts;
@@ -9,8 +9,8 @@ use crate::session::state::{Names, State};
 use base::{DatabaseId, IndexId, ObjectId, SqlResult};
 use builtins::Question;
 use catalog::view::{
-    Column, Constraint, DatabaseView, Found, Module, Object, ObjectName, SchemaId, Table, UserType,
-    UserTypeKind, resolve,
+    Column, Constraint, DatabaseView, Module, Object, ObjectName, ResolvedObject, SchemaId, Table,
+    UserType, UserTypeKind, resolve,
 };
 use plan::VariableId;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(crate) fn answer(state: &State, question: Question, args: &[Value]) -> SqlRe
     if args.iter().any(Value::is_null) && !optional {
         return Ok(Value::Null);
     }
-    let asked = Asked { state, args };
+    let asked = QuestionCall { state, args };
     Ok(asked.answer(question).unwrap_or(Value::Null))
 }
 
@@ -48,7 +48,7 @@ const DATABASE_ROLES: [&str; 10] = [
     "public",
 ];
 
-/// What permissions are on, as sys.fn_builtin_permissions names them.
+/// The classes of securables, as sys.fn_builtin_permissions names them.
 const SECURABLE_CLASSES: [&str; 26] = [
     "APPLICATION ROLE",
     "ASSEMBLY",
@@ -103,12 +103,12 @@ impl bind::Variables for NoVariables {
     }
 }
 
-struct Asked<'a> {
+struct QuestionCall<'a> {
     state: &'a State,
     args: &'a [Value],
 }
 
-impl Asked<'_> {
+impl QuestionCall<'_> {
     fn text(&self, i: usize) -> Option<String> {
         self.args.get(i)?.as_text()
     }
@@ -127,7 +127,7 @@ impl Asked<'_> {
         self.state.view(self.state.database.id)
     }
 
-    /// The view of a database given by id in an argument, else the current one.
+    /// The view of the database whose id is an argument, else of the current database.
     fn view_at(&self, i: usize) -> Option<Arc<DatabaseView>> {
         match self.args.get(i) {
             None | Some(Value::Null) => self.view(),
@@ -135,7 +135,7 @@ impl Asked<'_> {
         }
     }
 
-    fn find(&self, name: &str) -> Option<Found> {
+    fn find(&self, name: &str) -> Option<ResolvedObject> {
         let name = tsql::parse_object_name(name).ok()?;
         let names = Names::of(self.state, self.view()?);
         let database = name.database.as_ref().map(|n| &*n.text);
@@ -143,7 +143,7 @@ impl Asked<'_> {
         resolve(&names, ObjectName { database, schema, object: &name.object.text })
     }
 
-    /// A table by id: of the current database, or a temporary one.
+    /// A table by id: in the current database, or a temporary one.
     fn table(&self, i: usize) -> Option<Arc<Table>> {
         let id = ObjectId(i32::try_from(self.number(i)?).ok()?);
         let temp = self.state.temp.iter().find(|t| t.object_id == id).map(Arc::clone);
@@ -221,9 +221,8 @@ impl Asked<'_> {
         }
     }
 
-    /// HAS_PERMS_BY_NAME: sa has every permission of what there is, and none of what there is not.
-    /// NULL where the question has no permission, or is of no class of things; NULL, as a thing
-    /// without class, is the server.
+    /// HAS_PERMS_BY_NAME: sa has every permission on what exists, and none on what does not. NULL
+    /// if the permission or the class is unknown. A NULL securable without class is the server.
     fn has_permission(&self) -> Option<Value> {
         self.text(2)?;
         let name = self.text(0);
@@ -239,7 +238,7 @@ impl Asked<'_> {
         Some(Value::Int(i32::from(there)))
     }
 
-    /// Whether there is a securable of a class by this name, with the column that is asked for.
+    /// Whether a securable of a class has this name, with the column that is asked for.
     fn is_securable(&self, class: &str, name: &str) -> bool {
         let parsed = tsql::parse_object_name(name).ok();
         let bare = parsed.as_ref().map_or(name, |n| &n.object.text);
@@ -261,13 +260,13 @@ impl Asked<'_> {
         }
     }
 
-    /// IS_MEMBER and its kin: NULL for a role that there is not.
+    /// IS_MEMBER and similar functions: NULL for an unknown role.
     fn member_of(&self, roles: &[&str]) -> Option<Value> {
         let name = self.text(0)?;
         roles.iter().any(|r| r.eq_ignore_ascii_case(&name)).then_some(Value::Int(1))
     }
 
-    /// SUSER_ID, SUSER_SID, SUSER_SNAME: of the only login there is, sa with id and SID 1.
+    /// SUSER_ID, SUSER_SID, SUSER_SNAME: the only login is sa, with id and SID 1.
     fn login(&self, question: Question) -> Option<Value> {
         let login = self.state.entry.login();
         let known = match self.args.first() {
@@ -320,7 +319,7 @@ impl Asked<'_> {
         }
     }
 
-    /// OBJECT_ID of a constraint, of a kind where one is asked for.
+    /// OBJECT_ID of a constraint, of a given kind if one is given.
     fn constraint_id(&self, name: &str, kind: Option<String>) -> Option<Value> {
         let name = tsql::parse_object_name(name).ok()?;
         let view = match &name.database {
@@ -357,7 +356,7 @@ impl Asked<'_> {
         })
     }
 
-    /// OBJECTPROPERTY, and what OBJECTPROPERTYEX knows besides.
+    /// OBJECTPROPERTY, and the further properties of OBJECTPROPERTYEX.
     fn object_property(&self, extended: bool) -> Option<Value> {
         let view = self.view()?;
         let id = ObjectId(i32::try_from(self.number(0)?).ok()?);
@@ -491,7 +490,7 @@ impl Asked<'_> {
         }
     }
 
-    /// What binding says of a computed column; none where it has no meaning any more.
+    /// The type that binding gives a computed column; `None` if its text cannot be bound any more.
     fn computed_type(&self, table: &Table, text: &str) -> Option<bind::ComputedType> {
         let names = Names::of(self.state, self.view()?);
         let environment = bind::Environment {
@@ -500,7 +499,7 @@ impl Asked<'_> {
             identity_insert: None,
             ansi_nulls: true,
             dialect: self.state.settings.dialect(),
-            unguarded: bind::Unguarded::default(),
+            unguarded: bind::SkippedGuards::default(),
             deduction: None,
             watch: None,
         };
@@ -555,7 +554,7 @@ impl Asked<'_> {
         }
     }
 
-    /// STATS_DATE: when statistics were last filled.
+    /// STATS_DATE: when statistics were last updated.
     fn statistics_date(&self, table: &Table) -> Option<Value> {
         let id = self.number(1)?;
         let all = table.all_statistics();
@@ -642,7 +641,7 @@ impl Asked<'_> {
             let id = self.number(0)?;
             match id {
                 256 => return Some(Value::nvarchar("sysname")),
-                // One type under two names: only the ids tell them apart.
+                // Two names of one type: only the ids distinguish them.
                 108 => return Some(Value::nvarchar("numeric")),
                 _ => {}
             }
@@ -686,7 +685,7 @@ impl Asked<'_> {
         }
     }
 
-    /// TYPE_ID and TYPEPROPERTY of a type of a user.
+    /// TYPE_ID and TYPEPROPERTY of a user type.
     fn type_of_user(&self, question: Question, own: &UserType) -> Option<Value> {
         if question == Question::TypeId {
             return Some(Value::Int(own.user_type_id));
@@ -725,7 +724,7 @@ impl Asked<'_> {
     }
 }
 
-/// UsesAnsiTrim: ANSI_PADDING is on for all that has a length.
+/// UsesAnsiTrim: ANSI_PADDING is ON for every type with a length.
 fn trims(t: SqlType) -> Option<Value> {
     let padded = t.is_character() || t.family() == types::Family::Binary;
     padded.then_some(Value::Int(1))
@@ -753,7 +752,7 @@ pub(crate) fn constraint_text(view: &DatabaseView, id: ObjectId) -> Option<Box<s
 }
 
 impl State {
-    /// The text of the CHECK or DEFAULT constraint of a name.
+    /// The text of a CHECK or DEFAULT constraint, by its name.
     pub(crate) fn constraint_named(&self, name: &tsql::ast::ObjectName) -> Option<Box<str>> {
         let database = match &name.database {
             None => self.database.id,

@@ -1,7 +1,7 @@
-//! OBJECTPROPERTY: what is asked of an object or a constraint by the name of a property.
+//! OBJECTPROPERTY: properties of an object or a constraint, by name.
 //!
-//! A property that is about every object is 0 where it does not hold; one that is about tables,
-//! modules or constraints alone is NULL of others, as Microsoft's page says.
+//! A property of all objects is 0 if it does not hold. A property of tables, modules or constraints
+//! is NULL for other objects, as Microsoft's page says.
 
 use base::ObjectId;
 use catalog::view::{
@@ -10,14 +10,14 @@ use catalog::view::{
 use std::sync::Arc;
 use types::{SqlType, Value};
 
-/// What is asked about.
+/// An object or a constraint.
 pub(crate) enum Subject {
     Object(Object),
     Constraint(Arc<Table>, ObjectId),
 }
 
 impl Subject {
-    /// An object or constraint of an id.
+    /// The object or constraint with an id.
     pub(crate) fn of(view: &DatabaseView, id: ObjectId) -> Option<Subject> {
         if let Some(object) = view.by_id(id) {
             return Some(Subject::Object(object));
@@ -30,7 +30,7 @@ impl Subject {
         })
     }
 
-    /// A property by its name in upper case; NULL where the subject has none of that name.
+    /// A property by its name in upper case; NULL if the subject has no such property.
     pub(crate) fn property(&self, view: &DatabaseView, name: &str) -> Option<Value> {
         let known = self.general(name).map(i32::from).or_else(|| match self {
             Subject::Constraint(table, id) => of_constraint(table, *id, name),
@@ -62,7 +62,7 @@ impl Subject {
         }
     }
 
-    /// What may be asked of everything.
+    /// Properties that every object has.
     fn general(&self, name: &str) -> Option<bool> {
         let code = match self {
             Subject::Object(object) => super::type_code(object),
@@ -135,7 +135,7 @@ fn of_table(view: &DatabaseView, table: &Table, name: &str) -> Option<i32> {
     Some(i32::from(is))
 }
 
-/// Properties that begin with TABLE.
+/// Properties of tables, whose names begin with TABLE.
 fn of_table_alone(view: &DatabaseView, table: &Table, rest: &str) -> Option<i32> {
     let columns = || table.columns.iter();
     let index = |is: &dyn Fn(&Index) -> bool| table.indexes.iter().any(is);
@@ -219,7 +219,7 @@ fn of_module(view: &DatabaseView, module: &Module, name: &str) -> Option<i32> {
         "ISANSINULLSON" | "EXECISANSINULLSON" => module.ansi_nulls,
         "ISQUOTEDIDENTON" | "EXECISQUOTEDIDENTON" => module.quoted_identifier,
         "ISENCRYPTED" | "EXECISSTARTUP" | "EXECISWITHNATIVECOMPILATION" => false,
-        // Only what is bound to its schema can be; which of those are is not known.
+        // Only a schema-bound function can be deterministic; which of those are is unknown.
         "ISDETERMINISTIC" if function && !module.options.schema_bound => false,
         "ISINDEXED" if module.kind == ModuleKind::View => false,
         _ => match &module.trigger {

@@ -1,13 +1,13 @@
-//! An activation: a program being run by one session, with its variables and executors.
+//! An activation: a program that one session runs, with its variables and executors.
 //!
-//! A session keeps the activations it used last, so that a statement that runs again allocates
-//! nothing: neither does the body of a loop nor a prepared statement of the next request.
+//! A session keeps its most recent activations, so that a statement that runs again allocates
+//! nothing. This serves the body of a loop as well as a prepared statement of the next request.
 
 use crate::answer::sink::ResultColumn;
 use crate::cursors::cursor::SharedCursor;
 use crate::program::steps::Program;
-use crate::showplan::running::Running;
-use crate::tables::private::Made;
+use crate::showplan::running::RunningStatement;
+use crate::tables::private::PrivateTable;
 use base::{DatabaseId, ObjectId};
 use exec::Executor;
 use plan::PhysicalPlan;
@@ -15,45 +15,45 @@ use plancache::Entry;
 use std::sync::Arc;
 use types::Value;
 
-/// How many are kept idle. Few: 500 idle sessions shall be cheap.
+/// The most idle activations that are kept. Few, because 500 idle sessions must be cheap.
 const IDLE_MAX: usize = 8;
 
-/// A place that has been made ready to run.
-pub(crate) struct Ready {
+/// A place that is ready to run.
+pub(crate) struct ReadyPlace {
     pub(crate) plan: Arc<PhysicalPlan>,
     pub(crate) executor: Executor,
-    /// `Definitions::definitions_epoch` at which the plan was found current.
+    /// The `Definitions::definitions_epoch` at which the plan was found current.
     pub(crate) epoch: u64,
-    /// `State::names_version` of it.
+    /// The `State::names_version` at which it was.
     pub(crate) names_version: u64,
-    /// The database its names were resolved in.
+    /// The database in which its names were resolved.
     pub(crate) database: DatabaseId,
-    /// Numbers of the table variables that it names.
+    /// The numbers of the table variables that it names.
     pub(crate) private: Vec<u16>,
-    /// What it changes.
-    pub(crate) changed: Option<Changed>,
-    /// Of a query.
+    /// The table that it changes.
+    pub(crate) changed: Option<ChangedTable>,
+    /// The result columns of a query.
     pub(crate) columns: Vec<ResultColumn>,
-    /// How others see it run; none of what is no statement.
-    pub(crate) running: Option<Arc<Running>>,
-    /// What its runs did is kept: LAST_QUERY_PLAN_STATS.
+    /// How other sessions see it run; `None` if it is not a statement.
+    pub(crate) running: Option<Arc<RunningStatement>>,
+    /// Whether the figures of its runs are kept: LAST_QUERY_PLAN_STATS.
     pub(crate) keeps_last: bool,
 }
 
-/// See the module.
+/// A program that one session runs.
 pub(crate) struct Activation {
     pub(crate) program: Arc<Entry<Program>>,
     pub(crate) variables: Vec<Value>,
-    pub(crate) ready: Vec<Option<Box<Ready>>>,
-    /// Of table variables, by number, as far as they were touched.
-    pub(crate) tables: Vec<Option<Arc<Made>>>,
-    /// Rows captured for triggers, while a statement that fires them runs.
-    pub(crate) captures: Vec<Option<Arc<Made>>>,
-    /// Cursors that parameters hand back, each with its parameter's number.
+    pub(crate) ready: Vec<Option<Box<ReadyPlace>>>,
+    /// The tables of table variables, by number, as far as they were used.
+    pub(crate) tables: Vec<Option<Arc<PrivateTable>>>,
+    /// Rows captured for triggers, while the statement that fires them runs.
+    pub(crate) captures: Vec<Option<Arc<PrivateTable>>>,
+    /// Cursors that parameters return, each with its parameter's number.
     pub(crate) returned: Vec<(usize, SharedCursor)>,
 }
 
-/// Idle activations, the last used last.
+/// Idle activations, the most recent one last.
 #[derive(Default)]
 pub(crate) struct Activations(Vec<Activation>);
 
@@ -84,11 +84,11 @@ impl Activations {
     pub(crate) fn give_back(&mut self, mut activation: Activation) {
         activation.returned.clear();
         debug_assert!(activation.tables.is_empty(), "what has ended has no tables");
-        // Nobody finds a program again that is not kept.
+        // No later call finds a program that is not kept.
         if activation.program.value.recompile || activation.program.is_gone() {
             return;
         }
-        // Large values are not kept for an idle session.
+        // An idle session does not keep large values.
         activation.variables.fill(Value::Null);
         if self.0.len() == IDLE_MAX {
             self.0.remove(0);
@@ -101,11 +101,11 @@ impl Activations {
     }
 }
 
-/// What a place changes, as counters of modifications know it.
+/// The table that a place changes, for the counters of modifications.
 #[derive(Clone, Debug)]
-pub(crate) struct Changed {
+pub(crate) struct ChangedTable {
     pub(crate) database: DatabaseId,
     pub(crate) table: ObjectId,
-    /// Ids of assigned columns; none where rows come and go.
+    /// The ids of assigned columns; `None` if rows are inserted or deleted.
     pub(crate) columns: Option<Box<[i32]>>,
 }

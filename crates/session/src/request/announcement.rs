@@ -1,4 +1,4 @@
-//! An INSERT BULK that was announced: the next request brings its rows.
+//! An announced INSERT BULK: the next request brings its rows.
 
 use crate::program::steps::Program;
 use crate::session::state::IdentityInsert;
@@ -10,18 +10,18 @@ use types::Collation;
 pub(crate) struct Bulk {
     pub(super) program: Arc<Entry<Program>>,
     pub(super) columns: usize,
-    /// The order in which rows are to come; empty for none that counts.
-    pub(super) order: Vec<Ordered>,
-    /// No two rows may be alike in it.
+    /// The order in which rows must come; empty if there is none to check.
+    pub(super) order: Vec<OrderColumn>,
+    /// Whether no two rows may have the same key.
     pub(super) unique: bool,
-    /// The table, when its identity column is listed.
+    /// The table, if its identity column is listed.
     pub(super) identity: Option<IdentityInsert>,
 }
 
 /// A column of the order in which rows come.
 #[derive(Clone, Copy)]
-pub(crate) struct Ordered {
-    /// Its place among the columns that are sent.
+pub(crate) struct OrderColumn {
+    /// Its position among the columns that are sent.
     pub(super) at: usize,
     pub(super) descending: bool,
     pub(super) collation: Collation,

@@ -6,26 +6,27 @@
 //! bulk load    each row sets the variables, and the INSERT runs again, all in one statement
 //! ```
 //!
-//! So conversions, defaults, identity and messages are those of INSERT. A column that is listed
-//! takes what the client sends, an identity column too; NULL becomes the column's default unless
-//! KEEP_NULLS is given. With FIRE_TRIGGERS the table's triggers run once, behind the last row, else
-//! none does, and an INSTEAD OF trigger is passed over too.
+//! So conversions, defaults, identity values and messages are those of INSERT. A listed column
+//! takes the values that the client sends; an identity column does so, too. NULL becomes the
+//! column's default unless KEEP_NULLS is given. With FIRE_TRIGGERS the table's triggers run once,
+//! after the last row. Without it no trigger runs, not even an INSTEAD OF trigger.
 //!
-//! Without CHECK_CONSTRAINTS neither CHECK nor FOREIGN KEY constraints look at the rows, and none
-//! of them is trusted from then on (`is_not_trusted`): plans do not rely on them until ALTER TABLE
-//! WITH CHECK CHECK CONSTRAINT has seen all rows. Source: Microsoft's pages of BULK INSERT and of
-//! SqlBulkCopyOptions. That trust ends with INSERT BULK itself and not with the first row, so that
-//! it does not come back when the load fails, is a choice made here: rows then come without Sch-M.
+//! Without CHECK_CONSTRAINTS neither CHECK nor FOREIGN KEY constraints check the rows, and none of
+//! them is trusted from then on (`is_not_trusted`). Plans do not rely on them until ALTER TABLE
+//! WITH CHECK CHECK CONSTRAINT has checked all rows. Source: Microsoft's pages of BULK INSERT and
+//! of SqlBulkCopyOptions. Here the trust ends at INSERT BULK itself, not at the first row. So it
+//! does not come back when the load fails, and rows can come without a Sch-M lock. This is our
+//! choice.
 //!
-//! ORDER says in which order rows come. Where that is the order of the clustered index, a row that
-//! comes before one that it belongs behind ends the load (4819); any other order is of no use, and
-//! passed over, as the reference of BULK INSERT says.
+//! ORDER gives the order in which rows come. If it is the order of the clustered index, a row that
+//! comes too late ends the load (4819). Any other order is ignored, as the reference of BULK INSERT
+//! says.
 //!
 //! Invariants
-//!  1. What was announced is for the next request alone.
-//!  2. A load that fails leaves no row of its own.
-//!  3. Rows that constraints have not seen come only into a table that trusts none: where one was
-//!     checked anew behind the announcement, the load is refused (4891).
+//!  1. An announcement is valid only for the next request.
+//!  2. A load that fails leaves none of its rows.
+//!  3. Rows that constraints have not checked enter only a table that trusts no constraint. If a
+//!     constraint was checked again after the announcement, the load is refused (4891).
 
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
@@ -33,12 +34,12 @@ use crate::answer::sink::{Command, DoneScope};
 use crate::host::definitions::ProcedureCall;
 use crate::program::steps::{Program, StepKind};
 use crate::request::BulkRows;
-use crate::request::announcement::{Bulk, Ordered};
-use crate::request::run::Sends;
+use crate::request::announcement::{Bulk, OrderColumn};
+use crate::request::run::ResultTarget;
 use crate::session::Session;
 use crate::session::state::IdentityInsert;
 use base::{SqlError, SqlResult, messages};
-use bind::Unguarded;
+use bind::SkippedGuards;
 use catalog::view::{Object, Table};
 use exec::RowFeed;
 use plancache::Entry;
@@ -49,10 +50,10 @@ use tsql::ast::SettingValue;
 use types::datetime::Dialect;
 use types::{CodePage, Family, Fit, Length, SqlType, Value, coerce_for_column};
 
-/// The options that are obeyed.
+/// The options that are implemented.
 #[derive(Default)]
 struct Options {
-    /// ORDER: names, and whether they descend.
+    /// ORDER: the names, and whether each is descending.
     order: Vec<(Box<str>, bool)>,
     keep_nulls: bool,
     table_lock: bool,
@@ -61,7 +62,7 @@ struct Options {
 }
 
 impl Session {
-    /// Runs INSERT BULK: everything but the rows.
+    /// Runs INSERT BULK: everything except the rows.
     pub(crate) fn announce_bulk(
         &mut self,
         it: &ast::InsertBulk,
@@ -73,7 +74,7 @@ impl Session {
             let e = SqlError::new(messages::INVALID_OBJECT, &[&it.table]);
             return Err(Failure::of_binding(e));
         };
-        let unguarded = Unguarded { constraints: !options.check, triggers: !options.fire };
+        let unguarded = SkippedGuards { constraints: !options.check, triggers: !options.fire };
         if unguarded.constraints && table.trusts_constraints() {
             self.define_by_call(&ProcedureCall::Distrust(it.table.clone()), out)?;
         }
@@ -96,7 +97,7 @@ impl Session {
         Ok(())
     }
 
-    /// Takes the rows that an INSERT BULK has announced.
+    /// Takes the rows of an announced INSERT BULK.
     pub(crate) fn load_rows(
         &mut self,
         rows: &mut dyn BulkRows,
@@ -121,7 +122,7 @@ impl Session {
                 self.finish_statement(
                     outcome,
                     Command::BulkInsert,
-                    Sends::Nothing,
+                    ResultTarget::Nothing,
                     out,
                     DoneScope::Statement,
                 );
@@ -159,7 +160,8 @@ impl Session {
         result
     }
 
-    /// With the identity column of a table open to values, as IDENTITY_INSERT has it.
+    /// Runs something while the identity column of a table accepts values, as under
+    /// IDENTITY_INSERT.
     fn with_identity<T>(
         &mut self,
         table: Option<IdentityInsert>,
@@ -189,7 +191,7 @@ fn options(list: &[ast::Setting]) -> SqlResult<Options> {
             "CHECK_CONSTRAINTS" if plain => options.check = true,
             "FIRE_TRIGGERS" if plain => options.fire = true,
             "ORDER" => options.order = order(option),
-            // What the client expects to send: nothing here depends on it.
+            // How many rows the client expects to send: this has no effect.
             "ROWS_PER_BATCH" | "KILOBYTES_PER_BATCH" => {}
             name => {
                 let what = format!("INSERT BULK ... WITH ({name})");
@@ -211,13 +213,13 @@ fn order(option: &ast::Setting) -> Vec<(Box<str>, bool)> {
     settings.iter().map(one).collect()
 }
 
-/// The order that rows are held to, and whether no two may be alike in it: that of the clustered
-/// index, as far as it was said.
+/// The order that rows must have, as far as it was given, and whether it must be unique: the order
+/// of the clustered index.
 fn order_of(
     it: &ast::InsertBulk,
     table: &Table,
     said: &[(Box<str>, bool)],
-) -> SqlResult<(Vec<Ordered>, bool)> {
+) -> SqlResult<(Vec<OrderColumn>, bool)> {
     let mut places: Vec<(usize, bool)> = Vec::with_capacity(said.len());
     for (name, descending) in said {
         let alike = |other: &str| other.to_lowercase() == name.to_lowercase();
@@ -235,9 +237,9 @@ fn order_of(
     let ordered = |&(column, descending): &(usize, bool)| {
         let of = &table.columns[column];
         let at = it.columns.iter().position(|c| same(&c.name, &of.name))?;
-        Some(Ordered { at, descending, collation: of.collation })
+        Some(OrderColumn { at, descending, collation: of.collation })
     };
-    let sent: Option<Vec<Ordered>> = places.iter().map(ordered).collect();
+    let sent: Option<Vec<OrderColumn>> = places.iter().map(ordered).collect();
     let order = sent.filter(|_| of_index).unwrap_or_default();
     let unique = base.unique && order.len() == base.key.len();
     Ok((order, unique))
@@ -282,7 +284,7 @@ fn insert_of(
         }
         schema => {
             let parts = [it.table.database.as_deref(), schema.as_deref()];
-            // An absent schema between two names stands as nothing between two points.
+            // An absent schema between two names leaves nothing between two dots.
             let skip = parts.iter().take_while(|p| p.is_none()).count();
             let parts = parts[skip..].iter().map(|p| p.map_or(String::new(), bracketed));
             parts.chain([bracketed(&it.table.object)]).collect::<Vec<_>>().join(".")
@@ -293,7 +295,7 @@ fn insert_of(
     Ok((parameters.join(", "), text))
 }
 
-/// The type that has the characters of varchar in any code page.
+/// The type that can hold the characters of varchar in any code page.
 fn widened(declared: SqlType) -> SqlType {
     match declared {
         SqlType::Char(n) | SqlType::VarChar(Length::N(n)) if n <= 4000 => SqlType::nvarchar(n),
@@ -306,7 +308,7 @@ fn bracketed(name: &str) -> String {
     format!("[{}]", name.replace(']', "]]"))
 }
 
-/// What arrives: a char of n that was sent shorter is made long enough like a varchar.
+/// The types that arrive: a char(n) that was sent shorter is padded later, like a varchar.
 fn sent_types(columns: &[SqlType]) -> Vec<SqlType> {
     let sent = |&t: &SqlType| match t {
         SqlType::Char(n) => SqlType::varchar(n),
@@ -317,13 +319,14 @@ fn sent_types(columns: &[SqlType]) -> Vec<SqlType> {
     columns.iter().map(sent).collect()
 }
 
-/// 4816 where a column is sent as another type than was announced; 4804 where some are missing.
+/// Error 4816 if a column is sent with another type than was announced; 4804 if columns are
+/// missing.
 fn check_columns(sent: &[SqlType], declared: &[SqlType]) -> SqlResult<()> {
     if sent.len() != declared.len() {
         return Err(SqlError::new(messages::BULK_PREMATURE_END, &[]));
     }
     for (n, (sent, declared)) in sent.iter().zip(declared).enumerate() {
-        // xml comes as text.
+        // xml arrives as text.
         let text = *declared == SqlType::Xml && *sent == SqlType::NVARCHAR_MAX;
         let wider = kin(*sent) == "varchar" && kin(*declared) == "nvarchar";
         if sent.name() != declared.name() && kin(*sent) != kin(*declared) && !text && !wider {
@@ -333,7 +336,7 @@ fn check_columns(sent: &[SqlType], declared: &[SqlType]) -> SqlResult<()> {
     Ok(())
 }
 
-/// Types that are sent alike: those of the same number of another kind are not.
+/// The group of types that are sent in the same form; any other type is a group of its own.
 fn kin(sql_type: SqlType) -> &'static str {
     match sql_type {
         SqlType::Char(_) | SqlType::VarChar(_) | SqlType::Text => "varchar",
@@ -345,20 +348,20 @@ fn kin(sql_type: SqlType) -> &'static str {
     }
 }
 
-/// Rows on their way into the variables of the INSERT.
+/// Sets the variables of the INSERT to one row after another.
 struct Feed<'r> {
     from: Vec<SqlType>,
     to: Vec<SqlType>,
     dialect: Dialect,
     rows: &'r mut dyn BulkRows,
-    order: Vec<Ordered>,
+    order: Vec<OrderColumn>,
     unique: bool,
     /// The key of the row before.
     last: Vec<Value>,
 }
 
 impl Feed<'_> {
-    /// 4819 for a row that belongs before the one that came before it.
+    /// Error 4819 for a row that belongs before the row that preceded it.
     fn in_order(&mut self, row: &[Value]) -> SqlResult<()> {
         let key: Vec<Value> = self.order.iter().map(|o| row[o.at].clone()).collect();
         let last = std::mem::replace(&mut self.last, key);
@@ -390,7 +393,7 @@ impl RowFeed for Feed<'_> {
         }
         for (n, (&from, &to)) in self.from.iter().zip(&self.to).enumerate() {
             let value = &mut variables[n];
-            // Of varchar in another code page than 1252 come characters.
+            // A varchar of another code page than 1252 arrives as characters.
             let same = from == to && (from.family() == Family::NChar || !is_wide(value));
             if same || value.is_null() {
                 continue;

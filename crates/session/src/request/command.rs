@@ -1,8 +1,8 @@
-//! `command` of sys.dm_exec_requests while a definition runs: its first words.
+//! The `command` of sys.dm_exec_requests while a definition runs: its first words.
 
 use tsql::ast::{DropKind, ModuleVerb, StatementKind};
 
-/// A definition, or another statement about a database as a whole.
+/// The command of a definition, or of another statement about a whole database.
 pub(crate) fn command(kind: &StatementKind) -> &'static str {
     use StatementKind as K;
     match kind {
@@ -35,12 +35,12 @@ pub(crate) fn command(kind: &StatementKind) -> &'static str {
         K::Dbcc(_) => "DBCC",
         K::Reconfigure { .. } => "RECONFIGURE",
         K::AlterServerConfiguration(_) => "ALTER SERVER CONFIGURATION",
-        // Who reads this finds the text beside it.
+        // The statement's text is shown beside it.
         _ => "DDL",
     }
 }
 
-/// Whether CREATE OR ALTER does the one or the other is not known before it has.
+/// Whether CREATE OR ALTER creates or alters is known only when it has run.
 fn verb(verb: ModuleVerb, create: &'static str, alter: &'static str) -> &'static str {
     match verb {
         ModuleVerb::Create | ModuleVerb::CreateOrAlter => create,

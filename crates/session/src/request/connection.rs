@@ -1,16 +1,16 @@
-//! The requests of a connection: batches, calls of procedures, transaction requests, bulk loads,
-//! and what a bug in one of them leaves.
+//! The requests of a connection: batches, procedure calls, transaction requests and bulk loads; and
+//! the state after a bug in one of them.
 
 use crate::answer::failure::{Failure, Reach};
 use crate::answer::output::{Output, plain_done};
-use crate::answer::sink::{Command, Done, DoneScope, EnvironmentChange, ResultSink};
+use crate::answer::sink::{Command, Completion, DoneScope, EnvironmentChange, ResultSink};
 use crate::procedures::call::Call;
 use crate::request::meter::Sums;
 use crate::request::{
-    Answered, BulkRows, Connection, Procedure, Request, TransactionIsolation, TransactionRequest,
+    BulkRows, Connection, Procedure, Request, RequestEnd, TransactionIsolation, TransactionRequest,
 };
 use crate::session::Session;
-use crate::session::registry::{Doing, Input};
+use crate::session::registry::{Input, SessionCommand};
 use crate::session::settings::{SaidOfDates, Settings, Switches};
 use access::Isolation;
 use base::{SessionId, SqlError, messages};
@@ -50,7 +50,7 @@ impl Session {
         result.map(|_| ())
     }
 
-    /// Tells all that is wrong with text that is not run.
+    /// Reports all errors of a text that does not run.
     pub(crate) fn tell_all(
         &mut self,
         errors: Vec<SqlError>,
@@ -59,7 +59,7 @@ impl Session {
     ) -> Failure {
         let mut errors = errors.into_iter();
         let Some(first) = errors.next() else { return Failure::cancelled() };
-        // The session that ended it knows.
+        // The client that sent the attention already knows.
         if first.number() == messages::ATTENTION.number {
             return Failure::cancelled();
         }
@@ -72,19 +72,18 @@ impl Session {
                 out.message(&e);
                 last = e;
             }
-            out.done(Done { error: true, ..self.state.done(scope) });
+            out.done(Completion { error: true, ..self.state.done(scope) });
         }
         self.state.last.error = last.number();
         failure.told = self.flow.tries == 0;
-        // For a caller in TRY it is an error like any other of the statement that called.
+        // For a caller in TRY it is an ordinary error of the calling statement.
         if !failure.told && failure.reach == Reach::Scope {
             failure.reach = Reach::Statement;
         }
         failure
     }
 
-    /// Under XACT_ABORT a text that binding refuses ends the transaction, one that parsing refuses
-    /// does not.
+    /// Under XACT_ABORT an error of binding ends the transaction; an error of parsing does not.
     fn settle_text(&mut self, failure: &mut Failure, out: &mut Output<'_>) {
         if !self.state.settings.is_on(Switches::XACT_ABORT) || failure.spares_transaction {
             return;
@@ -115,7 +114,7 @@ impl Session {
         };
         let status = match result {
             Ok(status) => status,
-            // It ended early and has told why: it has a status all the same.
+            // The call ended early and its error was reported: it still has a status.
             Err(f) if f.told && f.reach <= Reach::Scope => call.status_of(&f),
             Err(failure) => return Err(self.tell(failure, DoneScope::InProcedure, out)),
         };
@@ -127,7 +126,7 @@ impl Session {
         Ok(())
     }
 
-    /// Tells a failure that nobody has told.
+    /// Reports a failure that was not reported yet.
     pub(crate) fn tell(
         &mut self,
         mut failure: Failure,
@@ -139,7 +138,7 @@ impl Session {
             self.state.last.error = error.number();
             out.message(&error);
             if scope == DoneScope::Statement {
-                out.done(Done { error: true, ..self.state.done(scope) });
+                out.done(Completion { error: true, ..self.state.done(scope) });
             }
             failure.told = true;
         }
@@ -165,8 +164,8 @@ impl Session {
         Ok(())
     }
 
-    /// A transaction that a client begins it ends by one request: it is one, whatever
-    /// IMPLICIT_TRANSACTIONS says.
+    /// A client ends the transaction that it begins by one request. So it counts once, whatever
+    /// IMPLICIT_TRANSACTIONS is.
     fn begin_for_client(&mut self, name: &str) -> Result<(), Failure> {
         match self.state.transaction.count {
             0 => {
@@ -189,7 +188,7 @@ impl Session {
         self.apply_settings();
     }
 
-    /// Runs a request; false when the connection must be closed.
+    /// Runs a request. Returns false if the connection must be closed.
     fn request(&mut self, request: Request, sink: &mut dyn ResultSink) -> bool {
         let mut out = Output::new(sink);
         let (scope, more) = match &request {
@@ -217,7 +216,7 @@ impl Session {
         self.flow.tries = 0;
     }
 
-    /// Ends the answer of a request; false when the connection must be closed.
+    /// Ends the answer of a request. Returns false if the connection must be closed.
     fn conclude(
         &mut self,
         result: Result<(), Failure>,
@@ -239,11 +238,11 @@ impl Session {
             DoneScope::Procedure => Command::Execute,
             DoneScope::Statement | DoneScope::InProcedure => Command::Other,
         };
-        out.finish(Done { command, more, error, ..self.state.done(scope) });
+        out.finish(Completion { command, more, error, ..self.state.done(scope) });
         goes_on
     }
 
-    /// An attention keeps the transaction, unless XACT_ABORT is on; a kill ends the connection.
+    /// An attention keeps the transaction, unless XACT_ABORT is ON. A kill ends the connection.
     fn end_cancelled(&mut self, out: &mut Output<'_>) -> bool {
         self.state.entry.attention_at.store(os::clock::now().0, Relaxed);
         if self.state.settings.is_on(Switches::XACT_ABORT)
@@ -254,7 +253,7 @@ impl Session {
         true
     }
 
-    /// A transaction that cannot be committed does not outlive its request. Whether it was one.
+    /// A transaction that cannot be committed ends with its request. Returns whether there was one.
     fn end_doomed(&mut self, out: &mut Output<'_>) -> bool {
         let doomed = self.state.transaction.doomed;
         if doomed {
@@ -266,8 +265,8 @@ impl Session {
         doomed
     }
 
-    /// A bug ended the request: its transaction is rolled back and the connection ends, since
-    /// nobody knows what else it has left undone.
+    /// A bug ended the request. Its transaction is rolled back and the connection ends, because the
+    /// state of the session is unknown.
     fn after_panic(
         &mut self,
         panic: &(dyn std::any::Any + Send),
@@ -283,11 +282,11 @@ impl Session {
         let mut out = Output::new(sink);
         out.message(&SqlError::new(messages::WORKER_PANIC, &[&text]).at_line(1));
         self.tell_transaction(&mut out);
-        out.finish(Done { error: true, ..plain_done(DoneScope::Statement) });
+        out.finish(Completion { error: true, ..plain_done(DoneScope::Statement) });
         false
     }
 
-    /// Runs a request in its frame: times, and what becomes of a bug.
+    /// Runs a request: measures its time, and handles a panic in it.
     fn answer(
         &mut self,
         sink: &mut dyn ResultSink,
@@ -295,17 +294,17 @@ impl Session {
     ) -> bool {
         self.flow.last = false;
         match self.answer_or_owe(sink, run) {
-            Answered::Whole(goes_on) => goes_on,
-            Answered::Owes(_) => unreachable!("nothing was the last of its request"),
+            RequestEnd::Whole(goes_on) => goes_on,
+            RequestEnd::Owes(_) => unreachable!("nothing was the last of its request"),
         }
     }
 
-    /// The same; where the caller has said that nothing comes behind, it may owe a commit.
+    /// The same. If the caller has said that nothing follows, the request may owe a commit.
     fn answer_or_owe(
         &mut self,
         sink: &mut dyn ResultSink,
         run: impl FnOnce(&mut Session, &mut dyn ResultSink) -> bool,
-    ) -> Answered {
+    ) -> RequestEnd {
         let (began_ns, cpu_ns) = self.begin_request();
         let _lent = os::values::lend(Some(Arc::clone(self.host.grant().semaphores.values())));
         let waiter = Arc::clone(self.work.owner().waiter());
@@ -326,11 +325,11 @@ impl Session {
         match self.park(began_ns) {
             Some(owed) => {
                 self.state.entry.leave_thread(cpu_ns());
-                Answered::Owes(owed)
+                RequestEnd::Owes(owed)
             }
             None => {
                 self.request_ended(began_ns, cpu_ns());
-                Answered::Whole(goes_on)
+                RequestEnd::Whole(goes_on)
             }
         }
     }
@@ -343,12 +342,12 @@ impl Session {
         entry.request_began_ns.store(began, Relaxed);
         entry.begin_request(cpu);
         entry.requests.fetch_add(1, Relaxed);
-        entry.set_doing(Doing::Other);
+        entry.set_doing(SessionCommand::Other);
         entry.running.store(true, Relaxed);
         (began, cpu)
     }
 
-    /// A request that began then has ended; its thread has computed so long for it.
+    /// A request that began at `began` has ended; its thread has used `cpu_ns` for it.
     pub(crate) fn request_ended(&mut self, began: u64, cpu_ns: u64) {
         self.work.rest();
         if let Some(work) = &mut self.tables.work {
@@ -360,7 +359,7 @@ impl Session {
         entry.cpu_ns.fetch_add(cpu_ns, Relaxed);
         entry.elapsed_ns.fetch_add(elapsed_ns, Relaxed);
         entry.request_ended_at.store(os::clock::now().0, Relaxed);
-        entry.set_doing(Doing::Nothing);
+        entry.set_doing(SessionCommand::Nothing);
         entry.running.store(false, Relaxed);
     }
 
@@ -388,7 +387,7 @@ impl Connection for Session {
         self.answer(sink, |s, sink| s.request(request, sink))
     }
 
-    fn run_last(&mut self, request: Request, sink: &mut dyn ResultSink) -> Answered {
+    fn run_last(&mut self, request: Request, sink: &mut dyn ResultSink) -> RequestEnd {
         self.flow.last = true;
         self.answer_or_owe(sink, |s, sink| s.request(request, sink))
     }
@@ -402,7 +401,7 @@ impl Connection for Session {
             let mut out = Output::new(sink);
             s.begin_answer();
             s.state.entry.set_input(Input::batch("INSERT BULK".into()));
-            s.state.entry.set_doing(Doing::BulkInsert);
+            s.state.entry.set_doing(SessionCommand::BulkInsert);
             let result = s.load_rows(rows, &mut out);
             s.conclude(result, (DoneScope::Statement, false), &mut out)
         })
@@ -417,7 +416,7 @@ impl Connection for Session {
         self.api_cursors.clear();
         self.idle.clear();
         self.functions.get_mut().clear();
-        // The isolation level is the one setting that a reset leaves.
+        // The isolation level is the only setting that a reset keeps.
         let isolation = self.state.settings.isolation;
         let spoken = self.state.settings.language;
         self.state.settings = Settings::default();

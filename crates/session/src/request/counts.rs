@@ -1,8 +1,8 @@
-//! Runs of statements and programs are counted: for their plans, for the session, and for the
-//! programs around them.
+//! Counts the runs of statements and programs: for their plans, for the session, and for the
+//! calling programs.
 
 use crate::program::steps::{LastRun, Place, PlaceId};
-use crate::request::activation::{Activation, Ready};
+use crate::request::activation::{Activation, ReadyPlace};
 use crate::request::meter::{Meter, Sums};
 use crate::session::Session;
 use crate::showplan::describe::has_operators;
@@ -10,12 +10,12 @@ use crate::showplan::ran::ran;
 use base::limits::PAGE_BYTES;
 use os::clock::monotonic_ns;
 use plancache::Run;
-use showplan::{Ran, Took};
+use showplan::{ResourceUse, RunFigures};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 impl Session {
-    /// A run begins.
+    /// Begins to measure a run.
     #[inline]
     pub(crate) fn meter(&mut self) -> Meter {
         if self.state.settings.shows_what_ran() {
@@ -23,7 +23,7 @@ impl Session {
         }
         let clock_ns = monotonic_ns();
         let entry = &self.state.entry;
-        // Spares another look at the wall clock.
+        // Saves a second reading of the wall clock.
         let since = clock_ns.saturating_sub(entry.request_began_ns.load(Relaxed));
         Meter {
             began_at: entry.request_began_at.load(Relaxed) + since as i64,
@@ -34,8 +34,8 @@ impl Session {
         }
     }
 
-    /// A run of a place has ended well: counts it for its plan, and its pages for the session and
-    /// for the programs around.
+    /// A run of a place has succeeded. Counts it for its plan, and its pages for the session and
+    /// for the calling programs.
     pub(crate) fn count_run(&mut self, act: &Activation, place: PlaceId, meter: &Meter, rows: u64) {
         let Some(ready) = act.ready[place].as_deref() else { return };
         let now = monotonic_ns();
@@ -61,11 +61,11 @@ impl Session {
         let place = &act.program.value.places[place];
         self.spent.run.add(&run, workers_ns, workers_locks);
         let after_qualification = self.spent.took.qualified.take();
-        self.spent.took.last = Took { after_qualification, ..took(&run) };
+        self.spent.took.last = ResourceUse { after_qualification, ..took(&run) };
         if ready.keeps_last {
             keep_last(place, ready, &run, self.spent.took.last);
         }
-        // Nobody else writes them: no locked addition for each statement.
+        // No other thread writes these counters, so no atomic addition is needed.
         let entry = &self.state.entry;
         if workers_ns > 0 {
             entry.cpu_ns.fetch_add(workers_ns, Relaxed);
@@ -75,15 +75,15 @@ impl Session {
         entry.writes.store(entry.writes.load(Relaxed) + run.logical_writes, Relaxed);
     }
 
-    /// Counts what workers of an index build did, for the session and for the programs around.
-    pub(crate) fn count_makers(&mut self, did: exec::MakersDid) {
+    /// Counts the work of an index build's workers, for the session and for the calling programs.
+    pub(crate) fn count_makers(&mut self, did: exec::MakersWork) {
         self.spent.run.add(&Run::default(), did.cpu_ns, did.lock_requests);
         if did.cpu_ns > 0 {
             self.state.entry.cpu_ns.fetch_add(did.cpu_ns, Relaxed);
         }
     }
 
-    /// Counts a run of a whole program that began with a meter and these sums.
+    /// Counts a run of a whole program that began with this meter and these sums.
     pub(crate) fn count_program(&mut self, act: &Activation, meter: &Meter, before: &Sums) {
         let now = monotonic_ns();
         let sums = &self.spent.run;
@@ -106,17 +106,17 @@ impl Session {
     }
 }
 
-/// What a run did, for sys.dm_exec_query_plan_stats.
+/// Keeps the figures of a run for sys.dm_exec_query_plan_stats.
 #[cold]
-pub(crate) fn keep_last(place: &Place, ready: &Ready, run: &Run, took: Took) {
+pub(crate) fn keep_last(place: &Place, ready: &ReadyPlace, run: &Run, took: ResourceUse) {
     if has_operators(&ready.plan) {
-        let ran = Ran { took: Some(took), ..ran(ready, run.rows) };
+        let ran = RunFigures { took: Some(took), ..ran(ready, run.rows) };
         *place.last.lock() = Some(Box::new(LastRun { plan: Arc::clone(&ready.plan), ran }));
     }
 }
 
-pub(crate) fn took(run: &Run) -> Took {
-    Took {
+pub(crate) fn took(run: &Run) -> ResourceUse {
+    ResourceUse {
         cpu_ns: run.cpu_ns,
         elapsed_ns: run.elapsed_ns,
         lock_requests: run.lock_requests,
@@ -124,8 +124,8 @@ pub(crate) fn took(run: &Run) -> Took {
     }
 }
 
-/// What an executor's last run read.
-pub(crate) fn reads(ready: &Ready) -> Run {
+/// The reads of an executor's last run.
+pub(crate) fn reads(ready: &ReadyPlace) -> Run {
     let mut run = Run::default();
     for (_, _, reads) in ready.executor.reads() {
         for pages in [&reads.pages, &reads.lob] {

@@ -3,9 +3,9 @@
 use crate::answer::failure::{Failure, Reach};
 use crate::answer::output::Output;
 use crate::answer::result_sets::Shape;
-use crate::answer::sink::{Command, Done, DoneScope};
+use crate::answer::sink::{Command, Completion, DoneScope};
 use crate::procedures::call::{Call, CallArgument};
-use crate::program::steps::{ArgumentValue, Execute, Executed, same_name};
+use crate::program::steps::{ArgumentValue, Execute, ExecuteTarget, same_name};
 use crate::request::activation::Activation;
 use crate::request::run::unsaid_status;
 use crate::session::Session;
@@ -43,15 +43,15 @@ impl Session {
             result = result.and_then(|()| Ok(shape.complete()?));
         }
         match result {
-            // The procedure ended early and has told why: its caller goes on.
+            // The procedure ended early and its error was reported: the caller goes on.
             Err(f) if f.told && f.reach <= Reach::Scope => Ok(()),
             other => other,
         }
     }
 
-    /// Varchar in the database's code page as its characters, where that is not 1252.
+    /// A varchar in the database's code page as characters, if that code page is not 1252.
     pub(crate) fn in_characters(&self, value: Value) -> Value {
-        // The database's page is asked for only where it decides something.
+        // The database's code page is read only if it matters.
         let Value::Char(bytes) = &value else { return value };
         if bytes.is_ascii() {
             return value;
@@ -70,7 +70,7 @@ impl Session {
         scope: DoneScope,
     ) -> Result<(), Failure> {
         let name = match &it.what {
-            Executed::Text(place) => {
+            ExecuteTarget::Text(place) => {
                 let value = self.value(act, *place)?;
                 let text = self.in_characters(value);
                 let text = text.long_text()?.unwrap_or_default();
@@ -78,8 +78,8 @@ impl Session {
                 self.end_execute(status, out, scope);
                 return Ok(());
             }
-            Executed::Procedure(name) => name.clone(),
-            Executed::Variable(variable) => {
+            ExecuteTarget::Procedure(name) => name.clone(),
+            ExecuteTarget::Variable(variable) => {
                 let value = self.in_characters(act.variables[variable.0 as usize].clone());
                 tsql::parse_object_name(&value.as_text().unwrap_or_default())?
             }
@@ -118,12 +118,13 @@ impl Session {
         result.map(|_| ())
     }
 
-    /// The end of what a batch executed, with its status; within a procedure a statement's.
+    /// The DONE of what a batch executed, with its status; within a procedure, the DONE of a
+    /// statement.
     fn end_execute(&self, status: i32, out: &mut Output<'_>, scope: DoneScope) {
         let command = Command::Execute;
         if scope == DoneScope::Statement && self.state.nesting.level == 0 {
             out.return_status(status);
-            out.done(Done { command, ..self.state.done(DoneScope::Procedure) });
+            out.done(Completion { command, ..self.state.done(DoneScope::Procedure) });
         } else {
             self.end_plainly(command, out, scope);
         }
@@ -182,8 +183,8 @@ impl Session {
         Ok(())
     }
 
-    /// Calls a procedure of the catalog or of the system, by a name of a text. The answer is its
-    /// status; output arguments have their values in the call.
+    /// Calls a procedure of the catalog or of the system, by its name in a text. Returns its
+    /// status; the output arguments in the call have their values.
     fn call_procedure(
         &mut self,
         name: &ast::ObjectName,
@@ -221,8 +222,8 @@ impl Session {
         }
     }
 
-    /// Narrow text of another code page than 1252 among the arguments of a system procedure becomes
-    /// its characters. What is a parameter of a statement stays as it is.
+    /// Converts varchar arguments of a system procedure from another code page than 1252 to
+    /// characters. Arguments that are parameters of a statement stay as they are.
     fn arguments_in_characters(&mut self, system: &str, call: &mut Call) -> &mut Self {
         const OF_STATEMENTS: [&str; 3] = ["sp_execute", "sp_prep", "sp_cursor"];
         let begins = |start: &&str| {
@@ -248,13 +249,14 @@ impl Session {
         self
     }
 
-    /// Of system procedures only `sp_executesql` may commit at its end what is its caller's last.
+    /// Of the system procedures only `sp_executesql` may commit at its end on behalf of its caller.
     fn in_last_place(&mut self, system: &str) -> &mut Self {
         self.flow.last &= system.eq_ignore_ascii_case("sp_executesql");
         self
     }
 
-    /// Does something in another database, where one is named: a system procedure is of all.
+    /// Runs something in another database, if one is named. A system procedure belongs to all
+    /// databases.
     fn in_database<T>(
         &mut self,
         name: Option<&str>,
@@ -263,18 +265,18 @@ impl Session {
         let own = self.state.database.name.clone();
         let other = name.filter(|n| !n.is_empty() && !n.eq_ignore_ascii_case(&own));
         let Some(other) = other else { return act(self) };
-        // The session's own stays locked: nobody drops it meanwhile.
+        // The session's own database stays locked, so nobody drops it meanwhile.
         let (back, database) = (self.state.database.id, self.visit(other)?);
         self.state.now_in_database(database);
         let result = act(self);
-        // Before the database is let go: nobody drops it under a commit that is owed.
+        // Before the database is released: nobody may drop it before an owed commit has ended.
         self.settle_commit();
         self.leave(self.state.database.id);
         self.state.now_in_database(back);
         result
     }
 
-    /// Does something in the database that a module is of: within it, that is the current one.
+    /// Runs something in the database of a module, which is the current database meanwhile.
     pub(crate) fn in_database_of<T>(
         &mut self,
         database: DatabaseId,
@@ -287,7 +289,7 @@ impl Session {
         self.in_database(name.as_deref(), act)
     }
 
-    /// A name as a client or a variable spells it.
+    /// Calls a procedure by a name that a client or a variable spells.
     pub(crate) fn call_named_text(
         &mut self,
         name: &str,
@@ -299,20 +301,20 @@ impl Session {
         self.call_procedure(&name, from, call, out)
     }
 
-    /// Whether what is executed can tell its columns without being run: text, and modules; and
-    /// which module it is.
+    /// Whether the columns of an EXECUTE are known without running it, as for text and modules.
+    /// Also returns the module.
     pub(crate) fn has_format(
         &self,
-        what: &Executed,
+        what: &ExecuteTarget,
         from: Origin,
     ) -> Option<Option<(DatabaseId, ObjectId)>> {
         match what {
-            Executed::Text(_) => Some(None),
-            Executed::Procedure(name) => match self.state.find_procedure(name, from) {
+            ExecuteTarget::Text(_) => Some(None),
+            ExecuteTarget::Procedure(name) => match self.state.find_procedure(name, from) {
                 Some((database, module)) => Some(Some((database, module.object_id))),
                 None => name.object.eq_ignore_ascii_case("sp_executesql").then_some(None),
             },
-            Executed::Variable(_) => None,
+            ExecuteTarget::Variable(_) => None,
         }
     }
 
@@ -393,7 +395,7 @@ impl Session {
         Ok(status)
     }
 
-    /// Gives parameters their values: which argument each got.
+    /// Gives parameters their values. Returns the argument of each parameter.
     pub(crate) fn fill_arguments(
         &mut self,
         name: &str,
@@ -402,7 +404,7 @@ impl Session {
     ) -> Result<Vec<Option<usize>>, Failure> {
         let entry = Arc::clone(&act.program);
         let program = &entry.value;
-        // Which argument each parameter got.
+        // The argument of each parameter.
         let mut given: Vec<Option<usize>> = vec![None; program.parameters.len()];
         for (i, argument) in call.arguments.iter().enumerate() {
             let at = place_of(program, name, argument, i)
@@ -421,7 +423,7 @@ impl Session {
             let variable = &program.variables[at];
             let argument = given[at].map(|i| &call.arguments[i]).filter(|a| !a.default);
             if let Some(number) = parameter.table {
-                // Without an argument it is an empty table, made when it is first touched.
+                // Without an argument it is an empty table, which is made when it is first used.
                 if let Some(argument) = argument {
                     self.take_table(act, number, argument).map_err(|f| match name {
                         "" => f,
@@ -468,7 +470,7 @@ impl State {
         self.view(self.database.id).map(|v| v.collation()).unwrap_or_default()
     }
 
-    /// There is none of that name, or its database is not open.
+    /// The error of an unknown procedure, or of a database that is not open.
     fn no_procedure(&self, name: &ast::ObjectName) -> SqlError {
         let closed = name.database.as_deref().and_then(|d| self.host.refused_database(d));
         closed.unwrap_or_else(|| SqlError::new(messages::EXECUTE_NOT_FOUND, &[name]))
@@ -486,7 +488,7 @@ impl State {
     }
 }
 
-/// 201 of a call that names what is no parameter: what it does not supply is told instead.
+/// Error 201 of a call with an unknown parameter name: the missing parameter is reported instead.
 fn missing(program: &crate::program::steps::Program, name: &str, call: &Call) -> Option<SqlError> {
     let named = |a: &CallArgument| a.name.as_deref().is_some_and(|n| !n.is_empty());
     if name.is_empty() || !call.arguments.iter().all(named) {
@@ -528,7 +530,7 @@ pub(crate) fn place_of(
     }
 }
 
-/// An argument's value in its parameter's type.
+/// An argument's value, converted to its parameter's type.
 fn coerce(
     argument: &CallArgument,
     wanted: SqlType,
@@ -538,7 +540,7 @@ fn coerce(
     coerce_value(&argument.value, argument.sql_type, wanted, dialect, collation)
 }
 
-/// A value in another type, as a call converts it; the collation is the database's.
+/// A value converted to another type, as in a call, with the database's collation.
 pub(crate) fn coerce_value(
     value: &Value,
     from: SqlType,
@@ -552,7 +554,7 @@ pub(crate) fn coerce_value(
     check_implicit(from, wanted)?;
     let converted = convert_collated(value, from, wanted, 0, dialect, (collation, collation));
     converted.map_err(|e| {
-        // What a statement reports as a failed conversion, a call reports as 8114.
+        // A call reports 8114 where a statement reports a failed conversion.
         let conversion = [245, 241, 8169].contains(&e.number());
         let facts: [&dyn std::fmt::Display; 2] = [&from.error_name(), &wanted.error_name()];
         if conversion { SqlError::new(messages::NUMERIC_OVERFLOW_CONVERT, &facts) } else { e }
@@ -575,7 +577,7 @@ impl CallArgument {
     }
 }
 
-/// The value of a system procedure's parameter.
+/// The values of a system procedure's parameters.
 impl Call {
     /// The status of a call that an error has ended.
     pub(crate) fn status_of(&self, failure: &Failure) -> i32 {
@@ -595,7 +597,7 @@ impl Call {
         found.map(|(_, name)| name)
     }
 
-    /// An argument by name, or by position among those without.
+    /// An argument by name, or by position among those without a name.
     pub(crate) fn get(&self, name: &str, position: usize) -> Option<&CallArgument> {
         let named =
             self.arguments.iter().find(|a| a.name.as_deref().is_some_and(|n| same_name(n, name)));
@@ -606,7 +608,7 @@ impl Call {
         named.or_else(by_position).filter(|a| !a.default)
     }
 
-    /// The text of one; None when it is absent or NULL.
+    /// The text of an argument; `None` if it is absent or NULL.
     pub(crate) fn text(&self, name: &str, position: usize) -> Option<String> {
         let argument = self.get(name, position)?;
         match argument.value.as_text() {
@@ -616,10 +618,10 @@ impl Call {
         }
     }
 
-    /// The whole number of one; `None` where it is not given, or NULL.
+    /// The whole number of an argument; `None` if it is absent or NULL.
     ///
     /// # Errors
-    /// 8114 where it is no number.
+    /// 8114 if it is not a number.
     pub(crate) fn whole_number(&self, name: &str, position: usize) -> SqlResult<Option<i64>> {
         let Some(given) = self.get(name, position).filter(|a| !a.value.is_null()) else {
             return Ok(None);
@@ -631,7 +633,7 @@ impl Call {
         self.number(name, position).map(Some).ok_or_else(no_number)
     }
 
-    /// The number of one.
+    /// The number of an argument.
     pub(crate) fn number(&self, name: &str, position: usize) -> Option<i64> {
         let argument = self.get(name, position)?;
         let text = || argument.value.as_text()?.trim().parse().ok();

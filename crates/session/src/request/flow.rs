@@ -1,19 +1,19 @@
-//! What the control of flow knows of the request that runs.
+//! What control flow knows of the request that runs.
 
 use base::{DatabaseId, ObjectId};
 
-/// See the module.
+/// The control flow of the running program and its callers.
 #[derive(Default)]
 pub(crate) struct Flow {
-    /// TRY blocks around the program that runs, in its callers.
+    /// The number of TRY blocks around the running program, in its callers.
     pub(crate) tries: u32,
-    /// The highest severity of an error of the program that runs.
+    /// The highest severity of an error in the running program.
     pub(crate) worst: u8,
-    /// Nothing of the request comes behind what runs.
+    /// Whether nothing of the request follows the running statement.
     pub(crate) last: bool,
-    /// An INSERT EXEC executes.
+    /// Whether an INSERT EXEC is executing.
     pub(crate) inserts: bool,
-    /// The columns of a text are asked for: nothing of it runs, SET neither.
+    /// Whether only the columns of a text are asked for: none of it runs, not even SET.
     pub(crate) describing: bool,
     /// Modules whose columns are being shown, each from within the one before.
     pub(crate) formatted: Vec<(DatabaseId, ObjectId)>,

@@ -1,17 +1,17 @@
-//! INSERT … EXEC: the result sets of a procedure or a text, kept, then inserted.
+//! INSERT … EXEC: keeps the result sets of a procedure or a text, and then inserts them.
 //!
-//! Rows are converted to the columns' types as they come and kept until the execution has ended
-//! (`exec::KeptRows`); the INSERT then runs as one statement. All of it is one transaction, which
-//! neither COMMIT nor ROLLBACK within may end (3915, 3916: both end the batch with all of it).
+//! Rows are converted to the columns' types as they come, and kept until the execution has ended
+//! (`exec::KeptRows`). Then the INSERT runs as one statement. All of it is one transaction. COMMIT
+//! or ROLLBACK within may not end it (3915, 3916: both end the batch and undo all of it).
 
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
 use crate::answer::sink::{
-    Command, Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink, SinkClosed,
+    ClosedSink, Command, Completion, DoneScope, EnvironmentChange, ResultColumn, ResultSink,
 };
 use crate::program::steps::InsertExecute;
 use crate::request::activation::Activation;
-use crate::request::run::Sends;
+use crate::request::run::ResultTarget;
 use crate::session::Session;
 use crate::session::state::State;
 use access::Spill;
@@ -24,7 +24,7 @@ use types::datetime::Dialect;
 use types::{Collation, Fit, SqlType, Value, check_implicit, coerce_for_column};
 
 /// A column that takes values.
-struct Taker {
+struct TargetColumn {
     collation: Collation,
     name: Box<str>,
     sql_type: SqlType,
@@ -64,7 +64,7 @@ impl Session {
         };
         self.state.last.error = 0;
         self.state.last.rows = outcome.rows_affected;
-        self.finish_statement(outcome, Command::Insert, Sends::Nothing, out, scope);
+        self.finish_statement(outcome, Command::Insert, ResultTarget::Nothing, out, scope);
         Ok(())
     }
 
@@ -103,13 +103,13 @@ impl Session {
         if self.state.target_columns(&plan) != target {
             return Err(SqlError::new(messages::INSERT_EXEC_SCHEMA_CHANGED, &[]).into());
         }
-        // An error within may have ended the transaction, and has been told.
+        // An error within may have ended the transaction, and has been reported.
         if self.state.transaction.count == 0 {
             return Ok(exec::Outcome::default());
         }
         let mut feed = Feed { rows: collector.rows, next: 0, first, values: Vec::new() };
         act.variables.resize(first + takers.len(), Value::Null);
-        // Triggers run when the execution is over: what it may not do, they may.
+        // Triggers run after the execution. They may do what the execution may not.
         self.flow.inserts = false;
         self.flow.tries += u32::from(within_try);
         let result = self.run_fed(act, it.place, &mut feed, out);
@@ -120,8 +120,8 @@ impl Session {
 }
 
 impl State {
-    /// The columns that the table of an INSERT has now; none of a temporary table's or variable's
-    /// that no view of a database knows.
+    /// The present columns of an INSERT's table; none for a temporary table or table variable,
+    /// which no database view contains.
     fn target_columns(&self, plan: &PhysicalPlan) -> Vec<Column> {
         let Statement::Insert(insert) = &plan.statement else { return Vec::new() };
         let Some(view) = self.view(insert.target.database) else { return Vec::new() };
@@ -129,9 +129,9 @@ impl State {
     }
 }
 
-/// The table of an INSERT, and its columns that take the variables behind the program's own, in
+/// The table of an INSERT, and its columns that take the variables after the program's own, in
 /// their order.
-fn takers(plan: &PhysicalPlan, first: usize) -> (String, Vec<Taker>) {
+fn takers(plan: &PhysicalPlan, first: usize) -> (String, Vec<TargetColumn>) {
     let Statement::Insert(insert) = &plan.statement else { return (String::new(), Vec::new()) };
     let mut found = Vec::new();
     for (column, value) in insert.target.columns.iter().zip(&insert.columns) {
@@ -141,7 +141,7 @@ fn takers(plan: &PhysicalPlan, first: usize) -> (String, Vec<Taker>) {
         {
             found.push((
                 id,
-                Taker {
+                TargetColumn {
                     name: column.name.clone(),
                     sql_type: column.sql_type,
                     collation: column.collation,
@@ -153,20 +153,20 @@ fn takers(plan: &PhysicalPlan, first: usize) -> (String, Vec<Taker>) {
     (insert.target.three_part_name(), found.into_iter().map(|(_, taker)| taker).collect())
 }
 
-/// Keeps what an execution would have sent.
+/// Keeps the rows that an execution sends.
 struct Collector<'c> {
     rows: KeptRows,
     spill: &'c dyn Spill,
-    /// As errors name it.
+    /// The table's name for errors.
     table: String,
-    takers: &'c [Taker],
-    /// Types of the result set at hand.
+    takers: &'c [TargetColumn],
+    /// The types of the current result set.
     from: Vec<(SqlType, Collation)>,
     values: Vec<Value>,
     messages: Vec<SqlError>,
-    /// Why no more is taken.
+    /// Why no more rows are taken.
     error: Option<SqlError>,
-    /// Of the session.
+    /// The dialect of the session.
     dialect: Dialect,
 }
 
@@ -200,21 +200,21 @@ impl Collector<'_> {
         self.rows.push(self.spill, &self.values)
     }
 
-    fn noted(&mut self, result: SqlResult<()>) -> Result<(), SinkClosed> {
+    fn noted(&mut self, result: SqlResult<()>) -> Result<(), ClosedSink> {
         result.map_err(|e| {
             self.error = Some(e);
-            SinkClosed
+            ClosedSink
         })
     }
 }
 
 impl ResultSink for Collector<'_> {
-    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), SinkClosed> {
+    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), ClosedSink> {
         let result = self.begin(columns);
         self.noted(result)
     }
 
-    fn row(&mut self, values: &[Value]) -> Result<(), SinkClosed> {
+    fn row(&mut self, values: &[Value]) -> Result<(), ClosedSink> {
         let result = self.keep(values);
         self.noted(result)
     }
@@ -223,7 +223,7 @@ impl ResultSink for Collector<'_> {
         self.messages.push(message.clone());
     }
 
-    fn done(&mut self, _: Done) {}
+    fn done(&mut self, _: Completion) {}
 
     fn return_status(&mut self, _: i32) {}
 
@@ -232,7 +232,7 @@ impl ResultSink for Collector<'_> {
     fn environment(&mut self, _: &EnvironmentChange) {}
 }
 
-/// Gives kept rows to the INSERT.
+/// Gives the kept rows to the INSERT.
 struct Feed {
     rows: KeptRows,
     next: u64,

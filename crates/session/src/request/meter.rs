@@ -1,19 +1,19 @@
-//! What one run of a statement takes: processor time, time, pages, rows, memory, locks.
+//! Measures one run of a statement: processor time, elapsed time, pages, rows, memory, locks.
 //!
-//! The processor's clock of a thread is a system call that costs as much as a short statement's
-//! tenth. So it is read once a millisecond; in between the thread is taken to run. What is told of
-//! a long statement is true, of a short one it is off by a millisecond at most, as SQL Server
-//! documents for `total_worker_time`.
+//! Reading a thread's processor clock is a system call that costs a tenth of a short statement. So
+//! it is read once a millisecond; in between the thread is assumed to run. The figure of a long
+//! statement is exact, that of a short one is off by at most a millisecond, as SQL Server documents
+//! for `total_worker_time`.
 
 use os::clock::thread_cpu_ns;
 use os::wait::{ThreadWaits, WaitKind};
 use plancache::Run;
-use showplan::{Took, Wait};
+use showplan::{ResourceUse, Wait};
 
-/// How old a reading of the processor's clock may be.
+/// The maximum age of a reading of the processor clock.
 const READING_NS: u64 = 1_000_000;
 
-/// The processor's clock of the thread that runs the session's request.
+/// The processor clock of the thread that runs the session's request.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ProcessorClock {
     clock_ns: u64,
@@ -21,12 +21,12 @@ pub(crate) struct ProcessorClock {
 }
 
 impl ProcessorClock {
-    /// Another request, perhaps on another thread.
+    /// Another request begins, perhaps on another thread.
     pub(crate) fn begin(&mut self, clock_ns: u64, cpu_ns: u64) {
         *self = ProcessorClock { clock_ns, cpu_ns };
     }
 
-    /// Processor time of the thread at a moment that is now.
+    /// The processor time of the thread at the present moment `now_ns`.
     pub(super) fn at(&mut self, now_ns: u64) -> u64 {
         if now_ns.saturating_sub(self.clock_ns) > READING_NS {
             self.begin(now_ns, thread_cpu_ns());
@@ -45,18 +45,18 @@ pub(crate) struct Meter {
     pub(super) lock_requests: u64,
 }
 
-/// What is told of the last statement behind its plan.
+/// Figures of the last statement, which are shown behind its plan.
 #[derive(Debug, Default)]
-pub(crate) struct LastTook {
-    pub(crate) last: Took,
-    /// Of the statement that runs: whether it locks rows when they qualify, or why not.
+pub(crate) struct LastFigures {
+    pub(crate) last: ResourceUse,
+    /// For the running statement: whether it locks rows after they qualify, or why not.
     pub(crate) qualified: Option<&'static str>,
-    /// What the thread had waited for when it began, where that is wanted.
+    /// The waits of the thread before the run, if they are wanted.
     pub(super) waited_before: Option<Box<ThreadWaits>>,
 }
 
-impl LastTook {
-    /// What it waited for, with these waits of its workers.
+impl LastFigures {
+    /// The waits of the run, with those of its workers.
     pub(crate) fn waits(&self, workers: Option<&ThreadWaits>) -> Vec<Wait> {
         let Some(before) = &self.waited_before else { return Vec::new() };
         let mut waits = os::wait::thread_waits().since(before);
@@ -70,7 +70,7 @@ impl LastTook {
     }
 }
 
-/// What the statements of a request took so far.
+/// What the statements of a request have used so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sums {
     pub(super) logical_reads: u64,
@@ -79,9 +79,9 @@ pub(crate) struct Sums {
     pub(super) rows: u64,
     pub(super) ghosts_skipped: u64,
     pub(super) versions_traversed: u64,
-    /// Processor time of threads beside the request's own.
+    /// Processor time of other threads than the request's own.
     pub(super) workers_ns: u64,
-    /// Locks that those asked for.
+    /// Locks that those threads requested.
     pub(super) workers_locks: u64,
 }
 
@@ -98,13 +98,13 @@ impl Sums {
     }
 }
 
-/// What a session takes of its processor and its memory.
+/// The processor time and memory that a session uses.
 #[derive(Default)]
 pub(crate) struct Consumption {
-    /// What the statements of the request took so far.
+    /// What the statements of the request have used so far.
     pub(crate) run: Sums,
     pub(crate) processor: ProcessorClock,
-    pub(crate) took: LastTook,
-    /// What its requests have made and left, in no account.
+    pub(crate) took: LastFigures,
+    /// Bytes that its requests have allocated and not freed, outside any account.
     pub(crate) kept_bytes: isize,
 }

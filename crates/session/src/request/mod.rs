@@ -1,4 +1,4 @@
-//! What a client can ask for: text, procedures with parameters, transaction requests.
+//! The requests of a client: text, procedure calls with parameters, transaction requests.
 
 pub(crate) mod activation;
 pub(crate) mod announcement;
@@ -14,7 +14,7 @@ pub(crate) mod nested;
 pub(crate) mod open;
 pub(crate) mod options;
 pub(crate) mod owed;
-pub(crate) mod owing;
+pub(crate) mod pending_end;
 pub(crate) mod perform;
 pub(crate) mod run;
 pub(crate) mod statistics;
@@ -31,7 +31,7 @@ use std::sync::Arc;
 use types::{SqlType, Value};
 use work::OwedCommit;
 
-/// Who connects, with what. The password has been checked by the door's authenticator before a
+/// A login and its properties. The server's authenticator has checked the password before a
 /// connection is made.
 #[derive(Clone, Debug, Default)]
 pub struct Login {
@@ -49,7 +49,7 @@ pub struct Login {
     pub database: String,
     /// SET LANGUAGE at login; empty for the default.
     pub language: String,
-    /// Whether a language that there is none of fails the login, else the default is taken.
+    /// Whether an unknown language fails the login; else the default is used.
     pub language_or_nothing: bool,
     /// Whether ODBC-like SET defaults are on (ANSI_DEFAULTS, as LOGIN7's fODBC says).
     pub odbc_defaults: bool,
@@ -72,9 +72,9 @@ pub struct Parameter {
     pub sql_type: SqlType,
     /// The value.
     pub value: Value,
-    /// The client wants it back.
+    /// Whether the client wants the value back.
     pub output: bool,
-    /// The procedure's default is asked for instead of `value`.
+    /// Whether the procedure's default is used instead of `value`.
     pub default: bool,
     /// A table instead of `value`.
     pub table: Option<Box<TableValue>>,
@@ -83,22 +83,22 @@ pub struct Parameter {
 /// A table-valued parameter as a client sends it.
 #[derive(Clone, Debug, Default)]
 pub struct TableValue {
-    /// `schema.type`, as far as the client says it.
+    /// `schema.type`, or as much of it as the client gives.
     pub type_name: String,
     /// Its columns in the order of the type's.
     pub columns: Vec<TableValueColumn>,
-    /// Its rows: values of the columns that are no defaults.
+    /// Its rows: values of the columns that do not have the default.
     pub rows: Vec<Vec<Value>>,
-    /// What its rows are charged.
+    /// The memory charge of its rows.
     pub charge: Charge,
 }
 
 /// A column of a [`TableValue`].
 #[derive(Clone, Copy, Debug)]
 pub struct TableValueColumn {
-    /// As it is sent.
+    /// The type that is sent.
     pub sql_type: SqlType,
-    /// It has the type's default in every row, and no values.
+    /// Whether it has the type's default in every row, and no values.
     pub default: bool,
 }
 
@@ -148,7 +148,7 @@ pub enum TransactionRequest {
         /// Isolation and name of the next transaction.
         next: Option<(TransactionIsolation, String)>,
     },
-    /// ROLLBACK TRANSACTION, of a savepoint if `name` is one; another BEGIN if `next` is there.
+    /// ROLLBACK TRANSACTION, or to a savepoint if `name` is one; another BEGIN if `next` is there.
     Rollback {
         /// May be empty.
         name: String,
@@ -163,7 +163,7 @@ pub enum TransactionRequest {
 }
 
 impl TransactionRequest {
-    /// What the DONE of its answer tells of it.
+    /// The command of its answer's DONE.
     pub(crate) fn command(&self) -> Command {
         match self {
             TransactionRequest::Begin { .. } => Command::Begin,
@@ -179,11 +179,11 @@ impl TransactionRequest {
 pub enum Request {
     /// A batch of T-SQL.
     Batch(String),
-    /// A procedure call. `more` tells that another call of the same message follows.
+    /// A procedure call. `more`: another call of the same message follows.
     Call {
-        /// Which.
+        /// The procedure.
         procedure: Procedure,
-        /// With what.
+        /// Its parameters.
         parameters: Vec<Parameter>,
         /// Another call follows: its DONE says MORE.
         more: bool,
@@ -197,52 +197,53 @@ pub trait Connection: Send {
     /// `@@SPID`.
     fn session_id(&self) -> SessionId;
 
-    /// Runs a request to its end. Everything it yields, errors too, goes into the sink, the last
-    /// thing a [`crate::Done`] without MORE (unless the request said `more`). Returns false when
-    /// the connection must be closed (severity 20 and up, KILL).
+    /// Runs a request to its end. All results and errors go into the sink. The last one is a
+    /// [`crate::Completion`] without MORE (unless the request said `more`). Returns false if the
+    /// connection must be closed (severity 20 and up, KILL).
     fn run(&mut self, request: Request, sink: &mut dyn ResultSink) -> bool;
 
-    /// The same for the last request of a message: a commit that it ends with may be owed. Then the
-    /// answer is not told, and nothing asked of the connection, before [`Connection::settle`].
-    fn run_last(&mut self, request: Request, sink: &mut dyn ResultSink) -> Answered {
-        Answered::Whole(self.run(request, sink))
+    /// The same for the last request of a message: a commit at its end may be owed. Then the answer
+    /// may not be sent, and the connection may not be used, before [`Connection::settle`].
+    fn run_last(&mut self, request: Request, sink: &mut dyn ResultSink) -> RequestEnd {
+        RequestEnd::Whole(self.run(request, sink))
     }
 
-    /// What the request owed ([`Answered::Owes`]) is durable: it ends now.
+    /// What the request owed ([`RequestEnd::Owes`]) is durable: the request ends now.
     fn settle(&mut self) {}
 
-    /// Takes the rows that an INSERT BULK of the request before has announced; answers like
+    /// Takes the rows of the INSERT BULK that the request before has announced. Answers like
     /// [`Connection::run`].
     fn load(&mut self, rows: &mut dyn BulkRows, sink: &mut dyn ResultSink) -> bool;
 
-    /// sp_reset_connection: back to the state after login; an open transaction is rolled back
+    /// sp_reset_connection: restores the state after login. An open transaction is rolled back
     /// unless `keep_transaction`.
     fn reset(&mut self, keep_transaction: bool, sink: &mut dyn ResultSink);
 
-    /// Where the request waits: an attention calls `cancel(Attention)` on it from another task
-    /// while [`Connection::run`] runs; the door resets it before the next request.
+    /// Where the request waits. An attention calls `cancel(Attention)` on it from another task
+    /// while [`Connection::run`] runs; the server resets it before the next request.
     fn waiter(&self) -> Arc<Waiter>;
 
-    /// Database, language and so on at login, as environment changes and 5701/5703 messages.
+    /// Sends database, language and so on at login, as environment changes and messages 5701 and
+    /// 5703.
     fn greet(&mut self, sink: &mut dyn ResultSink);
 }
 
 /// How a request has ended.
-pub enum Answered {
-    /// Wholly; false when the connection must be closed.
+pub enum RequestEnd {
+    /// It has ended; false if the connection must be closed.
     Whole(bool),
-    /// It has still to be settled, when this is durable; nobody may be told before.
+    /// It must still be settled when this commit is durable. Its answer may not be sent before.
     Owes(OwedCommit),
 }
 
-/// The rows of a bulk load as they come.
+/// The rows of a bulk load as they arrive.
 pub trait BulkRows {
     /// The types that the client sends, one a column.
     fn columns(&self) -> &[SqlType];
 
-    /// The next row; false behind the last.
+    /// Reads the next row; false after the last.
     ///
     /// # Errors
-    /// Bytes that are no row.
+    /// Bytes that are not a row.
     fn next(&mut self, row: &mut [Value]) -> SqlResult<bool>;
 }

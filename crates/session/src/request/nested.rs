@@ -1,4 +1,4 @@
-//! A program that another one calls: its scope of settings, temporary tables and identity.
+//! A called program: its scope of settings, temporary tables and identity.
 
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
@@ -11,8 +11,8 @@ use base::{DatabaseId, SqlError, messages};
 use std::sync::Arc;
 
 impl Session {
-    /// Runs an activation of a program that is called from text: its settings, scope of temporary
-    /// tables and identity are its own.
+    /// Runs an activation of a program that another one calls. It has its own settings, temporary
+    /// tables and identity value.
     pub(crate) fn run_nested(
         &mut self,
         act: &mut Activation,
@@ -35,7 +35,7 @@ impl Session {
             self.state.settings.set(Switches::ANSI_NULLS, act.program.value.ansi_nulls);
         }
         if act.program.value.is_trigger() {
-            // A trigger that fails takes the statement's transaction with it.
+            // A failing trigger ends the statement's transaction.
             self.state.settings.set(Switches::XACT_ABORT, true);
         }
         let (meter, before) = (self.meter(), self.spent.run);
@@ -64,9 +64,10 @@ impl Session {
         Ok(status)
     }
 
-    /// Goes back to the caller's database.
+    /// Returns to the caller's database.
     fn return_to(&mut self, database: DatabaseId, out: &mut Output<'_>) -> Result<(), Failure> {
-        // The caller's database may have to be waited for: not with locks of a commit that is owed.
+        // Entering the caller's database may wait. A session that waits must not hold locks of an
+        // owed commit.
         self.settle_commit();
         let known = self.host.databases().into_iter().find(|d| d.0 == database);
         let Some((_, name)) = known else {
@@ -75,7 +76,7 @@ impl Session {
         self.use_database(&name, out)
     }
 
-    /// 266 when a program has begun or ended transactions of its caller.
+    /// Error 266 if a program has begun or ended transactions of its caller.
     fn check_transaction_count(
         &mut self,
         before: u32,
@@ -83,9 +84,9 @@ impl Session {
         out: &mut Output<'_>,
     ) -> Result<(), Failure> {
         let now = self.state.transaction.count;
-        // What IMPLICIT_TRANSACTIONS begins is the client's to end.
+        // The client ends a transaction that IMPLICIT_TRANSACTIONS has begun.
         let begun = before == 0 && now == 1 && self.open.implicit;
-        // What a trigger does to the transaction its statement tells: 3609.
+        // The statement reports what a trigger did to the transaction (3609).
         if before == now || begun || self.state.transaction.doomed || act.program.value.is_trigger()
         {
             return Ok(());

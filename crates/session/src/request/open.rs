@@ -1,16 +1,16 @@
-//! What belongs to the open transaction of a session, beside its work.
+//! State of a session's open transaction, beside its unit of work.
 //!
-//! Points to go back to are numbered as they are taken. The holder of one, a savepoint's name or a
-//! statement whose trigger runs, may find that a ROLLBACK to an earlier savepoint has undone all
-//! from before it was taken: then it stands for that savepoint (`Open::undone`). Savepoints behind
-//! a point that was gone back to are gone.
+//! Rollback points are numbered as they are taken. A savepoint's name or a statement with triggers
+//! holds one. A ROLLBACK to an earlier savepoint may undo everything from before the point was
+//! taken. Then the point stands for that savepoint (`Open::undone`). Savepoints that follow a point
+//! are removed when that point is rolled back to.
 
 use crate::tables::temp::TempSnapshot;
 use base::TransactionId;
 use std::sync::Arc;
 use work::Mark;
 
-/// What a rollback goes back to.
+/// A point that a rollback can return to.
 pub(crate) struct RollbackPoint {
     pub(super) transaction: Option<TransactionId>,
     /// Points are numbered as they are taken.
@@ -25,11 +25,11 @@ pub(crate) struct Savepoint {
     pub(super) point: Arc<RollbackPoint>,
 }
 
-/// Points with these numbers are of what a ROLLBACK to a savepoint has undone.
-pub(crate) struct Undone {
+/// A range of point numbers that a ROLLBACK to a savepoint has undone.
+pub(crate) struct UndoneRange {
     pub(super) behind: u64,
     pub(super) last: u64,
-    /// What they stand for.
+    /// The savepoint that they stand for.
     pub(super) savepoint: Arc<RollbackPoint>,
 }
 
@@ -40,42 +40,42 @@ pub(crate) enum End {
     RolledBack,
 }
 
-/// What belongs to the open transaction, beside its work.
+/// State of the open transaction, beside its unit of work.
 #[derive(Default)]
 pub(crate) struct Open {
     pub(super) name: String,
     pub(super) savepoints: Vec<Savepoint>,
-    /// How many points were taken.
+    /// The number of points taken so far.
     pub(super) points: u64,
-    /// In the order of their numbers, none within another.
-    pub(super) undone: Vec<Undone>,
-    /// SET IMPLICIT_TRANSACTIONS began it.
+    /// Undone ranges in the order of their numbers; none contains another.
+    pub(super) undone: Vec<UndoneRange>,
+    /// Whether SET IMPLICIT_TRANSACTIONS began it.
     pub(crate) implicit: bool,
     pub(super) temp_before: TempSnapshot,
-    /// The host has an overlay of definitions for it.
+    /// Whether the host has an overlay of definitions for it.
     pub(crate) definitions: bool,
-    /// What the client believes: the descriptor of its transaction, 0 for none.
+    /// The descriptor of the transaction that the client was told of; 0 for none.
     pub(super) told: u64,
     pub(super) ended: Option<End>,
 }
 
 impl Open {
-    /// The savepoint that a point stands for, where all since before it was undone.
+    /// The savepoint that a point stands for, if everything since before the point was undone.
     pub(super) fn stands_for(&self, point: &RollbackPoint) -> Option<Arc<RollbackPoint>> {
-        let of = |u: &&Undone| u.behind < point.number && point.number <= u.last;
+        let of = |u: &&UndoneRange| u.behind < point.number && point.number <= u.last;
         self.undone.iter().find(of).map(|u| Arc::clone(&u.savepoint))
     }
 
-    /// All behind a point is undone: savepoints that were set there are gone.
+    /// Everything after a point is undone: removes the savepoints that were set after it.
     pub(super) fn forget_behind(&mut self, number: u64) {
         self.savepoints.retain(|s| s.point.number <= number);
         self.undone.retain(|u| u.behind <= number);
     }
 
-    /// A savepoint was gone back to: whoever holds a point behind it finds the savepoint.
+    /// A savepoint was rolled back to: points after it now stand for the savepoint.
     pub(super) fn note_undone(&mut self, savepoint: Arc<RollbackPoint>) {
         let behind = savepoint.number;
         self.undone.retain(|u| u.behind < behind);
-        self.undone.push(Undone { behind, last: self.points, savepoint });
+        self.undone.push(UndoneRange { behind, last: self.points, savepoint });
     }
 }

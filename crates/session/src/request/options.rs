@@ -1,4 +1,5 @@
-//! SET options. What is not implemented is refused, unless it asks for what is the case anyway.
+//! SET options. An option that is not implemented is refused, unless it asks for the present
+//! behaviour.
 
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
@@ -14,8 +15,8 @@ use tsql::ast::{IsolationLevel, SetOption, SetOptionValue};
 use types::Value;
 use types::datetime::DateFormat;
 
-/// A value as SET got it.
-enum Given {
+/// The value of a SET statement.
+enum OptionValue {
     Switch(bool),
     Number(i64),
     Text(String),
@@ -35,7 +36,7 @@ impl Session {
         self.apply_settings();
     }
 
-    /// SET of one option or several switches.
+    /// SET of one option or of several switches.
     pub(crate) fn set_option(
         &mut self,
         it: &SetOption,
@@ -45,22 +46,24 @@ impl Session {
         out: &mut Output<'_>,
     ) -> Result<(), Failure> {
         let given = match (&it.value, place) {
-            (SetOptionValue::On, _) => Given::Switch(true),
-            (SetOptionValue::Off, _) => Given::Switch(false),
-            (SetOptionValue::Word(word), _) => Given::Text(word.text.to_string()),
-            (SetOptionValue::Expr(_), None) => Given::Null,
+            (SetOptionValue::On, _) => OptionValue::Switch(true),
+            (SetOptionValue::Off, _) => OptionValue::Switch(false),
+            (SetOptionValue::Word(word), _) => OptionValue::Text(word.text.to_string()),
+            (SetOptionValue::Expr(_), None) => OptionValue::Null,
             (SetOptionValue::Expr(_), Some(place)) => match self.value(act, place)? {
-                Value::Null => Given::Null,
-                value if value.as_i64().is_some() => Given::Number(value.as_i64().unwrap_or(0)),
+                Value::Null => OptionValue::Null,
+                value if value.as_i64().is_some() => {
+                    OptionValue::Number(value.as_i64().unwrap_or(0))
+                }
                 value => match value.as_text() {
-                    Some(text) => Given::Text(text),
-                    None => Given::Bytes(value),
+                    Some(text) => OptionValue::Text(text),
+                    None => OptionValue::Bytes(value),
                 },
             },
         };
         for name in &it.names {
             match &given {
-                Given::Switch(on) => self.state.set_switch(name, *on)?,
+                OptionValue::Switch(on) => self.state.set_switch(name, *on)?,
                 other => self.set_value(name, other, line, out)?,
             }
         }
@@ -71,13 +74,13 @@ impl Session {
     fn set_value(
         &mut self,
         name: &str,
-        given: &Given,
+        given: &OptionValue,
         line: u32,
         out: &mut Output<'_>,
     ) -> Result<(), Failure> {
         let shown = match given {
-            Given::Number(n) => n.to_string(),
-            Given::Text(t) => t.clone(),
+            OptionValue::Number(n) => n.to_string(),
+            OptionValue::Text(t) => t.clone(),
             _ => "NULL".to_owned(),
         };
         let wrong = |message| Failure::from(SqlError::new(message, &[&shown]));
@@ -86,35 +89,35 @@ impl Session {
             Failure::from(SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&what]))
         };
         match (name, given) {
-            ("LOCK_TIMEOUT", Given::Number(n)) => {
+            ("LOCK_TIMEOUT", OptionValue::Number(n)) => {
                 let ms = i32::try_from(*n).map_err(|_| wrong(messages::INTEGER_RANGE))?;
                 self.state.settings.lock_timeout = Timeout::from_setting(ms);
                 self.state.settings.lock_timeout_ms = ms.max(-1);
             }
-            ("DEADLOCK_PRIORITY", Given::Number(n @ -10..=10)) => {
+            ("DEADLOCK_PRIORITY", OptionValue::Number(n @ -10..=10)) => {
                 self.state.settings.deadlock_priority = *n as i8;
             }
-            ("DEADLOCK_PRIORITY", Given::Text(t)) => {
+            ("DEADLOCK_PRIORITY", OptionValue::Text(t)) => {
                 let priority = deadlock_priority(t);
                 self.state.settings.deadlock_priority =
                     priority.ok_or_else(|| wrong(messages::DEADLOCK_PRIORITY_INVALID))?;
             }
             ("DEADLOCK_PRIORITY", _) => return Err(wrong(messages::DEADLOCK_PRIORITY_INVALID)),
-            ("DATEFIRST", Given::Number(n @ 1..=7)) => {
+            ("DATEFIRST", OptionValue::Number(n @ 1..=7)) => {
                 self.state.settings.date_first = *n as u8;
                 self.state.settings.said.date_first = true;
             }
-            ("DATEFIRST", Given::Number(_)) => return Err(wrong(messages::DATEFIRST_RANGE)),
-            ("DATEFORMAT", Given::Text(t)) => {
+            ("DATEFIRST", OptionValue::Number(_)) => return Err(wrong(messages::DATEFIRST_RANGE)),
+            ("DATEFORMAT", OptionValue::Text(t)) => {
                 let format = DateFormat::by_name(t);
                 self.state.settings.date_format =
                     format.ok_or_else(|| wrong(messages::DATEFORMAT_INVALID))?;
                 self.state.settings.said.date_format = true;
             }
             ("DATEFORMAT", _) => return Err(wrong(messages::DATEFORMAT_INVALID)),
-            ("LANGUAGE", Given::Text(t)) => self.set_language(t, line, out)?,
+            ("LANGUAGE", OptionValue::Text(t)) => self.set_language(t, line, out)?,
             ("LANGUAGE", _) => return Err(wrong(messages::LANGUAGE_UNKNOWN)),
-            ("TEXTSIZE", Given::Number(n)) => {
+            ("TEXTSIZE", OptionValue::Number(n)) => {
                 self.state.settings.text_size = match i32::try_from(*n) {
                     Err(_) | Ok(..-1) => return Err(wrong(messages::INTEGER_RANGE)),
                     Ok(-1) => i32::MAX,
@@ -122,16 +125,16 @@ impl Session {
                     Ok(n) => n,
                 };
             }
-            ("ROWCOUNT", Given::Number(n)) => {
+            ("ROWCOUNT", OptionValue::Number(n)) => {
                 self.state.settings.row_count =
                     u64::try_from(*n).map_err(|_| wrong(messages::ROWCOUNT_INVALID))?;
             }
-            ("CONTEXT_INFO", Given::Bytes(value)) => {
+            ("CONTEXT_INFO", OptionValue::Bytes(value)) => {
                 let mut bytes = value.as_bytes().unwrap_or_default().to_vec();
                 bytes.resize(128, 0);
                 self.state.context.info = Value::varbinary(&bytes);
             }
-            ("QUERY_GOVERNOR_COST_LIMIT", Given::Number(0)) => {}
+            ("QUERY_GOVERNOR_COST_LIMIT", OptionValue::Number(0)) => {}
             ("FIPS_FLAGGER", _) | ("QUERY_GOVERNOR_COST_LIMIT", _) => return Err(unsupported()),
             ("ROWCOUNT", _) => return Err(wrong(messages::ROWCOUNT_INVALID)),
             _ => return Err(wrong(messages::SYNTAX_NEAR)),
@@ -167,7 +170,7 @@ impl State {
             "NOEXEC" => settings.no_exec = on,
             "PARSEONLY" => settings.parse_only = on,
             "FMTONLY" => settings.format_only = on,
-            // Their OFF is not implemented; it would change what strings and errors mean.
+            // Their OFF is not implemented; it would change the meaning of strings and errors.
             "ANSI_PADDING" | "ANSI_WARNINGS" | "CONCAT_NULL_YIELDS_NULL" if !on => {
                 return Err(unsupported());
             }
@@ -207,7 +210,7 @@ fn deadlock_priority(word: &str) -> Option<i8> {
     }
 }
 
-/// OFF of one form leaves another on.
+/// OFF of one form does not turn another form off.
 fn set_showplan(now: &mut Option<PlanForm>, form: PlanForm, on: bool) {
     if on {
         *now = Some(form);

@@ -2,10 +2,10 @@
 //! does, its thread does not wait for the disk.
 //!
 //! If a request does nothing after the statement, or the COMMIT, that ends its transaction, the
-//! request runs to its end once the commit's record is in the log, and returns [`Answered::Owes`].
-//! The server holds the answer back. When the log is on disk, the server has [`Connection::settle`]
-//! called, and then sends the answer. No thread sleeps meanwhile: the thread that has written the
-//! log settles all commits that this write covered.
+//! request runs to its end once the commit's record is in the log, and returns
+//! [`RequestEnd::Owes`]. The server holds the answer back. When the log is on disk, the server has
+//! [`Connection::settle`] called, and then sends the answer. No thread sleeps meanwhile: the thread
+//! that has written the log settles all commits that this write covered.
 //!
 //! ```text
 //! last statement ─ commit record ─ tokens of the answer ─ run_last returns     (one thread)
@@ -21,17 +21,17 @@
 //!     under WRITELOG. The elapsed times of the statement and its programs include the wait.
 //!  4. A statement that reports its own time, or whose last run is kept, waits itself.
 //!
-//! [`Answered::Owes`]: crate::Answered::Owes
+//! [`RequestEnd::Owes`]: crate::RequestEnd::Owes
 //! [`Connection::settle`]: crate::Connection::settle
 //! [`ResultSink::hold`]: crate::ResultSink::hold
 
 use crate::answer::output::Output;
 use crate::program::steps::{PlaceId, Program};
-use crate::request::owing::{Counted, Owing, Parked};
+use crate::request::pending_end::{EndedRun, ParkedRequest, PendingEnd};
 use crate::session::Session;
 use crate::session::settings::Switches;
 use os::clock::monotonic_ns;
-use os::wait::{Apart, WaitKind};
+use os::wait::{DetachedWait, WaitKind};
 use plancache::{Entry, Run};
 use std::sync::Arc;
 use work::{CommitMode, OwedCommit, WorkError};
@@ -47,7 +47,7 @@ impl Session {
             && !settings.is_on(Switches::CURSOR_CLOSE_ON_COMMIT)
     }
 
-    /// Commits the session's work, or owes its end: then true.
+    /// Commits the session's work. Returns true if the end of the commit is owed.
     pub(crate) fn commit_or_owe(&mut self, mode: CommitMode) -> Result<bool, WorkError> {
         if !self.may_owe() {
             return self.work.commit(mode).map(|()| false);
@@ -55,7 +55,7 @@ impl Session {
         let owes = self.work.commit_or_owe(mode)?;
         if owes {
             let user = self.state.transaction.count > 0;
-            self.owing = Some(Box::new(Owing { user, ..Owing::default() }));
+            self.owing = Some(Box::new(PendingEnd { user, ..PendingEnd::default() }));
         }
         Ok(owes)
     }
@@ -88,7 +88,7 @@ impl Session {
             self.note_transaction();
         }
         let now = monotonic_ns();
-        for Counted { program, place, began_at, began_ns, mut run } in owing.counted {
+        for EndedRun { program, place, began_at, began_ns, mut run } in owing.counted {
             run.elapsed_ns = now.saturating_sub(began_ns);
             match place {
                 Some(place) => program.value.places[place].cell.count(began_at, &run),
@@ -108,7 +108,7 @@ impl Session {
         match (&mut self.owing, place) {
             (Some(owing), _) => {
                 let program = Arc::clone(program);
-                owing.counted.push(Counted { program, place, began_at, began_ns, run: *run });
+                owing.counted.push(EndedRun { program, place, began_at, began_ns, run: *run });
             }
             (None, Some(place)) => program.value.places[place].cell.count(began_at, run),
             (None, None) => program.statistics.add(began_at, run),
@@ -119,8 +119,8 @@ impl Session {
     /// for, if it owes a commit.
     pub(crate) fn park(&mut self, began_ns: u64) -> Option<OwedCommit> {
         let owing = self.owing.as_mut()?;
-        let wait = Apart::begin(WaitKind::WriteLog, self.work.owner().waiter());
-        owing.parked = Some(Parked { wait, began_ns });
+        let wait = DetachedWait::begin(WaitKind::WriteLog, self.work.owner().waiter());
+        owing.parked = Some(ParkedRequest { wait, began_ns });
         let owed = self.work.owed();
         assert!(owed.is_some(), "what a session owes its work owes");
         owed

@@ -1,10 +1,10 @@
-//! A place made ready and run: bound, optimised, locked against DDL, executed, undone on error.
+//! Runs one place: bind, optimize, lock against DDL, execute, undo on error.
 //!
 //! Invariants
 //!  1. A plan runs only under Sch-S on every object it refers to, and only if its databases still
 //!     have the versions it was bound in when those locks are held.
-//!  2. A statement that fails leaves nothing of what it did.
-//!  3. A place that is ready and whose epoch has not moved runs without allocation, parsing or
+//!  2. A statement that fails leaves none of its changes.
+//!  3. A place that is ready and whose epoch has not changed runs without allocation, parsing or
 //!     lookup of a name.
 
 use crate::answer::failure::Failure;
@@ -13,15 +13,15 @@ use crate::answer::sink::ResultColumn;
 use crate::answer::text_size::TextSize;
 use crate::functions::caller::FunctionCaller;
 use crate::program::compilation::Compilation;
-use crate::program::plan_facts::{PlanFacts, Sniffed};
-use crate::program::steps::{Place, PlaceId, Program, Source, Visible};
-use crate::request::activation::{Activation, Ready};
+use crate::program::plan_facts::{PlanFacts, SniffedValues};
+use crate::program::steps::{Place, PlaceId, Program, Source, VisibleVariables};
+use crate::request::activation::{Activation, ReadyPlace};
 use crate::request::meter::Meter;
 use crate::session::Session;
-use crate::session::registry::Shown;
+use crate::session::registry::ShownStatement;
 use crate::session::settings::Switches;
 use crate::session::state::{Names, Origin, State};
-use crate::showplan::running::Running;
+use crate::showplan::running::RunningStatement;
 use crate::tables::private::{PrivateTables, touched};
 use access::Isolation;
 use base::{DatabaseId, SqlError, SqlResult, messages};
@@ -35,23 +35,23 @@ use std::sync::Arc;
 use types::Value;
 use work::{CommitMode, CommitTime, Refusal, STATEMENT_VERSIONS, Snapshot, Work};
 
-/// What plans that ran show of a statement that has locked its rows when they qualified, and of one
-/// that has met a row that had changed since.
+/// What the plans of statements that ran show: the statement locked its rows after they qualified,
+/// or it met a row that had changed since.
 const QUALIFIED_FIRST: &str = "Used";
 
 const RAN_AGAIN: &str = "Restarted";
 
-/// What is in it needs no versions under SNAPSHOT.
+/// Tables of tempdb need no versions under SNAPSHOT.
 const TEMPDB: DatabaseId = DatabaseId(2);
 
 /// How often a plan is made again because definitions changed meanwhile.
 const REBINDS_MAX: usize = 100;
 
-/// As of which moment a statement reads.
+/// The moment as of which a statement reads.
 pub(crate) enum Moment {
-    /// Its own: registered until this is dropped.
+    /// Its own moment, registered until this is dropped.
     Statement(Snapshot),
-    /// Its transaction's.
+    /// Its transaction's moment.
     Transaction(CommitTime),
 }
 
@@ -64,7 +64,7 @@ impl Moment {
     }
 }
 
-/// Why a database is not read under SNAPSHOT.
+/// The error of a database that cannot be read under SNAPSHOT.
 fn refused(why: Refusal, database: &str) -> SqlError {
     let message = match why {
         Refusal::BegunOtherwise => messages::SNAPSHOT_TOO_LATE,
@@ -89,7 +89,7 @@ impl Session {
         Ok(value)
     }
 
-    /// Gives a variable the value of an expression's place.
+    /// Assigns the value of an expression's place to a variable.
     pub(crate) fn assign_value(
         &mut self,
         act: &mut Activation,
@@ -123,7 +123,7 @@ impl Session {
         Ok(holds)
     }
 
-    /// Runs an INSERT whose rows are fed to it, and the triggers that it fires.
+    /// Runs an INSERT whose rows a source feeds, and the triggers that it fires.
     pub(crate) fn run_fed(
         &mut self,
         act: &mut Activation,
@@ -138,7 +138,7 @@ impl Session {
         }
     }
 
-    /// Runs a SELECT, INSERT, UPDATE or DELETE. The meter began when it was ready.
+    /// Runs a SELECT, INSERT, UPDATE or DELETE. The meter began when the place was ready.
     pub(crate) fn run_statement(
         &mut self,
         act: &mut Activation,
@@ -200,7 +200,7 @@ impl Session {
         }
     }
 
-    /// Runs an executor as the session stands.
+    /// Runs an executor with the present state of the session.
     pub(crate) fn with_context<T>(
         &mut self,
         act: &mut Activation,
@@ -210,7 +210,7 @@ impl Session {
         self.with_context_of(act, place, false, run)
     }
 
-    /// The same, its target's rows locked before or after they qualify.
+    /// The same. The rows of its target are locked before or after they qualify.
     fn with_context_of<T>(
         &mut self,
         act: &mut Activation,
@@ -220,7 +220,7 @@ impl Session {
     ) -> SqlResult<T> {
         let host = &*self.host;
         let ready = act.ready[place].as_mut().expect("made ready by the caller");
-        let shown = ready.running.as_ref().map(|r| Shown::new(&self.state.entry, r));
+        let shown = ready.running.as_ref().map(|r| ShownStatement::new(&self.state.entry, r));
         let private = !ready.private.is_empty();
         let tables = PrivateTables { host, made: &act.tables, captures: &act.captures };
         let around = if ready.plan.header.calls { act.tables.clone() } else { Vec::new() };
@@ -255,7 +255,7 @@ impl Session {
         result
     }
 
-    /// The same within the user's transaction or one of its own, undone when it fails.
+    /// The same within the user's transaction or one of its own. A failure is undone.
     pub(crate) fn within_transaction<T>(
         &mut self,
         act: &mut Activation,
@@ -283,9 +283,9 @@ impl Session {
         result
     }
 
-    /// Runs a statement. With a point to go back to it finds its rows without locks first; where
-    /// one that it is about to change has changed since, or what it reads so is an error, all is
-    /// taken back, and it runs once more and locks rows before it looks at them.
+    /// Runs a statement. With a rollback point it first finds its rows without locks. If a row that
+    /// it is about to change has changed since, or if such a read is an error, everything is
+    /// undone, and the statement runs again and locks rows before it reads them.
     fn run_or_again<T>(
         &mut self,
         act: &mut Activation,
@@ -304,17 +304,19 @@ impl Session {
         }
     }
 
-    /// Whether an error of a statement that finds its rows without locks may be of the moment that
-    /// it reads: rows that have changed since, versions that were not kept, values that are another
-    /// transaction's to change. What ends waits is no such error, nor what the server lacks.
+    /// Whether an error of a statement that finds its rows without locks may come from the moment
+    /// that it reads: rows have changed since, versions were not kept, or another transaction is
+    /// changing the values. Errors that end waits, or that come from lack of resources, do not
+    /// count.
     fn may_run_again(&self, e: &SqlError) -> bool {
         let ends = [messages::DEADLOCK_VICTIM.number, messages::LOCK_TIMEOUT.number];
         let cancelled = self.work.owner().waiter().check().is_err();
         e.severity() <= 16 && !ends.contains(&e.number()) && !cancelled
     }
 
-    /// Whether a statement finds its rows without locks: lock after qualification, where the
-    /// session's level and the plan let it; else why not. `None` where locking is not optimized.
+    /// Whether a statement finds its rows without locks (lock after qualification), if the
+    /// isolation level and the plan allow it; else the reason why not. `None` if optimized locking
+    /// is off.
     fn qualifies_first(&self, plan: &PhysicalPlan) -> Option<Result<(), &'static str>> {
         let target =
             plan.statement.target().filter(|_| self.work.engine().has_optimized_locking())?;
@@ -328,8 +330,8 @@ impl Session {
         })
     }
 
-    /// Begins a statement's transaction, unless one is open, and takes its schema locks. Whether it
-    /// began it.
+    /// Begins a statement's transaction, unless one is open, and takes its schema locks. Returns
+    /// whether it began one.
     pub(crate) fn begin_change(
         &mut self,
         act: &mut Activation,
@@ -353,7 +355,8 @@ impl Session {
         Ok(own)
     }
 
-    /// Ends a statement's own transaction, or undoes it alone within the user's.
+    /// Ends a statement's own transaction; within the user's transaction it undoes only the
+    /// statement.
     pub(crate) fn end_statement<T>(
         &mut self,
         own: bool,
@@ -386,14 +389,14 @@ impl Session {
         }
     }
 
-    /// Takes Sch-S on what a ready place refers to; when definitions changed before the locks were
-    /// there, makes it ready again.
+    /// Takes Sch-S locks on the objects of a ready place. If definitions changed before the locks
+    /// were granted, makes it ready again.
     fn hold_schema(&mut self, act: &mut Activation, place: PlaceId) -> Result<(), Failure> {
         for _ in 0..REBINDS_MAX {
             let ready = act.ready[place].as_ref().expect("made ready by the caller");
             let epoch = ready.epoch;
             for reference in &ready.plan.header.references {
-                // System views have no pages that DDL could take away.
+                // System views have no pages that DDL could remove.
                 if reference.object.0 < 0 {
                     continue;
                 }
@@ -424,13 +427,13 @@ impl Session {
         Err(SqlError::new(messages::INTERNAL, &[&what]).into())
     }
 
-    /// A place with a plan that was current a moment ago.
+    /// A place with a plan that was current when it was checked.
     #[inline]
     pub(crate) fn ready<'a>(
         &mut self,
         act: &'a mut Activation,
         place: PlaceId,
-    ) -> Result<&'a Ready, Failure> {
+    ) -> Result<&'a ReadyPlace, Failure> {
         let epoch = self.host.definitions_epoch();
         let database = self.state.names_database(act);
         let is_ready = match &act.ready[place] {
@@ -455,12 +458,12 @@ impl Session {
         Ok(act.ready[place].as_ref().expect("made ready above"))
     }
 
-    /// Where the names of a text are looked for.
+    /// The schema and database in which the names of a text are looked up.
     pub(crate) fn origin(&self, act: &Activation) -> Origin {
         Origin { database: self.state.names_database(act), schema: act.program.value.schema }
     }
 
-    /// The table that a SELECT INTO is to make.
+    /// The table that a SELECT INTO will make.
     pub(crate) fn table_to_be(
         &self,
         act: &Activation,
@@ -471,7 +474,8 @@ impl Session {
         let Source::Into(statement) = &held.source else {
             return Err(SqlError::new(messages::INTERNAL, &[&"the place has no INTO"]));
         };
-        let visible = Visible { program, count: held.visible, values: &[], deduction: None };
+        let visible =
+            VisibleVariables { program, count: held.visible, values: &[], deduction: None };
         let compilation = Compilation::new(self.entry().waiter());
         let database = self.state.names_database(act);
         let bound = self.state.with_names(&visible, database, &compilation, |environment| {
@@ -488,14 +492,13 @@ impl State {
         self.is_current(&ready.plan.header)
     }
 
-    /// Where names without a database are looked for: a procedure's own database, else the
-    /// session's.
+    /// The database of names that do not give one: a procedure's own database, else the session's.
     fn names_database(&self, act: &Activation) -> DatabaseId {
         let program = &act.program.value;
         if program.procedure.is_some() { program.database } else { self.database.id }
     }
 
-    /// Makes a place ready; `definitions`: the session has changed some that nobody else sees.
+    /// Makes a place ready. `definitions`: the session has changed some that no other session sees.
     #[cold]
     pub(crate) fn make_ready(
         &self,
@@ -527,8 +530,9 @@ impl State {
             Some(plan) => plan,
             None => {
                 let (program, values) = (&entry.value, &*act.variables);
-                let visible = Visible { program, count: held.visible, values, deduction: None };
-                let sniffed = Sniffed { program, values, tables: Some(&act.tables) };
+                let visible =
+                    VisibleVariables { program, count: held.visible, values, deduction: None };
+                let sniffed = SniffedValues { program, values, tables: Some(&act.tables) };
                 let bound = self.bind(held, &visible, database, sniffed);
                 let plan = bound.map_err(|e| Failure::of_binding(e.at_line(held.line)))?;
                 self.keep_plan(&entry, place, &plan, shared);
@@ -538,11 +542,11 @@ impl State {
         let columns = result_columns(&plan);
         let executor = if timed { Executor::timed(&plan) } else { Executor::new(&plan) }?;
         let options = self.host.database_options(database).unwrap_or_default();
-        let running = Running::of(&entry, place, &plan, &executor);
+        let running = RunningStatement::of(&entry, place, &plan, &executor);
         let running = running.filter(|_| options.lightweight_profiling || timed);
         let private = touched(&plan);
         let changed = self.changed(&plan);
-        act.ready[place] = Some(Box::new(Ready {
+        act.ready[place] = Some(Box::new(ReadyPlace {
             plan,
             executor,
             epoch,
@@ -570,7 +574,7 @@ impl State {
             && !program.recompile
     }
 
-    /// Keeps a place's plan for others, or to be shown, and charges it.
+    /// Keeps a place's plan for other sessions, or to be shown, and charges its memory.
     fn keep_plan(
         &self,
         entry: &Entry<Program>,
@@ -586,23 +590,23 @@ impl State {
         }
     }
 
-    /// Whether a plan was bound under the SET options that hold now.
+    /// Whether a plan was bound under the present SET options.
     #[inline]
     pub(crate) fn is_bound_alike(&self, header: &plan::Header, program: &Program) -> bool {
         header.switches == self.settings.bound_under(program).bits()
     }
 
-    /// The moment as of which a statement reads, where rows have versions for it: its own under
-    /// READ_COMMITTED_SNAPSHOT, over with it; its transaction's under SNAPSHOT. A change that locks
-    /// its rows before it looks at them, and reads nothing else, needs none. Its tables' schema
-    /// locks are held.
+    /// The moment as of which a statement reads, if versions of rows are kept: its own moment under
+    /// READ_COMMITTED_SNAPSHOT, which ends with it; its transaction's moment under SNAPSHOT. A
+    /// change that locks its rows before it reads them, and reads nothing else, needs none. The
+    /// schema locks of its tables are held.
     pub(crate) fn moment(
         &self,
         work: &mut Work,
         header: &plan::Header,
         qualifies_first: bool,
     ) -> SqlResult<Option<Moment>> {
-        // System views have no tables that are locked.
+        // System views have no tables to lock.
         let tables = header.references.iter().filter(|r| r.object.0 >= 0);
         tables.for_each(|table| work.touches(table.database));
         if self.settings.isolation == Isolation::Snapshot {
@@ -640,10 +644,10 @@ impl State {
         Ok(moment)
     }
 
-    /// Binds something of a text in a database.
+    /// Binds part of a text in a database.
     fn with_names<T>(
         &self,
-        variables: &Visible<'_>,
+        variables: &VisibleVariables<'_>,
         database: DatabaseId,
         compilation: &Compilation<'_>,
         bind: impl FnOnce(&bind::Environment<'_>) -> SqlResult<T>,
@@ -666,7 +670,7 @@ impl State {
             deduction: variables.deduction,
             watch: Some(compilation),
         });
-        // A name in a database that is not open is unknown for that alone.
+        // A name is unknown only because its database is not open.
         bound.map_err(|e| names.refused.take().unwrap_or(e))
     }
 
@@ -674,9 +678,9 @@ impl State {
     pub(crate) fn bind(
         &self,
         place: &Place,
-        variables: &Visible<'_>,
+        variables: &VisibleVariables<'_>,
         database: DatabaseId,
-        sniffed: Sniffed<'_>,
+        sniffed: SniffedValues<'_>,
     ) -> SqlResult<Arc<PhysicalPlan>> {
         let compilation = Compilation::new(self.entry.waiter());
         let mut bound = self.bound(place, variables, database, &compilation)?;
@@ -699,7 +703,7 @@ impl State {
         Ok(plan.compact())
     }
 
-    /// Binds a place with parameters that are not declared, whose types are learnt.
+    /// Binds a place with undeclared parameters, and records their types.
     pub(crate) fn deduce_place(
         &self,
         program: &Program,
@@ -708,7 +712,7 @@ impl State {
     ) -> SqlResult<bind::Bound> {
         let held = &program.places[place];
         let (count, deduction) = (held.visible, Some(deduction));
-        let visible = Visible { program, count, values: &[], deduction };
+        let visible = VisibleVariables { program, count, values: &[], deduction };
         let compilation = Compilation::new(self.entry.waiter());
         self.bound(held, &visible, program.database, &compilation)
     }
@@ -716,7 +720,7 @@ impl State {
     pub(crate) fn bound(
         &self,
         place: &Place,
-        variables: &Visible<'_>,
+        variables: &VisibleVariables<'_>,
         database: DatabaseId,
         compilation: &Compilation<'_>,
     ) -> SqlResult<bind::Bound> {
@@ -736,8 +740,9 @@ impl State {
         Ok(bound)
     }
 
-    /// 1934: what a filtered index or one of a computed column has is the same to everybody only
-    /// under these settings. ARITHABORT is not among them: ANSI_WARNINGS implies it.
+    /// Error 1934: the entries of a filtered index, or of an index on a computed column, are the
+    /// same for every session only under these settings. ARITHABORT is not among them, because
+    /// ANSI_WARNINGS implies it.
     fn may_change(&self, bound: &bind::Bound, under: Switches) -> SqlResult<()> {
         let (verb, target) = match &bound.plan.statement {
             Statement::Insert(s) => ("INSERT", &s.target),

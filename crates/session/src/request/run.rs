@@ -1,20 +1,20 @@
-//! The loop that runs a program's steps, and what becomes of an error.
+//! The loop that runs a program's steps and handles errors.
 //!
 //! Invariants
 //!  1. An error goes to the innermost TRY of its own program, else to one of a caller, else to the
-//!     client; it is told once.
+//!     client. It is reported once.
 //!  2. When a program ends, the errors that its CATCH blocks held are forgotten.
 
 use crate::answer::failure::{Failure, Reach};
 use crate::answer::output::{Output, plain_done};
 use crate::answer::result_sets;
 use crate::answer::result_sets::DeclaredSets;
-use crate::answer::sink::{Command, Done, DoneScope};
+use crate::answer::sink::{Command, Completion, DoneScope};
 use crate::program::cursor_step::CursorStep;
-use crate::program::steps::{At, Execute, Program, Source, Step, StepKind};
+use crate::program::steps::{Execute, Program, Source, Step, StepIndex, StepKind};
 use crate::request::activation::Activation;
 use crate::session::Session;
-use crate::session::registry::Doing;
+use crate::session::registry::SessionCommand;
 use crate::session::settings::Switches;
 use crate::session::state::State;
 use base::{SqlError, messages};
@@ -24,35 +24,35 @@ use plan::Statement;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// What comes after a step.
+/// The continuation after a step.
 pub(crate) enum Flow {
     Next,
-    To(At),
-    /// To a place with so many CATCH blocks around.
-    Leave(At, usize),
-    /// With what is said as status.
+    To(StepIndex),
+    /// To a step with this number of CATCH blocks around it.
+    Leave(StepIndex, usize),
+    /// With the status that RETURN gives.
     Return(Option<i32>),
 }
 
-/// Where what a statement yields goes.
+/// Where a statement's rows go.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sends {
+pub(crate) enum ResultTarget {
     /// To the client.
     Rows,
     /// SELECT `@v` = …
     ToVariables,
-    /// There is nothing but a count.
+    /// There are no rows, only a count.
     Nothing,
 }
 
-/// The status of a procedure that says none: 0, or 10 minus the highest severity of its errors,
-/// those that it has caught included.
+/// The status of a procedure that returns none: 0, or 10 minus the highest severity of its errors,
+/// including those it has caught.
 pub(crate) fn unsaid_status(worst: u8) -> i32 {
     (10 - i32::from(worst)).min(0)
 }
 
 impl Session {
-    /// Runs a program from its first step. The answer is its return status.
+    /// Runs a program from its first step. Returns its status.
     pub(crate) fn run_program(
         &mut self,
         act: &mut Activation,
@@ -101,7 +101,7 @@ impl Session {
             self.flow.last = last && at + 1 == program.steps.len() && may_be_last(&step.kind);
             let looked = self.work.owner().waiter().look(self.work.is_active());
             let flow = match looked {
-                // Else a loop would go on and on with nothing but this error.
+                // Otherwise a loop would continue forever and produce only this error.
                 Ok(()) if values::is_used_up() => {
                     let mut failure = Failure::from(values::exhausted());
                     failure.reach = Reach::Batch;
@@ -137,16 +137,16 @@ impl Session {
         Ok(unsaid_status(self.flow.worst))
     }
 
-    /// Deals with an error of a step: where the program goes on, or the error for its caller.
+    /// Handles an error of a step: returns where the program goes on, or the error for its caller.
     fn recover(
         &mut self,
         failure: Failure,
         program: &Program,
-        at: At,
+        at: StepIndex,
         base: usize,
         out: &mut Output<'_>,
         scope: DoneScope,
-    ) -> Result<At, Failure> {
+    ) -> Result<StepIndex, Failure> {
         let step = &program.steps[at];
         if failure.told || failure.reach == Reach::Request {
             return Err(failure);
@@ -175,7 +175,7 @@ impl Session {
             return Ok(handler.catch);
         }
         if self.flow.tries > 0 && failure.reach < Reach::Request {
-            // For the caller it is an error like any other of the statement that called.
+            // For the caller it is an ordinary error of the calling statement.
             if failure.reach == Reach::Scope {
                 failure.reach = Reach::Statement;
             }
@@ -194,7 +194,7 @@ impl Session {
             || out.open_rows().is_some()
             || self.state.tells_ends(scope)
         {
-            out.done(Done { command, error: true, ..self.state.done(scope) });
+            out.done(Completion { command, error: true, ..self.state.done(scope) });
         }
         failure.told = true;
         match failure.reach {
@@ -206,7 +206,7 @@ impl Session {
         }
     }
 
-    /// What failed in TRY has its count as well: of the rows that were sent, or none.
+    /// A statement that failed in TRY has a count as well: of the rows that were sent, or none.
     fn end_caught(
         &mut self,
         step: &Step,
@@ -219,13 +219,13 @@ impl Session {
         let counts = !self.state.settings.is_on(Switches::NOCOUNT);
         if let Some(n) = out.open_rows() {
             let rows = counts.then_some(n);
-            out.done(Done { command: Command::Select, rows, ..self.state.done(scope) });
+            out.done(Completion { command: Command::Select, rows, ..self.state.done(scope) });
         } else if alone && counts && is_change_step(&step.kind, program) {
-            out.done(Done { rows: Some(0), ..self.state.done(scope) });
+            out.done(Completion { rows: Some(0), ..self.state.done(scope) });
         }
     }
 
-    /// What an error does to the open transaction: nothing, doom, or rollback.
+    /// Applies an error to the open transaction: no effect, doom, or rollback.
     pub(crate) fn settle_transaction(
         &mut self,
         failure: &mut Failure,
@@ -255,17 +255,17 @@ impl Session {
         }
     }
 
-    /// The end of a statement that sends no rows and no count. Of a trigger whose statement has
-    /// sent rows it is none: they end with the statement.
+    /// The end of a statement that sends no rows and no count. Within a trigger whose statement has
+    /// sent rows it sends nothing, because the DONE of these rows is still to come.
     pub(crate) fn end_plainly(&self, command: Command, out: &mut Output<'_>, scope: DoneScope) {
         if out.open_rows().is_none() && self.state.tells_ends(scope) {
-            out.done(Done { command, ..self.state.done(scope) });
+            out.done(Completion { command, ..self.state.done(scope) });
         }
     }
 
     fn step(
         &mut self,
-        at: At,
+        at: StepIndex,
         step: &Step,
         act: &mut Activation,
         out: &mut Output<'_>,
@@ -281,7 +281,7 @@ impl Session {
         let flow = match &step.kind {
             StepKind::Run(place) => {
                 self.state.note(step, doing_of(act, *place));
-                // Triggers run within it: an error of theirs is this program's to catch.
+                // Triggers run within it, so this program can catch their errors.
                 let within_try = u32::from(act.program.value.handler(at).is_some());
                 self.flow.tries += within_try;
                 let ran = self.run_step(*place, act, out, scope);
@@ -318,7 +318,7 @@ impl Session {
             _ => {
                 let within_try = self.flow.tries > 0 || act.program.value.handler(at).is_some();
                 match self.simple_step(step, act, out, scope) {
-                    // TRY has nothing to catch of it, and the language stays.
+                    // TRY cannot catch this error, and the language does not change.
                     Err(e) if within_try && is_unknown_language(&e.error) => {}
                     other => other?,
                 }
@@ -331,7 +331,7 @@ impl Session {
         Ok(flow)
     }
 
-    /// SET `@v` = …, or a DECLARE that does that.
+    /// SET `@v` = …, or a DECLARE with a value.
     fn assign(
         &mut self,
         step: &Step,
@@ -349,10 +349,10 @@ impl Session {
         self.show_what_ran(place, step, act, out, scope)
     }
 
-    /// A step that runs others, or several plans.
+    /// Runs a step that runs others, or several plans.
     fn compound_step(
         &mut self,
-        at: At,
+        at: StepIndex,
         step: &Step,
         act: &mut Activation,
         out: &mut Output<'_>,
@@ -360,17 +360,17 @@ impl Session {
     ) -> Result<(), Failure> {
         match &step.kind {
             StepKind::SelectInto(place) => {
-                self.state.note(step, Doing::Select);
+                self.state.note(step, SessionCommand::Select);
                 self.select_into(*place, act, out, scope)?;
                 self.show_what_ran(*place, step, act, out, scope)
             }
             StepKind::InsertExecute(it) => {
-                self.state.note(step, Doing::Insert);
+                self.state.note(step, SessionCommand::Insert);
                 let at_try = act.program.value.handler(at).is_some();
                 self.insert_execute(it, act, at_try, out, scope)
             }
             StepKind::Cursor(it) => {
-                self.state.note(step, Doing::Other);
+                self.state.note(step, SessionCommand::Other);
                 let at_try = u32::from(act.program.value.handler(at).is_some());
                 self.flow.tries += at_try;
                 let done = self.cursor_step(it, act, out, scope);
@@ -382,7 +382,7 @@ impl Session {
                 Ok(())
             }
             StepKind::Execute(it) => {
-                self.state.note(step, Doing::Execute);
+                self.state.note(step, SessionCommand::Execute);
                 let at_try = act.program.value.handler(at).is_some();
                 self.execute(it, act, at_try, out, scope)
             }
@@ -390,15 +390,15 @@ impl Session {
         }
     }
 
-    /// Whether a step is shown, not run: under FMTONLY all but SET, of a text that is described
-    /// SET as well.
+    /// Whether a step is shown, not run: under FMTONLY everything except SET; in a text that is
+    /// described, SET as well.
     fn shows_format(&self, step: &Step) -> bool {
         let sets = matches!(step.kind, StepKind::SetOption(..));
         self.flow.describing || self.state.settings.format_only && !sets
     }
 
-    /// FMTONLY: the columns of every query in the text, and in what it executes, whatever its
-    /// conditions are; nothing runs.
+    /// FMTONLY: sends the columns of every query in the text, and in what it executes, in all
+    /// branches. Nothing runs.
     fn show_format(
         &mut self,
         step: &Step,
@@ -416,12 +416,12 @@ impl Session {
             out.columns(&ready.columns)?;
             let counts = !self.state.settings.is_on(Switches::NOCOUNT);
             let rows = counts.then_some(0);
-            out.done(Done { command: Command::Select, rows, ..self.state.done(scope) });
+            out.done(Completion { command: Command::Select, rows, ..self.state.done(scope) });
         }
         Ok(())
     }
 
-    /// The same of what is executed. A module is not gone into again from within itself.
+    /// The same for an EXECUTE. A module is not entered again from within itself.
     fn show_executed(
         &mut self,
         it: &Execute,
@@ -444,7 +444,7 @@ impl Session {
         result
     }
 
-    /// WITH RESULT SETS tells what is sent without a look at what is executed.
+    /// WITH RESULT SETS gives the columns, so the executed program is not examined.
     fn tell_declared(
         &mut self,
         sets: &DeclaredSets,
@@ -453,13 +453,13 @@ impl Session {
     ) -> Result<(), Failure> {
         for columns in result_sets::told(sets, self.state.own_collation()) {
             out.columns(&columns)?;
-            out.done(Done { command: Command::Select, ..self.state.done(scope) });
+            out.done(Completion { command: Command::Select, ..self.state.done(scope) });
         }
         Ok(())
     }
 
-    /// Makes the table, then fills it: two transactions, unless the user's is open. When rows
-    /// fail, the table stays, without any.
+    /// Makes the table, and then fills it: two transactions, unless the user's is open. If filling
+    /// fails, the empty table stays.
     fn select_into(
         &mut self,
         place: usize,
@@ -502,9 +502,9 @@ impl Session {
             Statement::Scalar(_) | Statement::Condition(_) => Command::Other,
         };
         let sends = match &ready.plan.statement {
-            Statement::Assign(_) => Sends::ToVariables,
-            statement if statement.result_columns().is_some() => Sends::Rows,
-            _ => Sends::Nothing,
+            Statement::Assign(_) => ResultTarget::ToVariables,
+            statement if statement.result_columns().is_some() => ResultTarget::Rows,
+            _ => ResultTarget::Nothing,
         };
         self.state.last.error = 0;
         self.state.last.rows = outcome.rows_affected;
@@ -521,7 +521,7 @@ impl Session {
         &mut self,
         outcome: Outcome,
         command: Command,
-        sends: Sends,
+        sends: ResultTarget,
         out: &mut Output<'_>,
         scope: DoneScope,
     ) {
@@ -537,12 +537,12 @@ impl Session {
         }
         let counts = !self.state.settings.is_on(Switches::NOCOUNT);
         let rows = counts.then_some(outcome.rows_affected);
-        let done = Done { command, rows, ..self.state.done(scope) };
+        let done = Completion { command, rows, ..self.state.done(scope) };
         let ends = match sends {
-            Sends::Rows => true,
-            // As `end_plainly`.
-            Sends::ToVariables => out.open_rows().is_none() && self.state.tells_ends(scope),
-            Sends::Nothing => self.state.tells_ends(scope),
+            ResultTarget::Rows => true,
+            // As in `end_plainly`.
+            ResultTarget::ToVariables => out.open_rows().is_none() && self.state.tells_ends(scope),
+            ResultTarget::Nothing => self.state.tells_ends(scope),
         };
         if ends {
             out.done(done);
@@ -551,18 +551,18 @@ impl Session {
 }
 
 impl State {
-    /// Whether statements that send no rows send a DONE: within procedures not under NOCOUNT.
+    /// Whether statements without rows send a DONE: within procedures not under NOCOUNT.
     pub(crate) fn tells_ends(&self, scope: DoneScope) -> bool {
         scope != DoneScope::InProcedure || !self.settings.is_on(Switches::NOCOUNT)
     }
 
     /// A DONE without count.
-    pub(crate) fn done(&self, scope: DoneScope) -> Done {
-        Done { in_transaction: self.transaction.count > 0, ..plain_done(scope) }
+    pub(crate) fn done(&self, scope: DoneScope) -> Completion {
+        Completion { in_transaction: self.transaction.count > 0, ..plain_done(scope) }
     }
 
-    /// Where a step leads that does not run: under NOEXEC and PARSEONLY nothing runs but what may
-    /// turn them off.
+    /// Where a step that does not run continues. Under NOEXEC and PARSEONLY only statements run
+    /// that may turn these off.
     fn passes_by(&self, step: &Step) -> Option<Flow> {
         let settings = &self.settings;
         match step.kind {
@@ -573,8 +573,8 @@ impl State {
         }
     }
 
-    /// Notes for the views which statement runs.
-    pub(crate) fn note(&self, step: &Step, doing: Doing) {
+    /// Records for the views which statement runs.
+    pub(crate) fn note(&self, step: &Step, doing: SessionCommand) {
         let entry = &self.entry;
         entry.set_doing(doing);
         entry.statement_start.store(step.span.start, Relaxed);
@@ -582,12 +582,12 @@ impl State {
     }
 }
 
-/// Whether what such a step commits at its end is the last thing that it does.
+/// Whether a commit at the end of such a step is the last thing that it does.
 fn may_be_last(kind: &StepKind) -> bool {
     matches!(kind, StepKind::Run(_) | StepKind::Transaction(..) | StepKind::Execute(_))
 }
 
-/// Whether an error is one that a definition met in the rows that it was changing.
+/// Whether an error comes from rows that a definition was changing.
 fn alters_rows(kind: &StepKind, failure: &Failure) -> bool {
     let of_rows = [
         messages::NULL_NOT_ALLOWED,
@@ -614,12 +614,12 @@ fn is_into(place: usize, act: &Activation) -> bool {
     matches!(act.program.value.places[place].source, Source::Into(_))
 }
 
-/// The one error of a statement that TRY makes nothing of.
+/// The only error of a statement that TRY does not catch.
 fn is_unknown_language(e: &SqlError) -> bool {
     e.number() == messages::LANGUAGE_UNKNOWN.number
 }
 
-/// What a step's DONE tells of it.
+/// The command of a step's DONE.
 fn command_of(kind: &StepKind, program: &Program) -> Command {
     use tsql::ast::{SetOptionValue as V, StatementKind as K, TransactionVerb as T};
     match kind {
@@ -675,15 +675,15 @@ fn is_change_step(kind: &StepKind, program: &Program) -> bool {
     }
 }
 
-fn doing_of(act: &Activation, place: usize) -> Doing {
+fn doing_of(act: &Activation, place: usize) -> SessionCommand {
     use tsql::ast::StatementKind as K;
     match &act.program.value.places[place].source {
         crate::program::steps::Source::Statement(s) => match s.kind {
-            K::Insert(_) => Doing::Insert,
-            K::Update(_) => Doing::Update,
-            K::Delete(_) => Doing::Delete,
-            _ => Doing::Select,
+            K::Insert(_) => SessionCommand::Insert,
+            K::Update(_) => SessionCommand::Update,
+            K::Delete(_) => SessionCommand::Delete,
+            _ => SessionCommand::Select,
         },
-        _ => Doing::Select,
+        _ => SessionCommand::Select,
     }
 }

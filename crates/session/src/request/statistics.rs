@@ -1,8 +1,8 @@
-//! SET STATISTICS IO and TIME: what a statement has read and how long it took, as messages behind
-//! its rows.
+//! SET STATISTICS IO and TIME: messages after a statement's rows that report its reads and its
+//! time.
 
 use crate::answer::output::Output;
-use crate::request::activation::Ready;
+use crate::request::activation::ReadyPlace;
 use crate::session::Session;
 use crate::session::state::State;
 use access::TableReads;
@@ -10,21 +10,21 @@ use base::{DatabaseId, HobtId, SqlError, messages};
 use plan::PhysicalPlan;
 use std::time::Duration;
 
-/// When something began: the clock, and the thread's own time.
+/// The start time of something: by the clock, and by the thread's processor clock.
 #[derive(Clone, Copy)]
-pub(crate) struct Began {
+pub(crate) struct Stopwatch {
     clock_ns: u64,
     cpu_ns: u64,
 }
 
-impl Began {
-    pub(crate) fn now() -> Began {
-        Began { clock_ns: os::clock::monotonic_ns(), cpu_ns: os::clock::thread_cpu_ns() }
+impl Stopwatch {
+    pub(crate) fn now() -> Stopwatch {
+        Stopwatch { clock_ns: os::clock::monotonic_ns(), cpu_ns: os::clock::thread_cpu_ns() }
     }
 
-    /// Milliseconds since then: of the thread and its workers, and on the clock.
+    /// Milliseconds since then: of the thread and its workers, and by the clock.
     fn passed_ms(self, workers: Duration) -> (u128, u128) {
-        let now = Began::now();
+        let now = Stopwatch::now();
         let passed = |from, to: u64| Duration::from_nanos(to.saturating_sub(from));
         let cpu = passed(self.cpu_ns, now.cpu_ns) + workers;
         (cpu.as_millis(), passed(self.clock_ns, now.clock_ns).as_millis())
@@ -32,19 +32,19 @@ impl Began {
 }
 
 impl Session {
-    /// Tells how long text took to become a program.
-    pub(crate) fn tell_compile_time(&self, began: Option<Began>, out: &mut Output<'_>) {
+    /// Reports how long a text took to compile.
+    pub(crate) fn tell_compile_time(&self, began: Option<Stopwatch>, out: &mut Output<'_>) {
         if let Some(began) = began {
             let (cpu, elapsed) = began.passed_ms(Duration::ZERO);
             out.message(&SqlError::new(messages::STATISTICS_COMPILE, &[&cpu, &elapsed]));
         }
     }
 
-    /// Tells of a statement's run what the session's settings ask for.
+    /// Reports of a statement's run what the session's settings ask for.
     pub(crate) fn tell_statistics(
         &self,
-        ready: &Ready,
-        began: Option<Began>,
+        ready: &ReadyPlace,
+        began: Option<Stopwatch>,
         out: &mut Output<'_>,
     ) {
         if self.state.settings.statistics_io {
@@ -60,10 +60,10 @@ impl Session {
         }
     }
 
-    /// What the whole statement, which has just been counted, met and asked for, on a line of our
-    /// own behind those of tables. Locks are counted by thread and not by table, so that a request
-    /// costs no more; and a table's line stays as others look for it.
-    fn tell_met(&self, ready: &Ready, out: &mut Output<'_>) {
+    /// Reports ghosts, versions and lock requests of the whole statement, on a line of our own
+    /// behind those of tables. Locks are counted by thread, not by table, so that a request costs
+    /// no more. And a table's line keeps the form that tools expect.
+    fn tell_met(&self, ready: &ReadyPlace, out: &mut Output<'_>) {
         let of_all = |of: fn(&TableReads) -> u64| -> u64 {
             ready.executor.reads().map(|(.., reads)| of(reads)).sum()
         };
@@ -77,16 +77,16 @@ impl Session {
 }
 
 impl State {
-    /// The moment, if anybody wants to know how long what follows takes.
-    pub(crate) fn began(&self) -> Option<Began> {
-        self.settings.statistics_time.then(Began::now)
+    /// The present time, if the session reports how long the following step takes.
+    pub(crate) fn began(&self) -> Option<Stopwatch> {
+        self.settings.statistics_time.then(Stopwatch::now)
     }
 }
 
-/// What one table's line says of it.
+/// The line of one table.
 fn io_message(table: &str, reads: &TableReads) -> SqlError {
     let (pages, lob) = (&reads.pages, &reads.lob);
-    // Behind all that others look for, and only where there is something to be told.
+    // Our own figures come last, and only if there are any.
     let of_our_own = match (reads.ghosts, reads.versions) {
         (0, 0) => String::new(),
         (g, v) => format!(", ghost records skipped {g}, versions traversed {v}"),
@@ -107,8 +107,8 @@ fn io_message(table: &str, reads: &TableReads) -> SqlError {
     )
 }
 
-/// What was read of each table, its indexes together, in the order of the plan.
-fn by_table(ready: &Ready) -> Vec<(String, TableReads)> {
+/// The reads of each table, with those of its indexes, in the order of the plan.
+fn by_table(ready: &ReadyPlace) -> Vec<(String, TableReads)> {
     let names = names(&ready.plan);
     let mut tables: Vec<(String, TableReads)> = Vec::new();
     for (database, hobt, reads) in ready.executor.reads() {

@@ -1,15 +1,15 @@
-//! Steps that neither read tables nor call: messages, errors, waits, USE, definitions.
+//! Steps that neither read tables nor call programs: messages, errors, waits, USE, definitions.
 
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
-use crate::answer::sink::{Done, DoneScope, ResultColumn};
+use crate::answer::sink::{Completion, DoneScope, ResultColumn};
 use crate::host::definitions::{DdlCall, needs_no_transaction};
 use crate::program::plan_facts::parallelism;
 use crate::program::steps::{PlaceId, Raise, Step, StepKind};
 use crate::request::activation::Activation;
 use crate::request::command::command;
 use crate::session::Session;
-use crate::session::registry::Doing;
+use crate::session::registry::SessionCommand;
 use crate::session::state::{Origin, State};
 use base::{DatabaseId, SessionId, SqlError, SqlResult, messages};
 use catalog::view::Object;
@@ -19,14 +19,14 @@ use tsql::ast::TransactionVerb;
 use types::datetime::{DAY_TICKS, Moment};
 use types::{Family, SqlType, Value, convert};
 
-/// What of a variable's text names a transaction.
+/// The most characters of a variable's text that name a transaction.
 const TRANSACTION_NAME_MAX: usize = 32;
 
 /// The highest number of a message.
 const MESSAGE_NUMBER_MAX: i64 = 2_147_483_647;
 
 impl Session {
-    /// Runs a step that is over when it returns.
+    /// Runs a step that has ended when it returns.
     pub(crate) fn simple_step(
         &mut self,
         step: &Step,
@@ -42,7 +42,7 @@ impl Session {
             StepKind::Rethrow => return Err(self.state.rethrow()),
             StepKind::RaiseError(it) => error = self.raise(it, line, act, out)?,
             StepKind::WaitFor { place, until } => {
-                self.state.note(step, Doing::WaitFor);
+                self.state.note(step, SessionCommand::WaitFor);
                 self.wait_for(*place, *until, act)?;
             }
             StepKind::Transaction(it, variable) => {
@@ -79,7 +79,7 @@ impl Session {
             StepKind::Shutdown { nowait } => self.host.shutdown(*nowait)?,
             StepKind::Definition(statement) => {
                 self.state.entry.set_definition(command(&statement.kind));
-                self.state.note(step, Doing::Definition);
+                self.state.note(step, SessionCommand::Definition);
                 self.define(statement, None, act, out, scope)
                     .map_err(|failure| failure.of_definition(&statement.kind))?;
             }
@@ -104,13 +104,13 @@ impl Session {
         let value = self.value(act, place)?;
         let value = self.in_characters(value);
         let text = value.text_start(4000).unwrap_or_default();
-        // An empty PRINT shows a blank line, as sqlcmd and SSMS print it.
+        // An empty PRINT shows a blank line, as in sqlcmd and SSMS.
         let text = if text.is_empty() { " ".to_owned() } else { text };
         out.message(&self.placed(SqlError::raw(0, 0, 1, text).at_line(line), act));
         Ok(())
     }
 
-    /// A message with the procedure it comes from.
+    /// A message with the name of its procedure.
     fn placed(&self, message: SqlError, act: &Activation) -> SqlError {
         match &act.program.value.procedure {
             Some(name) => message.in_procedure(name),
@@ -130,7 +130,7 @@ impl Session {
         Ok(Failure::thrown(SqlError::raw(number as i32, 16, state, text)))
     }
 
-    /// RAISERROR: a message, or an error. The answer is the `@@ERROR` it leaves.
+    /// RAISERROR: a message, or an error. Returns the `@@ERROR` that it sets.
     fn raise(
         &mut self,
         it: &Raise,
@@ -275,8 +275,9 @@ impl Session {
         };
         let options = self.host.database_options(self.state.database.id).unwrap_or_default();
         let parallelism = parallelism(&*self.host, &options);
-        // Until the host says otherwise: it may have changed some before it failed. What runs
-        // alone, DBCC say, changes none of the transaction that is open around it.
+        // Until the host says otherwise, because it may have changed some before it failed. A
+        // statement that runs in its own transaction, such as DBCC, changes none of the open
+        // transaction.
         let had = self.open.definitions;
         self.open.definitions = had || !alone;
         let result = self.host.ddl(DdlCall {
@@ -326,13 +327,14 @@ impl Session {
         Ok(())
     }
 
-    /// Does what a system procedure that defines something asks for.
+    /// Runs a system procedure that defines something.
     pub(crate) fn define_by_call(
         &mut self,
         call: &crate::host::definitions::ProcedureCall,
         out: &mut Output<'_>,
     ) -> Result<(), Failure> {
-        let opaque = ast::StatementKind::Opaque(Box::new(ast::Opaque { name: "EXECUTE".into() }));
+        let opaque =
+            ast::StatementKind::Opaque(Box::new(ast::OpaqueStatement { name: "EXECUTE".into() }));
         let statement = ast::Statement { kind: opaque, span: ast::Span::default() };
         self.begin_if_implicit();
         let own = self.begin_statement();
@@ -363,7 +365,8 @@ impl Session {
         Ok(())
     }
 
-    /// A plan as a result set: no set of what runs, so WITH RESULT SETS says nothing of it.
+    /// Sends a plan as a result set. It is not a result of the statement, so WITH RESULT SETS does
+    /// not apply to it.
     pub(crate) fn send_plan(
         &mut self,
         plan: &crate::host::rowset::Rowset,
@@ -376,7 +379,7 @@ impl Session {
         sent
     }
 
-    /// A result set that no plan made.
+    /// Sends a result set that no plan made.
     pub(crate) fn send_rowset(
         &mut self,
         rowset: &crate::host::rowset::Rowset,
@@ -410,13 +413,13 @@ impl Session {
         out.columns(&columns)
     }
 
-    /// Ends a result set of so many rows.
+    /// Ends a result set with this number of rows.
     pub(crate) fn end_rows(&mut self, count: u64, out: &mut Output<'_>, scope: DoneScope) {
         let counts = !self.state.settings.is_on(crate::session::settings::Switches::NOCOUNT);
         let rows = counts.then_some(count);
         self.state.last.rows = count;
         let command = crate::answer::sink::Command::Select;
-        out.done(Done { command, rows, ..self.state.done(scope) });
+        out.done(Completion { command, rows, ..self.state.done(scope) });
     }
 }
 
@@ -471,7 +474,7 @@ impl State {
         Ok(())
     }
 
-    /// Refuses what the session's transaction or its memory does not let it define.
+    /// Refuses a definition that the session's transaction or memory does not allow.
     fn may_define(&self, statement: &ast::Statement, alone: bool) -> Result<(), Failure> {
         if alone && self.transaction.count > 0 {
             refuse_within_transaction(statement)?;
@@ -487,7 +490,7 @@ impl State {
     }
 }
 
-/// The error of a DROP that did what it could: what it dropped stays dropped.
+/// The error of a DROP that failed in part: the objects that it dropped stay dropped.
 fn failed_in_part(
     statement: &ast::Statement,
     answer: &mut crate::host::definitions::DdlAnswer,
@@ -502,7 +505,7 @@ fn failed_in_part(
     Some(errors.into_iter().fold(last, SqlError::after))
 }
 
-/// 226 and 574: what would have to be undone, and cannot be.
+/// Errors 226 and 574: statements whose effects cannot be rolled back.
 fn refuse_within_transaction(statement: &ast::Statement) -> SqlResult<()> {
     use ast::StatementKind as K;
     let (message, what) = match &statement.kind {
@@ -514,12 +517,12 @@ fn refuse_within_transaction(statement: &ast::Statement) -> SqlResult<()> {
     Err(SqlError::new(message, &[&what]))
 }
 
-fn doing_of(verb: TransactionVerb) -> Doing {
+fn doing_of(verb: TransactionVerb) -> SessionCommand {
     match verb {
-        TransactionVerb::Begin | TransactionVerb::BeginDistributed => Doing::Begin,
-        TransactionVerb::Commit => Doing::Commit,
-        TransactionVerb::Rollback => Doing::Rollback,
-        TransactionVerb::Save => Doing::Other,
+        TransactionVerb::Begin | TransactionVerb::BeginDistributed => SessionCommand::Begin,
+        TransactionVerb::Commit => SessionCommand::Commit,
+        TransactionVerb::Rollback => SessionCommand::Rollback,
+        TransactionVerb::Save => SessionCommand::Other,
     }
 }
 
@@ -536,8 +539,8 @@ pub(crate) fn wait_ticks(value: &Value) -> SqlResult<u64> {
     Moment::of(&value).map(|m| m.ticks).ok_or_else(wrong)
 }
 
-/// Whether a statement changes what rows of a table look like or where they are: that has no
-/// versions, so a transaction under SNAPSHOT may not do it (MSSQLSERVER_3961 lists them).
+/// Whether a statement changes the layout or the place of a table's rows. This has no versions, so
+/// a transaction under SNAPSHOT may not do it (MSSQLSERVER_3961 lists such statements).
 fn changes_layout(kind: &ast::StatementKind) -> bool {
     use ast::StatementKind as K;
     match kind {
@@ -547,8 +550,8 @@ fn changes_layout(kind: &ast::StatementKind) -> bool {
     }
 }
 
-/// The template of a message: of one that is long no more than is shown, without a placeholder that
-/// is cut.
+/// The template of a message. A long one is cut to what can be shown, without cutting a
+/// placeholder.
 fn template_of(message: &Value) -> SqlResult<String> {
     const LONG_BYTES: usize = 16_000;
     if message.as_bytes().is_none_or(|bytes| bytes.len() <= LONG_BYTES) {
@@ -561,8 +564,8 @@ fn template_of(message: &Value) -> SqlResult<String> {
     Ok(start)
 }
 
-/// Why RAISERROR has no text: a placeholder of its template is none, or an argument is not of its
-/// kind.
+/// The error of a RAISERROR whose template has an invalid placeholder, or whose argument has the
+/// wrong type.
 fn wrong_message(template: &str, arguments: &[Value]) -> SqlError {
     let fails = |n: &usize| builtins::print_message(template, &arguments[..*n]).is_none();
     match (0..=arguments.len()).find(fails) {

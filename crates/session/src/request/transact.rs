@@ -1,4 +1,5 @@
-//! Transactions of a session: nesting, names, savepoints, implicit ones, doom.
+//! Transactions of a session: nesting, names, savepoints, implicit transactions, doomed
+//! transactions.
 //!
 //! ```text
 //!   none → open       [begin_user, begin of a statement]
@@ -20,7 +21,7 @@ use tsql::ast::TransactionVerb;
 use work::CommitMode;
 
 impl Session {
-    /// Begins a transaction that lasts beyond the statement.
+    /// Begins a transaction that outlasts the statement.
     pub(crate) fn begin_user(&mut self, name: &str) {
         self.settle_commit();
         debug_assert!(!self.work.is_active(), "transactions nest by count only");
@@ -43,7 +44,7 @@ impl Session {
         entry.transaction.store(self.work.transaction_id().map_or(0, |t| t.0), Relaxed);
     }
 
-    /// Under SET IMPLICIT_TRANSACTIONS, what touches data begins a transaction.
+    /// Under SET IMPLICIT_TRANSACTIONS a statement that accesses data begins a transaction.
     pub(crate) fn begin_if_implicit(&mut self) {
         if self.state.transaction.count == 0
             && self.state.settings.is_on(Switches::IMPLICIT_TRANSACTIONS)
@@ -53,7 +54,7 @@ impl Session {
         }
     }
 
-    /// Begins the transaction of one statement, unless one is open. Whether it did.
+    /// Begins the transaction of one statement, unless one is open. Returns whether it began one.
     #[inline]
     pub(crate) fn begin_statement(&mut self) -> bool {
         self.settle_commit();
@@ -66,7 +67,7 @@ impl Session {
         true
     }
 
-    /// The statement's own transaction is one that its triggers may end.
+    /// Lets triggers end the statement's own transaction.
     pub(crate) fn enter_own_transaction(&mut self) {
         self.state.transaction.count = 1;
         self.note_transaction();
@@ -94,13 +95,14 @@ impl Session {
         }
     }
 
-    /// Rolls everything back that is open.
+    /// Rolls back everything that is open.
     pub(crate) fn roll_back_work(&mut self) -> SqlResult<()> {
         self.settle_commit();
         if !self.work.is_active() {
             return Ok(());
         }
-        // The overlay goes first: it must not be read when the locks that protect it are gone.
+        // The overlay is removed first: nobody may read it when the locks that protect it are
+        // released.
         if self.open.definitions {
             self.state.host.definitions_undone(self.state.id(), 0);
         }
@@ -112,7 +114,7 @@ impl Session {
         result.map_err(|e| e.into_sql(&self.state.database.name))
     }
 
-    /// Others may know that the session's transaction has ended.
+    /// Publishes that the session's transaction has ended.
     fn tell_ended(&self) {
         self.state.entry.versions_no_rows();
         if self.state.transaction.count > 0 {
@@ -138,7 +140,7 @@ impl Session {
         }
     }
 
-    /// Where a rollback of what comes now would go back to.
+    /// A point to which a rollback of everything from now on returns.
     pub(crate) fn rollback_point(&mut self) -> RollbackPoint {
         self.open.points += 1;
         let definitions = match self.open.definitions {
@@ -154,8 +156,8 @@ impl Session {
         }
     }
 
-    /// Undoes what came after a point. Locks stay. When the point's transaction has ended, all of
-    /// the open one came after it.
+    /// Undoes everything after a point. Locks stay. If the point's transaction has ended, the whole
+    /// open transaction came after the point.
     pub(crate) fn roll_back_to(&mut self, point: &RollbackPoint) -> SqlResult<()> {
         if self.work.transaction_id() != point.transaction {
             return self.roll_back_work();
@@ -172,7 +174,7 @@ impl Session {
         result.map_err(|e| e.into_sql(&self.state.database.name))
     }
 
-    /// A transaction that a CATCH block gets but that cannot be committed.
+    /// Dooms the transaction: a CATCH block runs in it, but cannot commit it.
     pub(crate) fn doom(&mut self) {
         if self.work.is_active() && self.state.transaction.count > 0 {
             self.work.doom();
@@ -192,7 +194,7 @@ impl Session {
                 self.begin(name);
                 Ok(())
             }
-            // What would end it: further levels may be left.
+            // Only a COMMIT that would end it is refused; inner levels may be left.
             TransactionVerb::Commit if self.flow.inserts && self.state.transaction.count == 1 => {
                 Err(SqlError::new(messages::COMMIT_IN_INSERT_EXEC, &[]).with_state(0).into())
             }
@@ -205,7 +207,8 @@ impl Session {
         }
     }
 
-    /// BEGIN TRANSACTION. Under IMPLICIT_TRANSACTIONS it is the second of the one that it begins.
+    /// BEGIN TRANSACTION. Under IMPLICIT_TRANSACTIONS it is the second level of the transaction
+    /// that it begins.
     fn begin(&mut self, name: &str) {
         let implicit = self.state.settings.is_on(Switches::IMPLICIT_TRANSACTIONS);
         if self.state.transaction.count == 0 {
@@ -239,7 +242,7 @@ impl Session {
         if self.state.transaction.count == 0 {
             return Err(SqlError::new(messages::CANNOT_ROLLBACK_NO_SAVEPOINT, &[]));
         }
-        // Names of transactions and savepoints are compared byte by byte, as SQL Server does.
+        // Names of transactions and savepoints are compared byte by byte, as in SQL Server.
         let named = |s: &Savepoint| !name.is_empty() && s.name == name;
         let at = self.open.savepoints.iter().rposition(named);
         match at {
@@ -247,7 +250,7 @@ impl Session {
                 Err(SqlError::new(messages::XACT_DOOMED_SAVEPOINT, &[]))
             }
             Some(at) => {
-                // The savepoint itself stays and can be gone back to again.
+                // The savepoint stays and can be rolled back to again.
                 let point = Arc::clone(&self.open.savepoints[at].point);
                 let result = self.roll_back_to(&point);
                 self.work.note_savepoint(&point.mark);
@@ -272,7 +275,7 @@ impl Session {
         Ok(())
     }
 
-    /// Tells the client of the transaction it is in now, where that is news.
+    /// Tells the client which transaction it is in now, if that has changed.
     pub(crate) fn tell_transaction(&mut self, out: &mut crate::answer::output::Output<'_>) {
         let now = match self.state.transaction.count {
             0 => 0,

@@ -1,17 +1,18 @@
-//! Triggers: fired when a statement has changed its rows, before it ends.
+//! Triggers: fired when a statement has changed its rows, before the statement ends.
 //!
 //! The plan of a change whose table has triggers writes old and new rows into tables of tempdb as
-//! it goes (`plan::Fired`); the session then runs each trigger as a program that sees them as
-//! `deleted` and `inserted`. A trigger runs within the statement's transaction.
+//! it runs (`plan::TriggerFiring`). The session then runs each trigger as a program that sees these
+//! tables as `deleted` and `inserted`. A trigger runs within the statement's transaction.
 //!
 //! Invariants
-//!  1. Captured rows are there while the statement's triggers run, and gone when it ends.
-//!  2. A trigger does not fire itself directly unless RECURSIVE_TRIGGERS is ON; an INSTEAD OF one
-//!     never does.
-//!  3. When a trigger ends the transaction, the statement's batch ends: 3609. When it dooms it and
-//!     goes on, having caught the error, no further one fires, and batch and transaction end: 3616.
-//!  4. What a trigger begins within the statement's own transaction, and does not end, lasts on as
-//!     the user's.
+//!  1. Captured rows exist while the statement's triggers run, and are removed when it ends.
+//!  2. A trigger does not fire itself directly unless RECURSIVE_TRIGGERS is ON; an INSTEAD OF
+//!     trigger never does.
+//!  3. When a trigger ends the transaction, the statement's batch ends (3609). When a trigger dooms
+//!     the transaction, catches the error and goes on, no further trigger fires, and batch and
+//!     transaction end (3616).
+//!  4. A transaction that a trigger begins within the statement's own, and does not end, remains
+//!     open as the user's.
 
 use crate::answer::failure::{Failure, Reach};
 use crate::answer::output::Output;
@@ -22,12 +23,12 @@ use crate::program::steps::PlaceId;
 use crate::request::activation::Activation;
 use crate::session::Session;
 use crate::session::state::{Firing, State};
-use crate::tables::private::{Made, PrivatePart};
+use crate::tables::private::{PrivatePart, PrivateTable};
 use access::{Isolation, LockPlan, ScanRange};
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{Column, DatabaseView, Events, Module, Object, Table, captured_rows};
 use exec::{ExecContext, Executor, Outcome};
-use plan::{CAPTURES, Fired};
+use plan::{CAPTURES, TriggerFiring};
 use std::sync::Arc;
 
 impl Session {
@@ -42,7 +43,7 @@ impl Session {
     where
         R: FnOnce(&mut Executor, &mut ExecContext<'_>, &mut Output<'_>) -> SqlResult<Outcome>,
     {
-        // Triggers come behind what commits within them.
+        // Triggers may follow a commit of the change, so that commit is not the last thing.
         self.flow.last = false;
         let own = self.begin_change(act, place)?;
         let point = (!own).then(|| self.rollback_point());
@@ -91,7 +92,7 @@ impl Session {
         true
     }
 
-    /// The change itself, with its rows captured.
+    /// The change itself; captures its rows.
     fn change_captured(
         &mut self,
         act: &mut Activation,
@@ -123,7 +124,8 @@ impl Session {
             self.state.identity.last = outcome.identity;
         }
         for fired in &plan.header.fires {
-            // A cascade that has changed nothing fires nothing; a statement always does.
+            // A cascade that has changed no row fires no trigger; a statement always fires its
+            // triggers.
             let own = plan.statement.target().is_some_and(|t| t.object == fired.object);
             let named = own || fired.instead_of;
             if !named && !self.has_captured(act, fired)? {
@@ -153,7 +155,8 @@ impl Session {
                 }
             }
         }
-        // What a trigger has inserted is the last identity; the statement's is told already.
+        // The last identity value is that of a trigger's INSERT. The statement's own has already
+        // been recorded.
         Ok(Outcome { identity: None, ..outcome })
     }
 
@@ -161,7 +164,7 @@ impl Session {
     fn fire(
         &mut self,
         act: &Activation,
-        fired: &Fired,
+        fired: &TriggerFiring,
         module: &Arc<Module>,
         out: &mut Output<'_>,
     ) -> Result<(), Failure> {
@@ -196,7 +199,7 @@ impl Session {
     }
 
     /// Whether a cascade has changed any row.
-    fn has_captured(&mut self, act: &Activation, fired: &Fired) -> SqlResult<bool> {
+    fn has_captured(&mut self, act: &Activation, fired: &TriggerFiring) -> SqlResult<bool> {
         for number in [fired.inserted, fired.deleted] {
             let Some(made) = captured(act, number) else { continue };
             let locks = LockPlan::read(Isolation::ReadUncommitted);
@@ -221,15 +224,15 @@ impl State {
         on.as_i64() == Some(1)
     }
 
-    /// A trigger runs, and fires none: 'nested triggers' is 0. INSTEAD OF triggers are fired all
-    /// the same.
-    fn nests_no_further(&self, fired: &Fired) -> bool {
+    /// Whether no further trigger fires: a trigger runs, and 'nested triggers' is 0. INSTEAD OF
+    /// triggers fire all the same.
+    fn nests_no_further(&self, fired: &TriggerFiring) -> bool {
         let nests = self.host.configuration().in_use(Setting::NestedTriggers) != 0;
         !nests && !fired.instead_of && self.nesting.firing.level > 0
     }
 
     /// The triggers that a change fires, in order.
-    fn triggers_of(&self, fired: &Fired) -> Vec<Arc<Module>> {
+    fn triggers_of(&self, fired: &TriggerFiring) -> Vec<Arc<Module>> {
         let Some(view) = self.view(fired.database) else { return Vec::new() };
         let event = Events::of_bits(fired.event);
         let fires = |m: &Arc<Module>| {
@@ -251,9 +254,9 @@ impl State {
         modules
     }
 
-    /// The definition of a table that a change captures its rows in.
-    pub(crate) fn capture_of(&self, fires: &[Fired], number: u16) -> Option<Table> {
-        let is_it = |f: &&Fired| f.inserted == Some(number) || f.deleted == Some(number);
+    /// The definition of the table into which a change captures its rows.
+    pub(crate) fn capture_of(&self, fires: &[TriggerFiring], number: u16) -> Option<Table> {
+        let is_it = |f: &&TriggerFiring| f.inserted == Some(number) || f.deleted == Some(number);
         let fired = fires.iter().find(is_it)?;
         let view = self.view(fired.database)?;
         let name = if fired.inserted == Some(number) { "inserted" } else { "deleted" };
@@ -261,11 +264,11 @@ impl State {
     }
 }
 
-fn captured(act: &Activation, number: Option<u16>) -> Option<&Arc<Made>> {
+fn captured(act: &Activation, number: Option<u16>) -> Option<&Arc<PrivateTable>> {
     act.captures.get(usize::from(number?.checked_sub(CAPTURES)?))?.as_ref()
 }
 
-/// The tables that a trigger of a table or view is given.
+/// The tables `inserted` and `deleted` of a trigger on a table or view.
 pub(crate) fn given_tables(view: &DatabaseView, object: ObjectId) -> [Arc<Table>; 2] {
     let columns = columns_of(view, object);
     [("inserted", 0), ("deleted", 1)]

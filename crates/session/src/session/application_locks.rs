@@ -1,12 +1,13 @@
 //! Locks that applications name, as a session and its transaction hold them.
 //!
-//! Such a lock is one of the lock table's, of a database, a principal and a name, and is held to
-//! the end of the transaction or of the session. The list here counts how often each was taken,
-//! because it is given back as often.
+//! Such a lock is an entry of the lock table. Its resource has a database, a principal and a name.
+//! It is held to the end of the transaction or of the session. The list here counts how often each
+//! lock was taken, because it must be released as often.
 //!
 //! Invariants
-//!  1. What the list of an owner counts, the lock table has as a long lock of that owner.
-//!  2. The transaction's list is of one transaction: under another number it is empty.
+//!  1. For each lock that an owner's list counts, the lock table has a long lock of that owner.
+//!  2. The transaction's list belongs to one transaction: under another transaction number it is
+//!     empty.
 
 use crate::host::storage::Storage;
 use crate::session::registry::SessionEntry;
@@ -15,10 +16,10 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A name is cut there.
+/// Longer names are cut to this length.
 pub(crate) const NAME_MAX: usize = 255;
 
-/// What can be asked for, with its name.
+/// The modes that can be requested, with their names.
 pub(crate) const MODES: [(&str, Mode); 5] = [
     ("Shared", Mode::S),
     ("Update", Mode::U),
@@ -27,29 +28,29 @@ pub(crate) const MODES: [(&str, Mode); 5] = [
     ("Exclusive", Mode::X),
 ];
 
-/// Who holds such a lock.
+/// The holder of such a lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Holder {
-    /// The open transaction, to its end.
+    /// The open transaction, until it ends.
     Transaction,
-    /// The session, until it gives it back or ends.
+    /// The session, until it releases the lock or ends.
     Session,
 }
 
-/// What an owner has taken, and how often.
+/// The locks that an owner has taken, and how often.
 #[derive(Default)]
-pub(crate) struct Taken(BTreeMap<Resource, u32>);
+pub(crate) struct TakenLocks(BTreeMap<Resource, u32>);
 
 /// The named locks of a session and its transaction.
 pub(crate) struct ApplicationLocks {
     session: Arc<Owner>,
     transaction: Arc<Owner>,
-    by_session: RefCell<Taken>,
-    by_transaction: RefCell<(Option<OwnerId>, Taken)>,
+    by_session: RefCell<TakenLocks>,
+    by_transaction: RefCell<(Option<OwnerId>, TakenLocks)>,
 }
 
 impl ApplicationLocks {
-    /// None yet. `transaction` is the owner that the session's transactions lock with.
+    /// No locks yet. `transaction` is the lock owner of the session's transactions.
     pub(crate) fn new(entry: &SessionEntry, transaction: Arc<Owner>) -> ApplicationLocks {
         let id = entry.id();
         let owner = OwnerId::new(OwnerKind::Session, id.0.unsigned_abs().into());
@@ -68,15 +69,15 @@ impl ApplicationLocks {
         }
     }
 
-    /// Does something with an owner's list.
-    fn with<T>(&self, holder: Holder, act: impl FnOnce(&mut Taken) -> T) -> T {
+    /// Runs something with an owner's list.
+    fn with<T>(&self, holder: Holder, act: impl FnOnce(&mut TakenLocks) -> T) -> T {
         match holder {
             Holder::Session => act(&mut self.by_session.borrow_mut()),
             Holder::Transaction => {
                 let mut list = self.by_transaction.borrow_mut();
                 let now = Some(self.transaction.id());
                 if list.0 != now {
-                    *list = (now, Taken::default());
+                    *list = (now, TakenLocks::default());
                 }
                 act(&mut list.1)
             }
@@ -84,11 +85,11 @@ impl ApplicationLocks {
     }
 
     pub(crate) fn holds(&self, resource: &Resource) -> bool {
-        let held = |taken: &mut Taken| taken.0.contains_key(resource);
+        let held = |taken: &mut TakenLocks| taken.0.contains_key(resource);
         self.with(Holder::Session, held) || self.with(Holder::Transaction, held)
     }
 
-    /// Takes a lock once more; whether it had to wait.
+    /// Takes a lock once more. Returns whether it had to wait.
     ///
     /// # Errors
     /// Those of a lock. A deadlock leaves the transaction as it is.
@@ -115,7 +116,7 @@ impl ApplicationLocks {
         Ok(waited)
     }
 
-    /// Gives it back once; whether it was held.
+    /// Releases a lock once. Returns whether it was held.
     pub(crate) fn give_back(&self, host: &dyn Storage, holder: Holder, resource: Resource) -> bool {
         match self.with(holder, |taken| taken.once_less(resource)) {
             None => false,
@@ -124,20 +125,20 @@ impl ApplicationLocks {
         }
     }
 
-    /// The session ends or is reset: its own locks go.
+    /// The session ends or is reset: releases its own locks.
     pub(crate) fn clear(&self, host: &dyn Storage) {
         self.by_session.borrow_mut().0.clear();
         host.engine().locks.release_all(&self.session);
     }
 }
 
-impl Taken {
+impl TakenLocks {
     fn once_more(&mut self, resource: Resource) {
         let times = self.0.entry(resource).or_insert(0);
         *times = times.saturating_add(1);
     }
 
-    /// How often it is still to be given back; none where it was not taken.
+    /// How often it must still be released; `None` if it was not taken.
     fn once_less(&mut self, resource: Resource) -> Option<u32> {
         let times = self.0.get_mut(&resource)?;
         *times -= 1;
@@ -164,7 +165,7 @@ pub(crate) fn holder_named(name: &str) -> Option<Holder> {
     }
 }
 
-/// A name as it counts: cut, every other difference matters.
+/// A name as it is compared: cut to the maximum length, all other differences count.
 pub(crate) fn cut(name: &str) -> String {
     name.chars().take(NAME_MAX).collect()
 }

@@ -1,13 +1,14 @@
-//! The session's language: SET LANGUAGE, at login, and what a client is told of it.
+//! The session's language: SET LANGUAGE, the language at login, and the messages to the client
+//! about it.
 //!
-//! A language brings its DATEFORMAT and DATEFIRST along, but for those that the batch has set
-//! before. Within EXEC and procedures nothing is told: what they set ends with them.
+//! A language sets its DATEFORMAT and DATEFIRST, except those that the batch has set before. Within
+//! EXEC and procedures no message is sent, because their settings end with them.
 
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
 use crate::answer::sink::EnvironmentChange;
 use crate::session::state::State;
-use crate::session::{Refused, Session};
+use crate::session::{LanguageRefusal, Session};
 use base::{SqlError, SqlResult, messages};
 use types::datetime::Language;
 
@@ -36,7 +37,7 @@ const CHANGED: [(i16, &str); 21] = [
     (3082, "Se cambió la configuración de idioma a {}."),
 ];
 
-/// 5703 in the language that a session has now.
+/// Message 5703 in the session's new language.
 fn changed(language: &Language) -> SqlError {
     let message = messages::LANGUAGE_CHANGED;
     let own = CHANGED.iter().find(|(locale, _)| *locale == language.messages);
@@ -67,10 +68,10 @@ impl Session {
         Ok(())
     }
 
-    /// The language that a login asks for, from then on that of the session after each reset.
+    /// Sets the language that a login asks for. Each reset of the session restores it.
     ///
     /// # Errors
-    /// 4019 where it is none and the client wants no other.
+    /// 4019 if it is unknown and the client accepts no other.
     pub(crate) fn take_language(&mut self, asked: &str, fatal: bool) -> SqlResult<()> {
         match Language::by_name(asked) {
             Some(language) => self.login.language = language,
@@ -78,15 +79,17 @@ impl Session {
             None if fatal => {
                 return Err(SqlError::new(messages::LOGIN_LANGUAGE_FAILS, &[&asked]));
             }
-            None => self.login.refused = Refused::Told(asked.to_owned()),
+            None => self.login.refused = LanguageRefusal::Told(asked.to_owned()),
         }
         self.state.settings.speak(self.login.language);
         Ok(())
     }
 
-    /// 4016, for a client that asked for a language that is none and takes another.
+    /// Message 4016, for a client that asked for an unknown language and accepts another.
     pub(crate) fn tell_refused_language(&mut self, out: &mut Output<'_>) {
-        if let Refused::Told(asked) = std::mem::replace(&mut self.login.refused, Refused::Nothing) {
+        if let LanguageRefusal::Told(asked) =
+            std::mem::replace(&mut self.login.refused, LanguageRefusal::Nothing)
+        {
             let used = self.login.language.name;
             out.message(&SqlError::new(messages::LOGIN_LANGUAGE_DEFAULT, &[&asked, &used]));
         }
@@ -94,7 +97,7 @@ impl Session {
 }
 
 impl State {
-    /// Tells the client in which language the session is.
+    /// Tells the client the session's language.
     pub(crate) fn tell_language(&self, old: &str, line: u32, out: &mut Output<'_>) {
         let language = self.settings.language;
         let (new, old) = (language.name.to_owned(), old.to_owned());

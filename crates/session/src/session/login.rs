@@ -1,4 +1,4 @@
-//! How a session is made for a login.
+//! How a login becomes a session.
 
 use crate::cursors::handles::ApiCursors;
 use crate::host::Host;
@@ -11,7 +11,7 @@ use crate::request::flow::Flow;
 use crate::request::meter::Consumption;
 use crate::request::open::Open;
 use crate::session::state::State;
-use crate::session::{LoginTerms, Refused, Session};
+use crate::session::{LanguageRefusal, LoginTerms, Session};
 use crate::tables::pool::VariableTables;
 use base::{DatabaseId, SqlError, SqlResult, messages};
 use lock::{Owner, OwnerId, OwnerKind, Timeout};
@@ -61,7 +61,7 @@ impl Session {
             login: LoginTerms {
                 database: wanted,
                 language: Language::us_english(),
-                refused: Refused::Nothing,
+                refused: LanguageRefusal::Nothing,
             },
             workspace,
             open: Open::default(),
@@ -81,7 +81,7 @@ impl Session {
 }
 
 impl State {
-    /// 'user options': what is on for everybody who logs in.
+    /// Applies the server option 'user options' to a new session.
     fn take_user_options(&mut self) {
         let bits = self.host.configuration().in_use(Setting::UserOptions);
         self.settings.set_all(bits.unsigned_abs());

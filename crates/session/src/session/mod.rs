@@ -1,4 +1,4 @@
-//! `Session`: what one connection has. Other files have what it does.
+//! `Session`: the state of one connection. Other files have its functions.
 
 pub(crate) mod application_locks;
 pub(crate) mod language;
@@ -21,7 +21,7 @@ use crate::request::announcement::Bulk;
 use crate::request::flow::Flow;
 use crate::request::meter::Consumption;
 use crate::request::open::Open;
-use crate::request::owing::Owing;
+use crate::request::pending_end::PendingEnd;
 use crate::session::state::State;
 use crate::tables::pool::VariableTables;
 use base::{DatabaseId, SqlError, SqlResult, messages};
@@ -34,7 +34,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use types::datetime::Language;
 use work::Work;
 
-/// A system procedure. The answer is its return status.
+/// A system procedure. Returns its return status.
 pub(crate) type SystemProcedure =
     fn(&mut Session, &mut Call, &mut Output<'_>) -> Result<i32, Failure>;
 
@@ -42,37 +42,37 @@ pub(crate) type SystemProcedure =
 pub(crate) struct SystemProcedures {
     /// By their names without schema.
     pub(crate) by_name: &'static [(&'static str, SystemProcedure)],
-    /// Those that clients call by number, from 1 on.
+    /// Procedures that clients call by number, from 1 on.
     pub(crate) by_number: &'static [SystemProcedure],
 }
 
 impl SystemProcedures {
-    /// One by its name without schema, in any case.
+    /// A procedure by its name without schema, in any case.
     pub(crate) fn find(&self, name: &str) -> Option<SystemProcedure> {
         self.by_name.iter().find(|p| p.0.eq_ignore_ascii_case(name)).map(|p| p.1)
     }
 
-    /// One by its number.
+    /// A procedure by its number.
     pub(crate) fn numbered(&self, number: u16) -> Option<SystemProcedure> {
         self.by_number.get(usize::from(number).checked_sub(1)?).copied()
     }
 }
 
-/// What a login asked for that is no language.
-pub(crate) enum Refused {
+/// An unknown language that a login asked for.
+pub(crate) enum LanguageRefusal {
     Nothing,
-    /// The login goes on in the default language, with 4016.
+    /// The login goes on in the default language, with message 4016.
     Told(String),
 }
 
-/// What a login has asked for, for a reset.
+/// The properties of a login, which a reset restores.
 pub(crate) struct LoginTerms {
     /// Its database.
     pub(crate) database: String,
     /// Its language.
     pub(crate) language: &'static Language,
-    /// What it asked for that is no language.
-    pub(crate) refused: Refused,
+    /// The unknown language that it asked for.
+    pub(crate) refused: LanguageRefusal,
 }
 
 /// A connection to the engine.
@@ -86,18 +86,18 @@ pub struct Session {
     pub(crate) spent: Consumption,
     pub(crate) handles: Handles,
     pub(crate) login: LoginTerms,
-    /// Holds S on the database that the session is in.
+    /// The owner of the S lock on the session's database.
     pub(crate) workspace: Arc<Owner>,
     pub(crate) open: Open,
     pub(crate) idle: Activations,
     pub(crate) functions: RefCell<Functions>,
-    /// What the shell that has just been made runs.
+    /// The program that the most recent shell runs.
     pub(crate) of_shell: Option<Arc<Entry<Program>>>,
     pub(crate) api_cursors: ApiCursors,
-    /// What the next request brings rows for.
+    /// The announced bulk load, whose rows the next request brings.
     pub(crate) bulk: Option<Bulk>,
-    /// What is left of a request whose commit is not durable yet.
-    pub(crate) owing: Option<Box<Owing>>,
+    /// The rest of a request whose commit is not durable yet.
+    pub(crate) owing: Option<Box<PendingEnd>>,
 }
 
 impl Session {
@@ -106,7 +106,7 @@ impl Session {
         &self.state.entry
     }
 
-    /// Hands settings that others look at to them.
+    /// Passes settings to the objects that read them.
     pub(crate) fn apply_settings(&mut self) {
         let s = &self.state.settings;
         self.work.set_timeout(s.lock_timeout);
@@ -122,7 +122,7 @@ impl Session {
         entry.language.store(s.language.id as u8, Relaxed);
     }
 
-    /// Whatever is open, a statement's change of table variables included.
+    /// Rolls back everything that is open, a statement's change of table variables included.
     pub(crate) fn roll_back_all(&mut self) -> SqlResult<()> {
         if let Some(work) = self.tables.work.as_mut().filter(|w| w.is_active()) {
             work.roll_back().map_err(|e| e.into_sql("tempdb"))?;
@@ -133,7 +133,7 @@ impl Session {
         self.roll_back_work()
     }
 
-    /// Leaves the session's database for another. An open transaction stays in it to its end.
+    /// Leaves the session's database for another. An open transaction keeps using it until it ends.
     pub(crate) fn enter(&self, name: &str) -> SqlResult<DatabaseId> {
         let (timeout, old) = (self.work.timeout(), self.state.database.id);
         if self.work.is_active() {
@@ -142,7 +142,7 @@ impl Session {
         self.host.enter_database(&self.workspace, timeout, name, Some(old))
     }
 
-    /// Uses another database as well as the session's, until [`Session::leave`].
+    /// Uses another database beside the session's, until [`Session::leave`].
     pub(crate) fn visit(&self, name: &str) -> SqlResult<DatabaseId> {
         self.host.enter_database(&self.workspace, self.work.timeout(), name, None)
     }
@@ -155,7 +155,7 @@ impl Session {
     pub(crate) fn drop_all_temp_tables(&mut self) {
         let temp = std::mem::take(&mut self.state.temp);
         let tables: Vec<_> = temp.iter().map(Arc::clone).collect();
-        // The new list counts from 0 again, and the sum of both must not go back.
+        // The new list counts from 0 again, and the sum of both numbers may only grow.
         self.state.names_version += temp.version() + 1;
         if tables.is_empty() && temp.global().is_empty() || self.work.is_active() {
             return;
@@ -164,7 +164,7 @@ impl Session {
         self.work.begin(false, "");
         let own = waiter.undisturbed(|| self.host.drop_temp_tables(&mut self.work, &tables));
         let own = self.end_statement(true, own, None);
-        // Others may use these, so it may have to wait: that ends with a cancellation.
+        // Other sessions may use these tables, so the drop may wait. A cancellation ends the wait.
         self.work.begin(false, "");
         let global = self.host.drop_global(&mut self.work, temp.global());
         let global = self.end_statement(true, global, None);

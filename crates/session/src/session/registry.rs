@@ -1,11 +1,11 @@
 //! All sessions, as sys.dm_exec_sessions, dm_exec_requests and dm_exec_connections show them.
 //!
-//! A session writes its facts into atomics as it goes; a reader copies them at any time. Each
-//! number is exact, a row may be of two moments.
+//! A session writes its facts into atomics while it runs; a reader copies them at any time. Each
+//! number is exact, but the numbers of one row may come from two moments.
 
 use crate::program::steps::Program;
 use crate::request::Login;
-use crate::showplan::running::Running;
+use crate::showplan::running::RunningStatement;
 use base::{DatabaseId, ObjectId, SessionId, SqlError, SqlResult, messages};
 use lock::Resource;
 use os::sync::{Mutex, MutexGuard, RwLock};
@@ -23,13 +23,13 @@ use types::datetime::Language;
 /// The first session number of a user.
 const FIRST_USER_SESSION: i16 = 51;
 
-/// So many names of locks are kept without asking whether they are of use.
+/// Up to this many lock names are kept without a check whether the locks are held.
 const LOCK_NAMES: usize = 64;
 
-/// What a session does now, as dm_exec_requests.command names it.
+/// The command that a session runs, as dm_exec_requests.command names it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
-pub(crate) enum Doing {
+pub(crate) enum SessionCommand {
     Nothing = 0,
     Select,
     Insert,
@@ -67,7 +67,7 @@ pub struct SessionEntry {
     login: Login,
     login_at: i64,
     waiter: Arc<Waiter>,
-    /// What its requests waited for since its login or its last reset.
+    /// The waits of its requests since its login or its last reset.
     waits: Arc<WaitTotals>,
     pub(crate) running: AtomicBool,
     pub(crate) doing: AtomicU8,
@@ -92,60 +92,61 @@ pub struct SessionEntry {
     pub(crate) nest_level: AtomicU8,
     pub(crate) text_size: AtomicI32,
     pub(crate) date_first: AtomicU8,
-    /// As `Settings::date_format_of` counts.
+    /// A number of `Settings::date_format_of`.
     pub(crate) date_format: AtomicU8,
     /// `@@LANGID`
     pub(crate) language: AtomicU8,
-    before: Before,
+    before: RequestBaseline,
     pub(crate) last_error: AtomicI32,
     pub(crate) statement_start: AtomicU32,
     pub(crate) statement_end: AtomicU32,
-    /// Of the open transaction: a number that none of its rowversions in a database is below.
+    /// For the open transaction: a lower bound of its rowversions in each database.
     row_versions: Mutex<BTreeMap<DatabaseId, u64>>,
-    /// What a definition that runs is called.
+    /// The first words of the definition that runs.
     definition: Mutex<&'static str>,
-    /// Who it waits for otherwise than for a lock, as far as it is one; 0 for nobody.
+    /// The session that it waits for otherwise than for a lock; 0 for none.
     blocked_by: AtomicI16,
-    /// When an attention ended its last request that one did; 0 when none has.
+    /// When an attention last ended one of its requests; 0 if none has.
     pub(crate) attention_at: AtomicI64,
-    /// Names of the application's locks that it has asked about.
+    /// The names of application locks that it has asked about.
     lock_names: Mutex<BTreeMap<Resource, Box<str>>>,
     input: Mutex<Input>,
     programs: Mutex<Programs>,
-    /// The statements that run, each within the one before it.
-    statements: Mutex<Vec<Arc<Running>>>,
+    /// The running statements, each within the one before it.
+    statements: Mutex<Vec<Arc<RunningStatement>>>,
 }
 
-/// A program, and where in its text its statement stands, in bytes.
-type Standing = (Arc<Entry<Program>>, (u32, u32));
+/// A program, and the position of its statement in the text, in bytes.
+type StatementPosition = (Arc<Entry<Program>>, (u32, u32));
 
 /// The programs of a request.
 #[derive(Default)]
 struct Programs {
-    /// The one that runs or ran last.
+    /// The program that runs or ran last.
     current: Option<Arc<Entry<Program>>>,
-    /// Those that called it, the outermost first, each with the statement that does.
-    callers: Vec<Standing>,
+    /// The programs that called it, the outermost first, each with the calling statement.
+    callers: Vec<StatementPosition>,
 }
 
-/// A program that runs, and its statement that does.
+/// A running program, and its running statement.
 pub struct Frame {
     /// The program.
     pub program: Arc<Entry<Program>>,
-    /// The line that the statement begins in.
+    /// The line in which the statement begins.
     pub line: u32,
-    /// Where it stands, as `statement_start_offset` and `statement_end_offset` tell it.
+    /// The position of the statement, as `statement_start_offset` and `statement_end_offset` show
+    /// it.
     pub offsets: (i32, i32),
-    /// Its text, which may be cut.
+    /// The statement's text, possibly cut.
     pub text: String,
 }
 
-/// What the session had done when its request began, and which thread runs it.
+/// The session's counters when its request began, and the thread that runs the request.
 #[derive(Default)]
-struct Before {
+struct RequestBaseline {
     thread: AtomicU32,
     thread_cpu_ns: AtomicU64,
-    /// It does not run it any more: the request waits apart.
+    /// Whether the thread has left the request, which waits without a thread.
     left: AtomicBool,
     cpu_ns: AtomicU64,
     reads: AtomicU64,
@@ -153,10 +154,10 @@ struct Before {
     writes: AtomicU64,
 }
 
-/// What the client asked for last.
+/// The most recent request of the client.
 #[derive(Clone, Debug, Default)]
 pub struct Input {
-    /// A call, no batch.
+    /// Whether it is a call, not a batch.
     pub is_call: bool,
     /// How many parameters the call has.
     pub parameters: usize,
@@ -181,24 +182,24 @@ pub struct SessionRow {
     pub session_id: SessionId,
     pub login: Login,
     pub login_time: i64,
-    /// A request runs.
+    /// Whether a request runs.
     pub running: bool,
     pub command: &'static str,
     pub database: DatabaseId,
-    /// The procedure that runs; 0 for none.
+    /// The procedure that runs; 0 if none.
     pub object: ObjectId,
-    /// Of the last request, also one that runs.
+    /// The start of the last request, or of the one that runs.
     pub request_start_time: i64,
     pub request_end_time: i64,
-    /// When an attention ended a request last; 0 when none has.
+    /// When an attention last ended a request; 0 if none has.
     pub attention_time: i64,
-    /// The system's number of the thread that runs its request, or ran the last.
+    /// The operating system's number of the thread that runs its request, or ran the last one.
     pub thread: u32,
-    /// What it has waited for, as it goes on.
+    /// Its waits so far.
     pub waits: Arc<WaitTotals>,
-    /// Who it waits for otherwise than for a lock.
+    /// The session that it waits for otherwise than for a lock.
     pub blocked_by: Option<SessionId>,
-    /// Of the request that runs.
+    /// The elapsed time of the running request.
     pub request_elapsed_ns: u64,
     pub cpu_ns: u64,
     pub elapsed_ns: u64,
@@ -208,7 +209,7 @@ pub struct SessionRow {
     pub row_count: u64,
     pub requests: u64,
     pub open_transaction_count: u32,
-    /// 0 without one.
+    /// 0 if there is no transaction.
     pub transaction_id: u64,
     /// 1 READ UNCOMMITTED to 5 SNAPSHOT.
     pub isolation_level: u8,
@@ -225,7 +226,7 @@ pub struct SessionRow {
     pub date_format: u8,
     /// `@@LANGUAGE`
     pub language: &'static str,
-    /// Of the request that runs; processor time where the system tells.
+    /// The processor time of the running request, if the operating system reports it.
     pub request_cpu_ns: Option<u64>,
     pub request_reads: u64,
     pub request_logical_reads: u64,
@@ -234,15 +235,15 @@ pub struct SessionRow {
     /// The wait in progress and how long it has lasted.
     pub wait: Option<(WaitKind, u64)>,
     pub last_wait: Option<WaitKind>,
-    /// Byte offsets of the statement in UTF-16, as statement_start_offset and _end_offset are.
+    /// Byte offsets of the statement in UTF-16, as in statement_start_offset and _end_offset.
     pub statement_start_offset: i32,
     pub statement_end_offset: i32,
-    /// What the client asked for last.
+    /// The most recent request of the client.
     pub input: Input,
-    /// The program that runs or ran last; `None` when nothing of the input did.
+    /// The program that runs or ran last; `None` if the request has run no program yet.
     pub program: Option<Arc<Entry<Program>>>,
-    /// The statements that run, each within the one before it.
-    pub statements: Vec<Arc<Running>>,
+    /// The running statements, each within the one before it.
+    pub statements: Vec<Arc<RunningStatement>>,
 }
 
 impl SessionEntry {
@@ -251,12 +252,12 @@ impl SessionEntry {
         self.id
     }
 
-    /// What its requests waited for since its login or its last reset.
+    /// The waits of its requests since its login or its last reset.
     pub fn waits(&self) -> &Arc<WaitTotals> {
         &self.waits
     }
 
-    /// Where its request waits.
+    /// The waiter of its request.
     pub fn waiter(&self) -> &Arc<Waiter> {
         &self.waiter
     }
@@ -279,7 +280,7 @@ impl SessionEntry {
         *self.programs.lock() = Programs::default();
     }
 
-    /// A program begins; where it is called, its caller waits for it.
+    /// A program begins. `called`: its caller waits for it.
     pub(crate) fn enter_program(&self, program: Arc<Entry<Program>>, called: bool) {
         let mut programs = self.programs.lock();
         let before = programs.current.replace(program);
@@ -287,12 +288,12 @@ impl SessionEntry {
             Some(caller) => programs.callers.push((caller, self.statement())),
             None => programs.callers.clear(),
         }
-        // The statement of the text before is none of this one.
+        // The statement of the text before does not belong to this text.
         self.statement_start.store(0, Relaxed);
         self.statement_end.store(0, Relaxed);
     }
 
-    /// A program that was called has ended: its caller goes on.
+    /// A called program has ended: its caller goes on.
     pub(crate) fn leave_program(&self) {
         let mut programs = self.programs.lock();
         if let Some((caller, (from, to))) = programs.callers.pop() {
@@ -302,19 +303,19 @@ impl SessionEntry {
         }
     }
 
-    /// Where the statement stands that runs, in bytes of its program's text.
+    /// The position of the running statement, in bytes of its program's text.
     fn statement(&self) -> (u32, u32) {
         (self.statement_start.load(Relaxed), self.statement_end.load(Relaxed))
     }
 
-    /// The programs that run, each with its statement, the innermost first; of texts so many
-    /// characters.
+    /// The running programs, each with its statement, the innermost first. Texts are cut to this
+    /// many characters.
     pub fn frames(&self, chars_max: usize) -> Vec<Frame> {
         let programs = self.programs.lock();
         let current = programs.current.as_ref().map(|p| (Arc::clone(p), self.statement()));
         let callers = programs.callers.clone();
         drop(programs);
-        let frame = |(program, (from, to)): Standing| {
+        let frame = |(program, (from, to)): StatementPosition| {
             let (line, text) = crate::showplan::cached::statement_text(&program, from, to);
             let text = text.chars().take(chars_max).collect();
             let offsets = crate::showplan::cached::offsets(&program, from, to);
@@ -323,18 +324,18 @@ impl SessionEntry {
         current.into_iter().chain(callers.into_iter().rev()).map(frame).collect()
     }
 
-    /// Its transaction is to have rowversions of a database, none of them below this one.
+    /// Its transaction will use rowversions of a database that are at least this large.
     pub(crate) fn versions_rows(&self, database: DatabaseId, at_least: impl FnOnce() -> u64) {
         self.row_versions.lock().entry(database).or_insert_with(at_least);
     }
 
-    /// Its transaction has ended.
+    /// Its transaction has ended and uses no rowversions.
     pub(crate) fn versions_no_rows(&self) {
         self.row_versions.lock().clear();
     }
 
-    /// The session asks about a lock with a name. Names of locks that it does not hold are
-    /// forgotten once there are many.
+    /// The session asks about a lock with a name. When there are many names, those of locks that it
+    /// does not hold are removed.
     pub(crate) fn name_lock(&self, lock: Resource, name: String, held: impl Fn(&Resource) -> bool) {
         let mut names = self.lock_names.lock();
         if names.contains_key(&lock) {
@@ -346,16 +347,16 @@ impl SessionEntry {
         names.insert(lock, name.into());
     }
 
-    /// The name of an application's lock that the session has asked about.
+    /// The name of an application lock that the session has asked about.
     pub fn lock_name(&self, lock: &Resource) -> Option<String> {
         self.lock_names.lock().get(lock).map(|name| name.to_string())
     }
 
-    pub(crate) fn running_statements(&self) -> MutexGuard<'_, Vec<Arc<Running>>> {
+    pub(crate) fn running_statements(&self) -> MutexGuard<'_, Vec<Arc<RunningStatement>>> {
         self.statements.lock()
     }
 
-    pub(crate) fn set_doing(&self, doing: Doing) {
+    pub(crate) fn set_doing(&self, doing: SessionCommand) {
         self.doing.store(doing as u8, Relaxed);
     }
 
@@ -363,21 +364,21 @@ impl SessionEntry {
         *self.definition.lock() = name;
     }
 
-    /// What it does, as `command` of sys.dm_exec_requests names it.
+    /// Its command, as `command` of sys.dm_exec_requests names it.
     pub(crate) fn command(&self) -> &'static str {
         let doing = usize::from(self.doing.load(Relaxed));
-        match doing == Doing::Definition as usize {
+        match doing == SessionCommand::Definition as usize {
             true => *self.definition.lock(),
             false => DOING[doing.min(DOING.len() - 1)],
         }
     }
 
-    /// It waits for another session, otherwise than for a lock; or no more.
+    /// Sets the session that it waits for otherwise than for a lock, or that it waits for none.
     pub fn set_blocked_by(&self, session: Option<SessionId>) {
         self.blocked_by.store(session.map_or(0, |s| s.0), Relaxed);
     }
 
-    /// A request begins on this thread, which has computed so long already.
+    /// A request begins on this thread, whose processor time so far is `thread_cpu_ns`.
     pub(crate) fn begin_request(&self, thread_cpu_ns: u64) {
         let before = &self.before;
         before.left.store(false, Relaxed);
@@ -393,13 +394,13 @@ impl SessionEntry {
         }
     }
 
-    /// The request's thread has left it, having computed so long for it.
+    /// The thread has left the request, after `cpu_ns` of processor time for it.
     pub(crate) fn leave_thread(&self, cpu_ns: u64) {
         self.before.left.store(true, Relaxed);
         self.cpu_ns.fetch_add(cpu_ns, Relaxed);
     }
 
-    /// Processor time of the request that runs, with that of workers that have ended.
+    /// The processor time of the running request, with that of workers that have ended.
     fn request_cpu_ns(&self) -> Option<u64> {
         let before = &self.before;
         if before.left.load(Relaxed) {
@@ -411,7 +412,7 @@ impl SessionEntry {
         Some(own + workers)
     }
 
-    /// Its facts now.
+    /// A copy of its facts.
     pub fn row(&self) -> SessionRow {
         let now = os::clock::monotonic_ns();
         let running = self.running.load(Relaxed);
@@ -428,7 +429,7 @@ impl SessionEntry {
         };
         let before = &self.before;
         let (from, to) = self.statement();
-        // Offsets stand as bytes of UTF-8 until somebody asks.
+        // Offsets are bytes of UTF-8 until a view reads them.
         let offsets = program.as_ref().map(|p| crate::showplan::cached::offsets(p, from, to));
         let (statement_start_offset, statement_end_offset) = offsets.unwrap_or_default();
         SessionRow {
@@ -485,26 +486,26 @@ impl SessionEntry {
 pub struct Registry {
     sessions: RwLock<BTreeMap<SessionId, Arc<SessionEntry>>>,
     logins: AtomicU64,
-    /// Requests of sessions that are gone; changed with the list.
+    /// Requests of sessions that have ended; changed together with the list.
     past_requests: AtomicU64,
 }
 
 impl Registry {
-    /// What no rowversion of an open transaction in a database is below.
+    /// A lower bound of the rowversions of open transactions in a database.
     pub(crate) fn oldest_row_version(&self, database: DatabaseId) -> Option<u64> {
         let sessions = self.sessions.read();
         sessions.values().filter_map(|e| e.row_versions.lock().get(&database).copied()).min()
     }
 
-    /// Without sessions.
+    /// An empty registry.
     pub fn new() -> Arc<Registry> {
         Arc::new(Registry::default())
     }
 
-    /// A new session under the smallest free number.
+    /// Adds a session under the smallest free number.
     ///
     /// # Errors
-    /// 17809 when all numbers are taken.
+    /// 17809 if no number is free.
     pub(crate) fn enter(
         &self,
         login: Login,
@@ -525,7 +526,7 @@ impl Registry {
             waiter,
             waits: Arc::default(),
             running: AtomicBool::new(false),
-            doing: AtomicU8::new(Doing::Nothing as u8),
+            doing: AtomicU8::new(SessionCommand::Nothing as u8),
             database: AtomicU16::new(database.0),
             object: AtomicI32::new(0),
             request_began_at: AtomicI64::new(now),
@@ -549,12 +550,12 @@ impl Registry {
             date_first: AtomicU8::new(0),
             date_format: AtomicU8::new(0),
             language: AtomicU8::new(0),
-            before: Before::default(),
+            before: RequestBaseline::default(),
             last_error: AtomicI32::new(0),
             statement_start: AtomicU32::new(0),
             statement_end: AtomicU32::new(0),
             row_versions: Mutex::default(),
-            definition: Mutex::new(DOING[Doing::Definition as usize]),
+            definition: Mutex::new(DOING[SessionCommand::Definition as usize]),
             blocked_by: AtomicI16::new(0),
             attention_at: AtomicI64::new(0),
             lock_names: Mutex::default(),
@@ -586,7 +587,7 @@ impl Registry {
         held.iter().map(|s| s.row()).collect()
     }
 
-    /// Sessions now.
+    /// The present number of sessions.
     pub fn count(&self) -> usize {
         self.sessions.read().len()
     }
@@ -596,34 +597,37 @@ impl Registry {
         self.logins.load(Relaxed)
     }
 
-    /// Batches and calls of all sessions since start.
+    /// Batches and calls of all sessions since the start.
     pub fn requests(&self) -> u64 {
         let sessions = self.sessions.read();
         let present = sessions.values().map(|s| s.requests.load(Relaxed));
         present.fold(self.past_requests.load(Relaxed), u64::wrapping_add)
     }
 
-    /// Sessions whose current database this is.
+    /// The sessions whose current database this is.
     pub fn users_of(&self, database: DatabaseId) -> Vec<Arc<SessionEntry>> {
         let sessions = self.sessions.read();
         sessions.values().filter(|s| s.database() == database).map(Arc::clone).collect()
     }
 }
 
-/// A statement that is shown until this is dropped.
-pub(crate) struct Shown<'e> {
+/// Shows a statement until it is dropped.
+pub(crate) struct ShownStatement<'e> {
     entry: &'e SessionEntry,
 }
 
-impl<'e> Shown<'e> {
-    pub(crate) fn new(entry: &'e SessionEntry, running: &Arc<Running>) -> Shown<'e> {
+impl<'e> ShownStatement<'e> {
+    pub(crate) fn new(
+        entry: &'e SessionEntry,
+        running: &Arc<RunningStatement>,
+    ) -> ShownStatement<'e> {
         running.begin();
         entry.running_statements().push(Arc::clone(running));
-        Shown { entry }
+        ShownStatement { entry }
     }
 }
 
-impl Drop for Shown<'_> {
+impl Drop for ShownStatement<'_> {
     fn drop(&mut self) {
         let ended = self.entry.running_statements().pop();
         if let Some(running) = ended {

@@ -18,7 +18,7 @@ macro_rules! switches {
             /// The bits of all of them.
             const ALL: u32 = 0 $(| $bit)*;
 
-            /// A switch by the name that SET gives it, in upper case.
+            /// A switch by the name that SET uses for it, in upper case.
             pub fn by_name(name: &str) -> Option<Switches> {
                 match name { $($text => Some(Switches::$name),)* _ => None }
             }
@@ -44,7 +44,7 @@ switches! {
     XACT_ABORT = 16384, "XACT_ABORT";
 }
 
-/// The switches that decide what text means.
+/// The switches that affect the meaning of text.
 const MEANING: u32 = Switches::QUOTED_IDENTIFIER.0
     | Switches::ANSI_NULLS.0
     | Switches::ANSI_NULL_DFLT_ON.0
@@ -55,7 +55,7 @@ const MEANING: u32 = Switches::QUOTED_IDENTIFIER.0
     | Switches::NUMERIC_ROUNDABORT.0;
 
 impl Switches {
-    /// Whether another one is among these.
+    /// Whether these contain another switch.
     #[inline]
     pub(crate) const fn has(self, other: Switches) -> bool {
         self.0 & other.0 != 0
@@ -66,14 +66,14 @@ impl Switches {
         self.0
     }
 
-    /// Those that must be on where an index is filtered or of a computed column.
+    /// The switches that must be on for filtered indexes and indexes on computed columns.
     pub(crate) const OF_INDEXES: Switches = Switches::ANSI_NULLS
         .with(Switches::QUOTED_IDENTIFIER)
         .with(Switches::CONCAT_NULL_YIELDS_NULL)
         .with(Switches::ANSI_WARNINGS)
         .with(Switches::ANSI_PADDING);
 
-    /// Whether all of some others are among these.
+    /// Whether these contain all of some others.
     #[inline]
     pub(crate) const fn has_all(self, others: Switches) -> bool {
         self.0 & others.0 == others.0
@@ -84,7 +84,7 @@ impl Switches {
     }
 }
 
-/// Every SET option. Copied when a procedure is entered, put back when it ends.
+/// All SET options. A procedure call copies them, and restores them when it ends.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
     switches: Switches,
@@ -92,7 +92,7 @@ pub struct Settings {
     pub isolation: Isolation,
     /// SET LOCK_TIMEOUT
     pub lock_timeout: Timeout,
-    /// The same in milliseconds as `@@LOCK_TIMEOUT` shows it; -1 for none.
+    /// The same in milliseconds, as `@@LOCK_TIMEOUT` shows it; -1 for none.
     pub lock_timeout_ms: i32,
     /// SET DEADLOCK_PRIORITY
     pub deadlock_priority: i8,
@@ -102,7 +102,7 @@ pub struct Settings {
     pub date_format: DateFormat,
     /// SET LANGUAGE
     pub language: &'static Language,
-    /// What of dates the batch has set itself.
+    /// The date settings that the batch has set itself.
     pub(crate) said: SaidOfDates,
     /// SET TEXTSIZE
     pub text_size: i32,
@@ -126,7 +126,7 @@ pub struct Settings {
     pub format_only: bool,
 }
 
-/// What a batch has set that SET LANGUAGE then leaves.
+/// The date settings of a batch that SET LANGUAGE does not change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct SaidOfDates {
     pub(crate) date_first: bool,
@@ -136,16 +136,16 @@ pub(crate) struct SaidOfDates {
 /// How a plan is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PlanForm {
-    /// A line an operator.
+    /// One line for each operator.
     Text,
-    /// A row an operator, with all that is known of it.
+    /// One row for each operator, with all its figures.
     All,
-    /// A document a batch.
+    /// One document for each batch.
     Xml,
 }
 
 impl Default for Settings {
-    /// As drivers leave them: the ANSI options on, as with ODBC defaults.
+    /// As drivers set them: the ANSI options ON, as with ODBC defaults.
     fn default() -> Self {
         let switches = Switches::ANSI_WARNINGS
             .with(Switches::ANSI_PADDING)
@@ -179,9 +179,9 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// What DBCC USEROPTIONS shows: values, then the switches that are on, then the isolation
-    /// level. From Microsoft's example; where it has no place for a switch (NOCOUNT, XACT_ABORT
-    /// and their kin) they follow ARITHABORT.
+    /// The output of DBCC USEROPTIONS: values, then the switches that are ON, then the isolation
+    /// level. The order is that of Microsoft's example; switches that are not in the example
+    /// (NOCOUNT, XACT_ABORT and similar) follow ARITHABORT.
     pub(crate) fn shown(&self, reads_versions: bool) -> Vec<(String, String)> {
         let row = |name: &str, value: &dyn std::fmt::Display| (name.to_owned(), value.to_string());
         let mut rows = vec![
@@ -229,18 +229,18 @@ impl Settings {
         self.switches.0 & switch.0 != 0
     }
 
-    /// Whether plans of statements that ran are shown.
+    /// Whether the plans of statements that ran are shown.
     #[inline]
     pub(crate) fn shows_what_ran(&self) -> bool {
         self.statistics_xml | self.statistics_profile
     }
 
-    /// Turns a switch.
+    /// Turns a switch on or off.
     pub fn set(&mut self, switch: Switches, on: bool) {
         if on { self.switches.0 |= switch.0 } else { self.switches.0 &= !switch.0 }
     }
 
-    /// Turns those on that these bits of `@@OPTIONS` say.
+    /// Turns on the switches of these `@@OPTIONS` bits.
     pub(crate) fn set_all(&mut self, bits: u32) {
         self.switches.0 |= bits & Switches::ALL;
     }
@@ -250,7 +250,7 @@ impl Settings {
         self.switches.0
     }
 
-    /// The switches that statements of a module, or else of a batch, are bound under.
+    /// The switches under which statements of a module or a batch are bound.
     #[inline]
     pub(crate) fn bound_under(&self, program: &Program) -> Switches {
         let own = (program.quoted_identifier, program.ansi_nulls);
@@ -263,12 +263,12 @@ impl Settings {
         Switches(switches)
     }
 
-    /// How the parser is to read text.
+    /// The options with which the parser reads text.
     pub(crate) fn parse_options(&self) -> tsql::ParseOptions {
         tsql::ParseOptions { quoted_identifier: self.is_on(Switches::QUOTED_IDENTIFIER) }
     }
 
-    /// What of these decides the meaning of text: part of a plan's key.
+    /// The settings that affect the meaning of text, as part of a plan's cache key.
     pub(crate) fn plan_key(&self) -> u64 {
         u64::from(self.switches.0 & MEANING)
             | u64::from(self.date_first) << 32
@@ -276,7 +276,7 @@ impl Settings {
             | (self.language.id as u64 & 0xFF) << 48
     }
 
-    /// The same for a module, which has QUOTED_IDENTIFIER and ANSI_NULLS of its own.
+    /// The same for a module, which has its own QUOTED_IDENTIFIER and ANSI_NULLS.
     pub(crate) fn plan_key_of_module(&self, module: &Module) -> u64 {
         let mut own = self.clone();
         own.set(Switches::QUOTED_IDENTIFIER, module.quoted_identifier);
@@ -284,8 +284,8 @@ impl Settings {
         own.plan_key()
     }
 
-    /// What of a plan's key says that a bulk load passes over something.
-    pub(crate) fn unguarded_key(unguarded: bind::Unguarded) -> u64 {
+    /// The part of a plan's cache key that says which guards a bulk load skips.
+    pub(crate) fn unguarded_key(unguarded: bind::SkippedGuards) -> u64 {
         u64::from(unguarded.constraints) << 56 | u64::from(unguarded.triggers) << 57
     }
 
@@ -304,7 +304,7 @@ impl Settings {
         (plan_key >> 48) as u8
     }
 
-    /// DATEFORMAT of a plan's key: its place in `DateFormat::ALL`, from 1.
+    /// DATEFORMAT of a plan's key: its position in `DateFormat::ALL`, from 1.
     pub fn date_format_of(plan_key: u64) -> u8 {
         (plan_key >> 40) as u8
     }
@@ -314,8 +314,8 @@ impl Settings {
         at.map_or(0, |at| at as u8 + 1)
     }
 
-    /// Takes a language, and its DATEFIRST and DATEFORMAT where the batch has not set them. The
-    /// answer is the former language.
+    /// Sets the language, and its DATEFIRST and DATEFORMAT unless the batch has set them. Returns
+    /// the former language.
     pub(crate) fn speak(&mut self, language: &'static Language) -> &'static Language {
         if !self.said.date_first {
             self.date_first = language.date_first;
@@ -332,7 +332,7 @@ impl Settings {
         Dialect { format: self.date_format, language: self.language }
     }
 
-    /// As sys.dm_exec_sessions.transaction_isolation_level counts levels.
+    /// The level's number in sys.dm_exec_sessions.transaction_isolation_level.
     pub fn isolation_number(&self) -> u8 {
         match self.isolation {
             Isolation::ReadUncommitted => 1,

@@ -1,8 +1,8 @@
-//! `State`: everything of a session but its transaction's work, and names as it finds them.
+//! `State`: everything of a session except its transaction's work; and the lookup of names.
 
 use crate::cursors::cursor::{Cursors, SharedCursor};
 use crate::host::Host;
-use crate::program::steps::Visible;
+use crate::program::steps::VisibleVariables;
 use crate::session::application_locks::ApplicationLocks;
 use crate::session::registry::SessionEntry;
 use crate::session::settings::{Settings, Switches};
@@ -21,7 +21,7 @@ use types::Value;
 use types::datetime::Moment;
 use work::TraceFlagSet;
 
-/// See the module.
+/// The state of a session.
 pub(crate) struct State {
     pub(crate) host: Arc<dyn Host>,
     pub(crate) entry: Arc<SessionEntry>,
@@ -33,30 +33,30 @@ pub(crate) struct State {
     pub(crate) identity: IdentityValues,
     pub(crate) context: Context,
     pub(crate) temp: TempTables,
-    /// Statistics that statements want of temporary tables.
+    /// Statistics of temporary tables that statements want.
     pub(crate) wishes: RefCell<Vec<(DatabaseId, WantedStatistics)>>,
-    /// Moves when names may mean something else to this session alone.
+    /// Changes when names may mean something else to this session only.
     pub(crate) names_version: u64,
-    /// The time of the statement, once somebody has asked.
+    /// The time of the statement, once it has been read.
     pub(crate) now: Cell<Option<Moment>>,
     /// Cursors by name.
     pub(crate) cursors: Cursors,
-    /// Of RAND, once it was called.
+    /// The state of RAND, once it was called.
     pub(crate) rand: Cell<Option<Rand>>,
     pub(crate) application: ApplicationLocks,
-    /// Trace flags of this session alone.
+    /// The session's own trace flags.
     pub(crate) trace_flags: TraceFlagSet,
 }
 
-/// The database that a session is in.
+/// The current database of a session.
 pub(crate) struct CurrentDatabase {
     pub(crate) id: DatabaseId,
     pub(crate) name: String,
-    /// Of the login.
+    /// The database of the login.
     pub(crate) original: String,
 }
 
-/// What the last statement has left.
+/// The results of the last statement.
 #[derive(Default)]
 pub(crate) struct LastStatement {
     /// `@@ERROR`
@@ -73,22 +73,22 @@ pub(crate) struct OpenTransaction {
     pub(crate) doomed: bool,
 }
 
-/// The modules that run within each other.
+/// The running modules, each within another.
 #[derive(Default)]
 pub(crate) struct Nesting {
     /// `@@NESTLEVEL`
     pub(crate) level: u32,
     /// `@@PROCID`
     pub(crate) object: ObjectId,
-    /// Of the trigger that runs.
+    /// The state of the running trigger.
     pub(crate) firing: Firing,
-    /// The INSTEAD OF triggers that run, outermost first.
+    /// The running INSTEAD OF triggers, outermost first.
     pub(crate) instead: Vec<(DatabaseId, ObjectId)>,
-    /// The errors of the CATCH blocks that run, outermost first.
+    /// The errors of the running CATCH blocks, outermost first.
     pub(crate) caught: Vec<SqlError>,
 }
 
-/// Identity values that were given, and the table that takes them from its user.
+/// The last identity values, and the table that accepts explicit ones.
 #[derive(Default)]
 pub(crate) struct IdentityValues {
     pub(crate) scope: Option<i128>,
@@ -97,7 +97,7 @@ pub(crate) struct IdentityValues {
     pub(crate) insert: Option<IdentityInsert>,
 }
 
-/// What the user has kept in the session: CONTEXT_INFO and SESSION_CONTEXT.
+/// The values that the user has stored in the session: CONTEXT_INFO and SESSION_CONTEXT.
 pub(crate) struct Context {
     pub(crate) info: Value,
     pub(crate) values: BTreeMap<String, (Value, bool)>,
@@ -155,27 +155,27 @@ impl State {
         self.host.view(self.id(), database)
     }
 
-    /// A cursor is declared: plans that change its current row depend on its keys.
+    /// A cursor is declared. Plans that change its current row depend on its keys.
     pub(crate) fn note_cursor(&mut self, name: &str, keys: &[CursorKey]) {
         if self.cursors.has_other_keys(name, keys) {
             self.names_version += 1;
         }
     }
 
-    /// A cursor variable refers to a cursor from now on.
+    /// Makes a cursor variable refer to a cursor.
     pub(crate) fn refer(&mut self, name: &str, level: u32, cursor: SharedCursor) {
         self.note_cursor(name, cursor.lock().keys());
         self.cursors.refer(name, level, Some(cursor));
     }
 
-    /// What plans of this session alone depend on.
+    /// A number that changes when plans of this session become invalid.
     pub(crate) fn names_version(&self) -> u64 {
-        // Within its own INSTEAD OF trigger a name is changed in another way.
+        // Within an INSTEAD OF trigger its table is changed directly.
         let within = self.nesting.instead.iter().fold(0_u64, |sum, (database, trigger)| {
             let one = u64::from(database.0) << 32 | u64::from(trigger.0.unsigned_abs());
             sum.wrapping_mul(31).wrapping_add(one << 16)
         });
-        // A plan that folded dates as another session writes them is not current any more.
+        // A plan that folded dates in another dialect is not current.
         let dialect = u64::from(self.settings.date_format_number()) << 56
             ^ u64::from(self.settings.language.id.unsigned_abs()) << 48;
         (self.names_version + self.temp.version()).wrapping_add(within).wrapping_add(dialect)
@@ -201,29 +201,29 @@ impl crate::showplan::names::Views for State {
     }
 }
 
-/// Where the text stands that a name is of.
+/// The place of a text whose names are looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Origin {
-    /// Where a name without database is looked for.
+    /// The database of names that do not give one.
     pub(crate) database: DatabaseId,
-    /// Where one without schema is looked for before dbo.
+    /// The schema in which names without schema are looked up before dbo.
     pub(crate) schema: SchemaId,
 }
 
-/// Names as a statement of a session finds them, in a database.
+/// The name lookup of a statement, in a database.
 pub(crate) struct Names<'s> {
     pub(crate) state: &'s State,
     pub(crate) current: Arc<DatabaseView>,
-    /// Where names without schema are looked for first.
+    /// The schema in which names without schema are looked up first.
     pub(crate) schema: SchemaId,
-    /// Of the text that is bound.
-    pub(crate) variables: Option<&'s Visible<'s>>,
-    /// Why a database that was asked for could not be.
+    /// The variables of the text that is bound.
+    pub(crate) variables: Option<&'s VisibleVariables<'s>>,
+    /// Why a database that was asked for cannot be used.
     pub(crate) refused: RefCell<Option<SqlError>>,
 }
 
 impl<'s> Names<'s> {
-    /// Where no text has variables, nor a schema of its own.
+    /// Without variables, and without a schema of its own.
     pub(crate) fn of(state: &'s State, current: Arc<DatabaseView>) -> Names<'s> {
         let schema = SchemaId::DBO;
         Names { state, current, schema, variables: None, refused: RefCell::default() }
@@ -270,7 +270,7 @@ impl Catalogs for Names<'_> {
 }
 
 impl State {
-    /// An object by a name of a value, or of text in no schema.
+    /// An object by a name in a value, or in a text without a schema of its own.
     pub(crate) fn find_object(
         &self,
         name: &tsql::ast::ObjectName,
@@ -279,7 +279,7 @@ impl State {
         self.find_object_from(name, Origin { database, schema: SchemaId::DBO })
     }
 
-    /// An object by a name of a text, or what a synonym of that name stands for, and its database.
+    /// An object by a name in a text, and its database. A synonym is resolved.
     pub(crate) fn find_object_from(
         &self,
         name: &tsql::ast::ObjectName,
@@ -297,8 +297,8 @@ impl State {
         Some((found.database.id(), found.object))
     }
 
-    /// What the table of SET IDENTITY_INSERT ON is called now, if it is still there: with it goes
-    /// its setting.
+    /// The present name of the table of SET IDENTITY_INSERT ON, if the table still exists. The
+    /// setting ends with the table.
     pub(crate) fn identity_insert_name(&self) -> Option<String> {
         let on = self.identity.insert.as_ref()?;
         if self.temp.iter().any(|t| t.object_id == on.object) {
@@ -309,7 +309,7 @@ impl State {
         Some(format!("{}.{}", view.name(), table.two_part_name()))
     }
 
-    /// `@@NESTLEVEL`, which others see.
+    /// Sets `@@NESTLEVEL`, which other sessions see.
     pub(crate) fn set_nest_level(&mut self, level: u32) {
         self.nesting.level = level;
         self.entry.nest_level.store(u8::try_from(level).unwrap_or(u8::MAX), Relaxed);
@@ -325,14 +325,14 @@ impl State {
     }
 }
 
-/// How deep procedures may call each other.
+/// The maximum depth of procedure calls.
 pub(crate) const NEST_LEVEL_MAX: u32 = 32;
 
-/// What a trigger that runs may ask.
+/// What a running trigger may ask.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Firing {
-    /// How many triggers run within each other.
+    /// The number of triggers that run within each other.
     pub(crate) level: u32,
-    /// COLUMNS_UPDATED(): a bit for each column id.
+    /// COLUMNS_UPDATED(): one bit for each column id.
     pub(crate) columns: Vec<u8>,
 }

@@ -1,15 +1,17 @@
 //! Programs in the cache as views show them: texts, statements with their offsets, hashes, plans.
 //!
-//! Everything here is worked out when a view asks; running a statement costs nothing for it.
+//! All of this is computed when a view asks for it; running a statement costs nothing for it.
 //!
-//! Hashes: that of a query is of its text without constants (`tsql::normalize`), that of a plan of
-//! its operators and their arguments, without constants too. So statements that differ only in
-//! constants are alike, and those that name a thing differently are not.
+//! Hashes: the hash of a query covers its text without constants (`tsql::normalize`). The hash of a
+//! plan covers its operators and their arguments, also without constants. So statements that differ
+//! only in constants have equal hashes, and statements that name something differently do not.
 
 use crate::program::shell::Shell;
 use crate::program::steps::{Program, Step};
 use crate::session::settings::Settings;
-use crate::showplan::describe::{Described, has_operators, set_options, statement_of, text_of};
+use crate::showplan::describe::{
+    ProgramDescription, has_operators, set_options, statement_of, text_of,
+};
 use crate::showplan::names::{PlanNames, Views};
 use plancache::{Entry, Fingerprint, Kind, PlanCell, ShownPlan};
 use showplan::Statement;
@@ -19,11 +21,11 @@ use tsql::ParseOptions;
 /// A statement of a program that has a plan.
 #[derive(Clone, Debug)]
 pub struct CachedStatement {
-    /// Where it begins in the text, in bytes of UTF-16.
+    /// The offset of its beginning in the text, in bytes of UTF-16.
     pub start_offset: i32,
-    /// Where its last unit of UTF-16 begins.
+    /// The offset of its last UTF-16 code unit.
     pub end_offset: i32,
-    /// Its newest plan and what was counted.
+    /// Its newest plan, and its counters.
     pub shown: ShownPlan,
     /// `query_hash`
     pub query_hash: u64,
@@ -31,13 +33,13 @@ pub struct CachedStatement {
     pub plan_hash: u64,
 }
 
-/// The text of a program: in front of a prepared one stand its parameters.
+/// The text of a program. The text of a prepared one has its parameters in front.
 pub fn cached_text(entry: &Entry<Program>) -> String {
     let key = entry.key();
     shown_text(own_parameters(entry), key.text)
 }
 
-/// The parameters that stand before a text; what a module's program is for besides it is none.
+/// The parameters in front of a text. A module has none, although its cache key has a further part.
 fn own_parameters(entry: &Entry<Program>) -> &str {
     let key = entry.key();
     if key.kind == Kind::Procedure { "" } else { key.parameters }
@@ -51,7 +53,7 @@ pub(crate) fn shown_text(parameters: &str, text: &str) -> String {
     }
 }
 
-/// The statements that have been compiled, in the order of the text.
+/// The compiled statements, in the order of the text.
 pub fn cached_statements(entry: &Entry<Program>, views: &dyn Views) -> Vec<CachedStatement> {
     let program = &entry.value;
     let names = PlanNames { views, temp: None, program };
@@ -71,7 +73,7 @@ pub fn cached_statements(entry: &Entry<Program>, views: &dyn Views) -> Vec<Cache
     program.steps.iter().enumerate().filter_map(statement).collect()
 }
 
-/// The hash of a query alone, by a statement's offsets as [`cached_statements`] gives them.
+/// The hash of one query, by its statement's offsets as [`cached_statements`] returns them.
 pub fn statement_at(
     entry: &Entry<Program>,
     offsets: (i32, i32),
@@ -81,8 +83,8 @@ pub fn statement_at(
     all.into_iter().find(|s| (s.start_offset, s.end_offset) == offsets)
 }
 
-/// The plans of a program's statements as a document, or of the statement with these offsets
-/// alone; `None` when nothing of it has been compiled.
+/// The plans of a program's statements as a document, or only that of the statement with these
+/// offsets; `None` if nothing of it has been compiled.
 pub fn plan_document(
     entry: &Entry<Program>,
     views: &dyn Views,
@@ -95,7 +97,7 @@ pub fn plan_document(
     }
     let plan = |step: &Step| Some(cell_of(program, step)?.shown()?.plan);
     let plans: Vec<_> = program.steps.iter().map(plan).collect();
-    let mut described = Described::new(program, &plans);
+    let mut described = ProgramDescription::new(program, &plans);
     let statements = match statement {
         None if plans.iter().flatten().next().is_none() => return None,
         None => described.block(0, program.steps.len()),
@@ -111,7 +113,7 @@ pub fn plan_document(
     Some(showplan::xml(&statements, &names, build, &options))
 }
 
-/// A batch that runs another text: its plan is that text's.
+/// The document of a batch that runs another text: it has that text's plan.
 fn shell_document(entry: &Entry<Program>, shell: &Shell, views: &dyn Views, build: &str) -> String {
     let program = &entry.value;
     let text = shown_text(&shell.parameters, &shell.text);
@@ -126,8 +128,8 @@ fn shell_document(entry: &Entry<Program>, shell: &Shell, views: &dyn Views, buil
     showplan::xml(&[statement], &names, build, &[])
 }
 
-/// The plans that statements of a program ran with last and what they did, as a document; `None`
-/// when nothing is known of any.
+/// The plans and figures of the last runs of a program's statements, as a document; `None` if none
+/// are known.
 pub fn last_plan_document(
     entry: &Entry<Program>,
     views: &dyn Views,
@@ -165,7 +167,7 @@ fn cell_of<'p>(program: &'p Program, step: &Step) -> Option<&'p PlanCell> {
 fn plan_hash(program: &Program, at: usize, shown: &ShownPlan, names: &PlanNames<'_>) -> u64 {
     let mut plans = vec![None; program.steps.len()];
     plans[at] = Some(Arc::clone(&shown.plan));
-    let statement = Described::new(program, &plans).simple(at);
+    let statement = ProgramDescription::new(program, &plans).simple(at);
     let mut text = String::new();
     for row in showplan::rows(&statement, names).iter().skip(1) {
         let argument = row.argument.as_deref().unwrap_or_default();
@@ -175,14 +177,14 @@ fn plan_hash(program: &Program, at: usize, shown: &ShownPlan, names: &PlanNames<
     Fingerprint::of("", &text).half()
 }
 
-/// Of a statement's place: to its end, of IF and WHILE without what hangs on them.
+/// The offsets of a statement; for IF and WHILE without their bodies.
 pub(crate) fn step_offsets(entry: &Entry<Program>, step: &Step) -> (i32, i32) {
     let length = text_of(&entry.value, step).len() as u32;
     offsets(entry, step.span.start, step.span.start + length)
 }
 
-/// A range of a program's text, in bytes of UTF-8, as `statement_start_offset` and
-/// `statement_end_offset` tell it.
+/// A range of a program's text in bytes of UTF-8, converted to `statement_start_offset` and
+/// `statement_end_offset`.
 pub(crate) fn offsets(entry: &Entry<Program>, from: u32, to: u32) -> (i32, i32) {
     let text = &*entry.value.text;
     let parameters = own_parameters(entry);
@@ -195,7 +197,7 @@ pub(crate) fn offsets(entry: &Entry<Program>, from: u32, to: u32) -> (i32, i32) 
     (2 * blank, 2 * (blank + units(own).max(1) - 1))
 }
 
-/// A statement in a range of a program's text, and the line that it begins in.
+/// The statement in a range of a program's text, and the line in which it begins.
 pub(crate) fn statement_text(entry: &Entry<Program>, from: u32, to: u32) -> (u32, &str) {
     let text = &*entry.value.text;
     let before = text.get(..from as usize).unwrap_or_default();
@@ -203,7 +205,7 @@ pub(crate) fn statement_text(entry: &Entry<Program>, from: u32, to: u32) -> (u32
     (line as u32, own_text(text, from, to))
 }
 
-/// Without what stands behind a statement.
+/// A statement's text without what follows it.
 fn own_text(text: &str, from: u32, to: u32) -> &str {
     let own = text.get(from as usize..to as usize).unwrap_or_default();
     own.trim_end_matches(|c: char| c.is_whitespace() || c == ';')

@@ -1,18 +1,19 @@
-//! A program's statements as documents and rows of plans describe them. IF and WHILE are found
-//! again in the jumps that they became (see `program/compile.rs`).
+//! A program's statements as plan documents and plan rows describe them. IF and WHILE are
+//! recognized from the jumps that they became (see `program/compile.rs`).
 
 use crate::program::cursor_step::CursorStep;
-use crate::program::steps::{At, Executed, Program, Source, Step, StepKind};
+use crate::program::steps::{ExecuteTarget, Program, Source, Step, StepIndex, StepKind};
 use crate::session::settings::Switches;
 use access::TableReads;
 use base::{SqlError, messages};
 use exec::Progress;
 use plan::PhysicalPlan;
-use showplan::{Branches, Count, PageCounts, Ran, Reads, Statement, Times};
+use showplan::{Branches, Count, PageCounts, Reads, RunFigures, Statement, Times};
 use std::sync::Arc;
 use tsql::ast::ParsedText;
 
-/// Whether a program is nothing but SET SHOWPLAN: it runs while everything else is shown.
+/// Whether a program contains only SET SHOWPLAN. Such a program runs while everything else is only
+/// shown.
 pub(crate) fn sets_showplan(program: &Program) -> bool {
     !program.steps.is_empty() && program.steps.iter().all(is_set_showplan)
 }
@@ -24,7 +25,7 @@ pub(crate) fn is_set_showplan(step: &Step) -> bool {
     }
 }
 
-/// 1067 where SET SHOWPLAN is not alone in its batch.
+/// Error 1067 if SET SHOWPLAN is not alone in its batch.
 pub(crate) fn not_alone(program: &Program) -> Option<SqlError> {
     let step = program.steps.iter().find(|s| is_set_showplan(s))?;
     let alone =
@@ -33,18 +34,18 @@ pub(crate) fn not_alone(program: &Program) -> Option<SqlError> {
     (!alone).then(e)
 }
 
-/// Whether there is anything to be shown: `SET @v = 1` has no operators.
+/// Whether a plan has operators to show: `SET @v = 1` has none.
 pub(crate) fn has_operators(plan: &PhysicalPlan) -> bool {
     use plan::Statement as S;
     !matches!(plan.statement, S::Scalar(_) | S::Condition(_)) || !plan.subqueries.is_empty()
 }
 
-/// A statement that ran, or runs.
+/// A statement that ran or runs.
 pub(crate) fn statement_of<'p>(
     program: &'p Program,
     step: &Step,
     plan: &'p PhysicalPlan,
-    ran: Ran,
+    ran: RunFigures,
 ) -> Statement<'p> {
     Statement {
         id: 1,
@@ -57,8 +58,8 @@ pub(crate) fn statement_of<'p>(
     }
 }
 
-/// What a run that goes on has done; none when it has ended.
-pub(crate) fn ran_so_far(progress: &Progress, timed: bool) -> Option<Ran> {
+/// The figures so far of a run that has not ended; `None` if it has ended.
+pub(crate) fn ran_so_far(progress: &Progress, timed: bool) -> Option<RunFigures> {
     let threads = progress.now()?;
     let by_thread: Vec<_> =
         threads.iter().map(|t| counts(t.counts(), t.operator_reads(), timed)).collect();
@@ -68,10 +69,10 @@ pub(crate) fn ran_so_far(progress: &Progress, timed: bool) -> Option<Ran> {
     }
     let degree = threads.len().saturating_sub(1).max(1);
     let by_thread = if threads.len() > 1 { by_thread } else { Vec::new() };
-    Some(Ran { counts: sum, by_thread, degree, ..Ran::default() })
+    Some(RunFigures { counts: sum, by_thread, degree, ..RunFigures::default() })
 }
 
-/// What operators did, with what they read by their places.
+/// The counts of operators, with their reads by place.
 pub(crate) fn counts<'r>(
     counts: &[exec::OperatorCount],
     reads: impl Iterator<Item = (usize, &'r TableReads)>,
@@ -129,20 +130,20 @@ pub(crate) fn set_options(bits: u32) -> Vec<(&'static str, bool)> {
     all.map(|(name, switch)| (name, bits & switch.bits() != 0)).to_vec()
 }
 
-/// A program's statements as they were nested in its text.
-pub(crate) struct Described<'p> {
+/// A program's statements, nested as in its text.
+pub(crate) struct ProgramDescription<'p> {
     program: &'p Program,
     plans: &'p [Option<Arc<PhysicalPlan>>],
     last: u32,
 }
 
-impl<'p> Described<'p> {
-    /// With the plan of each step that has one.
+impl<'p> ProgramDescription<'p> {
+    /// `plans` has the plan of each step that has one.
     pub(crate) fn new(program: &'p Program, plans: &'p [Option<Arc<PhysicalPlan>>]) -> Self {
-        Described { program, plans, last: 0 }
+        ProgramDescription { program, plans, last: 0 }
     }
 
-    pub(crate) fn block(&mut self, from: At, to: At) -> Vec<Statement<'p>> {
+    pub(crate) fn block(&mut self, from: StepIndex, to: StepIndex) -> Vec<Statement<'p>> {
         let mut statements = Vec::new();
         let mut at = from;
         while at < to {
@@ -165,11 +166,16 @@ impl<'p> Described<'p> {
         statements
     }
 
-    /// What hangs on a branch, and where its statement ends.
-    fn branches(&mut self, at: At, otherwise: At, to: At) -> (Branches<'p>, At) {
+    /// The statements of a branch, and the step where the branch ends.
+    fn branches(
+        &mut self,
+        at: StepIndex,
+        otherwise: StepIndex,
+        to: StepIndex,
+    ) -> (Branches<'p>, StepIndex) {
         let steps = &self.program.steps;
         let jump = match &steps[otherwise - 1] {
-            // It has the place of the IF or WHILE; those of the body have their own.
+            // It has the position of the IF or WHILE; the statements of the body have their own.
             Step { kind: StepKind::Jump { to, .. }, span }
                 if span.start == steps[at].span.start && otherwise - 1 > at =>
             {
@@ -188,7 +194,7 @@ impl<'p> Described<'p> {
         }
     }
 
-    pub(crate) fn simple(&mut self, at: At) -> Statement<'p> {
+    pub(crate) fn simple(&mut self, at: StepIndex) -> Statement<'p> {
         self.last += 1;
         let step = &self.program.steps[at];
         let database = match &step.kind {
@@ -207,14 +213,14 @@ impl<'p> Described<'p> {
     }
 }
 
-/// Whose a program's parameters are: a client's, or made of constants.
+/// Whether a program's parameters come from a client, or from constants.
 pub(crate) fn parameterization(program: &Program) -> Option<u8> {
     let first = program.variables.first().filter(|_| !program.parameters.is_empty())?;
     let made = first.name.starts_with("@1");
     program.procedure.is_none().then_some(if made { 2 } else { 1 })
 }
 
-/// A statement's text; of IF and WHILE without what hangs on them.
+/// A statement's text; for IF and WHILE without their bodies.
 pub(crate) fn text_of<'p>(program: &'p Program, step: &Step) -> &'p str {
     let text = step.span.of(ParsedText::whole(&program.text));
     let StepKind::Branch { place, .. } = step.kind else { return text.trim() };
@@ -223,7 +229,7 @@ pub(crate) fn text_of<'p>(program: &'p Program, step: &Step) -> &'p str {
     program.text.get(step.span.start as usize..end).unwrap_or(text).trim()
 }
 
-/// What a statement is, as StatementType says it.
+/// The kind of a statement, as StatementType shows it.
 pub(crate) fn kind_of(program: &Program, step: &Step) -> &'static str {
     use tsql::ast::StatementKind as K;
     match &step.kind {
@@ -255,7 +261,7 @@ pub(crate) fn kind_of(program: &Program, step: &Step) -> &'static str {
             CursorStep::Deallocate(_) => "DEALLOCATE CURSOR",
         },
         StepKind::Execute(it) => match it.what {
-            Executed::Text(_) => "EXECUTE STRING",
+            ExecuteTarget::Text(_) => "EXECUTE STRING",
             _ => "EXECUTE PROC",
         },
         StepKind::WaitFor { .. } => "WAITFOR",
@@ -299,7 +305,7 @@ pub(crate) fn definition(kind: &tsql::ast::StatementKind) -> &'static str {
         K::Checkpoint(_) => "CHECKPOINT",
         K::Dbcc(_) => "DBCC",
         K::Reconfigure { .. } => "RECONFIGURE",
-        // Who reads the name reads the text beside it.
+        // The statement's text is shown beside the name.
         _ => "DDL",
     }
 }

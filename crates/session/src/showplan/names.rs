@@ -1,4 +1,4 @@
-//! Names for what plans hold by id.
+//! Names for the ids in plans.
 
 use crate::program::steps::Program;
 use crate::tables::temp::TempTables;
@@ -9,7 +9,7 @@ use showplan::{Hobt, HobtKind};
 use std::sync::Arc;
 use types::SqlType;
 
-/// Names for what plans of a program hold by id.
+/// Names for the ids in the plans of a program.
 pub(crate) struct PlanNames<'s> {
     pub(crate) views: &'s dyn Views,
     pub(crate) temp: Option<&'s TempTables>,
@@ -80,8 +80,8 @@ impl showplan::Names for PlanNames<'_> {
     }
 }
 
-/// Definitions of databases, for the names that plans hold as ids.
+/// Definitions of databases, which give names to the ids in plans.
 pub trait Views {
-    /// Of one that is open.
+    /// The view of an open database.
     fn view(&self, database: DatabaseId) -> Option<Arc<DatabaseView>>;
 }

@@ -1,11 +1,11 @@
-//! What an executor's last run did.
+//! The figures of an executor's last run.
 
-use crate::request::activation::Ready;
+use crate::request::activation::ReadyPlace;
 use crate::showplan::describe::counts;
-use showplan::{Memory, Ran};
+use showplan::{Memory, RunFigures};
 
-/// What the last run of an executor did.
-pub(crate) fn ran(ready: &Ready, rows_affected: u64) -> Ran {
+/// The figures of an executor's last run.
+pub(crate) fn ran(ready: &ReadyPlace, rows_affected: u64) -> RunFigures {
     let executor = &ready.executor;
     let timed = executor.is_timed();
     let counts = counts(&executor.counts(), executor.operator_reads(), timed);
@@ -18,5 +18,12 @@ pub(crate) fn ran(ready: &Ready, rows_affected: u64) -> Ran {
         granted: m.granted_bytes.unwrap_or(0),
         used_max: m.max_used_bytes,
     });
-    Ran { counts, by_thread, degree: executor.degree(), memory, rows_affected, ..Ran::default() }
+    RunFigures {
+        counts,
+        by_thread,
+        degree: executor.degree(),
+        memory,
+        rows_affected,
+        ..RunFigures::default()
+    }
 }

@@ -1,8 +1,8 @@
-//! Statements that run, as other sessions see them: sys.dm_exec_query_profiles and
-//! dm_exec_query_statistics_xml. So far as counting rows is concerned every statement is profiled
-//! (`exec::Progress`); operators are timed where the session asks for what ran.
+//! Running statements as other sessions see them: sys.dm_exec_query_profiles and
+//! dm_exec_query_statistics_xml. The rows of every statement are counted (`exec::Progress`); its
+//! operators are timed only if the session asks for figures of its runs.
 //!
-//! A statement is shown by a push onto a list of its session and a pop: two short locks.
+//! Showing a statement costs a push onto a list of its session and a pop: two short locks.
 
 use crate::program::steps::{PlaceId, Program, Step};
 use crate::session::settings::Settings;
@@ -14,8 +14,8 @@ use plan::PhysicalPlan;
 use plancache::Entry;
 use std::sync::Arc;
 
-/// A statement that a session runs, or ran.
-pub struct Running {
+/// A statement that a session runs or ran.
+pub struct RunningStatement {
     program: Arc<Entry<Program>>,
     plan: Arc<PhysicalPlan>,
     place: PlaceId,
@@ -23,24 +23,24 @@ pub struct Running {
     timed: bool,
 }
 
-impl std::fmt::Debug for Running {
+impl std::fmt::Debug for RunningStatement {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Running({})", self.place)
+        write!(f, "RunningStatement({})", self.place)
     }
 }
 
-/// An operator of a statement that runs, as dm_exec_query_profiles shows it.
+/// An operator of a running statement, as dm_exec_query_profiles shows it.
 pub use showplan::Node as RunningNode;
 
-impl Running {
-    /// What others are to see of a place that is made ready; none where it has no operators.
+impl RunningStatement {
+    /// The visible part of a ready place; `None` if it has no operators.
     pub(crate) fn of(
         program: &Arc<Entry<Program>>,
         place: PlaceId,
         plan: &Arc<PhysicalPlan>,
         executor: &Executor,
-    ) -> Option<Arc<Running>> {
-        let running = || Running {
+    ) -> Option<Arc<RunningStatement>> {
+        let running = || RunningStatement {
             program: Arc::clone(program),
             plan: Arc::clone(plan),
             place,
@@ -52,7 +52,7 @@ impl Running {
 
     /// A run begins.
     pub(crate) fn begin(&self) {
-        // Whoever times operators wants to know since when.
+        // Timing needs the start time.
         self.progress.set_began(if self.timed { os::clock::monotonic_ns() } else { 1 });
     }
 
@@ -61,7 +61,7 @@ impl Running {
         self.progress.set_began(0);
     }
 
-    /// The program it is a statement of.
+    /// The program of the statement.
     pub fn program(&self) -> &Arc<Entry<Program>> {
         &self.program
     }
@@ -71,7 +71,7 @@ impl Running {
         if self.timed { self.progress.began_ns() } else { 0 }
     }
 
-    /// Its operators with what each thread has done so far; none when it has ended.
+    /// Its operators with the figures of each thread so far; empty if it has ended.
     pub fn nodes(&self, views: &dyn Views) -> Vec<RunningNode> {
         let program = &self.program.value;
         let names = PlanNames { views, temp: None, program };
@@ -79,7 +79,7 @@ impl Running {
         ran.map_or_else(Vec::new, |ran| showplan::nodes(&self.plan, &names, &ran))
     }
 
-    /// Pages that it has read so far, and those of them that came from disk.
+    /// The pages that it has read so far, and how many of them came from disk.
     pub(crate) fn pages(&self) -> (u64, u64) {
         let (mut logical, mut physical) = (0, 0);
         for thread in self.progress.now().unwrap_or_default() {
@@ -93,7 +93,7 @@ impl Running {
         (logical, physical)
     }
 
-    /// Its plan with what was done so far, as a document; none when it has ended.
+    /// Its plan with the figures so far, as a document; `None` if it has ended.
     pub fn document(&self, views: &dyn Views, build: &str) -> Option<String> {
         let ran = ran_so_far(&self.progress, self.timed)?;
         let program = &self.program.value;
@@ -103,7 +103,7 @@ impl Running {
         Some(showplan::xml(&[statement], &names, build, &options))
     }
 
-    /// Where its text stands, as `statement_start_offset` and `statement_end_offset` tell it.
+    /// Its position in the text, as `statement_start_offset` and `statement_end_offset` show it.
     pub fn offsets(&self) -> Option<(i32, i32)> {
         self.step().map(|step| step_offsets(&self.program, step))
     }

@@ -1,30 +1,30 @@
-//! SET SHOWPLAN_TEXT, _ALL and _XML: statements are compiled and shown, and nothing is run. SET
-//! STATISTICS PROFILE and XML: what ran is shown behind its rows.
+//! SET SHOWPLAN_TEXT, _ALL and _XML: statements are compiled and shown, and nothing runs. SET
+//! STATISTICS PROFILE and XML: the plan and figures of each run follow its rows.
 //!
-//! Plans are made as for running, one by one in the order of the text; the first error ends the
-//! batch.
+//! Plans are made as for running, one after the other in the order of the text. The first error
+//! ends the batch.
 
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;
 use crate::answer::sink::DoneScope;
 use crate::host::rowset::Rowset;
-use crate::program::plan_facts::{Sniffed, is_shown};
-use crate::program::steps::{PlaceId, Program, Step, StepKind, Visible};
+use crate::program::plan_facts::{SniffedValues, is_shown};
+use crate::program::steps::{PlaceId, Program, Step, StepKind, VisibleVariables};
 use crate::request::activation::Activation;
 use crate::session::Session;
 use crate::session::settings::PlanForm;
 use crate::session::state::State;
-use crate::showplan::describe::{Described, has_operators, set_options, statement_of};
+use crate::showplan::describe::{ProgramDescription, has_operators, set_options, statement_of};
 use crate::showplan::names::PlanNames;
 use crate::showplan::ran::ran;
 use base::{SqlError, messages};
 use exec::Executor;
 use plan::{PhysicalPlan, VariableId};
-use showplan::{Ran, Row, Statement};
+use showplan::{Row, RunFigures, Statement};
 use std::sync::Arc;
 use types::{SqlType, Value};
 
-/// The name of the one column of a document: clients know it by that.
+/// The name of the only column of a document: clients recognize the document by it.
 const DOCUMENT: &str = "Microsoft SQL Server 2005 XML Showplan";
 
 impl Session {
@@ -37,7 +37,7 @@ impl Session {
         scope: DoneScope,
     ) -> Result<i32, Failure> {
         let plans = self.state.plans_of(program)?;
-        let mut described = Described::new(program, &plans);
+        let mut described = ProgramDescription::new(program, &plans);
         let statements = described.block(0, program.steps.len());
         let sets = {
             let names = PlanNames { views: &self.state, temp: Some(&self.state.temp), program };
@@ -59,7 +59,7 @@ impl Session {
         Ok(0)
     }
 
-    /// Behind a statement's rows: what it did, when the session asks for that.
+    /// Sends the plan and figures of a run behind its rows, if the session asks for them.
     #[inline]
     pub(crate) fn show_what_ran(
         &mut self,
@@ -92,7 +92,8 @@ impl Session {
         let rows = self.state.last.rows;
         let waits = self.spent.took.waits(ready.executor.workers_waits());
         let variables = unassigned(step, &ready.plan, &act.variables);
-        let ran = Ran { took: Some(self.spent.took.last), waits, variables, ..ran(ready, rows) };
+        let ran =
+            RunFigures { took: Some(self.spent.took.last), waits, variables, ..ran(ready, rows) };
         let statement = statement_of(program, step, &ready.plan, ran);
         let (xml, profile) =
             (self.state.settings.statistics_xml, self.state.settings.statistics_profile);
@@ -136,10 +137,10 @@ impl State {
             let plan = |place: PlaceId| {
                 let held = &program.places[place];
                 let visible =
-                    Visible { program, count: held.visible, values: &[], deduction: None };
-                let sniffed = Sniffed { program, values: &[], tables: None };
+                    VisibleVariables { program, count: held.visible, values: &[], deduction: None };
+                let sniffed = SniffedValues { program, values: &[], tables: None };
                 let plan = self.bind(held, &visible, database, sniffed).and_then(|plan| {
-                    // What could not be run is not shown either.
+                    // A plan that cannot run is not shown either.
                     Executor::new(&plan).map(|_| plan)
                 });
                 plan.map_err(|e| Failure::of_binding(e.at_line(held.line)))
@@ -160,7 +161,7 @@ impl State {
     }
 }
 
-/// What the variables of a program were that a statement did not assign.
+/// The values of a program's variables that a statement did not assign.
 fn unassigned(step: &Step, plan: &PhysicalPlan, values: &[Value]) -> Vec<(VariableId, Value)> {
     use plan::Statement as S;
     let mut assigned: Vec<VariableId> = match &plan.statement {
@@ -176,7 +177,7 @@ fn unassigned(step: &Step, plan: &PhysicalPlan, values: &[Value]) -> Vec<(Variab
     shown.map(|(id, value)| (id, value.clone())).collect()
 }
 
-/// Statements with those that hang on their conditions, in the order of the text.
+/// Statements with the statements of their branches, in the order of the text.
 fn flat<'a, 's>(statements: &'a [Statement<'s>]) -> Vec<&'a Statement<'s>> {
     let mut all = Vec::new();
     for s in statements {
@@ -189,7 +190,7 @@ fn flat<'a, 's>(statements: &'a [Statement<'s>]) -> Vec<&'a Statement<'s>> {
     all
 }
 
-/// The statement, then its tree.
+/// The lines of a statement: its text, then its tree.
 fn lines_of(statement: &Statement<'_>, names: &PlanNames<'_>) -> Vec<Rowset> {
     let column = ("StmtText".to_owned(), SqlType::NVARCHAR_MAX, true);
     let set = |rows: &[Row]| Rowset {
@@ -242,7 +243,7 @@ fn values_of(row: &Row, ran: bool) -> Vec<Value> {
     let wide_text = |t: &Option<String>| t.as_deref().map_or(Value::Null, Value::nvarchar);
     let text = |t: Option<&str>| t.map_or(Value::Null, Value::varchar);
     let estimate = |of: fn(&plan::Estimate) -> Value| row.estimate.as_ref().map_or(Value::Null, of);
-    // Of the statement as a whole only its rows and cost are told.
+    // The row of the statement as a whole has only its rows and cost.
     let own = |of| if row.physical.is_some() { estimate(of) } else { Value::Null };
     let mut values = Vec::new();
     if ran {

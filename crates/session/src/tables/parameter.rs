@@ -1,20 +1,20 @@
-//! Table-valued parameters: tables that a caller hands to a procedure or a prepared statement.
+//! Table-valued parameters: tables that a caller passes to a procedure or a prepared statement.
 //!
-//! A table variable is handed in as it is: the callee reads its caller's table. Rows that a client
-//! sends are inserted into a table variable of the parameter's type first, by an INSERT of our own,
-//! so that conversions, defaults, keys and checks are those of INSERT:
+//! A table variable is passed by reference: the called program reads its caller's table. Rows that
+//! a client sends are first inserted into a table variable of the parameter's type. An INSERT of
+//! our own does this, so that conversions, defaults, keys and checks are those of INSERT:
 //!
 //! ```text
 //! DECLARE @t [dbo].[type]; INSERT INTO @t ([a], [b]) VALUES (@c1, @c2)      one run a row
 //! ```
 
 use crate::answer::failure::Failure;
-use crate::procedures::call::{CallArgument, Passed};
+use crate::procedures::call::{CallArgument, PassedObject};
 use crate::program::steps::StepKind;
 use crate::request::TableValue;
 use crate::request::activation::Activation;
 use crate::session::Session;
-use crate::tables::private::Made;
+use crate::tables::private::PrivateTable;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::UserType;
 use exec::RowFeed;
@@ -27,10 +27,10 @@ impl Session {
         &mut self,
         act: &mut Activation,
         number: u16,
-    ) -> Result<Passed, Failure> {
+    ) -> Result<PassedObject, Failure> {
         let made = self.make_table(act, number)?;
         let table = act.program.value.tables.get(usize::from(number));
-        Ok(Passed::Made(made, table.and_then(|t| t.of.clone())))
+        Ok(PassedObject::Made(made, table.and_then(|t| t.of.clone())))
     }
 
     /// Gives a table-valued parameter its table.
@@ -48,13 +48,13 @@ impl Session {
             return Err(SqlError::new(messages::INTERNAL, &[&what]).into());
         };
         let made = match &argument.table {
-            Some(Passed::Made(made, given)) => {
+            Some(PassedObject::Made(made, given)) => {
                 if given.as_ref().is_none_or(|g| g.object_id != of.object_id) {
                     return Err(self.clash(argument, of).into());
                 }
                 Some(Arc::clone(made))
             }
-            Some(Passed::Sent(table)) => {
+            Some(PassedObject::Sent(table)) => {
                 if !names(&table.type_name, of) {
                     return Err(self.clash(argument, of).into());
                 }
@@ -64,7 +64,7 @@ impl Session {
                 }
                 self.receive_table(table, of)?
             }
-            Some(Passed::Cursor(_)) | None => return Err(self.clash(argument, of).into()),
+            Some(PassedObject::Cursor(_)) | None => return Err(self.clash(argument, of).into()),
         };
         act.tables.resize(program.value.tables.len(), None);
         act.tables[at] = made;
@@ -81,15 +81,15 @@ impl Session {
         }
     }
 
-    /// Puts rows of a client into a table of a type; none where there are none.
+    /// Inserts a client's rows into a table of the type; `None` if there are no rows.
     fn receive_table(
         &mut self,
         table: &TableValue,
         of: &UserType,
-    ) -> Result<Option<Arc<Made>>, Failure> {
+    ) -> Result<Option<Arc<PrivateTable>>, Failure> {
         let wanted = of.table().map_or(0, |t| t.columns.len());
         let sent = table.columns.len();
-        // NULL for a table has no columns at all.
+        // A NULL table has no columns at all.
         if sent != wanted && !(sent == 0 && table.rows.is_empty()) {
             return Err(SqlError::new(messages::TABLE_VALUE_COLUMNS, &[&sent, &wanted]).into());
         }
@@ -123,7 +123,8 @@ impl Session {
     }
 }
 
-/// Whether a name that a client gives is the type's; an empty one leaves it to the procedure.
+/// Whether a name that a client gives is the type's. An empty name leaves the choice to the
+/// procedure.
 fn names(written: &str, of: &UserType) -> bool {
     if written.is_empty() {
         return true;
@@ -157,7 +158,7 @@ fn insert_of(table: &TableValue, of: &UserType) -> (String, String) {
     (parameters.join(", "), text)
 }
 
-/// What arrives: a char of n that was sent shorter is not padded.
+/// The type that arrives: a char(n) that was sent shorter is not padded.
 fn declared(sent: SqlType) -> SqlType {
     match sent {
         SqlType::Char(n) => SqlType::varchar(n),
@@ -171,7 +172,7 @@ fn bracketed(name: &str) -> String {
     format!("[{}]", name.replace(']', "]]"))
 }
 
-/// Rows on their way into the variables of the INSERT.
+/// Sets the variables of the INSERT to one row after another.
 struct Feed<'r> {
     rows: &'r [Vec<Value>],
     at: usize,

@@ -1,5 +1,5 @@
-//! The tables that table variables are in one activation, and what plans find of them.
-//! `variable.rs` has the rules.
+//! The tables behind the table variables of one activation, and how plans find them. `variable.rs`
+//! has the rules.
 
 use crate::host::Host;
 use crate::host::storage::Storage;
@@ -13,16 +13,16 @@ use std::sync::Arc;
 use types::Value;
 use work::{CommitMode, Mark, Work};
 
-/// The table that a table variable is in one activation.
-pub(crate) struct Made {
-    /// As tempdb knows it.
+/// The table behind a table variable in one activation.
+pub(crate) struct PrivateTable {
+    /// Its definition in tempdb.
     pub(crate) table: Arc<Table>,
-    /// Its heap and indexes, in the order of the definition's.
+    /// Its heap and indexes, in the order of the definition.
     hobts: Vec<Arc<dyn Hobt>>,
 }
 
-impl Made {
-    /// How large its heap or an index is.
+impl PrivateTable {
+    /// The size of its heap or of an index.
     pub(crate) fn size(&self, position: usize) -> Option<optimize::Size> {
         let size = self.hobts.get(position)?.size();
         Some(optimize::Size { rows: size.rows as f64, pages: size.pages as f64 })
@@ -36,16 +36,16 @@ impl Made {
     }
 }
 
-/// What a plan that names table variables finds by id.
+/// The tables that a plan with table variables finds by id.
 pub(crate) struct PrivateTables<'a> {
     pub(crate) host: &'a dyn Storage,
-    pub(crate) made: &'a [Option<Arc<Made>>],
+    pub(crate) made: &'a [Option<Arc<PrivateTable>>],
     /// Rows captured for triggers.
-    pub(crate) captures: &'a [Option<Arc<Made>>],
+    pub(crate) captures: &'a [Option<Arc<PrivateTable>>],
 }
 
 impl PrivateTables<'_> {
-    fn of(&self, number: u16) -> SqlResult<&Made> {
+    fn of(&self, number: u16) -> SqlResult<&PrivateTable> {
         let made = match number.checked_sub(CAPTURES) {
             Some(n) => self.captures.get(usize::from(n)),
             None => self.made.get(usize::from(number)),
@@ -108,13 +108,13 @@ impl IdentitySource for PrivateTables<'_> {
     }
 }
 
-/// A table for a table variable of a program.
+/// Makes a table for a table variable of a program.
 pub(crate) fn make_table(
     host: &dyn Host,
     private: &mut Work,
     program: &Program,
     number: u16,
-) -> SqlResult<Arc<Made>> {
+) -> SqlResult<Arc<PrivateTable>> {
     let Some(definition) = program.tables.get(usize::from(number)) else {
         let what = "a table variable has no definition";
         return Err(SqlError::new(messages::INTERNAL, &[&what]));
@@ -122,21 +122,21 @@ pub(crate) fn make_table(
     make_of(host, private, &definition.definition)
 }
 
-/// A table by a definition.
+/// Makes a table from a definition.
 pub(crate) fn make_of(
     host: &dyn Host,
     private: &mut Work,
     definition: &Table,
-) -> SqlResult<Arc<Made>> {
+) -> SqlResult<Arc<PrivateTable>> {
     let table = host.make_table(private, definition)?;
     let mut hobts = Vec::with_capacity(table.indexes.len());
     for index in &table.indexes {
         hobts.push(host.hobts().hobt(table.database, index.hobt)?);
     }
-    Ok(Arc::new(Made { table, hobts }))
+    Ok(Arc::new(PrivateTable { table, hobts }))
 }
 
-/// Something done in a transaction of its own.
+/// Runs something in a transaction of its own.
 pub(crate) fn at_once<T>(
     work: &mut Work,
     f: impl FnOnce(&mut Work) -> SqlResult<T>,
@@ -160,8 +160,8 @@ pub(crate) fn touched(plan: &PhysicalPlan) -> Vec<u16> {
 pub(crate) enum PrivatePart {
     /// Nothing.
     Reads,
-    /// It began it.
+    /// The statement began it.
     Begun,
-    /// It runs within a statement that did.
+    /// The statement runs within another one that began it.
     Within(Mark),
 }

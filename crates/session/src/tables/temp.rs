@@ -1,12 +1,14 @@
-//! The temporary tables of a session: names that begin with `#`, seen innermost scope first.
+//! The temporary tables of a session: their names begin with `#`, and the innermost scope is
+//! searched first.
 //!
 //! Invariants
-//!  1. A snapshot brings back exactly the names that were there: rollback restores it. Those of
-//!     scopes that have ended meanwhile are seen no more, and go with the next scope that ends.
-//!  2. A table made in a procedure, a trigger or executed text is gone when that ends. Until then
-//!     it hides one of the same name that a caller has.
-//!  3. A global one (`##t`) is an ordinary table of tempdb, found there; here is only noted which
-//!     of them the session has made. Those that are gone by its end are passed over.
+//!  1. A snapshot restores exactly the names that existed: a rollback uses it. Tables of scopes
+//!     that have ended meanwhile are not visible, and are dropped with the next scope that ends.
+//!  2. A table that was made in a procedure, a trigger or executed text is dropped when that ends.
+//!     Until then it hides a table of the same name that a caller has.
+//!  3. A global temporary table (`##t`) is an ordinary table of tempdb and is found there. The
+//!     session only records which of them it has made. Those that are gone when the session ends
+//!     are skipped.
 
 use base::ObjectId;
 use catalog::view::Table;
@@ -17,17 +19,17 @@ use std::sync::Arc;
 /// The level of a table whose scope ended in a transaction that was rolled back.
 const NO_LEVEL: u32 = u32::MAX;
 
-/// A name without case, the nesting level that made the table, and which it is.
+/// A name in lower case, the nesting level that made the table, and the table's id.
 type Key = (Box<str>, u32, ObjectId);
 
-/// Tables by name and level. A copy shares them, so that neither a point to go back to nor a
-/// change costs more where there are many.
+/// Tables by name and level. Copies share them, so that neither a snapshot nor a change costs more
+/// when there are many.
 #[derive(Clone, Debug)]
 struct Tables {
     by_name: Map<Key, Arc<Table>>,
     by_id: Map<ObjectId, (Box<str>, u32)>,
     by_level: Set<(u32, ObjectId)>,
-    /// Of the last change: two with one stamp are the same.
+    /// The stamp of the last change: two states with the same stamp are equal.
     stamp: u64,
 }
 
@@ -50,7 +52,7 @@ impl Tables {
         self.by_name.insert_mut((name, level, id), table);
     }
 
-    /// Takes a table away; the level that it had.
+    /// Removes a table. Returns the level that it had.
     fn remove(&mut self, id: ObjectId) -> Option<(u32, Arc<Table>)> {
         let (name, level) = self.by_id.get(&id).cloned()?;
         self.by_id.remove_mut(&id);
@@ -77,7 +79,7 @@ pub struct TempTables {
     global: Vec<ObjectId>,
 }
 
-/// A state to return to.
+/// A state that can be restored.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TempSnapshot(Tables);
 
@@ -110,12 +112,12 @@ impl TempTables {
         self.named(name).nth(1)
     }
 
-    /// Whether the current scope has one of that name already (2714).
+    /// Whether the current scope already has a table of that name (2714).
     pub fn exists_here(&self, name: &str) -> bool {
         self.named_within(name, self.level, self.level).next().is_some()
     }
 
-    /// Adds a table of the current scope, or replaces a definition of the same object.
+    /// Adds a table of the current scope, or replaces the definition of the same object.
     pub fn put(&mut self, table: Arc<Table>) {
         let level = self.tables.remove(table.object_id).map_or(self.level, |(level, _)| level);
         self.tables.insert(level, table);
@@ -134,7 +136,7 @@ impl TempTables {
         self.tables.stamp = self.version;
     }
 
-    /// The session has made a global temporary table.
+    /// Records that the session has made a global temporary table.
     pub fn made_global(&mut self, table: ObjectId) {
         self.global.push(table);
     }
@@ -144,12 +146,12 @@ impl TempTables {
         &self.global
     }
 
-    /// All of its own.
+    /// All tables of the session.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Table>> {
         self.tables.by_name.values()
     }
 
-    /// Grows with every change.
+    /// A number that grows with every change.
     pub(crate) fn version(&self) -> u64 {
         self.version
     }
@@ -175,7 +177,7 @@ impl TempTables {
         self.level += 1;
     }
 
-    /// The scope ends; the tables it made are the answer.
+    /// The scope ends. Returns the tables that it made.
     pub(crate) fn leave(&mut self) -> Vec<Arc<Table>> {
         let level = self.level;
         self.level = level.saturating_sub(1);

@@ -1,22 +1,23 @@
-//! Table variables: each activation has a table of tempdb for each, made when it is first touched.
+//! Table variables: for each of them an activation has a table in tempdb, which is made when it is
+//! first used.
 //!
-//! Plans know a table variable by its number in the program (`ObjectId::table_variable`), so
-//! all sessions share them; `PrivateTables` says which table it is in the activation that runs.
+//! Plans know a table variable by its number in the program (`ObjectId::table_variable`), so all
+//! sessions share the plans. `PrivateTables` maps the number to the table of the running
+//! activation.
 //!
 //! Invariants
-//!  1. Its rows are written by a unit of work of the session's own, which ends with each
-//!     statement: a statement that fails leaves nothing, a rollback of the user's transaction
-//!     leaves everything.
-//!  2. It is read without locks: whoever reads it is the session that has it.
-//!  3. Its activation's end frees it for the next one (`tables/pool.rs`), or drops it; the
-//!     request's end drops all.
+//!  1. A unit of work of the session's own writes the rows, and ends with each statement. So a
+//!     statement that fails leaves no rows, and a rollback of the user's transaction removes none.
+//!  2. The table is read without locks, because only its own session reads it.
+//!  3. When its activation ends, the table is free for the next one (`tables/pool.rs`), or dropped.
+//!     All are dropped when the request ends.
 
 use crate::answer::failure::Failure;
 use crate::host::Host;
 use crate::request::activation::Activation;
 use crate::session::Session;
-use crate::tables::pool::Declared;
-use crate::tables::private::{Made, PrivatePart, make_of, make_table, touched};
+use crate::tables::pool::TableDeclaration;
+use crate::tables::private::{PrivatePart, PrivateTable, make_of, make_table, touched};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::Table;
 use plan::{CAPTURES, PhysicalPlan};
@@ -24,7 +25,8 @@ use std::sync::Arc;
 use work::{CommitMode, Work};
 
 impl Session {
-    /// Makes the table variables that a place names, and opens what writes them where it does.
+    /// Makes the table variables that a place names. If the place writes them, also begins the unit
+    /// of work.
     pub(crate) fn begin_private(
         &mut self,
         act: &mut Activation,
@@ -54,7 +56,7 @@ impl Session {
         Ok(PrivatePart::Begun)
     }
 
-    /// Ends a statement's part: invariant 1.
+    /// Ends a statement's part of the unit of work: invariant 1.
     pub(crate) fn end_private(&mut self, part: &PrivatePart, succeeded: bool) -> SqlResult<()> {
         if matches!(part, PrivatePart::Reads) {
             return Ok(());
@@ -69,27 +71,27 @@ impl Session {
         result.map_err(|e| e.into_sql("tempdb"))
     }
 
-    /// What writes table variables; made when it is first wanted.
+    /// The unit of work that writes table variables; made when it is first needed.
     pub(crate) fn private_work(&mut self) -> &mut Work {
         let (engine, id) = (self.host.engine(), self.state.id());
         let waiter = self.work.owner().waiter();
         self.tables.work.get_or_insert_with(|| Box::new(Work::new(engine, id, Arc::clone(waiter))))
     }
 
-    /// The table of a table variable, made unless the activation has it.
+    /// The table of a table variable; makes it if the activation does not have it yet.
     pub(crate) fn make_table(
         &mut self,
         act: &mut Activation,
         number: u16,
-    ) -> Result<Arc<Made>, Failure> {
+    ) -> Result<Arc<PrivateTable>, Failure> {
         let at = usize::from(number);
         if let Some(Some(made)) = act.tables.get(at) {
             return Ok(Arc::clone(made));
         }
         let program = Arc::clone(&act.program);
-        // A batch runs once a request.
+        // A batch runs once in a request.
         let recurs = program.value.procedure.is_some();
-        let declared = recurs.then(|| Declared::Program(Arc::clone(&program)));
+        let declared = recurs.then(|| TableDeclaration::Program(Arc::clone(&program)));
         let free = declared.as_ref().and_then(|declared| self.tables.pool.take(declared, number));
         let made = match free {
             Some(free) => free,
@@ -102,14 +104,15 @@ impl Session {
         Ok(made)
     }
 
-    /// A table that will be free when its activation has ended, if somebody may take it then.
+    /// Makes a table that will be free when its activation has ended, if another one may use it
+    /// then.
     fn make_pooled(
         &mut self,
-        declared: Option<Declared>,
+        declared: Option<TableDeclaration>,
         number: u16,
-        make: impl FnOnce(&dyn Host, &mut Work) -> SqlResult<Arc<Made>>,
-    ) -> SqlResult<Arc<Made>> {
-        // A statement that writes tables like it would take it with it when it fails.
+        make: impl FnOnce(&dyn Host, &mut Work) -> SqlResult<Arc<PrivateTable>>,
+    ) -> SqlResult<Arc<PrivateTable>> {
+        // A statement that writes such tables would undo the table if it failed.
         let stays = !self.private_work().is_active();
         let host = Arc::clone(&self.host);
         let made = self.in_private(|work| make(&*host, work))?;
@@ -119,7 +122,7 @@ impl Session {
         Ok(made)
     }
 
-    /// A table for rows that a trigger will see.
+    /// Makes a table for rows that a trigger will see.
     fn make_capture(
         &mut self,
         act: &mut Activation,
@@ -127,7 +130,7 @@ impl Session {
         number: u16,
         at: usize,
     ) -> Result<(), Failure> {
-        let declared = Declared::Plan(Arc::clone(plan));
+        let declared = TableDeclaration::Plan(Arc::clone(plan));
         let made = match self.tables.pool.take(&declared, number) {
             Some(free) => free,
             None => {
@@ -162,7 +165,7 @@ impl Session {
         }
     }
 
-    /// Something done at once, in the private unit of work.
+    /// Runs something at once in the private unit of work.
     fn in_private<T>(&mut self, f: impl FnOnce(&mut Work) -> SqlResult<T>) -> SqlResult<T> {
         let work = self.private_work();
         let own = !work.is_active();
@@ -177,11 +180,11 @@ impl Session {
         result
     }
 
-    /// Gives back tables that an activation has had: invariant 3.
-    pub(crate) fn end_tables(&mut self, tables: impl Iterator<Item = Arc<Made>>) {
+    /// Returns the tables of an activation: invariant 3.
+    pub(crate) fn end_tables(&mut self, tables: impl Iterator<Item = Arc<PrivateTable>>) {
         let mut gone = Vec::new();
         for made in tables {
-            // A table that was handed in belongs to the caller, who still has it.
+            // A table that was passed in belongs to the caller, who still uses it.
             let users = Arc::strong_count(&made) - usize::from(self.tables.pool.has(&made));
             if users == 1 && !self.is_spared(&made) {
                 gone.push(Arc::clone(&made.table));
@@ -191,11 +194,12 @@ impl Session {
         self.drop_private(&gone);
     }
 
-    /// Empties a table for the next activation; whether it is of the pool, and was small.
-    fn is_spared(&mut self, made: &Arc<Made>) -> bool {
+    /// Empties a table for the next activation. Returns whether it belongs to the pool and was
+    /// small.
+    fn is_spared(&mut self, made: &Arc<PrivateTable>) -> bool {
         let may_stay = self.tables.pool.has(made) && self.tables.pool.has_room();
         let written = || self.tables.work.as_ref().is_some_and(|work| work.is_active());
-        // What cannot be emptied now, for whatever reason, is dropped.
+        // A table that cannot be emptied now, for whatever reason, is dropped.
         let spared = may_stay && !written() && self.host.empty_table(&made.table).unwrap_or(false);
         if spared {
             self.tables.pool.free(made);
@@ -203,13 +207,13 @@ impl Session {
         spared
     }
 
-    /// The tables of an activation that has ended.
+    /// Drops the tables of an activation that has ended.
     pub(crate) fn drop_tables(&mut self, act: &mut Activation) {
         let tables = std::mem::take(&mut act.tables);
         self.end_tables(tables.into_iter().flatten());
     }
 
-    /// The request has ended: so have the tables of its procedures and triggers.
+    /// The request has ended, and with it the tables of its procedures and triggers.
     pub(crate) fn drop_spare_tables(&mut self, all: bool) {
         let unused = self.tables.pool.take_unused(all);
         self.drop_private(&unused);

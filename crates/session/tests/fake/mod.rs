@@ -18,8 +18,9 @@ use os::sync::{Mutex, RwLock};
 use plan::IdentityColumn;
 use plancache::Cache;
 use session::{
-    Databases, DdlAnswer, DdlCall, Definitions, ErrorLog, Numbers, PageAsk, Pages, PagesAsk,
-    Process, Program, Registry, Rowset, SessionRow, Statistics, Storage, TemporaryTables,
+    Databases, DdlAnswer, DdlCall, Definitions, ErrorLog, Numbers, PageRequest, Pages,
+    PagesRequest, Process, Program, Registry, Rowset, SessionRow, Statistics, Storage,
+    TemporaryTables,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -249,7 +250,7 @@ impl Process for Fake {
     fn kill(&self, _: SessionId, target: SessionId) -> SqlResult<()> {
         match self.registry.find(target) {
             Some(entry) => {
-                entry.waiter().cancel(os::wait::Cancelled::Kill);
+                entry.waiter().cancel(os::wait::CancelReason::Kill);
                 Ok(())
             }
             None => Err(SqlError::new(messages::KILL_NOT_FOUND, &[&target])),
@@ -456,13 +457,13 @@ impl Pages for Fake {
         Ok(())
     }
 
-    fn show_page(&self, _work: &Work, ask: &PageAsk) -> SqlResult<DdlAnswer> {
+    fn show_page(&self, _work: &Work, ask: &PageRequest) -> SqlResult<DdlAnswer> {
         // Pages are the engine's: the asked one alone is told.
         let told = format!("{ask:?}");
         Ok(DdlAnswer { messages: vec![SqlError::raw(0, 0, 1, told)], ..DdlAnswer::default() })
     }
 
-    fn list_pages(&self, _work: &Work, ask: &PagesAsk) -> SqlResult<Rowset> {
+    fn list_pages(&self, _work: &Work, ask: &PagesRequest) -> SqlResult<Rowset> {
         let (name, index) = (Value::nvarchar(&ask.table.name), Value::BigInt(ask.index));
         let column = |name: &str, sql_type| (name.to_owned(), sql_type, false);
         let columns = vec![column("table", SqlType::SYSNAME), column("index", SqlType::BigInt)];

@@ -1,7 +1,7 @@
 //! What a client gets, as text.
 
 use base::SqlError;
-use session::{Done, EnvironmentChange, ResultColumn, ResultSink, SinkClosed};
+use session::{ClosedSink, Completion, EnvironmentChange, ResultColumn, ResultSink};
 use std::fmt::Write as _;
 use types::{SqlType, Value};
 
@@ -15,12 +15,12 @@ pub(crate) struct Transcript {
 }
 
 impl ResultSink for Transcript {
-    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), SinkClosed> {
+    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), ClosedSink> {
         let names: Vec<&str> = columns.iter().map(|c| &*c.name).collect();
         let _ = writeln!(self.text, "[{}]", names.join(", "));
         Ok(())
     }
-    fn row(&mut self, values: &[Value]) -> Result<(), SinkClosed> {
+    fn row(&mut self, values: &[Value]) -> Result<(), ClosedSink> {
         let values: Vec<String> = values.iter().map(ToString::to_string).collect();
         let _ = writeln!(self.text, "{}", values.join(", "));
         Ok(())
@@ -32,7 +32,7 @@ impl ResultSink for Transcript {
             let _ = writeln!(self.text, "{message}");
         }
     }
-    fn done(&mut self, done: Done) {
+    fn done(&mut self, done: Completion) {
         assert!(!self.ended, "nothing follows the last DONE");
         self.ended = !done.more;
         let scope = format!("{:?}", done.scope);

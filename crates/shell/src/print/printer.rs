@@ -5,7 +5,9 @@ use super::outputs::Outputs;
 use super::table::Table;
 use super::{value, wrap};
 use base::SqlError;
-use session::{Command, Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink, SinkClosed};
+use session::{
+    ClosedSink, Command, Completion, DoneScope, EnvironmentChange, ResultColumn, ResultSink,
+};
 use std::fmt::Write as _;
 use types::{CodePage, SqlType, Value};
 
@@ -67,10 +69,10 @@ impl<'a> Printer<'a> {
         self.tally
     }
 
-    fn put(&mut self) -> Result<(), SinkClosed> {
+    fn put(&mut self) -> Result<(), ClosedSink> {
         self.outputs.result(&self.text);
         self.text.clear();
-        if self.outputs.is_closed() { Err(SinkClosed) } else { Ok(()) }
+        if self.outputs.is_closed() { Err(ClosedSink) } else { Ok(()) }
     }
 
     fn keep_first_cell(&mut self, values: &[Value]) {
@@ -84,7 +86,7 @@ impl<'a> Printer<'a> {
 }
 
 impl ResultSink for Printer<'_> {
-    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), SinkClosed> {
+    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), ClosedSink> {
         let mut table = Table::new(columns, self.format);
         if self.format.has_headers() {
             table.header(self.format, &mut self.text);
@@ -98,7 +100,7 @@ impl ResultSink for Printer<'_> {
         self.put()
     }
 
-    fn row(&mut self, values: &[Value]) -> Result<(), SinkClosed> {
+    fn row(&mut self, values: &[Value]) -> Result<(), ClosedSink> {
         if self.wants_first_cell {
             self.keep_first_cell(values);
         }
@@ -125,7 +127,7 @@ impl ResultSink for Printer<'_> {
         self.text.clear();
     }
 
-    fn done(&mut self, done: Done) {
+    fn done(&mut self, done: Completion) {
         let selected = self.table.take().is_some();
         // A SELECT that assigns counts rows that do not come.
         if done.scope == DoneScope::Procedure || (done.command == Command::Select && !selected) {

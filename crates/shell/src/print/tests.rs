@@ -2,7 +2,7 @@
 
 use super::*;
 use base::SqlError;
-use session::{Command, Done, DoneScope, ResultColumn, ResultSink};
+use session::{Command, Completion, DoneScope, ResultColumn, ResultSink};
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::rc::Rc;
@@ -11,9 +11,9 @@ use types::{Collation, Decimal, SqlType, Value};
 
 /// What was written, to be looked at.
 #[derive(Clone, Default)]
-pub(crate) struct Shared(Rc<RefCell<Vec<u8>>>);
+pub(crate) struct SharedOutput(Rc<RefCell<Vec<u8>>>);
 
-impl Write for Shared {
+impl Write for SharedOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.borrow_mut().extend_from_slice(bytes);
         Ok(bytes.len())
@@ -23,7 +23,7 @@ impl Write for Shared {
     }
 }
 
-impl Shared {
+impl SharedOutput {
     pub(crate) fn text(&self) -> String {
         String::from_utf8(self.0.borrow().clone()).unwrap()
     }
@@ -41,8 +41,8 @@ pub(crate) fn column(name: &str, sql_type: SqlType) -> ResultColumn {
     }
 }
 
-pub(crate) fn done(rows: Option<u64>) -> Done {
-    Done {
+pub(crate) fn done(rows: Option<u64>) -> Completion {
+    Completion {
         scope: DoneScope::Statement,
         command: Command::Select,
         rows,
@@ -58,7 +58,7 @@ fn printed(
     redirect: Redirect,
     batch: impl FnOnce(&mut Printer<'_>),
 ) -> (String, String, Tally) {
-    let (results, errors) = (Shared::default(), Shared::default());
+    let (results, errors) = (SharedOutput::default(), SharedOutput::default());
     let mut outputs = Outputs::new(Box::new(results.clone()), Box::new(errors.clone()), redirect);
     let mut printer = Printer::new(format, &mut outputs, "SRV");
     batch(&mut printer);
@@ -198,11 +198,11 @@ fn results_follow_each_other_and_counts_only_where_there_is_one() {
         p.done(done(None));
         p.columns(&[column("b", SqlType::TinyInt)]).unwrap();
         p.done(done(Some(0)));
-        let update = |rows| Done { command: Command::Update, ..done(rows) };
+        let update = |rows| Completion { command: Command::Update, ..done(rows) };
         p.done(update(Some(12)));
         p.done(done(Some(7)));
-        p.done(Done { scope: DoneScope::InProcedure, ..update(Some(2)) });
-        p.done(Done { scope: DoneScope::Procedure, ..done(Some(99)) });
+        p.done(Completion { scope: DoneScope::InProcedure, ..update(Some(2)) });
+        p.done(Completion { scope: DoneScope::Procedure, ..done(Some(99)) });
     });
     assert_eq!(
         text,
@@ -255,8 +255,8 @@ fn state_127_asks_to_exit_with_the_number() {
 /// A reader that goes away ends the batch without a word.
 #[test]
 fn a_closed_pipe_stops_the_rows() {
-    struct Closed;
-    impl Write for Closed {
+    struct ClosedOutput;
+    impl Write for ClosedOutput {
         fn write(&mut self, _: &[u8]) -> io::Result<usize> {
             Err(io::ErrorKind::BrokenPipe.into())
         }
@@ -264,8 +264,9 @@ fn a_closed_pipe_stops_the_rows() {
             Ok(())
         }
     }
-    let errors = Shared::default();
-    let mut outputs = Outputs::new(Box::new(Closed), Box::new(errors.clone()), Redirect::None);
+    let errors = SharedOutput::default();
+    let mut outputs =
+        Outputs::new(Box::new(ClosedOutput), Box::new(errors.clone()), Redirect::None);
     let format = Format::default();
     let mut printer = Printer::new(&format, &mut outputs, "SRV");
     printer.columns(&[column("a", SqlType::varchar(8000))]).unwrap();

@@ -1,7 +1,9 @@
 //! A response as it arrives, handed on to a sink token by token.
 
 use crate::backend::BackendError;
-use session::{Command, Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink, SinkClosed};
+use session::{
+    ClosedSink, Command, Completion, DoneScope, EnvironmentChange, ResultColumn, ResultSink,
+};
 use tds::{Column, ColumnFlags, DoneKind, DoneStatus, EnvChange, ResponseReader, Token, command};
 use types::Collation;
 
@@ -73,7 +75,7 @@ impl<'s> Answer<'s> {
         self.transaction
     }
 
-    fn token(&mut self, token: Token) -> Result<(), SinkClosed> {
+    fn token(&mut self, token: Token) -> Result<(), ClosedSink> {
         match token {
             Token::Columns(columns) if !self.discarding && !columns.is_empty() => {
                 let columns: Vec<ResultColumn> = columns.iter().map(column).collect();
@@ -109,7 +111,7 @@ impl<'s> Answer<'s> {
         }
     }
 
-    fn done(&mut self, done: tds::Done) {
+    fn done(&mut self, done: tds::DoneToken) {
         if done.status.has(DoneStatus::ATTENTION) {
             self.acknowledged = true;
             return;
@@ -117,7 +119,7 @@ impl<'s> Answer<'s> {
         if self.discarding {
             return;
         }
-        self.sink.done(Done {
+        self.sink.done(Completion {
             scope: match done.kind {
                 DoneKind::Done => DoneScope::Statement,
                 DoneKind::Proc => DoneScope::Procedure,

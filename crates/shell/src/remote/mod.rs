@@ -23,17 +23,17 @@ use tds::{Headers, PacketStatus, PacketType, encode_batch};
 use wire::Wire;
 
 /// Connects to one server.
-pub(crate) struct Remote {
+pub(crate) struct RemoteConnector {
     target: Target,
 }
 
-impl Remote {
-    pub(crate) fn new(target: Target) -> Remote {
-        Remote { target }
+impl RemoteConnector {
+    pub(crate) fn new(target: Target) -> RemoteConnector {
+        RemoteConnector { target }
     }
 }
 
-impl Connector for Remote {
+impl Connector for RemoteConnector {
     fn connect(&self, login: &Login) -> Result<Box<dyn Backend>, BackendError> {
         let mut wire = Wire::connect(&self.target)?;
         let server = login::log_in(&mut wire, &self.target, login)?;

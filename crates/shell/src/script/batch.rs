@@ -1,13 +1,13 @@
 //! The batch that is being collected: its text as written and what its end lies within.
 
-use super::scan::Within;
+use super::scan::LexicalContext;
 
 /// Lines that wait for GO.
 #[derive(Default, Debug)]
 pub(crate) struct Batch {
     text: String,
     lines: u32,
-    within: Within,
+    within: LexicalContext,
     /// The line of the script that the first one is.
     first_line: u32,
 }
@@ -29,7 +29,7 @@ impl Batch {
     pub(crate) fn clear(&mut self) {
         self.text.clear();
         self.lines = 0;
-        self.within = Within::Nothing;
+        self.within = LexicalContext::Nothing;
     }
 
     pub(crate) fn text(&self) -> &str {
@@ -47,7 +47,7 @@ impl Batch {
 
     /// Whether a command may stand here: not within a string or a comment.
     pub(crate) fn takes_commands(&self) -> bool {
-        self.within == Within::Nothing
+        self.within == LexicalContext::Nothing
     }
 
     /// The prompt for the next line: its number, and a tilde within a string or a comment.

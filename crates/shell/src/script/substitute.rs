@@ -2,7 +2,7 @@
 //!
 //! Within strings and names too, but not within comments. A value is not looked at again.
 
-use super::scan::Within;
+use super::scan::LexicalContext;
 use super::variables::{Variables, is_name};
 
 /// Why text could not be made.
@@ -16,7 +16,7 @@ pub(crate) enum Fault {
 
 /// A batch with its variables' values.
 pub(crate) fn batch(text: &str, variables: &Variables) -> Result<String, Fault> {
-    replace(text, variables, Some(Within::Nothing))
+    replace(text, variables, Some(LexicalContext::Nothing))
 }
 
 /// A command's argument with its variables' values; `--` and `/*` are nothing special there.
@@ -24,7 +24,11 @@ pub(crate) fn argument(text: &str, variables: &Variables) -> Result<String, Faul
     replace(text, variables, None)
 }
 
-fn replace(text: &str, variables: &Variables, scan: Option<Within>) -> Result<String, Fault> {
+fn replace(
+    text: &str,
+    variables: &Variables,
+    scan: Option<LexicalContext>,
+) -> Result<String, Fault> {
     if !text.contains("$(") {
         return Ok(text.to_owned());
     }
@@ -32,7 +36,8 @@ fn replace(text: &str, variables: &Variables, scan: Option<Within>) -> Result<St
     let mut out = String::with_capacity(text.len());
     let (mut scan, mut at, mut copied, mut line) = (scan, 0, 0, 0);
     while at < bytes.len() {
-        let comment = matches!(scan, Some(Within::Comment(_) | Within::LineComment));
+        let comment =
+            matches!(scan, Some(LexicalContext::Comment(_) | LexicalContext::LineComment));
         if !comment && bytes[at..].starts_with(b"$(") {
             let name = reference(&text[at + 2..]).ok_or(Fault::Malformed { line })?;
             let Some(value) = variables.get(name) else {

@@ -4,7 +4,7 @@ use super::*;
 use crate::backend::{Backend, BackendError, Cancel};
 use crate::files::Scratch;
 use crate::interrupt::Interrupt;
-use crate::print::tests::{Shared, column, done};
+use crate::print::tests::{SharedOutput, column, done};
 use crate::print::{Outputs, Redirect};
 use base::SqlError;
 use session::ResultSink;
@@ -13,13 +13,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 use types::{SqlType, Value};
 
-type Sent = Rc<RefCell<Vec<String>>>;
+type SentTexts = Rc<RefCell<Vec<String>>>;
 
 /// A server that notes batches, and obeys a few words of them: `rows N` gives a table of the
 /// numbers below N, `error S` an error of severity S, `leave N` one of state 127, `cut` ends the
 /// connection, `interrupt` is a person's Ctrl-C.
 struct Fake {
-    sent: Sent,
+    sent: SentTexts,
     interrupt: Interrupt,
 }
 
@@ -74,13 +74,13 @@ fn rules() -> Rules {
 }
 
 fn tell(rules: Rules, lines: &mut dyn Lines) -> Story {
-    let (out, err, sent) = (Shared::default(), Shared::default(), Sent::default());
+    let (out, err, sent) = (SharedOutput::default(), SharedOutput::default(), SentTexts::default());
     let outputs = Outputs::new(Box::new(out.clone()), Box::new(err.clone()), Redirect::None);
     let interrupt = Interrupt::default();
     let backend = Box::new(Fake { sent: sent.clone(), interrupt: interrupt.clone() });
     let dial = |server: &str, _: Option<&str>, _: Option<&str>| match server {
         "other" => {
-            let backend = Fake { sent: Sent::default(), interrupt: Interrupt::default() };
+            let backend = Fake { sent: SentTexts::default(), interrupt: Interrupt::default() };
             Ok(Box::new(backend) as Box<dyn Backend>)
         }
         _ => Err(BackendError::Lost("no way".to_owned())),
@@ -99,8 +99,8 @@ fn script(text: &str) -> Story {
 }
 
 /// A person who types.
-struct Typed<'t>(std::str::Lines<'t>, Vec<String>);
-impl Lines for Typed<'_> {
+struct Typist<'t>(std::str::Lines<'t>, Vec<String>);
+impl Lines for Typist<'_> {
     fn next_line(&mut self, prompt: &str) -> std::io::Result<Line> {
         self.1.push(prompt.to_owned());
         Ok(match self.0.next() {
@@ -273,7 +273,7 @@ fn the_batch_and_the_variables_can_be_looked_at() {
 fn a_person_gets_prompts_and_second_chances() {
     let text = "a '\nx'\n^C\n:nonsense\nb $(x)\ngo\n:connect nowhere\ninterrupt\ngo\nc\ngo\n\
                 :connect other\nd\ngo\nnever";
-    let mut typed = Typed(text.lines(), Vec::new());
+    let mut typed = Typist(text.lines(), Vec::new());
     // A person's last line without GO is not run: the terminal ends, AtEnd::Keep.
     let story = tell(rules(), &mut typed);
     assert_eq!(typed.1[..6], ["1> ", "2~ ", "3> ", "1> ", "1> ", "2> "]);

@@ -17,7 +17,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use tds::{
-    Column, ColumnFlags, Done, DoneKind, DoneStatus, Encryption, EnvChange, Login7, LoginAck,
+    Column, ColumnFlags, DoneKind, DoneStatus, DoneToken, Encryption, EnvChange, Login7, LoginAck,
     PacketType, Prelogin, ProductVersion, Protection, Request, RowEncoder, TdsVersion, command,
     decode_request, encode_columns, encode_notice,
 };
@@ -40,7 +40,7 @@ pub(crate) struct Answers {
 
 /// What it saw.
 #[derive(Clone, Default)]
-pub(crate) struct Seen {
+pub(crate) struct Observations {
     pub(crate) logins: Vec<(String, String)>,
     pub(crate) batches: Vec<String>,
     pub(crate) transactions: Vec<u64>,
@@ -51,7 +51,7 @@ pub(crate) struct Seen {
 pub(crate) struct Responder {
     port: u16,
     pem: String,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<Observations>>,
     stopping: Arc<AtomicBool>,
     listener: Option<JoinHandle<()>>,
 }
@@ -61,7 +61,7 @@ struct Script {
     security: Security,
     answers: Answers,
     config: Arc<rustls::ServerConfig>,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<Observations>>,
 }
 
 impl Responder {
@@ -70,7 +70,7 @@ impl Responder {
         let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));
         let pem = made.cert.pem();
         let config = tls_config(made.cert.der().clone(), key, security);
-        let seen = Arc::new(Mutex::new(Seen::default()));
+        let seen = Arc::new(Mutex::new(Observations::default()));
         let stopping = Arc::new(AtomicBool::new(false));
         let socket = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = socket.local_addr().unwrap().port();
@@ -96,7 +96,7 @@ impl Responder {
     }
 
     /// What it saw, all clients being gone.
-    pub(crate) fn stop(mut self) -> Seen {
+    pub(crate) fn stop(mut self) -> Observations {
         self.end();
         self.seen.lock().clone()
     }
@@ -154,17 +154,17 @@ fn listen(socket: &TcpListener, script: &Script, stopping: &AtomicBool) {
 }
 
 /// The connection is over.
-pub(crate) struct Over;
-type Served<T> = Result<T, Over>;
+pub(crate) struct Disconnection;
+type ServeResult<T> = Result<T, Disconnection>;
 
 impl Script {
-    fn serve(&self, client: TcpStream) -> Served<()> {
+    fn serve(&self, client: TcpStream) -> ServeResult<()> {
         let mut door = Door::open(client);
         if self.security == Security::Strict {
             door.encrypt(&self.config)?;
         }
         let asked = door.message()?;
-        let wish = Prelogin::decode(&asked.payload).map_err(|_| Over)?;
+        let wish = Prelogin::decode(&asked.payload).map_err(|_| Disconnection)?;
         let wanted = wish.encryption.unwrap_or(Encryption::NotSupported);
         let answer = match self.security {
             Security::Plain | Security::Strict => Encryption::NotSupported,
@@ -182,12 +182,12 @@ impl Script {
         if protection == Protection::LoginOnly {
             door.end_encryption();
         }
-        self.log_in(&mut door, &Login7::decode(&message.payload).map_err(|_| Over)?)?;
+        self.log_in(&mut door, &Login7::decode(&message.payload).map_err(|_| Disconnection)?)?;
         while self.request(&mut door)? {}
         Ok(())
     }
 
-    fn log_in(&self, door: &mut Door, login: &Login7) -> Served<()> {
+    fn log_in(&self, door: &mut Door, login: &Login7) -> ServeResult<()> {
         let mut out = Vec::new();
         let welcome = login.password == "secret";
         let mut seen = self.seen.lock();
@@ -197,25 +197,25 @@ impl Script {
         if !welcome {
             let text = format!("Login failed for user '{}'.", login.user_name);
             encode_notice(&SqlError::raw(18456, 14, 1, text), "RESPONDER", &mut out);
-            Done::new(DoneKind::Done, DoneStatus::ERROR).encode(&mut out);
+            DoneToken::new(DoneKind::Done, DoneStatus::ERROR).encode(&mut out);
             door.send(PacketType::Response, out)?;
-            return Err(Over);
+            return Err(Disconnection);
         }
         let text = "Changed database context to 'master'.".to_owned();
         encode_notice(&SqlError::raw(5701, 0, 2, text), "RESPONDER", &mut out);
-        let version = TdsVersion::negotiate(login.tds_version).map_err(|_| Over)?;
+        let version = TdsVersion::negotiate(login.tds_version).map_err(|_| Disconnection)?;
         LoginAck::new(version, ProductVersion::SERVER).encode(&mut out);
         EnvChange::PacketSize { new: login.packet_size, old: 4096 }.encode(&mut out);
-        Done::new(DoneKind::Done, DoneStatus::FINAL).encode(&mut out);
+        DoneToken::new(DoneKind::Done, DoneStatus::FINAL).encode(&mut out);
         door.send(PacketType::Response, out)?;
         door.set_packet_size(login.packet_size as u16);
         Ok(())
     }
 
-    fn request(&self, door: &mut Door) -> Served<bool> {
+    fn request(&self, door: &mut Door) -> ServeResult<bool> {
         let message = door.message()?;
         let mut out = Vec::new();
-        match decode_request(&message).map_err(|_| Over)? {
+        match decode_request(&message).map_err(|_| Disconnection)? {
             Request::Batch { headers, text } => {
                 let mut seen = self.seen.lock();
                 seen.batches.push(text.clone());
@@ -229,9 +229,9 @@ impl Script {
             }
             Request::Attention => {
                 self.seen.lock().attentions += 1;
-                Done::new(DoneKind::Done, DoneStatus::ATTENTION).encode(&mut out);
+                DoneToken::new(DoneKind::Done, DoneStatus::ATTENTION).encode(&mut out);
             }
-            _ => return Err(Over),
+            _ => return Err(Disconnection),
         }
         if !out.is_empty() {
             door.send(PacketType::Response, out)?;
@@ -239,16 +239,16 @@ impl Script {
         Ok(true)
     }
 
-    fn batch(&self, text: &str, door: &mut Door, out: &mut Vec<u8>) -> Served<()> {
+    fn batch(&self, text: &str, door: &mut Door, out: &mut Vec<u8>) -> ServeResult<()> {
         let mut words = text.split_whitespace();
         let mut status = DoneStatus::FINAL;
         match (words.next().unwrap_or(""), words.next().unwrap_or("")) {
             ("rows", "for") => return self.rows_until_attention(door),
-            ("rows", n) => return rows(n.parse().map_err(|_| Over)?, true, out),
+            ("rows", n) => return rows(n.parse().map_err(|_| Disconnection)?, true, out),
             ("wait", _) => return Ok(()),
-            ("vanish", _) => return Err(Over),
+            ("vanish", _) => return Err(Disconnection),
             ("error", severity) => {
-                let severity = severity.parse().map_err(|_| Over)?;
+                let severity = severity.parse().map_err(|_| Disconnection)?;
                 let e = SqlError::raw(50000, severity, 1, "wrong".to_owned()).at_line(1);
                 encode_notice(&e, "RESPONDER", out);
                 status = DoneStatus::ERROR;
@@ -260,11 +260,11 @@ impl Script {
             ("commit", _) => EnvChange::CommitTransaction(77).encode(out),
             _ => {}
         }
-        Done::new(DoneKind::Done, status).encode(out);
+        DoneToken::new(DoneKind::Done, status).encode(out);
         Ok(())
     }
 
-    fn rows_until_attention(&self, door: &mut Door) -> Served<()> {
+    fn rows_until_attention(&self, door: &mut Door) -> ServeResult<()> {
         door.begin_stream();
         loop {
             let mut out = Vec::new();
@@ -273,23 +273,23 @@ impl Script {
             if door.has_attention()? {
                 self.seen.lock().attentions += 1;
                 let mut out = Vec::new();
-                Done::new(DoneKind::Done, DoneStatus::ATTENTION).encode(&mut out);
+                DoneToken::new(DoneKind::Done, DoneStatus::ATTENTION).encode(&mut out);
                 return door.end_stream(out);
             }
         }
     }
 }
 
-fn rows(count: i32, ended: bool, out: &mut Vec<u8>) -> Served<()> {
+fn rows(count: i32, ended: bool, out: &mut Vec<u8>) -> ServeResult<()> {
     let columns = [Column::new("n", SqlType::Int, ColumnFlags::NULLABLE)];
     encode_columns(&columns, TdsVersion::V7_4, out);
     let encoder = RowEncoder::new(&columns, TdsVersion::V7_4);
     for n in 0..count {
-        encoder.encode(&[Value::Int(n)], out).map_err(|_| Over)?;
+        encoder.encode(&[Value::Int(n)], out).map_err(|_| Disconnection)?;
     }
     if ended {
         let kind = DoneKind::Done;
-        Done::with_count(kind, DoneStatus::FINAL, command::SELECT, count as u64).encode(out);
+        DoneToken::with_count(kind, DoneStatus::FINAL, command::SELECT, count as u64).encode(out);
     }
     Ok(())
 }

@@ -16,11 +16,11 @@ pub(super) const FRONT: [Column; 7] = [
     zero("perf", SqlType::Int, "Reserved in SQL Server."),
 ];
 
-/// The last.
+/// The last columns.
 pub(super) const BACK: [Column; 2] =
     [col("name", SqlType::SYSNAME), col("filename", SqlType::nvarchar(260))];
 
-/// A file on a disk; a file of the log; growth is a share of its size.
+/// Bits of `status`: a file on a disk; a file of the log; growth is a share of its size.
 const DISK: i32 = 0x2;
 const LOG: i32 = 0x40;
 const PERCENT: i32 = 0x10_0000;

@@ -26,7 +26,7 @@ mod type_codes;
 
 use crate::view::View;
 
-/// All of them. Append only: the position is the object id.
+/// All compatibility views. Append only: the position is the object id.
 pub(crate) const VIEWS: &[&View] = &[
     &sysobjects::VIEW,
     &syscolumns::VIEW,

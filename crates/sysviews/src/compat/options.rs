@@ -12,7 +12,7 @@ pub(super) const COLUMNS: [Column; 4] = [
     col("status", SqlType::SmallInt),
 ];
 
-/// The rows, with the values that are asked for.
+/// The rows, with one of the two values of each option.
 pub(super) fn rows(value: impl Fn(&ServerOption) -> i32) -> Vec<Vec<Value>> {
     let status = |o: &ServerOption| i16::from(o.dynamic) + 2 * i16::from(o.advanced);
     let row = |o: &ServerOption| {

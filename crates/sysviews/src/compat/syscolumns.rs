@@ -59,7 +59,7 @@ const COLUMNS: [Column; 30] = [
 pub(crate) const VIEW: View =
     View { schema: SchemaId::SYS, name: "syscolumns", parameters: None, columns: &COLUMNS, rows };
 
-/// What columns and parameters have.
+/// The cells that columns and parameters have in common.
 struct Cells<'a> {
     name: &'a str,
     object: ObjectId,
@@ -136,7 +136,7 @@ fn parameter(module: &Module, p: &Parameter, collation: types::Collation) -> Vec
         user_type: p.user_type_id,
         id: p.id,
         default: 0,
-        // A procedure is the first of its group; functions have none.
+        // A procedure is the first of its group; functions have no group.
         number: i16::from(module.kind == ModuleKind::Procedure),
         collation,
         status,

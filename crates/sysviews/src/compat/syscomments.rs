@@ -30,7 +30,7 @@ const COLUMNS: [Column; 10] = [
 pub(crate) const VIEW: View =
     View { schema: SchemaId::SYS, name: "syscomments", parameters: None, columns: &COLUMNS, rows };
 
-/// A text in pieces of 4,000 units of UTF-16, no character cut.
+/// Divides a text into pieces of 4,000 UTF-16 code units, without cutting a character.
 fn pieces(text: &str) -> Vec<String> {
     let mut pieces = vec![String::new()];
     let mut units = 0;
@@ -76,7 +76,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
         }
         for column in &table.columns {
             let Some(computed) = &column.computed else { continue };
-            // Of a computed column the number is the column's.
+            // For a computed column this is the number of the column.
             let number = i16::try_from(column.column_id).unwrap_or(i16::MAX);
             add(&mut rows, table.object_id, number, &computed.text);
         }
@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(lengths(""), [0]);
         assert_eq!(lengths(&"a".repeat(4_000)), [4_000]);
         assert_eq!(lengths(&"a".repeat(8_001)), [4_000, 4_000, 1]);
-        // A character of two units is not cut.
+        // A character of two code units is not cut.
         let text = format!("{}\u{1f600}", "a".repeat(3_999));
         assert_eq!(lengths(&text), [3_999, 4]);
     }

@@ -1,4 +1,4 @@
-//! `sysconstraints`: constraints and the tables that they are of.
+//! `sysconstraints`: constraints and their tables.
 
 use crate::cell::int;
 use crate::column::{Column, col, zero};
@@ -43,7 +43,7 @@ fn kind(type_code: &str) -> i32 {
     }
 }
 
-/// The column that a constraint was written behind, as far as it is known; 0 for the table.
+/// The column behind which a constraint was written, if it is known; 0 for the table.
 fn column(table: &Table, constraint: ObjectId) -> i32 {
     let id = |at: usize| table.columns[at].column_id;
     let check = table.checks.iter().find(|c| c.object_id == constraint);

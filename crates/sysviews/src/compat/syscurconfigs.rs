@@ -1,4 +1,4 @@
-//! `syscurconfigs`: the options of the server as they hold.
+//! `syscurconfigs`: the options of the server that are in use.
 
 use super::options;
 use crate::view::{Rows, System, View};

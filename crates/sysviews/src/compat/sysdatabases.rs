@@ -80,7 +80,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     Ok(rows.into_values().collect())
 }
 
-/// What is set of a database that is not open is in its files.
+/// The row of a database that is not open: its settings are in its files.
 fn closed(db: &ClosedDatabase) -> Vec<Value> {
     let state = match db.state {
         DatabaseState::Offline => 1 << 9,

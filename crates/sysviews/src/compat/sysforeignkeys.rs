@@ -1,4 +1,4 @@
-//! `sysforeignkeys`: columns of FOREIGN KEY constraints with what they refer to.
+//! `sysforeignkeys`: columns of FOREIGN KEY constraints with the columns that they refer to.
 
 use super::type_codes::small;
 use crate::cell::int;

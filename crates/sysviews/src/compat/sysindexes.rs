@@ -1,7 +1,7 @@
 //! `sysindexes`: heaps, indexes and statistics with their pages and rows.
 //!
-//! Pages are those of the one heap or index, not of all indexes of the table: so it has been since
-//! SQL Server 2005, as the remarks of its page say.
+//! The counts of pages are those of one heap or index, not of all indexes of the table, as in SQL
+//! Server since 2005 (remarks of its page).
 
 use super::type_codes::small;
 use crate::cell::{big, int, text, text_or_null};
@@ -81,7 +81,7 @@ fn statistics_status(s: &AnyStatistics<'_>) -> i32 {
         + if s.gathered.no_recompute { NO_RECOMPUTE } else { 0 }
 }
 
-/// What is the same of every row of a table: how many rows it has.
+/// The number of rows of each table.
 type Rowcounts = BTreeMap<ObjectId, u64>;
 
 fn index_row(

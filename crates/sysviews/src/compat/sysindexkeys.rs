@@ -1,4 +1,4 @@
-//! `sysindexkeys`: key columns of indexes, included ones without a place in the key.
+//! `sysindexkeys`: key columns of indexes; included columns have no position in the key.
 
 use super::type_codes::small;
 use crate::cell::int;

@@ -1,9 +1,9 @@
-//! `sysobjects`: the objects of `sys.objects`, and the system's own.
+//! `sysobjects`: the objects of `sys.objects`, and the system objects.
 
 use crate::cell::{code, int};
 use crate::column::{Column, col, maybe, zero};
 use crate::reason::*;
-use crate::sys::{Listed, all_objects};
+use crate::sys::{ListedObject, all_objects};
 use crate::view::{Rows, System, View};
 use catalog::view::SchemaId;
 use types::{SqlType, Value};
@@ -55,7 +55,7 @@ fn old_kind(kind: &'static str) -> &'static str {
 }
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
-    let row = |l: &Listed| {
+    let row = |l: &ListedObject| {
         vec![
             Value::nvarchar(&l.name),
             int(l.id.0),

@@ -1,4 +1,4 @@
-//! `sysprocesses`: every session, with what it does and waits for.
+//! `sysprocesses`: every session, with its request and its wait.
 
 use crate::cell::{big, datetime, int, int_ms, text};
 use crate::column::{Column, Constant, col, fixed, join, null, number, word, zero};
@@ -72,13 +72,14 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     Ok(system.sessions.list().iter().map(row).collect())
 }
 
-/// A text as long as its column has room for.
+/// A text cut to the width of its column.
 fn cut(text: &str, characters: usize) -> Value {
     let units: Vec<u16> = text.encode_utf16().take(characters).collect();
     Value::nvarchar(&String::from_utf16_lossy(&units))
 }
 
-/// The first bytes of the handle of what a session runs or ran last, which tell a batch.
+/// The first bytes of the handle of the batch that a session runs or ran last; they identify the
+/// batch.
 fn handle(s: &SessionRow) -> Value {
     match session_list::sql_handle(s) {
         Value::Binary(bytes) => Value::varbinary(&bytes[..bytes.len().min(HANDLE_HEAD_BYTES)]),

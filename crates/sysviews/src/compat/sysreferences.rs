@@ -11,7 +11,7 @@ use types::{SqlType, Value};
 const SMALL: SqlType = SqlType::SmallInt;
 const INTERNAL: &str = "Of the inside of SQL Server 2000.";
 const HERE: &str = "Both tables are of the same database.";
-/// So many columns there is room for.
+/// The view has this many pairs of columns.
 const WIDTH: usize = 16;
 
 const FRONT: [Column; 9] = [
@@ -56,7 +56,7 @@ pub(crate) const VIEW: View = View {
     rows,
 };
 
-/// Ids of columns, 0 where there are no more.
+/// Ids of columns, padded with 0.
 fn wide(ids: impl Iterator<Item = i32>) -> impl Iterator<Item = Value> {
     ids.chain(std::iter::repeat(0))
         .take(WIDTH)

@@ -40,7 +40,7 @@ const COLUMNS: [Column; 20] = [
 pub(crate) const VIEW: View =
     View { schema: SchemaId::SYS, name: "systypes", parameters: None, columns: &COLUMNS, rows };
 
-/// Whether values are as long as they are.
+/// Whether values of a type have variable length.
 fn varies(t: SqlType) -> bool {
     matches!(t, SqlType::VarChar(_) | SqlType::NVarChar(_) | SqlType::VarBinary(_))
 }

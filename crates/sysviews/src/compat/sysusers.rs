@@ -51,7 +51,7 @@ fn rows(_: &System<'_>, _: &[Value]) -> Rows {
             // Roles belong to dbo.
             if p.is_role { small(1) } else { Value::Null },
             small(if p.is_role { p.id } else { 0 }),
-            // Whoever logs in is dbo.
+            // Every login is dbo.
             is(p.name == "dbo"),
             is(!p.is_role),
             is(!p.is_role),

@@ -1,11 +1,11 @@
 //! Codes of types from before `sys.types`: `type` and `usertype` of systypes and syscolumns.
 //!
-//! From the rows of SQL Server's own systypes. Types that came later have 0.
+//! They are from the rows of SQL Server's systypes. Later types have 0.
 
 use crate::cell::int;
 use types::{Family, SqlType, Value};
 
-/// `type`: how values were stored.
+/// `type`: how values are stored.
 pub(super) fn stored_as(t: SqlType, numeric: bool) -> Value {
     Value::TinyInt(match t {
         SqlType::Image => 34,
@@ -30,7 +30,7 @@ pub(super) fn stored_as(t: SqlType, numeric: bool) -> Value {
     })
 }
 
-/// `usertype`: the number of a type's name, of a user's type its `user_type_id`.
+/// `usertype`: the number of a type's name; for a user type its `user_type_id`.
 pub(super) fn user_type(t: SqlType, user_type_id: i32) -> Value {
     const SYSNAME: i32 = 256;
     Value::SmallInt(match (user_type_id, t) {
@@ -64,7 +64,7 @@ pub(super) fn small(n: i32) -> Value {
     i16::try_from(n).map_or(Value::Null, Value::SmallInt)
 }
 
-/// `prec`: digits or characters; -1 of large values.
+/// `prec`: digits or characters; -1 for large values.
 pub(super) fn precision(t: SqlType) -> Value {
     let bytes = t.max_length();
     Value::SmallInt(match (t.family(), t) {
@@ -78,7 +78,7 @@ pub(super) fn precision(t: SqlType) -> Value {
     })
 }
 
-/// `scale`: NULL where there is none.
+/// `scale`: NULL for a type without scale.
 pub(super) fn scale(t: SqlType) -> Option<u8> {
     match t.family() {
         Family::Integer if t == SqlType::Bit => None,
@@ -87,7 +87,7 @@ pub(super) fn scale(t: SqlType) -> Option<u8> {
     }
 }
 
-/// A collation's name and number, NULL where a type has none.
+/// A collation's name and number; NULL for a type without collation.
 pub(super) fn collation(t: SqlType, collation: types::Collation) -> [Value; 2] {
     if !t.is_character() {
         return [Value::Null, Value::Null];

@@ -1,4 +1,4 @@
-//! What stands in schema dbo of master, one a file.
+//! The objects of schema dbo in master, one in each file.
 
 mod spt_values;
 

@@ -1,8 +1,8 @@
-//! `master..spt_values`: numbers and names that scripts have come to rely on.
+//! `master..spt_values`: numbers and names that scripts rely on.
 //!
-//! Type `P` is SQL Server's to the letter: the numbers 0 to 2047, each with the byte of a bitmap
-//! that holds its bit, and the bit. The rows of other types are a selection. Scripts that multiply
-//! the table with itself expect it to have at least 2,509 rows: rows of type `GL` fill it up.
+//! Type `P` is the same as in SQL Server: the numbers 0 to 2047, each with the byte of a bitmap
+//! that contains its bit, and the bit. The rows of other types are a selection. Scripts that join
+//! the table with itself expect at least 2,509 rows: rows of type `GL` fill it up.
 
 use crate::cell::{int, text_or_null};
 use crate::column::{Column, col, maybe, zero};
@@ -11,7 +11,7 @@ use catalog::view::SchemaId;
 use lock::Mode;
 use types::{SqlType, Value};
 
-/// SQL Server 2019 has so many.
+/// The number of rows in SQL Server 2019.
 const ROWS_MIN: usize = 2_539;
 const NUMBERS: i32 = 2_048;
 
@@ -27,7 +27,7 @@ const COLUMNS: [Column; 6] = [
 pub(crate) const VIEW: View =
     View { schema: SchemaId::DBO, name: "spt_values", parameters: None, columns: &COLUMNS, rows };
 
-/// Name and number by type.
+/// The name and number of each row, by type.
 const NAMED: &[(&str, &[(&str, i32)])] = &[
     ("B", &[("YES OR NO", -1), ("no", 0), ("yes", 1), ("none", 2)]),
     (

@@ -1,4 +1,4 @@
-//! Deadlocks as SQL Server's `xml_deadlock_report` tells them.
+//! Deadlocks in the form of SQL Server's `xml_deadlock_report`.
 //!
 //! ```text
 //! deadlock
@@ -6,13 +6,13 @@
 //!   process-list   process            a wait of the circle, with its session and its statements
 //!   resource-list  keylock, ridlock …  what a wait is for: who has it, who waits for it
 //! ```
-//! `report.rs` is the document, `process.rs` and `resource.rs` its two lists, `names.rs` what ids
-//! are called. What is not known is left out.
+//! `report.rs` writes the document, `process.rs` and `resource.rs` its two lists; `names.rs` has
+//! the names of ids. Unknown facts are left out.
 //!
-//! Sources: names and order of attributes are those of the deadlock graph in Microsoft's "Deadlocks
-//! guide"; of resources those of `resource_description` on the page of sys.dm_os_waiting_tasks;
-//! that a resource is told once for each wait, and how waits further ahead in its queue are told,
-//! is of deadlock graphs that others published.
+//! Sources: the names and order of attributes are those of the deadlock graph in Microsoft's
+//! "Deadlocks guide"; those of resources are from `resource_description` on the page of
+//! sys.dm_os_waiting_tasks. That a resource is listed once for each wait, and how waits further
+//! ahead in its queue are listed, is from published deadlock graphs.
 
 mod names;
 mod process;

@@ -1,5 +1,5 @@
-//! What databases, objects and indexes are called: as it is committed, or as a member of the
-//! deadlock sees it, who may have made it just now.
+//! The names of databases, objects and indexes: as committed, or as a member of the deadlock sees
+//! them, which may have just made them.
 
 use crate::tables;
 use base::{DatabaseId, HobtId, ObjectId, SessionId};
@@ -7,17 +7,20 @@ use catalog::view::{DatabaseView, Object, Table};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-type ViewOf<'a> = &'a dyn Fn(SessionId, DatabaseId) -> Option<Arc<DatabaseView>>;
+type ViewLookup<'a> = &'a dyn Fn(SessionId, DatabaseId) -> Option<Arc<DatabaseView>>;
 
 /// Names by ids.
 pub(super) struct Names<'a> {
-    view: ViewOf<'a>,
+    view: ViewLookup<'a>,
     sessions: BTreeSet<SessionId>,
 }
 
 impl<'a> Names<'a> {
-    /// As these sessions see them.
-    pub(super) fn new(view: ViewOf<'a>, sessions: impl Iterator<Item = SessionId>) -> Names<'a> {
+    /// The names as these sessions see them.
+    pub(super) fn new(
+        view: ViewLookup<'a>,
+        sessions: impl Iterator<Item = SessionId>,
+    ) -> Names<'a> {
         Names { view, sessions: sessions.collect() }
     }
 
@@ -25,7 +28,7 @@ impl<'a> Names<'a> {
         self.sessions.iter().filter_map(move |&session| (self.view)(session, database))
     }
 
-    /// Of a database that is open.
+    /// The name of an open database.
     pub(super) fn database(&self, database: DatabaseId) -> Option<String> {
         self.views(database).next().map(|v| v.name().to_owned())
     }
@@ -44,7 +47,7 @@ impl<'a> Names<'a> {
         })
     }
 
-    /// The same of the table that a hobt is of, and the name of its index; a heap has none.
+    /// The name of a hobt's table, and the name of its index; a heap has none.
     pub(super) fn hobt(&self, database: DatabaseId, hobt: HobtId) -> Option<(String, String)> {
         let named = |view: &DatabaseView, table: &Table| {
             let index = table.indexes.iter().find(|i| i.hobt == hobt)?;

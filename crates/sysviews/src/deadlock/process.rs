@@ -6,13 +6,13 @@ use crate::dm::locks;
 use lock::{DeadlockMember, OwnerKind};
 use session::{Frame, SessionEntry, SessionRow};
 
-/// `lockTimeout` of who waits without end.
+/// The `lockTimeout` of a session that waits without limit.
 const INFINITE: u32 = u32::MAX;
 
-/// `lastattention` of who was never interrupted.
+/// The `lastattention` of a session that was never interrupted.
 const NEVER: &str = "1900-01-01T00:00:00.000";
 
-/// Levels as SET TRANSACTION ISOLATION LEVEL names them, from 1.
+/// Isolation levels as SET TRANSACTION ISOLATION LEVEL names them, from 1.
 const LEVELS: [&str; 5] =
     ["read uncommitted", "read committed", "repeatable read", "serializable", "snapshot"];
 
@@ -39,7 +39,8 @@ pub(super) fn write(r: &mut Report<'_>, member: &DeadlockMember) {
     r.out.end();
 }
 
-/// The number of the transaction that waits, or in which a lock of the session is waited for.
+/// The number of the transaction that waits. For a lock of the session or a cursor it is the
+/// session's open transaction.
 fn transaction(member: &DeadlockMember, row: Option<&SessionRow>) -> Option<u64> {
     let number = match member.owner.kind() {
         OwnerKind::Transaction => member.owner.number(),
@@ -51,13 +52,13 @@ fn transaction(member: &DeadlockMember, row: Option<&SessionRow>) -> Option<u64>
     (number != 0).then_some(number)
 }
 
-/// From `id` to `priority`.
+/// The attributes from `id` to `priority`.
 fn wait(r: &mut Report<'_>, member: &DeadlockMember, row: Option<&SessionRow>) {
     let waited = (&member.resource, member.behind);
     let resource = locks::wait_resource(waited, member.session, r.sessions);
     let waited_ms = r.now_ns.saturating_sub(member.since_ns) / 1_000_000;
     let transaction = transaction(member, row);
-    // Of transactions for one statement neither name nor begin is kept.
+    // The name and begin of a single statement's transaction are not kept.
     let opened = r.active.iter().find(|a| Some(a.id.0) == transaction);
     let out = &mut r.out;
     out.attribute("id", process_id(member));
@@ -69,7 +70,7 @@ fn wait(r: &mut Report<'_>, member: &DeadlockMember, row: Option<&SessionRow>) {
     out.known("transactionname", opened.map(|a| &a.name));
     out.known("lasttranstarted", opened.map(|a| iso_ms(a.began_at)));
     out.attribute("lockMode", member.mode.name());
-    // Threads beside the session's own have no number that lasts.
+    // Other threads than the session's own have no lasting number.
     let own = row.filter(|_| !member.by_helper);
     out.known("kpid", own.map(|row| row.thread).filter(|thread| *thread != 0));
     out.attribute("status", "suspended");
@@ -80,7 +81,7 @@ fn wait(r: &mut Report<'_>, member: &DeadlockMember, row: Option<&SessionRow>) {
     out.attribute("priority", member.priority);
 }
 
-/// From `trancount` to `isolationlevel`.
+/// The attributes from `trancount` to `isolationlevel`.
 fn of_session(r: &mut Report<'_>, row: &SessionRow) {
     let level = usize::from(row.isolation_level);
     let name = level.checked_sub(1).and_then(|n| LEVELS.get(n));
@@ -97,7 +98,7 @@ fn of_session(r: &mut Report<'_>, row: &SessionRow) {
     out.known("isolationlevel", name.map(|n| format!("{n} ({level})")));
 }
 
-/// The statements that run, each called by the one behind it.
+/// The running statements, each called by the next one.
 fn frames(r: &mut Report<'_>, session: &SessionEntry) {
     for frame in session.frames(r.text_room()) {
         let Frame { program, line, offsets: (start, end), text } = frame;

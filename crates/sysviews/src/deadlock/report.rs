@@ -4,9 +4,9 @@
 //!  1. Every `id` of an owner or a waiter is that of a process in the list.
 //!  2. All texts of statements together have at most `TEXTS_CHARS` characters.
 //!
-//! The lock table gives the circle as it was when all its edges were seen at once. Its members
-//! stand still until the victim is woken, which is after this, unless a timeout or an attention
-//! ends their wait: then what their session says may be of a moment later.
+//! The lock table gives the circle as it was when all its edges were seen at once. Its members wait
+//! until the victim is woken, which is after this, unless a timeout or an attention ends their
+//! wait. Then the facts of their session may be from a later moment.
 
 use super::{names::Names, process, resource};
 use crate::document::Document;
@@ -15,16 +15,17 @@ use catalog::view::DatabaseView;
 use lock::{Deadlock, DeadlockMember};
 use session::Registry;
 use std::sync::Arc;
-use txn::Active;
+use txn::ActiveTransaction;
 use work::Engine;
 
-/// Of the text of a statement or of what a client asked for.
+/// The most characters of the text of a statement or an input buffer.
 const TEXT_CHARS: usize = 4_000;
-/// Of all texts of a report: many may wait in one circle, and a report is to have room in the ring
-/// whatever stands in them (a character takes at most five bytes, `&amp;`).
+/// The most characters of all texts of a report. Many statements may wait in one circle, and a
+/// report must fit into the ring whatever its texts are (a character takes at most five bytes,
+/// `&amp;`).
 const TEXTS_CHARS: usize = 64_000;
 
-/// Where facts about the members of a deadlock come from.
+/// The sources of facts about the members of a deadlock.
 pub struct Surroundings<'a> {
     /// The open transactions.
     pub engine: &'a Engine,
@@ -34,30 +35,30 @@ pub struct Surroundings<'a> {
     pub view: &'a dyn Fn(SessionId, DatabaseId) -> Option<Arc<DatabaseView>>,
 }
 
-/// A report in the making.
+/// A report that is being written.
 pub(super) struct Report<'a> {
     pub(super) out: Document,
     pub(super) deadlock: &'a Deadlock,
     pub(super) sessions: &'a Registry,
     pub(super) names: Names<'a>,
-    pub(super) active: Vec<Active>,
+    pub(super) active: Vec<ActiveTransaction>,
     pub(super) now_ns: u64,
-    /// Characters that texts may still take.
+    /// The characters that further texts may use.
     texts_left: usize,
 }
 
-/// What a member is called in all three lists.
+/// The name of a member in all three lists.
 pub(super) fn process_id(member: &DeadlockMember) -> String {
     format!("process{:x}", member.number)
 }
 
 impl Report<'_> {
-    /// So many characters may the next text take.
+    /// The characters that the next text may use.
     pub(super) fn text_room(&self) -> usize {
         TEXT_CHARS.min(self.texts_left)
     }
 
-    /// The text of an element.
+    /// Writes the text of an element.
     pub(super) fn text(&mut self, text: &str) {
         let text: String = text.chars().take(self.text_room()).collect();
         self.texts_left -= text.chars().count();
@@ -65,7 +66,7 @@ impl Report<'_> {
     }
 }
 
-/// The document.
+/// Writes the document.
 pub(crate) fn report(deadlock: &Deadlock, around: &Surroundings<'_>) -> String {
     let mut r = Report {
         out: Document::default(),
@@ -76,7 +77,7 @@ pub(crate) fn report(deadlock: &Deadlock, around: &Surroundings<'_>) -> String {
         now_ns: os::clock::monotonic_ns(),
         texts_left: TEXTS_CHARS,
     };
-    // The victim first; from there on each waits for the next.
+    // The victim comes first; from there on each member waits for the next.
     let (before, from_victim) = deadlock.members.split_at(deadlock.victim);
     let members = || from_victim.iter().chain(before);
     r.out.begin("deadlock");

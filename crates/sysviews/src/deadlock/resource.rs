@@ -1,8 +1,8 @@
-//! `keylock`, `ridlock` and their like: what a wait of the circle is for.
+//! `keylock`, `ridlock` and the other resources: what a wait of the circle is for.
 //!
-//! As in SQL Server a resource that several wait for is told for each of them, with one `id`; among
-//! its owners stand only processes of the deadlock, and beside those who hold it those who wait
-//! for it further ahead.
+//! As in SQL Server a resource that several members wait for is listed for each of them, with the
+//! same `id`. Its owners are only processes of the deadlock: those that hold it, and those that
+//! wait for it further ahead in the queue.
 
 use super::report::{Report, process_id};
 use crate::dm::locks;
@@ -28,7 +28,7 @@ pub(super) fn write(r: &mut Report<'_>, member: &DeadlockMember) {
     }
     r.out.begin("owner-list");
     for blocker in &member.blockers {
-        // Who holds it as well and waits for nobody here is no part of the circle.
+        // A holder that waits for no member is not part of the circle.
         let Some(owner) = r.deadlock.member_of(blocker) else { continue };
         r.out.begin("owner");
         r.out.attribute("id", process_id(owner));
@@ -73,10 +73,10 @@ fn element(kind: Kind) -> &'static str {
     }
 }
 
-/// What is locked whole, where there could be parts.
+/// The lock covers the whole resource, which could have parts.
 const WHOLE: &str = "FULL";
 
-/// What tells a resource from others of its kind, and its names.
+/// The attributes that identify a resource of its kind, and its names.
 fn identity(r: &mut Report<'_>, (resource, session): (&Resource, SessionId)) {
     let database = resource.database_id();
     let out = &mut r.out;

@@ -1,9 +1,9 @@
 //! `sys.dm_db_database_page_allocations(database, table, index, partition, mode)`: the pages of the
-//! extents that tables have, also those that are not allocated, and IAM pages.
+//! extents of tables, also those that are not allocated, and IAM pages.
 //!
-//! Microsoft does not document it; parameters and columns are those of its definition in SQL
-//! Server 2016 (M. Vernon, sqlserverscience.com). LIMITED reads no page of a table, so what stands
-//! on pages is NULL.
+//! Microsoft does not document it. Parameters and columns are those of its definition in SQL Server
+//! 2016 (M. Vernon, sqlserverscience.com). LIMITED reads no page of a table, so columns about page
+//! contents are NULL.
 
 use crate::cell::{bit, int, int_argument, text};
 use crate::column::Constant;
@@ -100,7 +100,7 @@ fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
             continue;
         }
         for i in &table.indexes {
-            // The index is asked for of a table alone.
+            // The index argument has an effect only if a table is given.
             let other = |n: i64| object.is_some() && n != i64::from(i.index_id.0);
             let Some(hobt) = database.hobts().get(i.hobt) else { continue };
             if index.is_none_or(|n| !other(n)) {
@@ -185,7 +185,7 @@ fn place(
     ]
 }
 
-/// What stands on the page, where it is read and still the unit's.
+/// The contents of the page, if it is read and still belongs to the unit.
 fn content(
     database: &Database,
     unit: HobtUnit,

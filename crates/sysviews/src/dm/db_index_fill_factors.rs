@@ -1,5 +1,5 @@
-//! `sys.dm_db_index_fill_factors`, of our own: how full each index was built, what became of it
-//! since, and by what FILLFACTOR = AUTO chose.
+//! `sys.dm_db_index_fill_factors`, our own view: how full each index was built, how full it is now,
+//! and why FILLFACTOR = AUTO chose its value.
 
 use crate::cell::{big, bit, int};
 use crate::column::{Column, col, maybe};

@@ -1,11 +1,11 @@
-//! `sys.dm_db_index_operational_stats(database, object, index, partition)`: what was done to the
-//! rows, pages and locks of each heap and index since it was opened.
+//! `sys.dm_db_index_operational_stats(database, object, index, partition)`: operations on the rows,
+//! pages and locks of each heap and index since it was opened.
 //!
-//! NULL and 0 (-1 for the index) are wildcards. What a rebuild makes anew counts on; pages and rows
-//! that the rebuild itself writes are not counted, but for the pages of a heap. The last columns
-//! are our own: how an index came by its leaves, and where splits fell (docs/views.md).
+//! NULL and 0 (-1 for the index) are wildcards. A rebuild keeps the counts. Pages and rows that the
+//! rebuild itself writes are not counted, except the pages of a heap. The last columns are our own:
+//! how an index got its leaves, and where pages were split (docs/views.md).
 
-use super::indexes::{Chosen, Found, each_index};
+use super::indexes::{FoundIndex, IndexChoice, each_index};
 use crate::cell::{big, big_ms, int, int_argument};
 use crate::column::{Column, col, null, number, zero};
 use crate::reason::*;
@@ -103,7 +103,7 @@ fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
     if argument(3).is_some_and(|p| p != 0 && p != 1) {
         return Ok(rows);
     }
-    let chosen = Chosen {
+    let chosen = IndexChoice {
         database: argument(0).filter(|&n| n != 0),
         object: argument(1).filter(|&n| n != 0),
         index: argument(2).filter(|&n| n >= 0),
@@ -112,7 +112,7 @@ fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
     Ok(rows)
 }
 
-fn row(found: &Found<'_>) -> Vec<Value> {
+fn row(found: &FoundIndex<'_>) -> Vec<Value> {
     let count = |deed| big(found.hobt.counted(deed));
     let ms = |deed| big_ms(found.hobt.counted(deed));
     let splits = found.hobt.all_splits();
@@ -131,9 +131,9 @@ fn row(found: &Found<'_>) -> Vec<Value> {
         count(Deed::LeafDelete),
         count(Deed::LeafUpdate),
         count(Deed::LeafGhost),
-        // An entry for each page, and one more for the page that a root was.
+        // One entry for each page, and one more for the page that was a root.
         big(leaf.allocated() + interior.allocated() + splits.roots),
-        // Pages go with the one above whose only entry led to them.
+        // A page is freed with its parent if it was the parent's only child.
         big(leaf.freed),
         big(leaves),
         big(interior.allocated() + splits.roots),

@@ -1,4 +1,5 @@
-//! `sys.dm_db_index_physical_stats(database, object, index, partition, mode)`: one row a level.
+//! `sys.dm_db_index_physical_stats(database, object, index, partition, mode)`: one row for each
+//! level.
 //!
 //! NULL and 0 (-1 for the index) are wildcards. Without row versions the version columns are 0.
 //! LIMITED reads no leaf, so columns about records are NULL; SAMPLED reads every page.

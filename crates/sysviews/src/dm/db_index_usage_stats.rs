@@ -1,10 +1,10 @@
 //! `sys.dm_db_index_usage_stats`: how often plans that ran use each heap and index.
 //!
-//! A run counts once for each operator of its plan, however often the operator began, or whether it
-//! came to it at all. A heap or index that nothing has used since the start has no row. What a
-//! rebuild makes anew counts on.
+//! A run counts once for each operator of its plan, however often the operator was opened, even if
+//! it was never opened. A heap or index that nothing has used since the start has no row. A rebuild
+//! keeps the counts.
 
-use super::indexes::{Chosen, Found, each_index};
+use super::indexes::{FoundIndex, IndexChoice, each_index};
 use crate::cell::{big, datetime, int};
 use crate::column::{Column, col, maybe, null, zero};
 use crate::view::{Rows, System, View};
@@ -47,18 +47,18 @@ pub(crate) const VIEW: View = View {
     rows,
 };
 
-/// What users' statements do, in the order of columns, and then what the engine does.
+/// The operations of users' statements in the order of columns, then those of the engine.
 const COUNTS: [Deed; 5] =
     [Deed::UserSeek, Deed::UserScan, Deed::UserLookup, Deed::UserUpdate, Deed::SystemScan];
 const TIMES: [Use; 5] = [Use::Seek, Use::Scan, Use::Lookup, Use::Update, Use::SystemScan];
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let mut rows = Vec::new();
-    each_index(system, Chosen::default(), &mut |found| rows.extend(row(found)))?;
+    each_index(system, IndexChoice::default(), &mut |found| rows.extend(row(found)))?;
     Ok(rows)
 }
 
-fn row(found: &Found<'_>) -> Option<Vec<Value>> {
+fn row(found: &FoundIndex<'_>) -> Option<Vec<Value>> {
     let counts = COUNTS.map(|deed| found.hobt.counted(deed));
     let times = TIMES.map(|how| found.hobt.last_used(how));
     if counts.iter().all(|&n| n == 0) {

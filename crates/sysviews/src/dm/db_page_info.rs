@@ -1,7 +1,7 @@
-//! `sys.dm_db_page_info(database, file, page, mode)`: the header of a page and what the maps say of
-//! it, in one row. LIMITED leaves the columns that describe others NULL.
+//! `sys.dm_db_page_info(database, file, page, mode)`: the header of a page and its state in the
+//! allocation maps, in one row. Under LIMITED the description columns are NULL.
 //!
-//! Where this is not SQL Server's
+//! Differences from SQL Server
 //!  - The words for bits of the header are ours: Microsoft lists none.
 //!  - The numbers of the errors: Microsoft says that NULL "will result in an error".
 
@@ -78,7 +78,7 @@ const COLUMNS: [Column; 51] = [
     col("reserved_bytes", SMALL),
 ];
 
-/// Behind those: what hardly any page has.
+/// The columns behind those, which few pages have.
 const MORE: [Column; 2] = [col("reserved_bytes_by_xdes_id", SMALL), col("xdes_id", WORDS)];
 
 const ALL: [Column; 53] = crate::column::join(COLUMNS, MORE);

@@ -1,4 +1,4 @@
-//! `sys.dm_db_stats_histogram(object, statistics)`: one row a step.
+//! `sys.dm_db_stats_histogram(object, statistics)`: one row for each step.
 
 use super::db_stats_properties::{PARAMETERS, asked};
 use crate::cell::{int, variant_of};

@@ -1,6 +1,7 @@
-//! `sys.dm_db_stats_properties(object, statistics)`: when and from how many rows they were made.
+//! `sys.dm_db_stats_properties(object, statistics)`: when statistics were made, and from how many
+//! rows.
 //!
-//! Of statistics that nobody has filled only the ids are told; of an unknown id nothing.
+//! Statistics that were never filled have only ids; an unknown id has no row.
 
 use crate::cell::{big, int, int_argument};
 use crate::column::{Column, col, maybe, zero};
@@ -30,7 +31,7 @@ const COLUMNS: [Column; 9] = [
     zero("persisted_sample_percent", SqlType::Float, NO_PERSISTED_SAMPLE),
 ];
 
-/// What both functions are asked with.
+/// The parameters of both functions.
 pub(crate) const PARAMETERS: &[(&str, SqlType)] =
     &[("@object_id", SqlType::Int), ("@stats_id", SqlType::Int)];
 
@@ -42,8 +43,8 @@ pub(crate) const VIEW: View = View {
     rows,
 };
 
-/// What was asked for.
-pub(crate) struct Asked {
+/// The statistics that the arguments name.
+pub(crate) struct RequestedStatistics {
     pub(crate) table: Arc<Table>,
     pub(crate) stats_id: i32,
     /// The ordinal of the first column.
@@ -51,8 +52,11 @@ pub(crate) struct Asked {
     pub(crate) found: Option<Arc<Distribution>>,
 }
 
-/// The statistics that the arguments name; none when there are no such.
-pub(crate) fn asked(system: &System<'_>, arguments: &[Value]) -> base::SqlResult<Option<Asked>> {
+/// The statistics that the arguments name; `None` if there are none.
+pub(crate) fn asked(
+    system: &System<'_>,
+    arguments: &[Value],
+) -> base::SqlResult<Option<RequestedStatistics>> {
     let (object, number) = (int_argument(arguments.first()), int_argument(arguments.get(1)));
     let (Some(object), Some(number)) = (object, number) else { return Ok(None) };
     let tables = tables::all(system)?;
@@ -61,7 +65,7 @@ pub(crate) fn asked(system: &System<'_>, arguments: &[Value]) -> base::SqlResult
     };
     let all = table.all_statistics();
     let known = all.iter().find(|s| i64::from(s.stats_id.0) == number);
-    Ok(known.map(|s| Asked {
+    Ok(known.map(|s| RequestedStatistics {
         table: Arc::clone(table),
         stats_id: s.stats_id.0,
         first: s.columns.first().copied().unwrap_or_default(),
@@ -85,7 +89,7 @@ fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
     ]])
 }
 
-/// Changes of the first column since the statistics were made; without any, since the table was.
+/// Changes of the first column since the statistics were made, or since the table was made.
 pub(crate) fn modified(
     system: &System<'_>,
     table: &Table,

@@ -43,7 +43,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
 }
 
 fn row(entry: &Arc<Entry<Program>>) -> Vec<Value> {
-    // One of the references is the list that this comes from.
+    // One reference is that of the list.
     let references = Arc::strong_count(entry).saturating_sub(1);
     vec![
         int(references),

@@ -1,4 +1,4 @@
-//! `sys.dm_exec_input_buffer(session, request)`: what a session asked for last.
+//! `sys.dm_exec_input_buffer(session, request)`: the most recent request of a session's client.
 
 use crate::cell::{int_argument, text};
 use crate::column::{Column, col, maybe};

@@ -1,4 +1,4 @@
-//! `sys.dm_exec_plan_attributes(plan)`: what a program was compiled with, and by what it is found.
+//! `sys.dm_exec_plan_attributes(plan)`: the settings of a program's compilation, and its cache key.
 
 use super::plan_list::{self, HANDLE};
 use crate::cell::{bit, code, int, variant};
@@ -23,7 +23,7 @@ pub(crate) const VIEW: View = View {
     rows,
 };
 
-/// The bits of `set_options`, which are others than those of `@@OPTIONS`.
+/// The bits of `set_options`, which differ from those of `@@OPTIONS`.
 const SET_OPTIONS: [(Switches, u32); 8] = [
     (Switches::ANSI_PADDING, 1),
     (Switches::CONCAT_NULL_YIELDS_NULL, 8),
@@ -60,7 +60,7 @@ fn attributes(entry: &Entry<Program>) -> Vec<Vec<Value>> {
         row("objectid", number(object.into()), true),
         row("dbid", variant(Value::SmallInt(key.database.0 as i16), SqlType::SmallInt), true),
         row("dbid_execute", variant(Value::SmallInt(0), SqlType::SmallInt), true),
-        // Names without schema mean dbo to everybody: plans are everybody's.
+        // A name without schema means dbo in every session, so all sessions share plans.
         row("user_id", number(-2), true),
         row("language_id", number(Settings::language_of(key.options).into()), true),
         row("date_format", number(Settings::date_format_of(key.options).into()), true),

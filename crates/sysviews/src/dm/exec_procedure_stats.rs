@@ -1,5 +1,5 @@
-//! `sys.dm_exec_procedure_stats`: what the runs of each cached procedure took, those of what it
-//! calls with them.
+//! `sys.dm_exec_procedure_stats`: the resource use of each cached procedure, including what it
+//! calls.
 
 use super::plan_list::{
     self, BIG, CONCURRENCY, HANDLE, REQUESTS, concurrency, four, measures, plan_handle,
@@ -10,7 +10,7 @@ use crate::column::{Column, col, join, word};
 use crate::reason::*;
 use crate::view::{Rows, System, View};
 use catalog::view::SchemaId;
-use plancache::{Counted, Entry, Kind};
+use plancache::{Entry, ExecutionCounts, Kind};
 use session::Program;
 use types::{SqlType, Value};
 
@@ -52,7 +52,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     Ok(procedures.filter_map(|e| Some(row(&e, &e.statistics.counted()?))).collect())
 }
 
-fn row(entry: &Entry<Program>, c: &Counted) -> Vec<Value> {
+fn row(entry: &Entry<Program>, c: &ExecutionCounts) -> Vec<Value> {
     let key = entry.key();
     let mut cells = vec![
         int(key.database.0),

@@ -65,7 +65,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
         let crew = crews.iter().find(|c| c.session == g.session_id && g.degree > 1);
         let threads = crew.map_or(Value::Null, |c| int(c.threads));
         let used = if g.grant_time.is_some() { threads.clone() } else { Value::Null };
-        // A crew's threads are all started when it begins.
+        // All threads of a crew start together.
         cells.extend([threads, used.clone(), used]);
         cells
     };

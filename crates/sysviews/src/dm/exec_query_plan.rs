@@ -30,7 +30,7 @@ fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
     Ok(found.map(|entry| row(system, &entry, None, document)).into_iter().collect())
 }
 
-/// A program's plans, or that of the statement with these offsets, in a form.
+/// The plans of a program, or that of the statement with these offsets, in one of the forms.
 pub(crate) fn row(
     system: &System<'_>,
     entry: &Entry<Program>,

@@ -1,5 +1,5 @@
-//! `sys.dm_exec_query_plan_stats(plan)`: the plans that the statements of a program ran with last,
-//! with what they did. Kept while LAST_QUERY_PLAN_STATS of the database is ON.
+//! `sys.dm_exec_query_plan_stats(plan)`: the plans and figures of the last runs of a program's
+//! statements. They are kept while LAST_QUERY_PLAN_STATS of the database is ON.
 
 use super::exec_query_plan::COLUMNS;
 use super::plan_list::{self, HANDLE};

@@ -1,7 +1,7 @@
-//! `sys.dm_exec_query_profiles`: how far the operators of statements that run are, by thread.
+//! `sys.dm_exec_query_profiles`: the progress of the operators of running statements, by thread.
 //!
-//! Rows are counted of every statement; times are measured where the session has asked for
-//! STATISTICS XML or PROFILE, and are 0 elsewhere. Pages are those of at most 256 rows ago.
+//! Rows of every statement are counted. Times are measured if the session has asked for STATISTICS
+//! XML or PROFILE, and are 0 otherwise. Page counts are at most 256 rows old.
 
 use super::plan_list::{plan_handle, text_handle};
 use crate::cell::{big, big_ms, int, text};
@@ -9,7 +9,7 @@ use crate::column::{Column, col, maybe, null, zero};
 use crate::reason::*;
 use crate::view::{Rows, System, View};
 use catalog::view::SchemaId;
-use session::{Running, RunningNode, SessionRow};
+use session::{RunningNode, RunningStatement, SessionRow};
 use types::{SqlType, Value};
 
 const INT: SqlType = SqlType::Int;
@@ -81,7 +81,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
 fn row(
     system: &System<'_>,
     session: &SessionRow,
-    running: &Running,
+    running: &RunningStatement,
     node: &RunningNode,
     thread: usize,
 ) -> Vec<Value> {
@@ -123,7 +123,7 @@ fn row(
     cells
 }
 
-/// What an operator reads or changes: its database, table and index.
+/// The database, table and index that an operator reads or changes.
 fn object(system: &System<'_>, node: &RunningNode) -> [Value; 3] {
     let Some((database, object, hobt)) = node.object else { return [const { Value::Null }; 3] };
     let table = system.databases.view(database).and_then(|v| v.table(object));

@@ -1,4 +1,4 @@
-//! `sys.dm_exec_query_resource_semaphores`: how much query memory there is, and who wants it.
+//! `sys.dm_exec_query_resource_semaphores`: the query memory, its grants and its waiters.
 
 use crate::cell::{big, big_kb, int};
 use crate::column::{Column, col, maybe, number};
@@ -39,7 +39,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
 }
 
 fn row(s: &SemaphoreRow) -> Vec<Value> {
-    // SQL Server tells these of the regular one only.
+    // SQL Server shows these only for the regular semaphore.
     let regular = |value: Value| if s.resource_semaphore_id == 0 { value } else { Value::Null };
     vec![
         Value::SmallInt(s.resource_semaphore_id),

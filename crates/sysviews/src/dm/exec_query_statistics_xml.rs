@@ -1,5 +1,5 @@
-//! `sys.dm_exec_query_statistics_xml(session)`: the plan of a statement that runs, with what it has
-//! done so far.
+//! `sys.dm_exec_query_statistics_xml(session)`: the plan of a running statement with its figures so
+//! far.
 
 use super::plan_list::{plan_handle, text_handle};
 use crate::cell::{document, int_argument};
@@ -30,7 +30,7 @@ fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
     let wanted = int_argument(arguments.first());
     let sessions = system.sessions.list();
     let session = sessions.iter().find(|s| wanted == Some(i64::from(s.session_id.0)));
-    // The outermost: functions and triggers run within it.
+    // The outermost statement: functions and triggers run within it.
     let Some(running) = session.and_then(|s| s.statements.first()) else { return Ok(Vec::new()) };
     let Some(plan) = running.document(system, system.version) else { return Ok(Vec::new()) };
     Ok(vec![vec![

@@ -1,7 +1,7 @@
-//! `sys.dm_exec_query_stats`: what the runs of each cached statement took.
+//! `sys.dm_exec_query_stats`: the resource use of each cached statement.
 //!
-//! A row lives as long as the statement's plan: a new plan begins to count anew. Runs that ended
-//! with an error are not counted.
+//! A row exists as long as the statement's plan; a new plan starts at 0. Runs that ended with an
+//! error are not counted.
 
 use super::plan_list::{
     self, BIG, CONCURRENCY, HANDLE, REQUESTS, concurrency, four, kb, measures, plan_handle,
@@ -12,7 +12,7 @@ use crate::column::{Column, col, join, null};
 use crate::reason::*;
 use crate::view::{Rows, System, View};
 use catalog::view::SchemaId;
-use plancache::{Counted, Entry};
+use plancache::{Entry, ExecutionCounts};
 use session::{CachedStatement, Program};
 use types::{SqlType, Value};
 
@@ -82,7 +82,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     Ok(rows)
 }
 
-fn row(entry: &Entry<Program>, s: &CachedStatement, c: &Counted) -> Vec<Value> {
+fn row(entry: &Entry<Program>, s: &CachedStatement, c: &ExecutionCounts) -> Vec<Value> {
     let mut cells = vec![
         text_handle(entry),
         Value::Int(s.start_offset),
@@ -104,7 +104,7 @@ fn row(entry: &Entry<Program>, s: &CachedStatement, c: &Counted) -> Vec<Value> {
     for grant in [&c.grant_bytes, &c.used_grant_bytes, &c.ideal_grant_bytes] {
         cells.extend(four(grant, kb));
     }
-    // A worker that was reserved is started.
+    // Every reserved worker is started.
     cells.extend(four(&c.threads, big));
     cells.extend(four(&c.threads, big));
     cells.extend(four(&c.spilled_pages, big));

@@ -1,4 +1,4 @@
-//! `sys.dm_exec_requests`: what runs now, what it waits for, and who is in its way.
+//! `sys.dm_exec_requests`: the running requests, their waits, and the sessions that block them.
 
 use super::locks;
 use super::session_list::{self, OPTIONS};

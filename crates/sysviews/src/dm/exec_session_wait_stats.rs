@@ -1,5 +1,5 @@
-//! `sys.dm_exec_session_wait_stats`: what each session has waited for since its login, or since its
-//! connection was reset. Waits of workers of a parallel plan are their session's.
+//! `sys.dm_exec_session_wait_stats`: the waits of each session since its login, or since its
+//! connection was reset. Waits of workers of a parallel plan count for their session.
 
 use crate::cell::{big, big_ms, text};
 use crate::column::{Column, col};

@@ -1,5 +1,5 @@
-//! `sys.dm_exec_sql_text(handle)`: the text that a handle names, in front of a prepared one its
-//! parameters.
+//! `sys.dm_exec_sql_text(handle)`: the text of a handle. A prepared text has its parameters in
+//! front.
 
 use super::plan_list::{self, HANDLE, Text};
 use crate::cell::{int, text};

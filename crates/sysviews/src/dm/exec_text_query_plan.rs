@@ -1,5 +1,5 @@
-//! `sys.dm_exec_text_query_plan(plan, start, end)`: the plan of one statement, or with 0 and -1 of
-//! all, as text.
+//! `sys.dm_exec_text_query_plan(plan, start, end)`: the plan of one statement as text; with 0 and
+//! -1 the plans of all statements.
 
 use super::exec_query_plan::row;
 use super::plan_list::{self, HANDLE};

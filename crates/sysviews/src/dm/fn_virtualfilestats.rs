@@ -51,7 +51,7 @@ fn row(database: &Database, id: i16, file: &dyn File) -> Vec<Value> {
         big(stats.written_bytes),
         big_ms(stats.write_stall_ns),
         big_ms(stats.read_stall_ns + stats.write_stall_ns),
-        // What cannot be asked is shown as empty.
+        // A file whose size cannot be read is shown as empty.
         big(file.len().unwrap_or(0)),
     ]
 }

@@ -1,4 +1,4 @@
-//! Heaps and indexes of all databases, as what was done to them is told.
+//! Heaps and indexes of all databases, for views of their operations.
 
 use crate::view::System;
 use access::StoredHobt;
@@ -7,28 +7,28 @@ use catalog::view::{Index, Object, Table};
 use database::Database;
 use std::sync::Arc;
 
-/// Which of them; `None` is all.
+/// A choice of heaps and indexes; `None` chooses all.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Chosen {
+pub(crate) struct IndexChoice {
     pub(crate) database: Option<i64>,
     pub(crate) object: Option<i64>,
     pub(crate) index: Option<i64>,
 }
 
-/// One of them.
-pub(crate) struct Found<'f> {
+/// A chosen heap or index.
+pub(crate) struct FoundIndex<'f> {
     pub(crate) database: DatabaseId,
     pub(crate) table: &'f Table,
     pub(crate) index: &'f Index,
     pub(crate) hobt: &'f dyn StoredHobt,
 }
 
-/// Calls `each` with those that are chosen and open, by database, table and index. Nothing is read
-/// of them: their databases need not be held.
+/// Calls `each` with those that are chosen and open, by database, table and index. None of their
+/// pages are read, so their databases need not be held.
 pub(crate) fn each_index(
     system: &System<'_>,
-    chosen: Chosen,
-    each: &mut dyn FnMut(&Found<'_>),
+    chosen: IndexChoice,
+    each: &mut dyn FnMut(&FoundIndex<'_>),
 ) -> SqlResult<()> {
     for db in system.databases.all() {
         if chosen.database.is_none_or(|n| n == i64::from(db.id().0)) {
@@ -41,8 +41,8 @@ pub(crate) fn each_index(
 fn of_database(
     system: &System<'_>,
     db: &Arc<Database>,
-    chosen: Chosen,
-    each: &mut dyn FnMut(&Found<'_>),
+    chosen: IndexChoice,
+    each: &mut dyn FnMut(&FoundIndex<'_>),
 ) {
     let Some(view) = system.databases.view(db.id()) else { return };
     for object in view.objects() {
@@ -53,7 +53,7 @@ fn of_database(
         let wanted = |i: &&Index| chosen.index.is_none_or(|n| n == i64::from(i.index_id.0));
         for index in table.indexes.iter().filter(wanted) {
             if let Some(hobt) = db.hobts().get(index.hobt) {
-                each(&Found { database: db.id(), table, index, hobt: &*hobt });
+                each(&FoundIndex { database: db.id(), table, index, hobt: &*hobt });
             }
         }
     }

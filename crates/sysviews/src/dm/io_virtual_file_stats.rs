@@ -1,4 +1,4 @@
-//! `sys.dm_io_virtual_file_stats(database, file)`: what was read and written, and how long it took.
+//! `sys.dm_io_virtual_file_stats(database, file)`: reads and writes of files, and their times.
 
 use crate::cell::{big, big_ms, int_argument};
 use crate::column::{Column, col, null, zero};
@@ -42,7 +42,7 @@ fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
     each_file(system, arguments, row)
 }
 
-/// A row for each file of the databases that two arguments name.
+/// One row for each file of the databases that two arguments name.
 pub(crate) fn each_file(
     system: &System<'_>,
     arguments: &[Value],
@@ -75,7 +75,7 @@ fn row(database: &Database, id: i16, file: &dyn File) -> Vec<Value> {
         big(stats.written_bytes),
         big_ms(stats.write_stall_ns),
         big_ms(stats.read_stall_ns + stats.write_stall_ns),
-        // What cannot be asked is shown as empty.
+        // A file whose size cannot be read is shown as empty.
         big(file.len().unwrap_or(0)),
     ]
 }

@@ -1,14 +1,14 @@
-//! Locks in words: `resource_description` and `wait_resource`.
+//! Locks as text: `resource_description` and `wait_resource`.
 
 use base::SessionId;
 use lock::{Kind, Resource};
 use session::Registry;
 
-/// So many letters of an application lock's name are shown.
+/// The letters of an application lock's name that are shown.
 const NAME_SHOWN: usize = 32;
 
-/// `resource_description` of a lock that a session has or waits for, which knows the name that it
-/// was asked for by. Behind a transaction that is waited for there is a row.
+/// `resource_description` of a lock that a session holds or waits for. The session knows the name
+/// of an application lock. A wait for a transaction has a row behind it.
 pub(crate) fn description_in(
     (r, behind): (&Resource, Option<Resource>),
     session: SessionId,
@@ -29,23 +29,23 @@ fn with_row(described: String, behind: Option<Resource>) -> String {
     }
 }
 
-/// What is shown of an application lock's name: its first letters.
+/// The shown part of an application lock's name: its first letters.
 pub(crate) fn shown_name(r: &Resource, session: SessionId, sessions: &Registry) -> String {
     let name = sessions.find(session).and_then(|s| s.lock_name(r)).unwrap_or_default();
     name.chars().take(NAME_SHOWN).collect()
 }
 
-/// What is compared of an application lock's name.
+/// The hash of an application lock's name, by which names are compared.
 pub(crate) fn name_hash((_, low, high): (i32, u64, u32)) -> u32 {
     low as u32 ^ high
 }
 
-/// The first letters of a name, and what is compared of it.
+/// The first letters of a name, and its hash.
 fn application(parts: (i32, u64, u32), name: &str) -> String {
     format!("{}:[{name}]:({:08x})", parts.0, name_hash(parts))
 }
 
-/// `resource_description` of `sys.dm_tran_locks`, without names that only sessions know.
+/// `resource_description` of `sys.dm_tran_locks`, without the names that only sessions know.
 pub(crate) fn description(r: &Resource) -> String {
     let page = r.page_id().map(|p| format!("{}:{}", p.file, p.page)).unwrap_or_default();
     match r.kind() {
@@ -54,7 +54,7 @@ pub(crate) fn description(r: &Resource) -> String {
         Kind::Extent | Kind::Page => page,
         Kind::Key => format!("({:012x})", r.key_hash().unwrap_or(0)),
         Kind::Rid => format!("{page}:{}", r.slot().unwrap_or_default()),
-        // As a transaction is numbered where it is logged, in two halves of 48 bits here.
+        // The number under which a transaction is logged, in two halves of 48 bits.
         Kind::Xact => {
             let xsn = r.xsn().unwrap_or_default().0;
             format!("{}:{}:{}", r.database_id(), xsn & 0xFFFF_FFFF, xsn >> 32)
@@ -83,7 +83,7 @@ pub(crate) fn subtype(r: &Resource) -> &'static str {
     }
 }
 
-/// `wait_resource` of `sys.dm_exec_requests`: what a session waits for.
+/// `wait_resource` of `sys.dm_exec_requests`: the resource that a session waits for.
 pub(crate) fn wait_resource(
     (r, behind): (&Resource, Option<Resource>),
     session: SessionId,

@@ -1,4 +1,4 @@
-//! Dynamic management views, one a file.
+//! Dynamic management views, one in each file.
 
 mod counters;
 mod db_database_page_allocations;

@@ -1,5 +1,5 @@
-//! `sys.dm_os_latch_stats`: waits for latches by what they protect, since start or
-//! `DBCC SQLPERF(..., CLEAR)`.
+//! `sys.dm_os_latch_stats`: waits for latches by class, since the start or `DBCC SQLPERF(...,
+//! CLEAR)`.
 
 use crate::cell::{big, big_ms, text};
 use crate::column::{Column, col};

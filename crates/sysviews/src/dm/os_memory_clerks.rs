@@ -1,4 +1,4 @@
-//! `sys.dm_os_memory_clerks`: who has reserved how much of `--max-memory`.
+//! `sys.dm_os_memory_clerks`: the clerks and their reservations of `--max-memory`.
 
 use crate::cell::{big_kb, text};
 use crate::column::{Column, col, null, number, word, zero};

@@ -1,7 +1,7 @@
-//! `sys.dm_os_performance_counters`: what is counted since the start, and how much there is now.
+//! `sys.dm_os_performance_counters`: counts since the start, and present amounts.
 //!
-//! Only what is really counted is listed. What a counter says here and not in SQL Server's
-//! documentation stands in the head of docs/views.md.
+//! Only real counters are listed. The head of docs/views.md says where a counter differs from SQL
+//! Server's documentation.
 
 use super::counters::{
     Counter, access_methods, buffer_manager, databases, locks, memory, plans, sessions,

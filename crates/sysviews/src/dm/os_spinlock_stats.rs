@@ -1,4 +1,4 @@
-//! `sys.dm_os_spinlock_stats`: where threads look for some microseconds before they park, since
+//! `sys.dm_os_spinlock_stats`: where threads spin for some microseconds before they park, since the
 //! start or `DBCC SQLPERF(..., CLEAR)`.
 
 use crate::cell::{big, text};

@@ -1,4 +1,4 @@
-//! `sys.dm_os_waiting_tasks`: requests that wait, and for whom.
+//! `sys.dm_os_waiting_tasks`: waiting requests, and the sessions that they wait for.
 
 use super::{locks, session_list};
 use crate::cell::{big_ms, text, text_or_null};

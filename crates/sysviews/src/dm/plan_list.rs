@@ -1,10 +1,10 @@
-//! What views of plans share: measures as columns, handles, programs by handle.
+//! The common parts of views of plans: measures as columns, handles, programs by handle.
 
 use crate::column::{Column, null};
 use crate::view::System;
 use base::{DatabaseId, SqlResult};
 use catalog::view::DatabaseView;
-use plancache::{Counted, Entry, Measure, PlanHandle, TextHandle};
+use plancache::{Entry, ExecutionCounts, Measure, PlanHandle, TextHandle};
 use session::{Program, Views};
 use std::sync::Arc;
 use types::{Bytes, SqlType, Value};
@@ -22,7 +22,7 @@ macro_rules! measures {
     )*] };
 }
 
-/// The same of what is always 0.
+/// The same, always 0.
 macro_rules! zeros {
     ($why:expr; $($name:literal)*) => { [$(
         crate::column::zero(concat!("total_", $name), types::SqlType::BigInt, $why),
@@ -49,7 +49,7 @@ pub(crate) const CONCURRENCY: [Column; 12] =
     measures!("ghost_records_skipped" "versions_traversed" "lock_requests");
 
 /// Their cells.
-pub(crate) fn concurrency(c: &Counted) -> impl Iterator<Item = Value> {
+pub(crate) fn concurrency(c: &ExecutionCounts) -> impl Iterator<Item = Value> {
     let measures = [&c.ghosts_skipped, &c.versions_traversed, &c.lock_requests];
     measures.into_iter().flat_map(|m| four(m, crate::cell::big))
 }
@@ -64,7 +64,7 @@ pub(crate) fn us(ns: u64) -> Value {
     crate::cell::big(ns / 1000)
 }
 
-/// Bytes as whole kilobytes, a begun one with them.
+/// Bytes as kilobytes, rounded up.
 pub(crate) fn kb(bytes: u64) -> Value {
     crate::cell::big(bytes.div_ceil(1024))
 }
@@ -73,12 +73,12 @@ pub(crate) fn binary(bytes: Vec<u8>) -> Value {
     Value::Binary(Bytes::from(bytes))
 }
 
-/// The text of a program.
+/// The text handle of a program.
 pub(crate) fn text_handle(entry: &Entry<Program>) -> Value {
     binary(entry.text_handle().bytes())
 }
 
-/// The plans of a program.
+/// The plan handle of a program.
 pub(crate) fn plan_handle(entry: &Entry<Program>) -> Value {
     binary(entry.plan_handle().bytes())
 }
@@ -91,7 +91,7 @@ fn bytes_of(argument: Option<&Value>) -> Option<&[u8]> {
     }
 }
 
-/// The program of a plan handle: in the cache, or one that left it and still runs.
+/// The program of a plan handle: in the cache, or removed from it and still running.
 pub(crate) fn by_plan(
     system: &System<'_>,
     argument: Option<&Value>,
@@ -107,7 +107,7 @@ pub(crate) fn by_plan(
 /// A text that a handle names.
 pub(crate) enum Text {
     Program(Arc<Entry<Program>>),
-    /// Of a batch that no program came of.
+    /// The text of a batch that was not compiled to a program.
     Batch(Arc<str>),
 }
 
@@ -139,7 +139,7 @@ impl Views for System<'_> {
     }
 }
 
-/// Every program, in the order of their making.
+/// Every program, in the order of creation.
 pub(crate) fn all(system: &System<'_>) -> SqlResult<Vec<Arc<Entry<Program>>>> {
     system.waiter.check()?;
     Ok(system.programs.entries())

@@ -1,4 +1,4 @@
-//! What sessions, requests and connections share: options, handles, ids.
+//! The common parts of sessions, requests and connections: options, handles, ids.
 
 use super::plan_list;
 use crate::cell::{bit, text};
@@ -12,7 +12,7 @@ use types::{SqlType, Value};
 
 const BIT: SqlType = SqlType::Bit;
 
-/// Who is in a session's way: of a lock, or whom it waits for otherwise.
+/// The session that blocks a session: the holder of a lock, or one that it waits for otherwise.
 pub(crate) fn blocker(session: &SessionRow, lock: Option<&WaitRow>) -> Option<SessionId> {
     lock.and_then(|w| w.blocker).map(|b| b.session).or(session.blocked_by)
 }
@@ -36,7 +36,7 @@ pub(crate) const OPTIONS: [Column; 15] = [
     col("deadlock_priority", SqlType::Int),
 ];
 
-/// What `SET ANSI_DEFAULTS ON` turns on.
+/// The switches that `SET ANSI_DEFAULTS ON` turns on.
 const ANSI_DEFAULTS: [Switches; 7] = [
     Switches::QUOTED_IDENTIFIER,
     Switches::ANSI_NULL_DFLT_ON,
@@ -104,7 +104,7 @@ pub(crate) fn connection_id(s: &SessionRow) -> Value {
     Value::Guid(guid)
 }
 
-/// The endpoint that the session came by: TCP, or within the process.
+/// The endpoint of the session: TCP, or within the process.
 pub(crate) fn endpoint(s: &SessionRow) -> i32 {
     if s.login.address.is_empty() { 2 } else { 4 }
 }

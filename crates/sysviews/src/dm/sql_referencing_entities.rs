@@ -1,4 +1,5 @@
-//! `sys.dm_sql_referencing_entities('schema.object', 'OBJECT')`: whose definitions name an object.
+//! `sys.dm_sql_referencing_entities('schema.object', 'OBJECT')`: the definitions that name an
+//! object.
 
 use crate::cell::{bit, int, text};
 use crate::column::{Column, col, number, word};

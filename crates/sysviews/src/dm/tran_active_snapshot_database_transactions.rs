@@ -1,6 +1,7 @@
 //! `sys.dm_tran_active_snapshot_database_transactions`: open transactions that use row versions.
 //!
-//! A transaction is listed from when it first draws a number or reads as of a moment to its end.
+//! A transaction is listed from the time when it first draws a number or reads as of a moment,
+//! until it ends.
 
 use super::versions::{NO_NUMBER, elapsed_s, number_of};
 use crate::cell::{big, int};

@@ -1,5 +1,5 @@
-//! `sys.dm_tran_active_transactions`: transactions that are open, of users, of statements that run
-//! without one of a user, and of the engine.
+//! `sys.dm_tran_active_transactions`: open transactions of users, of single statements, and of the
+//! engine.
 
 use crate::cell::{big, datetime, int, text};
 use crate::column::{Column, col, null, number, zero};
@@ -42,7 +42,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let doing: BTreeMap<SessionId, &str> =
         system.sessions.list().iter().map(|s| (s.session_id, s.command)).collect();
     let row = |open: &Open| {
-        // A statement's own is named after what its session does.
+        // The transaction of a single statement is named by its session's command.
         let of_statement = || doing.get(&open.session).copied().unwrap_or_default();
         let name = names.get(&open.id).map_or_else(of_statement, String::as_str);
         let name: String = name.chars().take(32).collect();
@@ -50,7 +50,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
             big(open.id.0),
             text(&name),
             datetime(open.began_at),
-            // Of a user: reads and writes; of the engine: a system transaction.
+            // A user's transaction reads and writes; the engine's is a system transaction.
             int(if open.session.is_user() { 1 } else { 3 }),
             // Active, or being rolled back.
             int(if open.rolling_back { 7 } else { 2 }),

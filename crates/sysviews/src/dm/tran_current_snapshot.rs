@@ -1,5 +1,5 @@
-//! `sys.dm_tran_current_snapshot`: the numbers that were open at the moment as of which the
-//! transaction of whoever asks reads, if it is one under SNAPSHOT.
+//! `sys.dm_tran_current_snapshot`: the transactions that were open at the moment as of which the
+//! caller's transaction reads, if it runs under SNAPSHOT.
 
 use crate::cell::big;
 use crate::column::{Column, col};

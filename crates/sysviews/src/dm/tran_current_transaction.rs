@@ -1,4 +1,4 @@
-//! `sys.dm_tran_current_transaction`: the transaction of whoever asks, and the numbers of all.
+//! `sys.dm_tran_current_transaction`: the caller's transaction, and the sequence numbers of all.
 
 use super::versions::{NO_NUMBER, number_of};
 use crate::cell::{big, bit};
@@ -31,7 +31,8 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let users = system.engine.numbered_version_users();
     let own = users.into_iter().find(|u| Some(u.transaction) == system.transaction);
     let first = own.and_then(|u| system.engine.first_open_before(&u));
-    // The oldest reader first: a number that is given meanwhile is not past then.
+    // Reads the oldest reader first, so that a number that is drawn meanwhile does not count as
+    // past.
     let horizon = transactions.snapshots.horizon(&transactions.commits);
     let first_useful = transactions.commits.first_useful(horizon);
     Ok(vec![vec![

@@ -1,5 +1,5 @@
 //! `sys.dm_tran_database_transactions`: open transactions in the databases that they write, and in
-//! those whose tables they have locked and not written.
+//! those whose tables they have locked without writing.
 
 use crate::cell::{big, datetime, int, whole};
 use crate::column::{Column, col, maybe, null, zero};
@@ -59,7 +59,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
         writers.extend(parts.iter().map(|part| (part.id, id)));
         rows.extend(parts.iter().map(|part| row(id.0, part)));
     }
-    // Who was open before and is still had logged nothing where it had no part.
+    // A transaction that was open before and is open now had logged nothing where it had no part.
     let after = system.engine.transactions.open();
     let open: BTreeSet<TransactionId> = after.iter().map(|o| o.id).collect();
     for reader in before.iter().filter(|o| open.contains(&o.id)) {
@@ -97,7 +97,8 @@ fn row(database: u16, part: &OpenPart) -> Vec<Value> {
         big(part.id.0),
         int(database),
         datetime(part.began_at.filter(|_| part.begin.is_some()).unwrap_or(0)),
-        // Of a user: may write, also where it has not yet; of the engine: a system transaction.
+        // A user's transaction may write, even if it has not yet; the engine's is a system
+        // transaction.
         int(if part.session.is_user() { 1 } else { 3 }),
         int(part.state as i32),
         big(part.records),

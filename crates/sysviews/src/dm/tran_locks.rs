@@ -1,4 +1,4 @@
-//! `sys.dm_tran_locks`: every lock that is held or waited for.
+//! `sys.dm_tran_locks`: every granted lock and every lock request that waits.
 
 use super::locks::{description_in, subtype};
 use crate::cell::{eight_bytes, int, text};
@@ -12,7 +12,7 @@ use types::{SqlType, Value};
 
 const SIXTY: SqlType = SqlType::nvarchar(60);
 const INT: SqlType = SqlType::Int;
-/// More locks than that are not shown.
+/// Further locks are not shown.
 const ROWS_MAX: usize = 4_000_000;
 
 const COLUMNS: [Column; 19] = [
@@ -72,7 +72,7 @@ fn row(l: &LockRow, sessions: &Registry) -> Vec<Value> {
         text(l.mode.name()),
         text(l.status.name()),
         Value::SmallInt(i16::try_from(l.references).unwrap_or(i16::MAX)),
-        // SQL Server's number of what lives to the end of the transaction.
+        // SQL Server's number for a lock that is held until the transaction ends.
         int(if long { 33_554_432 } else { 0 }),
         int(l.session.0),
         text(kind.name()),

@@ -1,4 +1,4 @@
-//! `sys.dm_tran_session_transactions`: whose transactions are open.
+//! `sys.dm_tran_session_transactions`: the sessions with open transactions.
 
 use crate::cell::{big, eight_bytes, int};
 use crate::column::{Column, col, number, zero};
@@ -31,7 +31,7 @@ pub(crate) const VIEW: View = View {
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let sessions = system.sessions.list();
-    let row = |t: &txn::Active| {
+    let row = |t: &txn::ActiveTransaction| {
         let session = sessions.iter().find(|s| s.session_id == t.session);
         vec![
             int(t.session.0),

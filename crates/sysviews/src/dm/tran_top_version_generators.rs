@@ -1,4 +1,5 @@
-//! `sys.dm_tran_top_version_generators`: heaps and indexes with most bytes of stored versions.
+//! `sys.dm_tran_top_version_generators`: the heaps and indexes with the most bytes of stored
+//! versions.
 
 use crate::cell::int;
 use crate::column::{Column, col};
@@ -22,7 +23,7 @@ pub(crate) const VIEW: View = View {
     rows,
 };
 
-/// So many are shown.
+/// The most rows that are shown.
 const SHOWN: usize = 256;
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {

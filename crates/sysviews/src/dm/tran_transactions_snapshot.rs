@@ -1,6 +1,6 @@
-//! `sys.dm_tran_transactions_snapshot`: of each transaction under SNAPSHOT, and of each statement
-//! that reads as of its begin under READ_COMMITTED_SNAPSHOT, the numbers that were open at that
-//! moment, whose changes it does not see.
+//! `sys.dm_tran_transactions_snapshot`: for each snapshot the transactions that were open at its
+//! moment, and whose changes it does not see. A transaction under SNAPSHOT has one snapshot; under
+//! READ_COMMITTED_SNAPSHOT each statement has one.
 
 use super::versions::number_of;
 use crate::cell::{big, int};
@@ -17,7 +17,7 @@ const COLUMNS: [Column; 3] = [
     col("snapshot_sequence_num", SqlType::BigInt),
 ];
 
-/// The snapshot of a whole transaction; statements' are numbered from 1.
+/// The snapshot of a whole transaction; those of statements are numbered from 1.
 const OF_TRANSACTION: i32 = 0;
 
 pub(crate) const VIEW: View = View {
@@ -45,7 +45,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     Ok(rows)
 }
 
-/// Snapshots are numbered by 64 bits, of which 31 are shown; none of a statement is 0.
+/// Snapshots have numbers of 64 bits, of which 31 are shown; a statement's is never 0.
 fn snapshot_id(ticket: u64) -> i32 {
     let shown = (ticket.wrapping_sub(1) % i32::MAX as u64) as i32;
     shown + 1

@@ -1,17 +1,19 @@
-//! `sys.dm_tran_version_blockers`: who keeps former rows from being removed, since when, and how
-//! much. Our own.
+//! `sys.dm_tran_version_blockers`, our own view: which transactions prevent the removal of former
+//! rows, since when, and how many rows.
 //!
-//! A row is of a snapshot and a database of which something is kept for it: stored versions that
-//! were what a row looked like at its moment, and ghosts that were, or lead to, such rows: on their
-//! leaves, or in the graveyard, where they are in nobody's way. Of a
-//! writer the versions are that he has superseded and not committed yet. What is kept for two
-//! snapshots is in both rows; what is kept for a writer is in his alone, since it would stay if the
-//! snapshots ended. By the rules of SQL Server a ghost waits for whoever reads as of any moment
-//! before its deleter's commit; by TRANSACTION also for open transactions that had used versions
-//! before it, which need not read: such a transaction has a row of its own where it has none as a
-//! snapshot to its end.
+//! A row is about a snapshot and a database in which something is kept for it: stored versions that
+//! were current at its moment, and ghosts that were, or lead to, such rows. Ghosts are on their
+//! leaves, or in the graveyard, where they are not in the way of other transactions. For a writer
+//! the versions are those that it has superseded and not committed yet. What is kept for two
+//! snapshots appears in both rows. What is kept for a writer appears only in the writer's row,
+//! because it would remain if the snapshots ended.
+//!
+//! Under SQL Server's rule a ghost waits for every reader as of a moment before its deleter's
+//! commit. Under the rule TRANSACTION it also waits for open transactions that had used versions
+//! before that commit, even if they never read again. Such a transaction has a row of its own,
+//! unless it has one as a snapshot that lasts to its end.
 
-use super::versions::{Kept, Pins, elapsed_s, number_of};
+use super::versions::{Pins, VersionCounts, elapsed_s, number_of};
 use crate::cell::{big, datetime, int, text};
 use crate::column::{Column, col, maybe};
 use crate::view::{Rows, System, View};
@@ -54,15 +56,15 @@ pub(crate) const VIEW: View = View {
     rows,
 };
 
-/// Who keeps something.
+/// A transaction that prevents the removal of something.
 struct Blocker {
     kind: &'static str,
     session: SessionId,
     transaction: Option<TransactionId>,
     xsn: Option<Xsn>,
-    /// Of a snapshot.
+    /// The moment of a snapshot.
     moment: Option<u64>,
-    /// It reads as of one moment to the end of the transaction.
+    /// Whether it reads as of one moment to the end of the transaction.
     is_snapshot: bool,
     since_ns: u64,
 }
@@ -77,7 +79,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let mut tell = |by: Blocker, database, kept| {
         rows.push(row(&by, database, kept, sessions.get(&by.session)));
     };
-    let mut transactions: BTreeMap<_, (OpenSnapshot, Kept)> = pins
+    let mut transactions: BTreeMap<_, (OpenSnapshot, VersionCounts)> = pins
         .transactions
         .told()
         .into_iter()
@@ -88,7 +90,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
         if by.whole
             && let Some((_, as_user)) = transactions.remove(&(database, by.transaction))
         {
-            // One of the two began before the other: what it keeps is all.
+            // One of the two began before the other, and keeps everything that the other keeps.
             kept.ghosts = kept.ghosts.max(as_user.ghosts);
             kept.ghost_bytes = kept.ghost_bytes.max(as_user.ghost_bytes);
         }
@@ -106,7 +108,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
         tell(Blocker::of("TRANSACTION", user.by, known), database, kept);
     }
     for ((database, xsn), kept) in &pins.writers {
-        // Who is not told has ended meanwhile.
+        // A transaction that is not listed has ended meanwhile.
         let Some(user) = users.values().find(|u| u.xsn == Some(*xsn)) else { continue };
         let by = Reader {
             session: user.session,
@@ -120,7 +122,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
 }
 
 impl Blocker {
-    /// Without a moment, by what is known of its use of versions.
+    /// A blocker without a moment, from its use of versions.
     fn of(kind: &'static str, by: Reader, user: Option<&VersionUser>) -> Blocker {
         Blocker {
             kind,
@@ -134,7 +136,12 @@ impl Blocker {
     }
 }
 
-fn row(by: &Blocker, database: DatabaseId, kept: Kept, session: Option<&SessionRow>) -> Vec<Value> {
+fn row(
+    by: &Blocker,
+    database: DatabaseId,
+    kept: VersionCounts,
+    session: Option<&SessionRow>,
+) -> Vec<Value> {
     let ago = monotonic_ns().saturating_sub(by.since_ns);
     let since = os::clock::now().0.saturating_sub_unsigned(ago);
     let last = session.and_then(|s| s.input.text.as_deref());

@@ -36,11 +36,11 @@ pub(crate) const VIEW: View = View {
     rows,
 };
 
-/// Of a longer record the rest is its second part.
+/// The most bytes of a part; the rest of a longer record is its second part.
 const PART_BYTES_MAX: usize = 8000;
-/// A larger store is refused: all of it is in memory while it is shown.
+/// A larger store is refused, because the whole store is in memory while it is shown.
 const BYTES_MAX: usize = 256 << 20;
-/// What a row takes beside the images.
+/// The bytes of a row without the images.
 const ROW_BYTES: usize = 600;
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {

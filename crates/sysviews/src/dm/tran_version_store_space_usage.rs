@@ -1,8 +1,8 @@
-//! `sys.dm_tran_version_store_space_usage`: pages of tempdb that have versions, by database.
+//! `sys.dm_tran_version_store_space_usage`: pages of tempdb with versions, by database.
 //!
-//! A page of the store may have versions of several databases, as a transaction that changes them
-//! does. It is counted once, for the database that has most bytes on it, so that the sum is of
-//! pages that there are. Pages without versions, of which the store keeps some, are nobody's.
+//! A page of the store may have versions of several databases, if one transaction changes them. It
+//! is counted once, for the database with the most bytes on it, so that the sum is the real number
+//! of pages. Pages without versions, of which the store keeps some, belong to no database.
 
 use crate::cell::{big, int};
 use crate::column::{Column, col};
@@ -44,7 +44,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     Ok(pages.into_iter().map(|(id, n)| vec![int(id.0), big(n), big(kb(n))]).collect())
 }
 
-/// Who has most bytes on a page; of equals the lower number.
+/// The database with the most bytes on a page; of two with the same number of bytes, the lower id.
 fn whose(versions: &[KeptVersion<'_>]) -> Option<DatabaseId> {
     let mut bytes: BTreeMap<DatabaseId, usize> = BTreeMap::new();
     for version in versions {

@@ -1,4 +1,4 @@
-//! What views of row versions share: numbers, and for whom what is kept.
+//! The common parts of views of row versions: numbers, and what is kept for which reader.
 
 use crate::cell::big;
 use crate::view::System;
@@ -11,7 +11,7 @@ use txn::{Lifetime, OpenSnapshot};
 use types::Value;
 use work::GhostRule;
 
-/// Shown of transactions that have drawn no number.
+/// Shown for transactions that have drawn no number.
 pub(crate) const NO_NUMBER: u64 = 0;
 
 /// `transaction_sequence_num`
@@ -24,36 +24,42 @@ pub(crate) fn elapsed_s(since_ns: u64) -> u64 {
     monotonic_ns().saturating_sub(since_ns) / 1_000_000_000
 }
 
-/// What is kept.
+/// The number and size of kept rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Kept {
+pub(crate) struct VersionCounts {
     pub(crate) versions: i64,
     pub(crate) bytes: i64,
-    /// On their leaves.
+    /// Ghosts on their leaves.
     pub(crate) ghosts: i64,
     pub(crate) ghost_bytes: i64,
-    /// In the graveyard.
+    /// Ghosts in the graveyard.
     pub(crate) buried: i64,
     pub(crate) buried_bytes: i64,
 }
 
-impl Kept {
-    const fn version(bytes: usize) -> Kept {
-        Kept { versions: 1, bytes: bytes as i64, ..Kept::NOTHING }
+impl VersionCounts {
+    const fn version(bytes: usize) -> VersionCounts {
+        VersionCounts { versions: 1, bytes: bytes as i64, ..VersionCounts::NOTHING }
     }
 
-    const fn buried(bytes: usize) -> Kept {
-        Kept { buried: 1, buried_bytes: bytes as i64, ..Kept::NOTHING }
+    const fn buried(bytes: usize) -> VersionCounts {
+        VersionCounts { buried: 1, buried_bytes: bytes as i64, ..VersionCounts::NOTHING }
     }
 
-    const fn ghost(bytes: usize) -> Kept {
-        Kept { ghosts: 1, ghost_bytes: bytes as i64, ..Kept::NOTHING }
+    const fn ghost(bytes: usize) -> VersionCounts {
+        VersionCounts { ghosts: 1, ghost_bytes: bytes as i64, ..VersionCounts::NOTHING }
     }
 
-    const NOTHING: Kept =
-        Kept { versions: 0, bytes: 0, ghosts: 0, ghost_bytes: 0, buried: 0, buried_bytes: 0 };
+    const NOTHING: VersionCounts = VersionCounts {
+        versions: 0,
+        bytes: 0,
+        ghosts: 0,
+        ghost_bytes: 0,
+        buried: 0,
+        buried_bytes: 0,
+    };
 
-    fn add(&mut self, other: Kept, times: i64) {
+    fn add(&mut self, other: VersionCounts, times: i64) {
         self.versions += times * other.versions;
         self.bytes += times * other.bytes;
         self.ghosts += times * other.ghosts;
@@ -64,40 +70,40 @@ impl Kept {
 }
 
 /// What is kept for each of some readers, by database.
-pub(crate) struct Pinned {
-    /// In order of their points.
+pub(crate) struct PinnedVersions {
+    /// The readers in the order of their moments.
     readers: Vec<OpenSnapshot>,
-    /// By database and place of a reader: by how much more is kept for it than for the one before.
-    /// So a version costs two places, however many read it.
-    steps: BTreeMap<DatabaseId, Vec<Kept>>,
+    /// By database and position of a reader: the difference to what is kept for the reader before.
+    /// So a version costs two entries, however many readers need it.
+    steps: BTreeMap<DatabaseId, Vec<VersionCounts>>,
 }
 
-impl Pinned {
-    fn new(readers: Vec<OpenSnapshot>) -> Pinned {
+impl PinnedVersions {
+    fn new(readers: Vec<OpenSnapshot>) -> PinnedVersions {
         debug_assert!(readers.is_sorted_by_key(|r| r.at), "in order");
-        Pinned { readers, steps: BTreeMap::new() }
+        PinnedVersions { readers, steps: BTreeMap::new() }
     }
 
-    fn keep(&mut self, database: DatabaseId, lifetime: Lifetime, kept: Kept) {
+    fn keep(&mut self, database: DatabaseId, lifetime: Lifetime, kept: VersionCounts) {
         let from = self.readers.partition_point(|r| r.at < lifetime.b);
         let to = self.readers.partition_point(|r| r.at < lifetime.e);
         if from < to {
             let places = self.readers.len() + 1;
-            let fresh = || vec![Kept::default(); places];
+            let fresh = || vec![VersionCounts::default(); places];
             let steps = self.steps.entry(database).or_insert_with(fresh);
             steps[from].add(kept, 1);
             steps[to].add(kept, -1);
         }
     }
 
-    /// The readers for which something of a database is kept, with what it is.
-    pub(crate) fn told(&self) -> Vec<(DatabaseId, OpenSnapshot, Kept)> {
+    /// The readers for which something of a database is kept, with its size.
+    pub(crate) fn told(&self) -> Vec<(DatabaseId, OpenSnapshot, VersionCounts)> {
         let mut all = Vec::new();
         for (database, steps) in &self.steps {
-            let mut kept = Kept::default();
+            let mut kept = VersionCounts::default();
             for (reader, step) in self.readers.iter().zip(steps) {
                 kept.add(*step, 1);
-                if kept != Kept::default() {
+                if kept != VersionCounts::default() {
                     all.push((*database, *reader, kept));
                 }
             }
@@ -106,22 +112,23 @@ impl Pinned {
     }
 }
 
-/// What is kept, and for whom.
+/// What is kept, and for which readers.
 pub(crate) struct Pins {
-    pub(crate) snapshots: Pinned,
-    /// By the rule TRANSACTION: those that have used versions, whether they read or not, each from
-    /// the moment of its first use on.
-    pub(crate) transactions: Pinned,
-    pub(crate) writers: BTreeMap<(DatabaseId, Xsn), Kept>,
+    pub(crate) snapshots: PinnedVersions,
+    /// Under the rule TRANSACTION: the transactions that have used versions, whether or not they
+    /// read, each from the moment of its first use.
+    pub(crate) transactions: PinnedVersions,
+    pub(crate) writers: BTreeMap<(DatabaseId, Xsn), VersionCounts>,
 }
 
 impl Pins {
     fn new(snapshots: Vec<OpenSnapshot>, transactions: Vec<OpenSnapshot>) -> Pins {
-        let (snapshots, transactions) = (Pinned::new(snapshots), Pinned::new(transactions));
+        let (snapshots, transactions) =
+            (PinnedVersions::new(snapshots), PinnedVersions::new(transactions));
         Pins { snapshots, transactions, writers: BTreeMap::new() }
     }
 
-    /// Looks at all that is stored, at ghosts on noted pages and at those in graveyards.
+    /// Reads all stored versions, the ghosts on noted pages, and those in graveyards.
     pub(crate) fn take(system: &System<'_>) -> SqlResult<Pins> {
         let transactions = &system.engine.transactions;
         let mut pins = Pins::new(transactions.snapshots.open(), transactions.users.open());
@@ -137,7 +144,8 @@ impl Pins {
         })?;
         for (id, database) in &databases {
             for sexton in database.home().graveyards().sextons() {
-                let mut keep = |of, bytes| pins.snapshots.keep(*id, of, Kept::buried(bytes));
+                let mut keep =
+                    |of, bytes| pins.snapshots.keep(*id, of, VersionCounts::buried(bytes));
                 sexton.tell(system.engine, &mut keep)?;
             }
         }
@@ -155,11 +163,11 @@ impl Pins {
         self.snapshots.readers.is_empty() && self.transactions.readers.is_empty()
     }
 
-    /// Ghosts of a database on their leaves.
+    /// Reads the ghosts of a database on their leaves.
     fn take_ghosts(&mut self, system: &System<'_>, database: &Database) -> SqlResult<()> {
         let (id, rule) = (database.id(), system.engine.ghost_rule(database.home()));
         database.ghost_lifetimes(rule, system.waiter, &mut |of, bytes| {
-            let ghost = Kept::ghost(bytes);
+            let ghost = VersionCounts::ghost(bytes);
             self.snapshots.keep(id, of, ghost);
             if rule == GhostRule::Transaction {
                 self.transactions.keep(id, of, ghost);
@@ -168,7 +176,7 @@ impl Pins {
     }
 
     fn keep(&mut self, database: DatabaseId, kept_for: KeepReason, bytes: usize) {
-        let kept = Kept::version(bytes);
+        let kept = VersionCounts::version(bytes);
         match kept_for {
             KeepReason::Nobody => {}
             KeepReason::Writer(xsn) => {
@@ -193,14 +201,14 @@ mod tests {
         let points = [3, 5, 5, 8];
         let mut pins = Pins::new(points.map(open).to_vec(), Vec::new());
         let (d, e) = (DatabaseId(5), DatabaseId(6));
-        let mut expected = [[Kept::default(); 4]; 2];
+        let mut expected = [[VersionCounts::default(); 4]; 2];
         let spans = [(d, 0, 3), (d, 1, 4), (d, 5, 6), (d, 3, 9), (e, 8, 9), (d, 6, 8), (e, 9, 9)];
         for (n, (database, b, until)) in spans.into_iter().enumerate() {
             let lifetime = Lifetime { b: CommitTime(b), e: CommitTime(until) };
             pins.keep(database, KeepReason::Snapshots(lifetime), n + 1);
             for (at, sum) in points.iter().zip(&mut expected[usize::from(database == e)]) {
                 if (b..until).contains(at) {
-                    sum.add(Kept::version(n + 1), 1);
+                    sum.add(VersionCounts::version(n + 1), 1);
                 }
             }
         }
@@ -209,8 +217,8 @@ mod tests {
         let told = pins.snapshots.told();
         let all = [(d, expected[0]), (e, expected[1])];
         let wanted = all.iter().flat_map(|(id, kept)| kept.iter().map(move |k| (*id, *k)));
-        let wanted: Vec<_> = wanted.filter(|(_, k)| *k != Kept::default()).collect();
+        let wanted: Vec<_> = wanted.filter(|(_, k)| *k != VersionCounts::default()).collect();
         assert_eq!(told.iter().map(|t| (t.0, t.2)).collect::<Vec<_>>(), wanted);
-        assert_eq!(pins.writers, BTreeMap::from([((e, Xsn(4)), Kept::version(9))]));
+        assert_eq!(pins.writers, BTreeMap::from([((e, Xsn(4)), VersionCounts::version(9))]));
     }
 }

@@ -1,4 +1,4 @@
-//! `sys.dm_xe_session_targets`: where events are kept, and they themselves.
+//! `sys.dm_xe_session_targets`: the targets that keep events, with the events.
 
 use super::xe_sessions::ADDRESS;
 use crate::cell::{big, big_ms, text};
@@ -9,7 +9,7 @@ use catalog::view::SchemaId;
 use types::{SqlType, Value};
 
 const BIG: SqlType = SqlType::BigInt;
-/// 60AA9FBF-673B-4553-B7ED-71DCA7F5E972, as its bytes are stored.
+/// The bytes of 60AA9FBF-673B-4553-B7ED-71DCA7F5E972 in their stored order.
 const PACKAGE0: &[u8] = &[
     0xBF, 0x9F, 0xAA, 0x60, 0x3B, 0x67, 0x53, 0x45, 0xB7, 0xED, 0x71, 0xDC, 0xA7, 0xF5, 0xE9, 0x72,
 ];

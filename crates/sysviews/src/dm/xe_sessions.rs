@@ -1,4 +1,4 @@
-//! `sys.dm_xe_sessions`: sessions of events, which are one.
+//! `sys.dm_xe_sessions`: the event sessions; there is one.
 
 use crate::cell::{big, datetime};
 use crate::column::{Column, Constant, col, fixed, null, word, zero};

@@ -1,4 +1,4 @@
-//! `INFORMATION_SCHEMA.COLUMN_DOMAIN_USAGE`: columns that are of a type of a user.
+//! `INFORMATION_SCHEMA.COLUMN_DOMAIN_USAGE`: columns with a user type.
 
 use super::columns::domain;
 use crate::cell::text;

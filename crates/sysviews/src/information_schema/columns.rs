@@ -90,7 +90,7 @@ pub(super) fn row(name: [&str; 3], at: usize, c: &catalog::view::Column) -> Vec<
     cells
 }
 
-/// The type of a user that a column or parameter was declared with: catalog, schema, name.
+/// The user type of a column or parameter: catalog, schema, name.
 pub(super) fn domain(view: &DatabaseView, user_type_id: i32) -> [Value; 3] {
     match view.user_type_by_id(user_type_id) {
         Some(t) => [text(view.name()), text(&t.schema_name), text(&t.name)],

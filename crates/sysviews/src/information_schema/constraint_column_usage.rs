@@ -1,5 +1,6 @@
-//! `INFORMATION_SCHEMA.CONSTRAINT_COLUMN_USAGE`: the columns that constraints are on. Of a foreign
-//! key they are the columns that refer, as in SQL Server; of a check the one it stands behind.
+//! `INFORMATION_SCHEMA.CONSTRAINT_COLUMN_USAGE`: the columns of constraints. For a foreign key
+//! these are the referring columns, as in SQL Server; for a check the column behind which it was
+//! written.
 
 use super::key_column_usage::keys;
 use crate::cell::text;

@@ -1,4 +1,4 @@
-//! `INFORMATION_SCHEMA.CONSTRAINT_TABLE_USAGE`: the tables that constraints are on.
+//! `INFORMATION_SCHEMA.CONSTRAINT_TABLE_USAGE`: the tables of constraints.
 
 use crate::cell::text;
 use crate::column::{Column, col, maybe};

@@ -1,4 +1,4 @@
-//! `INFORMATION_SCHEMA.DOMAIN_CONSTRAINTS`: rules that are bound to types of users.
+//! `INFORMATION_SCHEMA.DOMAIN_CONSTRAINTS`: rules that are bound to user types.
 
 use crate::column::{Column, maybe, no_rows};
 use crate::view::{Rows, System, View};

@@ -1,4 +1,4 @@
-//! `INFORMATION_SCHEMA.DOMAINS`: the types of users.
+//! `INFORMATION_SCHEMA.DOMAINS`: user types.
 
 use super::columns::sizes;
 use crate::cell::text;

@@ -1,4 +1,4 @@
-//! The views of INFORMATION_SCHEMA, one a file.
+//! The views of INFORMATION_SCHEMA, one in each file.
 
 mod check_constraints;
 mod column_domain_usage;

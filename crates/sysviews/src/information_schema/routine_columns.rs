@@ -1,4 +1,4 @@
-//! `INFORMATION_SCHEMA.ROUTINE_COLUMNS`: the columns of what table-valued functions return.
+//! `INFORMATION_SCHEMA.ROUTINE_COLUMNS`: the columns of table-valued functions' results.
 
 use super::columns::{COLUMNS, domain, row};
 use crate::tables;

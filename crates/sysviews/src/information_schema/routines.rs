@@ -107,8 +107,8 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     Ok(rows)
 }
 
-/// What a function returns, from DATA_TYPE to TYPE_UDT_NAME: the type of a scalar one, `TABLE` of
-/// others, nothing of a procedure.
+/// The result of a function, from DATA_TYPE to TYPE_UDT_NAME: the type of a scalar function,
+/// `TABLE` for other functions, NULL for a procedure.
 fn result(view: &DatabaseView, m: &Module) -> Vec<Value> {
     let Some(result) = m.result() else {
         let table = match m.kind {

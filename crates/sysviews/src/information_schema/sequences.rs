@@ -1,4 +1,4 @@
-//! `INFORMATION_SCHEMA.SEQUENCES`: how sequences run.
+//! `INFORMATION_SCHEMA.SEQUENCES`: sequences and their properties.
 
 use crate::cell::{counted, int, text};
 use crate::column::{Column, col, maybe, null, number, zero};
@@ -8,7 +8,7 @@ use types::{SqlType, Value};
 
 const NAME: SqlType = SqlType::nvarchar(128);
 const INT: SqlType = SqlType::Int;
-/// With the sequence's own type in it.
+/// The values have the sequence's own type.
 const VARIANT: SqlType = SqlType::Variant;
 const NOT_DECLARED: &str = "As SQL Server shows them; the type stands in DATA_TYPE.";
 

@@ -1,8 +1,8 @@
 //! `INFORMATION_SCHEMA.VIEW_COLUMN_USAGE`: the columns of its database that a view reads.
 //!
-//! A schema-bound view knows its columns. Of another one they are those of what it reads whose
-//! names its text has, or all where it has a `*`: a name that two of its tables have is told of
-//! both, where SQL Server tells the one that is meant.
+//! A schema-bound view stores its columns. For any other view these are the columns of its tables
+//! whose names its text contains, or all if it contains `*`. If two of its tables have a column of
+//! that name, both are listed, where SQL Server lists only the right one.
 
 use super::view_table_usage::{names, uses};
 use crate::cell::text;

@@ -42,7 +42,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     Ok(rows)
 }
 
-/// What views name that is a table or a view: the view, and the dependency.
+/// The tables and views that views name: the view, and the dependency.
 pub(super) fn uses(
     system: &System<'_>,
 ) -> base::SqlResult<Vec<(Arc<Module>, session::Dependency)>> {
@@ -62,7 +62,7 @@ pub(super) fn uses(
     Ok(all.filter_map(of).collect())
 }
 
-/// Catalog, schema and name of a view and of what it reads.
+/// Catalog, schema and name of a view and of the object that it reads.
 pub(super) fn names(view: &DatabaseView, module: &Module, used: ObjectId) -> Option<Vec<Value>> {
     let object = view.by_id(used)?;
     let schema = view.schema_by_id(object.schema_id()).map_or(Value::Null, |s| text(&s.name));

@@ -1,4 +1,4 @@
-//! `INFORMATION_SCHEMA.VIEWS`: views that users made.
+//! `INFORMATION_SCHEMA.VIEWS`: user views.
 
 use crate::cell::{code, text};
 use crate::column::{Column, col, maybe, word};

@@ -1,4 +1,5 @@
-//! Cells of a stream's row, written when they are asked for and kept until the next row.
+//! The cells of a stream's row. A cell is written when it is first read, and kept until the next
+//! row.
 
 use page::Field;
 use std::cell::{OnceCell, RefCell};
@@ -6,7 +7,7 @@ use std::cell::{OnceCell, RefCell};
 /// The cells of one row.
 pub(crate) struct Cells {
     cells: Vec<OnceCell<Option<Vec<u8>>>>,
-    /// Which of them are written.
+    /// The cells that have been written.
     written: RefCell<Vec<usize>>,
 }
 
@@ -24,7 +25,7 @@ impl Cells {
         debug_assert!(self.cells.iter().all(|c| c.get().is_none()), "nothing is left of a row");
     }
 
-    /// A cell: `write` puts its stored bytes down, or says that it is NULL with false.
+    /// A cell. `write` writes its stored bytes, or returns false for NULL.
     pub(crate) fn field(
         &self,
         column: usize,
@@ -45,7 +46,7 @@ pub(crate) fn put_text(out: &mut Vec<u8>, text: &str) -> bool {
     true
 }
 
-/// Stored bytes of a whole number, NULL where there is none.
+/// Stored bytes of a whole number; NULL for `None`.
 macro_rules! put_number {
     ($name:ident, $type:ty) => {
         pub(crate) fn $name(out: &mut Vec<u8>, n: Option<$type>) -> bool {

@@ -1,8 +1,8 @@
 //! The columns of `fn_dblog`: name, type, and what each shows of a record.
 //!
-//! Names, types and order are SQL Server's, of whose records ours say less: what no record of ours
-//! says is NULL, with the reason. Lengths and bits are int, where SQL Server's smallint would not
-//! hold ours.
+//! Names, types and order are those of SQL Server. Our records contain less, so a column without a
+//! source is NULL, with the reason. Lengths and bits are int, because SQL Server's smallint is too
+//! small for ours.
 
 use super::cells::{put_big, put_int, put_small, put_text};
 use super::own;
@@ -11,21 +11,21 @@ use crate::cell::log_time;
 use crate::column::{Column, Constant, col, fixed, maybe, null, zero};
 use crate::reason::*;
 use types::SqlType;
-use wal::{CheckpointEnd, Described, RecordFlags, RecordView};
+use wal::{CheckpointEnd, RecordDescription, RecordFlags, RecordView};
 
-/// A record, and what is known of it.
+/// A record, and the facts about it.
 pub(crate) struct Entry<'a> {
     pub(crate) record: RecordView<'a>,
-    pub(crate) described: Described<'a>,
+    pub(crate) described: RecordDescription<'a>,
     pub(crate) explain: &'a dyn Fn() -> String,
     pub(crate) reserved: u32,
     pub(crate) unit: Option<&'a Unit>,
 }
 
-/// Writes a cell's stored bytes; false where it is NULL.
-pub(crate) type Show = fn(&Entry<'_>, &mut Vec<u8>) -> bool;
+/// Writes a cell's stored bytes; returns false for NULL.
+pub(crate) type CellWriter = fn(&Entry<'_>, &mut Vec<u8>) -> bool;
 
-type Cell = (Column, Option<Show>);
+type Cell = (Column, Option<CellWriter>);
 
 const NOT_LOGGED: &str = "No record says it.";
 const NO_GENERATION: &str = "Blocks have no generation.";
@@ -49,7 +49,7 @@ const fn vb(n: u16) -> SqlType {
     SqlType::varbinary(n)
 }
 
-const fn shown(column: Column, show: Show) -> Cell {
+const fn shown(column: Column, show: CellWriter) -> Cell {
     (column, Some(show))
 }
 
@@ -191,7 +191,7 @@ pub(crate) const CELLS: [Cell; 130] = [
     shown(col("Log Record", vb(8000)), log_record),
 ];
 
-/// The columns alone, as they are declared.
+/// The columns without their writers.
 pub(crate) const COLUMNS: [Column; CELLS.len()] = {
     let mut columns = [CELLS[0].0; CELLS.len()];
     let mut n = 0;
@@ -202,7 +202,7 @@ pub(crate) const COLUMNS: [Column; CELLS.len()] = {
     columns
 };
 
-/// What SQL Server calls an allocation unit that it cannot name.
+/// SQL Server's name of an unknown allocation unit.
 const UNKNOWN_UNIT: &str = "Unknown Alloc Unit";
 
 fn lsn(e: &Entry<'_>, out: &mut Vec<u8>) -> bool {
@@ -234,7 +234,7 @@ fn previous(e: &Entry<'_>, out: &mut Vec<u8>) -> bool {
     put_text(out, &e.record.previous().as_hex())
 }
 
-/// As the record has them: 1 the group goes on, 2 a page, 4 a compensation, 8 without undo.
+/// The flags of the record: 1 the group continues, 2 a page, 4 a compensation, 8 without undo.
 fn flags(e: &Entry<'_>, out: &mut Vec<u8>) -> bool {
     out.extend_from_slice(&[0, e.record.flags().0]);
     true
@@ -365,7 +365,7 @@ fn log_record(e: &Entry<'_>, out: &mut Vec<u8>) -> bool {
     true
 }
 
-/// What a varbinary(8000) holds of it.
+/// The part that fits into a varbinary(8000).
 fn first_8000(bytes: &[u8]) -> &[u8] {
     &bytes[..bytes.len().min(8000)]
 }

@@ -1,8 +1,8 @@
 //! A walk over the log's records from one LSN to another, for the streams of this folder.
 //!
 //! Invariants
-//!  1. What is between the two stays readable until the walk is dropped: it holds the log.
-//!  2. The end is taken when the walk begins, so a walk that logs itself comes to an end.
+//!  1. The log between the two stays readable until the walk is dropped, because the walk holds it.
+//!  2. The end is read when the walk begins, so a walk that logs something itself comes to an end.
 
 use base::{Lsn, SqlError, SqlResult, messages};
 use database::Database;
@@ -10,25 +10,26 @@ use os::wait::Waiter;
 use std::sync::Arc;
 use wal::{BlockFacts, BlockScan, Log, LogHold, RecordFlags, RecordView, WalError, kinds};
 
-/// What a transaction reserves for undoing a change, beside its length (`work/src/part.rs`).
+/// The log that a transaction reserves for undoing a change, beside the change's length
+/// (`work/src/part.rs`).
 pub(crate) const UNDO_EXTRA_BYTES: u32 = 64;
 
-/// Where a walk begins and ends; the ends are within it.
+/// The first and the last LSN of a walk.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Span {
     pub(crate) from: Option<Lsn>,
     pub(crate) to: Option<Lsn>,
 }
 
-/// The walk. It stands on a record, or before the first.
+/// A walk. Its position is a record, or before the first one.
 pub(crate) struct Walk {
     database: Arc<Database>,
     hold: LogHold,
     scan: BlockScan<Arc<Log>>,
     last: Lsn,
-    /// The record of the block it stands on, from 1.
+    /// The current record of the block, from 1.
     at: usize,
-    /// Where its group ends, and whether a transaction keeps log for undoing it.
+    /// The end of its group, and whether a transaction reserves log for undoing it.
     group: (usize, bool),
 }
 
@@ -47,14 +48,14 @@ impl Walk {
         Ok(Walk { database: Arc::clone(database), hold, scan, last, at: 0, group: (0, false) })
     }
 
-    /// Begins again, and will end where it would have.
+    /// Returns to the beginning; the end stays the same.
     pub(crate) fn rewind(&mut self) -> SqlResult<()> {
         let span = Span { from: Some(self.hold.from()), to: Some(self.last) };
         *self = Walk::new(&self.database, span)?;
         Ok(())
     }
 
-    /// Moves to the next block; false behind the last.
+    /// Moves to the next block; false after the last.
     ///
     /// # Errors
     /// A block that is missing, the waiter's cancellation.
@@ -65,7 +66,7 @@ impl Walk {
         Ok(found && self.scan.block().lsn <= self.last)
     }
 
-    /// Moves to the next record; false behind the last.
+    /// Moves to the next record; false after the last.
     ///
     /// # Errors
     /// As of [`Walk::next_block`].
@@ -105,17 +106,17 @@ impl Walk {
         self.group = (end, kept);
     }
 
-    /// The record it stands on.
+    /// The current record.
     pub(crate) fn record(&self) -> RecordView<'_> {
         self.scan.record(self.at - 1)
     }
 
-    /// The block it stands in.
+    /// The current block.
     pub(crate) fn block(&self) -> BlockFacts {
         self.scan.block()
     }
 
-    /// Log that the transaction had reserved for undoing it when this was logged.
+    /// The log that the transaction had reserved for undo when this record was written.
     pub(crate) fn reserved(&self) -> u32 {
         let (end, kept) = self.group;
         let extra = if self.at == end { UNDO_EXTRA_BYTES } else { 0 };

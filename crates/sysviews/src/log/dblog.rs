@@ -1,8 +1,8 @@
-//! `sys.fn_dblog(start, end)`: the records of the current database's log, decoded from the bytes
-//! that were written, in SQL Server's columns (`columns.rs`).
+//! `sys.fn_dblog(start, end)`: the records of the current database's log, decoded from the written
+//! bytes, in SQL Server's columns (`columns.rs`).
 //!
-//! NULL begins where recovery would begin now, and ends with the last record there is. Memory is a
-//! block of the log, whatever is read; a cell is written when it is asked for.
+//! NULL means the record where recovery would begin now, or the last record. The function uses the
+//! memory of one log block, however much it reads; a cell is written when it is read.
 
 use super::cells::Cells;
 use super::columns::{CELLS, COLUMNS, Entry};
@@ -18,7 +18,7 @@ use page::Field;
 use std::collections::HashMap;
 use std::sync::Arc;
 use types::{SqlType, Value};
-use wal::{Described, RecordView, RedoTable};
+use wal::{RecordDescription, RecordView, RedoTable};
 use work::Work;
 
 pub(crate) const STREAM: Stream = Stream {
@@ -28,7 +28,7 @@ pub(crate) const STREAM: Stream = Stream {
     open,
 };
 
-/// Bytes that a record takes, for the guess of how many there are.
+/// The assumed length of a record, for the estimate of the number of records.
 const RECORD_BYTES_GUESSED: u64 = 80;
 
 struct Source {
@@ -37,7 +37,7 @@ struct Source {
     names: Arc<Names>,
 }
 
-/// What records are explained with.
+/// The names that describe records.
 struct Names {
     units: HashMap<AllocUnitId, Unit>,
     redo: Arc<RedoTable>,
@@ -50,7 +50,7 @@ fn open(system: &System<'_>, arguments: &[Value]) -> SqlResult<Arc<dyn TableSour
     Ok(Arc::new(Source { database, span, names: Arc::new(names) }))
 }
 
-/// A guess of how many rows there are where each takes so many bytes of the log.
+/// The estimated number of rows, if each takes this many bytes of the log.
 pub(crate) fn size_of(database: &Database, bytes: u64) -> SourceSize {
     SourceSize { rows: database.log().usage().used_bytes / bytes, pages: 0 }
 }
@@ -88,7 +88,7 @@ struct Cursor {
 }
 
 impl Cursor {
-    fn described<'r>(&self, record: &RecordView<'r>) -> Described<'r> {
+    fn described<'r>(&self, record: &RecordView<'r>) -> RecordDescription<'r> {
         match self.names.redo.handler(record.kind()) {
             Some(handler) => handler.describe(record),
             None => own::describe(record),

@@ -1,5 +1,6 @@
-//! `sys.dm_db_log_blocks(start, end)`: our own. The log's blocks, so that what `fn_dblog` shows can
-//! be compared with the bytes that were written: header, records and padding are all of a block.
+//! `sys.dm_db_log_blocks(start, end)`, our own view: the log's blocks, so that the rows of
+//! `fn_dblog` can be compared with the written bytes. Header, records and padding belong to the
+//! block.
 
 use super::cells::{Cells, put_big, put_int, put_text};
 use super::cursor::{Span, Walk};

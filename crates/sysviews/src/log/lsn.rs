@@ -1,10 +1,10 @@
-//! LSNs as arguments: `0x0000001f:000000c8:0001`, or in decimal `31:200:1`, as `fn_dblog` takes
-//! them; what it shows has no `0x` in front and must get one.
+//! LSNs as arguments: `0x0000001f:000000c8:0001`, or in decimal `31:200:1`, as `fn_dblog` accepts
+//! them. An LSN that `fn_dblog` shows has no `0x` in front; the caller must add it.
 
 use base::{Lsn, SqlError, SqlResult, messages};
 use types::Value;
 
-/// The LSN that an argument names; NULL names none.
+/// The LSN of an argument; `None` for NULL.
 ///
 /// # Errors
 /// 9005.

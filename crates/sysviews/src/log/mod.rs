@@ -1,6 +1,7 @@
-//! The transaction log as people read it: record by record, and block by block.
+//! The transaction log for users: record by record, and block by block.
 //!
-//! Both are streams (`crate::stream`): whatever they read, they hold one block of the log.
+//! Both are streams (`crate::stream`): they keep one block of the log in memory, however much they
+//! read.
 
 mod cells;
 mod columns;

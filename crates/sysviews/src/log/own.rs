@@ -1,11 +1,11 @@
-//! Records of the log's own: without a page, so no handler describes them.
+//! Records of the log itself. They have no page, so no handler describes them.
 
 use base::TransactionId;
-use txn::{Begin, Ended};
-use wal::{Described, RecordView, kinds};
+use txn::{Begin, EndPayload};
+use wal::{RecordDescription, RecordView, kinds};
 
-/// `LOP_`; SQL Server has none for a compensation that changes no page.
-pub(crate) fn describe<'a>(record: &RecordView<'a>) -> Described<'a> {
+/// The `LOP_` name; SQL Server has none for a compensation that changes no page.
+pub(crate) fn describe<'a>(record: &RecordView<'a>) -> RecordDescription<'a> {
     let operation = match record.kind() {
         kinds::INCARNATION => "LOP_BEGIN_RECOVERY",
         kinds::BEGIN => "LOP_BEGIN_XACT",
@@ -19,10 +19,10 @@ pub(crate) fn describe<'a>(record: &RecordView<'a>) -> Described<'a> {
         kinds::FORGET => "LOP_FORGET_XACT",
         _ => "LOP_COMPENSATION",
     };
-    Described::new(operation, "LCX_NULL")
+    RecordDescription::new(operation, "LCX_NULL")
 }
 
-/// What a begin record says.
+/// The contents of a begin record.
 pub(crate) fn begin<'a>(record: &RecordView<'a>) -> Option<Begin<'a>> {
     (record.kind() == kinds::BEGIN).then(|| Begin::parse(record.payload())).flatten()
 }
@@ -30,7 +30,7 @@ pub(crate) fn begin<'a>(record: &RecordView<'a>) -> Option<Begin<'a>> {
 /// When a transaction ended, in wall nanoseconds.
 pub(crate) fn ended_at(record: &RecordView<'_>) -> Option<i64> {
     let ends = matches!(record.kind(), kinds::COMMIT | kinds::ABORT);
-    ends.then(|| Ended::parse(record.payload())).flatten().map(|ended| ended.at)
+    ends.then(|| EndPayload::parse(record.payload())).flatten().map(|ended| ended.at)
 }
 
 /// `0000:00000a1b`; records carry the low 32 bits.

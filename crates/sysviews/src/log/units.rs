@@ -1,19 +1,19 @@
-//! Allocation units by the small number that log records and pages have, with their names.
+//! Allocation units by the small number in log records and pages, with their names.
 
 use crate::storage;
 use crate::view::System;
 use base::{AllocUnitId, SqlResult};
 use std::collections::HashMap;
 
-/// One of them, as `fn_dblog` shows it.
+/// An allocation unit, as `fn_dblog` shows it.
 pub(crate) struct Unit {
-    /// `schema.table`, with the index behind it where it is one.
+    /// `schema.table`, followed by the index if it is one.
     pub(crate) name: String,
     /// The partition it belongs to.
     pub(crate) partition: i64,
 }
 
-/// All that exist now. A record of what was dropped since has none.
+/// All present units. A record of a dropped unit has none.
 ///
 /// # Errors
 /// The database was dropped.

@@ -1,6 +1,6 @@
-//! The columns of a record, each with its place and its value.
+//! The columns of a record, each with its position and its value.
 
-use super::printed::Printed;
+use super::printout::Printout;
 use super::read::PageOwner;
 use super::slots::Slot;
 use crate::dm::locks;
@@ -11,14 +11,14 @@ use page::{Field, Place, RecordKind, RowLayout};
 use types::datetime::print_style;
 use types::{Decimal, SqlType, Value, decode_storage};
 
-/// What SQL Server adds to the place of a dropped column.
+/// SQL Server adds this number to the position of a dropped column.
 const DROPPED: i32 = 0x0400_0000;
 
-/// The columns of a record of rows, and what a row of an index is locked by.
-pub(super) fn decoded(slot: &Slot<'_>, page: PageId, owner: &PageOwner, printed: &mut Printed) {
+/// The columns of a record, and the lock hash of an index row.
+pub(super) fn decoded(slot: &Slot<'_>, page: PageId, owner: &PageOwner, printed: &mut Printout) {
     let status = slot.record.first().copied().unwrap_or_default();
     let kind = RecordKind::of(status);
-    // An entry above the leaves of pieces has no names.
+    // An entry above the leaves of a tree of pieces has no column names.
     if kind == RecordKind::ForwardingStub || kind.is_index() {
         return;
     }
@@ -39,7 +39,7 @@ fn one(
     (table, column): (&Table, PhysicalColumn),
     (layout, at): (&RowLayout, usize),
     field: Field<'_>,
-    printed: &mut Printed,
+    printed: &mut Printout,
 ) {
     let (offset, length, physical) = place_of(slot.record, layout.place(at), field);
     let bit = match layout.place(at) {
@@ -58,7 +58,8 @@ fn one(
     printed.field(name_of(table, column), shown(column, field, sql_type));
 }
 
-/// Where a field is in its record, how long its value is, and how many bytes of the record it has.
+/// The offset of a field in its record, the length of its value, and the bytes that it uses in the
+/// record.
 fn place_of(record: &[u8], place: Place, field: Field<'_>) -> (usize, usize, usize) {
     let bytes = match field {
         Field::Null => return (0, 0, 0),
@@ -68,14 +69,14 @@ fn place_of(record: &[u8], place: Place, field: Field<'_>) -> (usize, usize, usi
         return (usize::from(offset), 1, 1);
     }
     let at = bytes.as_ptr().addr().wrapping_sub(record.as_ptr().addr());
-    // A column that was added later has its default outside of the record.
+    // The default of a column that was added later is not in the record.
     match at < record.len() && !bytes.is_empty() {
         true => (at, bytes.len(), bytes.len()),
         false => (0, bytes.len(), 0),
     }
 }
 
-/// The number of a column: its id; 0 of the uniquifier.
+/// The number of a column: its id; 0 for the uniquifier.
 fn number_of(table: &Table, column: PhysicalColumn) -> i32 {
     match column {
         PhysicalColumn::Column(n) => table.columns[n].column_id,
@@ -94,7 +95,7 @@ pub(super) fn name_of(table: &Table, column: PhysicalColumn) -> String {
     }
 }
 
-/// The number in a uniquifier: none is the first of its key.
+/// The number of a uniquifier; an absent one is 0.
 pub(super) fn uniquifier(field: Field<'_>) -> i32 {
     let bytes = field.inline().unwrap_or_default();
     bytes.iter().rev().fold(0_u32, |n, b| n << 8 | u32::from(*b)).cast_signed()
@@ -134,8 +135,8 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold("0x".to_owned(), |s, b| format!("{s}{b:02x}"))
 }
 
-/// By which name the row is locked, where it has a key.
-fn key_hash(slot: &Slot<'_>, owner: &PageOwner, index: &Index, printed: &mut Printed) {
+/// The lock hash of the row, if it has a key.
+fn key_hash(slot: &Slot<'_>, owner: &PageOwner, index: &Index, printed: &mut Printout) {
     let is_tree = owner.hobt.spec().kind != HobtKind::Heap;
     debug_assert_eq!(is_tree, !index.key.is_empty() || index.index_id.0 != 0, "a heap has no key");
     let Some(lock) = owner.hobt.key_lock(slot.record) else { return };
@@ -145,8 +146,8 @@ fn key_hash(slot: &Slot<'_>, owner: &PageOwner, index: &Index, printed: &mut Pri
     printed.field("KeyHashValue", locks::description(&lock));
 }
 
-/// A piece of a value that is off its row.
-fn piece(slot: &Slot<'_>, page: PageId, owner: &PageOwner, printed: &mut Printed) {
+/// A piece of a large value.
+fn piece(slot: &Slot<'_>, page: PageId, owner: &PageOwner, printed: &mut Printout) {
     let layout = owner.hobt.layout();
     let bytes = |at| layout.field(slot.record, at).and_then(Field::inline).unwrap_or_default();
     let (key, content) = (bytes(0), bytes(1));

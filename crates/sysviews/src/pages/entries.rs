@@ -1,4 +1,4 @@
-//! Style 3 of an index page: a result set, a row for each entry.
+//! Style 3 of an index page: a result set with one row for each entry.
 //!
 //! ```text
 //! above the leaves  FileId PageId Row Level ChildFileId ChildPageId
@@ -6,8 +6,8 @@
 //! leaves            FileId PageId Row Level  all columns  KeyHashValue Row Size
 //! ```
 //!
-//! An entry above the leaves has no lock and so no KeyHashValue. The first of a level leads to all
-//! that is before the second; the key that stands in it is shown all the same.
+//! An entry above the leaves is never locked and so has no KeyHashValue. The first entry of a level
+//! leads to everything before the second entry; its stored key is shown all the same.
 
 use super::columns::{name_of, uniquifier};
 use super::read::{PageCopy, PageOwner};
@@ -18,7 +18,7 @@ use page::{Field, RowLayout};
 use session::Rowset;
 use types::{SqlType, Value, decode_storage};
 
-/// The entries of an index page; none where its columns are not known.
+/// The entries of an index page; `None` if its columns are unknown.
 pub(super) fn entries(copy: &PageCopy, owner: &PageOwner) -> Option<Rowset> {
     if owner.is_of_pieces() {
         return None;
@@ -39,7 +39,7 @@ pub(super) fn entries(copy: &PageCopy, owner: &PageOwner) -> Option<Rowset> {
     Some(set)
 }
 
-/// All physical columns, and which are the key's.
+/// All physical columns, and whether each belongs to the key.
 fn leaf_columns(layout: &HobtLayout) -> Vec<(PhysicalColumn, bool)> {
     let is_key = |n: usize| layout.key.iter().any(|k| k.field == n);
     layout.columns.iter().enumerate().map(|(n, c)| (*c, is_key(n))).collect()

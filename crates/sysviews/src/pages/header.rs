@@ -1,23 +1,23 @@
 //! BUFFER:, PAGE HEADER: and Allocation Status.
 //!
-//! Of a frame there is less than in SQL Server, and it means what it does here
+//! A frame has fewer fields than in SQL Server. Here they mean:
 //!
 //! | field | |
 //! |---|---|
 //! | BUF @ | where the page's state word is |
 //! | bpage, bpageno, bdbid | where its bytes are; page; database |
-//! | breferences | who else reads the page now |
+//! | breferences | other readers of the page now |
 //! | bstat | of the state word: 0x100 in memory, 0x200 used lately, 0x400 waited for, |
-//! | | 0x800 on its way to the disk, 0x1000 found sound |
-//! | bDirtyContext | the LSN from which redo must look at the page; 0 when it is as on the disk |
+//! | | 0x800 being written to disk, 0x1000 verified |
+//! | bDirtyContext | the LSN from which redo must look at the page; 0 for a clean page |
 
-use super::printed::Printed;
+use super::printout::Printout;
 use super::read::{Allocation, PageCopy, PageOwner, pfs_words};
 use base::DatabaseId;
 use page::PageView;
 
-/// What is told of the page's frame.
-pub(crate) fn buffer(database: DatabaseId, copy: &PageCopy, printed: &mut Printed) {
+/// Prints the facts of the page's frame.
+pub(crate) fn buffer(database: DatabaseId, copy: &PageCopy, printed: &mut Printout) {
     printed.title("BUFFER:");
     let Some(frame) = copy.frame else { return };
     printed.object("BUFFER:", format!("BUF @{}", Address(frame.word_address)));
@@ -29,7 +29,7 @@ pub(crate) fn buffer(database: DatabaseId, copy: &PageCopy, printed: &mut Printe
     printed.field("bDirtyContext", Address(frame.dirty_since.0));
 }
 
-/// An address as DBCC PAGE spells it.
+/// An address in the form of DBCC PAGE.
 pub(crate) struct Address(pub(crate) u64);
 
 impl std::fmt::Display for Address {
@@ -44,12 +44,12 @@ pub(crate) fn xdes_text(v: PageView<'_>) -> String {
     format!("({high}:{low})")
 }
 
-/// The header, and what the maps say of the page.
+/// Prints the header, and the page's state in the maps.
 pub(crate) fn header(
     copy: &PageCopy,
     owner: Option<&PageOwner>,
     allocation: &Allocation,
-    printed: &mut Printed,
+    printed: &mut Printout,
 ) {
     let v = copy.view();
     printed.title("PAGE HEADER:");
@@ -78,8 +78,8 @@ pub(crate) fn header(
     status(allocation, printed);
 }
 
-/// What the unit in the header says of owners.
-fn metadata(v: PageView<'_>, owner: Option<&PageOwner>, printed: &mut Printed) {
+/// Prints the owners of the unit in the header.
+fn metadata(v: PageView<'_>, owner: Option<&PageOwner>, printed: &mut Printout) {
     if v.alloc_unit().0 == 0 {
         return;
     }
@@ -90,7 +90,7 @@ fn metadata(v: PageView<'_>, owner: Option<&PageOwner>, printed: &mut Printed) {
     printed.field("Metadata: ObjectId", owner.hobt.spec().object.0);
 }
 
-fn status(a: &Allocation, printed: &mut Printed) {
+fn status(a: &Allocation, printed: &mut Printout) {
     let word = |(map, is): (_, bool), yes: &'static str, no: &'static str| {
         (format!("{map}"), if is { yes } else { no })
     };

@@ -9,8 +9,9 @@
 //! ```
 //!
 //! Invariants
-//!  1. Pages are found by the maps, and each is looked at for a moment: while others change the
-//!     table the list is true page by page. A page that has become another's is left out.
+//!  1. Pages are found by the maps, and each is read at its own moment. While others change the
+//!     table, each line of the list is true at its moment. A page that no longer belongs to the
+//!     table is left out.
 
 use crate::cell::{code, int};
 use crate::storage::unless_dropped;
@@ -21,14 +22,14 @@ use base::{PageId, SqlError, SqlResult, messages};
 use catalog::view::{Index, Table};
 use database::Database;
 use page::{PageKind, PageView};
-use session::{PagesAsk, Rowset};
+use session::{PagesRequest, Rowset};
 use space::{AllocUnit, IamFacts};
 use types::{SqlType, Value};
 
 /// A page of a unit.
 pub(crate) struct UnitPage {
     pub(crate) id: PageId,
-    /// The IAM page that says so; none of an IAM page itself.
+    /// The IAM page that marks it; `None` for an IAM page itself.
     pub(crate) iam: Option<PageId>,
 }
 
@@ -62,21 +63,21 @@ pub(crate) fn unit_pages(
     Ok(pages)
 }
 
-/// Which pages of an index are listed.
+/// The pages of an index that are listed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wanted {
+enum PageSelection {
     All,
     Rows,
     Maps,
 }
 
-fn wanted(ask: &PagesAsk, index: &Index) -> Option<Wanted> {
+fn wanted(ask: &PagesRequest, index: &Index) -> Option<PageSelection> {
     let is_base = index.kind.holds_rows();
     match ask.index {
-        -2 => Some(Wanted::Maps),
-        -1 => Some(Wanted::All),
-        0 => is_base.then_some(Wanted::Rows),
-        n => (n == i64::from(index.index_id.0)).then_some(Wanted::All),
+        -2 => Some(PageSelection::Maps),
+        -1 => Some(PageSelection::All),
+        0 => is_base.then_some(PageSelection::Rows),
+        n => (n == i64::from(index.index_id.0)).then_some(PageSelection::All),
     }
 }
 
@@ -84,17 +85,17 @@ fn wanted(ask: &PagesAsk, index: &Index) -> Option<Wanted> {
 ///
 /// # Errors
 /// 2560 where the table has no such index; damaged maps; the waiter's cancellation.
-pub fn list_pages(system: &System<'_>, ask: &PagesAsk) -> SqlResult<Rowset> {
+pub fn list_pages(system: &System<'_>, ask: &PagesRequest) -> SqlResult<Rowset> {
     let unknown = || SqlError::new(messages::DBCC_NO_DATABASE_ID, &[&ask.table.database]);
     let database = system.databases.hold(ask.table.database)?.ok_or_else(unknown)?;
     let asked = ask.table.indexes.iter().filter_map(|i| Some((i, wanted(ask, i)?)));
-    let asked: Vec<(&Index, Wanted)> = asked.collect();
+    let asked: Vec<(&Index, PageSelection)> = asked.collect();
     if asked.is_empty() {
         return Err(SqlError::new(messages::DBCC_PARAMETER, &[&3]));
     }
     let mut set = Rowset { columns: heads(), rows: Vec::new() };
     for (index, wanted) in asked {
-        // Dropped since the name was looked up.
+        // It was dropped since the name was resolved.
         let Some(hobt) = database.hobts().get(index.hobt) else { continue };
         let rows = of_index((system, &database), &ask.table, (index, &*hobt), wanted);
         set.rows.extend(unless_dropped(&*hobt, rows)?.unwrap_or_default());
@@ -129,22 +130,22 @@ fn of_index(
     (system, database): (&System<'_>, &Database),
     table: &Table,
     (index, hobt): (&Index, &dyn StoredHobt),
-    wanted: Wanted,
+    wanted: PageSelection,
 ) -> SqlResult<Vec<Vec<Value>>> {
     let mut rows = Vec::new();
     for unit in hobt.units() {
-        if wanted == Wanted::Rows && unit.pieces {
+        if wanted == PageSelection::Rows && unit.pieces {
             continue;
         }
         for page in unit_pages(system, database, (hobt, unit))? {
             system.waiter.check()?;
-            if wanted == Wanted::Maps && page.iam.is_some() {
+            if wanted == PageSelection::Maps && page.iam.is_some() {
                 break;
             }
             let guard = database.pages().read(page.id)?;
             let v = guard.view();
             let is_leaf = page.iam.is_none() || v.level() == 0;
-            if v.alloc_unit() == unit.unit && (wanted != Wanted::Rows || is_leaf) {
+            if v.alloc_unit() == unit.unit && (wanted != PageSelection::Rows || is_leaf) {
                 rows.push(row(table, index, unit, &page, v));
             }
         }

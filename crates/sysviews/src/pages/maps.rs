@@ -1,7 +1,7 @@
-//! Style 3 of the maps: pages or extents that follow each other and are the same, as ranges.
+//! Style 3 of the maps: ranges of neighbouring pages or extents with the same state.
 
 use super::header::Address;
-use super::printed::Printed;
+use super::printout::Printout;
 use super::read::{PageCopy, percent_full};
 use base::limits::EXTENT_PAGES;
 use base::{FileId, PageId};
@@ -9,8 +9,8 @@ use database::Database;
 use page::{EXTENTS_PER_INTERVAL, ExtentBits, PFS_INTERVAL, PageKind, Pfs, at};
 use std::ops::Range;
 
-/// What a map says, if the page is one.
-pub(super) fn map(database: &Database, copy: &PageCopy, printed: &mut Printed) -> bool {
+/// Prints the contents of a map, if the page is one.
+pub(super) fn map(database: &Database, copy: &PageCopy, printed: &mut Printout) -> bool {
     let words: (&str, &str, &str) = match copy.view().kind() {
         Some(PageKind::Pfs) => {
             pfs(database, copy, printed);
@@ -36,7 +36,7 @@ pub(super) fn map(database: &Database, copy: &PageCopy, printed: &mut Printed) -
     true
 }
 
-/// The extents of an interval that the file has.
+/// The part of a map's interval that the file contains.
 fn within(database: &Database, file: FileId, range: Range<u32>) -> Range<u32> {
     let end = database.space().size_pages(file).unwrap_or(0) / EXTENT_PAGES;
     range.start..range.end.min(end).max(range.start)
@@ -46,19 +46,19 @@ fn extents(
     copy: &PageCopy,
     (file, range): (FileId, Range<u32>),
     (set, clear): (&str, &str),
-    printed: &mut Printed,
+    printed: &mut Printout,
 ) {
     let state = |n: u32| if ExtentBits::get(copy.view(), n) { set } else { clear };
     let page = |n: u32| PageId { file, page: n * EXTENT_PAGES };
     ranges(range, |n| state(n).to_owned(), page, printed);
 }
 
-/// A line for each run of what is the same.
+/// Prints a line for each range with the same state.
 fn ranges(
     range: Range<u32>,
     state: impl Fn(u32) -> String,
     page: impl Fn(u32) -> PageId,
-    printed: &mut Printed,
+    printed: &mut Printout,
 ) {
     let mut from = range.start;
     while from < range.end {
@@ -73,7 +73,7 @@ fn ranges(
     }
 }
 
-fn pfs(database: &Database, copy: &PageCopy, printed: &mut Printed) {
+fn pfs(database: &Database, copy: &PageCopy, printed: &mut Printout) {
     let bytes = Address(copy.address() + at::BODY as u64);
     printed.object("PAGE HEADER:", format!("PFS: Page Alloc Status @{bytes}"));
     let first = copy.id.page / PFS_INTERVAL * PFS_INTERVAL;
@@ -94,7 +94,7 @@ fn pfs_state(byte: Pfs) -> String {
     state
 }
 
-fn iam(database: &Database, copy: &PageCopy, printed: &mut Printed) {
+fn iam(database: &Database, copy: &PageCopy, printed: &mut Printout) {
     let facts = space::IamFacts::of(copy.view());
     let at = |offset: u64| Address(copy.address() + offset);
     let header = at(at::BODY as u64);
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn what_is_the_same_is_one_range() {
-        let mut printed = Printed::default();
+        let mut printed = Printout::default();
         printed.object("PAGE HEADER:", "GAM");
         let state = |n: u32| if n == 2 { "b" } else { "a" }.to_owned();
         ranges(0..5, state, |n| PageId::new(1, n * 8), &mut printed);

@@ -1,4 +1,4 @@
-//! Pages as they are: DBCC PAGE, DBCC IND and the functions that tell of pages.
+//! Pages as they are: DBCC PAGE, DBCC IND and the functions about pages.
 //!
 //! ```text
 //!   read.rs      a copy of a page, its owner, what the maps say of it
@@ -6,22 +6,22 @@
 //!   header.rs    BUFFER:, PAGE HEADER:        slots.rs     records of a page, raw and decoded
 //!   columns.rs   a record's columns           entries.rs   an index page as a result set
 //!   maps.rs      PFS, GAM, SGAM, IAM, DIFF and ML as ranges
-//!   printed.rs   both forms of what is printed: text, and WITH TABLERESULTS
+//!   printout.rs  both forms of what is printed: text, and WITH TABLERESULTS
 //! ```
 //!
 //! Invariants
-//!  1. A page is copied under its latch, and the latch given back before anything else is read: it
-//!     is true at its moment, what the maps say of it a little later.
-//!  2. Nothing is printed that is not there: where the format is not SQL Server's, what is there
-//!     stands under the name that SQL Server has for it; what there is none of does not appear.
-//!  3. Bytes that make no sense are shown as bytes.
+//!  1. A page is copied under its latch, and the latch is released before anything else is read.
+//!     The copy is true at its moment, the state in the maps a little later.
+//!  2. Only what exists is printed. Where the format differs from SQL Server's, it is printed under
+//!     SQL Server's name for it. What does not exist is left out.
+//!  3. Bytes that cannot be decoded are shown as bytes.
 
 mod columns;
 mod entries;
 mod header;
 mod list;
 mod maps;
-mod printed;
+mod printout;
 mod read;
 mod show;
 mod slots;

@@ -1,4 +1,4 @@
-//! A copy of a page, who owns it, and what the maps say of it.
+//! A copy of a page, its owner, and its state in the maps.
 
 use crate::tables;
 use crate::view::System;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub(crate) struct PageCopy {
     pub(crate) id: PageId,
     pub(crate) bytes: Box<PageBytes>,
-    /// What the pool knew of it; none of a page that was never written.
+    /// The frame of the page; `None` for a page that was never written.
     pub(crate) frame: Option<FrameFacts>,
 }
 
@@ -38,13 +38,13 @@ impl PageCopy {
         PageView(&self.bytes)
     }
 
-    /// Where the page's bytes are in memory; 0 where they are not.
+    /// The address of the page's bytes in memory; 0 if they are not there.
     pub(crate) fn address(&self) -> u64 {
         self.frame.map_or(0, |f| f.page_address)
     }
 }
 
-/// The page of two numbers, if a data file of the database has it.
+/// The page with two numbers, if a data file of the database contains it.
 pub(crate) fn page_of(database: &Database, file: i64, page: i64) -> Option<PageId> {
     let (file, page) = (FileId(u16::try_from(file).ok()?), u32::try_from(page).ok()?);
     let has = database.space().size_pages(file).is_some_and(|pages| page < pages);
@@ -52,11 +52,11 @@ pub(crate) fn page_of(database: &Database, file: i64, page: i64) -> Option<PageI
     has.then_some(PageId { file, page })
 }
 
-/// Who owns the pages of an allocation unit.
+/// The owner of an allocation unit's pages.
 pub(crate) struct PageOwner {
-    /// Its rows, or its tree of pieces of large values.
+    /// The hobt with its rows, or its tree of pieces of large values.
     pub(crate) hobt: Arc<dyn StoredHobt>,
-    /// None of what is no table: a sequence, or what is just being made.
+    /// `None` for an owner that is not a table: a sequence, or an object that is being made.
     pub(crate) table: Option<Arc<Table>>,
     pub(crate) index: Option<Index>,
 }
@@ -77,7 +77,7 @@ impl PageOwner {
         Some(PageOwner { hobt, table, index })
     }
 
-    /// `index_id`: 0 of a heap, 1 of a clustered index.
+    /// `index_id`: 0 for a heap, 1 for a clustered index.
     pub(crate) fn index_id(&self) -> i32 {
         match &self.index {
             Some(index) => index.index_id.0,
@@ -85,15 +85,15 @@ impl PageOwner {
         }
     }
 
-    /// Whether the pages hold pieces of values that are off their rows.
+    /// Whether the pages hold pieces of large values.
     pub(crate) fn is_of_pieces(&self) -> bool {
         self.hobt.spec().pieces
     }
 }
 
-/// What the maps say of a page, each with the map's page.
+/// A page's state in the maps, each with the map's page.
 pub(crate) struct Allocation {
-    /// Whether its extent is taken.
+    /// Whether its extent is allocated.
     pub(crate) gam: (PageId, bool),
     /// Whether its extent is mixed and has a free page.
     pub(crate) sgam: (PageId, bool),
@@ -145,7 +145,7 @@ pub(crate) fn pfs_words(byte: Pfs) -> String {
     format!("{words}{:>3}_PCT_FULL{ghosts}", percent_full(byte))
 }
 
-/// The fullness that a PFS byte tells, in percent at most.
+/// The fullness in a PFS byte, as an upper bound in percent.
 pub(crate) fn percent_full(byte: Pfs) -> u8 {
     match byte.0 & Pfs::FULLNESS {
         0 => 0,
@@ -156,7 +156,7 @@ pub(crate) fn percent_full(byte: Pfs) -> u8 {
     }
 }
 
-/// The type of a page in words; empty of what is none.
+/// The type of a page in words; empty for an unknown type.
 pub(crate) fn type_name(v: PageView<'_>) -> &'static str {
     match v.kind() {
         Some(PageKind::Data) => "DATA_PAGE",

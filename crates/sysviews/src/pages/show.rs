@@ -1,32 +1,32 @@
-//! DBCC PAGE: what is printed of a page, by its style.
+//! DBCC PAGE: the output for a page, by style.
 //!
-//! Where this is not SQL Server's
+//! Differences from SQL Server
 //!  - A page whose bytes are damaged is error 824 and is not shown.
 //!  - A page of the log has no number here: file 2 is error 2514.
 
 use super::entries;
 use super::header;
 use super::maps;
-use super::printed::Printed;
+use super::printout::Printout;
 use super::read::{Allocation, PageCopy, PageOwner, page_of};
 use super::slots;
 use crate::view::System;
 use base::{SqlError, SqlResult, messages};
 use database::{Database, LOG_FILE};
 use page::PageKind;
-use session::{DdlAnswer, PageAsk, Rowset};
+use session::{DdlAnswer, PageRequest, Rowset};
 
-/// The styles there are.
+/// The valid styles.
 const STYLES: std::ops::RangeInclusive<i64> = 0..=3;
-/// The state of 2560 where a number is none of the styles.
+/// The state of 2560 for an unknown style.
 const NO_STYLE: u8 = 102;
 
 /// DBCC PAGE.
 ///
 /// # Errors
 /// 2521 for an unknown database, 8968 for a page that it does not have, 2560 for an unknown style,
-/// 2514 where the style says nothing of the page; damaged pages.
-pub fn show_page(system: &System<'_>, ask: &PageAsk) -> SqlResult<DdlAnswer> {
+/// 2514 if the style does not apply to the page; damaged pages.
+pub fn show_page(system: &System<'_>, ask: &PageRequest) -> SqlResult<DdlAnswer> {
     let unknown = || SqlError::new(messages::DBCC_NO_DATABASE_ID, &[&ask.database]).with_state(10);
     let database = system.databases.hold(ask.database)?.ok_or_else(unknown)?;
     if ask.file == i64::from(LOG_FILE.0) {
@@ -43,7 +43,7 @@ pub fn show_page(system: &System<'_>, ask: &PageAsk) -> SqlResult<DdlAnswer> {
     let copy = PageCopy::of(&database, id)?;
     let allocation = Allocation::of(&database, id)?;
     let owner = PageOwner::of(system, &database, copy.view().alloc_unit());
-    let mut printed = Printed::default();
+    let mut printed = Printout::default();
     printed.title(&format!("PAGE: {id}"));
     header::buffer(database.id(), &copy, &mut printed);
     header::header(&copy, owner.as_ref(), &allocation, &mut printed);
@@ -62,12 +62,12 @@ pub fn show_page(system: &System<'_>, ask: &PageAsk) -> SqlResult<DdlAnswer> {
     Ok(answer(printed, grid, ask.as_table))
 }
 
-/// Style 3: what is on the page in words.
+/// Style 3: the decoded contents of the page.
 fn decoded(
     database: &Database,
     copy: &PageCopy,
     owner: Option<&PageOwner>,
-    printed: &mut Printed,
+    printed: &mut Printout,
 ) -> SqlResult<Option<Rowset>> {
     match copy.view().kind() {
         Some(PageKind::Index) => match owner.and_then(|o| entries::entries(copy, o)) {
@@ -92,7 +92,7 @@ fn decoded(
     Ok(None)
 }
 
-fn file_header(copy: &PageCopy, printed: &mut Printed) {
+fn file_header(copy: &PageCopy, printed: &mut Printout) {
     let facts = space::file_facts(copy.view());
     printed.object("PAGE HEADER:", "FILE HEADER:");
     let family = types::Value::Guid(facts.family);
@@ -101,7 +101,7 @@ fn file_header(copy: &PageCopy, printed: &mut Printed) {
     printed.field("Size", facts.size_pages);
 }
 
-fn answer(printed: Printed, grid: Option<Rowset>, as_table: bool) -> DdlAnswer {
+fn answer(printed: Printout, grid: Option<Rowset>, as_table: bool) -> DdlAnswer {
     let mut answer = DdlAnswer::default();
     if as_table {
         answer.results.push(printed.rows());

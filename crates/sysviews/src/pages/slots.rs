@@ -1,9 +1,9 @@
-//! The records of a page: raw (style 1), the page as bytes (style 2), decoded (style 3), and where
-//! its slots point.
+//! The records of a page: raw (style 1), the page as bytes (style 2), decoded (style 3); and the
+//! offsets of its slots.
 
 use super::columns;
 use super::header::Address;
-use super::printed::Printed;
+use super::printout::Printout;
 use super::read::{PageCopy, PageOwner};
 use base::{PageId, SlotNo};
 use page::{
@@ -11,7 +11,7 @@ use page::{
     has_variable_columns, home_of, stub_target,
 };
 
-/// A record of the page, and what is printed above it.
+/// A record of the page, and the heading above it.
 pub(super) struct Slot<'p> {
     pub(super) number: u16,
     pub(super) record: &'p [u8],
@@ -33,7 +33,7 @@ fn slots(copy: &PageCopy, raw: bool) -> impl Iterator<Item = (Slot<'_>, u16)> {
 }
 
 /// Style 1: each record as bytes.
-pub(super) fn raw(copy: &PageCopy, printed: &mut Printed) {
+pub(super) fn raw(copy: &PageCopy, printed: &mut Printout) {
     printed.title("DATA:");
     for (slot, at) in slots(copy, true) {
         record(copy, "DATA:", &slot, at, printed);
@@ -42,7 +42,7 @@ pub(super) fn raw(copy: &PageCopy, printed: &mut Printed) {
 }
 
 /// Style 2: the page as bytes.
-pub(super) fn whole(copy: &PageCopy, printed: &mut Printed) {
+pub(super) fn whole(copy: &PageCopy, printed: &mut Printout) {
     printed.title("DATA:");
     printed.object("DATA:", format!("Memory Dump @{}", Address(copy.address())));
     printed.bytes(&copy.bytes[..], copy.address());
@@ -50,7 +50,7 @@ pub(super) fn whole(copy: &PageCopy, printed: &mut Printed) {
 }
 
 /// Style 3: each record with its columns.
-pub(super) fn decoded(copy: &PageCopy, owner: Option<&PageOwner>, printed: &mut Printed) {
+pub(super) fn decoded(copy: &PageCopy, owner: Option<&PageOwner>, printed: &mut Printout) {
     for (slot, at) in slots(copy, false) {
         record(copy, "PAGE HEADER:", &slot, at, printed);
         links(slot.record, printed);
@@ -61,7 +61,7 @@ pub(super) fn decoded(copy: &PageCopy, owner: Option<&PageOwner>, printed: &mut 
     }
 }
 
-fn record(copy: &PageCopy, parent: &str, slot: &Slot<'_>, at: u16, printed: &mut Printed) {
+fn record(copy: &PageCopy, parent: &str, slot: &Slot<'_>, at: u16, printed: &mut Printout) {
     let status = slot.record.first().copied().unwrap_or_default();
     printed.object(parent, slot.title.as_str());
     printed.field("Record Type", type_of(status));
@@ -85,7 +85,7 @@ fn type_of(status: u8) -> &'static str {
     }
 }
 
-/// Each word behind a blank, as SQL Server has them.
+/// Each word follows a blank, as in SQL Server.
 fn attributes(status: u8) -> String {
     let mut words = String::new();
     for (is, word) in [
@@ -98,8 +98,8 @@ fn attributes(status: u8) -> String {
     words
 }
 
-/// Where a row of a heap went, or came from.
-fn links(record: &[u8], printed: &mut Printed) {
+/// The page that a moved heap row is on now, or came from.
+fn links(record: &[u8], printed: &mut Printout) {
     let place =
         |(page, slot): (PageId, u16)| format!("file {} page {} slot {slot}", page.file, page.page);
     if let Some(to) = stub_target(record) {
@@ -110,9 +110,10 @@ fn links(record: &[u8], printed: &mut Printed) {
     }
 }
 
-/// Who wrote a record, and where the one before it is. A ghost that is its own former version, and
-/// one whose was not kept, are told apart from none: SQL Server has neither.
-fn version(record: &[u8], printed: &mut Printed) {
+/// The writer of a record, and the place of its former version. SQL Server has neither a ghost that
+/// is its own former version nor a former version that was not kept. Both are distinguished from
+/// "none".
+fn version(record: &[u8], printed: &mut Printout) {
     let Some(tag) = VersionTag::of(record) else { return };
     let place = |(page, SlotNo(slot)): (PageId, SlotNo)| {
         format!("(file {} page {} currentSlotId {slot})", page.file, page.page)
@@ -133,8 +134,8 @@ fn version(record: &[u8], printed: &mut Printed) {
     printed.line("\tVersion Pointer", ": ", before);
 }
 
-/// OFFSET TABLE: the last slot first, as they lie on the page.
-fn offsets(v: PageView<'_>, printed: &mut Printed) {
+/// OFFSET TABLE: the last slot first, as on the page.
+fn offsets(v: PageView<'_>, printed: &mut Printout) {
     printed.title("OFFSET TABLE:");
     printed.object("OFFSET TABLE:", "Row - Offset");
     for slot in (0..v.slot_count()).rev() {

@@ -1,4 +1,4 @@
-//! `sys.all_sql_modules`: `sys.sql_modules`; what is the system's is no text.
+//! `sys.all_sql_modules`: `sys.sql_modules`; system objects have no text.
 
 use super::sql_modules;
 use crate::view::View;

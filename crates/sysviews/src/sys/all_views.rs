@@ -19,7 +19,7 @@ pub(crate) const VIEW: View =
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let modules = tables::modules(system)?;
-    let row = |l: &object_list::Listed| {
+    let row = |l: &object_list::ListedObject| {
         let module = modules.iter().find(|m| m.object_id == l.id);
         let mut cells = l.kind_cells();
         cells.push(bit(l.shipped));

@@ -1,4 +1,4 @@
-//! The columns of `sys.columns` and its like, and their cells.
+//! The columns of `sys.columns` and similar views, and their cells.
 
 use crate::cell::{bit, int, text};
 use crate::column::{Column as ViewColumn, col, maybe, null, word, zero};
@@ -13,7 +13,7 @@ const TINY: SqlType = SqlType::TinyInt;
 const DESC: SqlType = SqlType::nvarchar(60);
 const NO_ALWAYS: &str = "There is no Always Encrypted.";
 
-/// From `object_id` to `is_identity`: the same in all of them.
+/// From `object_id` to `is_identity`: the same in all these views.
 pub(crate) const FRONT: [ViewColumn; 13] = [
     col("object_id", INT),
     maybe("name", SqlType::SYSNAME),
@@ -64,7 +64,7 @@ pub(crate) const BACK: [ViewColumn; 17] = [
     zero("is_dropped_ledger_column", BIT, NO_LEDGER),
 ];
 
-/// `sys.types.system_type_id`: numeric is a type of its own by name.
+/// `sys.types.system_type_id`. Numeric is a type of its own by name.
 pub(crate) fn system_type_id(c: &Column) -> u8 {
     match c.user_type_id {
         108 => 108,

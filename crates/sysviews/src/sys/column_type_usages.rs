@@ -1,4 +1,4 @@
-//! `sys.column_type_usages`: columns that are of a type of a user.
+//! `sys.column_type_usages`: columns with a user type.
 
 use crate::cell::int;
 use crate::column::{Column, col};

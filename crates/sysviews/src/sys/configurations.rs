@@ -1,4 +1,4 @@
-//! `sys.configurations`: options of the server, as they were configured and as they hold.
+//! `sys.configurations`: options of the server, their configured values and the values in use.
 
 use crate::cell::{bit, int, text, variant};
 use crate::column::{Column, col};

@@ -1,4 +1,4 @@
-//! `sys.data_spaces`: the filegroup PRIMARY, the only place of data.
+//! `sys.data_spaces`: the filegroup PRIMARY, the only data space.
 
 use crate::column::{Column, number, word, zero};
 use crate::reason::ONE_FILEGROUP;

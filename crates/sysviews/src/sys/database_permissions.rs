@@ -1,4 +1,4 @@
-//! `sys.database_permissions`: what was granted in the database: dbo may connect.
+//! `sys.database_permissions`: granted permissions in the database: dbo may connect.
 
 use crate::column::{Column, number, word, zero};
 use crate::view::{Rows, System, View};

@@ -41,7 +41,7 @@ pub(crate) const VIEW: View = View {
 
 fn rows(_: &System<'_>, _: &[Value]) -> Rows {
     let row = |p: Principal| {
-        // Of the users dbo alone is that of a login.
+        // Of the users only dbo has a login.
         let login = p.name == "dbo";
         let schema = matches!(p.name, "dbo" | "guest").then_some(p.name);
         vec![

@@ -1,4 +1,4 @@
-//! `sys.database_role_members`: dbo, the only member of a role of the database: of db_owner.
+//! `sys.database_role_members`: dbo, the only member of a database role: of db_owner.
 
 use crate::column::{Column, number};
 use crate::view::{Rows, System, View};

@@ -1,4 +1,4 @@
-//! `sys.database_scoped_configurations`: what the current database is configured to.
+//! `sys.database_scoped_configurations`: the configuration of the current database.
 
 use crate::cell::{bit, int, text, variant};
 use crate::column::{Column, col, null};
@@ -27,7 +27,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let o = system.here()?.options();
     let all: [(i32, &str, i32, i32); 7] = [
         (1, "MAXDOP", i32::from(o.max_degree), 0),
-        // Refused otherwise.
+        // Other values are refused.
         (2, "LEGACY_CARDINALITY_ESTIMATION", 0, 0),
         (3, "PARAMETER_SNIFFING", i32::from(o.parameter_sniffing), 1),
         (4, "QUERY_OPTIMIZER_HOTFIXES", 0, 0),
@@ -39,7 +39,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
         vec![int(id), text(name), variant(Value::Int(value), SqlType::Int), bit(value == default)]
     };
     let mut rows = all.map(row).to_vec();
-    // Our own, with a number that SQL Server gives to none.
+    // Our own option, with a number that SQL Server does not use.
     let rule = o.ghost_cleanup_rule;
     let sql_type = SqlType::nvarchar(60);
     rows.push(vec![

@@ -1,4 +1,4 @@
-//! `sys.databases`: every database with its options, which one that is not open tells not.
+//! `sys.databases`: every database with its options; a database that is not open shows none.
 
 use crate::cell::{bit, int, text};
 use crate::column::{Column, Constant, col, fixed, join, maybe, null, number, word, zero};
@@ -158,8 +158,8 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     Ok(rows.into_values().collect())
 }
 
-/// Cells that a database has of its own, open or not: name, number, what it may be written,
-/// state and its name, and in the end its name again. All others are in its files.
+/// The cells of a database that is not open: name, number, whether it is read-only, state and state
+/// name, and at the end its name again. Everything else is in its files.
 fn closed(db: &ClosedDatabase) -> Vec<Value> {
     let computed = COLUMNS.iter().filter(|column| column.constant.is_none());
     let cell = |column: &Column| match column.name {

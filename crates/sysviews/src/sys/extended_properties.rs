@@ -1,4 +1,4 @@
-//! `sys.extended_properties`: what people noted about objects.
+//! `sys.extended_properties`: the users' notes on objects.
 
 use crate::cell::{int, text};
 use crate::column::{Column, col, maybe};

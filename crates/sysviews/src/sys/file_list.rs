@@ -57,11 +57,11 @@ pub(crate) struct FileRow {
     pub(crate) is_log: bool,
     pub(crate) name: String,
     pub(crate) path: String,
-    /// Pages, as all sizes here.
+    /// In pages, like all sizes here.
     pub(crate) size: Value,
     /// -1 for no limit.
     pub(crate) max_size: Value,
-    /// Pages, or percent.
+    /// In pages, or percent.
     pub(crate) growth: Value,
     pub(crate) is_percent: bool,
 }
@@ -114,7 +114,7 @@ pub(crate) fn rows(database: &Database) -> Vec<Vec<Value>> {
     files(database).map(row).into()
 }
 
-/// The same of a database that is not open: what is set of its files is in them.
+/// The same for a database that is not open: the settings of its files are in the files.
 pub(crate) fn closed_rows(db: &ClosedDatabase) -> [Vec<Value>; 2] {
     let named = |path: &std::path::Path| {
         let stem = path.file_stem().unwrap_or_default();

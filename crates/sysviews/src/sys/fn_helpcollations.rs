@@ -1,4 +1,4 @@
-//! `sys.fn_helpcollations()`: the collations that there are.
+//! `sys.fn_helpcollations()`: all collations.
 
 use crate::cell::text;
 use crate::column::{Column, col, maybe};

@@ -1,8 +1,8 @@
-//! `sys.fn_listextendedproperty(name, level0type, level0name, …)`: extended properties of what the
-//! levels name.
+//! `sys.fn_listextendedproperty(name, level0type, level0name, …)`: extended properties of the
+//! object that the levels name.
 //!
-//! A type without a name means all that bear a property; no type at all means the database. A name
-//! without a type, or a type that nothing here can be of, gives no rows.
+//! A type without a name means all objects of that type with a property; no type at all means the
+//! database. A name without a type, or an unknown type, returns no rows.
 
 use super::extended_properties::value_of;
 use crate::cell::text;
@@ -38,9 +38,9 @@ pub(crate) const VIEW: View = View {
     rows,
 };
 
-/// What is asked for at a level.
+/// The arguments of one level.
 struct Level {
-    /// In capitals.
+    /// The type in upper case.
     kind: Option<String>,
     name: Option<String>,
 }
@@ -193,7 +193,7 @@ impl Search<'_> {
         }
     }
 
-    /// The properties of a part, if the level names it.
+    /// The properties of a part of an object, if the level names it.
     fn part(&mut self, all: &[ExtendedProperty], owner: PropertyOwner, level: &Level, name: &str) {
         if let Some(kind) = level.kind.as_deref()
             && self.is_named(level, name)
@@ -206,7 +206,7 @@ impl Search<'_> {
         level.name.as_deref().is_none_or(|n| self.view.same_name(n, name))
     }
 
-    /// The properties of an owner, with what it is and its name.
+    /// The properties of an owner, with its type and name.
     fn add(&mut self, all: &[ExtendedProperty], owner: PropertyOwner, shown: Option<(&str, &str)>) {
         let asked = |p: &&ExtendedProperty| {
             let named = self.property.as_deref();

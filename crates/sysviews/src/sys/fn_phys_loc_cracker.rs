@@ -1,4 +1,4 @@
-//! `sys.fn_PhysLocCracker(%%physloc%%)`: the parts of a row's place, in one row.
+//! `sys.fn_PhysLocCracker(%%physloc%%)`: the parts of a row's RID, in one row.
 
 use crate::cell::int;
 use crate::column::{Column, col};

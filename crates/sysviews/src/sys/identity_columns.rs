@@ -1,4 +1,4 @@
-//! `sys.identity_columns`: identity columns, with what they count by and how far they are.
+//! `sys.identity_columns`: identity columns, with their seed, increment and last value.
 
 use super::column_list::{self, BACK, FRONT, MIDDLE};
 use crate::cell::{bit, counted};
@@ -9,7 +9,7 @@ use crate::view::{Rows, System, View};
 use catalog::view::SchemaId;
 use types::{SqlType, Value};
 
-/// With the column's own type in it.
+/// The values have the column's own type.
 const VARIANT: SqlType = SqlType::Variant;
 
 const COUNTS: [Column; 5] = [
@@ -48,7 +48,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
         for column in &table.columns {
             let Some(identity) = column.identity else { continue };
             let last = database.identities().last(table.base().hobt);
-            // What numbers have: name to precision.
+            // The columns that apply to numbers: name to precision.
             let mut cells = column_list::front(table.object_id, column);
             cells.truncate(7);
             let own = |n: i128| counted(n, column.sql_type);

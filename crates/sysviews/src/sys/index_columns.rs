@@ -28,14 +28,14 @@ pub(crate) const VIEW: View = View {
     rows,
 };
 
-/// A column of an index: of the key those with an ordinal, from 1.
+/// A column of an index. A key column has an ordinal, from 1.
 pub(crate) struct OfIndex {
     pub(crate) column_id: i32,
     pub(crate) key_ordinal: u8,
     descending: bool,
 }
 
-/// The columns of an index: of the key, and then the included.
+/// The columns of an index: key columns first, then included columns.
 pub(crate) fn index_columns(table: &Table, index: &Index) -> Vec<OfIndex> {
     let keys = index.key.iter().map(|k| (k.column, k.descending, false));
     let all = keys.chain(index.included.iter().map(|&column| (column, false, true)));

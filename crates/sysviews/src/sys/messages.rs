@@ -1,7 +1,7 @@
-//! `sys.messages`: every message that this server gives.
+//! `sys.messages`: every message of this server.
 //!
-//! SQL Server's texts have typed placeholders (`%d`, `%.*ls`); ours say only where something is
-//! put in, and show `%ls` there.
+//! SQL Server's texts have typed placeholders (`%d`, `%.*ls`). Ours only mark the place of an
+//! argument, and are shown as `%ls`.
 
 use crate::cell::{int, text};
 use crate::column::{Column, col, number, zero};

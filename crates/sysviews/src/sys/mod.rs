@@ -1,4 +1,4 @@
-//! Catalog views, one a file.
+//! Catalog views, one in each file.
 
 mod all_columns;
 mod all_objects;
@@ -98,7 +98,7 @@ use crate::view::View;
 pub(crate) use column_list::system_type_id;
 pub(crate) use file_list::{FileRow, files};
 pub(crate) use index_columns::{OfIndex, index_columns};
-pub(crate) use object_list::{Listed, all as all_objects, own as own_objects};
+pub(crate) use object_list::{ListedObject, all as all_objects, own as own_objects};
 pub(crate) use principal_list::{Principal, principals};
 pub(crate) use types::{NamedType, named_types};
 

@@ -1,4 +1,4 @@
-//! What every kind of object has: twelve columns, and where they come from.
+//! The twelve columns that every kind of object has, and their sources.
 
 use crate::cell::{bit, code, datetime, int, released, text};
 use crate::column::{Column, Constant, col, fixed, null, word, zero};
@@ -30,7 +30,7 @@ pub(crate) const ANY: [Column; 12] = [
     zero("is_schema_published", SqlType::Bit, NO_REPLICATION),
 ];
 
-/// The same for objects of the user of one kind, which have no parent.
+/// The same for user objects of one kind, which have no parent.
 pub(crate) const fn of_kind(kind: &'static str, description: &'static str) -> [Column; 12] {
     let mut columns = ANY;
     columns[4] = zero("parent_object_id", SqlType::Int, NO_PARENT);
@@ -57,7 +57,7 @@ pub(crate) const fn of_release(mut columns: [Column; 12]) -> [Column; 12] {
 
 /// An object as views list it.
 #[derive(Clone)]
-pub(crate) struct Listed {
+pub(crate) struct ListedObject {
     pub(crate) name: String,
     pub(crate) id: ObjectId,
     pub(crate) schema: SchemaId,
@@ -89,7 +89,7 @@ fn describe(kind: &str) -> &'static str {
     }
 }
 
-impl Listed {
+impl ListedObject {
     /// The written cells of [`ANY`].
     pub(crate) fn any(&self) -> Vec<Value> {
         vec![
@@ -122,7 +122,7 @@ impl Listed {
 /// Collects objects with their dates.
 struct Collector {
     dates: BTreeMap<ObjectId, (i64, i64)>,
-    listed: Vec<Listed>,
+    listed: Vec<ListedObject>,
 }
 
 impl Collector {
@@ -134,7 +134,7 @@ impl Collector {
         schema: SchemaId,
         parent: ObjectId,
     ) {
-        // Of an object that has just been dropped nobody knows the dates any more.
+        // The dates of an object that has just been dropped are unknown.
         let dates = self.dates.get(&id).or_else(|| self.dates.get(&parent));
         let (created, modified) = match dates {
             Some(&(created, modified)) => (datetime(created), datetime(modified)),
@@ -142,10 +142,19 @@ impl Collector {
         };
         let name = name.to_owned();
         let shipped = false;
-        self.listed.push(Listed { name, id, schema, parent, kind, created, modified, shipped });
+        self.listed.push(ListedObject {
+            name,
+            id,
+            schema,
+            parent,
+            kind,
+            created,
+            modified,
+            shipped,
+        });
     }
 
-    /// What a table type is to `sys.objects`: an object of schema sys.
+    /// The entry of a table type in `sys.objects`: an object of schema sys.
     fn table_type(&mut self, t: &UserType) {
         let Some(table) = t.table() else { return };
         self.add("TT", t.object_id, &t.object_name(), SchemaId::SYS, ObjectId(0));
@@ -163,8 +172,8 @@ impl Collector {
     }
 }
 
-/// The objects of the database that users made.
-pub(crate) fn own(system: &System<'_>) -> SqlResult<Vec<Listed>> {
+/// The user objects of the database.
+pub(crate) fn own(system: &System<'_>) -> SqlResult<Vec<ListedObject>> {
     let database = system.here()?;
     let mut work = database.system_work();
     let dates = object_dates(&**database.hobts(), &mut work)?.into_iter();
@@ -191,18 +200,18 @@ pub(crate) fn own(system: &System<'_>) -> SqlResult<Vec<Listed>> {
     Ok(collector.listed)
 }
 
-/// Those of one kind.
-pub(crate) fn own_of(system: &System<'_>, kind: &str) -> SqlResult<Vec<Listed>> {
+/// The user objects of one kind.
+pub(crate) fn own_of(system: &System<'_>, kind: &str) -> SqlResult<Vec<ListedObject>> {
     Ok(own(system)?.into_iter().filter(|l| l.kind == kind).collect())
 }
 
-/// All objects: the system's, and those that users made.
-pub(crate) fn all(system: &System<'_>) -> SqlResult<Vec<Listed>> {
+/// All objects: system objects and user objects.
+pub(crate) fn all(system: &System<'_>) -> SqlResult<Vec<ListedObject>> {
     Ok(system_tables().chain(system_objects(system)?).chain(own(system)?).collect())
 }
 
-fn shipped(name: &str, id: ObjectId, schema: SchemaId, kind: &'static str) -> Listed {
-    Listed {
+fn shipped(name: &str, id: ObjectId, schema: SchemaId, kind: &'static str) -> ListedObject {
+    ListedObject {
         name: name.to_owned(),
         id,
         schema,
@@ -214,14 +223,14 @@ fn shipped(name: &str, id: ObjectId, schema: SchemaId, kind: &'static str) -> Li
     }
 }
 
-/// The system tables that definitions are kept in.
-pub(crate) fn system_tables() -> impl Iterator<Item = Listed> {
+/// The system tables that store definitions.
+pub(crate) fn system_tables() -> impl Iterator<Item = ListedObject> {
     let tables = catalog::SYSTEM_TABLES.iter();
     tables.map(|t| shipped(t.name, t.id.object_id(), SchemaId::SYS, "S"))
 }
 
 /// System views and functions.
-pub(crate) fn system_objects(system: &System<'_>) -> SqlResult<Vec<Listed>> {
+pub(crate) fn system_objects(system: &System<'_>) -> SqlResult<Vec<ListedObject>> {
     let view = system.view()?;
     let kind = |parameters: bool| if parameters { "IF" } else { "V" };
     let objects = view.system().iter();

@@ -1,4 +1,4 @@
-//! `sys.parameter_type_usages`: parameters of modules that are of a type of a user.
+//! `sys.parameter_type_usages`: parameters of modules with a user type.
 
 use crate::cell::int;
 use crate::column::{Column, col};

@@ -1,10 +1,10 @@
-//! The principals that every database and the server have; others there are not yet.
+//! The principals of every database and of the server. There are no others yet.
 
 /// A principal of a database.
 pub(crate) struct Principal {
     pub(crate) id: i32,
     pub(crate) name: &'static str,
-    /// A role; else a user.
+    /// Whether it is a role; else a user.
     pub(crate) is_role: bool,
     pub(crate) sid: Option<Vec<u8>>,
 }
@@ -16,7 +16,7 @@ const USERS: [(i32, &str, Option<&[u8]>); 4] = [
     (4, "sys", None),
 ];
 
-/// The fixed roles, which SQL Server numbers so.
+/// The fixed roles with SQL Server's numbers.
 const ROLES: [(i32, &str); 9] = [
     (16384, "db_owner"),
     (16385, "db_accessadmin"),
@@ -29,9 +29,9 @@ const ROLES: [(i32, &str); 9] = [
     (16393, "db_denydatawriter"),
 ];
 
-/// How the SIDs of roles begin: revision, parts, authority 9, and the kind of a database's role.
+/// The beginning of a role's SID: revision, parts, authority 9, and the kind of a database role.
 const ROLE_SID: [u8; 12] = [1, 5, 0, 0, 0, 0, 0, 9, 4, 0, 0, 0];
-/// What ends the SID of public, in every database of SQL Server.
+/// The end of the SID of public, in every database of SQL Server.
 const PUBLIC: [u8; 16] =
     [0x83, 0x74, 0x1b, 0, 0x67, 0x49, 0xc0, 0x4b, 0xa9, 0x43, 0xc0, 0x27, 0x02, 0xf2, 0xa7, 0x62];
 
@@ -42,12 +42,12 @@ fn role_sid(end: [u8; 16]) -> Option<Vec<u8>> {
 /// The SID of a fixed role ends with its number.
 fn numbered(id: i32) -> [u8; 16] {
     let mut end = [0; 16];
-    // Spelled by shifts: byte order belongs to formats.
+    // Uses shifts, because byte order belongs to formats.
     (0..4).for_each(|i| end[12 + i] = (id >> (8 * i)) as u8);
     end
 }
 
-/// All of them by id.
+/// All principals by id.
 pub(crate) fn principals() -> Vec<Principal> {
     let role = |id, name, end| Principal { id, name, is_role: true, sid: role_sid(end) };
     let user = |(id, name, sid): (i32, &'static str, Option<&[u8]>)| Principal {

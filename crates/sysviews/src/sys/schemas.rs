@@ -18,7 +18,7 @@ pub(crate) const VIEW: View = View {
     rows,
 };
 
-/// The system schemas belong to the principal of their number, all others to dbo.
+/// A system schema belongs to the principal with its number; all others belong to dbo.
 fn principal(id: SchemaId) -> i32 {
     if id.0 <= SchemaId::SYS.0 { id.0 } else { 1 }
 }

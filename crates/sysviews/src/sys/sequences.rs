@@ -1,4 +1,4 @@
-//! `sys.sequences`: how sequences run, and how far they are.
+//! `sys.sequences`: sequences, their properties and current values.
 
 use super::object_list;
 use crate::cell::{bit, counted, int};
@@ -8,7 +8,7 @@ use catalog::view::{Object, Origin, SchemaId, Sequence};
 use types::{SqlType, Value};
 
 const BIT: SqlType = SqlType::Bit;
-/// With the sequence's own type in it.
+/// The values have the sequence's own type.
 const VARIANT: SqlType = SqlType::Variant;
 
 const COLUMNS: [Column; 26] = join(

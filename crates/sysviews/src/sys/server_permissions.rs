@@ -1,4 +1,4 @@
-//! `sys.server_permissions`: what was granted at the server: sa may connect.
+//! `sys.server_permissions`: granted permissions at the server: sa may connect.
 
 use crate::column::{Column, number, word, zero};
 use crate::view::{Rows, System, View};

@@ -1,4 +1,4 @@
-//! `sys.server_role_members`: sa, the only member of a role of the server: of sysadmin.
+//! `sys.server_role_members`: sa, the only member of a server role: of sysadmin.
 
 use crate::column::{Column, number};
 use crate::view::{Rows, System, View};

@@ -1,4 +1,5 @@
-//! `sys.sql_dependencies`: `sys.sql_expression_dependencies` of what is there, by ids.
+//! `sys.sql_dependencies`: the rows of `sys.sql_expression_dependencies` whose objects exist, by
+//! ids.
 
 use crate::cell::{int, text};
 use crate::column::{Column, col, null};

@@ -48,7 +48,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
             or_null(&d.database),
             or_null(&d.schema),
             text(&d.name),
-            // What a caller decides is known when it runs.
+            // An id that depends on the caller is unknown until run time.
             d.id.filter(|_| !d.caller_dependent).map_or(Value::Null, |id| int(id.0)),
             int(d.column),
             bit(d.caller_dependent),

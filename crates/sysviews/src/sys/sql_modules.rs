@@ -1,4 +1,4 @@
-//! `sys.sql_modules`: the texts of procedures and of whatever else is kept as text.
+//! `sys.sql_modules`: the texts of procedures and of all other objects that are stored as text.
 
 use crate::cell::{bit, int, text};
 use crate::column::{Column, col, maybe, zero};

@@ -1,4 +1,4 @@
-//! `sys.stats`: statistics of indexes, and those of their own.
+//! `sys.stats`: statistics of indexes, and statistics without an index.
 
 use crate::cell::{bit, int, text};
 use crate::column::{Column, col, maybe, null, word, zero};

@@ -23,9 +23,9 @@ pub(crate) const VIEW: View = View {
 };
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
-    let cells = |l: object_list::Listed| {
+    let cells = |l: object_list::ListedObject| {
         let mut cells = l.any();
-        // Without the dates, the parent, and what is_ms_shipped says.
+        // Without the dates, the parent and is_ms_shipped.
         cells.truncate(6);
         cells.remove(3);
         cells

@@ -30,7 +30,7 @@ pub(crate) const VIEW: View =
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let listed = object_list::system_objects(system)?;
-    let cells = |l: &object_list::Listed| {
+    let cells = |l: &object_list::ListedObject| {
         let mut cells = l.kind_cells();
         // Without the dates.
         cells.truncate(3);

@@ -1,4 +1,4 @@
-//! `sys.table_types`: `sys.types` of table types, with the objects that their columns belong to.
+//! `sys.table_types`: the table types of `sys.types`, with the objects of their columns.
 
 use super::types;
 use crate::cell::int;

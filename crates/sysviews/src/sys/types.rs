@@ -1,4 +1,4 @@
-//! `sys.types`: the types there are, those of users too.
+//! `sys.types`: all types, user types included.
 
 use crate::cell::{bit, int, text};
 use crate::column::{Column, col, maybe, null, zero};
@@ -41,7 +41,7 @@ pub(crate) struct NamedType {
     is_table: bool,
 }
 
-/// The types of the server by id, and then those of the database's users.
+/// The types of the server by id, and then the database's user types.
 pub(crate) fn named_types(system: &System<'_>) -> SqlResult<Vec<NamedType>> {
     let view = system.view()?;
     let of = |t: SqlType, name: &str, system_type_id, user_type_id| NamedType {
@@ -107,7 +107,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     Ok(named_types(system)?.iter().map(|t| t.cells(collation)).collect())
 }
 
-/// The written cells of a type of a user.
+/// The written cells of a user type.
 pub(super) fn cells_of(t: &UserType, collation: Collation) -> Vec<Value> {
     NamedType::of_user(t).cells(collation)
 }

@@ -1,4 +1,4 @@
-//! `sys.views`: views that users made.
+//! `sys.views`: user views.
 
 use super::object_list;
 use crate::cell::bit;
@@ -33,7 +33,7 @@ pub(crate) const VIEW: View =
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let modules = tables::modules(system)?;
-    let cells = |l: &object_list::Listed| {
+    let cells = |l: &object_list::ListedObject| {
         let module = modules.iter().find(|m| m.object_id == l.id);
         let mut cells = l.kind_cells();
         cells.push(bit(module.is_some_and(|m| m.options.check_option)));

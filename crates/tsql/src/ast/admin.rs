@@ -103,7 +103,7 @@ pub struct AlterServerConfiguration {
 
 /// A statement that is recognised by its first words and has no tree: BACKUP, CREATE LOGIN …
 #[derive(Clone, Debug, PartialEq)]
-pub struct Opaque {
+pub struct OpaqueStatement {
     /// Its first words in upper case, for the error that names it.
     pub name: Box<str>,
 }

@@ -139,7 +139,7 @@ pub struct Merge {
 /// `WHEN … [AND condition] THEN action`
 #[derive(Clone, Debug, PartialEq)]
 pub struct MergeClause {
-    pub when: MergeWhen,
+    pub when: MergeMatch,
     pub condition: Option<Condition>,
     pub action: MergeAction,
     pub span: Span,
@@ -147,7 +147,7 @@ pub struct MergeClause {
 
 /// Which rows a [`MergeClause`] concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MergeWhen {
+pub enum MergeMatch {
     Matched,
     NotMatchedByTarget,
     NotMatchedBySource,

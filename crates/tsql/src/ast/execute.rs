@@ -8,7 +8,7 @@ use super::{Expr, Name, ObjectName, Setting, TypeName};
 pub struct Execute {
     /// `@r` of `EXEC @r = p`
     pub result: Option<Name>,
-    pub what: ExecuteWhat,
+    pub what: ExecuteTarget,
     pub recompile: bool,
     /// `RESULT SETS …`
     pub result_sets: Option<ResultSets>,
@@ -16,7 +16,7 @@ pub struct Execute {
 
 /// What is executed.
 #[derive(Clone, Debug, PartialEq)]
-pub enum ExecuteWhat {
+pub enum ExecuteTarget {
     Procedure {
         name: ObjectName,
         /// `;2` behind the name

@@ -173,7 +173,7 @@ pub struct FunctionCall {
     pub within_group: Vec<OrderItem>,
     /// `IGNORE NULLS` is true, `RESPECT NULLS` false.
     pub ignore_nulls: Option<bool>,
-    pub over: Option<Box<Over>>,
+    pub over: Option<Box<OverClause>>,
     pub span: Span,
 }
 
@@ -214,7 +214,7 @@ pub enum TrimSide {
 #[derive(Clone, Debug, PartialEq)]
 pub struct NextValue {
     pub sequence: ObjectName,
-    pub over: Option<Box<Over>>,
+    pub over: Option<Box<OverClause>>,
 }
 
 /// `IDENTITY(type, seed, increment)`
@@ -226,7 +226,7 @@ pub struct IdentityColumn {
 
 /// The window of a function.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Over {
+pub struct OverClause {
     /// `OVER w`, `OVER (w …)`: a window of the WINDOW clause.
     pub window: Option<Name>,
     pub partition_by: Vec<Expr>,

@@ -3,7 +3,7 @@
 
 use super::{
     AssignOp, ColumnName, Condition, Expr, FunctionCall, MethodCall, Name, NestedChange,
-    ObjectName, Over, Setting, Span, TypeName,
+    ObjectName, OverClause, Setting, Span, TypeName,
 };
 
 /// A SELECT as a statement (also a view's body): with CTEs before, OPTION behind.
@@ -92,7 +92,7 @@ pub struct Select {
     pub group_by: Option<Box<GroupBy>>,
     pub having: Option<Condition>,
     /// `WINDOW name AS (…), …`
-    pub windows: Vec<(Name, Over)>,
+    pub windows: Vec<(Name, OverClause)>,
     pub span: Span,
 }
 
@@ -131,12 +131,12 @@ pub struct GroupBy {
     pub all: bool,
     pub elements: Vec<GroupElement>,
     /// The old `WITH ROLLUP|CUBE` behind the list.
-    pub with: Option<GroupWith>,
+    pub with: Option<GroupModifier>,
 }
 
 /// The old modifier of GROUP BY.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GroupWith {
+pub enum GroupModifier {
     Rollup,
     Cube,
 }

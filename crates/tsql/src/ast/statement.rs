@@ -97,5 +97,5 @@ pub enum StatementKind {
     },
     Permission(Box<Permission>),
     AlterServerConfiguration(Box<AlterServerConfiguration>),
-    Opaque(Box<Opaque>),
+    Opaque(Box<OpaqueStatement>),
 }

@@ -4,8 +4,8 @@ use base::messages;
 
 use super::{Parse, Parser};
 use crate::ast::{
-    AlterServerConfiguration, Dbcc, DbccArgument, Kill, Name, Opaque, Permission, PermissionVerb,
-    Setting, SettingValue, StatementKind,
+    AlterServerConfiguration, Dbcc, DbccArgument, Kill, Name, OpaqueStatement, Permission,
+    PermissionVerb, Setting, SettingValue, StatementKind,
 };
 use crate::keywords::Keyword;
 use crate::token::TokenKind;
@@ -305,7 +305,7 @@ impl Parser<'_> {
             }
             self.advance();
         }
-        Ok(StatementKind::Opaque(Box::new(Opaque { name: name.into() })))
+        Ok(StatementKind::Opaque(Box::new(OpaqueStatement { name: name.into() })))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Conditions: comparisons and what joins them.
 //!
-//! A parenthesis may open a condition or a value, so the levels work on `Either` until an
+//! A parenthesis may open a condition or a value, so the levels work on `Parenthesis` until an
 //! operator or the context decides. A value where a condition must stand is error 4145.
 
 use base::messages;
@@ -11,7 +11,7 @@ use crate::keywords::Keyword;
 use crate::token::{Token, TokenKind};
 
 /// What a parenthesis turned out to hold.
-enum Either {
+enum Parenthesis {
     Value(Expr),
     Condition(Condition),
 }
@@ -23,20 +23,22 @@ impl Parser<'_> {
         self.require_condition(either)
     }
 
-    fn require_condition(&self, either: Either) -> Parse<Condition> {
+    fn require_condition(&self, either: Parenthesis) -> Parse<Condition> {
         match either {
-            Either::Condition(condition) => Ok(condition),
-            Either::Value(_) => Err(self.error(messages::EXPRESSION_NOT_BOOLEAN, &[&self.near()])),
+            Parenthesis::Condition(condition) => Ok(condition),
+            Parenthesis::Value(_) => {
+                Err(self.error(messages::EXPRESSION_NOT_BOOLEAN, &[&self.near()]))
+            }
         }
     }
 
     /// `… OR … OR …`, or a value alone.
-    fn either(&mut self) -> Parse<Either> {
+    fn either(&mut self) -> Parse<Parenthesis> {
         let first = self.peek();
         self.junction(first, Keyword::Or, Parser::conjunction, ConditionKind::Or)
     }
 
-    fn conjunction(&mut self) -> Parse<Either> {
+    fn conjunction(&mut self) -> Parse<Parenthesis> {
         let first = self.peek();
         self.junction(first, Keyword::And, Parser::negation, ConditionKind::And)
     }
@@ -46,9 +48,9 @@ impl Parser<'_> {
         &mut self,
         first: Token,
         word: Keyword,
-        part: fn(&mut Self) -> Parse<Either>,
+        part: fn(&mut Self) -> Parse<Parenthesis>,
         make: fn(Vec<Condition>) -> ConditionKind,
-    ) -> Parse<Either> {
+    ) -> Parse<Parenthesis> {
         let either = part(self)?;
         if self.keyword() != word {
             return Ok(either);
@@ -59,10 +61,10 @@ impl Parser<'_> {
             parts.push(self.require_condition(either)?);
         }
         let span = self.span_from(first);
-        Ok(Either::Condition(Condition { kind: make(parts), span }))
+        Ok(Parenthesis::Condition(Condition { kind: make(parts), span }))
     }
 
-    fn negation(&mut self) -> Parse<Either> {
+    fn negation(&mut self) -> Parse<Parenthesis> {
         if self.keyword() != Keyword::Not {
             return self.predicate();
         }
@@ -70,10 +72,10 @@ impl Parser<'_> {
         let either = self.nested(Parser::negation)?;
         let inner = Box::new(self.require_condition(either)?);
         let span = self.span_from(first);
-        Ok(Either::Condition(Condition { kind: ConditionKind::Not(inner), span }))
+        Ok(Parenthesis::Condition(Condition { kind: ConditionKind::Not(inner), span }))
     }
 
-    fn predicate(&mut self) -> Parse<Either> {
+    fn predicate(&mut self) -> Parse<Parenthesis> {
         let first = self.peek();
         match first.keyword {
             Keyword::Exists => {
@@ -104,21 +106,21 @@ impl Parser<'_> {
         self.comparison(first, operand)
     }
 
-    fn condition_from(&self, first: Token, kind: ConditionKind) -> Either {
-        Either::Condition(Condition { kind, span: self.span_from(first) })
+    fn condition_from(&self, first: Token, kind: ConditionKind) -> Parenthesis {
+        Parenthesis::Condition(Condition { kind, span: self.span_from(first) })
     }
 
     /// `(` condition `)`, or a value in parentheses and what follows it.
-    fn parenthesis(&mut self) -> Parse<Either> {
+    fn parenthesis(&mut self) -> Parse<Parenthesis> {
         let first = self.advance();
         let inner = self.nested(Parser::either)?;
         self.expect(TokenKind::RightParen)?;
         match inner {
-            Either::Condition(mut condition) => {
+            Parenthesis::Condition(mut condition) => {
                 condition.span = self.span_from(first);
-                Ok(Either::Condition(condition))
+                Ok(Parenthesis::Condition(condition))
             }
-            Either::Value(mut operand) => {
+            Parenthesis::Value(mut operand) => {
                 operand.span = self.span_from(first);
                 let operand = self.postfix(first, operand)?;
                 let operand = self.expr_from(first, operand)?;
@@ -128,7 +130,7 @@ impl Parser<'_> {
     }
 
     /// What may follow a value to make it a condition.
-    fn comparison(&mut self, first: Token, operand: Expr) -> Parse<Either> {
+    fn comparison(&mut self, first: Token, operand: Expr) -> Parse<Parenthesis> {
         if let Some(op) = self.compare_op() {
             return self.compared(first, op, operand);
         }
@@ -141,7 +143,7 @@ impl Parser<'_> {
             Keyword::Between | Keyword::In | Keyword::Like => {
                 self.range_or_pattern(operand, false)?
             }
-            _ => return Ok(Either::Value(operand)),
+            _ => return Ok(Parenthesis::Value(operand)),
         };
         Ok(self.condition_from(first, kind))
     }
@@ -185,7 +187,7 @@ impl Parser<'_> {
         Some(op)
     }
 
-    fn compared(&mut self, first: Token, op: CompareOp, left: Expr) -> Parse<Either> {
+    fn compared(&mut self, first: Token, op: CompareOp, left: Expr) -> Parse<Parenthesis> {
         let left = Box::new(left);
         let quantifier = match self.keyword() {
             Keyword::All => Some(Quantifier::All),
@@ -266,7 +268,7 @@ impl Parser<'_> {
     }
 
     /// `CONTAINS|FREETEXT (column | (columns) | *, search)`
-    fn full_text(&mut self) -> Parse<Either> {
+    fn full_text(&mut self) -> Parse<Parenthesis> {
         let first = self.peek();
         let function = self.take_name()?;
         self.expect(TokenKind::LeftParen)?;

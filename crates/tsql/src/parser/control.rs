@@ -4,8 +4,8 @@ use base::messages;
 
 use super::{Parse, Parser};
 use crate::ast::{
-    Declaration, DeclarationKind, If, Name, Opaque, RaiseError, StatementKind, Throw, Transaction,
-    TransactionVerb, TryCatch, WaitFor, While,
+    Declaration, DeclarationKind, If, Name, OpaqueStatement, RaiseError, StatementKind, Throw,
+    Transaction, TransactionVerb, TryCatch, WaitFor, While,
 };
 use crate::keywords::Keyword;
 use crate::token::TokenKind;
@@ -76,7 +76,9 @@ impl Parser<'_> {
         }
         self.expect_keyword(Keyword::End)?;
         if atomic {
-            return Ok(StatementKind::Opaque(Box::new(Opaque { name: "BEGIN ATOMIC".into() })));
+            return Ok(StatementKind::Opaque(Box::new(OpaqueStatement {
+                name: "BEGIN ATOMIC".into(),
+            })));
         }
         Ok(StatementKind::Block(body))
     }

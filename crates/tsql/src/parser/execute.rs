@@ -3,7 +3,7 @@
 use super::name::undelimited;
 use super::{Parse, Parser};
 use crate::ast::{
-    Argument, DeclaredColumn, Execute, ExecuteAs, ExecuteWhat, Expr, ExprKind, Literal, Name,
+    Argument, DeclaredColumn, Execute, ExecuteAs, ExecuteTarget, Expr, ExprKind, Literal, Name,
     ResultSet, ResultSets, Setting, SettingValue, StatementKind, TypeArguments, TypeName,
 };
 use crate::keywords::Keyword;
@@ -64,7 +64,7 @@ impl Parser<'_> {
     pub(super) fn execute_rest(&mut self, result: Option<Name>) -> Parse<Execute> {
         let what = if self.kind() == TokenKind::Variable {
             let variable = self.take_name()?;
-            ExecuteWhat::Variable { variable, arguments: self.arguments()? }
+            ExecuteTarget::Variable { variable, arguments: self.arguments()? }
         } else {
             let name = self.object_name()?;
             self.mention(MentionKind::Procedure, &name);
@@ -76,7 +76,7 @@ impl Parser<'_> {
             } else {
                 None
             };
-            ExecuteWhat::Procedure { name, number, arguments: self.arguments()? }
+            ExecuteTarget::Procedure { name, number, arguments: self.arguments()? }
         };
         let (recompile, result_sets) = self.execute_options()?;
         Ok(Execute { result, what, recompile, result_sets })
@@ -103,7 +103,7 @@ impl Parser<'_> {
         } else {
             None
         };
-        let what = ExecuteWhat::Text { text, arguments, execute_as, server };
+        let what = ExecuteTarget::Text { text, arguments, execute_as, server };
         Ok(Execute { result: None, what, recompile: false, result_sets })
     }
 
@@ -266,7 +266,7 @@ impl Parser<'_> {
             self.optional_paren_list(Parser::argument)?
         };
         self.expect(TokenKind::RightBrace)?;
-        let what = ExecuteWhat::Procedure { name, number: None, arguments };
+        let what = ExecuteTarget::Procedure { name, number: None, arguments };
         let execute = Execute { result, what, recompile: false, result_sets: None };
         Ok(StatementKind::Execute(Box::new(execute)))
     }

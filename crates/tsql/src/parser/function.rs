@@ -5,7 +5,8 @@ use super::name::column_of;
 use super::{Parse, Parser};
 use crate::ast::{
     Cast, CastForm, ColumnName, Expr, ExprKind, Frame, FrameBound, FrameUnit, FunctionCall,
-    IdentityColumn, Iif, MethodCall, MethodTarget, NextValue, ObjectName, Over, Trim, TrimSide,
+    IdentityColumn, Iif, MethodCall, MethodTarget, NextValue, ObjectName, OverClause, Trim,
+    TrimSide,
 };
 use crate::keywords::Keyword;
 use crate::mention::MentionKind;
@@ -289,7 +290,7 @@ impl Parser<'_> {
     }
 
     #[inline(never)]
-    fn optional_over(&mut self) -> Parse<Option<Box<Over>>> {
+    fn optional_over(&mut self) -> Parse<Option<Box<OverClause>>> {
         if self.keyword() != Keyword::Over {
             return Ok(None);
         }
@@ -298,14 +299,20 @@ impl Parser<'_> {
             let window = Some(self.name()?);
             let span = self.span_from(first);
             let (partition_by, order_by) = (Vec::new(), Vec::new());
-            return Ok(Some(Box::new(Over { window, partition_by, order_by, frame: None, span })));
+            return Ok(Some(Box::new(OverClause {
+                window,
+                partition_by,
+                order_by,
+                frame: None,
+                span,
+            })));
         }
         self.window().map(|over| Some(Box::new(over)))
     }
 
     /// `([name] [PARTITION BY …] [ORDER BY …] [frame])`
     #[inline(never)]
-    pub(super) fn window(&mut self) -> Parse<Over> {
+    pub(super) fn window(&mut self) -> Parse<OverClause> {
         let first = self.peek();
         self.expect(TokenKind::LeftParen)?;
         let mut window = None;
@@ -322,7 +329,7 @@ impl Parser<'_> {
         let frame = self.frame()?;
         self.expect(TokenKind::RightParen)?;
         let span = self.span_from(first);
-        Ok(Over { window, partition_by, order_by, frame, span })
+        Ok(OverClause { window, partition_by, order_by, frame, span })
     }
 
     /// ROWS or RANGE, and not a window of that name.

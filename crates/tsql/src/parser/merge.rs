@@ -1,7 +1,7 @@
 //! MERGE.
 
 use super::{Parse, Parser};
-use crate::ast::{Merge, MergeAction, MergeClause, MergeWhen, StatementKind, WithClause};
+use crate::ast::{Merge, MergeAction, MergeClause, MergeMatch, StatementKind, WithClause};
 use crate::keywords::Keyword;
 use crate::token::TokenKind;
 
@@ -42,11 +42,11 @@ impl Parser<'_> {
         let not = self.eat_keyword(Keyword::Not);
         self.expect_word("MATCHED")?;
         let when = match not {
-            false => MergeWhen::Matched,
-            true if self.eat_words(&["BY", "SOURCE"]) => MergeWhen::NotMatchedBySource,
+            false => MergeMatch::Matched,
+            true if self.eat_words(&["BY", "SOURCE"]) => MergeMatch::NotMatchedBySource,
             true => {
                 self.eat_words(&["BY", "TARGET"]);
-                MergeWhen::NotMatchedByTarget
+                MergeMatch::NotMatchedByTarget
             }
         };
         let condition = match self.eat_keyword(Keyword::And) {

@@ -4,8 +4,8 @@ use base::messages;
 
 use super::{Parse, Parser};
 use crate::ast::{
-    AssignOp, GroupBy, GroupElement, GroupWith, Name, Over, Select, SelectInto, SelectItem,
-    TableSource, Top,
+    AssignOp, GroupBy, GroupElement, GroupModifier, Name, OverClause, Select, SelectInto,
+    SelectItem, TableSource, Top,
 };
 use crate::keywords::Keyword;
 use crate::token::TokenKind;
@@ -33,7 +33,7 @@ impl Parser<'_> {
     }
 
     /// `WINDOW name AS (…), …`
-    fn optional_windows(&mut self) -> Parse<Vec<(Name, Over)>> {
+    fn optional_windows(&mut self) -> Parse<Vec<(Name, OverClause)>> {
         if !self.at_windows() {
             return Ok(Vec::new());
         }
@@ -176,9 +176,9 @@ impl Parser<'_> {
         let all = self.eat_keyword(Keyword::All);
         let elements = self.comma_list(|p| p.group_element(false))?;
         let with = if self.eat_words(&["WITH", "ROLLUP"]) {
-            Some(GroupWith::Rollup)
+            Some(GroupModifier::Rollup)
         } else if self.eat_words(&["WITH", "CUBE"]) {
-            Some(GroupWith::Cube)
+            Some(GroupModifier::Cube)
         } else {
             None
         };

@@ -137,7 +137,7 @@ fn method(m: &MethodCall) -> String {
     format!("{target}{}({})", m.method, exprs(&m.arguments))
 }
 
-fn over(o: &Option<Box<Over>>) -> String {
+fn over(o: &Option<Box<OverClause>>) -> String {
     let Some(o) = o else { return String::new() };
     let frame =
         o.frame.as_ref().map(|f| format!(" {:?} {} TO {}", f.unit, bound(&f.start), bound(&f.end)));

@@ -4,7 +4,7 @@ use super::BinaryOp;
 use crate::convert::{fit_number, overflow};
 use crate::decimal::divide_rounded;
 use crate::value::{DateTime, SmallDateTime};
-use crate::{Bytes, Decimal, Growing, SqlType, Value};
+use crate::{ByteBuffer, Bytes, Decimal, SqlType, Value};
 use base::{SqlError, SqlResult, messages};
 
 /// Ticks of `datetime` in a day.
@@ -145,7 +145,7 @@ fn join(a: &Bytes, b: &Bytes, result: SqlType) -> SqlResult<Bytes> {
 
 /// Both, where they may be as long as values can be.
 fn join_long(a: &Bytes, b: &Bytes) -> SqlResult<Bytes> {
-    let mut both = Growing::with_room(a.len() + b.len())?;
+    let mut both = ByteBuffer::with_room(a.len() + b.len())?;
     both.extend(a)?;
     both.extend(b)?;
     Ok(both.into_bytes())

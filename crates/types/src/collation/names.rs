@@ -6,7 +6,7 @@ use super::{Collation, FIRST_SORT};
 use std::sync::OnceLock;
 
 /// A collation that has a name.
-struct Named {
+struct NamedCollation {
     collation: Collation,
     name: &'static str,
     listed: bool,
@@ -14,7 +14,7 @@ struct Named {
 
 /// Every collation, as `fn_helpcollations` has them in order.
 struct Names {
-    all: Vec<Named>,
+    all: Vec<NamedCollation>,
     /// Places in `all`, by number.
     by_number: Vec<u16>,
 }
@@ -34,7 +34,7 @@ fn names() -> &'static Names {
         for row in sorts {
             let name = SORTS[row].name;
             let collation = Collation::of_row(FIRST_SORT + row, style_of_sort(name));
-            all.push(Named { collation, name, listed: true });
+            all.push(NamedCollation { collation, name, listed: true });
         }
         let mut by_number: Vec<u16> = (0..all.len() as u16).collect();
         by_number.sort_unstable_by_key(|&at| all[usize::from(at)].collation.0);
@@ -42,7 +42,7 @@ fn names() -> &'static Names {
     })
 }
 
-fn append_family(row: usize, all: &mut Vec<Named>) {
+fn append_family(row: usize, all: &mut Vec<NamedCollation>) {
     let family = &FAMILIES[row];
     let mut styles = Style::all(family.version);
     if family.name == "Latin1_General_100" {
@@ -52,7 +52,7 @@ fn append_family(row: usize, all: &mut Vec<Named>) {
         let name = format!("{}_{}", family.name, style.name(family.version));
         let collation = Collation::of_row(row + 1, style);
         // Once a process: a name lives as long as it.
-        all.push(Named { collation, name: name.leak(), listed: family.listed });
+        all.push(NamedCollation { collation, name: name.leak(), listed: family.listed });
     }
 }
 
@@ -102,7 +102,7 @@ impl Collation {
         if name.eq_ignore_ascii_case("SQL_Latin1_General_CP1_CI_AS") {
             return Some(Collation::SQL_LATIN1_CI_AS);
         }
-        let same = |named: &&Named| named.name.eq_ignore_ascii_case(name);
+        let same = |named: &&NamedCollation| named.name.eq_ignore_ascii_case(name);
         names().all.iter().find(same).map(|named| named.collation)
     }
 

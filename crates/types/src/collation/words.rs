@@ -55,9 +55,9 @@ static COLLATORS: [[Slot; 4]; FAMILIES.len()] =
     [const { [const { OnceLock::new() }; 4] }; FAMILIES.len()];
 
 /// ICU's data but for the places of scripts.
-struct Unmoved;
+struct IcuProvider;
 
-impl DataProvider<CollationReorderingV1> for Unmoved {
+impl DataProvider<CollationReorderingV1> for IcuProvider {
     fn load(&self, _: DataRequest<'_>) -> Result<DataResponse<CollationReorderingV1>, DataError> {
         // Each leading byte of a weight is in its own place.
         let in_place = CollationReordering {
@@ -72,7 +72,7 @@ impl DataProvider<CollationReorderingV1> for Unmoved {
 
 macro_rules! from_icu {
     ($from:expr => $($marker:ty),* $(,)?) => {$(
-        impl DataProvider<$marker> for Unmoved {
+        impl DataProvider<$marker> for IcuProvider {
             fn load(&self, request: DataRequest<'_>) -> Result<DataResponse<$marker>, DataError> {
                 $from.load(request)
             }
@@ -102,7 +102,7 @@ fn collator(locale: &str, accent: bool, case: bool) -> CollatorBorrowed<'static>
     options.strength = Some(if accent { Strength::Secondary } else { Strength::Primary });
     options.case_level = Some(if case { CaseLevel::On } else { CaseLevel::Off });
     options.alternate_handling = Some(AlternateHandling::NonIgnorable);
-    let made = Collator::try_new_unstable(&Unmoved, preferences, options);
+    let made = Collator::try_new_unstable(&IcuProvider, preferences, options);
     let made = made.expect("the data of every locale is part of the program");
     Box::leak(Box::new(made)).as_borrowed()
 }

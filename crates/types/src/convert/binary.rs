@@ -9,7 +9,7 @@ use super::sized::{limits, not_allowed, sized};
 use crate::decimal::digits_of;
 use crate::storage::{decode_storage, encode_storage};
 use crate::value::{DateTime, SmallDateTime};
-use crate::{Bytes, Decimal, Family, Growing, Length, SqlType, Value, text};
+use crate::{ByteBuffer, Bytes, Decimal, Family, Length, SqlType, Value, text};
 use base::{SqlError, SqlResult, messages};
 
 pub(super) fn to_binary(value: &Value, from: SqlType, to: SqlType) -> SqlResult<Value> {
@@ -181,7 +181,7 @@ pub(super) fn text_to_binary(
     if !digits.len().is_multiple_of(2) {
         return Err(failed());
     }
-    let mut bytes = Growing::with_room(digits.len() / 2)?;
+    let mut bytes = ByteBuffer::with_room(digits.len() / 2)?;
     for pair in digits.chunks_exact(2) {
         match (hex(pair[0]), hex(pair[1])) {
             (Some(high), Some(low)) => bytes.push((high << 4) | low)?,
@@ -197,7 +197,7 @@ pub(super) fn to_text(bytes: &Bytes, to: SqlType, style: i32) -> SqlResult<Value
             if bytes.len().is_multiple_of(2) {
                 return sized(bytes, to, b" \0").map(Value::NChar);
             }
-            let mut even = Growing::with_room(bytes.len() + 1)?;
+            let mut even = ByteBuffer::with_room(bytes.len() + 1)?;
             even.extend(bytes)?;
             even.push(0)?;
             Value::NChar(sized(&even.into_bytes(), to, b" \0")?)
@@ -224,7 +224,7 @@ fn shown(bytes: &Bytes, mark: bool, characters: usize, wide: bool) -> SqlResult<
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     let (marks, width) = (if mark { 2 } else { 0 }, if wide { 2 } else { 1 });
     let count = bytes.len().min(characters.saturating_sub(marks) / 2);
-    let mut out = Growing::with_room((marks + count * 2) * width)?;
+    let mut out = ByteBuffer::with_room((marks + count * 2) * width)?;
     let mut two = |a: u8, b: u8| if wide { out.extend(&[a, 0, b, 0]) } else { out.extend(&[a, b]) };
     if mark && characters >= marks {
         two(b'0', b'x')?;

@@ -5,14 +5,14 @@ use base::{SqlError, SqlResult, messages};
 
 /// How far a conversion exists.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Allowed {
+enum ConversionMode {
     Implicitly,
     Explicitly,
     Never,
 }
 
-fn allowed(from: SqlType, to: SqlType) -> Allowed {
-    use Allowed::{Explicitly, Implicitly, Never};
+fn allowed(from: SqlType, to: SqlType) -> ConversionMode {
+    use ConversionMode::{Explicitly, Implicitly, Never};
     if from.is_text_image() || to.is_text_image() {
         return if near(from, to) { Implicitly } else { Never };
     }
@@ -66,12 +66,12 @@ fn near(from: SqlType, to: SqlType) -> bool {
 
 /// Whether a statement may convert without CAST.
 pub fn implicit_allowed(from: SqlType, to: SqlType) -> bool {
-    allowed(from, to) == Allowed::Implicitly
+    allowed(from, to) == ConversionMode::Implicitly
 }
 
 /// Whether CAST may convert.
 pub fn explicit_allowed(from: SqlType, to: SqlType) -> bool {
-    allowed(from, to) != Allowed::Never
+    allowed(from, to) != ConversionMode::Never
 }
 
 /// The error of a conversion that may not happen implicitly.
@@ -80,9 +80,9 @@ pub fn explicit_allowed(from: SqlType, to: SqlType) -> bool {
 /// 257 when CAST would do, 206 when no conversion exists.
 pub fn check_implicit(from: SqlType, to: SqlType) -> SqlResult<()> {
     let message = match allowed(from, to) {
-        Allowed::Implicitly => return Ok(()),
-        Allowed::Explicitly => messages::IMPLICIT_NOT_ALLOWED,
-        Allowed::Never => messages::OPERAND_CLASH,
+        ConversionMode::Implicitly => return Ok(()),
+        ConversionMode::Explicitly => messages::IMPLICIT_NOT_ALLOWED,
+        ConversionMode::Never => messages::OPERAND_CLASH,
     };
     Err(SqlError::new(message, &[&from.error_name(), &to.error_name()]))
 }

@@ -28,30 +28,30 @@ pub(super) fn convert(
     let (text, too_long) = match value {
         Value::Binary(bytes) => return super::binary::to_text(bytes, to, style),
         Value::Xml(x) => return super::xml::to_text(x, to),
-        Value::Decimal(_) => (value.to_string(), Long::Numeric),
-        Value::Money(m) => (money_text(*m, style), Long::Money),
-        Value::Real(x) => (float_style(*x as f64, style, true), Long::Float(*x as f64)),
-        Value::Float(x) => (float_style(*x, style, false), Long::Float(*x)),
-        Value::Guid(_) => (value.to_string(), Long::Guid),
-        Value::BigInt(n) => (n.to_string(), Long::Expression),
+        Value::Decimal(_) => (value.to_string(), OverflowRule::Numeric),
+        Value::Money(m) => (money_text(*m, style), OverflowRule::Money),
+        Value::Real(x) => (float_style(*x as f64, style, true), OverflowRule::Float(*x as f64)),
+        Value::Float(x) => (float_style(*x, style, false), OverflowRule::Float(*x)),
+        Value::Guid(_) => (value.to_string(), OverflowRule::Guid),
+        Value::BigInt(n) => (n.to_string(), OverflowRule::Expression),
         _ if from.is_temporal() => {
-            (temporal_text(value, from, style, to, dialect.language)?, Long::Cut)
+            (temporal_text(value, from, style, to, dialect.language)?, OverflowRule::Cut)
         }
         // The smaller integers become an asterisk, though not in nvarchar.
-        _ if to.family() == Family::NChar => (display(value), Long::Expression),
-        _ => (display(value), Long::Asterisk),
+        _ if to.family() == Family::NChar => (display(value), OverflowRule::Expression),
+        _ => (display(value), OverflowRule::Asterisk),
     };
     if text.len() <= characters {
         return text_value(&text, to);
     }
     match too_long {
-        Long::Cut => text_value(&text, to),
-        Long::Asterisk => text_value("*", to),
-        Long::Numeric => Err(super::number::overflow("numeric", to).with_state(5)),
-        Long::Expression => Err(super::number::overflow("expression", to)),
-        Long::Money => Err(SqlError::new(messages::MONEY_OVERFLOW, &[&to.error_name()])),
-        Long::Guid => Err(SqlError::new(messages::GUID_SHORT, &[])),
-        Long::Float(x) => Err(SqlError::new(
+        OverflowRule::Cut => text_value(&text, to),
+        OverflowRule::Asterisk => text_value("*", to),
+        OverflowRule::Numeric => Err(super::number::overflow("numeric", to).with_state(5)),
+        OverflowRule::Expression => Err(super::number::overflow("expression", to)),
+        OverflowRule::Money => Err(SqlError::new(messages::MONEY_OVERFLOW, &[&to.error_name()])),
+        OverflowRule::Guid => Err(SqlError::new(messages::GUID_SHORT, &[])),
+        OverflowRule::Float(x) => Err(SqlError::new(
             messages::OVERFLOW_TYPE,
             &[&to.error_name(), &format_args!("{x:.6}")],
         )),
@@ -73,7 +73,7 @@ fn int_text(n: i32) -> (usize, [u8; 11]) {
 }
 
 /// What happens to text that is longer than its type.
-enum Long {
+enum OverflowRule {
     Cut,
     Asterisk,
     Numeric,

@@ -3,7 +3,7 @@
 //! Styles: 1 keeps white space between tags, 2 allows a DTD, 3 does both.
 
 use super::sized::{not_allowed, sized};
-use crate::{Family, Growing, Length, SqlType, Value, text};
+use crate::{ByteBuffer, Family, Length, SqlType, Value, text};
 use ::xml::{ParseOptions, Source, Xml};
 use base::{SqlError, SqlResult, messages};
 
@@ -45,7 +45,7 @@ pub(super) fn to_text(value: &Xml, to: SqlType) -> SqlResult<Value> {
 /// UTF-16 behind its mark.
 pub(super) fn to_binary(value: &Xml, to: SqlType) -> SqlResult<Value> {
     let whole = text::encoded_utf16(&value.text())?;
-    let mut bytes = Growing::with_room(whole.len() + 2)?;
+    let mut bytes = ByteBuffer::with_room(whole.len() + 2)?;
     bytes.extend(&[0xFF, 0xFE])?;
     bytes.extend(&whole)?;
     let bytes = bytes.into_bytes();

@@ -1,21 +1,21 @@
 //! Constructors: `<a b="{…}">…</a>`, `element a {…}`, `attribute b {…}`, `text {…}`.
 
-use super::{Parser, Typed};
+use super::{Parser, TypedExpr};
 use crate::atomic::Atomic;
 use crate::statics::{ItemType, Occurs, Static};
 use crate::tree::{AttributeValue, Element, Expr, QName};
 use base::{SqlResult, messages};
 
 /// An attribute as written: prefix, local name, value.
-type Written = (String, String, AttributeValue);
+type WrittenAttribute = (String, String, AttributeValue);
 
 impl Parser<'_, '_> {
-    fn made(expr: Expr) -> Typed {
-        Typed::new(expr, Static::new(ItemType::Constructed, Occurs::One))
+    fn made(expr: Expr) -> TypedExpr {
+        TypedExpr::new(expr, Static::new(ItemType::Constructed, Occurs::One))
     }
 
     /// At `<`.
-    pub(super) fn direct(&mut self) -> SqlResult<Typed> {
+    pub(super) fn direct(&mut self) -> SqlResult<TypedExpr> {
         let rest = self.scan.rest();
         if rest.starts_with("<!--") {
             return Ok(Self::made(self.comment()?));
@@ -65,7 +65,7 @@ impl Parser<'_, '_> {
         self.scan.at += 1;
         let (prefix, local) = self.lexical()?;
         let around = self.namespaces.len();
-        let mut written: Vec<Written> = Vec::new();
+        let mut written: Vec<WrittenAttribute> = Vec::new();
         let mut namespaces = Vec::new();
         loop {
             let before = self.scan.at;
@@ -116,7 +116,10 @@ impl Parser<'_, '_> {
         Ok(Expr::Element(Box::new(Element { name, namespaces, attributes, content })))
     }
 
-    fn attributes(&self, written: Vec<Written>) -> SqlResult<Vec<(QName, AttributeValue)>> {
+    fn attributes(
+        &self,
+        written: Vec<WrittenAttribute>,
+    ) -> SqlResult<Vec<(QName, AttributeValue)>> {
         let mut all: Vec<(QName, AttributeValue)> = Vec::with_capacity(written.len());
         for (prefix, local, value) in written {
             let name = self.named(&prefix, &local, false)?;
@@ -182,7 +185,7 @@ impl Parser<'_, '_> {
         Ok(inner.expr)
     }
 
-    fn enclosed(&mut self) -> SqlResult<Typed> {
+    fn enclosed(&mut self) -> SqlResult<TypedExpr> {
         self.scan.expect("{")?;
         let inner = self.nested(Self::sequence)?;
         self.scan.expect("}")?;
@@ -258,7 +261,7 @@ impl Parser<'_, '_> {
     }
 
     /// Behind a word that calls nothing: a computed constructor, or an error.
-    pub(super) fn computed(&mut self, word: &str) -> SqlResult<Typed> {
+    pub(super) fn computed(&mut self, word: &str) -> SqlResult<TypedExpr> {
         let brace = self.scan.peek() == Some('{');
         match word {
             "comment" if brace => self.scan.error(messages::XQUERY_COMPUTED_COMMENT, &[]),
@@ -293,14 +296,14 @@ impl Parser<'_, '_> {
                     None => Expr::Literal(Atomic::Text(String::new())),
                 };
                 let ty = Static::new(ItemType::Attribute(Some(local.into())), Occurs::One);
-                Ok(Typed::new(Expr::Attribute(Box::new((name, value))), ty))
+                Ok(TypedExpr::new(Expr::Attribute(Box::new((name, value))), ty))
             }
             _ => self.scan.syntax(),
         }
     }
 
     /// `{…}`, which may be empty.
-    fn computed_content(&mut self) -> SqlResult<Option<Typed>> {
+    fn computed_content(&mut self) -> SqlResult<Option<TypedExpr>> {
         let from = self.scan.at;
         self.scan.expect("{")?;
         if self.scan.eat("}")? {

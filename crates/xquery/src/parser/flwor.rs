@@ -1,6 +1,6 @@
 //! FLWOR, quantified and conditional expressions.
 
-use super::{Parser, Typed};
+use super::{Parser, TypedExpr};
 use crate::statics::{ItemType, Occurs, Static};
 use crate::tree::{Binding, Expr, Flwor, QName};
 use base::{SqlResult, messages};
@@ -26,14 +26,14 @@ impl Parser<'_, '_> {
         slot
     }
 
-    pub(super) fn flwor(&mut self) -> SqlResult<Typed> {
+    pub(super) fn flwor(&mut self) -> SqlResult<TypedExpr> {
         let outer = self.variables.len();
         let made = self.flwor_parts();
         self.variables.truncate(outer);
         made
     }
 
-    fn flwor_parts(&mut self) -> SqlResult<Typed> {
+    fn flwor_parts(&mut self) -> SqlResult<TypedExpr> {
         let (mut bindings, mut occurs) = (Vec::new(), Occurs::One);
         loop {
             if self.scan.at_word_then("for", "$")? {
@@ -78,7 +78,7 @@ impl Parser<'_, '_> {
         let result = self.nested(Self::single_expr)?;
         let ty = Static::new(result.ty.item, occurs.times(result.ty.occurs));
         let flwor = Flwor { bindings, filter, order, result: result.expr };
-        Ok(Typed::new(Expr::Flwor(Box::new(flwor)), ty))
+        Ok(TypedExpr::new(Expr::Flwor(Box::new(flwor)), ty))
     }
 
     fn for_binding(&mut self) -> SqlResult<(Binding, Occurs)> {
@@ -137,14 +137,14 @@ impl Parser<'_, '_> {
         }
     }
 
-    pub(super) fn quantified(&mut self, every: bool) -> SqlResult<Typed> {
+    pub(super) fn quantified(&mut self, every: bool) -> SqlResult<TypedExpr> {
         let outer = self.variables.len();
         let made = self.quantified_parts(every);
         self.variables.truncate(outer);
         made
     }
 
-    fn quantified_parts(&mut self, every: bool) -> SqlResult<Typed> {
+    fn quantified_parts(&mut self, every: bool) -> SqlResult<TypedExpr> {
         self.scan.skip()?;
         self.scan.eat_name();
         let mut bindings = Vec::new();
@@ -165,7 +165,7 @@ impl Parser<'_, '_> {
         let test = self.nested(Self::single_expr)?;
         self.condition(&test.ty)?;
         let test = Box::new(test.expr);
-        Ok(Typed::new(Expr::Quantified { every, bindings, test }, Static::BOOLEAN))
+        Ok(TypedExpr::new(Expr::Quantified { every, bindings, test }, Static::BOOLEAN))
     }
 
     /// 9303 for a word that is not there.
@@ -179,7 +179,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    pub(super) fn conditional(&mut self) -> SqlResult<Typed> {
+    pub(super) fn conditional(&mut self) -> SqlResult<TypedExpr> {
         self.scan.eat_word("if")?;
         self.scan.expect("(")?;
         let test = self.nested(Self::sequence)?;
@@ -197,6 +197,6 @@ impl Parser<'_, '_> {
             _ => then.ty.occurs.either(otherwise.ty.occurs),
         };
         let parts = Box::new((test.expr, then.expr, otherwise.expr));
-        Ok(Typed::new(Expr::If(parts), Static::new(item, occurs)))
+        Ok(TypedExpr::new(Expr::If(parts), Static::new(item, occurs)))
     }
 }

@@ -1,6 +1,6 @@
 //! Calls: functions of the library, casts spelled like calls, values of the statement.
 
-use super::{FUNCTIONS, Parser, SqlName, Typed};
+use super::{FUNCTIONS, Parser, SqlName, TypedExpr};
 use crate::atomic::{AtomicType, Class};
 use crate::statics::{ItemType, Occurs, Static};
 use crate::tree::{Expr, Function};
@@ -36,7 +36,7 @@ const LIBRARY: &[(&str, Function, usize, usize)] = &[
 ];
 
 impl Parser<'_, '_> {
-    pub(super) fn call_or_constructor(&mut self) -> SqlResult<Typed> {
+    pub(super) fn call_or_constructor(&mut self) -> SqlResult<TypedExpr> {
         let (prefix, local) = self.lexical()?;
         self.scan.skip()?;
         if prefix.is_empty() && self.scan.peek() != Some('(') {
@@ -77,7 +77,7 @@ impl Parser<'_, '_> {
         if *uri == *FUNCTIONS {
             if let (true, "true" | "false") = (arguments.is_empty(), local.as_str()) {
                 let literal = crate::atomic::Atomic::Boolean(local == "true");
-                return Ok(Typed::new(Expr::Literal(literal), Static::BOOLEAN));
+                return Ok(TypedExpr::new(Expr::Literal(literal), Static::BOOLEAN));
             }
             if let Some(&(name, function, fewest, most)) =
                 LIBRARY.iter().find(|(name, ..)| *name == local)
@@ -106,8 +106,8 @@ impl Parser<'_, '_> {
         &mut self,
         function: Function,
         name: &str,
-        arguments: Vec<Typed>,
-    ) -> SqlResult<Typed> {
+        arguments: Vec<TypedExpr>,
+    ) -> SqlResult<TypedExpr> {
         use Function as F;
         let bare = name.trim_end_matches("()");
         if matches!(function, F::Last | F::Position) && self.context.len() < 2 {
@@ -130,7 +130,7 @@ impl Parser<'_, '_> {
             args.push(Expr::Context);
         }
         let ty = self.library_type(function, name, &given)?;
-        Ok(Typed::new(Expr::Call(function, args), ty))
+        Ok(TypedExpr::new(Expr::Call(function, args), ty))
     }
 
     /// What a function gives for arguments of some types, which it may refuse.
@@ -219,7 +219,7 @@ impl Parser<'_, '_> {
     }
 
     /// `sql:variable("@v")`, `sql:column("c")`
-    fn sql_value(&mut self, kind: &str) -> SqlResult<Typed> {
+    fn sql_value(&mut self, kind: &str) -> SqlResult<TypedExpr> {
         let text = self.literal()?;
         self.scan.expect(")")?;
         let name = match kind {
@@ -231,12 +231,12 @@ impl Parser<'_, '_> {
         self.sql_values += 1;
         if sql_type == SqlType::Xml {
             return match self.takes_xml {
-                true => Ok(Typed::new(place, Static::new(ItemType::Node, Occurs::Many))),
+                true => Ok(TypedExpr::new(place, Static::new(ItemType::Node, Occurs::Many))),
                 false => self.scan.error(messages::XQUERY_SQL_XML, &[]),
             };
         }
         match AtomicType::of_sql(sql_type) {
-            Some(t) => Ok(Typed::new(place, Static::optional(t))),
+            Some(t) => Ok(TypedExpr::new(place, Static::optional(t))),
             None => self.scan.error(messages::XQUERY_SQL_TYPE, &[&sql_type.name()]),
         }
     }

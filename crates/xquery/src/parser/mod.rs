@@ -101,14 +101,14 @@ pub struct Setting<'a> {
 pub type Resolve<'a> = dyn FnMut(&SqlName) -> SqlResult<SqlType> + 'a;
 
 /// An expression with what it gives.
-pub(crate) struct Typed {
+pub(crate) struct TypedExpr {
     pub(crate) expr: Expr,
     pub(crate) ty: Static,
 }
 
-impl Typed {
-    fn new(expr: Expr, ty: Static) -> Typed {
-        Typed { expr, ty }
+impl TypedExpr {
+    fn new(expr: Expr, ty: Static) -> TypedExpr {
+        TypedExpr { expr, ty }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Sequences and operators, from the weakest to the strongest.
 
-use super::{Parser, Typed};
+use super::{Parser, TypedExpr};
 use crate::atomic::{AtomicType, Class};
 use crate::statics::{ItemType, Occurs, Static};
 use crate::tree::{Arithmetic, Comparison, Expr, NodeComparison};
@@ -8,7 +8,7 @@ use base::{SqlResult, messages};
 
 impl Parser<'_, '_> {
     /// `a, b`
-    pub(super) fn sequence(&mut self) -> SqlResult<Typed> {
+    pub(super) fn sequence(&mut self) -> SqlResult<TypedExpr> {
         let first = self.nested(Self::single_expr)?;
         if !self.scan.eat(",")? {
             return Ok(first);
@@ -22,7 +22,7 @@ impl Parser<'_, '_> {
             ty = Static::new(item, if some { Occurs::Some } else { Occurs::Many });
             items.push(next.expr);
             if !self.scan.eat(",")? {
-                return Ok(Typed::new(Expr::Sequence(items), ty));
+                return Ok(TypedExpr::new(Expr::Sequence(items), ty));
             }
         }
     }
@@ -37,7 +37,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    pub(super) fn single_expr(&mut self) -> SqlResult<Typed> {
+    pub(super) fn single_expr(&mut self) -> SqlResult<TypedExpr> {
         self.scan.skip()?;
         if self.scan.at_word_then("for", "$")? || self.scan.at_word_then("let", "$")? {
             return self.flwor();
@@ -71,20 +71,20 @@ impl Parser<'_, '_> {
         }
     }
 
-    fn or(&mut self) -> SqlResult<Typed> {
+    fn or(&mut self) -> SqlResult<TypedExpr> {
         self.logical("or", Self::and, Expr::Or)
     }
 
-    fn and(&mut self) -> SqlResult<Typed> {
+    fn and(&mut self) -> SqlResult<TypedExpr> {
         self.logical("and", Self::comparison, Expr::And)
     }
 
     fn logical(
         &mut self,
         word: &str,
-        operand: fn(&mut Self) -> SqlResult<Typed>,
+        operand: fn(&mut Self) -> SqlResult<TypedExpr>,
         make: fn(Vec<Expr>) -> Expr,
-    ) -> SqlResult<Typed> {
+    ) -> SqlResult<TypedExpr> {
         let first = operand(self)?;
         if !self.scan.eat_word(word)? {
             return Ok(first);
@@ -96,12 +96,12 @@ impl Parser<'_, '_> {
             self.condition(&next.ty)?;
             all.push(next.expr);
             if !self.scan.eat_word(word)? {
-                return Ok(Typed::new(make(all), Static::BOOLEAN));
+                return Ok(TypedExpr::new(make(all), Static::BOOLEAN));
             }
         }
     }
 
-    fn comparison(&mut self) -> SqlResult<Typed> {
+    fn comparison(&mut self) -> SqlResult<TypedExpr> {
         let left = self.additive()?;
         self.scan.skip()?;
         for (symbol, op) in [("<<", NodeComparison::Before), (">>", NodeComparison::After)] {
@@ -124,7 +124,7 @@ impl Parser<'_, '_> {
                 let right = self.additive()?;
                 self.comparable(symbol, &left.ty, &right.ty)?;
                 let sides = Box::new((left.expr, right.expr));
-                return Ok(Typed::new(Expr::General(op, sides), Static::BOOLEAN));
+                return Ok(TypedExpr::new(Expr::General(op, sides), Static::BOOLEAN));
             }
         }
         for (word, op) in [
@@ -143,13 +143,18 @@ impl Parser<'_, '_> {
                 self.comparable(word, &left.ty, &right.ty)?;
                 let sides = Box::new((left.expr, right.expr));
                 let ty = Static::optional(AtomicType::Boolean);
-                return Ok(Typed::new(Expr::Value(op, sides), ty));
+                return Ok(TypedExpr::new(Expr::Value(op, sides), ty));
             }
         }
         Ok(left)
     }
 
-    fn nodes_compared(&mut self, left: Typed, op: NodeComparison, name: &str) -> SqlResult<Typed> {
+    fn nodes_compared(
+        &mut self,
+        left: TypedExpr,
+        op: NodeComparison,
+        name: &str,
+    ) -> SqlResult<TypedExpr> {
         let right = self.additive()?;
         for side in [&left.ty, &right.ty] {
             if side.item == ItemType::Constructed {
@@ -162,7 +167,7 @@ impl Parser<'_, '_> {
             return self.scan.error(messages::XQUERY_OPERANDS, &facts);
         }
         let sides = Box::new((left.expr, right.expr));
-        Ok(Typed::new(Expr::Nodes(op, sides), Static::optional(AtomicType::Boolean)))
+        Ok(TypedExpr::new(Expr::Nodes(op, sides), Static::optional(AtomicType::Boolean)))
     }
 
     /// 2234 for values of types that do not compare.
@@ -175,12 +180,12 @@ impl Parser<'_, '_> {
         self.scan.error(messages::XQUERY_OPERANDS, &[&op, &left, &right])
     }
 
-    fn additive(&mut self) -> SqlResult<Typed> {
+    fn additive(&mut self) -> SqlResult<TypedExpr> {
         let ops = [("+", Arithmetic::Add), ("-", Arithmetic::Subtract)];
         self.arithmetic(&ops, &[], Self::multiplicative)
     }
 
-    fn multiplicative(&mut self) -> SqlResult<Typed> {
+    fn multiplicative(&mut self) -> SqlResult<TypedExpr> {
         let words = [("div", Arithmetic::Divide), ("mod", Arithmetic::Modulo)];
         self.arithmetic(&[("*", Arithmetic::Multiply)], &words, Self::united)
     }
@@ -189,8 +194,8 @@ impl Parser<'_, '_> {
         &mut self,
         symbols: &[(&str, Arithmetic)],
         words: &[(&str, Arithmetic)],
-        operand: fn(&mut Self) -> SqlResult<Typed>,
-    ) -> SqlResult<Typed> {
+        operand: fn(&mut Self) -> SqlResult<TypedExpr>,
+    ) -> SqlResult<TypedExpr> {
         let first = operand(self)?;
         let (mut rest, mut ty) = (Vec::new(), first.ty.clone());
         loop {
@@ -216,7 +221,7 @@ impl Parser<'_, '_> {
         if rest.is_empty() {
             return Ok(first);
         }
-        Ok(Typed::new(Expr::Arithmetic(Box::new(first.expr), rest), ty))
+        Ok(TypedExpr::new(Expr::Arithmetic(Box::new(first.expr), rest), ty))
     }
 
     fn arithmetic_type(
@@ -254,7 +259,7 @@ impl Parser<'_, '_> {
     }
 
     /// What SQL Server reads here and refuses by name.
-    fn united(&mut self) -> SqlResult<Typed> {
+    fn united(&mut self) -> SqlResult<TypedExpr> {
         let operand = self.cast()?;
         for word in ["union", "intersect", "except", "to"] {
             if self.scan.eat_word(word)? {
@@ -267,7 +272,7 @@ impl Parser<'_, '_> {
         Ok(operand)
     }
 
-    fn cast(&mut self) -> SqlResult<Typed> {
+    fn cast(&mut self) -> SqlResult<TypedExpr> {
         let operand = self.unary()?;
         for (words, name) in [
             (["instance", "of"], "instance of"),
@@ -299,7 +304,7 @@ impl Parser<'_, '_> {
     }
 
     /// A cast, as an operator or a function.
-    pub(super) fn cast_to(&mut self, operand: Typed, to: AtomicType) -> SqlResult<Typed> {
+    pub(super) fn cast_to(&mut self, operand: TypedExpr, to: AtomicType) -> SqlResult<TypedExpr> {
         let ty = self.values(&operand.ty)?;
         if !ty.occurs.single() || ty.item == ItemType::Empty {
             return self.scan.error(messages::XQUERY_EXPLICIT, &[&ty, &to.name()]);
@@ -309,10 +314,10 @@ impl Parser<'_, '_> {
         {
             return self.scan.error(messages::XQUERY_INVALID_VALUE, &[&literal.text()]);
         }
-        Ok(Typed::new(Expr::Cast(Box::new(operand.expr), to), Static::optional(to)))
+        Ok(TypedExpr::new(Expr::Cast(Box::new(operand.expr), to), Static::optional(to)))
     }
 
-    fn unary(&mut self) -> SqlResult<Typed> {
+    fn unary(&mut self) -> SqlResult<TypedExpr> {
         let mut negative = None;
         loop {
             if self.scan.eat("-")? {
@@ -328,6 +333,6 @@ impl Parser<'_, '_> {
         let zero = Static::one(AtomicType::Integer);
         let ty = self.arithmetic_type("-", Arithmetic::Subtract, &zero, &operand.ty)?;
         let expr = if negative { Expr::Negate(Box::new(operand.expr)) } else { operand.expr };
-        Ok(Typed::new(expr, ty))
+        Ok(TypedExpr::new(expr, ty))
     }
 }

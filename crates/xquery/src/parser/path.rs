@@ -1,6 +1,6 @@
 //! Paths: steps with their predicates, and what a path may begin with.
 
-use super::{Parser, Typed};
+use super::{Parser, TypedExpr};
 use crate::atomic::{Atomic, AtomicType, Class};
 use crate::statics::{ItemType, Occurs, Static};
 use crate::tree::{Axis, Expr, Predicate, Step, Test};
@@ -12,14 +12,14 @@ const KINDS: [&str; 7] =
     ["node", "text", "comment", "processing-instruction", "element", "attribute", "document-node"];
 
 impl Parser<'_, '_> {
-    pub(super) fn path(&mut self) -> SqlResult<Typed> {
+    pub(super) fn path(&mut self) -> SqlResult<TypedExpr> {
         self.scan.skip()?;
         if self.scan.eat("//")? {
-            let start = Typed::new(Expr::Root, Static::new(ItemType::Document, Occurs::One));
+            let start = TypedExpr::new(Expr::Root, Static::new(ItemType::Document, Occurs::One));
             return self.steps(start, true);
         }
         if self.scan.eat("/")? {
-            let start = Typed::new(Expr::Root, Static::new(ItemType::Document, Occurs::One));
+            let start = TypedExpr::new(Expr::Root, Static::new(ItemType::Document, Occurs::One));
             self.scan.skip()?;
             let begins = |c: char| matches!(c, '@' | '.' | '*') || xml::is_name_start(c);
             if !self.scan.peek().is_some_and(begins) {
@@ -34,7 +34,7 @@ impl Parser<'_, '_> {
             true => {
                 let ty = self.context.last().cloned().unwrap_or(Static::EMPTY);
                 let (step, ty) = self.step(&ty, false)?;
-                Typed::new(Expr::Path(Box::new(Expr::Context), vec![step]), ty)
+                TypedExpr::new(Expr::Path(Box::new(Expr::Context), vec![step]), ty)
             }
             false => {
                 let primary = self.primary()?;
@@ -53,7 +53,7 @@ impl Parser<'_, '_> {
     }
 
     /// The steps behind `/`, or behind `//` when `deep`.
-    fn steps(&mut self, start: Typed, mut deep: bool) -> SqlResult<Typed> {
+    fn steps(&mut self, start: TypedExpr, mut deep: bool) -> SqlResult<TypedExpr> {
         if start.ty.item == ItemType::Constructed {
             return self.constructed("'/'");
         }
@@ -94,7 +94,7 @@ impl Parser<'_, '_> {
             ty = given;
             deep = self.scan.eat("//")?;
             if !deep && !self.scan.eat("/")? {
-                return Ok(Typed::new(Expr::Path(base, steps), ty));
+                return Ok(TypedExpr::new(Expr::Path(base, steps), ty));
             }
         }
     }
@@ -281,20 +281,20 @@ impl Parser<'_, '_> {
         Ok((all, narrowed))
     }
 
-    fn filtered(&mut self, primary: Typed) -> SqlResult<Typed> {
+    fn filtered(&mut self, primary: TypedExpr) -> SqlResult<TypedExpr> {
         let (predicates, narrowed) = self.predicates(&primary.ty)?;
         if predicates.is_empty() {
             return Ok(primary);
         }
         let occurs = if narrowed { Occurs::Optional } else { primary.ty.occurs.or_none() };
         let ty = Static::new(primary.ty.item, occurs);
-        Ok(Typed::new(Expr::Filter(Box::new(primary.expr), predicates), ty))
+        Ok(TypedExpr::new(Expr::Filter(Box::new(primary.expr), predicates), ty))
     }
 
-    fn primary(&mut self) -> SqlResult<Typed> {
+    fn primary(&mut self) -> SqlResult<TypedExpr> {
         if let Some(text) = self.scan.string()? {
             let ty = Static::one(AtomicType::String);
-            return Ok(Typed::new(Expr::Literal(Atomic::Text(text)), ty));
+            return Ok(TypedExpr::new(Expr::Literal(Atomic::Text(text)), ty));
         }
         match self.scan.peek() {
             Some('$') => {
@@ -304,7 +304,7 @@ impl Parser<'_, '_> {
             Some('(') => {
                 self.scan.at += 1;
                 if self.scan.eat(")")? {
-                    return Ok(Typed::new(Expr::Sequence(Vec::new()), Static::EMPTY));
+                    return Ok(TypedExpr::new(Expr::Sequence(Vec::new()), Static::EMPTY));
                 }
                 let inner = self.nested(Self::sequence)?;
                 self.scan.expect(")")?;
@@ -313,7 +313,7 @@ impl Parser<'_, '_> {
                     path @ Expr::Path(..) => Expr::Sequence(vec![path]),
                     other => other,
                 };
-                Ok(Typed::new(expr, inner.ty))
+                Ok(TypedExpr::new(expr, inner.ty))
             }
             Some('<') => self.direct(),
             Some(c) if c.is_ascii_digit() => self.number(),
@@ -323,23 +323,23 @@ impl Parser<'_, '_> {
             Some('.') => {
                 self.scan.at += 1;
                 let ty = self.context.last().cloned().unwrap_or(Static::EMPTY);
-                Ok(Typed::new(Expr::Context, ty))
+                Ok(TypedExpr::new(Expr::Context, ty))
             }
             Some(c) if xml::is_name_start(c) => self.call_or_constructor(),
             _ => self.scan.syntax(),
         }
     }
 
-    fn variable(&mut self) -> SqlResult<Typed> {
+    fn variable(&mut self) -> SqlResult<TypedExpr> {
         let name = self.variable_name()?;
         let found = self.variables.iter().rev().find(|(known, ..)| *known == name);
         match found {
-            Some((_, slot, ty)) => Ok(Typed::new(Expr::Variable(*slot), ty.clone())),
+            Some((_, slot, ty)) => Ok(TypedExpr::new(Expr::Variable(*slot), ty.clone())),
             None => self.scan.error(messages::XQUERY_VARIABLE, &[&name.local]),
         }
     }
 
-    fn number(&mut self) -> SqlResult<Typed> {
+    fn number(&mut self) -> SqlResult<TypedExpr> {
         let rest = self.scan.rest();
         let digits = |s: &str| s.find(|c: char| !c.is_ascii_digit()).unwrap_or(s.len());
         let mut end = digits(rest);
@@ -372,6 +372,6 @@ impl Parser<'_, '_> {
                 false => (Atomic::Integer(d), AtomicType::Integer),
             }
         };
-        Ok(Typed::new(Expr::Literal(literal), Static::one(ty)))
+        Ok(TypedExpr::new(Expr::Literal(literal), Static::one(ty)))
     }
 }

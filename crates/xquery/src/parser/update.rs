@@ -1,6 +1,6 @@
 //! `insert`, `delete`, `replace value of`: what modify() takes.
 
-use super::{Parser, Typed};
+use super::{Parser, TypedExpr};
 use crate::statics::{ItemType, Static};
 use crate::tree::{Expr, Place, Update};
 use base::{SqlError, SqlResult, messages};
@@ -46,7 +46,7 @@ impl Parser<'_, '_> {
         Ok(Update::Insert { content: content.expr, place, target: target.expr })
     }
 
-    fn check_insert(&self, content: &Typed, place: Place, target: &Static) -> SqlResult<()> {
+    fn check_insert(&self, content: &TypedExpr, place: Place, target: &Static) -> SqlResult<()> {
         if !target.occurs.single() || !target.is_node() {
             return self.scan.error(messages::XQUERY_INSERT_TARGET, &[target]);
         }

@@ -80,23 +80,23 @@ impl SqlValue {
 
 /// A tree of the value, or one that was made.
 #[derive(Clone)]
-pub(crate) enum Held<'a> {
+pub(crate) enum TreeRef<'a> {
     Value(&'a Tree),
     Made(Rc<Tree>),
 }
 
-impl Deref for Held<'_> {
+impl Deref for TreeRef<'_> {
     type Target = Tree;
     fn deref(&self) -> &Tree {
         match self {
-            Held::Value(tree) => tree,
-            Held::Made(tree) => tree,
+            TreeRef::Value(tree) => tree,
+            TreeRef::Made(tree) => tree,
         }
     }
 }
 
 pub(crate) struct Run<'a> {
-    trees: Vec<Held<'a>>,
+    trees: Vec<TreeRef<'a>>,
     at: NodeId,
     sql: Vec<SqlValue>,
     variables: Vec<Vec<Item>>,
@@ -115,7 +115,7 @@ impl<'a> Run<'a> {
         variables: usize,
         stop: &'a mut Stop<'a>,
     ) -> SqlResult<Run<'a>> {
-        let trees = vec![Held::Value(xml.tree()?)];
+        let trees = vec![TreeRef::Value(xml.tree()?)];
         let variables = vec![Vec::new(); variables];
         let (ticks, tree_bytes, charge) = (0, 0, Charge::default());
         Ok(Run { trees, at: xml.node(), sql, variables, stop, ticks, tree_bytes, charge })
@@ -131,7 +131,7 @@ impl<'a> Run<'a> {
         if self.ticks.is_multiple_of(TICKS) { (self.stop)() } else { Ok(()) }
     }
 
-    fn tree(&self, number: u32) -> Held<'a> {
+    fn tree(&self, number: u32) -> TreeRef<'a> {
         // A node names a tree that is held: the first one is there always.
         self.trees.get(number as usize).unwrap_or(&self.trees[0]).clone()
     }
@@ -140,7 +140,7 @@ impl<'a> Run<'a> {
         let bytes = tree.heap_bytes() + TREE_BYTES;
         self.tree_bytes += if bytes > FREE_BYTES { TREE_BYTES } else { bytes };
         self.charge.cover(self.tree_bytes)?;
-        self.trees.push(Held::Made(Rc::new(tree)));
+        self.trees.push(TreeRef::Made(Rc::new(tree)));
         Ok(self.trees.len() as u32 - 1)
     }
 

@@ -1,6 +1,6 @@
 //! The data: twelve tables of a chain of shops, what refers to what, and conditions on each.
 
-use crate::ground::program::{Finished, Ground, finish};
+use crate::ground::program::{FinishedRun, Ground, finish};
 use checks::Outcome;
 use std::fs;
 use std::path::Path;
@@ -22,7 +22,7 @@ pub(crate) fn run(
     (work, data): (&Path, &Path),
     name: &str,
     text: &str,
-) -> Outcome<Finished> {
+) -> Outcome<FinishedRun> {
     let script = work.join(format!("{name}.sql"));
     fs::write(&script, format!("USE Shops;\nGO\n{text}")).map_err(|e| format!("write: {e}"))?;
     let mut command = ground.sql(data, &[])?;

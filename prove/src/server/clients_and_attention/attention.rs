@@ -5,7 +5,7 @@
 use crate::ground::client::{Client, asked};
 use crate::ground::figure::{Figure, Part};
 use crate::ground::ledger::Random;
-use crate::ground::program::{PASSWORD, Serving};
+use crate::ground::program::{PASSWORD, ServerProcess};
 use crate::ground::scene::encrypted;
 use checks::Outcome;
 use std::thread;
@@ -148,7 +148,7 @@ struct Times {
 }
 
 /// Every situation, plain and encrypted in turn.
-pub(crate) fn measure(server: &mut Serving, how: &str) -> Part {
+pub(crate) fn measure(server: &mut ServerProcess, how: &str) -> Part {
     let mut first = server.client()?;
     for text in SCHEMA {
         asked(&mut first, text)?;

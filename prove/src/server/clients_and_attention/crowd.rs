@@ -3,7 +3,7 @@
 
 use crate::ground::client::{Client, asked};
 use crate::ground::figure::{Figure, Part};
-use crate::ground::program::{PASSWORD, Serving, of_process};
+use crate::ground::program::{PASSWORD, ServerProcess, of_process};
 use crate::ground::scene::encrypted;
 use checks::Outcome;
 use std::thread;
@@ -28,7 +28,7 @@ const SCHEMA: [&str; 4] = [
      WHERE type = 'P' ORDER BY number",
 ];
 
-pub(crate) fn measure(server: &mut Serving) -> Part {
+pub(crate) fn measure(server: &mut ServerProcess) -> Part {
     let mut first = server.client()?;
     for text in SCHEMA {
         asked(&mut first, text)?;
@@ -95,16 +95,16 @@ fn answer_again(idle: &mut [(Client, i32)]) -> usize {
 
 /// What active sessions did.
 #[derive(Default)]
-struct Done {
+struct CrowdWork {
     transactions: u64,
     /// Of shared rows, committed.
     updates: i64,
 }
 
 /// The active sessions, every other one encrypted, until the time is over.
-fn work(port: u16) -> (Done, Vec<String>) {
+fn work(port: u16) -> (CrowdWork, Vec<String>) {
     let until = Instant::now() + WORK;
-    let mut all = Done::default();
+    let mut all = CrowdWork::default();
     let mut failures = Vec::new();
     thread::scope(|scope| {
         let one = |session: usize| scope.spawn(move || active(port, session, until));
@@ -125,13 +125,13 @@ fn work(port: u16) -> (Done, Vec<String>) {
 
 /// One active session: inserts, updates, reads and deletes of its own rows, in transactions that
 /// commit or roll back, and updates of shared rows. It knows what it must find.
-fn active(port: u16, session: usize, until: Instant) -> Outcome<Done> {
+fn active(port: u16, session: usize, until: Instant) -> Outcome<CrowdWork> {
     let mut client = match session % 2 {
         0 => encrypted(port)?,
         _ => Client::login(port, "sa", PASSWORD).map_err(|e| format!("login: {e}"))?,
     };
     asked(&mut client, "USE Crowd")?;
-    let mut done = Done::default();
+    let mut done = CrowdWork::default();
     let (mut rows, mut round) = (0_i64, 0_i64);
     while Instant::now() < until {
         let id = round;
@@ -167,7 +167,7 @@ fn active(port: u16, session: usize, until: Instant) -> Outcome<Done> {
     Ok(done)
 }
 
-fn resident_kb(server: &Serving) -> Outcome<f64> {
+fn resident_kb(server: &ServerProcess) -> Outcome<f64> {
     let kb = of_process(server.id(), "status", "VmRSS:");
     kb.map(|kb| kb as f64).ok_or_else(|| "the server's memory cannot be read".to_owned())
 }

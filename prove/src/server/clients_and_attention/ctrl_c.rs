@@ -2,7 +2,7 @@
 //! statement does. The shell ends as an interrupted program does, with 130.
 
 use crate::ground::figure::{Figure, Part};
-use crate::ground::program::{PASSWORD, Serving};
+use crate::ground::program::{PASSWORD, ServerProcess};
 use checks::{Outcome, process};
 use std::io::Read as _;
 use std::path::Path;
@@ -24,7 +24,7 @@ const STATEMENTS: [&str; 3] = [
 
 pub(crate) fn measure(binary: &Path, work: &Path) -> Part {
     let data = work.join("shell-data");
-    let mut server = Serving::start(binary, &data)?;
+    let mut server = ServerProcess::start(binary, &data)?;
     drop(server.client()?);
     let target = format!("127.0.0.1,{}", server.port()?);
     let remote = ["-S", &target, "-U", "sa", "-P", PASSWORD, "-C"];

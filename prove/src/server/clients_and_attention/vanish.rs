@@ -3,7 +3,7 @@
 
 use crate::ground::client::{Client, asked};
 use crate::ground::figure::{Figure, Part};
-use crate::ground::program::{PASSWORD, Serving, of_process};
+use crate::ground::program::{PASSWORD, ServerProcess, of_process};
 use crate::ground::scene::encrypted;
 use checks::Outcome;
 use std::net::Shutdown;
@@ -57,7 +57,7 @@ const SITUATIONS: [(&str, &str); 7] = [
     ),
 ];
 
-pub(crate) fn measure(server: &mut Serving) -> Part {
+pub(crate) fn measure(server: &mut ServerProcess) -> Part {
     let mut witness = server.client()?;
     for text in SCHEMA {
         asked(&mut witness, text)?;
@@ -145,19 +145,19 @@ fn alone(witness: &mut Client) -> Outcome<()> {
 }
 
 /// What a server holds.
-struct Held {
+struct HeldResources {
     descriptors: usize,
     threads: u64,
     kb: u64,
 }
 
-fn held(server: &Serving) -> Outcome<Held> {
+fn held(server: &ServerProcess) -> Outcome<HeldResources> {
     let unseen = || "the server's process cannot be looked at".to_owned();
     let folder = format!("/proc/{}/fd", server.id());
     let descriptors = std::fs::read_dir(folder).map_err(|_| unseen())?.count();
     let threads = of_process(server.id(), "status", "Threads:").ok_or_else(unseen)?;
     let kb = of_process(server.id(), "status", "VmRSS:").ok_or_else(unseen)?;
-    Ok(Held { descriptors, threads, kb })
+    Ok(HeldResources { descriptors, threads, kb })
 }
 
 /// One of the ways to come and go.
@@ -190,7 +190,7 @@ fn come_and_go(port: u16, n: usize) -> Outcome<()> {
     Ok(())
 }
 
-fn churn(server: &Serving) -> Outcome<Figure> {
+fn churn(server: &ServerProcess) -> Outcome<Figure> {
     let settle = || thread::sleep(Duration::from_secs(1));
     (0..CONNECTS).try_for_each(|n| come_and_go(server.port()?, n))?;
     settle();
@@ -213,7 +213,7 @@ fn churn(server: &Serving) -> Outcome<Figure> {
 }
 
 /// Logins that never come to an end are ended, and hold nobody up.
-fn slow_logins(server: &mut Serving) -> Outcome<Figure> {
+fn slow_logins(server: &mut ServerProcess) -> Outcome<Figure> {
     let port = server.port()?;
     let mut slow = Vec::new();
     for n in 0..SLOW_OF_EACH * 3 {
@@ -250,7 +250,7 @@ fn slow_logins(server: &mut Serving) -> Outcome<Figure> {
 }
 
 /// Wrong passwords of one account are spaced out; another's answer does not wait for them.
-fn guesses(server: &mut Serving) -> Outcome<Figure> {
+fn guesses(server: &mut ServerProcess) -> Outcome<Figure> {
     let port = server.port()?;
     let wrong = move |user: &str| {
         let from = Instant::now();

@@ -1,9 +1,9 @@
 //! One run of a workload of versions.2: sessions that go from tenth to tenth together, snapshots
 //! that open meanwhile, and what the server used between.
 
-use super::{Beside, Setting, Workload};
+use super::{Company, Setting, Workload};
 use crate::ground::client::{Client, asked};
-use crate::ground::program::Serving;
+use crate::ground::program::ServerProcess;
 use crate::ground::scene::{Snapshot, number, session};
 use checks::Outcome;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -14,7 +14,7 @@ const TENTHS: usize = 10;
 
 /// A workload under a setting.
 pub(crate) struct Scene<'a> {
-    pub(crate) server: &'a Serving,
+    pub(crate) server: &'a ServerProcess,
     pub(crate) setting: &'a Setting,
     pub(crate) workload: &'a Workload,
     /// The leaf level is looked at all the time.
@@ -44,7 +44,7 @@ impl Scene<'_> {
         let idle = self.idle()?;
         let mut waiting = self.snapshots()?;
         let mut open = Vec::new();
-        if self.setting.beside == Beside::Snapshot {
+        if self.setting.beside == Company::Snapshot {
             open.extend(waiting.pop());
             open.iter_mut().try_for_each(Snapshot::look)?;
         }
@@ -77,7 +77,7 @@ impl Scene<'_> {
     }
 
     fn idle(&self) -> Outcome<Option<Client>> {
-        if self.setting.beside != Beside::Idle {
+        if self.setting.beside != Company::Idle {
             return Ok(None);
         }
         let mut client = self.session()?;
@@ -87,9 +87,9 @@ impl Scene<'_> {
 
     fn snapshots(&self) -> Outcome<Vec<Snapshot>> {
         let count = match self.setting.beside {
-            Beside::Nobody | Beside::Idle => 0,
-            Beside::Snapshot => 1,
-            Beside::Snapshots(count) => count,
+            Company::Nobody | Company::Idle => 0,
+            Company::Snapshot => 1,
+            Company::Snapshots(count) => count,
         };
         let one = |_| Snapshot::begin(self.session()?, self.workload.query);
         (0..count).map(one).collect()

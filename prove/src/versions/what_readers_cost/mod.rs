@@ -11,7 +11,7 @@ mod contest;
 use crate::ground::bench;
 use crate::ground::client::{Client, asked};
 use crate::ground::figure::{Figure, failed, median};
-use crate::ground::program::{Ground, Serving};
+use crate::ground::program::{Ground, ServerProcess};
 use checks::Outcome;
 use contest::{Run, Scene};
 
@@ -21,7 +21,7 @@ const TENTH_MAX: f64 = 1.1;
 
 /// Who is there beside the loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Beside {
+pub(crate) enum Company {
     Nobody,
     /// A READ COMMITTED transaction that has read another table.
     Idle,
@@ -36,37 +36,37 @@ pub(crate) struct Setting {
     name: &'static str,
     pub(crate) database: &'static str,
     versions: &'static [&'static str],
-    pub(crate) beside: Beside,
+    pub(crate) beside: Company,
 }
 
 const RCSI: &str = "ALTER DATABASE CURRENT SET READ_COMMITTED_SNAPSHOT ON";
 const SI: &str = "ALTER DATABASE CURRENT SET ALLOW_SNAPSHOT_ISOLATION ON";
 const SETTINGS: [Setting; 6] = [
-    Setting { name: "locking", database: "Locking", versions: &[], beside: Beside::Nobody },
-    Setting { name: "RCSI", database: "Alone", versions: &[RCSI], beside: Beside::Nobody },
+    Setting { name: "locking", database: "Locking", versions: &[], beside: Company::Nobody },
+    Setting { name: "RCSI", database: "Alone", versions: &[RCSI], beside: Company::Nobody },
     Setting {
         name: "RCSI beside an idle transaction",
         database: "BesideIdle",
         versions: &[RCSI],
-        beside: Beside::Idle,
+        beside: Company::Idle,
     },
     Setting {
         name: "RCSI beside a snapshot",
         database: "BesideOne",
         versions: &[RCSI, SI],
-        beside: Beside::Snapshot,
+        beside: Company::Snapshot,
     },
     Setting {
         name: "RCSI beside 100 snapshots",
         database: "BesideMany",
         versions: &[RCSI, SI],
-        beside: Beside::Snapshots(100),
+        beside: Company::Snapshots(100),
     },
     Setting {
         name: "SI on, used by nobody",
         database: "Unused",
         versions: &[SI],
-        beside: Beside::Nobody,
+        beside: Company::Nobody,
     },
 ];
 
@@ -164,7 +164,7 @@ fn any_rows(session: usize, tenth: usize) -> String {
 
 pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
     let work = ground.folder("versions.2")?;
-    let mut server = Serving::start(&ground.binary()?, &work.join("data"))?;
+    let mut server = ServerProcess::start(&ground.binary()?, &work.join("data"))?;
     let mut client = server.client()?;
     for setting in &SETTINGS {
         create(&mut client, setting)?;
@@ -197,7 +197,7 @@ fn create(client: &mut Client, setting: &Setting) -> Outcome<()> {
 }
 
 /// All settings in turns: the runs of each, the first of which does not count.
-fn contest(server: &Serving, workload: &Workload) -> Outcome<Vec<Vec<Run>>> {
+fn contest(server: &ServerProcess, workload: &Workload) -> Outcome<Vec<Vec<Run>>> {
     let mut runs: Vec<Vec<Run>> = SETTINGS.iter().map(|_| Vec::new()).collect();
     for round in 0..=REPETITIONS {
         for (setting, runs) in SETTINGS.iter().zip(&mut runs) {
@@ -232,7 +232,7 @@ fn judge(workload: &Workload, runs: &[Vec<Run>]) -> Vec<Figure> {
             limit: pages_max.to_string(),
             pass: most <= pages_max,
         });
-        if matches!(setting.beside, Beside::Snapshot | Beside::Snapshots(_)) {
+        if matches!(setting.beside, Company::Snapshot | Company::Snapshots(_)) {
             let (ended, exact) =
                 runs.iter().fold((0, 0), |sum, run| (sum.0 + run.ended, sum.1 + run.exact));
             figures.push(Figure {
@@ -248,8 +248,8 @@ fn judge(workload: &Workload, runs: &[Vec<Run>]) -> Vec<Figure> {
 
 fn costs(what: &str, setting: &Setting, base: f64, cost: f64) -> Figure {
     let (times, more) = match setting.beside {
-        Beside::Nobody | Beside::Idle => (1.15, 0.6),
-        Beside::Snapshot | Beside::Snapshots(_) => (1.3, 1.0),
+        Company::Nobody | Company::Idle => (1.15, 0.6),
+        Company::Snapshot | Company::Snapshots(_) => (1.3, 1.0),
     };
     let limit = (base * times).max(base + more);
     Figure {

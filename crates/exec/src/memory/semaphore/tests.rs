@@ -4,7 +4,7 @@
 use super::*;
 use os::entropy::random_u64;
 use os::task;
-use os::wait::Cancelled;
+use os::wait::CancelReason;
 use sim::{Options, Simulation};
 
 const KB: usize = 1024;
@@ -94,7 +94,7 @@ fn live(scene: &Scene, id: i16) {
         let canceller = (below(3) == 0).then(|| {
             task::spawn("canceller", move || {
                 task::sleep_ns(after_ns);
-                waiter.cancel(Cancelled::Attention);
+                waiter.cancel(CancelReason::Attention);
             })
         });
         if let Ok(grant) = scene.semaphores.ask(&work, request) {
@@ -178,7 +178,7 @@ fn who_is_cancelled_or_has_waited_too_long_leaves_no_trace() {
         let waiter = Arc::clone(two.owner().waiter());
         let kill = task::spawn("kill", move || {
             task::sleep_ns(1_000_000);
-            waiter.cancel(Cancelled::Kill);
+            waiter.cancel(CancelReason::Kill);
         });
         let e = scene.semaphores.ask(&two, wants(800)).err().unwrap();
         assert_eq!(e.number(), messages::SESSION_KILLED.number);

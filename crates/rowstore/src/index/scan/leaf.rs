@@ -10,8 +10,8 @@
 //! ```
 //!
 //! A record that begins like the row before is a row as well, has the same kind of tag, and is as
-//! long (`page::Alike`): it is not examined further. So a row without versions costs a reader as of
-//! a moment as little as it costs others.
+//! long (`page::RecordPattern`): it is not examined further. So a row without versions costs a
+//! reader as of a moment as little as it costs others.
 //!
 //! A reader of the current state, under locks, takes no more rows at once than a batch has: others
 //! may change them while it returns them. For a reader as of a moment the rows stay what they were,
@@ -23,7 +23,7 @@ use crate::error::{RowError, RowResult};
 use crate::locking::row::RowLock;
 use base::PageId;
 use btree::LeafRead;
-use page::{Alike, VersionTag};
+use page::{RecordPattern, VersionTag};
 use work::Work;
 
 impl<'h> IndexCursor<'h> {
@@ -109,7 +109,7 @@ impl<'h> IndexCursor<'h> {
         self.bytes.extend_from_slice(view.0);
         // Where writers were aborted each record is judged by its own tag.
         let alike = self.hobt.home.aborted().is_empty();
-        let mut like: Option<Alike> = None;
+        let mut like: Option<RecordPattern> = None;
         let mut slot = leaf.slot();
         loop {
             let (at, rest) = view.bytes_from(slot).ok_or_else(|| self.gone(page))?;
@@ -121,7 +121,7 @@ impl<'h> IndexCursor<'h> {
                 _ => {
                     let record = view.record(slot).ok_or_else(|| self.gone(page))?;
                     let row = self.take_record(work, record, (page, slot), Some(at))?;
-                    like = row.filter(|_| alike).and_then(Alike::of).or(like);
+                    like = row.filter(|_| alike).and_then(RecordPattern::of).or(like);
                 }
             }
             if self.is_full(most) || slot + 1 >= count {

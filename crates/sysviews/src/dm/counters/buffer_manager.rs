@@ -1,4 +1,4 @@
-//! `SQLServer:Buffer Manager`: pages in memory, and their way to and from the disk.
+//! `SQLServer:Buffer Manager`: pages in memory, and their reads and writes.
 
 use super::{Counter, Kind, any_pages, counter, events};
 use crate::view::System;
@@ -7,7 +7,7 @@ use os::counters::Event;
 pub(crate) fn buffer_manager(system: &System<'_>) -> Vec<Counter> {
     let Some(pages) = any_pages(system) else { return Vec::new() };
     let (pool, counters) = (pages.pool(), pages.counters());
-    // Read first: a miss is one of the lookups that are read afterwards.
+    // Read first: each miss is one of the lookups that are read next.
     let misses = counters.sum(Event::PageLookupMiss);
     let lookups = counters.sum(Event::PageLookup);
     let frames = pool.frame_count() as u64;

@@ -6,7 +6,7 @@ use base::limits::PAGE_BYTES;
 use database::Database;
 use wal::LogActivity;
 
-/// What is told of a database, or of all together.
+/// The figures of a database, or of all together.
 #[derive(Clone, Copy, Default)]
 struct Figures {
     data_kb: u64,

@@ -1,4 +1,4 @@
-//! `SQLServer:Locks`: requests and waits by what is locked.
+//! `SQLServer:Locks`: requests and waits by kind of resource.
 
 use super::{Counter, Kind, TOTAL, of_instance};
 use crate::view::System;

@@ -1,4 +1,4 @@
-//! `SQLServer:Memory Manager`: what has reserved memory, and who waits for some.
+//! `SQLServer:Memory Manager`: reserved memory by consumer, and waits for memory.
 
 use super::{Counter, Kind, any_pages, counter, kb};
 use crate::view::System;

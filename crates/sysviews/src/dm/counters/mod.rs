@@ -1,4 +1,4 @@
-//! The objects of sys.dm_os_performance_counters, one a file.
+//! The objects of sys.dm_os_performance_counters, one in each file.
 
 mod access_methods;
 mod buffer_manager;
@@ -21,16 +21,16 @@ use buffer::Pages;
 use os::counters::{Counters, Event};
 use std::sync::Arc;
 
-/// What a value is, by the numbers that Windows has for it.
+/// The kind of a value, by Windows's number.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
-    /// PERF_COUNTER_LARGE_RAWCOUNT: it is so at this moment.
+    /// PERF_COUNTER_LARGE_RAWCOUNT: the present value.
     Now = 65_792,
-    /// PERF_COUNTER_BULK_COUNT: so often since the start. Whoever wants a rate asks twice.
+    /// PERF_COUNTER_BULK_COUNT: a count since the start. For a rate, read it twice.
     Total = 272_696_576,
-    /// PERF_LARGE_RAW_FRACTION: to be divided by the base that follows.
+    /// PERF_LARGE_RAW_FRACTION: the dividend of the base that follows.
     Part = 537_003_264,
-    /// PERF_AVERAGE_BULK: its growth is to be divided by that of the base that follows.
+    /// PERF_AVERAGE_BULK: divide its growth by that of the base that follows.
     Average = 1_073_874_176,
     /// PERF_LARGE_RAW_BASE
     Base = 1_073_939_712,
@@ -39,7 +39,7 @@ pub(crate) enum Kind {
 /// A counter of an object.
 pub(crate) struct Counter {
     pub(crate) name: &'static str,
-    /// Empty where the object has no instances.
+    /// Empty if the object has no instances.
     pub(crate) instance: String,
     pub(crate) kind: Kind,
     pub(crate) value: u64,
@@ -59,7 +59,7 @@ fn of_instance<const N: usize>(
     values.map(counter).into_iter()
 }
 
-/// The name of what all instances are together.
+/// The name of the sum of all instances.
 pub(crate) const TOTAL: &str = "_Total";
 
 /// Whole kilobytes of bytes.
@@ -67,12 +67,12 @@ pub(crate) fn kb(bytes: u64) -> u64 {
     bytes / 1024
 }
 
-/// The pages of any database: all have one pool.
+/// The pages of any open database: all databases share the pool.
 fn any_pages(system: &System<'_>) -> Option<Arc<Pages>> {
     system.databases.all().first().map(|d| Arc::clone(d.pages()))
 }
 
-/// What the instance's counters have of some events.
+/// The instance's counts of some events.
 fn events<const N: usize>(system: &System<'_>, wanted: [(&'static str, Event); N]) -> Vec<Counter> {
     let pages = any_pages(system);
     let counters: Option<&Counters> = pages.as_ref().map(|p| p.counters());

@@ -1,4 +1,4 @@
-//! `SQLServer:Plan Cache` and `SQLServer:SQL Statistics`: what is compiled, and how much is kept.
+//! `SQLServer:Plan Cache` and `SQLServer:SQL Statistics`: compilations, and the size of the cache.
 
 use super::{Counter, Kind, TOTAL, counter, of_instance};
 use crate::view::System;

@@ -1,4 +1,4 @@
-//! `SQLServer:General Statistics`: who is connected.
+//! `SQLServer:General Statistics`: connections.
 
 use super::{Counter, Kind, counter};
 use crate::view::System;

@@ -1,4 +1,4 @@
-//! `SQLServer:Transactions`: who has one open, and the version store.
+//! `SQLServer:Transactions`: open transactions, and the version store.
 
 use super::{Counter, Kind, counter, kb};
 use crate::view::System;
@@ -13,7 +13,7 @@ pub(crate) fn transactions(system: &System<'_>) -> SqlResult<Vec<Counter>> {
     let now = os::clock::now().0;
     let all = &system.engine.transactions;
     let mut open = all.open();
-    // Those of the engine itself are not counted.
+    // The engine's own transactions are not counted.
     open.retain(|o| o.session.is_user());
     let writes = |t: TransactionId| open.iter().any(|o| o.id == t && o.xsn.is_some());
     let users = system.engine.version_users();
@@ -23,7 +23,7 @@ pub(crate) fn transactions(system: &System<'_>) -> SqlResult<Vec<Counter>> {
     let writers = open.iter().filter(|o| o.xsn.is_some()).count();
     let versioned = open.iter().filter(|o| o.xsn.is_some() || o.reads_versions);
     let longest_ns = versioned.map(|o| now.saturating_sub(o.began_at)).max().unwrap_or(0).max(0);
-    // None before there is a tempdb.
+    // `None` until tempdb exists.
     let store = system.engine.version_usage();
     let (generated, cleaned) = store.map_or((0, 0), |s| (s.generated, s.cleaned));
     let (pages, units) = store.map_or((0, 0), |s| (s.pages, s.units));

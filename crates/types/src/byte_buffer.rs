@@ -1,4 +1,4 @@
-//! `Growing`: a long value as it is made, byte string by byte string.
+//! `ByteBuffer`: a long value as it is made, byte string by byte string.
 //!
 //! Whatever makes a value that may become long, of arguments that a client chose, makes it here:
 //! what passes 2 GB is 7119, what has no room is 701, before it is allocated; and every megabyte
@@ -17,19 +17,19 @@ const SLOW_BYTES: usize = 16 << 20;
 
 /// A byte string that grows.
 #[derive(Default)]
-pub struct Growing {
+pub struct ByteBuffer {
     bytes: Vec<u8>,
     /// It can have so many before somebody must look.
     within: usize,
 }
 
-impl Growing {
+impl ByteBuffer {
     /// With room for so many bytes: what is to be made is as long, or is known to be no longer.
     ///
     /// # Errors
     /// 7119 and 701.
-    pub fn with_room(bytes: usize) -> SqlResult<Growing> {
-        let mut growing = Growing::default();
+    pub fn with_room(bytes: usize) -> SqlResult<ByteBuffer> {
+        let mut growing = ByteBuffer::default();
         growing.reserve(bytes)?;
         Ok(growing)
     }
@@ -62,7 +62,7 @@ impl Growing {
     /// The same of one.
     ///
     /// # Errors
-    /// As [`Growing::extend`].
+    /// As [`ByteBuffer::extend`].
     #[inline]
     pub fn push(&mut self, byte: u8) -> SqlResult<()> {
         self.extend(&[byte])
@@ -71,7 +71,7 @@ impl Growing {
     /// Adds what each of some bytes becomes, which is as long as they are.
     ///
     /// # Errors
-    /// As [`Growing::extend`].
+    /// As [`ByteBuffer::extend`].
     pub fn extend_mapped<const N: usize, const M: usize>(
         &mut self,
         of: &[u8],
@@ -124,8 +124,8 @@ impl Growing {
 
     /// Grows a vector that is there already. On an error there may be a part of what was to be
     /// added.
-    pub(crate) fn within<R>(bytes: &mut Vec<u8>, grow: impl FnOnce(&mut Growing) -> R) -> R {
-        let mut growing = Growing { bytes: std::mem::take(bytes), within: 0 };
+    pub(crate) fn within<R>(bytes: &mut Vec<u8>, grow: impl FnOnce(&mut ByteBuffer) -> R) -> R {
+        let mut growing = ByteBuffer { bytes: std::mem::take(bytes), within: 0 };
         let result = grow(&mut growing);
         *bytes = growing.bytes;
         result
@@ -154,7 +154,7 @@ pub fn within_longest(bytes: usize) -> SqlResult<()> {
 }
 
 /// Writes characters of a text, as UTF-8 would be written into a `String`.
-impl std::io::Write for Growing {
+impl std::io::Write for ByteBuffer {
     fn write(&mut self, more: &[u8]) -> std::io::Result<usize> {
         self.extend(more).map_err(std::io::Error::other)?;
         Ok(more.len())
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn what_grows_is_whole_and_ends_where_there_is_no_room() {
-        let mut growing = Growing::default();
+        let mut growing = ByteBuffer::default();
         let piece: Vec<u8> = (0..=255).collect();
         for _ in 0..20_000 {
             growing.extend(&piece).unwrap();
@@ -185,18 +185,18 @@ mod tests {
         assert!(bytes.chunks(256).all(|c| c == &piece[..c.len()] || c == [7]));
         let memory = Memory::new(16 << 20);
         let _lent = lend(Some(Arc::new(ValueMemory::new(&memory))));
-        let number = |made: SqlResult<Growing>| made.err().map(|e| e.number());
-        assert_eq!(number(Growing::with_room(15 << 20)), None);
-        assert_eq!(number(Growing::with_room(16 << 20)), Some(701));
-        assert_eq!(number(Growing::with_room(LONGEST_BYTES + 1)), Some(7119));
-        let mut growing = Growing::with_room(10 << 20).unwrap();
+        let number = |made: SqlResult<ByteBuffer>| made.err().map(|e| e.number());
+        assert_eq!(number(ByteBuffer::with_room(15 << 20)), None);
+        assert_eq!(number(ByteBuffer::with_room(16 << 20)), Some(701));
+        assert_eq!(number(ByteBuffer::with_room(LONGEST_BYTES + 1)), Some(7119));
+        let mut growing = ByteBuffer::with_room(10 << 20).unwrap();
         let refused = growing.extend(&vec![0; 16 << 20]).map_err(|e| e.number());
         assert_eq!(refused, Err(701));
     }
 
     #[test]
     fn units_are_mapped_one_by_one() {
-        let mut growing = Growing::default();
+        let mut growing = ByteBuffer::default();
         growing.extend_mapped(b"ab", |[b]: [u8; 1]| [b, 0]).unwrap();
         assert_eq!(growing.as_slice(), b"a\0b\0");
     }

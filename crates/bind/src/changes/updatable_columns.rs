@@ -18,7 +18,7 @@ use std::sync::Arc;
 use tsql::ast;
 
 /// The columns of a source that is changed through, by position.
-pub(crate) struct Through {
+pub(crate) struct UpdatableColumns {
     /// Names as the source gives them, and what they are.
     columns: Vec<(Box<str>, BaseColumn)>,
     /// The same as the source gives them.
@@ -39,7 +39,7 @@ enum Obstacle {
     Union,
 }
 
-impl Through {
+impl UpdatableColumns {
     /// 4406 or 4421: a column that no table has.
     pub(crate) fn derived(&self) -> SqlError {
         let message = match self.is_view {
@@ -85,13 +85,21 @@ impl Through {
 
 impl Binder<'_> {
     /// The position of a source's column by name: 207.
-    pub(crate) fn through_position(&self, t: &Through, name: &ast::Name) -> SqlResult<usize> {
+    pub(crate) fn through_position(
+        &self,
+        t: &UpdatableColumns,
+        name: &ast::Name,
+    ) -> SqlResult<usize> {
         let found = t.columns.iter().position(|(known, _)| self.same(known, name));
         found.ok_or_else(|| SqlError::new(messages::INVALID_COLUMN, &[name]).at_line(name.line))
     }
 
     /// The ordinal in its table of a source's column.
-    pub(crate) fn through_column(&self, t: &Through, name: &ast::Name) -> SqlResult<usize> {
+    pub(crate) fn through_column(
+        &self,
+        t: &UpdatableColumns,
+        name: &ast::Name,
+    ) -> SqlResult<usize> {
         let base = t.columns[self.through_position(t, name)?].1;
         base.map(|(_, column)| column).ok_or_else(|| t.derived())
     }
@@ -103,7 +111,7 @@ impl Binder<'_> {
         tree: &Logical,
         source: &Source,
         changed: Option<&[&ast::Name]>,
-    ) -> SqlResult<(TableNo, Through)> {
+    ) -> SqlResult<(TableNo, UpdatableColumns)> {
         let (Columns::Derived(columns), Some(body)) = (&source.columns, &source.body) else {
             return Err(SqlError::new(messages::INTERNAL, &[&"a table is changed directly"]));
         };
@@ -113,7 +121,7 @@ impl Binder<'_> {
                 computed.extend(columns.iter().cloned());
             }
         });
-        let through = Through {
+        let through = UpdatableColumns {
             given: columns.clone(),
             computed,
             columns: columns
@@ -147,7 +155,7 @@ impl Binder<'_> {
     /// everywhere: `inserted` of an OUTPUT.
     pub(crate) fn given_row(
         &mut self,
-        t: &Through,
+        t: &UpdatableColumns,
         no: TableNo,
         (table, new): (&Table, &[Option<Slot>]),
         present: Option<&Predicate>,
@@ -171,7 +179,7 @@ impl Binder<'_> {
     /// A slot of a view's row over the new row of its table.
     fn given_value(
         &self,
-        t: &Through,
+        t: &UpdatableColumns,
         row: &NewRow<'_>,
         slot: Slot,
         ty: ScalarType,
@@ -220,7 +228,7 @@ impl Binder<'_> {
         Ok(GivenValue::Value(value))
     }
 
-    fn one_table(&self, through: &Through, names: &[&ast::Name]) -> SqlResult<TableNo> {
+    fn one_table(&self, through: &UpdatableColumns, names: &[&ast::Name]) -> SqlResult<TableNo> {
         let mut tables = BTreeSet::new();
         if names.is_empty() {
             tables.extend(through.columns.iter().filter_map(|c| c.1).map(|(no, _)| no));

@@ -1,9 +1,9 @@
-//! What a DBCC prints: text for the client or the error log, or the rows of WITH TABLERESULTS.
+//! The output of a DBCC: text for the client or the error log, or the rows of WITH TABLERESULTS.
 //!
 //! Invariants
-//!  1. Both forms come from one list, so they tell the same in the same order.
-//!  2. In text a line has three cells of 36 characters; what is longer takes several, and what does
-//!     not fit into the rest of its line begins the next one.
+//!  1. Both forms come from one list, so they have the same content in the same order.
+//!  2. A line of text has three cells of 36 characters. A longer field takes several cells. A field
+//!     that does not fit into the rest of its line begins the next one.
 
 use session::Rowset;
 use types::{SqlType, Value};
@@ -11,11 +11,11 @@ use types::{SqlType, Value};
 const CELL: usize = 36;
 const CELLS_A_LINE: usize = 3;
 
-/// One thing that is printed.
+/// An item of the output.
 enum Entry {
-    /// A heading alone.
+    /// A heading.
     Title(String),
-    /// What the following is about, and what that belongs to.
+    /// The subject of the following fields, and its parent.
     Object { parent: String, object: String },
     /// `name = value` in cells.
     Field { name: String, value: String },
@@ -23,17 +23,17 @@ enum Entry {
     Line { name: String, between: &'static str, value: String },
 }
 
-/// What is printed.
+/// The output of one DBCC.
 #[derive(Default)]
-pub(crate) struct Printed(Vec<Entry>);
+pub(crate) struct Printout(Vec<Entry>);
 
-impl Printed {
+impl Printout {
     /// A heading.
     pub(crate) fn title(&mut self, title: &str) {
         self.0.push(Entry::Title(title.to_owned()));
     }
 
-    /// Begins what is told of an object.
+    /// Begins the fields of an object.
     pub(crate) fn object(&mut self, parent: &str, object: impl Into<String>) {
         self.0.push(Entry::Object { parent: parent.to_owned(), object: object.into() });
     }
@@ -54,7 +54,7 @@ impl Printed {
         self.0.push(Entry::Line { name: name.into(), between, value });
     }
 
-    /// Bytes, twenty a line, with their offsets from `base` on.
+    /// Bytes, twenty in each line, with their offsets from `base` on.
     pub(crate) fn bytes(&mut self, bytes: &[u8], base: u64) {
         for (n, part) in bytes.chunks(20).enumerate() {
             let hex: Vec<String> = part.chunks(4).map(hex_of).collect();
@@ -119,7 +119,7 @@ impl Printed {
     }
 }
 
-/// As long as a cell of the result set is at most.
+/// A text cut to the longest cell of the result set.
 fn cut(text: &str) -> String {
     text.chars().take(4000).collect()
 }
@@ -128,7 +128,7 @@ fn hex_of(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 
-/// What can be seen of bytes, as code page 1252 has them.
+/// The printable characters of bytes, in code page 1252.
 fn characters(bytes: &[u8]) -> String {
     let shown = |b: &u8| match b {
         0x20..=0x7E | 0xA0..=0xFF => char::from(*b),
@@ -141,8 +141,8 @@ fn characters(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    fn printed() -> Printed {
-        let mut printed = Printed::default();
+    fn printed() -> Printout {
+        let mut printed = Printout::default();
         printed.title("PAGE HEADER:");
         printed.object("PAGE HEADER:", "Page @0x0");
         printed.field("m_pageId", "(1:484)");
@@ -154,7 +154,7 @@ mod tests {
         printed
     }
 
-    /// The lines of SQL Server: cells of 36, a long field takes two of the three.
+    /// SQL Server's lines: cells of 36 characters, a long field takes two of the three.
     #[test]
     fn fields_stand_in_cells_of_lines() {
         let lines: Vec<String> = printed().lines();

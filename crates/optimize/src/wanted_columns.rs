@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// A table of a statement, and ordinals of its columns in their order.
 #[derive(Clone, Debug)]
-pub struct Wanted {
+pub struct WantedColumns {
     /// The table.
     pub table: Arc<Table>,
     /// The columns.
@@ -20,8 +20,8 @@ pub struct Wanted {
 
 /// The user tables of a statement with the columns that want statistics; `references` are what
 /// its table numbers count.
-pub fn wanted(plan: &LogicalPlan, references: &[Object]) -> Vec<Wanted> {
-    let mut found = Found::default();
+pub fn wanted(plan: &LogicalPlan, references: &[Object]) -> Vec<WantedColumns> {
+    let mut found = ColumnUse::default();
     for tree in plan.statement.source().into_iter().chain(plan.subqueries.iter().map(|s| &s.source))
     {
         found.tree(tree);
@@ -33,9 +33,10 @@ pub fn wanted(plan: &LogicalPlan, references: &[Object]) -> Vec<Wanted> {
             continue;
         }
         let key = (table.database, table.object_id);
-        let entry = all
-            .entry(key)
-            .or_insert_with(|| Wanted { table: Arc::clone(table), columns: BTreeSet::new() });
+        let entry = all.entry(key).or_insert_with(|| WantedColumns {
+            table: Arc::clone(table),
+            columns: BTreeSet::new(),
+        });
         if !found.is_one_row(get, table) {
             let read = get.columns.iter().filter(|c| found.read.contains(&c.slot));
             entry.columns.extend(read.map(|c| c.column).filter(|&c| has_order(table, c)));
@@ -50,7 +51,7 @@ fn has_order(table: &Table, column: usize) -> bool {
 }
 
 #[derive(Default)]
-struct Found {
+struct ColumnUse {
     gets: Vec<Get>,
     /// Slots that conditions, joins and groupings read.
     read: BTreeSet<Slot>,
@@ -58,7 +59,7 @@ struct Found {
     equal: BTreeSet<Slot>,
 }
 
-impl Found {
+impl ColumnUse {
     fn tree(&mut self, tree: &Logical) {
         tree.for_each(&mut |node| match node {
             Logical::Get(get) => self.gets.push((**get).clone()),

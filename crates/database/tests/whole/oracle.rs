@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 type History = BTreeMap<u64, Vec<(u64, Option<u64>)>>;
 
 #[derive(Default)]
-pub(crate) struct Promised {
+pub(crate) struct Oracle {
     pub(crate) made: Mutex<bool>,
     pub(crate) history: Mutex<History>,
     /// When its commit was asked for, and when it came back.
@@ -19,7 +19,7 @@ pub(crate) struct Promised {
     pub(crate) commits: AtomicU64,
 }
 
-impl Promised {
+impl Oracle {
     pub(crate) fn note(&self, key: u64, id: u64, now: Option<u64>) {
         self.history.lock().entry(key).or_default().push((id, now));
     }

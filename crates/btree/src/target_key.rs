@@ -1,4 +1,5 @@
-//! `Sought`: a search key, prepared for comparison with many records on all pages of its way down.
+//! `TargetKey`: a search key, prepared for comparison with many records on all pages of its way
+//! down.
 //!
 //! For the first columns of the key, everything that is the same for all records is computed once:
 //! their numbers or first bytes; the tree knows where the columns are. A comparison returns how
@@ -19,7 +20,7 @@ use std::cmp::Ordering;
 pub(crate) const PREPARED: usize = 3;
 
 /// A key, or the beginning of one, and the tree whose records it is compared with.
-pub(crate) struct Sought<'s, 'k> {
+pub(crate) struct TargetKey<'s, 'k> {
     pub(crate) shape: &'s Shape,
     pub(crate) key: &'k [Field<'k>],
     probes: [Probe; PREPARED],
@@ -44,15 +45,15 @@ struct Word {
     more: bool,
 }
 
-impl<'s, 'k> Sought<'s, 'k> {
+impl<'s, 'k> TargetKey<'s, 'k> {
     #[inline]
-    pub(crate) fn new(shape: &'s Shape, key: &'k [Field<'k>]) -> Sought<'s, 'k> {
+    pub(crate) fn new(shape: &'s Shape, key: &'k [Field<'k>]) -> TargetKey<'s, 'k> {
         debug_assert!(key.len() <= shape.order.len(), "a key or the beginning of one");
         let mut probes = [const { Probe::Unprepared }; PREPARED];
         for ((probe, place), field) in probes.iter_mut().zip(&shape.places).zip(key) {
             *probe = Probe::of(&place.column, *field);
         }
-        Sought { shape, key, probes }
+        TargetKey { shape, key, probes }
     }
 
     /// The number that is sought in the first column, where it is one.

@@ -61,7 +61,7 @@ pub(crate) enum Existence {
 }
 
 #[derive(Default)]
-pub(crate) struct Promised {
+pub(crate) struct Oracle {
     /// Batches of the schema that were answered.
     pub(crate) schema: AtomicU64,
     pub(crate) databases: Mutex<BTreeMap<String, Existence>>,
@@ -73,7 +73,7 @@ pub(crate) struct Promised {
     time: AtomicU64,
 }
 
-impl Promised {
+impl Oracle {
     /// While its lock is held.
     pub(crate) fn note(&self, key: Key, id: i64, step: i64, now: Option<i64>) {
         self.history.lock().entry(key).or_default().push(Entry { id, step, now });
@@ -202,8 +202,8 @@ fn contradiction(
 mod tests {
     use super::*;
 
-    fn promised() -> Promised {
-        let p = Promised::default();
+    fn promised() -> Oracle {
+        let p = Oracle::default();
         for id in 1..=3 {
             p.note((Place::Tree, 7), id, 1, Some(id * 10));
             p.note((Place::Heap, id), id, 2, Some(id * 10 + 1));
