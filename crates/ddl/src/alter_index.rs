@@ -8,7 +8,7 @@ use crate::disable_index::disable;
 use crate::index_option::{IndexOptions, options};
 use crate::locate::{Located, has_rows, locked_table, same_name};
 use crate::online;
-use crate::rebuild::{Content, rebuild, renew_all};
+use crate::rebuild::{Content, rebuild, renew, renew_all};
 use crate::reorganize::reorganize;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::Table;
@@ -64,7 +64,7 @@ pub(crate) fn alter(s: &AlterIndex, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     match (online, at) {
         (true, _) => renew_online(&place, &mut after, (!all).then_some(at)),
         (false, 0) => renew_all(&place, &mut after),
-        (false, at) => after.indexes[at].hobt = place.ids.hobt(),
+        (false, at) => renew(&place, &mut after.indexes[at]),
     }
     let rebuilt = after.indexes.iter_mut().enumerate().filter(|(n, _)| all || *n == at);
     for (_, index) in rebuilt {
@@ -95,7 +95,7 @@ fn renew_online(place: &Place, after: &mut Table, one: Option<usize>) {
     let renewed = after.indexes.iter_mut().enumerate();
     let renewed = renewed.filter(|(n, i)| one.map_or(i.kind.has_key(), |at| at == *n));
     for (_, index) in renewed {
-        index.hobt = place.ids.hobt();
+        renew(place, index);
     }
 }
 

@@ -15,11 +15,11 @@ use crate::locate::{
     Located, constraint_names, has_rows, is_local, locked_rows, queried_name, same_name,
 };
 use crate::online;
-use crate::rebuild::{Added, Content, Present, rebuild, renew_all};
+use crate::rebuild::{Added, Content, Present, open_all, rebuild, renew, renew_all};
 use crate::{alter_column, computed, foreign_key, index_option, instant};
 use base::{HobtId, SqlError, SqlResult, messages};
+use catalog::ROW_VERSIONS;
 use catalog::view::{Column, Identity, Index, Object, Table};
-use catalog::{HobtSpec, ROW_VERSIONS};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tsql::ast::{
@@ -114,7 +114,7 @@ fn rebuild_with(cx: &mut DdlContext<'_>, name: &ObjectName, settings: &[Setting]
     let located = online::locate(cx, name)?.ok_or_else(missing)?;
     has_rows(&located.table).map_err(|e| e.at_line(line))?;
     let mut after = Table::clone(&located.table);
-    after.indexes[0].hobt = located.place.ids.hobt();
+    renew(&located.place, &mut after.indexes[0]);
     online::build_online(cx, name, &located, after).map_err(|e| e.at_line(line))
 }
 
@@ -293,7 +293,7 @@ fn put_columns(
     after: &mut Table,
     added: Vec<Added>,
 ) -> SqlResult<Located> {
-    let same_base = table.base().hobt == after.base().hobt;
+    let same_base = table.base().partitions == after.base().partitions;
     // Where the rows go elsewhere, entries that say where they are are made anew.
     if !same_base || !instant::add(after, &added) {
         renew_all(place, after);
@@ -402,9 +402,8 @@ fn add_columns(
     if definition.columns.is_empty() {
         return Ok(added);
     }
-    let base = place.builder.open(&HobtSpec::of(table, table.base()))?;
-    // A count that is only an estimate would not do: one row read says more.
-    let empty = !base.scan(cx.work, &Default::default(), &READ)?.next(cx.work)?;
+    let hobts = open_all(place, table, table.base())?;
+    let empty = are_empty(cx, &hobts)?;
     for written in &definition.columns {
         check_room(after, &written.name)?;
         let drafted = draft(cx, place, after, written, text)?;
@@ -423,7 +422,7 @@ fn add_columns(
             continue;
         }
         if column.sql_type == SqlType::RowVersion && !empty {
-            added.push((column.column_id, versions(cx, place, &*base)?));
+            added.push((column.column_id, versions(cx, place, &hobts)?));
             after.columns.push(column);
             continue;
         }
@@ -468,12 +467,29 @@ fn differs_by_row(default: &str) -> bool {
     ["NEWID", "NEWSEQUENTIALID", "CRYPT_GEN_RANDOM"].iter().any(|f| default.contains(f))
 }
 
+/// Whether hobts have no rows. A count that is only an estimate would not do: one row read says
+/// more.
+fn are_empty(cx: &mut DdlContext<'_>, hobts: &[Arc<dyn access::Hobt>]) -> SqlResult<bool> {
+    for hobt in hobts {
+        if hobt.scan(cx.work, &Default::default(), &READ)?.next(cx.work)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// A rowversion for each row that is there.
-fn versions(cx: &mut DdlContext<'_>, place: &Place, base: &dyn access::Hobt) -> SqlResult<Present> {
-    let mut rows = base.scan(cx.work, &Default::default(), &READ)?;
+fn versions(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    hobts: &[Arc<dyn access::Hobt>],
+) -> SqlResult<Present> {
     let mut count = 0;
-    while rows.next(cx.work)? {
-        count += 1;
+    for hobt in hobts {
+        let mut rows = hobt.scan(cx.work, &Default::default(), &READ)?;
+        while rows.next(cx.work)? {
+            count += 1;
+        }
     }
     let (hobt, store) = (HobtId::ROW_VERSIONS, &*place.identity_store);
     let seed = match count {

@@ -7,7 +7,7 @@ use crate::foreign_key;
 use crate::index_option::drop_options;
 use crate::locate::{Located, locked_object, locked_table, same_name};
 use crate::online;
-use crate::rebuild::{Content, drop_hobt, rebuild};
+use crate::rebuild::{Content, drop_hobts, rebuild};
 use crate::sequence;
 use crate::statistics;
 use crate::still_used::{not_bound, not_used};
@@ -209,7 +209,7 @@ fn drop_table(
     }
     crate::trigger::drop_all(table.object_id, place, cx)?;
     for index in &table.indexes {
-        drop_hobt(cx, place, index)?;
+        drop_hobts(cx, place, index)?;
     }
     if !table.is_temp {
         catalog::lock_name(cx.work, place.view.id(), table.schema_id, &table.name)?;

@@ -4,7 +4,7 @@ use crate::context::{DdlContext, Place};
 use crate::index_option::IndexOptions;
 use crate::locate::same_name;
 use base::{HobtId, IndexId, SqlError, SqlResult, messages};
-use catalog::view::{Gathered, Index, IndexColumn, IndexKind, PhysicalColumn, Table};
+use catalog::view::{Gathered, Index, IndexColumn, IndexKind, Partitions, PhysicalColumn, Table};
 use tsql::ast::{self, Name};
 use types::fixed_width;
 
@@ -31,7 +31,7 @@ pub(crate) fn blank(kind: IndexKind, name: &str, hobt: HobtId, options: IndexOpt
         system_named: false,
         key: Vec::new(),
         included: Vec::new(),
-        hobt,
+        partitions: Partitions::one(hobt),
         fill_factor: 0,
         auto_fill: None,
         padded: false,

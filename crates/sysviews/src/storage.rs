@@ -4,18 +4,21 @@ use crate::tables;
 use crate::view::System;
 use access::StoredHobt;
 use base::SqlResult;
-use catalog::view::{Index, Table};
+use catalog::view::{Index, Partition, Table};
+use database::Database;
 use space::AllocUnit;
 use std::sync::Arc;
 
-/// A heap or index, open.
-pub(crate) struct Partition {
+/// A partition of a heap or index, open.
+pub(crate) struct OpenPartition {
     pub(crate) table: Arc<Table>,
     pub(crate) index: Index,
+    pub(crate) partition: Partition,
     pub(crate) hobt: Arc<dyn StoredHobt>,
 }
 
-/// How many pages a partition has.
+/// How many pages partitions have.
+#[derive(Default)]
 pub(crate) struct PageCounts {
     /// With rows or entries: leaves.
     pub(crate) data: u64,
@@ -26,18 +29,33 @@ pub(crate) struct PageCounts {
 }
 
 /// Every partition of the database, those of system tables first; the database is held.
-pub(crate) fn partitions(system: &System<'_>) -> SqlResult<Vec<Partition>> {
+pub(crate) fn partitions(system: &System<'_>) -> SqlResult<Vec<OpenPartition>> {
     let database = system.hold()?;
     let mut found = Vec::new();
     for table in tables::all(system)? {
         for index in &table.indexes {
-            // Dropped since the definitions were taken.
-            let Some(hobt) = database.hobts().get(index.hobt) else { continue };
-            let (table, index) = (Arc::clone(&table), index.clone());
-            found.push(Partition { table, index, hobt });
+            for (partition, hobt) in open(&database, index) {
+                let (table, index) = (Arc::clone(&table), index.clone());
+                found.push(OpenPartition { table, index, partition, hobt });
+            }
         }
     }
     Ok(found)
+}
+
+/// The partitions of an index that are open: others were dropped since the definition was taken.
+pub(crate) fn open<'i>(
+    database: &Database,
+    index: &'i Index,
+) -> impl Iterator<Item = (Partition, Arc<dyn StoredHobt>)> + use<'i> {
+    let hobts = Arc::clone(database.hobts());
+    index.partitions.iter().filter_map(move |p| Some((p, hobts.get(p.hobt)?)))
+}
+
+/// The same partitions by the index that they are of.
+pub(crate) fn by_index(all: &[OpenPartition]) -> impl Iterator<Item = &[OpenPartition]> {
+    let of = |p: &OpenPartition| (p.table.object_id, p.index.index_id);
+    all.chunk_by(move |a, b| of(a) == of(b))
 }
 
 /// What was read of a hobt without a lock on its table; none when it was dropped meanwhile, and
@@ -49,7 +67,7 @@ pub(crate) fn unless_dropped<T>(hobt: &dyn StoredHobt, read: SqlResult<T>) -> Sq
     }
 }
 
-impl Partition {
+impl OpenPartition {
     /// Counts its pages by the maps and the levels of a tree above its leaves, which are not read;
     /// none when it was dropped meanwhile.
     ///

@@ -26,14 +26,13 @@ const BATCHES_MAX: usize = 16;
 /// Characters of a value that a message shows.
 const SHOWN: usize = 60;
 
-/// A place of a row.
-type At = (PageId, u16);
+/// A place of a row: the partition, its page, and the slot there.
+type At<'h> = (&'h dyn StoredHobt, PageId, u16);
 
 /// An index, and how its entries are made of rows.
 struct Pair<'t> {
     index: &'t Index,
-    hobt: &'t dyn StoredHobt,
-    owner: Owner,
+    hobts: &'t [Arc<dyn StoredHobt>],
     /// Of a row of the table.
     wanted: Vec<EntryPart>,
     /// Of an entry.
@@ -47,7 +46,7 @@ struct Pair<'t> {
 }
 
 impl<'t> Pair<'t> {
-    fn new(table: &Table, index: &'t Index, hobt: &'t dyn StoredHobt) -> Pair<'t> {
+    fn new(table: &Table, index: &'t Index, hobts: &'t [Arc<dyn StoredHobt>]) -> Pair<'t> {
         let (of_base, of_index) = (table.hobt_layout(table.base()), table.hobt_layout(index));
         let part = |column: &PhysicalColumn| match of_base.position(*column) {
             Some(at) => EntryPart::Column(at),
@@ -56,8 +55,7 @@ impl<'t> Pair<'t> {
         };
         Pair {
             index,
-            hobt,
-            owner: Owner::of(hobt, Some(table)),
+            hobts,
             wanted: of_index.columns.iter().map(part).collect(),
             tested: tests(index)
                 .iter()
@@ -94,8 +92,8 @@ impl<'t> Pair<'t> {
         }
     }
 
-    fn see_entry(&mut self, row: RowAt<'_>) {
-        match self.hobt.entry_hash(row, &self.stored) {
+    fn see_entry(&mut self, hobt: &dyn StoredHobt, row: RowAt<'_>) {
+        match hobt.entry_hash(row, &self.stored) {
             Some(hash) => self.found.add(hash),
             None => self.entries_complete = false,
         }
@@ -107,33 +105,40 @@ fn tests(index: &Index) -> &[ColumnTest] {
     index.filter.as_ref().map_or(&[], |f| &f.tests)
 }
 
-/// Checks a table and its indexes.
+/// Checks a table and its indexes, each by its partitions: a row and its entry need not be in
+/// partitions of one number.
 pub(super) fn check(
     database: &Database,
     table: &Table,
-    base: &dyn StoredHobt,
-    indexes: &[(&Index, Arc<dyn StoredHobt>)],
+    base: &[Arc<dyn StoredHobt>],
+    indexes: &[(&Index, Vec<Arc<dyn StoredHobt>>)],
     report: &mut CheckReport,
     waiter: &Waiter,
 ) -> Result<(), Cancelled> {
     let mut pairs: Vec<Pair<'_>> =
-        indexes.iter().map(|(index, hobt)| Pair::new(table, index, &**hobt)).collect();
-    let owner = Owner::of(base, Some(table));
-    let (mut nulls, layout) = (Vec::new(), base.layout());
-    let found = base.verify(waiter, &mut |row| {
-        Database::check_nulls(table, layout, &owner, row, &mut nulls);
-        pairs.iter_mut().for_each(|pair| pair.see_row((base, layout), row));
-    })?;
-    database.take_in(base, &owner, &found, report);
-    nulls.into_iter().for_each(|finding| report.push(finding));
-    let looked = Looked { rows: found.rows, pages: found.pages };
+        indexes.iter().map(|(index, hobts)| Pair::new(table, index, hobts)).collect();
+    let (mut looked, mut complete) = (Looked::default(), true);
+    for hobt in base {
+        let owner = Owner::of(&**hobt, Some(table));
+        let (mut nulls, layout) = (Vec::new(), hobt.layout());
+        let found = hobt.verify(waiter, &mut |row| {
+            Database::check_nulls(table, layout, &owner, row, &mut nulls);
+            pairs.iter_mut().for_each(|pair| pair.see_row((&**hobt, layout), row));
+        })?;
+        database.take_in(&**hobt, &owner, &found, report);
+        nulls.into_iter().for_each(|finding| report.push(finding));
+        looked.rows += found.rows;
+        looked.pages += found.pages;
+        complete &= found.complete;
+    }
     report.objects.insert(table.object_id.0, looked);
     for mut pair in pairs {
-        pair.rows_complete &= found.complete;
-        let hobt = pair.hobt;
-        let entries = hobt.verify(waiter, &mut |row| pair.see_entry(row))?;
-        pair.entries_complete &= entries.complete;
-        database.take_in(hobt, &pair.owner, &entries, report);
+        pair.rows_complete &= complete;
+        for hobt in pair.hobts {
+            let entries = hobt.verify(waiter, &mut |row| pair.see_entry(&**hobt, row))?;
+            pair.entries_complete &= entries.complete;
+            database.take_in(&**hobt, &Owner::of(&**hobt, Some(table)), &entries, report);
+        }
         compare(table, base, &pair, report, waiter)?;
     }
     Ok(())
@@ -141,7 +146,7 @@ pub(super) fn check(
 
 fn compare(
     table: &Table,
-    base: &dyn StoredHobt,
+    base: &[Arc<dyn StoredHobt>],
     pair: &Pair<'_>,
     report: &mut CheckReport,
     waiter: &Waiter,
@@ -151,7 +156,7 @@ fn compare(
         let (missing, extra) = collect(base, pair, batch, waiter)?;
         for at in missing.into_iter().filter(|_| pair.entries_complete) {
             waiter.check()?;
-            report.push(missing_row(table, base, pair, at));
+            report.push(missing_row(table, pair, at));
         }
         for at in extra.into_iter().filter(|_| pair.rows_complete) {
             waiter.check()?;
@@ -165,34 +170,33 @@ fn compare(
 }
 
 /// Rows without an entry and entries without a row, of some buckets.
-fn collect(
-    base: &dyn StoredHobt,
-    pair: &Pair<'_>,
+fn collect<'h>(
+    base: &'h [Arc<dyn StoredHobt>],
+    pair: &Pair<'h>,
     batch: &Batch,
     waiter: &Waiter,
-) -> Result<(Vec<At>, Vec<At>), Cancelled> {
-    let (mut rows, mut entries) = (Vec::new(), Vec::new());
-    let layout = base.layout();
-    base.verify(waiter, &mut |row| {
-        let hash = base.entry_hash(row, &pair.wanted).filter(|h| batch.has(*h));
-        if let Some(hash) = hash.filter(|_| pair.admits(layout, row)) {
-            rows.push((hash, (row.page, row.slot)));
-        }
-    })?;
-    pair.hobt.verify(waiter, &mut |row| {
-        if let Some(hash) = pair.hobt.entry_hash(row, &pair.stored).filter(|h| batch.has(*h)) {
-            entries.push((hash, (row.page, row.slot)));
-        }
-    })?;
+) -> Result<(Vec<At<'h>>, Vec<At<'h>>), Cancelled> {
+    let (mut rows, mut entries): (Vec<(u128, At<'h>)>, Vec<(u128, At<'h>)>) = Default::default();
+    for hobt in base {
+        let layout = hobt.layout();
+        hobt.verify(waiter, &mut |row| {
+            let hash = hobt.entry_hash(row, &pair.wanted).filter(|h| batch.has(*h));
+            if let Some(hash) = hash.filter(|_| pair.admits(layout, row)) {
+                rows.push((hash, (&**hobt, row.page, row.slot)));
+            }
+        })?;
+    }
+    for hobt in pair.hobts {
+        hobt.verify(waiter, &mut |row| {
+            if let Some(hash) = hobt.entry_hash(row, &pair.stored).filter(|h| batch.has(*h)) {
+                entries.push((hash, (&**hobt, row.page, row.slot)));
+            }
+        })?;
+    }
     Ok(differences(rows, entries))
 }
 
-fn missing_row(
-    table: &Table,
-    base: &dyn StoredHobt,
-    pair: &Pair<'_>,
-    (page, slot): At,
-) -> CheckFinding {
+fn missing_row(table: &Table, pair: &Pair<'_>, (base, page, slot): At<'_>) -> CheckFinding {
     let (name, index) = (&table.name, pair.index);
     let error = SqlError::new(
         messages::CHECKDB_MISSING_ROW,
@@ -207,22 +211,22 @@ fn missing_row(
     CheckFinding { object: table.object_id, page, error, row }
 }
 
-fn extra_row(table: &Table, pair: &Pair<'_>, (page, slot): At) -> CheckFinding {
+fn extra_row(table: &Table, pair: &Pair<'_>, (hobt, page, slot): At<'_>) -> CheckFinding {
     let (name, index) = (&table.name, pair.index);
     let error = SqlError::new(
         messages::CHECKDB_EXTRA_ROW,
         &[name, &table.object_id, &index.name, &index.index_id],
     );
-    let record = pair.hobt.record_at(page, slot).unwrap_or_default();
+    let record = hobt.record_at(page, slot).unwrap_or_default();
     let layout = table.hobt_layout(index);
-    let text = values(table, pair.hobt, &record, &pair.stored, &layout.columns);
+    let text = values(table, hobt, &record, &pair.stored, &layout.columns);
     let (parts, columns): (Vec<EntryPart>, Vec<PhysicalColumn>) = pair
         .stored
         .iter()
         .zip(&layout.columns)
         .filter(|(_, column)| is_locator(table, **column))
         .unzip();
-    let locator = values(table, pair.hobt, &record, &parts, &columns);
+    let locator = values(table, hobt, &record, &parts, &columns);
     let args: [&dyn std::fmt::Display; 4] = [&page, &slot, &text, &locator];
     let row = Some(SqlError::new(messages::CHECKDB_INDEX_ROW, &args));
     CheckFinding { object: table.object_id, page, error, row }
@@ -237,7 +241,12 @@ fn is_locator(table: &Table, column: PhysicalColumn) -> bool {
     }
 }
 
-fn locator_of_row(table: &Table, base: &dyn StoredHobt, record: &[u8], (page, slot): At) -> String {
+fn locator_of_row(
+    table: &Table,
+    base: &dyn StoredHobt,
+    record: &[u8],
+    (page, slot): (PageId, u16),
+) -> String {
     let layout = table.hobt_layout(table.base());
     if layout.key.is_empty() {
         return format!("HEAP RID = ({page}:{slot})");
