@@ -178,6 +178,10 @@ impl<'a> Binder<'a> {
                 let args: [&dyn std::fmt::Display; 2] = [&t.base().name, &t.name];
                 return Err(SqlError::new(messages::NO_PLAN_INDEX_DISABLED, &args));
             }
+            // Plans name one hobt of an index (`Partitions::sole`).
+            Object::Table(t) if t.is_partitioned() => {
+                return Err(crate::refusal::unsupported("partitions", 0));
+            }
             Object::Table(t) => {
                 let private = t.object_id.table_variable().is_some();
                 self.header.session_bound |= t.is_temp && !private;

@@ -10,8 +10,8 @@ use crate::sysrows::{
 };
 use crate::view::{
     AutoFill, Check, Column, ComputedColumn, Default, ForeignKey, ForeignKeyColumn, Identity,
-    Index, IndexColumn, IndexKind, RowHistory, SchemaId, Statistics, StatisticsContent, Table,
-    Wording,
+    Index, IndexColumn, IndexKind, Partition, PartitionNumber, Partitions, RowHistory, SchemaId,
+    Statistics, StatisticsContent, Table, Wording,
 };
 use base::{DatabaseId, HobtId, IndexId, ObjectId};
 use std::sync::Arc;
@@ -170,8 +170,12 @@ impl DefinitionRows {
             fill_factor: index.fill_factor,
             constraint: index.constraint_id.map_or(0, |c| c.0),
         });
-        let hobt = index.hobt.0 as i32;
-        self.rowsets.push(RowsetRow { hobt, object, index: number, partition: 1 });
+        self.rowsets.extend(index.partitions.iter().map(|p| RowsetRow {
+            hobt: p.hobt.0 as i32,
+            object,
+            index: number,
+            partition: p.number.0,
+        }));
         let keys = index
             .key
             .iter()
@@ -465,13 +469,26 @@ impl DefinitionRows {
         })
     }
 
+    /// Where the rows of an index are, by the numbers of its partitions.
+    fn partitions(&self, row: &IndexRow) -> Result<Partitions, CatalogError> {
+        let mine = self.rowsets.iter().filter(|r| (r.object, r.index) == (row.object, row.index));
+        let partition = |r: &RowsetRow| Partition {
+            number: PartitionNumber(r.partition),
+            hobt: HobtId(r.hobt as u32),
+        };
+        let all: Vec<Partition> = mine.map(partition).collect();
+        let has = match all.is_empty() {
+            true => "no hobt".to_owned(),
+            false => format!("partitions {:?}", all.iter().map(|p| p.number.0).collect::<Vec<_>>()),
+        };
+        Partitions::stored(all).ok_or_else(|| {
+            let what = format!("index {} of object {} has {has}", row.index, row.object);
+            CatalogError::corrupt("sysrowsets", what)
+        })
+    }
+
     fn index_of(&self, row: &IndexRow, columns: &[Column]) -> Result<Index, CatalogError> {
         let mine = |object, index| object == row.object && index == row.index;
-        let rowset = self.rowsets.iter().find(|r| mine(r.object, r.index));
-        let rowset = rowset.ok_or_else(|| {
-            let what = format!("index {} of object {} has no hobt", row.index, row.object);
-            CatalogError::corrupt("sysrowsets", what)
-        })?;
         let (mut key, mut included) = (Vec::new(), Vec::new());
         for part in self.index_columns.iter().filter(|c| mine(c.object, c.index)) {
             let column = ordinal_of(columns, part.column)?;
@@ -503,7 +520,7 @@ impl DefinitionRows {
             system_named: has(index_status::SYSTEM_NAMED),
             key,
             included,
-            hobt: HobtId(rowset.hobt as u32),
+            partitions: self.partitions(row)?,
             fill_factor: row.fill_factor,
             auto_fill: self.auto_fill(row)?,
             padded: has(index_status::PADDED),
@@ -591,7 +608,7 @@ mod tests {
             index_id: IndexId(id),
             name: name.into(),
             kind,
-            hobt: HobtId(100 + id as u32),
+            partitions: Partitions::one(HobtId(100 + id as u32)),
             key: key.iter().map(|&column| IndexColumn { column, descending: false }).collect(),
             unique: false,
             primary_key: false,
@@ -635,6 +652,28 @@ mod tests {
             properties: Vec::new(),
             is_temp: false,
         }
+    }
+
+    /// Rowset rows come in the order of their hobts: partitions are told by their numbers, and a
+    /// number that is missing is damage.
+    #[test]
+    fn partitions_come_by_number_and_without_gaps() {
+        let mut table = table();
+        let hobts = [402, 401, 403].map(HobtId);
+        table.indexes[0].partitions = Partitions::numbered(hobts).expect("three");
+        let mut rows = DefinitionRows::of_table(&table);
+        rows.rowsets.sort_by_key(|r| r.hobt);
+        let numbers: Vec<i32> =
+            rows.rowsets.iter().filter(|r| r.index == 0).map(|r| r.partition).collect();
+        assert_eq!(numbers, [2, 1, 3]);
+        assert_eq!(rows.table(DatabaseId(5), "dbo"), Ok(table));
+        rows.rowsets.retain(|r| r.hobt != 401);
+        let refused = rows.table(DatabaseId(5), "dbo").expect_err("a gap");
+        let told = "index 0 of object 1000 has partitions [1, 3]";
+        assert!(refused.to_string().contains(told), "{refused}");
+        rows.rowsets.retain(|r| r.index != 0);
+        let refused = rows.table(DatabaseId(5), "dbo").expect_err("nothing");
+        assert!(refused.to_string().contains("index 0 of object 1000 has no hobt"), "{refused}");
     }
 
     /// Indexes say in which order of text they are, and one of another version is refused by name.

@@ -52,8 +52,13 @@ pub struct HobtSpec {
 }
 
 impl HobtSpec {
-    /// Of an index of a table.
+    /// Of an index of a table; of one in several partitions see [`crate::view::Partitions::sole`].
     pub fn of(table: &Table, index: &Index) -> HobtSpec {
+        HobtSpec::of_hobt(table, index, index.partitions.sole())
+    }
+
+    /// Of the hobt of a partition of an index.
+    pub fn of_hobt(table: &Table, index: &Index, hobt: HobtId) -> HobtSpec {
         let layout = table.hobt_layout(index);
         let column = |&at: &PhysicalColumn| {
             let (sql_type, nullable) = table.physical_type(at);
@@ -69,7 +74,7 @@ impl HobtSpec {
             database: table.database,
             object_id: table.object_id,
             index_id: index.index_id,
-            hobt: index.hobt,
+            hobt,
             kind: index.kind,
             columns: layout.columns.iter().map(column).collect(),
             added: match index.kind {

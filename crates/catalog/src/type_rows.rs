@@ -6,7 +6,7 @@
 use crate::definition::{DefinitionRows, flag};
 use crate::error::CatalogError;
 use crate::sysrows::{ColumnRow, RowsetRow, split_text, text_class};
-use crate::view::{SchemaId, Table, UserType, UserTypeKind};
+use crate::view::{PartitionNumber, SchemaId, Table, UserType, UserTypeKind};
 use base::{DatabaseId, HobtId, ObjectId};
 use std::sync::Arc;
 
@@ -115,7 +115,7 @@ impl DefinitionRows {
             hobt: HobtId::of_table_variable(0, position).0 as i32,
             object,
             index,
-            partition: 1,
+            partition: PartitionNumber::FIRST.0,
         };
         self.rowsets = indexes.into_iter().enumerate().map(rowset).collect();
     }

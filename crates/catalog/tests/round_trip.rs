@@ -7,7 +7,7 @@ use catalog::statistics::{Collector, StatisticsHeader};
 use catalog::view::{
     AutoFill, Check, Column, ComputedColumn, DatabaseView, Default as Preset, Events, ForeignKey,
     ForeignKeyColumn, Identity, Index, IndexColumn, IndexKind, Module, ModuleKind, ModuleOptions,
-    Object, Parameter, ReferentialAction, RowHistory, Schema, SchemaId, Statistics,
+    Object, Parameter, Partitions, ReferentialAction, RowHistory, Schema, SchemaId, Statistics,
     StatisticsContent, SystemObjects, Table, Trigger,
 };
 use catalog::{
@@ -50,7 +50,7 @@ fn index(n: i32, name: &str, kind: IndexKind, key: &[usize]) -> Index {
         system_named: n == 1,
         key: key.iter().map(part).collect(),
         included: Vec::new(),
-        hobt: HobtId(300 + n as u32),
+        partitions: Partitions::one(HobtId(300 + n as u32)),
         fill_factor: 80,
         auto_fill: (n > 1).then_some(AutoFill {
             rows: 5,
@@ -382,6 +382,31 @@ fn a_function_whose_computed_texts_were_never_written_can_be_read_altered_and_dr
     database.lose("sysobjvalues", "[a]*(2)");
     changes.remove_module(work, &found).expect("removed");
     assert!(database.system_rows().iter().all(|(_, rows)| rows.is_empty()));
+}
+
+/// Each partition has its row of sysrowsets; a number that is missing is damage.
+#[test]
+fn an_index_of_two_partitions_is_read_back() {
+    let (database, work) = (FakeDatabase::new(ID.0), &mut work());
+    let changes = Changes::new(&database);
+    let mut table = orders();
+    table.schema_id = SchemaId::DBO;
+    table.schema_name = "dbo".into();
+    let two = Partitions::numbered([HobtId(311), HobtId(310)]).expect("two");
+    table.indexes[1].partitions = two.clone();
+    changes.put_table(work, None, &table).expect("written");
+    let loaded = read(&database, work);
+    let found = loaded.view.table(table.object_id).expect("the table");
+    assert_eq!(*found, table);
+    let numbers = |t: &Table| -> Vec<(i32, HobtId)> {
+        t.indexes[1].partitions.iter().map(|p| (p.number.0, p.hobt)).collect()
+    };
+    assert_eq!(numbers(&found), [(1, HobtId(311)), (2, HobtId(310))]);
+    let mut one = table.clone();
+    one.indexes[1].partitions = Partitions::one(HobtId(310));
+    changes.put_table(work, Some(&table), &one).expect("written");
+    let found = read(&database, work).view.table(table.object_id).expect("the table");
+    assert_eq!(numbers(&found), [(1, HobtId(310))], "the row of 310 has another number");
 }
 
 #[test]

@@ -7,7 +7,7 @@
 use crate::spec::row_spec;
 use access::{Formats, HobtDirectory, HobtPlaces, StoredHobt};
 use base::{AllocUnitId, DatabaseId, HobtId, SqlResult};
-use catalog::view::{Object, SystemObjects, Table};
+use catalog::view::{Object, Partition, SystemObjects, Table};
 use catalog::{CatalogContents, HobtSpec, SYSTEM_TABLES, SystemHobts, SystemTableId, UnitKind};
 use os::sync::RwLock;
 use std::collections::BTreeMap;
@@ -119,10 +119,10 @@ impl OpenHobts {
     }
 
     fn enter_table(&self, table: &Table, loaded: &CatalogContents) {
-        for index in &table.indexes {
-            let units = loaded.places.get(&index.hobt).filter(|_| self.get(index.hobt).is_none());
+        for (index, Partition { hobt, .. }) in table.partitions() {
+            let units = loaded.places.get(&hobt).filter(|_| self.get(hobt).is_none());
             let Some((units, rows)) = units.and_then(|u| Some((u, u.rows()?))) else { continue };
-            let spec = row_spec(&HobtSpec::of(table, index), rows.unit);
+            let spec = row_spec(&HobtSpec::of_hobt(table, index, hobt), rows.unit);
             let places = HobtPlaces { first_iam: rows.first_iam, root: rows.root };
             let large = units.units.iter().find(|u| u.kind == UnitKind::Large);
             let large =

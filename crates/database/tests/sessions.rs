@@ -109,7 +109,7 @@ fn table() -> Table {
             system_named: false,
             key: vec![IndexColumn { column: 0, descending: false }],
             included: Vec::new(),
-            hobt: HOBT,
+            partitions: catalog::view::Partitions::one(HOBT),
             fill_factor: 0,
             auto_fill: None,
             padded: false,

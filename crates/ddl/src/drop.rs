@@ -1,6 +1,6 @@
 //! DROP TABLE, INDEX, PROCEDURE, SCHEMA, DATABASE; and of what cannot exist here.
 
-use crate::build::rebuild::{Content, drop_hobt, rebuild};
+use crate::build::rebuild::{Content, drop_hobts, rebuild};
 use crate::constraint::drop_constraint::without_index;
 use crate::constraint::foreign_key;
 use crate::context::{Change, DdlContext, Place, unsupported};
@@ -209,7 +209,7 @@ fn drop_table(
     }
     crate::module::trigger::drop_all(table.object_id, place, cx)?;
     for index in &table.indexes {
-        drop_hobt(cx, place, index)?;
+        drop_hobts(cx, place, index)?;
     }
     if !table.is_temp {
         catalog::lock_name(cx.work, place.view.id(), table.schema_id, &table.name)?;

@@ -11,7 +11,7 @@ use types::{Value, decode_storage, encode_storage};
 fn fill(session: &mut Session, table: &str, rows: &[&[Option<i32>]]) {
     let table = session.table(table);
     let layout = table.hobt_layout(table.base());
-    let hobt = session.server.sites["shop"].storage.hobt(table.base().hobt);
+    let hobt = session.server.sites["shop"].storage.hobt(table.base().partitions.sole());
     session.work.begin(false, "");
     for row in rows {
         let bytes: Vec<Option<Vec<u8>>> = layout
@@ -41,7 +41,7 @@ fn entries(session: &Session, table: &Table, index: &str, columns: &[&str]) -> V
     let view = session.view();
     let index = table.index(index, view.collation()).expect("the index is there");
     let layout = table.hobt_layout(index);
-    let hobt = session.server.sites["shop"].storage.hobt(index.hobt);
+    let hobt = session.server.sites["shop"].storage.hobt(index.partitions.sole());
     let text = |row: &[Option<Vec<u8>>], name: &&str| {
         let ordinal = table.column(name, view.collation()).expect("the column is there");
         let at = layout.position(PhysicalColumn::Column(ordinal)).expect("the index has it");
@@ -224,7 +224,7 @@ fn truncate_begins_the_identity_again_and_rebuilds_do_not() {
         let t = session.table("t");
         let identity = t.columns[0].identity.expect("there is one");
         let site = &session.server.sites["shop"];
-        site.identities.next(t.base().hobt, identity, &NullStore).expect("given")
+        site.identities.next(t.counter(), identity, &NullStore).expect("given")
     };
     assert_eq!((next(&session), next(&session)), (10, 15));
     session.quietly("alter index all on t rebuild");

@@ -266,8 +266,8 @@ impl TemporaryTables for Instance {
             return Ok(());
         }
         for table in tables {
-            for index in &table.indexes {
-                let dropped = changes.drop_hobt(work, index.hobt)?;
+            for (_, partition) in table.partitions() {
+                let dropped = changes.drop_hobt(work, partition.hobt)?;
                 builder.drop_hobt_after_commit(work, &dropped)?;
             }
             let stored = tempdb.view().table(table.object_id);
@@ -275,7 +275,7 @@ impl TemporaryTables for Instance {
             let gone = [catalog::Delta::RemoveObject(table.object_id)];
             match is_private(table) {
                 true => {
-                    tempdb.identities().forget(table.base().hobt);
+                    tempdb.identities().forget(table.counter());
                     tempdb.publisher().publish_statistics(&gone);
                 }
                 false => drop(tempdb.publisher().publish(&gone)),
@@ -342,7 +342,7 @@ impl Numbers for Instance {
     fn identity_current(&self, database: DatabaseId, table: &Table) -> Option<i128> {
         let column = &table.columns[table.identity()?];
         let seed = column.identity.map(|i| i.seed);
-        let last = self.database(database)?.identities().last(table.base().hobt);
+        let last = self.database(database)?.identities().last(table.counter());
         last.or(seed)
     }
 
@@ -523,7 +523,7 @@ impl IdentitySource for Instance {
         let db = db.ok_or_else(|| SqlError::new(messages::DATABASE_NOT_FOUND, &[&database]))?;
         let (seed, increment) = (column.seed, column.increment);
         let identity = Identity { seed, increment, not_for_replication: false };
-        db.identities().next(table.base().hobt, identity, &*db)
+        db.identities().next(table.counter(), identity, &*db)
     }
 
     fn given(
@@ -539,7 +539,7 @@ impl IdentitySource for Instance {
         let db = db.ok_or_else(|| SqlError::new(messages::DATABASE_NOT_FOUND, &[&database]))?;
         let (seed, increment) = (column.seed, column.increment);
         let identity = Identity { seed, increment, not_for_replication: false };
-        db.identities().note(table.base().hobt, identity, value, &*db)
+        db.identities().note(table.counter(), identity, value, &*db)
     }
 }
 

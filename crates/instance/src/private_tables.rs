@@ -84,7 +84,7 @@ impl Instance {
         table.object_id = ids.object();
         table.name = generated_name(table.object_id);
         for index in &mut table.indexes {
-            index.hobt = ids.hobt();
+            index.partitions = index.partitions.renewed(|| ids.hobt());
             index.constraint_id = index.constraint_id.map(|_| ids.object());
         }
         for check in &mut table.checks {
@@ -96,8 +96,8 @@ impl Instance {
         let system = Arc::clone(tempdb.hobts());
         let changes = Changes::new(&*system);
         let builder: Arc<dyn Builder> = tempdb.builder();
-        for index in &table.indexes {
-            let spec = HobtSpec::of(&table, index);
+        for (index, partition) in table.partitions() {
+            let spec = HobtSpec::of_hobt(&table, index, partition.hobt);
             let places = builder.create_hobt(work, &spec)?;
             changes.put_places(work, spec.hobt, &places)?;
         }
@@ -113,13 +113,13 @@ impl Instance {
     pub(crate) fn empty_private_table(&self, table: &Table) -> SqlResult<bool> {
         debug_assert!(is_private(table), "others may know of it");
         let Some(tempdb) = self.database(crate::start::TEMPDB) else { return Ok(false) };
-        for index in &table.indexes {
-            let Some(hobt) = tempdb.hobts().get(index.hobt) else { return Ok(false) };
+        for (_, partition) in table.partitions() {
+            let Some(hobt) = tempdb.hobts().get(partition.hobt) else { return Ok(false) };
             if !hobt.empty_if_small()? {
                 return Ok(false);
             }
         }
-        tempdb.identities().forget(table.base().hobt);
+        tempdb.identities().forget(table.counter());
         Ok(true)
     }
 }

@@ -482,7 +482,7 @@ fn source(r: &Reference<'_>, position: usize) -> Source {
     Source {
         database: r.table.database,
         object: r.table.object_id,
-        hobt: index.hobt,
+        hobt: index.partitions.sole(),
         table: r.table.two_part_name().into(),
         index: index.name.clone(),
         alias: r.get.alias.clone(),

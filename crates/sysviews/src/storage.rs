@@ -4,18 +4,21 @@ use crate::tables;
 use crate::view::System;
 use access::StoredHobt;
 use base::SqlResult;
-use catalog::view::{Index, Table};
+use catalog::view::{Index, Partition, Table};
+use database::Database;
 use space::AllocUnit;
 use std::sync::Arc;
 
-/// An open heap or index.
-pub(crate) struct Partition {
+/// A partition of a heap or index, open.
+pub(crate) struct OpenPartition {
     pub(crate) table: Arc<Table>,
     pub(crate) index: Index,
+    pub(crate) partition: Partition,
     pub(crate) hobt: Arc<dyn StoredHobt>,
 }
 
-/// The numbers of pages of a partition.
+/// How many pages partitions have.
+#[derive(Default)]
 pub(crate) struct PageCounts {
     /// Pages with rows or entries: leaves.
     pub(crate) data: u64,
@@ -25,23 +28,38 @@ pub(crate) struct PageCounts {
     pub(crate) reserved: u64,
 }
 
-/// Every partition of the database, those of system tables first. The database is held.
-pub(crate) fn partitions(system: &System<'_>) -> SqlResult<Vec<Partition>> {
+/// Every partition of the database, those of system tables first; the database is held.
+pub(crate) fn partitions(system: &System<'_>) -> SqlResult<Vec<OpenPartition>> {
     let database = system.hold()?;
     let mut found = Vec::new();
     for table in tables::all(system)? {
         for index in &table.indexes {
-            // It was dropped after the definitions were read.
-            let Some(hobt) = database.hobts().get(index.hobt) else { continue };
-            let (table, index) = (Arc::clone(&table), index.clone());
-            found.push(Partition { table, index, hobt });
+            for (partition, hobt) in open(&database, index) {
+                let (table, index) = (Arc::clone(&table), index.clone());
+                found.push(OpenPartition { table, index, partition, hobt });
+            }
         }
     }
     Ok(found)
 }
 
-/// The result of reading a hobt without a lock on its table; `None` if it was dropped meanwhile,
-/// because its pages may belong to another hobt.
+/// The partitions of an index that are open: others were dropped since the definition was taken.
+pub(crate) fn open<'i>(
+    database: &Database,
+    index: &'i Index,
+) -> impl Iterator<Item = (Partition, Arc<dyn StoredHobt>)> + use<'i> {
+    let hobts = Arc::clone(database.hobts());
+    index.partitions.iter().filter_map(move |p| Some((p, hobts.get(p.hobt)?)))
+}
+
+/// The same partitions by the index that they are of.
+pub(crate) fn by_index(all: &[OpenPartition]) -> impl Iterator<Item = &[OpenPartition]> {
+    let of = |p: &OpenPartition| (p.table.object_id, p.index.index_id);
+    all.chunk_by(move |a, b| of(a) == of(b))
+}
+
+/// What was read of a hobt without a lock on its table; none when it was dropped meanwhile, and
+/// its pages may be another's.
 pub(crate) fn unless_dropped<T>(hobt: &dyn StoredHobt, read: SqlResult<T>) -> SqlResult<Option<T>> {
     match read {
         Ok(_) | Err(_) if hobt.is_dropped() => Ok(None),
@@ -49,9 +67,9 @@ pub(crate) fn unless_dropped<T>(hobt: &dyn StoredHobt, read: SqlResult<T>) -> Sq
     }
 }
 
-impl Partition {
-    /// Counts its pages by the maps and by the levels of a tree above its leaves; leaves are not
-    /// read. `None` if it was dropped meanwhile.
+impl OpenPartition {
+    /// Counts its pages by the maps and the levels of a tree above its leaves, which are not read;
+    /// none when it was dropped meanwhile.
     ///
     /// # Errors
     /// Damaged maps or pages; the waiter's cancellation.

@@ -4,7 +4,8 @@
 use crate::view::System;
 use base::{DatabaseId, HobtId, IndexId, SqlResult};
 use catalog::view::{
-    Column, Index, IndexColumn, IndexKind, Module, Object, SchemaId, Table, VirtualTable,
+    Column, Index, IndexColumn, IndexKind, Module, Object, Partitions, SchemaId, Table,
+    VirtualTable,
 };
 use catalog::{SYSTEM_TABLES, SystemTable};
 use std::sync::Arc;
@@ -104,7 +105,7 @@ fn described(database: DatabaseId, table: &SystemTable) -> Arc<Table> {
         system_named: false,
         key: (0..table.key).map(|column| IndexColumn { column, descending: false }).collect(),
         included: Vec::new(),
-        hobt: table.id.hobt(),
+        partitions: Partitions::one(table.id.hobt()),
         fill_factor: 0,
         auto_fill: None,
         padded: false,

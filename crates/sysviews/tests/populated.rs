@@ -35,6 +35,11 @@ const STILL: &[(&str, &str, &str)] = &[
     ("sys.dm_tran_transactions_snapshot", "snapshot_id", OF_A_MOMENT),
     ("sys.dm_db_log_stats(@DatabaseId)", "active_vlf_count", SHORT_LOG),
     ("sys.dm_db_log_stats(@DatabaseId)", "recovery_vlf_count", SHORT_LOG),
+    ("sys.partitions", "partition_number", ONE_PARTITION),
+    ("sys.dm_db_partition_stats", "partition_number", ONE_PARTITION),
+    (OPERATIONAL, "partition_number", ONE_PARTITION),
+    (PHYSICAL, "partition_number", ONE_PARTITION),
+    (ALLOCATIONS, "partition_id", ONE_PARTITION),
     (ALLOCATIONS, "allocated_page_file_id", ONE_DATA_FILE),
     (PAGE_INFO, "file_id", ONE_DATA_FILE),
     (PAGE_INFO, "pfs_page_id", ONE_INTERVAL),
@@ -78,6 +83,11 @@ const ONE_START: &str = "the session of events begins with the instance";
 const PAGE_INFO: &str = "sys.dm_db_page_info(@DatabaseId, @FileId, @PageId, @Mode)";
 const ALLOCATIONS: &str = "sys.dm_db_database_page_allocations(@DatabaseId, @TableId, @IndexId, \
                            @PartitionId, @Mode)";
+const OPERATIONAL: &str = "sys.dm_db_index_operational_stats(@DatabaseId, @TableId, @IndexId, \
+                           @PartitionNumber)";
+const PHYSICAL: &str = "sys.dm_db_index_physical_stats(@DatabaseId, @ObjectId, @IndexId, \
+                        @PartitionNumber, @Mode)";
+const ONE_PARTITION: &str = "no statement makes a second partition yet: see `partitions.rs`";
 const ONE_INTERVAL: &str = "a small database has one page of each map";
 const ONE_DATA_FILE: &str = "a database has one data file";
 const NOTHING_SETS_IT: &str = "it is what stands on the page, and nothing sets it yet";

@@ -318,7 +318,7 @@ fn index_target(table: &Table, index: &Index) -> IndexTarget {
     let part = |k: &catalog::view::KeyField| KeyPart { field: k.field, descending: k.descending };
     IndexTarget {
         index: index.index_id,
-        hobt: index.hobt,
+        hobt: index.partitions.sole(),
         name: index.name.clone(),
         fields: layout.columns.iter().map(field).collect(),
         key: layout.key.iter().map(part).collect(),

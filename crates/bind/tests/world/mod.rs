@@ -4,7 +4,8 @@ use base::{DatabaseId, HobtId, IndexId, ObjectId};
 use bind::{Bound, Environment, Variables, bind_statement};
 use catalog::view::{
     Catalogs, Check, Column, DatabaseView, Default, Identity, Index, IndexColumn, IndexKind,
-    Object, SchemaId, SystemObjects, Table, VirtualColumn, VirtualParameter, VirtualTable,
+    Object, Partitions, SchemaId, SystemObjects, Table, VirtualColumn, VirtualParameter,
+    VirtualTable,
 };
 use plan::VariableId;
 use std::sync::Arc;
@@ -52,7 +53,7 @@ fn index(id: i32, name: &str, key: &[usize], unique: bool, hobt: u32) -> Index {
         system_named: false,
         key: key.iter().map(part).collect(),
         included: Vec::new(),
-        hobt: HobtId(hobt),
+        partitions: Partitions::one(HobtId(hobt)),
         fill_factor: 0,
         auto_fill: None,
         padded: false,

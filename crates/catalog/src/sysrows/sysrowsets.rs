@@ -1,4 +1,4 @@
-//! `sysrowsets`: which index of which object a hobt is.
+//! `sysrowsets`: which partition of which index of which object a hobt is.
 
 use super::row::system_row;
 use types::SqlType;
@@ -9,7 +9,7 @@ system_row! {
         hobt: i32 => "rowsetid" SqlType::Int,
         object: i32 => "idmajor" SqlType::Int,
         index: i32 => "idminor" SqlType::Int,
-        /// 1 until there are partitions.
+        /// From 1, without gaps among the rows of an index.
         partition: i32 => "numpart" SqlType::Int,
     }
 }

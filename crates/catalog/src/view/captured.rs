@@ -1,6 +1,6 @@
 //! Rows as a trigger sees them: `inserted` and `deleted`.
 
-use super::{Column, Index, IndexKind, RowHistory, SchemaId, Table};
+use super::{Column, Index, IndexKind, Partitions, RowHistory, SchemaId, Table};
 use base::{DatabaseId, HobtId, IndexId, ObjectId};
 
 /// Where table variables are.
@@ -27,7 +27,7 @@ pub fn captured_rows(columns: &[Column], name: &str, number: u16) -> Table {
         system_named: false,
         key: Vec::new(),
         included: Vec::new(),
-        hobt: HobtId::of_table_variable(number, 0),
+        partitions: Partitions::one(HobtId::of_table_variable(number, 0)),
         fill_factor: 0,
         auto_fill: None,
         padded: false,

@@ -18,6 +18,7 @@ mod history;
 mod layout;
 mod lookup;
 mod module;
+mod partitions;
 mod property;
 mod schema;
 mod sequence;
@@ -40,6 +41,7 @@ pub use lookup::{
 pub use module::{
     BoundObject, Events, ExecuteAs, Module, ModuleKind, ModuleOptions, Parameter, Trigger,
 };
+pub use partitions::{Partition, PartitionNumber, Partitions};
 pub use property::{ExtendedProperty, PropertyClass, PropertyOwner};
 pub use schema::{Schema, SchemaId};
 pub use sequence::{Origin, Sequence};

@@ -1,7 +1,8 @@
 //! Tables, their columns, indexes and constraints.
 
 use super::{
-    AutoFill, ExtendedProperty, ForeignKey, PropertyClass, PropertyOwner, RowHistory, SchemaId,
+    AutoFill, ExtendedProperty, ForeignKey, Partition, Partitions, PropertyClass, PropertyOwner,
+    RowHistory, SchemaId,
 };
 use crate::statistics::Distribution;
 use base::{DatabaseId, HobtId, IndexId, ObjectId};
@@ -206,8 +207,8 @@ pub struct Index {
     pub key: Vec<IndexColumn>,
     /// INCLUDE columns: ordinals of the table's columns.
     pub included: Vec<usize>,
-    /// The B-tree or heap.
-    pub hobt: HobtId,
+    /// Its B-trees or heaps: one, where nobody partitioned it.
+    pub partitions: Partitions,
     /// Percent; 0 is the server's default (100).
     pub fill_factor: u8,
     /// FILLFACTOR = AUTO: each build chooses the factor, by this the last time.
@@ -331,6 +332,26 @@ impl Table {
     /// When the table has no index entry at all, which the catalog never makes.
     pub fn base(&self) -> &Index {
         self.indexes.first().expect("a table has a heap or a clustered index, listed first")
+    }
+
+    /// Whether rows of it, or entries of an index, are in several partitions.
+    pub fn is_partitioned(&self) -> bool {
+        self.indexes.iter().any(|i| i.partitions.are_several())
+    }
+
+    /// The heap or index that a hobt is of, and which partition of it.
+    pub fn partition(&self, hobt: HobtId) -> Option<(&Index, Partition)> {
+        self.indexes.iter().find_map(|i| Some((i, i.partitions.of(hobt)?)))
+    }
+
+    /// The partitions of all its indexes.
+    pub fn partitions(&self) -> impl Iterator<Item = (&Index, Partition)> {
+        self.indexes.iter().flat_map(|i| i.partitions.iter().map(move |p| (i, p)))
+    }
+
+    /// Whose identity values it counts: a table has one count, whatever its partitions.
+    pub fn counter(&self) -> HobtId {
+        self.base().partitions.first()
     }
 
     /// An index by name.

@@ -27,15 +27,14 @@ const BATCHES_MAX: usize = 16;
 /// The characters of a value that a message shows.
 const SHOWN: usize = 60;
 
-/// The place of a row.
-type RowPlace = (PageId, u16);
+/// A place of a row: the partition, its page, and the slot there.
+type RowPlace<'h> = (&'h dyn StoredHobt, PageId, u16);
 
 /// An index, and how its entries are made from rows.
 struct Pair<'t> {
     index: &'t Index,
-    hobt: &'t dyn StoredHobt,
-    owner: Owner,
-    /// The parts of an entry, taken from a row of the table.
+    hobts: &'t [Arc<dyn StoredHobt>],
+    /// Of a row of the table.
     wanted: Vec<EntryPart>,
     /// The parts of an entry, taken from the entry.
     stored: Vec<EntryPart>,
@@ -48,7 +47,7 @@ struct Pair<'t> {
 }
 
 impl<'t> Pair<'t> {
-    fn new(table: &Table, index: &'t Index, hobt: &'t dyn StoredHobt) -> Pair<'t> {
+    fn new(table: &Table, index: &'t Index, hobts: &'t [Arc<dyn StoredHobt>]) -> Pair<'t> {
         let (of_base, of_index) = (table.hobt_layout(table.base()), table.hobt_layout(index));
         let part = |column: &PhysicalColumn| match of_base.position(*column) {
             Some(at) => EntryPart::Column(at),
@@ -57,8 +56,7 @@ impl<'t> Pair<'t> {
         };
         Pair {
             index,
-            hobt,
-            owner: Owner::of(hobt, Some(table)),
+            hobts,
             wanted: of_index.columns.iter().map(part).collect(),
             tested: tests(index)
                 .iter()
@@ -95,8 +93,8 @@ impl<'t> Pair<'t> {
         }
     }
 
-    fn see_entry(&mut self, row: RowLocation<'_>) {
-        match self.hobt.entry_hash(row, &self.stored) {
+    fn see_entry(&mut self, hobt: &dyn StoredHobt, row: RowLocation<'_>) {
+        match hobt.entry_hash(row, &self.stored) {
             Some(hash) => self.found.add(hash),
             None => self.entries_complete = false,
         }
@@ -108,33 +106,40 @@ fn tests(index: &Index) -> &[ColumnTest] {
     index.filter.as_ref().map_or(&[], |f| &f.tests)
 }
 
-/// Checks a table and its indexes.
+/// Checks a table and its indexes, each by its partitions: a row and its entry need not be in
+/// partitions of one number.
 pub(super) fn check(
     database: &Database,
     table: &Table,
-    base: &dyn StoredHobt,
-    indexes: &[(&Index, Arc<dyn StoredHobt>)],
+    base: &[Arc<dyn StoredHobt>],
+    indexes: &[(&Index, Vec<Arc<dyn StoredHobt>>)],
     report: &mut CheckReport,
     waiter: &Waiter,
 ) -> Result<(), CancelReason> {
     let mut pairs: Vec<Pair<'_>> =
-        indexes.iter().map(|(index, hobt)| Pair::new(table, index, &**hobt)).collect();
-    let owner = Owner::of(base, Some(table));
-    let (mut nulls, layout) = (Vec::new(), base.layout());
-    let found = base.verify(waiter, &mut |row| {
-        Database::check_nulls(table, layout, &owner, row, &mut nulls);
-        pairs.iter_mut().for_each(|pair| pair.see_row((base, layout), row));
-    })?;
-    database.take_in(base, &owner, &found, report);
-    nulls.into_iter().for_each(|finding| report.push(finding));
-    let looked = CheckCounts { rows: found.rows, pages: found.pages };
+        indexes.iter().map(|(index, hobts)| Pair::new(table, index, hobts)).collect();
+    let (mut looked, mut complete) = (CheckCounts::default(), true);
+    for hobt in base {
+        let owner = Owner::of(&**hobt, Some(table));
+        let (mut nulls, layout) = (Vec::new(), hobt.layout());
+        let found = hobt.verify(waiter, &mut |row| {
+            Database::check_nulls(table, layout, &owner, row, &mut nulls);
+            pairs.iter_mut().for_each(|pair| pair.see_row((&**hobt, layout), row));
+        })?;
+        database.take_in(&**hobt, &owner, &found, report);
+        nulls.into_iter().for_each(|finding| report.push(finding));
+        looked.rows += found.rows;
+        looked.pages += found.pages;
+        complete &= found.complete;
+    }
     report.objects.insert(table.object_id.0, looked);
     for mut pair in pairs {
-        pair.rows_complete &= found.complete;
-        let hobt = pair.hobt;
-        let entries = hobt.verify(waiter, &mut |row| pair.see_entry(row))?;
-        pair.entries_complete &= entries.complete;
-        database.take_in(hobt, &pair.owner, &entries, report);
+        pair.rows_complete &= complete;
+        for hobt in pair.hobts {
+            let entries = hobt.verify(waiter, &mut |row| pair.see_entry(&**hobt, row))?;
+            pair.entries_complete &= entries.complete;
+            database.take_in(&**hobt, &Owner::of(&**hobt, Some(table)), &entries, report);
+        }
         compare(table, base, &pair, report, waiter)?;
     }
     Ok(())
@@ -142,7 +147,7 @@ pub(super) fn check(
 
 fn compare(
     table: &Table,
-    base: &dyn StoredHobt,
+    base: &[Arc<dyn StoredHobt>],
     pair: &Pair<'_>,
     report: &mut CheckReport,
     waiter: &Waiter,
@@ -152,7 +157,7 @@ fn compare(
         let (missing, extra) = collect(base, pair, batch, waiter)?;
         for at in missing.into_iter().filter(|_| pair.entries_complete) {
             waiter.check()?;
-            report.push(missing_row(table, base, pair, at));
+            report.push(missing_row(table, pair, at));
         }
         for at in extra.into_iter().filter(|_| pair.rows_complete) {
             waiter.check()?;
@@ -166,34 +171,34 @@ fn compare(
 }
 
 /// Finds rows without an entry and entries without a row, in some buckets.
-fn collect(
-    base: &dyn StoredHobt,
-    pair: &Pair<'_>,
+fn collect<'h>(
+    base: &'h [Arc<dyn StoredHobt>],
+    pair: &Pair<'h>,
     batch: &Batch,
     waiter: &Waiter,
-) -> Result<(Vec<RowPlace>, Vec<RowPlace>), CancelReason> {
-    let (mut rows, mut entries) = (Vec::new(), Vec::new());
-    let layout = base.layout();
-    base.verify(waiter, &mut |row| {
-        let hash = base.entry_hash(row, &pair.wanted).filter(|h| batch.has(*h));
-        if let Some(hash) = hash.filter(|_| pair.admits(layout, row)) {
-            rows.push((hash, (row.page, row.slot)));
-        }
-    })?;
-    pair.hobt.verify(waiter, &mut |row| {
-        if let Some(hash) = pair.hobt.entry_hash(row, &pair.stored).filter(|h| batch.has(*h)) {
-            entries.push((hash, (row.page, row.slot)));
-        }
-    })?;
+) -> Result<(Vec<RowPlace<'h>>, Vec<RowPlace<'h>>), CancelReason> {
+    let (mut rows, mut entries): (Vec<(u128, RowPlace<'h>)>, Vec<(u128, RowPlace<'h>)>) =
+        Default::default();
+    for hobt in base {
+        let layout = hobt.layout();
+        hobt.verify(waiter, &mut |row| {
+            let hash = hobt.entry_hash(row, &pair.wanted).filter(|h| batch.has(*h));
+            if let Some(hash) = hash.filter(|_| pair.admits(layout, row)) {
+                rows.push((hash, (&**hobt, row.page, row.slot)));
+            }
+        })?;
+    }
+    for hobt in pair.hobts {
+        hobt.verify(waiter, &mut |row| {
+            if let Some(hash) = hobt.entry_hash(row, &pair.stored).filter(|h| batch.has(*h)) {
+                entries.push((hash, (&**hobt, row.page, row.slot)));
+            }
+        })?;
+    }
     Ok(differences(rows, entries))
 }
 
-fn missing_row(
-    table: &Table,
-    base: &dyn StoredHobt,
-    pair: &Pair<'_>,
-    (page, slot): RowPlace,
-) -> CheckFinding {
+fn missing_row(table: &Table, pair: &Pair<'_>, (base, page, slot): RowPlace<'_>) -> CheckFinding {
     let (name, index) = (&table.name, pair.index);
     let error = SqlError::new(
         messages::CHECKDB_MISSING_ROW,
@@ -208,22 +213,22 @@ fn missing_row(
     CheckFinding { object: table.object_id, page, error, row }
 }
 
-fn extra_row(table: &Table, pair: &Pair<'_>, (page, slot): RowPlace) -> CheckFinding {
+fn extra_row(table: &Table, pair: &Pair<'_>, (hobt, page, slot): RowPlace<'_>) -> CheckFinding {
     let (name, index) = (&table.name, pair.index);
     let error = SqlError::new(
         messages::CHECKDB_EXTRA_ROW,
         &[name, &table.object_id, &index.name, &index.index_id],
     );
-    let record = pair.hobt.record_at(page, slot).unwrap_or_default();
+    let record = hobt.record_at(page, slot).unwrap_or_default();
     let layout = table.hobt_layout(index);
-    let text = values(table, pair.hobt, &record, &pair.stored, &layout.columns);
+    let text = values(table, hobt, &record, &pair.stored, &layout.columns);
     let (parts, columns): (Vec<EntryPart>, Vec<PhysicalColumn>) = pair
         .stored
         .iter()
         .zip(&layout.columns)
         .filter(|(_, column)| is_locator(table, **column))
         .unzip();
-    let locator = values(table, pair.hobt, &record, &parts, &columns);
+    let locator = values(table, hobt, &record, &parts, &columns);
     let args: [&dyn std::fmt::Display; 4] = [&page, &slot, &text, &locator];
     let row = Some(SqlError::new(messages::CHECKDB_INDEX_ROW, &args));
     CheckFinding { object: table.object_id, page, error, row }
@@ -242,7 +247,7 @@ fn locator_of_row(
     table: &Table,
     base: &dyn StoredHobt,
     record: &[u8],
-    (page, slot): RowPlace,
+    (page, slot): (PageId, u16),
 ) -> String {
     let layout = table.hobt_layout(table.base());
     if layout.key.is_empty() {

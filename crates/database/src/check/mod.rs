@@ -24,7 +24,7 @@ mod owner;
 use crate::database::Database;
 use access::{HobtUnit, RowFinding, RowLocation, RowReport, StoredHobt};
 use base::{HobtId, ObjectId, PageId, SqlError};
-use catalog::view::{DatabaseView, Object, PhysicalColumn, Table};
+use catalog::view::{DatabaseView, Index, Object, PhysicalColumn, Table};
 use os::wait::{CancelReason, Waiter};
 use owner::Owner;
 use space::{AllocUnit, Findings};
@@ -157,15 +157,15 @@ impl Database {
         report: &mut CheckReport,
         waiter: &Waiter,
     ) -> Result<(), CancelReason> {
-        let Some(base) = hobts.remove(&table.base().hobt) else { return Ok(()) };
+        let Some(base) = take(hobts, table.base()) else { return Ok(()) };
         let mut indexes = Vec::new();
         for index in table.indexes.iter().skip(1) {
-            let hobt = hobts.remove(&index.hobt);
-            if let Some(hobt) = hobt.filter(|_| !no_index && !index.disabled) {
-                indexes.push((index, hobt));
+            let own = take(hobts, index);
+            if let Some(own) = own.filter(|_| !no_index && !index.disabled) {
+                indexes.push((index, own));
             }
         }
-        indexes::check(self, table, &*base, &indexes, report, waiter)
+        indexes::check(self, table, &base, &indexes, report, waiter)
     }
 
     fn check_alone(
@@ -289,6 +289,17 @@ impl Database {
         report.allocate(self, &owners, &sure.unwrap_or_default());
         Ok(())
     }
+}
+
+/// Takes the partitions of an index out of a list; `None` where one of them is not there.
+fn take(
+    hobts: &mut BTreeMap<HobtId, Arc<dyn StoredHobt>>,
+    index: &Index,
+) -> Option<Vec<Arc<dyn StoredHobt>>> {
+    let own = index.partitions.iter().map(|p| hobts.get(&p.hobt).cloned());
+    let own = own.collect::<Option<Vec<_>>>()?;
+    index.partitions.iter().for_each(|p| drop(hobts.remove(&p.hobt)));
+    Some(own)
 }
 
 fn opened(unit: HobtUnit) -> AllocUnit {

@@ -18,9 +18,9 @@ impl Owner {
     /// The owner of a hobt's rows. A system table, which no view contains, has index number 1.
     pub(crate) fn of(hobt: &dyn StoredHobt, table: Option<&Table>) -> Owner {
         let spec = hobt.spec();
-        let known = table.and_then(|t| t.indexes.iter().find(|i| i.hobt == spec.hobt));
+        let known = table.and_then(|t| t.partition(spec.hobt));
         let index = match (known, spec.kind) {
-            (Some(index), _) => index.index_id,
+            (Some((index, _)), _) => index.index_id,
             (None, HobtKind::Heap) => IndexId(0),
             (None, _) => IndexId(1),
         };

@@ -68,7 +68,7 @@ fn place(name: &str) -> Place {
         for index in &table.indexes {
             let spec = HobtSpec::of(&table, index);
             let places = db.builder().create_hobt(&mut work, &spec).unwrap();
-            changes.put_places(&mut work, index.hobt, &places).unwrap();
+            changes.put_places(&mut work, index.partitions.sole(), &places).unwrap();
         }
         changes.put_table(&mut work, None, &table).unwrap();
     }

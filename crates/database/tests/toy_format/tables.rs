@@ -2,7 +2,7 @@
 //! rows on pages.
 
 use base::{DatabaseId, HobtId, IndexId, ObjectId};
-use catalog::view::{Column, Index, IndexColumn, IndexKind, SchemaId, Table};
+use catalog::view::{Column, Index, IndexColumn, IndexKind, Partitions, SchemaId, Table};
 use types::{Collation, SqlType};
 
 pub(crate) const TOY: HobtId = HobtId(300);
@@ -43,7 +43,7 @@ fn index(id: i32, kind: IndexKind, key: usize, hobt: HobtId) -> Index {
         system_named: false,
         key: vec![IndexColumn { column: key, descending: false }],
         included: Vec::new(),
-        hobt,
+        partitions: Partitions::one(hobt),
         fill_factor: 0,
         auto_fill: None,
         padded: false,
@@ -57,7 +57,7 @@ fn index(id: i32, kind: IndexKind, key: usize, hobt: HobtId) -> Index {
 fn table(name: &str, indexes: Vec<Index>) -> Table {
     Table {
         database: DatabaseId(5),
-        object_id: object(indexes[0].hobt),
+        object_id: object(indexes[0].partitions.sole()),
         schema_id: SchemaId::DBO,
         schema_name: "dbo".into(),
         name: name.into(),

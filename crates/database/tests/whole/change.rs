@@ -142,7 +142,7 @@ impl Session<'_> {
         let system = Arc::clone(self.db.hobts());
         let changes = Changes::new(&*system);
         if let Some(table) = self.passing.take() {
-            let dropped = changes.drop_hobt(&mut self.work, table.base().hobt)?;
+            let dropped = changes.drop_hobt(&mut self.work, table.base().partitions.sole())?;
             changes.remove_table(&mut self.work, &table)?;
             self.db.builder().drop_hobt_after_commit(&mut self.work, &dropped)?;
             self.p.note(table.object_id.0 as u64, id, None);
@@ -150,7 +150,7 @@ impl Session<'_> {
             return Ok(vec![Delta::RemoveObject(table.object_id)]);
         }
         let table = passing(object, self.db.ids().hobt());
-        let hobt: HobtId = table.base().hobt;
+        let hobt: HobtId = table.base().partitions.sole();
         let spec = HobtSpec::of(&table, table.base());
         let places = self.db.builder().create_hobt(&mut self.work, &spec)?;
         changes.put_table(&mut self.work, None, &table)?;

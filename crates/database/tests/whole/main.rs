@@ -90,7 +90,7 @@ fn make_named(
         for index in &table.indexes {
             let spec = HobtSpec::of(table, index);
             let places = db.builder().create_hobt(&mut work, &spec).ok()?;
-            changes.put_places(&mut work, index.hobt, &places).ok()?;
+            changes.put_places(&mut work, index.partitions.sole(), &places).ok()?;
         }
         changes.put_table(&mut work, None, table).ok()?;
     }
@@ -208,7 +208,7 @@ fn look(db: &Database) -> BTreeMap<u64, u64> {
         if let Object::Table(table) = object
             && table.object_id.0 > OBJECTS + 1
         {
-            let rows = rows(db, table.base().hobt);
+            let rows = rows(db, table.base().partitions.sole());
             assert_eq!(rows.len(), change::PASSING_ROWS as usize, "{} is whole", table.name);
             found.insert(table.object_id.0 as u64, rows[0].1);
         }

@@ -3,7 +3,7 @@
 use super::Random;
 use access::Field;
 use base::{DatabaseId, HobtId, IndexId, ObjectId};
-use catalog::view::{Column, Index, IndexColumn, IndexKind, SchemaId, Table};
+use catalog::view::{Column, Index, IndexColumn, IndexKind, Partitions, SchemaId, Table};
 use types::{Collation, SqlType};
 
 /// The tree, its index on v; the heap, its unique index on k.
@@ -39,7 +39,7 @@ fn index(id: i32, kind: IndexKind, key: Option<usize>, unique: bool, hobt: HobtI
         system_named: false,
         key: key.map(|column| IndexColumn { column, descending: false }).into_iter().collect(),
         included: Vec::new(),
-        hobt,
+        partitions: Partitions::one(hobt),
         fill_factor: 0,
         auto_fill: None,
         padded: false,

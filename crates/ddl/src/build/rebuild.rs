@@ -17,12 +17,14 @@
 use crate::build::{
     Build, BuildError, Conversion, Origin, RowFilter, build, entry_origins, same_order,
 };
-use crate::context::{Change, DdlContext, Place};
+use crate::context::{Change, DdlContext, Place, unsupported};
 use crate::index::fill_choice;
 use crate::statistics::gather::of_built_index;
+use access::Hobt;
 use base::{HobtId, SqlError, SqlResult, messages};
-use catalog::view::{AutoFill, Column, Identity, Index, PhysicalColumn, Table};
+use catalog::view::{AutoFill, Column, Identity, Index, Partition, PhysicalColumn, Table};
 use catalog::{Changes, HobtPlaces, HobtSpec};
+use std::sync::Arc;
 use types::SqlType;
 use types::datetime::Dialect;
 
@@ -51,9 +53,12 @@ pub(crate) enum Content<'a> {
 
 /// Gives every index of a table that must be made anew a new hobt.
 pub(crate) fn renew_all(place: &Place, table: &mut Table) {
-    for index in &mut table.indexes {
-        index.hobt = place.ids.hobt();
-    }
+    table.indexes.iter_mut().for_each(|index| renew(place, index));
+}
+
+/// Gives an index other hobts.
+pub(crate) fn renew(place: &Place, index: &mut Index) {
+    index.partitions = index.partitions.renewed(|| place.ids.hobt());
 }
 
 /// Makes the change.
@@ -64,8 +69,7 @@ pub(crate) fn rebuild(
     after: &Table,
     content: Content<'_>,
 ) -> SqlResult<()> {
-    let kept =
-        |index: &Index| before.is_some_and(|b| b.indexes.iter().any(|i| i.hobt == index.hobt));
+    let kept = |index: &Index| before.is_some_and(|b| has_hobts_of(b, index));
     let base_kept = kept(after.base());
     assert!(
         base_kept || after.indexes.iter().all(|i| !kept(i)),
@@ -77,13 +81,17 @@ pub(crate) fn rebuild(
         settled.forget_history();
     }
     if let (Some(before), Content::Keep(_)) = (before, content) {
+        if !after.indexes.iter().all(kept) {
+            refuse_partitioned(before)?;
+        }
         choose_fills(cx, place, before, &mut settled)?;
     }
     let after = &settled;
     let mut known = after.clone();
     for index in after.indexes.iter().filter(|i| !kept(i)) {
-        let (hobt, places) = create_hobt(cx, place, before, (after, index))?;
-        Changes::new(&*place.system).put_places(cx.work, hobt, &places)?;
+        for (hobt, places) in create_hobts(cx, place, before, (after, index))? {
+            Changes::new(&*place.system).put_places(cx.work, hobt, &places)?;
+        }
     }
     if let Some(before) = before.filter(|_| base_kept) {
         widen(cx, place, before, after)?;
@@ -94,7 +102,7 @@ pub(crate) fn rebuild(
             note_rows(&mut known.indexes[0], rows);
             count_rows(place, after, added, rows)?;
             if before.identity().is_some() && after.identity().is_some() {
-                let (from, to) = (before.base().hobt, after.base().hobt);
+                let (from, to) = (before.counter(), after.counter());
                 place.identities.inherit(from, to, &*place.identity_store)?;
             }
         }
@@ -113,29 +121,43 @@ pub(crate) fn rebuild(
         }
     }
     if let Some(before) = before {
-        let gone =
-            before.indexes.iter().filter(|i| !after.indexes.iter().any(|j| j.hobt == i.hobt));
-        for index in gone {
-            drop_hobt(cx, place, index)?;
+        for index in before.indexes.iter().filter(|i| !has_hobts_of(after, i)) {
+            drop_hobts(cx, place, index)?;
         }
     }
     cx.record(place, Change::Put { before, after: &known })
 }
 
-/// Makes an index's hobt, which counts on where the one of its number was; where it is.
-pub(crate) fn create_hobt(
+/// Whether an index of a table has the same hobts as this one.
+pub(crate) fn has_hobts_of(table: &Table, index: &Index) -> bool {
+    table.indexes.iter().any(|i| i.partitions == index.partitions)
+}
+
+/// 40517 of what needs one hobt for all rows of an index (`Partitions::sole`).
+pub(crate) fn refuse_partitioned(table: &Table) -> SqlResult<()> {
+    if table.is_partitioned() { Err(unsupported("partitions", 0)) } else { Ok(()) }
+}
+
+/// Makes an index's hobts, which count on where those of their numbers were; where they are.
+pub(crate) fn create_hobts(
     cx: &mut DdlContext<'_>,
     place: &Place,
     before: Option<&Table>,
     (after, index): (&Table, &Index),
-) -> SqlResult<(HobtId, HobtPlaces)> {
-    let spec = HobtSpec::of(after, index);
-    let places = place.builder.create_hobt(cx.work, &spec)?;
+) -> SqlResult<Vec<(HobtId, HobtPlaces)>> {
     let same = |i: &&Index| i.index_id == index.index_id;
-    if let Some(former) = before.and_then(|b| b.indexes.iter().find(same)) {
-        place.builder.counts_on(spec.hobt, former.hobt);
+    let former = before.and_then(|b| b.indexes.iter().find(same));
+    let mut made = Vec::new();
+    for partition in index.partitions.iter() {
+        let spec = HobtSpec::of_hobt(after, index, partition.hobt);
+        let places = place.builder.create_hobt(cx.work, &spec)?;
+        let mut former = former.into_iter().flat_map(|i| i.partitions.iter());
+        if let Some(former) = former.find(|p| p.number == partition.number) {
+            place.builder.counts_on(spec.hobt, former.hobt);
+        }
+        made.push((spec.hobt, places));
     }
-    Ok((spec.hobt, places))
+    Ok(made)
 }
 
 /// Chooses how full to build indexes that are made anew and choose it themselves. One that was
@@ -146,7 +168,7 @@ pub(crate) fn choose_fills(
     before: &Table,
     after: &mut Table,
 ) -> SqlResult<()> {
-    let kept = |index: &Index| before.indexes.iter().any(|i| i.hobt == index.hobt);
+    let kept = |index: &Index| has_hobts_of(before, index);
     for at in 0..after.indexes.len() {
         let index = &after.indexes[at];
         let Some(last) = index.auto_fill.filter(|_| !kept(index) && !index.disabled) else {
@@ -179,23 +201,39 @@ fn forerunner<'t>(before: &'t Table, after: &Table, index: &Index) -> Option<&'t
     before.indexes.iter().find(same).filter(|i| i.kind.has_key())
 }
 
-/// Gives the rows' hobt the columns that were added, and longer ones room off the rows.
+/// Gives the rows' hobts the columns that were added, and longer ones room off the rows.
 fn widen(cx: &mut DdlContext<'_>, place: &Place, before: &Table, after: &Table) -> SqlResult<()> {
-    let [old, new] = [before, after].map(|t| HobtSpec::of(t, t.base()));
-    let longer = new.may_have_large_values() && !old.may_have_large_values();
-    if !longer && before.history.added == after.history.added {
-        return Ok(());
+    for partition in after.base().partitions.iter() {
+        let spec = |t: &Table| HobtSpec::of_hobt(t, t.base(), partition.hobt);
+        let [old, new] = [before, after].map(spec);
+        let longer = new.may_have_large_values() && !old.may_have_large_values();
+        if !longer && before.history.added == after.history.added {
+            continue;
+        }
+        if let Some(unit) = place.builder.add_columns(cx.work, &new)? {
+            Changes::new(&*place.system).put_unit(cx.work, new.hobt, &unit)?;
+        }
     }
-    match place.builder.add_columns(cx.work, &new)? {
-        Some(unit) => Changes::new(&*place.system).put_unit(cx.work, new.hobt, &unit),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
-/// Drops an index's hobt when the transaction commits.
-pub(crate) fn drop_hobt(cx: &mut DdlContext<'_>, place: &Place, index: &Index) -> SqlResult<()> {
-    let dropped = Changes::new(&*place.system).drop_hobt(cx.work, index.hobt)?;
-    place.builder.drop_hobt_after_commit(cx.work, &dropped)
+/// The hobts of all partitions of an index.
+pub(crate) fn open_all(
+    place: &Place,
+    table: &Table,
+    index: &Index,
+) -> SqlResult<Vec<Arc<dyn Hobt>>> {
+    let open = |p: Partition| place.builder.open(&HobtSpec::of_hobt(table, index, p.hobt));
+    index.partitions.iter().map(open).collect()
+}
+
+/// Drops an index's hobts when the transaction commits.
+pub(crate) fn drop_hobts(cx: &mut DdlContext<'_>, place: &Place, index: &Index) -> SqlResult<()> {
+    for partition in index.partitions.iter() {
+        let dropped = Changes::new(&*place.system).drop_hobt(cx.work, partition.hobt)?;
+        place.builder.drop_hobt_after_commit(cx.work, &dropped)?;
+    }
+    Ok(())
 }
 
 fn copy_rows(
@@ -277,7 +315,7 @@ fn count_rows(place: &Place, after: &Table, added: &[NewColumn], rows: u64) -> S
             && rows > 0
         {
             let last = identity.seed + identity.increment * (i128::from(rows) - 1);
-            place.identities.reseed(after.base().hobt, last, &*place.identity_store)?;
+            place.identities.reseed(after.counter(), last, &*place.identity_store)?;
         }
     }
     Ok(())

@@ -3,7 +3,7 @@
 //! An index that is disabled is neither read nor maintained; REBUILD makes it anew. While a
 //! clustered one is disabled nobody gets at the rows of its table (8655, 1974).
 
-use crate::build::rebuild::{Content, rebuild, renew_all};
+use crate::build::rebuild::{Content, rebuild, renew, renew_all};
 use crate::context::{DdlContext, Place, unsupported};
 use crate::index::disable_index::disable;
 use crate::index::options::{IndexOptions, options};
@@ -64,7 +64,7 @@ pub(crate) fn alter(s: &AlterIndex, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     match (online, at) {
         (true, _) => renew_online(&place, &mut after, (!all).then_some(at)),
         (false, 0) => renew_all(&place, &mut after),
-        (false, at) => after.indexes[at].hobt = place.ids.hobt(),
+        (false, at) => renew(&place, &mut after.indexes[at]),
     }
     let rebuilt = after.indexes.iter_mut().enumerate().filter(|(n, _)| all || *n == at);
     for (_, index) in rebuilt {
@@ -95,7 +95,7 @@ fn renew_online(place: &Place, after: &mut Table, one: Option<usize>) {
     let renewed = after.indexes.iter_mut().enumerate();
     let renewed = renewed.filter(|(n, i)| one.map_or(i.kind.has_key(), |at| at == *n));
     for (_, index) in renewed {
-        index.hobt = place.ids.hobt();
+        renew(place, index);
     }
 }
 

@@ -4,7 +4,9 @@ use crate::context::{DdlContext, Place};
 use crate::index::options::IndexOptions;
 use crate::locate::same_name;
 use base::{HobtId, IndexId, SqlError, SqlResult, messages};
-use catalog::view::{Index, IndexColumn, IndexKind, PhysicalColumn, StatisticsContent, Table};
+use catalog::view::{
+    Index, IndexColumn, IndexKind, Partitions, PhysicalColumn, StatisticsContent, Table,
+};
 use tsql::ast::{self, Name};
 use types::fixed_width;
 
@@ -31,7 +33,7 @@ pub(crate) fn blank(kind: IndexKind, name: &str, hobt: HobtId, options: IndexOpt
         system_named: false,
         key: Vec::new(),
         included: Vec::new(),
-        hobt,
+        partitions: Partitions::one(hobt),
         fill_factor: 0,
         auto_fill: None,
         padded: false,

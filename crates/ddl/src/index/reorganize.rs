@@ -25,8 +25,9 @@ pub(crate) fn reorganize(s: &AlterIndex, cx: &mut DdlContext<'_>) -> SqlResult<(
         return Err(e.at_line(line));
     };
     has_rows(&table).map_err(|e| e.at_line(line))?;
-    for index in wanted(&place, &table, s.name.as_ref())? {
-        let spec = HobtSpec::of(&table, index);
+    let wanted = wanted(&place, &table, s.name.as_ref())?.into_iter();
+    for (index, partition) in wanted.flat_map(|i| i.partitions.iter().map(move |p| (i, p))) {
+        let spec = HobtSpec::of_hobt(&table, index, partition.hobt);
         let growth = match index.auto_fill {
             Some(last) => place.builder.growth(cx.work, &spec)?.map(|growth| (growth, last)),
             None => None,

@@ -13,7 +13,10 @@ mod catch_up;
 mod moved;
 mod target;
 
-use crate::build::rebuild::{choose_fills, create_hobt, drop_hobt, key_columns, note_rows};
+use crate::build::rebuild::{
+    choose_fills, create_hobts, drop_hobts, has_hobts_of, key_columns, note_rows,
+    refuse_partitioned, renew,
+};
 use crate::context::{Change, DdlContext, Place};
 use crate::index::options::IndexOptions;
 use crate::locate::{LockedTable, is_local, look_up};
@@ -42,11 +45,12 @@ pub(crate) fn build_online(
     after: Table,
 ) -> SqlResult<()> {
     let mut after = after;
-    let kept = |index: &Index| before.indexes.iter().any(|i| i.hobt == index.hobt);
+    refuse_partitioned(before)?;
+    let kept = |index: &Index| has_hobts_of(before, index);
     if moves(before, &after) {
         // Their entries say where rows are.
         for index in after.indexes.iter_mut().filter(|i| kept(i)) {
-            index.hobt = place.ids.hobt();
+            renew(place, index);
         }
     }
     let indexes = after.indexes.iter().enumerate();
@@ -61,7 +65,7 @@ pub(crate) fn build_online(
     choose_fills(cx, place, before, &mut after)?;
     let mut places = Vec::with_capacity(numbers.len());
     for &n in &numbers {
-        places.push(create_hobt(cx, place, Some(before), (&after, &after.indexes[n]))?);
+        places.extend(create_hobts(cx, place, Some(before), (&after, &after.indexes[n]))?);
     }
     let built = build(cx, name, (place, before), (&after, &numbers))?;
     // Not before it is whole: whoever checks the database locks system tables.
@@ -208,7 +212,7 @@ fn finish(
         known.statistics = now.statistics.clone();
     }
     for index in &mut known.indexes {
-        if let Some(same) = now.indexes.iter().find(|i| i.hobt == index.hobt) {
+        if let Some(same) = now.indexes.iter().find(|i| i.partitions == index.partitions) {
             index.gathered = same.gathered.clone();
         }
     }
@@ -222,12 +226,11 @@ fn finish(
         known.indexes[n] = index;
     }
     if numbers.contains(&0) && before.identity().is_some() {
-        let (from, to) = (before.base().hobt, after.base().hobt);
+        let (from, to) = (before.counter(), after.counter());
         place.identities.inherit(from, to, &*place.identity_store)?;
     }
-    let gone = now.indexes.iter().filter(|i| !known.indexes.iter().any(|j| j.hobt == i.hobt));
-    for index in gone {
-        drop_hobt(cx, now_place, index)?;
+    for index in now.indexes.iter().filter(|i| !has_hobts_of(&known, i)) {
+        drop_hobts(cx, now_place, index)?;
     }
     cx.record(now_place, Change::Put { before: Some(now), after: &known })
 }
@@ -236,7 +239,8 @@ fn finish(
 fn moves(before: &Table, after: &Table) -> bool {
     let (old, new) = (before.base(), after.base());
     let form = |table: &Table, index: &Index| (index.kind, index.unique, key_columns(table, index));
-    old.hobt != new.hobt && (new.kind.is_heap() || form(before, old) != form(after, new))
+    old.partitions != new.partitions
+        && (new.kind.is_heap() || form(before, old) != form(after, new))
 }
 
 /// Refuses what is not built so.

@@ -5,6 +5,7 @@
 //! and no others; of the rows there it takes all. The count of the table's rows is then the one
 //! that the table keeps, or estimated from the sample where that is not known since the start.
 
+use crate::build::rebuild::open_all;
 use crate::build::sort::{BUFFER_BYTES_MAX, BUFFER_BYTES_MIN, ROWS_PER_CHECK, RowOrder, Sorter};
 use crate::context::{DdlContext, Place, unsupported};
 use access::{Field, Hobt, Isolation, LockPlan, RowCursor, ScanRange, SourceSize, Use};
@@ -40,6 +41,14 @@ pub(crate) enum Sample {
 const PAGES_MIN: u64 = 1024;
 
 impl Sample {
+    /// Of each of so many partitions.
+    fn of_partition(self, partitions: usize) -> Sample {
+        match self {
+            Sample::Rows(n) => Sample::Rows(n.div_ceil(partitions as u64)),
+            same => same,
+        }
+    }
+
     /// How many pages of a table that has so many.
     fn pages(self, size: SourceSize) -> u64 {
         let all = size.pages as f64;
@@ -89,8 +98,8 @@ pub(crate) fn of_index(
     sample: Sample,
 ) -> GatherResult {
     let (fields, columns) = key_columns(table, index);
-    // Pages that are taken here and there are in no order.
-    if !is_ascending(table, index) || sample != Sample::All {
+    // Pages that are taken here and there are in no order; nor are partitions one after another.
+    if !is_ascending(table, index) || sample != Sample::All || index.partitions.are_several() {
         return of_columns(cx, place, table, &columns, sample);
     }
     let source = place.builder.open(&HobtSpec::of(table, index))?;
@@ -106,7 +115,7 @@ pub(crate) fn of_built_index(
     index: &Index,
 ) -> GatherResult {
     let (fields, columns) = key_columns(table, index);
-    if !is_ascending(table, index) {
+    if !is_ascending(table, index) || index.partitions.are_several() {
         return of_columns(cx, place, table, &columns, Sample::All);
     }
     let source = place.builder.open(&HobtSpec::of(table, index))?;
@@ -168,20 +177,23 @@ pub(crate) fn of_columns(
         return Ok(None);
     }
     let modified = modified(place, table, columns);
-    let source = place.builder.open(&HobtSpec::of(table, table.base()))?;
+    let hobts = open_all(place, table, table.base())?;
     let spec = sorted_spec(table, columns);
     let waiter = Arc::clone(cx.work.owner().waiter());
     let grant = cx.semaphores.ask_for_build(cx.work, BUFFER_BYTES_MAX, 1)?;
     let mut sorter = Sorter::new(RowOrder::of(&spec), cx.spill, &waiter);
     sorter.buffer_max = grant.bytes().max(BUFFER_BYTES_MIN);
-    let SampledRows { mut cursor, share, rows } = look(cx, &*source, sample)?;
-    let mut taken = 0_u64;
-    while cursor.next(cx.work)? {
-        taken += 1;
-        sorter.push(&key_of(&*cursor, &fields)?)?;
+    let mut rows = 0;
+    for hobt in &hobts {
+        let own = sample.of_partition(hobts.len());
+        let SampledRows { mut cursor, share, rows: known } = look(cx, &**hobt, own)?;
+        let mut taken = 0_u64;
+        while cursor.next(cx.work)? {
+            taken += 1;
+            sorter.push(&key_of(&*cursor, &fields)?)?;
+        }
+        rows += known.unwrap_or((taken as f64 * share) as u64).max(taken);
     }
-    drop(cursor);
-    let rows = rows.unwrap_or((taken as f64 * share) as u64).max(taken);
     let mut sorted = sorter.finish()?;
     let mut collector = collector(table, columns);
     let mut seen = 0_u64;
@@ -242,7 +254,7 @@ fn sorted_spec(table: &Table, columns: &[usize]) -> HobtSpec {
         key: (0..columns.len()).map(|field| KeyField { field, descending: false }).collect(),
         declared_key: columns.len(),
         unique: false,
-        ..HobtSpec::of(table, table.base())
+        ..HobtSpec::of_hobt(table, table.base(), table.base().partitions.first())
     }
 }
 

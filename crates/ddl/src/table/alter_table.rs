@@ -4,7 +4,9 @@
 //! without it, or keep what they have of it until they are written anew. Columns whose present rows
 //! get values that differ, an identity or a rowversion, are added by copying the table.
 
-use crate::build::rebuild::{Content, NewColumn, NewColumnValue, rebuild, renew_all};
+use crate::build::rebuild::{
+    Content, NewColumn, NewColumnValue, open_all, rebuild, renew, renew_all,
+};
 use crate::constraint::drop_constraint::{drop_online, is_online, without_constraint};
 use crate::constraint::foreign_key;
 use crate::constraint::{self, add_check, add_key, keys, not_created};
@@ -22,8 +24,8 @@ use crate::table::computed;
 use crate::table::create_table::{check_room, check_row_size};
 use crate::table::instant;
 use base::{HobtId, SqlError, SqlResult, messages};
+use catalog::ROW_VERSIONS;
 use catalog::view::{Column, Identity, Index, Object, Table};
-use catalog::{HobtSpec, ROW_VERSIONS};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tsql::ast::{
@@ -118,7 +120,7 @@ fn rebuild_with(cx: &mut DdlContext<'_>, name: &ObjectName, settings: &[Setting]
     let located = online::locate(cx, name)?.ok_or_else(missing)?;
     has_rows(&located.table).map_err(|e| e.at_line(line))?;
     let mut after = Table::clone(&located.table);
-    after.indexes[0].hobt = located.place.ids.hobt();
+    renew(&located.place, &mut after.indexes[0]);
     online::build_online(cx, name, &located, after).map_err(|e| e.at_line(line))
 }
 
@@ -297,7 +299,7 @@ fn put_columns(
     after: &mut Table,
     added: Vec<NewColumn>,
 ) -> SqlResult<LockedTable> {
-    let same_base = table.base().hobt == after.base().hobt;
+    let same_base = table.base().partitions == after.base().partitions;
     // Where the rows go elsewhere, entries that say where they are are made anew.
     if !same_base || !instant::add(after, &added) {
         renew_all(place, after);
@@ -407,9 +409,8 @@ fn add_columns(
     if definition.columns.is_empty() {
         return Ok(added);
     }
-    let base = place.builder.open(&HobtSpec::of(table, table.base()))?;
-    // A count that is only an estimate would not do: one row read says more.
-    let empty = !base.scan(cx.work, &Default::default(), &READ)?.next(cx.work)?;
+    let hobts = open_all(place, table, table.base())?;
+    let empty = are_empty(cx, &hobts)?;
     for written in &definition.columns {
         check_room(after, &written.name)?;
         let drafted = draft(cx, place, after, written, text)?;
@@ -428,7 +429,7 @@ fn add_columns(
             continue;
         }
         if column.sql_type == SqlType::RowVersion && !empty {
-            added.push((column.column_id, versions(cx, place, &*base)?));
+            added.push((column.column_id, versions(cx, place, &hobts)?));
             after.columns.push(column);
             continue;
         }
@@ -473,16 +474,29 @@ fn differs_by_row(default: &str) -> bool {
     ["NEWID", "NEWSEQUENTIALID", "CRYPT_GEN_RANDOM"].iter().any(|f| default.contains(f))
 }
 
+/// Whether hobts have no rows. A count that is only an estimate would not do: one row read says
+/// more.
+fn are_empty(cx: &mut DdlContext<'_>, hobts: &[Arc<dyn access::Hobt>]) -> SqlResult<bool> {
+    for hobt in hobts {
+        if hobt.scan(cx.work, &Default::default(), &READ)?.next(cx.work)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// A rowversion for each row that is there.
 fn versions(
     cx: &mut DdlContext<'_>,
     place: &Place,
-    base: &dyn access::Hobt,
+    hobts: &[Arc<dyn access::Hobt>],
 ) -> SqlResult<NewColumnValue> {
-    let mut rows = base.scan(cx.work, &Default::default(), &READ)?;
     let mut count = 0;
-    while rows.next(cx.work)? {
-        count += 1;
+    for hobt in hobts {
+        let mut rows = hobt.scan(cx.work, &Default::default(), &READ)?;
+        while rows.next(cx.work)? {
+            count += 1;
+        }
     }
     let (hobt, store) = (HobtId::ROW_VERSIONS, &*place.identity_store);
     let seed = match count {

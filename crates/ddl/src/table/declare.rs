@@ -8,7 +8,7 @@ use crate::constraint::generated_name;
 use crate::context::{DdlContext, unsupported};
 use crate::table::create_table::{add_columns, add_parts, check_row_size, empty};
 use base::{HobtId, ObjectId, SqlError, SqlResult, messages};
-use catalog::view::{SchemaId, Table};
+use catalog::view::{Partitions, SchemaId, Table};
 use tsql::ast::{ConstraintKind, ParsedText, TableDefinition};
 
 /// The definition of a table variable, the `at`th of its batch or module.
@@ -52,7 +52,7 @@ pub(crate) fn number(table: &mut Table, at: u16, known: &str) {
     rename_constraints(table, known);
     table.object_id = ObjectId::of_table_variable(at);
     for (position, index) in table.indexes.iter_mut().enumerate() {
-        index.hobt = HobtId::of_table_variable(at, position);
+        index.partitions = Partitions::one(HobtId::of_table_variable(at, position));
     }
 }
 

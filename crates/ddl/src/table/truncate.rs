@@ -1,12 +1,11 @@
 //! TRUNCATE TABLE: new, empty hobts instead of the old ones, whose pages go after commit. The
 //! identity counts from its seed again, because a count belongs to a hobt.
 
-use crate::build::rebuild::{Content, rebuild, renew_all};
+use crate::build::rebuild::{Content, open_all, rebuild, renew_all};
 use crate::constraint::foreign_key;
 use crate::context::{DdlContext, unsupported};
 use crate::locate::{LockedTable, locked_object, locked_rows};
 use base::{SqlError, SqlResult, messages};
-use catalog::HobtSpec;
 use catalog::view::Table;
 use tsql::ast::Truncate;
 
@@ -27,7 +26,7 @@ pub(crate) fn truncate(s: &Truncate, cx: &mut DdlContext<'_>) -> SqlResult<()> {
         let e = SqlError::new(messages::TRUNCATE_REFERENCED, &[&s.table.object]);
         return Err(e.at_line(s.table.span.line));
     }
-    let rows = place.builder.open(&HobtSpec::of(&table, table.base()))?.size().rows;
+    let rows: u64 = open_all(&place, &table, table.base())?.iter().map(|h| h.size().rows).sum();
     place.modifications.count(table.object_id, None, rows.max(1));
     let mut after = Table::clone(&table);
     renew_all(&place, &mut after);

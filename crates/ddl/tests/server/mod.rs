@@ -90,7 +90,7 @@ impl Server {
 
 fn hobts_of(object: &catalog::view::Object) -> Vec<base::HobtId> {
     match object {
-        catalog::view::Object::Table(t) => t.indexes.iter().map(|i| i.hobt).collect(),
+        catalog::view::Object::Table(t) => t.indexes.iter().map(|i| i.partitions.sole()).collect(),
         _ => Vec::new(),
     }
 }

@@ -59,10 +59,10 @@ impl<'a> Estimator<'a> {
 
     /// How large an index is.
     pub(crate) fn size(&self, table: &Table, index: &Index) -> Size {
-        if let Some(known) = self.sizes.borrow().get(&index.hobt) {
+        if let Some(known) = self.sizes.borrow().get(&index.partitions.first()) {
             return *known;
         }
-        let found = self.facts.size(table.database, index.hobt).unwrap_or_else(|| {
+        let found = self.known_size(table, index).unwrap_or_else(|| {
             let known = index.gathered.distribution.as_ref();
             let rows = known.map_or(TABLE_ROWS, |d| d.rows as f64);
             let layout = table.hobt_layout(index);
@@ -70,8 +70,18 @@ impl<'a> Estimator<'a> {
             let beside = if index.kind.holds_entries() { ENTRY_BYTES } else { ROW_BYTES };
             Size { rows, pages: (rows * (bytes + beside) / PAGE_BYTES).max(1.0) }
         });
-        self.sizes.borrow_mut().insert(index.hobt, found);
+        self.sizes.borrow_mut().insert(index.partitions.first(), found);
         found
+    }
+
+    /// The size of all its partitions; none where one of them is not known.
+    fn known_size(&self, table: &Table, index: &Index) -> Option<Size> {
+        let mut sizes = index.partitions.iter().map(|p| self.facts.size(table.database, p.hobt));
+        let first = sizes.next()??;
+        sizes.try_fold(first, |sum, size| {
+            let size = size?;
+            Some(Size { rows: sum.rows + size.rows, pages: sum.pages + size.pages })
+        })
     }
 
     /// Rows of a table now.

@@ -125,7 +125,7 @@ FROM (
   SELECT DB_NAME(), SCHEMA_NAME(o.schema_id), o.name, 1 - i.is_unique, o.name, i.name,
     CASE i.type WHEN 1 THEN 1 ELSE 3 END, c.key_ordinal, COL_NAME(o.object_id, c.column_id),
     CASE c.is_descending_key WHEN 1 THEN 'D' ELSE 'A' END,
-    (SELECT p.rows FROM sys.partitions p WHERE p.object_id = o.object_id AND p.index_id =
+    (SELECT SUM(p.rows) FROM sys.partitions p WHERE p.object_id = o.object_id AND p.index_id =
         i.index_id),
     (SELECT SUM(a.used_pages) FROM sys.allocation_units a JOIN sys.partitions p ON p.hobt_id
         = a.container_id

@@ -367,8 +367,10 @@ impl QuestionCall<'_> {
             "BASETYPE" if extended => Some(Value::varchar(&subject.type_code())),
             "CARDINALITY" if extended => {
                 let table = self.table(0)?;
-                let size = self.state.host.hobt_size(self.state.database.id, table.base().hobt)?;
-                Some(Value::BigInt(size.rows as i64))
+                let (host, id) = (&self.state.host, self.state.database.id);
+                let all = table.base().partitions.iter();
+                let sizes = all.map(|p| host.hobt_size(id, p.hobt)).collect::<Option<Vec<_>>>()?;
+                Some(Value::BigInt(sizes.iter().map(|s| s.rows as i64).sum()))
             }
             _ => subject.property(&view, &property),
         }

@@ -35,9 +35,7 @@ impl showplan::Names for PlanNames<'_> {
 
     fn hobt(&self, database: DatabaseId, table: ObjectId, hobt: HobtId) -> Hobt {
         let Some(table) = self.table(database, table) else { return Hobt::default() };
-        let Some(index) = table.indexes.iter().find(|i| i.hobt == hobt) else {
-            return Hobt::default();
-        };
+        let Some((index, _)) = table.partition(hobt) else { return Hobt::default() };
         let layout = table.hobt_layout(index);
         let name = |c: &PhysicalColumn| match c {
             PhysicalColumn::Column(n) => table.columns[*n].name.to_string(),

@@ -131,7 +131,7 @@ pub(crate) fn make_of(
     let table = host.make_table(private, definition)?;
     let mut hobts = Vec::with_capacity(table.indexes.len());
     for index in &table.indexes {
-        hobts.push(host.hobts().hobt(table.database, index.hobt)?);
+        hobts.push(host.hobts().hobt(table.database, index.partitions.sole())?);
     }
     Ok(Arc::new(PrivateTable { table, hobts }))
 }

@@ -137,7 +137,7 @@ impl Fake {
             system_named: false,
             key: Vec::new(),
             included: Vec::new(),
-            hobt,
+            partitions: catalog::view::Partitions::one(hobt),
             fill_factor: 0,
             auto_fill: None,
             padded: false,

@@ -8,7 +8,7 @@ use crate::cell::{big, int, text, text_or_null};
 use crate::column::{Column, col, maybe, null, number, zero};
 use crate::dm::db_stats_properties::modified;
 use crate::reason::*;
-use crate::storage::{self, PageCounts, Partition};
+use crate::storage::{self, OpenPartition, PageCounts};
 use crate::tables;
 use crate::view::{Rows, System, View};
 use base::{IndexId, ObjectId, SqlResult};
@@ -86,7 +86,7 @@ type Rowcounts = BTreeMap<ObjectId, u64>;
 
 fn index_row(
     system: &System<'_>,
-    p: &Partition,
+    p: &OpenPartition,
     pages: &PageCounts,
     entries: u64,
     rows: u64,
@@ -134,18 +134,32 @@ fn statistics_row(
     ])
 }
 
+/// Pages and rows of the partitions of an index; none when they were dropped meanwhile.
+fn size(system: &System<'_>, all: &[OpenPartition]) -> SqlResult<Option<(PageCounts, u64)>> {
+    let mut size = None;
+    for p in all {
+        let Some(pages) = p.pages(system)? else { continue };
+        let Some(entries) = p.rows(system)? else { continue };
+        let (sum, rows) = size.get_or_insert((PageCounts::default(), 0));
+        sum.data += pages.data;
+        sum.used += pages.used;
+        sum.reserved += pages.reserved;
+        *rows += entries;
+    }
+    Ok(size)
+}
+
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let mut rows = Vec::new();
     let mut counts = Rowcounts::new();
     // The heap or clustered index of a table comes before its other indexes.
-    for p in storage::partitions(system)? {
-        let Some(pages) = p.pages(system)? else { continue };
-        let Some(entries) = p.rows(system)? else { continue };
+    for all in storage::by_index(&storage::partitions(system)?) {
+        let (Some(p), Some((pages, entries))) = (all.first(), size(system, all)?) else { continue };
         if p.index.index_id <= IndexId(1) {
             counts.insert(p.table.object_id, entries);
         }
         let count = counts.get(&p.table.object_id).copied().unwrap_or_default();
-        rows.push(index_row(system, &p, &pages, entries, count)?);
+        rows.push(index_row(system, p, &pages, entries, count)?);
     }
     for table in tables::own(system)? {
         let count = counts.get(&table.object_id).copied().unwrap_or_default();

@@ -50,7 +50,7 @@ impl<'a> Names<'a> {
     /// The name of a hobt's table, and the name of its index; a heap has none.
     pub(super) fn hobt(&self, database: DatabaseId, hobt: HobtId) -> Option<(String, String)> {
         let named = |view: &DatabaseView, table: &Table| {
-            let index = table.indexes.iter().find(|i| i.hobt == hobt)?;
+            let index = table.partition(hobt)?.0;
             let table = format!("{}.{}", view.name(), table.two_part_name());
             Some((table, index.name.to_string()))
         };

@@ -7,16 +7,16 @@
 
 use crate::cell::{bit, int, int_argument, text};
 use crate::column::Constant;
-use crate::column::{Column, col, fixed, maybe, number, zero};
+use crate::column::{Column, col, fixed, maybe, zero};
 use crate::pages::{UnitPage, percent_full, type_name, unit_pages};
 use crate::reason::*;
-use crate::storage::unless_dropped;
+use crate::storage::{self, unless_dropped};
 use crate::tables;
 use crate::view::{Rows, System, View};
 use access::{HobtUnit, StoredHobt};
 use base::limits::EXTENT_PAGES;
 use base::{DatabaseId, PageId, SqlError, SqlResult, messages};
-use catalog::view::{Index, SchemaId, Table};
+use catalog::view::{Index, Partition, SchemaId, Table};
 use database::Database;
 use page::{PageView, Pfs};
 use space::pfs_page;
@@ -31,7 +31,7 @@ const COLUMNS: [Column; 30] = [
     col("database_id", SMALL),
     col("object_id", INT),
     col("index_id", INT),
-    number("partition_id", INT, 1, NO_PARTITIONS),
+    col("partition_id", INT),
     col("rowset_id", BIG),
     col("allocation_unit_id", BIG),
     col("allocation_unit_type", SqlType::TinyInt),
@@ -91,9 +91,7 @@ fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
     let id = id.map(DatabaseId).ok_or_else(|| wrong(1))?;
     let database = system.databases.hold(id)?.ok_or_else(|| wrong(1))?;
     let (object, index) = (int_argument(arguments.get(1)), int_argument(arguments.get(2)));
-    if int_argument(arguments.get(3)).is_some_and(|p| p != 1) {
-        return Ok(Vec::new());
-    }
+    let number = int_argument(arguments.get(3));
     let mut rows = Vec::new();
     for table in tables::all_of(system, id)? {
         if object.is_some_and(|n| n != i64::from(table.object_id.0)) {
@@ -102,20 +100,25 @@ fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
         for i in &table.indexes {
             // The index argument has an effect only if a table is given.
             let other = |n: i64| object.is_some() && n != i64::from(i.index_id.0);
-            let Some(hobt) = database.hobts().get(i.hobt) else { continue };
-            if index.is_none_or(|n| !other(n)) {
-                let found = of_index((system, &database), &table, (i, &*hobt), detailed);
-                rows.extend(unless_dropped(&*hobt, found)?.unwrap_or_default());
+            if index.is_some_and(other) {
+                continue;
+            }
+            for (partition, hobt) in storage::open(&database, i) {
+                if number.is_none_or(|n| n == i64::from(partition.number.0)) {
+                    let of = (i, partition, &*hobt);
+                    let found = of_partition((system, &database), &table, of, detailed);
+                    rows.extend(unless_dropped(&*hobt, found)?.unwrap_or_default());
+                }
             }
         }
     }
     Ok(rows)
 }
 
-fn of_index(
+fn of_partition(
     (system, database): (&System<'_>, &Database),
     table: &Table,
-    (index, hobt): (&Index, &dyn StoredHobt),
+    (index, partition, hobt): (&Index, Partition, &dyn StoredHobt),
     detailed: bool,
 ) -> SqlResult<Vec<Vec<Value>>> {
     let mut rows = Vec::new();
@@ -123,7 +126,7 @@ fn of_index(
         for page in with_unallocated(unit_pages(system, database, (hobt, unit))?) {
             system.waiter.check()?;
             let byte = Pfs::get(database.pages().read(pfs_page(page.id))?.view(), page.id.page);
-            let mut row = place(database, table, (index, unit), &page, byte);
+            let mut row = place(database, table, (index, partition, unit), &page, byte);
             row.extend(content(database, unit, &page, byte, detailed)?);
             rows.push(row);
         }
@@ -159,7 +162,7 @@ fn small(n: u16) -> Value {
 fn place(
     database: &Database,
     table: &Table,
-    (index, unit): (&Index, HobtUnit),
+    (index, partition, unit): (&Index, Partition, HobtUnit),
     page: &UnitPage,
     byte: Pfs,
 ) -> Vec<Value> {
@@ -169,7 +172,8 @@ fn place(
         small(database.id().0),
         int(table.object_id.0),
         int(index.index_id.0),
-        Value::BigInt(index.hobt.as_bigint()),
+        int(partition.number.0),
+        Value::BigInt(partition.hobt.as_bigint()),
         Value::BigInt(unit.unit.as_bigint()),
         Value::TinyInt(kind),
         text(word),

@@ -3,8 +3,9 @@
 
 use crate::cell::{big, bit, int};
 use crate::column::{Column, col, maybe};
-use crate::storage::{self, Partition};
+use crate::storage::{self, OpenPartition};
 use crate::view::{Rows, System, View};
+use access::LevelSplits;
 use catalog::view::{AutoFill, SchemaId};
 use types::{SqlType, Value};
 
@@ -40,18 +41,23 @@ pub(crate) const VIEW: View = View {
 };
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
-    let indexes = storage::partitions(system)?;
-    let of_users = |p: &&Partition| p.index.kind.has_key() && !p.index.disabled;
-    Ok(indexes.iter().filter(of_users).map(row).collect())
+    let mut all = storage::partitions(system)?;
+    all.retain(|p| p.index.kind.has_key() && !p.index.disabled);
+    Ok(storage::by_index(&all).filter_map(row).collect())
 }
 
-fn row(p: &Partition) -> Vec<Value> {
+/// Of all partitions of an index.
+fn row(all: &[OpenPartition]) -> Option<Vec<Value>> {
+    let p = all.first()?;
     let index = &p.index;
-    let (built, inserts) = p.hobt.inserts_since_built();
-    let leaf = p.hobt.splits().leaf;
+    let since: Vec<_> = all.iter().map(|p| p.hobt.inserts_since_built()).collect();
+    let built = since.iter().map(|s| s.0).sum::<Option<u64>>();
+    let inserts = since.iter().map(|s| s.1).sum::<u64>();
+    let leaves: Vec<_> = all.iter().map(|p| p.hobt.splits().leaf).collect();
+    let sum = |of: fn(&LevelSplits) -> u64| big(leaves.iter().map(of).sum::<u64>());
     let built = built.or(index.auto_fill.map(|auto| auto.rows));
     let chosen = |part: fn(AutoFill) -> u64| index.auto_fill.map_or(Value::Null, |a| big(part(a)));
-    vec![
+    Some(vec![
         Value::SmallInt(p.table.database.0 as i16),
         int(p.table.object_id.0),
         int(index.index_id.0),
@@ -60,15 +66,15 @@ fn row(p: &Partition) -> Vec<Value> {
         bit(index.padded),
         built.map_or(Value::Null, big),
         big(inserts),
-        big(leaf.appends),
-        big(leaf.splits),
-        big(leaf.at_end),
-        big(leaf.beside_last),
+        sum(|l| l.appends),
+        sum(|l| l.splits),
+        sum(|l| l.at_end),
+        sum(|l| l.beside_last),
         chosen(|a| a.rows),
         chosen(|a| a.inserts),
         chosen(|a| a.growth),
         chosen(|a| a.appends),
         chosen(|a| a.splits),
         index.auto_fill.map_or(Value::Null, |a| Value::TinyInt(a.spread)),
-    ]
+    ])
 }

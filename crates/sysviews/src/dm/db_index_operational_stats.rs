@@ -7,11 +7,11 @@
 
 use super::indexes::{FoundIndex, IndexChoice, each_index};
 use crate::cell::{big, big_ms, int, int_argument};
-use crate::column::{Column, col, null, number, zero};
+use crate::column::{Column, col, null, zero};
 use crate::reason::*;
 use crate::view::{Rows, System, View};
-use access::Deed;
-use catalog::view::SchemaId;
+use access::{Deed, StoredHobt};
+use catalog::view::{Partition, SchemaId};
 use types::{SqlType, Value};
 
 const BIG: SqlType = SqlType::BigInt;
@@ -29,7 +29,7 @@ const COLUMNS: [Column; 56] = [
     col("database_id", SqlType::SmallInt),
     col("object_id", SqlType::Int),
     col("index_id", SqlType::Int),
-    number("partition_number", SqlType::Int, 1, NO_PARTITIONS),
+    col("partition_number", SqlType::Int),
     col("hobt_id", BIG),
     col("leaf_insert_count", BIG),
     col("leaf_delete_count", BIG),
@@ -100,33 +100,36 @@ pub(crate) const VIEW: View = View {
 fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
     let argument = |n: usize| int_argument(arguments.get(n));
     let mut rows = Vec::new();
-    if argument(3).is_some_and(|p| p != 0 && p != 1) {
-        return Ok(rows);
-    }
+    let number = argument(3).filter(|&n| n != 0);
     let chosen = IndexChoice {
         database: argument(0).filter(|&n| n != 0),
         object: argument(1).filter(|&n| n != 0),
         index: argument(2).filter(|&n| n >= 0),
     };
-    each_index(system, chosen, &mut |found| rows.push(row(found)))?;
+    each_index(system, chosen, &mut |found| {
+        let wanted = found.partitions.iter();
+        let wanted = wanted.filter(|p| number.is_none_or(|n| n == i64::from(p.0.number.0)));
+        rows.extend(wanted.map(|(partition, hobt)| row(found, *partition, &**hobt)));
+    })?;
     Ok(rows)
 }
 
-fn row(found: &FoundIndex<'_>) -> Vec<Value> {
-    let count = |deed| big(found.hobt.counted(deed));
-    let ms = |deed| big_ms(found.hobt.counted(deed));
-    let splits = found.hobt.all_splits();
+fn row(found: &FoundIndex<'_>, partition: Partition, hobt: &dyn StoredHobt) -> Vec<Value> {
+    let count = |deed| big(hobt.counted(deed));
+    let ms = |deed| big_ms(hobt.counted(deed));
+    let splits = hobt.all_splits();
     let (leaf, interior) = (splits.leaf, splits.interior);
     // A heap has no tree.
     let leaves = match found.index.kind.is_heap() {
-        true => found.hobt.counted(Deed::HeapPage),
+        true => hobt.counted(Deed::HeapPage),
         false => leaf.allocated(),
     };
     vec![
         Value::SmallInt(found.database.0 as i16),
         int(found.table.object_id.0),
         int(found.index.index_id.0),
-        Value::BigInt(found.index.hobt.as_bigint()),
+        int(partition.number.0),
+        Value::BigInt(partition.hobt.as_bigint()),
         count(Deed::LeafInsert),
         count(Deed::LeafDelete),
         count(Deed::LeafUpdate),

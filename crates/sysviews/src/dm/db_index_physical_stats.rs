@@ -5,13 +5,13 @@
 //! LIMITED reads no leaf, so columns about records are NULL; SAMPLED reads every page.
 
 use crate::cell::{big, int_argument, text};
-use crate::column::{Column, col, maybe, number, word, zero};
+use crate::column::{Column, col, maybe, word, zero};
 use crate::reason::*;
-use crate::storage::unless_dropped;
+use crate::storage::{self, unless_dropped};
 use crate::view::{Rows, System, View};
 use access::{Contents, LevelStats, ScanMode};
 use base::{ObjectId, SqlError, SqlResult, messages};
-use catalog::view::{Index, IndexKind, Object, SchemaId, Table};
+use catalog::view::{Index, IndexKind, Object, Partition, SchemaId, Table};
 use database::Database;
 use std::sync::Arc;
 use types::{SqlType, Value};
@@ -22,7 +22,7 @@ const COLUMNS: [Column; 30] = [
     maybe("database_id", SqlType::SmallInt),
     maybe("object_id", SqlType::Int),
     maybe("index_id", SqlType::Int),
-    number("partition_number", SqlType::Int, 1, NO_PARTITIONS),
+    col("partition_number", SqlType::Int),
     maybe("index_type_desc", SqlType::nvarchar(60)),
     word("alloc_unit_type_desc", SqlType::nvarchar(60), "IN_ROW_DATA", NO_LARGE_UNITS),
     maybe("index_depth", SqlType::TinyInt),
@@ -96,9 +96,6 @@ fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
     let index = int_argument(arguments.get(2)).filter(|&n| n >= 0);
     let partition = int_argument(arguments.get(3)).filter(|&n| n != 0);
     let mut rows = Vec::new();
-    if partition.is_some_and(|p| p != 1) {
-        return Ok(rows);
-    }
     for db in system.databases.all() {
         if database.is_some_and(|n| n != i64::from(db.id().0)) {
             continue;
@@ -112,7 +109,7 @@ fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
             }
             for i in table.indexes.iter() {
                 if index.is_none_or(|n| n == i64::from(i.index_id.0)) {
-                    index_rows((system, &db), table, i, mode, &mut rows)?;
+                    index_rows((system, &db), (table, i), partition, mode, &mut rows)?;
                 }
             }
         }
@@ -122,18 +119,22 @@ fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
 
 fn index_rows(
     (system, db): (&System<'_>, &Arc<Database>),
-    table: &Table,
-    index: &Index,
+    (table, index): (&Table, &Index),
+    number: Option<i64>,
     mode: Mode,
     rows: &mut Vec<Vec<Value>>,
 ) -> SqlResult<()> {
-    let Some(hobt) = db.hobts().get(index.hobt) else { return Ok(()) };
     let read = if mode == Mode::Limited { ScanMode::Limited } else { ScanMode::Detailed };
-    let levels = hobt.physical_stats(read, db.engine(), system.waiter);
-    let Some(levels) = unless_dropped(&*hobt, levels)? else { return Ok(()) };
-    let depth = levels.len() as u8;
-    for level in levels.iter().filter(|l| mode == Mode::Detailed || l.level == 0) {
-        rows.push(level_row(db, table, index, depth, level));
+    for (partition, hobt) in storage::open(db, index) {
+        if number.is_some_and(|n| n != i64::from(partition.number.0)) {
+            continue;
+        }
+        let levels = hobt.physical_stats(read, db.engine(), system.waiter);
+        let Some(levels) = unless_dropped(&*hobt, levels)? else { continue };
+        let depth = levels.len() as u8;
+        for level in levels.iter().filter(|l| mode == Mode::Detailed || l.level == 0) {
+            rows.push(level_row(db, table, (index, partition), depth, level));
+        }
     }
     Ok(())
 }
@@ -141,7 +142,7 @@ fn index_rows(
 fn level_row(
     db: &Arc<Database>,
     table: &Table,
-    index: &Index,
+    (index, partition): (&Index, Partition),
     depth: u8,
     l: &LevelStats,
 ) -> Vec<Value> {
@@ -158,6 +159,7 @@ fn level_row(
         Value::SmallInt(db.id().0 as i16),
         Value::Int(table.object_id.0),
         Value::Int(index.index_id.0),
+        Value::Int(partition.number.0),
         text(kind),
         Value::TinyInt(depth),
         Value::TinyInt(l.level),
@@ -173,7 +175,7 @@ fn level_row(
         read(|c| Value::Int(c.max_record_bytes as i32)),
         read(|c| Value::Float(c.record_bytes as f64 / c.all_records.max(1) as f64)),
         forwarded,
-        Value::BigInt(index.hobt.as_bigint()),
+        Value::BigInt(partition.hobt.as_bigint()),
         read(|c| big(c.versions)),
     ]
 }

@@ -59,8 +59,9 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
 }
 
 fn row(found: &FoundIndex<'_>) -> Option<Vec<Value>> {
-    let counts = COUNTS.map(|deed| found.hobt.counted(deed));
-    let times = TIMES.map(|how| found.hobt.last_used(how));
+    let hobts = || found.partitions.iter().map(|(_, hobt)| hobt);
+    let counts = COUNTS.map(|deed| hobts().map(|h| h.counted(deed)).sum::<u64>());
+    let times = TIMES.map(|how| hobts().map(|h| h.last_used(how)).max().unwrap_or_default());
     if counts.iter().all(|&n| n == 0) {
         return None;
     }

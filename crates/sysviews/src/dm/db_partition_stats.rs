@@ -1,7 +1,7 @@
 //! `sys.dm_db_partition_stats`: pages and rows of heaps and indexes.
 
 use crate::cell::{big, int};
-use crate::column::{Column, col, number, zero};
+use crate::column::{Column, col, zero};
 use crate::reason::*;
 use crate::storage;
 use crate::view::{Rows, System, View};
@@ -14,7 +14,7 @@ const COLUMNS: [Column; 14] = [
     col("partition_id", BIG),
     col("object_id", SqlType::Int),
     col("index_id", SqlType::Int),
-    number("partition_number", SqlType::Int, 1, NO_PARTITIONS),
+    col("partition_number", SqlType::Int),
     col("in_row_data_page_count", BIG),
     col("in_row_used_page_count", BIG),
     col("in_row_reserved_page_count", BIG),
@@ -41,9 +41,10 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
         let Some(pages) = p.pages(system)? else { continue };
         let Some(row_count) = p.rows(system)? else { continue };
         rows.push(vec![
-            Value::BigInt(p.index.hobt.as_bigint()),
+            Value::BigInt(p.partition.hobt.as_bigint()),
             int(p.table.object_id.0),
             int(p.index.index_id.0),
+            int(p.partition.number.0),
             big(pages.data),
             big(pages.used),
             big(pages.reserved),

@@ -127,7 +127,7 @@ fn row(
 fn object(system: &System<'_>, node: &RunningNode) -> [Value; 3] {
     let Some((database, object, hobt)) = node.object else { return [const { Value::Null }; 3] };
     let table = system.databases.view(database).and_then(|v| v.table(object));
-    let index = table.and_then(|t| t.indexes.iter().find(|i| i.hobt == hobt).map(|i| i.index_id));
+    let index = table.and_then(|t| t.partition(hobt).map(|(i, _)| i.index_id));
     [
         Value::SmallInt(database.0 as i16),
         Value::Int(object.0),

@@ -1,9 +1,10 @@
 //! Heaps and indexes of all databases, for views of their operations.
 
+use crate::storage;
 use crate::view::System;
 use access::StoredHobt;
 use base::{DatabaseId, ObjectId, SqlResult};
-use catalog::view::{Index, Object, Table};
+use catalog::view::{Index, Object, Partition, Table};
 use database::Database;
 use std::sync::Arc;
 
@@ -20,7 +21,8 @@ pub(crate) struct FoundIndex<'f> {
     pub(crate) database: DatabaseId,
     pub(crate) table: &'f Table,
     pub(crate) index: &'f Index,
-    pub(crate) hobt: &'f dyn StoredHobt,
+    /// Those of its partitions that are open: at least one.
+    pub(crate) partitions: Vec<(Partition, Arc<dyn StoredHobt>)>,
 }
 
 /// Calls `each` with those that are chosen and open, by database, table and index. None of their
@@ -52,8 +54,9 @@ fn of_database(
         }
         let wanted = |i: &&Index| chosen.index.is_none_or(|n| n == i64::from(i.index_id.0));
         for index in table.indexes.iter().filter(wanted) {
-            if let Some(hobt) = db.hobts().get(index.hobt) {
-                each(&FoundIndex { database: db.id(), table, index, hobt: &*hobt });
+            let partitions: Vec<_> = storage::open(db, index).collect();
+            if !partitions.is_empty() {
+                each(&FoundIndex { database: db.id(), table, index, partitions });
             }
         }
     }

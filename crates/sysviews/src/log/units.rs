@@ -24,7 +24,7 @@ pub(crate) fn units(system: &System<'_>) -> SqlResult<HashMap<AllocUnitId, Unit>
         let schema = view.schema_by_id(p.table.schema_id).map_or("sys", |s| &s.name);
         let index = if p.index.name.is_empty() { "" } else { "." };
         let name = format!("{schema}.{}{index}{}", p.table.name, p.index.name);
-        let unit = Unit { name, partition: p.index.hobt.as_bigint() };
+        let unit = Unit { name, partition: p.partition.hobt.as_bigint() };
         units.insert(p.hobt.spec().unit, unit);
     }
     Ok(units)

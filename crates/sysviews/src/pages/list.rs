@@ -14,12 +14,12 @@
 //!     table is left out.
 
 use crate::cell::{code, int};
-use crate::storage::unless_dropped;
+use crate::storage::{self, unless_dropped};
 use crate::view::System;
 use access::{HobtUnit, StoredHobt};
 use base::limits::EXTENT_PAGES;
 use base::{PageId, SqlError, SqlResult, messages};
-use catalog::view::{Index, Table};
+use catalog::view::{Index, Partition, Table};
 use database::Database;
 use page::{PageKind, PageView};
 use session::{PagesRequest, Rowset};
@@ -95,10 +95,11 @@ pub fn list_pages(system: &System<'_>, ask: &PagesRequest) -> SqlResult<Rowset> 
     }
     let mut set = Rowset { columns: heads(), rows: Vec::new() };
     for (index, wanted) in asked {
-        // It was dropped since the name was resolved.
-        let Some(hobt) = database.hobts().get(index.hobt) else { continue };
-        let rows = of_index((system, &database), &ask.table, (index, &*hobt), wanted);
-        set.rows.extend(unless_dropped(&*hobt, rows)?.unwrap_or_default());
+        for (partition, hobt) in storage::open(&database, index) {
+            let of = (index, partition, &*hobt);
+            let rows = of_partition((system, &database), &ask.table, of, wanted);
+            set.rows.extend(unless_dropped(&*hobt, rows)?.unwrap_or_default());
+        }
     }
     Ok(set)
 }
@@ -126,10 +127,10 @@ fn heads() -> Vec<(String, SqlType, bool)> {
     .into()
 }
 
-fn of_index(
+fn of_partition(
     (system, database): (&System<'_>, &Database),
     table: &Table,
-    (index, hobt): (&Index, &dyn StoredHobt),
+    (index, partition, hobt): (&Index, Partition, &dyn StoredHobt),
     wanted: PageSelection,
 ) -> SqlResult<Vec<Vec<Value>>> {
     let mut rows = Vec::new();
@@ -146,7 +147,7 @@ fn of_index(
             let v = guard.view();
             let is_leaf = page.iam.is_none() || v.level() == 0;
             if v.alloc_unit() == unit.unit && (wanted != PageSelection::Rows || is_leaf) {
-                rows.push(row(table, index, unit, &page, v));
+                rows.push(row(table, (index, partition), unit, &page, v));
             }
         }
     }
@@ -155,7 +156,7 @@ fn of_index(
 
 fn row(
     table: &Table,
-    index: &Index,
+    (index, partition): (&Index, Partition),
     unit: HobtUnit,
     page: &UnitPage,
     v: PageView<'_>,
@@ -170,8 +171,8 @@ fn row(
         page.iam.map_or(Value::Null, |i| int(i.page)),
         int(table.object_id.0),
         int(index.index_id.0),
-        int(1),
-        Value::BigInt(index.hobt.as_bigint()),
+        int(partition.number.0),
+        Value::BigInt(partition.hobt.as_bigint()),
         code(if unit.pieces { "LOB data" } else { "In-row data" }),
         Value::TinyInt(v.kind_byte()),
         level.unwrap_or(Value::Null),

@@ -72,8 +72,8 @@ impl PageOwner {
         let number = hobt.spec().hobt;
         let own = || system.databases.view(database.id())?.table(hobt.spec().object);
         let table = tables::system_table(database.id(), number).or_else(own);
-        let index = table.as_ref().and_then(|t| t.indexes.iter().find(|i| i.hobt == number));
-        let index = index.cloned();
+        let index = table.as_ref().and_then(|t| t.partition(number));
+        let index = index.map(|(i, _)| i.clone());
         Some(PageOwner { hobt, table, index })
     }
 

@@ -33,7 +33,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
         let Some(pages) = p.pages(system)? else { continue };
         rows.push(vec![
             Value::BigInt(p.hobt.spec().unit.as_bigint()),
-            Value::BigInt(p.index.hobt.as_bigint()),
+            Value::BigInt(p.partition.hobt.as_bigint()),
             big(pages.reserved),
             big(pages.used),
             big(pages.data),

@@ -47,8 +47,8 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     for table in tables::own_and_types(system)? {
         for column in &table.columns {
             let Some(identity) = column.identity else { continue };
-            let last = database.identities().last(table.base().hobt);
-            // The columns that apply to numbers: name to precision.
+            let last = database.identities().last(table.counter());
+            // What numbers have: name to precision.
             let mut cells = column_list::front(table.object_id, column);
             cells.truncate(7);
             let own = |n: i128| counted(n, column.sql_type);

@@ -1,7 +1,7 @@
-//! `sys.partitions`: the one partition of each heap and index, with its rows.
+//! `sys.partitions`: the partitions of each heap and index, with their rows.
 
 use crate::cell::{big, int};
-use crate::column::{Column, col, number, word, zero};
+use crate::column::{Column, col, word, zero};
 use crate::reason::*;
 use crate::storage;
 use crate::view::{Rows, System, View};
@@ -12,7 +12,7 @@ const COLUMNS: [Column; 11] = [
     col("partition_id", SqlType::BigInt),
     col("object_id", SqlType::Int),
     col("index_id", SqlType::Int),
-    number("partition_number", SqlType::Int, 1, NO_PARTITIONS),
+    col("partition_number", SqlType::Int),
     col("hobt_id", SqlType::BigInt),
     col("rows", SqlType::BigInt),
     zero("filestream_filegroup_id", SqlType::SmallInt, NO_FILESTREAM),
@@ -29,11 +29,12 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let mut rows = Vec::new();
     for p in storage::partitions(system)? {
         let Some(row_count) = p.rows(system)? else { continue };
-        let id = Value::BigInt(p.index.hobt.as_bigint());
+        let id = Value::BigInt(p.partition.hobt.as_bigint());
         rows.push(vec![
             id.clone(),
             int(p.table.object_id.0),
             int(p.index.index_id.0),
+            int(p.partition.number.0),
             id,
             big(row_count),
         ]);
