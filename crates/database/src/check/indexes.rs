@@ -176,7 +176,7 @@ fn collect<'h>(
     batch: &Batch,
     waiter: &Waiter,
 ) -> Result<(Vec<At<'h>>, Vec<At<'h>>), Cancelled> {
-    let (mut rows, mut entries): (Vec<(u128, At<'h>)>, Vec<(u128, At<'h>)>) = Default::default();
+    let (mut rows, mut entries) = (Vec::new(), Vec::new());
     for hobt in base {
         let layout = hobt.layout();
         hobt.verify(waiter, &mut |row| {
