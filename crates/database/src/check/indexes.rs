@@ -177,8 +177,7 @@ fn collect<'h>(
     batch: &Batch,
     waiter: &Waiter,
 ) -> Result<(Vec<RowPlace<'h>>, Vec<RowPlace<'h>>), CancelReason> {
-    let (mut rows, mut entries): (Vec<(u128, RowPlace<'h>)>, Vec<(u128, RowPlace<'h>)>) =
-        Default::default();
+    let (mut rows, mut entries) = (Vec::new(), Vec::new());
     for hobt in base {
         let layout = hobt.layout();
         hobt.verify(waiter, &mut |row| {
