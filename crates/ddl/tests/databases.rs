@@ -49,7 +49,7 @@ fn what_cannot_be_honoured_is_refused_by_name() {
         ("alter database shop collate Latin1_General_CI_AS", &[40517], "COLLATE"),
         ("alter database shop add file (name = f, filename = 'f')", &[40517], "ADD FILE"),
         ("create database d for attach", &[40517], "FOR ATTACH"),
-        ("create database d collate Nowhere_CI_AS", &[448], "NullStore"),
+        ("create database d collate Nowhere_CI_AS", &[448], "Nowhere"),
         ("dbcc shrinkdatabase (0)", &[40510], "DBCC SHRINKDATABASE"),
         ("dbcc shrinkfile (1, emptyfile)", &[40517], "EMPTYFILE"),
         ("dbcc shrinkfile (2, -1)", &[2560], "2"),
