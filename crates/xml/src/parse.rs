@@ -106,14 +106,20 @@ struct Parser<'t> {
 
 impl<'t> Parser<'t> {
     fn run(&mut self) -> Result<(), ParseError> {
-        let mut reader = Reader::from_str(self.text);
+        // The reader would take the first for the mark of an encoding, which has been taken off
+        // before, and count bytes from behind it.
+        let lead = self.text.len() - self.text.trim_start_matches('\u{FEFF}').len();
+        if lead > 0 {
+            self.characters(0, lead)?;
+        }
+        let mut reader = Reader::from_str(&self.text[lead..]);
         let config = reader.config_mut();
         config.check_end_names = false;
         config.allow_unmatched_ends = true;
         loop {
-            let from = reader.buffer_position() as usize;
+            let from = lead + reader.buffer_position() as usize;
             let event = reader.read_event();
-            let to = reader.buffer_position() as usize;
+            let to = lead + reader.buffer_position() as usize;
             match event {
                 Ok(Event::Eof) => break,
                 Ok(Event::Start(_) | Event::Empty(_)) => self.start_tag(from)?,
@@ -192,6 +198,7 @@ impl<'t> Parser<'t> {
     }
 
     fn characters(&mut self, from: usize, to: usize) -> Result<(), ParseError> {
+        debug_assert!(self.text.get(from..to).is_some(), "the reader's places are characters'");
         let text = self.text.get(from..to).unwrap_or("");
         if let Some(at) = text.find("]]>") {
             fault(messages::XML_CDATA_END, from + at + 2)?;

@@ -19,6 +19,7 @@ fn a_text_that_begins_with_the_mark_of_an_encoding_keeps_it() {
         ("&#xFEFF;a", "&#xFEFF;a"),
         ("&#xFEFF;&#xFEFF;<a/>", "&#xFEFF;\u{FEFF}<a/>"),
         ("<a>\u{FEFF}b</a>", "<a>\u{FEFF}b</a>"),
+        ("\u{FEFF}\u{FEFF}<a b='1'>c</a>", "&#xFEFF;<a b=\"1\">c</a>"),
     ];
     for (text, printed) in cases {
         assert_eq!(parsed(text), printed, "{text:?}");
