@@ -207,7 +207,7 @@ fn partitioned(
 const PARTITIONS: &str = "select index_id, partition_number, rows from sys.partitions
     where object_id = object_id('t') order by index_id, partition_number";
 
-/// Whoever lists or counts a table finds the partitions of each index by their numbers.
+/// Views that list or count a table show the partitions of each index by their numbers.
 #[test]
 fn views_show_each_partition() {
     let (dir, instance, mut session) = partitioned("partitions-views", None);

@@ -35,7 +35,8 @@ pub struct Engine {
     pub decisions: Decisions,
     /// What ghosts off their leaves may take.
     pub graves: Arc<GraveMemory>,
-    /// Who writes what is told of a session into the error log, if anybody does.
+    /// The function that writes lines about a session into the error log; absent where there is no
+    /// error log.
     pub error_log: OnceLock<Box<WriteErrorLog>>,
     /// When the version store was shrunk last for want of room; one does it at a time.
     pub(crate) shrinking: Mutex<u64>,

@@ -1,5 +1,6 @@
-//! Who uses row versions in an instance: the open transactions that do, and what was open when one
-//! of them took its moment. Each tells it by its `version_use.rs`; this goes over all of them.
+//! The users of row versions in an instance: the open transactions that use them, and the
+//! transactions that were open when one of them took its snapshot. Each unit of work publishes its
+//! own use (`version_use.rs`); this file reads all of them.
 
 use crate::engine::Engine;
 use crate::version_use::{VersionUse, VersionUser};

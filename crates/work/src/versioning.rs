@@ -3,9 +3,9 @@
 //! Invariants
 //!  1. A number is drawn at the transaction's first versioned change, at its first access under
 //!     SNAPSHOT, or, in a transaction of the user, at its first statement that reads as of a
-//!     moment; every database learns of it before the number stands on one of its pages. Who reads
-//!     without a transaction of the user gets one where somebody asks for it, so that a SELECT
-//!     alone writes nothing that others share.
+//!     moment; every database learns of it before the number stands on one of its pages. A
+//!     reader outside a transaction of the user gets a number only where a view asks for it. So a
+//!     SELECT alone writes nothing that other threads share.
 //!  2. A snapshot is registered from before it is read by until it is dropped, by who reads: that
 //!     somebody else reads as of the same moment is no help (`registrations.rs`).
 //!  3. A number is ended by the transaction that drew it: as committed if it may stand on a page.

@@ -349,7 +349,8 @@ impl Table {
         self.indexes.iter().flat_map(|i| i.partitions.iter().map(move |p| (i, p)))
     }
 
-    /// Whose identity values it counts: a table has one count, whatever its partitions.
+    /// The hobt that the count of identity values belongs to. A table has one count, however many
+    /// partitions it has.
     pub fn counter(&self) -> HobtId {
         self.base().partitions.first()
     }

@@ -1,4 +1,5 @@
-//! What changes while a hobt is open. Who has it open under other columns shares it.
+//! The state of a hobt that changes while it is open. All openings of the hobt share it, also those
+//! with other columns.
 
 use crate::capture::notes::Captures;
 use crate::figures::activity::{Activity, Counts};
