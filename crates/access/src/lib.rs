@@ -47,5 +47,6 @@ pub use source::{Division, PageSample, SourceSize, TableSource, Use};
 pub use spec::{HobtKind, HobtPlaces, HobtSpec, HobtUnit};
 pub use spill::{Spill, SpillFile};
 pub use stored::{
-    CleanOutcome, HobtDirectory, PageReader, Shape, Statistics, StoredHobt, Upkeep, Verifier,
+    CleanOutcome, HobtDirectory, PageReader, Shape, Statistics, StoredHobt, SweepPosition,
+    SweepStep, Upkeep, Verifier,
 };

@@ -111,6 +111,25 @@ pub enum CleanOutcome {
     Busy,
 }
 
+/// How far a sweep for records by aborted transactions has come in a hobt; its format alone reads
+/// it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct SweepPosition(pub Vec<u8>);
+
+/// What a step of such a sweep did.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct SweepStep {
+    /// Pages that were looked at.
+    pub pages: usize,
+    /// Records that were reverted.
+    pub reverted: u64,
+    /// How often records were moved against the direction of a sweep since the hobt was opened. A
+    /// sweep that sees another number at its end than at its begin may have missed some.
+    pub moved: u64,
+    /// Where the next step begins; `None` at the end of the hobt.
+    pub next: Option<SweepPosition>,
+}
+
 /// What keeps a hobt in order, and what ends it.
 pub trait Upkeep: Send + Sync {
     /// Removes the ghosts of a page that nobody needs. It waits for nothing but the page.
@@ -151,6 +170,23 @@ pub trait Upkeep: Send + Sync {
     /// A full log, pages that cannot be read.
     fn empty_if_small(&self) -> SqlResult<bool> {
         Ok(false)
+    }
+
+    /// Goes over so many pages from a position on, or from the begin, and reverts the records whose
+    /// writers are in the aborted map (`txn`, rule 8): the version before each takes its place. No
+    /// transaction undoes that. When a sweep has come to the end of a hobt, the hobt has no record
+    /// by a transaction that was in the map when the sweep began, but see [`SweepStep::moved`].
+    /// It waits for nothing but pages, and may be repeated at any time.
+    ///
+    /// # Errors
+    /// Damaged pages, a full log, no room; what was reverted stays so.
+    fn revert_aborted(
+        &self,
+        _work: &Work,
+        _from: Option<&SweepPosition>,
+        _budget: usize,
+    ) -> SqlResult<SweepStep> {
+        Ok(SweepStep::default())
     }
 
     /// Its drop, or the rollback of who made it, is certain: its pages are freed from now on. The

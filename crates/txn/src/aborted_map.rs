@@ -9,36 +9,63 @@
 //!
 //! Mostly the map is empty. Then a question costs one load and one compare.
 
-use base::Xsn;
+use base::{AllocUnitId, Lsn, TransactionId, Xsn};
 use os::sync::{PaddedCell, RwLock};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering::*};
+
+/// A transaction that was aborted while its records stay on pages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AbortedTransaction {
+    /// The number in the tags of its records.
+    pub xsn: Xsn,
+    /// Its number in the log.
+    pub id: TransactionId,
+    /// Wall time of its begin, nanoseconds since 1970.
+    pub began_at: i64,
+    /// Its first log record.
+    pub begin: Lsn,
+    /// The log record that says that it is aborted. Recovery reads it, or a checkpoint carries it.
+    pub end: Lsn,
+    /// The allocation units that have records by it, ascending. Empty where they are not known.
+    pub units: Vec<AllocUnitId>,
+}
 
 /// Aborted transactions of one database whose records still stand on pages.
 #[derive(Default)]
 pub struct AbortedMap {
-    /// How many; changed under the latch of the numbers. On a line of its own: every record that is
-    /// read asks for it.
+    /// How many; changed under the latch of the transactions. On a line of its own: every record
+    /// that is read asks for it.
     count: PaddedCell<AtomicUsize>,
-    numbers: RwLock<BTreeSet<Xsn>>,
+    transactions: RwLock<BTreeMap<Xsn, AbortedTransaction>>,
 }
 
 impl AbortedMap {
     /// A transaction is aborted, and its records stay. It still holds its locks.
-    pub fn enter(&self, xsn: Xsn) {
-        assert_ne!(xsn, Xsn::NONE, "who wrote nothing leaves nothing");
-        let mut numbers = self.numbers.write();
-        let fresh = numbers.insert(xsn);
-        assert!(fresh, "a transaction is aborted once");
-        self.count.store(numbers.len(), Release);
+    pub fn enter(&self, aborted: AbortedTransaction) {
+        assert_ne!(aborted.xsn, Xsn::NONE, "who wrote nothing leaves nothing");
+        let mut transactions = self.transactions.write();
+        let before = transactions.insert(aborted.xsn, aborted);
+        assert!(before.is_none(), "a transaction is aborted once");
+        self.count.store(transactions.len(), Release);
     }
 
     /// No page has a record by it any more.
     pub fn forget(&self, xsn: Xsn) {
-        let mut numbers = self.numbers.write();
-        let was = numbers.remove(&xsn);
-        assert!(was, "what is forgotten was in the map");
-        self.count.store(numbers.len(), Release);
+        let mut transactions = self.transactions.write();
+        let was = transactions.remove(&xsn);
+        assert!(was.is_some(), "what is forgotten was in the map");
+        self.count.store(transactions.len(), Release);
+    }
+
+    /// All of them, by ascending number.
+    pub fn list(&self) -> Vec<AbortedTransaction> {
+        self.transactions.read().values().cloned().collect()
+    }
+
+    /// How many.
+    pub fn count(&self) -> usize {
+        self.count.load(Acquire)
     }
 
     /// Whether there is none: the question of every reader.
@@ -55,7 +82,7 @@ impl AbortedMap {
 
     #[cold]
     fn is_listed(&self, xsn: Xsn) -> bool {
-        self.numbers.read().contains(&xsn)
+        self.transactions.read().contains_key(&xsn)
     }
 }
 
@@ -63,13 +90,25 @@ impl AbortedMap {
 mod tests {
     use super::*;
 
+    fn aborted(xsn: u64) -> AbortedTransaction {
+        AbortedTransaction {
+            xsn: Xsn(xsn),
+            id: TransactionId(xsn),
+            began_at: 0,
+            begin: Lsn(1),
+            end: Lsn(2),
+            units: Vec::new(),
+        }
+    }
+
     /// A number is in the map from its entry until it is forgotten, whatever else comes and goes.
     #[test]
     fn numbers_are_in_the_map_until_they_are_forgotten() {
         let map = AbortedMap::default();
         assert!(map.is_empty() && !map.contains(Xsn(7)));
-        map.enter(Xsn(7));
-        map.enter(Xsn(9));
+        map.enter(aborted(7));
+        map.enter(aborted(9));
+        assert_eq!((map.list(), map.count()), (vec![aborted(7), aborted(9)], 2));
         map.forget(Xsn(9));
         assert!(!map.is_empty() && map.contains(Xsn(7)) && !map.contains(Xsn(9)));
         map.forget(Xsn(7));

@@ -15,7 +15,7 @@ mod several;
 mod table;
 mod undo;
 
-pub use aborted_map::AbortedMap;
+pub use aborted_map::{AbortedMap, AbortedTransaction};
 pub use commit_table::{CommitTable, CommitTime, Outcome};
 pub use lifetime::{Lifetime, OpenSnapshot, Reader, Retention, SnapshotRegistry};
 pub use mutations::{Mutation, Mutations};

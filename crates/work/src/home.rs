@@ -85,6 +85,9 @@ const XSN_STEP: u64 = 1 << 20;
 pub const STATEMENT_VERSIONS: u8 = 1;
 /// ALLOW_SNAPSHOT_ISOLATION, or on the way to it: transactions may read as of a moment.
 pub const TRANSACTION_VERSIONS: u8 = 2;
+/// ACCELERATED_DATABASE_RECOVERY: every change leaves a version, by which it is undone. It changes
+/// while nobody else is in the database.
+pub const RECOVERY_VERSIONS: u8 = 4;
 
 impl Home {
     /// A database of an engine; `survives` is false for tempdb, whose commits never wait for the
@@ -171,6 +174,12 @@ impl Home {
         self.versioning.load(Acquire) != 0
     }
 
+    /// Whether transactions are undone by the versions that they left: accelerated recovery.
+    #[inline]
+    pub fn is_accelerated(&self) -> bool {
+        self.versioning() & RECOVERY_VERSIONS != 0
+    }
+
     /// Which options ask for versions.
     pub fn versioning(&self) -> u8 {
         self.versioning.load(Acquire)
@@ -204,12 +213,14 @@ impl Home {
     pub fn has_told_writers(&self) -> bool {
         // In this order: when versions come again, the gate was shut before.
         let options = self.versioning();
-        options & STATEMENT_VERSIONS != 0 || (options != 0 && self.snapshots.is_on())
+        let alone = STATEMENT_VERSIONS | RECOVERY_VERSIONS;
+        options & alone != 0 || (options != 0 && self.snapshots.is_on())
     }
 
     /// Says which options ask for versions.
     pub fn set_versioning(&self, options: u8) {
-        assert!(options <= STATEMENT_VERSIONS | TRANSACTION_VERSIONS, "two options");
+        let known = STATEMENT_VERSIONS | TRANSACTION_VERSIONS | RECOVERY_VERSIONS;
+        assert_eq!(options & !known, 0, "three options");
         assert!(options != 0 || !self.has_optimized_locking(), "it relies on versions");
         self.versioning.store(options, Release);
     }

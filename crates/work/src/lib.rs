@@ -48,7 +48,9 @@ pub use ghost_rule::GhostRule;
 pub use ghosts::{Ghost, SettleOutcome, Settler};
 pub use grave_memory::GraveMemory;
 pub use graveyards::{Graveyards, Sexton};
-pub use home::{DelayedDurability, Home, STATEMENT_VERSIONS, TRANSACTION_VERSIONS};
+pub use home::{
+    DelayedDurability, Home, RECOVERY_VERSIONS, STATEMENT_VERSIONS, TRANSACTION_VERSIONS,
+};
 pub use lock::thread_requests as lock_requests;
 pub use lock_counts::LockedHobt;
 pub use loser::Loser;

@@ -7,6 +7,7 @@
 
 use super::*;
 use access::Strength;
+use txn::AbortedTransaction;
 
 /// Rows before, of which the aborted transaction changes every third, deletes every third, and puts
 /// as many others behind them.
@@ -87,7 +88,14 @@ fn story(kind: IndexKind, twice: bool) -> Story {
         after.insert(ROWS + key, (7, 30));
     }
     aborted.0 = world.sessions[0].work.xsn().unwrap().0;
-    world.db.home().aborted().enter(aborted);
+    world.db.home().aborted().enter(AbortedTransaction {
+        xsn: aborted,
+        id: world.sessions[0].work.transaction_id().unwrap(),
+        began_at: 0,
+        begin: base::Lsn(1),
+        end: base::Lsn(2),
+        units: Vec::new(),
+    });
     world.sessions[0].work.commit(CommitMode::Delayed).unwrap();
     Story { world, before, after, rids, aborted }
 }
