@@ -39,7 +39,7 @@ pub const fn expunge_log_bytes(record_bytes: usize) -> u64 {
 }
 
 const fn by_transaction(undo: Undo) -> bool {
-    matches!(undo, Undo::By(_))
+    matches!(undo, Undo::By(_) | Undo::ByVersions(_))
 }
 
 impl Tree {

@@ -37,6 +37,8 @@ pub enum Undo {
     Never,
     /// The transaction, by walking its chain back.
     By(u32),
+    /// The transaction, by its chain or by the version of the row that it has kept.
+    ByVersions(u32),
     /// Nothing undoes it, as it is itself an undo: the transaction's rollback continues at `next`.
     Compensation {
         /// The transaction.
@@ -142,6 +144,7 @@ impl<'a> Change<'a> {
         let (flags, transaction, next) = match undo {
             Undo::Never => (0, 0, Lsn::ZERO),
             Undo::By(transaction) => (0, transaction, Lsn::ZERO),
+            Undo::ByVersions(transaction) => (RecordFlags::VERSIONED, transaction, Lsn::ZERO),
             Undo::RedoOnly(transaction) => (RecordFlags::REDO_ONLY, transaction, Lsn::ZERO),
             Undo::Compensation { transaction, next } => {
                 (RecordFlags::COMPENSATION, transaction, next)

@@ -39,7 +39,7 @@ pub(crate) struct GhostPages(BTreeSet<PageId>);
 impl GhostPages {
     /// Processes a record of the log.
     pub(crate) fn see(&mut self, record: &RecordView<'_>) {
-        if let Some(carried) = recovery::carried_of(record) {
+        if let Some(carried) = recovery::hints_of(record) {
             let pages = carried.as_chunks().0.iter().map(page_of);
             self.0.extend(pages.filter(|page| !page.is_none()));
         }
@@ -61,9 +61,9 @@ impl GhostPages {
 /// A page in a checkpoint record: page 4, file 2.
 const PAGE_ID_BYTES: usize = 6;
 
-/// The noted pages for a checkpoint record, as many as fit.
-pub(crate) fn carried(home: &Home) -> Vec<u8> {
-    let pages = home.ghosts().known(recovery::CARRIED_BYTES_MAX / PAGE_ID_BYTES);
+/// The noted pages for a checkpoint record, as many as fit into so many bytes.
+pub(crate) fn carried(home: &Home, bytes: usize) -> Vec<u8> {
+    let pages = home.ghosts().known(bytes / PAGE_ID_BYTES);
     pages.into_iter().flat_map(bytes_of).collect()
 }
 

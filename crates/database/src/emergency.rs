@@ -10,6 +10,7 @@
 //! If no log can be read, the pages are used as they are: changes since the last checkpoint may be
 //! missing.
 
+use crate::aborted::AbortedScan;
 use crate::boot;
 use crate::create::Sizing;
 use crate::database::{Database, Environment};
@@ -127,12 +128,13 @@ impl Database {
         report: &mut RecoveryReport,
     ) -> Result<Arc<Database>, OpenError> {
         let transactions = &env.engine.transactions;
-        let mut several = DecisionScan::default();
+        let (mut several, mut aborted) = (DecisionScan::default(), AbortedScan::default());
         if report.stopped_at.is_some() {
             let log = pages.log();
             let from = log.checkpoint().min_lsn;
             report.redone = recovery::redo_what_fits(log, pages, from, |record| {
                 several.see(record);
+                aborted.see(record);
                 if record.kind() == kinds::BEGIN
                     && let Some(begin) = Begin::parse(record.payload())
                 {
@@ -147,6 +149,7 @@ impl Database {
         decisions.enter(id, pages.log(), several.decided(), whole);
         let opened = StorageFloors::wire(env, id, name, files, Arc::clone(pages), sizing, true)?;
         opened.expect_versions(boot::read_xsn(pages).map_err(OpenError::page)?);
+        aborted.hand_to(&opened.home);
         let tables = boot::read_tables(pages).map_err(OpenError::page)?;
         opened.hobts.enter_system(&tables);
         if report.redone.skipped == 0 {

@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+mod aborted;
 mod boot;
 mod builder;
 mod check;

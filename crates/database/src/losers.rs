@@ -27,13 +27,13 @@
 
 use crate::database::Database;
 use crate::files::DATA_FILE;
-use base::{AllocUnitId, ObjectId, SqlError, SqlResult};
+use base::{AllocUnitId, ObjectId, SqlError, SqlResult, TransactionId, Xsn};
 use catalog::{FileGrowth, FileOwner, FileSetting, SYSTEM_TABLES};
 use os::clock::monotonic_ns;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use txn::{Begin, UndoError};
+use txn::{AbortedTransaction, Begin, EndPayload, NumberPayload, UndoError};
 use wal::{Group, Log, RecordFlags, RecordReader, RecordView, TransactionChain, WalError, kinds};
 use work::{Loser, Work, WorkError};
 
@@ -49,6 +49,8 @@ struct Deeds {
     units: Vec<AllocUnitId>,
     undo_bytes: u64,
     defines: bool,
+    /// The number in the version tags of its rows.
+    number: Option<Xsn>,
 }
 
 /// What open transactions have done, as far as the log has been read.
@@ -71,6 +73,10 @@ impl OpenDeeds {
                 self.spare.extend(ended.map(Deeds::forgotten));
             }
             kinds::BEGIN | kinds::SAVEPOINT | kinds::PREPARE => {}
+            kinds::VERSION_NUMBER => {
+                let number = NumberPayload::parse(record.payload()).map(|n| n.0);
+                self.open.entry(id).or_default().number = number;
+            }
             _ => {
                 let spare = &mut self.spare;
                 let fresh = || spare.pop().unwrap_or_default();
@@ -101,9 +107,9 @@ impl OpenDeeds {
             match begin {
                 Some(begin) if bounded && !deeds.defines && !deeds.units.is_empty() => {
                     let (began_at, name) = (begin.at, begin.name.to_owned());
-                    let Deeds { units, undo_bytes, .. } = deeds;
+                    let Deeds { units, undo_bytes, number, .. } = deeds;
                     let loser = Loser { chain: *chain, began_at, name, undo_bytes };
-                    rows.push(RowLoser { loser, units });
+                    rows.push(RowLoser { loser, units, id: begin.id, number });
                 }
                 _ => others.push(*chain),
             }
@@ -119,6 +125,8 @@ pub(crate) type Losers = Vec<TransactionChain>;
 pub(crate) struct RowLoser {
     loser: Loser,
     units: Vec<AllocUnitId>,
+    id: TransactionId,
+    number: Option<Xsn>,
 }
 
 impl Deeds {
@@ -184,7 +192,7 @@ impl Database {
         }
         let mut now = Losers::new();
         let mut together: Vec<LoserGroup> = Vec::new();
-        for RowLoser { loser, units } in losers {
+        for RowLoser { loser, units, .. } in losers {
             match self.tables_of(&units) {
                 Some(tables) => join(&mut together, LoserGroup { losers: vec![loser], tables }),
                 None => now.push(loser.chain),
@@ -199,6 +207,40 @@ impl Database {
             }
         }
         now
+    }
+
+    /// Aborts losers whose versions undo all that they have changed: nothing is undone, whatever
+    /// their size. Returns the others. The smallest are among these, as many as the log undoes
+    /// within [`work::UNDONE_RECORDS_MAX`] records. No session uses the database yet.
+    pub(crate) fn abort_by_versions(&self, mut losers: Vec<RowLoser>) -> Vec<RowLoser> {
+        if !self.options.read().accelerated_recovery {
+            return losers;
+        }
+        losers.sort_by_key(|l| l.loser.chain.records);
+        let (mut undone, mut records) = (Vec::new(), 0);
+        for RowLoser { loser, units, id, number } in losers {
+            records += loser.chain.records;
+            let small = records <= work::UNDONE_RECORDS_MAX;
+            match number.filter(|_| loser.chain.unversioned == 0 && !small) {
+                Some(xsn) => self.abort(xsn, id, &loser, units),
+                None => undone.push(RowLoser { loser, units, id, number }),
+            }
+        }
+        undone.sort_by_key(|l| l.loser.chain.first);
+        undone
+    }
+
+    fn abort(&self, xsn: Xsn, id: TransactionId, loser: &Loser, units: Vec<AllocUnitId>) {
+        let mut chain = loser.chain;
+        let (began_at, begin) = (loser.began_at, chain.first);
+        let mut aborted = AbortedTransaction { xsn, id, began_at, begin, end: chain.last, units };
+        let mut payload = EndPayload { at: os::clock::now().0 }.bytes().to_vec();
+        aborted.spell(&mut payload);
+        let mut group = Group::new();
+        let pushed = group.push_plain(kinds::ABORT, chain.id, &payload);
+        assert!(pushed.is_ok(), "an empty group has room for an abort");
+        aborted.end = self.log.append(&mut group, &mut chain).last;
+        self.home.enter_aborted_again(aborted);
     }
 
     /// The tables of the units, if all are known.

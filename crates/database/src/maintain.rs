@@ -1,5 +1,6 @@
 //! The background work of a database: checkpoints, the log writer, options, closing.
 
+use crate::aborted::CarriedMap;
 use crate::clean;
 use crate::database::Database;
 use crate::open::durability;
@@ -9,7 +10,8 @@ use catalog::{Changes, DatabaseOption};
 use os::clock::monotonic_ns;
 use os::task::JoinHandle;
 use os::wait::{CancelReason, WaitKind, Wake};
-use recovery::CheckpointResult;
+use recovery::{Carried, CheckpointResult};
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use txn::Mutation;
@@ -41,14 +43,27 @@ impl Database {
             engine.decisions.settle(self.id);
         }
         let kept = || if unkept { Lsn::MAX } else { engine.decisions.oldest(self.id) };
+        let map = RefCell::new(CarriedMap::default());
+        let promised = home.promised_for_aborted();
         let done = recovery::checkpoint(
             &self.log,
             &self.pages,
-            // In this order: a decision is recorded before its transaction leaves.
-            || home.oldest_active().min(kept()),
-            || clean::carried(&home),
+            || {
+                // In this order: a decision is recorded, and an aborted transaction enters the map,
+                // before the transaction leaves.
+                let active = home.oldest_active().min(kept());
+                let carried = map.replace(CarriedMap::of(&home));
+                debug_assert!(carried.bytes.is_empty(), "the map is read once");
+                map.borrow().rest_from.map_or(active, |from| active.min(from))
+            },
+            (promised, || {
+                let kept = map.take().bytes;
+                let room = recovery::CARRIED_BYTES_MAX - kept.len();
+                Carried { hints: clean::carried(&home, room), kept }
+            }),
             clean,
         );
+        home.give_back_promised();
         done.map_err(|e| e.into_sql(&self.home.name()))
     }
 

@@ -8,6 +8,7 @@
 //! Losers that changed only rows of tables are undone while the database is in use, where that is
 //! sound: see `losers.rs`.
 
+use crate::aborted::AbortedScan;
 use crate::boot;
 use crate::clean::GhostPages;
 use crate::create::Sizing;
@@ -50,6 +51,8 @@ pub struct RecoveryReport {
     pub settled: usize,
     /// Transactions that were rolled back before the database was opened.
     pub undone: usize,
+    /// Transactions whose records stay, and do not count: accelerated recovery.
+    pub aborted: usize,
     /// Transactions that are rolled back while the database is in use.
     pub put_off: usize,
     /// The end of the readable log, if the database was opened for emergencies and has one.
@@ -271,11 +274,13 @@ impl Database {
         let log = Arc::clone(pages.log());
         let transactions = &env.engine.transactions;
         let (mut ghosts, mut deeds) = (GhostPages::default(), OpenDeeds::default());
+        let mut aborted = AbortedScan::default();
         let mut several = DecisionScan::default();
         let mut sound = true;
         let redone = recovery::redo(&log, pages, log.checkpoint().min_lsn, |record| {
             ghosts.see(record);
             deeds.see(record);
+            aborted.see(record);
             several.see(record);
             if record.kind() == kinds::BEGIN
                 && let Some(begin) = Begin::parse(record.payload())
@@ -296,6 +301,7 @@ impl Database {
         let opened = StorageFloors::wire(env, id, name, files, Arc::clone(pages), sizing, true)?;
         opened.expect_versions(boot::read_xsn(pages).map_err(OpenError::page)?);
         ghosts.hand_to(&opened.home);
+        aborted.hand_to(&opened.home);
         opened.hobts.enter_system(&tables);
         report.settled = settled.len();
         in_doubt::commit(&log, settled);
@@ -308,6 +314,9 @@ impl Database {
         // A loser that changed only rows is undone after the definitions, which say what it
         // changed.
         let database = opened.load()?;
+        let before = rows.len();
+        let rows = database.abort_by_versions(rows);
+        report.aborted = before - rows.len();
         let rows = database.put_off(rows);
         let from = monotonic_ns();
         report.undone += undo_alone(&database.home, &rows)?;

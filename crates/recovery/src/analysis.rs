@@ -45,6 +45,7 @@ impl Analysis {
         chain.undo_next = if compensates { previous } else { r.lsn };
         chain.last = r.lsn;
         chain.records += 1;
+        chain.unversioned += u64::from(r.flags().needs_log());
         chain.bytes += r.bytes.len() as u64;
         let ended = match r.kind() {
             kinds::COMMIT => &mut self.committed,

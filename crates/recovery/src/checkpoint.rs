@@ -16,8 +16,20 @@ use wal::{
 /// Log that the records of a checkpoint take, each in a block of its own.
 const RECORDS_BYTES: u64 = 1024;
 
-/// The most that a checkpoint carries for its owner.
+/// The most that a checkpoint carries for its owner, a mark between its parts not counted.
 pub const CARRIED_BYTES_MAX: usize = 48 << 10;
+
+/// What a checkpoint's second record has for its owner.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Carried {
+    /// What may not be lost: without room for it there is no checkpoint.
+    pub kept: Vec<u8>,
+    /// What is left out where there is no room.
+    pub hints: Vec<u8>,
+}
+
+/// Between the hints and what is kept: no hint begins so.
+const KEPT_MARK: [u8; 6] = [0xFF; 6];
 
 /// What a checkpoint did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,26 +50,27 @@ pub struct CheckpointResult {
 /// is called once, between the checkpoint's two records (rule 6). It must know a transaction, with
 /// a bound at or below its first record, from before that record is appended until its last record
 /// is appended. `carried` is called after it. It returns what the owner must remember when the log
-/// before the checkpoint is freed; the checkpoint's second record carries it behind `min_lsn`, as
-/// far as there is room, and [`carried_of`] reads it. `clean` says that the database is being
-/// closed with nothing to redo or undo.
+/// before the checkpoint is freed; the checkpoint's second record has it behind `min_lsn`, and
+/// [`hints_of`] and [`kept_of`] read it. `promised` is log that the owner has reserved for it and
+/// for the records. `clean` says that the database is being closed with nothing to redo or undo.
 ///
 /// The caller makes sure that a database takes one checkpoint at a time.
 ///
 /// # Errors
-/// The operating system's, of the write of the checkpoint pointer; the one before stays valid.
+/// The operating system's, of the write of the checkpoint pointer; a log without room for what may
+/// not be lost. The checkpoint before stays valid.
 pub fn checkpoint(
     log: &Arc<Log>,
     pages: &Arc<Pages>,
     oldest_active: impl FnOnce() -> Lsn,
-    carried: impl FnOnce() -> Vec<u8>,
+    (promised, carried): (u64, impl FnOnce() -> Carried),
     clean: bool,
 ) -> Result<CheckpointResult, RecoveryError> {
     let began = monotonic_ns();
     let mut room = LogReservation::none(log);
     // Even without room for its records a checkpoint must free the log. Then it begins at the last
     // record that there is (rule 9).
-    let recorded = room.grow(RECORDS_BYTES).is_ok();
+    let recorded = promised >= RECORDS_BYTES || room.grow(RECORDS_BYTES).is_ok();
     let begin = match recorded {
         true => append(log, kinds::CHECKPOINT_BEGIN, &os::clock::now().0.to_le_bytes()),
         false => log.last_lsn(),
@@ -68,11 +81,7 @@ pub fn checkpoint(
     // A bound may be older than the last checkpoint, when it was read before that checkpoint and
     // published after it. The record that it stands for is newer.
     let min_lsn = flushed.lsn.min(oldest_active).max(log.checkpoint().min_lsn).min(begin);
-    let mut carried = carried();
-    assert!(carried.len() <= CARRIED_BYTES_MAX, "what is carried fits a record");
-    if !recorded || room.grow(carried.len() as u64).is_err() {
-        carried.clear();
-    }
+    let carried = carry(&mut room, (recorded, promised), carried())?;
     let payload = CheckpointEnd::bytes(min_lsn, os::clock::now().0, &carried);
     let end = match recorded {
         true => append(log, CheckpointEnd::KIND, &payload),
@@ -101,9 +110,46 @@ fn reuse_wait(begin: Lsn, home: Lsn, oldest_active: Lsn) -> ReuseWait {
     }
 }
 
-/// What a checkpoint carries for its owner, from its second record.
-pub fn carried_of<'a>(record: &RecordView<'a>) -> Option<&'a [u8]> {
-    CheckpointEnd::of(record).map(|end| end.carried)
+/// What the second record says for the owner, as far as there is room.
+fn carry(
+    room: &mut LogReservation,
+    (recorded, promised): (bool, u64),
+    Carried { kept, mut hints }: Carried,
+) -> Result<Vec<u8>, RecoveryError> {
+    assert!(hints.len() + kept.len() <= CARRIED_BYTES_MAX, "what is carried fits a record");
+    debug_assert_eq!(hints.len() % KEPT_MARK.len(), 0, "hints are as long as the mark");
+    if !kept.is_empty() {
+        let need = RECORDS_BYTES + (KEPT_MARK.len() + kept.len()) as u64;
+        room.grow(need.saturating_sub(promised))?;
+    }
+    if !recorded || room.grow(hints.len() as u64).is_err() {
+        hints.clear();
+    }
+    if !kept.is_empty() {
+        hints.extend_from_slice(&KEPT_MARK);
+        hints.extend_from_slice(&kept);
+    }
+    Ok(hints)
+}
+
+/// The two parts of what a checkpoint's second record has for its owner.
+fn parts_of<'a>(record: &RecordView<'a>) -> Option<(&'a [u8], &'a [u8])> {
+    let carried = CheckpointEnd::of(record)?.carried;
+    let mut units = carried.as_chunks().0.iter();
+    Some(match units.position(|unit| *unit == KEPT_MARK) {
+        Some(n) => (&carried[..n * KEPT_MARK.len()], &carried[(n + 1) * KEPT_MARK.len()..]),
+        None => (carried, &[]),
+    })
+}
+
+/// The hints of a checkpoint's second record; `None` of other records.
+pub fn hints_of<'a>(record: &RecordView<'a>) -> Option<&'a [u8]> {
+    parts_of(record).map(|parts| parts.0)
+}
+
+/// What a checkpoint's second record keeps; `None` of other records.
+pub fn kept_of<'a>(record: &RecordView<'a>) -> Option<&'a [u8]> {
+    parts_of(record).map(|parts| parts.1)
 }
 
 fn append(log: &Log, kind: Kind, payload: &[u8]) -> Lsn {

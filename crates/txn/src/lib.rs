@@ -20,7 +20,7 @@ pub use commit_table::{CommitTable, CommitTime, Outcome};
 pub use lifetime::{Lifetime, OpenSnapshot, Reader, Retention, SnapshotRegistry};
 pub use mutations::{Mutation, Mutations};
 pub use open::{Open, OpenEntry, TOLD_DATABASES};
-pub use payload::{BEGIN_BYTES_MAX, Begin, EndPayload, TransactionName};
+pub use payload::{BEGIN_BYTES_MAX, Begin, EndPayload, NumberPayload, TransactionName};
 pub use several::{ChainName, DecisionPayload, Member, PreparePayload};
 pub use table::{ActiveTransaction, Transactions};
 pub use undo::{UndoContext, UndoError, UndoHandler, UndoTable, roll_back};

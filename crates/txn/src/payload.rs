@@ -1,9 +1,22 @@
 //! What begin and end records of transactions say, for recovery and fn_dblog.
 //!
 //! Begin: transaction id 8, session 2, wall time 8, name. End: wall time 8. A name is UTF-8, and
-//! one of [`KNOWN`] a single byte below 32, its number there.
+//! one of [`KNOWN`] a single byte below 32, its number there. Version number: sequence number 8.
+//!
+//! The abort record of a transaction whose records stay on pages (`aborted_map.rs`) goes on behind
+//! the wall time, and the checkpoint carries the same for each that is in the map:
+//!
+//! | off | len | field |
+//! |---|---|---|
+//! | 0 | 8 | sequence number in the tags of its records |
+//! | 8 | 8 | transaction id |
+//! | 16 | 8 | wall time of its begin |
+//! | 24 | 8 | LSN of its first record |
+//! | 32 | 2 | count of the allocation units that follow; 65535: too many, all units may have some |
+//! | 34 | 4 n | allocation units |
 
-use base::{SessionId, TransactionId};
+use crate::aborted_map::AbortedTransaction;
+use base::{AllocUnitId, Lsn, SessionId, TransactionId, Xsn};
 use std::sync::Arc;
 
 /// Names of most transactions. Their numbers are on-disk format: append only, 32 at most.
@@ -126,6 +139,65 @@ impl EndPayload {
     }
 }
 
+/// The payload of a record that says a transaction's sequence number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NumberPayload(pub Xsn);
+
+impl NumberPayload {
+    /// The payload.
+    pub fn bytes(self) -> [u8; 8] {
+        self.0.0.to_le_bytes()
+    }
+
+    /// Reads a payload; `None` when it makes no sense.
+    pub fn parse(b: &[u8]) -> Option<NumberPayload> {
+        let xsn = Xsn(u64::from_le_bytes(b.try_into().ok()?));
+        (xsn != Xsn::NONE && xsn <= Xsn::MAX).then_some(NumberPayload(xsn))
+    }
+}
+
+/// Units that an abort record names at most.
+const UNITS_MAX: usize = 256;
+const ALL_UNITS: u16 = u16::MAX;
+const ABORTED_FRONT_BYTES: usize = 34;
+
+impl AbortedTransaction {
+    /// The longest that [`AbortedTransaction::spell`] appends.
+    pub const BYTES_MAX: usize = ABORTED_FRONT_BYTES + 4 * UNITS_MAX;
+
+    /// Appends what the table above says.
+    pub fn spell(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.xsn.0.to_le_bytes());
+        out.extend_from_slice(&self.id.0.to_le_bytes());
+        out.extend_from_slice(&self.began_at.to_le_bytes());
+        out.extend_from_slice(&self.begin.0.to_le_bytes());
+        let units = if self.units.len() > UNITS_MAX { &[][..] } else { &self.units };
+        let count = if units.is_empty() { ALL_UNITS } else { units.len() as u16 };
+        out.extend_from_slice(&count.to_le_bytes());
+        units.iter().for_each(|unit| out.extend_from_slice(&unit.0.to_le_bytes()));
+    }
+
+    /// Reads one of those, and what is behind it; `None` when it makes no sense. `end` is the LSN
+    /// of the record that has it.
+    pub fn parse(b: &[u8], end: Lsn) -> Option<(AbortedTransaction, &[u8])> {
+        let (front, mut rest) = b.split_at_checked(ABORTED_FRONT_BYTES)?;
+        let word = |at: usize| front[at..at + 8].try_into().map(u64::from_le_bytes).ok();
+        let NumberPayload(xsn) = NumberPayload::parse(&front[..8])?;
+        let count = u16::from_le_bytes([front[32], front[33]]);
+        let mut units = Vec::new();
+        if count != ALL_UNITS {
+            let (bytes, behind) = rest.split_at_checked(4 * usize::from(count))?;
+            let unit = |b: &[u8; 4]| AllocUnitId(u32::from_le_bytes(*b));
+            units.extend(bytes.as_chunks().0.iter().map(unit));
+            rest = behind;
+        }
+        let id = TransactionId(word(8)?);
+        let (began_at, begin) = (word(16)?.cast_signed(), Lsn(word(24)?));
+        let read = AbortedTransaction { xsn, id, began_at, begin, end, units };
+        (begin <= end && id.0 as u32 != 0).then_some((read, rest))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -143,5 +215,42 @@ mod tests {
         let spelled = Begin { id, session, at, name: &long }.spell(&mut out);
         assert_eq!(Begin::parse(spelled).map(|b| b.name.chars().count()), Some(42));
         assert_eq!(Begin::parse(&[0; 17]), None);
+    }
+
+    /// What an abort record says of a transaction whose records stay is read as it was written;
+    /// more units than there is room for are all units; what makes no sense is refused.
+    #[test]
+    fn an_aborted_transaction_reads_as_it_was_spelled() {
+        let aborted = |units: u32| AbortedTransaction {
+            xsn: Xsn(0x0605_0403_0201),
+            id: TransactionId(0x0A_0000_0009),
+            began_at: -5,
+            begin: Lsn(70),
+            end: Lsn(90),
+            units: (1..=units).map(AllocUnitId).collect(),
+        };
+        for (units, read) in [(0, 0), (1, 1), (256, 256), (257, 0)] {
+            let mut bytes = Vec::new();
+            aborted(units).spell(&mut bytes);
+            assert_eq!(bytes.len(), ABORTED_FRONT_BYTES + 4 * read as usize);
+            bytes.push(7);
+            let parsed = AbortedTransaction::parse(&bytes, Lsn(90));
+            assert_eq!(parsed, Some((aborted(read), &[7][..])));
+            for cut in 0..bytes.len() - 1 {
+                assert_eq!(AbortedTransaction::parse(&bytes[..cut], Lsn(90)), None, "{cut}");
+            }
+            assert_eq!(
+                AbortedTransaction::parse(&bytes, Lsn(69)),
+                None,
+                "it begins behind its end"
+            );
+        }
+        assert_eq!(
+            NumberPayload::parse(&NumberPayload(Xsn(9)).bytes()),
+            Some(NumberPayload(Xsn(9)))
+        );
+        assert_eq!(NumberPayload::parse(&[0; 8]), None);
+        assert_eq!(NumberPayload::parse(&[0xFF; 8]), None);
+        assert_eq!(NumberPayload::parse(&[1; 7]), None);
     }
 }

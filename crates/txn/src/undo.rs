@@ -110,7 +110,7 @@ impl UndoTable {
         handler: &Arc<dyn UndoHandler>,
     ) -> Self {
         assert!(!kinds.is_empty(), "a handler undoes something");
-        assert!(*kinds.start() > wal::kinds::FORGET.0, "the log's own kinds are not undone");
+        assert!(*kinds.start() > wal::kinds::LAST_OF_LOG, "the log's own kinds are not undone");
         for k in kinds {
             let place = &mut self.handlers[usize::from(k)];
             assert!(place.is_none(), "kind {k:#x} has one undo handler");
@@ -183,7 +183,10 @@ fn checked(view: RecordView<'_>, transaction: u32) -> Result<RecordView<'_>, Und
 /// Whether the walk skips it, since there is nothing to undo.
 fn is_passed(view: &RecordView<'_>) -> bool {
     view.flags().has(RecordFlags::COMPENSATION | RecordFlags::REDO_ONLY)
-        || matches!(view.kind(), kinds::BEGIN | kinds::SAVEPOINT | kinds::PREPARE)
+        || matches!(
+            view.kind(),
+            kinds::BEGIN | kinds::VERSION_NUMBER | kinds::SAVEPOINT | kinds::PREPARE
+        )
 }
 
 /// A record, and those that the walk meets after it, as long as they are in memory and of its kind

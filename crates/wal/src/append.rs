@@ -301,6 +301,7 @@ fn link(group: &mut Group, first: Lsn, chain: &mut TransactionChain) {
             chain.last = lsn;
             chain.bytes += n as u64;
             chain.records += 1;
+            chain.unversioned += u64::from(RecordFlags(r[3]).needs_log());
         }
         at += n;
         lsn = Lsn(lsn.0 + 1);

@@ -32,6 +32,8 @@ pub struct TransactionChain {
     pub records: u64,
     /// Where its undo continues: its last record, or what its last compensation says.
     pub undo_next: Lsn,
+    /// Records that nothing but the log undoes: see [`RecordFlags::needs_log`].
+    pub unversioned: u64,
 }
 
 /// Records to be appended together.

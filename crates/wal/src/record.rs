@@ -45,6 +45,11 @@ pub mod kinds {
     pub const UNDONE: Kind = Kind(0x0D);
     /// Every database knows how a transaction ended that this one decided.
     pub const FORGET: Kind = Kind(0x0E);
+    /// The sequence number in the version tags of its transaction (`txn::NumberPayload`).
+    pub const VERSION_NUMBER: Kind = Kind(0x0F);
+    /// No page has a record by an aborted transaction any more (`txn::NumberPayload`).
+    pub const REVERTED: Kind = Kind(0x10);
+    pub const LAST_OF_LOG: u8 = 0x10;
     pub const FIRST_OF_SPACE: u8 = 0x20;
     pub const FIRST_OF_BTREE: u8 = 0x40;
     pub const FIRST_OF_HEAP: u8 = 0x60;
@@ -65,8 +70,16 @@ impl RecordFlags {
     pub const COMPENSATION: u8 = 0x04;
     /// Part of a transaction's chain but without undo.
     pub const REDO_ONLY: u8 = 0x08;
+    /// It changes a row that keeps its former version: its transaction may be undone without it.
+    pub const VERSIONED: u8 = 0x10;
 
-    /// Whether a flag is set.
+    /// Whether a transaction's record is undone from the log and in no other way.
+    pub const fn needs_log(self) -> bool {
+        let others = RecordFlags::COMPENSATION | RecordFlags::REDO_ONLY | RecordFlags::VERSIONED;
+        self.has(RecordFlags::PAGE) && !self.has(others)
+    }
+
+    /// Whether one of these flags is set.
     pub const fn has(self, flag: u8) -> bool {
         self.0 & flag != 0
     }

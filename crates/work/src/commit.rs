@@ -269,6 +269,9 @@ impl Work {
         let mut group = Group::new();
         let mut result = Ok(());
         for i in (0..self.parts.len()).rev() {
+            if self.parts[i].abort_by_versions() {
+                continue;
+            }
             match self.undo_part(i, (Lsn::ZERO, false), &mut group, goes_on) {
                 Ok(()) => self.append_abort(i, &mut group),
                 Err(e) => {

@@ -12,10 +12,10 @@ use base::{DatabaseId, Lsn, ObjectId, SessionId, SqlResult, Xsn};
 use buffer::Pages;
 use os::sync::{Mutex, RwLock};
 use space::Space;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::*};
 use std::sync::{Arc, OnceLock};
-use txn::{AbortedMap, CommitTime, UndoTable};
+use txn::{AbortedMap, AbortedTransaction, CommitTime, UndoTable};
 use version::{Stores, VersionStore};
 use wal::{Log, LogReservation};
 
@@ -56,6 +56,8 @@ pub struct Home {
     versioning: AtomicU8,
     stores: Stores,
     aborted: AbortedMap,
+    /// Log for the checkpoints that carry what is in the map: for each its own.
+    for_aborted: Mutex<BTreeMap<Xsn, LogReservation>>,
     optimized_locking: AtomicBool,
     /// Tags up to this number are from before the database was opened.
     settled_xsn: AtomicU64,
@@ -77,6 +79,9 @@ type RaiseXsn = dyn Fn(Xsn) -> SqlResult<()> + Send + Sync;
 
 /// What an object of the database is called, in two parts.
 type NameObject = dyn Fn(ObjectId) -> Option<String> + Send + Sync;
+
+/// Log that a checkpoint takes beside what it carries of an aborted transaction.
+pub(crate) const CARRIED_BESIDE: u64 = 1024;
 
 /// Numbers that are announced at a time.
 const XSN_STEP: u64 = 1 << 20;
@@ -117,6 +122,7 @@ impl Home {
             versioning: AtomicU8::new(0),
             stores: Stores::new(engine.shared_cell()),
             aborted: AbortedMap::default(),
+            for_aborted: Mutex::default(),
             optimized_locking: AtomicBool::new(false),
             settled_xsn: AtomicU64::new(0),
             expected_xsn: AtomicU64::new(0),
@@ -205,6 +211,33 @@ impl Home {
     #[inline]
     pub fn aborted(&self) -> &AbortedMap {
         &self.aborted
+    }
+
+    /// A transaction is aborted and its records stay; with the log that carrying it takes. Its
+    /// abort record is in the log, and it holds its locks still.
+    pub fn enter_aborted(&self, aborted: AbortedTransaction, promised: LogReservation) {
+        self.for_aborted.lock().insert(aborted.xsn, promised);
+        self.aborted.enter(aborted);
+    }
+
+    /// The same for one that the log has told, when the database is opened. Where the log has no
+    /// room a checkpoint asks for it again.
+    pub fn enter_aborted_again(&self, aborted: AbortedTransaction) {
+        let mut promised = LogReservation::none(self.log());
+        let _ = promised.grow(AbortedTransaction::BYTES_MAX as u64 + CARRIED_BESIDE);
+        self.enter_aborted(aborted, promised);
+    }
+
+    /// Log that is promised for checkpoints that carry the aborted map. It stays promised until
+    /// [`Home::give_back_promised`], also for what leaves the map meanwhile.
+    pub fn promised_for_aborted(&self) -> u64 {
+        self.for_aborted.lock().values().map(LogReservation::bytes).sum()
+    }
+
+    /// Gives back the log that was promised for what has left the aborted map. No checkpoint is
+    /// being taken.
+    pub fn give_back_promised(&self) {
+        self.for_aborted.lock().retain(|xsn, _| self.aborted.contains(*xsn));
     }
 
     /// Whether the tag of a ghost names its deleter: all who go on leave versions, not only those

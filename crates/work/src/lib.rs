@@ -56,7 +56,7 @@ pub use lock_counts::LockedHobt;
 pub use loser::Loser;
 pub use losers::{RECOVERY_SESSION, TakeoverError};
 pub use owed::{OwedCommit, UnflushedLog};
-pub use part::{Part, PartMark};
+pub use part::{Part, PartMark, UNDONE_RECORDS_MAX};
 pub use reader::ReaderSeed;
 pub use snapshot::Snapshot;
 pub use snapshot_gate::{Refusal, SnapshotState};

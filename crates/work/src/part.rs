@@ -1,13 +1,13 @@
 //! A transaction's part in one database: its chain in that log, and its right to more log.
 
 use crate::entry::{Entry, PartState};
-use crate::home::Home;
+use crate::home::{CARRIED_BESIDE, Home};
 use crate::loser::Loser;
-use base::{Lsn, SessionId, TransactionId};
+use base::{AllocUnitId, Lsn, SessionId, TransactionId, Xsn};
 use buffer::{Change, Undo};
 use lock::Owner;
 use std::sync::Arc;
-use txn::{BEGIN_BYTES_MAX, Begin, TransactionName};
+use txn::{AbortedTransaction, BEGIN_BYTES_MAX, Begin, EndPayload, NumberPayload, TransactionName};
 use wal::{Group, Kind, LogReservation, TransactionChain, WalError, kinds};
 
 /// Log that a change may write beyond its own estimate: begin record, maps, block overhead.
@@ -17,6 +17,10 @@ const RESERVE_STEP: u64 = 8192;
 /// What a request keeps from one transaction to its next, so that short ones neither ask nor give
 /// back: two writes less to what all sessions write.
 const KEPT: u64 = 2 * RESERVE_STEP;
+
+/// A transaction of so many records or fewer is undone from the log: that takes less than 50 ms,
+/// and leaves nothing for the sweep, which reads all pages of what the transaction has changed.
+pub const UNDONE_RECORDS_MAX: u64 = 10_000;
 
 /// A transaction's part in one database, to whoever waits for its end.
 #[derive(Clone)]
@@ -58,6 +62,12 @@ pub struct Part {
     undo_bytes: u64,
     entry: Arc<Entry>,
     entered: bool,
+    /// The number in the tags of rows that it has changed, where these are its undo.
+    number: Option<Xsn>,
+    /// A record in the log says that number.
+    numbered: bool,
+    /// The units of those rows, ascending.
+    units: Vec<AllocUnitId>,
     /// Told what was logged: of a deadlock's participants the cheapest to undo is the victim.
     owner: Arc<Owner>,
 }
@@ -75,6 +85,9 @@ impl Part {
             undo_bytes: 0,
             entry: home.enlist(owner.session()),
             entered: false,
+            number: None,
+            numbered: false,
+            units: Vec::new(),
             owner: Arc::clone(owner),
         }
     }
@@ -143,7 +156,8 @@ impl Part {
             self.entry.begins_at(at);
         }
         let name = if wanted { self.name.clone() } else { TransactionName::default() };
-        BeginRecord { wanted, id: self.chain.id, at, name }
+        let number = self.number.filter(|_| !self.numbered);
+        BeginRecord { wanted, id: self.chain.id, at, name, number }
     }
 
     /// How operations of this transaction are logged.
@@ -152,12 +166,26 @@ impl Part {
         Undo::By(self.chain.id)
     }
 
+    /// How a change of a row is logged. `xsn` is the number in the row's tag, where it has one.
+    /// Before [`Part::begin`] of the same change. It costs a load, a compare, and a search among the
+    /// units that the transaction has changed.
+    pub fn undo_of_row(&mut self, xsn: Option<Xsn>, unit: AllocUnitId) -> Undo {
+        let Some(xsn) = xsn.filter(|_| self.home.is_accelerated()) else { return self.undo() };
+        debug_assert!(self.number.is_none_or(|n| n == xsn), "a transaction has one number");
+        self.number = Some(xsn);
+        if let Err(at) = self.units.binary_search(&unit) {
+            self.units.insert(at, unit);
+        }
+        Undo::ByVersions(self.chain.id)
+    }
+
     /// After a change was finished: remembers what its undo may cost.
     pub fn logged(&mut self, change_bytes: usize) {
         debug_assert!(self.entered && self.has_logged(), "a finished change is in the log");
         debug_assert!(self.chain.first <= self.chain.last, "a chain goes forward");
         debug_assert!(self.chain.records > 0, "a chain with ends has records");
         self.entry.logged(&self.chain);
+        self.numbered = self.number.is_some();
         self.undo_bytes += change_bytes as u64 + 64;
         self.owner.add_log_bytes(change_bytes as u64 + 64);
     }
@@ -177,6 +205,10 @@ impl Part {
         assert!(!self.entered && !self.has_logged());
         assert_ne!(id.0 as u32, 0, "0 logs for nobody");
         assert_eq!(self.undo_bytes, 0, "what a transaction reserved for its undo ended with it");
+        debug_assert!(
+            self.number.is_none() && self.units.is_empty(),
+            "the last one's went with it"
+        );
         self.chain = TransactionChain { id: id.0 as u32, ..TransactionChain::default() };
         self.id = id;
         self.name = name.clone();
@@ -219,6 +251,40 @@ impl Part {
     pub(crate) fn rolled_back(&self, to: Lsn) {
         self.entry.logged(&self.chain);
         self.entry.rolled_back(if to == Lsn::ZERO { self.chain.first } else { to });
+    }
+
+    /// What the transaction is for the aborted map, if versions undo all that it has done here, and
+    /// undoing it from the log would take long.
+    fn as_aborted(&self) -> Option<AbortedTransaction> {
+        let xsn = self.number.filter(|_| self.home.is_accelerated() && self.numbered)?;
+        let is_long = self.chain.records > UNDONE_RECORDS_MAX;
+        (is_long && self.chain.unversioned == 0).then(|| AbortedTransaction {
+            xsn,
+            id: self.id,
+            began_at: self.entry.read().and_then(|part| part.began_at).unwrap_or(0),
+            begin: self.chain.first,
+            end: self.chain.last,
+            units: self.units.clone(),
+        })
+    }
+
+    /// Rolls back without undoing anything: the abort record says so, and the transaction is in
+    /// the aborted map from now on. False where the log has to undo it. Its locks are held still.
+    pub(crate) fn abort_by_versions(&mut self) -> bool {
+        let Some(mut aborted) = self.as_aborted() else { return false };
+        let mut payload = EndPayload { at: os::clock::now().0 }.bytes().to_vec();
+        aborted.spell(&mut payload);
+        aborted.end = self.append_end(kinds::ABORT, &payload);
+        // In this order: a checkpoint that does not find it in the map finds the part active.
+        let none = LogReservation::none(self.home.log());
+        let mut promised = std::mem::replace(&mut self.reservation, none);
+        let room = payload.len() as u64 + CARRIED_BESIDE;
+        promised.shrink(promised.bytes().saturating_sub(room));
+        self.undo_bytes = 0;
+        self.entry.reserved(0);
+        self.home.enter_aborted(aborted, promised);
+        self.aborted();
+        true
     }
 
     /// Its abort record is in the log.
@@ -266,6 +332,8 @@ impl Part {
             self.home.leave(&self.entry);
         }
         self.undo_bytes = 0;
+        (self.number, self.numbered) = (None, false);
+        self.units.clear();
         self.chain = TransactionChain::default();
         self.reservation.shrink(self.reservation.bytes().saturating_sub(KEPT));
         assert!(self.reservation.bytes() <= KEPT, "between transactions a part keeps little");
@@ -298,10 +366,11 @@ pub struct BeginRecord {
     id: u32,
     at: i64,
     name: TransactionName,
+    number: Option<Xsn>,
 }
 
 impl BeginRecord {
-    /// Logs the begin record, unless the part has one.
+    /// Logs the begin record and the number in version tags, unless the log has them.
     pub fn log(self, change: &mut Change<'_>, session: SessionId) {
         if self.wanted {
             assert_ne!(self.id, 0, "a begin record is a transaction's");
@@ -309,6 +378,9 @@ impl BeginRecord {
             let id = TransactionId(u64::from(self.id));
             let begin = Begin { id, session, at: self.at, name: self.name.as_str() };
             change.log_plain(kinds::BEGIN, self.id, begin.spell(&mut [0; BEGIN_BYTES_MAX]));
+        }
+        if let Some(xsn) = self.number {
+            change.log_plain(kinds::VERSION_NUMBER, self.id, &NumberPayload(xsn).bytes());
         }
     }
 }

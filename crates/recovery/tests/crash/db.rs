@@ -181,7 +181,13 @@ impl Db {
             let active = self.active.lock().expect("nothing panics with it");
             active.values().copied().min().unwrap_or(Lsn::MAX)
         };
-        let done = recovery::checkpoint(&self.log, &self.pages, oldest, Vec::new, false);
+        let done = recovery::checkpoint(
+            &self.log,
+            &self.pages,
+            oldest,
+            (0, recovery::Carried::default),
+            false,
+        );
         done.unwrap_or_else(|e| panic!("checkpoint: {e}"));
     }
 }

@@ -205,7 +205,9 @@ impl RowHobt {
         let done = self.log_change(work, latched.guards.into_iter().flatten(), |change, undo| {
             let page =
                 |change: &Change<'_>, (id, _): Place| change.find(id).expect("it is latched");
-            let Undo::By(transaction) = undo else { unreachable!("a transaction's change") };
+            let (Undo::By(transaction) | Undo::ByVersions(transaction)) = undo else {
+                unreachable!("a transaction's change")
+            };
             let beside = Undo::RedoOnly(transaction);
             let at_home = if home == from { undo } else { beside };
             let at = page(change, to);

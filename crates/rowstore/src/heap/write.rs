@@ -176,8 +176,9 @@ impl RowHobt {
         apply: impl FnOnce(&mut Change<'_>, Undo) -> RowResult<()>,
     ) -> RowResult<()> {
         let session = work.session();
+        let xsn = self.drawn(work);
         let part = work.part(&self.home);
-        let (begin, undo) = (part.begin(), part.undo());
+        let (undo, begin) = (part.undo_of_row(xsn, self.spec.unit), part.begin());
         let before = part.chain.last;
         let mut change = Change::new(&self.home.pages, &mut part.group);
         begin.log(&mut change, session);

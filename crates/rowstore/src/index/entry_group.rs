@@ -151,8 +151,14 @@ pub(crate) fn put<'h>(
         }
     }
     let session = work.session();
+    let xsn = first.drawn(work);
     let part = work.part(&first.home);
-    let (begin, undo) = (part.begin(), part.undo());
+    let undo = part.undo_of_row(xsn, first.spec.unit);
+    for (hobt, _) in each(hobts, entries).skip(1) {
+        let of_another = part.undo_of_row(xsn, hobt.spec.unit);
+        debug_assert_eq!(of_another, undo, "the indexes of a table have versions, or none has");
+    }
+    let begin = part.begin();
     let mut change = Change::new(&first.home.pages, &mut part.group);
     let mut places: PerEntry<(PageRef, u16)> = [None; TOGETHER_MAX];
     for (place, leaf) in places.iter_mut().zip(&mut leaves) {

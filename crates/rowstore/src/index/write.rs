@@ -292,8 +292,9 @@ impl RowHobt {
         debug_assert!(!is_row, "rule 4: only what is no row is put over");
         let mut beside = self.beside(work, &leaf);
         let session = work.session();
+        let xsn = self.drawn(work);
         let part = work.part(&self.home);
-        let (begin, undo) = (part.begin(), part.undo());
+        let (undo, begin) = (part.undo_of_row(xsn, self.spec.unit), part.begin());
         let before = part.chain.last;
         let mut change = Change::new(&self.home.pages, &mut part.group);
         begin.log(&mut change, session);
@@ -441,8 +442,9 @@ impl RowHobt {
         }
         let mut beside = self.beside(work, &leaf);
         let session = work.session();
+        let xsn = self.drawn(work);
         let part = work.part(&self.home);
-        let (begin, undo) = (part.begin(), part.undo());
+        let (undo, begin) = (part.undo_of_row(xsn, self.spec.unit), part.begin());
         let before = part.chain.last;
         let mut change = Change::new(&self.home.pages, &mut part.group);
         begin.log(&mut change, session);
@@ -550,8 +552,9 @@ impl RowHobt {
             let late = work.engine().transactions.mutations.has(Mutation::FreedLate);
             let mut beside = self.beside(work, &leaf);
             let session = work.session();
+            let xsn = self.drawn(work);
             let part = work.part(&self.home);
-            let (begin, undo) = (part.begin(), part.undo());
+            let (undo, begin) = (part.undo_of_row(xsn, self.spec.unit), part.begin());
             let before = part.chain.last;
             let mut change = Change::new(&self.home.pages, &mut part.group);
             begin.log(&mut change, session);
@@ -878,8 +881,9 @@ impl<'t> LatchedPair<'t> {
         let new_slot = self.place(false).1;
         let [mut beside_old, mut beside_new] = self.beside(hobt, work);
         let session = work.session();
+        let xsn = hobt.drawn(work);
         let part = work.part(&hobt.home);
-        let (begin, undo) = (part.begin(), part.undo());
+        let (undo, begin) = (part.undo_of_row(xsn, hobt.spec.unit), part.begin());
         let before = part.chain.last;
         let mut change = Change::new(&hobt.home.pages, &mut part.group);
         begin.log(&mut change, session);

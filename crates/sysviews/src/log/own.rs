@@ -17,6 +17,8 @@ pub(crate) fn describe<'a>(record: &RecordView<'a>) -> RecordDescription<'a> {
         kinds::CHECKPOINT_END | kinds::CHECKPOINT_END_UNTIMED => "LOP_END_CKPT",
         kinds::PREPARE => "LOP_PREP_XACT",
         kinds::FORGET => "LOP_FORGET_XACT",
+        kinds::VERSION_NUMBER => "LOP_XACT_VERSIONS",
+        kinds::REVERTED => "LOP_XACT_REVERTED",
         _ => "LOP_COMPENSATION",
     };
     RecordDescription::new(operation, "LCX_NULL")
