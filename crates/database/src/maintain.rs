@@ -10,7 +10,7 @@ use catalog::{Changes, DatabaseOption};
 use os::clock::monotonic_ns;
 use os::task::JoinHandle;
 use os::wait::{CancelReason, WaitKind, Wake};
-use recovery::{Carried, CheckpointResult};
+use recovery::{CarriedNotes, CheckpointResult};
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -59,7 +59,7 @@ impl Database {
             (promised, || {
                 let kept = map.take().bytes;
                 let room = recovery::CARRIED_BYTES_MAX - kept.len();
-                Carried { hints: clean::carried(&home, room), kept }
+                CarriedNotes { hints: clean::carried(&home, room), kept }
             }),
             clean,
         );

@@ -21,7 +21,7 @@ pub const CARRIED_BYTES_MAX: usize = 48 << 10;
 
 /// What a checkpoint's second record has for its owner.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Carried {
+pub struct CarriedNotes {
     /// What may not be lost: without room for it there is no checkpoint.
     pub kept: Vec<u8>,
     /// What is left out where there is no room.
@@ -63,7 +63,7 @@ pub fn checkpoint(
     log: &Arc<Log>,
     pages: &Arc<Pages>,
     oldest_active: impl FnOnce() -> Lsn,
-    (promised, carried): (u64, impl FnOnce() -> Carried),
+    (promised, carried): (u64, impl FnOnce() -> CarriedNotes),
     clean: bool,
 ) -> Result<CheckpointResult, RecoveryError> {
     let began = monotonic_ns();
@@ -114,7 +114,7 @@ fn reuse_wait(begin: Lsn, home: Lsn, oldest_active: Lsn) -> ReuseWait {
 fn carry(
     room: &mut LogReservation,
     (recorded, promised): (bool, u64),
-    Carried { kept, mut hints }: Carried,
+    CarriedNotes { kept, mut hints }: CarriedNotes,
 ) -> Result<Vec<u8>, RecoveryError> {
     assert!(hints.len() + kept.len() <= CARRIED_BYTES_MAX, "what is carried fits a record");
     debug_assert_eq!(hints.len() % KEPT_MARK.len(), 0, "hints are as long as the mark");

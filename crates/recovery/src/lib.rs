@@ -12,6 +12,8 @@ mod checkpoint;
 mod error;
 mod redo;
 
-pub use checkpoint::{CARRIED_BYTES_MAX, Carried, CheckpointResult, checkpoint, hints_of, kept_of};
+pub use checkpoint::{
+    CARRIED_BYTES_MAX, CarriedNotes, CheckpointResult, checkpoint, hints_of, kept_of,
+};
 pub use error::RecoveryError;
 pub use redo::{RedoReport, redo, redo_what_fits};

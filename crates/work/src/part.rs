@@ -166,9 +166,9 @@ impl Part {
         Undo::By(self.chain.id)
     }
 
-    /// How a change of a row is logged. `xsn` is the number in the row's tag, where it has one.
-    /// Before [`Part::begin`] of the same change. It costs a load, a compare, and a search among the
-    /// units that the transaction has changed.
+    /// How a change of a row is logged. `xsn` is the number in the row's tag, where it has one. The
+    /// same change calls [`Part::begin`] behind it. It costs a load, a compare, and a search among
+    /// the units that the transaction has changed.
     pub fn undo_of_row(&mut self, xsn: Option<Xsn>, unit: AllocUnitId) -> Undo {
         let Some(xsn) = xsn.filter(|_| self.home.is_accelerated()) else { return self.undo() };
         debug_assert!(self.number.is_none_or(|n| n == xsn), "a transaction has one number");

@@ -185,7 +185,7 @@ impl Db {
             &self.log,
             &self.pages,
             oldest,
-            (0, recovery::Carried::default),
+            (0, recovery::CarriedNotes::default),
             false,
         );
         done.unwrap_or_else(|e| panic!("checkpoint: {e}"));
