@@ -128,7 +128,8 @@ impl Database {
         report: &mut RecoveryReport,
     ) -> Result<Arc<Database>, OpenError> {
         let transactions = &env.engine.transactions;
-        let (mut several, mut aborted) = (DecisionScan::default(), AbortedScan::default());
+        let (mut several, mut aborted) =
+            (DecisionScan::default(), AbortedScan::from(pages.log().checkpoint().checkpoint));
         if report.stopped_at.is_some() {
             let log = pages.log();
             let from = log.checkpoint().min_lsn;
@@ -149,7 +150,7 @@ impl Database {
         decisions.enter(id, pages.log(), several.decided(), whole);
         let opened = StorageFloors::wire(env, id, name, files, Arc::clone(pages), sizing, true)?;
         opened.expect_versions(boot::read_xsn(pages).map_err(OpenError::page)?);
-        aborted.hand_to(&opened.home);
+        let _ = aborted.hand_to(&opened.home, &[]);
         let tables = boot::read_tables(pages).map_err(OpenError::page)?;
         opened.hobts.enter_system(&tables);
         if report.redone.skipped == 0 {

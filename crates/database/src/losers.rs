@@ -27,13 +27,13 @@
 
 use crate::database::Database;
 use crate::files::DATA_FILE;
-use base::{AllocUnitId, ObjectId, SqlError, SqlResult, TransactionId, Xsn};
+use base::{AllocUnitId, Lsn, ObjectId, SqlError, SqlResult, Xsn};
 use catalog::{FileGrowth, FileOwner, FileSetting, SYSTEM_TABLES};
 use os::clock::monotonic_ns;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use txn::{AbortedTransaction, Begin, EndPayload, NumberPayload, UndoError};
+use txn::{AbortedTransaction, Begin, EndPayload, NumberPayload, UndoError, UndoScope};
 use wal::{Group, Log, RecordFlags, RecordReader, RecordView, TransactionChain, WalError, kinds};
 use work::{Loser, Work, WorkError};
 
@@ -51,6 +51,8 @@ struct Deeds {
     defines: bool,
     /// The number in the version tags of its rows.
     number: Option<Xsn>,
+    /// The first record that versions do not undo.
+    log_from: Option<Lsn>,
 }
 
 /// What open transactions have done, as far as the log has been read.
@@ -85,6 +87,53 @@ impl OpenDeeds {
         }
     }
 
+    /// Takes the losers whose rows are undone by versions out of the others: those that checkpoints
+    /// carried (`open`), as the log before may be gone, and those that have logged more than the
+    /// log undoes fast. Small ones stay among the others, up to
+    /// [`work::UNDONE_RECORDS_MAX`] records in all.
+    ///
+    /// # Errors
+    /// A record of theirs that cannot be read.
+    pub(crate) fn take_versioned(
+        &mut self,
+        log: &Log,
+        losers: &mut Losers,
+        mut open: BTreeMap<u32, AbortedTransaction>,
+    ) -> Result<Vec<VersionedLoser>, WalError> {
+        let mut reader = RecordReader::new(log);
+        let (mut versioned, mut records) = (Vec::new(), 0);
+        let mut all = std::mem::take(losers);
+        all.sort_by_key(|chain| chain.records);
+        for chain in all {
+            let carried = open.remove(&chain.id);
+            let number = self.open.get(&chain.id).and_then(|deeds| deeds.number);
+            let number = number.or(carried.as_ref().map(|a| a.xsn));
+            let whole = carried.as_ref().is_none_or(|a| chain.first <= a.begin);
+            records += chain.records;
+            let small = whole && records <= work::UNDONE_RECORDS_MAX;
+            let Some(xsn) = number.filter(|_| !small) else {
+                losers.push(chain);
+                continue;
+            };
+            let deeds = self.open.remove(&chain.id).unwrap_or_default();
+            let begun = match carried {
+                Some(carried) => Some(carried.also_changing(&deeds.units)),
+                None => begun(&mut reader, chain, xsn, &deeds.units)?,
+            };
+            match begun {
+                Some(aborted) => {
+                    versioned.push(VersionedLoser { chain, aborted, log_from: deeds.log_from });
+                }
+                // Damage, which is reported where it is undone.
+                None => losers.push(chain),
+            }
+        }
+        losers.sort_unstable_by_key(|chain| chain.first);
+        // These have logged nothing since.
+        versioned.extend(open.into_iter().map(|(id, aborted)| VersionedLoser::silent(id, aborted)));
+        Ok(versioned)
+    }
+
     /// Divides losers into those that changed only rows of tables, and the others; each oldest
     /// first.
     ///
@@ -107,9 +156,9 @@ impl OpenDeeds {
             match begin {
                 Some(begin) if bounded && !deeds.defines && !deeds.units.is_empty() => {
                     let (began_at, name) = (begin.at, begin.name.to_owned());
-                    let Deeds { units, undo_bytes, number, .. } = deeds;
+                    let Deeds { units, undo_bytes, .. } = deeds;
                     let loser = Loser { chain: *chain, began_at, name, undo_bytes };
-                    rows.push(RowLoser { loser, units, id: begin.id, number });
+                    rows.push(RowLoser { loser, units });
                 }
                 _ => others.push(*chain),
             }
@@ -125,14 +174,55 @@ pub(crate) type Losers = Vec<TransactionChain>;
 pub(crate) struct RowLoser {
     loser: Loser,
     units: Vec<AllocUnitId>,
-    id: TransactionId,
-    number: Option<Xsn>,
+}
+
+/// A loser whose rows are undone by versions.
+pub(crate) struct VersionedLoser {
+    chain: TransactionChain,
+    aborted: AbortedTransaction,
+    /// From where on the log undoes the rest, if there is any.
+    log_from: Option<Lsn>,
+}
+
+impl VersionedLoser {
+    /// One that has logged nothing behind the checkpoint.
+    fn silent(id: u32, aborted: AbortedTransaction) -> VersionedLoser {
+        let (first, last) = (aborted.begin, aborted.begin);
+        let chain = TransactionChain { id, first, last, ..TransactionChain::default() };
+        VersionedLoser { chain, aborted, log_from: None }
+    }
+}
+
+/// What the begin record of a loser says for the aborted map; `None` where it makes no sense.
+fn begun(
+    reader: &mut RecordReader<'_>,
+    chain: TransactionChain,
+    xsn: Xsn,
+    units: &[AllocUnitId],
+) -> Result<Option<AbortedTransaction>, WalError> {
+    let first = reader.record(chain.first)?;
+    let begin = Begin::parse(first.payload()).filter(|_| first.kind() == kinds::BEGIN);
+    Ok(begin.map(|begin| AbortedTransaction {
+        xsn,
+        id: begin.id,
+        began_at: begin.at,
+        begin: chain.first,
+        end: chain.last,
+        units: units.to_vec(),
+    }))
 }
 
 impl Deeds {
     fn see(&mut self, record: &RecordView<'_>) {
+        if record.flags().has(RecordFlags::COMPENSATION) {
+            // What is behind the record that is undone next was undone.
+            self.log_from = self.log_from.filter(|from| *from <= record.previous());
+        }
         if record.flags().has(RecordFlags::COMPENSATION | RecordFlags::REDO_ONLY) {
             return;
+        }
+        if record.flags().needs_log() {
+            self.log_from = self.log_from.or(Some(record.lsn));
         }
         self.undo_bytes += record.bytes.len() as u64 + COMPENSATION_BYTES;
         let unit = record.alloc_unit();
@@ -192,7 +282,7 @@ impl Database {
         }
         let mut now = Losers::new();
         let mut together: Vec<LoserGroup> = Vec::new();
-        for RowLoser { loser, units, .. } in losers {
+        for RowLoser { loser, units } in losers {
             match self.tables_of(&units) {
                 Some(tables) => join(&mut together, LoserGroup { losers: vec![loser], tables }),
                 None => now.push(loser.chain),
@@ -207,40 +297,6 @@ impl Database {
             }
         }
         now
-    }
-
-    /// Aborts losers whose versions undo all that they have changed: nothing is undone, whatever
-    /// their size. Returns the others. The smallest are among these, as many as the log undoes
-    /// within [`work::UNDONE_RECORDS_MAX`] records. No session uses the database yet.
-    pub(crate) fn abort_by_versions(&self, mut losers: Vec<RowLoser>) -> Vec<RowLoser> {
-        if !self.options.read().accelerated_recovery {
-            return losers;
-        }
-        losers.sort_by_key(|l| l.loser.chain.records);
-        let (mut undone, mut records) = (Vec::new(), 0);
-        for RowLoser { loser, units, id, number } in losers {
-            records += loser.chain.records;
-            let small = records <= work::UNDONE_RECORDS_MAX;
-            match number.filter(|_| loser.chain.unversioned == 0 && !small) {
-                Some(xsn) => self.abort(xsn, id, &loser, units),
-                None => undone.push(RowLoser { loser, units, id, number }),
-            }
-        }
-        undone.sort_by_key(|l| l.loser.chain.first);
-        undone
-    }
-
-    fn abort(&self, xsn: Xsn, id: TransactionId, loser: &Loser, units: Vec<AllocUnitId>) {
-        let mut chain = loser.chain;
-        let (began_at, begin) = (loser.began_at, chain.first);
-        let mut aborted = AbortedTransaction { xsn, id, began_at, begin, end: chain.last, units };
-        let mut payload = EndPayload { at: os::clock::now().0 }.bytes().to_vec();
-        aborted.spell(&mut payload);
-        let mut group = Group::new();
-        let pushed = group.push_plain(kinds::ABORT, chain.id, &payload);
-        assert!(pushed.is_ok(), "an empty group has room for an abort");
-        aborted.end = self.log.append(&mut group, &mut chain).last;
-        self.home.enter_aborted_again(aborted);
     }
 
     /// The tables of the units, if all are known.
@@ -304,6 +360,30 @@ fn join(all: &mut Vec<LoserGroup>, mut one: LoserGroup) {
     *all = apart;
 }
 
+/// Aborts losers whose rows are undone by versions, whatever their size: they enter the aborted
+/// map. What versions do not undo is undone first. No session uses the database yet.
+pub(crate) fn abort_versioned(
+    home: &Arc<work::Home>,
+    losers: Vec<VersionedLoser>,
+) -> SqlResult<usize> {
+    let (mut group, undo, count) = (Group::new(), home.undo(), losers.len());
+    for VersionedLoser { mut chain, mut aborted, log_from } in losers {
+        if let Some(from) = log_from {
+            let scope = UndoScope::unversioned_from(from);
+            txn::roll_back(&home.pages, &undo, &mut group, &mut chain, scope, &|_| true)
+                .map_err(|e| WorkError::Undo(e).into_sql(&home.name()))?;
+        }
+        let mut payload = EndPayload { at: os::clock::now().0 }.bytes().to_vec();
+        aborted.spell(&mut payload);
+        group.clear();
+        let pushed = group.push_plain(kinds::ABORT, chain.id, &payload);
+        assert!(pushed.is_ok(), "an empty group has room for an abort");
+        aborted.end = home.log().append(&mut group, &mut chain).last;
+        home.enter_aborted_again(aborted);
+    }
+    Ok(count)
+}
+
 /// Rolls back losers, the newest first, while no session uses the database.
 pub(crate) fn undo_alone(home: &Arc<work::Home>, losers: &[TransactionChain]) -> SqlResult<usize> {
     let mut losers = losers.to_vec();
@@ -311,8 +391,7 @@ pub(crate) fn undo_alone(home: &Arc<work::Home>, losers: &[TransactionChain]) ->
     let mut group = Group::new();
     let undo = home.undo();
     for loser in &mut losers {
-        let end = base::Lsn::ZERO;
-        txn::roll_back(&home.pages, &undo, &mut group, loser, end, false, &|_| true)
+        txn::roll_back(&home.pages, &undo, &mut group, loser, UndoScope::ALL, &|_| true)
             .map_err(|e| WorkError::Undo(e).into_sql(&home.name()))?;
         group.clear();
         let pushed = group.push_plain(kinds::ABORT, loser.id, &[0; 8]);

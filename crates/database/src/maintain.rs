@@ -1,6 +1,6 @@
 //! The background work of a database: checkpoints, the log writer, options, closing.
 
-use crate::aborted::CarriedMap;
+use crate::aborted::CarriedTransactions;
 use crate::clean;
 use crate::database::Database;
 use crate::open::durability;
@@ -10,7 +10,7 @@ use catalog::{Changes, DatabaseOption};
 use os::clock::monotonic_ns;
 use os::task::JoinHandle;
 use os::wait::{CancelReason, WaitKind, Wake};
-use recovery::{CarriedNotes, CheckpointResult};
+use recovery::{CarriedNotes, CheckpointResult, LogBounds};
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -43,7 +43,7 @@ impl Database {
             engine.decisions.settle(self.id);
         }
         let kept = || if unkept { Lsn::MAX } else { engine.decisions.oldest(self.id) };
-        let map = RefCell::new(CarriedMap::default());
+        let map = RefCell::new(CarriedTransactions::default());
         let promised = home.promised_for_aborted();
         let done = recovery::checkpoint(
             &self.log,
@@ -51,10 +51,13 @@ impl Database {
             || {
                 // In this order: a decision is recorded, and an aborted transaction enters the map,
                 // before the transaction leaves.
-                let active = home.oldest_active().min(kept());
-                let carried = map.replace(CarriedMap::of(&home));
+                let (active, undo) = (home.oldest_for_recovery(), home.oldest_active());
+                let decisions = kept();
+                let carried = map.replace(CarriedTransactions::of(&home));
                 debug_assert!(carried.bytes.is_empty(), "the map is read once");
-                map.borrow().rest_from.map_or(active, |from| active.min(from))
+                let rest = map.borrow().rest_from.unwrap_or(Lsn::MAX);
+                let recovery = active.min(decisions).min(rest);
+                LogBounds { recovery, undo: undo.min(decisions) }
             },
             (promised, || {
                 let kept = map.take().bytes;

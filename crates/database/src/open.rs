@@ -17,7 +17,7 @@ use crate::drops::Drops;
 use crate::files;
 use crate::hobts::OpenHobts;
 use crate::in_doubt::{self, DecisionScan};
-use crate::losers::{OpenDeeds, undo_alone};
+use crate::losers::{OpenDeeds, abort_versioned, undo_alone};
 use crate::named::Files;
 use crate::redo_table::redo_table;
 use base::{DatabaseId, FileId, Lsn, SqlError, SqlResult, messages};
@@ -274,7 +274,7 @@ impl Database {
         let log = Arc::clone(pages.log());
         let transactions = &env.engine.transactions;
         let (mut ghosts, mut deeds) = (GhostPages::default(), OpenDeeds::default());
-        let mut aborted = AbortedScan::default();
+        let mut aborted = AbortedScan::from(log.checkpoint().checkpoint);
         let mut several = DecisionScan::default();
         let mut sound = true;
         let redone = recovery::redo(&log, pages, log.checkpoint().min_lsn, |record| {
@@ -301,22 +301,22 @@ impl Database {
         let opened = StorageFloors::wire(env, id, name, files, Arc::clone(pages), sizing, true)?;
         opened.expect_versions(boot::read_xsn(pages).map_err(OpenError::page)?);
         ghosts.hand_to(&opened.home);
-        aborted.hand_to(&opened.home);
+        let open = aborted.hand_to(&opened.home, &settled);
         opened.hobts.enter_system(&tables);
         report.settled = settled.len();
         in_doubt::commit(&log, settled);
         decisions.enter(id, &log, several.decided(), true);
+        let versioned = deeds.take_versioned(&log, &mut report.redone.losers, open);
+        let versioned = versioned.map_err(|e| e.into_sql(name))?;
         let parted = deeds.part(&log, &report.redone.losers);
         let (rows, others) = parted.map_err(|e| e.into_sql(name))?;
         let from = monotonic_ns();
         report.undone = undo_alone(&opened.home, &others)?;
+        report.aborted = abort_versioned(&opened.home, versioned)?;
         report.undo_ns = monotonic_ns() - from;
         // A loser that changed only rows is undone after the definitions, which say what it
         // changed.
         let database = opened.load()?;
-        let before = rows.len();
-        let rows = database.abort_by_versions(rows);
-        report.aborted = before - rows.len();
         let rows = database.put_off(rows);
         let from = monotonic_ns();
         report.undone += undo_alone(&database.home, &rows)?;

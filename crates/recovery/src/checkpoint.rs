@@ -19,6 +19,15 @@ const RECORDS_BYTES: u64 = 1024;
 /// The most that a checkpoint carries for its owner, a mark between its parts not counted.
 pub const CARRIED_BYTES_MAX: usize = 48 << 10;
 
+/// The oldest log that active transactions need, or `Lsn::MAX`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LogBounds {
+    /// For a recovery: it reads the log from there on.
+    pub recovery: Lsn,
+    /// For an undo while the database is in use: the log from there on is not reused.
+    pub undo: Lsn,
+}
+
 /// What a checkpoint's second record has for its owner.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct CarriedNotes {
@@ -48,11 +57,12 @@ pub struct CheckpointResult {
 ///
 /// `oldest_active` returns the first LSN of the oldest transaction without end, or `Lsn::MAX`. It
 /// is called once, between the checkpoint's two records (rule 6). It must know a transaction, with
-/// a bound at or below its first record, from before that record is appended until its last record
-/// is appended. `carried` is called after it. It returns what the owner must remember when the log
-/// before the checkpoint is freed; the checkpoint's second record has it behind `min_lsn`, and
-/// [`hints_of`] and [`kept_of`] read it. `promised` is log that the owner has reserved for it and
-/// for the records. `clean` says that the database is being closed with nothing to redo or undo.
+/// a bound at or below the first record that recovery needs of it, from before that record is
+/// appended until its last record is appended. `carried` is called after it. It returns what the
+/// owner must remember when the log before the checkpoint is freed. The checkpoint's second record
+/// has it behind `min_lsn`, and [`hints_of`] and [`kept_of`] read it. `promised` is log that the
+/// owner has reserved for it and for the records. `clean` says that the database is being closed
+/// with nothing to redo or undo.
 ///
 /// The caller makes sure that a database takes one checkpoint at a time.
 ///
@@ -62,7 +72,7 @@ pub struct CheckpointResult {
 pub fn checkpoint(
     log: &Arc<Log>,
     pages: &Arc<Pages>,
-    oldest_active: impl FnOnce() -> Lsn,
+    oldest_active: impl FnOnce() -> LogBounds,
     (promised, carried): (u64, impl FnOnce() -> CarriedNotes),
     clean: bool,
 ) -> Result<CheckpointResult, RecoveryError> {
@@ -76,7 +86,7 @@ pub fn checkpoint(
         false => log.last_lsn(),
     };
     let flushed = pages.flush_dirty();
-    let oldest_active = oldest_active();
+    let LogBounds { recovery: oldest_active, undo } = oldest_active();
     assert!(oldest_active > Lsn::ZERO, "a bound names a record, or none at all");
     // A bound may be older than the last checkpoint, when it was read before that checkpoint and
     // published after it. The record that it stands for is newer.
@@ -94,8 +104,8 @@ pub fn checkpoint(
     log.set_checkpoint(begin, min_lsn, clean)?;
     let pointer = log.checkpoint();
     assert_eq!((pointer.checkpoint, pointer.min_lsn), (begin, min_lsn), "one at a time");
-    let scanned = log.truncate(min_lsn);
-    let because = reuse_wait(begin, flushed.lsn, oldest_active);
+    let scanned = log.truncate(min_lsn.min(undo));
+    let because = reuse_wait(begin, flushed.lsn, oldest_active.min(undo));
     log.set_reuse_wait(if scanned { ReuseWait::LogScan } else { because });
     let total_ns = monotonic_ns().saturating_sub(began);
     Ok(CheckpointResult { checkpoint: begin, min_lsn, pages: flushed.pages, total_ns })

@@ -13,7 +13,7 @@ mod error;
 mod redo;
 
 pub use checkpoint::{
-    CARRIED_BYTES_MAX, CarriedNotes, CheckpointResult, checkpoint, hints_of, kept_of,
+    CARRIED_BYTES_MAX, CarriedNotes, CheckpointResult, LogBounds, checkpoint, hints_of, kept_of,
 };
 pub use error::RecoveryError;
 pub use redo::{RedoReport, redo, redo_what_fits};

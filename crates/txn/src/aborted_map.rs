@@ -31,6 +31,20 @@ pub struct AbortedTransaction {
     pub units: Vec<AllocUnitId>,
 }
 
+impl AbortedTransaction {
+    /// The same with these units besides.
+    #[must_use]
+    pub fn also_changing(mut self, units: &[AllocUnitId]) -> AbortedTransaction {
+        // Without any it may have changed all.
+        if !self.units.is_empty() {
+            self.units.extend_from_slice(units);
+            self.units.sort_unstable();
+            self.units.dedup();
+        }
+        self
+    }
+}
+
 /// Aborted transactions of one database whose records still stand on pages.
 #[derive(Default)]
 pub struct AbortedMap {

@@ -23,4 +23,4 @@ pub use open::{Open, OpenEntry, TOLD_DATABASES};
 pub use payload::{BEGIN_BYTES_MAX, Begin, EndPayload, NumberPayload, TransactionName};
 pub use several::{ChainName, DecisionPayload, Member, PreparePayload};
 pub use table::{ActiveTransaction, Transactions};
-pub use undo::{UndoContext, UndoError, UndoHandler, UndoTable, roll_back};
+pub use undo::{UndoContext, UndoError, UndoHandler, UndoScope, UndoTable, roll_back};

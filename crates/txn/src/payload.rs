@@ -163,15 +163,26 @@ const ABORTED_FRONT_BYTES: usize = 34;
 
 impl AbortedTransaction {
     /// The longest that [`AbortedTransaction::spell`] appends.
-    pub const BYTES_MAX: usize = ABORTED_FRONT_BYTES + 4 * UNITS_MAX;
+    pub const BYTES_MAX: usize = Self::bytes_of(UNITS_MAX);
+
+    /// How long it is with so many units.
+    pub const fn bytes_of(units: usize) -> usize {
+        ABORTED_FRONT_BYTES + 4 * units
+    }
 
     /// Appends what the table above says.
     pub fn spell(&self, out: &mut Vec<u8>) {
+        self.spell_with(UNITS_MAX, out);
+    }
+
+    /// The same with at most so many units named.
+    pub fn spell_with(&self, units_max: usize, out: &mut Vec<u8>) {
+        assert!(units_max <= UNITS_MAX, "more than an abort record names");
         out.extend_from_slice(&self.xsn.0.to_le_bytes());
         out.extend_from_slice(&self.id.0.to_le_bytes());
         out.extend_from_slice(&self.began_at.to_le_bytes());
         out.extend_from_slice(&self.begin.0.to_le_bytes());
-        let units = if self.units.len() > UNITS_MAX { &[][..] } else { &self.units };
+        let units = if self.units.len() > units_max { &[][..] } else { &self.units };
         let count = if units.is_empty() { ALL_UNITS } else { units.len() as u16 };
         out.extend_from_slice(&count.to_le_bytes());
         units.iter().for_each(|unit| out.extend_from_slice(&unit.0.to_le_bytes()));

@@ -120,9 +120,39 @@ impl UndoTable {
     }
 }
 
-/// Undoes a transaction's records after `to` (exclusive), newest first. With `keeps_keys` (the
-/// transaction goes on and has locked ranges) keys that it inserted stay as ghosts. After each
-/// change a callback sees the chain, and says whether the walk goes on.
+/// Which records of a transaction are undone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UndoScope {
+    to: Lsn,
+    keeps_keys: bool,
+    passes_versioned: bool,
+}
+
+impl UndoScope {
+    /// All.
+    pub const ALL: UndoScope =
+        UndoScope { to: Lsn::ZERO, keeps_keys: false, passes_versioned: false };
+
+    /// Those after a record: the transaction goes on. With `keeps_keys` (it has locked ranges) keys
+    /// that it inserted stay as ghosts.
+    pub const fn after(to: Lsn, keeps_keys: bool) -> UndoScope {
+        UndoScope { to, keeps_keys, passes_versioned: false }
+    }
+
+    /// Those from a record on that versions do not undo.
+    pub fn unversioned_from(from: Lsn) -> UndoScope {
+        assert_ne!(from, Lsn::ZERO, "a record has a place");
+        UndoScope { to: Lsn(from.0 - 1), keeps_keys: false, passes_versioned: true }
+    }
+
+    /// The record behind which it begins; zero for all.
+    pub const fn to(&self) -> Lsn {
+        self.to
+    }
+}
+
+/// Undoes records of a transaction, newest first. After each change a callback sees the chain, and
+/// says whether the walk goes on.
 ///
 /// # Errors
 /// See [`UndoError`]; what was undone stays undone, and a repeated call goes on.
@@ -131,8 +161,7 @@ pub fn roll_back(
     table: &UndoTable,
     group: &mut Group,
     chain: &mut TransactionChain,
-    to: Lsn,
-    keeps_keys: bool,
+    UndoScope { to, keeps_keys, passes_versioned }: UndoScope,
     undone: &dyn Fn(&TransactionChain) -> bool,
 ) -> Result<(), UndoError> {
     assert_ne!(chain.id, 0, "records belong to a transaction");
@@ -144,13 +173,13 @@ pub fn roll_back(
     while at > to {
         let view = checked(records.record(at)?, chain.id)?;
         at = view.previous();
-        if is_passed(&view) {
+        if is_passed(&view, passes_versioned) {
             continue;
         }
         let lsn = view.lsn;
         let handler = table.handlers[usize::from(view.kind().0)].as_ref();
         let handler = handler.ok_or(UndoError::Lost(lsn, "nobody undoes its kind"))?;
-        let run = run_of(&records, lsn, to, chain.id);
+        let run = run_of(&records, lsn, to, (chain.id, passes_versioned));
         let mut left = &run[..];
         while let Some(first) = left.first() {
             let undo = Undo::Compensation { transaction: chain.id, next: first.previous() };
@@ -181,8 +210,9 @@ fn checked(view: RecordView<'_>, transaction: u32) -> Result<RecordView<'_>, Und
 }
 
 /// Whether the walk skips it, since there is nothing to undo.
-fn is_passed(view: &RecordView<'_>) -> bool {
-    view.flags().has(RecordFlags::COMPENSATION | RecordFlags::REDO_ONLY)
+fn is_passed(view: &RecordView<'_>, passes_versioned: bool) -> bool {
+    let versioned = if passes_versioned { RecordFlags::VERSIONED } else { 0 };
+    view.flags().has(RecordFlags::COMPENSATION | RecordFlags::REDO_ONLY | versioned)
         || matches!(
             view.kind(),
             kinds::BEGIN | kinds::VERSION_NUMBER | kinds::SAVEPOINT | kinds::PREPARE
@@ -195,7 +225,7 @@ fn run_of<'r>(
     records: &'r RecordReader<'_>,
     first: Lsn,
     to: Lsn,
-    transaction: u32,
+    (transaction, passes_versioned): (u32, bool),
 ) -> Vec<RecordView<'r>> {
     let first = records.kept(first).expect("it was read just now");
     let (mut run, mut at) = (vec![first], first.previous());
@@ -203,7 +233,7 @@ fn run_of<'r>(
         let next = records.kept(at).and_then(|view| checked(view, transaction).ok());
         let of = |r: &RecordView<'_>| (r.kind(), r.page(), r.alloc_unit());
         let like = |r: &RecordView<'_>| of(r) == of(&first);
-        let Some(next) = next.filter(|r| !is_passed(r) && like(r)) else { break };
+        let Some(next) = next.filter(|r| !is_passed(r, passes_versioned) && like(r)) else { break };
         at = next.previous();
         run.push(next);
     }

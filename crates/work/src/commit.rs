@@ -23,7 +23,7 @@ use crate::owed::{Debt, OwedCommit};
 use crate::unit::{Mark, Work};
 use base::{Lsn, SqlError, messages};
 use std::sync::Arc;
-use txn::{EndPayload, Mutation, OpenEntry, UndoError};
+use txn::{EndPayload, Mutation, OpenEntry, UndoError, UndoScope};
 use wal::{Group, TransactionChain, WalError, kinds};
 
 /// How a COMMIT asks for durability.
@@ -199,9 +199,10 @@ impl Work {
         let mut group = Group::new();
         for i in (0..self.parts.len()).rev() {
             let to = Work::mark_of(mark, self.parts[i].home.database);
+            let scope = UndoScope::after(to, self.counts.has_ranges());
             let engine = Arc::clone(&self.engine);
             let goes_on = || engine.undoes();
-            if let Err(e) = self.undo_part(i, (to, true), &mut group, &goes_on) {
+            if let Err(e) = self.undo_part(i, scope, &mut group, &goes_on) {
                 self.doom();
                 return Err(e);
             }
@@ -210,26 +211,46 @@ impl Work {
         Ok(())
     }
 
+    /// Undoes a part as a whole: by the versions of its rows, or from the log.
+    fn undo_all(
+        &mut self,
+        i: usize,
+        group: &mut Group,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<(), WorkError> {
+        match self.parts[i].is_undone_by_versions() {
+            Some(rest) => {
+                if let Some(from) = rest {
+                    self.undo_part(i, UndoScope::unversioned_from(from), group, goes_on)?;
+                }
+                self.parts[i].abort_by_versions();
+            }
+            None => {
+                self.undo_part(i, UndoScope::ALL, group, goes_on)?;
+                self.append_abort(i, group);
+            }
+        }
+        Ok(())
+    }
+
     fn undo_part(
         &mut self,
         i: usize,
-        (to, lives): (Lsn, bool),
+        scope: UndoScope,
         group: &mut Group,
         goes_on: &dyn Fn() -> bool,
     ) -> Result<(), WorkError> {
         let part = &mut self.parts[i];
+        let to = scope.to();
         if !part.has_logged() || part.chain.last <= to {
             return Ok(());
         }
         let last = part.chain.last;
-        debug_assert!(
-            to == Lsn::ZERO || part.chain.first <= to,
-            "a mark is within its transaction"
-        );
+        let within = to == Lsn::ZERO || part.chain.first <= Lsn(to.0 + 1);
+        debug_assert!(within, "a mark is within its transaction");
         if !goes_on() {
             return Err(WorkError::Undo(UndoError::Stopped));
         }
-        let keeps_keys = lives && self.counts.has_ranges();
         let home = Arc::clone(&part.home);
         let entry = Arc::clone(part.entry());
         let undone = |chain: &TransactionChain| {
@@ -237,7 +258,7 @@ impl Work {
             goes_on()
         };
         let (pages, undo) = (&home.pages, home.undo());
-        txn::roll_back(pages, &undo, group, &mut part.chain, to, keeps_keys, &undone)
+        txn::roll_back(pages, &undo, group, &mut part.chain, scope, &undone)
             .map_err(WorkError::Undo)?;
         assert!(part.chain.last >= last, "undo is logged, never cut off");
         part.rolled_back(to);
@@ -269,11 +290,8 @@ impl Work {
         let mut group = Group::new();
         let mut result = Ok(());
         for i in (0..self.parts.len()).rev() {
-            if self.parts[i].abort_by_versions() {
-                continue;
-            }
-            match self.undo_part(i, (Lsn::ZERO, false), &mut group, goes_on) {
-                Ok(()) => self.append_abort(i, &mut group),
+            match self.undo_all(i, &mut group, goes_on) {
+                Ok(()) => {}
                 Err(e) => {
                     self.parts[i].stays();
                     result = Err(e);

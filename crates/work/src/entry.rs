@@ -11,14 +11,18 @@
 //!  2. The number is written last at the begin and erased first at the end. A reader that finds the
 //!     same number before and after it has read the rest has read of one transaction.
 //!  3. Each figure is true at its moment; two of them may be of two moments.
+//!  4. Recovery needs a part's records from `log_from` on. Where versions undo everything before,
+//!     that is later than the first record: then `versions` says so before it is, and the next
+//!     checkpoint carries it.
 
-use base::{Lsn, SessionId, TransactionId};
-use os::sync::PaddedCell;
+use base::{AllocUnitId, Lsn, SessionId, TransactionId, Xsn};
+use os::sync::{Mutex, PaddedCell};
 use std::sync::atomic::{
     AtomicI64, AtomicU8, AtomicU64,
     Ordering::{Acquire, Relaxed, Release, SeqCst},
     fence,
 };
+use txn::AbortedTransaction;
 use wal::TransactionChain;
 
 /// How far a transaction has come in a database, as database_transaction_state numbers it.
@@ -85,11 +89,22 @@ pub struct OpenPart {
 pub(crate) struct Entry {
     session: SessionId,
     told: PaddedCell<Words>,
+    versions: Mutex<Option<PartVersions>>,
+}
+
+/// By which number, and where, a part has changed rows whose versions undo it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct PartVersions {
+    pub(crate) xsn: Xsn,
+    /// Ascending.
+    pub(crate) units: Vec<AllocUnitId>,
 }
 
 #[derive(Default)]
 struct Words {
     needed: AtomicU64,
+    /// From where recovery needs its records, while `needed` is not zero.
+    log_from: AtomicU64,
     id: AtomicU64,
     state: AtomicU8,
     began_at: AtomicI64,
@@ -116,11 +131,12 @@ fn count(cell: &AtomicU64) {
 
 impl Entry {
     pub(crate) fn new(session: SessionId) -> Entry {
-        Entry { session, told: PaddedCell::default() }
+        Entry { session, told: PaddedCell::default(), versions: Mutex::default() }
     }
 
     /// Records from there on are needed; what it said before.
     pub(crate) fn need(&self, from: Lsn) -> Lsn {
+        self.told.log_from.store(from.0, SeqCst);
         Lsn(self.told.needed.swap(from.0, SeqCst))
     }
 
@@ -132,6 +148,35 @@ impl Entry {
     /// From where records are needed; zero for none.
     pub(crate) fn needed(&self) -> Lsn {
         Lsn(self.told.needed.load(SeqCst))
+    }
+
+    /// Recovery needs its records from there on; [`Lsn::MAX`] for none, as versions undo it.
+    pub(crate) fn needs_log_from(&self, from: Lsn) {
+        self.told.log_from.store(from.0, SeqCst);
+    }
+
+    /// From where recovery needs its records; `None` without a transaction.
+    pub(crate) fn log_from(&self) -> Option<Lsn> {
+        // In this order: a part that begins says first from where.
+        let active = self.needed() != Lsn::ZERO;
+        active.then(|| Lsn(self.told.log_from.load(SeqCst)))
+    }
+
+    /// By which versions it is undone, or that there are none.
+    pub(crate) fn has_versions(&self, versions: Option<PartVersions>) {
+        *self.versions.lock() = versions;
+    }
+
+    /// What the aborted map would say of it, where recovery does not need its first record.
+    pub(crate) fn open_versions(&self) -> Option<AbortedTransaction> {
+        let PartVersions { xsn, units } = self.versions.lock().clone()?;
+        let part = self.read()?;
+        let (begin, end) = (part.begin?, part.last?);
+        if self.log_from()? <= begin {
+            return None;
+        }
+        let began_at = part.began_at.unwrap_or(0);
+        Some(AbortedTransaction { xsn, id: part.id, began_at, begin, end, units })
     }
 
     /// The part belongs to a transaction that is about to log.

@@ -13,7 +13,7 @@ use buffer::Pages;
 use os::sync::{Mutex, RwLock};
 use space::Space;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::*};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::*};
 use std::sync::{Arc, OnceLock};
 use txn::{AbortedMap, AbortedTransaction, CommitTime, UndoTable};
 use version::{Stores, VersionStore};
@@ -58,6 +58,9 @@ pub struct Home {
     aborted: AbortedMap,
     /// Log for the checkpoints that carry what is in the map: for each its own.
     for_aborted: Mutex<BTreeMap<Xsn, LogReservation>>,
+    /// Active parts whose records recovery does not need.
+    relying: AtomicUsize,
+    undone_records_max: AtomicU64,
     optimized_locking: AtomicBool,
     /// Tags up to this number are from before the database was opened.
     settled_xsn: AtomicU64,
@@ -80,8 +83,19 @@ type RaiseXsn = dyn Fn(Xsn) -> SqlResult<()> + Send + Sync;
 /// What an object of the database is called, in two parts.
 type NameObject = dyn Fn(ObjectId) -> Option<String> + Send + Sync;
 
+/// A transaction of so many records or fewer is undone from the log: that takes less than 50 ms,
+/// and leaves nothing for the sweep, which reads all pages of what the transaction has changed.
+pub const UNDONE_RECORDS_MAX: u64 = 10_000;
+
 /// Log that a checkpoint takes beside what it carries of an aborted transaction.
 pub(crate) const CARRIED_BESIDE: u64 = 1024;
+/// Units that a checkpoint names of an active transaction; with more it may have changed all.
+pub const OPEN_UNITS_MAX: usize = 16;
+/// Log that a checkpoint takes for an active transaction that it carries.
+pub(crate) const CARRIED_OPEN_BYTES: u64 = CARRIED_BESIDE + 128;
+const _: () = assert!(AbortedTransaction::bytes_of(OPEN_UNITS_MAX) < 128);
+/// Active transactions that checkpoints have room for.
+pub const RELYING_PARTS_MAX: usize = 256;
 
 /// Numbers that are announced at a time.
 const XSN_STEP: u64 = 1 << 20;
@@ -123,6 +137,8 @@ impl Home {
             stores: Stores::new(engine.shared_cell()),
             aborted: AbortedMap::default(),
             for_aborted: Mutex::default(),
+            relying: AtomicUsize::new(0),
+            undone_records_max: AtomicU64::new(UNDONE_RECORDS_MAX),
             optimized_locking: AtomicBool::new(false),
             settled_xsn: AtomicU64::new(0),
             expected_xsn: AtomicU64::new(0),
@@ -228,10 +244,11 @@ impl Home {
         self.enter_aborted(aborted, promised);
     }
 
-    /// Log that is promised for checkpoints that carry the aborted map. It stays promised until
-    /// [`Home::give_back_promised`], also for what leaves the map meanwhile.
+    /// Log that is promised for checkpoints that carry the aborted map and active transactions. For
+    /// the map it stays promised until [`Home::give_back_promised`].
     pub fn promised_for_aborted(&self) -> u64 {
-        self.for_aborted.lock().values().map(LogReservation::bytes).sum()
+        let open = self.relying.load(Relaxed) as u64 * CARRIED_OPEN_BYTES;
+        open + self.for_aborted.lock().values().map(LogReservation::bytes).sum::<u64>()
     }
 
     /// Gives back the log that was promised for what has left the aborted map. No checkpoint is
@@ -472,6 +489,44 @@ impl Home {
             "a bound was the end of the log"
         );
         oldest
+    }
+
+    /// The same of the records that recovery needs: versions undo others.
+    pub fn oldest_for_recovery(&self) -> Lsn {
+        let entries = self.active.lock().clone();
+        entries.iter().filter_map(|e| e.log_from()).min().unwrap_or(Lsn::MAX)
+    }
+
+    /// What the aborted map would say of the active transactions whose first records recovery does
+    /// not need, oldest first.
+    pub fn open_versions(&self) -> Vec<AbortedTransaction> {
+        let entries = self.active.lock().clone();
+        let mut open: Vec<_> = entries.iter().filter_map(|e| e.open_versions()).collect();
+        open.sort_unstable_by_key(|a| a.begin);
+        open
+    }
+
+    /// Transactions of so many records or fewer are undone from the log, though versions would do.
+    pub fn undone_records_max(&self) -> u64 {
+        self.undone_records_max.load(Relaxed)
+    }
+
+    /// Changes that: tests have small transactions.
+    pub fn set_undone_records_max(&self, records: u64) {
+        self.undone_records_max.store(records, Relaxed);
+    }
+
+    /// One more part whose records recovery does not need. False where checkpoints have no room for
+    /// another.
+    pub(crate) fn relies_on_versions(&self) -> bool {
+        let more = |n: usize| (n < RELYING_PARTS_MAX).then_some(n + 1);
+        self.relying.fetch_update(Relaxed, Relaxed, more).is_ok()
+    }
+
+    /// Such a part ends.
+    pub(crate) fn relied_on_versions(&self) {
+        let before = self.relying.fetch_sub(1, Relaxed);
+        assert_ne!(before, 0, "a part that ends was counted");
     }
 
     /// Active transactions with a part here.

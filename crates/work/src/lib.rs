@@ -49,14 +49,15 @@ pub use ghosts::{Ghost, SettleOutcome, Settler};
 pub use grave_memory::GraveMemory;
 pub use graveyards::{Graveyards, Sexton};
 pub use home::{
-    DelayedDurability, Home, RECOVERY_VERSIONS, STATEMENT_VERSIONS, TRANSACTION_VERSIONS,
+    DelayedDurability, Home, OPEN_UNITS_MAX, RECOVERY_VERSIONS, RELYING_PARTS_MAX,
+    STATEMENT_VERSIONS, TRANSACTION_VERSIONS, UNDONE_RECORDS_MAX,
 };
 pub use lock::thread_requests as lock_requests;
 pub use lock_counts::LockedHobt;
 pub use loser::Loser;
 pub use losers::{RECOVERY_SESSION, TakeoverError};
 pub use owed::{OwedCommit, UnflushedLog};
-pub use part::{Part, PartMark, UNDONE_RECORDS_MAX};
+pub use part::{Part, PartMark};
 pub use reader::ReaderSeed;
 pub use snapshot::Snapshot;
 pub use snapshot_gate::{Refusal, SnapshotState};

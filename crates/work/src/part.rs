@@ -1,7 +1,7 @@
 //! A transaction's part in one database: its chain in that log, and its right to more log.
 
-use crate::entry::{Entry, PartState};
-use crate::home::{CARRIED_BESIDE, Home};
+use crate::entry::{Entry, PartState, PartVersions};
+use crate::home::{CARRIED_BESIDE, CARRIED_OPEN_BYTES, Home};
 use crate::loser::Loser;
 use base::{AllocUnitId, Lsn, SessionId, TransactionId, Xsn};
 use buffer::{Change, Undo};
@@ -17,10 +17,6 @@ const RESERVE_STEP: u64 = 8192;
 /// What a request keeps from one transaction to its next, so that short ones neither ask nor give
 /// back: two writes less to what all sessions write.
 const KEPT: u64 = 2 * RESERVE_STEP;
-
-/// A transaction of so many records or fewer is undone from the log: that takes less than 50 ms,
-/// and leaves nothing for the sweep, which reads all pages of what the transaction has changed.
-pub const UNDONE_RECORDS_MAX: u64 = 10_000;
 
 /// A transaction's part in one database, to whoever waits for its end.
 #[derive(Clone)]
@@ -68,6 +64,8 @@ pub struct Part {
     numbered: bool,
     /// The units of those rows, ascending.
     units: Vec<AllocUnitId>,
+    /// Recovery does not need its records, but those from there on.
+    relies_before: Option<Lsn>,
     /// Told what was logged: of a deadlock's participants the cheapest to undo is the victim.
     owner: Arc<Owner>,
 }
@@ -88,6 +86,7 @@ impl Part {
             number: None,
             numbered: false,
             units: Vec::new(),
+            relies_before: None,
             owner: Arc::clone(owner),
         }
     }
@@ -132,7 +131,8 @@ impl Part {
             self.entry.begin(self.id);
             self.entry.reserved(self.reservation.bytes());
         }
-        let need = self.undo_bytes + 2 * change_bytes as u64 + FORWARD_SLACK;
+        let carried = if self.home.is_accelerated() { CARRIED_OPEN_BYTES } else { 0 };
+        let need = self.undo_bytes + 2 * change_bytes as u64 + FORWARD_SLACK + carried;
         if need > self.reservation.bytes() {
             let more = (need - self.reservation.bytes()).max(RESERVE_STEP);
             self.reservation.patiently(Some(self.owner.waiter()), |own| own.grow(more))?;
@@ -160,10 +160,34 @@ impl Part {
         BeginRecord { wanted, id: self.chain.id, at, name, number }
     }
 
-    /// How operations of this transaction are logged.
-    pub fn undo(&self) -> Undo {
+    /// How operations of this transaction are logged that the log alone undoes.
+    pub fn undo(&mut self) -> Undo {
         debug_assert_ne!(self.chain.id, 0, "operations belong to a transaction");
+        self.needs_log();
         Undo::By(self.chain.id)
+    }
+
+    /// Recovery needs its records from here on, though it may not need those before.
+    fn needs_log(&mut self) {
+        if self.relies_before == Some(Lsn::MAX) {
+            // Before the record: a checkpoint that does not see this began before it.
+            let from = self.home.log().next_lsn();
+            self.entry.needs_log_from(from);
+            self.relies_before = Some(from);
+            os::sched::switch_point();
+        }
+    }
+
+    /// Versions undo all that it has done so far: recovery does not need its records.
+    fn rely_on_versions(&mut self) {
+        let whole = self.numbered && self.chain.unversioned == 0;
+        if !whole || self.relies_before == Some(Lsn::MAX) {
+            return;
+        }
+        if self.relies_before.is_some() || self.home.relies_on_versions() {
+            self.entry.needs_log_from(Lsn::MAX);
+            self.relies_before = Some(Lsn::MAX);
+        }
     }
 
     /// How a change of a row is logged. `xsn` is the number in the row's tag, where it has one. The
@@ -175,6 +199,7 @@ impl Part {
         self.number = Some(xsn);
         if let Err(at) = self.units.binary_search(&unit) {
             self.units.insert(at, unit);
+            self.entry.has_versions(Some(PartVersions { xsn, units: self.units.clone() }));
         }
         Undo::ByVersions(self.chain.id)
     }
@@ -186,6 +211,7 @@ impl Part {
         debug_assert!(self.chain.records > 0, "a chain with ends has records");
         self.entry.logged(&self.chain);
         self.numbered = self.number.is_some();
+        self.rely_on_versions();
         self.undo_bytes += change_bytes as u64 + 64;
         self.owner.add_log_bytes(change_bytes as u64 + 64);
     }
@@ -229,6 +255,7 @@ impl Part {
 
     /// Appends its prepare record: from now on another log says how it ends.
     pub(crate) fn append_prepare(&mut self, payload: &[u8]) -> Lsn {
+        self.needs_log();
         let lsn = self.append_end(kinds::PREPARE, payload);
         self.entry.logged(&self.chain);
         self.entry.is(PartState::Prepared);
@@ -250,28 +277,29 @@ impl Part {
     /// A rollback has gone back to a record, or to its begin.
     pub(crate) fn rolled_back(&self, to: Lsn) {
         self.entry.logged(&self.chain);
-        self.entry.rolled_back(if to == Lsn::ZERO { self.chain.first } else { to });
+        self.entry.rolled_back(to.max(self.chain.first));
     }
 
-    /// What the transaction is for the aborted map, if versions undo all that it has done here, and
-    /// undoing it from the log would take long.
-    fn as_aborted(&self) -> Option<AbortedTransaction> {
-        let xsn = self.number.filter(|_| self.home.is_accelerated() && self.numbered)?;
-        let is_long = self.chain.records > UNDONE_RECORDS_MAX;
-        (is_long && self.chain.unversioned == 0).then(|| AbortedTransaction {
-            xsn,
+    /// Whether versions are to undo what it has done to rows, as undoing it from the log would take
+    /// long. From where on the log has to undo the rest, if there is any.
+    pub(crate) fn is_undone_by_versions(&self) -> Option<Option<Lsn>> {
+        let is_long = self.chain.records > self.home.undone_records_max();
+        let by_versions = self.home.is_accelerated() && self.numbered && is_long;
+        let from = self.relies_before.unwrap_or(self.chain.first);
+        by_versions.then(|| (self.chain.unversioned > 0).then_some(from))
+    }
+
+    /// Rolls back the changes of rows without undoing them: the abort record says so, and the
+    /// transaction is in the aborted map from now on. The rest was undone, and its locks are held.
+    pub(crate) fn abort_by_versions(&mut self) {
+        let mut aborted = AbortedTransaction {
+            xsn: self.number.expect("its rows have its number"),
             id: self.id,
             began_at: self.entry.read().and_then(|part| part.began_at).unwrap_or(0),
             begin: self.chain.first,
             end: self.chain.last,
             units: self.units.clone(),
-        })
-    }
-
-    /// Rolls back without undoing anything: the abort record says so, and the transaction is in
-    /// the aborted map from now on. False where the log has to undo it. Its locks are held still.
-    pub(crate) fn abort_by_versions(&mut self) -> bool {
-        let Some(mut aborted) = self.as_aborted() else { return false };
+        };
         let mut payload = EndPayload { at: os::clock::now().0 }.bytes().to_vec();
         aborted.spell(&mut payload);
         aborted.end = self.append_end(kinds::ABORT, &payload);
@@ -284,7 +312,6 @@ impl Part {
         self.entry.reserved(0);
         self.home.enter_aborted(aborted, promised);
         self.aborted();
-        true
     }
 
     /// Its abort record is in the log.
@@ -332,12 +359,22 @@ impl Part {
             self.home.leave(&self.entry);
         }
         self.undo_bytes = 0;
-        (self.number, self.numbered) = (None, false);
-        self.units.clear();
+        self.forget_versions();
         self.chain = TransactionChain::default();
         self.reservation.shrink(self.reservation.bytes().saturating_sub(KEPT));
         assert!(self.reservation.bytes() <= KEPT, "between transactions a part keeps little");
         debug_assert!(!self.has_logged(), "nothing is logged for the next one yet");
+    }
+
+    fn forget_versions(&mut self) {
+        if self.number.take().is_some() {
+            self.entry.has_versions(None);
+        }
+        if self.relies_before.take().is_some() {
+            self.home.relied_on_versions();
+        }
+        self.numbered = false;
+        self.units.clear();
     }
 
     /// The request is over: what idle sessions held would be log that nobody can use.

@@ -179,7 +179,8 @@ impl Db {
     pub(crate) fn checkpoint(&self) {
         let oldest = || {
             let active = self.active.lock().expect("nothing panics with it");
-            active.values().copied().min().unwrap_or(Lsn::MAX)
+            let oldest = active.values().copied().min().unwrap_or(Lsn::MAX);
+            recovery::LogBounds { recovery: oldest, undo: oldest }
         };
         let done = recovery::checkpoint(
             &self.log,
