@@ -144,7 +144,7 @@ pub struct ShrinkOutcome {
     pub first_bytes: u64,
     /// The bytes of it that are in use.
     pub used_bytes: u64,
-    /// The end of its last used byte: the shortest length that it could have.
+    /// The end of its last part in use: the shortest length that it could have.
     pub needed_bytes: u64,
     /// Why it is not shorter.
     pub stop: LogShrinkStop,
