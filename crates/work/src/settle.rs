@@ -22,9 +22,9 @@
 //!  3. Meanwhile the transaction stays on its databases' lists of active transactions, so that none
 //!     of the databases is dropped. It does not keep the log from being truncated.
 //!  4. After its locks are released, a deleter finds a ghost by its key only if no transaction can
-//!     put that key again ([`crate::Settler::gives_keys_once`]). Otherwise it asks for X on the keys
-//!     of the ghosts in a page. With X on a key, it finds under that key no ghost or a committed
-//!     one, its own or another transaction's.
+//!     put that key again ([`crate::Settler::gives_keys_once`]). Otherwise it asks for X on the
+//!     keys of the ghosts in a page. With X on a key, it finds under that key no ghost or a
+//!     committed one, its own or another transaction's.
 
 use crate::ghosts::{Ghost, Ghosts, SettleOutcome};
 use crate::part::Part;
