@@ -33,7 +33,7 @@ pub enum PropertyVerb {
 /// A call of one of the procedures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PropertyChange {
-/// The procedure.
+    /// The procedure.
     pub verb: PropertyVerb,
     /// The property.
     pub name: String,
