@@ -49,7 +49,7 @@ pub(crate) struct Conversion {
     pub(crate) nullable: bool,
     /// The old one and the new one.
     pub(crate) collations: (Collation, Collation),
-    /// Of the session.
+    /// The session's dialect.
     pub(crate) dialect: Dialect,
     /// `database.schema.table`
     pub(crate) table: Box<str>,

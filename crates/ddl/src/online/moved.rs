@@ -12,9 +12,9 @@
 //! Invariants
 //!  1. A row of the old base is in the new one exactly if the map has its locator; the map says
 //!     where.
-//!  2. Each nonclustered index has an entry for each row of the new base, with one exception: if
-//!     another row had the key in a unique index, the row is in `unsettled`, and the builder looks
-//!     at it again under Sch-M.
+//!  2. Each nonclustered index has an entry for each row of the new base that its filter admits.
+//!     There is one exception: if another row had the key in a unique index, the row is in
+//!     `unsettled`, and the builder looks at it again under Sch-M.
 //!  3. To remove a row and put it again is idempotent. So notes need no order.
 
 use super::catch_up::{CatchUp, NoteTarget, Pass};
@@ -122,7 +122,7 @@ pub(crate) struct MovedTable<'a> {
     /// The columns of the old base's locator; empty if it is a heap.
     old_locator: Vec<usize>,
     entries: Vec<Entries<'a>>,
-    /// Invariant 2: positions of indexes, and locators of rows.
+    /// Invariant 2: positions of indexes, and new locators of rows.
     unsettled: Mutex<UnsettledRows>,
 }
 

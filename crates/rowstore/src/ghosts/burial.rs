@@ -48,7 +48,7 @@ impl RowHobt {
         let Some(tag) = VersionTag::of(ghost) else { return false };
         match self.row_need(engine, tag) {
             Ok(Some(dropped)) => {
-                // What cannot be freed now is left to the store's reclaimer.
+                // If this fails, the store's reclaimer frees the versions later.
                 let _ = dropped.finish();
                 false
             }

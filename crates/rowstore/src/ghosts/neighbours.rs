@@ -126,7 +126,7 @@ impl Neighbours {
             assert!(ghost, "a ghost is where it was, or behind what was put");
             // A refused removal has changed nothing: the thread that meets the damage reports it.
             if hobt.tree().expunge(change, page, at, Undo::Never).is_ok() {
-                // What cannot be freed now is left to the store's reclaimer.
+                // If this fails, the store's reclaimer frees the versions later.
                 let _ = dropped.finish();
             }
         }

@@ -35,7 +35,7 @@ use work::Work;
 pub(crate) struct HeapRow<'h> {
     /// Its RID.
     pub(crate) home: Place,
-    /// Where its record is: at home, unless it was forwarded.
+    /// The place of its record: at its RID, unless it was forwarded.
     pub(crate) place: Place,
     /// The page of its place.
     pub(crate) guard: WriteGuard<'h>,

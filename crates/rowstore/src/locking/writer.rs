@@ -3,14 +3,14 @@
 //!
 //! In a database with this option, a transaction holds X on itself (`work/src/locking.rs`,
 //! invariant 3). A row that it changes is locked X only during the change. From then on the row's
-//! version tag tells whose it is. So a transaction that gets at a row first reads its tag, under
+//! version tag names its writer. So a transaction that comes to a row first reads its tag, under
 //! the latch. If the tag's writer is active, it waits for the writer's end (an instant S request on
 //! the writer's lock).
 //!
 //! ```text
 //!   latch the leaf ── tag of another active writer? ── yes: a ticket for its end; look again
 //!                     │ no
-//!                     row's lock, as ever ──────────── in use: a ticket for the row; look again
+//!                     the row's lock ───────────────── in use: a ticket for the row; look again
 //! ```
 //!
 //! Invariants
@@ -28,8 +28,8 @@
 //!  5. A transaction that locks the table, or sees that no other has an intent to write it, need
 //!     not read tags: writers keep their intent lock on the table.
 //!
-//! Not here: gaps. An insert requests its gap as ever. Rows that a transaction locks to read at
-//! REPEATABLE READ and above stay locked, even if it then changes them.
+//! Not here: gaps. An insert requests its gap as without the option. Rows that a transaction locks
+//! to read at REPEATABLE READ and above stay locked, even if it then changes them.
 
 use crate::error::{RowError, RowResult};
 use crate::hobt::RowHobt;

@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// Blocks have a sixteenth of all memory at most: locks, plans and sessions need theirs.
 const SHARE: usize = 16;
 
-/// Where blocks get their memory.
+/// The memory of blocks.
 pub(crate) struct BlockMemory {
     memory: Arc<Memory>,
     clerk: Arc<Clerk>,

@@ -392,7 +392,7 @@ impl Drop for File {
         if let Some(unit) = &self.unit
             && !os::sched::crashed()
         {
-            // What cannot be freed now is gone with tempdb at the next start.
+            // If this fails, the pages are freed with tempdb at the next start.
             let _ = self.home.space.drop_unit(unit, &os::wait::Waiter::new());
         }
     }

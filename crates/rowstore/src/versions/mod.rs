@@ -548,8 +548,8 @@ impl RowHobt {
         Ok(Link::Ready(VersionTag::new(xsn, lost), ChainChange::default()))
     }
 
-    /// What a record by the committed transaction `writer` must still say about lost versions:
-    /// nothing, if no reader has a moment between their writers.
+    /// The lost versions that a record by the committed transaction `writer` must still mention:
+    /// none, if no reader has a moment between their writers.
     fn lost_if_needed(&self, engine: &Engine, before: Previous, writer: Xsn) -> Previous {
         match before {
             Previous::Lost(since) if self.is_needed(engine, since, writer) => before,
