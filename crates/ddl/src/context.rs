@@ -1,4 +1,4 @@
-//! What a statement needs of its session, and of the databases.
+//! The services that a statement needs from its session, from other crates and from the databases.
 
 use crate::build::parallel::Threads;
 use crate::databases::Databases;
@@ -15,7 +15,7 @@ use types::datetime::Dialect;
 use types::{Collation, SqlType, Value};
 use work::Work;
 
-/// A database as a transaction sees it, and what changes it.
+/// A database as one transaction sees it, and the objects that change it.
 #[derive(Clone)]
 pub struct Place {
     /// The published definitions with the transaction's own changes.
@@ -24,39 +24,41 @@ pub struct Place {
     pub builder: Arc<dyn Builder>,
     /// The system tables.
     pub system: Arc<dyn SystemHobts>,
-    /// Numbers.
+    /// Draws object ids and hobt ids.
     pub ids: Arc<Ids>,
     /// Identity values.
     pub identities: Arc<Identities>,
-    /// Where they are noted before they are given out.
+    /// Stores identity values before they are given out.
     pub identity_store: Arc<dyn IdentityStore>,
-    /// How many rows were changed.
+    /// Counts the rows that were changed.
     pub modifications: Arc<Modifications>,
 }
 
 /// Finds databases. Implemented by `session`.
 pub trait Places {
-    /// A database by name, the current one without. The view contains all that was published
-    /// until now (never an older view), and of `deltas` those of that database.
+    /// The database of this name, or the current one without a name. The view contains everything
+    /// that was published until now (never an older view), and those of `deltas` that belong to
+    /// this database.
     fn open(&self, name: Option<&str>, deltas: &[(DatabaseId, Delta)]) -> Option<Place>;
 }
 
-/// The temporary tables that a session sees. Implemented by `session`, which forgets again what a
-/// transaction that rolls back had added, and brings back what it had removed.
+/// The temporary tables that a session sees. Implemented by `session`. When a transaction rolls
+/// back, `session` forgets the tables that it had added and restores those that it had removed.
 pub trait TempTables {
-    /// By name, with `#`: the innermost that is seen.
+    /// The table of this name (with `#`). If several nested scopes have one, the innermost.
     fn find(&self, name: &str) -> Option<Arc<Table>>;
 
-    /// Whether the procedure, trigger or text that runs has made one of that name itself (2714).
+    /// Whether the procedure, trigger or text that now runs has itself made a table of that name
+    /// (2714).
     fn is_made_here(&self, name: &str) -> bool;
 
-    /// A new table, or the new definition of one. Its name is the short one.
+    /// Adds a table, or replaces its definition. The table has its short name.
     fn put(&mut self, table: Arc<Table>);
 
-    /// A table is gone.
+    /// Removes a table.
     fn remove(&mut self, table: &Table);
 
-    /// A global temporary table was made: it goes with the session, where it is still there.
+    /// A global temporary table was made. It is dropped when the session ends, if it still exists.
     fn made_global(&mut self, table: ObjectId);
 
     /// A number that no other temporary table of the instance has in its name.
@@ -65,10 +67,10 @@ pub trait TempTables {
 
 /// Expressions of defaults and checks. Implemented by `session` with `bind` and `exec`.
 pub trait Expressions {
-    /// Whether a default's expression is one that a column of this type may have.
+    /// Checks that a column of this type may have this expression as its default.
     ///
     /// # Errors
-    /// What binding says: 128, 207, 257, 1046 …
+    /// Those of binding: 128, 207, 257, 1046 …
     fn check_default(
         &self,
         view: &DatabaseView,
@@ -77,10 +79,10 @@ pub trait Expressions {
         quoted_identifier: bool,
     ) -> SqlResult<()>;
 
-    /// Whether a condition may stand in a CHECK constraint of the table.
+    /// Checks that a condition may stand in a CHECK constraint of the table.
     ///
     /// # Errors
-    /// What binding says: 207, 1046 …
+    /// Those of binding: 207, 1046 …
     fn check_condition(
         &self,
         view: &DatabaseView,
@@ -92,7 +94,7 @@ pub trait Expressions {
     /// The type of an expression over a table's columns.
     ///
     /// # Errors
-    /// What binding says: 207, 1046 …
+    /// Those of binding: 207, 1046 …
     fn computed_type(
         &self,
         view: &DatabaseView,
@@ -100,7 +102,7 @@ pub trait Expressions {
         text: &str,
     ) -> SqlResult<bind::ComputedType>;
 
-    /// Computes stored computed columns of a table in the rows that are there.
+    /// Computes the stored computed columns `columns` of all rows that the table has.
     ///
     /// # Errors
     /// Those of evaluation; 515.
@@ -112,11 +114,11 @@ pub trait Expressions {
         columns: &BTreeSet<usize>,
     ) -> SqlResult<()>;
 
-    /// The constraint that names a module, or the table where it is a computed column.
+    /// The constraint of the table that uses a module. If a computed column uses it, the name of
+    /// the table.
     fn user_of(&self, view: &DatabaseView, table: &Table, module: &Module) -> Option<Box<str>>;
 
-    /// The value of a default, converted to the column's type and code page: for rows that are
-    /// there already.
+    /// The value of a default, converted to the column's type and code page. Existing rows get it.
     ///
     /// # Errors
     /// Those of evaluation.
@@ -128,18 +130,19 @@ pub trait Expressions {
         column: (SqlType, Collation),
     ) -> SqlResult<Value>;
 
-    /// The columns that a view or inline function offers and reads, in a database that does not
-    /// have it yet.
+    /// The columns that a view or inline function returns and reads. The database need not have
+    /// the module yet.
     ///
     /// # Errors
-    /// What binding its query says, within the module.
+    /// Those of binding its query, reported within the module.
     fn module_columns(
         &self,
         view: &DatabaseView,
         module: &Arc<Module>,
     ) -> SqlResult<bind::ModuleColumns>;
 
-    /// Whether a query in a database has a row. The view is what the statement made of it so far.
+    /// Whether a query returns a row. The view contains the changes that the statement has made so
+    /// far.
     ///
     /// # Errors
     /// Those of evaluation.
@@ -153,45 +156,47 @@ pub struct Settings {
     pub quoted_identifier: bool,
     /// ANSI_NULLS
     pub ansi_nulls: bool,
-    /// A column that says nothing may hold NULL: ANSI_NULL_DFLT_ON, else the database's option.
+    /// Whether a column declared without NULL or NOT NULL may be NULL: ANSI_NULL_DFLT_ON, else
+    /// the database's option.
     pub null_by_default: bool,
     /// DATEFORMAT
     pub dialect: Dialect,
 }
 
-/// What one statement works with.
+/// Everything that one statement works with.
 pub struct DdlContext<'a> {
     /// The transaction.
     pub work: &'a mut Work,
     /// Databases by name.
     pub places: &'a dyn Places,
-    /// Databases as a whole.
+    /// Statements about whole databases.
     pub databases: &'a dyn Databases,
-    /// Where sorts spill.
+    /// Makes the files to which sorts spill.
     pub spill: &'a dyn Spill,
-    /// Who grants them memory.
+    /// Grant memory to sorts.
     pub semaphores: &'a ResourceSemaphores,
-    /// Who sorts beside the statement's thread.
+    /// The worker threads that may sort for the statement's thread.
     pub threads: Threads<'a>,
     /// The session's temporary tables.
     pub temp: &'a mut dyn TempTables,
-    /// Defaults and checks.
+    /// Binds and evaluates defaults, checks and computed columns.
     pub expressions: &'a dyn Expressions,
     /// SET options.
     pub settings: Settings,
-    /// Where types without schema are looked for before dbo: of table variables in a module.
+    /// The schema in which types without a schema are looked up before dbo. Table variables of a
+    /// module need it.
     pub schema: SchemaId,
-    /// All that the transaction changed so far; the statement adds its own. When it fails, it
-    /// leaves them as they were.
+    /// The changes of definitions that the transaction has made so far. The statement adds its
+    /// own. If it fails, it leaves the list as it was.
     pub deltas: &'a mut Vec<(DatabaseId, Delta)>,
-    /// What the client is told before the statement's end or error: warnings, and errors that
-    /// come before the last one (8111 before 1750).
+    /// The messages that the client gets before the statement's end or last error: warnings, and
+    /// errors that come before the last one (8111 before 1750).
     pub messages: &'a mut Vec<SqlError>,
     /// The result sets of the statement, in order.
     pub results: &'a mut Vec<ResultSet>,
 }
 
-/// Rows that a statement answers with.
+/// Rows that a statement returns.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResultSet {
     /// Name, type, nullable.
@@ -200,13 +205,13 @@ pub struct ResultSet {
     pub rows: Vec<Vec<Value>>,
 }
 
-/// How the statement changed a table's name in the session.
+/// How the statement changed a table.
 pub(crate) enum Change<'t> {
     Put {
         before: Option<&'t Table>,
         after: &'t Table,
     },
-    /// Nothing but its statistics differs.
+    /// Only its statistics differ.
     Statistics {
         before: &'t Table,
         after: &'t Table,
@@ -215,27 +220,27 @@ pub(crate) enum Change<'t> {
 }
 
 impl DdlContext<'_> {
-    /// How the session's texts are read.
+    /// The session's options for the parser.
     pub(crate) fn parse_options(&self) -> tsql::ParseOptions {
         tsql::ParseOptions { quoted_identifier: self.settings.quoted_identifier }
     }
 
-    /// A database by name, the current one without.
+    /// The database of this name, or the current one without a name.
     pub(crate) fn place(&self, name: Option<&str>) -> SqlResult<Place> {
         self.places.open(name, self.deltas).ok_or_else(|| {
             SqlError::new(messages::DATABASE_NOT_FOUND, &[&name.unwrap_or_default()])
         })
     }
 
-    /// The error to end with, after another one that explains it.
+    /// The error that ends the statement. The client gets `explanation` before it.
     pub(crate) fn after(&mut self, explanation: SqlError, last: SqlError) -> SqlError {
         let line = explanation.line();
         self.messages.push(explanation);
         last.at_line(line)
     }
 
-    /// Writes a table's change and notes it. A temporary table has two names: the long one in
-    /// tempdb, unique in the instance, and the short one in its session.
+    /// Writes a table's change to the system tables and adds its delta. A temporary table has two
+    /// names: the long one in tempdb, unique in the instance, and the short one in its session.
     pub(crate) fn record(&mut self, place: &Place, change: Change<'_>) -> SqlResult<()> {
         let changes = Changes::new(&*place.system);
         let database = place.view.id();
@@ -268,7 +273,7 @@ impl DdlContext<'_> {
         Ok(())
     }
 
-    /// Remembers a table's new definition.
+    /// Adds a table's new definition to the deltas.
     fn note(&mut self, database: DatabaseId, long: Table, after: &Table) {
         let object = Object::Table(Arc::new(long));
         self.deltas.push((database, Delta::PutObject(object)));
@@ -291,13 +296,13 @@ impl DdlContext<'_> {
     }
 }
 
-/// `#t`, filled with underscores to 116 characters, then 12 hexadecimal digits.
+/// The short name, filled with underscores to 116 characters, then 12 hexadecimal digits.
 fn long_temp_name(short: &str, suffix: u64) -> Box<str> {
     let fill = 116_usize.saturating_sub(short.chars().count());
     format!("{short}{}{suffix:012X}", "_".repeat(fill)).into()
 }
 
-/// The error for a feature that parses and is not supported.
+/// The error for a feature that parses but is not supported.
 pub(crate) fn unsupported(feature: &str, line: u32) -> SqlError {
     SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&feature]).at_line(line)
 }

@@ -1,4 +1,4 @@
-//! What ddl asks of the instance: databases as a whole. Implemented by `instance`.
+//! The operations on whole databases that ddl asks of the instance. `instance` implements them.
 
 use crate::context::ResultSet;
 use base::{DatabaseId, FileId, ObjectId, SqlError, SqlResult};
@@ -15,7 +15,7 @@ pub enum FileSize {
     Unlimited,
 }
 
-/// A file of a new database. What is not said is the instance's choice.
+/// A file of a new database. The instance chooses what the statement leaves out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NewFile {
     /// NAME
@@ -33,11 +33,11 @@ pub struct NewFile {
 /// ALTER DATABASE … MODIFY FILE
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileChange {
-    /// NAME: which file.
+    /// NAME: the file that changes.
     pub name: Box<str>,
     /// OFFLINE
     pub offline: bool,
-    /// What is to change; `name` in it is NEWNAME.
+    /// The changes; `name` in them is NEWNAME.
     pub change: NewFile,
 }
 
@@ -46,7 +46,7 @@ pub struct FileChange {
 pub struct NewDatabase {
     /// Its name.
     pub name: Box<str>,
-    /// The server's without.
+    /// `None` is the server's collation.
     pub collation: Option<Collation>,
     /// The primary data file.
     pub data: Option<NewFile>,
@@ -54,30 +54,30 @@ pub struct NewDatabase {
     pub log: Option<NewFile>,
 }
 
-/// What happens to sessions that are in the way of an option.
+/// What ALTER DATABASE does about sessions that keep an option from being set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitLimit {
-    /// Wait for them.
+    /// It waits for them.
     Forever,
-    /// NO_WAIT: error 5070.
+    /// NO_WAIT: it fails with error 5070.
     NotAtAll,
-    /// ROLLBACK AFTER so many seconds; 0 is IMMEDIATE.
+    /// ROLLBACK AFTER this many seconds; 0 is IMMEDIATE.
     RollBackAfter(u32),
 }
 
-/// How a database is to stand.
+/// The state that ALTER DATABASE asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WantedState {
     /// It can be used.
     Online,
     /// It is closed.
     Offline,
-    /// It is read as it is.
+    /// It can only be read, even if it is damaged.
     Emergency,
 }
 
 impl WantedState {
-    /// As it is asked for.
+    /// The keyword that asks for it.
     pub fn name(self) -> &'static str {
         match self {
             WantedState::Online => "ONLINE",
@@ -87,14 +87,14 @@ impl WantedState {
     }
 }
 
-/// What DBCC CHECKDB or CHECKTABLE is asked for.
+/// The request of DBCC CHECKDB or CHECKTABLE.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Check {
     /// CHECKTABLE of this table; `None` is the whole database.
     pub table: Option<ObjectId>,
     /// NOINDEX: nonclustered indexes of user tables are left out.
     pub no_index: bool,
-    /// NO_INFOMSGS: only what is wrong is said.
+    /// NO_INFOMSGS: only errors are reported.
     pub quiet: bool,
 }
 
@@ -107,50 +107,50 @@ pub enum FileReference {
     Name(String),
 }
 
-/// What DBCC SHRINKFILE is asked for.
+/// The request of DBCC SHRINKFILE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShrinkRequest {
-    /// The length that is wanted; `None` is the one that the file was made with.
+    /// The length that is wanted; `None` is the length with which the file was made.
     pub bytes: Option<u64>,
-    /// Whether what is in the way is moved.
+    /// Whether data beyond that length may be moved.
     pub moving: bool,
 }
 
-/// Why a log is longer than was asked for.
+/// Why a log is longer than the statement asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogShrinkStop {
-    /// A virtual log file is kept whole.
+    /// The log is cut only between virtual log files (VLFs).
     Whole,
-    /// The last one is in use.
+    /// The last VLF is in use.
     InUse,
-    /// So many there must be.
+    /// The log must keep at least this many VLFs.
     Fewest(usize),
-    /// What is free is promised.
+    /// The free space is reserved for the undo of open transactions.
     Promised,
 }
 
-/// What DBCC SHRINKFILE did.
+/// The result of DBCC SHRINKFILE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShrinkOutcome {
-    /// Which file.
+    /// The file.
     pub file: FileId,
     /// Its logical name.
     pub name: Box<str>,
-    /// How long it was.
+    /// Its length before the statement.
     pub before: u64,
-    /// How long it is.
+    /// Its length now.
     pub bytes: u64,
-    /// How long it was made.
+    /// The length with which it was made.
     pub first_bytes: u64,
-    /// How much of it is in use.
+    /// The bytes of it that are in use.
     pub used_bytes: u64,
-    /// Up to where it is in use: how short it could be made.
+    /// The end of its last part in use: the shortest length that it could have.
     pub needed_bytes: u64,
-    /// What was in the way.
+    /// Why it is not shorter.
     pub stop: LogShrinkStop,
 }
 
-/// Databases as a whole. None of this is part of the caller's transaction.
+/// Operations on whole databases. None of them is part of the caller's transaction.
 pub trait Databases {
     /// Makes a database.
     ///
@@ -170,23 +170,25 @@ pub trait Databases {
     /// 1801, in use.
     fn rename(&self, name: &str, new_name: &str) -> SqlResult<()>;
 
-    /// Sets an option; whether sessions that were in its way are rolled back.
+    /// Sets an option. Returns whether it rolled back sessions that were in the way.
     ///
     /// # Errors
-    /// 5011 when there is no such database; what the option says; 5058, 5061, 5070.
+    /// 5011 when there is no such database; errors of the option itself; 5058, 5061, 5070.
     fn set_option(&self, name: &str, option: DatabaseOption, waiting: WaitLimit)
     -> SqlResult<bool>;
 
-    /// Brings a database into a state; whether sessions that were in its way are rolled back.
+    /// Brings a database into a state. Returns whether it rolled back sessions that were in the
+    /// way.
     ///
     /// # Errors
-    /// 5011 when there is no such database; 5058, 5061, 5064, 5070; why it cannot be opened.
+    /// 5011 when there is no such database; 5058, 5061, 5064, 5070; the reason why it cannot be
+    /// opened.
     fn set_state(&self, name: &str, asked: WantedState, waiting: WaitLimit) -> SqlResult<bool>;
 
-    /// Changes a file; for now and for every start to come.
+    /// Changes a file. The change holds after a restart, too.
     ///
     /// # Errors
-    /// 5041 when there is none of that name; what is wrong with the change; 5149.
+    /// 5041 when there is no file of that name; errors of the change itself; 5149.
     fn modify_file(&self, name: &str, change: &FileChange) -> SqlResult<()>;
 
     /// CHECKPOINT
@@ -195,10 +197,11 @@ pub trait Databases {
     /// The disk's.
     fn checkpoint(&self, database: DatabaseId) -> SqlResult<()>;
 
-    /// DBCC CHECKDB and CHECKTABLE: what is to be said, each finding an error, summaries last.
+    /// DBCC CHECKDB and CHECKTABLE. Returns the messages: an error for each finding, summaries
+    /// last.
     ///
     /// # Errors
-    /// When the check itself could not be made.
+    /// Those that kept the check itself from being made.
     fn check(
         &self,
         work: &mut Work,
@@ -206,7 +209,7 @@ pub trait Databases {
         check: &Check,
     ) -> SqlResult<Vec<SqlError>>;
 
-    /// DBCC SQLPERF (name, CLEAR): false when there are no such statistics.
+    /// DBCC SQLPERF (name, CLEAR). Returns false when there are no such statistics.
     fn clear_statistics(&self, name: &str) -> bool;
 
     /// The name of the database that has a number.
@@ -232,6 +235,6 @@ pub trait Databases {
         asked: ShrinkRequest,
     ) -> SqlResult<ShrinkOutcome>;
 
-    /// DBCC SQLPERF (LOGSPACE): how full the log of each database is.
+    /// DBCC SQLPERF (LOGSPACE): the log of each database and its used space.
     fn log_space(&self) -> ResultSet;
 }

@@ -1,4 +1,5 @@
-//! DROP TABLE, INDEX, PROCEDURE, SCHEMA, DATABASE; and of what cannot exist here.
+//! DROP TABLE, INDEX, PROCEDURE, SCHEMA, DATABASE and the other DROP statements. Kinds of objects
+//! that this server does not have are refused by name.
 
 use crate::build::rebuild::{Content, drop_hobts, rebuild};
 use crate::constraint::drop_constraint::without_index;
@@ -59,7 +60,7 @@ pub(crate) fn drop(s: &Drop, cx: &mut DdlContext<'_>) -> SqlResult<()> {
             Err(e) => return Err(e),
         }
     }
-    // What was there is dropped also when something else was not.
+    // Objects that exist are dropped, even if others do not exist.
     match missing.pop() {
         None => Ok(()),
         Some(last) => {
@@ -143,7 +144,7 @@ fn not_found(kind: DropKind, item: &DropItem) -> SqlError {
     SqlError::new(messages::DROP_NOT_FOUND, &args).with_state(state).at_line(line)
 }
 
-/// Drops a table or module; false when there is none.
+/// Drops a table, module, sequence or synonym; false when there is none of that name.
 fn drop_object(kind: DropKind, name: &ObjectName, cx: &mut DdlContext<'_>) -> SqlResult<bool> {
     let Some((place, object)) = locked_object(cx, name)? else { return Ok(false) };
     match (&object, kind) {
@@ -183,7 +184,7 @@ fn module_kinds(kind: DropKind) -> &'static [ModuleKind] {
     }
 }
 
-/// What messages call an object.
+/// The word for an object in messages.
 fn kind_of(object: &Object) -> &'static str {
     match object {
         Object::Table(_) => "table",
@@ -194,7 +195,7 @@ fn kind_of(object: &Object) -> &'static str {
     }
 }
 
-/// Drops a table with all that is its own.
+/// Drops a table with its triggers and indexes.
 fn drop_table(
     cx: &mut DdlContext<'_>,
     place: &Place,

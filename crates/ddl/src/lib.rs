@@ -1,30 +1,33 @@
 //! CREATE, ALTER, DROP, index builds, TRUNCATE, DBCC: definitions changed in the user's
 //! transaction.
 //!
-//! [`execute`] takes one statement and a [`DdlContext`]. What it changes is three things at once:
-//! rows of the system tables (`catalog::Changes`), hobts (`catalog::Builder`), and a list of
-//! deltas, which the session shows to its own transaction at once and publishes at commit.
+//! [`execute`] takes one statement and a [`DdlContext`]. It changes three things: rows of the
+//! system tables (`catalog::Changes`), hobts (`catalog::Builder`), and a list of deltas. The
+//! session's own transaction sees these deltas at once; commit publishes them.
 //!
 //! ```text
 //! statement ─ locate: lock, look up again ─ check everything ─ rebuild ─ rows, deltas
 //!                                                               │
-//!                       a table before and after: hobts made, filled, dropped as they differ
+//!      compares the table before with the table after: makes, fills and drops hobts
 //! ```
 //!
-//! Every change of a table, from CREATE INDEX to TRUNCATE, is a table before and a table after;
-//! [`rebuild`](crate::build::rebuild) makes the one into the other. Errors come before anything is
-//! made.
+//! Every change of a table, from CREATE INDEX to TRUNCATE, is described by the table before and
+//! the table after; [`rebuild`](crate::build::rebuild) turns the one into the other. A statement
+//! checks everything and reports errors before it makes anything.
 //!
 //! ```text
-//!   statement      which statement is done where; drop, rename, sequence, synonym, property
+//!   statement      calls the file that runs a statement
+//!   drop, rename, sequence, synonym, property
 //!   database, schema, table, constraint, index, statistics, module, data_type, dbcc
 //!                  the statements about each of them
-//!   locate         from a name to a definition, locked
-//!   build          a table before made into the table after; online: beside its users
+//!   locate         looks a name up and locks its definition
+//!   build          turns the table before into the table after
+//!   online         builds indexes while other sessions use the table
 //! ```
 //!
-//! Statements about whole databases go to [`Databases`], which `instance` implements. What parses
-//! and is not supported is refused by its name; nothing is accepted and ignored.
+//! Statements about whole databases go to [`Databases`], which `instance` implements. A statement
+//! or option that parses but is not supported is refused by its name; none is accepted and
+//! ignored.
 
 #![forbid(unsafe_code)]
 

@@ -1,7 +1,8 @@
-//! From a name in a statement to the definition it is about, locked.
+//! Looks up the name in a statement and locks the definition that it names.
 //!
 //! Invariants
-//!  1. What is found was looked up after its lock was granted (catalog/README.md, protocol 2).
+//!  1. A definition that these functions return was looked up after its lock was granted
+//!     (catalog/README.md, protocol 2).
 
 use crate::context::{DdlContext, Place, unsupported};
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
@@ -16,19 +17,19 @@ pub(crate) struct LockedTable {
     pub(crate) table: Arc<Table>,
 }
 
-/// What a name means now.
+/// The database, schema and object that a name stands for now.
 pub(crate) struct Resolution {
     pub(crate) place: Place,
     pub(crate) schema: Option<Schema>,
     pub(crate) object: Option<Object>,
 }
 
-/// Whether a name is of a temporary object.
+/// Whether a name belongs to a temporary object.
 pub(crate) fn is_temporary(name: &ObjectName) -> bool {
     name.object.starts_with('#')
 }
 
-/// Whether a name is of an object that one session sees.
+/// Whether a name belongs to an object that only one session sees.
 pub(crate) fn is_local(name: &ObjectName) -> bool {
     is_temporary(name) && !is_global_temp(&name.object)
 }
@@ -59,7 +60,8 @@ pub(crate) fn look_up(cx: &DdlContext<'_>, name: &ObjectName) -> SqlResult<Resol
     Ok(Resolution { place, schema, object })
 }
 
-/// The schema that a new object goes into, kept from being dropped.
+/// The schema that a new object goes into. A lock keeps the schema from being dropped, and
+/// another one reserves the object's name.
 pub(crate) fn schema_for(cx: &mut DdlContext<'_>, name: &ObjectName) -> SqlResult<(Place, Schema)> {
     let missing = || {
         let schema = name.schema.as_deref().unwrap_or("dbo");
@@ -81,7 +83,7 @@ pub(crate) fn schema_for(cx: &mut DdlContext<'_>, name: &ObjectName) -> SqlResul
     }
 }
 
-/// The object of a name, under Sch-M; `None` when there is none.
+/// The object that a name stands for, under Sch-M; `None` when there is none.
 pub(crate) fn locked_object(
     cx: &mut DdlContext<'_>,
     name: &ObjectName,
@@ -89,7 +91,8 @@ pub(crate) fn locked_object(
     locked_by(cx, name, catalog::lock_object)
 }
 
-/// The object of a name under a lock that this takes; `None` when there is none.
+/// The object that a name stands for, under the lock that `lock` takes; `None` when there is
+/// none.
 pub(crate) fn locked_by(
     cx: &mut DdlContext<'_>,
     name: &ObjectName,
@@ -108,13 +111,14 @@ pub(crate) fn locked_by(
             Some(object) if object.object_id() == id => {
                 return Ok(Some((again.place, object)));
             }
-            // Dropped, or dropped and made anew, while we waited.
+            // The object was dropped, or dropped and created again, while we waited.
             Some(_) | None => {}
         }
     }
 }
 
-/// The table of a name, under Sch-M; `None` when the name is of nothing, or of something else.
+/// The table that a name stands for, under Sch-M; `None` when there is no such object or it is no
+/// table.
 pub(crate) fn locked_table(
     cx: &mut DdlContext<'_>,
     name: &ObjectName,
@@ -129,8 +133,10 @@ pub(crate) fn locked_table(
     })
 }
 
-/// The same of a table whose rows are to be read or written: 1974 while its clustered index is
-/// disabled.
+/// Like [`locked_table`], for a statement that reads or writes the table's rows.
+///
+/// # Errors
+/// 1974 while the table's clustered index is disabled.
 pub(crate) fn locked_rows(
     cx: &mut DdlContext<'_>,
     name: &ObjectName,
@@ -142,7 +148,7 @@ pub(crate) fn locked_rows(
     Ok(found)
 }
 
-/// 1974 while a table's clustered index is disabled.
+/// Fails with 1974 while a table's clustered index is disabled.
 pub(crate) fn has_rows(table: &Table) -> SqlResult<()> {
     let base = table.base();
     if !base.disabled {
@@ -152,7 +158,7 @@ pub(crate) fn has_rows(table: &Table) -> SqlResult<()> {
     Err(SqlError::new(messages::CLUSTERED_DISABLED, &args))
 }
 
-/// Whether any object of the place, constraints included, bears a name.
+/// Whether any object of the schema, constraints included, has this name.
 pub(crate) fn name_taken(place: &Place, schema: SchemaId, name: &str) -> bool {
     if place.view.find(schema, name).is_some() {
         return true;
@@ -168,7 +174,7 @@ pub(crate) fn name_taken(place: &Place, schema: SchemaId, name: &str) -> bool {
     })
 }
 
-/// Whether two names are one in a database.
+/// Whether two names are equal in the collation of a database.
 pub(crate) fn same_name(place: &Place, a: &str, b: &str) -> bool {
     place.view.same_name(a, b)
 }
@@ -178,7 +184,8 @@ pub(crate) fn quoted(name: &str) -> String {
     format!("[{}]", name.replace(']', "]]"))
 }
 
-/// What a query calls a table: a temporary one bears its long name in its database.
+/// The name by which a query reaches a table. For a temporary table this is its long name in
+/// tempdb.
 pub(crate) fn queried_name(place: &Place, table: &Table) -> String {
     let stored = place.view.table(table.object_id);
     let name = stored.map_or_else(|| table.name.clone(), |t| t.name.clone());

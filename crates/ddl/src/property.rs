@@ -1,8 +1,8 @@
 //! sp_addextendedproperty, sp_updateextendedproperty, sp_dropextendedproperty.
 //!
-//! The database, its schemas, their objects and types, and columns, indexes, constraints,
-//! parameters and triggers of those have properties. Users, filegroups and other things that
-//! nobody can make here are refused by name.
+//! These have properties: the database, its schemas, their objects and types, and the columns,
+//! indexes, constraints, parameters and triggers of these. Users, filegroups and other things that
+//! this server does not have are refused by name.
 
 use crate::context::{Change, DdlContext, Place, unsupported};
 use crate::locate::{locked_object, same_name};
@@ -16,10 +16,10 @@ use std::fmt::Display;
 use std::sync::Arc;
 use tsql::ast::{Name, ObjectName};
 
-/// The longest value, with what describes it.
+/// The longest stored value: 7,500 bytes and the header of an sql_variant.
 const VALUE_BYTES_MAX: usize = 7500 + 8;
 
-/// Which of the procedures is called.
+/// The procedure that is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PropertyVerb {
     /// sp_addextendedproperty
@@ -30,20 +30,20 @@ pub enum PropertyVerb {
     Drop,
 }
 
-/// A call of one.
+/// A call of one of the procedures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PropertyChange {
-    /// Which.
+    /// The procedure.
     pub verb: PropertyVerb,
     /// The property.
     pub name: String,
-    /// Its new value, as sql_variant is stored.
+    /// Its new value, in the stored form of an sql_variant.
     pub value: Option<Box<[u8]>>,
-    /// Type and name of each level; both absent where a level is not given.
+    /// Type and name of each level. Both are `None` for a level that the call does not give.
     pub levels: [(Option<String>, Option<String>); 3],
 }
 
-/// Does what a call asks for.
+/// Runs a call of one of the procedures.
 ///
 /// # Errors
 /// 15097, 15135, 15217, 15233, 15600; locks, space, log.
@@ -56,7 +56,7 @@ pub fn change_property(change: &PropertyChange, cx: &mut DdlContext<'_>) -> SqlR
     done
 }
 
-/// A level that was given.
+/// A level that the call gives, such as SCHEMA, TABLE or COLUMN with a name.
 struct Level<'a> {
     kind: String,
     name: &'a str,
@@ -113,7 +113,7 @@ fn perform(change: &PropertyChange, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     }
 }
 
-/// A change, and what messages call its owner.
+/// A change, and the name of the property's owner in messages.
 #[derive(Clone, Copy)]
 struct NamedChange<'a> {
     change: &'a PropertyChange,
@@ -121,7 +121,7 @@ struct NamedChange<'a> {
 }
 
 impl NamedChange<'_> {
-    /// 15135
+    /// Error 15135: the owner does not exist.
     fn missing(&self) -> SqlError {
         SqlError::new(messages::PROPERTY_OWNER_INVALID, &[&self.path])
     }
@@ -324,7 +324,7 @@ fn part_of_module(
     }
 }
 
-/// The properties after a change.
+/// Applies a change to a list of properties.
 fn changed(
     properties: &mut Vec<ExtendedProperty>,
     owner: PropertyOwner,

@@ -1,8 +1,8 @@
 //! sp_rename: another name for a table, a column, an index, statistics, a constraint, a module, a
 //! sequence, a synonym or a type.
 //!
-//! Texts are not rewritten: a column that a check or a computed column reads keeps its name
-//! (15336).
+//! Rename does not rewrite texts. So a column that a check, a filter, a computed column or a
+//! schema-bound module reads cannot be renamed (15336).
 
 use crate::build::rebuild::{Content, rebuild};
 use crate::context::{DdlContext, Place, unsupported};
@@ -16,10 +16,10 @@ use std::fmt::Display;
 use std::sync::Arc;
 use tsql::ast::{Name, ObjectName};
 
-/// What is renamed.
+/// The kind of thing that is renamed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RenameKind {
-    /// Whatever has an object id: a table, a module, a constraint …
+    /// Anything with an object id: a table, a module, a constraint …
     Object,
     /// `table.column`
     Column,
@@ -47,11 +47,12 @@ impl RenameKind {
 struct Rename<'a> {
     name: &'a ObjectName,
     new_name: Box<str>,
-    /// What is meant; not said for objects, and columns where there is no such object.
+    /// `None` means an object, or a column if there is no such object.
     kind: Option<RenameKind>,
 }
 
-/// Renames what bears a name. `kind` is sp_rename's @objtype.
+/// Renames the object, column, index, statistics or type called `name`. `kind` is sp_rename's
+/// @objtype.
 ///
 /// # Errors
 /// 15225, 15248, 15249, 15335, 15336; locks, space, log.
@@ -110,7 +111,8 @@ fn in_use(new_name: &str, kind: &str) -> SqlError {
     SqlError::new(messages::RENAME_IN_USE, &[&new_name, &kind])
 }
 
-/// A table, or a constraint of one.
+/// Renames an object: a table, a constraint of a table, a module, a sequence or a synonym.
+/// Returns false when there is none.
 fn object(r: &Rename<'_>, cx: &mut DdlContext<'_>) -> SqlResult<bool> {
     if is_temporary(r.name) {
         return Err(unsupported("sp_rename of a temporary table", 0));
@@ -145,7 +147,8 @@ fn object(r: &Rename<'_>, cx: &mut DdlContext<'_>) -> SqlResult<bool> {
     Ok(true)
 }
 
-/// A module, sequence or synonym. The text of a module stays: it names what it was made as.
+/// Renames a module, sequence or synonym. The text of a module is not changed: it still has the
+/// name under which the module was created.
 fn without_rows(r: &Rename<'_>, cx: &mut DdlContext<'_>) -> SqlResult<bool> {
     let Some((place, found)) = locked_object(cx, r.name)? else { return Ok(false) };
     let (database, schema) = (place.view.id(), found.schema_id());
@@ -182,7 +185,7 @@ fn without_rows(r: &Rename<'_>, cx: &mut DdlContext<'_>) -> SqlResult<bool> {
     Ok(true)
 }
 
-/// A type: columns and parameters know it by its id.
+/// Renames a type. Columns and parameters refer to it by its id, so they stay valid.
 fn user_type(r: &Rename<'_>, cx: &mut DdlContext<'_>) -> SqlResult<bool> {
     let of =
         |place: &Place| place.view.user_type(r.name.schema.as_deref(), &r.name.object).cloned();
@@ -244,7 +247,8 @@ fn constraint(
     Ok(true)
 }
 
-/// A column, index or statistics: the last part of the name, behind its table.
+/// Renames a column, index or statistics: the last part of the name. The parts before it name the
+/// table.
 fn part(r: &Rename<'_>, kind: RenameKind, cx: &mut DdlContext<'_>) -> SqlResult<bool> {
     let Some(object) = r.name.schema.clone() else { return Ok(false) };
     let table = ObjectName {

@@ -1,9 +1,9 @@
 //! CREATE, ALTER and DROP SEQUENCE.
 //!
 //! Invariants
-//!  1. ALTER counts under a new number, from where the old count is: a rollback of it comes back
-//!     to the old one.
-//!  2. What a default draws from is not dropped (3729).
+//!  1. ALTER gives the sequence a new counter that continues from the old one. A rollback returns
+//!     to the old counter.
+//!  2. A sequence from which a default draws cannot be dropped (3729).
 
 use crate::context::{DdlContext, Place, unsupported};
 use crate::data_type::type_name::{DeclaredType, Declaree, declared};
@@ -55,7 +55,7 @@ pub(crate) fn define(s: &ast::Sequence, cx: &mut DdlContext<'_>) -> SqlResult<()
     Ok(())
 }
 
-/// What may not be said in this statement, or not twice.
+/// Refuses options that this statement may not have, or has twice.
 fn refuse(s: &ast::Sequence) -> SqlResult<()> {
     let fail = |message| Err(SqlError::new(message, &[]));
     for (n, option) in s.options.iter().enumerate() {
@@ -92,7 +92,7 @@ fn word(option: &SequenceOption) -> &'static str {
     }
 }
 
-/// A new sequence of which only name and type are said.
+/// A new sequence with its name and type, and the defaults of all other properties.
 fn blank(s: &ast::Sequence, place: &Place, schema: SchemaId, named: &str) -> SqlResult<Sequence> {
     let of = match &s.type_name {
         Some(t) => {
@@ -141,7 +141,7 @@ fn bounds(sql_type: SqlType) -> Option<(i128, i128)> {
     })
 }
 
-/// The sequence with what the statement says of it. `last` is the last value it gave.
+/// Applies the options of the statement to a sequence. `last` is the last value that it gave.
 fn changed(s: &ast::Sequence, mut to: Sequence, last: Option<i128>) -> SqlResult<Sequence> {
     let (least, greatest) = bounds(to.sql_type).unwrap_or_default();
     let (mut start, mut restart) = (None, None);
@@ -210,7 +210,7 @@ fn check(s: &ast::Sequence, to: &Sequence) -> SqlResult<()> {
     }
 }
 
-/// A constant without fraction.
+/// The value of a constant without a fraction.
 fn whole(e: &Expr) -> Option<i128> {
     match &e.kind {
         ExprKind::Literal(Literal::Integer(text) | Literal::Decimal(text)) => {
@@ -222,7 +222,7 @@ fn whole(e: &Expr) -> Option<i128> {
     }
 }
 
-/// DROP
+/// DROP SEQUENCE
 pub(crate) fn drop(
     cx: &mut DdlContext<'_>,
     place: &Place,
@@ -254,7 +254,7 @@ pub(crate) fn drop(
     Ok(())
 }
 
-/// The default of a table that draws from a sequence.
+/// The name of a default of the table that draws from the sequence.
 fn drawing_default(place: &Place, table: &Table, of: &Sequence) -> SqlResult<Option<Box<str>>> {
     for default in table.columns.iter().filter_map(|c| c.default.as_ref()) {
         let expr = tsql::parse_expression(&default.text, tsql::ParseOptions::default())?;
@@ -273,7 +273,7 @@ fn drawing_default(place: &Place, table: &Table, of: &Sequence) -> SqlResult<Opt
     Ok(None)
 }
 
-/// The sequences that an expression names, in the places where one may (11741).
+/// The sequences that an expression names, in those places where NEXT VALUE FOR is allowed (11741).
 fn drawn<'e>(e: &'e Expr, names: &mut Vec<&'e ObjectName>) {
     match &e.kind {
         ExprKind::NextValue(n) => names.push(&n.sequence),

@@ -1,4 +1,4 @@
-//! One statement, dispatched by what it is.
+//! Calls the function that runs a statement, by the statement's kind.
 
 use crate::context::DdlContext;
 use crate::data_type::user_type;
@@ -23,25 +23,26 @@ use crate::table::truncate;
 use base::{SqlError, SqlResult, messages};
 use tsql::ast::{AlterIndexAction, DropKind, ParsedText, Statement, StatementKind};
 
-/// What a statement did.
+/// What kind of change a statement made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DdlOutcome {
     /// It changed definitions in the caller's transaction: its deltas are in the context.
     Changed,
-    /// It was about the server or a database as a whole, and is done.
+    /// It changed no definition. It was about the server or a whole database, or reorganized
+    /// indexes; no rollback takes it back.
     Done,
 }
 
-/// What a statement expects around it.
+/// The transaction that a statement expects around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Setting {
-    /// A transaction: the user's, or one of its own.
+    /// A transaction: the user's, or one that the session begins for this statement.
     Transaction,
-    /// Not one of its own; in a user's transaction it may be refused (226, 574).
+    /// None. In a user's transaction the statement may be refused (226, 574).
     Alone,
 }
 
-/// What to set up before [`execute`]; `None` for statements that are not of this crate.
+/// The transaction that [`execute`] expects; `None` for statements that another crate runs.
 pub fn setting_of(kind: &StatementKind) -> Option<Setting> {
     match kind {
         StatementKind::CreateDatabase(_)
@@ -87,11 +88,11 @@ fn unsupported_name(kind: &StatementKind) -> Option<&str> {
 
 /// Executes a statement of this crate. `text` is the batch that it was parsed from.
 ///
-/// When it fails, what it wrote is undone by rolling back to before the statement; the deltas are
-/// as before already.
+/// After an error the deltas are as before the statement. The caller rolls back to the statement's
+/// start and thereby undoes what the statement wrote.
 ///
 /// # Errors
-/// SQL Server's, by number; what is not supported by name.
+/// SQL Server's, by number; for an unsupported form, an error that names it.
 pub fn execute(
     statement: &Statement,
     text: &str,

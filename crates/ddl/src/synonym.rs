@@ -1,4 +1,4 @@
-//! CREATE and DROP SYNONYM. What it stands for is not looked at before it is used.
+//! CREATE and DROP SYNONYM. CREATE does not check that the target exists; its use does.
 
 use crate::context::{DdlContext, Place, unsupported};
 use crate::locate::{is_temporary, locked_object, name_taken, schema_for};
@@ -47,7 +47,7 @@ pub(crate) fn create(s: &CreateSynonym, cx: &mut DdlContext<'_>) -> SqlResult<()
     Ok(())
 }
 
-/// DROP
+/// DROP SYNONYM
 pub(crate) fn drop(cx: &mut DdlContext<'_>, place: &Place, synonym: &Synonym) -> SqlResult<()> {
     let database = place.view.id();
     catalog::lock_name(cx.work, database, synonym.schema_id, &synonym.name)?;

@@ -1,7 +1,7 @@
-//! `RowHobt` behind the traits of `access`: what the crates above see of a heap or an index.
+//! `RowHobt` behind the traits of `access`, through which the crates above use a heap or an index.
 //!
-//! Each method decides by the kind of the hobt, counts what is done, and turns errors into those of
-//! SQL. The work itself is in the file that is named by it.
+//! Each method decides by the kind of the hobt, counts the operation, and turns errors into SQL
+//! errors. Other files do the work.
 
 use crate::heap::scan::HeapCursor;
 use crate::hobt::RowHobt;
@@ -89,7 +89,7 @@ impl TableSink for RowHobt {
         });
         self.note_put(noting, row, &done);
         work.give_rows_back();
-        // Nobody inserts into what is built.
+        // Rows of an index that is being built do not count as inserts.
         if done.is_ok() && !self.is_private() {
             self.did(Deed::LeafInsert);
         }
@@ -147,7 +147,7 @@ impl TableSink for RowHobt {
     }
 }
 
-/// Changes whose rows are given back by the caller, where locking is optimized.
+/// Changes after which the caller releases the row locks, with optimized locking.
 impl RowHobt {
     fn update_locked(
         &self,

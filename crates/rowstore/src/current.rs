@@ -1,22 +1,22 @@
-//! `current`: which row of a record is the current one. The only judge of that.
+//! `current`: decides which row of a record is the current one. Nothing else decides that.
 //!
 //! ```text
-//!   who wrote the record          what is current
-//!   committed, or goes on         the record: a row, or none where it is a ghost
-//!   aborted, and taken back       the record that was put back, whose writer is another
+//!   the record's writer           the current row
+//!   committed, or active          the record: a row, or none if it is a ghost
+//!   aborted, and undone           the record that undo has restored; it has another writer
 //!   aborted, in the aborted map   the version before: in a store, in the ghost's bytes, or none
 //! ```
 //!
-//! A row by a transaction that goes on is current, too: who may not see it yet learns that from
-//! locks (`locking/row.rs`, `locking/writer.rs`) or from its moment (`versions/mod.rs`).
+//! A row by an active transaction is current, too. A reader that may not see it yet learns that
+//! from locks (`locking/row.rs`, `locking/writer.rs`) or from its moment (`versions/mod.rs`).
 //!
 //! Mostly the aborted map is empty. Then the question costs one load and one compare, and the
-//! record's status byte answers it. It does so as well where records have no tags: in a database
-//! without versions nobody leaves records of an aborted transaction behind.
+//! record's status byte answers it. The same holds for records without tags: in a database
+//! without versions no aborted transaction leaves records behind.
 //!
-//! A reader of such a row gets the version before it (`RowHobt::former_row`). A change of it is
-//! refused: there is no takeover yet. A new row may be put where an aborted transaction has put
-//! one.
+//! A reader of a row by an aborted transaction gets the version before it (`RowHobt::former_row`).
+//! A change of such a row is refused: no takeover is implemented yet. A new row may be inserted
+//! where an aborted transaction has inserted one.
 //!
 //! Whether a record *is a ghost* is another question, about its bytes: `page::is_ghost_record`.
 //! Redo, undo, settling, the cleaner, space and counts of records ask that one.
@@ -26,19 +26,19 @@ use base::PageId;
 use page::{Previous, RecordKind, VersionTag};
 use work::Home;
 
-/// What is current of a record.
+/// The current row of a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum CurrentRow<'a> {
     /// The record, which is a row.
     Row(&'a [u8]),
-    /// No row: deleted, perhaps not yet committed, or put by an aborted transaction.
+    /// No row: it was deleted, perhaps not yet committed, or inserted by an aborted transaction.
     Ghost,
     /// The version before the record, whose writer was aborted.
     Former(Previous),
 }
 
-/// What is current of a record at a place, whose page is latched. Its tag may be among those that
-/// have no room on their pages.
+/// The current row of a record at a place. Its page is latched. Its tag may be one of those that
+/// had no room on their pages (`bare`).
 #[inline]
 pub(crate) fn current<'r>(
     home: &Home,
@@ -66,12 +66,12 @@ fn judged<'r>(
     }
 }
 
-/// What was before a record with a tag, where its writer was aborted.
+/// The version before a record with a tag, if its writer was aborted.
 pub(crate) fn before_aborted(home: &Home, tag: Option<VersionTag>) -> Option<Previous> {
     tag.filter(|tag| home.aborted().contains(tag.writer)).map(VersionTag::before)
 }
 
-/// What the status byte alone says.
+/// The answer of the status byte alone.
 #[inline]
 fn by_status(record: &[u8]) -> CurrentRow<'_> {
     if RecordKind::of(record[0]).is_ghost() { CurrentRow::Ghost } else { CurrentRow::Row(record) }

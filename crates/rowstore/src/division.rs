@@ -1,13 +1,13 @@
 //! Divides a range into parts for several readers: pages of a heap, key ranges of a tree.
 //!
-//! A heap's pages are listed once and given out by stretches in the order of allocation, so that
-//! read-ahead still pays. A tree is divided by separators of its interior pages, so that parts have
-//! about the same number of pages whatever the keys are. Rows that come and go during the scan are
+//! A heap's pages are listed once and given out in stretches, in the order of allocation, so that
+//! read-ahead still works. A tree is divided at separators of its interior pages, so that all parts
+//! have about the same number of pages. Rows that are inserted or deleted during the scan may be
 //! seen or not, as in a scan by one reader.
 //!
 //! Invariants
 //!  1. The parts cover the range, and no key or page is in two of them.
-//!  2. A part is given out once.
+//!  2. Each part is given out once.
 
 use crate::error::RowResult;
 use crate::heap::scan::HeapCursor;
@@ -23,9 +23,9 @@ use work::Work;
 
 /// Parts for each reader, so that all end at about the same time.
 const PARTS_A_READER: usize = 32;
-/// Pages of a part of a heap.
+/// The fewest and the most pages of a part of a heap.
 const HEAP_PAGES: (usize, usize) = (8, 512);
-/// More keys than this for each part are thinned out.
+/// If there are more separators than this, only some of them are used.
 const PARTS_MAX: usize = 1024;
 
 /// Stretches of a heap's pages.
@@ -85,7 +85,7 @@ impl RowHobt {
         Ok(Box::new(KeyParts { hobt: self, plan, lower, upper, backward, between, next }))
     }
 
-    /// Whether a key divides a range: an end that is not of the range may not come into a part.
+    /// Whether a key lies inside a range. An exclusive end must not become part of a part.
     fn is_inside(&self, key: &KeyBuf, range: &ScanRange<'_>) -> bool {
         let fields = key.fields();
         let order = |bound: &access::KeyBound<'_>| {

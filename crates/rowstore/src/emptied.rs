@@ -23,7 +23,8 @@ use wal::{Group, LogReservation, TransactionChain};
 const FORMAT_LOG_BYTES: u64 = 512;
 
 impl RowHobt {
-    /// Empties a hobt of one page, and its tree of large values; whether it did (invariant 2).
+    /// Empties a hobt of one page, and its tree of large values. Returns whether it did
+    /// (invariant 2).
     ///
     /// # Errors
     /// A full log, pages that cannot be read.
@@ -36,7 +37,7 @@ impl RowHobt {
         Ok(true)
     }
 
-    /// Formats the page of a hobt that has no other; whether that is so.
+    /// Formats the page of a hobt that has only one. Returns whether it has only one.
     fn format_only_page(&self) -> RowResult<bool> {
         let former = !self.state.graves.is_empty() || self.home.versioning() != 0;
         if former || self.is_dropped() {
@@ -45,7 +46,7 @@ impl RowHobt {
         let mut log = LogReservation::none(self.home.log());
         log.grow(FORMAT_LOG_BYTES)?;
         let Some(guard) = self.only_page()? else { return Ok(false) };
-        // As it was made: nothing to take away.
+        // An empty page is left as it is.
         if guard.view().slot_count() > 0 {
             self.format_page(guard);
         }
@@ -54,7 +55,7 @@ impl RowHobt {
         Ok(true)
     }
 
-    /// The page of a hobt that has no other, latched; `None` where it has grown.
+    /// The only page of a hobt, latched; `None` if it has more.
     fn only_page(&self) -> RowResult<Option<WriteGuard<'_>>> {
         // For a heap that was made before it was opened, this is not known without a look at the
         // maps.

@@ -1,5 +1,5 @@
-//! What a step of this crate came across. `RowHobt::sql` (`hobt/mod.rs`) says what the user is
-//! told.
+//! The errors inside this crate. `RowHobt::sql` (`hobt/mod.rs`) turns them into those that the user
+//! sees.
 
 use base::SqlError;
 use btree::BtreeError;
@@ -9,7 +9,7 @@ use space::SpaceError;
 use version::VersionError;
 use wal::WalError;
 
-/// What a step of this crate came across.
+/// An error inside this crate.
 #[derive(Debug)]
 pub(crate) enum RowError {
     Btree(BtreeError),

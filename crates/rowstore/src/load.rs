@@ -10,10 +10,10 @@ use std::cmp::Ordering;
 use std::sync::atomic::Ordering::Relaxed;
 use work::Work;
 
-/// A loaded page's share of the log that giving its unit back takes.
+/// The log that freeing one loaded page takes if its unit is undone.
 const PAGE_DROP_BYTES: usize = 128;
 
-/// A load into a B-tree: pages are written bottom-up and undone with the unit they are in.
+/// A load into a B-tree: it writes pages bottom-up. Undo frees them with their unit.
 struct TreeLoader<'h> {
     hobt: &'h RowHobt,
     load: Option<btree::BulkLoad<'h>>,
@@ -106,7 +106,7 @@ impl Loader for HeapLoader<'_> {
             granule: access::Granule::Table,
             ..LockPlan::change(access::Isolation::ReadCommitted)
         };
-        // No row that anybody inserts.
+        // Not `insert`: this does not count as an insert of a row.
         let hobt = self.hobt;
         hobt.store(work, row, |work, row| hobt.heap_insert(work, row, &plan))?;
         work.give_rows_back();

@@ -1,5 +1,5 @@
-//! What sys.dm_db_index_physical_stats shows. One pass reads each level, or only the levels above
-//! the leaves, which say how many leaves there are and where.
+//! The figures of sys.dm_db_index_physical_stats. One pass reads each level, or only the levels
+//! above the leaves, which tell the number and the places of the leaves.
 //!
 //! ```text
 //! mode       B-tree                                    heap
@@ -25,7 +25,7 @@ use os::wait::Waiter;
 use page::{PageView, RecordKind};
 use work::Engine;
 
-/// How often a tree that changes meanwhile is read from its root.
+/// How often the walk begins again at the root of a tree that changes meanwhile.
 const ATTEMPTS_MAX: u32 = 100;
 
 /// A level that is being read.
@@ -37,7 +37,7 @@ struct LevelPass {
 }
 
 impl LevelPass {
-    /// A page at its place, not read.
+    /// Counts a page that is not read.
     fn place(&mut self, id: PageId) {
         let stats = &mut self.stats;
         stats.pages += 1;
@@ -50,7 +50,7 @@ impl LevelPass {
         walk.add_contents(self.stats.contents.get_or_insert_default(), view)
     }
 
-    /// The level when all its pages were read.
+    /// The figures of the level, after all its pages were read.
     fn end(self, heap: bool) -> LevelStats {
         let LevelPass { stats: mut level, order } = self;
         level.out_of_order =
@@ -73,18 +73,18 @@ struct Walk<'h> {
     waiter: &'h Waiter,
 }
 
-/// A level of a tree, and what is below it.
+/// A level of a tree, and the level below it.
 struct Level {
     reading: LevelPass,
     /// Its leftmost child; none below a leaf.
     below: Option<PageId>,
-    /// The leaves, told by the level above them where they are not read.
+    /// The leaves that are not read, as the level above them tells them.
     leaves: Option<LevelPass>,
 }
 
 impl RowHobt {
-    /// The levels, the root's last. One page is latched at a time: each page is true at its
-    /// moment, the whole is not.
+    /// The levels, the root's last. Only one page is latched at a time. So each page is read in a
+    /// consistent state, but not the tree as a whole.
     ///
     /// # Errors
     /// Pages that cannot be read; the waiter's cancellation.
@@ -100,7 +100,7 @@ impl RowHobt {
         Ok(levels.into_iter().map(|level| level.end(heap)).collect())
     }
 
-    /// How many pages of the hobt are above its leaves. No leaf is read.
+    /// The number of pages above the leaves. It reads no leaf.
     ///
     /// # Errors
     /// Pages that cannot be read; the waiter's cancellation.
@@ -118,7 +118,7 @@ impl RowHobt {
 }
 
 impl Walk<'_> {
-    /// What a page holds.
+    /// Adds the contents of a page.
     fn add_contents(&self, to: &mut Contents, view: PageView<'_>) -> RowResult<()> {
         let used = 8094_i64 - i64::from(view.free_count());
         to.space_used_percent += 100.0 * used.max(0) as f64 / 8094.0;
@@ -154,7 +154,7 @@ impl Walk<'_> {
         let mut attempts = 1;
         loop {
             match self.tree()? {
-                // A page was given back under our feet: from the root once more.
+                // A page was freed meanwhile: the walk begins again at the root.
                 (_, false) if attempts < ATTEMPTS_MAX => attempts += 1,
                 (levels, _) => return Ok(levels),
             }
@@ -185,7 +185,7 @@ impl Walk<'_> {
         Ok(vec![reading])
     }
 
-    /// By level; whether every page that a link led to was one of the tree's.
+    /// The levels, and whether every link led to a page of the tree.
     fn tree(&self) -> RowResult<(Vec<LevelPass>, bool)> {
         let mut first = self.hobt.tree().root();
         let mut levels: Vec<LevelPass> = Vec::new();
@@ -209,8 +209,8 @@ impl Walk<'_> {
         Ok((levels, whole))
     }
 
-    /// One level from its leftmost page on; `None` when a link leads to a page that is no page of
-    /// the level.
+    /// One level from its leftmost page on; `None` when a link leads to a page that does not belong
+    /// to the level.
     fn level(&self, first: PageId, above: Option<u8>) -> RowResult<Option<Level>> {
         let mut found = Level { reading: LevelPass::default(), below: None, leaves: None };
         let mut ahead = ReadAhead::new();
@@ -238,7 +238,7 @@ impl Walk<'_> {
         Ok(Some(found))
     }
 
-    /// A page of a level, and the leaves that it leads to.
+    /// Adds a page of a level, and the leaves below it if they are not read.
     fn page(
         &self,
         view: PageView<'_>,

@@ -1,12 +1,13 @@
-//! Where a record is: its page and its slot; and what stands for a place where there is none.
+//! The place of a record: its page and its slot. Two constants stand for no place.
 
 use base::PageId;
 
-/// Where a row is.
+/// The place of a record.
 pub(crate) type Place = (PageId, u16);
 
-/// Where a ghost is that is on no page.
+/// The place of a ghost that is on no page.
 pub(crate) const NOWHERE: Place = (PageId::NONE, 0);
 
-/// Instead of a ghost's slot: its page has room, now that a row which shrank or left is committed.
+/// Stands in place of a ghost's slot. It says that the page has room, because a transaction that
+/// shortened or removed a row there has committed.
 pub(crate) const ROOM: u16 = u16::MAX;

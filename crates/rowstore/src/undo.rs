@@ -22,15 +22,16 @@ use txn::{UndoContext, UndoError, UndoHandler};
 use wal::{RecordFlags, RecordReader, RecordView};
 use work::{Engine, Home};
 
-/// Undoes what rows' transactions did, in trees, heaps and to allocation units.
+/// Undoes the changes of transactions in trees and heaps, and the creation of allocation units.
 ///
-/// The home owns its undo handlers and the directory owns the home: what leads back is weak, so
-/// that a database which is closed leaves memory.
+/// The home owns its undo handlers, and the directory owns the home. The references back are weak,
+/// so that a closed database leaves memory.
 pub struct RowUndo {
     home: Weak<Home>,
     directory: Weak<dyn HobtDirectory>,
     engine: Arc<Engine>,
-    /// Units that are not known, made by transactions that are undone, until those come to that.
+    /// Units without a definition, of transactions that are being undone: until undo comes to the
+    /// record that made the unit.
     unknown: Mutex<BTreeSet<(u32, AllocUnitId)>>,
 }
 
@@ -50,8 +51,8 @@ impl RowUndo {
         self.directory.upgrade().ok_or_else(gone)
     }
 
-    /// A unit was made by the transaction: everything in it goes back. Its hobt's definition is
-    /// gone already, since that was written later and undone before.
+    /// Undoes the creation of a unit: frees all its pages. Its hobt's definition is already undone,
+    /// since it was written later.
     fn undo_create(
         &self,
         directory: &dyn HobtDirectory,
@@ -63,7 +64,8 @@ impl RowUndo {
         let unit = AllocUnit::open(record.alloc_unit(), first_iam);
         directory.undone(unit.id);
         self.unknown.lock().remove(&(cx.chain.id, unit.id));
-        // The drop first: a crash after it repeats the drop, which frees what is left.
+        // The drop comes before the compensation. After a crash between them the drop is repeated
+        // and frees what is left.
         if home.space.unit_exists(&unit)? {
             home.space.undo_unit(&unit)?;
         }
@@ -71,7 +73,7 @@ impl RowUndo {
         Ok(true)
     }
 
-    /// Logs that a record is dealt with, where its undo changes no page by itself.
+    /// Logs the compensation of a record whose undo changes no page in the same group.
     fn note_undone(&self, cx: &mut UndoContext<'_>) {
         let compensates = matches!(cx.undo, buffer::Undo::Compensation { .. });
         assert!(compensates, "what undoes is not undone");
@@ -87,13 +89,14 @@ impl RowUndo {
         assert!(cx.chain.last > before, "the chain has its compensation");
     }
 
-    /// Whether a record's unit was found to be one of [`RowUndo::made_before`] already.
+    /// Whether undo already knows that a record's unit has no definition
+    /// ([`RowUndo::made_before`]).
     fn is_unknown(&self, record: &RecordView<'_>, cx: &UndoContext<'_>) -> bool {
         self.unknown.lock().contains(&(cx.chain.id, record.alloc_unit()))
     }
 
-    /// Whether the transaction of a record made the record's unit before it: then the rows go with
-    /// the unit. Its definition may never have been written.
+    /// Whether the transaction made the record's unit before it wrote the record. Then the rows are
+    /// dropped with the unit, whose definition may never have been written.
     fn made_before(&self, record: &RecordView<'_>) -> Result<bool, UndoError> {
         let home = self.home();
         let mut records = RecordReader::new(home.log());
@@ -129,8 +132,8 @@ fn undo_error(record: &RecordView<'_>, e: RowError) -> UndoError {
     }
 }
 
-/// Log of one run of compensations, about: a longer group may not fit the block that is open, and
-/// waste what is left of it.
+/// The approximate log of one run of compensations. A longer group may not fit the open log block,
+/// and then the rest of the block is wasted.
 const RUN_BYTES: usize = 4 << 10;
 
 impl UndoHandler for RowUndo {
@@ -197,8 +200,8 @@ impl UndoHandler for RowUndo {
     }
 }
 
-/// Frees the version of a change that was undone. What cannot be freed is left to the store's
-/// reclaimer.
+/// Frees the version that an undone change had stored. If that fails, the store's reclaimer frees
+/// it later.
 pub(crate) fn free_taken(home: &Home, taken: Option<(version::VersionPtr, base::Xsn)>) {
     if let Some((place, superseder)) = taken {
         let _ = home.version_stores().free(place, superseder);
@@ -206,7 +209,8 @@ pub(crate) fn free_taken(home: &Home, taken: Option<(version::VersionPtr, base::
 }
 
 impl RowHobt {
-    /// Takes back what an entry's or row's operation did; false when the row is not there.
+    /// Undoes an operation on an entry or a row of a tree. Returns false when the row does not
+    /// exist.
     fn undo_entry(
         &self,
         engine: &Engine,
@@ -241,7 +245,7 @@ impl RowHobt {
         }
     }
 
-    /// Takes an inserted row out.
+    /// Removes an inserted row.
     fn undo_insert(&self, key: &[page::Field<'_>], cx: &mut UndoContext<'_>) -> RowResult<bool> {
         let tree = self.tree();
         let leaf = tree.seek_write(key)?;
@@ -268,7 +272,7 @@ impl RowHobt {
         self.count_rows(-1);
         self.did(Deed::LeafDelete);
         if empties {
-            // An empty leaf is sound; it does no harm that it could not be freed now.
+            // An empty leaf is sound: it does no harm if it cannot be freed now.
             let _ = tree.free_if_empty(cx.group, key);
         }
         Ok(true)
@@ -300,9 +304,9 @@ impl RowHobt {
         Ok(true)
     }
 
-    /// Puts back what was there before, of as many rows in a row as are on one leaf now and were
-    /// replaced: one search from the root, one latch, one group. How many; 0 where the first is
-    /// something else, or has no room.
+    /// Undoes a run of replacements whose rows are all on one leaf now, with one search from the
+    /// root, one latch and one log group. Returns their number; 0 if the first record is no
+    /// replacement, or its row has no room.
     fn undo_replaces(
         &self,
         engine: &Engine,
@@ -322,7 +326,7 @@ impl RowHobt {
             let undone = self.put_back(engine, &mut change, page, (record, undo), &mut old);
             match undone {
                 Ok(Some(more)) => rows += more,
-                // The next call begins with it, and tells what is wrong.
+                // The next call begins with this record and reports the error.
                 Ok(None) | Err(_) if count > 0 => break,
                 Ok(None) => return Ok(0),
                 Err(e) => return Err(e),
@@ -338,15 +342,16 @@ impl RowHobt {
         Ok(count)
     }
 
-    /// What a replacement said, and the key of its row.
+    /// The difference that a replacement has logged, and the key of its row.
     fn replaced<'r>(&self, record: &RecordView<'r>) -> Option<(Difference<'r>, KeyFields<'r>)> {
         let Some(LoggedChange::Modify(difference)) = btree::logged(record) else { return None };
         let key = btree::key_fields(difference.key)?;
         (key.as_slice().len() == self.tree().order().len()).then_some((difference, key))
     }
 
-    /// Puts back one row of a leaf that is in the change; how many rows more there are then.
-    /// `None`, and nothing has changed, where it is not there as it was left, or has no room.
+    /// Undoes the replacement of one row on a leaf that is in the change. Returns by how much the
+    /// number of rows changes. `None`, with nothing changed, if the row is not there as the
+    /// transaction left it, or has no room.
     fn put_back(
         &self,
         engine: &Engine,

@@ -1,31 +1,32 @@
-//! Pages with ghosts that their deleter does not settle: the background cleaner's work.
+//! The queue of the background cleaner: pages with ghosts that their deleter does not settle.
 //!
-//! A page comes here from recovery (whoever deletes settles only until a crash), from a settle
-//! that failed or met somebody's lock, from a transaction with more ghosts than it remembers
-//! (`settle.rs`), from a rollback that left a ghost, and from readers that met one. What is here is
-//! a hint: the cleaner looks at the page and asks for locks, so a page too many costs a look, and
-//! one too few waits for a reader.
+//! A page is noted here by recovery (a crash ends the deleter before it settles), by a settle that
+//! failed or met another transaction's lock, by a transaction with more ghosts than it remembers
+//! (`settle.rs`), by a rollback that left a ghost, and by readers that met one. A note is only a
+//! hint: the cleaner looks at the page and asks for locks. A page without ghosts costs one look; a
+//! page that was not noted waits until a reader meets its ghosts.
 //!
-//! There is no order but that of pages. The cleaner looks at all that is noted once a second; it
-//! stops early only behind a step of pages that others hold, all of them, and begins behind them
-//! the next time. To take the ghosts first whose deleters committed first would help where a pass
-//! takes longer than that; but deleters clean their own pages, so what is noted is little. For the
-//! same reason nobody is held up when the queue is full: who deletes has done his part, and what
-//! is not noted then is what others held.
+//! The queue is ordered only by page. Once a second the cleaner passes over all noted pages, in
+//! steps. It stops early only after a step in which other threads held every page; the next pass
+//! begins after these pages. An order by the deleters' commits would help only if a pass took
+//! longer than a second. It does not, because deleters clean their own pages and few pages are
+//! noted. For the same reason a full queue delays no thread: the deleter has already tried, and a
+//! page that is then not noted has ghosts that another transaction held.
 //!
 //! Invariants
-//!  1. There are never more than `PAGES_MAX` pages.
-//!  2. A page that is being looked at is still known: a checkpoint takes it along.
-//!  3. One looks at a page at a time, the cleaner or a deleter of its rows.
+//!  1. There are never more than `PAGES_MAX` noted pages.
+//!  2. A page that was taken out stays known until it is dealt with: a checkpoint records it, too.
+//!  3. Only one thread looks at a page at a time, the cleaner or a deleter of its rows.
 
 use base::PageId;
 use os::sync::Mutex;
 use std::collections::BTreeSet;
 
-/// So many pages are remembered: 2 GB of the data, 4 MB of memory. Readers bring others again.
+/// The most pages that are remembered: 2 GB of the data, 4 MB of memory. Readers note other pages
+/// again.
 const PAGES_MAX: usize = 1 << 18;
 
-/// Pages that the cleaner is to look at.
+/// The pages at which the cleaner must look.
 #[derive(Default)]
 pub struct GhostQueue {
     noted: Mutex<Notes>,
@@ -34,12 +35,12 @@ pub struct GhostQueue {
 #[derive(Default)]
 struct Notes {
     pages: BTreeSet<PageId>,
-    /// What was taken out and is not yet dealt with.
+    /// Pages that were taken out and are not dealt with yet.
     taken: BTreeSet<PageId>,
 }
 
 impl GhostQueue {
-    /// A page may have a ghost that nobody else clears away.
+    /// Notes a page that may have a ghost which no deleter removes.
     pub fn note(&self, page: PageId) {
         assert!(!page.is_none(), "a ghost is on a page");
         let mut noted = self.noted.lock();
@@ -49,8 +50,8 @@ impl GhostQueue {
         debug_assert!(noted.pages.len() <= PAGES_MAX, "invariant 1");
     }
 
-    /// Takes out the first pages behind one, at most so many, in the order of their places. Each
-    /// is known until [`Self::dealt_with`].
+    /// Takes out the first pages after `last`, at most `count`, in the order of page ids. Each
+    /// stays known until [`Self::dealt_with`].
     pub fn take_after(&self, last: Option<PageId>, count: usize) -> Vec<PageId> {
         assert!(count > 0, "who takes nothing never comes to the end");
         let mut noted = self.noted.lock();
@@ -69,8 +70,8 @@ impl GhostQueue {
         taken
     }
 
-    /// Takes one page out, noted or not, for whoever has left ghosts there; false where somebody
-    /// is at it. It is known until [`Self::dealt_with`].
+    /// Takes one page out, noted or not, for a deleter that left ghosts there. Returns false if
+    /// another thread has the page. It stays known until [`Self::dealt_with`].
     pub fn take(&self, page: PageId) -> bool {
         assert!(!page.is_none(), "a ghost is on a page");
         let mut noted = self.noted.lock();
@@ -81,21 +82,21 @@ impl GhostQueue {
         is_one
     }
 
-    /// A page that was taken has been looked at.
+    /// Says that a page that was taken out has been looked at.
     pub fn dealt_with(&self, page: PageId) {
         assert!(!page.is_none(), "a page was taken");
         let was_taken = self.noted.lock().taken.remove(&page);
         assert!(was_taken, "{page} is dealt with once, after it was taken");
     }
 
-    /// The first pages that are known, at most so many.
+    /// The first known pages, at most `count`.
     pub fn known(&self, count: usize) -> Vec<PageId> {
         let noted = self.noted.lock();
         debug_assert!(noted.pages.len() <= PAGES_MAX, "invariant 1");
         noted.taken.union(&noted.pages).take(count).copied().collect()
     }
 
-    /// How many are noted.
+    /// The number of noted pages.
     pub fn count(&self) -> usize {
         self.noted.lock().pages.len()
     }

@@ -1,25 +1,30 @@
 //! Settling: the deleter removes its own ghosts right after its commit.
 //!
-//! The first go under its locks, by their keys: nobody else can be in the way, so a short
-//! transaction asks for nothing. Who waits for a long one waits for them alone: the rest goes once
-//! the locks have been given back, page by page, as the cleaner removes ghosts. The deleter does
-//! it itself, so that nobody deletes faster than ghosts go; of rows it remembers their pages only.
+//! The deleter removes its first ghosts by their keys, while it still holds its locks. No other
+//! transaction can be in the way, so a short transaction needs no further locks. A long transaction
+//! makes other transactions wait only for these first ghosts. It removes the rest after it has
+//! released its locks, page by page, as the cleaner does. The deleter does this work itself, so
+//! that no session deletes rows faster than it removes ghosts. Of the rest it remembers only the
+//! pages.
 //!
 //! ```text
-//!   commit ── the first, by key ── locks go ── pages of the rest ── off the database's list
+//!   commit ── the first, by key ── release locks ── pages of the rest ── off the database's list
 //! ```
 //!
-//! Keys live in one buffer that is reused, so a delete costs no allocation.
+//! All keys lie in one buffer that is reused, so a delete costs no allocation.
 //!
 //! Invariants
-//!  1. At most `UNDER_LOCKS` (`engine.rs`) ghosts are settled while others wait.
-//!  2. The pages of the rest are noted before the log that tells of them may go: so the cleaner
-//!     comes where the deleter does not, and after a crash.
-//!  3. The transaction stays on its databases' lists of active ones meanwhile, so that none is
-//!     dropped; it keeps no log from anybody.
-//!  4. Without its locks a deleter goes by a key only where nobody puts that key again
-//!     ([`crate::Settler::gives_keys_once`]). Elsewhere whoever has X on a key of a page finds a
-//!     committed ghost there, the deleter's or another's, or none.
+//!  1. At most `UNDER_LOCKS` (`engine.rs`) ghosts are settled while other transactions may wait for
+//!     the locks.
+//!  2. The pages of the rest are noted for the cleaner before the log that tells of these ghosts
+//!     may be truncated. So the cleaner finds the pages that the deleter does not reach, also after
+//!     a crash.
+//!  3. Meanwhile the transaction stays on its databases' lists of active transactions, so that none
+//!     of the databases is dropped. It does not keep the log from being truncated.
+//!  4. After its locks are released, a deleter finds a ghost by its key only if no transaction can
+//!     put that key again ([`crate::Settler::gives_keys_once`]). Otherwise it asks for X on the
+//!     keys of the ghosts in a page. With X on a key, it finds under that key no ghost or a
+//!     committed one, its own or another transaction's.
 
 use crate::ghosts::{Ghost, Ghosts, SettleOutcome};
 use crate::part::Part;
@@ -40,8 +45,8 @@ impl Work {
         self.ghosts = ghosts;
     }
 
-    /// Settles the rest, once the locks are gone. Where the user wants no more, or others hold
-    /// something, the cleaner comes.
+    /// Settles the rest, after the locks are released. The cleaner does what is left when the user
+    /// cancels, or when other transactions hold locks.
     pub(crate) fn settle_rest(&mut self) {
         if self.ghosts.is_empty() {
             return;

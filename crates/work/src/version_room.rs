@@ -1,18 +1,19 @@
-//! Room for versions, and who gives way when tempdb has none.
+//! Room for row versions, and what happens when tempdb has none.
 //!
-//! First goes what everybody has left behind. Then those become victims who have read the longest
-//! and written nothing, as far as the store has something that is kept for them: its background
-//! takes that out, and they are refused (3966) when they want it. Where that brings nothing the
-//! writer goes on and keeps no version: its record says that there was one (`Previous::Lost`), and
-//! who looks for it is refused (3958).
+//! A writer that finds the version store full first removes the versions that no snapshot needs.
+//! If this frees nothing, the readers with the oldest snapshots become victims: those for which the
+//! store still keeps a version, provided that none of them has written anything. The writer removes
+//! the versions that were kept for them, and a victim that looks for one gets error 3966. If this
+//! frees nothing either, the writer continues without keeping the version. Its record says that
+//! there was one (`Previous::Lost`), and a reader that looks for it gets error 3958.
 //!
-//! All that holds for the store in tempdb, which databases share. A database whose versions go to a
-//! store of its own has no victims: where that store is full the change is refused.
+//! All this is about the store in tempdb, which databases share. A database with a version store of
+//! its own has no victims: when that store is full, the change is refused.
 //!
 //! Invariants
-//!  1. Where versions are not kept a writer waits for nobody: it goes on at once, or it is the one
-//!     who shrinks the store, once a second at most.
-//!  2. Nobody becomes a victim where that frees nothing.
+//!  1. While versions are not kept, a writer waits for no other thread. It continues at once, or it
+//!     shrinks the store itself, which happens at most once a second.
+//!  2. No reader becomes a victim if that frees nothing.
 
 use crate::engine::Engine;
 use crate::home::Home;
@@ -24,16 +25,17 @@ use std::sync::Arc;
 use txn::{CommitTime, OpenSnapshot, Outcome, Reader};
 use version::{PageCopy, VersionError, VersionStore as _};
 
-/// Rounds of victims for one version that wants room.
+/// The most rounds of shrinking for one version.
 const ROUNDS_MAX: usize = 64;
-/// While versions are not kept the store is shrunk so often at most: it is gone over whole.
+/// While versions are not kept, the time between two attempts to shrink the store. An attempt reads
+/// the whole store.
 const SHRINK_NS: u64 = 1_000_000_000;
-/// Pages of the store that are looked at before others may.
+/// Pages of the store that one step of shrinking reads.
 const STEP_PAGES: usize = 64;
 
 impl Work {
-    /// Sees to it that a record of a database and of that length can be kept, or that it is known
-    /// that the next is not. No latch is held.
+    /// Makes room for a version of that length, or decides that the next version is not kept. The
+    /// caller holds no latch.
     ///
     /// # Errors
     /// A page of the store that cannot be read; [`VersionError::Full`] of a database's own store.
@@ -64,29 +66,29 @@ impl Work {
         Ok(())
     }
 
-    /// Another record is about to be changed: what was refused for the one before, which may not
-    /// have been changed then, does not hold for it.
+    /// The writer is about to change another record. It must ask for room again: a refusal held
+    /// only for the record before, which perhaps was not changed in the end.
     #[inline]
     pub fn asks_for_room_anew(&mut self) {
         self.versions.without = false;
     }
 
-    /// Whether the version that there is no room for is not kept; asked once for each.
+    /// Whether the next version is not kept, for want of room. The answer holds for one version.
     pub fn goes_without_version(&mut self) -> bool {
         std::mem::take(&mut self.versions.without)
     }
 }
 
 impl Engine {
-    /// Writes into the error log what is told of a session.
+    /// Writes a message about a session into the error log.
     fn write_error_log(&self, session: SessionId, told: &SqlError) {
         if let Some(write) = self.error_log.get() {
             write(session, told);
         }
     }
 
-    /// Takes versions out that nobody reads but victims, and makes some where it must. Whether
-    /// anything went; what cannot be read now is left where it is.
+    /// Removes versions that only victims may need, and makes victims if it must. Returns whether
+    /// it is worth to ask for room again. Pages that cannot be read stay as they are.
     fn shrink_versions(&self) -> bool {
         let (store, asked) = (self.shared_store(), monotonic_ns());
         let mut last = match self.shrinking.try_lock() {
@@ -95,7 +97,7 @@ impl Engine {
             None => self.shrinking.lock(),
         };
         if *last >= asked {
-            // Another has done it meanwhile.
+            // Another thread has shrunk the store meanwhile.
             return !store.is_without();
         }
         if store.is_without() && asked < *last + SHRINK_NS {
@@ -123,7 +125,7 @@ impl Engine {
         victims.is_some() && self.reclaim_versions().is_ok_and(|n| n > 0)
     }
 
-    /// Takes out what is kept for victims alone, or for nobody; how many versions.
+    /// Removes the versions that no reader needs, apart from victims. Returns how many.
     fn reclaim_versions(&self) -> Result<usize, VersionError> {
         let commits = &self.transactions.commits;
         let horizon = self.transactions.snapshots.store_horizon(commits);
@@ -136,8 +138,8 @@ impl Engine {
         Ok(gone)
     }
 
-    /// When the version in the store was superseded that was so first, of those whose superseder
-    /// is committed.
+    /// The earliest commit time at which a version in the store was superseded. Versions with an
+    /// uncommitted superseder do not count.
     fn oldest_kept(&self) -> Result<Option<CommitTime>, VersionError> {
         let (store, commits) = (self.shared_store(), &self.transactions.commits);
         let (mut oldest, mut copy) = (None, PageCopy::default());

@@ -1,4 +1,4 @@
-//! Rows of one hobt put into an empty other: index builds, and copies of a table.
+//! Fills an empty hobt with the rows of another one: index builds, and copies of a table.
 
 pub(crate) mod parallel;
 pub(crate) mod rebuild;
@@ -21,34 +21,35 @@ use types::{
 };
 use work::Work;
 
-/// Sch-M keeps everybody else away; beside writers, rows as they are.
+/// No row locks. Offline, Sch-M keeps all other sessions away. An online build reads rows as they
+/// are, also uncommitted ones.
 pub(crate) const READ: LockPlan = LockPlan::read(Isolation::ReadUncommitted);
 
-/// Where a physical column of the target comes from.
+/// The origin of a physical column of the target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// A physical column of the source.
     Column(usize),
-    /// The address of the source's row.
+    /// The RID of the source's row.
     Rid,
-    /// The same bytes in every row; none is NULL. A uniquifier is NULL until it is loaded.
+    /// The same bytes in every row; `None` is NULL. A uniquifier is NULL until the load sets it.
     Constant(Option<Box<[u8]>>),
-    /// A physical column of the source in another type.
+    /// A physical column of the source, converted to another type.
     Converted(Box<Conversion>),
-    /// The number of the row in this counting.
+    /// A value that counts the rows: of an identity or a rowversion.
     Counted(Identity, SqlType),
 }
 
-/// What is asked of a column's values on their way into another type, and what errors name.
+/// The conversion of a column's values to another type, with the names for errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Conversion {
     pub(crate) at: usize,
     pub(crate) from: SqlType,
     pub(crate) to: SqlType,
     pub(crate) nullable: bool,
-    /// Before, and from now on.
+    /// The old one and the new one.
     pub(crate) collations: (Collation, Collation),
-    /// Of the session.
+    /// The session's dialect.
     pub(crate) dialect: Dialect,
     /// `database.schema.table`
     pub(crate) table: Box<str>,
@@ -56,7 +57,8 @@ pub(crate) struct Conversion {
 }
 
 impl Conversion {
-    /// The stored bytes of a value: 515, 2628, 8115 and what else conversion says.
+    /// Converts a value and returns its stored bytes. Fails with 515, 2628, 8115 and the other
+    /// errors of conversion.
     fn of(&self, field: Field<'_>) -> SqlResult<Option<Vec<u8>>> {
         let Some(bytes) = field.inline() else {
             if self.nullable {
@@ -81,7 +83,8 @@ impl Conversion {
     }
 }
 
-/// The stored bytes of a row's number in a counting; 8115 beyond its type.
+/// The stored bytes of the identity or rowversion of the `row`th row. Fails with 8115 if the value
+/// does not fit the type.
 fn counted(identity: Identity, sql_type: SqlType, row: u64) -> SqlResult<Option<Vec<u8>>> {
     let n = identity.seed + identity.increment * i128::from(row);
     if sql_type == SqlType::RowVersion {
@@ -98,10 +101,10 @@ fn counted(identity: Identity, sql_type: SqlType, row: u64) -> SqlResult<Option<
     Ok(Some(out))
 }
 
-/// Told of rows whose key is there already.
+/// A function that gets each row whose key the target already has.
 pub(crate) type DuplicateSink<'a> = &'a (dyn Fn(&[Field<'_>]) + Sync);
 
-/// A build: which rows go where.
+/// A build: its source, its target, and the rows and columns that it moves.
 pub(crate) struct Build<'a> {
     pub(crate) source: &'a dyn Hobt,
     pub(crate) target: &'a dyn Hobt,
@@ -109,21 +112,21 @@ pub(crate) struct Build<'a> {
     pub(crate) origins: &'a [Origin],
     /// The source is not in the target's order.
     pub(crate) sort: bool,
-    /// Which rows of the table go there.
+    /// The rows that a filtered index has.
     pub(crate) filter: Option<&'a RowFilter<'a>>,
-    /// What is done with a row whose key is there already; without it that is an error.
+    /// Gets the rows whose key the target already has. Without it such a row is an error.
     pub(crate) twice: Option<DuplicateSink<'a>>,
 }
 
-/// The rows of a filtered index, among those of its table.
+/// Decides which rows of a table a filtered index has.
 pub(crate) struct RowFilter<'a> {
     filter: &'a Restriction,
-    /// By ordinal: where the table's rows have a column.
+    /// By ordinal: the position of a column in the table's rows.
     positions: Vec<Option<usize>>,
 }
 
 impl<'a> RowFilter<'a> {
-    /// Of an index, if it has a filter.
+    /// The filter of an index, if it has one.
     pub(crate) fn of(table: &Table, index: &'a Index) -> Option<RowFilter<'a>> {
         let filter = index.filter.as_deref()?;
         let base = table.hobt_layout(table.base());
@@ -137,7 +140,7 @@ impl<'a> RowFilter<'a> {
             let field = match at.map(|at| row.field(at)).transpose()? {
                 None | Some(Field::Null) => None,
                 Some(Field::Inline(bytes)) => Some(bytes),
-                // Of what is stored elsewhere nothing is asked but whether it is there.
+                // A filter can only ask whether a value off the row is NULL.
                 Some(Field::OffRow(_)) => Some(&[][..]),
             };
             if !test.holds_stored(field) {
@@ -154,7 +157,7 @@ impl Build<'_> {
     }
 }
 
-/// The origins of an index's columns, from the rows of its table.
+/// The origins of a nonclustered index's columns in the rows of its table.
 pub(crate) fn entry_origins(table: &Table, index: &Index) -> Vec<Origin> {
     let base = table.hobt_layout(table.base());
     let origin = |&column: &PhysicalColumn| match column {
@@ -167,11 +170,11 @@ pub(crate) fn entry_origins(table: &Table, index: &Index) -> Vec<Origin> {
     table.hobt_layout(index).columns.iter().map(origin).collect()
 }
 
-/// Why a build ended.
+/// Why a build failed.
 pub(crate) enum BuildError {
-    /// Two rows have one key: its values, as messages show them.
+    /// Two rows have the same key: its values, as messages show them.
     Duplicate(String),
-    /// A key that is too long for its index.
+    /// A key is too long for its index: its bytes.
     KeyTooLong(usize),
     Sql(SqlError),
 }
@@ -182,7 +185,7 @@ impl From<SqlError> for BuildError {
     }
 }
 
-/// PAD_INDEX leaves the pages above the leaves as full as those.
+/// How full to make the pages. With PAD_INDEX the pages above the leaves are as full as the leaves.
 pub(crate) fn fill(spec: &HobtSpec) -> Fill {
     let leaf = match spec.fill_factor {
         0 => 100,
@@ -191,7 +194,7 @@ pub(crate) fn fill(spec: &HobtSpec) -> Fill {
     Fill { leaf, interior: if spec.padded { leaf } else { 100 } }
 }
 
-/// Moves the rows.
+/// Runs a build. Returns the number of rows.
 pub(crate) fn build(cx: &mut DdlContext<'_>, build: &Build<'_>) -> Result<u64, BuildError> {
     if !build.sort {
         return copied(cx.work, build);
@@ -202,12 +205,12 @@ pub(crate) fn build(cx: &mut DdlContext<'_>, build: &Build<'_>) -> Result<u64, B
     }
 }
 
-/// Who numbers equal keys: beside writers rows keep the uniquifiers that they have.
+/// Gives uniquifiers to rows with equal keys. In an online build rows keep those that they have.
 fn twins_of(build: &Build<'_>) -> Option<Twins> {
     Twins::of(build.spec).filter(|_| build.twice.is_none())
 }
 
-/// Rows that come in the target's order.
+/// A build whose source is already in the target's order.
 fn copied(work: &mut Work, build: &Build<'_>) -> Result<u64, BuildError> {
     let mut cursor = build.source.scan(work, &ScanRange::default(), &READ)?;
     let mut twins = twins_of(build);
@@ -224,7 +227,7 @@ fn copied(work: &mut Work, build: &Build<'_>) -> Result<u64, BuildError> {
     Ok(loader.finish(work)?)
 }
 
-/// Rows that are sorted by this thread.
+/// A build whose rows this thread sorts.
 fn sorted(cx: &mut DdlContext<'_>, build: &Build<'_>) -> Result<u64, BuildError> {
     let waiter = Arc::clone(cx.work.owner().waiter());
     let grant = cx.semaphores.ask_for_build(cx.work, BUFFER_BYTES_MAX, 1)?;
@@ -245,7 +248,7 @@ fn sorted(cx: &mut DdlContext<'_>, build: &Build<'_>) -> Result<u64, BuildError>
     load(cx.work, build, sorter.finish()?)
 }
 
-/// Loads rows in order.
+/// Loads sorted rows into the target.
 pub(crate) fn load(
     work: &mut Work,
     build: &Build<'_>,
@@ -267,12 +270,12 @@ pub(crate) fn load(
     Ok(loader.finish(work)?)
 }
 
-/// A row of the target, borrowed from the source's.
+/// A row for the target. Its fields are borrowed from the source's row.
 pub(crate) struct Row<'a> {
     fields: Vec<Field<'a>>,
-    /// Bytes that were made for it, with their positions.
+    /// Fields that were computed for it: position and bytes.
     made: Vec<(usize, Vec<u8>)>,
-    /// The position of the address among them, and the address.
+    /// The position of the field with the RID, and the RID.
     rid: Option<(usize, [u8; 8])>,
 }
 
@@ -289,7 +292,8 @@ impl Row<'_> {
     }
 }
 
-/// Equal keys of a clustered index that is not unique: all but the first get a number.
+/// Numbers the rows with equal keys in a clustered index that is not unique. The first row of a key
+/// gets no uniquifier, the next ones 1, 2, …
 pub(crate) struct Twins {
     orders: Vec<StorageOrder>,
     key: Vec<Option<Vec<u8>>>,
@@ -297,7 +301,7 @@ pub(crate) struct Twins {
 }
 
 impl Twins {
-    /// Of an index that has uniquifiers.
+    /// `None` for an index without uniquifiers.
     pub(crate) fn of(spec: &HobtSpec) -> Option<Twins> {
         let declared = spec.key.iter().take(spec.declared_key);
         let order = |k: &KeyField| {
@@ -331,7 +335,7 @@ impl Twins {
     }
 }
 
-/// The row that a cursor stands on, the `number`th that is moved.
+/// Makes the target's row from the row at which a cursor stands. It is the `number`th one.
 pub(crate) fn row_of<'a>(
     cursor: &'a dyn RowCursor,
     origins: &'a [Origin],
@@ -399,7 +403,7 @@ fn push(
     }
 }
 
-/// Why a row was not written.
+/// Turns an error of writing a row into one of the build.
 pub(crate) fn refused(spec: &HobtSpec, row: &[Field<'_>], e: WriteError) -> BuildError {
     match e {
         WriteError::Duplicate => BuildError::Duplicate(key_text(spec, row)),
@@ -416,7 +420,7 @@ pub(crate) fn refused(spec: &HobtSpec, row: &[Field<'_>], e: WriteError) -> Buil
     }
 }
 
-/// The declared key of a row: `1, abc, <NULL>`.
+/// The declared key of a row as messages show it: `1, abc, <NULL>`.
 fn key_text(spec: &HobtSpec, row: &[Field<'_>]) -> String {
     let one = |k: &KeyField| {
         let sql_type = spec.columns[k.field].sql_type;
@@ -429,7 +433,7 @@ fn key_text(spec: &HobtSpec, row: &[Field<'_>]) -> String {
     parts.join(", ")
 }
 
-/// Whether rows of one table in the order of its base are in the order of another's.
+/// Whether rows read in the order of the old base are in the order of the new base, too.
 pub(crate) fn same_order(before: &Table, after: &Table) -> bool {
     let key = |table: &Table| key_columns(table, table.base());
     let same = || before.base().kind.is_clustered() && key(before) == key(after);

@@ -1,26 +1,27 @@
-//! A build that several workers sort for, where the table is large enough.
+//! A build of a large table in which several workers sort.
 //!
 //! ```text
 //! worker 0   scan of its parts ─▶ runs in memory and in tempdb, merged ─▶ packets ─┐
 //! worker 1   scan of its parts ─▶ runs in memory and in tempdb, merged ─▶ packets ─┤
 //!                                          statement's thread: merge ─▶ bulk load ◄┘
 //! ```
-//! Parts of the table are given out as to the workers of a plan (`access::Division`), so that all
-//! end at about the same time; each worker has its share of the grant. While the statement's
-//! thread loads, which alone writes for the transaction, workers merge ahead of it.
+//! Workers take parts of the table as the workers of a parallel plan do (`access::Division`), so
+//! that all end at about the same time. Each worker has its share of the memory grant. Only the
+//! statement's thread writes for the transaction. While it loads, the workers merge ahead of it.
 //!
-//! How many workers: MAXDOP of the statement, else of the database, else of the server, else a
-//! worker for each processor; and none where the build is reckoned to cost no more than `cost
-//! threshold for parallelism` says, or what it asks of a row depends on the rows before it.
+//! The number of workers is MAXDOP of the statement, else of the database, else of the server, else
+//! one for each processor. A build has no workers if its estimated cost is not above `cost
+//! threshold for parallelism`, or if it converts a column or numbers the rows.
 //!
-//! Measured on 3 million rows of 100 bytes in memory, two processors, medians of three in turns: an
-//! index of an int 4.1 s by one, 2.9 s by two; of a varchar with 60 bytes included 5.9 s and 3.4 s.
-//! A fifth of what one takes is what no worker does: a scan of what was built, for its statistics.
+//! Measured on 3 million rows of 100 bytes in memory, two processors, medians of three alternating
+//! runs: an index of an int takes 4.1 s with one thread and 2.9 s with two workers; an index of a
+//! varchar with 60 bytes included takes 5.9 s and 3.4 s. A fifth of the time with one thread is
+//! work that no worker takes over: the scan of the new index for its statistics.
 //!
 //! Invariants
-//!  1. What is built does not depend on who read which row: `build/sort.rs`, invariant 1.
-//!  2. A row's errors that the message names it by (1505, 1946) are met by the loading thread, in
-//!     key order, so they are always of the same row.
+//!  1. The new index does not depend on which worker read which row: `build/sort.rs`, invariant 1.
+//!  2. Errors that name a row (1505, 1946) are found by the loading thread, in key order. So they
+//!     always name the same row.
 
 use crate::build::sort::{
     BUFFER_BYTES_MAX, BUFFER_BYTES_MIN, ROWS_PER_CHECK, RowOrder, SortedRows, Sorter,
@@ -35,31 +36,31 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// What a row costs by one thread, read, sorted and loaded, in microseconds.
+/// The time in microseconds in which one thread reads, sorts and loads a row.
 const ROW_US: f64 = 0.8;
-/// Rows of a page where nobody has counted them.
+/// The assumed rows of a page if the table's rows are not counted yet.
 const ROWS_A_PAGE: u64 = 64;
 
-/// The threads that a statement's builds may use, and what they did.
+/// The worker threads that a statement's builds may use, and the work that they did.
 pub struct Threads<'a> {
-    /// Where they come from; none: builds run alone.
+    /// The pool of workers; with `None`, builds run in the statement's thread alone.
     pub workers: Option<&'a Workers>,
-    /// How many, and from which cost on.
+    /// How many workers a build may have, and above which cost.
     pub parallelism: Parallelism,
-    /// What they did beside the statement's own thread.
+    /// The work of the workers, without that of the statement's own thread.
     pub did: MakersWork,
 }
 
 impl Threads<'_> {
-    /// None but the statement's own.
+    /// No workers.
     pub const NONE: Threads<'static> = Threads {
         workers: None,
         parallelism: Parallelism::NONE,
         did: MakersWork { cpu_ns: 0, lock_requests: 0 },
     };
 
-    /// MAXDOP of an index: it counts more than what the database and the server say; 0 is what
-    /// these say.
+    /// Applies MAXDOP of an index. It overrides the settings of the database and the server; 0
+    /// means these settings.
     pub(crate) fn limit(&mut self, max_workers: Option<u16>) {
         if let Some(workers) = max_workers.filter(|&n| n != 0) {
             self.parallelism.workers = usize::from(workers);
@@ -67,13 +68,13 @@ impl Threads<'_> {
     }
 }
 
-/// A table in parts, and threads to read them.
+/// A table in parts, and the workers that read them.
 pub(crate) struct TableParts<'w, 't> {
     reserved: ThreadReservation<'w>,
     parts: Box<dyn Division + 't>,
 }
 
-/// The parts and the threads of a build that is worth them.
+/// Divides a build's source for workers; `None` if the build should run in one thread.
 pub(crate) fn divided<'w, 't>(
     cx: &mut DdlContext<'w>,
     build: &Build<'t>,
@@ -97,7 +98,7 @@ pub(crate) fn divided<'w, 't>(
     Ok(parts.map(|parts| TableParts { reserved, parts }))
 }
 
-/// How large the table is: its rows, where they have been counted since the start, and its pages.
+/// The size of the table: its pages, and its rows if they have been counted since the start.
 fn size(cx: &mut DdlContext<'_>, build: &Build<'_>) -> SqlResult<SourceSize> {
     let seen = Cell::new(build.source.size());
     let all = |size: SourceSize| {
@@ -109,7 +110,7 @@ fn size(cx: &mut DdlContext<'_>, build: &Build<'_>) -> SqlResult<SourceSize> {
     Ok(seen.get())
 }
 
-/// Rows that workers sort.
+/// A build whose rows the workers sort.
 pub(crate) fn sorted(
     cx: &mut DdlContext<'_>,
     build: &Build<'_>,
@@ -133,20 +134,20 @@ pub(crate) fn sorted(
     rows
 }
 
-/// What workers of one build share.
+/// The data that the workers of one build share.
 struct Share<'s> {
     build: &'s Build<'s>,
     parts: &'s dyn Division,
     spill: &'s dyn Spill,
     grant: &'s BuildGrant<'s>,
-    /// Of each worker.
+    /// The buffer of each worker.
     buffer_max: usize,
-    /// Memory of the rows at hand, by worker.
+    /// The memory of the rows that each worker holds.
     held: Vec<AtomicUsize>,
 }
 
 impl Share<'_> {
-    /// The life of a worker: its parts sorted, its rows given away in order.
+    /// The work of one worker: sorts its parts and sends the rows in order.
     fn sort(&self, maker: &mut Maker<'_>) -> SqlResult<()> {
         let waiter = Arc::clone(maker.waiter());
         let order = RowOrder::of(self.build.spec);
@@ -161,7 +162,7 @@ impl Share<'_> {
                 }
                 seen += 1;
                 if self.build.admits(&*cursor)? {
-                    // Nobody asks for the row's number.
+                    // No origin uses the row's number here (see `divided`).
                     sorter.push(&row_of(&*cursor, self.build.origins, 0)?.fields())?;
                 }
             }

@@ -1,18 +1,19 @@
-//! A table before made into the table after: hobts made, filled and dropped as the two differ.
+//! Turns the table before into the table after: makes, fills and drops hobts where the two differ.
 //!
 //! ```text
 //! hobt of                     before  after
 //! a new index                   -       n     made, filled from the rows of the table
 //! a dropped index               n       -     dropped after commit
 //! anything that keeps its hobt  n       n     untouched; a base may get columns
-//! anything made anew            n       m     made, filled, the old one dropped after commit
+//! anything rebuilt              n       m     made, filled; the old hobt is dropped after commit
 //! ```
 //!
-//! An index that is made anew gets statistics of all its rows; one without rows keeps what it had.
+//! A rebuilt index gets statistics of all its rows. If it has no rows, it keeps the statistics that
+//! it had.
 //!
 //! Invariants
-//!  1. When the base's hobt is another, so is that of every nonclustered index: their entries
-//!     say where rows are.
+//!  1. When the base gets another hobt, so does every nonclustered index, because its entries
+//!     contain the locators of the rows.
 
 use crate::build::{
     Build, BuildError, Conversion, Origin, RowFilter, build, entry_origins, same_order,
@@ -28,40 +29,40 @@ use std::sync::Arc;
 use types::SqlType;
 use types::datetime::Dialect;
 
-/// What present rows get in a column that was not there before.
+/// The value that existing rows get in an added column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NewColumnValue {
     /// The same stored bytes, or NULL.
     Same(Option<Box<[u8]>>),
-    /// What the column's default is in each of them; until it is known NULL.
+    /// The column's default, evaluated for each row. The rows have NULL until it is filled in.
     Own,
     /// The values of an identity column, in the order in which rows are read.
     Counted(Identity, SqlType),
 }
 
-/// A column that was not there before, by its id.
+/// The id of an added column, and its value in existing rows.
 pub(crate) type NewColumn = (i32, NewColumnValue);
 
-/// What becomes of the rows.
+/// What happens to the rows.
 #[derive(Clone, Copy)]
 pub(crate) enum Content<'a> {
-    /// There are none, or they go.
+    /// The table after has no rows.
     Empty,
-    /// They stay, with columns that were not there before.
+    /// The rows stay; these columns are added.
     Keep(&'a [NewColumn]),
 }
 
-/// Gives every index of a table that must be made anew a new hobt.
+/// Gives every index of a table new hobts.
 pub(crate) fn renew_all(place: &Place, table: &mut Table) {
     table.indexes.iter_mut().for_each(|index| renew(place, index));
 }
 
-/// Gives an index other hobts.
+/// Gives an index new hobts.
 pub(crate) fn renew(place: &Place, index: &mut Index) {
     index.partitions = index.partitions.renewed(|| place.ids.hobt());
 }
 
-/// Makes the change.
+/// Turns the table `before` into the table `after`, and records the change.
 pub(crate) fn rebuild(
     cx: &mut DdlContext<'_>,
     place: &Place,
@@ -133,12 +134,14 @@ pub(crate) fn has_hobts_of(table: &Table, index: &Index) -> bool {
     table.indexes.iter().any(|i| i.partitions == index.partitions)
 }
 
-/// 40517 of what needs one hobt for all rows of an index (`Partitions::sole`).
+/// Fails with 40517 for a partitioned table. Statements that need one hobt for all rows of an index
+/// call this (`Partitions::sole`).
 pub(crate) fn refuse_partitioned(table: &Table) -> SqlResult<()> {
     if table.is_partitioned() { Err(unsupported("partitions", 0)) } else { Ok(()) }
 }
 
-/// Makes an index's hobts, which count on where those of their numbers were; where they are.
+/// Makes the hobts of an index. The usage counters of each continue from those of the former hobt
+/// with the same partition number. Returns where the hobts are.
 pub(crate) fn create_hobts(
     cx: &mut DdlContext<'_>,
     place: &Place,
@@ -160,8 +163,8 @@ pub(crate) fn create_hobts(
     Ok(made)
 }
 
-/// Chooses how full to build indexes that are made anew and choose it themselves. One that was
-/// disabled stays as it was chosen before.
+/// Chooses the fill factor of the rebuilt indexes that have FILLFACTOR = AUTO. An index that was
+/// disabled keeps the factor of its last build.
 pub(crate) fn choose_fills(
     cx: &DdlContext<'_>,
     place: &Place,
@@ -189,19 +192,20 @@ pub(crate) fn choose_fills(
     Ok(())
 }
 
-/// The columns of an index's key, by their ids, and which are descending.
+/// The columns of an index's key: their ids, and whether they are descending.
 pub(crate) fn key_columns(table: &Table, index: &Index) -> Vec<(i32, bool)> {
     index.key.iter().map(|k| (table.columns[k.column].column_id, k.descending)).collect()
 }
 
-/// The index that another is made from: the one of its number, with its key.
+/// The old index that an index replaces: it has the same index id and the same key.
 fn forerunner<'t>(before: &'t Table, after: &Table, index: &Index) -> Option<&'t Index> {
     let wanted = key_columns(after, index);
     let same = |i: &&Index| i.index_id == index.index_id && key_columns(before, i) == wanted;
     before.indexes.iter().find(same).filter(|i| i.kind.has_key())
 }
 
-/// Gives the rows' hobts the columns that were added, and longer ones room off the rows.
+/// Gives the hobts of the base the columns that were added. If a column became so long that its
+/// values may be stored off the row, they get a unit for these.
 fn widen(cx: &mut DdlContext<'_>, place: &Place, before: &Table, after: &Table) -> SqlResult<()> {
     for partition in after.base().partitions.iter() {
         let spec = |t: &Table| HobtSpec::of_hobt(t, t.base(), partition.hobt);
@@ -217,7 +221,7 @@ fn widen(cx: &mut DdlContext<'_>, place: &Place, before: &Table, after: &Table) 
     Ok(())
 }
 
-/// The hobts of all partitions of an index.
+/// Opens the hobts of all partitions of an index.
 pub(crate) fn open_all(
     place: &Place,
     table: &Table,
@@ -281,7 +285,7 @@ fn copy_rows(
     done.map_err(|e| failed(after, after.base(), e))
 }
 
-/// A column that was there before, perhaps of another type.
+/// The origin of a column that existed before, perhaps with another type.
 fn origin_of(
     place: &Place,
     after: &Table,
@@ -307,7 +311,7 @@ fn origin_of(
     }))
 }
 
-/// An identity column that present rows were counted by goes on from there.
+/// Makes an added identity continue from the value of the last existing row.
 fn count_rows(place: &Place, after: &Table, added: &[NewColumn], rows: u64) -> SqlResult<()> {
     for (_, present) in added {
         if let NewColumnValue::Counted(identity, sql_type) = present
@@ -338,7 +342,7 @@ fn fill_index(
     build(cx, &moved).map_err(|e| failed(table, index, e))
 }
 
-/// How many rows an index has that chooses its fill factor: what comes later is counted from there.
+/// Notes the rows of an index with FILLFACTOR = AUTO. The next build compares its rows with them.
 pub(crate) fn note_rows(index: &mut Index, rows: u64) {
     if let Some(auto) = &mut index.auto_fill {
         auto.rows = rows;

@@ -1,18 +1,19 @@
-//! An external sort of rows by the key of the hobt that they go into.
+//! An external sort of rows by the key of their target hobt.
 //!
-//! Rows are packed with their key columns first, so that a comparison reads no further:
+//! Rows are packed with their key columns first, so that a comparison reads only these:
 //!
 //! ```text
 //! row    key field, key field, …, other field, …
 //! field  length + 1 (4 bytes; 0 is NULL), bytes
 //! ```
 //!
-//! Rows fill a buffer; a full buffer is sorted and written as a run; runs are merged with a heap
-//! of their first rows. Too many runs are merged into one between. What several workers have
-//! sorted is merged in the same way (`build/parallel.rs`).
+//! Rows fill a buffer. A full buffer is sorted and written as a run. At the end the runs are merged
+//! with a heap of their first rows. If there are too many runs, they are first merged into one. The
+//! sorted rows of several workers are merged in the same way (`build/parallel.rs`).
 //!
 //! Invariants
-//!  1. Rows with equal keys are in the order of their bytes: the result is one, however rows came.
+//!  1. Rows with equal keys are in the order of their bytes. So the result does not depend on the
+//!     order of the input.
 
 use access::{Field, Spill, SpillFile};
 use base::SqlResult;
@@ -22,12 +23,12 @@ use os::wait::Waiter;
 use std::cmp::Ordering;
 use types::{StorageOrder, compare_storage};
 
-/// Bytes of rows before a run is written: as many as are granted, within these.
+/// The size of the buffer is the memory grant, within these limits.
 pub(crate) const BUFFER_BYTES_MAX: usize = 8 << 20;
 pub(crate) const BUFFER_BYTES_MIN: usize = 256 << 10;
-/// Runs before they are merged into one.
+/// The number of runs that are merged into one.
 const RUNS_MAX: usize = 96;
-/// Rows between two looks at whether the statement is cancelled.
+/// Rows between two checks whether the statement is cancelled.
 pub(crate) const ROWS_PER_CHECK: u64 = 256;
 
 struct KeyPart {
@@ -43,7 +44,7 @@ pub(crate) struct RowOrder {
 }
 
 impl RowOrder {
-    /// That of a hobt's records.
+    /// The order of a hobt's records.
     pub(crate) fn of(spec: &HobtSpec) -> RowOrder {
         let part = |k: &catalog::view::KeyField| {
             let column = spec.columns[k.field];
@@ -74,7 +75,7 @@ impl RowOrder {
         first.cmp(second)
     }
 
-    /// How many bytes a row takes.
+    /// The bytes of a packed row.
     fn packed_len(row: &[Field<'_>]) -> usize {
         row.iter().map(|f| size_of::<u32>() + f.inline().map_or(0, <[u8]>::len)).sum()
     }
@@ -104,7 +105,7 @@ impl RowOrder {
     }
 }
 
-/// The next field; rows come from this file alone, so their lengths are right.
+/// The next field. Only this file packs rows, so their lengths are right.
 fn take_field<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     let (length, after) = rest.split_first_chunk::<4>()?;
     let length = u32::from_le_bytes(*length) as usize;
@@ -117,11 +118,11 @@ fn take_field<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     Some(field)
 }
 
-/// Rows on their way into the order.
+/// A sort: takes the rows, and returns them in order.
 pub(crate) struct Sorter<'a> {
     pub(crate) order: RowOrder,
     spill: &'a dyn Spill,
-    /// Where the statement waits, and is cancelled.
+    /// The statement's waiter, which knows whether it is cancelled.
     waiter: &'a Waiter,
     buffer: Vec<u8>,
     rows: Vec<(u32, u32)>,
@@ -135,7 +136,7 @@ impl<'a> Sorter<'a> {
         Sorter { order, spill, waiter, buffer, rows, runs, buffer_max: BUFFER_BYTES_MAX }
     }
 
-    /// Memory of the rows at hand.
+    /// The memory of the buffer.
     pub(crate) fn held_bytes(&self) -> usize {
         self.buffer.capacity() + self.rows.capacity() * size_of::<(u32, u32)>()
     }
@@ -156,8 +157,8 @@ impl<'a> Sorter<'a> {
         Ok(())
     }
 
-    /// Room for so many bytes more: twice as much as before, but for what is one row alone no more
-    /// than is granted.
+    /// Makes room for so many more bytes. The buffer doubles, but not beyond the grant. Only a
+    /// single row that is longer than the grant takes more.
     fn make_room(&mut self, bytes: usize) {
         let (held, wanted) = (self.buffer.capacity(), self.buffer.len() + bytes);
         if wanted > held {
@@ -227,7 +228,7 @@ enum Rows<'m> {
 }
 
 impl<'m> SortedRows<'m> {
-    /// What several workers have sorted, by the same order.
+    /// Merges the rows that several workers have sorted by the same order.
     pub(crate) fn of_workers(
         order: RowOrder,
         made: Vec<MadeRows<'m>>,
@@ -236,7 +237,7 @@ impl<'m> SortedRows<'m> {
         Ok(SortedRows { order, rows })
     }
 
-    /// The next packed row; none after the last.
+    /// The next packed row; `None` after the last.
     pub(crate) fn next(&mut self) -> SqlResult<Option<(&RowOrder, &[u8])>> {
         let order = &self.order;
         let row = match &mut self.rows {
@@ -252,16 +253,16 @@ impl<'m> SortedRows<'m> {
     }
 }
 
-/// Rows that come in order, one at a time.
+/// A source of sorted rows.
 trait OrderedRows {
-    /// Moves to the next; false after the last.
+    /// Moves to the next row; false after the last.
     fn advance(&mut self) -> SqlResult<bool>;
 
-    /// The one it stands on.
+    /// The current row.
     fn row(&self) -> &[u8];
 }
 
-/// A run in a file, and its row at hand.
+/// A run in a file, and its current row.
 struct Run(Box<dyn SpillFile>, Vec<u8>);
 
 impl OrderedRows for Run {
@@ -284,7 +285,7 @@ impl OrderedRows for MadeRows<'_> {
     }
 }
 
-/// Runs merged: a heap of runs by their current rows, the least first.
+/// A merge of runs: a heap of runs, ordered by their current rows, the least first.
 struct Merge<R> {
     runs: Vec<R>,
     heap: Vec<usize>,

@@ -1,4 +1,4 @@
-//! What a table is without one of its indexes or constraints.
+//! Drafts a table without one of its indexes or constraints.
 
 use crate::build::rebuild::renew_all;
 use crate::context::{DdlContext, Place, unsupported};
@@ -12,7 +12,7 @@ use base::{SqlError, SqlResult, messages};
 use catalog::view::{IndexKind, Table};
 use tsql::ast::{AlterTableDrop, AlterTableDropKind, ObjectName};
 
-/// The table without an index; without its clustered one it is a heap.
+/// The table without an index. Without its clustered index it is a heap.
 pub(crate) fn without_index(place: &Place, table: &Table, at: usize) -> Table {
     let mut after = table.clone();
     if at == 0 {
@@ -48,7 +48,7 @@ pub(crate) fn without_constraint(place: &Place, table: &Table, name: &str) -> Op
     Some(without_index(place, table, at))
 }
 
-/// Whether ALTER TABLE … DROP is to be done beside readers and writers: of a key alone it is.
+/// Whether ALTER TABLE … DROP asks for ONLINE. Only the drop of a single constraint may.
 pub(crate) fn is_online(items: &[AlterTableDrop]) -> SqlResult<bool> {
     for item in items {
         let line = item.name.line;
@@ -62,8 +62,7 @@ pub(crate) fn is_online(items: &[AlterTableDrop]) -> SqlResult<bool> {
     Ok(false)
 }
 
-/// Drops a clustered key beside readers and writers (3745 for other constraints); the table is a
-/// heap then.
+/// Drops a clustered key ONLINE; the table becomes a heap. For other constraints it is 3745.
 pub(crate) fn drop_online(
     cx: &mut DdlContext<'_>,
     of_table: &ObjectName,

@@ -1,11 +1,12 @@
-//! FOREIGN KEY constraints: declared, verified over rows that are there, and who keeps a key alive.
+//! FOREIGN KEY constraints: declares them, verifies existing rows, and finds the foreign keys that
+//! use a key.
 //!
-//! Both tables are under Sch-M while a constraint comes: plans that change rows of either were
-//! bound without it.
+//! A statement that adds a foreign key holds Sch-M on both tables, because other plans that change
+//! rows of either were bound without the constraint.
 //!
 //! Invariants
-//!  1. The columns referred to are the key of an index that is unique over all its rows.
-//!  2. From no change of a row do cascading actions reach a table twice (1785).
+//!  1. The referenced columns are the key of an index that is unique over all rows of its table.
+//!  2. The cascading actions of one change of a row never reach a table twice (1785).
 
 use crate::constraint::generated_name;
 use crate::constraint::{WrittenConstraint, not_created};
@@ -30,8 +31,8 @@ struct Draft<'a> {
     written: &'a ast::ForeignKey,
 }
 
-/// Puts a foreign key into a table, whose columns and keys are all there. `check` says whether
-/// present rows will be verified.
+/// Puts a foreign key into a draft, which already has all its columns and keys. `check` says
+/// whether existing rows will be verified.
 pub(crate) fn add(
     cx: &mut DdlContext<'_>,
     place: &Place,
@@ -88,8 +89,8 @@ pub(crate) fn add(
     Ok(())
 }
 
-/// 1750 behind an error, unless it is that numbers of columns differ. Its state after 1764 is
-/// another than that of a CHECK.
+/// Puts 1750 after an error, except after the one about different numbers of columns. After 1764
+/// the state of 1750 differs from that of a CHECK.
 fn failed(cx: &mut DdlContext<'_>, e: SqlError) -> SqlError {
     match e.number() {
         n if n == messages::FOREIGN_KEY_COUNT.number => e,
@@ -109,7 +110,7 @@ fn action(written: Option<ast::ReferentialAction>) -> ReferentialAction {
 
 type Parts = (ObjectId, base::IndexId, Vec<ForeignKeyColumn>);
 
-/// The table referred to, its key, and the pairs of columns.
+/// The referenced table, the index of its key, and the pairs of columns.
 fn parts(
     cx: &mut DdlContext<'_>,
     place: &Place,
@@ -150,7 +151,7 @@ fn parts(
     Ok((parent.object_id, key.index_id, columns))
 }
 
-/// The table referred to, under Sch-M; `None` when it is the table itself.
+/// The referenced table, under Sch-M; `None` when a table references itself.
 fn parent(
     cx: &mut DdlContext<'_>,
     place: &Place,
@@ -188,7 +189,7 @@ fn parent(
     })
 }
 
-/// The columns referred to: those that are listed, or the primary key's.
+/// The referenced columns: those that the text lists, or those of the primary key.
 fn referred_columns(
     place: &Place,
     (table, parent): (&Table, &Table),
@@ -222,7 +223,7 @@ fn referred_columns(
     Ok(columns)
 }
 
-/// The index that keeps exactly these columns unique, a primary key before others.
+/// The index that keeps exactly these columns unique. A primary key is preferred.
 fn candidate_key<'t>(table: &'t Table, columns: &[usize]) -> Option<&'t Index> {
     let wanted: BTreeSet<usize> = columns.iter().copied().collect();
     let is_key = |i: &&Index| {
@@ -238,7 +239,7 @@ fn candidate_key<'t>(table: &'t Table, columns: &[usize]) -> Option<&'t Index> {
     first.or_else(|| keys.next())
 }
 
-/// Whether values of both columns can be the same without any conversion.
+/// Checks that values of both columns can be compared without conversion.
 fn comparable(
     table: &Table,
     at: usize,
@@ -261,7 +262,7 @@ fn comparable(
     Ok(())
 }
 
-/// Whether SET NULL and SET DEFAULT have something to set.
+/// Checks that the columns accept the value of SET NULL or SET DEFAULT.
 fn settable(table: &Table, own: &[usize], draft: &Draft<'_>) -> SqlResult<()> {
     let of = draft.written;
     let has = |a| of.on_delete == Some(a) || of.on_update == Some(a);
@@ -277,7 +278,7 @@ fn settable(table: &Table, own: &[usize], draft: &Draft<'_>) -> SqlResult<()> {
     Ok(())
 }
 
-/// Invariant 2, of a database in which `table` is as given.
+/// Whether invariant 2 would be broken in a database in which `table` is as given.
 fn leads_twice(view: &DatabaseView, table: &Table) -> bool {
     let others = view.objects().filter_map(|o| match o {
         Object::Table(t) if t.object_id != table.object_id => Some(&**t),
@@ -292,7 +293,7 @@ fn leads_twice(view: &DatabaseView, table: &Table) -> bool {
     })
 }
 
-/// Whether the actions that a change of a table sets off come to any table a second time.
+/// Whether the actions that follow from a change of a table reach any table a second time.
 fn meets_twice(
     tables: &[&Table],
     changed: ObjectId,
@@ -318,7 +319,7 @@ fn meets_twice(
     false
 }
 
-/// Whether the rows that are there satisfy foreign keys: 547 else.
+/// Fails with 547 if an existing row does not satisfy one of the foreign keys.
 pub(crate) fn verify(
     cx: &mut DdlContext<'_>,
     place: &Place,
@@ -365,12 +366,12 @@ pub(crate) fn verify(
     Ok(())
 }
 
-/// A foreign key of another table that refers to this one.
+/// Another table with a foreign key that refers to this one.
 pub(crate) fn referrer(view: &DatabaseView, table: &Table) -> Option<Arc<Table>> {
     view.referring(table.object_id).find(|t| t.object_id != table.object_id)
 }
 
-/// The foreign key that an index keeps the key of, and its table.
+/// A foreign key that refers to the key of this index, and its table.
 pub(crate) fn user_of_key(
     view: &DatabaseView,
     table: &Table,
@@ -384,8 +385,7 @@ pub(crate) fn user_of_key(
     })
 }
 
-/// 1989 where the index that keeps the key of a foreign key unique is disabled; its table is
-/// locked.
+/// Fails with 1989 if the index of the referenced key is disabled. The caller has locked its table.
 pub(crate) fn has_index(cx: &DdlContext<'_>, place: &Place, key: &ForeignKey) -> SqlResult<()> {
     let place = cx.place(Some(place.view.name()))?;
     let table = place.view.table(key.referenced);
@@ -399,7 +399,7 @@ pub(crate) fn has_index(cx: &DdlContext<'_>, place: &Place, key: &ForeignKey) ->
     }
 }
 
-/// The foreign keys that concern a column: the table's own, and those that refer to it.
+/// The foreign keys that use a column: the table's own, and those of other tables that refer to it.
 pub(crate) fn users_of_column(view: &DatabaseView, table: &Table, at: usize) -> Vec<Box<str>> {
     let own = table.foreign_keys.iter().filter(|k| k.columns.iter().any(|c| c.column == at));
     let mut names: Vec<Box<str>> = own.map(|k| k.name.clone()).collect();

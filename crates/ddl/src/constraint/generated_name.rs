@@ -1,8 +1,8 @@
-//! Names that the system gives to constraints, in the form that SQL Server's have.
+//! Names that the system gives to constraints, in the form of SQL Server's names.
 //!
 //! ```text
 //! PK__Orders__3213E83F0E2A9F5C    key: table (8 characters), columns, object
-//! DF__Orders__state__0E2A9F5C     default: table (9), column (5), object
+//! DF__Orders__state__0E2A9F5C     default: table (9 characters), column (5), object
 //! CK__Orders__state__0E2A9F5C     check behind a column
 //! CK__Orders__0E2A9F5C            check of a table
 //! FK__Orders__Customer__0E2A9F5C  foreign key: table (9), column (14 with the table), object
@@ -20,13 +20,13 @@ fn columns_hash(columns: &[&str]) -> u32 {
     bytes.fold(0x811c_9dc5, |h, b| (h ^ u32::from(b)).wrapping_mul(0x0100_0193))
 }
 
-/// Of a PRIMARY KEY (`PK`) or UNIQUE (`UQ`) constraint.
+/// The name of a PRIMARY KEY (`PK`) or UNIQUE (`UQ`) constraint.
 pub(crate) fn of_key(prefix: &str, table: &str, columns: &[&str], id: ObjectId) -> Box<str> {
     let (table, hash) = (front(table, 8), columns_hash(columns));
     format!("{prefix}__{table}__{hash:08X}{:08X}", id.0).into()
 }
 
-/// Of a DEFAULT (`DF`) or CHECK (`CK`) constraint.
+/// The name of a DEFAULT (`DF`) or CHECK (`CK`) constraint.
 pub(crate) fn of_column(prefix: &str, table: &str, column: Option<&str>, id: ObjectId) -> Box<str> {
     let table = front(table, 9);
     match column {
@@ -36,7 +36,7 @@ pub(crate) fn of_column(prefix: &str, table: &str, column: Option<&str>, id: Obj
     .into()
 }
 
-/// Of a FOREIGN KEY constraint, by its first column.
+/// The name of a FOREIGN KEY constraint, with its first column.
 pub(crate) fn of_foreign_key(table: &str, column: &str, id: ObjectId) -> Box<str> {
     let table = front(table, 9);
     let column = front(column, 14 - table.chars().count());

@@ -1,4 +1,4 @@
-//! PRIMARY KEY, UNIQUE and CHECK constraints put into a table that is being drafted.
+//! Puts PRIMARY KEY, UNIQUE and CHECK constraints into the draft of a table.
 
 pub(crate) mod drop_constraint;
 pub(crate) mod foreign_key;
@@ -19,15 +19,16 @@ use tsql::ast::{
     self, ConstraintKind, KeyConstraint, Name, ParsedText, TableConstraint, TableDefinition,
 };
 
-/// A constraint and the column behind which it was written.
+/// A constraint, and the column behind which it was written, if any.
 #[derive(Clone, Copy)]
 pub(crate) struct WrittenConstraint<'a> {
     pub(crate) constraint: &'a TableConstraint,
     pub(crate) column: Option<&'a Name>,
 }
 
-/// Every constraint of a definition, in the order of the text: columns', then the table's. One
-/// that lists its columns is the table's, also where a comma before it is missing.
+/// Every constraint of a definition, in the order of the text: first those of columns, then those
+/// of the table. A constraint that lists its columns belongs to the table, even if it stands behind
+/// a column without a comma.
 pub(crate) fn all(definition: &TableDefinition) -> Vec<WrittenConstraint<'_>> {
     let columns = definition.columns.iter();
     let behind = columns.flat_map(|c| {
@@ -40,7 +41,7 @@ pub(crate) fn all(definition: &TableDefinition) -> Vec<WrittenConstraint<'_>> {
     behind.chain(own.map(|constraint| WrittenConstraint { constraint, column: None })).collect()
 }
 
-/// Whether a constraint says of which columns it is.
+/// Whether a constraint lists its columns.
 fn lists_columns(constraint: &TableConstraint) -> bool {
     match &constraint.kind {
         ConstraintKind::Key(k) => !k.columns.is_empty(),
@@ -49,7 +50,7 @@ fn lists_columns(constraint: &TableConstraint) -> bool {
     }
 }
 
-/// The keys among constraints.
+/// The PRIMARY KEY and UNIQUE constraints among these.
 pub(crate) fn keys<'a>(
     written: &[WrittenConstraint<'a>],
 ) -> Vec<(WrittenConstraint<'a>, &'a KeyConstraint)> {
@@ -62,7 +63,8 @@ pub(crate) fn keys<'a>(
     written.iter().filter_map(key).collect()
 }
 
-/// Refuses what is not supported, and two constraints of one name.
+/// Refuses a second default of a column, a column's foreign key to several columns, and two
+/// constraints of one name.
 pub(crate) fn refuse(
     place: &Place,
     table: &str,
@@ -89,7 +91,7 @@ pub(crate) fn refuse(
     Ok(())
 }
 
-/// Whether a key is to be built beside readers and writers of its table.
+/// Whether one of the keys is to be built ONLINE.
 pub(crate) fn is_online(written: &[WrittenConstraint<'_>]) -> SqlResult<bool> {
     for (_, k) in keys(written) {
         if options(&k.options).is_ok_and(|o| o.online) {
@@ -99,7 +101,7 @@ pub(crate) fn is_online(written: &[WrittenConstraint<'_>]) -> SqlResult<bool> {
     Ok(false)
 }
 
-/// The columns of a key: those behind which it stands, or those it lists.
+/// The columns of a key: the column behind which it stands, or those that it lists.
 pub(crate) fn key_columns(
     written: WrittenConstraint<'_>,
     k: &KeyConstraint,
@@ -110,7 +112,7 @@ pub(crate) fn key_columns(
     }
 }
 
-/// Puts a key into a table. Its columns are as nullable as they will be.
+/// Puts a key into a draft. The nullability of its columns is already settled.
 pub(crate) fn add_key(
     cx: &mut DdlContext<'_>,
     place: &Place,
@@ -171,7 +173,7 @@ pub(crate) fn add_key(
     Ok(())
 }
 
-/// Puts a check into a table, whose columns are all there.
+/// Puts a check into a draft, which already has all its columns.
 pub(crate) fn add_check(
     cx: &mut DdlContext<'_>,
     place: &Place,
@@ -220,7 +222,7 @@ pub(crate) fn add_check(
             generated_name::of_column("CK", &table.name, behind, object_id)
         }
     };
-    // A condition that is about one column is that column's, wherever it was written.
+    // A condition that reads only one column belongs to that column, wherever it was written.
     let only = read.first().copied().filter(|_| read.len() == 1);
     table.checks.push(Check {
         object_id,
@@ -235,8 +237,8 @@ pub(crate) fn add_check(
     Ok(())
 }
 
-/// 1750, after the error that says why. Its states are those that a public project recorded of
-/// SQL Server 2022; of 1764 that of a CHECK.
+/// Error 1750. The client gets `why` before it. The states of 1750 are those that a public project
+/// recorded of SQL Server 2022; after 1764 it is the state that a CHECK has.
 pub(crate) fn not_created(cx: &mut DdlContext<'_>, why: SqlError) -> SqlError {
     let early = [
         messages::DEFAULT_NO_COLUMN,
@@ -250,7 +252,7 @@ pub(crate) fn not_created(cx: &mut DdlContext<'_>, why: SqlError) -> SqlError {
     cx.after(why, SqlError::new(messages::CONSTRAINT_NOT_CREATED, &[]).with_state(state))
 }
 
-/// 8168 where a statement names two of its constraints alike.
+/// Fails with 8168 if two constraints of a statement have the same name.
 fn named_once(place: &Place, written: &[WrittenConstraint<'_>]) -> SqlResult<()> {
     for (n, w) in written.iter().enumerate() {
         let Some(name) = &w.constraint.name else { continue };
@@ -262,7 +264,7 @@ fn named_once(place: &Place, written: &[WrittenConstraint<'_>]) -> SqlResult<()>
     Ok(())
 }
 
-/// Whether a condition behind a column is about that column alone: 8141.
+/// Fails with 8141 if a condition behind a column reads another column.
 fn keeps_to_its_column(
     cx: &mut DdlContext<'_>,
     place: &Place,

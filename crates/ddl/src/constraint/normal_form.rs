@@ -1,17 +1,19 @@
-//! The text by which a CHECK, a DEFAULT or a computed column is kept: SQL Server's normal form.
+//! The stored text of a CHECK, a DEFAULT or a computed column: SQL Server's normal form.
 //!
 //! ```text
 //! a in (1, 2) and B between c + 1 and 9   ([a]=(2) OR [a]=(1)) AND ([B]>=([c]+(1)) AND [B]<=(9))
 //! cast(a as int) % 2 <> 0                 CONVERT([int],[a])%(2)<>(0)
 //! ```
-//! What Microsoft documents is that there is one; its rules are from what public projects recorded
-//! of SQL Server 2022 (SSDT and SMO scripts, and a list of texts with their definitions).
+//! Microsoft documents that such a form exists, but not its rules. The rules here come from outputs
+//! of SQL Server 2022 that public projects recorded (SSDT and SMO scripts, and a list of texts with
+//! their definitions).
 //!
 //! Invariants
-//!  1. A text parses to what the expression means, and its own normal form is itself: what is not
-//!     so (chains too long for so many parentheses), or has a part whose form nobody recorded, is
-//!     kept as it was written.
-//!  2. Nothing here is bound: columns have their names of the table where it has them.
+//!  1. The normal form parses, and its own normal form is the same text. An expression without such
+//!     a form is stored as it was written: one whose chain is too long for so many parentheses, or
+//!     one with a part whose form nobody recorded.
+//!  2. This file binds no names. A column gets the table's spelling of its name, if the table has
+//!     such a column.
 
 use std::collections::BTreeSet;
 use tsql::ast::{
@@ -30,7 +32,7 @@ pub(crate) struct NormalForm {
     pub(crate) columns: BTreeSet<usize>,
 }
 
-/// Of a value: a default, a computed column.
+/// The normal form of a value: of a default or a computed column.
 pub(crate) fn value(e: &Expr, columns: &[&str]) -> Option<NormalForm> {
     let normal = whole(|f| f.value(e), columns)?;
     let again = parse_expression(&normal.text, ParseOptions::default()).ok()?;
@@ -38,7 +40,7 @@ pub(crate) fn value(e: &Expr, columns: &[&str]) -> Option<NormalForm> {
     (second.text == normal.text).then_some(normal)
 }
 
-/// Of a condition: a check.
+/// The normal form of a condition: of a check.
 pub(crate) fn condition(c: &Condition, columns: &[&str]) -> Option<NormalForm> {
     let normal = whole(|f| f.condition(c), columns)?;
     let again = parse_condition(&normal.text, ParseOptions::default()).ok()?;
@@ -55,16 +57,16 @@ fn whole<'a>(
     Some(NormalForm { text, columns: form.met })
 }
 
-/// How tightly a text holds together.
+/// The precedence of an expression's outermost operator.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Level {
-    /// Never in parentheses of its own.
+    /// It never needs parentheses.
     Atom,
     /// `* / %`
     Product,
     /// `+ - & | ^`, a sign
     Sum,
-    /// A comparison, or its like.
+    /// A comparison, LIKE, IS NULL …
     Test,
     Not,
     And,
@@ -89,7 +91,7 @@ impl Part {
         format!("({})", self.text)
     }
 
-    /// In parentheses where its level is one of some.
+    /// The text, in parentheses if its level is one of `levels`.
     fn within(self, levels: &[Level]) -> String {
         if levels.contains(&self.level) { self.wrapped() } else { self.text }
     }
@@ -139,7 +141,7 @@ impl Form<'_> {
         }
     }
 
-    /// What stands beside an operator that compares.
+    /// The text of an operand of a comparison.
     fn operand(&mut self, e: &Expr) -> Option<String> {
         Some(self.value(e)?.within(&[Level::Sum]))
     }
@@ -203,7 +205,7 @@ impl Form<'_> {
                 }
             }
         }
-        // A blank stands where ELSE would be.
+        // SQL Server leaves a blank for a missing ELSE.
         out.push(' ');
         if let Some(otherwise) = &case.otherwise {
             out += &format!("else {}", self.value(otherwise)?.text);
@@ -334,7 +336,7 @@ impl Form<'_> {
         }
     }
 
-    /// Comparisons with each of a list, the last one first.
+    /// IN as comparisons with each value of the list, the last one first.
     fn one_of(&mut self, operand: &Expr, list: &[Expr]) -> Option<Part> {
         let of = self.operand(operand)?;
         let tests: Option<Vec<String>> =
@@ -343,7 +345,8 @@ impl Form<'_> {
         Part::new(level, tests?.join(" OR "))
     }
 
-    /// A chain is flat on its left; a chain of its own kind further right keeps its parentheses.
+    /// A chain of AND or OR. A part with the same operator loses its parentheses only if it is the
+    /// first one.
     fn joined(&mut self, parts: &[Condition], word: &str, level: Level) -> Option<Part> {
         let mut texts = Vec::with_capacity(parts.len());
         for (n, part) in parts.iter().enumerate() {
@@ -410,12 +413,12 @@ fn constant(literal: &Literal, negative: bool) -> Option<Part> {
             format!("({minus}{}.{fraction})", significant(whole))
         }
         Literal::Float(text) => float(text, negative)?,
-        // Of money nobody recorded the form.
+        // Nobody recorded the form of money.
         Literal::Money(_) => return None,
     })
 }
 
-/// Beyond int it is numeric, which a point behind it says.
+/// A whole number beyond int is numeric; SQL Server shows it with a point at its end.
 fn whole_number(text: &str, negative: bool) -> String {
     let digits = significant(text);
     let least = i64::from(i32::MAX) + i64::from(negative);
@@ -444,7 +447,7 @@ fn float(text: &str, negative: bool) -> Option<String> {
     Some(format!("({digits}e{sign}{exponent:0>3})"))
 }
 
-/// A name of an object with its schema: everybody's is dbo.
+/// The name of an object with its schema. The default schema of every session is dbo.
 fn object(name: &ObjectName) -> String {
     let database = name.database.as_ref().map(|d| format!("{}.", crate::locate::quoted(d)));
     let schema = name.schema.as_deref().unwrap_or("dbo");

@@ -1,4 +1,4 @@
-//! Data types as statements name and make them.
+//! Data types: their declarations in statements, and CREATE TYPE.
 //!
 //! ```text
 //!   type_name  a type as a column or parameter declares it

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use tsql::ast::{TypeArguments, TypeName};
 use types::{SqlType, TypeSize, declare};
 
-/// `sys.types.user_type_id` of numeric and sysname, which are not their system type's.
+/// `sys.types.user_type_id` of numeric and sysname, which differ from that of their system types.
 const NUMERIC: i32 = 108;
 const SYSNAME: i32 = 256;
 
-/// Types that exist in SQL Server and not yet here.
+/// Types of SQL Server that are not supported yet.
 const NOT_YET: &[&str] =
     &["hierarchyid", "geometry", "geography", "json", "vector", "cursor", "table"];
 
@@ -20,11 +20,11 @@ const NOT_YET: &[&str] =
 pub(crate) struct DeclaredType {
     pub(crate) sql_type: SqlType,
     pub(crate) user_type_id: i32,
-    /// What the type itself says about NULL.
+    /// The nullability that the type itself prescribes.
     pub(crate) nullable: Option<bool>,
 }
 
-/// Who is declared: the number and name in messages.
+/// The column, parameter or other thing that is declared: its number, kind and name in messages.
 #[derive(Clone, Copy)]
 pub(crate) struct Declaree<'a> {
     pub(crate) number: usize,
@@ -32,8 +32,8 @@ pub(crate) struct Declaree<'a> {
     pub(crate) name: &'a str,
 }
 
-/// The type that is written: one of the system's, or a user's other name for one, looked for in
-/// `first` where its schema is not written.
+/// The declared type: a system type, or a user's alias of one. An alias without a schema is looked
+/// up in the schema `first`, then in dbo.
 pub(crate) fn declared(
     written: &TypeName,
     who: Declaree<'_>,
@@ -46,8 +46,8 @@ pub(crate) fn declared(
     }
 }
 
-/// The user's type that is written, looked for in `first` where its schema is not; none where the
-/// name is a system type's, or nobody's.
+/// The user type of this name. Without a schema it is looked up in `first`, then in dbo. `None` if
+/// the name is that of a system type, or of no type.
 pub fn user_type(
     written: &TypeName,
     view: &DatabaseView,
@@ -61,7 +61,7 @@ pub fn user_type(
     found.cloned()
 }
 
-/// A user's type where a value is to be declared.
+/// The declared type for a user type. A table type is refused.
 fn alias(written: &TypeName, found: &UserType, who: Declaree<'_>) -> SqlResult<DeclaredType> {
     let line = written.span.line;
     if !matches!(written.arguments, TypeArguments::None) {
@@ -80,7 +80,7 @@ fn alias(written: &TypeName, found: &UserType, who: Declaree<'_>) -> SqlResult<D
     }
 }
 
-/// The system's type that is written.
+/// The declared type, which must be a system type.
 pub(crate) fn declared_system(written: &TypeName, who: Declaree<'_>) -> SqlResult<DeclaredType> {
     resolve(written, who).map_err(|e| e.at_line(written.span.line))
 }
@@ -115,12 +115,13 @@ fn resolve(written: &TypeName, who: Declaree<'_>) -> SqlResult<DeclaredType> {
         () if name.eq_ignore_ascii_case("sysname") => SYSNAME,
         () => sql_type.user_type_id(),
     };
-    // sysname says NOT NULL by itself.
+    // sysname itself is NOT NULL.
     let nullable = (user_type_id == SYSNAME).then_some(false);
     Ok(DeclaredType { sql_type, user_type_id, nullable })
 }
 
-/// The same error about this column or parameter; `types` does not know which one it is.
+/// Puts the number and name of this column or parameter into an error of `types`, which does not
+/// know them.
 fn renumbered(e: &SqlError, bare: SqlType, sizes: &[TypeSize], who: Declaree<'_>) -> SqlError {
     let size = |at: usize| match sizes.get(at) {
         Some(TypeSize::N(n)) => *n,
@@ -130,7 +131,7 @@ fn renumbered(e: &SqlError, bare: SqlType, sizes: &[TypeSize], who: Declaree<'_>
         2716 => SqlError::new(messages::COLUMN_TYPE_NO_WIDTH, &[&who.number, &bare.name()]),
         2750 => SqlError::new(messages::PRECISION_EXCEEDS, &[&who.number, &size(0), &38]),
         2751 => SqlError::new(messages::SCALE_EXCEEDS, &[&who.number, &size(1), &size(0)]),
-        // SQL Server calls a column of such a type a parameter too.
+        // For such a type SQL Server says "parameter" for a column, too.
         131 if matches!(bare, SqlType::NChar(_) | SqlType::NVarChar(_)) => {
             let args: [&dyn std::fmt::Display; 4] = [&size(0), &"parameter", &who.name, &4000];
             SqlError::new(messages::SIZE_EXCEEDS_COLUMN, &args).with_state(2)

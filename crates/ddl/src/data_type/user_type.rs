@@ -1,10 +1,10 @@
-//! CREATE TYPE and DROP TYPE: other names for system types, and types of tables.
+//! CREATE TYPE and DROP TYPE: aliases of system types, and table types.
 //!
 //! Invariants
-//!  1. A type never changes; one that a column, a parameter or another type is of is not dropped
-//!     (3732).
-//!  2. A table type's definition is that of a table variable; each variable of it gets numbers of
-//!     its own ([`variable_of`]).
+//!  1. The definition of a type never changes. A type that a column, a parameter, a sequence or
+//!     another type uses cannot be dropped (3732).
+//!  2. The definition of a table type is like that of a table variable. Each variable of the type
+//!     gets ids of its own ([`variable_of`]).
 
 use crate::context::{DdlContext, Place, unsupported};
 use crate::data_type::type_name::{Declaree, declared_system};
@@ -97,7 +97,7 @@ pub fn variable_of(user_type: &UserType, name: &str, at: u16) -> Option<Table> {
     Some(table)
 }
 
-/// DROP TYPE; false when there is none.
+/// DROP TYPE. Returns false when there is no such type.
 pub(crate) fn drop(name: &ObjectName, cx: &mut DdlContext<'_>) -> SqlResult<bool> {
     let place = cx.place(None)?;
     let find = |place: &Place| {
@@ -117,7 +117,7 @@ pub(crate) fn drop(name: &ObjectName, cx: &mut DdlContext<'_>) -> SqlResult<bool
     Ok(true)
 }
 
-/// What has a column or a parameter of a type.
+/// The name of an object or table type that uses a type.
 fn user_of(place: &Place, user_type: &UserType) -> Option<String> {
     let id = user_type.user_type_id;
     let of_table = |t: &Table| t.columns.iter().any(|c| c.user_type_id == id);

@@ -1,6 +1,7 @@
 //! ALTER DATABASE: options, name, files.
 //!
-//! An option whose only supported value is asked for is set; any other value is refused by name.
+//! Some options support only one value. To set this value is accepted; any other value is refused
+//! by name.
 
 use crate::context::{DdlContext, unsupported};
 use crate::database::file_spec::change;
@@ -11,11 +12,11 @@ use catalog::{DatabaseOption, DelayedDurability, PageVerify, RecoveryModel, User
 use tsql::ast::{AlterDatabase, AlterDatabaseAction, Setting, SettingValue, Termination};
 use work::GhostRule;
 
-/// Levels that may be set: they differ in how plans are chosen. Those below change what statements
-/// mean, which is not built.
+/// Compatibility levels that may be set. They differ in how plans are chosen. Lower levels also
+/// change the meaning of statements, which is not implemented.
 const LEVELS: &[u64] = &[130, 140, 150, 160];
 
-/// Levels that SQL Server knows, and that are refused.
+/// Compatibility levels of SQL Server that are refused here.
 const OLD_LEVELS: &[u64] = &[100, 110, 120];
 
 pub(crate) fn alter(s: &AlterDatabase, cx: &mut DdlContext<'_>) -> SqlResult<()> {
@@ -23,11 +24,11 @@ pub(crate) fn alter(s: &AlterDatabase, cx: &mut DdlContext<'_>) -> SqlResult<()>
         return Err(SqlError::new(messages::NOT_IN_TRANSACTION, &[&"ALTER DATABASE"]));
     }
     if let (Some(name), AlterDatabaseAction::Set { options, termination }) = (&s.name, &s.action) {
-        // Nothing of it is held meanwhile: an option may need that nobody is in it.
+        // The database is not opened here: an option may need that no session uses it.
         return set(cx, name, options, *termination);
     }
     let line = s.name.as_ref().map_or(0, |n| n.line);
-    // What cannot be meant is said before it is looked whose file it is.
+    // A wrong file specification is reported before an unknown database.
     let changed = match &s.action {
         AlterDatabaseAction::ModifyFile(spec) => Some(change(spec)?),
         _ => None,
@@ -70,7 +71,7 @@ pub(crate) fn alter(s: &AlterDatabase, cx: &mut DdlContext<'_>) -> SqlResult<()>
     Err(unsupported(&refused, line))
 }
 
-/// 5069, after the error that says why.
+/// Error 5069. The client gets `why` before it.
 fn failed(cx: &mut DdlContext<'_>, why: SqlError) -> SqlError {
     cx.after(why, SqlError::new(messages::ALTER_DATABASE_FAILED, &[]))
 }
@@ -99,7 +100,7 @@ fn set(
         let done = cx.databases.set_state(name, asked, waiting);
         return told(cx, done);
     }
-    // All are understood before the first is set.
+    // All options are checked before the first is set.
     let options = settings.iter().map(option).collect::<SqlResult<Vec<_>>>()?;
     if let Some(why) = conflict(name, settings, termination.is_some()) {
         let is_there = cx.places.open(Some(name), cx.deltas).is_some();
@@ -114,7 +115,7 @@ fn set(
     Ok(())
 }
 
-/// Says that sessions were rolled back, or that it failed.
+/// Adds the message that sessions were rolled back. After an error it ends with 5069.
 fn told(cx: &mut DdlContext<'_>, done: SqlResult<bool>) -> SqlResult<()> {
     match done {
         Ok(false) => Ok(()),
@@ -126,7 +127,8 @@ fn told(cx: &mut DdlContext<'_>, done: SqlResult<bool>) -> SqlResult<()> {
     }
 }
 
-/// OFFLINE, ONLINE or EMERGENCY, which go with no other option.
+/// The state that the options ask for: OFFLINE, ONLINE or EMERGENCY. No other option may stand
+/// beside it.
 fn state_asked(settings: &[Setting]) -> SqlResult<Option<WantedState>> {
     let states = [WantedState::Online, WantedState::Offline, WantedState::Emergency];
     let of = |s: &Setting| {
@@ -140,10 +142,11 @@ fn state_asked(settings: &[Setting]) -> SqlResult<Option<WantedState>> {
     }
 }
 
-/// What Microsoft's table "Setting options" says of versions ("ALTER DATABASE SET options"):
-/// neither option goes with others, and ALLOW_SNAPSHOT_ISOLATION with no termination. Said twice in
-/// the same words it is one. Of the other options the table says more than SQL Server refuses: it
-/// takes RECOVERY … WITH NO_WAIT, which Management Studio writes, and so do we.
+/// The error of a forbidden combination with the two versioning options. Source: Microsoft's table
+/// "Setting options" in "ALTER DATABASE SET options". Neither option may stand beside another one,
+/// and ALLOW_SNAPSHOT_ISOLATION takes no termination clause. The same option twice with the same
+/// value counts as one. For the other options the table forbids more than SQL Server refuses: SQL
+/// Server accepts RECOVERY … WITH NO_WAIT, which Management Studio writes, and so do we.
 fn conflict(database: &str, settings: &[Setting], terminates: bool) -> Option<SqlError> {
     let is_versioning =
         |s: &&Setting| matches!(&*s.name, "ALLOW_SNAPSHOT_ISOLATION" | "READ_COMMITTED_SNAPSHOT");
@@ -204,7 +207,8 @@ fn option(s: &Setting) -> SqlResult<DatabaseOption> {
     })
 }
 
-/// What ALTER DATABASE SCOPED CONFIGURATION sets; `None` where it asks for what holds always.
+/// The option that ALTER DATABASE SCOPED CONFIGURATION sets; `None` if it asks for a value that
+/// always holds.
 fn scoped(s: &Setting) -> SqlResult<Option<DatabaseOption>> {
     let refused = || {
         let value = match &s.value {
@@ -236,7 +240,8 @@ fn scoped(s: &Setting) -> SqlResult<Option<DatabaseOption>> {
     }))
 }
 
-/// An option that is a word; a word that is none of its values is not supported.
+/// The value of an option that is a word. Any word that `by_name` does not know is refused as not
+/// supported.
 fn named<T>(s: &Setting, by_name: impl Fn(&str) -> Option<T>) -> SqlResult<T> {
     let word = match &s.value {
         SettingValue::Word(w) => &**w,

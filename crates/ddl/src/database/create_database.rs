@@ -7,7 +7,7 @@ use base::{SqlError, SqlResult, messages};
 use tsql::ast::{CreateDatabase, FileSpec};
 use types::{Collation, SqlType};
 
-/// What is wrong with a file; that there is no database then is said after it.
+/// Errors about a file. The error that the database was not created follows after them.
 const FILE_REFUSED: [base::Message; 6] = [
     messages::MAXSIZE_BELOW_SIZE,
     messages::CREATE_FILE_FAILED,
@@ -43,7 +43,7 @@ pub(crate) fn create(s: &CreateDatabase, cx: &mut DdlContext<'_>) -> SqlResult<(
         Some(name) => {
             let invalid = || SqlError::new(messages::COLLATION_INVALID, &[name]);
             let collation = Collation::by_name(name).ok_or_else(|| invalid().at_line(name.line))?;
-            // A database has varchar.
+            // The collation must be able to store varchar.
             bind::check_collation(collation, SqlType::VARCHAR_MAX)
                 .map_err(|e| e.at_line(name.line))?;
             Some(collation)

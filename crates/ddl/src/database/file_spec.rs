@@ -1,6 +1,6 @@
 //! File specifications of CREATE DATABASE and MODIFY FILE.
 //!
-//! Sizes are whole extents of 64 KB, rounded up; each property is said once.
+//! Sizes are rounded up to whole extents of 64 KB. Each property may appear only once.
 
 use crate::databases::{FileChange, FileSize, NewFile};
 use base::limits::{IDENTIFIER_CHARS_MAX, PAGE_BYTES};
@@ -23,7 +23,7 @@ pub(crate) fn file(spec: &FileSpec) -> SqlResult<NewFile> {
     Ok(file)
 }
 
-/// MODIFY FILE: NAME says which one, NEWNAME is a change.
+/// A file of MODIFY FILE: NAME identifies it, NEWNAME is one of its changes.
 pub(crate) fn change(spec: &FileSpec) -> SqlResult<FileChange> {
     let (mut which, mut offline, mut change) = (None, false, NewFile::default());
     for s in once(spec)? {
@@ -41,7 +41,7 @@ pub(crate) fn change(spec: &FileSpec) -> SqlResult<FileChange> {
     Ok(FileChange { name: which.ok_or_else(missing)?, offline, change })
 }
 
-/// The settings; 153 for one that is said twice.
+/// The settings of a specification. Fails with 153 if one appears twice.
 fn once(spec: &FileSpec) -> SqlResult<&[Setting]> {
     for (n, s) in spec.settings.iter().enumerate() {
         if spec.settings.iter().take(n).any(|before| before.name == s.name) {
@@ -94,14 +94,15 @@ fn name(s: &Setting) -> SqlResult<Box<str>> {
     Ok(text.clone())
 }
 
-/// A whole number that an int holds, and its unit.
+/// A whole number that fits an int, and its unit.
 fn number(s: &Setting) -> SqlResult<(u32, Option<&str>)> {
     let SettingValue::Number { text, unit } = &s.value else { return Err(near(&s.name, s)) };
     let number = text.parse::<i32>().ok().and_then(|n| u32::try_from(n).ok());
     Ok((number.ok_or_else(|| near(text, s))?, unit.as_deref()))
 }
 
-/// A size: megabytes where no unit is said. 1842 where an int does not hold its pages.
+/// A size in bytes. Without a unit the number means megabytes. Fails with 1842 if the number of
+/// pages does not fit an int.
 fn bytes(s: &Setting) -> SqlResult<u64> {
     let (number, unit) = number(s)?;
     let factor: u64 = match unit {

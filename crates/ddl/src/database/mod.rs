@@ -1,9 +1,8 @@
-//! Statements about whole databases. What is done for them is asked of the instance
-//! (`databases.rs`).
+//! Statements about whole databases. The instance does the work (`databases.rs`).
 //!
 //! ```text
 //!   create_database, alter_database   the statements; DROP is in `drop.rs`
-//!   file_spec                         a file as they write it
+//!   file_spec                         a file specification in these statements
 //! ```
 
 pub(crate) mod alter_database;

@@ -7,10 +7,10 @@ use catalog::view::DatabaseView;
 use std::sync::Arc;
 use tsql::ast::Dbcc;
 
-/// The database that an argument names: by name or number; 0 or nothing is the current one.
+/// The database that the first argument names, by name or id. 0 or no argument is the current one.
 ///
 /// # Errors
-/// 911; a variable.
+/// 911; an argument that is a variable.
 fn database(s: &Dbcc, cx: &mut DdlContext<'_>) -> SqlResult<Arc<DatabaseView>> {
     let name = match s.arguments.first() {
         None => None,

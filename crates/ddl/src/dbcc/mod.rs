@@ -1,4 +1,4 @@
-//! CHECKPOINT and DBCC: which of its commands there are. Each file has what it is called for.
+//! CHECKPOINT and DBCC. The other files of this folder have some of the DBCC commands.
 
 pub(crate) mod log_statements;
 pub(crate) mod show_statistics;
@@ -11,7 +11,7 @@ use base::{SqlError, SqlResult, messages};
 use catalog::view::Object;
 use tsql::ast::{Dbcc, DbccArgument, Expr, ExprKind, Literal, Name, ObjectName, Span};
 
-/// CHECKPOINT [duration]: the duration is a wish that SQL Server may disregard, and so do we.
+/// CHECKPOINT [duration]. The duration is a wish that SQL Server may ignore; we always ignore it.
 pub(crate) fn checkpoint(_duration: Option<&Expr>, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     let database = cx.place(None)?.view.id();
     cx.databases.checkpoint(database)
@@ -53,7 +53,8 @@ pub(crate) fn argument(a: &DbccArgument) -> Option<String> {
 
 fn check_options(s: &Dbcc) -> SqlResult<()> {
     for option in &s.options {
-        // ALL_ERRORMSGS is what happens anyway; TABLOCK is what a check without snapshots does.
+        // All errors are always reported, as with ALL_ERRORMSGS. A check without a snapshot locks
+        // tables, as with TABLOCK.
         if !matches!(&*option.name, "NO_INFOMSGS" | "ALL_ERRORMSGS" | "TABLOCK") {
             let name = format!("DBCC {} WITH {}", s.name, option.name);
             return Err(unsupported(&name, option.span.line));
@@ -108,7 +109,7 @@ fn check_table(s: &Dbcc, cx: &mut DdlContext<'_>, quiet: bool) -> SqlResult<()> 
     Ok(())
 }
 
-/// The name of a table as an argument.
+/// The table that an argument names.
 pub(crate) fn table_argument(a: &DbccArgument) -> SqlResult<ObjectName> {
     match (a, argument(a)) {
         (DbccArgument::Name(name), _) => Ok(name.clone()),
@@ -117,7 +118,7 @@ pub(crate) fn table_argument(a: &DbccArgument) -> SqlResult<ObjectName> {
     }
 }
 
-/// A name of up to three parts, as a string spells it.
+/// The name in a string such as `'dbo.[my table]'`.
 fn named_in(text: &str, span: Span) -> ObjectName {
     let mut parts: Vec<String> = vec![String::new()];
     let mut closing = None;

@@ -14,7 +14,7 @@ use types::{CodePage, Family, SqlType, Value, convert};
 const UNIX_EPOCH_DAYS: i64 = 719_162;
 const DAY_NS: i64 = 86_400_000_000_000;
 
-/// Which result sets are asked for; all when nothing is said.
+/// The result sets that the statement asks for; all if it names none.
 #[derive(Default)]
 struct ResultChoice {
     header: bool,
@@ -134,7 +134,7 @@ fn densities(table: &Table, found: Option<&Distribution>) -> ResultSet {
     ResultSet { columns, rows }
 }
 
-/// Keys of another code page than 1252 are shown as their characters.
+/// The histogram as a result set. Keys of a code page other than 1252 are shown as Unicode text.
 fn histogram(sql_type: SqlType, page: CodePage, found: Option<&Distribution>) -> ResultSet {
     let widened = sql_type.family() == Family::Char && page != CodePage::Cp1252;
     let columns = vec![

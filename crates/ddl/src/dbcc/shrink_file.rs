@@ -1,8 +1,8 @@
 //! `DBCC SHRINKFILE ( { name | id } [ , target_size ] [ , NOTRUNCATE | TRUNCATEONLY ] )`
 //!
-//! Of the log; data files are refused by name. The log is cut where a virtual log file ends, so
-//! the file becomes about as short as was asked for, never shorter. What was in the way is said
-//! in a message of severity 10, as SQL Server does.
+//! Only a log can be shrunk; data files are refused by name. The log is cut only at the end of a
+//! virtual log file, so the file becomes about as short as the statement asked, never shorter. If
+//! something kept it longer, a message of severity 10 says so, as in SQL Server.
 
 use crate::context::{DdlContext, ResultSet, unsupported};
 use crate::databases::{FileReference, LogShrinkStop, ShrinkOutcome, ShrinkRequest};
@@ -30,7 +30,7 @@ pub(crate) fn shrink_file(s: &Dbcc, cx: &mut DdlContext<'_>, quiet: bool) -> Sql
     Ok(())
 }
 
-/// What its arguments say.
+/// Parses the arguments.
 fn understand(s: &Dbcc) -> SqlResult<(FileReference, ShrinkRequest)> {
     if !(1..=3).contains(&s.arguments.len()) {
         return Err(SqlError::new(messages::DBCC_PARAMETER_COUNT, &[]));
@@ -48,7 +48,7 @@ fn understand(s: &Dbcc) -> SqlResult<(FileReference, ShrinkRequest)> {
     for (n, word) in words.iter().enumerate().skip(1) {
         let parameter = || SqlError::new(messages::DBCC_PARAMETER, &[&(n + 1)]);
         match word.to_uppercase().as_str() {
-            // Free space stays where it is: of a log there is then nothing to do.
+            // NOTRUNCATE keeps the free space in the file, so for a log nothing is to be done.
             "NOTRUNCATE" => asked = ShrinkRequest { bytes: Some(u64::MAX), moving: false },
             "TRUNCATEONLY" => asked = ShrinkRequest { bytes: Some(0), moving: false },
             "EMPTYFILE" => return Err(unsupported("DBCC SHRINKFILE (EMPTYFILE)", 0)),
@@ -62,7 +62,7 @@ fn understand(s: &Dbcc) -> SqlResult<(FileReference, ShrinkRequest)> {
     Ok((file, asked))
 }
 
-/// Why the file is longer than was asked for.
+/// The message that says why the file is longer than the statement asked.
 fn reason(s: &ShrinkOutcome, asked: ShrinkRequest) -> Option<SqlError> {
     let (id, name) = (s.file.0, &s.name);
     let to = asked.bytes.unwrap_or(s.first_bytes);
@@ -80,7 +80,7 @@ fn reason(s: &ShrinkOutcome, asked: ShrinkRequest) -> Option<SqlError> {
     })
 }
 
-/// The row that tells it, in pages of 8 KB.
+/// The result set: one row with the sizes in pages of 8 KB.
 fn answer(database: DatabaseId, s: &ShrinkOutcome) -> ResultSet {
     let pages = |bytes: u64| Value::Int((bytes >> 10).div_ceil(PAGE_KB) as i32);
     let columns = vec![

@@ -1,7 +1,7 @@
-//! ALTER INDEX … REBUILD and SET; REORGANIZE and DISABLE are other files'.
+//! ALTER INDEX … REBUILD and SET. REORGANIZE and DISABLE have files of their own.
 //!
-//! An index that is disabled is neither read nor maintained; REBUILD makes it anew. While a
-//! clustered one is disabled nobody gets at the rows of its table (8655, 1974).
+//! A disabled index is neither read nor maintained until REBUILD builds it again. While a clustered
+//! index is disabled, no statement can read or write the rows of its table (8655, 1974).
 
 use crate::build::rebuild::{Content, rebuild, renew, renew_all};
 use crate::context::{DdlContext, Place, unsupported};
@@ -80,7 +80,7 @@ pub(crate) fn alter(s: &AlterIndex, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     rebuild(cx, &place, Some(&table), &after, Content::Keep(&[]))
 }
 
-/// Where the index of a name is among those of its table.
+/// The position of the index of this name among those of its table.
 fn place_of(place: &Place, table: &Table, name: &Name) -> SqlResult<usize> {
     let at = table.indexes.iter().position(|i| same_name(place, &i.name, name));
     at.ok_or_else(|| {
@@ -89,8 +89,9 @@ fn place_of(place: &Place, table: &Table, name: &Name) -> SqlResult<usize> {
     })
 }
 
-/// Online an index is made anew alone: rows that keep their key keep their locators. ALL is of
-/// indexes: a heap stays.
+/// Gives new hobts to one index, or to all. An online rebuild of a clustered index leaves the
+/// other indexes as they are: the key stays, so the rows keep their locators. ALL means all
+/// indexes; a heap is not rebuilt.
 fn renew_online(place: &Place, after: &mut Table, one: Option<usize>) {
     let renewed = after.indexes.iter_mut().enumerate();
     let renewed = renewed.filter(|(n, i)| one.map_or(i.kind.has_key(), |at| at == *n));
@@ -99,8 +100,8 @@ fn renew_online(place: &Place, after: &mut Table, one: Option<usize>) {
     }
 }
 
-/// Sets what is said of one index, or of all: IGNORE_DUP_KEY is of unique indexes, and not of those
-/// of constraints (1979).
+/// Sets options of one index, or of all. Only a unique index may have IGNORE_DUP_KEY, and not one
+/// that enforces a constraint (1979).
 fn set(after: &mut Table, one: Option<usize>, kept: IndexOptions) -> SqlResult<()> {
     let touched = after.indexes.iter_mut().enumerate();
     let touched = touched.filter(|(n, i)| one.is_none_or(|at| at == *n) && !i.name.is_empty());

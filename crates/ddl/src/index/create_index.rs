@@ -1,5 +1,5 @@
-//! CREATE INDEX, and INDEX within CREATE TABLE. With DROP_EXISTING an index takes the place of the
-//! one of its name (`index/drop_existing.rs`).
+//! CREATE INDEX, and INDEX within CREATE TABLE. With DROP_EXISTING the index replaces the one of
+//! the same name (`index/drop_existing.rs`).
 
 use crate::build::rebuild::{Content, rebuild, renew_all};
 use crate::context::{DdlContext, Place, unsupported};
@@ -14,7 +14,7 @@ use base::{SqlError, SqlResult, messages};
 use catalog::view::{Index, IndexKind, Table};
 use tsql::ast::{self, Condition, CreateIndex, InlineIndex, Name, ParsedText, Setting};
 
-/// What both forms say.
+/// An index as both forms declare it.
 struct IndexRequest<'a> {
     name: &'a Name,
     unique: bool,
@@ -27,7 +27,7 @@ struct IndexRequest<'a> {
 }
 
 impl IndexRequest<'_> {
-    /// The columns it is to have.
+    /// The names of its key and INCLUDE columns.
     fn names(&self) -> Vec<&Name> {
         self.columns.iter().map(|c| &c.name).chain(self.include).collect()
     }
@@ -104,7 +104,7 @@ pub(crate) fn create(
     }
 }
 
-/// The table with one index more.
+/// The table with one more index.
 fn with_index(place: &Place, table: &Table, index: Index) -> Table {
     let mut after = table.clone();
     if index.kind.is_clustered() {
@@ -114,7 +114,7 @@ fn with_index(place: &Place, table: &Table, index: Index) -> Table {
     after
 }
 
-/// Puts an index of CREATE TABLE into the table. `column` is the one behind which it stands.
+/// Puts an index of CREATE TABLE into the draft. `column` is the column behind which it stands.
 pub(crate) fn inline_index(
     cx: &mut DdlContext<'_>,
     place: &Place,
@@ -213,7 +213,8 @@ fn index_of(
     Ok(index)
 }
 
-/// 1934: a filter and a computed column mean the same to everybody only under these.
+/// Fails with 1934 if ANSI_NULLS or QUOTED_IDENTIFIER is off. Only with both on does a filter or a
+/// computed column mean the same in every session.
 fn check_settings(cx: &DdlContext<'_>) -> SqlResult<()> {
     let mut wrong = Vec::new();
     if !cx.settings.ansi_nulls {

@@ -10,13 +10,13 @@ use catalog::view::{
 use tsql::ast::{self, Name};
 use types::fixed_width;
 
-/// Most key columns.
+/// The most key columns.
 const KEY_COLUMNS_MAX: usize = 32;
-/// Most bytes of a key.
+/// The most bytes of a key.
 const CLUSTERED_KEY_MAX: usize = 900;
 const NONCLUSTERED_KEY_MAX: usize = 1700;
 
-/// A heap or index of nothing yet.
+/// A heap or index without columns.
 pub(crate) fn blank(kind: IndexKind, name: &str, hobt: HobtId, options: IndexOptions) -> Index {
     let mut index = Index {
         index_id: IndexId(match kind {
@@ -49,7 +49,8 @@ pub(crate) fn blank(kind: IndexKind, name: &str, hobt: HobtId, options: IndexOpt
     index
 }
 
-/// Puts an index into a table: instead of its heap, or behind the others.
+/// Puts an index into a draft. A heap or clustered index replaces the base; a nonclustered index
+/// comes behind the others.
 pub(crate) fn put(table: &mut Table, mut index: Index) {
     match index.kind {
         IndexKind::Heap | IndexKind::Clustered => table.indexes[0] = index,
@@ -60,13 +61,13 @@ pub(crate) fn put(table: &mut Table, mut index: Index) {
     }
 }
 
-/// The ordinal of a column that an index is to contain.
+/// The ordinal of a column of an index to be.
 pub(crate) fn column(place: &Place, table: &Table, name: &Name) -> SqlResult<usize> {
     let at = table.columns.iter().position(|c| same_name(place, &c.name, name));
     at.ok_or_else(|| SqlError::new(messages::INDEX_NO_COLUMN, &[name]).at_line(name.line))
 }
 
-/// Key columns as declared.
+/// Checks the key columns as declared. `what` names the thing in messages.
 pub(crate) fn key(
     place: &Place,
     table: &Table,
@@ -91,7 +92,7 @@ pub(crate) fn key(
     Ok(key)
 }
 
-/// INCLUDE columns as declared.
+/// Checks the INCLUDE columns as declared.
 pub(crate) fn included(
     place: &Place,
     table: &Table,
@@ -115,7 +116,7 @@ pub(crate) fn included(
     Ok(included)
 }
 
-/// Whether the key is short enough; a key that may turn out too long is a warning.
+/// Checks that the key is short enough. A key that is too long only for some values is a warning.
 pub(crate) fn check_size(cx: &mut DdlContext<'_>, table: &Table, index: &Index) -> SqlResult<()> {
     if index.key.len() > KEY_COLUMNS_MAX {
         let args: [&dyn std::fmt::Display; 4] =

@@ -1,12 +1,12 @@
-//! ALTER INDEX … DISABLE: an index that is neither read nor maintained until REBUILD makes it anew.
+//! ALTER INDEX … DISABLE: the index is neither read nor maintained until REBUILD builds it again.
 //!
-//! With a clustered one, where the rows are, go all other indexes (3750) and the table's own
-//! foreign keys; with one that keeps a key unique the foreign keys that refer to it (1992), which
-//! nothing but ALTER TABLE … CHECK CONSTRAINT enables again. Source: Microsoft's "Disable indexes
-//! and constraints".
+//! A clustered index has the rows. When it is disabled, all other indexes (3750) and the table's
+//! own foreign keys are disabled, too. When the index of a referenced key is disabled, so are the
+//! foreign keys that refer to it (1992). Only ALTER TABLE … CHECK CONSTRAINT enables these again.
+//! Source: Microsoft's "Disable indexes and constraints".
 //!
-//! Sch-M is taken on the table, then on those that refer to it; who inserts into these locks them
-//! first, so one of the two may be told 1205.
+//! The statement takes Sch-M on the table, then on the tables that refer to it. A session that
+//! inserts into one of these locks them in the other order, so the two may deadlock (1205).
 
 use crate::build::rebuild::{Content, rebuild};
 use crate::context::{DdlContext, Place};
@@ -48,14 +48,14 @@ pub(crate) fn disable(
     Ok(())
 }
 
-/// The name of the index among these that keeps the key unique which a foreign key refers to.
+/// The name of that index among these to whose key a foreign key refers.
 fn keeper(table: &Table, indexes: &[Index], key: &ForeignKey) -> Option<Box<str>> {
     let keeps = |i: &&Index| key.referenced == table.object_id && key.key_index == i.index_id;
     indexes.iter().find(keeps).map(|index| index.name.clone())
 }
 
-/// Disables the foreign keys of other tables that have such an index. No new ones come meanwhile:
-/// who makes one locks the table that it refers to.
+/// Disables the foreign keys of other tables for which `keeper` returns an index. No new ones can
+/// appear meanwhile: a statement that adds one locks the table to which it refers.
 fn disable_referring(
     cx: &mut DdlContext<'_>,
     place: &Place,
@@ -71,7 +71,7 @@ fn disable_referring(
     for other in others(place) {
         catalog::lock_object(cx.work, place.view.id(), other.object_id)?;
     }
-    // As they are now that nobody else changes them.
+    // The definitions are read again under the locks.
     let place = cx.place(Some(place.view.name()))?;
     for other in others(&place) {
         let mut after = Table::clone(&other);
@@ -82,7 +82,8 @@ fn disable_referring(
     Ok(())
 }
 
-/// Disables those foreign keys of a table that go with an index; what is to be said of them.
+/// Disables those foreign keys of a table for which `index` returns an index. Returns the messages
+/// about them.
 fn disable_keys(
     place: &Place,
     table: &mut Table,

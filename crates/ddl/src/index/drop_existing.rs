@@ -1,7 +1,7 @@
-//! DROP_EXISTING: an index takes the place of the one of its name, which keeps its number.
+//! DROP_EXISTING: the new index replaces the index of the same name and keeps its index id.
 //!
-//! An index that enforces a constraint, or that a foreign key refers to, may be made anew as it is
-//! alone: with other options, not with another key (1907). A clustered index stays one (1925).
+//! An index that enforces a constraint, or to which a foreign key refers, must keep its definition;
+//! only its options may change (1907). A clustered index stays clustered (1925).
 
 use crate::build::rebuild::renew_all;
 use crate::constraint::foreign_key;
@@ -12,7 +12,8 @@ use crate::table::computed;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Index, IndexKind, Table};
 
-/// Where the index of that name is among those of its table: 7999 where it has none.
+/// The position of the index of that name among those of its table. Fails with 7999 if there is
+/// none.
 pub(crate) fn existing(place: &Place, table: &Table, name: &str) -> SqlResult<usize> {
     let found = |i: &Index| !i.name.is_empty() && same_name(place, &i.name, name);
     let args: [&dyn std::fmt::Display; 2] = [&name, &table.name];
@@ -20,7 +21,7 @@ pub(crate) fn existing(place: &Place, table: &Table, name: &str) -> SqlResult<us
     table.indexes.iter().position(found).ok_or_else(none)
 }
 
-/// The table with the index instead of the one of its name.
+/// The table with the index in place of the one of the same name.
 pub(crate) fn replaced(place: &Place, table: &Table, mut index: Index) -> SqlResult<Table> {
     let at = existing(place, table, &index.name)?;
     let old = &table.indexes[at];
@@ -58,7 +59,7 @@ pub(crate) fn replaced(place: &Place, table: &Table, mut index: Index) -> SqlRes
     Ok(after)
 }
 
-/// Whether two indexes have one definition, whatever their options.
+/// Whether two indexes have the same definition, apart from their options.
 fn is_same(a: &Index, b: &Index) -> bool {
     let of = |i: &Index| (i.kind, i.unique, i.key.clone(), i.included.clone(), i.filter.clone());
     of(a) == of(b)

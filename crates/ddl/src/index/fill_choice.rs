@@ -1,71 +1,75 @@
-//! FILLFACTOR = AUTO: how full to build an index, by what became of it since the build before.
+//! FILLFACTOR = AUTO: chooses how full to build an index, from its growth since the build before.
 //!
-//! A page that is left room for the rows to come is never split; one that is full splits with its
-//! first row and is half empty then. So it is reckoned how many pages there will be when as many
-//! rows have come as came last time:
+//! A page with room for all rows that will arrive never splits. A full page splits at its first
+//! insert, and both halves are then half empty. So the choice predicts the number of pages after
+//! as many inserts as there were between the last two builds, for each fill factor f:
 //!
 //! ```text
-//! rows at the right edge of the index     want full pages: nothing comes between them
-//! rows at the ends of some groups         likewise: pages that splits leave are not met again
-//! rows between others, spread over        pages = Σ over parts (rows / f) × E(f × (1 + growth))
-//! some parts of the index                 E(t): what a page with rows for t pages becomes
+//! inserts at the right edge of an index  full pages are best: no row comes between others
+//! inserts at the ends of some groups     likewise: no later row meets the pages that split
+//! inserts between other rows, spread     pages = Σ over parts (rows / f) × E(f × (1 + growth))
+//! over some parts of the index           E(t): number of pages that rows for t pages split into
 //! ```
 //!
-//! E(t) is 1 while t is well below 1, then 2 × E(t / 2); between the two by the likelihood that
-//! random arrivals overflow a page, which a page of many rows can better expect. f is what makes
-//! the sum least, splits counting a tenth of a page each for their work. The prediction is the
-//! mean of those for somewhat fewer and more rows than last time. Where rows went meanwhile only
-//! what the index is larger by counts as growth; what came makes the likelihood.
+//! E(t) is 1 while t is well below 1, and 2 × E(t / 2) when it is well above. Between them it is
+//! the mean of both, weighted with the probability that the page overflows. Inserts arrive at
+//! random; whether a page overflows is less certain if it has few rows. The choice is the f with
+//! the smallest sum, in which each split counts as a tenth of a page more, for its work. The
+//! prediction is the mean of three: for somewhat fewer, as many, and somewhat more inserts than
+//! last time. If rows were also deleted, only the net increase of the index counts as growth, but
+//! all inserts count for the probability.
 //!
 //! Invariants
 //!  1. An index about which nothing is known is built full.
-//!  2. What was known before is half forgotten with each build that nothing happened before: an
-//!     index that is left in peace is full in the end.
+//!  2. Each build halves the inserts that are remembered from the builds before. So an index into
+//!     which no more rows are inserted is full in the end.
 
 use access::{Growth, GrowthPart};
 use catalog::view::AutoFill;
 
-/// The factors among which is chosen.
+/// The fill factors to choose from.
 const FACTORS: std::ops::RangeInclusive<u8> = 30..=100;
-/// What may come, against what came.
+/// The predicted inserts, relative to those that were counted.
 const GROWTHS: [f64; 3] = [0.8, 1.0, 1.25];
-/// What a split costs, in pages.
+/// The cost of a split, in pages.
 const SPLIT_PAGES: f64 = 0.1;
-/// A lower factor is taken when it saves at least that share.
+/// A lower factor is chosen only if its cost is below this share of the cost of the higher one.
 const WORTH: f64 = 0.995;
-/// Splits by which it can be told where they fall.
+/// The number of splits from which on their distribution over the index is known.
 const SPLITS_MIN: u64 = 8;
-/// A part of the index with so much less than its share of the splits is one where no rows come.
+/// A part of the index with less than this share of its proportional number of splits counts as
+/// one without inserts.
 const COLD: f64 = 0.25;
-/// How often a page may be halved in reckoning.
+/// How often the prediction halves a page at most.
 const HALVES_MAX: u32 = 12;
 
-/// Some of the index's leaves.
+/// A part of the index: the leaves with inserts, or those without.
 #[derive(Clone, Copy)]
 struct Part {
-    /// The share of the rows that they have.
+    /// Its share of the rows.
     share: f64,
-    /// What comes there, against what is there.
+    /// The inserts into it, relative to its rows.
     comes: f64,
-    /// What of that stays.
+    /// The net increase from these inserts, relative to its rows.
     stays: f64,
 }
 
-/// What came between others, and where.
+/// The rows that were inserted, and where.
 struct Arrivals {
-    /// Rows that came in all.
+    /// All inserted rows.
     rows: f64,
-    /// The share of them that the index is larger by: others went.
+    /// The net increase of the index, as a share of `rows`. It is less than 1 if rows were deleted.
     stays: f64,
-    /// Those of them that came between others, all over some parts.
+    /// Those of `rows` that were inserted between other rows, spread over some parts.
     between: f64,
-    /// The share of the index that those parts are.
+    /// The share of the index that these parts make up.
     spread: f64,
-    /// The share of what came between that those parts got.
+    /// The share of `between` that went into these parts.
     caught: f64,
 }
 
-/// The factor for the next build, and what it was chosen by. `last` is that of the build before.
+/// The fill factor for the next build, and the figures behind the choice. `last` has the figures of
+/// the build before.
 pub(crate) fn choose(growth: &Growth, last: &AutoFill) -> (u8, AutoFill) {
     if growth.rows == 0 {
         return (100, AutoFill::default());
@@ -100,7 +104,7 @@ fn arrivals(growth: &Growth, last: &AutoFill) -> Arrivals {
         0 => (last.appends as f64 * page, last.inserts.max(counted) as f64),
         _ => (growth.appends as f64 * page, counted as f64),
     };
-    // The first page and the last are counted as no appends.
+    // The counter of appends misses the first page and the last.
     let of_edge =
         if growth.splits == 0 && appended > 0.0 { appended + 2.0 * page } else { appended };
     let between = rows * (1.0 - (of_edge / of.max(1.0)).min(1.0));
@@ -117,14 +121,15 @@ fn arrivals(growth: &Growth, last: &AutoFill) -> Arrivals {
     Arrivals { rows, stays, between, spread, caught }
 }
 
-/// On what share of the rows splits fall, and how many of them; `None` where too few are known.
+/// The share of the rows on whose pages splits fall, and the share of the splits that fall there.
+/// `None` if too few splits are known.
 fn spread(parts: &[GrowthPart]) -> Option<(f64, f64)> {
     let (rows, splits) =
         parts.iter().fold((0, 0), |(rows, splits), p| (rows + p.rows, splits + p.splits));
     if splits < SPLITS_MIN || rows == 0 {
         return None;
     }
-    // So many splits are in a part on average that one without them has not just missed them.
+    // A part gets so many splits on average that a part without any is no accident.
     let count = (splits / SPLITS_MIN).clamp(1, parts.len() as u64) as usize;
     let (mut warm, mut caught) = (0, 0);
     for n in 0..count {
@@ -157,12 +162,12 @@ fn best(arrivals: &Arrivals, growth: &Growth) -> u8 {
     chosen.0
 }
 
-/// Pages of the index afterwards, in units of its pages when they are full, splits counted in.
+/// The predicted pages of the index, relative to its number of full pages, plus the cost of splits.
 fn cost(fill: f64, parts: [Part; 2], page: f64) -> f64 {
     let of = |part: Part| {
         let mean = |factor: f64| {
             let (comes, stays) = (part.comes * factor, part.stays * factor);
-            // Arrivals are random, and so is how much of the keys' range a page has.
+            // Inserts are random, and so is the share of the key range that a page covers.
             let variance = fill * comes * (1.0 + comes) / page;
             let becomes = pages(fill * (1.0 + stays), variance, HALVES_MAX);
             becomes + SPLIT_PAGES * (becomes - 1.0)
@@ -173,7 +178,7 @@ fn cost(fill: f64, parts: [Part; 2], page: f64) -> f64 {
     parts.into_iter().map(of).sum()
 }
 
-/// What a page becomes that gets rows for so many pages, more or less.
+/// The number of pages that a page becomes, if its rows will fill `content` pages, with a variance.
 fn pages(content: f64, variance: f64, halves: u32) -> f64 {
     if variance <= 0.0 {
         return 1.0;
@@ -185,7 +190,7 @@ fn pages(content: f64, variance: f64, halves: u32) -> f64 {
     1.0 - overflows + 2.0 * overflows * pages(content / 2.0, variance / 2.0, halves - 1)
 }
 
-/// The likelihood that a normally distributed number is below so many deviations.
+/// The probability that a normally distributed number is below `x` (mean 0, deviation 1).
 fn normal(x: f64) -> f64 {
     1.0 / (1.0 + (-1.5976 * x - 0.070_565 * x * x * x).exp())
 }

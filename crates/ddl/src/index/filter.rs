@@ -1,8 +1,8 @@
 //! The WHERE of a filtered index: columns compared with constants, joined by AND.
 //!
-//! Everything else is error 10735. Constants are converted to their column's type here, once; where
-//! that could change them the filter is refused (10611), as SQL Server would have to convert the
-//! column.
+//! Any other condition is error 10735. A constant is converted to its column's type once, here. If
+//! that could change its value, the filter is refused (10611): SQL Server would have to convert the
+//! column instead.
 
 use crate::context::{DdlContext, Place};
 use crate::index::definition::column;
@@ -14,7 +14,7 @@ use tsql::ast::{
 };
 use types::{ColumnTest, Family, Relation, Requirement, Restriction, SqlType, Value};
 
-/// Whose filter.
+/// The index that gets the filter, and its table.
 pub(crate) struct FilterOwner<'a> {
     pub(crate) index: &'a Name,
     pub(crate) table: &'a Table,
@@ -22,7 +22,7 @@ pub(crate) struct FilterOwner<'a> {
     pub(crate) text: ParsedText<'a>,
 }
 
-/// The filter of a condition.
+/// Makes a filter from a condition.
 pub(crate) fn restriction(
     cx: &mut DdlContext<'_>,
     place: &Place,
@@ -47,7 +47,7 @@ impl FilterOwner<'_> {
         SqlError::new(messages::FILTER_WRONG, &args).at_line(line)
     }
 
-    /// One test, and how it is shown.
+    /// One test of the filter, and its text in the stored definition.
     fn test(
         &self,
         cx: &mut DdlContext<'_>,
@@ -88,7 +88,7 @@ impl FilterOwner<'_> {
         }
     }
 
-    /// The column that a test is of.
+    /// A test of the column that `operand` names. The caller puts the requirement in.
     fn column(&self, place: &Place, operand: &Expr, line: u32) -> SqlResult<ColumnTest> {
         let ExprKind::Column(name) = &operand.kind else { return Err(self.wrong(line)) };
         let at = column(place, self.table, &name.name)?;
@@ -106,7 +106,7 @@ impl FilterOwner<'_> {
         format!("[{}]", self.table.columns[test.column].name.replace(']', "]]"))
     }
 
-    /// A constant as a value of its column, and as it is shown.
+    /// A constant as a value of its column's type, and its text in the stored definition.
     fn constant(
         &self,
         cx: &mut DdlContext<'_>,
@@ -146,7 +146,7 @@ fn relation(op: CompareOp) -> Option<Relation> {
     })
 }
 
-/// Of what family a constant is; `None` for what is none.
+/// The type family of a constant; `None` for any other expression.
 fn literal_family(e: &Expr) -> Option<Family> {
     match &e.kind {
         ExprKind::Unary { op: UnaryOp::Minus | UnaryOp::Plus, operand } => {
@@ -166,7 +166,7 @@ fn literal_family(e: &Expr) -> Option<Family> {
     }
 }
 
-/// Whether a constant of a family is the same as a value of the column.
+/// Whether every constant of a family keeps its value when it is converted to the column's type.
 fn keeps(constant: Family, to: SqlType) -> bool {
     match (constant, to.family()) {
         (Family::NChar, Family::Char) => false,

@@ -1,9 +1,9 @@
-//! Statements about indexes, and what an index is as a statement writes it.
+//! Statements about indexes, and the parts of an index as a statement declares them.
 //!
 //! ```text
 //!   create_index, alter_index, disable_index, reorganize   the statements; DROP is in `drop.rs`
 //!   drop_existing  CREATE INDEX ... WITH (DROP_EXISTING = ON)
-//!   definition     an index as it is declared; `options` its WITH list, `filter` its WHERE
+//!   definition     an index as it is declared; `options`: its WITH list; `filter`: its WHERE
 //!   fill_choice    FILLFACTOR = AUTO
 //! ```
 

@@ -1,19 +1,19 @@
-//! The WITH list of an index or key, and where it is put.
+//! The WITH list of an index or key, and its ON clause.
 
 use crate::context::unsupported;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::Index;
 use tsql::ast::{Placement, Setting, SettingValue};
 
-/// How full a build leaves leaves.
+/// How full a build makes the leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FillFactor {
     Percent(u8),
-    /// Each build chooses, by what became of the index since the one before.
+    /// Each build chooses, from the growth of the index since the build before.
     Auto,
 }
 
-/// What is kept of it; `None` where nothing is said.
+/// The options of a WITH list; `None` for an option that it does not name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct IndexOptions {
     pub(crate) fill_factor: Option<FillFactor>,
@@ -26,12 +26,12 @@ pub(crate) struct IndexOptions {
     pub(crate) drop_existing: bool,
     /// MAXDOP
     pub(crate) max_workers: Option<u16>,
-    /// ONLINE: it is built beside readers and writers of its table.
+    /// ONLINE: other sessions read and write the table during the build.
     pub(crate) online: bool,
 }
 
 impl IndexOptions {
-    /// Gives an index what is said of its pages.
+    /// Sets the fill factor and PAD_INDEX of an index, if given.
     pub(crate) fn fill(&self, index: &mut Index) {
         if let Some(padded) = self.padded {
             index.padded = padded;
@@ -47,7 +47,7 @@ impl IndexOptions {
         }
     }
 
-    /// DROP_EXISTING means something to CREATE INDEX alone.
+    /// Refuses DROP_EXISTING, which only CREATE INDEX may have.
     pub(crate) fn without_drop_existing(self, line: u32) -> SqlResult<IndexOptions> {
         match self.drop_existing {
             false => Ok(self),
@@ -55,7 +55,7 @@ impl IndexOptions {
         }
     }
 
-    /// ONLINE means something to what is built in a table that is there.
+    /// Refuses ONLINE, which only the build of an index of an existing table may have.
     pub(crate) fn without_online(self, line: u32) -> SqlResult<IndexOptions> {
         match self.online {
             false => Ok(self),
@@ -64,7 +64,8 @@ impl IndexOptions {
     }
 }
 
-/// The options; those that would change nothing here are checked for saying so.
+/// Parses a WITH list. An option that this server does not have may only ask for the behaviour that
+/// it has anyway.
 pub(crate) fn options(settings: &[Setting]) -> SqlResult<IndexOptions> {
     let mut options = IndexOptions::default();
     for s in settings {
@@ -96,8 +97,8 @@ pub(crate) fn options(settings: &[Setting]) -> SqlResult<IndexOptions> {
     Ok(options)
 }
 
-/// The options of what drops an index: those of its build do not belong there. MAXDOP is that of
-/// the other indexes', which are made anew where the clustered one goes.
+/// Parses the options of a statement that drops an index; options of an index build are refused.
+/// MAXDOP is for the other indexes, which are built again when the clustered one is dropped.
 pub(crate) fn drop_options(settings: &[Setting]) -> SqlResult<IndexOptions> {
     let of_builds = ["FILLFACTOR", "PAD_INDEX", "DROP_EXISTING", "IGNORE_DUP_KEY"];
     if let Some(s) = settings.iter().find(|s| of_builds.contains(&&*s.name)) {
@@ -107,7 +108,7 @@ pub(crate) fn drop_options(settings: &[Setting]) -> SqlResult<IndexOptions> {
     options(settings)
 }
 
-/// ON, OFF, or ON with how Sch-M is waited for.
+/// ON or OFF. ON (WAIT_AT_LOW_PRIORITY) is refused.
 fn online(s: &Setting) -> SqlResult<bool> {
     match &s.value {
         SettingValue::Group { .. } => {
@@ -127,7 +128,7 @@ fn fill_factor(s: &Setting) -> SqlResult<FillFactor> {
     }
 }
 
-/// As many as queries may be told.
+/// MAXDOP, with the limit that the query hint has.
 fn max_workers(s: &Setting) -> SqlResult<u16> {
     let said = number(s)?;
     let workers = u16::try_from(said).ok().filter(|n| *n <= 32_767);
@@ -152,7 +153,7 @@ pub(crate) fn on(s: &Setting) -> SqlResult<bool> {
     }
 }
 
-/// A setting of which only one value is supported.
+/// Checks a setting of which only one value is supported.
 fn only(s: &Setting, supported: bool) -> SqlResult<()> {
     if on(s)? == supported {
         return Ok(());
@@ -161,7 +162,7 @@ fn only(s: &Setting, supported: bool) -> SqlResult<()> {
     Err(unsupported(&format!("{} = {value}", s.name), s.span.line))
 }
 
-/// Only the primary filegroup exists.
+/// Checks an ON clause: only the primary filegroup exists.
 pub(crate) fn placement(on: Option<&Placement>) -> SqlResult<()> {
     let Some(on) = on else { return Ok(()) };
     if on.column.is_some() {

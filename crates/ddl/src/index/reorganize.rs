@@ -1,8 +1,9 @@
-//! ALTER INDEX … REORGANIZE: under IX on the table, beside those who read and write it.
+//! ALTER INDEX … REORGANIZE: it holds IX on the table, and other sessions read and write the table.
 //!
-//! Nothing of a definition changes. What was done stays, also when the statement fails or its
-//! transaction rolls back: no row is another. Leaves become as full as the next build would make
-//! them, where the index chooses that itself; no page is made emptier.
+//! No definition changes. A reorganized page stays so, even when the statement fails or its
+//! transaction rolls back, because no row changes. The leaves become as full as the fill factor
+//! says. With FILLFACTOR = AUTO this is the factor that the next build would choose. No page
+//! becomes emptier.
 
 use crate::context::{DdlContext, Place, unsupported};
 use crate::index::fill_choice;
@@ -42,7 +43,8 @@ pub(crate) fn reorganize(s: &AlterIndex, cx: &mut DdlContext<'_>) -> SqlResult<(
     Ok(())
 }
 
-/// The index of that name, which must not be disabled (1973); without a name all that are not.
+/// The index of that name, which must not be disabled (1973). Without a name: all indexes that are
+/// not disabled.
 fn wanted<'t>(place: &Place, table: &'t Table, name: Option<&Name>) -> SqlResult<Vec<&'t Index>> {
     let Some(name) = name else {
         return Ok(table.indexes.iter().filter(|i| !i.disabled).collect());
@@ -59,8 +61,8 @@ fn wanted<'t>(place: &Place, table: &'t Table, name: Option<&Name>) -> SqlResult
     Ok(vec![found])
 }
 
-/// LOB_COMPACTION is on where nothing else is said; other options are of columnstore indexes, or do
-/// not belong here (155).
+/// Whether LOB_COMPACTION is on, which is the default. The option of columnstore indexes is refused
+/// as not supported, any other one with 155.
 fn lob_compaction(settings: &[Setting]) -> SqlResult<bool> {
     let mut large = true;
     for s in settings {

@@ -1,9 +1,11 @@
 //! CREATE, ALTER and CREATE OR ALTER FUNCTION.
 //!
-//! A function changes nothing but its own variables: what could is refused when it is made (443),
-//! and so is a result set (444). A built-in function that gives something else each time changes
-//! the session's state; the clock does not. States are from error texts in public: 1 of functions,
-//! 14 of what speaks to the client or runs text, 15 of changes.
+//! A function may change only its own variables. A statement in it that could change more is
+//! refused when the function is created (443), and so is one that returns rows to the client (444).
+//! A built-in function that returns another value with each call, such as newid, counts as a change
+//! of the session's state; the clock does not. The states of 443 come from error texts that were
+//! published: 1 for built-in functions, 14 for statements that speak to the client or run text, 15
+//! for changes.
 
 use crate::context::{DdlContext, unsupported};
 use crate::data_type::type_name::{Declaree, declared};
@@ -102,7 +104,7 @@ fn check(s: &Function) -> SqlResult<()> {
     if is_temporary(&s.name) {
         return Err(unsupported("temporary functions", line));
     }
-    // SQL Server refuses them too, with a number that is not known from any source.
+    // SQL Server refuses them, too. We found no source for its error number.
     if let Some(p) = s.parameters.iter().find(|p| p.type_name.is_cursor()) {
         return Err(unsupported("cursor parameters of functions", p.span.line));
     }
@@ -116,7 +118,7 @@ fn check(s: &Function) -> SqlResult<()> {
             matches!(&*option.name, "RETURNS NULL ON NULL INPUT" | "CALLED ON NULL INPUT");
         let inline = matches!(s.body, FunctionBody::Inline { .. });
         if inline && &*option.name == "EXECUTE AS" {
-            // Its text becomes part of the query that calls it.
+            // The function's query becomes part of the query that calls it.
             let e = SqlError::new(messages::OPTION_OF_STATEMENT, &[&"CREATE/ALTER FUNCTION"]);
             return Err(e.at_line(option.span.line));
         }
@@ -140,11 +142,12 @@ fn check(s: &Function) -> SqlResult<()> {
     }
 }
 
-/// Built-in functions that leave a trace, as 443 spells them.
+/// Built-in functions with side effects, as 443 spells them.
 const SIDE_EFFECTING: [&str; 5] =
     ["Crypt_Gen_Random", "newid", "newsequentialid", "rand", "textptr"];
 
-/// 443, 2772 and 11719: what may not be named anywhere in a function.
+/// Refuses names that may not appear anywhere in a function: of side-effecting built-in functions
+/// (443), temporary tables (2772) and sequences (11719).
 fn check_calls(text: &str, options: ParseOptions) -> SqlResult<()> {
     let Some(mentions) = tsql::mentions(text, options) else { return Ok(()) };
     for name in &mentions.builtins {
@@ -167,17 +170,18 @@ fn statements(body: &[Statement], scalar: bool) -> SqlResult<()> {
     body.iter().try_for_each(|s| statement(s, scalar).map_err(|e| e.at_line(s.span.line)))
 }
 
-/// 443 of a change.
+/// Error 443 for a statement that changes something.
 fn side_effect(operator: &str) -> SqlResult<()> {
     Err(SqlError::new(messages::FUNCTION_SIDE_EFFECT, &[&operator]).with_state(15))
 }
 
-/// 443 of what runs text, waits, or speaks to the client.
+/// Error 443 for a statement that runs text, waits, or speaks to the client.
 fn outward(operator: &str) -> SqlResult<()> {
     Err(SqlError::new(messages::FUNCTION_SIDE_EFFECT, &[&operator]).with_state(14))
 }
 
-/// What may stand in a function; a scalar one returns a value, another one nothing.
+/// Checks that a statement may stand in a function. A scalar function's RETURN has a value; that of
+/// other functions has none.
 fn statement(s: &Statement, scalar: bool) -> SqlResult<()> {
     match &s.kind {
         K::Select(s) if bind::into_of(s).is_some() => side_effect("SELECT"),
@@ -246,7 +250,7 @@ fn statement(s: &Statement, scalar: bool) -> SqlResult<()> {
     }
 }
 
-/// Where a change says what a name stands for.
+/// The parts of a statement that define the names in it: FROM and WITH.
 #[derive(Clone, Copy)]
 struct NameSources<'s> {
     from: &'s [TableSource],
@@ -256,7 +260,7 @@ struct NameSources<'s> {
 const NOWHERE: NameSources<'static> = NameSources { from: &[], with: None };
 
 impl NameSources<'_> {
-    /// Whether a name stands for a table variable: an alias of one in FROM, or a CTE over it.
+    /// Whether a name stands for a table variable: an alias of one in FROM, or a CTE over one.
     fn is_variable(&self, name: &ObjectName) -> bool {
         let ctes = self.with.map_or(&[][..], |with| &with.ctes);
         name.schema.is_none()
@@ -264,7 +268,7 @@ impl NameSources<'_> {
     }
 }
 
-/// Whether an alias among sources is a table variable's, or that of a CTE over one.
+/// Whether a name is the alias of a table variable, or of a CTE over one, among the sources.
 fn aliased(from: &[TableSource], name: &ObjectName, ctes: &[Cte]) -> bool {
     from.iter().any(|source| match &source.kind {
         TableSourceKind::Variable { alias, .. } => {
@@ -283,7 +287,7 @@ fn aliased(from: &[TableSource], name: &ObjectName, ctes: &[Cte]) -> bool {
     })
 }
 
-/// Whether a CTE reads one table variable alone, perhaps by way of those before it.
+/// Whether a CTE reads only one table variable, directly or through CTEs before it.
 fn over_variable(name: &Name, ctes: &[Cte]) -> bool {
     let Some(at) = ctes.iter().rposition(|c| c.name.eq_ignore_ascii_case(name)) else {
         return false;
@@ -301,7 +305,8 @@ fn over_variable(name: &Name, ctes: &[Cte]) -> bool {
     }
 }
 
-/// Only table variables may be written, by OUTPUT INTO too; its rows have no client.
+/// Checks that a statement writes only table variables, with OUTPUT INTO, too. OUTPUT without INTO
+/// would return rows to the client and is refused.
 fn changed(
     operator: &str,
     target: &DmlTargetKind,
@@ -321,7 +326,7 @@ fn changed(
     output.into.as_ref().map_or(Ok(()), |into| written(&into.target))
 }
 
-/// Whether a SELECT sends rows to the client: all that assign nothing do.
+/// Whether a SELECT sends rows to the client: it does unless it assigns variables.
 fn gives_rows(q: &Query) -> bool {
     match &q.body {
         QueryBody::Select(s) => !s.items.iter().any(|i| matches!(i, SelectItem::Assign { .. })),

@@ -1,9 +1,10 @@
-//! CREATE, ALTER and CREATE OR ALTER of what is kept as text: how it is named, found and stored.
+//! CREATE, ALTER and CREATE OR ALTER of modules, the objects that are stored as text: locks and
+//! checks the name, and stores the module.
 //!
 //! Invariants
-//!  1. ALTER keeps the object's id, schema and name; it never makes one kind into another.
-//!  2. What a reader asks of a module without its text (columns, parameters) is what the text said
-//!     when it was stored.
+//!  1. ALTER keeps the object's id, schema and name, and never changes its kind.
+//!  2. The stored columns and parameters of a module are those that its text had when it was
+//!     stored.
 
 pub(crate) mod function;
 pub(crate) mod read_only;
@@ -26,23 +27,23 @@ use std::sync::Arc;
 use tsql::ast::{self, ModuleVerb, ObjectName, ParsedText, Procedure, Setting, SettingValue};
 use types::SqlType;
 
-/// What a statement says of a module.
+/// A statement about a module, in the form that is common to all kinds.
 pub(crate) struct ModuleStatement<'s> {
     pub(crate) kind: ModuleKind,
     pub(crate) verb: ModuleVerb,
     pub(crate) name: &'s ObjectName,
-    /// The batch that makes it.
+    /// The batch with the statement.
     pub(crate) text: ParsedText<'s>,
     pub(crate) options: ModuleOptions,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) columns: Vec<Column>,
 }
 
-/// A name that a module is to bear, locked.
+/// The name of a module, locked.
 pub(crate) struct LockedName {
     pub(crate) place: Place,
     pub(crate) schema: Schema,
-    /// What ALTER changes.
+    /// The module that ALTER replaces.
     pub(crate) before: Option<Arc<Module>>,
 }
 
@@ -74,7 +75,7 @@ pub(crate) fn procedure(
     put(&named, module, cx)
 }
 
-/// Locks the name and finds what ALTER changes.
+/// Locks the name and finds the module that ALTER replaces.
 pub(crate) fn locked_name(
     w: &ModuleStatement<'_>,
     cx: &mut DdlContext<'_>,
@@ -85,7 +86,7 @@ pub(crate) fn locked_name(
         let e = SqlError::new(messages::CREATE_PREFIX_DATABASE, &[&statement]);
         return Err(e.at_line(line));
     }
-    // The name is locked before anybody can be found to bear it.
+    // The name must be locked before the search: otherwise another session could still take it.
     let (place, schema) = schema_for(cx, s)?;
     let before = match locked_object(cx, s)? {
         Some((_, object)) if object.schema_id() == schema.id => Some(object),
@@ -115,7 +116,7 @@ pub(crate) fn locked_name(
     Ok(LockedName { place, schema, before })
 }
 
-/// The module that is to be stored.
+/// The module as it will be stored.
 pub(crate) fn module_of(
     w: &ModuleStatement<'_>,
     named: &LockedName,
@@ -172,7 +173,7 @@ fn refuse(s: &Procedure) -> SqlResult<()> {
         return Err(unsupported("temporary procedures", line));
     }
     if let Some(option) = s.options.iter().find(|o| &*o.name == "SCHEMABINDING") {
-        // That of natively compiled procedures alone.
+        // Only natively compiled procedures have it.
         let e = SqlError::new(messages::OPTION_OF_STATEMENT, &[&"CREATE/ALTER PROCEDURE"]);
         return Err(e.at_line(option.span.line));
     }
@@ -182,8 +183,8 @@ fn refuse(s: &Procedure) -> SqlResult<()> {
     }
 }
 
-/// What EXECUTE AS says among a module's options. Every session is `dbo`, so that nobody's rights
-/// differ from the caller's; those of another principal would.
+/// The value of EXECUTE AS among a module's options. Every session is `dbo`, so CALLER, OWNER, SELF
+/// and 'dbo' give the same rights. Any other principal would have other rights and is refused.
 pub(crate) fn execute_as(options: &[Setting]) -> SqlResult<ExecuteAs> {
     const OTHERS: [&str; 3] = ["guest", "INFORMATION_SCHEMA", "sys"];
     let Some(option) = options.iter().find(|o| &*o.name == "EXECUTE AS") else {
@@ -209,7 +210,7 @@ pub(crate) fn execute_as(options: &[Setting]) -> SqlResult<ExecuteAs> {
     }
 }
 
-/// Parameters as they are kept.
+/// Parameters as they are stored.
 pub(crate) fn parameters_of(
     written: &[ast::Parameter],
     view: &DatabaseView,
@@ -243,7 +244,7 @@ pub(crate) fn parameters_of(
     Ok(parameters)
 }
 
-/// What is kept as the type of a parameter that is a cursor: int, which nobody reads.
+/// The stored type of a cursor parameter: int, which nobody reads.
 fn cursor_type(p: &ast::Parameter) -> SqlResult<DeclaredType> {
     let constant = p.default.is_some() || p.nullable.is_some();
     if !p.varying || !p.output || constant {
@@ -254,7 +255,8 @@ fn cursor_type(p: &ast::Parameter) -> SqlResult<DeclaredType> {
     Ok(DeclaredType { sql_type, user_type_id: sql_type.user_type_id(), nullable: None })
 }
 
-/// The table type of a parameter, which must be READONLY (352), as no other may be (346).
+/// The table type of a parameter; `None` if its type is another. A parameter of a table type must
+/// be READONLY (352); no other may be (346).
 fn table_type(p: &ast::Parameter, view: &DatabaseView) -> SqlResult<Option<i32>> {
     let found = user_type(&p.type_name, view, SchemaId::DBO).filter(|t| t.table().is_some());
     let message = match (&found, p.read_only) {

@@ -1,4 +1,4 @@
-//! Table-valued parameters are READONLY: a module that would change one is not made (10700).
+//! Table-valued parameters are READONLY: a module that would change one is refused (10700).
 
 use base::{SqlError, SqlResult, messages};
 use tsql::ast::{DmlTarget, DmlTargetKind, Name, Output, Parameter, Statement, StatementKind as K};

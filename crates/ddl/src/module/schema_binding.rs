@@ -1,9 +1,10 @@
-//! WITH SCHEMABINDING: what a module names stays as it is as long as the module is there.
+//! WITH SCHEMABINDING: the objects that a module names cannot change as long as the module exists.
 //!
-//! All that it names it names in two parts, `*` it does not say, and modules it names are bound
-//! themselves: 4512, 1054, 4513. What it is bound to is kept with it
-//! (`catalog::view::BoundObject`). Of a view or inline function the columns are those that its
-//! query reads; of other functions those of a table that bear a name the text mentions.
+//! A schema-bound module names every object in two parts (4512), has no `*` (1054), and names only
+//! modules that are schema-bound, too (4513). The module's definition lists the objects and columns
+//! to which it is bound (`catalog::view::BoundObject`). A view or inline function is bound to the
+//! columns that its query reads. Another function is bound to each column of its tables whose name
+//! appears in the text.
 
 use crate::context::DdlContext;
 use crate::module::LockedName;
@@ -15,7 +16,8 @@ use std::fmt::Display;
 use tsql::ast::Name;
 use tsql::{Mention, MentionKind, ParseOptions};
 
-/// A module that is bound, if it says so.
+/// Adds to a module WITH SCHEMABINDING the objects to which it is bound. Other modules stay as they
+/// are.
 pub(crate) fn bound(
     module: Module,
     read: &ModuleColumns,
@@ -52,7 +54,7 @@ pub(crate) fn bound(
     Ok(Module { bound: all, ..module })
 }
 
-/// What a mention is of; none for a built-in function.
+/// The object that a mention names; `None` for a built-in function.
 fn object(view: &DatabaseView, module: &Module, m: &Mention) -> SqlResult<Option<Object>> {
     let (kind, own) = (module.kind.word(), module.two_part_name());
     let name = &m.name;
@@ -102,7 +104,7 @@ fn columns(
             let of_table = read.read.iter().filter(|(id, _)| *id == t.object_id);
             let ordinals = of_table.flat_map(|(_, ordinals)| ordinals);
             let stored = ordinals.filter_map(|&n| t.columns.get(n)).map(|c| c.column_id);
-            // A computed column is read through those that it is computed from.
+            // A query reads a computed column through the columns in its expression.
             let computed = t.columns.iter().filter(|c| c.physical.is_none() && mentioned(&c.name));
             stored.chain(computed.map(|c| c.column_id)).collect()
         }
@@ -116,7 +118,7 @@ fn columns(
     }
 }
 
-/// Whether a module's query was bound when it was made.
+/// Whether the columns that a module's query reads are known: those of views and inline functions.
 fn known(module: &Module) -> bool {
     use catalog::view::ModuleKind::{InlineFunction, View};
     matches!(module.kind, View | InlineFunction)

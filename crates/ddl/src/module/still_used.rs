@@ -1,10 +1,10 @@
-//! Whether a module or object that is to go, or to change, is still used by another: 3729.
+//! Refuses to drop or change a module or object that another one still uses (3729).
 
 use crate::context::{DdlContext, Place};
 use base::{ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{Module, Object};
 
-/// 3729 where a module is bound to an object.
+/// Fails with 3729 if a schema-bound module is bound to an object.
 pub(crate) fn not_bound(
     place: &Place,
     object: ObjectId,
@@ -20,7 +20,7 @@ pub(crate) fn not_bound(
     }
 }
 
-/// Whether no module is bound to another one, and no table's definition names it: 3729.
+/// Fails with 3729 if a schema-bound module is bound to a module, or a table's definition names it.
 pub(crate) fn not_used(
     cx: &DdlContext<'_>,
     place: &Place,

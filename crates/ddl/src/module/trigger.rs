@@ -1,10 +1,11 @@
 //! CREATE, ALTER and CREATE OR ALTER TRIGGER on tables and views, and switching them on and off.
 //!
 //! Invariants
-//!  1. A trigger is an object of its table's schema and goes with its table.
+//!  1. A trigger belongs to the schema of its table and is dropped with its table.
 //!  2. A table or view has at most one INSTEAD OF trigger for each of INSERT, UPDATE and DELETE
-//!     (2111); a view has no others.
-//!  3. INSTEAD OF UPDATE and DELETE do not stand beside foreign keys that change rows (2113, 1787).
+//!     (2111). A view has no other triggers.
+//!  3. A table with an INSTEAD OF UPDATE or DELETE trigger has no foreign key whose action would
+//!     update or delete its rows (2113, 1787).
 
 use crate::context::{DdlContext, Place, unsupported};
 use crate::locate::{is_temporary, locked_object, same_name};
@@ -18,11 +19,11 @@ use catalog::{Changes, Delta};
 use std::sync::Arc;
 use tsql::ast::{self, ObjectName, ParsedText, SwitchTrigger, TriggerTarget};
 
-/// What a trigger is on.
+/// The table or view of a trigger.
 struct Parent {
     object: ObjectId,
     schema: SchemaId,
-    /// Unless it is a view.
+    /// `None` for a view.
     table: Option<Arc<Table>>,
     name: String,
 }
@@ -35,7 +36,7 @@ pub(crate) fn define(
     let target = table_of(s)?;
     refuse(s)?;
     let events = events_of(s)?;
-    // A trigger without a schema is in its table's.
+    // A trigger that is named without a schema is in the schema of its table.
     let mut name = s.name.clone();
     if name.schema.is_none() {
         name.schema.clone_from(&target.schema);
@@ -117,7 +118,7 @@ fn events_of(s: &ast::Trigger) -> SqlResult<Events> {
     Ok(events)
 }
 
-/// The table or view, under Sch-M: no plan that does not know the trigger runs beside it.
+/// The table or view, under Sch-M: so no plan runs that does not know the trigger.
 fn parent_of(s: &ast::Trigger, target: &ObjectName, cx: &mut DdlContext<'_>) -> SqlResult<Parent> {
     let invalid = || {
         let e = SqlError::new(messages::OBJECT_INVALID, &[target]).with_state(4);
@@ -144,7 +145,7 @@ fn parent_of(s: &ast::Trigger, target: &ObjectName, cx: &mut DdlContext<'_>) -> 
     }
 }
 
-/// Invariants 2 and 3.
+/// Checks invariants 2 and 3 for an INSTEAD OF trigger.
 fn alone(
     s: &ast::Trigger,
     parent: &Parent,
@@ -180,7 +181,8 @@ fn alone(
     Ok(())
 }
 
-/// Whether a table has a trigger instead of which a foreign key's action would change rows.
+/// Whether a table has an INSTEAD OF trigger for a change that a foreign key's action would make
+/// (invariant 3).
 pub(crate) fn stands_against(place: &Place, table: &Table, key: &ForeignKey) -> bool {
     let acts = |a| a != ReferentialAction::NoAction;
     let against = |t: &Trigger| {
@@ -202,7 +204,8 @@ pub(crate) fn switch(s: &SwitchTrigger, cx: &mut DdlContext<'_>) -> SqlResult<()
     switch_on(target, &names, s.enable, messages::OBJECT_NOT_FOUND, cx)
 }
 
-/// Switches triggers of a table; none named means all, one that is not there is `unknown`.
+/// Enables or disables triggers of a table. No names means all triggers; a name without a trigger
+/// is the error `unknown`.
 pub(crate) fn switch_on(
     target: &ObjectName,
     names: &[&str],
@@ -237,22 +240,22 @@ pub(crate) fn switch_on(
     Ok(())
 }
 
-/// When a trigger fires among those of its table.
+/// The place of a trigger in the firing order of its table's triggers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TriggerOrder {
     /// Before the others.
     First,
-    /// Behind the others.
+    /// After the others.
     Last,
-    /// Somewhere between.
+    /// Anywhere between them.
     Neither,
 }
 
-/// sp_settriggerorder: when a trigger fires for one statement.
+/// sp_settriggerorder: sets a trigger's place in the firing order for one kind of statement.
 ///
 /// # Errors
-/// 15126 for no trigger, 15125 for one of other statements, 15133 for an INSTEAD OF one, 15130
-/// where another has that place.
+/// 15126 when there is no such trigger, 15125 when it is not for this kind of statement, 15133 for
+/// an INSTEAD OF trigger, 15130 when another trigger has that place.
 pub fn order_trigger(
     name: &ObjectName,
     order: TriggerOrder,
@@ -310,7 +313,7 @@ fn replace(
     Ok(())
 }
 
-/// Drops the triggers of a table or view that goes.
+/// Drops the triggers of a table or view that is being dropped.
 pub(crate) fn drop_all(parent: ObjectId, place: &Place, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     let triggers: Vec<Arc<Module>> = place.view.triggers_of(parent).collect();
     for module in triggers {

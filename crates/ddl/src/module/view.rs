@@ -1,7 +1,7 @@
 //! CREATE, ALTER and CREATE OR ALTER VIEW.
 //!
-//! The query is bound when the view is made, and its columns are kept; what is read through the
-//! view is bound anew wherever it is named.
+//! The query is bound when the view is created, and its columns are stored. Each statement that
+//! names the view binds the query again.
 
 use crate::context::{DdlContext, unsupported};
 use crate::locate::is_temporary;
@@ -40,7 +40,7 @@ pub(crate) fn define(s: &View, text: ParsedText<'_>, cx: &mut DdlContext<'_>) ->
     put(&named, module, cx)
 }
 
-/// A view or inline function with the columns that its query gives now.
+/// Adds to a view or inline function the columns that its query returns now.
 pub(crate) fn with_columns(
     module: Module,
     named: &crate::module::LockedName,

@@ -1,12 +1,13 @@
-//! Rounds of catching up: rows that were noted are looked at again, and the entries of the indexes
-//! that are built put right.
+//! Catching up, in rounds: the builder looks at the noted rows again and corrects their entries in
+//! the indexes that it builds.
 //!
 //! Invariants
-//!  1. A note is done with when its row was seen as nobody has it uncommitted: whatever becomes of
-//!     it after that is noted behind it. Where somebody has it, the note comes again.
-//!  2. Under Sch-M nobody has anything uncommitted: the last round leaves no note.
-//!  3. Of a unique index the last round takes entries away before it puts any: whoever then has a
-//!     key that is to be put is a row of its own.
+//!  1. A note is done when the builder has seen the committed state of its row: any later change
+//!     leaves another note. If another transaction has the row locked, the note is kept for the
+//!     next round.
+//!  2. Under Sch-M no other transaction has uncommitted changes. So the last round leaves no note.
+//!  3. In a unique index the last round removes all entries that must go before it puts any. If
+//!     another row's entry then has the key of an entry to be put, the two rows have the same key.
 
 use super::capture_of;
 use super::target::{PutOutcome, Target};
@@ -22,29 +23,29 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use work::Work;
 
-/// Rounds before Sch-M is asked for, at most.
+/// The most rounds before the builder asks for Sch-M.
 const ROUNDS_MAX: u32 = 16;
-/// A round with fewer notes that were done with is the last before that.
+/// After a round that finished fewer notes than this the builder asks for Sch-M.
 const FEW: u64 = 1_000;
 
-/// A row as it is committed; whoever has it uncommitted is not waited for.
+/// Reads the committed state of a row. It fails instead of waiting for a lock.
 const READ: LockPlan = LockPlan { no_wait: true, ..LockPlan::read(Isolation::ReadCommitted) };
 
-/// What a pass over notes does.
+/// The work of one pass over the notes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Pass {
-    /// Both, as far as writers allow it.
+    /// While writers run: removes and puts entries. Rows that are locked are left for later.
     Round,
-    /// Entries that are not to be go.
+    /// Under Sch-M: removes entries that must go.
     Removals,
-    /// Entries are put.
+    /// Under Sch-M: puts the entries that rows should have.
     Puts,
 }
 
-/// What is built, as far as notes are concerned.
+/// The indexes that are built, as the pass over the notes sees them.
 pub(crate) trait NoteTarget {
-    /// Makes what there is of the row of a note what it is to be; `row` is the row as it is now, if
-    /// it is there, `locator` where it is or was. Whether the note is done with.
+    /// Corrects the entries of a note's row. `row` is the row as it is now, if it exists;
+    /// `locator` says where it is or was. Returns whether the note is done.
     fn put_right(
         &self,
         work: &mut Work,
@@ -55,18 +56,18 @@ pub(crate) trait NoteTarget {
     ) -> SqlResult<bool>;
 }
 
-/// Notes of a base, and what they are of.
+/// The notes about a base, and the columns that they have.
 pub(crate) struct CatchUp<'s> {
     source: &'s Arc<dyn Hobt>,
     is_heap: bool,
-    /// Physical columns of the base that notes have, behind the RID of a heap.
+    /// The physical columns of the base that a note has. In a heap's notes they follow the RID.
     columns: Vec<usize>,
-    /// By column of the base's key: which field of a note it is.
+    /// For each column of the base's locator: its field in a note.
     row: Vec<usize>,
 }
 
 impl<'s> CatchUp<'s> {
-    /// Of all indexes that are built; each is told where notes have its columns.
+    /// For all indexes that are built. Each of them learns which fields of a note it needs.
     pub(crate) fn new(
         before: &Table,
         source: &'s Arc<dyn Hobt>,
@@ -106,7 +107,7 @@ impl<'s> CatchUp<'s> {
         CatchUp { source, is_heap, columns, row }
     }
 
-    /// The columns that writers note.
+    /// The columns that writers put into notes.
     pub(crate) fn columns(&self) -> &[usize] {
         &self.columns
     }
@@ -115,7 +116,9 @@ impl<'s> CatchUp<'s> {
         self.columns.len() + usize::from(self.is_heap)
     }
 
-    /// Notes a row by an entry of it: what the entry does not have is NULL, and not looked for.
+    /// Leaves a note about the row of an entry. Columns that the entry does not have are NULL in
+    /// the note. For other indexes this may be a key that the row does not have, which does no
+    /// harm (README, rule 4).
     pub(crate) fn note_entry(&self, target: &Target<'_>, entry: &[Field<'_>]) {
         let mut note = Vec::new();
         let field = |origin: Origin| {
@@ -133,7 +136,7 @@ impl<'s> CatchUp<'s> {
         }
     }
 
-    /// Notes a row by where it is; of a build that needs nothing else of notes.
+    /// Leaves a note about the row with a locator, in a build whose notes have only the locator.
     pub(crate) fn note_locator(&self, locator: &[Field<'_>]) {
         assert_eq!(locator.len(), self.fields(), "notes have locators alone");
         let mut note = Vec::new();
@@ -143,7 +146,7 @@ impl<'s> CatchUp<'s> {
         }
     }
 
-    /// Catches up while writers go on, until little is left.
+    /// Catches up while writers continue, until few notes are left.
     pub(crate) fn rounds(
         &self,
         cx: &mut DdlContext<'_>,
@@ -162,7 +165,7 @@ impl<'s> CatchUp<'s> {
     /// The last round, under Sch-M.
     ///
     /// # Errors
-    /// 1505 where two rows have one key of a unique index.
+    /// 1505 when two rows have the same key in a unique index.
     pub(crate) fn finish(
         &self,
         cx: &mut DdlContext<'_>,
@@ -179,7 +182,7 @@ impl<'s> CatchUp<'s> {
         Ok(())
     }
 
-    /// Goes over notes; how many were done with.
+    /// Passes over the notes. Returns how many are done.
     fn pass(
         &self,
         work: &mut Work,
@@ -207,7 +210,7 @@ impl<'s> CatchUp<'s> {
         Ok(done)
     }
 
-    /// Looks at the row of a note; whether the note is done with.
+    /// Looks at the row of a note. Returns whether the note is done.
     fn look(
         &self,
         work: &mut Work,
@@ -256,7 +259,7 @@ impl NoteTarget for [Target<'_>] {
     }
 }
 
-/// Puts an entry for good.
+/// Puts an entry under Sch-M. If another row has its key, this is error 1505.
 fn put(
     work: &mut Work,
     target: &Target<'_>,

@@ -1,13 +1,13 @@
-//! ONLINE = ON: indexes built beside the readers and writers of their table (README.md).
+//! ONLINE = ON: builds indexes while other sessions read and write the table (README.md).
 //!
 //! ```text
-//! prepare   IS on the table to the end; S for a moment: from then on changes are noted
-//! build     the rows as they are, without locks, sorted and loaded as ever
-//! catch up  rows that were noted are looked at again, round by round
-//! finish    Sch-M: the last notes, uniqueness, the definition
+//! prepare   takes IS on the table until the end, and S for an instant; then writers note changes
+//! build     reads the rows as they are, without row locks; sorts and loads them as offline
+//! catch up  looks at the noted rows again, in rounds
+//! finish    takes Sch-M: the last notes, uniqueness, the definition
 //! ```
 //!
-//! What moves rows to other locators builds all indexes of the table (`moved.rs`).
+//! A statement that gives rows other locators builds all indexes of the table (`moved.rs`).
 
 mod catch_up;
 mod moved;
@@ -31,13 +31,14 @@ use std::sync::Arc;
 use target::Target;
 use tsql::ast::ObjectName;
 
-/// Whether a statement about a table is to be done beside its readers and writers: of a table that
-/// one session alone sees it never is, as in SQL Server.
+/// Whether a statement builds online. For a local temporary table, which only one session sees, it
+/// never does, as in SQL Server.
 pub(crate) fn wanted(options: &IndexOptions, name: &ObjectName) -> bool {
     options.online && !is_local(name)
 }
 
-/// Makes a table before into the table after. It is locked by [`catalog::lock_object_to_build`].
+/// Turns the table before into the table after, online. The caller has locked it with
+/// [`catalog::lock_object_to_build`].
 pub(crate) fn build_online(
     cx: &mut DdlContext<'_>,
     name: &ObjectName,
@@ -48,7 +49,7 @@ pub(crate) fn build_online(
     refuse_partitioned(before)?;
     let kept = |index: &Index| has_hobts_of(before, index);
     if moves(before, &after) {
-        // Their entries say where rows are.
+        // The entries of all indexes contain the locators of the rows.
         for index in after.indexes.iter_mut().filter(|i| kept(i)) {
             renew(place, index);
         }
@@ -68,18 +69,19 @@ pub(crate) fn build_online(
         places.extend(create_hobts(cx, place, Some(before), (&after, &after.indexes[n]))?);
     }
     let built = build(cx, name, (place, before), (&after, &numbers))?;
-    // Not before it is whole: whoever checks the database locks system tables.
+    // The system tables are written only now. DBCC CHECKDB locks them, and must not wait for
+    // the build.
     for (hobt, places) in &places {
         Changes::new(&*place.system).put_places(cx.work, *hobt, places)?;
     }
     finish(cx, place, (before, &after), (&numbers, built))
 }
 
-/// What the indexes are like that were built.
+/// The result of a build.
 struct BuiltIndexes {
     /// The table as it is now, under Sch-M.
     now: LockedTable,
-    /// By index that was made: what is known of its values, and its rows.
+    /// Each built index with its statistics, and its number of rows.
     indexes: Vec<(Index, u64)>,
 }
 
@@ -112,7 +114,7 @@ fn build(
     Ok(BuiltIndexes { now: current(cx, name, before)?, indexes })
 }
 
-/// The same where rows get other locators.
+/// Like [`build`], for a table whose rows get other locators.
 fn build_moved(
     cx: &mut DdlContext<'_>,
     name: &ObjectName,
@@ -136,7 +138,7 @@ fn build_moved(
     Ok(BuiltIndexes { now: current(cx, name, before)?, indexes })
 }
 
-/// Has changes noted from now on; not any more when what it gives is gone.
+/// Switches capture on. Dropping the guard switches it off.
 fn begin_capture(
     cx: &mut DdlContext<'_>,
     before: &Table,
@@ -151,7 +153,7 @@ fn begin_capture(
     Ok(CaptureGuard(Arc::clone(source)))
 }
 
-/// Indexes that were filled, with what is known of their values.
+/// The filled indexes, with their statistics. The caller sets the numbers of rows.
 fn gathered(
     cx: &mut DdlContext<'_>,
     place: &Place,
@@ -168,13 +170,13 @@ fn gathered(
     Ok(indexes)
 }
 
-/// What a heap or clustered index does to be built from.
+/// The capture of a heap or clustered index.
 fn capture_of(source: &dyn Hobt) -> SqlResult<&dyn Capture> {
     let none = || SqlError::new(messages::INTERNAL, &[&"rows whose changes are not noted"]);
     source.capture().ok_or_else(none)
 }
 
-/// Changes are noted; not any more when this is gone.
+/// Switches capture off when it is dropped.
 struct CaptureGuard(Arc<dyn Hobt>);
 
 impl Drop for CaptureGuard {
@@ -185,7 +187,7 @@ impl Drop for CaptureGuard {
     }
 }
 
-/// The table as it is under Sch-M: since IS nothing has changed but statistics.
+/// The table's definition under Sch-M. While the builder held IS, only statistics can have changed.
 fn current(cx: &DdlContext<'_>, name: &ObjectName, before: &Table) -> SqlResult<LockedTable> {
     let found = look_up(cx, name)?;
     match found.object {
@@ -199,7 +201,7 @@ fn current(cx: &DdlContext<'_>, name: &ObjectName, before: &Table) -> SqlResult<
     }
 }
 
-/// Drops what was replaced and writes the definition.
+/// Drops the replaced hobts and writes the definition.
 fn finish(
     cx: &mut DdlContext<'_>,
     place: &Place,
@@ -218,7 +220,7 @@ fn finish(
     }
     for (&n, (mut index, rows)) in numbers.iter().zip(built.indexes) {
         note_rows(&mut index, rows);
-        // Statistics made meanwhile may have taken its number.
+        // Statistics that were created meanwhile may have taken its id.
         let is_new = before.indexes.iter().all(|i| i.index_id != index.index_id);
         if is_new && known.statistics.iter().any(|s| s.stats_id == index.index_id) {
             index.index_id = known.next_index_id();
@@ -235,7 +237,8 @@ fn finish(
     cx.record(now_place, Change::Put { before: Some(now), after: &known })
 }
 
-/// Whether rows get other locators: their base is one of another kind, or with another key.
+/// Whether the rows get other locators: the base is rebuilt, and the new base is a heap or has
+/// another kind, key or uniqueness than the old one.
 fn moves(before: &Table, after: &Table) -> bool {
     let (old, new) = (before.base(), after.base());
     let form = |table: &Table, index: &Index| (index.kind, index.unique, key_columns(table, index));
@@ -243,7 +246,7 @@ fn moves(before: &Table, after: &Table) -> bool {
         && (new.kind.is_heap() || form(before, old) != form(after, new))
 }
 
-/// Refuses what is not built so.
+/// Refuses tables whose base cannot be rebuilt online: 1988 and 2725.
 fn refuse(before: &Table, after: &Table, numbers: &[usize]) -> SqlResult<()> {
     if !numbers.contains(&0) {
         return Ok(());
@@ -265,8 +268,8 @@ fn refuse(before: &Table, after: &Table, numbers: &[usize]) -> SqlResult<()> {
     }
 }
 
-/// The table of a statement, locked to be built online; `None` when the name is of nothing, or of
-/// something else.
+/// The table that a name stands for, locked for an online build; `None` when there is no such
+/// object, or it is no table.
 pub(crate) fn locate(cx: &mut DdlContext<'_>, name: &ObjectName) -> SqlResult<Option<LockedTable>> {
     let found = crate::locate::locked_by(cx, name, catalog::lock_object_to_build)?;
     Ok(match found {

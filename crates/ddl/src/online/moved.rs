@@ -1,19 +1,21 @@
-//! A base that is built online with another key: its rows get other locators, so that every index
-//! of the table is built with it.
+//! Online build of a base with another key. Its rows get other locators, so every index of the
+//! table is built with it.
 //!
 //! ```text
 //!   old base ──scan──▶ sort by the new key ──▶ new base ──▶ each nonclustered index
 //!        │                     └──▶ sort by the old locator ──▶ map: old locator ─▶ new one
-//!        └──notes: old locators──▶ the row's entries go, by the map; as it is now it is put anew
+//!        └──notes: old locators──▶ remove the row, by the map; then put the row as it is now
 //! ```
-//! SQL Server calls the map a mapping index. Nobody but the builder changes any of these, so the
-//! nonclustered indexes are made from the new base, whose rows they always have.
+//! SQL Server calls the map a mapping index. Only the builder changes the new base, the map and the
+//! new indexes. So it makes the nonclustered indexes from the new base, and they always match it.
 //!
 //! Invariants
-//!  1. A row of the old base is in the new one where the map has its locator, and nowhere else.
-//!  2. An entry is there for each row of the new base, but where another row had its key in a
-//!     unique index: that row is among `unsettled`, and is looked at under Sch-M.
-//!  3. Taking a row out and putting it again is idempotent, so notes have no order.
+//!  1. A row of the old base is in the new one exactly if the map has its locator; the map says
+//!     where.
+//!  2. Each nonclustered index has an entry for each row of the new base that its filter admits.
+//!     There is one exception: if another row had the key in a unique index, the row is in
+//!     `unsettled`, and the builder looks at it again under Sch-M.
+//!  3. To remove a row and put it again is idempotent. So notes need no order.
 
 use super::catch_up::{CatchUp, NoteTarget, Pass};
 use super::target::{PutOutcome, READ, WRITE, row_origins};
@@ -35,10 +37,10 @@ use os::sync::Mutex;
 use std::sync::Arc;
 use work::Work;
 
-/// Fields of a row, or of its key, that stay when the page is let go.
+/// A copy of the fields of a row or of its key. It needs no page.
 type OwnedFields = Vec<Option<Vec<u8>>>;
 
-/// A hobt that the builder alone knows of.
+/// A hobt that only the builder knows.
 struct PrivateHobt {
     spec: HobtSpec,
     hobt: Arc<dyn Hobt>,
@@ -53,7 +55,7 @@ impl PrivateHobt {
         Ok(PrivateHobt { spec, hobt })
     }
 
-    /// Its row with a key.
+    /// The row with a key.
     fn row(
         &self,
         work: &mut Work,
@@ -71,12 +73,12 @@ impl PrivateHobt {
 
 /// A nonclustered index of the table, made from the new base.
 struct Entries<'a> {
-    /// Which of the table's indexes.
+    /// The index's position in the table.
     n: usize,
     index: &'a Index,
     own: PrivateHobt,
     origins: Vec<Origin>,
-    /// Columns that say which row an entry is of.
+    /// The columns of an entry that contain the row's locator.
     locator: Vec<usize>,
     filter: Option<RowFilter<'a>>,
 }
@@ -97,7 +99,8 @@ impl Entries<'_> {
         self.own.spec.key.iter().map(|k| entry[k.field].clone()).collect()
     }
 
-    /// Whether the entry with that key is this one: of a unique index it may be another row's.
+    /// Whether the entry with that key belongs to the same row; in a unique index it may be another
+    /// row's. `None` if there is no such entry.
     fn has(&self, work: &mut Work, entry: &OwnedFields) -> SqlResult<Option<bool>> {
         let Some(there) = self.own.row(work, &self.key_of(entry))? else { return Ok(None) };
         for &column in &self.locator {
@@ -109,29 +112,29 @@ impl Entries<'_> {
     }
 }
 
-/// The new base and all that is built with it.
+/// The new base, the map, and the nonclustered indexes that are built with them.
 pub(crate) struct MovedTable<'a> {
     after: &'a Table,
     base: PrivateHobt,
     origins: Vec<Origin>,
     map: PrivateHobt,
     map_places: HobtPlaces,
-    /// Columns of the old base that say where a row is; none where it is a heap.
+    /// The columns of the old base's locator; empty if it is a heap.
     old_locator: Vec<usize>,
     entries: Vec<Entries<'a>>,
-    /// Invariant 2: numbers of indexes, and keys of rows.
+    /// Invariant 2: positions of indexes, and new locators of rows.
     unsettled: Mutex<UnsettledRows>,
 }
 
-/// Rows whose entries were kept out of a unique index.
+/// Rows whose entry is missing in a unique index, because another row had its key.
 struct UnsettledRows {
     file: Box<dyn SpillFile>,
-    /// What kept one from being noted.
+    /// The error that kept such a row from being noted.
     failed: Option<SqlError>,
 }
 
 impl<'a> MovedTable<'a> {
-    /// Of a table whose indexes' hobts were all made; the map is made here.
+    /// Opens the hobts of all indexes, which the caller has made, and makes the map.
     pub(crate) fn open(
         cx: &mut DdlContext<'_>,
         place: &Place,
@@ -162,7 +165,7 @@ impl<'a> MovedTable<'a> {
                 filter: RowFilter::of(after, index),
             });
         }
-        // Who had a number keeps it in no other index.
+        // The new base gives new uniquifiers.
         let columns = after.hobt_layout(after.base()).columns;
         let origins = row_origins(before, after).into_iter().zip(&columns);
         let origins = origins.map(|(origin, column)| match column {
@@ -181,7 +184,7 @@ impl<'a> MovedTable<'a> {
         })
     }
 
-    /// Fills everything with rows as they are now.
+    /// Fills the base, the map and the indexes with the rows as they are now.
     pub(crate) fn load(
         &self,
         cx: &mut DdlContext<'_>,
@@ -206,7 +209,7 @@ impl<'a> MovedTable<'a> {
         Ok(())
     }
 
-    /// The new base and the map.
+    /// Fills the new base and the map.
     fn load_base(
         &self,
         cx: &mut DdlContext<'_>,
@@ -243,14 +246,14 @@ impl<'a> MovedTable<'a> {
         Ok(())
     }
 
-    /// The new base's rows with their old locators behind them.
+    /// The layout of the sort: the new base's columns, then those of the old locator.
     fn with_locators(&self) -> HobtSpec {
         let mut wide = self.base.spec.clone();
         wide.columns.extend(&self.map.spec.columns[..self.map.spec.declared_key]);
         wide
     }
 
-    /// Where these come from.
+    /// The origins of the columns of this layout.
     fn origins_with_locators(&self) -> Vec<Origin> {
         let mut origins = self.origins.clone();
         match self.old_locator.is_empty() {
@@ -295,7 +298,7 @@ impl<'a> MovedTable<'a> {
             }
             match loader.push(cx.work, &row) {
                 Ok(()) => mapped.push(&self.mapped(&locator, &self.key_of(&row, None)))?,
-                // One of the two may go before the end.
+                // The builder looks at this row again later: one of the two may be gone by then.
                 Err(WriteError::Duplicate) => notes.note_locator(&locator),
                 Err(e) => return Err(refused(spec, &row, e)),
             }
@@ -304,7 +307,7 @@ impl<'a> MovedTable<'a> {
         Ok(())
     }
 
-    /// A heap says where it puts a row when it is put.
+    /// Fills a new heap row by row, because only the insert returns a row's RID.
     fn put_in_heap(
         &self,
         cx: &mut DdlContext<'_>,
@@ -324,7 +327,7 @@ impl<'a> MovedTable<'a> {
         Ok(())
     }
 
-    /// The new locator of a row that was put.
+    /// The new locator of a row: its RID, or its key in the new base.
     fn key_of<'f>(&self, row: &[Field<'f>], rid: Option<&'f [u8; 8]>) -> Vec<Field<'f>> {
         match rid {
             Some(rid) => vec![Field::Inline(rid)],
@@ -332,14 +335,14 @@ impl<'a> MovedTable<'a> {
         }
     }
 
-    /// A row of the map.
+    /// A row of the map: the old locator, then the new one.
     fn mapped<'f>(&self, old: &[Field<'f>], new: &[Field<'f>]) -> Vec<Field<'f>> {
         let row: Vec<Field<'f>> = old.iter().chain(new).copied().collect();
         assert_eq!(row.len(), self.map.spec.columns.len(), "a locator and a locator");
         row
     }
 
-    /// The new locator that an entry has.
+    /// The new locator in an entry.
     fn locator_in(&self, of: &Entries<'_>, entry: &[Field<'_>]) -> OwnedFields {
         let at = |origin: Origin| {
             let at = of.origins.iter().position(|o| *o == origin);
@@ -363,7 +366,7 @@ impl<'a> MovedTable<'a> {
         }
     }
 
-    /// Takes a row out, by its old locator, where it was put.
+    /// Removes the row with an old locator, and its entries, if the map has it.
     fn remove(&self, work: &mut Work, locator: &OwnedFields) -> SqlResult<()> {
         let Some(mapped) = self.map.row(work, locator)? else { return Ok(()) };
         let first = self.map.spec.declared_key;
@@ -388,7 +391,7 @@ impl<'a> MovedTable<'a> {
         deleted.and_then(|()| self.map.delete(work, locator)).map_err(|e| self.failed_base(e))
     }
 
-    /// Puts a row as it is now.
+    /// Puts a row as it is now into the new base, the map and the indexes.
     fn put(
         &self,
         work: &mut Work,
@@ -438,7 +441,7 @@ impl<'a> MovedTable<'a> {
             Err(WriteError::Duplicate) => Ok(PutOutcome::Taken),
             Err(e) => {
                 let e = match e {
-                    // The record of a nonclustered index is a key.
+                    // The record of a nonclustered index counts as a key.
                     WriteError::RowTooLong { bytes } => WriteError::KeyTooLong { bytes },
                     e => e,
                 };
@@ -447,7 +450,7 @@ impl<'a> MovedTable<'a> {
         }
     }
 
-    /// Under Sch-M, when the last notes are done with: rows whose entries were kept out.
+    /// Puts the missing entries of unsettled rows. This runs under Sch-M, after the last notes.
     ///
     /// # Errors
     /// 1505.
@@ -485,8 +488,8 @@ impl<'a> MovedTable<'a> {
         Err(failed(self.after, of.index, twice))
     }
 
-    /// Others may get to know of all but the map, whose pages go when the transaction commits.
-    /// Rows of each index that was built, by its number.
+    /// Ends the private state of all hobts and drops the map, whose pages are freed at the commit.
+    /// Returns the position and the number of rows of each index.
     pub(crate) fn publish(
         self,
         cx: &mut DdlContext<'_>,
@@ -508,7 +511,7 @@ impl<'a> MovedTable<'a> {
         Ok(rows)
     }
 
-    /// Of what nobody else changes: no key is there twice.
+    /// The error of a write to a private hobt, in which no key may appear twice.
     fn failed(&self, index: &Index, e: WriteError) -> SqlError {
         match e {
             WriteError::Duplicate => {
@@ -537,7 +540,7 @@ impl NoteTarget for MovedTable<'_> {
         if pass != Pass::Puts {
             self.remove(work, &locator)?;
         } else if self.map.row(work, &locator)?.is_some() {
-            // A note of the same row was met before.
+            // An earlier note of the same row has already put it.
             return Ok(true);
         }
         let Some(row) = row.filter(|_| pass != Pass::Removals) else { return Ok(true) };
@@ -553,7 +556,7 @@ impl NoteTarget for MovedTable<'_> {
     }
 }
 
-/// The map from a base's locators to another's.
+/// The definition of the map from the old base's locators to the new ones.
 fn map_of(place: &Place, old: &HobtSpec, new: &HobtSpec) -> HobtSpec {
     let rid = catalog::HobtColumn {
         sql_type: types::SqlType::Binary(8),

@@ -1,8 +1,9 @@
-//! An index that is built online: where its entries come from, and how one is put right.
+//! An index that is built online: the origins of its entries, and the correction of one entry.
 //!
 //! Invariants
-//!  1. It is private until it is published: nobody else knows of it, so its rows are not locked.
-//!  2. Putting an entry right is idempotent, and says of itself when it could not be done.
+//!  1. The index is private until it is published: only the builder knows it, so the builder does
+//!     not lock its rows.
+//!  2. The correction of an entry is idempotent. It reports if another row's entry has the key.
 
 use crate::build::rebuild::failed;
 use crate::build::{
@@ -18,38 +19,39 @@ use std::sync::Arc;
 use types::{StorageOrder, compare_storage};
 use work::Work;
 
-/// Of its own entries it reads whatever is there.
+/// Reads entries of the private index without row locks.
 pub(super) const READ: LockPlan = LockPlan::read(Isolation::ReadUncommitted);
 pub(super) const WRITE: LockPlan = LockPlan::change(Isolation::ReadCommitted);
 
-/// An index on its way.
+/// An index that is being built.
 pub(crate) struct Target<'a> {
     after: &'a Table,
     index: &'a Index,
     spec: HobtSpec,
     hobt: Arc<dyn Hobt>,
-    /// Its physical columns, from the base's.
+    /// The origins of its physical columns in the base's rows.
     pub(crate) origins: Vec<Origin>,
     filter: Option<RowFilter<'a>>,
-    /// The base is in its order.
+    /// The rows of the base come in the order of this index.
     in_order: bool,
     orders: Vec<StorageOrder>,
-    /// By key column: which field of a note it is.
+    /// For each key column: its field in a note.
     pub(crate) key: Vec<usize>,
-    /// Of a unique index: fields of a note and columns of an entry that say which row it is of.
+    /// For a unique index: the field of a note and the column of an entry with each part of the
+    /// row's locator.
     pub(crate) locator: Vec<(usize, usize)>,
 }
 
-/// What became of an entry that was to be put.
+/// Whether an entry could be put.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PutOutcome {
     Done,
-    /// Another row has the key.
+    /// Another row's entry has the key.
     Taken,
 }
 
 impl<'a> Target<'a> {
-    /// An index of the table after, whose hobt was made.
+    /// Opens the hobt of an index of the table after, and makes it private.
     pub(crate) fn open(
         place: &Place,
         before: &Table,
@@ -83,17 +85,19 @@ impl<'a> Target<'a> {
         })
     }
 
-    /// Where its key columns come from.
+    /// The origins of its key columns.
     pub(crate) fn key_origins(&self) -> impl Iterator<Item = &Origin> {
         self.spec.key.iter().map(|k| &self.origins[k.field])
     }
 
-    /// Whether its key alone does not say which row an entry is of.
+    /// Whether the key of an entry does not identify its row: in a unique nonclustered index
+    /// another row may have had the same key.
     pub(crate) fn needs_locator(&self) -> bool {
         self.index.kind.holds_entries() && self.index.unique
     }
 
-    /// Fills it with rows as they are now; `twice` is told of those whose key it has already.
+    /// Fills the index with the rows as they are now. `twice` gets the rows whose key it already
+    /// has.
     pub(crate) fn load(
         &self,
         cx: &mut DdlContext<'_>,
@@ -114,7 +118,7 @@ impl<'a> Target<'a> {
         loaded.map(drop).map_err(|e| self.failed(e))
     }
 
-    /// Others may get to know of it: how many rows it has.
+    /// Ends the private state of the index. Returns its number of rows.
     pub(crate) fn publish(&self) -> u64 {
         if let Some(own) = self.hobt.capture() {
             own.set_private(false);
@@ -126,7 +130,7 @@ impl<'a> Target<'a> {
         failed(self.after, self.index, e)
     }
 
-    /// Whether a row belongs into it under the key of a note.
+    /// Whether the index should have an entry of a row under the key of a note.
     pub(crate) fn has(&self, row: &dyn RowCursor, note: &[Field<'_>]) -> SqlResult<bool> {
         if let Some(filter) = &self.filter
             && !filter.admits(row)?
@@ -134,7 +138,7 @@ impl<'a> Target<'a> {
             return Ok(false);
         }
         for ((origin, &at), order) in self.key_origins().zip(&self.key).zip(&self.orders) {
-            // The row was found by its address.
+            // The RID is the same, because the row was found by it.
             let Origin::Column(column) = origin else { continue };
             let same = match (row.field(*column)?.inline(), note[at].inline()) {
                 (None, None) => true,
@@ -152,7 +156,7 @@ impl<'a> Target<'a> {
         self.key.iter().map(|&at| note[at]).collect()
     }
 
-    /// Takes the entry away that a row has under the key of a note, if it has one.
+    /// Removes the entry that the row of a note has under the note's key, if it has one.
     pub(crate) fn remove(&self, work: &mut Work, note: &[Field<'_>]) -> SqlResult<()> {
         let key = self.key_of(note);
         if self.needs_locator() && self.owner(work, &key, note)? != Some(true) {
@@ -164,7 +168,7 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// Makes the entry of a row what it is to be; the row has the key of the note.
+    /// Inserts or updates the entry of a row that has the key of the note.
     pub(crate) fn put(
         &self,
         work: &mut Work,
@@ -188,13 +192,13 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// The error of two rows with one key.
+    /// The error for two rows with the same key.
     pub(crate) fn duplicate(&self, row: &dyn RowCursor) -> SqlResult<base::SqlError> {
         let row = row_of(row, &self.origins, 0)?;
         Ok(self.failed(refused(&self.spec, &row.fields(), WriteError::Duplicate)))
     }
 
-    /// Whether the entry of a key, if there is one, is of the row that a note is of.
+    /// Whether the entry with a key belongs to the row of a note; `None` if there is no such entry.
     fn owner(
         &self,
         work: &mut Work,
@@ -222,7 +226,7 @@ impl<'a> Target<'a> {
     }
 }
 
-/// The origins of a clustered index's columns from one with the same key: uniquifiers stay.
+/// The origins of the new base's columns in the old base. Uniquifiers are kept.
 pub(super) fn row_origins(before: &Table, after: &Table) -> Vec<Origin> {
     let source = before.hobt_layout(before.base());
     let origin = |column: &PhysicalColumn| {

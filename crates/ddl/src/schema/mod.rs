@@ -10,7 +10,7 @@ use tsql::ast::CreateSchema;
 
 pub(crate) fn create(s: &CreateSchema, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     let Some(name) = &s.name else { return Err(unsupported("AUTHORIZATION", 0)) };
-    // Everybody is dbo until there are principals.
+    // Every session is dbo until there are principals.
     if let Some(owner) = &s.owner
         && !owner.eq_ignore_ascii_case("dbo")
     {

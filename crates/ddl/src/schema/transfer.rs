@@ -1,5 +1,5 @@
-//! ALTER SCHEMA … TRANSFER: another schema for an object or a type, with its constraints and
-//! triggers. Texts that name it are not rewritten.
+//! ALTER SCHEMA … TRANSFER: moves an object (with its constraints and triggers) or a type into
+//! another schema. The statement does not rewrite texts that name the object.
 
 use crate::context::{Change, DdlContext, Place, unsupported};
 use crate::locate::{is_temporary, locked_object, name_taken, schema_for};
@@ -31,7 +31,7 @@ fn missing(s: &AlterSchema, kind: &str) -> SqlError {
     SqlError::new(messages::CANNOT_FIND_PRINCIPAL, &[&"find", &kind, &s.name.object])
 }
 
-/// The name that it will have.
+/// The name of the object after the transfer.
 fn new_name(s: &AlterSchema) -> ObjectName {
     ObjectName { server: None, database: None, schema: Some(s.schema.clone()), ..s.name.clone() }
 }

@@ -1,14 +1,14 @@
-//! Statistics that nobody asked for: made when a query is planned over a column without any, and
-//! made anew when too many rows have changed since.
+//! Automatic statistics: created when a query is planned over a column without statistics, and
+//! updated when too many rows have changed since they were gathered.
 //!
-//! Runs in a short transaction of its own, which waits for nobody: where the table is being
-//! altered, it gives up and the query is planned as it is.
+//! This runs in a short transaction of its own, which never waits for a lock. If another session
+//! alters the table, it gives up, and the query is planned with the statistics that exist.
 //!
 //! Invariants
-//!  1. The table's Sch-S is held while it is read, and whoever makes statistics by a statement
-//!     holds Sch-M: the definition that is written differs from the stored one in statistics alone.
-//!     Two that come here for one table are kept apart by the caller.
-//!  2. NORECOMPUTE is respected, and both options of the database.
+//!  1. It holds Sch-S on the table while it reads it, and a statement that makes statistics holds
+//!     Sch-M. So the definition that it writes differs from the stored one only in statistics. The
+//!     caller keeps two sessions from running it for the same table at once.
+//!  2. It respects NORECOMPUTE and the two AUTO_…_STATISTICS options of the database.
 
 use crate::context::{Change, DdlContext, Place};
 use crate::statistics::gather::{Sample, of_columns, of_index};
@@ -17,24 +17,24 @@ use base::{ObjectId, SqlResult};
 use catalog::statistics::stale_after;
 use catalog::view::{AnyStatistics, Statistics, StatisticsContent, Table};
 
-/// What a query is planned over.
+/// The statistics that the planning of a query asks for.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WantedStatistics {
     /// The table.
     pub table: ObjectId,
-    /// The name of a temporary one, as its session knows it.
+    /// The short name of a temporary table.
     pub temporary: Option<Box<str>>,
     /// Ids of the columns that matter.
     pub columns: Vec<i32>,
-    /// Whether those that have no statistics shall have some.
+    /// Whether to create statistics for columns that have none.
     pub create: bool,
-    /// Whether stale ones are made anew.
+    /// Whether to update stale statistics.
     pub update: bool,
 }
 
-/// Changes that a table's statistics bear before the first of them is stale, of those that begin
-/// with a column that matters: 0 when one is. With nothing to look at, `None`. `temporary`: by the
-/// rule of temporary tables.
+/// The number of further changes after which the first of a table's statistics is stale; 0 if one
+/// is stale now. Only statistics whose first column matters count; `None` if there are none.
+/// `temporary`: by the rule for temporary tables.
 pub fn bears(
     table: &Table,
     temporary: bool,
@@ -69,8 +69,8 @@ fn name_of(column: i32, table: ObjectId) -> Box<str> {
     format!("{}{column:08X}_{:08X}", Statistics::AUTOMATIC, table.0).into()
 }
 
-/// Makes what is missing and what is stale in the current database; false when there was nothing
-/// to do, or no way to.
+/// Creates missing and updates stale statistics of a table of the current database. Returns false
+/// when it changed nothing: no statistics were missing or stale, or the table was locked.
 ///
 /// # Errors
 /// Damaged pages, space, log, cancellation.
@@ -79,7 +79,7 @@ pub fn gather_statistics(cx: &mut DdlContext<'_>, wanted: &WantedStatistics) -> 
     if !catalog::try_share_object(cx.work, place.view.id(), wanted.table)? {
         return Ok(false);
     }
-    // As it is now that the lock is there.
+    // The definition is read again under the lock.
     let place = cx.place(None)?;
     let Some(stored) = place.view.table(wanted.table) else { return Ok(false) };
     let mut table = Table::clone(&stored);
@@ -136,7 +136,8 @@ fn create(cx: &mut DdlContext<'_>, place: &Place, table: &mut Table, column: i32
     if table.all_statistics().iter().any(|s| has_some(s) || *s.name == *name) {
         return Ok(());
     }
-    // Values off their rows have no statistics; others of the column may have been so short.
+    // Values that are stored off their row cannot be gathered. A column may have some such values
+    // among shorter ones; then it gets no statistics.
     let Ok(distribution) = of_columns(cx, place, table, &[ordinal], Sample::Usual) else {
         cx.work.owner().waiter().check()?;
         return Ok(());

@@ -1,9 +1,9 @@
-//! What is known of values, gathered from rows: of an index in its own order, of other columns
-//! by a sort.
+//! Gathers statistics from rows. An index gives its keys in order; values of other columns are
+//! sorted first.
 //!
-//! A sample reads as many pages of the heap or clustered index as it is told, at even distances,
-//! and no others; of the rows there it takes all. The count of the table's rows is then the one
-//! that the table keeps, or estimated from the sample where that is not known since the start.
+//! A sample reads a given number of pages of the heap or clustered index, at even distances, and
+//! takes all rows of these pages. The table's number of rows is then the one that the table counts.
+//! If the table does not know it since the last start, it is estimated from the sample.
 
 use crate::build::rebuild::open_all;
 use crate::build::sort::{BUFFER_BYTES_MAX, BUFFER_BYTES_MIN, ROWS_PER_CHECK, RowOrder, Sorter};
@@ -15,33 +15,34 @@ use catalog::view::{Index, IndexKind, KeyField, PhysicalColumn, Table};
 use catalog::{HobtColumn, HobtSpec};
 use std::sync::Arc;
 
-/// Whatever is written meanwhile: nothing depends on statistics but speed.
+/// Uncommitted rows count, too: only the choice of plans depends on statistics.
 const READ: LockPlan = LockPlan::read(Isolation::ReadUncommitted);
 
-/// What is found; none without rows.
+/// The distribution of the values; `None` if there are no rows.
 pub(crate) type GatherResult = SqlResult<Option<Arc<Distribution>>>;
 
-/// How many rows are looked at.
+/// How many rows are read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Sample {
     /// FULLSCAN
     All,
-    /// Nothing was said: small tables whole, of larger ones 8 MB times the square root of how many
-    /// times larger they are.
+    /// The default. A table of up to 8 MB is read whole. Of a table of n times 8 MB, √n times 8 MB
+    /// are read.
     Usual,
-    /// A share of them, from 0 to 1.
+    /// A share of the rows, from 0 to 1.
     Share(f64),
-    /// About so many.
+    /// About this many rows.
     Rows(u64),
-    /// `SAMPLE 0`: none, so that nothing is known.
+    /// `SAMPLE 0`: no rows. The statistics stay empty.
     Nothing,
 }
 
-/// The least sample: 8 MB, as SQL Server has it. What is no larger is read whole.
+/// The pages of the smallest sample: 8 MB, as in SQL Server. A table that is not larger is read
+/// whole.
 const PAGES_MIN: u64 = 1024;
 
 impl Sample {
-    /// Of each of so many partitions.
+    /// The sample of each partition, if there are so many.
     fn of_partition(self, partitions: usize) -> Sample {
         match self {
             Sample::Rows(n) => Sample::Rows(n.div_ceil(partitions as u64)),
@@ -49,13 +50,13 @@ impl Sample {
         }
     }
 
-    /// How many pages of a table that has so many.
+    /// The number of pages to read of a table of this size.
     fn pages(self, size: SourceSize) -> u64 {
         let all = size.pages as f64;
         let wanted = match self {
             Sample::All => all,
             Sample::Share(share) => all * share,
-            // How many rows a page has is not known before one is read: then all are.
+            // Without a count of rows, the rows of a page are not known: all pages are read.
             Sample::Rows(_) if size.rows == 0 => all,
             Sample::Rows(n) => all * n as f64 / size.rows as f64,
             Sample::Usual => (all * PAGES_MIN as f64).sqrt(),
@@ -65,12 +66,12 @@ impl Sample {
     }
 }
 
-/// Rows to be looked at.
+/// The rows of a table, or of a sample of it.
 struct SampledRows<'s> {
     cursor: Box<dyn RowCursor + 's>,
-    /// Rows of the table for each one of the sample.
+    /// How many rows of the table each row of the sample stands for.
     share: f64,
-    /// Rows of the table, where they are known.
+    /// The rows of the table, if their number is known.
     rows: Option<u64>,
 }
 
@@ -89,7 +90,7 @@ fn look<'s>(
     Ok(SampledRows { cursor, share: 1.0, rows: None })
 }
 
-/// Of an index's key, with the columns of the clustered index that follow it.
+/// Statistics of an index: of its key columns and of the columns of the clustered key behind them.
 pub(crate) fn of_index(
     cx: &mut DdlContext<'_>,
     place: &Place,
@@ -98,7 +99,7 @@ pub(crate) fn of_index(
     sample: Sample,
 ) -> GatherResult {
     let (fields, columns) = key_columns(table, index);
-    // Pages that are taken here and there are in no order; nor are partitions one after another.
+    // Pages of a sample give no sorted keys, and neither do partitions read one after another.
     if !is_ascending(table, index) || sample != Sample::All || index.partitions.are_several() {
         return of_columns(cx, place, table, &columns, sample);
     }
@@ -107,7 +108,7 @@ pub(crate) fn of_index(
     of_entries(cx, place, (table, &*source), (&fields, &columns))
 }
 
-/// The same of an index that was just built, which nobody has used yet.
+/// Like [`of_index`], for an index that was just built. This read does not count as a use of it.
 pub(crate) fn of_built_index(
     cx: &mut DdlContext<'_>,
     place: &Place,
@@ -122,7 +123,7 @@ pub(crate) fn of_built_index(
     of_entries(cx, place, (table, &*source), (&fields, &columns))
 }
 
-/// The key's columns: their fields in entries, and their ordinals in the table.
+/// The columns of an index's key: their fields in its entries, and their ordinals in the table.
 fn key_columns(table: &Table, index: &Index) -> (Vec<usize>, Vec<usize>) {
     let layout = table.hobt_layout(index);
     let ordinal = |k: &KeyField| match layout.columns[k.field] {
@@ -132,12 +133,12 @@ fn key_columns(table: &Table, index: &Index) -> (Vec<usize>, Vec<usize>) {
     layout.key.iter().filter_map(ordinal).unzip()
 }
 
-/// Whether entries are in the order in which values are told.
+/// Whether the first key column ascends, so that the entries come in the order of a histogram.
 fn is_ascending(table: &Table, index: &Index) -> bool {
     table.hobt_layout(index).key.first().is_some_and(|k| !k.descending)
 }
 
-/// Of all entries of an index in their order.
+/// Statistics from all entries of an index, read in order.
 fn of_entries(
     cx: &mut DdlContext<'_>,
     place: &Place,
@@ -161,7 +162,7 @@ fn of_entries(
     Ok(finish(collector, table, columns, (rows, modified)))
 }
 
-/// Of columns by their ordinals.
+/// Statistics of columns of the table, given by their ordinals.
 pub(crate) fn of_columns(
     cx: &mut DdlContext<'_>,
     place: &Place,
@@ -225,7 +226,7 @@ fn collector(table: &Table, columns: &[usize]) -> Collector {
     Collector::new(&columns.iter().map(of).collect::<Vec<_>>())
 }
 
-/// The counter of the first column.
+/// The number of changes of the first column so far.
 fn modified(place: &Place, table: &Table, columns: &[usize]) -> u64 {
     let first = columns.first().and_then(|&n| table.columns.get(n));
     first.map_or(0, |c| place.modifications.of(table.object_id, c.column_id))
@@ -242,7 +243,8 @@ fn finish(
     collector.finish(&whole).map(Arc::new)
 }
 
-/// An index over these columns and nothing else, for its order alone.
+/// The definition of an index over only these columns. It gives the sort its order; no such index
+/// is made.
 fn sorted_spec(table: &Table, columns: &[usize]) -> HobtSpec {
     let column = |&n: &usize| {
         let c = &table.columns[n];

@@ -1,7 +1,7 @@
 //! CREATE, UPDATE and DROP STATISTICS.
 //!
-//! What makes and updates them by itself is `auto_statistics`. Indexes get theirs when they are
-//! built.
+//! `auto_statistics` creates and updates statistics automatically. An index gets its statistics
+//! when it is built.
 
 pub(crate) mod auto_statistics;
 pub(crate) mod gather;
@@ -16,10 +16,10 @@ use catalog::view::{AnyStatistics, Statistics, StatisticsContent, Table};
 use std::fmt::Display;
 use tsql::ast::{CreateStatistics, DropItem, Name, Setting, SettingValue, UpdateStatistics};
 
-/// Most columns.
+/// The most columns of statistics.
 const COLUMNS_MAX: usize = 64;
 
-/// Which statistics an update without names is about.
+/// The statistics that UPDATE STATISTICS without names updates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum StatisticsChoice {
     #[default]
@@ -30,9 +30,9 @@ enum StatisticsChoice {
 
 #[derive(Debug, Default)]
 struct Options {
-    /// How many rows, where that is said.
+    /// How many rows to read, if the text says so.
     sample: Option<Sample>,
-    /// As many as the last time.
+    /// RESAMPLE: read the same share of the rows as the last time.
     resample: bool,
     no_recompute: bool,
     which: StatisticsChoice,
@@ -188,7 +188,7 @@ pub(crate) fn put(table: &mut Table, known: &AnyStatistics<'_>, gathered: Statis
     }
 }
 
-/// Drops statistics of their own; false when there are none of that name.
+/// Drops statistics that do not belong to an index. Returns false when there are none of that name.
 pub(crate) fn drop_one(item: &DropItem, cx: &mut DdlContext<'_>) -> SqlResult<bool> {
     let Some(table) = &item.table else { return Ok(false) };
     let Some(LockedTable { place, table }) = locked_rows(cx, table)? else { return Ok(false) };

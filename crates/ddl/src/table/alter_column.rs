@@ -1,8 +1,8 @@
 //! ALTER COLUMN: another type, collation or nullability.
 //!
-//! Metadata alone changes where rows are stored as before: another nullability, a longer variable
-//! length, a decimal of more digits in as many bytes. Everything else copies the table, and
-//! converts.
+//! Some changes leave the stored rows as they are, so only metadata changes: another nullability,
+//! a longer variable length, a decimal of more digits in as many bytes. Every other change copies
+//! the table and converts the values.
 
 use crate::build::rebuild::{Content, rebuild, renew_all};
 use crate::constraint::foreign_key;
@@ -73,7 +73,7 @@ pub(crate) fn alter(
     rebuild(cx, place, Some(table), &after, Content::Keep(&[]))
 }
 
-/// What is not supported, by its name.
+/// Refuses an unsupported change, by its name.
 fn refuse(s: &AlterColumn) -> SqlResult<()> {
     let what = match &s.change {
         AlterColumnChange::Type { sparse: true, .. } => "SPARSE".to_owned(),
@@ -96,7 +96,8 @@ fn is_persisted(s: &AlterColumn) -> bool {
         if &*attribute.name == "PERSISTED")
 }
 
-/// ADD or DROP of an attribute: (which of them, its name, the clause).
+/// ADD or DROP of an attribute. The last argument is: true for ADD, the attribute's name, the
+/// clause.
 fn attribute_of(
     cx: &mut DdlContext<'_>,
     place: &Place,
@@ -143,7 +144,7 @@ fn row_guid(table: &Table, at: usize, add: bool) -> SqlResult<Table> {
     Ok(after)
 }
 
-/// The column as it is to be.
+/// The column as the statement declares it.
 fn wanted(
     cx: &DdlContext<'_>,
     place: &Place,
@@ -188,7 +189,8 @@ fn wanted(
     Ok(new)
 }
 
-/// A length or precision that grows, of one type and collation, and values stored alike.
+/// Whether only a length or precision grows: the type and collation stay, and the stored bytes of
+/// a value are the same.
 fn grows(old: &Column, new: &Column) -> bool {
     let longer = |a: Length, b: Length| match (a, b) {
         (Length::N(a), Length::N(b)) => b >= a,
@@ -208,14 +210,14 @@ fn grows(old: &Column, new: &Column) -> bool {
         }
 }
 
-/// Whether rows are stored as they were.
+/// Whether the stored rows stay as they are.
 fn stays(table: &Table, after: &Table, at: usize) -> bool {
     let (old, new) = (&table.columns[at], &after.columns[at]);
     let same = old.sql_type == new.sql_type && old.collation == new.collation;
     same || grows(old, new)
 }
 
-/// What a change of a column leaves as it was.
+/// The properties of a column that a change keeps. Objects that use the column allow some changes.
 #[derive(Clone, Copy)]
 pub(crate) struct Disturbance {
     /// Only a length grows.
@@ -225,7 +227,7 @@ pub(crate) struct Disturbance {
 }
 
 impl Disturbance {
-    /// The column goes.
+    /// The column is dropped.
     pub(crate) const WHOLLY: Disturbance = Disturbance { longer: false, same_kind: false };
 
     fn by(old: &Column, new: &Column) -> Disturbance {
@@ -236,7 +238,7 @@ impl Disturbance {
     }
 }
 
-/// Those that use a column and that its change disturbs: of what kind, and their names.
+/// The objects that use a column and do not allow its change: the kind of each, and its name.
 pub(crate) fn users(
     cx: &DdlContext<'_>,
     place: &Place,
@@ -284,7 +286,7 @@ pub(crate) fn users(
     users
 }
 
-/// 5074 for each user, then 4922.
+/// Fails if there are such objects: 5074 for each, then 4922.
 pub(crate) fn refuse_users(
     cx: &mut DdlContext<'_>,
     users: Vec<(&'static str, Box<str>)>,
@@ -306,7 +308,7 @@ pub(crate) fn refuse_users(
     Ok(())
 }
 
-/// 515 when a row has no value.
+/// Fails with 515 if a row has NULL in the column.
 fn forbid_null(cx: &mut DdlContext<'_>, place: &Place, table: &Table, at: usize) -> SqlResult<()> {
     let column = &table.columns[at].name;
     let current = cx.place(Some(place.view.name()))?;

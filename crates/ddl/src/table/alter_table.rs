@@ -1,8 +1,8 @@
 //! ALTER TABLE: columns and constraints added and dropped, checks switched on and off.
 //!
-//! A column is added or dropped without a look at the rows (`instant`): rows from before are
-//! without it, or keep what they have of it until they are written anew. Columns whose present rows
-//! get values that differ, an identity or a rowversion, are added by copying the table.
+//! ADD and DROP of a column do not read the rows (`instant`). Rows from before an ADD do not have
+//! the column. Rows from before a DROP keep its bytes until they are written again. To add an
+//! identity or a rowversion, whose values differ from row to row, the statement copies the table.
 
 use crate::build::rebuild::{
     Content, NewColumn, NewColumnValue, open_all, rebuild, renew, renew_all,
@@ -104,7 +104,7 @@ fn rebuild_whole(cx: &mut DdlContext<'_>, located: &LockedTable) -> SqlResult<()
     rebuild(cx, &located.place, Some(&located.table), &after, Content::Keep(&[]))
 }
 
-/// REBUILD WITH: nothing but ONLINE means anything to it.
+/// REBUILD WITH options: only ONLINE has an effect.
 fn rebuild_with(cx: &mut DdlContext<'_>, name: &ObjectName, settings: &[Setting]) -> SqlResult<()> {
     let line = name.span.line;
     let of_rebuilds = ["ONLINE", "MAXDOP", "SORT_IN_TEMPDB", "DATA_COMPRESSION"];
@@ -124,7 +124,7 @@ fn rebuild_with(cx: &mut DdlContext<'_>, name: &ObjectName, settings: &[Setting]
     online::build_online(cx, name, &located, after).map_err(|e| e.at_line(line))
 }
 
-/// Keys that are built beside readers and writers: they alone are added.
+/// Adds keys ONLINE. The statement may add nothing else.
 fn add_online(
     cx: &mut DdlContext<'_>,
     name: &ObjectName,
@@ -157,7 +157,7 @@ fn add_online(
     })
 }
 
-/// Puts keys into a table after.
+/// Puts keys into the draft.
 fn put_keys(
     cx: &mut DdlContext<'_>,
     place: &Place,
@@ -177,7 +177,8 @@ fn put_keys(
     Ok(())
 }
 
-/// Row locks escalate to the table, as every table is born: there are no partitions.
+/// Whether a setting is LOCK_ESCALATION = TABLE. Every table has this setting: row locks escalate
+/// to the table, because there are no partitions.
 fn says_what_is(setting: &Setting) -> bool {
     let table = matches!(&setting.value, SettingValue::Word(w) if w.eq_ignore_ascii_case("TABLE"));
     table && &*setting.name == "LOCK_ESCALATION"
@@ -205,7 +206,7 @@ fn add(
         computed::store(cx, place, &mut after, &columns, index)?;
     }
     check_row_size(&after)?;
-    // What rows get one by one is there before an index of it is made.
+    // Columns with a value for each row must be filled before an index of them is built.
     let early = !indexed.is_empty() && fills(&after, table.columns.len(), &added);
     let filled = match early {
         true => Some(put_columns(cx, place, table, &mut after, std::mem::take(&mut added))?),
@@ -237,7 +238,7 @@ fn add(
     }
 }
 
-/// Defaults for columns that are there.
+/// Adds defaults for existing columns.
 fn add_defaults(
     cx: &mut DdlContext<'_>,
     place: &Place,
@@ -268,7 +269,7 @@ fn add_defaults(
     Ok(())
 }
 
-/// A column that gets its values otherwise has no default.
+/// Refuses a default for a column that gets its values in another way.
 fn takes_default(table: &Table, at: usize, name: &Name) -> SqlResult<()> {
     let column = &table.columns[at];
     let args: [&dyn std::fmt::Display; 2] = [&table.name, &column.name];
@@ -285,13 +286,13 @@ fn takes_default(table: &Table, at: usize, name: &Name) -> SqlResult<()> {
     Err(e.at_line(name.line))
 }
 
-/// Whether columns behind the first `known` get values row by row.
+/// Whether the columns behind the first `known` get a value computed for each row.
 fn fills(table: &Table, known: usize, added: &[NewColumn]) -> bool {
     added.iter().any(|a| a.1 == NewColumnValue::Own)
         || table.columns.iter().skip(known).any(Column::is_stored_computed)
 }
 
-/// Makes the table what it is to be, added columns filled; gives it as it is then.
+/// Rebuilds the table as drafted and fills the added columns. Returns the table as it is then.
 fn put_columns(
     cx: &mut DdlContext<'_>,
     place: &Place,
@@ -300,7 +301,7 @@ fn put_columns(
     added: Vec<NewColumn>,
 ) -> SqlResult<LockedTable> {
     let same_base = table.base().partitions == after.base().partitions;
-    // Where the rows go elsewhere, entries that say where they are are made anew.
+    // If the rows move, every index is built again, because its entries have their locators.
     if !same_base || !instant::add(after, &added) {
         renew_all(place, after);
     }
@@ -315,7 +316,7 @@ fn put_columns(
     Ok(now)
 }
 
-/// A table as the statement has made it.
+/// The table with the changes that the statement has made so far.
 fn current(cx: &DdlContext<'_>, place: &Place, table: &Table) -> SqlResult<LockedTable> {
     let place = cx.place(Some(place.view.name()))?;
     let own = cx.temp.find(&table.name).filter(|t| t.object_id == table.object_id);
@@ -324,7 +325,7 @@ fn current(cx: &DdlContext<'_>, place: &Place, table: &Table) -> SqlResult<Locke
     Ok(LockedTable { table: found.ok_or_else(gone)?, place })
 }
 
-/// Keys and indexes by what errors call them, each with the columns it has.
+/// The keys and indexes of a definition: the name that errors show, and the columns.
 fn indexed<'a>(
     definition: &'a TableDefinition,
     written: &[constraint::WrittenConstraint<'a>],
@@ -346,7 +347,8 @@ fn indexed<'a>(
     all
 }
 
-/// The table with its computed columns stored that new keys and indexes have; `None`: they are.
+/// Stores the computed columns that new keys and indexes use. Returns the table after that, or
+/// `None` if all of them are stored already.
 fn stored_by(
     cx: &mut DdlContext<'_>,
     place: &Place,
@@ -365,7 +367,7 @@ fn stored_by(
     Ok(stored)
 }
 
-/// Whether the rows that are there satisfy new checks.
+/// Checks that the existing rows satisfy the checks `checks`.
 fn verify(
     cx: &mut DdlContext<'_>,
     place: &Place,
@@ -375,7 +377,8 @@ fn verify(
     for check in checks {
         let current = cx.place(Some(place.view.name()))?;
         let name = queried_name(&current, table);
-        // A plan may believe the constraint already: what CASE says is asked of the rows.
+        // The optimizer may already trust the constraint and drop the condition. With CASE around
+        // it the condition is evaluated for each row.
         let broken = format!(
             "SELECT 1 FROM {name} WHERE CASE WHEN NOT ({}) THEN 1 ELSE 0 END = 1",
             check.text
@@ -396,7 +399,7 @@ fn verify(
     Ok(())
 }
 
-/// Adds columns; gives the stored bytes that present rows get.
+/// Adds columns to the draft. Returns the value that existing rows get in each.
 fn add_columns(
     cx: &mut DdlContext<'_>,
     place: &Place,
@@ -467,15 +470,14 @@ fn add_columns(
     Ok(added)
 }
 
-/// Whether a default has another value in each row. Where it only seems so, rows are written that
-/// need not be.
+/// Whether a default has another value in each row. A false yes only costs time: rows are then
+/// written that need not be.
 fn differs_by_row(default: &str) -> bool {
     let default = default.to_ascii_uppercase();
     ["NEWID", "NEWSEQUENTIALID", "CRYPT_GEN_RANDOM"].iter().any(|f| default.contains(f))
 }
 
-/// Whether hobts have no rows. A count that is only an estimate would not do: one row read says
-/// more.
+/// Whether hobts have no rows. It tries to read one row, because the row counts are estimates.
 fn are_empty(cx: &mut DdlContext<'_>, hobts: &[Arc<dyn access::Hobt>]) -> SqlResult<bool> {
     for hobt in hobts {
         if hobt.scan(cx.work, &Default::default(), &READ)?.next(cx.work)? {
@@ -485,7 +487,7 @@ fn are_empty(cx: &mut DdlContext<'_>, hobts: &[Arc<dyn access::Hobt>]) -> SqlRes
     Ok(true)
 }
 
-/// A rowversion for each row that is there.
+/// Draws a rowversion for each existing row.
 fn versions(
     cx: &mut DdlContext<'_>,
     place: &Place,
@@ -506,7 +508,7 @@ fn versions(
     Ok(NewColumnValue::Counted(Identity { seed, ..ROW_VERSIONS }, SqlType::RowVersion))
 }
 
-/// Sch-M keeps everybody else away.
+/// No row locks are needed: Sch-M keeps all other sessions away.
 const READ: access::LockPlan = access::LockPlan::read(access::Isolation::ReadUncommitted);
 
 fn drop_parts(
@@ -542,7 +544,8 @@ fn drop_parts(
     rebuild(cx, place, Some(table), &after, Content::Keep(&[]))
 }
 
-/// 3728, or 3733 where another table of the schema has a constraint of that name.
+/// The error for a constraint that the table does not have: 3728, or 3733 if another table of the
+/// schema has a constraint of that name.
 pub(crate) fn no_constraint(place: &Place, table: &Table, name: &Name) -> SqlError {
     let elsewhere = place.view.objects().any(|o| match o {
         Object::Table(t) if t.schema_id == table.schema_id => {
@@ -557,7 +560,7 @@ pub(crate) fn no_constraint(place: &Place, table: &Table, name: &Name) -> SqlErr
     SqlError::new(messages::NOT_A_CONSTRAINT, &[name])
 }
 
-/// Whether a key is still there that foreign keys refer to: 3725.
+/// Fails with 3725 if `without` lacks a key to which a foreign key refers.
 pub(crate) fn keeps_key(
     cx: &mut DdlContext<'_>,
     place: &Place,
@@ -619,11 +622,11 @@ fn drop_column(
     Ok(())
 }
 
-/// No CHECK or FOREIGN KEY constraint of a table is trusted any more: rows come that none of them
-/// has seen. Those that are enabled hold for other changes as before.
+/// Marks all CHECK and FOREIGN KEY constraints of a table as not trusted: the caller adds rows
+/// without checking them. Enabled constraints still check all other changes.
 ///
 /// # Errors
-/// 208 where there is no such table any more; a lock.
+/// 208 when the table no longer exists; those of the lock.
 pub fn distrust(name: &ObjectName, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     let Some(LockedTable { place, table }) = locked_rows(cx, name)? else {
         return Err(SqlError::new(messages::INVALID_OBJECT, &[name]).at_line(name.span.line));

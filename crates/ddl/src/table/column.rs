@@ -13,14 +13,14 @@ use tsql::ast::{
 };
 use types::{Collation, SqlType};
 
-/// A column to be, and what its nullability rests on.
+/// A drafted column, and the text from which its nullability comes.
 pub(crate) struct DraftColumn {
     pub(crate) column: Column,
-    /// What the text said about NULL.
+    /// NULL (true) or NOT NULL (false), if the text or the type says so.
     pub(crate) said: Option<bool>,
 }
 
-/// The column of a definition. `table` has the columns before it; `text` is the batch.
+/// Drafts the column of a definition. `table` has the columns before it; `text` is the batch.
 pub(crate) fn draft(
     cx: &mut DdlContext<'_>,
     place: &Place,
@@ -64,7 +64,7 @@ pub(crate) fn draft(
         Some(i) => Some(identity_of(i, of.sql_type, definition, table)?),
         None => None,
     };
-    // A rowversion that says nothing is NOT NULL, whatever the settings.
+    // A rowversion column without NULL or NOT NULL is NOT NULL, whatever the settings.
     let version = (of.sql_type == SqlType::RowVersion).then_some(false);
     let said = definition.nullable.or(of.nullable).or(version);
     let column_id = table.columns.iter().map(|c| c.column_id).max().unwrap_or(0) + 1;
@@ -88,7 +88,7 @@ pub(crate) fn draft(
     Ok(DraftColumn { column, said })
 }
 
-/// A table has one ROWGUIDCOL.
+/// Checks that a table has at most one ROWGUIDCOL, and that it is a uniqueidentifier.
 fn check_row_guid(table: &Table, sql_type: SqlType) -> SqlResult<()> {
     if sql_type != SqlType::UniqueIdentifier {
         return Err(SqlError::new(messages::ROW_GUID_TYPE, &[]));
@@ -99,7 +99,7 @@ fn check_row_guid(table: &Table, sql_type: SqlType) -> SqlResult<()> {
     }
 }
 
-/// A table has one rowversion, which takes its values from nobody.
+/// Checks that a table has at most one rowversion column, and that it has no default.
 fn check_row_version(table: &Table, definition: &ColumnDefinition) -> SqlResult<()> {
     let args: [&dyn std::fmt::Display; 2] = [&table.name, &definition.name];
     let message = if table.row_version().is_some() {
@@ -123,8 +123,8 @@ fn refuse(definition: &ColumnDefinition) -> SqlResult<()> {
     }
 }
 
-/// The collation that is written, or the database's. In a temporary table DATABASE_DEFAULT is that
-/// of the session's database, where no COLLATE is that of tempdb.
+/// The collation that the text names, or the database's. In a temporary table DATABASE_DEFAULT
+/// means the collation of the session's database. A column without COLLATE has that of tempdb.
 pub(crate) fn collation_of(
     cx: &DdlContext<'_>,
     place: &Place,
@@ -212,7 +212,7 @@ pub(crate) fn whole_number(e: &Expr) -> Option<i128> {
     }
 }
 
-/// A DEFAULT constraint for a column.
+/// Makes a DEFAULT constraint for a column.
 pub(crate) fn preset(
     cx: &mut DdlContext<'_>,
     place: &Place,
@@ -237,7 +237,7 @@ pub(crate) fn preset(
     Ok(Preset { object_id, name, system_named, text: stored })
 }
 
-/// A constraint's name, not borne by anything else.
+/// Checks that no other object has a constraint's name, and locks the name.
 pub(crate) fn free_name(
     cx: &mut DdlContext<'_>,
     place: &Place,
@@ -258,7 +258,7 @@ pub(crate) fn free_name(
     Ok((**name).into())
 }
 
-/// An expression as it is kept: in parentheses, a number in two pairs, as SQL Server shows them.
+/// The stored form of an expression: in parentheses, a number in two pairs, as in SQL Server.
 fn stored_text(written: &str, number: bool) -> Box<str> {
     match number && !written.starts_with('(') {
         true => format!("(({written}))").into(),
@@ -279,7 +279,7 @@ fn is_number(e: &Expr) -> bool {
     }
 }
 
-/// The text of a check as it is kept.
+/// The stored text of a check.
 pub(crate) fn stored_condition(written: &str) -> Box<str> {
     format!("({written})").into()
 }

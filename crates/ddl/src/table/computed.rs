@@ -1,11 +1,12 @@
 //! Computed columns as they are declared.
 //!
-//! One that is not PERSISTED is stored from its first index on: its value in an index is then that
-//! of its row, whatever becomes of the expression. SQL Server computes it for each entry anew; here
-//! CREATE INDEX writes the rows once; it is stored no longer when its last index is dropped.
+//! A computed column that is not PERSISTED is stored as long as an index has it. So its value in an
+//! index is always the value in the row, even if the expression would now give another one. The
+//! first CREATE INDEX writes the values into all rows; the drop of the last index ends the storing.
+//! SQL Server computes the value again for each entry instead.
 //!
-//! Their types come from their expressions, which see all columns of the table that are not
-//! computed: so they are settled when those are all there.
+//! The type of a computed column comes from its expression, which sees all columns of the table
+//! that are not computed. So [`settle`] gives it its type when all of these are in the draft.
 
 use crate::build::rebuild::{Content, NewColumn, NewColumnValue, rebuild, renew_all};
 use crate::constraint::normal_form;
@@ -93,15 +94,15 @@ pub(crate) fn settle(
     Ok(())
 }
 
-/// The table with the columns that an expression may read.
+/// The table with only those columns that an expression may read.
 fn visible(table: &Table) -> Table {
     let mut table = table.clone();
     table.columns.retain(|c| c.computed.is_none());
     table
 }
 
-/// 1759, where a name that was not found is of a computed column, or where all columns are read:
-/// one of those is computed.
+/// Turns an error of binding into 1759, if the expression names a computed column, or reads all
+/// columns and one of them is computed.
 fn reads_computed(table: &Table, e: SqlError) -> SqlError {
     if e.number() == messages::COMPUTED_OF_COMPUTED.number {
         let first = table.columns.iter().find(|c| c.computed.is_some());
@@ -123,7 +124,8 @@ fn of_computed(table: &Table, column: &Column) -> SqlError {
     SqlError::new(messages::COMPUTED_OF_COMPUTED, &args).with_state(0)
 }
 
-/// 1764, where a condition reads a computed column that is not stored.
+/// Turns an error of binding into 1764, if the condition reads a computed column that is not
+/// PERSISTED.
 pub(crate) fn of_check(table: &Table, e: SqlError) -> SqlError {
     if e.number() != messages::INVALID_COLUMN.number {
         return e;
@@ -140,15 +142,15 @@ pub(crate) fn of_check(table: &Table, e: SqlError) -> SqlError {
     }
 }
 
-/// The columns that an index is to have and that are not stored yet.
+/// The columns of a new index that are not stored yet.
 pub(crate) fn to_store(place: &Place, table: &Table, names: &[&Name]) -> BTreeSet<usize> {
     let named = |c: &Column| names.iter().any(|n| same_name(place, &c.name, n));
     let columns = table.columns.iter().enumerate();
     columns.filter(|(_, c)| c.physical.is_none() && named(c)).map(|(n, _)| n).collect()
 }
 
-/// Gives columns places in the rows: a computed column that an index has is stored. `index` is
-/// what errors name: 2729, 2799.
+/// Gives columns a position in the stored rows, because an index will have them. `index` is the
+/// name of the index in errors 2729 and 2799.
 pub(crate) fn store(
     cx: &mut DdlContext<'_>,
     place: &Place,
@@ -175,7 +177,7 @@ pub(crate) fn store(
     check_row_size(table).map_err(|e| e.at_line(index.line))
 }
 
-/// The same for a table that has rows: they are written anew.
+/// Like [`store`], for a table that exists: its rows get the values.
 pub(crate) fn store_in_rows(
     cx: &mut DdlContext<'_>,
     place: &Place,
@@ -188,7 +190,7 @@ pub(crate) fn store_in_rows(
     put_in_rows(cx, place, table, after, columns)
 }
 
-/// Makes a table one with more places, and computes what belongs there.
+/// Rebuilds a table with the stored columns `columns` in addition, and computes their values.
 fn put_in_rows(
     cx: &mut DdlContext<'_>,
     place: &Place,
@@ -206,7 +208,7 @@ fn put_in_rows(
     cx.expressions.fill(cx.work, &current.view, table.object_id, columns)
 }
 
-/// ALTER COLUMN ADD PERSISTED: the rows that are there get its values.
+/// ALTER COLUMN ADD PERSISTED: existing rows get the column's values.
 pub(crate) fn persist(
     cx: &mut DdlContext<'_>,
     place: &Place,
@@ -230,8 +232,8 @@ pub(crate) fn persist(
     put_in_rows(cx, place, table, after, &BTreeSet::from([at]))
 }
 
-/// ALTER COLUMN DROP PERSISTED of one that no index has: rows keep what they have of it until they
-/// are written anew.
+/// ALTER COLUMN DROP PERSISTED, for a column that no index has. Rows keep their stored value until
+/// they are written again.
 pub(crate) fn unpersist(
     cx: &mut DdlContext<'_>,
     place: &Place,
@@ -249,7 +251,8 @@ pub(crate) fn unpersist(
     rebuild(cx, place, Some(table), &after, Content::Keep(&[]))
 }
 
-/// Takes places back from columns that no index has any more: rows from before keep what they have.
+/// Ends the storing of computed columns that no index has any more. Existing rows keep their
+/// stored values.
 pub(crate) fn unstore(table: &mut Table) {
     for n in 0..table.columns.len() {
         let in_index = |i: &Index| i.key.iter().any(|k| k.column == n) || i.included.contains(&n);
@@ -266,7 +269,8 @@ pub(crate) fn unstore(table: &mut Table) {
     }
 }
 
-/// Whether a computed column may refer, and with these actions.
+/// Checks that a computed column may be part of a foreign key. `changes`: the key's actions would
+/// change the column.
 pub(crate) fn check_referring(
     table: &Table,
     column: &Column,
@@ -287,9 +291,9 @@ pub(crate) fn check_referring(
     Ok(())
 }
 
-/// Computes the stored columns that were added behind the first `known` for the rows that are
-/// there, and the defaults of `own`, by their ids, in each row anew. Nothing else of a row changes:
-/// no trigger fires, and no constraint is judged.
+/// Fills columns behind the first `known` in existing rows: the stored computed columns, and those
+/// whose ids are in `own`, with their default evaluated for each row. Nothing else of a row
+/// changes: no trigger fires, and no constraint is checked.
 pub(crate) fn fill(
     cx: &mut DdlContext<'_>,
     place: &Place,

@@ -47,10 +47,10 @@ pub(crate) fn create(
     rebuild(cx, &place, None, &table, Content::Empty)
 }
 
-/// The table of a SELECT INTO, without rows.
+/// Creates the table of a SELECT INTO, without rows.
 ///
 /// # Errors
-/// 2714 when it exists, 2760, and what columns of those types meet.
+/// 2714 when it exists, 2760, and the errors that CREATE TABLE has for such columns.
 pub fn create_into(into: &IntoTable, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     let line = into.name.span.line;
     let (place, schema) = schema_for(cx, &into.name)?;
@@ -129,7 +129,7 @@ fn refuse(s: &CreateTable) -> SqlResult<()> {
     Ok(())
 }
 
-/// A table of no columns yet.
+/// A heap without columns.
 pub(crate) fn empty(place: &Place, schema: &Schema, name: &str, is_temp: bool) -> Table {
     let heap = blank(IndexKind::Heap, "", place.ids.hobt(), IndexOptions::default());
     Table {
@@ -149,7 +149,7 @@ pub(crate) fn empty(place: &Place, schema: &Schema, name: &str, is_temp: bool) -
     }
 }
 
-/// 1702 where a table can have no column more, however it is to get it.
+/// Fails with 1702 when the table already has the most columns that a table may have.
 pub(crate) fn check_room(table: &Table, column: &str) -> SqlResult<()> {
     if table.columns.len() < COLUMNS_MAX {
         return Ok(());
@@ -157,7 +157,8 @@ pub(crate) fn check_room(table: &Table, column: &str) -> SqlResult<()> {
     Err(SqlError::new(messages::TOO_MANY_COLUMNS, &[&column, &table.name, &COLUMNS_MAX]))
 }
 
-/// Adds the columns; gives what the text said about NULL for each.
+/// Adds the columns. Returns for each whether the text said NULL (true), NOT NULL (false) or
+/// nothing.
 pub(crate) fn add_columns(
     cx: &mut DdlContext<'_>,
     place: &Place,
@@ -222,7 +223,8 @@ pub(crate) fn add_parts(
     written.iter().try_for_each(|w| foreign_key::add(cx, place, table, *w, true))
 }
 
-/// Columns of the primary key that say nothing do not hold NULL; those that say NULL are 8111.
+/// Makes the columns of the primary key NOT NULL where the text says neither. A column that says
+/// NULL is error 8111.
 fn forbid_null(
     cx: &mut DdlContext<'_>,
     place: &Place,
@@ -232,7 +234,7 @@ fn forbid_null(
 ) -> SqlResult<()> {
     for part in key_columns(written, k) {
         let at = table.columns.iter().position(|c| same_name(place, &c.name, &part.name));
-        // A column that is not there is found when the key is made.
+        // The caller reports an unknown column when it makes the key.
         let Some(at) = at else { continue };
         let computed = table.columns[at].computed.is_some();
         if explicit[at] == Some(true) || (computed && table.columns[at].nullable) {
@@ -244,7 +246,7 @@ fn forbid_null(
     Ok(())
 }
 
-/// Whether the shortest row fits a page.
+/// Fails with 1701 when even the shortest row is too long for a page.
 pub(crate) fn check_row_size(table: &Table) -> SqlResult<()> {
     let widths = table
         .stored_columns()

@@ -1,7 +1,7 @@
-//! DECLARE @t TABLE (…): a table as a definition alone.
+//! DECLARE @t TABLE (…): makes only the definition of a table variable.
 //!
-//! Its numbers are those that plans know table variables by; each activation makes a table of it,
-//! with numbers of its own. Nothing is written here and nothing is locked.
+//! The definition has the placeholder ids by which plans know table variables. Each activation
+//! makes a table from it, with ids of its own. This file writes nothing and locks nothing.
 
 use crate::constraint;
 use crate::constraint::generated_name;
@@ -14,7 +14,7 @@ use tsql::ast::{ConstraintKind, ParsedText, TableDefinition};
 /// The definition of a table variable, the `at`th of its batch or module.
 ///
 /// # Errors
-/// Those of CREATE TABLE; 156 for a constraint with a name and a foreign key.
+/// Those of CREATE TABLE; 156 for a constraint with a name, or a foreign key.
 pub fn declare(
     name: &str,
     at: u16,
@@ -27,7 +27,7 @@ pub fn declare(
     Ok(table)
 }
 
-/// A table of a definition, without numbers.
+/// The table of a definition. The caller gives it its ids ([`number`]).
 pub(crate) fn draft(
     name: &str,
     definition: &TableDefinition,
@@ -46,8 +46,8 @@ pub(crate) fn draft(
     Ok(table)
 }
 
-/// Gives a table the numbers of the `at`th table variable. `known` is what its constraints are
-/// named after, if not what tempdb calls it.
+/// Gives a table the ids of the `at`th table variable. `known` is the name from which the names of
+/// its constraints are made. If it is empty, they are made from the table's name in tempdb.
 pub(crate) fn number(table: &mut Table, at: u16, known: &str) {
     rename_constraints(table, known);
     table.object_id = ObjectId::of_table_variable(at);
@@ -73,7 +73,7 @@ fn refuse(definition: &TableDefinition) -> SqlResult<()> {
     Ok(())
 }
 
-/// Constraints are named after the table as tempdb calls it, which is not `@t`.
+/// Names the constraints after `known`, or after the name that the table has in tempdb (not `@t`).
 fn rename_constraints(table: &mut Table, known: &str) {
     let known = match known {
         "" => format!("#{:08X}", table.object_id.0),

@@ -1,14 +1,14 @@
-//! Columns that come and go without a look at the rows: what `catalog::view::RowHistory` notes.
+//! Adds and drops columns without reading a row. `catalog::view::RowHistory` records these changes.
 
 use crate::build::rebuild::{NewColumn, NewColumnValue};
 use base::limits::RECORD_BYTES_MAX;
 use catalog::view::{AddedColumn, Column, DroppedColumn, Table, stored_width};
 
-/// A table that has left more places behind is copied: each costs its rows up to two bytes and a
-/// bit.
+/// A table with more dropped columns than this is copied. Each dropped column still costs space in
+/// every row: a bit and its fixed width, or up to two bytes if its length was variable.
 const DROPPED_MAX: usize = 256;
 
-/// Notes columns that were added at places of their own; false where the rows must be copied.
+/// Records columns that were added behind all others. Returns false when the rows must be copied.
 pub(crate) fn add(table: &mut Table, added: &[NewColumn]) -> bool {
     let columns = table.columns.iter();
     let stored = columns.filter_map(|c| {
@@ -30,7 +30,7 @@ pub(crate) fn add(table: &mut Table, added: &[NewColumn]) -> bool {
     table.history.dropped.len() <= DROPPED_MAX && shortest_row(table) <= RECORD_BYTES_MAX
 }
 
-/// Notes that a column is gone.
+/// Records that a column was dropped.
 pub(crate) fn drop(table: &mut Table, column: &Column) {
     if let Some(physical) = column.physical {
         let width = stored_width(column.sql_type);
@@ -38,11 +38,11 @@ pub(crate) fn drop(table: &mut Table, column: &Column) {
     }
 }
 
-/// Bytes of a row without variable columns, with what is left of dropped ones.
+/// The bytes of a row without its variable columns. Dropped columns of fixed width count.
 fn shortest_row(table: &Table) -> usize {
     let live = table.stored_columns().map(|(_, c)| stored_width(c.sql_type));
     let widths = live.chain(table.history.dropped.iter().map(|d| d.width));
-    // A bit that was added has a byte of its own.
+    // An added bit column has a byte of its own.
     let bytes = |w: Option<u16>| w.map_or(0, |w| usize::from(w.max(1)));
     let (columns, fixed) = widths.fold((0_usize, 0), |(n, sum), w| (n + 1, sum + bytes(w)));
     4 + 2 + columns.div_ceil(8) + fixed

@@ -1,10 +1,10 @@
-//! Statements about tables, and what a table is made of as a statement writes it.
+//! Statements about tables, and the parts of a table as a statement declares them.
 //!
 //! ```text
 //!   create_table, alter_table, alter_column, truncate   the statements; DROP is in `drop.rs`
 //!   declare     DECLARE @t TABLE
-//!   column      a column as it is declared; `computed` where it is an expression
-//!   instant     columns that come and go without a look at the rows
+//!   column      a column as it is declared; `computed`: a computed column
+//!   instant     adds and drops columns without reading a row
 //! ```
 
 pub(crate) mod alter_column;

@@ -1,5 +1,5 @@
-//! TRUNCATE TABLE: new, empty hobts instead of the old ones, whose pages go after commit. The
-//! identity counts from its seed again, because a count belongs to a hobt.
+//! TRUNCATE TABLE: new, empty hobts replace the old ones, whose pages are freed after commit. The
+//! identity starts again from its seed, because the count belongs to the hobt.
 
 use crate::build::rebuild::{Content, open_all, rebuild, renew_all};
 use crate::constraint::foreign_key;
@@ -14,7 +14,7 @@ pub(crate) fn truncate(s: &Truncate, cx: &mut DdlContext<'_>) -> SqlResult<()> {
         return Err(unsupported("partitions", s.table.span.line));
     }
     let Some(LockedTable { place, table }) = locked_rows(cx, &s.table)? else {
-        // A name of something else is told apart from one of nothing.
+        // An object of another kind has another error than a name without an object.
         let message = match locked_object(cx, &s.table)? {
             Some(_) => messages::TRUNCATE_NOT_TABLE,
             None => messages::TRUNCATE_NO_TABLE,

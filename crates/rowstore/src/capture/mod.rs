@@ -42,14 +42,14 @@ use work::Work;
 /// Errors from here on are of damage: what they left is not known.
 const DAMAGE: u8 = 20;
 
-/// What a writer will note after its change.
+/// The notes that a writer will leave after its change.
 pub(crate) struct NoteDraft {
     notes: Arc<Notes>,
-    /// The row before, where there was one.
+    /// The row before the change, if there was one.
     before: Vec<u8>,
 }
 
-/// What a writer does.
+/// The writer's part.
 impl RowHobt {
     /// Begins to note an insert, if capture is on.
     #[inline]
@@ -64,7 +64,7 @@ impl RowHobt {
         Ok(self.state.captures.notes().map(|notes| NoteDraft { notes, before: Vec::new() }))
     }
 
-    /// The same of a row that is about to change, which is locked X from here on.
+    /// Begins to note a change of a row. The row is locked X from here on.
     #[inline]
     pub(crate) fn noting_change(
         &self,
@@ -78,7 +78,7 @@ impl RowHobt {
         }
     }
 
-    /// Whether inserts are noted now, as of [`RowHobt::noting_insert`].
+    /// Whether inserts are noted now; see [`RowHobt::noting_insert`].
     #[inline]
     pub(crate) fn is_noted(&self, work: &mut Work, plan: &LockPlan) -> RowResult<bool> {
         self.lock_for_change(work, plan)?;
@@ -86,7 +86,7 @@ impl RowHobt {
         Ok(base && self.state.captures.is_on())
     }
 
-    /// Invariant 1: the table is locked before it is asked.
+    /// Whether capture is on. The table is locked before this is read (invariant 1).
     #[inline]
     fn is_captured(&self, work: &mut Work, plan: &LockPlan) -> Result<bool, WriteError> {
         if self.spec.pieces || self.spec.kind == HobtKind::Nonclustered {
@@ -126,7 +126,7 @@ impl RowHobt {
         Ok(Some(NoteDraft { notes, before }))
     }
 
-    /// The columns of a record whose page is latched.
+    /// Adds the noted columns of a record to a note. Its page is latched.
     fn note_record(
         &self,
         columns: &[usize],
@@ -157,7 +157,7 @@ impl RowHobt {
         Ok(())
     }
 
-    /// Notes a row that was deleted, or was to be.
+    /// Notes a row after its delete, even if the delete failed.
     pub(crate) fn note_delete(
         &self,
         work: &Work,
@@ -174,7 +174,7 @@ impl RowHobt {
         }
     }
 
-    /// Notes a row that was put, or was to be, and the one that it replaces.
+    /// Notes a row after its insert or update, and the former row.
     pub(crate) fn note_put(
         &self,
         noting: Option<NoteDraft>,
@@ -204,7 +204,7 @@ impl RowHobt {
         }
     }
 
-    /// A column of a row that is put; one that its writer does not know is what it is by default.
+    /// A column of a row that is written. A column that its writer does not know has its default.
     fn column_of<'a>(&'a self, row: &[Field<'a>], column: usize) -> Option<&'a [u8]> {
         match row.get(column) {
             Some(field) => field.inline(),
@@ -216,7 +216,7 @@ impl RowHobt {
     }
 }
 
-/// A change that failed has changed nothing, unless what it found is damaged.
+/// Ends the build if a change failed because of damage. After any other error nothing has changed.
 fn note_failure(notes: &Notes, e: Option<&WriteError>) {
     if let Some(WriteError::Sql(e)) = e
         && e.severity() >= DAMAGE
@@ -259,13 +259,13 @@ impl Capture for RowHobt {
 }
 
 impl RowHobt {
-    /// Whether a row that is put may have its uniquifier already.
+    /// Whether an inserted row keeps the uniquifier that it has.
     #[inline]
     pub(crate) fn keeps_uniquifiers(&self) -> bool {
         self.is_private() && !self.state.numbers_twins.load(Relaxed)
     }
 
-    /// Whether only the transaction that made it knows of it, which is at work on it.
+    /// Whether only the transaction that made the hobt, and now works on it, knows it.
     #[inline]
     pub(crate) fn is_private(&self) -> bool {
         self.state.private.load(Relaxed)

@@ -6,16 +6,16 @@ use os::sync::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::*};
 
-/// Notes that are kept in memory before they go to the file.
+/// The most bytes of notes in memory; then they are moved to the file.
 const CHUNK_BYTES: usize = 32 << 10;
-/// Whether changes of a hobt are noted, and where.
+/// Whether changes of a hobt are noted, and the place of the notes.
 #[derive(Default)]
 pub(crate) struct Captures {
     on: AtomicBool,
     list: Mutex<Option<Arc<Notes>>>,
 }
 
-/// Where notes are put.
+/// The notes of one build.
 pub(crate) struct Notes {
     pub(crate) columns: Box<[usize]>,
     chunk: Mutex<Vec<u8>>,
@@ -29,16 +29,16 @@ struct NoteFile {
 }
 
 impl Notes {
-    /// Of columns, put into a file.
+    /// Notes of these columns, in a file.
     fn of(columns: &[usize], file: Box<dyn SpillFile>) -> Notes {
         let filed = Mutex::new(NoteFile { file, failed: None });
         Notes { columns: columns.into(), chunk: Mutex::default(), filed }
     }
 
-    /// Hands over what was noted so far, and goes on in another file.
+    /// Hands over the file with the notes so far. Further notes go to `next`.
     ///
     /// # Errors
-    /// Why a note could not be kept.
+    /// The error that kept a writer from noting.
     pub(crate) fn take(&self, next: Box<dyn SpillFile>) -> SqlResult<Box<dyn SpillFile>> {
         let mut filed = self.filed.lock();
         let chunk = std::mem::take(&mut *self.chunk.lock());
@@ -62,7 +62,7 @@ impl Notes {
         }
     }
 
-    /// The build is not to be completed.
+    /// Makes the build fail.
     pub(crate) fn fail(&self, why: SqlError) {
         self.filed.lock().failed.get_or_insert(why);
     }
@@ -70,7 +70,7 @@ impl Notes {
 
 impl NoteFile {
     fn append(&mut self, chunk: &[u8]) {
-        // Where a note cannot be kept, its writer goes on, and the build does not.
+        // If a note cannot be kept, the writer continues, and the build fails.
         if self.failed.is_none()
             && let Err(e) = self.file.append(chunk)
         {
@@ -80,14 +80,14 @@ impl NoteFile {
 }
 
 impl Captures {
-    /// Notes columns into a file from now on.
+    /// Begins to note columns into a file.
     pub(crate) fn begin(&self, columns: &[usize], file: Box<dyn SpillFile>) {
         let former = self.list.lock().replace(Arc::new(Notes::of(columns, file)));
         assert!(former.is_none(), "one build at a time notes what is changed");
         self.on.store(true, Release);
     }
 
-    /// Notes no more.
+    /// Ends the noting.
     pub(crate) fn end(&self) {
         self.on.store(false, Release);
         self.list.lock().take();

@@ -1,4 +1,4 @@
-//! What was done to a heap or index since it was opened: for sys.dm_db_index_usage_stats and
+//! Counters of the use of a heap or index since it was opened, for sys.dm_db_index_usage_stats and
 //! sys.dm_db_index_operational_stats.
 //!
 //! ```text
@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Invariants
-//!  1. A count is of what was done, not of what stayed: work that is rolled back stays counted.
+//!  1. Counters count operations, not their result: an operation that is rolled back stays counted.
 //!  2. A hobt that replaces another in a rebuild continues the other's activity. So the activity
 //!     covers the whole time since the start, whatever the hobt's number. Pages that a load adds
 //!     are counted apart from those that changes of rows have added.
@@ -32,14 +32,14 @@ pub(crate) struct Activity {
 
 #[derive(Default)]
 struct Trees {
-    /// Of trees that are gone.
+    /// The sum for former trees.
     before: TreeSplits,
-    /// Of those that are there.
+    /// The counters of the trees that exist.
     now: Vec<Arc<SplitCounters>>,
 }
 
 impl Activity {
-    /// A tree's pages count among these.
+    /// Adds the counters of a tree.
     pub(crate) fn adopt(&self, tree: &Arc<SplitCounters>) {
         let mut trees = self.trees.lock();
         let Trees { before, now } = &mut *trees;
@@ -54,27 +54,27 @@ impl Activity {
         now.push(Arc::clone(tree));
     }
 
-    /// Rows or entries that were put one by one.
+    /// The rows or entries that were inserted one by one.
     pub(crate) fn inserts(&self) -> u64 {
         self.tally.sum(Deed::LeafInsert as usize)
     }
 
-    /// Where this thread counts.
+    /// The counters of this thread.
     pub(crate) fn counts(&self) -> Counts<'_> {
         Counts(self.tally.cells())
     }
 
-    /// How often something was done, or for how long.
+    /// How often an operation happened, or how long it took.
     pub(crate) fn sum(&self, deed: Deed) -> u64 {
         self.tally.sum(deed as usize)
     }
 
-    /// When something was done last, in wall nanoseconds; 0: never.
+    /// When an operation happened last, in nanoseconds of wall time; 0: never.
     pub(crate) fn last(&self, deed: Deed) -> i64 {
         self.tally.greatest(deed as usize) as i64
     }
 
-    /// How its trees came by their pages.
+    /// The splits of all its trees.
     pub(crate) fn splits(&self) -> TreeSplits {
         let trees = self.trees.lock();
         let mut all = trees.before;
@@ -83,7 +83,7 @@ impl Activity {
     }
 }
 
-/// Where a thread counts what it does to one hobt.
+/// The counters of one thread for one hobt.
 #[derive(Clone, Copy)]
 pub(crate) struct Counts<'h>(Cells<'h, { Deed::COUNT }>);
 
@@ -93,7 +93,7 @@ impl Counts<'_> {
         self.0.add(deed as usize, times);
     }
 
-    /// Something was done at a moment, perhaps the last one.
+    /// Notes the time of an operation. The latest time counts.
     pub(crate) fn note(&self, deed: Deed, at: WallTime) {
         self.0.note(deed as usize, u64::try_from(at.0).unwrap_or(0));
     }

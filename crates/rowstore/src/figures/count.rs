@@ -1,4 +1,4 @@
-//! Counting rows: what sys.partitions shows.
+//! Counts rows, for sys.partitions.
 
 use crate::error::RowResult;
 use crate::hobt::RowHobt;
@@ -22,7 +22,7 @@ impl RowHobt {
                 let mut at =
                     tree.seek(btree::SearchKey { fields: &[], bias: btree::Bias::FirstAtLeast })?;
                 while let Some(leaf) = at {
-                    // Not `check`, which may give others their turn: the leaf is latched.
+                    // Not `check`, which may give the turn away while the leaf is latched.
                     waiter.cancellation().map_or(Ok(()), Err)?;
                     let place = (leaf.page_id(), leaf.slot());
                     rows += u64::from(self.stands_for_row(leaf.record(), place)?);
@@ -47,7 +47,8 @@ impl RowHobt {
         Ok(rows)
     }
 
-    /// The rows on a page of a heap, or on a leaf. One that was forwarded is counted where it is.
+    /// The rows on a page of a heap, or on a leaf. A forwarded row is counted at its place, not at
+    /// its stub.
     fn rows_on(&self, view: PageView<'_>) -> RowResult<u64> {
         let mut rows = 0;
         for slot in 0..view.slot_count() {
@@ -59,7 +60,7 @@ impl RowHobt {
         Ok(rows)
     }
 
-    /// The first record behind a leaf, which is let go while pages are read ahead.
+    /// The first record behind a leaf. The leaf's latch is released while pages are read ahead.
     fn beyond_leaf<'t>(
         &self,
         tree: &'t btree::Tree,
@@ -77,11 +78,12 @@ impl RowHobt {
         })
     }
 
-    /// Rows as sys.partitions shows them, uncommitted ones included; counted at the first
-    /// question after a start.
+    /// The rows as sys.partitions shows them, uncommitted ones included. The first call after a
+    /// start counts them.
     ///
     /// # Errors
-    /// Pages that cannot be read; the waiter's cancellation, and then nothing is known yet.
+    /// Pages that cannot be read; the waiter's cancellation, after which the number is still
+    /// unknown.
     pub(crate) fn row_count(&self, waiter: &Waiter) -> base::SqlResult<u64> {
         use std::sync::atomic::Ordering::Relaxed;
         if self.state.rows_known.load(Relaxed) == 0 {
@@ -94,13 +96,14 @@ impl RowHobt {
     }
 }
 
-/// Pages looked at where rows were not counted.
+/// The pages from which the rows are estimated, if they were not counted.
 const SAMPLE_PAGES: usize = 32;
 
 impl RowHobt {
-    /// Rows and pages without reading the rows: pages by the maps, looked at again when a quarter
-    /// of the rows has come or gone; rows counted as they change, and after a start estimated from
-    /// at most 32 pages until [`RowHobt::row_count`] has read them all.
+    /// The number of rows and pages, without reading all rows. The pages come from the maps, which
+    /// are read again when the number of rows has changed by a quarter. The rows are counted as
+    /// they change. After a start their number is estimated from at most 32 pages, until
+    /// [`RowHobt::row_count`] has counted them.
     ///
     /// # Errors
     /// Pages that cannot be read; the waiter's cancellation.
@@ -142,7 +145,7 @@ impl RowHobt {
         Ok(Measurement { pages: pages.len() as u64, at, beyond })
     }
 
-    /// The rows of all pages, from those of some.
+    /// The rows of all pages, estimated from those of some.
     fn sampled_rows(&self, pages: &[PageId]) -> RowResult<i64> {
         let step = pages.len().div_ceil(SAMPLE_PAGES).max(1);
         let (mut looked, mut rows) = (0_usize, 0_usize);

@@ -1,5 +1,5 @@
-//! Counts what is done to a heap or index, and tells how often it was done. `figures/activity.rs`
-//! has the counters and the invariants.
+//! Counts the operations on a heap or index, and reports the counts. `figures/activity.rs` has the
+//! counters and the invariants.
 
 use crate::hobt::RowHobt;
 use access::{Deed, Use};
@@ -8,19 +8,19 @@ use buffer::{PageWaits, take_page_waits};
 use os::clock::WallTime;
 
 impl RowHobt {
-    /// Counts something once.
+    /// Counts an operation once.
     #[inline]
     pub(crate) fn did(&self, deed: Deed) {
         self.did_times(deed, 1);
     }
 
-    /// Counts something so often.
+    /// Counts an operation `times` times.
     #[inline]
     pub(crate) fn did_times(&self, deed: Deed, times: u64) {
         self.state.counts().add(deed, times);
     }
 
-    /// Works on its pages, and counts what the thread waits for pages meanwhile.
+    /// Calls `work`, and counts the thread's waits for pages meanwhile.
     #[inline]
     pub(crate) fn counting_waits<R>(&self, work: impl FnOnce() -> R) -> R {
         // Waits from elsewhere are charged to no hobt.
@@ -46,7 +46,7 @@ impl RowHobt {
         }
     }
 
-    /// A statement that runs has a plan that uses it so.
+    /// Notes a use of the hobt by the plan of a running statement.
     pub(crate) fn note_use(&self, how: Use, at: WallTime) {
         let (count, last) = match how {
             Use::Seek => (Deed::UserSeek, Deed::LastUserSeek),
@@ -60,12 +60,12 @@ impl RowHobt {
         counts.note(last, at);
     }
 
-    /// How often something was done, or for how long.
+    /// How often an operation happened, or how long it took.
     pub(crate) fn counted(&self, deed: Deed) -> u64 {
         self.state.activity.sum(deed)
     }
 
-    /// When it was used last, in wall nanoseconds; 0: never.
+    /// When it was last used, in nanoseconds of wall time; 0: never.
     pub(crate) fn last_used(&self, how: Use) -> i64 {
         let last = match how {
             Use::Seek => Deed::LastUserSeek,
@@ -77,7 +77,7 @@ impl RowHobt {
         self.state.activity.last(last)
     }
 
-    /// How its tree came by its pages since it was opened, and those that it took the place of.
+    /// The splits of its tree since it was opened, and of the trees that it replaced.
     pub(crate) fn all_splits(&self) -> TreeSplits {
         self.state.activity.splits()
     }

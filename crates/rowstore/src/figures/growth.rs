@@ -1,4 +1,4 @@
-//! What happened to a tree since it was built: how many rows came, and where they made pages split.
+//! The growth of a tree since it was built: the number of inserts, and the places of splits.
 //!
 //! The counters cover the time since the hobt was opened. A tree that was built before has no count
 //! of the rows that it was built with. At most some hundred pages of the tree are read for this.
@@ -13,12 +13,12 @@ use page::Field;
 use std::cmp::Ordering;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// The leaves are looked at in so many parts.
+/// The number of parts into which the leaves are divided.
 const PARTS: usize = 16;
-/// Leaves of a part that are read.
+/// The leaves that are read of each part.
 const LEAVES_OF_PART: usize = 4;
 
-/// What was read of some leaves.
+/// The figures of some leaves that were read.
 #[derive(Clone, Copy, Default)]
 struct LeafSample {
     leaves: u64,
@@ -27,13 +27,13 @@ struct LeafSample {
 }
 
 impl RowHobt {
-    /// Rows that a load has put into it, where that is known, and rows since then.
+    /// The rows that a bulk load has put into it, if known, and the inserts since then.
     pub(crate) fn inserts_since_built(&self) -> (Option<u64>, u64) {
         let built = self.state.built.load(Relaxed).checked_sub(1);
         (built, self.state.activity.inserts() - self.state.inserts_before)
     }
 
-    /// How it has grown; `None` for a heap.
+    /// The growth of the tree; `None` for a heap.
     ///
     /// # Errors
     /// Pages that cannot be read; the waiter's cancellation.
@@ -64,7 +64,7 @@ impl RowHobt {
         })
     }
 
-    /// The leaves between keys that divide them evenly, in at most [`PARTS`] parts.
+    /// Divides the leaves into at most [`PARTS`] parts, at keys that divide them evenly.
     fn parts(&self, keys: &[KeyBuf], waiter: &Waiter) -> RowResult<(Vec<GrowthPart>, LeafSample)> {
         let count = PARTS.min(keys.len() + 1);
         let cut = |n: usize| n * (keys.len() + 1) / count;
@@ -98,7 +98,7 @@ impl RowHobt {
         order != Some(Ordering::Greater)
     }
 
-    /// Reads the leaf that a key leads to.
+    /// Reads the leaf of a key.
     fn look(&self, key: &[Field<'_>], seen: &mut LeafSample) -> RowResult<()> {
         let search = SearchKey { fields: key, bias: Bias::FirstAtLeast };
         if let Some(leaf) = self.tree().seek(search)? {

@@ -1,7 +1,7 @@
-//! Figures of a heap or index: what was done to it, how large it is, what a sample of it shows.
+//! Figures of a heap or index: counters of its use, its size, samples.
 //!
 //! ```text
-//!   activity    counters of what was done since it was opened; `deeds` counts and tells
+//!   activity    counters of its use since it was opened; `deeds` counts and reports
 //!   count       rows and pages, counted or estimated
 //!   sample      pages for statistics of values
 //!   growth      how a tree has grown since it was built

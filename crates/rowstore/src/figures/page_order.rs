@@ -8,12 +8,12 @@
 use base::PageId;
 use std::collections::BTreeMap;
 
-/// Pages of a level, told in the order of their keys.
+/// The pages of a level. They are added in the order of their keys.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct PageOrder {
     /// Pages by extent, a bit each.
     extents: BTreeMap<u64, u8>,
-    /// Pages that are not followed by their neighbour in the file, and what follows.
+    /// Pages that are not followed by their neighbour in the file, each with the page that follows.
     jumps: Vec<(u64, u64)>,
     last: Option<u64>,
 }
@@ -23,7 +23,7 @@ fn number(id: PageId) -> u64 {
 }
 
 impl PageOrder {
-    /// The next page by key. Whether it is the neighbour of the one before in the file.
+    /// Adds the next page by key. Returns whether it follows the page before it in the file.
     pub(crate) fn add(&mut self, id: PageId) -> bool {
         let n = number(id);
         *self.extents.entry(n / 8).or_default() |= 1 << (n % 8);

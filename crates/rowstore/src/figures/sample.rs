@@ -37,7 +37,7 @@ impl RowHobt {
     }
 }
 
-/// So many of the pages, at even distances.
+/// `wanted` of the pages, at even distances.
 fn spread(all: &[PageId], wanted: u64) -> Vec<PageId> {
     let of = all.len() as u64;
     (0..wanted).filter_map(|n| all.get((n * of / wanted) as usize).copied()).collect()

@@ -1,5 +1,5 @@
-//! Moves ghosts to the graveyard of their hobt (`ghosts/graveyard.rs`), and asks there for a thread
-//! that changes a row: whether its moment sees one that has gone.
+//! Moves ghosts to the graveyard of their hobt (`ghosts/graveyard.rs`). For a thread that changes a
+//! row it checks whether the thread's moment sees a row that lies there.
 
 use crate::error::RowResult;
 use crate::ghosts::graveyard::{Bound, GRAVE_BYTES, Grave};
@@ -40,7 +40,7 @@ impl RowHobt {
         self.state.graves.put(self.tree.as_ref(), engine, grave, epoch, list)
     }
 
-    /// Whether a ghost that was moved is needed still; what is stored behind one that is not goes.
+    /// Whether a ghost in the graveyard is still needed. If not, the versions behind it are freed.
     fn is_needed_still(&self, engine: &Engine, ghost: &[u8]) -> bool {
         if self.is_dropped() {
             return false;
@@ -48,7 +48,7 @@ impl RowHobt {
         let Some(tag) = VersionTag::of(ghost) else { return false };
         match self.row_need(engine, tag) {
             Ok(Some(dropped)) => {
-                // What cannot be freed now is left to the store's reclaimer.
+                // If this fails, the store's reclaimer frees the versions later.
                 let _ = dropped.finish();
                 false
             }
@@ -82,7 +82,7 @@ impl RowHobt {
         self.state.graves.at(home, &mut |ghost| self.judge_grave(work, (plan, at), ghost))
     }
 
-    /// The moment as of which a changer may see something here.
+    /// The changer's moment, if it may see a ghost here.
     fn may_conflict(&self, plan: &LockPlan) -> Option<CommitTime> {
         plan.unchanged_since.filter(|at| self.state.graves.may_be_seen(*at))
     }

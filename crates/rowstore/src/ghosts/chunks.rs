@@ -3,13 +3,13 @@
 //! Invariants
 //!  1. No piece is empty, and none has more than [`CHUNK_MAX`] elements.
 
-/// Things of a piece at most.
+/// The most elements of a piece.
 const CHUNK_MAX: usize = 256;
 
-/// Things in an order that whoever asks knows.
+/// Elements in an order that the caller knows.
 pub(crate) struct Chunks<T>(Vec<Vec<T>>);
 
-/// A place before or behind things: a piece, and how many of it are before.
+/// A place between elements: a piece, and how many of its elements come before.
 pub(crate) type Place = (usize, usize);
 
 impl<T> Default for Chunks<T> {
@@ -23,7 +23,7 @@ impl<T> Chunks<T> {
         self.0.is_empty()
     }
 
-    /// How many pieces there are.
+    /// The number of pieces.
     pub(crate) fn pieces(&self) -> usize {
         self.0.len()
     }
@@ -32,19 +32,19 @@ impl<T> Chunks<T> {
         self.0.iter().flatten()
     }
 
-    /// Behind all things that are `before`, which are the first ones.
+    /// The place behind all elements that are `before`. These must be the first ones.
     pub(crate) fn place(&self, before: impl Fn(&T) -> bool) -> Place {
         let whole = |piece: &Vec<T>| piece.last().is_some_and(&before);
         let piece = self.0.partition_point(whole);
         (piece, self.0.get(piece).map_or(0, |p| p.partition_point(&before)))
     }
 
-    /// What is behind a place.
+    /// The element behind a place.
     pub(crate) fn get(&self, (piece, within): Place) -> Option<&T> {
         self.0.get(piece)?.get(within)
     }
 
-    /// What lies between two places.
+    /// The elements between two places.
     pub(crate) fn between(&self, from: Place, to: Place) -> impl DoubleEndedIterator<Item = &T> {
         let end = if from < to { (to.0 + 1).min(self.0.len()) } else { from.0 };
         (from.0..end).flat_map(move |n| {
@@ -55,7 +55,7 @@ impl<T> Chunks<T> {
         })
     }
 
-    /// Puts something at a place.
+    /// Inserts an element at a place.
     pub(crate) fn insert(&mut self, (piece, within): Place, thing: T) {
         let Some(at) = self.0.get_mut(piece) else {
             // Behind everything.
@@ -72,8 +72,8 @@ impl<T> Chunks<T> {
         }
     }
 
-    /// Keeps of a piece what is to stay; whether anything is left of it. Without, the one behind
-    /// it takes its number.
+    /// Keeps those elements of a piece that should stay. Returns whether any are left. If not, the
+    /// next piece gets its number.
     pub(crate) fn retain(&mut self, piece: usize, stays: impl FnMut(&mut T) -> bool) -> bool {
         self.0[piece].retain_mut(stays);
         let empty = self.0[piece].is_empty();

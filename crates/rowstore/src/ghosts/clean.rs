@@ -70,7 +70,7 @@ impl RowHobt {
             return Ok(CleanOutcome::Done);
         }
         if self.is_private() {
-            // Its maker locks no rows.
+            // The transaction that makes the hobt locks no rows.
             return Ok(CleanOutcome::Busy);
         }
         let ghosts = self.ghosts_of(page)?;
@@ -108,7 +108,7 @@ impl RowHobt {
             return Ok(false);
         }
         let (locks, owner) = (work.locks(), work.owner());
-        // Under its own X on the table a transaction has no locks on what it deletes.
+        // A transaction with X on the table has no locks on the rows that it deletes.
         let covered = || locks.held_mode(owner, self.object_resource()).covers(Mode::X);
         if self.is_private() || covered() {
             return Ok(false);

@@ -37,12 +37,12 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 use txn::CommitTime;
 use work::{Engine, GraveMemory};
 
-/// What a grave takes beside its record.
+/// The bytes of a grave without its record.
 pub(crate) const GRAVE_BYTES: usize = size_of::<Grave>() + 16;
 
 /// A ghost that left its page.
 pub(crate) struct Grave {
-    /// As it was there, and with its tag.
+    /// The record as it was on its page, with its tag.
     pub(crate) record: Box<[u8]>,
     /// The RID of a heap's row.
     pub(crate) home: Place,
@@ -61,9 +61,9 @@ struct Graves {
     graves: Chunks<Grave>,
     bytes: usize,
     memory: Option<Arc<GraveMemory>>,
-    /// The database knows of it.
+    /// The database has it on its list of graveyards.
     listed: bool,
-    /// When all was looked at last; 0 when some may have been passed over.
+    /// The epoch of the last sweep over all graves; 0 when the sweep may have missed some.
     epoch: u32,
 }
 
@@ -86,7 +86,7 @@ impl Graveyard {
         self.buried.read().graves.is_empty()
     }
 
-    /// Hands over what lies between two keys, one after the other, until it is enough.
+    /// Calls `f` with the ghosts between two keys, in order, until it breaks.
     pub(crate) fn each(
         &self,
         tree: &Tree,
@@ -115,7 +115,7 @@ impl Graveyard {
         Ok(())
     }
 
-    /// Hands over the last that begins with a key.
+    /// Calls `f` with the last ghost whose key begins with a key.
     pub(crate) fn last_of(
         &self,
         tree: &Tree,
@@ -129,8 +129,8 @@ impl Graveyard {
         })
     }
 
-    /// The slots of a heap's page whose rows' ghosts are here, in order, in place of what `slots`
-    /// had. The page is latched: no other comes.
+    /// Replaces `slots` by the slots of a heap's page whose rows' ghosts are here, in order. The
+    /// page is latched, so no further ghost of it can come here.
     pub(crate) fn slots_on(&self, page: PageId, slots: &mut Vec<u16>) {
         slots.clear();
         if self.newest.load(Acquire) == 0 {
@@ -144,7 +144,7 @@ impl Graveyard {
         debug_assert!(slots.is_sorted_by(|a, b| a < b), "invariant 3: one a RID");
     }
 
-    /// Hands over the ghost that had a RID.
+    /// Calls `f` with the ghost that had a RID.
     pub(crate) fn at(
         &self,
         home: Place,
@@ -156,14 +156,14 @@ impl Graveyard {
         grave.map_or(Ok(()), |grave| f(&grave.record))
     }
 
-    /// Hands over all.
+    /// Calls `f` with all ghosts.
     pub(crate) fn all(&self, f: &mut dyn FnMut(&[u8])) {
         self.buried.read().graves.iter().for_each(|grave| f(&grave.record));
     }
 
-    /// Puts a ghost where its key, or its RID, belongs; `epoch` is of before it was found needed.
-    /// False where there is no room for it. Where the database does not know of its graves, `list`
-    /// tells it.
+    /// Adds a ghost in the order of keys, or of RIDs. `epoch` was read before the ghost was found
+    /// needed. Returns false if there is no room. `list` puts the graveyard on the database's list,
+    /// if it is not there.
     pub(crate) fn put(
         &self,
         of_tree: Option<&Tree>,
@@ -187,7 +187,7 @@ impl Graveyard {
         };
         let place = buried.graves.place(|other| order(other) == Ordering::Less);
         if buried.graves.get(place).is_some_and(|there| order(there) == Ordering::Equal) {
-            // It was put here before, and could not leave its leaf then.
+            // An earlier attempt has added it here, but could not remove it from its leaf.
             return true;
         }
         let memory = buried.memory.get_or_insert_with(|| Arc::clone(&engine.graves));
@@ -198,11 +198,11 @@ impl Graveyard {
         buried.graves.insert(place, grave);
         self.newest.fetch_max(ended.0, Release);
         if engine.transactions.snapshots.epoch() != epoch {
-            // The snapshot that needed it may have ended, and a sweep may be past this place.
+            // The snapshot that needed it may have ended, and a sweep may have passed this place.
             buried.epoch = 0;
         }
         let lists = !std::mem::replace(&mut buried.listed, true);
-        // A sweep asks each on the list, and holds the list meanwhile.
+        // A sweep holds the list while it visits each graveyard, so this lock must be free.
         drop(buried);
         if lists {
             list();

@@ -1,11 +1,11 @@
-//! Ghosts: deleted records that still stand in their pages, and who removes them.
+//! Ghosts: deleted records that still stand in their pages, and their removal.
 //!
 //! ```text
-//!   settle      their deleter, right after its commit
-//!   neighbours  whoever changes the leaf beside them
-//!   clean       the background cleaner, and whoever is about to split their leaf
-//!   burial      moves one that a snapshot needs off its page, into the graveyard
-//!   graveyard   where such ghosts lie, in memory; `chunks` is its list
+//!   settle      by their deleter, right after its commit
+//!   neighbours  by a thread that changes the leaf beside them
+//!   clean       by the background cleaner, or a thread that is about to split their leaf
+//!   burial      moves a ghost that a snapshot needs off its page, into the graveyard
+//!   graveyard   keeps such ghosts in memory; `chunks` is its list
 //! ```
 
 pub(crate) mod burial;

@@ -29,12 +29,12 @@ use buffer::{Change, PageRef, Undo};
 use lock::{Duration, Mode};
 use work::Work;
 
-/// Ghosts that go with a change, by their slots before it, and what goes with each.
+/// Ghosts that are removed with a change: their slots before it, and the changes of their chains.
 #[derive(Default)]
 pub(crate) struct Neighbours(Vec<(u16, ChainChange)>);
 
 impl RowHobt {
-    /// The ghosts that go with a change of the record with the key, or with a new one.
+    /// The ghosts to remove with a change or an insert of the record with the key.
     #[inline]
     pub(crate) fn beside(&self, work: &Work, leaf: &LeafWrite<'_>) -> Neighbours {
         let mut beside = Neighbours::default();
@@ -42,7 +42,8 @@ impl RowHobt {
         beside
     }
 
-    /// The same for a place of the leaf, and whether its record is changed, not another put there.
+    /// The same for a slot of the leaf. `place` also says whether the record there is changed; if
+    /// not, another one is inserted before it.
     #[inline]
     pub(crate) fn beside_slot(
         &self,
@@ -80,18 +81,18 @@ impl RowHobt {
         }
     }
 
-    /// What goes with a ghost that may go now, if it may.
+    /// The changes of a ghost's chain, if the ghost may be removed now.
     fn may_go(&self, work: &Work, ghost: &[u8], place: (PageId, u16)) -> Option<ChainChange> {
         let (locks, owner) = (work.locks(), work.owner());
         match self.tells_gone(work.engine(), ghost, place) {
             Some(false) => return None,
-            // Under its own X on the table a transaction has no locks on what it deletes.
+            // A transaction with X on the table has no locks on the rows that it deletes.
             None if self.is_private() => return None,
             None if locks.held_mode(owner, self.object_resource()).covers(Mode::X) => return None,
             Some(true) | None => {}
         }
         let key = self.record_resource(ghost)?;
-        // Looked at first: of its own ghosts, side by side, it asks for none.
+        // This is checked first, so that the transaction's own ghosts cost no lock request.
         let own = locks.held_mode(owner, key) != Mode::NL;
         let asks = || locks.try_lock_now(owner, key, Mode::X, Duration::Instant, None);
         if own || !matches!(asks(), Ok(Some(_))) {
@@ -103,12 +104,13 @@ impl RowHobt {
 }
 
 impl Neighbours {
-    /// A ghost that is put over stays.
+    /// Keeps a ghost that a new record will replace.
     pub(crate) fn keep(&mut self, slot: u16) {
         self.0.retain(|(at, _)| *at != slot);
     }
 
-    /// Takes them out, behind the change of their leaf; `put` is where it has put a record.
+    /// Removes them after the change of their leaf. `put` is the slot at which the change has
+    /// inserted a record.
     pub(crate) fn expunge(
         &mut self,
         hobt: &RowHobt,
@@ -116,7 +118,7 @@ impl Neighbours {
         page: PageRef,
         put: Option<u16>,
     ) {
-        // From the last on: what is taken out moves those behind.
+        // The last slot first, because a removal moves the slots behind it.
         self.0.sort_unstable_by_key(|(slot, _)| std::cmp::Reverse(*slot));
         for (slot, dropped) in self.0.drain(..) {
             let at = slot + u16::from(put.is_some_and(|put| put <= slot));
@@ -124,7 +126,7 @@ impl Neighbours {
             assert!(ghost, "a ghost is where it was, or behind what was put");
             // A refused removal has changed nothing: the thread that meets the damage reports it.
             if hobt.tree().expunge(change, page, at, Undo::Never).is_ok() {
-                // What cannot be freed now is left to the store's reclaimer.
+                // If this fails, the store's reclaimer frees the versions later.
                 let _ = dropped.finish();
             }
         }

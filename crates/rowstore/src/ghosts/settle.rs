@@ -40,7 +40,8 @@ impl Settler for RowHobt {
         if self.is_left_by_rule(engine) {
             return SettleOutcome::Later;
         }
-        // Since its commit others may have locked the ghost, which was given back.
+        // With optimized locking the ghost is not locked since its commit, so another transaction
+        // may have locked it.
         let may = |row: Resource| {
             let asks = || engine.locks.try_lock_now(deleter, row, Mode::X, Duration::Instant, None);
             !self.is_optimized() || matches!(asks(), Ok(Some(_)))
@@ -73,7 +74,7 @@ impl Settler for RowHobt {
         if self.is_left_by_rule(deleter.engine()) || !notes.take(page) {
             return;
         }
-        // What others hold, or what cannot be read or logged now, stays noted.
+        // A page stays noted if other transactions hold its ghosts, or it cannot be read or logged.
         if !matches!(self.clean_page(deleter, page), Ok(CleanOutcome::Done)) {
             notes.note(page);
         }
@@ -86,8 +87,8 @@ impl Settler for RowHobt {
 }
 
 impl RowHobt {
-    /// Removes a ghost by its key, if `may` allows it and no snapshot needs its row, or it is moved
-    /// to where that finds it; whether that is not so.
+    /// Removes a ghost by its key, if `may` allows it. A ghost whose row a snapshot needs is moved
+    /// to the graveyard. Returns true if the ghost had to stay.
     pub(crate) fn settle_entry(
         &self,
         engine: &Engine,
@@ -125,7 +126,7 @@ impl RowHobt {
         let mut change = Change::new(&self.home.pages, group);
         let (page, slot) = leaf.join(&mut change);
         tree.expunge(&mut change, page, slot, Undo::Never)?;
-        // What cannot be freed now is left to the store's reclaimer.
+        // If this fails, the store's reclaimer frees the versions later.
         let _ = dropped.finish();
         change.finish(&mut TransactionChain::default());
         if let Some(ghost) = late {
@@ -139,8 +140,8 @@ impl RowHobt {
         Ok(false)
     }
 
-    /// The key of a ghost at the place where another was, which is a fault: splits, and changes of
-    /// others, have moved it.
+    /// A planted fault: takes the ghost at the hinted place for the deleter's own. Splits and other
+    /// changes may have moved that one.
     fn taken_for_own(&self, engine: &Engine, (page, slot): (PageId, u16)) -> Option<KeyBuf> {
         if !engine.transactions.mutations.has(Mutation::HintTrusted) {
             return None;
@@ -154,8 +155,8 @@ impl RowHobt {
         Some(KeyBuf::of(fields.as_slice()))
     }
 
-    /// Removes a ghost of a heap, if `may` allows it and no snapshot needs its row, or it is moved
-    /// to where that finds it; whether that is not so. The stub that leads to it goes with it.
+    /// Removes a ghost of a heap and the stub that leads to it, if `may` allows it. A ghost whose
+    /// row a snapshot needs is moved to the graveyard. Returns true if the ghost had to stay.
     pub(crate) fn settle_heap(
         &self,
         engine: &Engine,
@@ -198,14 +199,14 @@ impl RowHobt {
         Ok(false)
     }
 
-    /// A page has room, which was promised to a transaction that is committed now.
+    /// A page has room again: the transaction for whose rollback it was reserved has committed.
     fn room_is_left(&self, page: PageId) {
         self.state.promised.forget_ended(page);
         self.remember_room(page);
     }
 
-    /// Latches a ghost and the stub that leads to it, and says which RID it has; `None` where there
-    /// is no ghost any more.
+    /// Latches a ghost and the stub that leads to it. Returns its RID, too; `None` if there is no
+    /// ghost any more.
     fn latch_ghost(&self, place: Place) -> RowResult<Option<(Place, LatchedPages<'_>)>> {
         let mut home = place;
         loop {

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::*};
 /// The deleters of a heap's ghosts that have no tag.
 #[derive(Default)]
 pub(crate) struct BareGhosts {
-    /// How many: mostly none, and then no further check is made.
+    /// Their number. Mostly it is 0, and then no further check is made.
     count: AtomicUsize,
     deleters: Mutex<BTreeMap<(PageId, u16), Xsn>>,
 }
@@ -44,7 +44,7 @@ impl BareGhosts {
         VersionTag::of(record).or_else(bare)
     }
 
-    /// What such a ghost's tag would say.
+    /// The tag that such a ghost would have.
     fn tag(&self, place: (PageId, u16)) -> Option<VersionTag> {
         if self.count.load(Acquire) == 0 {
             return None;

@@ -35,14 +35,14 @@ use work::Work;
 pub(crate) struct HeapRow<'h> {
     /// Its RID.
     pub(crate) home: Place,
-    /// Where its record is: at home, unless it was forwarded.
+    /// The place of its record: at its RID, unless it was forwarded.
     pub(crate) place: Place,
     /// The page of its place.
     pub(crate) guard: WriteGuard<'h>,
 }
 
 impl HeapRow<'_> {
-    /// Its record, or its ghost's; `None` where there is neither.
+    /// Its record, or its ghost's; `None` if there is neither.
     pub(crate) fn record(&self, hobt: &RowHobt) -> Option<&[u8]> {
         let view = self.guard.view();
         let record = view.record(self.place.1).filter(|_| view.alloc_unit() == hobt.spec.unit)?;
@@ -57,7 +57,7 @@ impl HeapRow<'_> {
 }
 
 impl RowHobt {
-    /// Where the stub at a slot leads; `None` where there is no stub.
+    /// The place to which the stub at a slot leads; `None` if there is no stub.
     pub(crate) fn led_from(&self, view: PageView<'_>, slot: u16) -> Option<Place> {
         let record = view.record(slot).filter(|_| view.alloc_unit() == self.spec.unit)?;
         stub_target(record)
@@ -69,7 +69,7 @@ impl RowHobt {
         record.and_then(home_of) == Some(home)
     }
 
-    /// Latches what a RID names, to be changed.
+    /// Latches the place of a RID's row for a change.
     pub(crate) fn latch_row(&self, home: Place) -> RowResult<HeapRow<'_>> {
         loop {
             let guard = self.home.pages.write(home.0)?;
@@ -86,8 +86,8 @@ impl RowHobt {
         }
     }
 
-    /// Latches the place that a stub led to, to be read; `None` where the row has moved or gone
-    /// since.
+    /// Latches the place to which a stub led, for a read; `None` if the row has moved or was
+    /// removed since.
     pub(crate) fn follow_stub(&self, home: Place, to: Place) -> RowResult<Option<ReadGuard<'_>>> {
         let guard = self.home.pages.read(to.0)?;
         if self.has_row(guard.view(), to.1, home) {
@@ -98,7 +98,7 @@ impl RowHobt {
         Ok(None)
     }
 
-    /// A stub led to nothing: either it has changed since, or the heap is damaged.
+    /// Checks a stub that led to no row. Either it has changed since, or the heap is damaged.
     #[cold]
     fn check_stub(&self, home: Place, to: Place) -> RowResult<()> {
         match self.both_ends(home, to)? {
@@ -137,7 +137,7 @@ impl RowHobt {
         Ok(LatchedPages { guards })
     }
 
-    /// Puts a row that outgrew its place, and that is locked, where there is room.
+    /// Moves a locked row that outgrew its place to a page with room.
     pub(crate) fn forward(
         &self,
         work: &mut Work,
@@ -174,7 +174,7 @@ impl RowHobt {
         }
     }
 
-    /// Whether a row can be moved so, whatever the pages' bytes are.
+    /// Checks that the pages, which may be damaged, allow the move of a row.
     fn fits_forward(
         &self,
         latched: &LatchedPages<'_>,
@@ -190,7 +190,8 @@ impl RowHobt {
         replaced.map_err(|what| self.home.pages.corrupt(home.0, what).into())
     }
 
-    /// One operation of the group is undone, and takes the others with it (`heap/undo.rs`).
+    /// Logs the move of a row. Undo handles one operation of the group, and with it takes back the
+    /// others (`heap/undo.rs`).
     fn log_forward(
         &self,
         work: &mut Work,
@@ -214,7 +215,7 @@ impl RowHobt {
             change.apply(at, unit, kinds::INSERT, to.1, &[moved], beside);
             let stub = page::stub(to);
             self.apply_replace(change, home, (&former, &stub), at_home);
-            // With a slot, where another may take the one that is left.
+            // With the cost of a slot if another row may take the slot that is left.
             let left = if home == from { former.len() - STUB_BYTES } else { slot_cost(old.len()) };
             self.state.promised.add(from.0, mark, left);
             if home != from {

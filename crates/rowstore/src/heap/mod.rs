@@ -4,7 +4,7 @@
 //!   scan         reads rows in the order of allocation, or one by its RID
 //!   write        insert, update, delete; `slots` says where a record fits
 //!   forward      a row that outgrew its page
-//!   redo, undo   what the log says of heap pages, and how a change is taken back
+//!   redo, undo   the log records of heap pages, and the undo of changes
 //!   promises     bytes on pages that are reserved for rollbacks
 //!   bare_ghosts  ghosts that have no room for a version tag
 //! ```

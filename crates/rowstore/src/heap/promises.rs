@@ -23,19 +23,19 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering::*};
 use work::PartMark;
 
-/// So many pages with promises are kept before those are looked for that are over.
+/// The number of pages with promises from which on promises of ended transactions are removed.
 const PAGES_UNSWEPT: usize = 1024;
 
-/// A transaction's.
+/// A promise to one transaction.
 struct Promise {
     to: PartMark,
     bytes: usize,
 }
 
-/// What is promised of a heap's pages: about 100 bytes a page and transaction.
+/// The promises on a heap's pages. A promise takes about 100 bytes for each page and transaction.
 #[derive(Default)]
 pub(crate) struct Promises {
-    /// How many pages: mostly none, and then no further check is made.
+    /// The number of pages with promises. Mostly it is 0, and then no further check is made.
     count: AtomicUsize,
     pages: Mutex<Pages>,
 }
@@ -43,12 +43,12 @@ pub(crate) struct Promises {
 #[derive(Default)]
 struct Pages {
     by_page: BTreeMap<PageId, Vec<Promise>>,
-    /// How many may be there before all are looked at.
+    /// The number of pages at which all promises are looked at.
     swept_at: usize,
 }
 
 impl Promises {
-    /// A row of a page has shrunk by so many bytes.
+    /// Adds a promise: a row of the page has shrunk by `bytes`.
     pub(crate) fn add(&self, page: PageId, to: PartMark, bytes: usize) {
         let mut pages = self.pages.lock();
         if pages.by_page.len() >= pages.swept_at.max(PAGES_UNSWEPT) {
@@ -60,7 +60,7 @@ impl Promises {
         }
         let of = pages.by_page.entry(page).or_insert_with(|| Vec::with_capacity(1));
         match of.iter_mut().find(|p| p.to.is_same(&to)) {
-            // A page has no more to give.
+            // A page has no more bytes.
             Some(promise) => promise.bytes = (promise.bytes + bytes).min(PAGE_BYTES),
             None => of.push(Promise { to, bytes }),
         }
@@ -72,8 +72,8 @@ impl Promises {
         self.bytes(page, 0);
     }
 
-    /// Bytes of a page that are promised to transactions other than `but`, a number in the log (0:
-    /// to any).
+    /// The bytes of a page that are promised to transactions other than `but`, a transaction's
+    /// number in the log (0: to any).
     pub(crate) fn bytes(&self, page: PageId, but: u32) -> usize {
         if self.count.load(Acquire) == 0 {
             return 0;

@@ -1,4 +1,4 @@
-//! What the log says about heap pages, and the only code that changes them.
+//! The log records of heap pages, and the only code that changes these pages.
 //!
 //! | kind | slot | payload |
 //! |---|---|---|
@@ -28,12 +28,12 @@ pub(crate) mod kinds {
 pub const HEAP_KINDS: std::ops::RangeInclusive<u8> =
     wal::kinds::FIRST_OF_HEAP..=wal::kinds::FIRST_OF_HEAP + 5;
 
-/// Owner of the kinds of heap pages.
+/// The redo handler of heap pages.
 pub struct HeapRedo;
 
 const MISFIT: ApplyError = ApplyError("the record does not fit the heap page");
 
-/// What an operation leaves behind, whatever the page was like before.
+/// Checks the page after an operation.
 fn inspect(v: PageView<'_>, op: &PageOp<'_>) {
     let record = v.record(op.slot);
     let ghost = record.map(page::is_ghost_record);
@@ -53,7 +53,7 @@ pub(crate) fn old_and_new(p: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((p.get(2..2 + n)?, &p[2 + n..]))
 }
 
-/// Whether a REPLACE leaves a ghost; one whose bytes make no sense may.
+/// Whether a REPLACE leaves a ghost. Damaged bytes count as yes.
 pub(crate) fn leaves_ghost(payload: &[u8]) -> bool {
     let new = old_and_new(payload).map(|(_, new)| new).filter(|new| !new.is_empty());
     new.is_none_or(page::is_ghost_record)
@@ -122,8 +122,8 @@ impl RedoHandler for HeapRedo {
     }
 }
 
-/// Whether an operation fits a heap page, whatever its bytes are: asked before it is logged, and
-/// again by redo.
+/// Checks that an operation fits a heap page, which may be damaged. A writer calls it before it
+/// logs the operation, and redo calls it again.
 pub(crate) fn fits(
     v: PageView<'_>,
     kind: wal::Kind,

@@ -32,10 +32,10 @@ pub(crate) struct HeapCursor<'h> {
     /// Index of the page being read, and the next slot on it.
     page: usize,
     slot: u16,
-    /// Slots of a page from here on are not asked for.
+    /// The scan reads only slots before this one.
     end: u16,
     one_row: bool,
-    /// Pages that turn out to be another's, or above the rows, are passed by.
+    /// A sample: pages of other hobts, or above the leaves, are skipped.
     sampled: bool,
     listed: bool,
     ahead: ReadAhead,
@@ -48,9 +48,9 @@ pub(crate) struct HeapCursor<'h> {
     graved: Vec<u16>,
     at: usize,
     held: Option<(Resource, Resource)>,
-    /// A short lock that was waited for; it is asked for again, and then held twice.
+    /// A short lock for which the cursor has waited. It is requested again, and then held twice.
     waited: Option<Resource>,
-    /// How many escalations the transaction had when `ask` was found.
+    /// The number of the transaction's lock escalations when `ask` was determined.
     escalations: u64,
     reads: TableReads,
 }
@@ -90,7 +90,7 @@ impl<'h> HeapCursor<'h> {
         Ok(cursor)
     }
 
-    /// Reads these pages of a heap or clustered index, whatever is written there meanwhile.
+    /// Reads these pages of a heap or clustered index without locks.
     pub(crate) fn sampled(hobt: &'h RowHobt, pages: Vec<PageId>) -> Self {
         HeapCursor {
             hobt,
@@ -117,7 +117,7 @@ impl<'h> HeapCursor<'h> {
         }
     }
 
-    /// Reads these pages of a heap, as a scan of all of it does.
+    /// Reads these pages of a heap like a scan of the whole heap.
     pub(crate) fn of_pages(
         hobt: &'h RowHobt,
         work: &mut Work,
@@ -143,7 +143,7 @@ impl<'h> HeapCursor<'h> {
             (self.one_row, self.listed) = (true, true);
         }
         self.reads.scans += u64::from(!self.one_row);
-        // Rows may come into any page, but only one to a place.
+        // New rows may appear on any page, but only one at a RID.
         let guard = if self.one_row { Guard::Nothing } else { Guard::Table };
         self.ask = self.hobt.lock_table(work, &self.plan, guard)?;
         assert!(!self.ask.is_range(), "rule 13: heaps have no gaps");
@@ -154,7 +154,7 @@ impl<'h> HeapCursor<'h> {
         Ok(())
     }
 
-    /// A scan that is no part of another's begins.
+    /// Counts a new scan.
     pub(crate) fn count(&self) {
         let (event, deed) = match self.one_row {
             true => (Event::ProbeScan, Deed::SingletonLookup),
@@ -164,7 +164,7 @@ impl<'h> HeapCursor<'h> {
         self.hobt.did(deed);
     }
 
-    /// The row it stands on is behind it: given up, or kept for who changes it later.
+    /// Moves on from the current row. Its lock is released, or kept for a later change of the row.
     fn go_on(&mut self, work: &mut Work) -> RowResult<()> {
         match self.held.take_if(|_| self.plan.kept_back) {
             Some(held) => self.hobt.keep_row(work, held),
@@ -239,7 +239,7 @@ impl<'h> HeapCursor<'h> {
     /// Copies rows of a page from the slot on; a ticket when a lock must be waited for first.
     fn pass(&mut self, work: &mut Work, id: PageId) -> RowResult<Option<Ticket>> {
         debug_assert!(self.rows.is_empty(), "a batch is of one page");
-        // Whether others write the table is tested once a page, and again after a stub.
+        // Whether other transactions write the table is tested once a page, and after a stub.
         let mut quiet = !self.one_row && !self.sampled;
         loop {
             let guard = self.hobt.home.pages.read(id)?;
@@ -263,7 +263,7 @@ impl<'h> HeapCursor<'h> {
         }
     }
 
-    /// The same, up to a stub.
+    /// The same, up to the next stub.
     fn pass_slots(
         &mut self,
         work: &mut Work,
@@ -289,7 +289,7 @@ impl<'h> HeapCursor<'h> {
                 Some((record, Some(_))) if self.sampled => {
                     self.take(work, (record, (id, slot)), quiet)?
                 }
-                // It is given where its stub is.
+                // A forwarded row is returned at its stub.
                 Some((_, Some(_))) => self.exhume(work, (id, slot))?,
                 Some((record, None)) => match stub_target(record) {
                     Some(_) if self.sampled => Progress::On,
@@ -313,7 +313,7 @@ impl<'h> HeapCursor<'h> {
         Ok(Progress::Page)
     }
 
-    /// Copies the row that the stub at hand leads to.
+    /// Copies the row to which the current stub leads.
     fn pass_stub(&mut self, work: &mut Work, to: Place, quiet: &mut bool) -> RowResult<Progress> {
         let home = (self.pages[self.page], self.slot);
         let Some(guard) = self.hobt.follow_stub(home, to)? else { return Ok(Progress::On) };
@@ -328,13 +328,12 @@ impl<'h> HeapCursor<'h> {
         Ok(passed)
     }
 
-    /// Copies the row of the slot at hand, whose record is at a place, if there is one for the
-    /// reader.
+    /// Copies the row of the current slot, if the reader sees one. Its record is at a place.
     fn take(&mut self, work: &mut Work, at: (&[u8], Place), quiet: bool) -> RowResult<Progress> {
         let (record, place) = at;
         let home = home_of(record).unwrap_or(place);
         let now = self.hobt.current(record, place);
-        // A ghost of a heap may have its tag beside the page.
+        // A ghost of a heap may have its tag in memory.
         let may_differ = VersionTag::is_on(record) || !matches!(now, CurrentRow::Row(_));
         let differs = may_differ && self.plan.as_of.is_some();
         if differs && self.ask == RowLock::None {
@@ -377,7 +376,7 @@ impl<'h> HeapCursor<'h> {
         Ok(self.full(matches!(self.ask, RowLock::Short(_) | RowLock::Long(_))))
     }
 
-    /// Whether what was copied is a batch; a locked row is one.
+    /// Whether the copied rows make a batch. A locked row is a batch.
     fn full(&self, single: bool) -> Progress {
         debug_assert!(!single || self.rows.len() <= 1, "a locked row is a batch");
         let full = single || self.bytes.len() >= BATCH_BYTES_MAX;
@@ -385,22 +384,22 @@ impl<'h> HeapCursor<'h> {
     }
 }
 
-/// How far a pass over a page has come.
+/// The progress of a pass over a page.
 enum Progress {
-    /// Behind a slot: on to the next.
+    /// The slot is done; the next one follows.
     On,
-    /// There is enough for a batch.
+    /// There are enough rows for a batch.
     Enough,
-    /// A lock must be waited for.
+    /// The cursor must wait for a lock.
     Blocked(Ticket),
-    /// At a stub, which leads to a place.
+    /// The cursor is at a stub that leads to a place.
     Stub(Place),
-    /// The page is behind.
+    /// The page is done.
     Page,
 }
 
 impl HeapCursor<'_> {
-    /// A slot without a record is an empty one.
+    /// Checks that a slot without a record is empty.
     fn check_empty(&self, id: PageId, view: PageView<'_>, slot: u16) -> RowResult<()> {
         if view.slot_offset(slot).is_some_and(|at| at != 0) {
             let what = "a slot holds no record";
@@ -409,7 +408,7 @@ impl HeapCursor<'_> {
         Ok(())
     }
 
-    /// Of the ghosts that were passed so many are counted for all.
+    /// Counts the ghosts that were passed since `counted` in the server's counter.
     fn count_ghosts(&self, counted: u64) {
         let more = self.reads.ghosts - counted;
         if more > 0 {
@@ -434,7 +433,7 @@ impl HeapCursor<'_> {
         self.hobt.try_row(work, home.0, row, ask)
     }
 
-    /// A ghost is passed; whoever asks about rows may be the one who notes it.
+    /// Counts a ghost. A reader that uses locks notes its page for the cleaner.
     fn pass_ghost(&mut self, work: &Work, at: (&[u8], Place), row: Resource) {
         self.reads.ghosts += 1;
         if self.ask != RowLock::None {
@@ -442,7 +441,7 @@ impl HeapCursor<'_> {
         }
     }
 
-    /// Copies the row before what an aborted transaction wrote, if there is one.
+    /// Copies the row before the record of an aborted transaction, if there is one.
     #[cold]
     fn take_former(&mut self, record: &[u8], before: Previous, home: Place) -> RowResult<()> {
         let mut former = std::mem::take(&mut self.former);
@@ -455,7 +454,7 @@ impl HeapCursor<'_> {
         taken
     }
 
-    /// Copies what the reader's moment sees of a record, if anything.
+    /// Copies the version of a record that the reader's moment sees, if there is one.
     fn take_seen(&mut self, work: &Work, row: (&[u8], Place), home: Place) -> RowResult<()> {
         let Some(at) = self.plan.as_of else { return Ok(()) };
         let mut former = std::mem::take(&mut self.former);
@@ -467,7 +466,7 @@ impl HeapCursor<'_> {
         Ok(())
     }
 
-    /// The same, of a record and its former version, once it is known which is seen.
+    /// Copies the record or its former version, as `seen` says.
     fn give_seen(
         &mut self,
         work: &Work,

@@ -2,7 +2,7 @@
 
 use page::{PageView, slot_cost};
 
-/// Slots for a new record where so many bytes are free: the empty ones, then the next.
+/// The slots that can take a new record, if `free` bytes are free: the empty ones, then a new one.
 pub(crate) fn slots_for(
     view: PageView<'_>,
     free: usize,

@@ -26,7 +26,7 @@ use txn::UndoContext;
 use wal::RecordView;
 use work::Engine;
 
-/// What is done to a place.
+/// An operation on a place.
 struct Step {
     at: Place,
     kind: wal::Kind,
@@ -34,7 +34,7 @@ struct Step {
 }
 
 impl RowHobt {
-    /// Takes back what an operation on a row did; false when the row is not there.
+    /// Undoes an operation on a row. Returns false when the row does not exist.
     pub(crate) fn undo_heap(
         &self,
         engine: &Engine,
@@ -64,7 +64,7 @@ impl RowHobt {
         }
     }
 
-    /// Where a RID's row is, with both pages latched, and a third.
+    /// The place of a RID's row, with both its pages latched, and a third page.
     fn latch_ends(&self, home: Place, third: PageId) -> RowResult<(Place, LatchedPages<'_>)> {
         let mut place = home;
         loop {
@@ -83,7 +83,7 @@ impl RowHobt {
         }
     }
 
-    /// Takes an inserted row out.
+    /// Removes an inserted row.
     fn undo_put(&self, at: Place, cx: &mut UndoContext<'_>) -> RowResult<bool> {
         let latched = self.latch_places([at.0; 3])?;
         if latched.view(at.0).record(at.1).is_none() {
@@ -95,7 +95,7 @@ impl RowHobt {
         Ok(true)
     }
 
-    /// Makes a ghost the row that it was.
+    /// Turns a ghost into the row that it was.
     fn undo_ghost(&self, at: Place, cx: &mut UndoContext<'_>) -> RowResult<bool> {
         let latched = self.latch_places([at.0; 3])?;
         let ghost = latched.view(at.0).record(at.1);
@@ -108,8 +108,8 @@ impl RowHobt {
         Ok(true)
     }
 
-    /// Puts a row's former record in the place of what it is now, or, where that was forwarded, at
-    /// home.
+    /// Restores a row's former record in its present place, or, if undo takes back the forwarding
+    /// of the row, at its RID.
     fn restore(
         &self,
         engine: &Engine,
@@ -130,7 +130,7 @@ impl RowHobt {
         Ok(true)
     }
 
-    /// Puts a row that moved once more back to the page where it was.
+    /// Moves a row that was forwarded once more back to the page where it was.
     fn bring_back(
         &self,
         engine: &Engine,
@@ -153,8 +153,8 @@ impl RowHobt {
         Ok(true)
     }
 
-    /// Logs the steps of an undo, the first of which is the compensation; `beside` is done with
-    /// them, under the latches. Where a record goes there is room.
+    /// Logs the steps of an undo; the first is the compensation. It calls `beside` under the same
+    /// latches. The pages have room for the records.
     fn compensate(
         &self,
         latched: LatchedPages<'_>,

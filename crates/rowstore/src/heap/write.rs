@@ -25,13 +25,13 @@ use txn::Mutation;
 use wal::Group;
 use work::Work;
 
-/// Log that a row takes which becomes a ghost with a tag: both are logged whole.
+/// The most log of a row that becomes a ghost with a tag: both are logged whole.
 const GHOST_LOG_BYTES_MAX: usize = 2 * RECORD_MAX + 64;
 
 /// The longest record of a heap: a row with its tag, away from its RID.
 pub(crate) const HEAP_RECORD_MAX: usize = RECORD_MAX + RID_BYTES;
 
-/// Pages with room that a heap remembers.
+/// The most pages with room that a heap remembers.
 const HINTS_MAX: usize = 64;
 
 impl HeapHints {
@@ -49,7 +49,7 @@ impl RowHobt {
         Resource::rid(self.home.database, self.spec.hobt, page, SlotNo(slot))
     }
 
-    /// A page that has room again.
+    /// Remembers a page that has room again.
     pub(crate) fn remember_room(&self, page: PageId) {
         assert!(!page.is_none(), "room is on a page");
         self.state.hints.lock().remember(page);
@@ -62,12 +62,12 @@ impl RowHobt {
         usize::from(view.free_count()).saturating_sub(promised)
     }
 
-    /// A page had less room than was thought.
+    /// Forgets a page that had too little room.
     pub(crate) fn forget_room(&self, page: PageId) {
         self.state.hints.lock().pages.retain(|p| *p != page);
     }
 
-    /// A new record, at least as long as a stub.
+    /// Encodes a new record. It is at least as long as a stub.
     fn encode_of_heap(&self, row: &[Field<'_>]) -> Result<Vec<u8>, WriteError> {
         let mut record = Vec::new();
         self.encode(row, &mut record);
@@ -92,7 +92,7 @@ impl RowHobt {
         Ok(InsertOutcome { rid: Some(rid_bytes(page, slot)), uniquifier: None })
     }
 
-    /// Puts a record on some page.
+    /// Inserts a record on some page with room.
     fn heap_put(
         &self,
         work: &mut Work,
@@ -168,7 +168,7 @@ impl RowHobt {
         Ok(held)
     }
 
-    /// Logs what a transaction does to pages that it has latched.
+    /// Logs a transaction's change of pages that it has latched.
     pub(crate) fn log_change<'h>(
         &'h self,
         work: &mut Work,
@@ -194,7 +194,7 @@ impl RowHobt {
         applied
     }
 
-    /// Whether an operation fits a page of the heap, whose bytes come from a disk.
+    /// Checks that an operation fits a page of the heap, which may be damaged.
     pub(crate) fn heap_fits(
         &self,
         guard: &WriteGuard<'_>,
@@ -208,7 +208,7 @@ impl RowHobt {
         fits.map_err(|what| self.home.pages.corrupt(guard.id(), what).into())
     }
 
-    /// A page that had room when last seen, or a new one (then `None`: look again).
+    /// A page that had room when it was last seen, or a new page.
     pub(crate) fn page_with_room(
         &self,
         work: &mut Work,
@@ -254,8 +254,8 @@ impl RowHobt {
         Ok(id)
     }
 
-    /// After a start nothing is remembered: the last page of the heap is tried, once, since all
-    /// pages of the heap are listed for that.
+    /// The last page of the heap, if it has room. After a start no page with room is remembered, so
+    /// this is tried once: it must list all pages of the heap.
     fn find_room(&self, work: &Work, bytes: usize) -> RowResult<Option<PageId>> {
         let pages = self.home.space.unit_pages(&self.unit, work.owner().waiter())?;
         let Some(&last) = pages.pages.last() else { return Ok(None) };
@@ -265,7 +265,7 @@ impl RowHobt {
         Ok(fits.then_some(last))
     }
 
-    /// The row of a RID with its place latched and its RID locked; `None` when it is gone.
+    /// The row of a RID, with its place latched and its RID locked; `None` when it does not exist.
     pub(crate) fn heap_row(
         &self,
         work: &mut Work,
@@ -295,7 +295,7 @@ impl RowHobt {
         }
     }
 
-    /// X on a RID, after a check of who has written the row there.
+    /// Requests X on a RID, after a check of the row's writer.
     fn try_rid(&self, work: &mut Work, row: &HeapRow<'_>) -> RowResult<Attempt> {
         let ticket = match row.record(self) {
             Some(record) => self.try_writer(work, (record, row.place), true)?,
@@ -325,7 +325,7 @@ impl RowHobt {
         }
     }
 
-    /// Makes a row a ghost where it is; false when it is gone.
+    /// Turns a row into a ghost in its place. Returns false when the row does not exist.
     fn heap_remove(&self, work: &mut Work, key: &RowKey<'_>, plan: &LockPlan) -> RowResult<bool> {
         let most = if self.draw(work)?.is_some() { GHOST_LOG_BYTES_MAX } else { 0 };
         loop {
@@ -361,7 +361,7 @@ impl RowHobt {
         Ok(InsertOutcome { rid: Some(rid_bytes(page, slot)), uniquifier: None })
     }
 
-    /// Puts a record in the place of a row's, whose RID it gives; `None` when the row is gone.
+    /// Replaces a row's record. Returns its RID; `None` when the row does not exist.
     fn heap_replace(
         &self,
         work: &mut Work,
@@ -435,7 +435,7 @@ impl RowHobt {
         })
     }
 
-    /// Puts a record in the place of another.
+    /// Applies the replacement of one record by another.
     pub(crate) fn apply_replace(
         &self,
         change: &mut Change<'_>,
@@ -448,7 +448,7 @@ impl RowHobt {
         change.apply(page, self.spec.unit, kinds::REPLACE, slot, &[&old_len, old, new], undo);
     }
 
-    /// What a row that is deleted leaves at its place.
+    /// Determines what a deleted row leaves at its place.
     fn left_behind(&self, work: &mut Work, row: &HeapRow<'_>) -> RowResult<Remains> {
         let Some(xsn) = self.drawn(work) else { return Ok(Remains::Nothing) };
         let view = row.guard.view();
@@ -466,7 +466,7 @@ impl RowHobt {
         })
     }
 
-    /// Makes a row the ghost that it leaves.
+    /// Turns a row into the ghost that it leaves.
     fn leave_ghost(
         &self,
         change: &mut Change<'_>,
@@ -493,14 +493,14 @@ impl RowHobt {
     }
 }
 
-/// What a row of a heap leaves when it goes.
+/// What a deleted row of a heap leaves.
 enum Remains {
     /// A plain ghost: there are no readers of versions.
     Nothing,
     /// The row, and the ghost whose tag names the deleter.
     Tagged(Vec<u8>, TaggedRecord<'static>),
-    /// A plain ghost; its deleter is noted beside it.
+    /// A plain ghost; its deleter is noted in memory.
     Bare(Xsn),
-    /// Nothing yet: so long a record is to be kept, and there is no room for it.
+    /// Nothing yet: the store has no room for an image of this length.
     Room(usize),
 }

@@ -1,7 +1,7 @@
-//! `RowHobt`: one heap or B-tree of rows, as plain data and as an open thing.
+//! `RowHobt`: one open heap or B-tree of rows.
 //!
-//! Physical columns are numbered as the catalog's layouts have them; nothing here knows a name
-//! or an SQL type, only widths and comparisons.
+//! Physical columns are numbered as in the catalog's layouts. This crate knows no names and no SQL
+//! types, only widths and comparisons.
 
 pub(crate) mod state;
 
@@ -28,13 +28,13 @@ pub(crate) struct RowHobt {
     pub(crate) unit: Arc<AllocUnit>,
     pub(crate) tree: Option<Tree>,
     pub(crate) state: Arc<HobtState>,
-    /// The pieces of values that are off their rows.
+    /// The tree with the pieces of large values.
     pub(crate) large: Option<Arc<RowHobt>>,
     pub(crate) me: Weak<RowHobt>,
 }
 
 impl RowHobt {
-    /// The hobt, where it is of this format.
+    /// The hobt, if it has this storage format.
     pub(crate) fn of(hobt: &dyn StoredHobt) -> Option<&RowHobt> {
         hobt.as_any()?.downcast_ref()
     }
@@ -62,9 +62,9 @@ impl RowHobt {
         Self::open_in(home, spec, places, large, (unit, HobtState::counting(Arc::default())))
     }
 
-    /// The same hobt with other columns behind those that all its rows have, and with a unit for
-    /// values off the rows if it has none and one is handed in. Who has it open under the old
-    /// columns may go on to use it: records begin alike.
+    /// The same hobt with other added columns behind those that all its rows have. If it has no
+    /// unit for values off the rows, it gets `large`. Sessions that have it open with the old
+    /// columns may continue to use it, because all records begin in the same way.
     pub(crate) fn with_layout(&self, spec: HobtSpec, large: Option<Arc<RowHobt>>) -> Arc<RowHobt> {
         assert_eq!((spec.hobt, spec.unit), (self.spec.hobt, self.spec.unit), "the same hobt");
         let first = |s: &HobtSpec| s.widths.len() - s.added.len();
@@ -73,7 +73,8 @@ impl RowHobt {
         self.with_same_pages(spec, large)
     }
 
-    /// The same hobt, just made and without rows, in the place of another: its activity goes on.
+    /// The same new hobt, without rows, as the replacement of another: it continues the activity
+    /// counters of that one.
     pub(crate) fn in_place_of(&self, other: &RowHobt) -> Arc<RowHobt> {
         assert_ne!(self.spec.hobt, other.spec.hobt, "a hobt is made anew under its own number");
         let state = HobtState::counting(Arc::clone(&other.state.activity));
@@ -92,7 +93,7 @@ impl RowHobt {
         Self::open_in(&self.home, spec, self.places, large, shared)
     }
 
-    /// Makes the unit for values off the rows that the hobt has been without.
+    /// Makes the unit for values off the rows, for a hobt that has none.
     ///
     /// # Errors
     /// 1105, 9002, damaged maps.
@@ -148,8 +149,7 @@ impl RowHobt {
         })
     }
 
-    /// Makes the pages of a new hobt within a transaction, which takes them back when it is
-    /// rolled back.
+    /// Makes the pages of a new hobt within a transaction. A rollback frees them.
     pub(crate) fn create_pages(
         home: &Arc<Home>,
         part: &mut Part,
@@ -186,8 +186,8 @@ impl RowHobt {
         Ok(places)
     }
 
-    /// Makes a hobt within the open transaction of a unit of work; with `large` its rows may have
-    /// values off them, in a unit of that number.
+    /// Makes a hobt within the open transaction of a unit of work. With `large`, values may be
+    /// stored off the rows, in a unit with that id.
     ///
     /// # Errors
     /// 1105, 9002, damaged maps.
@@ -241,7 +241,7 @@ impl RowHobt {
         self.state.dropped.load(Acquire)
     }
 
-    /// How its tree came by its pages since the hobt was opened; nothing of a heap.
+    /// The splits of its tree since the hobt was opened; zeros for a heap.
     pub(crate) fn splits(&self) -> TreeSplits {
         self.state.splits.read()
     }
@@ -250,7 +250,7 @@ impl RowHobt {
         self.tree.as_ref().expect("only heaps have no tree")
     }
 
-    /// As whoever settles its ghosts.
+    /// This hobt as the settler of its ghosts.
     pub(crate) fn settler(&self) -> Arc<dyn work::Settler> {
         self.arc()
     }
@@ -259,7 +259,7 @@ impl RowHobt {
         self.me.upgrade().expect("a hobt in use is alive")
     }
 
-    /// The resource that table locks are on.
+    /// The resource of table locks.
     pub(crate) fn object_resource(&self) -> Resource {
         Resource::object(self.home.database, self.spec.object)
     }
@@ -268,14 +268,14 @@ impl RowHobt {
         Resource::page(self.home.database, self.spec.hobt, page)
     }
 
-    /// Whether these are the fields of a row: one for each physical column that its writer's
-    /// definition knows. Those that it does not know were added and taken back.
+    /// Whether these are the fields of a row: one for each physical column in its writer's
+    /// definition. Columns that are missing there were added by a transaction that rolled back.
     pub(crate) fn is_row(&self, row: &[Field<'_>]) -> bool {
         let columns = self.spec.widths.len();
         (columns - self.spec.added.len()..=columns).contains(&row.len())
     }
 
-    /// Where rows have their uniquifier.
+    /// The column of the uniquifier, if rows have one.
     pub(crate) fn uniquifier_at(&self) -> Option<usize> {
         let last = self.spec.key.last().filter(|_| self.spec.uniquifier);
         last.map(|k| k.leaf_column)
@@ -297,14 +297,14 @@ impl RowHobt {
         }
     }
 
-    /// Changes the row count; what is uncommitted counts, as in sys.partitions.
+    /// Changes the row count. Uncommitted rows count, as in sys.partitions.
     pub(crate) fn count_rows(&self, delta: i64) {
         self.state.rows.fetch_add(delta, Relaxed);
     }
 }
 
 impl RowHobt {
-    /// The error as the user sees it. Objects are named by number where only numbers are known.
+    /// The error as the user sees it. If the name of an object is unknown, its id is shown.
     pub(crate) fn sql(&self, e: RowError) -> SqlError {
         let name = self.home.name();
         let object = format!("object {}", self.spec.object);

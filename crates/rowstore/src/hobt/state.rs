@@ -12,47 +12,49 @@ use os::sync::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64};
 
-/// What a heap remembers of its free space.
+/// The hints of a heap about its free space.
 #[derive(Default)]
 pub(crate) struct HeapHints {
-    /// Where the next row is tried first.
+    /// The pages at which the next insert looks first.
     pub(crate) pages: Vec<PageId>,
-    /// Whether the heap's last page was looked at since it was opened, or a page more was refused.
+    /// Whether an insert has looked at the heap's last page since the heap was opened, or a further
+    /// page was refused.
     pub(crate) sought: bool,
     /// Whether the heap has got a page since it was opened.
     pub(crate) grown: bool,
 }
 
-/// What was found when a hobt was measured.
+/// The result of measuring a hobt.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Measurement {
     /// [`access::SourceSize::pages`] then.
     pub(crate) pages: u64,
     /// `RowHobt::rows` then.
     pub(crate) at: i64,
-    /// What must be added to `RowHobt::rows` where rows were not counted.
+    /// The number to add to `RowHobt::rows`, for rows that were not counted.
     pub(crate) beyond: i64,
 }
 
-/// What changes while a hobt is open, whatever columns it gets.
+/// The changing state of an open hobt. It does not depend on the columns.
 pub(crate) struct HobtState {
     pub(crate) hints: Mutex<HeapHints>,
     pub(crate) rows: AtomicI64,
     pub(crate) rows_known: AtomicU64,
-    /// Rows that a load has put into the tree, one more; 0 where it was made before it was opened.
+    /// One more than the rows that a bulk load has put into the tree; 0 if the tree was built
+    /// before it was opened.
     pub(crate) built: AtomicU64,
-    /// Rows that had been put one by one, as its activity counts them, when it was opened.
+    /// The inserts that its activity had counted when it was opened.
     pub(crate) inserts_before: u64,
     pub(crate) measured: Mutex<Option<Measurement>>,
-    /// In a tree of pieces the number of the next value, 0 while unknown.
+    /// In a tree of pieces: the number of the next value; 0 while unknown.
     pub(crate) next_value: AtomicU64,
-    /// Its pages go, or are gone.
+    /// Its pages are freed, or about to be.
     pub(crate) dropped: AtomicBool,
-    /// Whether anybody has asked for ranges of its keys since it was opened (`locking/gap.rs`).
+    /// Whether a transaction has requested range locks here since it was opened (`locking/gap.rs`).
     pub(crate) ranges: AtomicBool,
-    /// Only the transaction that made it knows of it (`capture/mod.rs`): its rows need no locks.
+    /// Only the transaction that made it knows it (`capture/mod.rs`), so its rows need no locks.
     pub(crate) private: AtomicBool,
-    /// It numbers rows of one key although it is private.
+    /// It gives uniquifiers to rows with equal keys although it is private.
     pub(crate) numbers_twins: AtomicBool,
     pub(crate) captures: Captures,
     pub(crate) bare: BareGhosts,
@@ -63,7 +65,7 @@ pub(crate) struct HobtState {
 }
 
 impl HobtState {
-    /// Of a hobt that is opened, whose activity counts on.
+    /// The state of a hobt that is being opened. It continues the activity counters.
     pub(crate) fn counting(activity: Arc<Activity>) -> Arc<HobtState> {
         let splits = Arc::default();
         activity.adopt(&splits);
@@ -88,7 +90,7 @@ impl HobtState {
         })
     }
 
-    /// Where this thread counts what it does.
+    /// The counters of this thread.
     pub(crate) fn counts(&self) -> Counts<'_> {
         self.activity.counts()
     }

@@ -39,14 +39,15 @@ use std::sync::atomic::Ordering::Relaxed;
 use txn::CommitTime;
 use work::Work;
 
-/// What an insert logs beside its record, and its undo.
+/// The log of an insert and of its undo, without the record.
 const LOGGED_BESIDE: usize = 256;
 
-/// One thing for each entry.
+/// One element for each entry.
 type PerEntry<T> = [Option<T>; TOGETHER_MAX];
 
 impl RowHobt {
-    /// What is known without a look at the tree.
+    /// Whether entries of this hobt can be inserted in a group, as far as is known without the
+    /// tree.
     pub(crate) fn puts_together(&self, plan: &LockPlan) -> bool {
         let plain = self.tree.is_some() && !self.spec.pieces && !self.is_guarded();
         // A changer with a moment must be refused rows that have changed since: that is checked one
@@ -54,14 +55,14 @@ impl RowHobt {
         plain && plan.unchanged_since.is_none()
     }
 
-    /// Invariant 2; and where keys come twice nobody sees a former row, whose number a new row of
-    /// its key is not to have.
+    /// Whether a transaction may guard ranges here (invariant 2). In an index with uniquifiers,
+    /// also whether a reader may see a row in the graveyard: a new row must not get its uniquifier.
     fn is_guarded(&self) -> bool {
         let graves = &self.state.graves;
         self.state.ranges.load(Relaxed) || self.spec.uniquifier && graves.may_be_seen(CommitTime(0))
     }
 
-    /// Spells an entry and finds its place; `false` where it is to be inserted by itself.
+    /// Encodes an entry and finds its leaf. Returns false if it must be inserted by itself.
     pub(crate) fn prepare_entry(
         &self,
         work: &mut Work,
@@ -124,7 +125,8 @@ impl RowHobt {
     }
 }
 
-/// Puts entries into their hobts; `false`, and nothing is put, where one is in the way.
+/// Inserts entries into their hobts. Returns false, with nothing inserted, if one of them cannot be
+/// inserted this way.
 pub(crate) fn put<'h>(
     work: &mut Work,
     hobt: &dyn Fn(usize) -> &'h dyn TableSink,
@@ -139,7 +141,7 @@ pub(crate) fn put<'h>(
     let Some(first) = hobts.first().copied().flatten() else { return Ok(false) };
     let covered = first.lock_for_change(work, plan)?;
     let bytes = entries.bytes();
-    // Before the latches, as it may wait.
+    // This comes before the latches, because it may wait.
     work.part(&first.home).reserve(2 * bytes + LOGGED_BESIDE * hobts.len())?;
     let Some(mut leaves) = latched(hobts, entries.entries()) else { return Ok(false) };
     if !covered {
@@ -188,8 +190,8 @@ fn each<'a, 'h>(
     hobts.iter().map_while(|hobt| *hobt).zip(entries.entries())
 }
 
-/// The leaves of all entries at their slots, if they are to be had and take the records. The first
-/// one is the base's, where sessions meet most: it is latched last.
+/// The latched leaves of all entries at their slots, if all latches are free and all leaves have
+/// room. The first leaf is that of the base, where sessions meet most: it is latched last.
 fn latched<'h>(
     hobts: &[Option<&'h RowHobt>],
     entries: &[Entry],

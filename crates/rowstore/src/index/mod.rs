@@ -3,7 +3,7 @@
 //! ```text
 //!   scan         reads rows in the order of keys
 //!   write        insert, update, delete
-//!   entry_group  a row's entries put into several indexes at once
+//!   entry_group  inserts a row's entries into several indexes at once
 //!   reorganize   ALTER INDEX ... REORGANIZE
 //! ```
 

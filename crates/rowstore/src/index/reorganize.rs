@@ -1,5 +1,5 @@
 //! ALTER INDEX … REORGANIZE: fills the leaves of a tree to the wanted degree and brings their pages
-//! into the order of their keys, while others read and write.
+//! into the order of their keys, while other sessions read and write.
 //!
 //! ```text
 //! 1  compaction   left to right, leaf by leaf: records of the next leaf move into it; an emptied
@@ -8,8 +8,8 @@
 //!                 more than one page in twenty lies out of order.
 //! ```
 //!
-//! Each step is one log group that no transaction undoes, whatever becomes of the statement: it
-//! changes no row. It waits for no lock. The statement holds IX on the table, so that the table's
+//! Each step is one log group that no transaction undoes, even if the statement fails: it changes
+//! no row. It waits for no lock. The statement holds IX on the table, so that the table's
 //! definition cannot change. Pages whose latches are not free stay where they are.
 //!
 //! Invariants
@@ -27,17 +27,17 @@ use std::collections::BTreeMap;
 use wal::{Group, LogReservation};
 use work::Work;
 
-/// So many leaves are looked at for one to become free.
+/// The most leaves that are compacted to free one leaf.
 const WINDOW: usize = 32;
-/// One page in so many may lie out of order.
+/// One page in this many may lie out of order.
 const IN_ORDER_OF: u64 = 20;
 
 impl RowHobt {
-    /// Reorganizes a tree, leaves being filled to `percent`; with `large` the pieces of values that
-    /// are off their rows, too. Of a heap nothing else.
+    /// Reorganizes a tree and fills its leaves to `percent`. With `large` it also reorganizes the
+    /// tree of pieces of large values; of a heap it reorganizes only that.
     ///
     /// # Errors
-    /// Damaged pages, log, cancellation; what was done stays.
+    /// Damaged pages, log, cancellation; steps that are done stay.
     pub(crate) fn reorganize(
         &self,
         work: &mut Work,
@@ -56,7 +56,7 @@ impl RowHobt {
         done.map_err(|e| self.sql(e))
     }
 
-    /// A key that leads to the leftmost leaf that has records.
+    /// A key of the leftmost leaf that has records.
     fn leftmost_key(&self) -> RowResult<Option<KeyBuf>> {
         let first = self.tree().seek(SearchKey { fields: &[], bias: Bias::FirstAtLeast })?;
         let Some(leaf) = first else { return Ok(None) };
@@ -86,7 +86,7 @@ impl RowHobt {
     /// Compacts the leaves under one page.
     fn compact_under_one(&self, work: &mut Work, leaves: &[LeafUse], fill: usize) -> RowResult<()> {
         let Some(first) = leaves.first() else { return Ok(()) };
-        // The leaf that is being filled, by a key that leads to it, and its bytes.
+        // A key of the leaf that is being filled, and its bytes.
         let (mut into, mut used) = (first.key.clone(), first.used);
         let mut end = 0;
         for (at, from) in leaves.iter().enumerate().skip(1) {
@@ -125,7 +125,7 @@ impl RowHobt {
         Ok(step)
     }
 
-    /// The right to log one step, asked for while no latch is held.
+    /// Reserves log for one step. No latch is held.
     fn log_for_step(&self, work: &Work) -> RowResult<LogReservation> {
         let waiter = work.owner().waiter();
         waiter.check()?;
@@ -134,11 +134,11 @@ impl RowHobt {
         Ok(log)
     }
 
-    /// Invariant 1, after a step: a ghost that was left before it was noted under its page of that
-    /// time.
+    /// Notes the pages with ghosts after a step (invariant 1): a ghost that was noted before may be
+    /// on another page now.
     fn note_ghosts(&self, work: &mut Work, pages: &[PageId]) {
         for &page in pages.iter().filter(|p| !p.is_none()) {
-            // One that cannot be read may be another's by now.
+            // A page that cannot be read may belong to another hobt by now.
             let there = self.home.pages.read_again(page);
             if there.is_ok_and(|p| p.view().ghost_count() > 0) {
                 self.home.ghosts().note(page);
@@ -187,7 +187,7 @@ impl RowHobt {
         Ok(())
     }
 
-    /// Two leaves, told by their pages of now, exchange these.
+    /// Exchanges the pages of two leaves.
     fn exchange_step(&self, work: &mut Work, here: PageId, there: PageId) -> RowResult<bool> {
         let _log = self.log_for_step(work)?;
         let tree = self.tree();
@@ -208,8 +208,8 @@ impl RowHobt {
     }
 }
 
-/// Of how many leaves at the right, with one that is filled so far, one becomes free when all are
-/// filled; 0 where too many would have to move for that.
+/// The number of leaves to the right that must be compacted into a leaf with `used` bytes, so that
+/// one leaf becomes free; 0 if that takes too many.
 fn window(used: usize, right: &[LeafUse], fill: usize) -> usize {
     let mut sum = used;
     for (n, leaf) in right.iter().take(WINDOW).enumerate() {

@@ -43,9 +43,9 @@ use work::Work;
 /// The most rows of a batch. Batches grow up to it, so that TOP (1) copies one row. A reader of
 /// current rows copies no more ahead; for others `leaf.rs` takes the whole leaf.
 const BATCH_ROWS_MAX: usize = 256;
-/// So often an entry is read again before it is locked.
+/// How often an entry is read again before it is locked.
 const RECHECKS_MAX: u8 = 8;
-/// Rows of a batch for which it is worth asking where a leaf ends.
+/// The size of a batch from which on the last record of a leaf is compared with the range's end.
 const MANY_ROWS: usize = 16;
 
 /// An end of the range, copied.
@@ -57,12 +57,12 @@ pub(crate) struct Limit {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
-    /// Backwards: the first key beyond the upper end is to be locked.
+    /// Backwards: the first key beyond the upper end must be locked.
     Beyond,
     Before,
-    /// At the position's row, which was dealt with.
+    /// At the position's row, which is done.
     After,
-    /// At the position's row, which must be asked for again.
+    /// At the position's row, which must be read again.
     Again,
     Done,
 }
@@ -88,42 +88,43 @@ pub(crate) struct IndexCursor<'h> {
     state: State,
     position: Position,
     ahead: ReadAhead,
-    /// From the leaf whose last record was dealt with to the one at its right.
+    /// The leaf whose last record is done, and its right neighbour.
     onward: Option<(PageId, PageId)>,
     bytes: Vec<u8>,
     rows: Vec<CopiedRow>,
     values: Vec<FetchedValue>,
-    /// The LSN of the leaf from which they were copied.
+    /// The LSN of the leaf from which the rows were copied.
     copied_at: Lsn,
-    /// How often the row at hand was read again.
+    /// How often the current row was read again.
     rechecks: u8,
     /// A former version that is being copied.
     former: Vec<u8>,
     at: usize,
     batch: usize,
     held: Option<(Resource, Resource)>,
-    /// A short lock that was waited for; it is asked for again, and then held twice.
+    /// A short lock for which the cursor has waited. It is requested again, and then held twice.
     waited: Option<Resource>,
-    /// How many escalations the transaction had when `ask` was found.
+    /// The number of the transaction's lock escalations when `ask` was determined.
     escalations: u64,
     reads: TableReads,
     /// No other transaction writes the table while the current leaf is latched.
     quiet: bool,
-    /// Behind which key the pass at hand began, where that matters; none: at the range's beginning.
+    /// The key behind which the current pass began; empty: at the beginning of the range.
     begun: KeyBuf,
     /// Keys of that pass whose rows the transaction has deleted itself.
     own_gone: Vec<KeyBuf>,
     /// The page whose ghosts were noted last.
     noted: PageId,
-    /// Ghosts that were passed since the position was saved: until then they may be met again.
+    /// Ghosts that were passed since the position was saved. They are not counted yet, because the
+    /// cursor may pass them again.
     ghosts: u64,
 }
 
-/// What a pass over a leaf came to.
+/// The result of a pass over a leaf.
 enum Pass {
     /// Rows were copied, or the range ended.
     Enough,
-    /// A row's lock must be waited for.
+    /// The cursor must wait for a row's lock.
     Blocked(Ticket),
 }
 
@@ -173,7 +174,8 @@ impl<'h> IndexCursor<'h> {
         Ok(cursor)
     }
 
-    /// Reads the part of a range from one key to before another; its own ends where one is absent.
+    /// Reads the part of a range from one key to before another. An absent key means the end of the
+    /// range.
     pub(crate) fn between(
         hobt: &'h RowHobt,
         work: &mut Work,
@@ -192,7 +194,7 @@ impl<'h> IndexCursor<'h> {
         Ok(cursor)
     }
 
-    /// Takes the table's lock and stands before the first row of a range.
+    /// Takes the table's lock and moves before the first row of a range.
     fn aim(&mut self, work: &mut Work, range: &ScanRange<'_>) -> RowResult<()> {
         assert!(self.held.is_none(), "a row is given up before another scan begins");
         let whole = self.hobt.tree().order().len();
@@ -218,7 +220,7 @@ impl<'h> IndexCursor<'h> {
         Ok(())
     }
 
-    /// Whether the range is one key that at most one row has.
+    /// Whether the range is one whole key, which at most one row has.
     fn is_point(&self) -> bool {
         let (Some(lower), Some(upper)) = (&self.lower, &self.upper) else { return false };
         lower.inclusive
@@ -227,7 +229,7 @@ impl<'h> IndexCursor<'h> {
             && lower.key.fields().as_slice().len() == self.hobt.tree().order().len()
     }
 
-    /// A scan that is no part of another's begins.
+    /// Counts a new scan.
     pub(crate) fn count(&self) {
         let event = match (&self.lower, &self.upper) {
             _ if self.point => Event::ProbeScan,
@@ -238,14 +240,15 @@ impl<'h> IndexCursor<'h> {
         self.hobt.did(if self.point { Deed::SingletonLookup } else { Deed::RangeScan });
     }
 
-    /// The position is one from which nothing is passed again: ghosts before it are counted.
+    /// Sets the state. The cursor passes nothing before its position again, so the ghosts before it
+    /// are counted.
     fn stands(&mut self, state: State) {
         self.state = state;
         let ghosts = std::mem::take(&mut self.ghosts);
         self.count_ghosts(ghosts);
     }
 
-    /// Saves the place of a record, which is not before the one saved last.
+    /// Saves the position of a record, which does not lie before the one that was saved last.
     fn save(&mut self, leaf: &LeafRead<'_>) -> RowResult<()> {
         match self.state {
             State::After | State::Again => leaf.save_onward(&mut self.position, self.backward)?,
@@ -254,7 +257,7 @@ impl<'h> IndexCursor<'h> {
         Ok(())
     }
 
-    /// So many ghosts are behind it.
+    /// Counts ghosts that were passed.
     fn count_ghosts(&mut self, ghosts: u64) {
         if ghosts > 0 {
             self.reads.ghosts += ghosts;
@@ -296,13 +299,13 @@ impl<'h> IndexCursor<'h> {
         })
     }
 
-    /// The first key beyond the upper end, latched, for a scan that comes from there.
+    /// The first key beyond the upper end, latched, for a backward scan that locks ranges.
     fn beyond(&self) -> RowResult<Successor<'h>> {
         debug_assert!(self.backward && self.ask.is_range(), "who comes from there guards it");
         let tree = self.hobt.tree();
         let Some(l) = &self.upper else {
-            // Behind everything: the end, which the last key leads to. Keys that have come behind
-            // it since are met when the scan begins.
+            // Without an upper end this is the end of the index, behind the last key. The scan
+            // meets keys that are inserted there before it begins.
             let mut next = match tree.seek(SearchKey { fields: &[], bias: Bias::LastAtMost })? {
                 Some(last) => last.ahead()?,
                 None => tree.seek_next(SearchKey { fields: &[], bias: Bias::FirstAtLeast })?,
@@ -318,11 +321,11 @@ impl<'h> IndexCursor<'h> {
     }
 
     fn is_past(&self, record: &[u8]) -> bool {
-        // A damaged record is met when its fields are read.
+        // The reader of its fields reports a damaged record.
         self.passes(record).unwrap_or(false)
     }
 
-    /// Whether a record is beyond the range; `None`: it is damaged.
+    /// Whether a record lies beyond the range; `None` if it is damaged.
     fn passes(&self, record: &[u8]) -> Option<bool> {
         let (limit, beyond) = if self.backward {
             (&self.lower, Ordering::Less)
@@ -337,7 +340,7 @@ impl<'h> IndexCursor<'h> {
         })
     }
 
-    /// The row it stands on is behind it: given up, or kept for who changes it later.
+    /// Moves on from the current row. Its lock is released, or kept for a later change of the row.
     fn go_on(&mut self, work: &mut Work) -> RowResult<()> {
         match self.held.take_if(|_| self.plan.kept_back) {
             Some(held) => self.hobt.keep_row(work, held),
@@ -357,7 +360,7 @@ impl<'h> IndexCursor<'h> {
         }
     }
 
-    /// The row at hand is to be met again, if it is there still.
+    /// Moves back, so that the next row is the current one again, if it still exists.
     #[cold]
     fn step_back(&mut self) -> RowResult<()> {
         let (tree, row) = (self.hobt.tree(), &self.rows[self.at]);
@@ -377,7 +380,7 @@ impl<'h> IndexCursor<'h> {
         Ok(())
     }
 
-    /// A row that had to be locked to be read is behind it: the next is asked about again.
+    /// After a row that had to be locked to be read, the next row is only tested again.
     fn forget_rechecks(&mut self) {
         if let (RECHECKS_MAX.., RowLock::Short(mode)) = (self.rechecks, self.ask) {
             self.ask = RowLock::Test(mode);
@@ -475,7 +478,7 @@ impl<'h> IndexCursor<'h> {
         })
     }
 
-    /// There are no more keys: the gap behind the last is guarded while its leaf is latched.
+    /// Ends a forward scan behind the last key. The gap there is locked while the leaf is latched.
     fn reach_end(&mut self, work: &mut Work, end: LeafEnd<'h>) -> RowResult<Pass> {
         assert!(!self.backward, "backwards a scan ends at the first key");
         if !self.ask.is_range() {
@@ -502,7 +505,7 @@ impl<'h> IndexCursor<'h> {
         })
     }
 
-    /// A record beyond the range: it is the last whose lock guards it.
+    /// Ends the scan at the first record beyond the range. Its lock guards the gap below it.
     fn pass_end(&mut self, work: &mut Work, leaf: &LeafRead<'h>) -> RowResult<Pass> {
         debug_assert!(self.is_past(leaf.record()), "the record is beyond the range");
         if self.ask.is_range()
@@ -515,7 +518,7 @@ impl<'h> IndexCursor<'h> {
         Ok(Pass::Enough)
     }
 
-    /// Copies rows from a leaf on, until the batch is full, the leaf ends or a lock is missing.
+    /// Copies rows from a leaf, until the batch is full, the leaf ends or a lock is not free.
     fn pass(&mut self, work: &mut Work, mut leaf: LeafRead<'h>) -> RowResult<Pass> {
         let page = leaf.page_id();
         assert_eq!(leaf.view().level(), 0, "rows are on leaves");
@@ -525,7 +528,8 @@ impl<'h> IndexCursor<'h> {
         self.copied_at = leaf.view().lsn();
         debug_assert_eq!(leaf.view().alloc_unit(), self.hobt.spec.unit, "the leaf is this tree's");
         let single = !matches!(self.ask, RowLock::None | RowLock::Test(_));
-        // One key is as quickly asked about as the table, and others do not ask for it.
+        // A test of one row costs no more than a test of the table, and does not touch the lock
+        // that all sessions share.
         self.quiet = !self.point && self.hobt.nobody_writes(work, self.ask);
         let unasked = self.quiet || self.ask == RowLock::None;
         if unasked && !self.point && !self.backward {
@@ -553,7 +557,8 @@ impl<'h> IndexCursor<'h> {
             } else {
                 leaf.slot() + 1 >= leaf.view().slot_count()
             };
-            // Saved before moving on, so that a blocked row behind resumes after this one.
+            // The position is saved before the cursor moves on. If the next row is blocked, the
+            // scan resumes after this one.
             let may_block = self.ask != RowLock::None && !self.quiet;
             if enough || edge || (may_block && self.rows.len() > copied) {
                 self.save(&leaf)?;
@@ -580,7 +585,7 @@ impl<'h> IndexCursor<'h> {
         self.give(record, from, page, slot)
     }
 
-    /// A row whose record was copied to there is of the batch.
+    /// Adds a row to the batch, whose record was already copied to `from`.
     fn give(&mut self, record: &[u8], from: usize, page: PageId, slot: u16) -> RowResult<()> {
         let bytes = from..from + record.len();
         debug_assert_eq!(self.bytes.get(bytes.clone()), Some(record), "it was copied");
@@ -595,7 +600,7 @@ impl<'h> IndexCursor<'h> {
         Ok(())
     }
 
-    /// Copies what the reader's moment sees of a record, if anything.
+    /// Copies the version of a record that the reader's moment sees, if there is one.
     #[inline(never)]
     fn copy_seen(&mut self, work: &Work, record: &[u8], page: PageId, slot: u16) -> RowResult<()> {
         let Some(at) = self.plan.as_of else { return Ok(()) };
@@ -619,7 +624,7 @@ impl<'h> IndexCursor<'h> {
         copied
     }
 
-    /// Copies the row before what an aborted transaction wrote, if there is one.
+    /// Copies the row before the record of an aborted transaction, if there is one.
     #[cold]
     fn copy_former(
         &mut self,
@@ -637,7 +642,7 @@ impl<'h> IndexCursor<'h> {
         copied
     }
 
-    /// A record's lock is not to be had: rows before it are given first.
+    /// A record's lock is not free. The rows before it are returned first.
     fn blocked(&mut self, leaf: &LeafRead<'h>, ticket: Ticket) -> RowResult<Pass> {
         assert!(self.ask != RowLock::None, "who asks for nothing is not blocked");
         if !self.rows.is_empty() {
@@ -652,7 +657,8 @@ impl<'h> IndexCursor<'h> {
         Ok(Pass::Blocked(ticket))
     }
 
-    /// Asks for a record's lock; a ticket when it, or the record's writer, must be waited for.
+    /// Requests a record's lock. Returns a ticket if the cursor must wait for it or for the
+    /// record's writer.
     fn lock(
         &self,
         work: &mut Work,
@@ -660,7 +666,7 @@ impl<'h> IndexCursor<'h> {
         ask: RowLock,
     ) -> RowResult<Option<Ticket>> {
         debug_assert!(ask != RowLock::None, "who asks for nothing needs no lock");
-        // What has no key is met again when its fields are read.
+        // A record without a key is damaged: the reader of its fields reports it.
         let Some(resource) = self.hobt.record_resource(leaf.record()) else { return Ok(None) };
         let modifies = self.plan.strength != Strength::Shared;
         let at = (leaf.record(), (leaf.page_id(), leaf.slot()));
@@ -673,8 +679,8 @@ impl<'h> IndexCursor<'h> {
         })
     }
 
-    /// Whether a record is a ghost whose tag says that no lock need be tested. Where gaps are read
-    /// it is an anchor (rule 9), and locked.
+    /// Whether a record is a ghost whose tag says that its lock need not be tested. A scan that
+    /// locks gaps must lock it, because it is an anchor (rule 9).
     fn passes_gone(&self, work: &Work, (record, place): (&[u8], (PageId, u16))) -> bool {
         self.ask != RowLock::None
             && !self.ask.is_range()
@@ -682,7 +688,8 @@ impl<'h> IndexCursor<'h> {
             && self.hobt.is_gone(work.engine(), record, place)
     }
 
-    /// Asks for a record's lock and copies its row; a ticket when the lock must be waited for.
+    /// Requests a record's lock and copies its row. Returns a ticket if the cursor must wait for
+    /// the lock.
     fn take(&mut self, work: &mut Work, leaf: &LeafRead<'_>) -> RowResult<Option<Ticket>> {
         let record = leaf.record();
         let place = (leaf.page_id(), leaf.slot());
@@ -694,8 +701,7 @@ impl<'h> IndexCursor<'h> {
             }
         } else if self.ask != RowLock::None {
             let ask = match (now, self.ask) {
-                // A ghost is only asked about: a committed one is not worth a lock, unless the gap
-                // below it is read.
+                // The lock of a ghost is only tested, unless the gap below it must be locked.
                 (CurrentRow::Ghost, RowLock::Short(m) | RowLock::Long(m)) => RowLock::Test(m),
                 (CurrentRow::Row(_) | CurrentRow::Former(_), ask) if self.point => ask.of_the_row(),
                 (_, ask) => ask,
@@ -791,7 +797,7 @@ impl RowCursor for IndexCursor<'_> {
             return Ok(true);
         }
         let row = &self.rows[self.at];
-        // A page that cannot be read is no more the row's.
+        // A page that cannot be read no longer has the row.
         let leaf = self.hobt.home.pages.read_again(row.page);
         if leaf.is_ok_and(|leaf| leaf.view().lsn() == self.copied_at) {
             return Ok(true);

@@ -26,16 +26,16 @@ use txn::Mutation;
 use wal::Group;
 use work::{CommitTime, Work};
 
-/// How often room is made for both halves of a move at once: they may share no leaf.
+/// How often a move tries to get room for both of its halves at once. They may be on two leaves.
 const TRIES_MAX: u8 = 4;
 
-/// How often a row is looked for after room was made for it. Others may have used the room; or, in
-/// a damaged tree, a hint finds the row on another leaf than the way from the root leads to.
+/// How often a row is searched again after room was made for it. Other threads may have used the
+/// room. In a damaged tree, a hint may find the row on another leaf than the search from the root.
 const ROUNDS_MAX: u32 = 10_000;
 
-/// How a row was put.
+/// The result of an insert.
 enum PutOutcome {
-    /// It is there.
+    /// The row was inserted.
     Done,
     /// A live row has the key.
     Duplicate,
@@ -82,8 +82,8 @@ impl RowHobt {
         Ok(())
     }
 
-    /// Makes room; where that moves ghosts, the cleaner learns of their new page. Pages with ghosts
-    /// around the place.
+    /// Makes room by a split, and notes the pages with ghosts around the place for the cleaner, as
+    /// the split may have moved them. Returns these pages.
     pub(crate) fn split(
         &self,
         group: &mut Group,
@@ -97,8 +97,8 @@ impl RowHobt {
             let leaf = self.tree().seek_write(key)?;
             [leaf.view().prev_page(), leaf.page_id(), leaf.view().next_page()].map(Some)
         };
-        // Looked at after the split: a ghost that was left before it was noted under its page of
-        // that time.
+        // This is checked after the split: a ghost that was noted before it may be on another page
+        // now.
         for place in &mut around {
             let Some(page) = place.take().filter(|p| !p.is_none()) else { continue };
             if self.home.pages.read_again(page)?.view().ghost_count() > 0 {
@@ -139,7 +139,7 @@ impl RowHobt {
         Err(WriteError::RowTooLong { bytes: record.len() })
     }
 
-    /// A key that is there already gets the next uniquifier of its group.
+    /// Inserts a row whose key other rows may have: it then gets the next uniquifier of this key.
     fn insert_with_uniquifier(
         &self,
         work: &mut Work,
@@ -171,7 +171,7 @@ impl RowHobt {
         }
     }
 
-    /// The uniquifier after the last one of a row's declared key; none when the key is new.
+    /// The uniquifier after the last one of a row's declared key; `None` when the key is new.
     fn next_uniquifier(&self, row: &[Field<'_>]) -> RowResult<Option<u32>> {
         let tree = self.tree();
         let declared = &tree.order().columns()[..tree.order().len() - 1];
@@ -184,7 +184,7 @@ impl RowHobt {
         {
             next = Some(self.uniquifier_after(last.record()));
         }
-        // A snapshot sees a row with that key, perhaps, which is another.
+        // A ghost in the graveyard may have the number, and a snapshot may see its row.
         if self.state.graves.may_be_seen(CommitTime(0)) {
             self.state.graves.last_of(tree, &KeyBuf::of(&prefix), &mut |ghost| {
                 next = next.max(Some(self.uniquifier_after(ghost)));
@@ -203,7 +203,7 @@ impl RowHobt {
         }
     }
 
-    /// Puts a record where its key belongs.
+    /// Inserts a record at the place of its key.
     fn put(&self, work: &mut Work, record: &[u8], plan: &LockPlan) -> RowResult<PutOutcome> {
         assert!(record.len() <= RECORD_BYTES_MAX, "the row was made to fit");
         let covered = self.lock_for_change(work, plan)?;
@@ -243,7 +243,7 @@ impl RowHobt {
             }
             let tried = match (covered, ghost) {
                 (true, _) => Attempt::Granted,
-                // A ghost has its key, and the gap below it: nothing is divided.
+                // A ghost has the key already: the insert divides no gap.
                 (false, true) => self.try_exclusive(work, leaf.page_id(), resource)?,
                 (false, false) => self.try_new_key(work, &leaf, resource)?,
             };
@@ -270,7 +270,7 @@ impl RowHobt {
         }
     }
 
-    /// Puts a record at its place, in a log group of its own.
+    /// Inserts a record at its place, in a log group of its own.
     fn log_put_entry(
         &self,
         work: &mut Work,
@@ -313,7 +313,7 @@ impl RowHobt {
         dropped
     }
 
-    /// Whether another transaction holds the row that has the key of a new one.
+    /// Tests whether another transaction holds the row that has the key of a new one.
     fn test_present(
         &self,
         work: &mut Work,
@@ -332,7 +332,7 @@ impl RowHobt {
         })
     }
 
-    /// The leaf of a key, latched, its row live and locked X; `None` when it is gone.
+    /// The latched leaf of a key whose row is live and locked X; `None` when there is no such row.
     pub(crate) fn row_for_change(
         &self,
         work: &mut Work,
@@ -411,9 +411,9 @@ impl RowHobt {
         self.home.pages.corrupt(self.tree().root(), "no split makes room for a row").into()
     }
 
-    /// Makes the live record under the latch a ghost, in a log group of its own, under the number
-    /// that was drawn before. False when room had to be made first, and the latch was let go for
-    /// it.
+    /// Turns the live record under the latch into a ghost, in a log group of its own. The
+    /// transaction's number was drawn before. Returns false when it had to make room first, for
+    /// which it released the latch.
     pub(crate) fn ghost_record(
         &self,
         work: &mut Work,
@@ -488,7 +488,7 @@ impl RowHobt {
             };
         }
         if self.spec.uniquifier {
-            // The new key may need another uniquifier: two steps of one transaction.
+            // The new key may need another uniquifier, so this takes two groups of one transaction.
             self.entry_delete(work, key, plan)?;
             let mut row = row.to_vec();
             if let Some(uniquifier) = self.uniquifier_at().and_then(|at| row.get_mut(at)) {
@@ -572,8 +572,8 @@ impl RowHobt {
         Err(self.no_room())
     }
 
-    /// Moves a row to another key: its old record becomes a ghost and the new one is put, in one
-    /// group. `None` when the row is gone.
+    /// Moves a row to another key: its old record becomes a ghost, and the new one is inserted, in
+    /// one group. `None` when the row does not exist.
     fn move_row(
         &self,
         work: &mut Work,
@@ -632,7 +632,7 @@ impl RowHobt {
             if let Some(room) = pair.link(self, work, &mut put, left.as_mut())? {
                 drop(pair);
                 work.make_version_room(&self.home, room)?;
-                // Two long images share no page of the store.
+                // Two long images do not fit one page of the store together.
                 tries += TRIES_MAX;
                 continue;
             }
@@ -644,7 +644,7 @@ impl RowHobt {
 }
 
 impl RowHobt {
-    /// The same as two groups of one transaction.
+    /// Like [`Self::move_row`], in two groups of one transaction.
     fn move_in_two_steps(
         &self,
         work: &mut Work,
@@ -668,7 +668,7 @@ impl RowHobt {
     }
 }
 
-/// What became of the locks of a move.
+/// The result of the lock requests of a move.
 enum PairLocks {
     Granted,
     Wait(lock::Ticket),
@@ -676,7 +676,7 @@ enum PairLocks {
     OutOfOrder,
 }
 
-/// The places of an old and a new key under their latches.
+/// The latched places of an old and a new key.
 struct LatchedPair<'t> {
     pair: Option<LeafPair<'t>>,
     old_is_first: bool,
@@ -718,7 +718,7 @@ impl<'t> LatchedPair<'t> {
         if exact { leaf.view().record(slot) } else { None }
     }
 
-    /// Where the record of the old or the new key is.
+    /// The place of the record of the old or the new key.
     fn at(&self, old: bool) -> (PageId, u16) {
         let (leaf, slot, _) = self.place(old);
         (leaf.page_id(), slot)
@@ -732,8 +732,8 @@ impl<'t> LatchedPair<'t> {
         self.record_at(false)
     }
 
-    /// Whether the old key has a row that may be changed, and whether what has the new key, if
-    /// anything, is a row.
+    /// Whether the old key has a row that may be changed; and, if a record has the new key, whether
+    /// it is a row.
     fn rows(&self, hobt: &RowHobt) -> RowResult<(bool, Option<bool>)> {
         let old = self.old_record().map(|r| hobt.is_row_to_change(r, self.at(true)));
         let new = self.new_record().map(|r| hobt.stands_for_row(r, self.at(false)));
@@ -765,8 +765,8 @@ impl<'t> LatchedPair<'t> {
         }
     }
 
-    /// Whether the old key's leaf (true) or the new key's lacks room, and for how many bytes. The
-    /// old row stays as a ghost of that length, where it gets another one.
+    /// The leaf without enough room (true: that of the old key), and the length of the record that
+    /// needs it. The old row stays as a ghost of length `ghost`, or of its own length.
     fn lacks(&self, bytes: usize, ghost: Option<usize>, replaces: bool) -> Option<(bool, usize)> {
         debug_assert!(!replaces || self.new_record().is_some(), "what is replaced is there");
         let free = |old| usize::from(self.place(old).0.view().free_count());
@@ -787,7 +787,8 @@ impl<'t> LatchedPair<'t> {
         }
     }
 
-    /// X on both keys, also as their present owners spell them. A new key requests its gap first.
+    /// Requests X on both keys, also in the spelling of their present records. For a new key it
+    /// tests the gap first.
     fn try_locks(
         &mut self,
         hobt: &RowHobt,
@@ -824,8 +825,8 @@ impl<'t> LatchedPair<'t> {
         Ok(PairLocks::Granted)
     }
 
-    /// Tests the gap of the new key. The latches of both leaves are held: where the gap reaches
-    /// beyond the first of them, it must end on the second (btree rule 1), else `None`.
+    /// Tests the gap of the new key. The latches of both leaves are held. If the gap reaches beyond
+    /// the first leaf, it must end on the second (btree rule 1); otherwise the result is `None`.
     fn try_gap(&self, hobt: &RowHobt, work: &mut Work) -> RowResult<Option<Gap>> {
         debug_assert!(self.new_record().is_none(), "a key that is there divides nothing");
         let (leaf, slot, _) = self.place(false);
@@ -842,8 +843,8 @@ impl<'t> LatchedPair<'t> {
         hobt.try_gap(work, leaf, slot).map(Some)
     }
 
-    /// Fills in the tags of what is put over a ghost and of what stays as one. How much room is
-    /// missing for an image, where that is so.
+    /// Fills in the tags of the record that is inserted and of the ghost that stays. Returns the
+    /// length of an image for which the store has no room.
     fn link(
         &self,
         hobt: &RowHobt,
@@ -858,7 +859,7 @@ impl<'t> LatchedPair<'t> {
         }
     }
 
-    /// Logs both halves as one group; where the ghost is.
+    /// Logs both halves as one group. Returns the place of the ghost.
     fn log(
         &mut self,
         hobt: &'t RowHobt,
@@ -916,8 +917,8 @@ impl<'t> LatchedPair<'t> {
         dropped.and(dropped_left).map(|()| (old_page, old_slot))
     }
 
-    /// The ghosts that go with the old key's place and with the new one's; of one leaf all with the
-    /// new one's. A place of its own is no neighbour: it is changed.
+    /// The neighbouring ghosts to remove at the old key's place and at the new one's. On one leaf
+    /// all of them belong to the new one's. The two places themselves are no neighbours.
     fn beside(&self, hobt: &RowHobt, work: &Work) -> [Neighbours; 2] {
         let mut beside = [Neighbours::default(), Neighbours::default()];
         let one = matches!(self.pair(), LeafPair::One(..));

@@ -1,17 +1,17 @@
 //! Values off the row: values too long for a record go to a tree of pieces beside the hobt.
 //!
-//! A row that would be longer than 8060 bytes moves out its longest variable columns until it fits.
-//! Each leaves a pointer of 16 bytes (number of the value, length). A value's pieces are records
-//! `(number, piece; bytes)` of an ordinary tree in a unit of its own, so redo, undo, ghosts and
-//! settling are those of rows.
+//! If a row would be longer than 8060 bytes, its longest variable columns move off it until it
+//! fits. Each leaves a pointer of 16 bytes (number of the value, length). A value's pieces are
+//! records `(number, piece; bytes)` of an ordinary tree in a unit of its own. So redo, undo, ghosts
+//! and settling work as for rows.
 //!
 //!  1. Pieces are written before the row that points at them, and become ghosts after the row's
 //!     change. So a reader that reads a live row under its page's latch finds every piece. Readers
 //!     fetch the pieces under that latch.
 //!  2. A value never changes. An update writes a new value and gives up the old one.
-//!  3. Nothing is locked here: the lock of the row covers its values.
-//!  4. Numbers go up from the greatest in the tree, ghosts included: a number is not given again
-//!     while anything of its value is left.
+//!  3. Pieces have no locks: the lock of the row covers its values.
+//!  4. New numbers follow the greatest in the tree, ghosts included. So no number is used again
+//!     while pieces of its value are left.
 
 pub(crate) mod piece;
 pub(crate) mod values;
@@ -29,9 +29,9 @@ use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 use work::Work;
 
-/// A uniquifier may join a row after it was made to fit.
+/// The room for a uniquifier, which a row may get after it was made to fit.
 const UNIQUIFIER_BYTES: usize = 8;
-/// A batch of rows that holds so many bytes is long enough.
+/// A batch of rows takes no more rows once it has this many bytes.
 pub(crate) const BATCH_BYTES_MAX: usize = 1 << 20;
 
 /// A value that was fetched for a copied row.
@@ -53,9 +53,9 @@ pub(crate) fn fetched<'a>(
     Some(Field::Inline(&bytes[found.bytes.clone()]))
 }
 
-/// What a hobt with large values does around its rows.
+/// The part of a hobt whose rows have large values.
 impl RowHobt {
-    /// Makes a row fit, its longest values put off it where need be, and has it written.
+    /// Makes a row fit, by moving its longest values off it if necessary, and writes it.
     pub(crate) fn store<R>(
         &self,
         work: &mut Work,
@@ -90,14 +90,15 @@ impl RowHobt {
         assert!(fits, "what is left in the row fits");
         self.did_times(Deed::PushedOffRow, off.len() as u64);
         let written = write(work, &stored);
-        // These two end no statement, so nothing would take the values back.
+        // These two errors do not end the statement, so no rollback would remove the values.
         if let Err(WriteError::Duplicate | WriteError::Vanished) = written {
             self.give_up(work, &pointers)?;
         }
         written
     }
 
-    /// The columns that have to go for the row to be that long at most: the longest first.
+    /// The columns that must move off a row, so that it is not longer than `limit`: the longest
+    /// first.
     fn columns_off(&self, row: &[Field<'_>], limit: usize) -> Result<Vec<usize>, WriteError> {
         let pointer = [0; POINTER_BYTES];
         let mut stored = row.to_vec();
@@ -127,8 +128,8 @@ impl RowHobt {
         }
     }
 
-    /// The values of a row that is about to change, which is locked X from here on; `Vanished`
-    /// where it is gone.
+    /// The large values of a row that is about to change. The row is locked X from here on.
+    /// `Vanished` if it does not exist.
     pub(crate) fn values_before(
         &self,
         work: &mut Work,
@@ -146,7 +147,7 @@ impl RowHobt {
                 .row_for_change(work, key, plan)
                 .map(|leaf| leaf.and_then(|leaf| leaf.record().map(|r| self.values_of(r)))),
         };
-        // A row that comes now is not the one that was to be changed; its values are unknown here.
+        // A row that is inserted now is not the one to change, and its values are unknown here.
         found.map_err(|e| self.write_error(e))?.ok_or(WriteError::Vanished)
     }
 
@@ -167,7 +168,7 @@ impl RowHobt {
         }
     }
 
-    /// Gives values up that no row points at any more.
+    /// Turns the pieces of values into ghosts, after no row points to them any more.
     pub(crate) fn give_up(&self, work: &mut Work, values: &[Pointer]) -> Result<(), WriteError> {
         let Some(large) = &self.large else {
             assert!(values.is_empty(), "whoever has values off its rows has where they are");
@@ -179,7 +180,7 @@ impl RowHobt {
         Ok(())
     }
 
-    /// Fetches what a row that is being copied has off it. Its page is latched.
+    /// Fetches the large values of a row that is being copied. The row's page is latched.
     #[inline]
     pub(crate) fn fetch(
         &self,
@@ -217,9 +218,9 @@ impl RowHobt {
     }
 }
 
-/// What the tree of pieces does.
+/// The part of the tree of pieces.
 impl RowHobt {
-    /// Calls `each` with the pieces of a value that a field points at, in order.
+    /// Calls `each` with the pieces of the value to which a field points, in order.
     pub(crate) fn each_piece_at(
         &self,
         pointer: &[u8],
@@ -231,7 +232,7 @@ impl RowHobt {
         }
     }
 
-    /// The number of a piece's value, its own, and how many bytes it has.
+    /// The number of a piece's value, the piece's own number, and its length.
     pub(crate) fn piece(&self, record: &[u8]) -> Option<(u64, u32, u64)> {
         let key = self.layout.field(record, 0)?.inline()?;
         let number = u32::from_be_bytes(*key.get(8..)?.first_chunk::<4>()?);
@@ -239,7 +240,7 @@ impl RowHobt {
         Some((value, number, bytes))
     }
 
-    /// The number of a piece's value, and how many bytes it has of it.
+    /// The number of a piece's value, and the piece's length.
     pub(crate) fn piece_of(&self, record: &[u8]) -> Option<(u64, u64)> {
         let key = self.layout.field(record, 0)?.inline()?.first_chunk::<8>()?;
         let bytes = self.layout.field(record, 1)?.inline()?.len() as u64;

@@ -5,12 +5,12 @@ use access::{HobtKind, HobtSpec};
 use base::AllocUnitId;
 use page::KeyColumn;
 
-/// Bytes of a value in one piece: a page each.
+/// The bytes of a value in one piece, which fills a page.
 pub(crate) const PIECE_BYTES: usize = 8000;
 pub(crate) const KEY_BYTES: usize = 12;
 pub(crate) const POINTER_BYTES: usize = 16;
 
-/// What stands in the row.
+/// The pointer in the row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Pointer {
     pub(crate) value: u64,
@@ -34,12 +34,12 @@ impl Pointer {
     }
 
     pub(crate) fn pieces(self) -> u32 {
-        // What no value can be, a damaged pointer may say: its pieces are missed then.
+        // A damaged pointer may have an impossible length. Then the reader misses pieces.
         u32::try_from(self.bytes.div_ceil(PIECE_BYTES as u64)).unwrap_or(u32::MAX)
     }
 }
 
-/// Whether a piece is as long as all but a value's last are.
+/// Whether a piece has full length. All pieces of a value but the last have it.
 pub(crate) fn is_whole(bytes: u64) -> bool {
     bytes == PIECE_BYTES as u64
 }
@@ -52,7 +52,7 @@ pub(crate) fn key_of(value: u64, piece: u32) -> [u8; KEY_BYTES] {
     key
 }
 
-/// The tree of a hobt's pieces.
+/// The definition of the tree of a hobt's pieces.
 pub(crate) fn pieces_spec(owner: &HobtSpec, unit: AllocUnitId) -> HobtSpec {
     assert_ne!(owner.unit, unit, "values off the rows have a unit of their own");
     HobtSpec {

@@ -12,10 +12,10 @@ use os::wait::{CancelReason, Waiter};
 /// Batches that are compared one by one before the check gives up on naming values.
 const BATCHES_MAX: usize = 16;
 
-/// A value and where it, or what points at it, is.
+/// The hash of a value, and the place of the value or of a pointer to it.
 type PlacedValue = (u128, (PageId, u16, u64));
 
-/// What rows expect of the values off them.
+/// The values that the rows expect.
 #[derive(Default)]
 pub(crate) struct ValueCheck {
     expected: Fingerprint,
@@ -28,7 +28,7 @@ fn hash_of(pointer: Pointer) -> u128 {
     hash.end()
 }
 
-/// A value as its pieces show it, while they go by.
+/// Puts values together from their pieces, in order.
 struct Assembly<'f> {
     each: &'f mut dyn FnMut(Pointer, PageId, u16),
     broken: Vec<RowFinding>,
@@ -68,7 +68,7 @@ impl Assembly<'_> {
 }
 
 impl RowHobt {
-    /// Calls `each` with every value of a tree of pieces; what is wrong with the tree.
+    /// Calls `each` with every value of a tree of pieces. Returns what is wrong with the tree.
     fn each_value(
         &self,
         waiter: &Waiter,
@@ -91,8 +91,8 @@ impl ValueCheck {
         hobt.each_pointer(row.record, &mut |p| self.expected.add(hash_of(p)));
     }
 
-    /// Checks the tree of pieces, and that it holds what is expected and nothing else. Where rows
-    /// were not all seen, values without a row are no news.
+    /// Checks the tree of pieces, and that it has the expected values and no others. If not all
+    /// rows were seen, values without a row are not reported.
     pub(crate) fn compare(
         self,
         hobt: &RowHobt,
@@ -110,8 +110,8 @@ impl ValueCheck {
                 let unknown = unknown.into_iter();
                 findings.extend(unknown.map(|(p, s, v)| RowFinding::ValueUnreferenced(p, s, v)));
             }
-            // What a damaged page of pieces hides is told with the page, and once more here:
-            // these rows have lost something.
+            // A damaged page of pieces is reported as a page. Its values are reported here, too,
+            // because their rows have lost them.
             let missing = missing.into_iter();
             findings.extend(missing.map(|(p, s, v)| RowFinding::ValueMissing(p, s, v)));
         }

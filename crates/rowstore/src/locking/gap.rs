@@ -34,7 +34,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use txn::Mutation;
 use work::Work;
 
-/// What became of the test of a gap.
+/// The result of the test of a gap.
 pub(crate) enum Gap {
     /// No other transaction guards it; the new key must get this lock.
     Open(RowLock),

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use work::{LockedHobt, Work};
 
-/// What a scan asks of each row.
+/// The lock request of a scan for each row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum RowLock {
     /// Nothing: the table lock covers it, or the level reads uncommitted rows.
@@ -33,7 +33,7 @@ pub(crate) enum RowLock {
 }
 
 impl RowLock {
-    /// The mode that is asked for.
+    /// The requested mode and duration.
     fn mode(self) -> Option<(Mode, Duration)> {
         if let RowLock::Range(mode) = self {
             debug_assert!(matches!(mode, Mode::S | Mode::U | Mode::X), "a row's mode: {mode:?}");
@@ -49,7 +49,7 @@ impl RowLock {
         })
     }
 
-    /// The same on a key that is there alone, by a search for it: without the gap.
+    /// The request for a row that was found by its whole unique key: without the gap.
     pub(crate) fn of_the_row(self) -> RowLock {
         match self {
             RowLock::Range(mode) => RowLock::Long(mode),
@@ -63,25 +63,25 @@ impl RowLock {
     }
 }
 
-/// How a scan keeps rows from coming into what it has read, where its level asks for that.
+/// How a scan prevents phantoms, if its isolation level asks for that.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Guard {
-    /// By the gaps below its keys.
+    /// It locks the gaps below its keys.
     Gaps,
-    /// There is no order that has gaps: by the whole table.
+    /// It locks the whole table: a heap has no order, and so no gaps.
     Table,
-    /// Nothing can come: it reads one place.
+    /// There can be none: it reads one RID.
     Nothing,
 }
 
-/// What became of a request under the latch.
+/// The result of a lock request under the latch.
 pub(crate) enum Attempt {
     Granted,
     Wait(Ticket),
 }
 
-/// FNV-1a over what equal keys have in common: the 48 bits of KEY resources. So a key that is
-/// spelled anew ('abc', 'ABC') stays the resource that its holders and waiters know.
+/// The 48 bits of a KEY resource: FNV-1a over what equal keys have in common. So a key that is
+/// changed to an equal spelling ('abc', 'ABC') keeps its resource, with its holders and waiters.
 pub(crate) fn key_hash(order: &KeyOrder, key: &[Field<'_>]) -> u64 {
     assert!(key.len() <= order.len(), "a key has the columns of its order");
     let mut h = Fnv(0xcbf2_9ce4_8422_2325);
@@ -135,7 +135,7 @@ pub(crate) fn timeout_of(work: &Work, plan: &LockPlan) -> Timeout {
     if plan.no_wait { Timeout::NO_WAIT } else { work.timeout() }
 }
 
-/// The lock on the page of a row that is locked.
+/// The intent lock on the page of a locked row.
 pub(crate) fn intent(mode: Mode) -> Mode {
     debug_assert!(mode != Mode::NL && mode != Mode::RangeIN, "a test asks for no page");
     match mode {
@@ -150,7 +150,8 @@ impl RowHobt {
         LockedHobt { database: self.home.database, object: self.spec.object, hobt: self.spec.hobt }
     }
 
-    /// Takes the table lock that a reference needs and says what each row needs beside it.
+    /// Takes the table lock that a reference needs. Returns the lock that each row needs in
+    /// addition.
     pub(crate) fn lock_table(
         &self,
         work: &mut Work,
@@ -205,7 +206,7 @@ impl RowHobt {
         Ok(if covers_rows(held, row) { RowLock::None } else { row })
     }
 
-    /// What rows need beside the table lock as it is now.
+    /// The lock that rows need in addition to the table lock that is held now.
     pub(crate) fn still_needed(&self, work: &Work, row: RowLock) -> RowLock {
         let held = work.locks().held_mode(work.owner(), self.object_resource());
         debug_assert!(held != Mode::NL, "a table whose rows are read is locked");
@@ -248,7 +249,7 @@ impl RowHobt {
         match asked? {
             Outcome::Wait(ticket) => {
                 if duration == Duration::Short {
-                    // Asked for again with the row.
+                    // It is requested again together with the row.
                     work.locks().release(work.owner(), page);
                 }
                 Ok(Attempt::Wait(ticket))
@@ -261,8 +262,8 @@ impl RowHobt {
         }
     }
 
-    /// Counts that a row's lock was asked for, and that for it locks of rows were to be exchanged,
-    /// where they were since so many attempts.
+    /// Counts a request for a row's lock, and the lock escalations that it attempted: those since
+    /// the counters were at `attempts`.
     #[inline]
     pub(crate) fn asked_for_row(&self, work: &Work, attempts: (u64, u64)) {
         let counts = self.state.counts();
@@ -274,9 +275,10 @@ impl RowHobt {
         }
     }
 
-    /// A row of a change's target that a cursor goes on from, and that is yet to be changed, stays
-    /// locked: what was held for the moment is held to the end of the transaction, and counts
-    /// toward escalation; where its tag will stand for it, to the end of the statement.
+    /// Keeps a row of a change's target locked when the cursor moves on before the row is changed.
+    /// The short lock becomes one to the end of the transaction, and counts toward escalation. With
+    /// optimized locking it is only held to the end of the statement: then the row's tag stands for
+    /// the lock.
     pub(crate) fn keep_row(
         &self,
         work: &mut Work,
@@ -329,8 +331,8 @@ impl RowHobt {
         Ok(())
     }
 
-    /// X on a row that is changed, IX above: tried under the latch, behind a look at its writer.
-    /// Nothing under a table X.
+    /// Requests X on a row that is changed, and IX on its page, under the latch. The caller has
+    /// looked at the row's writer before. Under X on the table the caller needs no row lock.
     pub(crate) fn try_exclusive(
         &self,
         work: &mut Work,
@@ -341,7 +343,7 @@ impl RowHobt {
         self.try_changed(work, page, row, RowLock::Long(Mode::X))
     }
 
-    /// The table lock of a change; whether rows need none beside it.
+    /// Takes the table lock of a change. Returns whether rows need no locks in addition.
     pub(crate) fn lock_for_change(&self, work: &mut Work, plan: &LockPlan) -> RowResult<bool> {
         let mode = if plan.granule == Granule::Table { Mode::X } else { Mode::IX };
         let resource = self.object_resource();
@@ -372,7 +374,7 @@ impl RowHobt {
     }
 }
 
-/// Whether a table lock makes a row lock needless.
+/// Whether a table lock makes a row lock unnecessary.
 fn covers_rows(table: Mode, row: RowLock) -> bool {
     match row.mode() {
         None => true,

@@ -3,14 +3,14 @@
 //!
 //! In a database with this option, a transaction holds X on itself (`work/src/locking.rs`,
 //! invariant 3). A row that it changes is locked X only during the change. From then on the row's
-//! version tag tells whose it is. So a transaction that gets at a row first reads its tag, under
+//! version tag names its writer. So a transaction that comes to a row first reads its tag, under
 //! the latch. If the tag's writer is active, it waits for the writer's end (an instant S request on
 //! the writer's lock).
 //!
 //! ```text
 //!   latch the leaf ── tag of another active writer? ── yes: a ticket for its end; look again
 //!                     │ no
-//!                     row's lock, as ever ──────────── in use: a ticket for the row; look again
+//!                     the row's lock ───────────────── in use: a ticket for the row; look again
 //! ```
 //!
 //! Invariants
@@ -28,8 +28,8 @@
 //!  5. A transaction that locks the table, or sees that no other has an intent to write it, need
 //!     not read tags: writers keep their intent lock on the table.
 //!
-//! Not here: gaps. An insert requests its gap as ever. Rows that a transaction locks to read at
-//! REPEATABLE READ and above stay locked, even if it then changes them.
+//! Not here: gaps. An insert requests its gap as without the option. Rows that a transaction locks
+//! to read at REPEATABLE READ and above stay locked, even if it then changes them.
 
 use crate::error::{RowError, RowResult};
 use crate::hobt::RowHobt;
@@ -42,7 +42,7 @@ use txn::{Mutation, Outcome as Ended};
 use work::{Engine, Work};
 
 impl RowHobt {
-    /// Whether rows are given back once they are changed.
+    /// Whether row locks are released right after the change.
     #[inline]
     pub(crate) fn is_optimized(&self) -> bool {
         self.home.has_optimized_locking() && self.spec.versions
@@ -82,7 +82,7 @@ impl RowHobt {
             }
             HobtKind::Clustered | HobtKind::Nonclustered => self.record_resource(record),
         };
-        // What has no key is met again when its fields are read.
+        // A record without a key is damaged: the reader of its fields reports it.
         let Some(row) = row else { return Ok(None) };
         let xact = Resource::xact(self.home.database, writer);
         let behind = AwaitedRow { row, modifies };
@@ -91,7 +91,7 @@ impl RowHobt {
         work.locks().try_end_of(work.owner(), xact, behind).map_err(RowError::from)
     }
 
-    /// Whether a number is of a transaction that goes on.
+    /// Whether a number belongs to an active transaction.
     pub(crate) fn goes_on(&self, engine: &Engine, writer: Xsn) -> bool {
         writer != Xsn::NONE
             && !self.home.is_settled(writer)
@@ -103,7 +103,7 @@ impl RowHobt {
         work.xsn().is_some() && self.tag_of(at.0, at.1).map(|tag| tag.writer) == work.xsn()
     }
 
-    /// Asks for a row and its page without a place in their queues (invariant 2).
+    /// Requests the locks of a row and its page without entering their queues (invariant 2).
     pub(crate) fn try_row_now(
         &self,
         work: &mut Work,
@@ -129,7 +129,7 @@ impl RowHobt {
             };
             match work.try_lock_row(&of, resource, mode, Duration::Instant)? {
                 Outcome::Wait(ticket) => return Ok(Attempt::Wait(ticket)),
-                // It was given back meanwhile.
+                // The holder has released it meanwhile.
                 Outcome::Granted { .. } | Outcome::AlreadyHeld => {}
             }
         }
@@ -147,8 +147,8 @@ impl RowHobt {
         Ok(got?)
     }
 
-    /// Asks for a row that is about to be changed, or put: to the end of the transaction, or where
-    /// its tag will stand for it, to the end of the change.
+    /// Requests the lock of a row that is about to be changed or inserted: to the end of the
+    /// transaction, or, with optimized locking, to the end of the change.
     pub(crate) fn try_changed(
         &self,
         work: &mut Work,
@@ -167,7 +167,7 @@ impl RowHobt {
         Ok(tried)
     }
 
-    /// A row that was locked to be changed is as it was to be: it gets no tag, and stays locked.
+    /// Keeps the lock of a row that the change left as it was: such a row gets no tag.
     pub(crate) fn keep_unchanged(
         &self,
         work: &mut Work,

@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// Blocks have a sixteenth of all memory at most: locks, plans and sessions need theirs.
 const SHARE: usize = 16;
 
-/// Where blocks get their memory.
+/// The memory of blocks.
 pub(crate) struct BlockMemory {
     memory: Arc<Memory>,
     clerk: Arc<Clerk>,
@@ -47,20 +47,20 @@ pub(crate) struct Block {
     pages: usize,
     /// Bytes of rows in it.
     filled: usize,
-    /// Whether they are put together.
+    /// Whether they are in one piece, without page headers between them.
     joined: bool,
     _memory: Option<Reservation>,
 }
 
 impl Block {
-    /// An empty block of so many pages, or of one where memory is short.
+    /// An empty block of `pages` pages, or of one page when memory is short.
     pub(crate) fn new(memory: &BlockMemory, pages: usize) -> Block {
         let reserved = memory.reserve(pages);
         let pages = if reserved.is_some() { pages } else { 1 };
         Block::of(pages, reserved)
     }
 
-    /// An empty block of so many pages, if there is memory for it.
+    /// An empty block of `pages` pages, if there is memory for it.
     pub(crate) fn try_new(memory: &BlockMemory, pages: usize) -> Option<Block> {
         memory.reserve(pages).map(|reserved| Block::of(pages, Some(reserved)))
     }
@@ -71,7 +71,7 @@ impl Block {
         Block { buffer, pages, filled: 0, joined: false, _memory: reserved }
     }
 
-    /// What was written, to be read, in no more memory than it needs.
+    /// A copy of the block for reading, in no more memory than it needs.
     pub(crate) fn fitted(&mut self, memory: &BlockMemory) -> Block {
         let filled = self.filled;
         self.join(filled);
@@ -83,19 +83,19 @@ impl Block {
         block
     }
 
-    /// Pages that fit.
+    /// The number of its pages.
     pub(crate) fn pages(&self) -> usize {
         self.pages
     }
 
-    /// Pages that have rows.
+    /// The number of pages that have rows.
     pub(crate) fn pages_used(&self) -> usize {
         let used = self.filled.div_ceil(PAGE_BODY_BYTES);
         debug_assert!(used <= self.pages, "what is in the block fits");
         used
     }
 
-    /// Bytes of rows in it.
+    /// The bytes of rows in it.
     pub(crate) fn len(&self) -> usize {
         self.filled
     }
@@ -105,7 +105,7 @@ impl Block {
         self.filled == self.pages * PAGE_BODY_BYTES
     }
 
-    /// Adds as many bytes as fit the page that is being filled; says how many.
+    /// Adds as many bytes as fit the page that is being filled. Returns their number.
     pub(crate) fn put(&mut self, bytes: &[u8]) -> usize {
         debug_assert!(!self.joined, "what is read is not added to");
         debug_assert!(!self.is_full(), "a full block is written first");
@@ -132,19 +132,19 @@ impl Block {
         &mut self.buffer[..bytes]
     }
 
-    /// Empty again, to be written.
+    /// Empties the block for writing.
     pub(crate) fn clear(&mut self) {
         (self.filled, self.joined) = (0, false);
     }
 
-    /// The bytes of some pages, to be read into.
+    /// The buffer of some pages, for reading into it.
     pub(crate) fn pages_mut(&mut self, pages: Range<usize>) -> &mut [u8] {
         assert!(pages.start < pages.end && pages.end <= self.pages, "pages of the block");
         self.joined = false;
         &mut self.buffer[pages.start * PAGE_BYTES..pages.end * PAGE_BYTES]
     }
 
-    /// Puts so many bytes of rows together, which lie in the bodies of pages.
+    /// Moves the `filled` bytes of rows, which lie in the bodies of pages, into one piece.
     pub(crate) fn join(&mut self, filled: usize) {
         assert!(filled <= self.pages * PAGE_BODY_BYTES, "what is in the block fits");
         if !std::mem::replace(&mut self.joined, true) {
@@ -158,7 +158,7 @@ impl Block {
         self.filled = filled;
     }
 
-    /// The bytes of rows, put together.
+    /// The bytes of rows, in one piece.
     pub(crate) fn joined(&self) -> &[u8] {
         debug_assert!(self.joined, "rows are in one piece");
         &self.buffer[..self.filled]

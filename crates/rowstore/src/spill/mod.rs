@@ -1,17 +1,17 @@
 //! Spill files: byte strings on tempdb's pages, written and read in long runs past the pool.
 //!
 //! A file is an allocation unit of tempdb. It is made when the first block is full: shorter data
-//! stays in memory and touches no disk. A page has a header like any other and 8,096 bytes of data,
-//! without slots. A byte string is its length (4) and its bytes, and goes on from page to page.
-//! Blocks are 64 KB, and 256 KB while a long file is written; each is one write where its extents
-//! lie together. Dropping the file drops the unit.
+//! stays in memory and touches no disk. A page has a header like any other page and 8,096 bytes of
+//! data, without slots. A byte string is its length (4 bytes) and its bytes; it may continue on the
+//! next pages. Blocks are 64 KB, and 256 KB while a long file is written. A block whose extents are
+//! neighbours is written with one write. Dropping the file drops the unit.
 //!
 //! Invariants
-//!  1. A page that is read has the checksum, the number and the unit with which it was written;
-//!     else error 824. A unit's number returns after 2^28 files, so no older page is mistaken for
-//!     one.
+//!  1. A page that is read has the checksum, the page id and the unit with which it was written;
+//!     otherwise it is error 824. A unit's id is used again only after 2^28 files, so no older page
+//!     is mistaken for one of the file.
 //!  2. Pages are written once, whole, in the order in which they will be read.
-//!  3. No query fails for lack of memory for blocks: they are one page then.
+//!  3. No query fails for lack of memory for blocks: a block then has one page.
 //!
 //! `buffer/src/past_pool.rs` says why no copy of these pages in the pool is ever read or written.
 
@@ -38,13 +38,13 @@ pub struct TempSpill {
     made: AtomicU32,
 }
 
-/// Units of spill files are far above those of tables.
+/// The ids of spill files' units are far above those of tables.
 const FIRST_UNIT: u32 = 0xF000_0000;
-/// Pages of a block: an extent.
+/// The pages of a block: an extent.
 const BLOCK_PAGES: usize = 8;
-/// Pages of a block while a long file is written.
+/// The pages of a block while a long file is written.
 const LONG_BLOCK_PAGES: usize = 32;
-/// Pages after which a file is a long one.
+/// A file with this many pages is a long one.
 const LONG_PAGES: usize = 64;
 
 impl TempSpill {
@@ -77,24 +77,24 @@ impl Spill for TempSpill {
     }
 }
 
-/// A row's buffer that is larger is not kept.
+/// The buffer of a longer row is not kept.
 const LONG_ROW_BYTES: usize = 64 << 10;
 
 struct File {
     home: Arc<Home>,
     memory: Arc<BlockMemory>,
     id: AllocUnitId,
-    /// None while nothing is on the disk.
+    /// `None` while nothing is on the disk.
     unit: Option<AllocUnit>,
     pages: Vec<PageId>,
     /// Bytes on the pages; the last page is filled up to here.
     written: u64,
-    /// What is not written yet, or was read last.
+    /// The block that is not written yet, or that was read last.
     block: Option<Block>,
     reading: bool,
     /// Pages read so far.
     loaded: usize,
-    /// It is read here and there: a page at a time.
+    /// It is read at random positions, a page at a time.
     scattered: bool,
     /// The next byte of the block to read.
     at: usize,
@@ -102,7 +102,7 @@ struct File {
     row: Vec<u8>,
 }
 
-/// How many pages from the first on follow each other.
+/// The number of pages, from the first on, that are neighbours.
 fn run_of(pages: &[PageId]) -> usize {
     let follows = |w: &&[PageId]| w[0].file == w[1].file && w[0].page + 1 == w[1].page;
     let run = 1 + pages.windows(2).take_while(follows).count();
@@ -232,7 +232,7 @@ impl File {
         Ok(true)
     }
 
-    /// Whether sound pages are this file's.
+    /// Checks that pages belong to this file.
     fn check_owner(&self, first: PageId, pages: &[u8]) -> SqlResult<()> {
         debug_assert!(pages.len() >= PAGE_BYTES, "whole pages are looked at");
         for (n, page) in pages.chunks_exact(PAGE_BYTES).enumerate() {
@@ -249,14 +249,14 @@ impl File {
         self.home.pages.corrupt(page, "the page is not the spill file's").into()
     }
 
-    /// Bytes of the block that were not read yet.
+    /// The bytes of the block that were not read yet.
     fn left(&self) -> usize {
         let filled = self.block.as_ref().map_or(0, Block::len);
         assert!(self.at <= filled, "what is read was written");
         filled - self.at
     }
 
-    /// The next bytes, together in the block or in `row`; none at the end of the file.
+    /// The next `n` bytes, in the block or in `row`; `None` at the end of the file.
     fn take(&mut self, n: usize) -> SqlResult<Option<Piece>> {
         debug_assert!(n > 0, "no bytes are taken from nowhere");
         if self.left() == 0 && !self.load()? {
@@ -288,7 +288,7 @@ impl File {
     }
 }
 
-/// Where bytes are that were taken.
+/// The place of bytes that were read.
 enum Piece {
     Block(Range<usize>),
     Row,
@@ -392,7 +392,7 @@ impl Drop for File {
         if let Some(unit) = &self.unit
             && !os::sched::crashed()
         {
-            // What cannot be freed now is gone with tempdb at the next start.
+            // If this fails, the pages are freed with tempdb at the next start.
             let _ = self.home.space.drop_unit(unit, &os::wait::Waiter::new());
         }
     }

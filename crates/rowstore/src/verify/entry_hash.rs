@@ -1,15 +1,15 @@
-//! Hashes of what an index must have for a row: of the row, and of the entry that is there.
+//! Hashes for the comparison of an index with its table: of the columns of a row that its entry
+//! must have, and of the entry.
 //!
-//! Invariant: a row and the entry that was made from it have the same hash, wherever each keeps its
-//! long values.
+//! Invariant: a row and its entry have the same hash, wherever each of them keeps its long values.
 
 use crate::hobt::RowHobt;
 use access::{ElementHash, EntryPart, HobtKind, RowLocation};
 use page::{Field, rid_bytes};
 
 impl RowHobt {
-    /// The hash of an entry with these columns; `None` when the record's bytes make no sense, or
-    /// a value off it cannot be read.
+    /// The hash of an entry with these columns; `None` when the record is damaged, or a value off
+    /// it cannot be read.
     pub(crate) fn entry_hash(&self, row: RowLocation<'_>, parts: &[EntryPart]) -> Option<u128> {
         debug_assert!(!parts.is_empty(), "an entry has columns");
         let mut hash = ElementHash::default();

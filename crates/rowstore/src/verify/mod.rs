@@ -2,8 +2,8 @@
 //! values off the rows against their pointers.
 //!
 //! Invariants
-//!  1. Whatever the bytes are, it ends and does not panic. What cannot be read is reported, and the
-//!     rest is checked.
+//!  1. Whatever the bytes are, the check ends and does not panic. It reports pages that cannot be
+//!     read, and checks the others.
 //!  2. Memory does not grow with the rows: pages are bits, values a fingerprint.
 
 pub(crate) mod entry_hash;
@@ -22,11 +22,11 @@ use page::{
 };
 use space::{PageSet, UnitSurvey};
 
-/// What a record of a heap says of another place.
+/// The link of a heap's record to another place.
 enum Link {
-    /// A stub: its row is there.
+    /// From a stub to the place of its row.
     Stub((PageId, u16)),
-    /// A forwarded row, or its ghost: its RID.
+    /// From a forwarded row, or its ghost, to its RID.
     Row((PageId, u16)),
 }
 
@@ -108,7 +108,7 @@ impl RowHobt {
         })
     }
 
-    /// A copy of a record, to tell what is in it; of a row that was forwarded by its RID.
+    /// A copy of a record, for messages. A forwarded row is found by its RID.
     pub(crate) fn record_at(&self, page: PageId, slot: u16) -> Option<Vec<u8>> {
         let record = |(page, slot)| {
             let guard = self.home.pages.read(page).ok()?;
@@ -135,13 +135,13 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// What is the same for every page: the header's constants, its LSN, the records' form.
+    /// Checks that are the same for every page: the header's constants, its LSN, the records' form.
     fn body(&mut self, id: PageId, view: PageView<'_>, layout: &RowLayout, rows: bool) {
         for damage in page::header_damages(view.0) {
             self.found.push(RowFinding::Page(Finding::damage(id, damage)));
         }
         if view.lsn() >= self.newest {
-            // The cleaner goes on beside this.
+            // The cleaner changes pages meanwhile.
             self.newest = self.hobt.home.log().next_lsn();
         }
         if view.lsn() >= self.newest || view.lsn() == Lsn::ZERO {
@@ -161,7 +161,7 @@ impl Walk<'_, '_> {
                 }
             };
             if !fits {
-                // A tree has told it itself.
+                // The check of a tree reports this itself.
                 if self.hobt.tree.is_none() {
                     let text = "the record's kind fits its page";
                     let finding = Finding::new(id, Fault::Kind, text).at(slot).of(kind as i64, 0);
@@ -185,7 +185,7 @@ impl Walk<'_, '_> {
                 let fault = RowFault { test: "status B is zero", found, wanted: 0 };
                 self.found.push(RowFinding::Record(page, slot, fault));
             }
-            // It may have columns that were added and taken back.
+            // It may have columns whose addition was rolled back.
             Err(_) if rows && is_ghost && !self.hobt.spec.added.is_empty() => self.current_row(at),
             Err(_) if is_heap && is_cut_ghost(record) => self.current_row(at),
             Err(fault) => self.found.push(RowFinding::Record(page, slot, fault)),
@@ -194,14 +194,14 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Hands the row over that is current of a record, if there is one.
+    /// Hands over the current row of a record, if there is one.
     fn current_row(&mut self, at: RowLocation<'_>) {
         let RowLocation { page, slot, record } = at;
         let mut former = Vec::new();
         let row = match self.hobt.current(record, (page, slot)) {
             CurrentRow::Row(row) => row,
             CurrentRow::Ghost => return,
-            // What is not to be read now is told when it is read for somebody.
+            // If it cannot be read, a reader gets the error; it is no finding here.
             CurrentRow::Former(before) => match self.hobt.former_row(record, before, &mut former) {
                 Ok(true) => &former,
                 Ok(false) | Err(_) => return,
@@ -246,7 +246,7 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// A page of the heap, and what leads from it.
+    /// Checks a page of the heap. Returns its links to other places.
     fn heap_page(&mut self, id: PageId) -> Result<Vec<(u16, Link)>, Finding> {
         let hobt = self.hobt;
         let guard = hobt.home.pages.read(id);
@@ -265,7 +265,7 @@ impl Walk<'_, '_> {
         Ok((0..v.slot_count()).filter_map(|s| Some((s, link(v.record(s)?)?))).collect())
     }
 
-    /// Stubs against rows, and the other way.
+    /// Checks that stubs lead to rows, and that forwarded rows have stubs.
     fn forwarding(&mut self, id: PageId, links: Vec<(u16, Link)>) {
         for (slot, link) in links {
             let (home, place) = match link {
@@ -280,13 +280,13 @@ impl Walk<'_, '_> {
                 (Link::Row(home), None | Some((false, true))) => {
                     self.found.push(RowFinding::NoStub(id, slot, home));
                 }
-                // Both agree, or a ghost has gone meanwhile.
+                // Both agree, or a ghost was removed meanwhile.
                 _ => {}
             }
         }
     }
 
-    /// Allocation against reachability.
+    /// Compares the allocated pages with those that were reached.
     fn allocation(&mut self, survey: &UnitSurvey) -> Result<(), CancelReason> {
         let mut allocated = PageSet::default();
         for page in &survey.found.pages {
@@ -315,7 +315,7 @@ impl Walk<'_, '_> {
     }
 }
 
-/// Whether records may have been passed by because of a finding.
+/// Whether records may have been missed because of a finding.
 fn hides_records(f: &Finding) -> bool {
     match &f.damage {
         Some(Damage::FreeCount { .. } | Damage::FreeData(_) | Damage::GhostCount { .. }) => false,
@@ -327,7 +327,7 @@ fn hides_records(f: &Finding) -> bool {
     }
 }
 
-/// Why a page is not one of a heap.
+/// The reason why a page does not belong to a heap, if there is one.
 fn heap_header(id: PageId, v: PageView<'_>, hobt: &RowHobt) -> Option<Finding> {
     if v.page_id() != id {
         return Some(Finding::new(

@@ -1,4 +1,5 @@
-//! What is kept for readers as of a moment, and for which of them: stored versions, and ghosts.
+//! The stored versions and ghosts that are kept for readers as of a moment, and the readers that
+//! need each of them.
 //!
 //! For views. Pages, or their tags, are copied under the latch that a reader takes, and evaluated
 //! without it. So the figures for a version were true at one instant. Versions that come and go
@@ -18,12 +19,12 @@ use work::{Engine, GhostRule, Home};
 /// A stored version.
 #[derive(Clone, Copy, Debug)]
 pub struct KeptVersion<'p> {
-    /// Where.
+    /// Its place in the store.
     pub place: VersionPtr,
-    /// The writer of the record that points here: of whoever changed or deleted the row, or of who
-    /// did so later, where what was between is gone.
+    /// The writer of the record that points here. It changed or deleted the row. If versions
+    /// between them were freed, it did so later.
     pub superseder: Xsn,
-    /// Whose.
+    /// The database of the row.
     pub database: DatabaseId,
     /// The heap or index; for pieces of large values that of their rows.
     pub hobt: HobtId,
@@ -34,16 +35,16 @@ pub struct KeptVersion<'p> {
 /// The reason why a version is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KeepReason {
-    /// For the transaction that superseded it, which has not ended, or was aborted and left it
-    /// current.
+    /// For the transaction that superseded it: it is active, or was aborted, so that this version
+    /// is current.
     Writer(Xsn),
-    /// For snapshots within, if there are any.
+    /// For snapshots within this lifetime, if there are any.
     Snapshots(Lifetime),
-    /// For none: its superseder was rolled back.
+    /// For no reader: its superseder was rolled back.
     Nobody,
 }
 
-/// Goes over the pages of the store in tempdb; each is handed over as all its versions.
+/// Passes over the store in tempdb. `each` gets all versions of one page at a time.
 ///
 /// # Errors
 /// A page that cannot be read, the waiter's cancellation, those of `each`.
@@ -71,13 +72,13 @@ impl<'p> KeptVersion<'p> {
         KeptVersion { place, superseder, database: v.origin.database, hobt: v.origin.hobt, record }
     }
 
-    /// Why it is kept, in its database.
+    /// The reason why it is kept. `home` is its database.
     pub fn kept_for(&self, home: &Home, engine: &Engine) -> KeepReason {
         debug_assert_eq!(home.database, self.database, "its own database");
         let tag = VersionTag::of(self.record);
         let creator = tag.map_or(Xsn::NONE, |t| t.writer);
         match tag.map(VersionTag::before) {
-            // A ghost that is its own former version is kept for that alone.
+            // A ghost that is its own former version is kept only for that.
             Some(Previous::Itself(lived_by)) => between(home, engine, lived_by, creator),
             Some(Previous::None | Previous::Stored(_) | Previous::Lost(_)) | None => {
                 between(home, engine, creator, self.superseder)
@@ -85,8 +86,8 @@ impl<'p> KeptVersion<'p> {
         }
     }
 
-    /// How long the fixed part of its record is. Entries of nonclustered indexes do not say it: of
-    /// one that is not open any more it is not known.
+    /// The length of the fixed part of its record. An entry of a nonclustered index does not
+    /// contain this length. It is unknown if that index is no longer open.
     pub fn fixed_bytes(&self, hobt: Option<&dyn StoredHobt>) -> Option<u16> {
         match RecordKind::of(self.record[0]).is_index() {
             true => hobt.map(|h| h.layout().min_len()),
@@ -95,7 +96,7 @@ impl<'p> KeptVersion<'p> {
     }
 }
 
-/// Why a version between two writers is kept: `born` wrote it, `ended` superseded it.
+/// The reason why a version is kept that `born` wrote and `ended` superseded.
 fn between(home: &Home, engine: &Engine, born: Xsn, ended: Xsn) -> KeepReason {
     if home.aborted().contains(ended) {
         // The version before is current.
@@ -103,7 +104,7 @@ fn between(home: &Home, engine: &Engine, born: Xsn, ended: Xsn) -> KeepReason {
     }
     let e = match ended == Xsn::NONE || home.is_settled(ended) {
         true => CommitTime(0),
-        // One look at the table: an active transaction may commit meanwhile.
+        // The table is read only once: an active transaction may commit meanwhile.
         false => match engine.transactions.commits.outcome(ended) {
             Outcome::Committed(e) => e,
             Outcome::Active => return KeepReason::Writer(ended),
@@ -115,11 +116,11 @@ fn between(home: &Home, engine: &Engine, born: Xsn, ended: Xsn) -> KeepReason {
 }
 
 impl RowHobt {
-    /// The ghosts on a page, each by the lifetimes that keep it and the bytes of its record: who
-    /// reads as of a moment within one of them keeps the ghost; no moment is within two of one
-    /// ghost. By INTERVAL they are those of the rows that it and the versions behind it are; by the
-    /// rules of SQL Server it is all that was before its deleter's commit. What was deleted and not
-    /// committed yet is passed over.
+    /// The ghosts on a page: for each, the lifetimes that keep it and the bytes of its record. A
+    /// reader whose moment is in one of the lifetimes keeps the ghost. The lifetimes of one ghost
+    /// do not overlap. By the rule INTERVAL they are the lifetimes of the row that it was, and of
+    /// the versions behind it. By the rules of SQL Server there is one: all time before its
+    /// deleter's commit. Ghosts of active deleters are left out.
     ///
     /// # Errors
     /// Pages that cannot be read.
@@ -144,7 +145,7 @@ impl RowHobt {
         Ok(kept)
     }
 
-    /// The same of one ghost.
+    /// Adds the lifetimes of one ghost.
     pub(crate) fn lifetimes_of(
         &self,
         engine: &Engine,
@@ -166,7 +167,7 @@ impl RowHobt {
         Ok(())
     }
 
-    /// With the bytes of the records whose they are.
+    /// The tags of the ghosts on a page, and the bytes of their records.
     fn ghost_tags(&self, page: PageId) -> RowResult<Vec<(VersionTag, usize)>> {
         let guard = self.home.pages.read(page)?;
         let view = guard.view();

@@ -1,4 +1,5 @@
-//! Versions of rows: what a reader as of a moment sees, and what a writer leaves for him.
+//! Versions of rows: finds the version that a reader as of a moment sees, and keeps versions for
+//! such readers when a writer changes a row.
 //!
 //! ```text
 //!   row (w2, ─┐)        the leaf, latched
@@ -6,23 +7,24 @@
 //!                                              └─> image before w1: untagged
 //! ```
 //!
-//! A reader goes along the pointers to the first writer that his snapshot sees. A ghost whose bytes
-//! are its only former version says so in its tag (`Previous::Itself`), and nothing is stored.
-//! Where the store has no room the tag says since whose version nothing was kept
+//! A reader follows the pointers to the first version whose writer its snapshot sees. If the bytes
+//! of a ghost are its only former version, its tag says so (`Previous::Itself`), and nothing is
+//! stored. If the store had no room, the tag names the writer since whose version nothing was kept
 //! (`Previous::Lost`).
 //!
 //! Invariants
-//!  1. A chain is changed by who holds its row X, and followed by those whose snapshot needs it:
-//!     what they need stays (README.md of `version`, rule 3).
-//!  2. What is dropped from a chain is freed behind the change that drops it, so that a change
-//!     which fails has left the chain as it was, and under the row's latch, so that nobody is on
-//!     it.
-//!  3. A writer looks at the version before its own and at those behind it as far as a snapshot
-//!     that has ended since the last look may have read them.
-//!  4. Who finds a version lost that his snapshot may need is refused. A change that keeps none has
-//!     dropped nothing from its chain either: so its undo takes the pointer that was logged.
-//!  5. What is behind a version that is gone is lost to whoever is older than its end: victims
-//!     alone, for whom the store has waited no more. A ghost waits for them as for any other.
+//!  1. Only a transaction that holds X on the row changes its chain. Readers follow the chain
+//!     without locks; the versions that their snapshots need stay (README.md of `version`, rule 3).
+//!  2. A version that a change drops from the chain is freed after the change is applied. So a
+//!     change that fails leaves the chain as it was. It is freed under the latch of the row's page.
+//!     So no thread is reading the chain then.
+//!  3. A writer tests the newest stored version and older ones, until it comes to one that no
+//!     snapshot ended since the last test can have read.
+//!  4. A reader that may need a lost version is refused. A change that keeps no version has dropped
+//!     nothing from its chain either. So its undo can use the pointer that was logged.
+//!  5. If a version in a chain is gone, all older versions are lost, too. Only readers with a
+//!     moment before its end could need them, and these are victims, for which the store keeps
+//!     nothing. A ghost is kept for victims as for other readers.
 
 pub(crate) mod kept;
 
@@ -42,30 +44,30 @@ use version::{Origin, VersionError, VersionPtr};
 use wal::TransactionChain;
 use work::{Engine, GhostRule, Home, STATEMENT_VERSIONS, TRANSACTION_VERSIONS, Work};
 
-/// What a reader as of a moment sees of a record.
+/// The version of a row that a reader as of a moment sees.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Visibility {
     /// The record as it stands.
     AsItIs,
-    /// The former version, which was copied.
+    /// A former version, which was copied.
     Former,
     /// No row.
     Nothing,
 }
 
-/// What becomes of a chain when its row changes.
+/// The changes of a chain that belong to a change of its row.
 pub(crate) struct ChainChange {
-    /// Whose stores have the chain; none where there is none.
+    /// The database whose stores have the chain; `None` if there is no chain.
     home: Option<Arc<Home>>,
-    /// Where what is left of it begins.
+    /// The first version that is left.
     previous: Previous,
-    /// Dropped versions, by who superseded them.
+    /// Dropped versions, each with its superseder.
     free: Vec<(VersionPtr, Xsn)>,
-    /// A version that another record points at now: before, and now.
+    /// Versions that get another superseder: the old one and the new one.
     relink: Vec<(VersionPtr, Xsn, Xsn)>,
-    /// A kept version, by who superseded it, whose own tag changes.
+    /// Kept versions, each with its superseder, whose own tag changes.
     retag: Vec<(VersionPtr, Xsn, VersionTag)>,
-    /// A kept version and the epoch in which it and what is behind it was found needed.
+    /// A kept version with its superseder, and the epoch in which it was found needed.
     needed: Option<(VersionPtr, Xsn, u32)>,
 }
 
@@ -82,33 +84,33 @@ impl Default for ChainChange {
     }
 }
 
-/// A writer's tag for what it writes over a record, or what is missing for it.
+/// The tag of a record that replaces another, or the room that is missing for it.
 enum Link {
     Ready(VersionTag, ChainChange),
-    /// So long a record is to be kept, and there is no room for it.
+    /// A record of this length must be kept, and the store has no room for it.
     Room(usize),
 }
 
-/// A record that is about to be written, with its tag where it gets one.
+/// A record that is about to be written, with its tag if it gets one.
 pub(crate) struct TaggedRecord<'r> {
     pub(crate) record: Cow<'r, [u8]>,
-    /// The writer's number, where it is tagged.
+    /// The writer's number, if the record is tagged.
     pub(crate) xsn: Option<Xsn>,
-    /// What the change drops from the chain of what was there.
+    /// The changes of the chain of the record that is replaced.
     pub(crate) tested: ChainChange,
-    /// It is a ghost that keeps the bytes of its row.
+    /// The record is a ghost that keeps the bytes of its row.
     stays: bool,
 }
 
 impl RowHobt {
-    /// Whether what is written here now is tagged.
+    /// Whether records that are written here now get tags.
     #[inline]
     fn is_versioned(&self) -> bool {
         self.spec.versions && self.home.is_versioned()
     }
 
-    /// How a reference is read here: as of its moment only where rows have versions for readers at
-    /// its level.
+    /// The lock plan of a reference for this hobt. It reads as of a moment only if rows here have
+    /// versions for its isolation level.
     pub(crate) fn moment(&self, plan: &LockPlan) -> LockPlan {
         let asked = match plan.isolation {
             Isolation::ReadCommitted => STATEMENT_VERSIONS,
@@ -122,14 +124,14 @@ impl RowHobt {
             return LockPlan { as_of: plan.as_of.filter(|_| plain && has), ..*plan };
         }
         let as_of = plan.as_of.filter(|_| has);
-        // What is to be changed is locked when it is changed, and judged then.
+        // A row is locked, and judged, only when it is changed.
         let searches = as_of.is_some() && plan.strength == Strength::Update && !plan.hold && !whole;
         let strength = if searches { Strength::Shared } else { plan.strength };
         LockPlan { as_of, strength, kept_back: plan.kept_back && !searches, ..*plan }
     }
 
-    /// Refuses to change a row, which is locked, where somebody has changed it since the moment as
-    /// of which its changer reads.
+    /// Refuses to change a locked row if another transaction has changed it since the changer's
+    /// moment.
     pub(crate) fn judge(
         &self,
         work: &Work,
@@ -138,16 +140,16 @@ impl RowHobt {
     ) -> RowResult<()> {
         let Some(at) = plan.unchanged_since else { return Ok(()) };
         match self.tag_of(record, place) {
-            // What it wrote is no change of the row.
+            // The change of an aborted writer does not count.
             Some(tag) if self.home.aborted().contains(tag.writer) => Ok(()),
             Some(tag) if !self.sees(work, at, tag.writer) => Err(conflict(work, plan)),
             Some(_) | None => Ok(()),
         }
     }
 
-    /// The same for a key that a ghost has which is about to be put over: refused where the changer
-    /// sees the row that it was, or one whose ghost has left the leaf before. What it has deleted
-    /// itself it may put again.
+    /// The same before a new record replaces a ghost with the same key. It is refused if the
+    /// changer sees the row that the ghost was, or a row with this key whose ghost has left the
+    /// leaf. A transaction may insert again what it has deleted itself.
     pub(crate) fn judge_ghost(
         &self,
         work: &Work,
@@ -166,13 +168,13 @@ impl RowHobt {
         }
     }
 
-    /// Whether the transaction itself has written a record last.
+    /// Whether the transaction itself was the last writer of a record.
     pub(crate) fn is_own(&self, work: &Work, record: &[u8]) -> bool {
         let writer = VersionTag::of(record).map(|tag| tag.writer);
         writer.is_some() && writer == work.xsn()
     }
 
-    /// Draws the transaction's number where what is written here is tagged. No latch is held.
+    /// Draws the transaction's number if records here get tags. The caller holds no latch.
     pub(crate) fn draw(&self, work: &mut Work) -> RowResult<Option<Xsn>> {
         if !self.is_versioned() {
             return Ok(None);
@@ -185,8 +187,8 @@ impl RowHobt {
         Ok(Some(xsn))
     }
 
-    /// A row that is about to be written: as long as it will be, its tag to be filled in. No latch
-    /// is held.
+    /// Prepares a record that is about to be written. It already has room for its tag, which is
+    /// filled in later. The caller holds no latch.
     pub(crate) fn written<'r>(
         &self,
         work: &mut Work,
@@ -195,8 +197,8 @@ impl RowHobt {
         Ok(TaggedRecord::by(self.draw(work)?, record))
     }
 
-    /// The number of a change under a latch: drawn before. Who has none began when nobody asked for
-    /// versions, and ends before anybody reads them.
+    /// The transaction's number for a change under a latch; it was drawn before. A transaction
+    /// without a number began when no reader used versions, and ends before any reader uses them.
     pub(crate) fn drawn(&self, work: &Work) -> Option<Xsn> {
         work.versions_drawn(&self.home).filter(|_| self.is_versioned())
     }
@@ -218,8 +220,8 @@ impl RowHobt {
         }
     }
 
-    /// Fills in the tag of what is written over a record, if over any. How much room is missing for
-    /// the image, where that is so.
+    /// Fills in the tag of a record that replaces `old`, if it replaces one. Returns the length of
+    /// the image if the store has no room for it.
     pub(crate) fn link_to(
         &self,
         work: &mut Work,
@@ -241,22 +243,22 @@ impl RowHobt {
         Origin { database: self.home.database, hobt: self.spec.hobt }
     }
 
-    /// The tag of a record, which a ghost of a heap may have beside its page.
+    /// The tag of a record. A ghost of a heap may have its tag in memory instead of on its page.
     pub(crate) fn tag_of(&self, record: &[u8], place: (PageId, u16)) -> Option<VersionTag> {
         self.state.bare.tag_of(record, place)
     }
 
-    /// What is current of a record at a place, whose page is latched.
+    /// The current row of a record. Its page is latched.
     #[inline]
     pub(crate) fn current<'r>(&self, record: &'r [u8], place: (PageId, u16)) -> CurrentRow<'r> {
         current(&self.home, &self.state.bare, record, place)
     }
 
-    /// Copies the row that is current instead of a record by an aborted transaction; false where
-    /// there is none. `before` is what [`Self::current`] has told of it, under the same latch.
+    /// Copies the row that is current instead of a record by an aborted transaction. Returns false
+    /// if there is none. `before` comes from [`Self::current`], under the same latch.
     ///
     /// # Errors
-    /// 3958 where the version was not kept; a page that cannot be read.
+    /// 3958 when the version was not kept; a page that cannot be read.
     #[cold]
     pub(crate) fn former_row(
         &self,
@@ -288,7 +290,7 @@ impl RowHobt {
         }
     }
 
-    /// Whether a record stands for a row, its own or one before it.
+    /// Whether a record stands for a row: its own, or a former version.
     #[inline]
     pub(crate) fn stands_for_row(&self, record: &[u8], place: (PageId, u16)) -> RowResult<bool> {
         match self.current(record, place) {
@@ -298,10 +300,10 @@ impl RowHobt {
         }
     }
 
-    /// The same for who is about to change the row, which has to be the record's own.
+    /// The same before a change of the row, which must be the record's own.
     ///
     /// # Errors
-    /// The row is one before the record.
+    /// The row is a former version of the record.
     #[inline]
     pub(crate) fn is_row_to_change(&self, record: &[u8], place: (PageId, u16)) -> RowResult<bool> {
         match self.current(record, place) {
@@ -314,15 +316,16 @@ impl RowHobt {
         }
     }
 
-    /// Where the version before a record is. What a tag from before the start says is nowhere.
+    /// The place of the version before a record. A tag from before the database was opened has
+    /// none, unless its writer was aborted.
     pub(crate) fn former(&self, tag: VersionTag) -> Previous {
         let goes = self.home.is_settled(tag.writer) && !self.home.aborted().contains(tag.writer);
         if goes { Previous::None } else { tag.before() }
     }
 
-    /// The ghost that a row of a heap becomes with so many bytes to grow: with its tag behind it;
-    /// as long as the row was, the tag over its last bytes; or without one, `None`, where it is
-    /// shorter than that.
+    /// The ghost that a row of a heap becomes, if its page has `free` bytes. With enough room the
+    /// tag comes behind the row. Otherwise the ghost is as long as the row, and the tag replaces
+    /// the row's last bytes. `None` if the row is too short for that; then its tag stays in memory.
     pub(crate) fn heap_ghost_of(
         &self,
         work: &Work,
@@ -349,15 +352,16 @@ impl RowHobt {
         Some(ghost)
     }
 
-    /// When a writer committed; `None` while it has not.
+    /// The commit time of a writer; `None` while it has not committed.
     pub(crate) fn committed(&self, engine: &Engine, writer: Xsn) -> Option<CommitTime> {
         committed(&self.home, engine, writer)
     }
 
-    /// Whether a ghost's tag says that its deleter has committed, or was settled before the start:
-    /// nobody takes the ghost back, so nobody needs to be asked. `None`: no tag tells. Its page is
-    /// latched. A number has committed behind its commit record ([`work::Work::commit`], 3), which
-    /// is durable by then or, delayed, is lost only with whatever follows from what was read.
+    /// Whether a ghost's tag says that its deleter has committed, or had ended before the last
+    /// start. Then the ghost stays deleted, and a reader need not ask for its lock. `None` if it
+    /// has no tag that could tell. Its page is latched. A number counts as committed only after its
+    /// commit record is in the log ([`work::Work::commit`], 3). This record is durable by then.
+    /// With delayed durability a crash may lose it, but only together with everything logged later.
     #[inline]
     pub(crate) fn tells_gone(
         &self,
@@ -371,7 +375,7 @@ impl RowHobt {
         tag.map(|tag| self.committed(engine, tag.writer).is_some())
     }
 
-    /// Whether one does, and it has.
+    /// Whether a ghost has a tag, and its deleter has committed.
     #[inline]
     pub(crate) fn is_gone(&self, engine: &Engine, ghost: &[u8], place: (PageId, u16)) -> bool {
         self.tells_gone(engine, ghost, place) == Some(true)
@@ -383,8 +387,8 @@ impl RowHobt {
             || self.committed(work.engine(), writer).is_some_and(|time| time <= at)
     }
 
-    /// What a reader as of a moment sees of a record whose page is latched; a former version is
-    /// copied to `out`.
+    /// The version of a record that a reader as of a moment sees. The record's page is latched. A
+    /// former version is copied to `out`.
     pub(crate) fn as_of(
         &self,
         work: &Work,
@@ -416,7 +420,7 @@ impl RowHobt {
         }
     }
 
-    /// Goes along the stored versions to the first that a reader sees.
+    /// Follows the stored versions to the first that a reader sees.
     #[cold]
     fn follow(
         &self,
@@ -430,7 +434,7 @@ impl RowHobt {
         loop {
             traversed += 1;
             let read = stores.read(place, self.origin(), out);
-            // Asked behind the look: what a victim finds may be another's by now.
+            // This must be asked after the read: what a victim has read may belong to another row.
             if work.engine().transactions.snapshots.is_victim(at) {
                 return Err(RowError::Victim);
             }
@@ -463,9 +467,9 @@ impl RowHobt {
         }
     }
 
-    /// The tag of what a writer puts in place of a record that it holds X: `xsn` is its number.
-    /// The image of the record is kept, unless `xsn` wrote the record itself; a ghost that keeps
-    /// its bytes (`stays`) needs none where nothing is behind it.
+    /// Makes the tag of a record with which the transaction `xsn` replaces `old`; it holds X on the
+    /// row. It keeps an image of `old`, unless `xsn` wrote `old` itself. A ghost that keeps the
+    /// bytes of its row (`stays`) needs no image if there is no older version.
     fn link(&self, work: &mut Work, xsn: Xsn, old: &[u8], stays: bool) -> RowResult<Link> {
         let was_ghost = page::is_ghost_record(old);
         let tag = VersionTag::of(old);
@@ -485,8 +489,8 @@ impl RowHobt {
             Previous::Itself(lived_by) => self.is_needed(work.engine(), lived_by, creator),
             Previous::None | Previous::Stored(_) | Previous::Lost(_) => false,
         };
-        // An untagged ghost is of before there were versions; a tagged one is kept for what is
-        // behind it alone.
+        // An untagged ghost comes from before the database had versions. A tagged ghost is kept
+        // only for the versions behind it.
         if was_ghost && !itself && tested.previous == Previous::None {
             return Ok(Link::Ready(VersionTag::new(xsn, Previous::None), tested));
         }
@@ -506,20 +510,21 @@ impl RowHobt {
         self.keep(work, xsn, (&image, since), tested)
     }
 
-    /// The same over a record of its own: what was before the transaction stays where it is.
+    /// Like [`Self::link`], over a record that the transaction wrote itself. The version from
+    /// before the transaction stays where it is.
     fn link_own(&self, work: &mut Work, xsn: Xsn, old: &[u8], before: Previous) -> RowResult<Link> {
         let Previous::Itself(lived_by) = before else {
             return Ok(Link::Ready(VersionTag::new(xsn, before), ChainChange::default()));
         };
-        // Its own ghost, whose bytes were the row as it was: they are about to be written over.
+        // Its own ghost, whose bytes are the former row. They are about to be overwritten.
         let mut image = old.to_vec();
         revive(&mut image);
         VersionTag::new(lived_by, Previous::None).put(&mut image);
         self.keep(work, xsn, (&image, lived_by), ChainChange::default())
     }
 
-    /// Keeps an image where there is room or may be. Where there is none the tag says so, and that
-    /// nothing is known of the row since a number wrote it.
+    /// Keeps an image if there is room. If there is none, and the writer may go on without, the tag
+    /// says that nothing is kept of the row since the version of the writer `since`.
     fn keep(
         &self,
         work: &mut Work,
@@ -543,8 +548,8 @@ impl RowHobt {
         Ok(Link::Ready(VersionTag::new(xsn, lost), ChainChange::default()))
     }
 
-    /// What a record by `writer`, which is committed, says of lost versions: nothing where nobody
-    /// reads as of a moment between.
+    /// The lost versions that a record by the committed transaction `writer` must still mention:
+    /// none, if no reader has a moment between their writers.
     fn lost_if_needed(&self, engine: &Engine, before: Previous, writer: Xsn) -> Previous {
         match before {
             Previous::Lost(since) if self.is_needed(engine, since, writer) => before,
@@ -554,21 +559,24 @@ impl RowHobt {
         }
     }
 
-    /// Tests the versions behind a record by `writer`, which is committed: what is needed.
+    /// Tests which of the versions behind a record by the committed transaction `writer` are still
+    /// needed.
     fn test(&self, engine: &Engine, writer: Xsn, first: VersionPtr) -> RowResult<ChainChange> {
         let (snapshots, stores) = (&engine.transactions.snapshots, self.home.version_stores());
-        // Read before anything is tested: what ends meanwhile is tested again by the next.
+        // Read before anything is tested: if a snapshot ends meanwhile, the next writer tests
+        // again.
         let epoch = snapshots.epoch();
         let home = Some(Arc::clone(&self.home));
         let previous = Previous::Stored(first);
         let mut tested = ChainChange { home, previous, ..ChainChange::default() };
-        // The version at hand, whom its place names, and who has superseded it as far as is left.
+        // The current version, the superseder that its place names, and the superseder among the
+        // versions that are kept.
         let (mut at, mut named, mut link) = (first, writer, writer);
         let mut holder: Option<(VersionPtr, Xsn, Xsn)> = None;
         loop {
             let looked = stores.look(at, named, |v| (VersionTag::of(v.record), v.needed_in))?;
             let Some((tag, needed_in)) = looked else {
-                // Everybody has left it behind, and what is behind it, but victims (invariant 5).
+                // The version is gone. Only victims could need it or an older one (invariant 5).
                 let gone = Previous::Lost(Xsn::NONE);
                 tested.point(&holder, self.lost_if_needed(engine, gone, link));
                 return Ok(tested);
@@ -581,7 +589,8 @@ impl RowHobt {
                 return Ok(tested);
             }
             let creator = tag.map_or(Xsn::NONE, |t| t.writer);
-            // A ghost that is its own former version is kept for that alone: behind it is nothing.
+            // A ghost that is its own former version is kept only for that. No version is behind
+            // it.
             let behind = tag.map_or(Previous::None, VersionTag::before);
             let (behind, born, ended) = match behind {
                 Previous::Itself(lived_by) => (Previous::None, lived_by, creator),
@@ -613,8 +622,8 @@ impl RowHobt {
         }
     }
 
-    /// Whether a snapshot needs the row that a committed ghost was. What is to be dropped with the
-    /// ghost, if nobody does.
+    /// `None` if a snapshot needs the row that a committed ghost was. Otherwise the changes of its
+    /// chain that go with the removal of the ghost.
     pub(crate) fn ghost_need(
         &self,
         engine: &Engine,
@@ -632,7 +641,7 @@ impl RowHobt {
         }
     }
 
-    /// The same whatever the rule, by the ghost's tag.
+    /// Like [`Self::ghost_need`], for the tag of a ghost, without the database's ghost rule.
     pub(crate) fn row_need(
         &self,
         engine: &Engine,
@@ -654,7 +663,8 @@ impl RowHobt {
         })
     }
 
-    /// Whether a ghost stays for who might read as of an earlier moment than its deleter's commit.
+    /// Whether the database's ghost rule keeps a ghost for all readers with a moment before its
+    /// deleter's commit.
     fn is_kept_by_rule(&self, engine: &Engine, deleter: Xsn) -> bool {
         let transactions = &engine.transactions;
         let horizon = match engine.ghost_rule(&self.home) {
@@ -668,13 +678,13 @@ impl RowHobt {
         self.committed(engine, deleter).is_none_or(|e| e > horizon)
     }
 
-    /// Whether a ghost is left to the cleaner, whoever needs it or not.
+    /// Whether the ghost rule leaves all ghosts to the cleaner.
     pub(crate) fn is_left_by_rule(&self, engine: &Engine) -> bool {
         self.is_versioned() && engine.ghost_rule(&self.home) != GhostRule::Interval
     }
 
-    /// Whether a record has a former version, in the store or as the ghost's own bytes. A pointer
-    /// into the store may stand in its record for long after the version has gone.
+    /// Whether a record has a former version, in the store or as the ghost's own bytes. A record
+    /// may point into the store long after the version is gone.
     pub(crate) fn has_former(&self, record: &[u8], place: (PageId, u16)) -> RowResult<bool> {
         let Some(tag) = self.tag_of(record, place) else { return Ok(false) };
         Ok(match self.former(tag) {
@@ -686,8 +696,8 @@ impl RowHobt {
         })
     }
 
-    /// The version that a change of the transaction's own made, and that its undo takes back:
-    /// gives the record that is restored its place in the chain. Says what is to be freed.
+    /// Prepares the undo of a change: links the record that is restored (`former`) into the chain.
+    /// Returns the version to free, which the change had stored.
     pub(crate) fn retake(
         &self,
         engine: &Engine,
@@ -695,7 +705,7 @@ impl RowHobt {
         former: &mut Vec<u8>,
     ) -> RowResult<Option<(VersionPtr, Xsn)>> {
         let Some(tag) = VersionTag::of(now).filter(|t| !self.home.is_settled(t.writer)) else {
-            // Not versioned, or by a loser of before: no snapshot asks for what was earlier.
+            // No tag, or a loser from before the start: no snapshot needs older versions.
             return Ok(None);
         };
         let stored = match tag.before() {
@@ -704,7 +714,8 @@ impl RowHobt {
         };
         let before = VersionTag::of(former);
         if let Some(before) = before.filter(|b| b.writer == tag.writer) {
-            // Its own, too: what was before the transaction has one place.
+            // The former record is its own, too. The version from before the transaction is stored
+            // only once.
             let same = before.before() == tag.before();
             return Ok(stored.filter(|_| !same).map(|place| (place, tag.writer)));
         }
@@ -727,7 +738,8 @@ impl RowHobt {
         Ok(stored.map(|place| (place, tag.writer)))
     }
 
-    /// Whether a snapshot needs what one transaction wrote and another ended, or may yet.
+    /// Whether a snapshot needs the version that `born` wrote and `ended` superseded, or may need
+    /// it.
     fn is_needed(&self, engine: &Engine, born: Xsn, ended: Xsn) -> bool {
         match (self.committed(engine, born), self.committed(engine, ended)) {
             (Some(b), Some(e)) => {
@@ -739,7 +751,7 @@ impl RowHobt {
 }
 
 impl<'r> TaggedRecord<'r> {
-    /// A record by a writer of that number, if it has one. Without, nothing is copied.
+    /// A record by a writer with that number. Without a number the record is not copied.
     fn by(xsn: Option<Xsn>, record: &'r [u8]) -> TaggedRecord<'r> {
         let mut record = Cow::Borrowed(record);
         if let Some(xsn) = xsn {
@@ -750,8 +762,8 @@ impl<'r> TaggedRecord<'r> {
 }
 
 impl ChainChange {
-    /// Frees what a change has dropped from its chain, and joins what is left. The row's page is
-    /// latched still: nobody goes along the chain.
+    /// Frees the versions that a change has dropped from its chain, and links those that are left.
+    /// The row's page is still latched, so no reader is following the chain.
     pub(crate) fn finish(&self) -> RowResult<()> {
         let Some(home) = &self.home else { return Ok(()) };
         let stores = home.version_stores();
@@ -771,7 +783,8 @@ impl ChainChange {
         Ok(())
     }
 
-    /// The same, and the end of the change itself: the row's latch goes last, but for a fault.
+    /// Does the same and finishes the change, which releases the row's latch. With `late`, a
+    /// planted fault, it releases the latch first.
     pub(crate) fn end(
         &self,
         change: Change<'_>,
@@ -787,7 +800,7 @@ impl ChainChange {
         freed
     }
 
-    /// What is left goes on at another place: behind the last that is kept, or from the record.
+    /// Sets the next version of the last version that is kept, or of the record itself.
     fn point(&mut self, holder: &Option<(VersionPtr, Xsn, Xsn)>, to: Previous) {
         let Some((place, named, creator)) = *holder else {
             self.previous = to;
@@ -798,9 +811,9 @@ impl ChainChange {
     }
 }
 
-/// When a writer of a database committed; `None` while it has not, or where it was aborted.
+/// The commit time of a writer of a database; `None` if it is active or was aborted.
 pub(crate) fn committed(home: &Home, engine: &Engine, writer: Xsn) -> Option<CommitTime> {
-    // Asked first: the commit table, and a later start, may have forgotten the outcome.
+    // The aborted map is asked first: the commit table may have forgotten the outcome.
     if home.aborted().contains(writer) {
         return None;
     }
@@ -813,7 +826,7 @@ pub(crate) fn committed(home: &Home, engine: &Engine, writer: Xsn) -> Option<Com
     }
 }
 
-/// What became of a writer.
+/// The outcome of a writer.
 #[inline]
 pub(crate) fn outcome(engine: &Engine, writer: Xsn) -> Outcome {
     let transactions = &engine.transactions;
@@ -824,8 +837,8 @@ pub(crate) fn outcome(engine: &Engine, writer: Xsn) -> Outcome {
     transactions.commits.outcome(writer)
 }
 
-/// A transaction under SNAPSHOT is refused a row that another has changed; so is a statement that
-/// locks rows when it has found them, which runs again.
+/// The error for a row that another transaction has changed since the changer's moment. A
+/// transaction under SNAPSHOT ends with it. A statement with lock after qualification runs again.
 #[cold]
 pub(crate) fn conflict(work: &Work, plan: &LockPlan) -> RowError {
     let ends = u64::from(plan.isolation == Isolation::Snapshot);
@@ -833,14 +846,14 @@ pub(crate) fn conflict(work: &Work, plan: &LockPlan) -> RowError {
     RowError::Conflict
 }
 
-/// A row by an aborted transaction was to be changed.
+/// The error for a change of a row whose last writer was aborted.
 #[cold]
 fn not_taken_over((page, slot): (PageId, u16)) -> RowError {
     let what = format!("the row at ({page}:{slot}) was changed by an aborted transaction");
     RowError::Sql(SqlError::new(messages::INTERNAL, &[&what]))
 }
 
-/// A reader may need a version that was not kept.
+/// The error for a reader that may need a version that was not kept.
 #[cold]
 fn not_kept(work: &Work, at: CommitTime) -> RowError {
     match work.engine().transactions.snapshots.is_victim(at) {
@@ -849,7 +862,7 @@ fn not_kept(work: &Work, at: CommitTime) -> RowError {
     }
 }
 
-/// Whether a ghost of a heap has its tag over its row's last bytes: it has no columns any more.
+/// Whether the tag of a heap's ghost replaced its row's last bytes. Such a ghost has no columns.
 pub(crate) fn is_cut_ghost(record: &[u8]) -> bool {
     let end = record.get(2..4).map(|b| usize::from(u16::from_le_bytes([b[0], b[1]])));
     let only = |status: u8| status == VersionTag::status(RecordKind::GhostData);
@@ -858,7 +871,7 @@ pub(crate) fn is_cut_ghost(record: &[u8]) -> bool {
         && end.is_some_and(|end| end >= 4 && end + home + VERSION_TAG_BYTES == record.len())
 }
 
-/// Makes the copy of a ghost the row that it was.
+/// Turns the copy of a ghost into the row that it was.
 fn revive(record: &mut [u8]) {
     if let Some(kind) = page::kind_before(record) {
         record[0] = RecordKind::with_kind(record[0], kind);

@@ -15,7 +15,7 @@ use base::PageId;
 use work::Work;
 
 impl HeapCursor<'_> {
-    /// A page was latched: which of its slots the graveyard has something of.
+    /// Notes for which slots of a page, which was just latched, the graveyard has a ghost.
     #[inline]
     pub(super) fn note_graves(&mut self, page: PageId) {
         let graves = &self.hobt.state.graves;
@@ -25,7 +25,7 @@ impl HeapCursor<'_> {
         }
     }
 
-    /// Copies the row that the moment sees of a slot whose row left the page.
+    /// Copies the row that the moment sees for a slot whose row has left the page.
     #[inline]
     pub(super) fn exhume(&mut self, work: &Work, home: Place) -> RowResult<Progress> {
         if self.graved.binary_search(&home.1).is_err() {

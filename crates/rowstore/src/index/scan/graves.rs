@@ -19,17 +19,17 @@ use std::ops::ControlFlow;
 use txn::CommitTime;
 use work::Work;
 
-/// What came out of the graveyard, behind the rows of the leaf.
+/// The rows from the graveyard, which stand behind those of the leaf.
 #[derive(Default)]
 struct ExhumedGhosts {
-    /// Of each: how many rows of the leaf come before it.
+    /// For each: how many rows of the leaf come before it.
     places: Vec<usize>,
-    /// The last of them, where there may be more.
+    /// The key of the last one, if there may be more.
     cut: Option<KeyBuf>,
 }
 
 impl IndexCursor<'_> {
-    /// A pass begins at the state.
+    /// Notes where a pass begins.
     #[inline]
     pub(super) fn note_begin(&mut self) {
         if self.plan.as_of.is_none() {
@@ -38,14 +38,15 @@ impl IndexCursor<'_> {
         match self.state {
             State::Before => self.begun.clear(),
             State::After => self.begun.clone_from(self.position.key()),
-            // What was passed before the row that blocked was not looked for yet.
+            // The pass continues after a wait. The graveyard was not searched yet for the keys
+            // before the row that blocked.
             State::Again | State::Beyond | State::Done => return,
         }
         self.own_gone.clear();
     }
 
-    /// A record is no row for the moment: where the transaction has deleted it itself, what had its
-    /// key before is none either.
+    /// Notes the key of a row that the transaction has deleted itself. For this reader, ghosts with
+    /// the key in the graveyard are no rows either.
     pub(super) fn note_own(&mut self, work: &Work, record: &[u8]) {
         let mut key = KeyFields::default();
         if self.hobt.is_own(work, record)
@@ -56,7 +57,8 @@ impl IndexCursor<'_> {
         }
     }
 
-    /// Puts what the graveyard has of the keys that were passed among the rows.
+    /// Adds the rows in the graveyard whose keys lie in the pass, and sorts them in among the
+    /// others.
     #[inline]
     pub(super) fn merge_graves(&mut self, work: &Work) -> RowResult<()> {
         let Some(at) = self.plan.as_of else { return Ok(()) };
@@ -72,7 +74,7 @@ impl IndexCursor<'_> {
         Ok(())
     }
 
-    /// Copies the rows that the moment sees behind those of the leaf.
+    /// Copies the rows in the graveyard that the moment sees, behind those of the leaf.
     #[cold]
     fn exhume(&mut self, work: &Work, at: CommitTime) -> RowResult<ExhumedGhosts> {
         debug_assert!(matches!(self.state, State::After | State::Done), "a pass has ended");
@@ -135,7 +137,7 @@ impl IndexCursor<'_> {
         done.map(|()| exhumed)
     }
 
-    /// Brings the rows into order, and forgets those of the leaf that are behind a cut.
+    /// Sorts the rows, and drops those of the leaf that come after a cut.
     fn arrange(&mut self, exhumed: ExhumedGhosts) {
         let ExhumedGhosts { places, cut } = exhumed;
         let of_leaf = self.rows.len() - places.len();

@@ -9,9 +9,9 @@
 //! rows             a   b            d                     e
 //! ```
 //!
-//! A record that begins like the row before is a row as well, has the same kind of tag, and is as
-//! long (`page::RecordPattern`): it is not examined further. So a row without versions costs a
-//! reader as of a moment as little as it costs others.
+//! A record that begins like the row before it is a row, too, with the same kind of tag and the
+//! same length (`page::RecordPattern`). It is not examined further. So a row without versions costs
+//! a reader as of a moment no more than other readers.
 //!
 //! A reader of the current state, under locks, takes no more rows at once than a batch has: others
 //! may change them while it returns them. For a reader as of a moment the rows stay what they were,
@@ -27,7 +27,7 @@ use page::{RecordPattern, VersionTag};
 use work::Work;
 
 impl<'h> IndexCursor<'h> {
-    /// Copies rows from a leaf on, until the batch is full, the leaf ends or the range does.
+    /// Copies rows from a leaf, until the batch is full, or the leaf or the range ends.
     pub(super) fn pass_unasked(&mut self, work: &mut Work, leaf: LeafRead<'h>) -> RowResult<Pass> {
         let (page, count) = (leaf.page_id(), leaf.view().slot_count());
         debug_assert!(!self.backward && !self.point, "a range, forwards");
@@ -66,8 +66,8 @@ impl<'h> IndexCursor<'h> {
         !many || leaf.view().record(last).and_then(|r| self.passes(r)) != Some(false)
     }
 
-    /// Whether a leaf has nothing but ghosts, all of the range, which the reader neither sees nor
-    /// asks about.
+    /// Whether a leaf has only ghosts, all of them in the range, and the reader needs to look at
+    /// none of them.
     fn passes_whole(&self, leaf: &LeafRead<'_>) -> bool {
         let view = leaf.view();
         let last = || view.record(view.slot_count().saturating_sub(1));
@@ -78,7 +78,8 @@ impl<'h> IndexCursor<'h> {
             && (self.upper.is_none() || last().and_then(|r| self.passes(r)) == Some(false))
     }
 
-    /// Record by record; the last slot that was dealt with, or `None` where the range has ended.
+    /// Copies record by record. Returns the last slot that is done, or `None` if the range has
+    /// ended.
     fn take_records(
         &mut self,
         work: &mut Work,
@@ -101,13 +102,14 @@ impl<'h> IndexCursor<'h> {
         }
     }
 
-    /// The leaf's bytes as they are, and where rows stand in them; the last slot dealt with.
+    /// Copies the bytes of the whole leaf, and notes where its rows are. Returns the last slot that
+    /// is done.
     fn take_leaf(&mut self, work: &mut Work, leaf: &LeafRead<'_>) -> RowResult<u16> {
         let (view, page, count) = (leaf.view(), leaf.page_id(), leaf.view().slot_count());
         let most = if self.ask == RowLock::None { usize::from(count) } else { self.batch };
         let base = self.bytes.len();
         self.bytes.extend_from_slice(view.0);
-        // Where writers were aborted each record is judged by its own tag.
+        // If the aborted map has writers, each record is judged by its own tag.
         let alike = self.hobt.home.aborted().is_empty();
         let mut like: Option<RecordPattern> = None;
         let mut slot = leaf.slot();
@@ -136,8 +138,8 @@ impl<'h> IndexCursor<'h> {
         self.rows.len() >= rows_max || self.bytes.len() >= BATCH_BYTES_MAX
     }
 
-    /// A record: copied if it is a row, unless it is there already; without a tag that the reader
-    /// looks at, the row comes back.
+    /// Adds a record to the batch, if it is a row. With `copied_to` its bytes are already there.
+    /// Returns the row, unless the reader had to look at a tag or a former version.
     fn take_record<'r>(
         &mut self,
         work: &mut Work,
