@@ -34,6 +34,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use txn::Begin;
+use version::DatabaseStore;
 use wal::{FoundLog, LogOptions, Seal, WalError, kinds};
 use work::{
     DelayedDurability, Engine, Home, STATEMENT_VERSIONS, SnapshotState, TRANSACTION_VERSIONS,
@@ -71,6 +72,7 @@ pub(crate) struct StorageFloors {
     pub(crate) pages: Arc<Pages>,
     pub(crate) space: Arc<Space>,
     pub(crate) hobts: Arc<OpenHobts>,
+    pub(crate) versions: Option<Arc<DatabaseStore>>,
     pub(crate) survives: bool,
     pub(crate) sealed: Option<Seal>,
 }
@@ -345,6 +347,7 @@ impl StorageFloors {
             space: self.space,
             log,
             hobts: self.hobts,
+            versions: self.versions,
             drops: Drops::default(),
             publisher: Publisher::new(loaded.view),
             ids: Arc::new(loaded.ids),
