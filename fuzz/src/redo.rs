@@ -119,6 +119,26 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
             seeds.push(seed);
         }
     }
+    // Pages of versions: put, change, put again, empty, out of order.
+    let version = |record: &[u8]| {
+        let mut bytes = vec![8, 0, 20 + record.len() as u8, 0];
+        bytes.extend_from_slice(&[1, 2, 3, 4, 5, 6, 7, 0, 70, 0, 0, 0, 0, 0, 0, 0]);
+        bytes.extend_from_slice(record);
+        bytes
+    };
+    let mut seed = vec![1, 0, 0, 0, 0, 0];
+    let kind = kinds::FIRST_OF_VERSIONS;
+    operation(&mut seed, kind, 0, &[]);
+    for slot in 0..4 {
+        operation(&mut seed, kind + 1, slot, &version(&[slot; 30]));
+        operation(&mut seed, kind + 3, slot, &[4, 0, 9, 9, 9, 9, 9, 9]);
+        operation(&mut seed, kind + 3, slot, &[36, 0, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8]);
+    }
+    operation(&mut seed, kind + 2, 1, &[]);
+    operation(&mut seed, kind + 1, 1, &version(&[9; 90]));
+    operation(&mut seed, kind + 2, 0, &[2, 0, 3, 0]);
+    operation(&mut seed, kind + 2, 1, &[0, 0]);
+    seeds.push(seed);
     for page in [8, 9, 10, 11, 13, 15, 16, 17_u8] {
         let mut seed = vec![page, 0, 0, 0, 0, 0];
         for kind in 0..6 {

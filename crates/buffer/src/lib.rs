@@ -13,6 +13,7 @@ mod checkpoint;
 mod doublewrite;
 mod error;
 mod guard;
+mod hint;
 mod pages;
 mod past_pool;
 mod pool;

@@ -5,6 +5,7 @@
 //! | 96 | 4 | magic |
 //! | 100 | 4 | version of the database's formats |
 //! | 104 | 8 | upper bound of the sequence numbers of version tags on its pages |
+//! | 112 | 4 + 2 | first IAM page of its own version store; zero: there is none yet |
 //! | 128 | 16 x n | by system table: id 1, complete 1, zero 2, first IAM page 4 + 2, root 4 + 2 |
 //! | 4096 | 2 | number of the database when it was made; 0 where no name is kept |
 //! | 4098 | 2 | bytes of its name |
@@ -14,22 +15,27 @@ use crate::named::Identity;
 use access::HobtPlaces;
 use base::limits::PAGE_BYTES;
 use base::{DatabaseId, PageId, Xsn};
-use buffer::{Change, Pages, Undo};
+use buffer::{Change, PageRef, Pages, Undo};
 use catalog::{SYSTEM_TABLES, SystemTable, SystemTableId};
 use os::disk::File;
 use os::vm::AlignedBuffer;
 use page::{PageBytes, PageKind, PageView, at};
 use space::boot_page;
 use types::Collation;
+use version::StoreNote;
 use wal::{Group, TransactionChain};
 
 const MAGIC: u32 = 0x4244_4C47;
+/// The version of a database with a version store of its own, and the latest: earlier builds do not
+/// know the records of its log, nor the owner of its pages.
+pub(crate) const VERSION: u32 = 4;
 /// The version of a database whose names use a collation that earlier builds do not read.
-pub(crate) const VERSION: u32 = 3;
+const COLLATED_VERSION: u32 = 3;
 /// The version of all other databases.
 const PLAIN_VERSION: u32 = 2;
 const FRONT: usize = at::BODY;
 const XSN: usize = at::BODY + 8;
+const STORE: usize = at::BODY + 16;
 const TABLES: usize = at::BODY + 32;
 const ENTRY: usize = 16;
 const IDENTITY: usize = 4096;
@@ -46,12 +52,46 @@ fn set(pages: &Pages, offset: usize, bytes: &[u8]) -> Result<(), buffer::BufferE
     let mut group = Group::new();
     let mut change = Change::new(pages, &mut group);
     let page = change.add(pages.write(boot_page())?);
+    set_within(&mut change, page, offset, bytes);
+    change.finish(&mut TransactionChain::default());
+    Ok(())
+}
+
+fn set_within(change: &mut Change<'_>, page: PageRef, offset: usize, bytes: &[u8]) {
     let offset = (offset as u16).to_le_bytes();
     let payload: [&[u8]; 2] = [&offset, bytes];
     let unit = base::AllocUnitId(0);
     change.apply(page, unit, space::kinds::SET_FACTS, 0, &payload, Undo::Never);
-    change.finish(&mut TransactionChain::default());
-    Ok(())
+}
+
+/// The note of the database's own version store.
+pub(crate) struct BootNote;
+
+impl StoreNote for BootNote {
+    fn page(&self) -> PageId {
+        boot_page()
+    }
+
+    fn first_iam(&self, page: PageView<'_>) -> Option<PageId> {
+        let first = PageId::new(u16_at(page, STORE + 4), u32_at(page, STORE));
+        (first.page != 0).then_some(first)
+    }
+
+    fn put(&self, change: &mut Change<'_>, page: PageRef, first_iam: PageId) {
+        let mut b = [0; 6];
+        b[..4].copy_from_slice(&first_iam.page.to_le_bytes());
+        b[4..].copy_from_slice(&first_iam.file.0.to_le_bytes());
+        set_within(change, page, STORE, &b);
+        set_within(change, page, FRONT + 4, &VERSION.to_le_bytes());
+    }
+}
+
+/// Where the database's own version store begins, if it has one.
+///
+/// # Errors
+/// 824.
+pub(crate) fn read_store(pages: &Pages) -> Result<Option<PageId>, buffer::BufferError> {
+    Ok(BootNote.first_iam(pages.read(boot_page())?.view()))
 }
 
 /// Records where a new system table is.
@@ -100,7 +140,7 @@ pub(crate) fn identity(v: PageView<'_>) -> Option<Identity> {
 /// Records that the database is complete: the last step of making it.
 pub(crate) fn note_whole(pages: &Pages, collation: Collation) -> Result<(), buffer::BufferError> {
     let plain = collation == Collation::default();
-    let version = if plain { PLAIN_VERSION } else { VERSION };
+    let version = if plain { PLAIN_VERSION } else { COLLATED_VERSION };
     let mut b = [0; 8];
     b[..4].copy_from_slice(&MAGIC.to_le_bytes());
     b[4..].copy_from_slice(&version.to_le_bytes());

@@ -20,6 +20,7 @@ use space::{FileFacts, GrowthOptions, Space, format_file};
 use std::path::Path;
 use std::sync::Arc;
 use txn::{UndoHandler, UndoTable};
+use version::{DatabaseStore, VersionStore};
 use wal::{Log, LogOptions, LogReservation, WalError};
 use work::{CommitMode, Home};
 
@@ -194,6 +195,11 @@ impl StorageFloors {
             .with(btree::KINDS, &undo)
             .with(rowstore::HEAP_KINDS, &undo);
         home.set_undo(table);
+        // Tempdb keeps the versions of others, and no own.
+        let versions = survives.then(|| DatabaseStore::new(&space, Box::new(boot::BootNote)));
+        if let Some(store) = &versions {
+            home.version_stores().set_own(Arc::clone(store) as Arc<dyn VersionStore>);
+        }
         Ok(StorageFloors {
             env: env.clone(),
             id,
@@ -202,6 +208,7 @@ impl StorageFloors {
             pages,
             space,
             hobts,
+            versions,
             survives,
             sealed: None,
         })

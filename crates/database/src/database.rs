@@ -16,6 +16,7 @@ use os::wait::Waiter;
 use space::Space;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use version::DatabaseStore;
 use wal::{Log, Seal};
 use work::{Engine, Home, Work};
 
@@ -51,6 +52,8 @@ pub struct Database {
     pub(crate) space: Arc<Space>,
     pub(crate) log: Arc<Log>,
     pub(crate) hobts: Arc<OpenHobts>,
+    /// Its own version store; tempdb has none.
+    pub(crate) versions: Option<Arc<DatabaseStore>>,
     pub(crate) drops: Drops,
     pub(crate) publisher: Publisher,
     pub(crate) ids: Arc<Ids>,
@@ -135,6 +138,11 @@ impl Database {
     /// Open heaps and indexes.
     pub fn hobts(&self) -> &Arc<OpenHobts> {
         &self.hobts
+    }
+
+    /// Its own version store, which may have no page yet; tempdb has none.
+    pub fn versions(&self) -> Option<&Arc<DatabaseStore>> {
+        self.versions.as_ref()
     }
 
     /// Whether it survives a restart; tempdb does not.

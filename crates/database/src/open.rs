@@ -35,6 +35,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use txn::Begin;
+use version::DatabaseStore;
 use wal::{FoundLog, LogOptions, Seal, WalError, kinds};
 use work::{
     DelayedDurability, Engine, Home, STATEMENT_VERSIONS, SnapshotState, TRANSACTION_VERSIONS,
@@ -74,6 +75,7 @@ pub(crate) struct StorageFloors {
     pub(crate) pages: Arc<Pages>,
     pub(crate) space: Arc<Space>,
     pub(crate) hobts: Arc<OpenHobts>,
+    pub(crate) versions: Option<Arc<DatabaseStore>>,
     pub(crate) survives: bool,
     pub(crate) sealed: Option<Seal>,
 }
@@ -354,6 +356,7 @@ impl StorageFloors {
             space: self.space,
             log,
             hobts: self.hobts,
+            versions: self.versions,
             drops: Drops::default(),
             publisher: Publisher::new(loaded.view),
             ids: Arc::new(loaded.ids),

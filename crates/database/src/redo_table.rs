@@ -9,6 +9,7 @@ pub fn redo_table() -> Arc<RedoTable> {
         RedoTable::new()
             .with(space::kinds::RANGE, &space::SpaceRedo)
             .with(btree::KINDS, &btree::BtreeRedo)
-            .with(rowstore::HEAP_KINDS, &rowstore::HeapRedo),
+            .with(rowstore::HEAP_KINDS, &rowstore::HeapRedo)
+            .with(version::VERSION_KINDS, &version::VersionRedo),
     )
 }

@@ -4,9 +4,9 @@
 //! by a page that cannot be read.
 
 use crate::error::VersionError;
-use crate::format::{StoredVersion, VERSION_FRONT_BYTES};
+use crate::format::{StoredVersion, UNIT, VERSION_FRONT_BYTES};
 use crate::place::Place;
-use crate::tempdb_store::{Lists, PageOwner, RoomRefusal, TempdbStore, UNIT, is_empty, owned};
+use crate::tempdb_store::{Lists, PageOwner, RoomRefusal, TempdbStore, is_empty, owned};
 use base::limits::{EXTENT_PAGES, PAGE_BODY_BYTES};
 use base::{PageId, SlotNo};
 use buffer::{Change, Undo, WriteGuard};
@@ -22,7 +22,7 @@ const SLOTS_LOOKED_AT: u16 = 8;
 
 /// A tempdb that has refused is asked again when something has come free in it, or after so long:
 /// a disk tells nobody when it has room.
-const ASKED_NS: u64 = 1_000_000_000;
+pub(crate) const ASKED_NS: u64 = 1_000_000_000;
 
 impl TempdbStore {
     /// Sees to it that a record of that length can be appended. The caller holds no latch.
@@ -166,7 +166,7 @@ impl TempdbStore {
 }
 
 /// An empty slot near one, or the next new one.
-fn free_slot(view: PageView<'_>, near: u16) -> u16 {
+pub(crate) fn free_slot(view: PageView<'_>, near: u16) -> u16 {
     let count = view.slot_count();
     let looked_at = (0..SLOTS_LOOKED_AT.min(count)).map(|n| (near % count.max(1) + n) % count);
     looked_at.into_iter().find(|slot| view.slot_offset(*slot) == Some(0)).unwrap_or(count)

@@ -12,8 +12,12 @@
 //! | 20 | n | the record |
 
 use base::limits::{PAGE_BODY_BYTES, RECORD_BYTES_MAX, VERSION_TAG_BYTES};
-use base::{DatabaseId, HobtId, Xsn};
+use base::{AllocUnitId, DatabaseId, HobtId, Xsn};
 use page::RecordKind;
+
+/// The allocation unit of a store, in tempdb or in the database whose own store it is: between
+/// those of tables and those of spill files.
+pub const UNIT: AllocUnitId = AllocUnitId(0xEFFF_FFFF);
 
 /// What stands in front of the record.
 pub const VERSION_FRONT_BYTES: usize = 20;

@@ -1,5 +1,6 @@
 //! `Place`: the page of a store that one unit of work fills.
 
+use crate::database_store::PlaceBudget;
 use crate::format::VERSION_FRONT_BYTES;
 use base::PageId;
 use page::slot_cost;
@@ -15,12 +16,15 @@ pub struct Place {
     slot: u16,
     /// Where a store puts a version's bytes together.
     pub(crate) scratch: Vec<u8>,
+    /// Log for what a store with logged pages puts on it.
+    pub(crate) log: PlaceBudget,
 }
 
 impl Place {
     /// Whether a record of that length can be appended.
     pub fn has_room(&self, record_bytes: usize) -> bool {
-        self.page.is_some() && slot_cost(VERSION_FRONT_BYTES + record_bytes) <= self.room
+        let bytes = VERSION_FRONT_BYTES + record_bytes;
+        self.page.is_some() && slot_cost(bytes) <= self.room && self.log.covers(bytes)
     }
 
     /// Its page; `None` while it has none.

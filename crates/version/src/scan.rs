@@ -6,29 +6,44 @@
 use crate::error::VersionError;
 use crate::format::StoredVersion;
 use crate::tempdb_store::{TempdbStore, owned};
-use base::{PageId, SlotNo};
-use page::{PageBytes, PageView, VersionPtr};
+use base::{DatabaseId, PageId, SlotNo};
+use page::{PageBytes, PageView, StoreKind, VersionPtr};
 
 /// A page of the store as it was.
 pub struct PageCopy {
+    store: StoreKind,
     id: PageId,
+    /// Whose versions these are, where the store is of one database.
+    database: Option<DatabaseId>,
     bytes: Box<PageBytes>,
 }
 
 impl Default for PageCopy {
     fn default() -> Self {
-        PageCopy { id: PageId::NONE, bytes: Box::new([0; _]) }
+        let (store, id) = (StoreKind::Shared, PageId::NONE);
+        PageCopy { store, id, database: None, bytes: Box::new([0; _]) }
     }
 }
 
 impl PageCopy {
+    pub(crate) fn put(&mut self, store: StoreKind, id: PageId, view: PageView<'_>) {
+        (self.store, self.id, self.database) = (store, id, None);
+        self.bytes.copy_from_slice(view.0);
+    }
+
+    pub(crate) fn of_database(&mut self, database: DatabaseId) {
+        self.database = Some(database);
+    }
+
     /// The versions on it, by slot.
     pub fn versions(&self) -> impl Iterator<Item = (VersionPtr, StoredVersion<'_>)> {
         let view = PageView(&self.bytes);
         (0..view.slot_count()).filter_map(move |slot| {
             let _ = view.slot_offset(slot).filter(|at| *at != 0)?;
-            let version = StoredVersion::of(view.record(slot)?)?;
-            Some((VersionPtr::shared(self.id, SlotNo(slot)), version))
+            let mut version = StoredVersion::of(view.record(slot)?)?;
+            version.origin.database = self.database.unwrap_or(version.origin.database);
+            let at = VersionPtr { store: self.store, page: self.id, slot: SlotNo(slot) };
+            Some((at, version))
         })
     }
 }
@@ -46,8 +61,7 @@ impl TempdbStore {
     pub fn copy_page(&self, page: PageId, into: &mut PageCopy) -> Result<bool, VersionError> {
         match self.space.pages().read(page) {
             Ok(guard) if owned(guard.view()).is_some() => {
-                into.id = page;
-                into.bytes.copy_from_slice(guard.view().0);
+                into.put(StoreKind::Shared, page, guard.view());
                 Ok(true)
             }
             Ok(_) => Ok(false),

@@ -112,7 +112,8 @@ pub struct Usage {
     pub units: u64,
     /// Bytes of versions that were put, since the start.
     pub generated: u64,
-    /// Bytes of versions that were taken out.
+    /// Bytes of versions that were taken out, since the start. Of a store that survives some were
+    /// put earlier, so it may be more.
     pub cleaned: u64,
 }
 

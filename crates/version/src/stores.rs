@@ -41,6 +41,11 @@ impl Stores {
         assert!(fresh, "a database is wired once");
     }
 
+    /// The database's own store, if it has one.
+    pub fn own(&self) -> Option<&Arc<dyn VersionStore>> {
+        self.own.get()
+    }
+
     /// Chooses where versions go from now on: to its own store, or to the shared one.
     pub fn keep_own(&self, own: bool) {
         assert!(!own || self.own.get().is_some(), "a store that is chosen is there");

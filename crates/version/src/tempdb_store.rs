@@ -3,21 +3,18 @@
 
 use crate::error::VersionError;
 use crate::format::{
-    NEEDED_IN_AT, Origin, SUPERSEDER_AT, StoredVersion, VERSION_FRONT_BYTES, superseder_bytes,
+    NEEDED_IN_AT, Origin, SUPERSEDER_AT, StoredVersion, UNIT, VERSION_FRONT_BYTES, superseder_bytes,
 };
 use crate::place::Place;
 use crate::store::{Reclamation, Usage, VersionStore};
 use base::limits::PAGE_BODY_BYTES;
-use base::{AllocUnitId, PageId, SlotNo, Xsn};
+use base::{PageId, SlotNo, Xsn};
 use buffer::{BufferError, WriteGuard};
 use os::sync::{Mutex, PaddedCell};
 use page::{PageMut, PageView, StoreKind, VersionPtr};
 use space::{AllocUnit, Space};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
-/// The allocation unit of the store: between those of tables and those of spill files.
-pub(crate) const UNIT: AllocUnitId = AllocUnitId(0xEFFF_FFFF);
 
 /// Who may put something on a page of the store; its m_level.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

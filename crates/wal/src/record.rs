@@ -55,6 +55,7 @@ pub mod kinds {
     pub const FIRST_OF_HEAP: u8 = 0x60;
     pub const FIRST_OF_LOB: u8 = 0x70;
     pub const FIRST_OF_CATALOG: u8 = 0x80;
+    pub const FIRST_OF_VERSIONS: u8 = 0x90;
 }
 
 /// What a record says about itself.

@@ -4,6 +4,7 @@
 //! each hobt       pages, records, order, links, ghosts, allocation against reachability,
 //!                 values off the rows                                       (rowstore, btree)
 //! each table      what its rows say must be in each index against what is there   (indexes)
+//! versions        pages and records of the database's own version store           (version)
 //! the database    every extent and page has the owner that the maps say             (space)
 //! ```
 //!
@@ -21,6 +22,7 @@ mod describe;
 mod indexes;
 mod owner;
 
+use crate::boot;
 use crate::database::Database;
 use access::{HobtUnit, RowFinding, RowLocation, RowReport, StoredHobt};
 use base::{HobtId, ObjectId, PageId, SqlError};
@@ -142,7 +144,10 @@ impl Database {
         match options.table {
             Some(table) => self.check_chains(table, &mut report, waiter)?,
             // Pages that spills use in tempdb are in no catalog.
-            None if self.survives => self.check_maps(&mut report, waiter)?,
+            None if self.survives => {
+                self.check_versions(&mut report, waiter)?;
+                self.check_maps(&mut report, waiter)?;
+            }
             None => {}
         }
         Ok(report)
@@ -254,6 +259,22 @@ impl Database {
         Ok(())
     }
 
+    /// Checks the pages of the database's own version store.
+    fn check_versions(
+        &self,
+        report: &mut CheckReport,
+        waiter: &Waiter,
+    ) -> Result<(), CancelReason> {
+        // A boot page that cannot be read is a finding of the maps.
+        let Ok(Some(first_iam)) = boot::read_store(&self.pages) else { return Ok(()) };
+        let (_, findings) = version::verify_store(&self.space, first_iam, waiter)?;
+        let owner = Owner::of_versions();
+        for finding in findings {
+            report.push(describe::row_finding(self, &owner, &RowFinding::Page(finding)));
+        }
+        Ok(())
+    }
+
     /// Compares the maps with all units. A finding that appears only once comes from another
     /// session's allocation.
     fn check_maps(&self, report: &mut CheckReport, waiter: &Waiter) -> Result<(), CancelReason> {
@@ -271,6 +292,8 @@ impl Database {
                 .filter(|u| self.space.unit_exists(u).unwrap_or(true))
                 .collect();
             units.extend(dropped);
+            let store = boot::read_store(&self.pages).ok().flatten();
+            units.extend(store.map(|first| AllocUnit::open(version::VERSION_UNIT, first)));
             let units: Vec<&AllocUnit> = units.iter().collect();
             let mut found = self.space.check(&units, waiter)?;
             if let Some(before) = &sure {
@@ -309,6 +332,7 @@ fn opened(unit: HobtUnit) -> AllocUnit {
 /// The owner of each unit.
 fn owners_of(view: &DatabaseView, hobts: &[Arc<dyn StoredHobt>]) -> BTreeMap<u32, Owner> {
     let mut owners = BTreeMap::new();
+    owners.insert(version::VERSION_UNIT.0, Owner::of_versions());
     for hobt in hobts {
         let table = view.table(hobt.spec().object);
         let owner = Owner::of(&**hobt, table.as_deref());

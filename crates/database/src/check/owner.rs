@@ -33,6 +33,12 @@ impl Owner {
         Owner { unit, kind: "LOB data", ..self.clone() }
     }
 
+    /// The owner of the pages of the database's own version store: no object of a catalog.
+    pub(crate) fn of_versions() -> Owner {
+        let (object, unit, kind) = (ObjectId(0), version::VERSION_UNIT, "In-row data");
+        Owner { object, index: IndexId(0), hobt: HobtId(0), unit, kind }
+    }
+
     /// An unknown owner.
     pub(crate) fn unknown(unit: AllocUnitId) -> Owner {
         let kind = "Unknown";

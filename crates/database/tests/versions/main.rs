@@ -19,7 +19,6 @@ mod cycles;
 mod faults;
 mod moments;
 mod tight;
-mod toy_store;
 mod two_stores;
 
 use access::{
@@ -131,6 +130,7 @@ struct World {
     env: Environment,
     db: Arc<Database>,
     hobt: Arc<dyn StoredHobt>,
+    places: catalog::HobtPlaces,
     kind: IndexKind,
     committed: Rows,
     commits: u64,
@@ -185,7 +185,7 @@ impl World {
         }
         let mut reader = Work::new(&env.engine, SessionId(50), Arc::default());
         reader.begin(true, "");
-        db.builder().create_hobt(&mut reader, &spec(kind)).unwrap();
+        let places = db.builder().create_hobt(&mut reader, &spec(kind)).unwrap();
         reader.commit(CommitMode::Delayed).unwrap();
         let hobt = db.hobts().get(HOBT).unwrap();
         let session = |n| {
@@ -209,6 +209,7 @@ impl World {
             env,
             db,
             hobt,
+            places,
             kind,
             reader,
             tempdb,
