@@ -14,9 +14,9 @@
 //! record's status byte answers it. It does so as well where records have no tags: in a database
 //! without versions nobody leaves records of an aborted transaction behind.
 //!
-//! A reader of such a row gets the version before it (`RowHobt::former_row`). A change of it is
-//! refused: there is no takeover yet. A new row may be put where an aborted transaction has put
-//! one.
+//! A reader of such a row gets the version before it (`RowHobt::former_row`). A writer puts that
+//! version in the place of the record first, and then finds a record whose writer is another
+//! (`revert/mod.rs`). So does a sweep, and whoever cleans a page.
 //!
 //! Whether a record *is a ghost* is another question, about its bytes: `page::is_ghost_record`.
 //! Redo, undo, settling, the cleaner, space and counts of records ask that one.

@@ -12,6 +12,7 @@
 //!   large            values that are off their rows
 //!   locking          which lock a row needs, and the gap below it
 //!   versions         what a reader as of a moment sees, and what a writer leaves for it
+//!   revert           records of aborted transactions, and what comes back in their place
 //!   ghosts           deleted records, and who removes them
 //!   capture          notes for a build beside writers
 //!   load, spill      rows in bulk: into an empty hobt, and onto pages of tempdb
@@ -38,6 +39,7 @@ mod load;
 mod locking;
 mod physical_stats;
 mod place;
+mod revert;
 mod spill;
 mod undo;
 mod verify;

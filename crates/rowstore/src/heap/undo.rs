@@ -27,10 +27,10 @@ use wal::RecordView;
 use work::Engine;
 
 /// What is done to a place.
-struct Step {
-    at: Place,
-    kind: wal::Kind,
-    payload: Vec<u8>,
+pub(crate) struct Step {
+    pub(crate) at: Place,
+    pub(crate) kind: wal::Kind,
+    pub(crate) payload: Vec<u8>,
 }
 
 impl RowHobt {
@@ -65,7 +65,11 @@ impl RowHobt {
     }
 
     /// Where a RID's row is, with both pages latched, and a third.
-    fn latch_ends(&self, home: Place, third: PageId) -> RowResult<(Place, LatchedPages<'_>)> {
+    pub(crate) fn latch_ends(
+        &self,
+        home: Place,
+        third: PageId,
+    ) -> RowResult<(Place, LatchedPages<'_>)> {
         let mut place = home;
         loop {
             let latched = self.latch_places([home.0, place.0, third])?;
@@ -187,11 +191,11 @@ impl RowHobt {
 }
 
 impl Step {
-    fn clear(at: Place) -> Step {
+    pub(crate) fn clear(at: Place) -> Step {
         Step { at, kind: kinds::CLEAR, payload: Vec::new() }
     }
 
-    fn replace(at: Place, now: &[u8], new: &[u8]) -> Step {
+    pub(crate) fn replace(at: Place, now: &[u8], new: &[u8]) -> Step {
         let mut payload = (now.len() as u16).to_le_bytes().to_vec();
         payload.extend_from_slice(now);
         payload.extend_from_slice(new);

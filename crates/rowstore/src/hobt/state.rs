@@ -6,9 +6,10 @@ use crate::figures::activity::{Activity, Counts};
 use crate::ghosts::graveyard::Graveyard;
 use crate::heap::bare_ghosts::BareGhosts;
 use crate::heap::promises::Promises;
-use base::PageId;
+use base::{PageId, Xsn};
 use btree::SplitCounters;
 use os::sync::Mutex;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64};
 
@@ -44,6 +45,8 @@ pub(crate) struct HobtState {
     /// Rows that had been put one by one, as its activity counts them, when it was opened.
     pub(crate) inserts_before: u64,
     pub(crate) measured: Mutex<Option<Measurement>>,
+    /// Aborted transactions whose records were not counted when the rows were.
+    pub(crate) counted_without: Mutex<BTreeSet<Xsn>>,
     /// In a tree of pieces the number of the next value, 0 while unknown.
     pub(crate) next_value: AtomicU64,
     /// Its pages go, or are gone.
@@ -74,6 +77,7 @@ impl HobtState {
             built: AtomicU64::default(),
             inserts_before: activity.inserts(),
             measured: Mutex::default(),
+            counted_without: Mutex::default(),
             next_value: AtomicU64::default(),
             dropped: AtomicBool::default(),
             ranges: AtomicBool::default(),

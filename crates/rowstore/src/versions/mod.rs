@@ -13,7 +13,9 @@
 //!
 //! Invariants
 //!  1. A chain is changed by who holds its row X, and followed by those whose snapshot needs it:
-//!     what they need stays (README.md of `version`, rule 3).
+//!     what they need stays (README.md of `version`, rule 3). A revert takes the record at its
+//!     begin away without that lock: under the exclusive latch of the row's page, and only where
+//!     the record's writer was aborted, so that nobody holds the row for a change that he has made.
 //!  2. What is dropped from a chain is freed behind the change that drops it, so that a change
 //!     which fails has left the chain as it was, and under the row's latch, so that nobody is on
 //!     it.
@@ -21,6 +23,7 @@
 //!     that has ended since the last look may have read them.
 //!  4. Who finds a version lost that his snapshot may need is refused. A change that keeps none has
 //!     dropped nothing from its chain either: so its undo takes the pointer that was logged.
+//!     Who is undone by his versions never goes without one: such a change is refused.
 //!  5. What is behind a version that is gone is lost to whoever is older than its end: victims
 //!     alone, for whom the store has waited no more. A ghost waits for them as for any other.
 
@@ -31,7 +34,7 @@ use crate::error::{RowError, RowResult};
 use crate::hobt::RowHobt;
 use access::{Deed, Granule, Isolation, LockPlan, Strength};
 use base::limits::VERSION_TAG_BYTES;
-use base::{PageId, SqlError, Xsn, messages};
+use base::{PageId, Xsn};
 use buffer::Change;
 use page::{Field, Previous, RID_BYTES, RecordKind, VersionTag};
 use std::borrow::Cow;
@@ -137,9 +140,8 @@ impl RowHobt {
         (record, place): (&[u8], (PageId, u16)),
     ) -> RowResult<()> {
         let Some(at) = plan.unchanged_since else { return Ok(()) };
+        debug_assert!(!self.is_aborted(record, place), "what it wrote is no change of the row");
         match self.tag_of(record, place) {
-            // What it wrote is no change of the row.
-            Some(tag) if self.home.aborted().contains(tag.writer) => Ok(()),
             Some(tag) if !self.sees(work, at, tag.writer) => Err(conflict(work, plan)),
             Some(_) | None => Ok(()),
         }
@@ -237,7 +239,7 @@ impl RowHobt {
         }
     }
 
-    fn origin(&self) -> Origin {
+    pub(crate) fn origin(&self) -> Origin {
         Origin { database: self.home.database, hobt: self.spec.hobt }
     }
 
@@ -298,20 +300,11 @@ impl RowHobt {
         }
     }
 
-    /// The same for who is about to change the row, which has to be the record's own.
-    ///
-    /// # Errors
-    /// The row is one before the record.
+    /// Whether a record is a row that may be changed. What aborted transactions wrote has been
+    /// reverted under the lock of its row (`revert/mod.rs`).
     #[inline]
-    pub(crate) fn is_row_to_change(&self, record: &[u8], place: (PageId, u16)) -> RowResult<bool> {
-        match self.current(record, place) {
-            CurrentRow::Row(_) => Ok(true),
-            CurrentRow::Ghost => Ok(false),
-            CurrentRow::Former(before) => {
-                let is_row = self.former_row(record, before, &mut Vec::new())?;
-                if is_row { Err(not_taken_over(place)) } else { Ok(false) }
-            }
-        }
+    pub(crate) fn is_row_to_change(&self, record: &[u8], place: (PageId, u16)) -> bool {
+        matches!(self.current(record, place), CurrentRow::Row(_))
     }
 
     /// Where the version before a record is. What a tag from before the start says is nowhere.
@@ -471,6 +464,8 @@ impl RowHobt {
         let tag = VersionTag::of(old);
         let before = tag.map_or(Previous::None, |tag| self.former(tag));
         let creator = tag.map_or(Xsn::NONE, |t| t.writer);
+        let aborted = self.home.aborted().contains(creator);
+        assert!(!aborted, "a record by an aborted transaction is reverted before it is changed");
         if creator == xsn {
             return self.link_own(work, xsn, old, before);
         }
@@ -833,13 +828,6 @@ pub(crate) fn conflict(work: &Work, plan: &LockPlan) -> RowError {
     RowError::Conflict
 }
 
-/// A row by an aborted transaction was to be changed.
-#[cold]
-fn not_taken_over((page, slot): (PageId, u16)) -> RowError {
-    let what = format!("the row at ({page}:{slot}) was changed by an aborted transaction");
-    RowError::Sql(SqlError::new(messages::INTERNAL, &[&what]))
-}
-
 /// A reader may need a version that was not kept.
 #[cold]
 fn not_kept(work: &Work, at: CommitTime) -> RowError {
@@ -859,7 +847,7 @@ pub(crate) fn is_cut_ghost(record: &[u8]) -> bool {
 }
 
 /// Makes the copy of a ghost the row that it was.
-fn revive(record: &mut [u8]) {
+pub(crate) fn revive(record: &mut [u8]) {
     if let Some(kind) = page::kind_before(record) {
         record[0] = RecordKind::with_kind(record[0], kind);
     }
