@@ -173,7 +173,12 @@ impl<'a> Change<'a> {
     }
 
     /// Appends the group, stamps the pages and releases them.
-    pub fn finish(mut self, chain: &mut TransactionChain) -> GroupRange {
+    pub fn finish(self, chain: &mut TransactionChain) -> GroupRange {
+        self.finish_then(chain, || ())
+    }
+
+    /// The same. `then` is done behind the group in the log, while the pages are latched still.
+    pub fn finish_then(mut self, chain: &mut TransactionChain, then: impl FnOnce()) -> GroupRange {
         assert!(self.started, "a change that is finished changes something");
         let log = self.pages.writer.log();
         let since = log.next_lsn();
@@ -188,6 +193,7 @@ impl<'a> Change<'a> {
             debug_assert_eq!(guard.view().lsn(), stamp, "invariant 2");
         });
         self.started = false;
+        then();
         appended
     }
 

@@ -11,7 +11,8 @@ use access::{
     CleanOutcome, Deed, Division, Entry, EntryGroup, EntryPart, Growth, HobtKind, HobtPlaces,
     HobtSpec, HobtUnit, InsertOutcome, LevelSplits, LevelStats, LockPlan, PageReader, PageSample,
     RowCursor, RowKey, RowLocation, RowReport, ScanMode, ScanRange, Shape, SourceSize, Statistics,
-    StoredHobt, TableSink, TableSource, TreeSplits, Upkeep, Use, Verifier, WriteError,
+    StoredHobt, SweepPosition, SweepStep, TableSink, TableSource, TreeSplits, Upkeep, Use,
+    Verifier, WriteError,
 };
 use base::{AllocUnitId, PageId, SqlResult};
 use lock::Resource;
@@ -277,6 +278,15 @@ impl Upkeep for RowHobt {
 
     fn empty_if_small(&self) -> SqlResult<bool> {
         RowHobt::empty_if_small(self)
+    }
+
+    fn revert_aborted(
+        &self,
+        work: &Work,
+        from: Option<&SweepPosition>,
+        budget: usize,
+    ) -> SqlResult<SweepStep> {
+        RowHobt::revert_aborted(self, work, from, budget)
     }
 
     fn mark_dropped(&self) {

@@ -14,9 +14,9 @@
 //! record's status byte answers it. The same holds for records without tags: in a database
 //! without versions no aborted transaction leaves records behind.
 //!
-//! A reader of a row by an aborted transaction gets the version before it (`RowHobt::former_row`).
-//! A change of such a row is refused: no takeover is implemented yet. A new row may be inserted
-//! where an aborted transaction has inserted one.
+//! A reader of such a row gets the version before it (`RowHobt::former_row`). A writer puts that
+//! version in the place of the record first, and then finds a record whose writer is another
+//! (`revert/mod.rs`). So does a sweep, and whoever cleans a page.
 //!
 //! Whether a record *is a ghost* is another question, about its bytes: `page::is_ghost_record`.
 //! Redo, undo, settling, the cleaner, space and counts of records ask that one.

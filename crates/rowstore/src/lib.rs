@@ -6,17 +6,18 @@
 //! revives them in place. README.md has the protocol and its numbered rules.
 //!
 //! ```text
-//!   border, format   the traits of `access`, through which other crates use a heap or an index
-//!   hobt             `RowHobt`, and its state while it is open
-//!   heap, index      scans and writes, each on its own structure of pages
-//!   large            values that are stored off their rows
-//!   locking          the locks of a row, and of the gap below it
-//!   versions         the versions that readers as of a moment see, and that writers keep for them
-//!   ghosts           deleted records, and their removal
-//!   capture          writers' notes for an online index build
-//!   load, spill      rows in bulk: into an empty hobt, and to pages of tempdb
-//!   undo, verify     rollback; the checks of DBCC CHECKDB
-//!   figures          sizes and counters for views and the optimizer
+//!   border, format   the traits of `access`: what others see of a heap or an index
+//!   hobt             `RowHobt`, and what changes while it is open
+//!   heap, index      scans, writes and what belongs to them, each on its structure of pages
+//!   large            values that are off their rows
+//!   locking          which lock a row needs, and the gap below it
+//!   versions         what a reader as of a moment sees, and what a writer leaves for it
+//!   revert           records of aborted transactions, and what comes back in their place
+//!   ghosts           deleted records, and who removes them
+//!   capture          notes for a build beside writers
+//!   load, spill      rows in bulk: into an empty hobt, and onto pages of tempdb
+//!   undo, verify     rollback; whether all is as it must be
+//!   figures          what views and the optimizer ask for
 //! ```
 
 #![forbid(unsafe_code)]
@@ -38,6 +39,7 @@ mod load;
 mod locking;
 mod physical_stats;
 mod place;
+mod revert;
 mod spill;
 mod undo;
 mod verify;

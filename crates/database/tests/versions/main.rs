@@ -18,6 +18,7 @@ mod cycles;
 #[cfg(feature = "mutations")]
 mod faults;
 mod moments;
+mod reverts;
 mod tight;
 mod two_stores;
 
@@ -151,13 +152,19 @@ struct World {
     next: u8,
     tempdb: Arc<Database>,
     tight: Option<TightStore>,
+    /// Transactions are aborted by the map, now and then, and swept.
+    sweep: Option<reverts::Sweep>,
 }
 
-fn environment() -> Environment {
-    let memory = Memory::new(64 << 20);
+fn fresh_disk() -> Arc<Disk> {
     let options = DiskOptions { latency: false, capacity_bytes: 1 << 40, ..DiskOptions::default() };
+    Arc::new(Disk::new(options))
+}
+
+fn environment(disk: Arc<Disk>) -> Environment {
+    let memory = Memory::new(64 << 20);
     Environment {
-        disk: Arc::new(Disk::new(options)),
+        disk,
         pool: buffer::Pool::new(&memory, 128).unwrap(),
         engine: Arc::new(Engine::new(lock::Table::new(&lock::Options::default()))),
         system: Arc::new(SystemObjects::default()),
@@ -174,7 +181,11 @@ fn make(env: &Environment, id: u16, name: &str, survives: bool) -> Arc<Database>
 
 impl World {
     fn new(kind: IndexKind, seed: u64) -> World {
-        let env = environment();
+        World::on(kind, seed, fresh_disk())
+    }
+
+    fn on(kind: IndexKind, seed: u64, disk: Arc<Disk>) -> World {
+        let env = environment(disk);
         env.disk.create_dir(Path::new("/data")).unwrap();
         let tempdb = make(&env, 2, "tempdb", false);
         env.engine.keep_versions_in(version::TempdbStore::new(&tempdb.home().space));
@@ -188,6 +199,16 @@ impl World {
         let places = db.builder().create_hobt(&mut reader, &spec(kind)).unwrap();
         reader.commit(CommitMode::Delayed).unwrap();
         let hobt = db.hobts().get(HOBT).unwrap();
+        World::with(env, (db, tempdb), hobt, (kind, reader), seed)
+    }
+
+    fn with(
+        env: Environment,
+        (db, tempdb): (Arc<Database>, Arc<Database>),
+        hobt: Arc<dyn StoredHobt>,
+        (kind, reader): (IndexKind, Work),
+        seed: u64,
+    ) -> World {
         let session = |n| {
             let mut work = Work::new(&env.engine, SessionId(51 + n as i16), Arc::default());
             work.set_timeout(Timeout::NO_WAIT);
@@ -214,6 +235,7 @@ impl World {
             reader,
             tempdb,
             tight: None,
+            sweep: None,
         }
     }
 
@@ -376,7 +398,7 @@ impl World {
         session.moment = None;
         let changes = std::mem::take(&mut session.changes);
         if !commits {
-            session.work.roll_back().unwrap();
+            self.abort(n);
             return self.take_back(&changes, 0);
         }
         session.work.commit(CommitMode::Delayed).unwrap();
@@ -429,6 +451,7 @@ impl World {
             }
             _ => self.clean(),
         }
+        self.sweep_a_little();
     }
 
     /// A step, and a look at what all see.
@@ -479,7 +502,10 @@ impl World {
         let store = self.env.engine.shared_store();
         let mut from = Some(0);
         while let Some(at) = from {
-            from = store.reclaim(at, 8, &|by| commits.is_past(by, horizon)).unwrap().next;
+            // What is the current row stays.
+            let aborted = self.db.home().aborted();
+            let is_past = |by| commits.is_past(by, horizon) && !aborted.contains(by);
+            from = store.reclaim(at, 8, &is_past).unwrap().next;
         }
     }
 
@@ -652,6 +678,7 @@ impl World {
             }
         }
         self.look(true);
+        self.sweep_all();
         self.snapshots.clear();
         for session in &mut self.sessions {
             session.work.rest();
@@ -681,6 +708,8 @@ impl World {
         assert_eq!(usage.generated, usage.cleaned, "versions that nobody needs: {usage:?}");
         let report = self.hobt.verify(&waiter, &mut |_| {}).unwrap();
         assert!(report.findings.is_empty() && report.large.is_empty(), "{report:?}");
+        let counted = self.hobt.row_count(&waiter).unwrap();
+        assert_eq!(counted, self.committed.len() as u64, "as sys.partitions shows it");
     }
 }
 

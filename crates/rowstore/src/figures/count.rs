@@ -15,6 +15,7 @@ impl RowHobt {
     /// # Errors
     /// Pages that cannot be read; the waiter's cancellation.
     pub(crate) fn count_all(&self, waiter: &Waiter) -> RowResult<u64> {
+        self.count_without_aborted();
         let mut rows = 0;
         match &self.tree {
             Some(tree) => {
@@ -47,8 +48,18 @@ impl RowHobt {
         Ok(rows)
     }
 
-    /// The rows on a page of a heap, or on a leaf. A forwarded row is counted at its place, not at
-    /// its stub.
+    /// What transactions in the aborted map wrote is not counted now. So its revert changes no
+    /// count.
+    fn count_without_aborted(&self) {
+        if !self.home.aborted().is_empty() {
+            let aborted = self.home.aborted().list();
+            let mut without = self.state.counted_without.lock();
+            without.retain(|xsn| self.home.aborted().contains(*xsn));
+            without.extend(aborted.iter().map(|aborted| aborted.xsn));
+        }
+    }
+
+    /// The rows on a page of a heap, or on a leaf. One that was forwarded is counted where it is.
     fn rows_on(&self, view: PageView<'_>) -> RowResult<u64> {
         let mut rows = 0;
         for slot in 0..view.slot_count() {
@@ -140,7 +151,10 @@ impl RowHobt {
         let beyond = match before {
             _ if known => 0,
             Some(m) => m.beyond,
-            None => self.sampled_rows(&pages)? - at,
+            None => {
+                self.count_without_aborted();
+                self.sampled_rows(&pages)? - at
+            }
         };
         Ok(Measurement { pages: pages.len() as u64, at, beyond })
     }

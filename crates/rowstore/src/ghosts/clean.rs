@@ -73,6 +73,7 @@ impl RowHobt {
             // The transaction that makes the hobt locks no rows.
             return Ok(CleanOutcome::Busy);
         }
+        self.revert_page(work, page)?;
         let ghosts = self.ghosts_of(page)?;
         let may = |resource: Resource| {
             let (locks, owner) = (work.locks(), work.owner());

@@ -4,6 +4,9 @@
 //! on a full page becomes a ghost without a tag. This list holds its deleter. Snapshots do not
 //! outlive the process, so this list need not either. An entry takes 32 bytes, and is removed with
 //! its ghost.
+//!
+//! Where transactions are undone by their versions, a later start asks who has deleted a row. There
+//! nothing comes into this list (`RowHobt::heap_delete`).
 
 use base::{PageId, Xsn};
 use os::sync::Mutex;

@@ -5,6 +5,9 @@
 //! a reserve on the page (m_reservedCnt). Here it is in memory: after a start, no transaction
 //! writes a heap before the unfinished ones there are undone.
 //!
+//! A transaction that is aborted by the map has ended, and its promises with it. A row of it that
+//! is reverted later may find no room on its page; it is forwarded then (`revert/row.rs`).
+//!
 //! Invariants
 //!  1. A promise (reservation) is made under the latch of its page, in the change that frees the
 //!     bytes.

@@ -26,11 +26,11 @@ use txn::UndoContext;
 use wal::RecordView;
 use work::Engine;
 
-/// An operation on a place.
-struct Step {
-    at: Place,
-    kind: wal::Kind,
-    payload: Vec<u8>,
+/// What is done to a place.
+pub(crate) struct Step {
+    pub(crate) at: Place,
+    pub(crate) kind: wal::Kind,
+    pub(crate) payload: Vec<u8>,
 }
 
 impl RowHobt {
@@ -64,8 +64,12 @@ impl RowHobt {
         }
     }
 
-    /// The place of a RID's row, with both its pages latched, and a third page.
-    fn latch_ends(&self, home: Place, third: PageId) -> RowResult<(Place, LatchedPages<'_>)> {
+    /// Where a RID's row is, with both pages latched, and a third.
+    pub(crate) fn latch_ends(
+        &self,
+        home: Place,
+        third: PageId,
+    ) -> RowResult<(Place, LatchedPages<'_>)> {
         let mut place = home;
         loop {
             let latched = self.latch_places([home.0, place.0, third])?;
@@ -187,11 +191,11 @@ impl RowHobt {
 }
 
 impl Step {
-    fn clear(at: Place) -> Step {
+    pub(crate) fn clear(at: Place) -> Step {
         Step { at, kind: kinds::CLEAR, payload: Vec::new() }
     }
 
-    fn replace(at: Place, now: &[u8], new: &[u8]) -> Step {
+    pub(crate) fn replace(at: Place, now: &[u8], new: &[u8]) -> Step {
         let mut payload = (now.len() as u16).to_le_bytes().to_vec();
         payload.extend_from_slice(now);
         payload.extend_from_slice(new);

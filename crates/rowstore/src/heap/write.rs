@@ -19,8 +19,10 @@ use base::{PageId, SlotNo, Xsn};
 use btree::RECORD_MAX;
 use buffer::{Change, PageRef, Undo, WriteGuard};
 use lock::{Mode, Resource};
+use os::wait::Waiter;
 use page::{Field, PageView, RID_BYTES, VersionTag, rid_bytes};
 use std::borrow::Cow;
+use std::sync::Arc;
 use txn::Mutation;
 use wal::Group;
 use work::Work;
@@ -214,6 +216,17 @@ impl RowHobt {
         work: &mut Work,
         bytes: usize,
     ) -> RowResult<Option<PageId>> {
+        let owner = Arc::clone(work.owner());
+        self.page_with_room_for(owner.waiter(), &mut work.part(&self.home).group, bytes)
+    }
+
+    /// The same for whom no transaction logs.
+    pub(crate) fn page_with_room_for(
+        &self,
+        waiter: &Waiter,
+        group: &mut Group,
+        bytes: usize,
+    ) -> RowResult<Option<PageId>> {
         assert!(bytes <= HEAP_RECORD_MAX, "a record that fits no page gets no room");
         let (known, sought) = {
             let hints = self.state.hints.lock();
@@ -223,7 +236,7 @@ impl RowHobt {
             return Ok(known);
         }
         if !sought {
-            let found = self.find_room(work, bytes)?;
+            let found = self.find_room(waiter, bytes)?;
             let mut hints = self.state.hints.lock();
             hints.sought = true;
             if let Some(page) = found {
@@ -231,7 +244,7 @@ impl RowHobt {
                 return Ok(Some(page));
             }
         }
-        let made = self.new_page(&mut work.part(&self.home).group);
+        let made = self.new_page(group);
         if made.is_err() {
             // The last page may have room for a shorter row: it is looked at again.
             self.state.hints.lock().sought = false;
@@ -254,10 +267,10 @@ impl RowHobt {
         Ok(id)
     }
 
-    /// The last page of the heap, if it has room. After a start no page with room is remembered, so
-    /// this is tried once: it must list all pages of the heap.
-    fn find_room(&self, work: &Work, bytes: usize) -> RowResult<Option<PageId>> {
-        let pages = self.home.space.unit_pages(&self.unit, work.owner().waiter())?;
+    /// After a start nothing is remembered: the last page of the heap is tried, once, since all
+    /// pages of the heap are listed for that.
+    fn find_room(&self, waiter: &Waiter, bytes: usize) -> RowResult<Option<PageId>> {
+        let pages = self.home.space.unit_pages(&self.unit, waiter)?;
         let Some(&last) = pages.pages.last() else { return Ok(None) };
         let guard = self.home.pages.read(last)?;
         let fits = guard.view().alloc_unit() == self.spec.unit
@@ -287,9 +300,14 @@ impl RowHobt {
                 self.judge_grave_at(work, plan, home)?;
                 return Ok(None);
             };
+            if self.is_aborted(record, row.place) {
+                drop(row);
+                self.revert_rid(work, home)?;
+                continue;
+            }
             self.judge(work, plan, (record, row.place))?;
             let locked = || self.holds(work, self.rid_resource(home.0, home.1), Mode::X);
-            let live = self.is_row_to_change(record, row.place)?;
+            let live = self.is_row_to_change(record, row.place);
             debug_assert!(!live || locked(), "a row that changes is locked");
             return Ok(live.then_some(row));
         }
@@ -333,6 +351,10 @@ impl RowHobt {
             let Some(row) = self.heap_row(work, key, plan)? else { return Ok(false) };
             self.heap_fits(&row.guard, kinds::GHOST, row.place.1, &[])?;
             let left = self.left_behind(work, &row)?;
+            if matches!(left, Remains::Bare(_)) && self.home.is_accelerated() {
+                self.forward_to_delete(work, row)?;
+                continue;
+            }
             if let Remains::Room(room) = left {
                 drop(row);
                 work.make_version_room(&self.home, room)?;
@@ -346,6 +368,18 @@ impl RowHobt {
             self.did(Deed::LeafGhost);
             return ghosted.map(|()| true);
         }
+    }
+
+    /// Takes a row elsewhere that is to be deleted, with its tag: its ghost has no room for one on
+    /// its page, and must have it there, where transactions are undone by tags.
+    #[cold]
+    fn forward_to_delete(&self, work: &mut Work, row: HeapRow<'_>) -> RowResult<()> {
+        let (home, place) = (row.home, row.place);
+        let record = row.record(self).expect("the row was just found");
+        let record = page::homed(record).into_owned();
+        drop(row);
+        let mut new = self.written(work, &record)?;
+        self.forward(work, &mut new, (home, place))
     }
 
     pub(crate) fn heap_update(

@@ -6,9 +6,10 @@ use crate::figures::activity::{Activity, Counts};
 use crate::ghosts::graveyard::Graveyard;
 use crate::heap::bare_ghosts::BareGhosts;
 use crate::heap::promises::Promises;
-use base::PageId;
+use base::{PageId, Xsn};
 use btree::SplitCounters;
 use os::sync::Mutex;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64};
 
@@ -46,7 +47,9 @@ pub(crate) struct HobtState {
     /// The inserts that its activity had counted when it was opened.
     pub(crate) inserts_before: u64,
     pub(crate) measured: Mutex<Option<Measurement>>,
-    /// In a tree of pieces: the number of the next value; 0 while unknown.
+    /// Aborted transactions whose records were not counted when the rows were.
+    pub(crate) counted_without: Mutex<BTreeSet<Xsn>>,
+    /// In a tree of pieces the number of the next value, 0 while unknown.
     pub(crate) next_value: AtomicU64,
     /// Its pages are freed, or about to be.
     pub(crate) dropped: AtomicBool,
@@ -76,6 +79,7 @@ impl HobtState {
             built: AtomicU64::default(),
             inserts_before: activity.inserts(),
             measured: Mutex::default(),
+            counted_without: Mutex::default(),
             next_value: AtomicU64::default(),
             dropped: AtomicBool::default(),
             ranges: AtomicBool::default(),

@@ -253,6 +253,11 @@ impl RowHobt {
                 continue;
             }
             debug_assert!(self.holds(work, resource, Mode::X), "what is put is locked");
+            if leaf.record().is_some_and(|r| self.is_aborted(r, at)) {
+                drop(leaf);
+                self.revert_key(work, key)?;
+                continue;
+            }
             match leaf.record().filter(|_| ghost) {
                 Some(record) => {
                     let place = (leaf.page_id(), leaf.slot());
@@ -370,8 +375,12 @@ impl RowHobt {
                 }
             }
             let at = (leaf.page_id(), leaf.slot());
-            let live = leaf.record().map(|r| self.is_row_to_change(r, at));
-            let live = live.transpose()?.unwrap_or(false);
+            if leaf.record().is_some_and(|r| self.is_aborted(r, at)) {
+                drop(leaf);
+                self.revert_key(work, key)?;
+                continue;
+            }
+            let live = leaf.record().is_some_and(|r| self.is_row_to_change(r, at));
             let locked = || {
                 let of = leaf.record().and_then(|r| self.record_resource(r));
                 of.is_none_or(|of| self.holds(work, of, Mode::X))
@@ -588,7 +597,6 @@ impl RowHobt {
         let new = fields.as_slice();
         let new_spelled = KeyBuf::of(new);
         let resources = [self.key_resource(old.fields().as_slice()), self.key_resource(new)];
-        debug_assert_ne!(*old, new_spelled, "the row gets another key");
         let (mut put, mut tries) = (self.written(work, record)?, 0);
         loop {
             if tries > TRIES_MAX {
@@ -611,6 +619,11 @@ impl RowHobt {
                     }
                 }
             }
+            if let Some(is_old) = pair.aborted(self) {
+                drop(pair);
+                self.revert_key(work, if is_old { old_fields.as_slice() } else { new })?;
+                continue;
+            }
             pair.judge(self, work, plan, (old, &new_spelled))?;
             let ghost = match pair.rows(self)? {
                 (false, _) => return Ok(None),
@@ -627,8 +640,7 @@ impl RowHobt {
                 tries += 1;
                 continue;
             }
-            let mut locked = resources.iter();
-            debug_assert!(locked.all(|r| self.holds(work, *r, Mode::X)), "both keys are locked");
+            debug_assert!(resources.iter().all(|r| self.holds(work, *r, Mode::X)), "both keys");
             if let Some(room) = pair.link(self, work, &mut put, left.as_mut())? {
                 drop(pair);
                 work.make_version_room(&self.home, room)?;
@@ -685,7 +697,9 @@ struct LatchedPair<'t> {
 impl<'t> LatchedPair<'t> {
     fn seek(hobt: &'t RowHobt, old: &[Field<'_>], new: &[Field<'_>]) -> RowResult<Self> {
         let tree = hobt.tree();
-        let old_is_first = tree.order().compare_keys(old, new) == Some(Ordering::Less);
+        let order = tree.order().compare_keys(old, new);
+        debug_assert_ne!(order, Some(Ordering::Equal), "the row gets another key");
+        let old_is_first = order == Some(Ordering::Less);
         let (a, b) = if old_is_first { (old, new) } else { (new, old) };
         let pair = tree.seek_write_pair(a, b)?;
         if let LeafPair::Two(first, second) = &pair {
@@ -735,9 +749,17 @@ impl<'t> LatchedPair<'t> {
     /// Whether the old key has a row that may be changed; and, if a record has the new key, whether
     /// it is a row.
     fn rows(&self, hobt: &RowHobt) -> RowResult<(bool, Option<bool>)> {
-        let old = self.old_record().map(|r| hobt.is_row_to_change(r, self.at(true)));
+        let old = self.old_record().is_some_and(|r| hobt.is_row_to_change(r, self.at(true)));
         let new = self.new_record().map(|r| hobt.stands_for_row(r, self.at(false)));
-        Ok((old.transpose()?.unwrap_or(false), new.transpose()?))
+        Ok((old, new.transpose()?))
+    }
+
+    /// Which of the two records is by an aborted transaction: the old (`true`) or the new one.
+    fn aborted(&self, hobt: &RowHobt) -> Option<bool> {
+        let is_aborted = |old: &bool| {
+            self.record_at(*old).is_some_and(|record| hobt.is_aborted(record, self.at(*old)))
+        };
+        [true, false].into_iter().find(is_aborted)
     }
 
     /// Refuses the move if another transaction has changed the row since its changer's moment, or

@@ -321,8 +321,12 @@ impl RowHobt {
                 work.part(&self.home).reserve(2048)?;
                 let leaf = self.tree().seek_write(&fields)?;
                 let at = (leaf.page_id(), leaf.slot());
-                let is_there = leaf.record().map(|piece| self.is_row_to_change(piece, at));
-                if !is_there.transpose()?.unwrap_or(false) {
+                if leaf.record().is_some_and(|piece| self.is_aborted(piece, at)) {
+                    drop(leaf);
+                    self.revert_key(work, &fields)?;
+                    continue;
+                }
+                if !leaf.record().is_some_and(|piece| self.is_row_to_change(piece, at)) {
                     return Err(self.lost(leaf.page_id()));
                 }
                 if self.ghost_record(work, leaf, &btree::KeyBuf::of(&fields))? {

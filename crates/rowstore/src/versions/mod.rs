@@ -13,18 +13,20 @@
 //! (`Previous::Lost`).
 //!
 //! Invariants
-//!  1. Only a transaction that holds X on the row changes its chain. Readers follow the chain
-//!     without locks; the versions that their snapshots need stay (README.md of `version`, rule 3).
-//!  2. A version that a change drops from the chain is freed after the change is applied. So a
-//!     change that fails leaves the chain as it was. It is freed under the latch of the row's page.
-//!     So no thread is reading the chain then.
-//!  3. A writer tests the newest stored version and older ones, until it comes to one that no
-//!     snapshot ended since the last test can have read.
-//!  4. A reader that may need a lost version is refused. A change that keeps no version has dropped
-//!     nothing from its chain either. So its undo can use the pointer that was logged.
-//!  5. If a version in a chain is gone, all older versions are lost, too. Only readers with a
-//!     moment before its end could need them, and these are victims, for which the store keeps
-//!     nothing. A ghost is kept for victims as for other readers.
+//!  1. A chain is changed by who holds its row X, and followed by those whose snapshot needs it:
+//!     what they need stays (README.md of `version`, rule 3). A revert takes the record at its
+//!     begin away without that lock: under the exclusive latch of the row's page, and only where
+//!     the record's writer was aborted, so that nobody holds the row for a change that he has made.
+//!  2. What is dropped from a chain is freed behind the change that drops it, so that a change
+//!     which fails has left the chain as it was, and under the row's latch, so that nobody is on
+//!     it.
+//!  3. A writer looks at the version before its own and at those behind it as far as a snapshot
+//!     that has ended since the last look may have read them.
+//!  4. Who finds a version lost that his snapshot may need is refused. A change that keeps none has
+//!     dropped nothing from its chain either: so its undo takes the pointer that was logged.
+//!     Who is undone by his versions never goes without one: such a change is refused.
+//!  5. What is behind a version that is gone is lost to whoever is older than its end: victims
+//!     alone, for whom the store has waited no more. A ghost waits for them as for any other.
 
 pub(crate) mod kept;
 
@@ -33,7 +35,7 @@ use crate::error::{RowError, RowResult};
 use crate::hobt::RowHobt;
 use access::{Deed, Granule, Isolation, LockPlan, Strength};
 use base::limits::VERSION_TAG_BYTES;
-use base::{PageId, SqlError, Xsn, messages};
+use base::{PageId, Xsn};
 use buffer::Change;
 use page::{Field, Previous, RID_BYTES, RecordKind, VersionTag};
 use std::borrow::Cow;
@@ -139,9 +141,8 @@ impl RowHobt {
         (record, place): (&[u8], (PageId, u16)),
     ) -> RowResult<()> {
         let Some(at) = plan.unchanged_since else { return Ok(()) };
+        debug_assert!(!self.is_aborted(record, place), "what it wrote is no change of the row");
         match self.tag_of(record, place) {
-            // The change of an aborted writer does not count.
-            Some(tag) if self.home.aborted().contains(tag.writer) => Ok(()),
             Some(tag) if !self.sees(work, at, tag.writer) => Err(conflict(work, plan)),
             Some(_) | None => Ok(()),
         }
@@ -239,7 +240,7 @@ impl RowHobt {
         }
     }
 
-    fn origin(&self) -> Origin {
+    pub(crate) fn origin(&self) -> Origin {
         Origin { database: self.home.database, hobt: self.spec.hobt }
     }
 
@@ -300,20 +301,11 @@ impl RowHobt {
         }
     }
 
-    /// The same before a change of the row, which must be the record's own.
-    ///
-    /// # Errors
-    /// The row is a former version of the record.
+    /// Whether a record is a row that may be changed. What aborted transactions wrote has been
+    /// reverted under the lock of its row (`revert/mod.rs`).
     #[inline]
-    pub(crate) fn is_row_to_change(&self, record: &[u8], place: (PageId, u16)) -> RowResult<bool> {
-        match self.current(record, place) {
-            CurrentRow::Row(_) => Ok(true),
-            CurrentRow::Ghost => Ok(false),
-            CurrentRow::Former(before) => {
-                let is_row = self.former_row(record, before, &mut Vec::new())?;
-                if is_row { Err(not_taken_over(place)) } else { Ok(false) }
-            }
-        }
+    pub(crate) fn is_row_to_change(&self, record: &[u8], place: (PageId, u16)) -> bool {
+        matches!(self.current(record, place), CurrentRow::Row(_))
     }
 
     /// The place of the version before a record. A tag from before the database was opened has
@@ -475,6 +467,8 @@ impl RowHobt {
         let tag = VersionTag::of(old);
         let before = tag.map_or(Previous::None, |tag| self.former(tag));
         let creator = tag.map_or(Xsn::NONE, |t| t.writer);
+        let aborted = self.home.aborted().contains(creator);
+        assert!(!aborted, "a record by an aborted transaction is reverted before it is changed");
         if creator == xsn {
             return self.link_own(work, xsn, old, before);
         }
@@ -846,14 +840,7 @@ pub(crate) fn conflict(work: &Work, plan: &LockPlan) -> RowError {
     RowError::Conflict
 }
 
-/// The error for a change of a row whose last writer was aborted.
-#[cold]
-fn not_taken_over((page, slot): (PageId, u16)) -> RowError {
-    let what = format!("the row at ({page}:{slot}) was changed by an aborted transaction");
-    RowError::Sql(SqlError::new(messages::INTERNAL, &[&what]))
-}
-
-/// The error for a reader that may need a version that was not kept.
+/// A reader may need a version that was not kept.
 #[cold]
 fn not_kept(work: &Work, at: CommitTime) -> RowError {
     match work.engine().transactions.snapshots.is_victim(at) {
@@ -871,8 +858,8 @@ pub(crate) fn is_cut_ghost(record: &[u8]) -> bool {
         && end.is_some_and(|end| end >= 4 && end + home + VERSION_TAG_BYTES == record.len())
 }
 
-/// Turns the copy of a ghost into the row that it was.
-fn revive(record: &mut [u8]) {
+/// Makes the copy of a ghost the row that it was.
+pub(crate) fn revive(record: &mut [u8]) {
     if let Some(kind) = page::kind_before(record) {
         record[0] = RecordKind::with_kind(record[0], kind);
     }
