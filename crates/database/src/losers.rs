@@ -90,13 +90,13 @@ impl OpenDeeds {
     /// Takes the losers whose rows are undone by versions out of the others: those that checkpoints
     /// carried (`open`), as the log before may be gone, and those that have logged more than the
     /// log undoes fast. Small ones stay among the others, up to
-    /// [`work::UNDONE_RECORDS_MAX`] records in all.
+    /// `undone_records_max` records in all.
     ///
     /// # Errors
     /// A record of theirs that cannot be read.
     pub(crate) fn take_versioned(
         &mut self,
-        log: &Log,
+        (log, undone_records_max): (&Log, u64),
         losers: &mut Losers,
         mut open: BTreeMap<u32, AbortedTransaction>,
     ) -> Result<Vec<VersionedLoser>, WalError> {
@@ -110,7 +110,7 @@ impl OpenDeeds {
             let number = number.or(carried.as_ref().map(|a| a.xsn));
             let whole = carried.as_ref().is_none_or(|a| chain.first <= a.begin);
             records += chain.records;
-            let small = whole && records <= work::UNDONE_RECORDS_MAX;
+            let small = whole && records <= undone_records_max;
             let Some(xsn) = number.filter(|_| !small) else {
                 losers.push(chain);
                 continue;

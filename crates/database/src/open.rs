@@ -38,7 +38,8 @@ use txn::Begin;
 use version::DatabaseStore;
 use wal::{FoundLog, LogOptions, Seal, WalError, kinds};
 use work::{
-    DelayedDurability, Engine, Home, STATEMENT_VERSIONS, SnapshotState, TRANSACTION_VERSIONS,
+    DelayedDurability, Engine, Home, RECOVERY_VERSIONS, STATEMENT_VERSIONS, SnapshotState,
+    TRANSACTION_VERSIONS,
 };
 
 /// What recovery did, for the error log.
@@ -308,7 +309,8 @@ impl Database {
         report.settled = settled.len();
         in_doubt::commit(&log, settled);
         decisions.enter(id, &log, several.decided(), true);
-        let versioned = deeds.take_versioned(&log, &mut report.redone.losers, open);
+        let small = opened.home.undone_records_max();
+        let versioned = deeds.take_versioned((&log, small), &mut report.redone.losers, open);
         let versioned = versioned.map_err(|e| e.into_sql(name))?;
         let parted = deeds.part(&log, &report.redone.losers);
         let (rows, others) = parted.map_err(|e| e.into_sql(name))?;
@@ -388,12 +390,14 @@ impl StorageFloors {
 pub(crate) fn wish_versions(engine: &Engine, home: &Home, options: &DatabaseOptions) {
     let statement = if options.read_committed_snapshot { STATEMENT_VERSIONS } else { 0 };
     let transaction = if options.snapshot_isolation { TRANSACTION_VERSIONS } else { 0 };
+    let recovery = if options.accelerated_recovery { RECOVERY_VERSIONS } else { 0 };
     // The other cases are handled when the first transaction draws a number: master always keeps
     // versions.
-    if statement != 0 {
+    if statement | recovery != 0 {
         engine.note_versions();
     }
-    home.set_versioning(statement | transaction);
+    home.choose_store(options.accelerated_recovery);
+    home.set_versioning(statement | transaction | recovery);
     let optimized = options.optimized_locking && home.is_versioned();
     if optimized {
         engine.note_optimized_locking();

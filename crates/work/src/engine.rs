@@ -16,6 +16,10 @@ use version::{SharedStore, TempdbStore, VersionStore};
 /// So many ghosts go under the locks of their deleter: 2 ms.
 const UNDER_LOCKS: usize = 1_000;
 
+/// A transaction of so many records or fewer is undone from the log: that takes less than 50 ms,
+/// and leaves nothing for the sweep, which reads all pages of what the transaction has changed.
+const UNDONE_RECORDS_MAX: u64 = 10_000;
+
 /// Writes a line of a session into the error log.
 pub type WriteErrorLog = dyn Fn(SessionId, &SqlError) + Send + Sync;
 
@@ -49,6 +53,8 @@ pub struct Engine {
     transactions_pin: AtomicBool,
     /// So many ghosts a transaction settles under its locks (`settle.rs`).
     pub(crate) ghosts_under_locks: AtomicUsize,
+    /// A transaction of so many records or fewer is undone from the log.
+    pub(crate) undone_records_max: AtomicU64,
     /// One a unit of work that has used versions.
     pub(crate) version_uses: Mutex<Vec<Weak<VersionUse>>>,
 }
@@ -81,6 +87,7 @@ impl Engine {
             optimized_locking: AtomicBool::new(false),
             transactions_pin: AtomicBool::new(false),
             ghosts_under_locks: AtomicUsize::new(UNDER_LOCKS),
+            undone_records_max: AtomicU64::new(UNDONE_RECORDS_MAX),
             version_uses: Mutex::default(),
         }
     }
@@ -147,6 +154,12 @@ impl Engine {
     /// test wants few.
     pub fn settle_under_locks(&self, ghosts: usize) {
         self.ghosts_under_locks.store(ghosts, Relaxed);
+    }
+
+    /// In databases that are opened from now on, transactions of so many records or fewer are undone
+    /// from the log, though versions would do: a test has small transactions.
+    pub fn undo_from_log(&self, records: u64) {
+        self.undone_records_max.store(records, Relaxed);
     }
 
     /// A database has a rule from now on.

@@ -60,7 +60,7 @@ pub struct Home {
     for_aborted: Mutex<BTreeMap<Xsn, LogReservation>>,
     /// Active parts whose records recovery does not need.
     relying: AtomicUsize,
-    undone_records_max: AtomicU64,
+    undone_records_max: u64,
     optimized_locking: AtomicBool,
     /// Tags up to this number are from before the database was opened.
     settled_xsn: AtomicU64,
@@ -82,10 +82,6 @@ type RaiseXsn = dyn Fn(Xsn) -> SqlResult<()> + Send + Sync;
 
 /// What an object of the database is called, in two parts.
 type NameObject = dyn Fn(ObjectId) -> Option<String> + Send + Sync;
-
-/// A transaction of so many records or fewer is undone from the log: that takes less than 50 ms,
-/// and leaves nothing for the sweep, which reads all pages of what the transaction has changed.
-pub const UNDONE_RECORDS_MAX: u64 = 10_000;
 
 /// Log that a checkpoint takes beside what it carries of an aborted transaction.
 pub(crate) const CARRIED_BESIDE: u64 = 1024;
@@ -138,7 +134,7 @@ impl Home {
             aborted: AbortedMap::default(),
             for_aborted: Mutex::default(),
             relying: AtomicUsize::new(0),
-            undone_records_max: AtomicU64::new(UNDONE_RECORDS_MAX),
+            undone_records_max: engine.undone_records_max.load(Relaxed),
             optimized_locking: AtomicBool::new(false),
             settled_xsn: AtomicU64::new(0),
             expected_xsn: AtomicU64::new(0),
@@ -215,6 +211,12 @@ impl Home {
     #[inline]
     pub fn version_store(&self) -> &Arc<dyn VersionStore> {
         self.stores.chosen()
+    }
+
+    /// Chooses the store of an accelerated database, its own one, or that of all others. Versions go
+    /// there from now on.
+    pub fn choose_store(&self, accelerated: bool) {
+        self.stores.keep_own(accelerated && self.stores.own().is_some());
     }
 
     /// Its stores: what is there is found by its pointer, whichever store is chosen now.
@@ -508,12 +510,7 @@ impl Home {
 
     /// Transactions of so many records or fewer are undone from the log, though versions would do.
     pub fn undone_records_max(&self) -> u64 {
-        self.undone_records_max.load(Relaxed)
-    }
-
-    /// Changes that: tests have small transactions.
-    pub fn set_undone_records_max(&self, records: u64) {
-        self.undone_records_max.store(records, Relaxed);
+        self.undone_records_max
     }
 
     /// One more part whose records recovery does not need. False where checkpoints have no room for

@@ -50,7 +50,7 @@ pub use grave_memory::GraveMemory;
 pub use graveyards::{Graveyards, Sexton};
 pub use home::{
     DelayedDurability, Home, OPEN_UNITS_MAX, RECOVERY_VERSIONS, RELYING_PARTS_MAX,
-    STATEMENT_VERSIONS, TRANSACTION_VERSIONS, UNDONE_RECORDS_MAX,
+    STATEMENT_VERSIONS, TRANSACTION_VERSIONS,
 };
 pub use lock::thread_requests as lock_requests;
 pub use lock_counts::LockedHobt;

@@ -48,10 +48,13 @@ impl Random {
 
 fn environment(disk: Arc<dyn Disk>) -> Environment {
     let memory = Memory::new(64 << 20);
+    let engine = Engine::new(lock::Table::new(&lock::Options::default()));
+    // Transactions are small here: some are undone from the log, some by versions.
+    engine.undo_from_log(os::entropy::random_u64() % 8);
     Environment {
         disk,
         pool: buffer::Pool::new(&memory, 64).unwrap(),
-        engine: Arc::new(Engine::new(lock::Table::new(&lock::Options::default()))),
+        engine: Arc::new(engine),
         system: Arc::new(SystemObjects::default()),
         formats: database::formats(),
     }
@@ -77,7 +80,8 @@ fn make_named(
     seed: u64,
 ) -> Option<Arc<Database>> {
     let files = Files::of(dir, name);
-    let options = DatabaseOptions::default();
+    let accelerated_recovery = seed % 3 == 1;
+    let options = DatabaseOptions { accelerated_recovery, ..DatabaseOptions::default() };
     let sizing = sizing(seed);
     let db = Database::create(env, id, name, &files, &sizing, &options, true).ok()?;
     HOBTS.iter().for_each(|h| db.ids().used_hobt(*h));
@@ -218,6 +222,9 @@ fn look(db: &Database) -> BTreeMap<u64, u64> {
 
 /// Losers that were left by a stop so far.
 static STOPPED: AtomicUsize = AtomicUsize::new(0);
+/// Losers that entered the aborted map, and transactions in the map of a database that was opened.
+static ABORTED: AtomicUsize = AtomicUsize::new(0);
+static IN_MAP: AtomicUsize = AtomicUsize::new(0);
 /// Losers that were undone beside others so far.
 static PUT_OFF: AtomicUsize = AtomicUsize::new(0);
 
@@ -225,7 +232,9 @@ static PUT_OFF: AtomicUsize = AtomicUsize::new(0);
 fn open(disk: &Arc<sim::Disk>) -> (Arc<Database>, Vec<JoinHandle<()>>, JoinHandle<DeferredUndo>) {
     let env = environment(Arc::clone(disk) as Arc<dyn Disk>);
     let files = Files::of(Path::new("/data"), "t");
-    let (db, _) = Database::open(&env, DatabaseId(5), "t", &files, &sizing(0)).unwrap();
+    let (db, report) = Database::open(&env, DatabaseId(5), "t", &files, &sizing(0)).unwrap();
+    ABORTED.fetch_add(report.aborted, Relaxed);
+    IN_MAP.fetch_add(db.home().aborted().count(), Relaxed);
     let (undone, workers) = (Arc::clone(&db), db.start_workers());
     let undoing = os::task::spawn("recovery t", move || undone.undo_put_off());
     (db, workers, undoing)
@@ -277,9 +286,12 @@ fn a_whole_database_survives_crashes() {
     assert!(counts.crash_points() >= cases, "{counts:?}");
     let (beside, stopped) = (PUT_OFF.load(Relaxed), STOPPED.load(Relaxed));
     println!("{beside} losers undone beside others, {stopped} left by a stop");
+    let (aborted, in_map) = (ABORTED.load(Relaxed), IN_MAP.load(Relaxed));
+    println!("{aborted} losers aborted by versions, {in_map} transactions in maps at a start");
     let damaged = emergency::DAMAGED.load(Relaxed);
     println!("{damaged} copies were damaged, and told so");
     assert!(beside > 0 && stopped > 0 && damaged > 50, "the test does what it says");
+    assert!(aborted > 0 && in_map > aborted, "with accelerated recovery, too");
 }
 
 /// Each planted fault is caught, and within this many crash points.
