@@ -8,13 +8,17 @@ use crate::version_use::VersionUse;
 use base::{SessionId, SqlError};
 use lock::Owner;
 use os::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock, Weak};
 use txn::Transactions;
 use version::{SharedStore, TempdbStore, VersionStore};
 
 /// So many ghosts go under the locks of their deleter: 2 ms.
 const UNDER_LOCKS: usize = 1_000;
+
+/// What the cleaner of versions has until the server's options say something else.
+const CLEANER_THREADS: u32 = 1;
+const CLEANER_RETRY_MINUTES: u32 = 15;
 
 /// Writes a line of a session into the error log.
 pub type WriteErrorLog = dyn Fn(SessionId, &SqlError) + Send + Sync;
@@ -49,6 +53,10 @@ pub struct Engine {
     transactions_pin: AtomicBool,
     /// So many ghosts a transaction settles under its locks (`settle.rs`).
     pub(crate) ghosts_under_locks: AtomicUsize,
+    /// `ADR Cleaner Thread Count`
+    cleaner_threads: AtomicU32,
+    /// `ADR cleaner retry timeout (min)`
+    cleaner_retry_minutes: AtomicU32,
     /// One a unit of work that has used versions.
     pub(crate) version_uses: Mutex<Vec<Weak<VersionUse>>>,
 }
@@ -81,6 +89,8 @@ impl Engine {
             optimized_locking: AtomicBool::new(false),
             transactions_pin: AtomicBool::new(false),
             ghosts_under_locks: AtomicUsize::new(UNDER_LOCKS),
+            cleaner_threads: AtomicU32::new(CLEANER_THREADS),
+            cleaner_retry_minutes: AtomicU32::new(CLEANER_RETRY_MINUTES),
             version_uses: Mutex::default(),
         }
     }
@@ -127,6 +137,23 @@ impl Engine {
     pub(crate) fn undoes(&self) -> bool {
         let until = self.undo_until.load(Relaxed);
         until == u64::MAX || os::clock::monotonic_ns() < until
+    }
+
+    /// What the server's options say of the cleaner of versions.
+    pub fn configure_cleaner(&self, threads: u32, retry_minutes: u32) {
+        self.cleaner_threads.store(threads.max(1), Relaxed);
+        self.cleaner_retry_minutes.store(retry_minutes, Relaxed);
+    }
+
+    /// So many threads clean versions at a time.
+    pub fn cleaner_threads(&self) -> u32 {
+        self.cleaner_threads.load(Relaxed)
+    }
+
+    /// So many minutes the cleaner tries again where others hold what it has to clean, before it
+    /// gives the sweep up.
+    pub fn cleaner_retry_minutes(&self) -> u32 {
+        self.cleaner_retry_minutes.load(Relaxed)
     }
 
     /// Whether any database has had versions for statements since the start, or any transaction has

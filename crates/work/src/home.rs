@@ -1,5 +1,6 @@
 //! `Home`: what a unit of work needs of a database.
 
+use crate::cleaner_times::CleanerTimes;
 use crate::engine::Engine;
 use crate::entry::{Entry, OpenPart};
 use crate::ghost_queue::GhostQueue;
@@ -56,6 +57,7 @@ pub struct Home {
     versioning: AtomicU8,
     stores: Stores,
     aborted: AbortedMap,
+    cleaner_times: CleanerTimes,
     optimized_locking: AtomicBool,
     /// Tags up to this number are from before the database was opened.
     settled_xsn: AtomicU64,
@@ -117,6 +119,7 @@ impl Home {
             versioning: AtomicU8::new(0),
             stores: Stores::new(engine.shared_cell()),
             aborted: AbortedMap::default(),
+            cleaner_times: CleanerTimes::default(),
             optimized_locking: AtomicBool::new(false),
             settled_xsn: AtomicU64::new(0),
             expected_xsn: AtomicU64::new(0),
@@ -195,6 +198,12 @@ impl Home {
         self.stores.chosen()
     }
 
+    /// Chooses the store of an accelerated database, its own one, or that of all others. Versions go
+    /// there from now on.
+    pub fn choose_store(&self, accelerated: bool) {
+        self.stores.keep_own(accelerated && self.stores.own().is_some());
+    }
+
     /// Its stores: what is there is found by its pointer, whichever store is chosen now.
     #[inline]
     pub fn version_stores(&self) -> &Stores {
@@ -205,6 +214,11 @@ impl Home {
     #[inline]
     pub fn aborted(&self) -> &AbortedMap {
         &self.aborted
+    }
+
+    /// When the cleaner of versions went over the database last.
+    pub fn cleaner_times(&self) -> &CleanerTimes {
+        &self.cleaner_times
     }
 
     /// Whether the tag of a ghost names its deleter: all who go on leave versions, not only those
