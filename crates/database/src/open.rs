@@ -36,7 +36,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use txn::Begin;
 use wal::{FoundLog, LogOptions, Seal, WalError, kinds};
 use work::{
-    DelayedDurability, Engine, Home, STATEMENT_VERSIONS, SnapshotState, TRANSACTION_VERSIONS,
+    DelayedDurability, Engine, Home, RECOVERY_VERSIONS, STATEMENT_VERSIONS, SnapshotState,
+    TRANSACTION_VERSIONS,
 };
 
 /// What recovery did, for the error log.
@@ -354,6 +355,7 @@ impl StorageFloors {
             file_notes: RwLock::new(files::named_at_first(self.id, &name)),
             loaded_files: loaded.files,
             checkpointing: Mutex::of(LatchClass::Checkpoint, ()),
+            sweeping: Mutex::default(),
             recovered: AtomicBool::new(false),
             put_off: Mutex::default(),
             survives: self.survives,
@@ -376,12 +378,14 @@ impl StorageFloors {
 pub(crate) fn wish_versions(engine: &Engine, home: &Home, options: &DatabaseOptions) {
     let statement = if options.read_committed_snapshot { STATEMENT_VERSIONS } else { 0 };
     let transaction = if options.snapshot_isolation { TRANSACTION_VERSIONS } else { 0 };
+    let recovery = if options.accelerated_recovery { RECOVERY_VERSIONS } else { 0 };
     // The other cases are handled when the first transaction draws a number: master always keeps
     // versions.
-    if statement != 0 {
+    if statement | recovery != 0 {
         engine.note_versions();
     }
-    home.set_versioning(statement | transaction);
+    home.choose_store(options.accelerated_recovery);
+    home.set_versioning(statement | transaction | recovery);
     let optimized = options.optimized_locking && home.is_versioned();
     if optimized {
         engine.note_optimized_locking();

@@ -18,6 +18,7 @@ mod cycles;
 #[cfg(feature = "mutations")]
 mod faults;
 mod moments;
+mod sweep;
 mod tight;
 mod toy_store;
 mod two_stores;
