@@ -869,8 +869,11 @@ messages! {
     NEXT_VALUE_TOP = 11739, 15, "NEXT VALUE FOR function cannot be used if ROWCOUNT option has been set, or the query contains TOP or OFFSET.";
     NEXT_VALUE_CONDITIONAL = 11741, 15, "NEXT VALUE FOR function cannot be used within CASE, CHOOSE, COALESCE, IIF, ISNULL and NULLIF.";
     NEXT_VALUE_MERGE = 11742, 15, "NEXT VALUE FOR function can only be used with MERGE if it is defined within a default constraint on the target table for insert actions.";
-    LOCKING_NEEDS_VERSIONS = 12133, 16, "Optimized Locking cannot be enabled for database '{0}'. Who has written a row is told by its version tag: set READ_COMMITTED_SNAPSHOT or ALLOW_SNAPSHOT_ISOLATION ON and try again.";
-    VERSIONS_NEEDED_BY_LOCKING = 12134, 16, "Optimized Locking is enabled for this database. To disable row versions, which it relies on, disable Optimized Locking and try again.";
+    RECOVERY_OF_SYSTEM_DATABASE = 12122, 16, "Accelerated Database Recovery cannot be enabled/disabled on system databases.";
+    RECOVERY_ACCELERATED = 12123, 10, "[DbId:{0}] ADR enabled for the database.";
+    RECOVERY_NOT_ACCELERATED = 12124, 10, "[DbId:{0}] ADR disabled for the database.";
+    LOCKING_NEEDS_VERSIONS = 12133, 16, "Optimized Locking cannot be enabled for database '{0}' as Accelerated Database Recovery is not enabled for the database, nor READ_COMMITTED_SNAPSHOT or ALLOW_SNAPSHOT_ISOLATION, which are enough here.";
+    VERSIONS_NEEDED_BY_LOCKING = 12134, 16, "Optimized Locking is enabled for this database. Please disable Optimized Locking first and then disable {0}.";
     JSON_AUTO_NO_TABLE = 13600, 16, "FOR JSON AUTO requires at least one table for generating JSON objects. Use FOR JSON PATH or add a FROM clause with a table name.";
     JSON_NAME_CONFLICT = 13601, 16, "Property '{0}' cannot be generated in JSON output due to a conflict with another column name or alias. Use different names and aliases for each column in SELECT list.";
     JSON_NOT_IN = 13602, 16, "The FOR JSON clause is not allowed in a {0} statement.";

@@ -16,7 +16,7 @@ use access::HobtPlaces;
 use base::limits::PAGE_BYTES;
 use base::{DatabaseId, PageId, Xsn};
 use buffer::{Change, PageRef, Pages, Undo};
-use catalog::{SYSTEM_TABLES, SystemTable, SystemTableId};
+use catalog::{DatabaseOptions, SYSTEM_TABLES, SystemTable, SystemTableId};
 use os::disk::File;
 use os::vm::AlignedBuffer;
 use page::{PageBytes, PageKind, PageView, at};
@@ -26,8 +26,8 @@ use version::StoreNote;
 use wal::{Group, TransactionChain};
 
 const MAGIC: u32 = 0x4244_4C47;
-/// The version of a database with a version store of its own, and the latest: earlier builds do not
-/// know the records of its log, nor the owner of its pages.
+/// The version of a database that has, or has had, accelerated recovery: earlier builds know neither
+/// the records of its log, nor the owner of its store's pages, nor which of its rows do not count.
 pub(crate) const VERSION: u32 = 4;
 /// The version of a database whose names use a collation that earlier builds do not read.
 const COLLATED_VERSION: u32 = 3;
@@ -138,13 +138,28 @@ pub(crate) fn identity(v: PageView<'_>) -> Option<Identity> {
 }
 
 /// Records that the database is complete: the last step of making it.
-pub(crate) fn note_whole(pages: &Pages, collation: Collation) -> Result<(), buffer::BufferError> {
-    let plain = collation == Collation::default();
-    let version = if plain { PLAIN_VERSION } else { COLLATED_VERSION };
+pub(crate) fn note_whole(
+    pages: &Pages,
+    options: &DatabaseOptions,
+) -> Result<(), buffer::BufferError> {
+    let version = match options.collation == Collation::default() {
+        _ if options.accelerated_recovery => VERSION,
+        true => PLAIN_VERSION,
+        false => COLLATED_VERSION,
+    };
     let mut b = [0; 8];
     b[..4].copy_from_slice(&MAGIC.to_le_bytes());
     b[4..].copy_from_slice(&version.to_le_bytes());
     set(pages, FRONT, &b)
+}
+
+/// Records that the database has accelerated recovery from now on; whether it had none before. The
+/// version stays when the option is turned off: rows keep their tags, and the log its records.
+pub(crate) fn note_accelerated(pages: &Pages) -> Result<bool, buffer::BufferError> {
+    if boot_version(pages.read(boot_page())?.view()) == VERSION {
+        return Ok(false);
+    }
+    set(pages, FRONT + 4, &VERSION.to_le_bytes()).map(|()| true)
 }
 
 /// Records that tags up to a sequence number may be on the database's pages.

@@ -147,7 +147,7 @@ impl Database {
             changes.put_option(&mut work, option)?;
         }
         boot::note_identity(pages, home.database, &name)?;
-        boot::note_whole(pages, options.collation)?;
+        boot::note_whole(pages, options)?;
         work.commit(CommitMode::Full).map_err(|e| e.into_sql(&name))?;
         drop(work);
         let database = opened.load()?;

@@ -64,6 +64,8 @@ pub struct Database {
     /// The settings of tempdb's files, which master stores.
     pub(crate) loaded_files: FileSettings,
     pub(crate) checkpointing: Mutex<()>,
+    /// One sweep of its versions at a time.
+    pub(crate) sweeping: Mutex<()>,
     /// Whether a checkpoint is due soon because recovery has changed pages.
     pub(crate) recovered: AtomicBool,
     /// Losers that are undone while the database is in use.

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod aborted;
+mod accelerated;
 mod boot;
 mod builder;
 mod check;
@@ -32,6 +33,7 @@ mod redo_table;
 mod shrink;
 mod spec;
 mod state;
+mod sweep;
 
 pub use boot::boot_version;
 pub use check::{CheckCounts, CheckFinding, CheckOptions, CheckReport};
@@ -46,3 +48,4 @@ pub use open::{OpenError, RecoveryReport};
 pub use redo_table::redo_table;
 pub use shrink::LogLengths;
 pub use state::DatabaseState;
+pub use sweep::{SweepOutcome, SweepRequest};

@@ -368,6 +368,7 @@ impl StorageFloors {
             file_notes: RwLock::new(files::named_at_first(self.id, &name)),
             loaded_files: loaded.files,
             checkpointing: Mutex::of(LatchClass::Checkpoint, ()),
+            sweeping: Mutex::default(),
             recovered: AtomicBool::new(false),
             put_off: Mutex::default(),
             survives: self.survives,

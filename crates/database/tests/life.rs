@@ -119,3 +119,47 @@ fn check_reopened(files: &Files, dir: &Path) {
     db.close(Vec::new()).unwrap();
     std::fs::remove_dir_all(dir).unwrap();
 }
+
+/// What the boot page in the data file says of the version, where other builds look first.
+fn version_in(files: &Files) -> u32 {
+    let bytes = std::fs::read(&files.data).unwrap();
+    let boot: &[u8; 8192] = bytes[9 * 8192..10 * 8192].try_into().unwrap();
+    database::boot_version(page::PageView(boot))
+}
+
+/// A database that has accelerated recovery, or has ever had it, has a version that earlier builds
+/// refuse. It is in the data file before anything of accelerated recovery is in the log.
+#[test]
+fn accelerated_recovery_changes_the_version() {
+    let dir = std::env::temp_dir().join(format!("ghostlight-version-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&dir);
+    RealDisk.create_dir(&dir).unwrap();
+    let env = environment(Arc::new(RealDisk));
+    let sizing = Sizing::default();
+    let make = |id, name, options: &DatabaseOptions| {
+        let files = Files::of(&dir, name);
+        let made = Database::create(&env, DatabaseId(id), name, &files, &sizing, options, true);
+        (made.unwrap(), files)
+    };
+    let (db, files) = make(5, "later", &DatabaseOptions::default());
+    assert_eq!(version_in(&files), 2);
+    db.note_accelerated().unwrap();
+    assert_eq!(version_in(&files), 4);
+    db.note_accelerated().unwrap();
+    db.close(Vec::new()).unwrap();
+    drop(db);
+    let (db, _) = Database::open(&env, DatabaseId(5), "later", &files, &sizing).unwrap();
+    assert!(!db.home().is_accelerated(), "the option is what was set");
+    db.close(Vec::new()).unwrap();
+    assert_eq!(version_in(&files), 4, "it stays");
+    let accelerated = DatabaseOptions { accelerated_recovery: true, ..DatabaseOptions::default() };
+    let (db, files) = make(6, "born", &accelerated);
+    assert_eq!(version_in(&files), 4);
+    assert!(db.home().is_accelerated() && db.home().is_versioned());
+    db.close(Vec::new()).unwrap();
+    drop(db);
+    let (db, _) = Database::open(&env, DatabaseId(6), "born", &files, &sizing).unwrap();
+    assert!(db.home().is_accelerated(), "it is remembered");
+    db.close(Vec::new()).unwrap();
+    std::fs::remove_dir_all(&dir).unwrap();
+}

@@ -7,7 +7,7 @@ use access::{Hobts, Spill};
 use base::{DatabaseId, FileId, HobtId, ObjectId, SessionId, SqlError, SqlResult, messages};
 use catalog::view::{DatabaseView, Identity, Object, Sequence, Table};
 use catalog::{Builder, Changes, DatabaseOptions, Delta, ROW_VERSIONS};
-use database::Database;
+use database::{Database, SweepRequest};
 use exec::{GrantTerms, IdentitySource};
 use lock::{Duration, Mode, Owner, OwnerId, OwnerKind, Resource, Timeout};
 use os::wait::CancelReason;
@@ -86,6 +86,7 @@ impl Process for Instance {
             self.programs.clear();
         }
         self.configure_memory();
+        self.configure_cleaner();
     }
 
     fn server_property(&self, name: &str) -> Value {
@@ -375,6 +376,15 @@ impl Pages for Instance {
         rest_ns: u64,
     ) -> SqlResult<()> {
         self.clean_all_ghosts(work, database, (file, rest_ns))
+    }
+
+    fn sweep_versions(
+        &self,
+        work: &Work,
+        database: DatabaseId,
+        asked: SweepRequest,
+    ) -> SqlResult<()> {
+        self.sweep_versions_of(work, database, asked)
     }
 
     fn show_page(&self, work: &Work, ask: &PageRequest) -> SqlResult<DdlAnswer> {

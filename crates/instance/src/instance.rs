@@ -34,6 +34,9 @@ pub struct InstanceOptions {
     pub embedded: bool,
     /// Sizes of new databases.
     pub sizing: Sizing,
+    /// `--accelerated-recovery`: users' databases are born with accelerated recovery, whatever
+    /// model has.
+    pub accelerated_recovery: bool,
     /// `-T`: trace flags that are on for the whole server from the start.
     pub trace_flags: Vec<u16>,
     /// What the process was started as, for whoever finds the folder in use.
@@ -49,6 +52,7 @@ impl Default for InstanceOptions {
             server_name: "GHOSTLIGHT".to_owned(),
             embedded: false,
             sizing: Sizing::default(),
+            accelerated_recovery: false,
             trace_flags: Vec::new(),
             command: "an embedded engine".to_owned(),
             address: String::new(),
@@ -127,6 +131,13 @@ impl Instance {
         let (wait, least) = (Setting::QueryWait, Setting::MinQueryMemory);
         let (wait, least) = (self.configuration.in_use(wait), self.configuration.in_use(least));
         self.semaphores.configure(wait, least);
+    }
+
+    /// What the options say of the cleaner of versions.
+    pub(crate) fn configure_cleaner(&self) {
+        let in_use = |setting| u32::try_from(self.configuration.in_use(setting)).unwrap_or(0);
+        let (threads, minutes) = (Setting::CleanerThreads, Setting::CleanerRetry);
+        self.engine().configure_cleaner(in_use(threads), in_use(minutes));
     }
 
     /// A line of the error log.

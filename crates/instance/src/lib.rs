@@ -39,6 +39,7 @@ mod start;
 #[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests;
 mod unsupported;
+mod version_cleanup;
 mod versioning;
 mod visit;
 mod workers;

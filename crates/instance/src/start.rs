@@ -128,6 +128,7 @@ impl Instance {
         });
         instance.hear_errors();
         instance.configure_memory();
+        instance.configure_cleaner();
         // Caches and the pool's tables are there already: what comes from here on is by request.
         let pool = instance.memory.clerk("MEMORYCLERK_SQLBUFFERPOOL");
         instance.memory.watch_heap(&[pool]);
@@ -274,7 +275,8 @@ fn close_all(databases: OpenDatabases) -> SqlResult<()> {
 }
 
 /// What a new database has set: what is set in model of the versions of rows, where that is there
-/// already; master and msdb always have those for transactions.
+/// already; master and msdb always have those for transactions, and no system database is born with
+/// accelerated recovery.
 pub(crate) fn first_options(
     id: DatabaseId,
     options: &InstanceOptions,
@@ -288,6 +290,10 @@ pub(crate) fn first_options(
     facts.set(DatabaseOption::SnapshotIsolation(has_transactions || id == MASTER || id == MSDB));
     let has_statements = model.is_some_and(|m| m.read_committed_snapshot);
     facts.set(DatabaseOption::ReadCommittedSnapshot(has_statements));
+    let is_accelerated =
+        options.accelerated_recovery || model.is_some_and(|m| m.accelerated_recovery);
+    let is_system = SYSTEM.iter().any(|(system, _)| *system == id);
+    facts.set(DatabaseOption::AcceleratedRecovery(is_accelerated && !is_system));
     facts
 }
 

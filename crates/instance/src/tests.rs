@@ -5,7 +5,7 @@ use crate::visit::Visit;
 use crate::workers::GhostPlaces;
 use crate::{Instance, InstanceOptions};
 use access::Hobts as _;
-use base::{DatabaseId, FileId, SessionId, SqlResult};
+use base::{AllocUnitId, DatabaseId, FileId, Lsn, SessionId, SqlResult, TransactionId, Xsn};
 use catalog::view::{DatabaseView, SchemaId};
 use database::Database;
 use ddl::NewDatabase;
@@ -17,6 +17,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use txn::AbortedTransaction;
 use types::Value;
 use work::{TraceFlag, Work};
 
@@ -91,11 +92,14 @@ fn stage(name: &str) -> Stage {
 }
 
 fn stage_with(name: &str, trace_flags: &[u16]) -> Stage {
+    let trace_flags = trace_flags.to_vec();
+    stage_of(name, InstanceOptions { trace_flags, ..InstanceOptions::default() })
+}
+
+fn stage_of(name: &str, options: InstanceOptions) -> Stage {
     let folder = std::env::temp_dir().join(format!("ghostlight-{name}-{}", std::process::id()));
     let gate = Arc::<Gate>::default();
-    let trace_flags = trace_flags.to_vec();
-    let options =
-        InstanceOptions { max_memory_bytes: 64 << 20, trace_flags, ..InstanceOptions::default() };
+    let options = InstanceOptions { max_memory_bytes: 64 << 20, ..options };
     let disk = Arc::new(GatedDisk(Arc::clone(&gate)));
     let instance = Instance::open(disk, &folder, options).unwrap();
     Stage { folder, gate, instance }
@@ -363,4 +367,75 @@ fn a_deadlock_is_reported_in_the_error_log_under_1222() {
     run(&mut one, "dbcc traceon (1222, -1)");
     deadlock(&mut one);
     assert_eq!(log().matches("<deadlock>").count(), 1, "{}", log());
+}
+
+/// `--accelerated-recovery`: new databases of users have it, whatever model has; those that are
+/// there keep what they have, and system databases never have it.
+#[test]
+fn new_databases_have_accelerated_recovery_where_the_server_says_so() {
+    let accelerated = InstanceOptions { accelerated_recovery: true, ..InstanceOptions::default() };
+    let mut s = stage_of("accelerated", accelerated);
+    create(&s.instance, "first").unwrap();
+    let on = |instance: &Instance| {
+        let databases = instance.databases.read();
+        let on = databases.values().filter(|o| o.database.home().is_accelerated());
+        on.map(|o| o.database.home().name()).collect::<Vec<_>>()
+    };
+    assert_eq!(on(&s.instance), ["first"]);
+    s.instance.stop().unwrap();
+    let plain = InstanceOptions { max_memory_bytes: 64 << 20, ..InstanceOptions::default() };
+    s.instance = Instance::open(Arc::new(RealDisk), &s.folder, plain).unwrap();
+    create(&s.instance, "second").unwrap();
+    assert_eq!(on(&s.instance), ["first"]);
+}
+
+/// What sp_configure says of the cleaner of versions the engine knows, from RECONFIGURE on and after
+/// the next start.
+#[test]
+fn options_of_the_cleaner_reach_the_engine() {
+    let mut s = stage("cleaner-options");
+    let said = |s: &Stage| {
+        let engine = s.instance.engine();
+        (engine.cleaner_threads(), engine.cleaner_retry_minutes())
+    };
+    assert_eq!(said(&s), (1, 15));
+    let mut session = connect(&s.instance, "");
+    run(&mut session, "exec sp_configure 'show advanced options', 1; reconfigure");
+    run(&mut session, "exec sp_configure 'ADR Cleaner Thread Count', 4");
+    run(&mut session, "exec sp_configure 'ADR cleaner retry timeout (min)', 0");
+    assert_eq!(said(&s), (1, 15), "from RECONFIGURE on");
+    run(&mut session, "reconfigure");
+    assert_eq!(said(&s), (4, 0));
+    drop(session);
+    s.instance.stop().unwrap();
+    let plain = InstanceOptions { max_memory_bytes: 64 << 20, ..InstanceOptions::default() };
+    s.instance = Instance::open(Arc::new(RealDisk), &s.folder, plain).unwrap();
+    assert_eq!(said(&s), (4, 0));
+}
+
+/// Accelerated recovery is turned off once no aborted transaction has rows that stand on pages, and
+/// the error log tells for how many that was waited.
+#[test]
+fn accelerated_recovery_ends_after_the_aborted() {
+    let s = stage("accelerated-off");
+    create(&s.instance, "d").unwrap();
+    let mut session = connect(&s.instance, "");
+    run(&mut session, "alter database d set accelerated_database_recovery = on");
+    let home = Arc::clone(s.instance.database_by_name("d").unwrap().home());
+    assert!(home.is_accelerated());
+    for n in 1..=3 {
+        home.aborted().enter(AbortedTransaction {
+            xsn: Xsn((1 << 47) + n),
+            id: TransactionId(n),
+            began_at: 0,
+            begin: Lsn(1),
+            end: Lsn(2),
+            units: vec![AllocUnitId(u64::MAX)],
+        });
+    }
+    run(&mut session, "alter database d set accelerated_database_recovery = off");
+    assert!(home.aborted().is_empty() && !home.is_accelerated() && !home.is_versioned());
+    let log = std::fs::read_to_string(s.folder.join("errorlog")).unwrap();
+    let told = "Accelerated recovery of database 'd' is turned off when the rows of 3 aborted";
+    assert!(log.contains(told) && log.contains("] ADR disabled for the database."), "{log}");
 }

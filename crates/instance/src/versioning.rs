@@ -1,5 +1,5 @@
-//! READ_COMMITTED_SNAPSHOT, ALLOW_SNAPSHOT_ISOLATION and OPTIMIZED_LOCKING: who has to be gone
-//! before they change.
+//! READ_COMMITTED_SNAPSHOT, ALLOW_SNAPSHOT_ISOLATION, OPTIMIZED_LOCKING and
+//! ACCELERATED_DATABASE_RECOVERY: who has to be gone before they change.
 //!
 //! Readers of versions take no locks: before there are any, nobody may be about to change a row
 //! without leaving a version.
@@ -19,19 +19,24 @@
 //! OPTIMIZED_LOCKING changes while nobody else is in the database, too: of a row's writer who goes
 //! on it must be known whether he has locked himself.
 //!
+//! ACCELERATED_DATABASE_RECOVERY likewise: a transaction is undone by its versions or from the log,
+//! as was decided when it began. OFF sweeps the records of aborted transactions before others are
+//! kept out, and what has come since then while nobody else is inside.
+//!
 //! Invariants
 //!  1. One of these goes on in a database at a time.
 //!  2. Until the option is written, a failure brings back what was.
 //!  3. Where locking is optimized there are versions: the last option that asks for them stays.
 //!  4. Who has a moment from before transactions were let in is not let in, also where nothing was
 //!     committed under a number since: the gate opens at a time of its own.
+//!  5. Where recovery is not accelerated no transaction is in the aborted map.
 
 use crate::asker::Asker;
 use crate::host::is_locked;
 use crate::instance::Instance;
 use base::{DatabaseId, SessionId, SqlError, SqlResult, messages};
 use catalog::DatabaseOption;
-use database::Database;
+use database::{Database, SweepRequest};
 use ddl::WaitLimit;
 use lock::{Duration, Kind, LockError, Mode, Outcome, Resource, Ticket, Timeout};
 use os::clock::monotonic_ns;
@@ -39,7 +44,9 @@ use os::wait::{CancelReason, WaitKind, Waiter, Wake};
 use session::SessionEntry;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use work::{CommitTime, STATEMENT_VERSIONS, SnapshotState, TRANSACTION_VERSIONS};
+use work::{
+    CommitTime, RECOVERY_VERSIONS, STATEMENT_VERSIONS, SnapshotState, TRANSACTION_VERSIONS,
+};
 
 /// How often it is looked whether those who are waited for are gone.
 const LOOK_NS: u64 = 10_000_000;
@@ -156,6 +163,7 @@ impl Asker<'_> {
                 self.switch_transactions(&database, on).map(|()| false)
             }
             DatabaseOption::OptimizedLocking(on) => self.switch_locking(&database, on, waiting),
+            DatabaseOption::AcceleratedRecovery(on) => self.switch_recovery(&database, on, waiting),
             option => self.with_database(&database, || {
                 self.instance.write_option(&database, option)?;
                 if option.decides_plans() {
@@ -212,7 +220,7 @@ impl Asker<'_> {
             return Ok(false);
         }
         let others = database.home().versioning() & !STATEMENT_VERSIONS;
-        may_end(database, on, others)?;
+        may_end("READ_COMMITTED_SNAPSHOT", database, on, others)?;
         let alone = self.alone(database, waiting)?;
         // Who could not be rolled back has left no versions, and holds his tables still.
         let holders = self.instance.engine().locks.holders_in(database.id(), Kind::Object);
@@ -237,7 +245,10 @@ impl Asker<'_> {
         if options.optimized_locking == on {
             return Ok(false);
         }
-        if on && !options.read_committed_snapshot && !options.snapshot_isolation {
+        let is_versioned = options.read_committed_snapshot
+            || options.snapshot_isolation
+            || options.accelerated_recovery;
+        if on && !is_versioned {
             let name = database.home().name();
             return Err(SqlError::new(messages::LOCKING_NEEDS_VERSIONS, &[&name]));
         }
@@ -253,6 +264,73 @@ impl Asker<'_> {
         }
         database.home().set_optimized_locking(on);
         Ok(alone.rolled_back)
+    }
+
+    fn switch_recovery(
+        &self,
+        database: &Arc<Database>,
+        on: bool,
+        waiting: WaitLimit,
+    ) -> SqlResult<bool> {
+        if !is_locked(database.id()) || database.id() == crate::start::MSDB {
+            return Err(SqlError::new(messages::RECOVERY_OF_SYSTEM_DATABASE, &[]));
+        }
+        let _turn = self.turn(database)?;
+        if database.options().accelerated_recovery == on {
+            return Ok(false);
+        }
+        if !on {
+            // As SQL Server does: also where other versions would be enough for it.
+            may_end("Accelerated Database Recovery", database, on, 0)?;
+        }
+        if !on && waiting != WaitLimit::NotAtAll {
+            self.outwait_aborted(database)?;
+        }
+        let alone = self.alone(database, waiting)?;
+        let home = database.home();
+        // Who could not be rolled back goes on as he began.
+        let is_other = |session: SessionId| session.is_user() && session != self.session();
+        if home.open_parts().into_iter().any(|part| is_other(part.session)) {
+            return Err(in_use(database));
+        }
+        match on {
+            true => database.note_accelerated()?,
+            false => self.outwait_aborted(database)?,
+        }
+        self.instance.write_option(database, DatabaseOption::AcceleratedRecovery(on))?;
+        let own = if on { RECOVERY_VERSIONS } else { 0 };
+        home.choose_store(on);
+        self.instance.set_versions(database, home.versioning() & !RECOVERY_VERSIONS | own);
+        let told =
+            if on { messages::RECOVERY_ACCELERATED } else { messages::RECOVERY_NOT_ACCELERATED };
+        self.instance.write_log("spid", SqlError::new(told, &[&database.id().0]).text());
+        Ok(alone.rolled_back)
+    }
+
+    /// Invariant 5: sweeps until no record by an aborted transaction is left.
+    fn outwait_aborted(&self, database: &Database) -> SqlResult<()> {
+        let aborted = database.home().aborted();
+        if aborted.is_empty() {
+            return Ok(());
+        }
+        let (name, count) = (database.home().name(), aborted.count());
+        let line = format!(
+            "Accelerated recovery of database '{name}' is turned off when the rows of {count} \
+             aborted transactions are as they were."
+        );
+        self.instance.write_log("spid", &line);
+        let rows = SweepRequest { store: false, ..SweepRequest::ALL };
+        loop {
+            let waiter = self.workspace.waiter();
+            database.sweep_versions(rows, waiter)?;
+            if aborted.is_empty() {
+                return Ok(());
+            }
+            let until = monotonic_ns() + LOOK_NS;
+            if let Wake::Cancelled(why) = waiter.wait(WaitKind::DisableVersioning, Some(until)) {
+                return Err(why.into());
+            }
+        }
     }
 
     /// X on a database, when all others have left it.
@@ -321,7 +399,8 @@ impl Asker<'_> {
         if database.options().snapshot_isolation == on {
             return Ok(());
         }
-        may_end(database, on, database.home().versioning() & !TRANSACTION_VERSIONS)?;
+        let others = database.home().versioning() & !TRANSACTION_VERSIONS;
+        may_end("ALLOW_SNAPSHOT_ISOLATION", database, on, others)?;
         self.with_database(database, || match on {
             true => self.allow_snapshots(database),
             false => self.disallow_snapshots(database),
@@ -414,11 +493,11 @@ fn not_here(option: &str, database: &Database) -> SqlError {
 }
 
 /// Invariant 3, where an option is turned off beside these.
-fn may_end(database: &Database, on: bool, others: u8) -> SqlResult<()> {
+fn may_end(option: &str, database: &Database, on: bool, others: u8) -> SqlResult<()> {
     if on || others != 0 || !database.options().optimized_locking {
         return Ok(());
     }
-    Err(SqlError::new(messages::VERSIONS_NEEDED_BY_LOCKING, &[]).with_state(2))
+    Err(SqlError::new(messages::VERSIONS_NEEDED_BY_LOCKING, &[&option]).with_state(2))
 }
 
 pub(crate) fn in_use(database: &Database) -> SqlError {

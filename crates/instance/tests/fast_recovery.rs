@@ -224,6 +224,8 @@ fn look_around(instance: &Instance) {
     assert_eq!(error(&mut b, "DROP DATABASE plain"), Some(3702), "it is in use");
     let alone = "ALTER DATABASE plain SET READ_COMMITTED_SNAPSHOT ON WITH NO_WAIT";
     assert_eq!(error(&mut b, alone), Some(5070), "rows of the loser have no versions");
+    let alone = "ALTER DATABASE plain SET ACCELERATED_DATABASE_RECOVERY = ON WITH NO_WAIT";
+    assert_eq!(error(&mut b, alone), Some(5070), "the loser is undone from the log");
     ask(&mut a, "CHECKPOINT");
     let wait = "SELECT log_reuse_wait_desc FROM sys.databases WHERE name = 'plain'";
     assert_eq!(words(&mut a, wait), ["ACTIVE_TRANSACTION"]);

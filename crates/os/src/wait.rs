@@ -62,6 +62,7 @@ wait_kinds! {
     SleepSystemTask = "SLEEP_SYSTEMTASK",
     EnableVersioning = "ENABLE_VERSIONING",
     DisableVersioning = "DISABLE_VERSIONING",
+    PvsCleanupLock = "PVS_CLEANUP_LOCK",
     RequestForDeadlockSearch = "REQUEST_FOR_DEADLOCK_SEARCH",
     ResourceSemaphore = "RESOURCE_SEMAPHORE",
     MemoryAllocationExt = "MEMORY_ALLOCATION_EXT",

@@ -31,6 +31,10 @@ pub struct ServeOptions {
     /// How logs get to the disk: "measured" as is found to be fastest, "direct" or "cached" always.
     #[arg(long, value_name = "WAY", value_parser = log_writes, default_value = "measured")]
     pub log_writes: LogWrites,
+    /// New databases have accelerated recovery (ALTER DATABASE … SET ACCELERATED_DATABASE_RECOVERY).
+    /// Those that are there keep what they have.
+    #[arg(long)]
+    pub accelerated_recovery: bool,
     /// A trace flag that is on for the whole server from the start; may be repeated.
     #[arg(short = 'T', value_name = "FLAG")]
     pub trace_flags: Vec<u16>,
@@ -104,8 +108,13 @@ mod tests {
         let Command::Serve(o) = line.command else { panic!("serve was asked") };
         assert_eq!(o.listen.to_string(), "127.0.0.1:1433");
         assert_eq!(o.encrypt, Encryption::Offered);
-        assert!(o.trace_flags.is_empty());
+        assert!(o.trace_flags.is_empty() && !o.accelerated_recovery);
         assert_eq!(o.log_writes, LogWrites::Measured);
+        let line = ["ghostlight", "serve", "--accelerated-recovery"];
+        let Command::Serve(o) = CommandLine::try_parse_from(line).unwrap().command else {
+            panic!("serve was asked")
+        };
+        assert!(o.accelerated_recovery);
         for wrong in [["--listen", "1433"], ["--tls-cert", "a.pem"], ["--tls-key", "a.pem"]] {
             let line = ["ghostlight", "serve"].into_iter().chain(wrong);
             assert!(CommandLine::try_parse_from(line).is_err(), "{wrong:?}");

@@ -83,6 +83,7 @@ fn start(options: &ServeOptions) -> Result<(Arc<Instance>, Server), String> {
     let disk = Arc::new(RealDisk);
     let (max_memory, trace_flags) = (options.max_memory, options.trace_flags.clone());
     let mut settings = instance_options(EngineOptions { max_memory, trace_flags }, false);
+    settings.accelerated_recovery = options.accelerated_recovery;
     // Taken first, since the folder's lock names the port; told last, since who holds the folder
     // says more than who holds the port.
     let place = Place::take(options.listen);

@@ -73,6 +73,11 @@ pub(crate) fn datetime(ns: i64) -> Value {
     moment(ns).to_value(SqlType::DateTime).unwrap_or(Value::Null)
 }
 
+/// A datetime2(7) of a wall time in nanoseconds since 1970.
+pub(crate) fn datetime2(ns: i64) -> Value {
+    moment(ns).to_value(SqlType::DateTime2(7)).unwrap_or(Value::Null)
+}
+
 /// A wall time to the millisecond, in the form of XML.
 pub(crate) fn iso_ms(ns: i64) -> String {
     let told = moment(ns).to_value(SqlType::DateTime2(7)).map(|v| v.to_string());

@@ -118,6 +118,13 @@ fails when a column that is not listed here never changes.
 * `sys.dm_tran_version_store_space_usage` reads the store's pages. A page counts for the database
   that has most bytes on it, once; pages without versions, which the store keeps for whoever comes
   next, count for none. Databases that are not open have rows while they have versions.
+* `sys.dm_tran_persistent_version_store_stats` has a row for every open database, also where
+  accelerated recovery is off. Transaction numbers are 0 where there is no such transaction.
+  `min_transaction_timestamp` is of sequence numbers: `first_useful_sequence_num` of
+  `sys.dm_tran_current_transaction`. Times are UTC; of a pass that goes on there is no end.
+* `sys.dm_tran_aborted_transactions`: `transaction_id` is a bigint, as everywhere; SQL Server's page
+  says int. What is undone from the log is not in it: small transactions, and such with changes that
+  leave no versions.
 * `first_useful_sequence_num` is of numbers, not of what is stored: what was superseded below it is
   seen by everybody. Above it versions that no snapshot reads go as well.
 * `sys.dm_tran_version_blockers` is our own: a row for each open snapshot and database of which

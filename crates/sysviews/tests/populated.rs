@@ -1,6 +1,7 @@
 //! Every view over an instance with something of everything in it: each column that
 //! docs/views.md does not call constant is written, and shows it by changing.
 
+use base::{AllocUnitId, Lsn, TransactionId, Xsn};
 use instance::{Instance, InstanceOptions};
 use os::disk::RealDisk;
 use os::task::JoinHandle;
@@ -10,6 +11,7 @@ use session::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use txn::AbortedTransaction;
 use types::{SqlType, Value};
 
 /// Columns that code writes and this test cannot make change, each with the reason.
@@ -35,6 +37,7 @@ const STILL: &[(&str, &str, &str)] = &[
     ("sys.dm_tran_transactions_snapshot", "snapshot_id", OF_A_MOMENT),
     ("sys.dm_db_log_stats(@DatabaseId)", "active_vlf_count", SHORT_LOG),
     ("sys.dm_db_log_stats(@DatabaseId)", "recovery_vlf_count", SHORT_LOG),
+    (STORE_STATS, "persistent_version_store_size_kb", NO_VERSIONS),
     ("sys.partitions", "partition_number", ONE_PARTITION),
     ("sys.dm_db_partition_stats", "partition_number", ONE_PARTITION),
     (OPERATIONAL, "partition_number", ONE_PARTITION),
@@ -79,6 +82,8 @@ const STILL: &[(&str, &str, &str)] = &[
 ];
 const SHORT_LOG: &str = "what is active here is rarely longer than a virtual log file";
 const OF_A_MOMENT: &str = "what commits, rolls back or is the engine's own is over in a moment";
+const STORE_STATS: &str = "sys.dm_tran_persistent_version_store_stats";
+const NO_VERSIONS: &str = "no row of this test has a version in its own database";
 const ONE_START: &str = "the session of events begins with the instance";
 const PAGE_INFO: &str = "sys.dm_db_page_info(@DatabaseId, @FileId, @PageId, @Mode)";
 const ALLOCATIONS: &str = "sys.dm_db_database_page_allocations(@DatabaseId, @TableId, @IndexId, \
@@ -659,6 +664,8 @@ fn populate(instance: &Arc<Instance>) -> Box<dyn Connection> {
         run(&mut *first, &format!("use {name}"));
         VERSIONED.iter().for_each(|batch| run(&mut *first, batch));
     }
+    run(&mut *first, "create database accelerated");
+    run(&mut *first, "alter database accelerated set accelerated_database_recovery = on");
     run(&mut *first, "use populated");
     run(&mut *first, "alter database versioned set read_committed_snapshot on");
     run(&mut *first, "alter database versioned set optimized_locking = on");
@@ -680,8 +687,13 @@ fn every_column_is_written_or_called_constant() {
     let mut held = ColumnValues::default();
     held.look(&mut *first);
     look_at_versions(&instance, &mut *first, &mut held);
+    run(&mut *first, "exec sp_persistent_version_cleanup 'also_versioned'");
+    abort(&instance);
     run(&mut *first, "use closed");
     held.look(&mut *first);
+    for name in ABORTING {
+        run(&mut *first, &format!("exec sp_persistent_version_cleanup '{name}'"));
+    }
     run(&mut *first, "alter database closed set read_only; alter database closed set single_user");
     run(&mut *first, "use populated");
     run(&mut *first, "alter table sales.orders nocheck constraint ck_amount");
@@ -730,6 +742,25 @@ fn every_column_is_written_or_called_constant() {
     instance.stop().expect("a clean stop");
     std::fs::remove_dir_all(&dir).unwrap();
     assert!(wrong.is_empty(), "{} columns:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Databases with aborted transactions.
+const ABORTING: [&str; 2] = ["accelerated", "also_versioned"];
+
+/// Two transactions that are aborted while records by them would stay on pages of a table that was
+/// dropped since.
+fn abort(instance: &Instance) {
+    for (n, name) in (1..).zip(ABORTING) {
+        let database = instance.database_by_name(name).expect("it is open");
+        database.home().aborted().enter(AbortedTransaction {
+            xsn: Xsn((1 << 47) + n),
+            id: TransactionId(n),
+            began_at: 1_764_288_000_000_000_000 + n as i64 * 1_000_000_000,
+            begin: Lsn(1000 * n),
+            end: Lsn(1000 * n + 500),
+            units: vec![AllocUnitId(u64::MAX)],
+        });
+    }
 }
 
 fn wait_until_blocked(session: &mut dyn Connection) {

@@ -8,7 +8,7 @@ use crate::version_use::VersionUse;
 use base::{SessionId, SqlError};
 use lock::Owner;
 use os::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock, Weak};
 use txn::Transactions;
 use version::{SharedStore, TempdbStore, VersionStore};
@@ -19,6 +19,9 @@ const UNDER_LOCKS: usize = 1_000;
 /// A transaction of so many records or fewer is undone from the log: that takes less than 50 ms,
 /// and leaves nothing for the sweep, which reads all pages of what the transaction has changed.
 const UNDONE_RECORDS_MAX: u64 = 10_000;
+/// What the cleaner of versions has until the server's options say something else.
+const CLEANER_THREADS: u32 = 1;
+const CLEANER_RETRY_MINUTES: u32 = 15;
 
 /// Writes a line of a session into the error log.
 pub type WriteErrorLog = dyn Fn(SessionId, &SqlError) + Send + Sync;
@@ -55,6 +58,10 @@ pub struct Engine {
     pub(crate) ghosts_under_locks: AtomicUsize,
     /// A transaction of so many records or fewer is undone from the log.
     pub(crate) undone_records_max: AtomicU64,
+    /// `ADR Cleaner Thread Count`
+    cleaner_threads: AtomicU32,
+    /// `ADR cleaner retry timeout (min)`
+    cleaner_retry_minutes: AtomicU32,
     /// One a unit of work that has used versions.
     pub(crate) version_uses: Mutex<Vec<Weak<VersionUse>>>,
 }
@@ -88,6 +95,8 @@ impl Engine {
             transactions_pin: AtomicBool::new(false),
             ghosts_under_locks: AtomicUsize::new(UNDER_LOCKS),
             undone_records_max: AtomicU64::new(UNDONE_RECORDS_MAX),
+            cleaner_threads: AtomicU32::new(CLEANER_THREADS),
+            cleaner_retry_minutes: AtomicU32::new(CLEANER_RETRY_MINUTES),
             version_uses: Mutex::default(),
         }
     }
@@ -134,6 +143,23 @@ impl Engine {
     pub(crate) fn undoes(&self) -> bool {
         let until = self.undo_until.load(Relaxed);
         until == u64::MAX || os::clock::monotonic_ns() < until
+    }
+
+    /// What the server's options say of the cleaner of versions.
+    pub fn configure_cleaner(&self, threads: u32, retry_minutes: u32) {
+        self.cleaner_threads.store(threads.max(1), Relaxed);
+        self.cleaner_retry_minutes.store(retry_minutes, Relaxed);
+    }
+
+    /// So many threads clean versions at a time.
+    pub fn cleaner_threads(&self) -> u32 {
+        self.cleaner_threads.load(Relaxed)
+    }
+
+    /// So many minutes the cleaner tries again where others hold what it has to clean, before it
+    /// gives the sweep up.
+    pub fn cleaner_retry_minutes(&self) -> u32 {
+        self.cleaner_retry_minutes.load(Relaxed)
     }
 
     /// Whether any database has had versions for statements since the start, or any transaction has

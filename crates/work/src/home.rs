@@ -1,5 +1,6 @@
 //! `Home`: what a unit of work needs of a database.
 
+use crate::cleaner_times::CleanerTimes;
 use crate::engine::Engine;
 use crate::entry::{Entry, OpenPart};
 use crate::ghost_queue::GhostQueue;
@@ -61,6 +62,7 @@ pub struct Home {
     /// Active parts whose records recovery does not need.
     relying: AtomicUsize,
     undone_records_max: u64,
+    cleaner_times: CleanerTimes,
     optimized_locking: AtomicBool,
     /// Tags up to this number are from before the database was opened.
     settled_xsn: AtomicU64,
@@ -135,6 +137,7 @@ impl Home {
             for_aborted: Mutex::default(),
             relying: AtomicUsize::new(0),
             undone_records_max: engine.undone_records_max.load(Relaxed),
+            cleaner_times: CleanerTimes::default(),
             optimized_locking: AtomicBool::new(false),
             settled_xsn: AtomicU64::new(0),
             expected_xsn: AtomicU64::new(0),
@@ -257,6 +260,9 @@ impl Home {
     /// being taken.
     pub fn give_back_promised(&self) {
         self.for_aborted.lock().retain(|xsn, _| self.aborted.contains(*xsn));
+    /// When the cleaner of versions went over the database last.
+    pub fn cleaner_times(&self) -> &CleanerTimes {
+        &self.cleaner_times
     }
 
     /// Whether the tag of a ghost names its deleter: all who go on leave versions, not only those

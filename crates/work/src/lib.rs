@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod cleaner_times;
 mod commit;
 mod decisions;
 mod engine;
@@ -39,6 +40,7 @@ mod versioning;
 mod versions;
 
 pub use buffer::{PageReads, page_reads, pages_dirtied};
+pub use cleaner_times::{CleanerPass, CleanerTimes, PassTimes};
 pub use commit::{CommitMode, WorkError};
 pub use decisions::{Decisions, Outcome, Presumption};
 pub use engine::{Engine, WriteErrorLog};

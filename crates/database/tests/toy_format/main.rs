@@ -17,20 +17,21 @@ use access::{
     EntryPart, Field, Fill, Fingerprint, Hobt, Isolation, KeyBound, LockPlan, RowKey, RowLocation,
     ScanRange, StoredHobt, TableSource, WriteError,
 };
-use base::{DatabaseId, HobtId, SessionId};
+use base::{AllocUnitId, DatabaseId, HobtId, Lsn, SessionId, TransactionId, Xsn};
 use catalog::view::{Object, SystemObjects};
 use catalog::{Changes, DatabaseOptions, Delta, HobtColumn, HobtSpec, SystemHobts, SystemTableId};
-use database::{Database, Environment, Files, Sizing};
+use database::{Database, Environment, Files, Sizing, SweepOutcome, SweepRequest};
 use os::disk::{Disk, RealDisk};
 use os::memory::Memory;
-use os::wait::Waiter;
-use rows::{ToyFormat, ToyHobt};
+use os::wait::{CancelReason, Waiter};
+use rows::{SWEPT_PAGES, ToyFormat, ToyHobt};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tables::{BY_NAME, LOADED, ON_PAGES, TOY};
+use txn::AbortedTransaction;
 use types::{Collation, SqlType};
-use work::{CommitMode, Engine, Work};
+use work::{CleanerPass, CommitMode, Engine, Work};
 
 /// The toy format is one line more in the list.
 fn environment(toy: &Arc<ToyFormat>) -> Environment {
@@ -311,5 +312,82 @@ fn a_drop_forgets_it() {
     assert!(!left.next(work).unwrap(), "its unit is free");
     drop(left);
     drop((toy, drops, system));
+    place.end();
+}
+
+fn own(hobt: &Arc<dyn StoredHobt>) -> &ToyHobt {
+    let own = hobt.as_any().and_then(|any| any.downcast_ref::<ToyHobt>());
+    own.expect("the list gave the table to the toy format")
+}
+
+impl Place {
+    /// A transaction is in the aborted map, with the units that it has changed.
+    fn abort(&self, xsn: u64, units: Vec<AllocUnitId>) {
+        self.db.home().aborted().enter(AbortedTransaction {
+            xsn: Xsn(xsn),
+            id: TransactionId(xsn),
+            began_at: 0,
+            begin: Lsn(1),
+            end: Lsn(2),
+            units,
+        });
+    }
+
+    fn sweep(&self, asked: SweepRequest) -> SweepOutcome {
+        self.db.sweep_versions(asked, &Waiter::new()).unwrap()
+    }
+
+    /// How often sweeps have come to the end of the two tables of the toy format.
+    fn passes(&self) -> [u64; 2] {
+        [TOY, LOADED].map(|hobt| own(&self.hobt(hobt)).sweeps().passes)
+    }
+}
+
+/// A sweep goes over the hobts that aborted transactions have changed, each to its end, and forgets
+/// the transactions. Of one whose hobts are not known it goes over all; of a unit that is not there
+/// any more over none.
+#[test]
+fn a_sweep_forgets_whom_it_has_swept() {
+    let place = place("toy-sweep");
+    let map = Arc::clone(place.db.home());
+    assert_eq!(place.sweep(SweepRequest::ALL), SweepOutcome::default());
+    place.abort(7, vec![place.hobt(TOY).spec().unit]);
+    place.abort(9, vec![AllocUnitId(u64::MAX)]);
+    let store = SweepRequest { rows: false, ..SweepRequest::ALL };
+    assert_eq!((place.sweep(store).forgotten, map.aborted().count()), (0, 2));
+    assert_eq!(place.passes(), [0, 0]);
+    let times = map.cleaner_times().of(CleanerPass::Aborted);
+    let swept = place.sweep(SweepRequest::ALL);
+    assert_eq!((swept.pages, swept.forgotten, map.aborted().count()), (SWEPT_PAGES, 2, 0));
+    assert_eq!(place.passes(), [1, 0]);
+    assert!(map.cleaner_times().of(CleanerPass::Aborted).began > times.began);
+    place.abort(11, Vec::new());
+    assert_eq!((place.sweep(SweepRequest::ALL).forgotten, map.aborted().count()), (1, 0));
+    assert_eq!(place.passes(), [2, 1]);
+    let swept = place.sweep(SweepRequest { every_page: true, ..SweepRequest::ALL });
+    assert_eq!((swept.forgotten, place.passes()), (0, [3, 2]));
+    drop(map);
+    place.end();
+}
+
+/// A sweep past which a record has moved is repeated. Where records move all the time, and where
+/// the sweep is cancelled, the transaction stays in the map.
+#[test]
+fn a_sweep_that_may_have_missed_a_record_forgets_nobody() {
+    let place = place("toy-moves");
+    let (toy, map) = (place.hobt(TOY), Arc::clone(place.db.home()));
+    place.abort(7, vec![toy.spec().unit]);
+    own(&toy).sweeps().moving = 2;
+    assert_eq!((place.sweep(SweepRequest::ALL).forgotten, place.passes()[0]), (1, 3));
+    place.abort(9, vec![toy.spec().unit]);
+    own(&toy).sweeps().moving = 1000;
+    assert_eq!((place.sweep(SweepRequest::ALL).forgotten, map.aborted().count()), (0, 1));
+    own(&toy).sweeps().moving = 0;
+    let cancelled = Waiter::new();
+    cancelled.cancel(CancelReason::Attention);
+    assert!(place.db.sweep_versions(SweepRequest::ALL, &cancelled).is_err());
+    assert_eq!(map.aborted().count(), 1, "it was not swept to the end");
+    assert_eq!((place.sweep(SweepRequest::ALL).forgotten, map.aborted().count()), (1, 0));
+    drop((toy, map));
     place.end();
 }

@@ -7,11 +7,11 @@
 use access::{
     BulkLoad, ElementHash, EntryPart, Fill, HobtKind, HobtPlaces, HobtSpec, InsertOutcome, Loader,
     LockPlan, PageHint, PageReader, RowCursor, RowFinding, RowKey, RowLocation, RowReport,
-    ScanRange, Shape, SourceSize, Statistics, StorageFormat, StoredHobt, TableSink, TableSource,
-    Upkeep, Verifier, WriteError,
+    ScanRange, Shape, SourceSize, Statistics, StorageFormat, StoredHobt, SweepPosition, SweepStep,
+    TableSink, TableSource, Upkeep, Verifier, WriteError,
 };
 use base::{AllocUnitId, HobtId, ObjectId, PageId, SqlError, SqlResult, messages};
-use os::sync::Mutex;
+use os::sync::{Mutex, MutexGuard};
 use os::wait::{CancelReason, Waiter};
 use page::{Field, RecordKind, RowLayout};
 use std::any::Any;
@@ -65,11 +65,25 @@ impl StorageFormat for ToyFormat {
     }
 }
 
+/// So many pages a sweep finds here, which has none.
+pub(crate) const SWEPT_PAGES: usize = 150;
+
+/// What sweeps for records by aborted transactions have met.
+#[derive(Default)]
+pub(crate) struct Sweeps {
+    /// How often one has come to the end.
+    pub(crate) passes: u64,
+    /// So many more passes meet a record that moves against their direction.
+    pub(crate) moving: u64,
+    moved: u64,
+}
+
 /// What all who have the hobt open share.
 #[derive(Default)]
 struct SharedRows {
     records: Mutex<Vec<Vec<u8>>>,
     dropped: AtomicBool,
+    sweeps: Mutex<Sweeps>,
 }
 
 /// A hobt of the toy format.
@@ -92,6 +106,11 @@ impl ToyHobt {
     /// Cuts a record short, as damage would.
     pub(crate) fn damage(&self, at: usize) {
         self.shared.records.lock()[at].truncate(3);
+    }
+
+    /// What sweeps have met here.
+    pub(crate) fn sweeps(&self) -> MutexGuard<'_, Sweeps> {
+        self.shared.sweeps.lock()
     }
 
     fn encode(&self, row: &[Field<'_>]) -> Vec<u8> {
@@ -363,6 +382,25 @@ impl Verifier for ToyHobt {
 }
 
 impl Upkeep for ToyHobt {
+    /// There are no versions, so nothing is reverted: pages are counted.
+    fn revert_aborted(
+        &self,
+        _work: &Work,
+        from: Option<&SweepPosition>,
+        budget: usize,
+    ) -> SqlResult<SweepStep> {
+        let from = from.map_or(0, |at| usize::from(at.0[0]));
+        let to = (from + budget).min(SWEPT_PAGES);
+        let mut sweeps = self.sweeps();
+        let next = (to < SWEPT_PAGES).then(|| SweepPosition(vec![to as u8]));
+        if next.is_none() {
+            sweeps.passes += 1;
+            sweeps.moved += u64::from(sweeps.moving > 0);
+            sweeps.moving = sweeps.moving.saturating_sub(1);
+        }
+        Ok(SweepStep { pages: to - from, reverted: 0, moved: sweeps.moved, next })
+    }
+
     fn mark_dropped(&self) {
         self.shared.dropped.store(true, Relaxed);
     }

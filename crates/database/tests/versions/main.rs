@@ -19,6 +19,7 @@ mod cycles;
 mod faults;
 mod moments;
 mod reverts;
+mod sweep;
 mod tight;
 mod two_stores;
 

@@ -16,6 +16,10 @@ use work::GhostRule;
 /// change the meaning of statements, which is not implemented.
 const LEVELS: &[u64] = &[130, 140, 150, 160];
 
+/// The option of accelerated recovery, and where it has its version store.
+const ACCELERATED: &str = "ACCELERATED_DATABASE_RECOVERY";
+const STORE_FILEGROUP: &str = "PERSISTENT_VERSION_STORE_FILEGROUP";
+
 /// Compatibility levels of SQL Server that are refused here.
 const OLD_LEVELS: &[u64] = &[100, 110, 120];
 
@@ -102,7 +106,8 @@ fn set(
     }
     // All options are checked before the first is set.
     let options = settings.iter().map(option).collect::<SqlResult<Vec<_>>>()?;
-    if let Some(why) = conflict(name, settings, termination.is_some()) {
+    let conflict = conflict(name, settings, termination.is_some());
+    if let Some(why) = conflict.or_else(|| store_misplaced(settings)) {
         let is_there = cx.places.open(Some(name), cx.deltas).is_some();
         let unknown = || SqlError::new(messages::CANNOT_ALTER_DATABASE, &[&name]).with_state(5);
         let why = if is_there { why } else { unknown() };
@@ -162,6 +167,45 @@ fn conflict(database: &str, settings: &[Setting], terminates: bool) -> Option<Sq
     (waits && terminates).then(refused)
 }
 
+/// Accelerated recovery is to have its version store in a filegroup that is not there: only PRIMARY
+/// is.
+fn store_misplaced(settings: &[Setting]) -> Option<SqlError> {
+    let stores = settings.iter().filter(|s| &*s.name == ACCELERATED).filter_map(store_of);
+    let (line, filegroup) = stores
+        .filter_map(|s| filegroup(s).map(|name| (s.span.line, name)))
+        .find(|(_, name)| !name.eq_ignore_ascii_case("PRIMARY"))?;
+    Some(SqlError::new(messages::PLACEMENT_INVALID, &[&"filegroup", &filegroup]).at_line(line))
+}
+
+/// `PERSISTENT_VERSION_STORE_FILEGROUP = …` behind ON or OFF, if that is all there.
+fn store_of(s: &Setting) -> Option<&Setting> {
+    match &s.value {
+        SettingValue::Group { on: Some(_), settings } => match settings.as_slice() {
+            [store] if &*store.name == STORE_FILEGROUP => Some(store),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn filegroup(store: &Setting) -> Option<&str> {
+    match &store.value {
+        SettingValue::Word(name) => Some(name),
+        _ => None,
+    }
+}
+
+fn accelerated(s: &Setting) -> SqlResult<bool> {
+    match &s.value {
+        SettingValue::On => Ok(true),
+        SettingValue::Off => Ok(false),
+        SettingValue::Group { on: Some(on), .. } if store_of(s).and_then(filegroup).is_some() => {
+            Ok(*on)
+        }
+        _ => Err(SqlError::new(messages::SYNTAX_NEAR, &[&s.name]).at_line(s.span.line)),
+    }
+}
+
 fn option(s: &Setting) -> SqlResult<DatabaseOption> {
     let bare = matches!(s.value, SettingValue::None);
     Ok(match &*s.name {
@@ -191,7 +235,7 @@ fn option(s: &Setting) -> SqlResult<DatabaseOption> {
         "READ_COMMITTED_SNAPSHOT" => DatabaseOption::ReadCommittedSnapshot(on(s)?),
         "ALLOW_SNAPSHOT_ISOLATION" => DatabaseOption::SnapshotIsolation(on(s)?),
         "OPTIMIZED_LOCKING" => DatabaseOption::OptimizedLocking(on(s)?),
-        "ACCELERATED_DATABASE_RECOVERY" => DatabaseOption::AcceleratedRecovery(off(s)?),
+        ACCELERATED => DatabaseOption::AcceleratedRecovery(accelerated(s)?),
         "AUTO_CLOSE" => DatabaseOption::AutoClose(off(s)?),
         "AUTO_SHRINK" => DatabaseOption::AutoShrink(off(s)?),
         "ANSI_NULLS" => DatabaseOption::AnsiNulls(off(s)?),

@@ -1,5 +1,5 @@
 //! Who switches options while others work: versions of statements and of transactions, optimized
-//! locking, and when ghosts are cleared away; and reorganizes tables.
+//! locking, accelerated recovery, and when ghosts are cleared away; and reorganizes tables.
 
 use crate::DATABASE;
 use crate::book::Book;
@@ -41,10 +41,13 @@ impl Switcher {
         let on = ["ON", "OFF"][self.r.below(2) as usize];
         let waits = ["", " WITH NO_WAIT", " WITH ROLLBACK IMMEDIATE", " WITH ROLLBACK AFTER 1"];
         let wait = waits[self.r.below(4) as usize];
-        match self.r.below(10) {
+        match self.r.below(12) {
             0..=2 => format!("ALTER DATABASE {DATABASE} SET READ_COMMITTED_SNAPSHOT {on}{wait}"),
             3 | 4 => format!("ALTER DATABASE {DATABASE} SET ALLOW_SNAPSHOT_ISOLATION {on}"),
             5 | 6 => format!("ALTER DATABASE {DATABASE} SET OPTIMIZED_LOCKING = {on}{wait}"),
+            10 | 11 => {
+                format!("ALTER DATABASE {DATABASE} SET ACCELERATED_DATABASE_RECOVERY = {on}{wait}")
+            }
             8 | 9 => {
                 let t = ["T", "H"][self.r.below(2) as usize];
                 format!(

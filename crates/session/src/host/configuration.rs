@@ -86,6 +86,10 @@ server_options! {
         "Recovery policy for DTC transactions with unknown outcome";
     AdHocWorkloads = 1581, "optimize for ad hoc workloads", 0, (0, 1), ADVANCED | FIXED,
         "When this option is set, plan cache size is further reduced for single-use adhoc OLTP workload.";
+    CleanerRetry = 1591, "ADR cleaner retry timeout (min)", 15, (0, 32_767), ADVANCED,
+        "ADR cleaner retry timeout.";
+    CleanerThreads = 1598, "ADR Cleaner Thread Count", 1, (1, 32_767), ADVANCED,
+        "Max number of threads ADR cleaner can assign.";
     CommandShell = 16_390, "xp_cmdshell", 0, (0, 1), ADVANCED | FIXED,
         "Enable or disable command shell";
 }

@@ -1,9 +1,10 @@
-//! Pages as DBCC shows them, and the ghosts on pages.
+//! Pages as DBCC shows them, and what is cleared off them: ghosts and versions.
 
 use crate::host::definitions::DdlAnswer;
 use crate::host::rowset::Rowset;
 use base::{DatabaseId, FileId, SqlResult};
 use catalog::view::Table;
+use database::SweepRequest;
 use std::sync::Arc;
 use work::Work;
 
@@ -20,6 +21,17 @@ pub trait Pages: Send + Sync {
         database: DatabaseId,
         file: Option<FileId>,
         rest_ns: u64,
+    ) -> SqlResult<()>;
+
+    /// Sweeps the versions of a database: returns when that is done.
+    ///
+    /// # Errors
+    /// 911; 3906 and 3908 where nothing is written; damaged pages, a full log; cancellation.
+    fn sweep_versions(
+        &self,
+        work: &Work,
+        database: DatabaseId,
+        asked: SweepRequest,
     ) -> SqlResult<()>;
 
     /// The output of DBCC PAGE: a result set, or messages.

@@ -5,7 +5,7 @@ use super::{
     applock, clean_space, columns, configure, cursors, databases, datatype_info, describe, each,
     executesql, extended_property, flush_log, help, helpindex, helplanguage, helptext, keys, msver,
     prepare, readerrorlog, recompile, refreshmodule, rename, session_context, settriggerorder,
-    sprocs, tables, text, undeclared, updatestats, user_types, who,
+    sprocs, tables, text, undeclared, updatestats, user_types, version_cleanup, who,
 };
 use crate::session::{SystemProcedure, SystemProcedures};
 
@@ -54,6 +54,7 @@ const BY_NAME: &[(&str, SystemProcedure)] = &[
     ("sp_flush_log", flush_log::run),
     ("sp_clean_db_free_space", clean_space::database),
     ("sp_clean_db_file_free_space", clean_space::file),
+    ("sp_persistent_version_cleanup", version_cleanup::run),
     ("sp_updatestats", updatestats::run),
     ("sp_recompile", recompile::run),
     ("sp_configure", configure::run),

@@ -35,4 +35,5 @@ mod text;
 mod undeclared;
 mod updatestats;
 mod user_types;
+mod version_cleanup;
 mod who;

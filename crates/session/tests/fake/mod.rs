@@ -457,6 +457,15 @@ impl Pages for Fake {
         Ok(())
     }
 
+    fn sweep_versions(
+        &self,
+        _work: &Work,
+        _database: DatabaseId,
+        _asked: SweepRequest,
+    ) -> SqlResult<()> {
+        Ok(())
+    }
+
     fn show_page(&self, _work: &Work, ask: &PageRequest) -> SqlResult<DdlAnswer> {
         // Pages are the engine's: the asked one alone is told.
         let told = format!("{ask:?}");

@@ -43,12 +43,14 @@ mod os_waiting_tasks;
 mod plan_list;
 pub(crate) mod session_list;
 mod sql_referencing_entities;
+mod tran_aborted_transactions;
 mod tran_active_snapshot_database_transactions;
 mod tran_active_transactions;
 mod tran_current_snapshot;
 mod tran_current_transaction;
 mod tran_database_transactions;
 mod tran_locks;
+mod tran_persistent_version_store_stats;
 mod tran_session_transactions;
 mod tran_top_version_generators;
 mod tran_transactions_snapshot;
@@ -115,4 +117,6 @@ pub(crate) const VIEWS: &[&View] = &[
     &db_index_usage_stats::VIEW,
     &db_index_operational_stats::VIEW,
     &db_index_fill_factors::VIEW,
+    &tran_persistent_version_store_stats::VIEW,
+    &tran_aborted_transactions::VIEW,
 ];

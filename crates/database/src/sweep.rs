@@ -1,0 +1,209 @@
+//! The sweep of a database's versions, in one go: records by aborted transactions are reverted on
+//! their pages, the transactions are forgotten, and versions that nobody needs leave the database's
+//! own store. `sp_persistent_version_cleanup` asks for it, and whoever turns accelerated recovery
+//! off.
+//!
+//! Invariants
+//!  1. A transaction is forgotten when each hobt that has records by it was swept from its begin to
+//!     its end, and no record was moved against the direction of the sweep meanwhile.
+//!  2. One sweep at a time: what a sweep found in the map is there until it forgets it.
+//!  3. It holds no lock, and latches only while a step lasts.
+//!  4. The log says that a transaction is forgotten (REVERTED) behind all records that revert its
+//!     rows. The transaction has left the map by then: a checkpoint behind REVERTED does not carry
+//!     it.
+
+use crate::database::Database;
+use access::{StoredHobt, SweepStep};
+use base::{AllocUnitId, SqlError, SqlResult};
+use os::clock::monotonic_ns;
+use os::sync::MutexGuard;
+use os::wait::{WaitKind, Waiter, Wake};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use txn::{AbortedTransaction, NumberPayload};
+use wal::{Group, LogReservation, TransactionChain, WalError, kinds};
+use work::{CleanerPass, Work};
+
+/// Pages of a step.
+const STEP_PAGES: usize = 64;
+/// Log of a REVERTED record, with its share of a block.
+const REVERTED_BYTES: u64 = 64;
+/// How often a hobt is swept in which records move.
+const ROUNDS_MAX: usize = 8;
+/// How often it is looked whether another sweep has ended.
+const LOOK_NS: u64 = 10_000_000;
+
+/// What is to be swept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SweepRequest {
+    /// Records by aborted transactions.
+    pub rows: bool,
+    /// All pages, not only those of hobts that an aborted transaction has changed.
+    pub every_page: bool,
+    /// Versions in the database's own store.
+    pub store: bool,
+}
+
+impl SweepRequest {
+    /// Whatever needs it.
+    pub const ALL: SweepRequest = SweepRequest { rows: true, every_page: false, store: true };
+}
+
+/// What a sweep did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SweepOutcome {
+    /// Pages that were looked at, those of the store with them.
+    pub pages: usize,
+    /// Records that were reverted.
+    pub reverted: u64,
+    /// Transactions that were forgotten.
+    pub forgotten: usize,
+    /// Versions that left the store.
+    pub versions: usize,
+}
+
+impl Database {
+    /// Sweeps the database. Others read and write meanwhile.
+    ///
+    /// # Errors
+    /// Damaged pages, a full log, no room; the waiter's cancellation; 3906 or 3908 if it is open
+    /// for reading only. What was swept stays so.
+    pub fn sweep_versions(&self, asked: SweepRequest, waiter: &Waiter) -> SqlResult<SweepOutcome> {
+        if let Some(seal) = self.sealed {
+            return Err(WalError::Sealed(seal).into_sql(&self.home.name()));
+        }
+        let _one = self.turn_to_sweep(waiter)?;
+        let (times, mut outcome) = (self.home.cleaner_times(), SweepOutcome::default());
+        if asked.rows {
+            let sweep = || self.sweep_rows(asked.every_page, waiter, &mut outcome);
+            times.during(CleanerPass::Aborted, sweep)?;
+        }
+        if asked.store {
+            times.during(CleanerPass::OffRow, || self.sweep_store(waiter, &mut outcome))?;
+        }
+        Ok(outcome)
+    }
+
+    /// Invariant 2.
+    fn turn_to_sweep(&self, waiter: &Waiter) -> SqlResult<MutexGuard<'_, ()>> {
+        loop {
+            if let Some(turn) = self.sweeping.try_lock() {
+                return Ok(turn);
+            }
+            let until = monotonic_ns() + LOOK_NS;
+            if let Wake::Cancelled(why) = waiter.wait(WaitKind::PvsCleanupLock, Some(until)) {
+                return Err(why.into());
+            }
+        }
+    }
+
+    fn sweep_rows(
+        &self,
+        every_page: bool,
+        waiter: &Waiter,
+        outcome: &mut SweepOutcome,
+    ) -> SqlResult<()> {
+        let aborted = self.home.aborted().list();
+        let unknown = every_page || aborted.iter().any(|a| a.units.is_empty());
+        let hobts = match aborted.is_empty() && !every_page {
+            true => BTreeMap::new(),
+            false if unknown => self.all_trees(),
+            false => self.trees_of(aborted.iter().flat_map(|a| &a.units)),
+        };
+        let work = self.system_work();
+        let mut is_whole = true;
+        for hobt in hobts.values() {
+            match self.sweep_hobt(&work, &**hobt, waiter, outcome) {
+                // Its pages may belong to another hobt by now.
+                Err(_) if hobt.is_dropped() && waiter.check().is_ok() => {}
+                swept => is_whole &= swept?,
+            }
+        }
+        if is_whole {
+            outcome.forgotten += self.forget(&aborted)?;
+        }
+        Ok(())
+    }
+
+    /// Lets the map forget transactions (invariants 1 and 4), and says so in the log. How many.
+    fn forget(&self, aborted: &[AbortedTransaction]) -> SqlResult<usize> {
+        let mut room = LogReservation::none(&self.log);
+        let all = REVERTED_BYTES * aborted.len() as u64;
+        room.grow(all).map_err(|e| e.into_sql(&self.home.name()))?;
+        let mut group = Group::new();
+        for transaction in aborted {
+            self.home.aborted().forget(transaction.xsn);
+            os::sched::switch_point();
+            group.clear();
+            let number = NumberPayload(transaction.xsn).bytes();
+            let pushed = group.push_plain(kinds::REVERTED, 0, &number);
+            assert!(pushed.is_ok(), "an empty group has room for a number");
+            self.log.append(&mut group, &mut TransactionChain::default());
+        }
+        Ok(aborted.len())
+    }
+
+    /// All open hobts, and the trees of their large values.
+    fn all_trees(&self) -> BTreeMap<AllocUnitId, Arc<dyn StoredHobt>> {
+        let all = self.hobts.all().into_iter();
+        let trees = all.flat_map(|hobt| [hobt.large(), Some(hobt)]).flatten();
+        trees.map(|tree| (tree.spec().unit, tree)).collect()
+    }
+
+    /// Those of units; a unit that is not open was dropped, and its pages are freed with it.
+    fn trees_of<'u>(
+        &self,
+        units: impl Iterator<Item = &'u AllocUnitId>,
+    ) -> BTreeMap<AllocUnitId, Arc<dyn StoredHobt>> {
+        units.filter_map(|unit| Some((*unit, self.hobts.open_unit(*unit)?))).collect()
+    }
+
+    /// Whether a hobt was swept without a record moving past.
+    fn sweep_hobt(
+        &self,
+        work: &Work,
+        hobt: &dyn StoredHobt,
+        waiter: &Waiter,
+        outcome: &mut SweepOutcome,
+    ) -> SqlResult<bool> {
+        for _ in 0..ROUNDS_MAX {
+            let before = hobt.revert_aborted(work, None, 0)?.moved;
+            let mut from = None;
+            let after = loop {
+                waiter.check().map_err(SqlError::from)?;
+                let SweepStep { pages, reverted, moved, next } =
+                    hobt.revert_aborted(work, from.as_ref(), STEP_PAGES)?;
+                outcome.pages += pages;
+                outcome.reverted += reverted;
+                match next {
+                    Some(next) => from = Some(next),
+                    None => break moved,
+                }
+            };
+            if before == after {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn sweep_store(&self, waiter: &Waiter, outcome: &mut SweepOutcome) -> SqlResult<()> {
+        let Some(store) = self.home.version_stores().own() else { return Ok(()) };
+        let (transactions, aborted) = (&self.env.engine.transactions, self.home.aborted());
+        let commits = &transactions.commits;
+        commits.collapse(|| transactions.points());
+        let horizon = transactions.snapshots.store_horizon(commits);
+        // In this order: who aborts enters the map before it is known that it has ended.
+        let is_past = |by| commits.is_past(by, horizon) && !aborted.contains(by);
+        let mut from = Some(0);
+        while let Some(at) = from {
+            waiter.check().map_err(SqlError::from)?;
+            let step = store.reclaim(at, STEP_PAGES, &is_past);
+            let step = step.map_err(|e| e.into_sql(&self.home.name()))?;
+            outcome.pages += step.pages;
+            outcome.versions += step.versions;
+            from = step.next;
+        }
+        Ok(())
+    }
+}

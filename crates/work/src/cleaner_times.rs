@@ -1,0 +1,66 @@
+//! `CleanerTimes`: when the cleaner of versions went over a database last, for the views.
+//!
+//! Invariant: the end of a pass that goes on is not known: a pass that begins clears the end of the
+//! one before.
+
+use os::clock::now;
+use os::sync::Mutex;
+
+/// What a pass of the cleaner goes over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CleanerPass {
+    /// Rows, for records by aborted transactions.
+    Aborted,
+    /// The version store.
+    OffRow,
+}
+
+/// When a pass began and ended, in wall nanoseconds since 1970.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PassTimes {
+    /// The begin of the last pass.
+    pub began: Option<i64>,
+    /// Its end; `None` while it goes on.
+    pub ended: Option<i64>,
+}
+
+/// When the cleaner went over a database last.
+#[derive(Default)]
+pub struct CleanerTimes([Mutex<PassTimes>; 2]);
+
+impl CleanerTimes {
+    /// Notes the times of a pass, also of one that fails. One of a kind goes on at a time.
+    pub fn during<R>(&self, pass: CleanerPass, run: impl FnOnce() -> R) -> R {
+        let times = &self.0[pass as usize];
+        *times.lock() = PassTimes { began: Some(now().0), ended: None };
+        let done = run();
+        times.lock().ended = Some(now().0);
+        done
+    }
+
+    /// The times of the last pass.
+    pub fn of(&self, pass: CleanerPass) -> PassTimes {
+        *self.0[pass as usize].lock()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// While a pass goes on it has no end, whatever came before; another pass has its own times.
+    #[test]
+    fn a_pass_that_goes_on_has_no_end() {
+        let times = CleanerTimes::default();
+        assert_eq!(times.of(CleanerPass::Aborted), PassTimes::default());
+        times.during(CleanerPass::Aborted, || {});
+        let first = times.of(CleanerPass::Aborted);
+        assert!(first.began.is_some() && first.began <= first.ended);
+        assert_eq!(times.of(CleanerPass::OffRow), PassTimes::default());
+        times.during(CleanerPass::Aborted, || {
+            let second = times.of(CleanerPass::Aborted);
+            assert!(second.began >= first.ended && second.ended.is_none());
+        });
+        assert!(times.of(CleanerPass::Aborted).ended.is_some());
+    }
+}
