@@ -101,6 +101,9 @@ enum Choice {
         /// This engine alone
         #[arg(long)]
         engine: Option<String>,
+        /// With accelerated recovery in Ghostlight's database
+        #[arg(long)]
+        accelerated: bool,
     },
     /// Seven queries over tables like TPC-H's, beside PostgreSQL
     W8 {
@@ -186,8 +189,8 @@ fn main() -> ExitCode {
             let choice = w2::Choice { seconds, repetitions, engine, only };
             w2::run(binary, folder, &choice)
         }
-        Choice::W3 { rows, repetitions, engine } => {
-            w3::run(binary, folder, &w3::Choice { rows, repetitions, engine })
+        Choice::W3 { rows, repetitions, engine, accelerated } => {
+            w3::run(binary, folder, &w3::Choice { rows, repetitions, engine, accelerated })
         }
         Choice::W8 { scale, repetitions, only } => {
             w8::run(binary, folder, &w8::Choice { scale, repetitions, only })

@@ -12,6 +12,7 @@ use catalog::view::{DatabaseView, SystemObjects};
 use catalog::{DatabaseOptions, FileSettings, Identities, Ids, Modifications, Publisher};
 use os::disk::Disk;
 use os::sync::{Mutex, RwLock};
+use os::task::JoinHandle;
 use os::wait::Waiter;
 use space::Space;
 use std::sync::Arc;
@@ -66,6 +67,8 @@ pub struct Database {
     pub(crate) checkpointing: Mutex<()>,
     /// One sweep of its versions at a time.
     pub(crate) sweeping: Mutex<()>,
+    /// The cleaner of versions, if it runs.
+    pub(crate) cleaner: Mutex<Option<JoinHandle<()>>>,
     /// Whether a checkpoint is due soon because recovery has changed pages.
     pub(crate) recovered: AtomicBool,
     /// Losers that are undone while the database is in use.

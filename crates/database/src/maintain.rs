@@ -85,6 +85,9 @@ impl Database {
             }
         }));
         self.log.relief().served_by(&self.stopping);
+        if self.home.is_accelerated() || !self.home.aborted().is_empty() {
+            self.start_cleaner();
+        }
         let database = Arc::clone(self);
         tasks.push(os::task::spawn_background(&format!("checkpoint {name}"), move || {
             database.checkpoint_when_due();
@@ -177,6 +180,7 @@ impl Database {
     pub fn close(&self, workers: Vec<JoinHandle<()>>) -> SqlResult<()> {
         self.stopping.cancel(CancelReason::Shutdown);
         self.log.wake_writer();
+        self.join_cleaner();
         for task in workers {
             // A worker that panicked has reported it; closing goes on.
             let _ = task.join();

@@ -369,6 +369,7 @@ impl StorageFloors {
             loaded_files: loaded.files,
             checkpointing: Mutex::of(LatchClass::Checkpoint, ()),
             sweeping: Mutex::default(),
+            cleaner: Mutex::default(),
             recovered: AtomicBool::new(false),
             put_off: Mutex::default(),
             survives: self.survives,

@@ -5,7 +5,7 @@
 //!
 //! Invariants
 //!  1. A transaction is forgotten when each hobt that has records by it was swept from its begin to
-//!     its end, and no record was moved against the direction of the sweep meanwhile.
+//!     its end.
 //!  2. One sweep at a time: what a sweep found in the map is there until it forgets it.
 //!  3. It holds no lock, and latches only while a step lasts.
 //!  4. The log says that a transaction is forgotten (REVERTED) behind all records that revert its
@@ -17,6 +17,7 @@ use access::{StoredHobt, SweepStep};
 use base::{AllocUnitId, SqlError, SqlResult};
 use os::clock::monotonic_ns;
 use os::sync::MutexGuard;
+use os::task::JoinHandle;
 use os::wait::{WaitKind, Waiter, Wake};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,8 +29,8 @@ use work::{CleanerPass, Work};
 const STEP_PAGES: usize = 64;
 /// Log of a REVERTED record, with its share of a block.
 const REVERTED_BYTES: u64 = 64;
-/// How often a hobt is swept in which records move.
-const ROUNDS_MAX: usize = 8;
+/// How long the cleaner rests between sweeps.
+const REST_NS: u64 = 1_000_000_000;
 /// How often it is looked whether another sweep has ended.
 const LOOK_NS: u64 = 10_000_000;
 
@@ -82,6 +83,46 @@ impl Database {
             times.during(CleanerPass::OffRow, || self.sweep_store(waiter, &mut outcome))?;
         }
         Ok(outcome)
+    }
+
+    /// Starts the cleaner of an accelerated database, if it does not run. It ends when the database
+    /// is closed.
+    pub fn start_cleaner(self: &Arc<Self>) {
+        let mut cleaner = self.cleaner.lock();
+        if cleaner.is_some() || self.sealed.is_some() || self.stopping.check().is_err() {
+            return;
+        }
+        let database = Arc::clone(self);
+        let name = format!("version cleaner {}", self.home.name());
+        *cleaner = Some(os::task::spawn_background(&name, move || database.clean_versions()));
+    }
+
+    /// Waits for the cleaner to end. The database stops.
+    pub(crate) fn join_cleaner(&self) {
+        let cleaner: Option<JoinHandle<()>> = self.cleaner.lock().take();
+        // A cleaner that panicked has reported it; closing goes on.
+        let _ = cleaner.map(JoinHandle::join);
+    }
+
+    /// Sweeps again and again. After a sweep that fails, as at a damaged page, the cleaner rests for
+    /// `ADR cleaner retry timeout (min)`.
+    fn clean_versions(&self) {
+        let engine = &self.env.engine;
+        let mut rest = REST_NS;
+        loop {
+            let until = Some(monotonic_ns() + rest);
+            if let Wake::Cancelled(_) = self.stopping.wait(WaitKind::SleepTask, until) {
+                return;
+            }
+            let stored = self.home.version_stores().own().is_some_and(|s| s.usage().pages > 0);
+            let wanted = self.home.is_accelerated() || stored || !self.home.aborted().is_empty();
+            let done = match wanted {
+                true => self.sweep_versions(SweepRequest::ALL, &self.stopping).map(drop),
+                false => Ok(()),
+            };
+            let minutes = u64::from(engine.cleaner_retry_minutes());
+            rest = if done.is_ok() { REST_NS } else { minutes * 60 * 1_000_000_000 };
+        }
     }
 
     /// Invariant 2.
@@ -158,7 +199,7 @@ impl Database {
         units.filter_map(|unit| Some((*unit, self.hobts.open_unit(*unit)?))).collect()
     }
 
-    /// Whether a hobt was swept without a record moving past.
+    /// Whether a hobt was swept to its end. Who changes the definition of its table keeps a sweep out.
     fn sweep_hobt(
         &self,
         work: &Work,
@@ -166,25 +207,18 @@ impl Database {
         waiter: &Waiter,
         outcome: &mut SweepOutcome,
     ) -> SqlResult<bool> {
-        for _ in 0..ROUNDS_MAX {
-            let before = hobt.revert_aborted(work, None, 0)?.moved;
-            let mut from = None;
-            let after = loop {
-                waiter.check().map_err(SqlError::from)?;
-                let SweepStep { pages, reverted, moved, next } =
-                    hobt.revert_aborted(work, from.as_ref(), STEP_PAGES)?;
-                outcome.pages += pages;
-                outcome.reverted += reverted;
-                match next {
-                    Some(next) => from = Some(next),
-                    None => break moved,
-                }
-            };
-            if before == after {
-                return Ok(true);
+        let mut from = None;
+        loop {
+            waiter.check().map_err(SqlError::from)?;
+            let SweepStep { pages, reverted, next, .. } =
+                hobt.revert_aborted(work, from.as_ref(), STEP_PAGES)?;
+            outcome.pages += pages;
+            outcome.reverted += reverted;
+            if next.is_none() || pages == 0 {
+                return Ok(next.is_none());
             }
+            from = next;
         }
-        Ok(false)
     }
 
     fn sweep_store(&self, waiter: &Waiter, outcome: &mut SweepOutcome) -> SqlResult<()> {

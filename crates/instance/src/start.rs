@@ -373,6 +373,14 @@ pub(crate) fn say_recovered(name: &str, r: &RecoveryReport, log: &ErrorLog) {
         );
         log.line("spid5s", &line);
     }
+    if r.aborted > 0 {
+        let line = format!(
+            "Recovery of database '{name}': {} transactions are undone by the versions of the rows \
+             that they have changed.",
+            r.aborted
+        );
+        log.line("spid5s", &line);
+    }
     if r.put_off > 0 {
         let line = format!(
             "Database '{name}' is in use while {} transactions are rolled back, which hold X on \

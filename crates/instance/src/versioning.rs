@@ -301,6 +301,9 @@ impl Asker<'_> {
         let own = if on { RECOVERY_VERSIONS } else { 0 };
         home.choose_store(on);
         self.instance.set_versions(database, home.versioning() & !RECOVERY_VERSIONS | own);
+        if on {
+            database.start_cleaner();
+        }
         let told =
             if on { messages::RECOVERY_ACCELERATED } else { messages::RECOVERY_NOT_ACCELERATED };
         self.instance.write_log("spid", SqlError::new(told, &[&database.id().0]).text());

@@ -52,11 +52,6 @@ impl Stores {
         self.keeps_own.store(own, Release);
     }
 
-    /// Its own store, if it has one.
-    pub fn own(&self) -> Option<&Arc<dyn VersionStore>> {
-        self.own.get()
-    }
-
     /// Whether versions go to its own store.
     #[inline]
     pub fn keeps_own(&self) -> bool {

@@ -260,6 +260,8 @@ impl Home {
     /// being taken.
     pub fn give_back_promised(&self) {
         self.for_aborted.lock().retain(|xsn, _| self.aborted.contains(*xsn));
+    }
+
     /// When the cleaner of versions went over the database last.
     pub fn cleaner_times(&self) -> &CleanerTimes {
         &self.cleaner_times

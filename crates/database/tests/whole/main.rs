@@ -18,12 +18,13 @@ use base::{DatabaseId, HobtId, SessionId};
 use catalog::view::{Object, SystemObjects};
 use catalog::{Changes, DatabaseOptions, Delta, HobtSpec};
 use change::Session;
-use database::{Database, DeferredUndo, Environment, Files, Sizing};
+use database::{Database, DeferredUndo, Environment, Files, Sizing, SweepRequest};
 use lock::Timeout;
 use oracle::Oracle;
 use os::disk::Disk;
 use os::memory::Memory;
 use os::task::JoinHandle;
+use os::wait::Waiter;
 use sim::DiskOptions;
 use sim::harness::{Counts, Plan, try_crash_runs};
 use std::collections::BTreeMap;
@@ -138,6 +139,9 @@ fn workload(disk: Arc<sim::Disk>, seed: u64, p: Arc<Oracle>, fault: Option<&str>
                 if session.r.below(12) == 0 {
                     let _ = db.checkpoint(false);
                 }
+                if session.r.below(20) == 0 {
+                    sweep(&db);
+                }
             }
         })
     };
@@ -225,6 +229,9 @@ static STOPPED: AtomicUsize = AtomicUsize::new(0);
 /// Losers that entered the aborted map, and transactions in the map of a database that was opened.
 static ABORTED: AtomicUsize = AtomicUsize::new(0);
 static IN_MAP: AtomicUsize = AtomicUsize::new(0);
+/// Transactions that left the map after a sweep, and records that sweeps reverted.
+static FORGOTTEN: AtomicUsize = AtomicUsize::new(0);
+static REVERTED: AtomicUsize = AtomicUsize::new(0);
 /// Losers that were undone beside others so far.
 static PUT_OFF: AtomicUsize = AtomicUsize::new(0);
 
@@ -238,6 +245,14 @@ fn open(disk: &Arc<sim::Disk>) -> (Arc<Database>, Vec<JoinHandle<()>>, JoinHandl
     let (undone, workers) = (Arc::clone(&db), db.start_workers());
     let undoing = os::task::spawn("recovery t", move || undone.undo_put_off());
     (db, workers, undoing)
+}
+
+/// Takes off the pages what aborted transactions have left. A full log may refuse it.
+fn sweep(db: &Database) {
+    if let Ok(done) = db.sweep_versions(SweepRequest::ALL, &Waiter::new()) {
+        FORGOTTEN.fetch_add(done.forgotten, Relaxed);
+        REVERTED.fetch_add(done.reverted as usize, Relaxed);
+    }
 }
 
 fn ended(undoing: JoinHandle<DeferredUndo>) -> DeferredUndo {
@@ -264,6 +279,10 @@ fn verify(disk: Arc<sim::Disk>, p: &Oracle) {
     PUT_OFF.fetch_add(first.undone + second.undone, Relaxed);
     STOPPED.fetch_add(first.left, Relaxed);
     p.compare(&look(&db));
+    // The same without the records of aborted transactions, and nothing is kept for them.
+    sweep(&db);
+    assert_eq!(db.home().aborted().count(), 0, "all are reverted");
+    p.compare(&look(&db));
     db.close(workers).unwrap();
 }
 
@@ -288,10 +307,13 @@ fn a_whole_database_survives_crashes() {
     println!("{beside} losers undone beside others, {stopped} left by a stop");
     let (aborted, in_map) = (ABORTED.load(Relaxed), IN_MAP.load(Relaxed));
     println!("{aborted} losers aborted by versions, {in_map} transactions in maps at a start");
+    let (forgotten, reverted) = (FORGOTTEN.load(Relaxed), REVERTED.load(Relaxed));
+    println!("{forgotten} left the map, {reverted} records reverted by sweeps");
     let damaged = emergency::DAMAGED.load(Relaxed);
     println!("{damaged} copies were damaged, and told so");
     assert!(beside > 0 && stopped > 0 && damaged > 50, "the test does what it says");
     assert!(aborted > 0 && in_map > aborted, "with accelerated recovery, too");
+    assert!(forgotten > 0 && reverted > forgotten, "and with sweeps");
 }
 
 /// Each planted fault is caught, and within this many crash points.
