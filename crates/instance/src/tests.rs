@@ -430,7 +430,7 @@ fn accelerated_recovery_ends_after_the_aborted() {
             began_at: 0,
             begin: Lsn(1),
             end: Lsn(2),
-            units: vec![AllocUnitId(u64::MAX)],
+            units: vec![AllocUnitId(u32::MAX)],
         });
     }
     run(&mut session, "alter database d set accelerated_database_recovery = off");

@@ -758,7 +758,7 @@ fn abort(instance: &Instance) {
             began_at: 1_764_288_000_000_000_000 + n as i64 * 1_000_000_000,
             begin: Lsn(1000 * n),
             end: Lsn(1000 * n + 500),
-            units: vec![AllocUnitId(u64::MAX)],
+            units: vec![AllocUnitId(u32::MAX)],
         });
     }
 }

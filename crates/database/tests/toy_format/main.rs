@@ -352,7 +352,7 @@ fn a_sweep_forgets_whom_it_has_swept() {
     let map = Arc::clone(place.db.home());
     assert_eq!(place.sweep(SweepRequest::ALL), SweepOutcome::default());
     place.abort(7, vec![place.hobt(TOY).spec().unit]);
-    place.abort(9, vec![AllocUnitId(u64::MAX)]);
+    place.abort(9, vec![AllocUnitId(u32::MAX)]);
     let store = SweepRequest { rows: false, ..SweepRequest::ALL };
     assert_eq!((place.sweep(store).forgotten, map.aborted().count()), (0, 2));
     assert_eq!(place.passes(), [0, 0]);
