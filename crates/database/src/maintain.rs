@@ -105,7 +105,7 @@ impl Database {
             }
             let asked = self.log.relief().is_asked();
             let recovered = self.recovered.swap(false, Relaxed);
-            let target = self.options.read().target_recovery_seconds;
+            let target = (self.options.read().target_recovery_seconds, self.home.is_accelerated());
             if asked || recovered || pace.is_due(&self.log, target) {
                 // What is not written now is written the next time. It needs log, so it is skipped
                 // when the log is full: it would wait for this checkpoint.

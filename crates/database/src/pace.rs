@@ -5,6 +5,7 @@
 //! | any | when seven tenths of the log are in use |
 //! | n seconds | when a change of that age may not be in the data file (indirect checkpoints) |
 //! | 0 | when redo of the log since then would take about a minute (automatic checkpoints) |
+//! | any, accelerated recovery | when redo of the log since then would take about half a second |
 //!
 //! None is due if nothing was logged since the last one: another would only fill the log.
 
@@ -16,6 +17,10 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// The log that a recovery redoes in about a minute, SQL Server's recovery interval, if it reads
 /// each page from a slow disk.
 const REDO_BYTES_A_MINUTE: u64 = 1 << 30;
+
+/// The log that a recovery redoes in about half a second where its pages are in memory: with
+/// accelerated recovery nothing else takes long at a start.
+const REDO_BYTES_ACCELERATED: u64 = 128 << 20;
 
 /// The state of the log at a moment.
 #[derive(Clone, Copy, Debug)]
@@ -48,13 +53,14 @@ impl Pace {
     }
 
     /// Whether a checkpoint is due without a request.
-    pub(crate) fn is_due(&self, log: &Log, target_seconds: i32) -> bool {
+    pub(crate) fn is_due(&self, log: &Log, (target_seconds, accelerated): (i32, bool)) -> bool {
         let now = Moment::of(log);
         if now.next == self.ended {
             return false;
         }
         let usage = log.usage();
-        usage.used_bytes * 10 > usage.total_bytes * 7 || self.is_old(now, target_seconds)
+        let long = accelerated && now.logged - self.began.logged > REDO_BYTES_ACCELERATED;
+        long || usage.used_bytes * 10 > usage.total_bytes * 7 || self.is_old(now, target_seconds)
     }
 
     fn is_old(&self, now: Moment, target_seconds: i32) -> bool {
