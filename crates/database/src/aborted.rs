@@ -24,7 +24,7 @@
 
 use base::{Lsn, Xsn};
 use std::collections::{BTreeMap, BTreeSet};
-use txn::{AbortedTransaction, EndPayload, NumberPayload};
+use txn::{AbortedTransaction, EndPayload, Mutation, Mutations, NumberPayload};
 use wal::{RecordView, TransactionChain, kinds};
 use work::{Home, OPEN_UNITS_MAX, RELYING_PARTS_MAX};
 
@@ -49,16 +49,19 @@ pub(crate) struct CarriedTransactions {
 
 impl CarriedTransactions {
     /// Those of a database as they are. How much log active ones need was read before.
-    pub(crate) fn of(home: &Home) -> CarriedTransactions {
+    pub(crate) fn of(home: &Home, mutations: &Mutations) -> CarriedTransactions {
         let mut carried = CarriedTransactions::default();
+        let (no_active, no_map) =
+            (mutations.has(Mutation::ActiveUncarried), mutations.has(Mutation::MapUncarried));
         // A part that ends meanwhile may be listed beside the one that takes its room. It began
         // later than all that are carried for their log.
-        for active in home.open_versions().iter().take(RELYING_PARTS_MAX) {
+        let active = if no_active { Vec::new() } else { home.open_versions() };
+        for active in active.iter().take(RELYING_PARTS_MAX) {
             carried.bytes.push(ACTIVE);
             active.spell_with(OPEN_UNITS_MAX, &mut carried.bytes);
         }
         let room = carried.bytes.len() + MAP_BYTES_MAX;
-        for aborted in home.aborted().list() {
+        for aborted in home.aborted().list().into_iter().filter(|_| !no_map) {
             if carried.bytes.len() + 1 + AbortedTransaction::BYTES_MAX <= room {
                 carried.bytes.push(OF_MAP);
                 aborted.spell(&mut carried.bytes);
@@ -151,7 +154,11 @@ impl AbortedScan {
         mut self,
         home: &Home,
         settled: &[TransactionChain],
+        mutations: &Mutations,
     ) -> BTreeMap<u32, AbortedTransaction> {
+        if mutations.has(Mutation::MapUnread) {
+            self.map.clear();
+        }
         for aborted in self.map.into_values() {
             home.enter_aborted_again(aborted);
         }

@@ -150,7 +150,7 @@ impl Database {
         decisions.enter(id, pages.log(), several.decided(), whole);
         let opened = StorageFloors::wire(env, id, name, files, Arc::clone(pages), sizing, true)?;
         opened.expect_versions(boot::read_xsn(pages).map_err(OpenError::page)?);
-        let _ = aborted.hand_to(&opened.home, &[]);
+        let _ = aborted.hand_to(&opened.home, &[], &transactions.mutations);
         let tables = boot::read_tables(pages).map_err(OpenError::page)?;
         opened.hobts.enter_system(&tables);
         if report.redone.skipped == 0 {

@@ -53,7 +53,8 @@ impl Database {
                 // before the transaction leaves.
                 let (active, undo) = (home.oldest_for_recovery(), home.oldest_active());
                 let decisions = kept();
-                let carried = map.replace(CarriedTransactions::of(&home));
+                let carried =
+                    map.replace(CarriedTransactions::of(&home, &engine.transactions.mutations));
                 debug_assert!(carried.bytes.is_empty(), "the map is read once");
                 let rest = map.borrow().rest_from.unwrap_or(Lsn::MAX);
                 let recovery = active.min(decisions).min(rest);

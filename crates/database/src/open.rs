@@ -304,7 +304,7 @@ impl Database {
         let opened = StorageFloors::wire(env, id, name, files, Arc::clone(pages), sizing, true)?;
         opened.expect_versions(boot::read_xsn(pages).map_err(OpenError::page)?);
         ghosts.hand_to(&opened.home);
-        let open = aborted.hand_to(&opened.home, &settled);
+        let open = aborted.hand_to(&opened.home, &settled, &transactions.mutations);
         opened.hobts.enter_system(&tables);
         report.settled = settled.len();
         in_doubt::commit(&log, settled);

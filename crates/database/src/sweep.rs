@@ -21,7 +21,7 @@ use os::task::JoinHandle;
 use os::wait::{WaitKind, Waiter, Wake};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use txn::{AbortedTransaction, NumberPayload};
+use txn::{AbortedTransaction, Mutation, NumberPayload};
 use wal::{Group, LogReservation, TransactionChain, WalError, kinds};
 use work::{CleanerPass, Work};
 
@@ -153,6 +153,10 @@ impl Database {
         };
         let work = self.system_work();
         let mut is_whole = true;
+        if self.env.engine.transactions.mutations.has(Mutation::ForgottenEarly) {
+            outcome.forgotten += self.forget(&aborted)?;
+            return Ok(());
+        }
         for hobt in hobts.values() {
             match self.sweep_hobt(&work, &**hobt, waiter, outcome) {
                 // Its pages may belong to another hobt by now.
@@ -228,7 +232,8 @@ impl Database {
         commits.collapse(|| transactions.points());
         let horizon = transactions.snapshots.store_horizon(commits);
         // In this order: who aborts enters the map before it is known that it has ended.
-        let is_past = |by| commits.is_past(by, horizon) && !aborted.contains(by);
+        let unasked = transactions.mutations.has(Mutation::ReclaimedUnasked);
+        let is_past = |by| commits.is_past(by, horizon) && (unasked || !aborted.contains(by));
         let mut from = Some(0);
         while let Some(at) = from {
             waiter.check().map_err(SqlError::from)?;

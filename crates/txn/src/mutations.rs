@@ -47,6 +47,16 @@ pub enum Mutation {
     Unprepared = 262_144,
     /// A decision of several databases keeps no log.
     DecisionUnkept = 524_288,
+    /// A checkpoint carries nothing of the aborted map.
+    MapUncarried = 1 << 20,
+    /// A checkpoint carries no active transaction.
+    ActiveUncarried = 1 << 21,
+    /// A sweep forgets an aborted transaction before it has looked at the pages.
+    ForgottenEarly = 1 << 22,
+    /// The own store is reclaimed without a look at the aborted map.
+    ReclaimedUnasked = 1 << 23,
+    /// At a start the map has nothing that the log tells of it.
+    MapUnread = 1 << 24,
 }
 
 /// The faults of one engine.

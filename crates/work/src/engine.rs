@@ -182,8 +182,8 @@ impl Engine {
         self.ghosts_under_locks.store(ghosts, Relaxed);
     }
 
-    /// In databases that are opened from now on, transactions of so many records or fewer are undone
-    /// from the log, though versions would do: a test has small transactions.
+    /// In databases that are opened from now on, transactions of so many records or fewer are
+    /// undone from the log, though versions would do: a test has small transactions.
     pub fn undo_from_log(&self, records: u64) {
         self.undone_records_max.store(records, Relaxed);
     }

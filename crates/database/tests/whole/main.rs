@@ -32,6 +32,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use tables::{HOBTS, OBJECTS};
+#[cfg(feature = "mutations")]
+use txn::Mutation;
 use work::{CommitMode, DelayedDurability, Engine, Work};
 
 const SESSIONS: u64 = 8;
@@ -106,9 +108,31 @@ fn make_named(
     Some(db)
 }
 
+/// Faults of accelerated recovery.
+#[cfg(feature = "mutations")]
+const ACCELERATED_FAULTS: [(&str, Mutation); 5] = [
+    ("map uncarried", Mutation::MapUncarried),
+    ("active ones uncarried", Mutation::ActiveUncarried),
+    ("forgotten early", Mutation::ForgottenEarly),
+    ("reclaimed unasked", Mutation::ReclaimedUnasked),
+    ("map unread", Mutation::MapUnread),
+];
+
+/// Faults of the engine, which a start has from its begin on.
+fn plant_in_engine(engine: &Engine, fault: Option<&str>) {
+    #[cfg(feature = "mutations")]
+    if let Some((_, mutation)) = ACCELERATED_FAULTS.iter().find(|(name, _)| Some(*name) == fault) {
+        engine.transactions.mutations.plant(*mutation);
+    }
+    #[cfg(not(feature = "mutations"))]
+    let _ = (engine, fault);
+}
+
 fn plant(db: &Database, fault: Option<&str>) {
+    plant_in_engine(db.engine(), fault);
     #[cfg(feature = "mutations")]
     match fault {
+        Some(fault) if ACCELERATED_FAULTS.iter().any(|(name, _)| *name == fault) => {}
         Some(fault) if db.log().mutate(fault) => {}
         Some(fault) => db.pages().mutate(fault),
         None => {}
@@ -236,8 +260,12 @@ static REVERTED: AtomicUsize = AtomicUsize::new(0);
 static PUT_OFF: AtomicUsize = AtomicUsize::new(0);
 
 /// Opened, with its workers at it and who undoes what was put off.
-fn open(disk: &Arc<sim::Disk>) -> (Arc<Database>, Vec<JoinHandle<()>>, JoinHandle<DeferredUndo>) {
+fn open(
+    disk: &Arc<sim::Disk>,
+    fault: Option<&str>,
+) -> (Arc<Database>, Vec<JoinHandle<()>>, JoinHandle<DeferredUndo>) {
     let env = environment(Arc::clone(disk) as Arc<dyn Disk>);
+    plant_in_engine(&env.engine, fault);
     let files = Files::of(Path::new("/data"), "t");
     let (db, report) = Database::open(&env, DatabaseId(5), "t", &files, &sizing(0)).unwrap();
     ABORTED.fetch_add(report.aborted, Relaxed);
@@ -261,19 +289,19 @@ fn ended(undoing: JoinHandle<DeferredUndo>) -> DeferredUndo {
     report
 }
 
-fn verify(disk: Arc<sim::Disk>, p: &Oracle) {
+fn verify(disk: Arc<sim::Disk>, p: &Oracle, fault: Option<&str>) {
     if !*p.made.lock() {
         return;
     }
     emergency::damage_is_told(&disk, os::entropy::random_u64());
     // Closed in the midst of its undo, before it or behind it, and opened again.
-    let (db, workers, undoing) = open(&disk);
+    let (db, workers, undoing) = open(&disk, fault);
     let midst = (db.log().next_lsn().0 % 7) * 50_000;
     os::task::sleep_ns(midst);
     db.close(workers).unwrap();
     let first = ended(undoing);
     drop(db);
-    let (db, workers, undoing) = open(&disk);
+    let (db, workers, undoing) = open(&disk, fault);
     let second = ended(undoing);
     assert_eq!(second.left, 0, "{second:?}");
     PUT_OFF.fetch_add(first.undone + second.undone, Relaxed);
@@ -294,7 +322,7 @@ fn run(seeds: std::ops::Range<u64>, fault: Option<&'static str>) -> Result<Count
         disk: DiskOptions { refuse_space_one_in: 60, ..DiskOptions::default() },
         ..Plan::default()
     };
-    try_crash_runs(&plan, |d, seed, p| workload(d, seed, p, fault), |d, p| verify(d, &p))
+    try_crash_runs(&plan, |d, seed, p| workload(d, seed, p, fault), |d, p| verify(d, &p, fault))
 }
 
 #[test]
@@ -320,7 +348,10 @@ fn a_whole_database_survives_crashes() {
 #[cfg(feature = "mutations")]
 #[test]
 fn each_mutation_is_caught_within_500_crash_points() {
-    for fault in ["log-sync", "doublewrite", "write-ahead", "group-end"] {
+    let accelerated = ACCELERATED_FAULTS.iter().map(|(name, _)| *name);
+    for fault in
+        ["log-sync", "doublewrite", "write-ahead", "group-end"].into_iter().chain(accelerated)
+    {
         // A seed has 10 cases of at most 3 crash points.
         let caught = (0..17).find_map(|seed| {
             let failed = run(seed..seed + 1, Some(fault)).err();
