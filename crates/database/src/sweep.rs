@@ -16,7 +16,7 @@ use crate::database::Database;
 use access::{StoredHobt, SweepStep};
 use base::{AllocUnitId, SqlError, SqlResult};
 use os::clock::monotonic_ns;
-use os::sync::MutexGuard;
+use os::sync::{Mutex, MutexGuard};
 use os::task::JoinHandle;
 use os::wait::{WaitKind, Waiter, Wake};
 use std::collections::BTreeMap;
@@ -104,9 +104,40 @@ impl Database {
         let _ = cleaner.map(JoinHandle::join);
     }
 
+    /// Reverts rows by as many threads as `ADR Cleaner Thread Count` says, each a hobt at a time. The
+    /// sweep that follows finds little to do. What fails here fails there, and is reported.
+    fn revert_by_several(self: &Arc<Self>) {
+        let aborted = self.home.aborted().list();
+        let threads = self.env.engine.cleaner_threads() as usize;
+        let trees: Vec<_> = match aborted.is_empty() || threads < 2 {
+            true => return,
+            false => self.trees_to_sweep(&aborted, false).into_values().collect(),
+        };
+        let others = threads.min(trees.len()).saturating_sub(1);
+        let left = Arc::new(Mutex::new(trees));
+        let share = |database: &Database, left: &Mutex<Vec<Arc<dyn StoredHobt>>>| {
+            let (work, waiter) = (database.system_work(), &database.stopping);
+            loop {
+                let Some(hobt) = left.lock().pop() else { return };
+                let _ = sweep_hobt(&work, &*hobt, waiter, &mut SweepOutcome::default());
+            }
+        };
+        let spawn = |n: usize| {
+            let (database, left) = (Arc::clone(self), Arc::clone(&left));
+            let name = format!("version cleaner {} {n}", self.home.name());
+            os::task::spawn_background(&name, move || share(&database, &left))
+        };
+        let tasks: Vec<_> = (2..2 + others).map(spawn).collect();
+        share(self, &left);
+        for task in tasks {
+            // One that panicked has reported it; the sweep does its part.
+            let _ = task.join();
+        }
+    }
+
     /// Sweeps again and again. After a sweep that fails, as at a damaged page, the cleaner rests for
     /// `ADR cleaner retry timeout (min)`.
-    fn clean_versions(&self) {
+    fn clean_versions(self: &Arc<Self>) {
         let engine = &self.env.engine;
         let mut rest = REST_NS;
         loop {
@@ -116,6 +147,7 @@ impl Database {
             }
             let stored = self.home.version_stores().own().is_some_and(|s| s.usage().pages > 0);
             let wanted = self.home.is_accelerated() || stored || !self.home.aborted().is_empty();
+            self.revert_by_several();
             let done = match wanted {
                 true => self.sweep_versions(SweepRequest::ALL, &self.stopping).map(drop),
                 false => Ok(()),
@@ -145,12 +177,7 @@ impl Database {
         outcome: &mut SweepOutcome,
     ) -> SqlResult<()> {
         let aborted = self.home.aborted().list();
-        let unknown = every_page || aborted.iter().any(|a| a.units.is_empty());
-        let hobts = match aborted.is_empty() && !every_page {
-            true => BTreeMap::new(),
-            false if unknown => self.all_trees(),
-            false => self.trees_of(aborted.iter().flat_map(|a| &a.units)),
-        };
+        let hobts = self.trees_to_sweep(&aborted, every_page);
         let work = self.system_work();
         let mut is_whole = true;
         if self.env.engine.transactions.mutations.has(Mutation::ForgottenEarly) {
@@ -158,7 +185,7 @@ impl Database {
             return Ok(());
         }
         for hobt in hobts.values() {
-            match self.sweep_hobt(&work, &**hobt, waiter, outcome) {
+            match sweep_hobt(&work, &**hobt, waiter, outcome) {
                 // Its pages may belong to another hobt by now.
                 Err(_) if hobt.is_dropped() && waiter.check().is_ok() => {}
                 swept => is_whole &= swept?,
@@ -188,6 +215,20 @@ impl Database {
         Ok(aborted.len())
     }
 
+    /// The trees that may have records by these transactions.
+    fn trees_to_sweep(
+        &self,
+        aborted: &[AbortedTransaction],
+        every_page: bool,
+    ) -> BTreeMap<AllocUnitId, Arc<dyn StoredHobt>> {
+        let unknown = every_page || aborted.iter().any(|a| a.units.is_empty());
+        match aborted.is_empty() && !every_page {
+            true => BTreeMap::new(),
+            false if unknown => self.all_trees(),
+            false => self.trees_of(aborted.iter().flat_map(|a| &a.units)),
+        }
+    }
+
     /// All open hobts, and the trees of their large values.
     fn all_trees(&self) -> BTreeMap<AllocUnitId, Arc<dyn StoredHobt>> {
         let all = self.hobts.all().into_iter();
@@ -201,28 +242,6 @@ impl Database {
         units: impl Iterator<Item = &'u AllocUnitId>,
     ) -> BTreeMap<AllocUnitId, Arc<dyn StoredHobt>> {
         units.filter_map(|unit| Some((*unit, self.hobts.open_unit(*unit)?))).collect()
-    }
-
-    /// Whether a hobt was swept to its end. Who changes the definition of its table keeps a sweep out.
-    fn sweep_hobt(
-        &self,
-        work: &Work,
-        hobt: &dyn StoredHobt,
-        waiter: &Waiter,
-        outcome: &mut SweepOutcome,
-    ) -> SqlResult<bool> {
-        let mut from = None;
-        loop {
-            waiter.check().map_err(SqlError::from)?;
-            let SweepStep { pages, reverted, next, .. } =
-                hobt.revert_aborted(work, from.as_ref(), STEP_PAGES)?;
-            outcome.pages += pages;
-            outcome.reverted += reverted;
-            if next.is_none() || pages == 0 {
-                return Ok(next.is_none());
-            }
-            from = next;
-        }
     }
 
     fn sweep_store(&self, waiter: &Waiter, outcome: &mut SweepOutcome) -> SqlResult<()> {
@@ -244,5 +263,26 @@ impl Database {
             from = step.next;
         }
         Ok(())
+    }
+}
+
+/// Whether a hobt was swept to its end. Who changes the definition of its table keeps a sweep out.
+fn sweep_hobt(
+    work: &Work,
+    hobt: &dyn StoredHobt,
+    waiter: &Waiter,
+    outcome: &mut SweepOutcome,
+) -> SqlResult<bool> {
+    let mut from = None;
+    loop {
+        waiter.check().map_err(SqlError::from)?;
+        let SweepStep { pages, reverted, next, .. } =
+            hobt.revert_aborted(work, from.as_ref(), STEP_PAGES)?;
+        outcome.pages += pages;
+        outcome.reverted += reverted;
+        if next.is_none() || pages == 0 {
+            return Ok(next.is_none());
+        }
+        from = next;
     }
 }
