@@ -18,7 +18,9 @@ mod cycles;
 #[cfg(feature = "mutations")]
 mod faults;
 mod moments;
+mod own_store;
 mod tight;
+mod toy_store;
 mod two_stores;
 
 use access::{
