@@ -435,6 +435,12 @@ fn old_pointers(kept: &KeptStore) {
     // One cannot be read any more.
     let damaged = taken.pop().unwrap();
     kept.damage(damaged);
+    if survives {
+        let (at, by) = put.iter().find(|(at, _)| taken.contains(&at.page)).unwrap();
+        nobody_waits(space, &store, *at, *by);
+        let opened: Arc<dyn VersionStore> = DatabaseStore::new(space, Box::new(Note));
+        nobody_waits(space, &opened, *at, *by);
+    }
     let mut copy = PageCopy::default();
     let (mut met, mut unreadable) = (0, 0);
     for (at, by) in &put {
@@ -456,6 +462,30 @@ fn old_pointers(kept: &KeptStore) {
     let fresh: Vec<_> =
         (6000..7000).map(|n| keep(&*store, &mut place, Xsn(n), &[9; 700])).collect();
     assert!(fresh.iter().all(|at| is_there(&*store, *at, &[9; 700])));
+}
+
+/// Who follows an old pointer may hold the very page to which it leads: that is not waited for.
+fn nobody_waits(space: &Space, store: &Arc<dyn VersionStore>, at: VersionPtr, by: Xsn) {
+    let latched = space.pages().write(at.page).unwrap();
+    let store = Arc::clone(store);
+    let follows = os::task::spawn("follows", move || {
+        let mut found = Vec::new();
+        assert!(!store.look(at, by, &mut |_| ()).unwrap());
+        assert!(store.read(at, ORIGIN, &mut found).is_err());
+        store.relink(at, by, Xsn(5000)).unwrap();
+        store.retag(at, by, &[1; 14]).unwrap();
+        store.note_needed(at, by, 1).unwrap();
+        store.free(at, by).unwrap();
+    });
+    for _ in 0..1000 {
+        if follows.is_finished() {
+            break;
+        }
+        os::task::sleep_ns(10_000_000);
+    }
+    assert!(follows.is_finished(), "{at:?} is another's, and is waited for");
+    follows.join().unwrap();
+    drop(latched);
 }
 
 /// A page of the store that is damaged is an error for who wants its versions, and for nobody else:

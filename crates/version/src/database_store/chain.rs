@@ -34,7 +34,7 @@ impl DatabaseStore {
         bytes: &[u8],
     ) -> Result<(), VersionError> {
         let pages = self.space.pages();
-        let Some(guard) = self.if_own(page, || pages.write(page))? else { return Ok(()) };
+        let Some(guard) = self.write_own(page)? else { return Ok(()) };
         let version = self.version_at(guard.view(), slot, superseder);
         let Some(at) = version.map(|v| at(v.record) as u16) else { return Ok(()) };
         let mut payload = at.to_le_bytes().to_vec();
@@ -59,7 +59,7 @@ impl DatabaseStore {
         superseder: Xsn,
     ) -> Result<(), VersionError> {
         let pages = self.space.pages();
-        let Some(guard) = self.if_own(page, || pages.write(page))? else { return Ok(()) };
+        let Some(guard) = self.write_own(page)? else { return Ok(()) };
         if self.version_at(guard.view(), slot, superseder).is_none() {
             return Ok(());
         }

@@ -29,7 +29,7 @@ impl DatabaseStore {
     /// # Errors
     /// A page that cannot be read.
     pub fn copy_page(&self, page: PageId, into: &mut PageCopy) -> Result<bool, VersionError> {
-        match self.if_own(page, || self.space.pages().read(page))? {
+        match self.read_own(page)? {
             Some(guard) if is_store_page(guard.view()) => {
                 into.put(StoreKind::Own, page, guard.view());
                 into.of_database(self.space.pages().database());
