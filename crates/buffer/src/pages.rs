@@ -357,6 +357,18 @@ impl Pages {
         }
     }
 
+    /// The shared latch of a page that is in memory, if that needs no waiting.
+    pub fn try_read(&self, id: PageId) -> Option<ReadGuard<'_>> {
+        let slot = self.slot(id).ok()?;
+        if !state::try_shared(slot.state()) {
+            return None;
+        }
+        reads::count_logical();
+        self.counters.add(Event::PageLookup, 1);
+        debug_assert!(state::is_resident(slot.state()), "nobody evicts what is read");
+        Some(ReadGuard { slot })
+    }
+
     /// A page that is about to be formatted: whatever it holds does not matter, nothing is read.
     ///
     /// # Errors

@@ -198,7 +198,7 @@ impl StorageFloors {
         // Tempdb keeps the versions of others, and no own.
         let versions = survives.then(|| DatabaseStore::new(&space, Box::new(boot::BootNote)));
         if let Some(store) = &versions {
-            home.version_stores().set_own(Arc::clone(store) as Arc<dyn VersionStore>);
+            home.version_stores().wire_own(Arc::clone(store) as Arc<dyn VersionStore>);
         }
         Ok(StorageFloors {
             env: env.clone(),

@@ -200,8 +200,10 @@ impl UndoHandler for RowUndo {
     }
 }
 
-/// Frees the version that an undone change had stored. If that fails, the store's reclaimer frees
-/// it later.
+/// Frees the version of a change that was undone, behind the compensation in the log: a crash in
+/// between leaves a version that nobody wants, and no record whose version is gone. Nothing leads
+/// to the version once the record is restored, so the latch may be released by then. What cannot be
+/// freed is left to the store's reclaimer.
 pub(crate) fn free_taken(home: &Home, taken: Option<(version::VersionPtr, base::Xsn)>) {
     if let Some((place, superseder)) = taken {
         let _ = home.version_stores().free(place, superseder);
@@ -319,11 +321,12 @@ impl RowHobt {
         let leaf = tree.seek_write(first.1.as_slice())?;
         let mut change = Change::new(cx.pages, cx.group);
         let (page, _) = leaf.join(&mut change);
-        let (mut count, mut rows, mut old) = (0, 0, Vec::new());
+        let (mut count, mut rows, mut old, mut taken) = (0, 0, Vec::new(), Vec::new());
         for record in records {
             let next = record.previous();
             let undo = buffer::Undo::Compensation { transaction: cx.chain.id, next };
-            let undone = self.put_back(engine, &mut change, page, (record, undo), &mut old);
+            let buffers = (&mut old, &mut taken);
+            let undone = self.put_back(engine, &mut change, page, (record, undo), buffers);
             match undone {
                 Ok(Some(more)) => rows += more,
                 // The next call begins with this record and reports the error.
@@ -337,6 +340,7 @@ impl RowHobt {
             }
         }
         change.finish(cx.chain);
+        taken.into_iter().for_each(|version| free_taken(&self.home, Some(version)));
         debug_assert!(cx.chain.last > before, "the chain has its compensations");
         self.count_rows(rows);
         Ok(count)
@@ -358,7 +362,7 @@ impl RowHobt {
         change: &mut Change<'_>,
         page: PageRef,
         (record, undo): (&RecordView<'_>, buffer::Undo),
-        old: &mut Vec<u8>,
+        (old, freed): (&mut Vec<u8>, &mut Vec<(version::VersionPtr, base::Xsn)>),
     ) -> RowResult<Option<i64>> {
         let Some((difference, key)) = self.replaced(record) else { return Ok(None) };
         let Some(slot) = self.tree().slot_in(change, page, key.as_slice())? else {
@@ -379,7 +383,7 @@ impl RowHobt {
             self.home.ghosts().note(change.id(page));
         }
         self.tree().replace(change, page, slot, old, undo)?;
-        free_taken(&self.home, taken);
+        freed.extend(taken);
         Ok(Some(i64::from(was_ghost) - i64::from(is_ghost)))
     }
 
@@ -406,8 +410,8 @@ impl RowHobt {
                     self.home.ghosts().note(change.id(page));
                 }
                 tree.replace(&mut change, page, slot, &old, cx.undo)?;
-                free_taken(&self.home, taken);
                 change.finish(cx.chain);
+                free_taken(&self.home, taken);
                 debug_assert!(cx.chain.last > before, "the chain has its compensation");
                 self.count_rows(i64::from(was_ghost) - i64::from(is_ghost));
                 return Ok(true);

@@ -252,6 +252,16 @@ impl Space {
         Ok(())
     }
 
+    /// Whether the maps say that a unit has an extent. The caller may hold latches of pages that are
+    /// no maps.
+    ///
+    /// # Errors
+    /// Damaged maps.
+    pub fn has_extent(&self, unit: &AllocUnit, extent: ExtentId) -> Result<bool, SpaceError> {
+        let (Some(iam), _) = self.find_iam(unit, extent)? else { return Ok(false) };
+        Ok(ExtentBits::get(self.map(iam, PageKind::Iam)?.view(), extent.extent))
+    }
+
     /// The IAM page of a unit that covers an extent.
     pub(crate) fn iam_covering(
         &self,

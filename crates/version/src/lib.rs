@@ -4,9 +4,9 @@
 //! anybody still needs them, its callers know. There are two implementations. [`TempdbStore`], one
 //! an instance, is on pages of tempdb that are changed without a log: nothing of it is wanted after
 //! a restart, since no snapshot lives that long. [`DatabaseStore`], one a database, is on pages of
-//! the database itself, logged for redo alone: its versions survive. [`Stores`] has the stores of one database: it
-//! chooses where versions go, and finds them by their pointers. See README.md for the protocol and
-//! its numbered rules.
+//! the database itself, logged for redo alone: its versions survive. [`Stores`] has the stores of
+//! one database: it chooses where versions go, and finds them by their pointers. See README.md for
+//! the protocol and its numbered rules.
 
 #![forbid(unsafe_code)]
 

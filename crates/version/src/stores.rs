@@ -23,6 +23,8 @@ pub type SharedStore = Arc<OnceLock<Arc<dyn VersionStore>>>;
 pub struct Stores {
     shared: SharedStore,
     own: OnceLock<Arc<dyn VersionStore>>,
+    /// A store that stands for its own one, in a test.
+    substitute: OnceLock<Arc<dyn VersionStore>>,
     /// Versions go to its own store from now on.
     keeps_own: AtomicBool,
 }
@@ -31,24 +33,31 @@ impl Stores {
     /// Of a database that has no store of its own.
     pub fn new(shared: &SharedStore) -> Stores {
         let shared = Arc::clone(shared);
-        Stores { shared, own: OnceLock::new(), keeps_own: AtomicBool::new(false) }
+        let (own, substitute) = (OnceLock::new(), OnceLock::new());
+        Stores { shared, own, substitute, keeps_own: AtomicBool::new(false) }
     }
 
     /// Gives the database a store of its own. Once, when the database is wired; it is not chosen
     /// yet.
-    pub fn set_own(&self, store: Arc<dyn VersionStore>) {
+    pub fn wire_own(&self, store: Arc<dyn VersionStore>) {
         let fresh = self.own.set(store).is_ok();
         assert!(fresh, "a database is wired once");
     }
 
+    /// Puts another store in the place of the own one, before that has a version: for tests.
+    pub fn set_own(&self, store: Arc<dyn VersionStore>) {
+        let fresh = self.substitute.set(store).is_ok();
+        assert!(fresh, "a store is replaced once");
+    }
+
     /// The database's own store, if it has one.
     pub fn own(&self) -> Option<&Arc<dyn VersionStore>> {
-        self.own.get()
+        self.substitute.get().or_else(|| self.own.get())
     }
 
     /// Chooses where versions go from now on: to its own store, or to the shared one.
     pub fn keep_own(&self, own: bool) {
-        assert!(!own || self.own.get().is_some(), "a store that is chosen is there");
+        assert!(!own || self.own().is_some(), "a store that is chosen is there");
         self.keeps_own.store(own, Release);
     }
 
@@ -71,7 +80,7 @@ impl Stores {
     fn of(&self, kind: StoreKind) -> Option<&Arc<dyn VersionStore>> {
         match kind {
             StoreKind::Shared => self.shared.get(),
-            StoreKind::Own => self.own.get(),
+            StoreKind::Own => self.own(),
         }
     }
 

@@ -38,7 +38,7 @@ const FAMILY: [u8; 16] = [9; 16];
 
 /// What the runs have met, so that none of it is missed.
 #[derive(Default)]
-struct Met {
+struct Coverage {
     versions: AtomicU64,
     reclaimed: AtomicU64,
     given_back: AtomicU64,
@@ -46,7 +46,7 @@ struct Met {
     unsure: AtomicU64,
 }
 
-static MET: Met = Met {
+static COVERED: Coverage = Coverage {
     versions: AtomicU64::new(0),
     reclaimed: AtomicU64::new(0),
     given_back: AtomicU64::new(0),
@@ -195,8 +195,8 @@ impl Rig {
         while let Some(at) = from {
             let step = self.store.reclaim(at, 16, &is_past).unwrap();
             from = step.next;
-            MET.reclaimed.fetch_add(step.versions as u64, Relaxed);
-            MET.given_back.fetch_add(step.freed as u64, Relaxed);
+            COVERED.reclaimed.fetch_add(step.versions as u64, Relaxed);
+            COVERED.given_back.fetch_add(step.freed as u64, Relaxed);
         }
     }
 
@@ -264,7 +264,7 @@ impl Session<'_> {
         match self.rig.store.make_room(&mut self.place, record.len()) {
             Ok(()) => {}
             Err(VersionError::Full) => {
-                MET.refused.fetch_add(1, Relaxed);
+                COVERED.refused.fetch_add(1, Relaxed);
                 return;
             }
             Err(e) => panic!("{e:?}"),
@@ -403,8 +403,8 @@ fn verify(disk: Arc<Disk>, oracle: Arc<Oracle>) {
             step.apply(&mut state);
             is_there |= is_state(found, &state);
         }
-        MET.unsure.fetch_add(history.later.len() as u64, Relaxed);
-        MET.versions.fetch_add(found.len() as u64, Relaxed);
+        COVERED.unsure.fetch_add(history.later.len() as u64, Relaxed);
+        COVERED.versions.fetch_add(found.len() as u64, Relaxed);
         assert!(is_there, "task {task}: {found:?} is no state from {:?} on", history.promised);
         for (at, record) in found.values().map(|v| (v.at.unwrap(), &v.record)) {
             let mut read = Vec::new();
@@ -465,8 +465,8 @@ fn versions_survive_crashes_anywhere() {
         return;
     }
     assert!(counts.crash_points() >= plan.seeds.end * plan.cases);
-    let met = [&MET.versions, &MET.reclaimed, &MET.given_back, &MET.refused, &MET.unsure];
-    let met = met.map(|n| n.load(Relaxed));
+    let Coverage { versions, reclaimed, given_back, refused, unsure } = &COVERED;
+    let met = [versions, reclaimed, given_back, refused, unsure].map(|n| n.load(Relaxed));
     println!("versions, reclaimed, given back, refused, unsure: {met:?}");
     assert!(met.iter().all(|n| *n > 0), "{met:?}");
 }

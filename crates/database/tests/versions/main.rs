@@ -18,9 +18,11 @@ mod cycles;
 #[cfg(feature = "mutations")]
 mod faults;
 mod moments;
+mod own_store;
 mod reverts;
 mod sweep;
 mod tight;
+mod toy_store;
 mod two_stores;
 
 use access::{

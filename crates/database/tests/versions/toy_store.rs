@@ -12,7 +12,6 @@ use version::{
 /// Any record fits a place.
 const ROOM: usize = 1 << 20;
 
-#[derive(Clone)]
 struct KeptVersion {
     superseder: Xsn,
     origin: Origin,
@@ -20,7 +19,7 @@ struct KeptVersion {
     record: Vec<u8>,
 }
 
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct Versions {
     kept: BTreeMap<VersionPtr, KeptVersion>,
     usage: Usage,
@@ -38,11 +37,6 @@ impl ToyStore {
     /// How often a version was read, or looked at.
     pub(crate) fn reads(&self) -> u64 {
         self.0.lock().reads
-    }
-
-    /// A store that has what this one has now: what a crash leaves of it.
-    pub(crate) fn copy(&self) -> Arc<ToyStore> {
-        Arc::new(ToyStore(Mutex::new(self.0.lock().clone())))
     }
 
     pub(crate) fn len(&self) -> usize {

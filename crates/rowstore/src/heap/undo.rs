@@ -129,7 +129,8 @@ impl RowHobt {
         let taken = self.retake(engine, now, &mut old)?;
         let steps = [Step::replace(at, there, &old), Step::clear(place)];
         let steps = if at == place { &steps[..1] } else { &steps };
-        self.compensate(latched, steps, cx, || free_taken(&self.home, taken))?;
+        self.compensate(latched, steps, cx, || ())?;
+        free_taken(&self.home, taken);
         self.count_rows(i64::from(was_ghost));
         Ok(true)
     }
@@ -153,7 +154,8 @@ impl RowHobt {
         let back = Step { at: (to, slot), kind: kinds::INSERT, payload: old };
         let leads = Step::replace(home, stub, &page::stub((to, slot)));
         let steps = [back, leads, Step::clear(place)];
-        self.compensate(latched, &steps, cx, || free_taken(&self.home, taken))?;
+        self.compensate(latched, &steps, cx, || ())?;
+        free_taken(&self.home, taken);
         Ok(true)
     }
 

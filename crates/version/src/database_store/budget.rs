@@ -82,12 +82,12 @@ pub(crate) struct ChainBudget {
 impl ChainBudget {
     /// Takes log for a change that may be left out. False when the log has no room.
     pub(crate) fn take(&self, log: &Arc<Log>, bytes: u64) -> bool {
-        self.left.fetch_sub(bytes as i64, Relaxed);
-        if self.refill(log).is_ok() {
-            return true;
+        // The lower half is for changes that must be made, and for those who look here together.
+        let has_room = self.refill(log).is_ok();
+        if has_room {
+            self.left.fetch_sub(bytes as i64, Relaxed);
         }
-        self.left.fetch_add(bytes as i64, Relaxed);
-        false
+        has_room
     }
 
     /// Takes log for a change that must be made. Where the log is full it comes from what is kept.

@@ -1,13 +1,16 @@
 //! Changes of versions that are there: one is freed, or gets another tag or superseder. Whoever
 //! makes them holds the latch of the row's page.
 //!
-//! Each is a log group of its own, earlier in the log than the row's change. If a crash keeps it and
-//! loses the row's change:
+//! Each is a log group of its own. A writer that prunes a chain makes them before its own change is
+//! logged. If a crash keeps them and loses the row's change:
 //!
-//!  1. A version that was freed was needed by no snapshot, and snapshots end with the process. It
-//!     was no version before an aborted record: those stay as long as the record (txn, rule 8).
-//!  2. A tag or superseder that was written over is of a version behind a committed one. After a
-//!     start nobody reads those, and the background takes them out by either superseder.
+//!  1. A version that was freed lay behind a record whose writer is committed, and no snapshot
+//!     needed it. Snapshots end with the process.
+//!  2. A tag or superseder that was written over is of a version behind a committed record, too.
+//!     After a start nobody reads those, and the background takes them out by either superseder.
+//!
+//! An undo or a revert takes the record itself back that leads to a version. So it frees the
+//! version behind its own change in the log: a crash in between leaves a version that nobody wants.
 
 use super::DatabaseStore;
 use super::budget::logged_bytes;
@@ -31,7 +34,7 @@ impl DatabaseStore {
         bytes: &[u8],
     ) -> Result<(), VersionError> {
         let pages = self.space.pages();
-        let Some(guard) = self.if_own(page, || pages.write(page))? else { return Ok(()) };
+        let Some(guard) = self.write_own(page)? else { return Ok(()) };
         let version = self.version_at(guard.view(), slot, superseder);
         let Some(at) = version.map(|v| at(v.record) as u16) else { return Ok(()) };
         let mut payload = at.to_le_bytes().to_vec();
@@ -48,15 +51,15 @@ impl DatabaseStore {
         Ok(())
     }
 
-    /// Frees a version that a record by `superseder` pointed at, if it is there still. Where the log
-    /// has no room, it is left to the background.
+    /// Frees a version that a record by `superseder` pointed at, if it is there still. Where the
+    /// log has no room, it is left to the background.
     pub(super) fn free_one(
         &self,
         VersionPtr { page, slot, .. }: VersionPtr,
         superseder: Xsn,
     ) -> Result<(), VersionError> {
         let pages = self.space.pages();
-        let Some(guard) = self.if_own(page, || pages.write(page))? else { return Ok(()) };
+        let Some(guard) = self.write_own(page)? else { return Ok(()) };
         if self.version_at(guard.view(), slot, superseder).is_none() {
             return Ok(());
         }

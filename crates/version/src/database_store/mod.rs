@@ -14,12 +14,16 @@
 //!  1. A page of versions changes through `redo.rs` alone, and through hints (`note_needed`).
 //!  2. Who holds a row's latch waits for no log and no disk but that of the version's page: log and
 //!     room were had before (`budget.rs`, `append.rs`).
-//!  3. A version is found by unit, place and superseder. So a page that went to another unit, a
+//!  3. Who holds a row's latch waits for the latch of a store's page only. A pointer may be old: its
+//!     page may be a leaf by now, perhaps the very one that the caller holds. So a page is tried
+//!     first, and waited for only where it cannot leave the store meanwhile (`leaving`). Who holds
+//!     a store's page waits for no other page.
+//!  4. A version is found by unit, place and superseder. So a page that went to another unit, a
 //!     slot that was reused, and an older page that a crash brings back show nothing wrong.
-//!  4. An epoch of snapshots on a page is of this process: it is stored with a number that this
+//!  5. An epoch of snapshots on a page is of this process: it is stored with a number that this
 //!     process has drawn (`salt`). One of an earlier process reads as some other epoch. At worst
 //!     that is one in which the version was needed; then the background frees it, not a writer.
-//!  5. Before the first page is asked for, the store has looked at nothing. Its extents are learnt
+//!  6. Before the first page is asked for, the store has looked at nothing. Its extents are learnt
 //!     from the maps alone; a page of it is read when somebody wants it.
 
 mod append;
@@ -41,8 +45,8 @@ use crate::place::Place;
 use crate::store::{Reclamation, Usage, VersionStore};
 use base::{PageId, SlotNo, Xsn};
 use budget::ChainBudget;
-use buffer::{BufferError, Change, PageRef};
-use os::sync::{Mutex, PaddedCell};
+use buffer::{Change, PageRef, ReadGuard, WriteGuard};
+use os::sync::{Mutex, PaddedCell, RwLock};
 use os::wait::Waiter;
 use page::{PageKind, PageView, StoreKind, VersionPtr};
 use roster::{PageUse, Roster};
@@ -73,10 +77,12 @@ pub struct DatabaseStore {
     growing: Mutex<()>,
     /// One reclaims at a time.
     reclaiming: Mutex<()>,
+    /// Held while a page is waited for that the roster names. Pages leave the roster under it alone.
+    leaving: RwLock<()>,
     /// When the database refused room last, and what had come free in it by then.
     refused: Mutex<Option<(u64, u64)>>,
     chains: ChainBudget,
-    /// Invariant 4.
+    /// Invariant 5.
     salt: u32,
     generated: PaddedCell<AtomicU64>,
     cleaned: PaddedCell<AtomicU64>,
@@ -91,6 +97,7 @@ impl DatabaseStore {
             roster: Mutex::default(),
             growing: Mutex::new(()),
             reclaiming: Mutex::new(()),
+            leaving: RwLock::new(()),
             refused: Mutex::default(),
             chains: ChainBudget::default(),
             salt: os::entropy::random_u64() as u32,
@@ -128,25 +135,50 @@ impl DatabaseStore {
         Ok(unit)
     }
 
-    /// Whether a page is the store's now. Before the maps were read every page may be.
-    fn is_own(&self, page: PageId) -> bool {
-        let roster = self.roster.lock();
-        roster.unit.is_none() || roster.of(page).is_some()
+    /// A page of the store, to read a version on it that a pointer names. None where the page is not
+    /// the store's: nothing is there. The caller may hold the latch of a row's page.
+    fn read_own(&self, page: PageId) -> Result<Option<ReadGuard<'_>>, VersionError> {
+        let pages = self.space.pages();
+        if let Some(guard) = pages.try_read(page) {
+            return Ok(is_store_page(guard.view()).then_some(guard));
+        }
+        let _stays = self.leaving.read();
+        if !self.is_own(page)? {
+            return Ok(None);
+        }
+        Ok(Some(pages.read(page)?))
     }
 
-    /// A page that a pointer names which may be old. None where it cannot be read and is not the
-    /// store's: nothing is there.
-    fn if_own<G>(
-        &self,
-        page: PageId,
-        latch: impl Fn() -> Result<G, BufferError>,
-    ) -> Result<Option<G>, VersionError> {
-        match latch() {
-            Ok(guard) => Ok(Some(guard)),
-            Err(_) if !self.is_own(page) => Ok(None),
-            // It may have become the store's since, sound.
-            Err(_) => Ok(Some(latch()?)),
+    /// The same, to change it.
+    fn write_own(&self, page: PageId) -> Result<Option<WriteGuard<'_>>, VersionError> {
+        let pages = self.space.pages();
+        if let Some(guard) = pages.try_write(page) {
+            return Ok(is_store_page(guard.view()).then_some(guard));
         }
+        let _stays = self.leaving.read();
+        if !self.is_own(page)? {
+            return Ok(None);
+        }
+        Ok(Some(pages.write(page)?))
+    }
+
+    /// Whether a page is the store's. It stays so while the caller holds `leaving`.
+    fn is_own(&self, page: PageId) -> Result<bool, VersionError> {
+        let pages = self.space.pages();
+        {
+            let roster = self.roster.lock();
+            if roster.unit.is_some() {
+                return Ok(roster.of(page).is_some());
+            }
+        }
+        // Nobody has asked for a page yet. The maps are latched behind a row's page by everybody.
+        if pages.file(page.file).is_none() {
+            return Ok(false);
+        }
+        let first_iam = self.note.first_iam(pages.read(self.note.page())?.view());
+        let unit = first_iam.map(|first| AllocUnit::open(UNIT, first));
+        let has = |unit| self.space.has_extent(&unit, page.extent());
+        Ok(unit.map(has).transpose()?.unwrap_or(false))
     }
 
     /// The version of a slot, whoever points at it.
@@ -205,7 +237,7 @@ impl VersionStore for DatabaseStore {
 
     fn read(&self, at: VersionPtr, origin: Origin, out: &mut Vec<u8>) -> Result<(), VersionError> {
         debug_assert_eq!(at.store, StoreKind::Own, "its pointers say that they are its own");
-        let guard = self.space.pages().read(at.page)?;
+        let guard = self.read_own(at.page)?.ok_or(VersionError::Missing(at))?;
         let found = self.stored_at(guard.view(), at.slot).filter(|v| v.origin == origin);
         let version = found.ok_or(VersionError::Missing(at))?;
         out.clear();
@@ -219,15 +251,13 @@ impl VersionStore for DatabaseStore {
         superseder: Xsn,
         show: &mut dyn FnMut(StoredVersion<'_>),
     ) -> Result<bool, VersionError> {
-        let read = || self.space.pages().read(at.page);
-        let Some(guard) = self.if_own(at.page, read)? else { return Ok(false) };
+        let Some(guard) = self.read_own(at.page)? else { return Ok(false) };
         let version = self.version_at(guard.view(), at.slot, superseder);
         Ok(version.map(show).is_some())
     }
 
     fn note_needed(&self, at: VersionPtr, superseder: Xsn, epoch: u32) -> Result<(), VersionError> {
-        let write = || self.space.pages().write(at.page);
-        let Some(mut guard) = self.if_own(at.page, write)? else { return Ok(()) };
+        let Some(mut guard) = self.write_own(at.page)? else { return Ok(()) };
         if self.version_at(guard.view(), at.slot, superseder).is_some() {
             let epoch = self.respell(epoch).to_le_bytes();
             guard.hint_mut().patch(at.slot.0, NEEDED_IN_AT, &epoch);

@@ -101,7 +101,10 @@ impl DatabaseStore {
     fn give_back(&self) -> Result<usize, VersionError> {
         let _one = self.growing.lock();
         let Some(unit) = self.unit_alone()? else { return Ok(0) };
-        let taken = self.roster.lock().take_surplus(EMPTY_KEPT);
+        let taken = {
+            let _leaves = self.leaving.write();
+            self.roster.lock().take_surplus(EMPTY_KEPT)
+        };
         let mut gone = BTreeSet::new();
         let mut result = Ok(());
         for extent in &taken {

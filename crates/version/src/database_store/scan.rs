@@ -29,7 +29,7 @@ impl DatabaseStore {
     /// # Errors
     /// A page that cannot be read.
     pub fn copy_page(&self, page: PageId, into: &mut PageCopy) -> Result<bool, VersionError> {
-        match self.if_own(page, || self.space.pages().read(page))? {
+        match self.read_own(page)? {
             Some(guard) if is_store_page(guard.view()) => {
                 into.put(StoreKind::Own, page, guard.view());
                 into.of_database(self.space.pages().database());
@@ -40,9 +40,9 @@ impl DatabaseStore {
     }
 }
 
-/// Checks the pages of a store whose IAM chain begins there; what is wrong with the chain itself the
-/// check of the maps tells. How many pages there are, and what is wrong. Writers may go on: a page
-/// that is damaged is asked for a second time, after the maps.
+/// Checks the pages of a store whose IAM chain begins there: how many there are, and what is wrong
+/// with them. The check of the maps tells what is wrong with the chain. Writers may go on: a page
+/// that looks damaged counts only where the maps say a second time that it is the store's.
 ///
 /// # Errors
 /// The waiter's cancellation.
