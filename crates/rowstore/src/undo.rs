@@ -197,10 +197,14 @@ impl UndoHandler for RowUndo {
     }
 }
 
-/// Frees the version of a change that was undone. What cannot be freed is left to the store's
-/// reclaimer.
-pub(crate) fn free_taken(home: &Home, taken: Option<(version::VersionPtr, base::Xsn)>) {
-    if let Some((place, superseder)) = taken {
+/// A version of a change that is undone, and the change's number.
+pub(crate) type TakenVersion = (version::VersionPtr, base::Xsn);
+
+/// Frees versions of changes that were undone, behind the compensations in the log: a crash in
+/// between must not leave a change without its version, by which recovery may undo it. What cannot
+/// be freed is left to the store's reclaimer.
+pub(crate) fn free_taken(home: &Home, taken: impl IntoIterator<Item = TakenVersion>) {
+    for (place, superseder) in taken {
         let _ = home.version_stores().free(place, superseder);
     }
 }
@@ -315,13 +319,16 @@ impl RowHobt {
         let leaf = tree.seek_write(first.1.as_slice())?;
         let mut change = Change::new(cx.pages, cx.group);
         let (page, _) = leaf.join(&mut change);
-        let (mut count, mut rows, mut old) = (0, 0, Vec::new());
+        let (mut count, mut rows, mut old, mut taken) = (0, 0, Vec::new(), Vec::new());
         for record in records {
             let next = record.previous();
             let undo = buffer::Undo::Compensation { transaction: cx.chain.id, next };
             let undone = self.put_back(engine, &mut change, page, (record, undo), &mut old);
             match undone {
-                Ok(Some(more)) => rows += more,
+                Ok(Some((more, of))) => {
+                    rows += more;
+                    taken.extend(of);
+                }
                 // The next call begins with it, and tells what is wrong.
                 Ok(None) | Err(_) if count > 0 => break,
                 Ok(None) => return Ok(0),
@@ -332,7 +339,7 @@ impl RowHobt {
                 break;
             }
         }
-        change.finish(cx.chain);
+        change.finish_then(cx.chain, || free_taken(&self.home, taken));
         debug_assert!(cx.chain.last > before, "the chain has its compensations");
         self.count_rows(rows);
         Ok(count)
@@ -345,8 +352,9 @@ impl RowHobt {
         (key.as_slice().len() == self.tree().order().len()).then_some((difference, key))
     }
 
-    /// Puts back one row of a leaf that is in the change; how many rows more there are then.
-    /// `None`, and nothing has changed, where it is not there as it was left, or has no room.
+    /// Puts back one row of a leaf that is in the change; how many rows more there are then, and the
+    /// version to be freed. `None`, and nothing has changed, where it is not there as it was left,
+    /// or has no room.
     fn put_back(
         &self,
         engine: &Engine,
@@ -354,7 +362,7 @@ impl RowHobt {
         page: PageRef,
         (record, undo): (&RecordView<'_>, buffer::Undo),
         old: &mut Vec<u8>,
-    ) -> RowResult<Option<i64>> {
+    ) -> RowResult<Option<(i64, Option<TakenVersion>)>> {
         let Some((difference, key)) = self.replaced(record) else { return Ok(None) };
         let Some(slot) = self.tree().slot_in(change, page, key.as_slice())? else {
             return Ok(None);
@@ -374,8 +382,7 @@ impl RowHobt {
             self.home.ghosts().note(change.id(page));
         }
         self.tree().replace(change, page, slot, old, undo)?;
-        free_taken(&self.home, taken);
-        Ok(Some(i64::from(was_ghost) - i64::from(is_ghost)))
+        Ok(Some((i64::from(was_ghost) - i64::from(is_ghost), taken)))
     }
 
     fn undo_replace(
@@ -401,8 +408,7 @@ impl RowHobt {
                     self.home.ghosts().note(change.id(page));
                 }
                 tree.replace(&mut change, page, slot, &old, cx.undo)?;
-                free_taken(&self.home, taken);
-                change.finish(cx.chain);
+                change.finish_then(cx.chain, || free_taken(&self.home, taken));
                 debug_assert!(cx.chain.last > before, "the chain has its compensation");
                 self.count_rows(i64::from(was_ghost) - i64::from(is_ghost));
                 return Ok(true);

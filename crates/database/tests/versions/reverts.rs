@@ -3,8 +3,8 @@
 //!
 //! A transaction is aborted as accelerated recovery will do it: it enters the map before its locks
 //! go, and nothing that it wrote is taken back. Its number ends like a commit's: the map alone says
-//! that it was aborted. [`Sweep`] drives sweeps as a database will: over all hobts, a few pages at a
-//! time; at the end those are forgotten that were in the map at the begin.
+//! that it was aborted. [`Sweep`] drives sweeps as a database will: over all hobts, a few pages at
+//! a time; at the end those are forgotten that were in the map at the begin.
 
 use super::*;
 use access::SweepPosition;
@@ -542,6 +542,7 @@ fn crashing(kind: IndexKind) {
     let map = entry_of(work.xsn().unwrap(), work);
     world.db.home().aborted().enter(map.clone());
     work.commit(CommitMode::Full).unwrap();
+    own.watch(world.db.log());
     let (mut sweep, mut crashes, mut half) = (Sweep::default(), 0, 0);
     loop {
         let log = world.db.log();
@@ -550,8 +551,11 @@ fn crashing(kind: IndexKind) {
             world.db.checkpoint(false).unwrap();
         }
         let kept = own.copy();
+        let last = log.last_lsn();
         // What comes now may be lost, or not.
         let end = sweep.step((&world.db, &world.hobt), 2).is_some();
+        // The group of a revert is in the log before its version is freed.
+        assert!(own.freed_behind().iter().all(|at| *at > last), "freed before");
         let mut next = after_crash(&world, disk.after_crash(crashes), kept, &map);
         half += u64::from(numbers_on_pages((&next.db, &next.hobt)).contains(&map.xsn));
         check(&mut next);
@@ -588,6 +592,40 @@ fn a_crash_in_a_sweep_of_a_nonclustered_index_loses_nothing() {
 #[test]
 fn a_crash_in_a_sweep_of_a_heap_loses_nothing() {
     crashing(IndexKind::Heap);
+}
+
+/// A rollback from the log frees a version behind its compensation in the log: a crash in between
+/// leaves a change that has its version still.
+#[test]
+fn a_rollback_frees_behind_its_compensation() {
+    for kind in [IndexKind::Clustered, IndexKind::Nonclustered, IndexKind::Heap] {
+        let mut world = World::new(kind, 7);
+        let own = ToyStore::new();
+        world.accelerated(Some(&own));
+        let mut rids = Rids::new();
+        world.sessions[0].work.begin(true, "");
+        for key in 0..30 {
+            rids.extend(aborted::put(&mut world, key, (1, 400)).map(|rid| (key, rid)));
+            world.committed.insert(key, (1, 400));
+        }
+        world.sessions[0].work.commit(CommitMode::Delayed).unwrap();
+        own.watch(world.db.log());
+        // One row in its place, two in a run, and one that grows: in a heap it is forwarded.
+        for keys in [&[3][..], &[4, 5], &[6]] {
+            world.sessions[0].work.begin(true, "");
+            for key in keys {
+                let length = if *key == 6 { 950 } else { 300 };
+                aborted::change(&mut world, &rids, (*key, Some((2, length)))).unwrap();
+            }
+            let last = world.db.log().last_lsn();
+            world.sessions[0].work.roll_back().unwrap();
+            let freed = own.freed_behind();
+            assert_eq!(freed.len(), keys.len(), "{kind:?} {keys:?}");
+            assert!(freed.iter().all(|at| *at > last), "{kind:?} {keys:?}: freed before");
+            check(&mut world);
+        }
+        world.finish();
+    }
 }
 
 /// Short rows from before there were versions, on full pages of a heap: what is deleted has its tag
