@@ -200,12 +200,14 @@ impl UndoHandler for RowUndo {
     }
 }
 
-/// Frees the version of a change that was undone, behind the compensation in the log: a crash in
-/// between leaves a version that nobody wants, and no record whose version is gone. Nothing leads
-/// to the version once the record is restored, so the latch may be released by then. What cannot be
-/// freed is left to the store's reclaimer.
-pub(crate) fn free_taken(home: &Home, taken: Option<(version::VersionPtr, base::Xsn)>) {
-    if let Some((place, superseder)) = taken {
+/// A version of a change that is undone, and the change's number.
+pub(crate) type TakenVersion = (version::VersionPtr, base::Xsn);
+
+/// Frees versions of changes that were undone, behind the compensations in the log: a crash in
+/// between must not leave a change without its version, by which recovery may undo it. What cannot
+/// be freed is left to the store's reclaimer.
+pub(crate) fn free_taken(home: &Home, taken: impl IntoIterator<Item = TakenVersion>) {
+    for (place, superseder) in taken {
         let _ = home.version_stores().free(place, superseder);
     }
 }
@@ -328,8 +330,11 @@ impl RowHobt {
             let buffers = (&mut old, &mut taken);
             let undone = self.put_back(engine, &mut change, page, (record, undo), buffers);
             match undone {
-                Ok(Some(more)) => rows += more,
-                // The next call begins with this record and reports the error.
+                Ok(Some((more, of))) => {
+                    rows += more;
+                    taken.extend(of);
+                }
+                // The next call begins with it, and tells what is wrong.
                 Ok(None) | Err(_) if count > 0 => break,
                 Ok(None) => return Ok(0),
                 Err(e) => return Err(e),
@@ -339,8 +344,7 @@ impl RowHobt {
                 break;
             }
         }
-        change.finish(cx.chain);
-        taken.into_iter().for_each(|version| free_taken(&self.home, Some(version)));
+        change.finish_then(cx.chain, || free_taken(&self.home, taken));
         debug_assert!(cx.chain.last > before, "the chain has its compensations");
         self.count_rows(rows);
         Ok(count)
@@ -353,17 +357,17 @@ impl RowHobt {
         (key.as_slice().len() == self.tree().order().len()).then_some((difference, key))
     }
 
-    /// Undoes the replacement of one row on a leaf that is in the change. Returns by how much the
-    /// number of rows changes. `None`, with nothing changed, if the row is not there as the
-    /// transaction left it, or has no room.
+    /// Puts back one row of a leaf that is in the change; how many rows more there are then, and the
+    /// version to be freed. `None`, and nothing has changed, where it is not there as it was left,
+    /// or has no room.
     fn put_back(
         &self,
         engine: &Engine,
         change: &mut Change<'_>,
         page: PageRef,
         (record, undo): (&RecordView<'_>, buffer::Undo),
-        (old, freed): (&mut Vec<u8>, &mut Vec<(version::VersionPtr, base::Xsn)>),
-    ) -> RowResult<Option<i64>> {
+        old: &mut Vec<u8>,
+    ) -> RowResult<Option<(i64, Option<TakenVersion>)>> {
         let Some((difference, key)) = self.replaced(record) else { return Ok(None) };
         let Some(slot) = self.tree().slot_in(change, page, key.as_slice())? else {
             return Ok(None);
@@ -383,8 +387,7 @@ impl RowHobt {
             self.home.ghosts().note(change.id(page));
         }
         self.tree().replace(change, page, slot, old, undo)?;
-        freed.extend(taken);
-        Ok(Some(i64::from(was_ghost) - i64::from(is_ghost)))
+        Ok(Some((i64::from(was_ghost) - i64::from(is_ghost), taken)))
     }
 
     fn undo_replace(
@@ -410,8 +413,7 @@ impl RowHobt {
                     self.home.ghosts().note(change.id(page));
                 }
                 tree.replace(&mut change, page, slot, &old, cx.undo)?;
-                change.finish(cx.chain);
-                free_taken(&self.home, taken);
+                change.finish_then(cx.chain, || free_taken(&self.home, taken));
                 debug_assert!(cx.chain.last > before, "the chain has its compensation");
                 self.count_rows(i64::from(was_ghost) - i64::from(is_ghost));
                 return Ok(true);

@@ -3,12 +3,12 @@
 //!
 //! A transaction is aborted as accelerated recovery will do it: it enters the map before its locks
 //! go, and nothing that it wrote is taken back. Its number ends like a commit's: the map alone says
-//! that it was aborted. [`Sweep`] drives sweeps as a database will: over all hobts, a few pages at a
-//! time; at the end those are forgotten that were in the map at the begin.
+//! that it was aborted. [`Sweep`] drives sweeps as a database will: over all hobts, a few pages at
+//! a time; at the end those are forgotten that were in the map at the begin.
 
 use super::*;
-use access::{SweepPosition, Upkeep as _};
-use base::{AllocUnitId, Lsn, Xsn};
+use access::SweepPosition;
+use base::{Lsn, Xsn};
 use page::VersionTag;
 use space::AllocUnit;
 use std::collections::BTreeSet;
@@ -113,6 +113,10 @@ impl World {
             let pages = 1 + self.draw.below(3);
             let _ = sweep.step((&self.db, &self.hobt), pages);
         }
+        if self.draw.below(12) == 0 {
+            // Records move to the left, perhaps past the sweep.
+            self.hobt.reorganize(&mut self.reader, 100, true).unwrap();
+        }
         self.sweep = Some(sweep);
     }
 
@@ -187,6 +191,124 @@ fn a_nonclustered_index_is_reverted_beside_readers_and_writers() {
 #[test]
 fn a_heap_is_reverted_beside_readers_and_writers() {
     aborting(IndexKind::Heap);
+}
+
+/// Rows shrink, their transaction is aborted, and others fill the bytes that it has freed: what
+/// comes back finds its room by a split, or behind a stub.
+fn crowded(kind: IndexKind) {
+    let mut world = World::new(kind, 7);
+    let own = ToyStore::new();
+    world.accelerated(Some(&own));
+    let mut rids = Rids::new();
+    let put = |world: &mut World, rids: &mut Rids, key: i32, value: Value| {
+        rids.extend(aborted::put(world, key, value).map(|rid| (key, rid)));
+        world.committed.insert(key, value);
+    };
+    world.sessions[0].work.begin(true, "");
+    for key in (0..80).map(|n| 100 * n) {
+        put(&mut world, &mut rids, key, (key as u8, 900));
+    }
+    world.sessions[0].work.commit(CommitMode::Delayed).unwrap();
+    world.sessions[0].work.begin(true, "");
+    for key in (0..80).map(|n| 100 * n) {
+        aborted::change(&mut world, &rids, (key, Some((201, 5)))).unwrap();
+    }
+    let work = &mut world.sessions[0].work;
+    let xsn = work.xsn().unwrap();
+    world.db.home().aborted().enter(entry_of(xsn, work));
+    work.commit(CommitMode::Delayed).unwrap();
+    // Rows that go where the others were, and fill it.
+    world.sessions[0].work.begin(true, "");
+    for key in (0..80).flat_map(|n| (1..8).map(move |m| 100 * n + m)) {
+        put(&mut world, &mut rids, key, (key as u8, 100));
+    }
+    world.sessions[0].work.commit(CommitMode::Delayed).unwrap();
+    let moved = |world: &World| match kind {
+        IndexKind::Heap => world.hobt.counted(access::Deed::ForwardedFetch),
+        _ => world.hobt.splits().leaf.splits,
+    };
+    check(&mut world);
+    let before = moved(&world);
+    // A writer meets some, a sweep the others; a rollback puts back what came back.
+    for key in (0..20).map(|n| 400 * n) {
+        world.sessions[0].work.begin(true, "");
+        let value = (2, 10 + key as usize / 8);
+        aborted::change(&mut world, &rids, (key, Some(value))).unwrap();
+        match key % 800 {
+            0 => {
+                world.sessions[0].work.commit(CommitMode::Delayed).unwrap();
+                world.committed.insert(key, value);
+            }
+            _ => world.sessions[0].work.roll_back().unwrap(),
+        }
+    }
+    check(&mut world);
+    world.sweep_all();
+    check(&mut world);
+    assert!(moved(&world) > before + 5, "{kind:?}: rows found room where they were");
+    assert!(!numbers_on_pages((&world.db, &world.hobt)).contains(&xsn));
+    let transactions = &world.env.engine.transactions;
+    let horizon = transactions.snapshots.store_horizon(&transactions.commits);
+    own.reclaim(0, 0, &|by| transactions.commits.is_past(by, horizon)).unwrap();
+    assert_eq!(own.len(), 0, "versions that nobody needs");
+    world.finish();
+}
+
+#[test]
+fn what_comes_back_finds_room_on_another_page() {
+    for kind in [IndexKind::Clustered, IndexKind::Nonclustered, IndexKind::Heap] {
+        crowded(kind);
+    }
+}
+
+/// A key that an aborted transaction has put is an anchor of a gap. When it is reverted it stays
+/// one, for as long as somebody guards the gap.
+#[test]
+fn a_key_that_was_reverted_guards_its_gap() {
+    let mut world = World::new(IndexKind::Clustered, 7);
+    let own = ToyStore::new();
+    world.accelerated(Some(&own));
+    world.sessions[0].work.begin(true, "");
+    for key in [10, 30] {
+        let _ = aborted::put(&mut world, key, (1, 5));
+        world.committed.insert(key, (1, 5));
+    }
+    world.sessions[0].work.commit(CommitMode::Delayed).unwrap();
+    world.sessions[0].work.begin(true, "");
+    let _ = aborted::put(&mut world, 20, (3, 5));
+    let work = &mut world.sessions[0].work;
+    let xsn = work.xsn().unwrap();
+    world.db.home().aborted().enter(entry_of(xsn, work));
+    work.commit(CommitMode::Delayed).unwrap();
+    // Keys from 10 to 15 are read: the gap below 20 is guarded.
+    let ends = [10_i32, 15].map(i32::to_le_bytes);
+    let fields = ends.each_ref().map(|end| [Field::Inline(end)]);
+    let bound = |n: usize| Some(access::KeyBound { fields: &fields[n], inclusive: true });
+    let range = ScanRange { lower: bound(0), upper: bound(1), backward: false };
+    world.reader.begin(true, "");
+    let plan = LockPlan::read(Isolation::Serializable);
+    let mut cursor = world.hobt.scan(&mut world.reader, &range, &plan).unwrap();
+    assert_eq!(rows_of(&mut *cursor, &mut world.reader).unwrap(), Rows::from([(10, (1, 5))]));
+    drop(cursor);
+    let refused = |world: &mut World| {
+        let plan = LockPlan::change(Isolation::ReadCommitted);
+        let name = 12_i32.to_le_bytes();
+        let row = [Field::Inline(&name), Field::Inline(&[4])];
+        world.sessions[1].work.begin(true, "");
+        let put = world.hobt.insert(&mut world.sessions[1].work, &row, &plan);
+        world.sessions[1].work.roll_back().unwrap();
+        matches!(put, Err(WriteError::Sql(e)) if e.number() == 1222)
+    };
+    assert!(refused(&mut world), "before the sweep");
+    world.sweep_all();
+    for _ in 0..5 {
+        let _ = world.db.clean_ghosts(None, 100).unwrap();
+    }
+    assert!(refused(&mut world), "behind it, and cleaned");
+    world.reader.commit(CommitMode::Delayed).unwrap();
+    assert!(!refused(&mut world), "nobody guards it any more");
+    check(&mut world);
+    world.finish();
 }
 
 /// Keys that each writer of its own changes, of so many.
@@ -264,12 +386,19 @@ impl Writer {
         let plan = LockPlan::read(Isolation::ReadCommitted);
         for plan in [plan, LockPlan { as_of: Some(now.at()), ..plan }] {
             let mut cursor = self.hobt.scan(&mut self.work, &ScanRange::default(), &plan).unwrap();
-            let mut found = rows_of(&mut *cursor, &mut self.work).unwrap();
+            let (mut found, mut own) = (Vec::new(), Vec::new());
+            while cursor.next(&mut self.work).unwrap() {
+                found.push(row_of(&*cursor).unwrap());
+            }
             drop(cursor);
-            let aborted = found.values().find(|value| value.0 % 2 == 1);
+            let aborted = found.iter().find(|(_, value)| value.0 % 2 == 1);
             assert_eq!(aborted, None, "what was not committed");
-            found.retain(|key, _| key % WRITERS == self.own);
-            assert_eq!(found, self.rows, "{plan:?}");
+            own.extend(found.iter().filter(|(key, _)| key % WRITERS == self.own).copied());
+            own.sort_unstable();
+            assert_eq!(own, self.rows.clone().into_iter().collect::<Vec<_>>(), "{plan:?}");
+            // Under locks of a moment, a row of a heap may be met again where it is put anew.
+            let keys: BTreeSet<i32> = found.iter().map(|(key, _)| *key).collect();
+            assert!(plan.as_of.is_none() || keys.len() == found.len(), "a key twice");
         }
         drop(now);
         self.work.commit(CommitMode::Delayed).unwrap();
@@ -413,6 +542,7 @@ fn crashing(kind: IndexKind) {
     let map = entry_of(work.xsn().unwrap(), work);
     world.db.home().aborted().enter(map.clone());
     work.commit(CommitMode::Full).unwrap();
+    own.watch(world.db.log());
     let (mut sweep, mut crashes, mut half) = (Sweep::default(), 0, 0);
     loop {
         let log = world.db.log();
@@ -421,8 +551,11 @@ fn crashing(kind: IndexKind) {
             world.db.checkpoint(false).unwrap();
         }
         let kept = own.copy();
+        let last = log.last_lsn();
         // What comes now may be lost, or not.
         let end = sweep.step((&world.db, &world.hobt), 2).is_some();
+        // The group of a revert is in the log before its version is freed.
+        assert!(own.freed_behind().iter().all(|at| *at > last), "freed before");
         let mut next = after_crash(&world, disk.after_crash(crashes), kept, &map);
         half += u64::from(numbers_on_pages((&next.db, &next.hobt)).contains(&map.xsn));
         check(&mut next);
@@ -459,6 +592,40 @@ fn a_crash_in_a_sweep_of_a_nonclustered_index_loses_nothing() {
 #[test]
 fn a_crash_in_a_sweep_of_a_heap_loses_nothing() {
     crashing(IndexKind::Heap);
+}
+
+/// A rollback from the log frees a version behind its compensation in the log: a crash in between
+/// leaves a change that has its version still.
+#[test]
+fn a_rollback_frees_behind_its_compensation() {
+    for kind in [IndexKind::Clustered, IndexKind::Nonclustered, IndexKind::Heap] {
+        let mut world = World::new(kind, 7);
+        let own = ToyStore::new();
+        world.accelerated(Some(&own));
+        let mut rids = Rids::new();
+        world.sessions[0].work.begin(true, "");
+        for key in 0..30 {
+            rids.extend(aborted::put(&mut world, key, (1, 400)).map(|rid| (key, rid)));
+            world.committed.insert(key, (1, 400));
+        }
+        world.sessions[0].work.commit(CommitMode::Delayed).unwrap();
+        own.watch(world.db.log());
+        // One row in its place, two in a run, and one that grows: in a heap it is forwarded.
+        for keys in [&[3][..], &[4, 5], &[6]] {
+            world.sessions[0].work.begin(true, "");
+            for key in keys {
+                let length = if *key == 6 { 950 } else { 300 };
+                aborted::change(&mut world, &rids, (*key, Some((2, length)))).unwrap();
+            }
+            let last = world.db.log().last_lsn();
+            world.sessions[0].work.roll_back().unwrap();
+            let freed = own.freed_behind();
+            assert_eq!(freed.len(), keys.len(), "{kind:?} {keys:?}");
+            assert!(freed.iter().all(|at| *at > last), "{kind:?} {keys:?}: freed before");
+            check(&mut world);
+        }
+        world.finish();
+    }
 }
 
 /// Short rows from before there were versions, on full pages of a heap: what is deleted has its tag

@@ -1,6 +1,6 @@
 //! A version store of the plainest kind: former records in a map.
 
-use base::{PageId, SlotNo, Xsn};
+use base::{Lsn, PageId, SlotNo, Xsn};
 use os::sync::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,6 +24,9 @@ struct Versions {
     kept: BTreeMap<VersionPtr, KeptVersion>,
     usage: Usage,
     reads: u64,
+    /// A log that was written before versions are freed, and how far it was each time.
+    log: Option<Arc<wal::Log>>,
+    freed_behind: Vec<Lsn>,
 }
 
 #[derive(Default)]
@@ -37,6 +40,21 @@ impl ToyStore {
     /// How often a version was read, or looked at.
     pub(crate) fn reads(&self) -> u64 {
         self.0.lock().reads
+    }
+
+    /// A store that has what this one has now: what a crash leaves of it.
+    pub(crate) fn copy(&self) -> Arc<ToyStore> {
+        Arc::new(ToyStore(Mutex::new(self.0.lock().clone())))
+    }
+
+    /// From now on a log is looked at when a version is freed.
+    pub(crate) fn watch(&self, log: &Arc<wal::Log>) {
+        self.0.lock().log = Some(Arc::clone(log));
+    }
+
+    /// The last record of that log at each time when a version was freed since it was asked last.
+    pub(crate) fn freed_behind(&self) -> Vec<Lsn> {
+        std::mem::take(&mut self.0.lock().freed_behind)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -117,6 +135,8 @@ impl VersionStore for ToyStore {
         if versions.kept.get(&at).is_some_and(|k| k.superseder == superseder) {
             versions.kept.remove(&at);
             versions.usage.cleaned += 1;
+            let last = versions.log.as_ref().map(|log| log.last_lsn());
+            versions.freed_behind.extend(last);
         }
         Ok(())
     }

@@ -14,7 +14,7 @@
 //!  4. A thread that may not clean leaves the page noted. A split that moves ghosts notes the pages
 //!     that they may be on then.
 
-use crate::error::RowResult;
+use crate::error::{RowError, RowResult};
 use crate::heap::redo::kinds;
 use crate::hobt::RowHobt;
 use access::{CleanOutcome, HobtKind};
@@ -22,7 +22,7 @@ use base::PageId;
 use btree::KeyBuf;
 use lock::{Duration, Mode, Resource};
 use page::Field;
-use wal::{Group, RecordView};
+use wal::{Group, RecordView, WalError};
 use work::Work;
 
 /// Whether a log record may have put a ghost on its page: recovery notes such pages. A deleter
@@ -73,7 +73,11 @@ impl RowHobt {
             // The transaction that makes the hobt locks no rows.
             return Ok(CleanOutcome::Busy);
         }
-        self.revert_page(work, page)?;
+        match self.revert_page(work, page) {
+            // To remove ghosts takes less.
+            Ok(()) | Err(RowError::Log(WalError::Full { .. })) => {}
+            Err(e) => return Err(e),
+        }
         let ghosts = self.ghosts_of(page)?;
         let may = |resource: Resource| {
             let (locks, owner) = (work.locks(), work.owner());

@@ -159,14 +159,14 @@ impl RowHobt {
         Ok(true)
     }
 
-    /// Logs the steps of an undo; the first is the compensation. It calls `beside` under the same
-    /// latches. The pages have room for the records.
+    /// Logs the steps of an undo, the first of which is the compensation; `then` is done behind
+    /// them in the log, under the latches. Where a record goes there is room.
     fn compensate(
         &self,
         latched: LatchedPages<'_>,
         steps: &[Step],
         cx: &mut UndoContext<'_>,
-        beside: impl FnOnce(),
+        then: impl FnOnce(),
     ) -> RowResult<()> {
         for Step { at, kind, payload } in steps {
             let view = latched.view(at.0);
@@ -183,8 +183,7 @@ impl RowHobt {
             let undo = if n == 0 { cx.undo } else { Undo::Never };
             change.apply(page, self.spec.unit, *kind, at.1, &[payload], undo);
         }
-        beside();
-        change.finish(cx.chain);
+        change.finish_then(cx.chain, then);
         debug_assert!(cx.chain.last > before, "the chain has its compensation");
         let cleared = steps.iter().filter(|step| step.kind == kinds::CLEAR);
         cleared.for_each(|step| self.remember_room(step.at.0));

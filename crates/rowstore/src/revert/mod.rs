@@ -11,7 +11,7 @@
 //! to the version before (`current.rs`). A writer that meets such a record reverts it first, and
 //! then begins its search again. So does a sweep (`sweep.rs`), which goes over whole hobts, so that
 //! the aborted map can forget the transaction. `entry.rs` has records of trees, `row.rs` those of
-//! heaps.
+//! heaps. A split and REORGANIZE move such records as they are; a bulk load meets none.
 //!
 //! Invariants
 //!  1. Nobody builds on a record by an aborted transaction: no undo image, no stored version and no
@@ -46,8 +46,9 @@ use version::VersionPtr;
 use wal::{Group, LogReservation};
 use work::Work;
 
-/// Log for one group: a few records, or a record of the greatest length and the one before it.
-const GROUP_LOG_BYTES: u64 = 32 << 10;
+/// Log for one group: a few records, or a record of the greatest length and the one before it; and
+/// for freeing their versions, where their store is logged.
+const GROUP_LOG_BYTES: u64 = 48 << 10;
 
 /// A group is not begun with more records than have so many bytes, before and after.
 const GROUP_BYTES: usize = 8 << 10;

@@ -52,7 +52,8 @@ impl RowHobt {
         assert!(budget > 0, "who looks at no page never comes to the end");
         let writers = Writers::of(self);
         // A private hobt has records of the transaction alone that is at work on it.
-        if writers.0.is_empty() || self.is_dropped() || self.is_private() {
+        let none = writers.0.is_empty() || !self.spec.versions;
+        if none || self.is_dropped() || self.is_private() {
             return Ok(SweepStep::default());
         }
         let (locks, owner, table) = (work.locks(), work.owner(), self.object_resource());
