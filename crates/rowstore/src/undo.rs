@@ -22,16 +22,15 @@ use txn::{UndoContext, UndoError, UndoHandler};
 use wal::{RecordFlags, RecordReader, RecordView};
 use work::{Engine, Home};
 
-/// Undoes the changes of transactions in trees and heaps, and the creation of allocation units.
+/// Undoes what rows' transactions did, in trees, heaps and to allocation units.
 ///
-/// The home owns its undo handlers, and the directory owns the home. The references back are weak,
-/// so that a closed database leaves memory.
+/// The home owns its undo handlers and the directory owns the home: what leads back is weak, so
+/// that a database which is closed leaves memory.
 pub struct RowUndo {
     home: Weak<Home>,
     directory: Weak<dyn HobtDirectory>,
     engine: Arc<Engine>,
-    /// Units without a definition, of transactions that are being undone: until undo comes to the
-    /// record that made the unit.
+    /// Units that are not known, made by transactions that are undone, until those come to that.
     unknown: Mutex<BTreeSet<(u32, AllocUnitId)>>,
 }
 
@@ -51,8 +50,8 @@ impl RowUndo {
         self.directory.upgrade().ok_or_else(gone)
     }
 
-    /// Undoes the creation of a unit: frees all its pages. Its hobt's definition is already undone,
-    /// since it was written later.
+    /// A unit was made by the transaction: everything in it goes back. Its hobt's definition is
+    /// gone already, since that was written later and undone before.
     fn undo_create(
         &self,
         directory: &dyn HobtDirectory,
@@ -64,8 +63,7 @@ impl RowUndo {
         let unit = AllocUnit::open(record.alloc_unit(), first_iam);
         directory.undone(unit.id);
         self.unknown.lock().remove(&(cx.chain.id, unit.id));
-        // The drop comes before the compensation. After a crash between them the drop is repeated
-        // and frees what is left.
+        // The drop first: a crash after it repeats the drop, which frees what is left.
         if home.space.unit_exists(&unit)? {
             home.space.undo_unit(&unit)?;
         }
@@ -73,7 +71,7 @@ impl RowUndo {
         Ok(true)
     }
 
-    /// Logs the compensation of a record whose undo changes no page in the same group.
+    /// Logs that a record is dealt with, where its undo changes no page by itself.
     fn note_undone(&self, cx: &mut UndoContext<'_>) {
         let compensates = matches!(cx.undo, buffer::Undo::Compensation { .. });
         assert!(compensates, "what undoes is not undone");
@@ -89,14 +87,13 @@ impl RowUndo {
         assert!(cx.chain.last > before, "the chain has its compensation");
     }
 
-    /// Whether undo already knows that a record's unit has no definition
-    /// ([`RowUndo::made_before`]).
+    /// Whether a record's unit was found to be one of [`RowUndo::made_before`] already.
     fn is_unknown(&self, record: &RecordView<'_>, cx: &UndoContext<'_>) -> bool {
         self.unknown.lock().contains(&(cx.chain.id, record.alloc_unit()))
     }
 
-    /// Whether the transaction made the record's unit before it wrote the record. Then the rows are
-    /// dropped with the unit, whose definition may never have been written.
+    /// Whether the transaction of a record made the record's unit before it: then the rows go with
+    /// the unit. Its definition may never have been written.
     fn made_before(&self, record: &RecordView<'_>) -> Result<bool, UndoError> {
         let home = self.home();
         let mut records = RecordReader::new(home.log());
@@ -132,8 +129,8 @@ fn undo_error(record: &RecordView<'_>, e: RowError) -> UndoError {
     }
 }
 
-/// The approximate log of one run of compensations. A longer group may not fit the open log block,
-/// and then the rest of the block is wasted.
+/// Log of one run of compensations, about: a longer group may not fit the block that is open, and
+/// waste what is left of it.
 const RUN_BYTES: usize = 4 << 10;
 
 impl UndoHandler for RowUndo {
@@ -213,8 +210,7 @@ pub(crate) fn free_taken(home: &Home, taken: impl IntoIterator<Item = TakenVersi
 }
 
 impl RowHobt {
-    /// Undoes an operation on an entry or a row of a tree. Returns false when the row does not
-    /// exist.
+    /// Takes back what an entry's or row's operation did; false when the row is not there.
     fn undo_entry(
         &self,
         engine: &Engine,
@@ -249,7 +245,7 @@ impl RowHobt {
         }
     }
 
-    /// Removes an inserted row.
+    /// Takes an inserted row out.
     fn undo_insert(&self, key: &[page::Field<'_>], cx: &mut UndoContext<'_>) -> RowResult<bool> {
         let tree = self.tree();
         let leaf = tree.seek_write(key)?;
@@ -276,7 +272,7 @@ impl RowHobt {
         self.count_rows(-1);
         self.did(Deed::LeafDelete);
         if empties {
-            // An empty leaf is sound: it does no harm if it cannot be freed now.
+            // An empty leaf is sound; it does no harm that it could not be freed now.
             let _ = tree.free_if_empty(cx.group, key);
         }
         Ok(true)
@@ -308,9 +304,9 @@ impl RowHobt {
         Ok(true)
     }
 
-    /// Undoes a run of replacements whose rows are all on one leaf now, with one search from the
-    /// root, one latch and one log group. Returns their number; 0 if the first record is no
-    /// replacement, or its row has no room.
+    /// Puts back what was there before, of as many rows in a row as are on one leaf now and were
+    /// replaced: one search from the root, one latch, one group. How many; 0 where the first is
+    /// something else, or has no room.
     fn undo_replaces(
         &self,
         engine: &Engine,
@@ -327,8 +323,7 @@ impl RowHobt {
         for record in records {
             let next = record.previous();
             let undo = buffer::Undo::Compensation { transaction: cx.chain.id, next };
-            let buffers = (&mut old, &mut taken);
-            let undone = self.put_back(engine, &mut change, page, (record, undo), buffers);
+            let undone = self.put_back(engine, &mut change, page, (record, undo), &mut old);
             match undone {
                 Ok(Some((more, of))) => {
                     rows += more;
@@ -350,7 +345,7 @@ impl RowHobt {
         Ok(count)
     }
 
-    /// The difference that a replacement has logged, and the key of its row.
+    /// What a replacement said, and the key of its row.
     fn replaced<'r>(&self, record: &RecordView<'r>) -> Option<(Difference<'r>, KeyFields<'r>)> {
         let Some(LoggedChange::Modify(difference)) = btree::logged(record) else { return None };
         let key = btree::key_fields(difference.key)?;
@@ -413,7 +408,8 @@ impl RowHobt {
                     self.home.ghosts().note(change.id(page));
                 }
                 tree.replace(&mut change, page, slot, &old, cx.undo)?;
-                change.finish_then(cx.chain, || free_taken(&self.home, taken));
+                free_taken(&self.home, taken);
+                change.finish(cx.chain);
                 debug_assert!(cx.chain.last > before, "the chain has its compensation");
                 self.count_rows(i64::from(was_ghost) - i64::from(is_ghost));
                 return Ok(true);

@@ -134,7 +134,8 @@ struct World {
     env: Environment,
     db: Arc<Database>,
     hobt: Arc<dyn StoredHobt>,
-    places: catalog::HobtPlaces,
+    /// Where it was made, for who writes its definition.
+    places: Option<catalog::HobtPlaces>,
     kind: IndexKind,
     committed: Rows,
     commits: u64,
@@ -202,7 +203,9 @@ impl World {
         let places = db.builder().create_hobt(&mut reader, &spec(kind)).unwrap();
         reader.commit(CommitMode::Delayed).unwrap();
         let hobt = db.hobts().get(HOBT).unwrap();
-        World::with(env, (db, tempdb), hobt, (kind, reader), seed)
+        let mut world = World::with(env, (db, tempdb), hobt, (kind, reader), seed);
+        world.places = Some(places);
+        world
     }
 
     fn with(
@@ -233,7 +236,7 @@ impl World {
             env,
             db,
             hobt,
-            places,
+            places: None,
             kind,
             reader,
             tempdb,

@@ -166,7 +166,8 @@ impl World {
         let system = Arc::clone(world.db.hobts());
         let changes = Changes::new(&*system);
         changes.put_table(&mut world.reader, None, &table).unwrap();
-        changes.put_places(&mut world.reader, HOBT, &world.places).unwrap();
+        let places = world.places.as_ref().unwrap();
+        changes.put_places(&mut world.reader, HOBT, places).unwrap();
         world.reader.commit(CommitMode::Full).unwrap();
         world.db.publisher().publish(&[Delta::PutObject(Object::Table(Arc::new(table)))]);
         world

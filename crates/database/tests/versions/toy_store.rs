@@ -12,6 +12,7 @@ use version::{
 /// Any record fits a place.
 const ROOM: usize = 1 << 20;
 
+#[derive(Clone)]
 struct KeptVersion {
     superseder: Xsn,
     origin: Origin,
@@ -19,7 +20,7 @@ struct KeptVersion {
     record: Vec<u8>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Versions {
     kept: BTreeMap<VersionPtr, KeptVersion>,
     usage: Usage,
