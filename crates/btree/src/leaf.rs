@@ -389,11 +389,14 @@ impl Tree {
         self.check_order(leaf.id(), leaf.view())?;
         let slot = self.lower_bound((leaf.id(), leaf.view()), Part::Leaf, &sought, false, 0)?;
         let (id, lsn, left) = (leaf.id(), leaf.view().lsn(), leaf.view().prev_page());
-        if slot == leaf.view().slot_count()
-            && let RightNeighbour::Leaf(right) = right_of(self, leaf)?
-        {
-            return self.check_beyond(&right, 0, key, Ordering::Greater);
+        if slot == leaf.view().slot_count() {
+            return match right_of(self, leaf)? {
+                RightNeighbour::Leaf(right) => self.check_beyond(&right, 0, key, Ordering::Greater),
+                RightNeighbour::End(_) => Ok(()),
+            };
         }
+        // Leaves are latched from left to right (rule 1): first its latch goes.
+        drop(leaf);
         if slot > 0 || left.is_none() || left == id {
             return Ok(());
         }
