@@ -7,10 +7,12 @@
 //!  1. A transaction is forgotten when each hobt that has records by it was swept from its begin to
 //!     its end, and no record was moved against the direction of the sweep meanwhile.
 //!  2. One sweep at a time: what a sweep found in the map is there until it forgets it.
-//!  3. It holds no lock, and latches only while a step lasts.
+//!  3. It holds locks and latches only while a step lasts, and waits for nobody's: a hobt whose table
+//!     is locked is tried again when all others are done, for as long as `ADR cleaner retry timeout
+//!     (min)` says.
 
 use crate::database::Database;
-use access::{StoredHobt, SweepStep};
+use access::{StoredHobt, SweepPosition};
 use base::{AllocUnitId, SqlError, SqlResult};
 use os::clock::monotonic_ns;
 use os::sync::MutexGuard;
@@ -24,8 +26,9 @@ use work::{CleanerPass, Work};
 const STEP_PAGES: usize = 64;
 /// How often a hobt is swept in which records move.
 const ROUNDS_MAX: usize = 8;
-/// How often it is looked whether another sweep has ended.
+/// How often it is looked whether another sweep has ended, or a table is locked no more.
 const LOOK_NS: u64 = 10_000_000;
+const MINUTE_NS: u64 = 60_000_000_000;
 
 /// What is to be swept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,11 +39,35 @@ pub struct SweepRequest {
     pub every_page: bool,
     /// Versions in the database's own store.
     pub store: bool,
+    /// Whether hobts whose tables are locked are tried again.
+    pub retries: bool,
 }
 
 impl SweepRequest {
     /// Whatever needs it.
-    pub const ALL: SweepRequest = SweepRequest { rows: true, every_page: false, store: true };
+    pub const ALL: SweepRequest =
+        SweepRequest { rows: true, every_page: false, store: true, retries: true };
+}
+
+/// A hobt that is swept.
+struct HobtSweep {
+    hobt: Arc<dyn StoredHobt>,
+    /// Where the next step begins.
+    from: Option<SweepPosition>,
+    /// How often records had been moved when the first step was done.
+    moved: Option<u64>,
+    rounds: usize,
+}
+
+/// How far a hobt was swept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    /// To its end, and nothing was missed.
+    Whole,
+    /// To its end, again and again, and records were moved meanwhile.
+    Moving,
+    /// Its table is locked.
+    Locked,
 }
 
 /// What a sweep did.
@@ -69,8 +96,7 @@ impl Database {
         let _one = self.turn_to_sweep(waiter)?;
         let (times, mut outcome) = (self.home.cleaner_times(), SweepOutcome::default());
         if asked.rows {
-            let sweep = || self.sweep_rows(asked.every_page, waiter, &mut outcome);
-            times.during(CleanerPass::Aborted, sweep)?;
+            times.during(CleanerPass::Aborted, || self.sweep_rows(asked, waiter, &mut outcome))?;
         }
         if asked.store {
             times.during(CleanerPass::OffRow, || self.sweep_store(waiter, &mut outcome))?;
@@ -84,41 +110,59 @@ impl Database {
             if let Some(turn) = self.sweeping.try_lock() {
                 return Ok(turn);
             }
-            let until = monotonic_ns() + LOOK_NS;
-            if let Wake::Cancelled(why) = waiter.wait(WaitKind::PvsCleanupLock, Some(until)) {
-                return Err(why.into());
-            }
+            pause(waiter)?;
         }
     }
 
     fn sweep_rows(
         &self,
-        every_page: bool,
+        asked: SweepRequest,
         waiter: &Waiter,
         outcome: &mut SweepOutcome,
     ) -> SqlResult<()> {
         let aborted = self.home.aborted().list();
-        let unknown = every_page || aborted.iter().any(|a| a.units.is_empty());
-        let hobts = match aborted.is_empty() && !every_page {
+        let unknown = asked.every_page || aborted.iter().any(|a| a.units.is_empty());
+        let hobts = match aborted.is_empty() && !asked.every_page {
             true => BTreeMap::new(),
             false if unknown => self.all_trees(),
             false => self.trees_of(aborted.iter().flat_map(|a| &a.units)),
         };
-        let work = self.system_work();
-        let mut is_whole = true;
-        for hobt in hobts.values() {
-            match self.sweep_hobt(&work, &**hobt, waiter, outcome) {
-                // Its pages may belong to another hobt by now.
-                Err(_) if hobt.is_dropped() && waiter.check().is_ok() => {}
-                swept => is_whole &= swept?,
-            }
-        }
-        if is_whole {
+        if self.sweep_hobts(hobts.into_values(), asked.retries, waiter, outcome)? {
             // Invariant 1.
             aborted.iter().for_each(|a| self.home.aborted().forget(a.xsn));
             outcome.forgotten += aborted.len();
         }
         Ok(())
+    }
+
+    /// Whether all hobts were swept, and nothing was missed.
+    fn sweep_hobts(
+        &self,
+        hobts: impl Iterator<Item = Arc<dyn StoredHobt>>,
+        retries: bool,
+        waiter: &Waiter,
+        outcome: &mut SweepOutcome,
+    ) -> SqlResult<bool> {
+        let work = self.system_work();
+        let begin = |hobt| HobtSweep { hobt, from: None, moved: None, rounds: 0 };
+        let (mut left, mut until, mut is_whole) = (Vec::from_iter(hobts.map(begin)), None, true);
+        loop {
+            let mut locked = Vec::new();
+            for mut sweep in left {
+                match sweep.go_on(&work, waiter, outcome)? {
+                    Progress::Whole => {}
+                    Progress::Moving => is_whole = false,
+                    Progress::Locked => locked.push(sweep),
+                }
+            }
+            let minutes = u64::from(self.env.engine.cleaner_retry_minutes());
+            let until = *until.get_or_insert_with(|| monotonic_ns() + minutes * MINUTE_NS);
+            if locked.is_empty() || !retries || monotonic_ns() >= until {
+                return Ok(is_whole && locked.is_empty());
+            }
+            pause(waiter)?;
+            left = locked;
+        }
     }
 
     /// All open hobts, and the trees of their large values.
@@ -134,35 +178,6 @@ impl Database {
         units: impl Iterator<Item = &'u AllocUnitId>,
     ) -> BTreeMap<AllocUnitId, Arc<dyn StoredHobt>> {
         units.filter_map(|unit| Some((*unit, self.hobts.open_unit(*unit)?))).collect()
-    }
-
-    /// Whether a hobt was swept without a record moving past.
-    fn sweep_hobt(
-        &self,
-        work: &Work,
-        hobt: &dyn StoredHobt,
-        waiter: &Waiter,
-        outcome: &mut SweepOutcome,
-    ) -> SqlResult<bool> {
-        for _ in 0..ROUNDS_MAX {
-            let before = hobt.revert_aborted(work, None, 0)?.moved;
-            let mut from = None;
-            let after = loop {
-                waiter.check().map_err(SqlError::from)?;
-                let SweepStep { pages, reverted, moved, next } =
-                    hobt.revert_aborted(work, from.as_ref(), STEP_PAGES)?;
-                outcome.pages += pages;
-                outcome.reverted += reverted;
-                match next {
-                    Some(next) => from = Some(next),
-                    None => break moved,
-                }
-            };
-            if before == after {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 
     fn sweep_store(&self, waiter: &Waiter, outcome: &mut SweepOutcome) -> SqlResult<()> {
@@ -183,5 +198,44 @@ impl Database {
             from = step.next;
         }
         Ok(())
+    }
+}
+
+impl HobtSweep {
+    /// Sweeps on, to the end if the table is not locked. The same end is reached again where
+    /// records were moved meanwhile.
+    fn go_on(
+        &mut self,
+        work: &Work,
+        waiter: &Waiter,
+        outcome: &mut SweepOutcome,
+    ) -> SqlResult<Progress> {
+        loop {
+            waiter.check().map_err(SqlError::from)?;
+            let step = match self.hobt.revert_aborted(work, self.from.as_ref(), STEP_PAGES) {
+                // Its pages may belong to another hobt by now.
+                Err(_) if self.hobt.is_dropped() => return Ok(Progress::Whole),
+                step => step?,
+            };
+            outcome.pages += step.pages;
+            outcome.reverted += step.reverted;
+            let moved = *self.moved.get_or_insert(step.moved);
+            self.from = step.next;
+            match &self.from {
+                Some(_) if step.pages == 0 => return Ok(Progress::Locked),
+                Some(_) => {}
+                None if moved == step.moved => return Ok(Progress::Whole),
+                None if self.rounds == ROUNDS_MAX => return Ok(Progress::Moving),
+                None => (self.moved, self.rounds) = (None, self.rounds + 1),
+            }
+        }
+    }
+}
+
+/// Waits a moment.
+fn pause(waiter: &Waiter) -> SqlResult<()> {
+    match waiter.wait(WaitKind::PvsCleanupLock, Some(monotonic_ns() + LOOK_NS)) {
+        Wake::Cancelled(why) => Err(why.into()),
+        _ => Ok(()),
     }
 }

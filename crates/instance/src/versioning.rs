@@ -283,8 +283,11 @@ impl Asker<'_> {
             // As SQL Server does: also where other versions would be enough for it.
             may_end("Accelerated Database Recovery", database, on, 0)?;
         }
-        if !on && waiting != WaitLimit::NotAtAll {
-            self.outwait_aborted(database)?;
+        if !on && waiting != WaitLimit::NotAtAll && self.tell_aborted(database) {
+            // What is swept now others need not wait for.
+            let soon = SweepRequest { store: false, retries: false, ..SweepRequest::ALL };
+            let sweep = || database.sweep_versions(soon, self.workspace.waiter()).map(drop);
+            self.with_database(database, sweep)?;
         }
         let alone = self.alone(database, waiting)?;
         let home = database.home();
@@ -307,23 +310,29 @@ impl Asker<'_> {
         Ok(alone.rolled_back)
     }
 
-    /// Invariant 5: sweeps until no record by an aborted transaction is left.
-    fn outwait_aborted(&self, database: &Database) -> SqlResult<()> {
-        let aborted = database.home().aborted();
-        if aborted.is_empty() {
-            return Ok(());
-        }
-        let (name, count) = (database.home().name(), aborted.count());
+    /// Whether aborted transactions have rows that stand on pages; the error log says how many.
+    fn tell_aborted(&self, database: &Database) -> bool {
+        let (name, count) = (database.home().name(), database.home().aborted().count());
         let line = format!(
             "Accelerated recovery of database '{name}' is turned off when the rows of {count} \
              aborted transactions are as they were."
         );
-        self.instance.write_log("spid", &line);
+        if count > 0 {
+            self.instance.write_log("spid", &line);
+        }
+        count > 0
+    }
+
+    /// Invariant 5: sweeps until no record by an aborted transaction is left.
+    fn outwait_aborted(&self, database: &Database) -> SqlResult<()> {
+        if !self.tell_aborted(database) {
+            return Ok(());
+        }
         let rows = SweepRequest { store: false, ..SweepRequest::ALL };
         loop {
             let waiter = self.workspace.waiter();
             database.sweep_versions(rows, waiter)?;
-            if aborted.is_empty() {
+            if database.home().aborted().is_empty() {
                 return Ok(());
             }
             let until = monotonic_ns() + LOOK_NS;

@@ -198,8 +198,8 @@ impl Home {
         self.stores.chosen()
     }
 
-    /// Chooses the store of an accelerated database, its own one, or that of all others. Versions go
-    /// there from now on.
+    /// Chooses the store of an accelerated database, its own one, or that of all others. Versions
+    /// go there from now on.
     pub fn choose_store(&self, accelerated: bool) {
         self.stores.keep_own(accelerated && self.stores.own().is_some());
     }

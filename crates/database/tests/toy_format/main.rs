@@ -391,3 +391,24 @@ fn a_sweep_that_may_have_missed_a_record_forgets_nobody() {
     drop((toy, map));
     place.end();
 }
+
+/// A table that is locked keeps a sweep waiting when everything else is swept, for as long as the
+/// option of the server says. Who does not want to wait leaves it, and its transaction in the map.
+#[test]
+fn a_sweep_comes_back_to_a_locked_table() {
+    let place = place("toy-locked");
+    let (toy, map) = (place.hobt(TOY), Arc::clone(place.db.home()));
+    place.abort(7, vec![toy.spec().unit, place.hobt(LOADED).spec().unit]);
+    own(&toy).sweeps().locked = 2;
+    let soon = SweepRequest { retries: false, ..SweepRequest::ALL };
+    assert_eq!((place.sweep(soon).forgotten, place.passes()), (0, [0, 1]));
+    assert_eq!((place.sweep(SweepRequest::ALL).forgotten, place.passes()), (1, [1, 2]));
+    place.work.engine().configure_cleaner(1, 0);
+    place.abort(9, vec![toy.spec().unit]);
+    own(&toy).sweeps().locked = 2;
+    assert_eq!((place.sweep(SweepRequest::ALL).forgotten, map.aborted().count()), (0, 1));
+    own(&toy).sweeps().locked = 0;
+    assert_eq!((place.sweep(SweepRequest::ALL).forgotten, map.aborted().count()), (1, 0));
+    drop((toy, map));
+    place.end();
+}
