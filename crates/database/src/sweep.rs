@@ -7,9 +7,9 @@
 //!  1. A transaction is forgotten when each hobt that has records by it was swept from its begin to
 //!     its end, and no record was moved against the direction of the sweep meanwhile.
 //!  2. One sweep at a time: what a sweep found in the map is there until it forgets it.
-//!  3. It holds locks and latches only while a step lasts, and waits for nobody's: a hobt whose table
-//!     is locked is tried again when all others are done, for as long as `ADR cleaner retry timeout
-//!     (min)` says.
+//!  3. It holds locks and latches only while a step lasts, and waits for nobody's: a hobt whose
+//!     table is locked is tried again when all others are done, for as long as `ADR cleaner retry
+//!     timeout (min)` says.
 
 use crate::database::Database;
 use access::{StoredHobt, SweepPosition};

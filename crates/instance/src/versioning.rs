@@ -222,16 +222,21 @@ impl Asker<'_> {
         let others = database.home().versioning() & !STATEMENT_VERSIONS;
         may_end("READ_COMMITTED_SNAPSHOT", database, on, others)?;
         let alone = self.alone(database, waiting)?;
-        // Who could not be rolled back has left no versions, and holds his tables still.
-        let holders = self.instance.engine().locks.holders_in(database.id(), Kind::Object);
-        let is_user = |session: SessionId| session.is_user() && session != self.session();
-        if holders.into_iter().any(|(_, session)| is_user(session)) {
-            return Err(in_use(database));
-        }
+        self.nobody_goes_on(database)?;
         self.instance.write_option(database, DatabaseOption::ReadCommittedSnapshot(on))?;
         let own = if on { STATEMENT_VERSIONS } else { 0 };
         self.instance.set_versions(database, others | own);
         Ok(alone.rolled_back)
+    }
+
+    /// Who could not be rolled back has left the versions of before, and holds his tables still.
+    fn nobody_goes_on(&self, database: &Database) -> SqlResult<()> {
+        let holders = self.instance.engine().locks.holders_in(database.id(), Kind::Object);
+        let is_other = |session: SessionId| session.is_user() && session != self.session();
+        match holders.into_iter().any(|(_, session)| is_other(session)) {
+            true => Err(in_use(database)),
+            false => Ok(()),
+        }
     }
 
     fn switch_locking(
@@ -291,11 +296,7 @@ impl Asker<'_> {
         }
         let alone = self.alone(database, waiting)?;
         let home = database.home();
-        // Who could not be rolled back goes on as he began.
-        let is_other = |session: SessionId| session.is_user() && session != self.session();
-        if home.open_parts().into_iter().any(|part| is_other(part.session)) {
-            return Err(in_use(database));
-        }
+        self.nobody_goes_on(database)?;
         match on {
             true => database.note_accelerated()?,
             false => self.outwait_aborted(database)?,
