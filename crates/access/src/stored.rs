@@ -123,9 +123,6 @@ pub struct SweepStep {
     pub pages: usize,
     /// Records that were reverted.
     pub reverted: u64,
-    /// How often records were moved against the direction of a sweep since the hobt was opened. A
-    /// sweep that sees another number at its end than at its begin may have missed some.
-    pub moved: u64,
     /// Where the next step begins; `None` at the end of the hobt.
     pub next: Option<SweepPosition>,
 }
@@ -175,7 +172,8 @@ pub trait Upkeep: Send + Sync {
     /// Goes over so many pages from a position on, or from the begin, and reverts the records whose
     /// writers are in the aborted map (`txn`, rule 8): the version before each takes its place. No
     /// transaction undoes that. When a sweep has come to the end of a hobt, the hobt has no record
-    /// by a transaction that was in the map when the sweep began, but see [`SweepStep::moved`].
+    /// by a transaction that was in the map when the sweep began: who moves records meanwhile moves
+    /// none past the sweep. A step that looks at no page and is not the last found the table locked.
     /// It waits for nothing but pages, and may be repeated at any time.
     ///
     /// # Errors

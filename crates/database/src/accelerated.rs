@@ -1,5 +1,5 @@
-//! What a database's files say once it has had accelerated recovery: a version on the boot page that
-//! earlier builds refuse.
+//! What a database's files say once it has had accelerated recovery: a version on the boot page
+//! that earlier builds refuse.
 
 use crate::boot;
 use crate::database::Database;

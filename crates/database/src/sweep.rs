@@ -7,13 +7,15 @@
 //!  1. A transaction is forgotten when each hobt that has records by it was swept from its begin to
 //!     its end.
 //!  2. One sweep at a time: what a sweep found in the map is there until it forgets it.
-//!  3. It holds no lock, and latches only while a step lasts.
+//!  3. It holds locks and latches only while a step lasts, and waits for nobody's: a hobt whose
+//!     table is locked is tried again when all others are done, for as long as `ADR cleaner retry
+//!     timeout (min)` says.
 //!  4. The log says that a transaction is forgotten (REVERTED) behind all records that revert its
 //!     rows. The transaction has left the map by then: a checkpoint behind REVERTED does not carry
 //!     it.
 
 use crate::database::Database;
-use access::{StoredHobt, SweepStep};
+use access::{StoredHobt, SweepPosition};
 use base::{AllocUnitId, SqlError, SqlResult};
 use os::clock::monotonic_ns;
 use os::sync::{Mutex, MutexGuard};
@@ -31,8 +33,9 @@ const STEP_PAGES: usize = 64;
 const REVERTED_BYTES: u64 = 64;
 /// How long the cleaner rests between sweeps.
 const REST_NS: u64 = 1_000_000_000;
-/// How often it is looked whether another sweep has ended.
+/// How often it is looked whether another sweep has ended, or a table is locked no more.
 const LOOK_NS: u64 = 10_000_000;
+const MINUTE_NS: u64 = 60_000_000_000;
 
 /// What is to be swept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,11 +46,30 @@ pub struct SweepRequest {
     pub every_page: bool,
     /// Versions in the database's own store.
     pub store: bool,
+    /// Whether hobts whose tables are locked are tried again.
+    pub retries: bool,
 }
 
 impl SweepRequest {
     /// Whatever needs it.
-    pub const ALL: SweepRequest = SweepRequest { rows: true, every_page: false, store: true };
+    pub const ALL: SweepRequest =
+        SweepRequest { rows: true, every_page: false, store: true, retries: true };
+}
+
+/// A hobt that is swept.
+struct HobtSweep {
+    hobt: Arc<dyn StoredHobt>,
+    /// Where the next step begins.
+    from: Option<SweepPosition>,
+}
+
+/// How far a hobt was swept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    /// To its end.
+    Whole,
+    /// Its table is locked.
+    Locked,
 }
 
 /// What a sweep did.
@@ -76,8 +98,7 @@ impl Database {
         let _one = self.turn_to_sweep(waiter)?;
         let (times, mut outcome) = (self.home.cleaner_times(), SweepOutcome::default());
         if asked.rows {
-            let sweep = || self.sweep_rows(asked.every_page, waiter, &mut outcome);
-            times.during(CleanerPass::Aborted, sweep)?;
+            times.during(CleanerPass::Aborted, || self.sweep_rows(asked, waiter, &mut outcome))?;
         }
         if asked.store {
             times.during(CleanerPass::OffRow, || self.sweep_store(waiter, &mut outcome))?;
@@ -104,8 +125,29 @@ impl Database {
         let _ = cleaner.map(JoinHandle::join);
     }
 
-    /// Reverts rows by as many threads as `ADR Cleaner Thread Count` says, each a hobt at a time. The
-    /// sweep that follows finds little to do. What fails here fails there, and is reported.
+    /// Sweeps again and again. After a sweep that fails, as at a damaged page, the cleaner rests for
+    /// `ADR cleaner retry timeout (min)`.
+    fn clean_versions(self: &Arc<Self>) {
+        let mut rest = REST_NS;
+        loop {
+            let until = Some(monotonic_ns() + rest);
+            if let Wake::Cancelled(_) = self.stopping.wait(WaitKind::SleepTask, until) {
+                return;
+            }
+            let stored = self.home.version_stores().own().is_some_and(|s| s.usage().pages > 0);
+            let wanted = self.home.is_accelerated() || stored || !self.home.aborted().is_empty();
+            self.revert_by_several();
+            // Tables that are locked now are tried again by the next sweep.
+            let asked = SweepRequest { retries: false, ..SweepRequest::ALL };
+            let done =
+                if wanted { self.sweep_versions(asked, &self.stopping).map(drop) } else { Ok(()) };
+            let minutes = u64::from(self.env.engine.cleaner_retry_minutes());
+            rest = if done.is_ok() { REST_NS } else { minutes * MINUTE_NS };
+        }
+    }
+
+    /// Reverts rows by as many threads as `ADR Cleaner Thread Count` says, each a hobt at a time.
+    /// The sweep that follows finds little to do. What fails here fails there, and is reported.
     fn revert_by_several(self: &Arc<Self>) {
         let aborted = self.home.aborted().list();
         let threads = self.env.engine.cleaner_threads() as usize;
@@ -119,7 +161,8 @@ impl Database {
             let (work, waiter) = (database.system_work(), &database.stopping);
             loop {
                 let Some(hobt) = left.lock().pop() else { return };
-                let _ = sweep_hobt(&work, &*hobt, waiter, &mut SweepOutcome::default());
+                let mut sweep = HobtSweep { hobt, from: None };
+                let _ = sweep.go_on(&work, waiter, &mut SweepOutcome::default());
             }
         };
         let spawn = |n: usize| {
@@ -135,63 +178,28 @@ impl Database {
         }
     }
 
-    /// Sweeps again and again. After a sweep that fails, as at a damaged page, the cleaner rests for
-    /// `ADR cleaner retry timeout (min)`.
-    fn clean_versions(self: &Arc<Self>) {
-        let engine = &self.env.engine;
-        let mut rest = REST_NS;
-        loop {
-            let until = Some(monotonic_ns() + rest);
-            if let Wake::Cancelled(_) = self.stopping.wait(WaitKind::SleepTask, until) {
-                return;
-            }
-            let stored = self.home.version_stores().own().is_some_and(|s| s.usage().pages > 0);
-            let wanted = self.home.is_accelerated() || stored || !self.home.aborted().is_empty();
-            self.revert_by_several();
-            let done = match wanted {
-                true => self.sweep_versions(SweepRequest::ALL, &self.stopping).map(drop),
-                false => Ok(()),
-            };
-            let minutes = u64::from(engine.cleaner_retry_minutes());
-            rest = if done.is_ok() { REST_NS } else { minutes * 60 * 1_000_000_000 };
-        }
-    }
-
     /// Invariant 2.
     fn turn_to_sweep(&self, waiter: &Waiter) -> SqlResult<MutexGuard<'_, ()>> {
         loop {
             if let Some(turn) = self.sweeping.try_lock() {
                 return Ok(turn);
             }
-            let until = monotonic_ns() + LOOK_NS;
-            if let Wake::Cancelled(why) = waiter.wait(WaitKind::PvsCleanupLock, Some(until)) {
-                return Err(why.into());
-            }
+            pause(waiter)?;
         }
     }
 
     fn sweep_rows(
         &self,
-        every_page: bool,
+        asked: SweepRequest,
         waiter: &Waiter,
         outcome: &mut SweepOutcome,
     ) -> SqlResult<()> {
         let aborted = self.home.aborted().list();
-        let hobts = self.trees_to_sweep(&aborted, every_page);
-        let work = self.system_work();
-        let mut is_whole = true;
-        if self.env.engine.transactions.mutations.has(Mutation::ForgottenEarly) {
-            outcome.forgotten += self.forget(&aborted)?;
-            return Ok(());
-        }
-        for hobt in hobts.values() {
-            match sweep_hobt(&work, &**hobt, waiter, outcome) {
-                // Its pages may belong to another hobt by now.
-                Err(_) if hobt.is_dropped() && waiter.check().is_ok() => {}
-                swept => is_whole &= swept?,
-            }
-        }
-        if is_whole {
+        let hobts = self.trees_to_sweep(&aborted, asked.every_page);
+        let mutations = &self.env.engine.transactions.mutations;
+        if mutations.has(Mutation::ForgottenEarly)
+            || self.sweep_hobts(hobts.into_values(), asked.retries, waiter, outcome)?
+        {
             outcome.forgotten += self.forget(&aborted)?;
         }
         Ok(())
@@ -226,6 +234,35 @@ impl Database {
             true => BTreeMap::new(),
             false if unknown => self.all_trees(),
             false => self.trees_of(aborted.iter().flat_map(|a| &a.units)),
+        }
+    }
+
+    /// Whether all hobts were swept to their ends.
+    fn sweep_hobts(
+        &self,
+        hobts: impl Iterator<Item = Arc<dyn StoredHobt>>,
+        retries: bool,
+        waiter: &Waiter,
+        outcome: &mut SweepOutcome,
+    ) -> SqlResult<bool> {
+        let work = self.system_work();
+        let begin = |hobt| HobtSweep { hobt, from: None };
+        let (mut left, mut until) = (Vec::from_iter(hobts.map(begin)), None);
+        loop {
+            let mut locked = Vec::new();
+            for mut sweep in left {
+                match sweep.go_on(&work, waiter, outcome)? {
+                    Progress::Whole => {}
+                    Progress::Locked => locked.push(sweep),
+                }
+            }
+            let minutes = u64::from(self.env.engine.cleaner_retry_minutes());
+            let until = *until.get_or_insert_with(|| monotonic_ns() + minutes * MINUTE_NS);
+            if locked.is_empty() || !retries || monotonic_ns() >= until {
+                return Ok(locked.is_empty());
+            }
+            pause(waiter)?;
+            left = locked;
         }
     }
 
@@ -266,23 +303,37 @@ impl Database {
     }
 }
 
-/// Whether a hobt was swept to its end. Who changes the definition of its table keeps a sweep out.
-fn sweep_hobt(
-    work: &Work,
-    hobt: &dyn StoredHobt,
-    waiter: &Waiter,
-    outcome: &mut SweepOutcome,
-) -> SqlResult<bool> {
-    let mut from = None;
-    loop {
-        waiter.check().map_err(SqlError::from)?;
-        let SweepStep { pages, reverted, next, .. } =
-            hobt.revert_aborted(work, from.as_ref(), STEP_PAGES)?;
-        outcome.pages += pages;
-        outcome.reverted += reverted;
-        if next.is_none() || pages == 0 {
-            return Ok(next.is_none());
+impl HobtSweep {
+    /// Sweeps on, to the end if the table is not locked.
+    fn go_on(
+        &mut self,
+        work: &Work,
+        waiter: &Waiter,
+        outcome: &mut SweepOutcome,
+    ) -> SqlResult<Progress> {
+        loop {
+            waiter.check().map_err(SqlError::from)?;
+            let step = match self.hobt.revert_aborted(work, self.from.as_ref(), STEP_PAGES) {
+                // Its pages may belong to another hobt by now.
+                Err(_) if self.hobt.is_dropped() => return Ok(Progress::Whole),
+                step => step?,
+            };
+            outcome.pages += step.pages;
+            outcome.reverted += step.reverted;
+            self.from = step.next;
+            match &self.from {
+                Some(_) if step.pages == 0 => return Ok(Progress::Locked),
+                Some(_) => {}
+                None => return Ok(Progress::Whole),
+            }
         }
-        from = next;
+    }
+}
+
+/// Waits a moment.
+fn pause(waiter: &Waiter) -> SqlResult<()> {
+    match waiter.wait(WaitKind::PvsCleanupLock, Some(monotonic_ns() + LOOK_NS)) {
+        Wake::Cancelled(why) => Err(why.into()),
+        _ => Ok(()),
     }
 }

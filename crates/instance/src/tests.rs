@@ -389,8 +389,8 @@ fn new_databases_have_accelerated_recovery_where_the_server_says_so() {
     assert_eq!(on(&s.instance), ["first"]);
 }
 
-/// What sp_configure says of the cleaner of versions the engine knows, from RECONFIGURE on and after
-/// the next start.
+/// What sp_configure says of the cleaner of versions the engine knows, from RECONFIGURE on and
+/// after the next start.
 #[test]
 fn options_of_the_cleaner_reach_the_engine() {
     let mut s = stage("cleaner-options");

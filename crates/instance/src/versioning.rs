@@ -222,16 +222,21 @@ impl Asker<'_> {
         let others = database.home().versioning() & !STATEMENT_VERSIONS;
         may_end("READ_COMMITTED_SNAPSHOT", database, on, others)?;
         let alone = self.alone(database, waiting)?;
-        // Who could not be rolled back has left no versions, and holds his tables still.
-        let holders = self.instance.engine().locks.holders_in(database.id(), Kind::Object);
-        let is_user = |session: SessionId| session.is_user() && session != self.session();
-        if holders.into_iter().any(|(_, session)| is_user(session)) {
-            return Err(in_use(database));
-        }
+        self.nobody_goes_on(database)?;
         self.instance.write_option(database, DatabaseOption::ReadCommittedSnapshot(on))?;
         let own = if on { STATEMENT_VERSIONS } else { 0 };
         self.instance.set_versions(database, others | own);
         Ok(alone.rolled_back)
+    }
+
+    /// Who could not be rolled back has left the versions of before, and holds his tables still.
+    fn nobody_goes_on(&self, database: &Database) -> SqlResult<()> {
+        let holders = self.instance.engine().locks.holders_in(database.id(), Kind::Object);
+        let is_other = |session: SessionId| session.is_user() && session != self.session();
+        match holders.into_iter().any(|(_, session)| is_other(session)) {
+            true => Err(in_use(database)),
+            false => Ok(()),
+        }
     }
 
     fn switch_locking(
@@ -283,16 +288,15 @@ impl Asker<'_> {
             // As SQL Server does: also where other versions would be enough for it.
             may_end("Accelerated Database Recovery", database, on, 0)?;
         }
-        if !on && waiting != WaitLimit::NotAtAll {
-            self.outwait_aborted(database)?;
+        if !on && waiting != WaitLimit::NotAtAll && self.tell_aborted(database) {
+            // What is swept now others need not wait for.
+            let soon = SweepRequest { store: false, retries: false, ..SweepRequest::ALL };
+            let sweep = || database.sweep_versions(soon, self.workspace.waiter()).map(drop);
+            self.with_database(database, sweep)?;
         }
         let alone = self.alone(database, waiting)?;
         let home = database.home();
-        // Who could not be rolled back goes on as he began.
-        let is_other = |session: SessionId| session.is_user() && session != self.session();
-        if home.open_parts().into_iter().any(|part| is_other(part.session)) {
-            return Err(in_use(database));
-        }
+        self.nobody_goes_on(database)?;
         match on {
             true => database.note_accelerated()?,
             false => self.outwait_aborted(database)?,
@@ -310,23 +314,29 @@ impl Asker<'_> {
         Ok(alone.rolled_back)
     }
 
-    /// Invariant 5: sweeps until no record by an aborted transaction is left.
-    fn outwait_aborted(&self, database: &Database) -> SqlResult<()> {
-        let aborted = database.home().aborted();
-        if aborted.is_empty() {
-            return Ok(());
-        }
-        let (name, count) = (database.home().name(), aborted.count());
+    /// Whether aborted transactions have rows that stand on pages; the error log says how many.
+    fn tell_aborted(&self, database: &Database) -> bool {
+        let (name, count) = (database.home().name(), database.home().aborted().count());
         let line = format!(
             "Accelerated recovery of database '{name}' is turned off when the rows of {count} \
              aborted transactions are as they were."
         );
-        self.instance.write_log("spid", &line);
+        if count > 0 {
+            self.instance.write_log("spid", &line);
+        }
+        count > 0
+    }
+
+    /// Invariant 5: sweeps until no record by an aborted transaction is left.
+    fn outwait_aborted(&self, database: &Database) -> SqlResult<()> {
+        if !self.tell_aborted(database) {
+            return Ok(());
+        }
         let rows = SweepRequest { store: false, ..SweepRequest::ALL };
         loop {
             let waiter = self.workspace.waiter();
             database.sweep_versions(rows, waiter)?;
-            if aborted.is_empty() {
+            if database.home().aborted().is_empty() {
                 return Ok(());
             }
             let until = monotonic_ns() + LOOK_NS;

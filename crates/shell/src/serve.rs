@@ -31,8 +31,8 @@ pub struct ServeOptions {
     /// How logs get to the disk: "measured" as is found to be fastest, "direct" or "cached" always.
     #[arg(long, value_name = "WAY", value_parser = log_writes, default_value = "measured")]
     pub log_writes: LogWrites,
-    /// New databases have accelerated recovery (ALTER DATABASE … SET ACCELERATED_DATABASE_RECOVERY).
-    /// Those that are there keep what they have.
+    /// New databases have accelerated recovery, as ALTER DATABASE … SET
+    /// ACCELERATED_DATABASE_RECOVERY = ON gives it. Those that are there keep what they have.
     #[arg(long)]
     pub accelerated_recovery: bool,
     /// A trace flag that is on for the whole server from the start; may be repeated.

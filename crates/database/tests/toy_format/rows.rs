@@ -73,9 +73,8 @@ pub(crate) const SWEPT_PAGES: usize = 150;
 pub(crate) struct Sweeps {
     /// How often one has come to the end.
     pub(crate) passes: u64,
-    /// So many more passes meet a record that moves against their direction.
-    pub(crate) moving: u64,
-    moved: u64,
+    /// So many more steps find the table locked.
+    pub(crate) locked: u64,
 }
 
 /// What all who have the hobt open share.
@@ -389,16 +388,19 @@ impl Upkeep for ToyHobt {
         from: Option<&SweepPosition>,
         budget: usize,
     ) -> SqlResult<SweepStep> {
-        let from = from.map_or(0, |at| usize::from(at.0[0]));
-        let to = (from + budget).min(SWEPT_PAGES);
         let mut sweeps = self.sweeps();
+        if sweeps.locked > 0 {
+            sweeps.locked -= 1;
+            let next = Some(from.cloned().unwrap_or_default());
+            return Ok(SweepStep { next, ..SweepStep::default() });
+        }
+        let from = from.and_then(|at| at.0.first()).map_or(0, |at| usize::from(*at));
+        let to = (from + budget).min(SWEPT_PAGES);
         let next = (to < SWEPT_PAGES).then(|| SweepPosition(vec![to as u8]));
         if next.is_none() {
             sweeps.passes += 1;
-            sweeps.moved += u64::from(sweeps.moving > 0);
-            sweeps.moving = sweeps.moving.saturating_sub(1);
         }
-        Ok(SweepStep { pages: to - from, reverted: 0, moved: sweeps.moved, next })
+        Ok(SweepStep { pages: to - from, reverted: 0, next })
     }
 
     fn mark_dropped(&self) {

@@ -14,8 +14,7 @@
 //!     page, and not past the position. A record of a heap leaves its page in
 //!     two cases. A change moves the row, and has reverted it before. Or an undo puts a row back on
 //!     its former page, and then the record's writer is the transaction that is undone, or one that
-//!     had committed before it. So no record is ever moved against a sweep, and
-//!     [`SweepStep::moved`] stays 0.
+//!     had committed before it. So no record is ever moved past a sweep.
 //!  2. A page that a heap gets behind the listing has no record by such a transaction, because the
 //!     transaction has ended. A page that it has lost is recognized by its unit.
 //!  3. The table is locked Sch-S for a step, without waiting: nobody drops the hobt meanwhile, or

@@ -1,10 +1,10 @@
 //! `sys.sp_persistent_version_cleanup [@dbname] [, @scanallpages] [, @clean_option]`: sweeps the
 //! versions of a database, of the current one without a name, and returns when that is done.
 //!
-//! It runs where accelerated recovery is off, too: so does SQL Server, whose page on turning the
-//! option off says to call it then. `@clean_option`: 0 sweeps everything, 1 and 2 the store alone, 3
-//! rows alone; 4 is for SQL Server's own use. SQL Server's 1 drops pages of the store unread; here
-//! the store knows of each page what is on it, so 1 is 2.
+//! It runs where accelerated recovery is off, too. SQL Server's does, and its page on turning the
+//! option off says to call it then. `@clean_option`: 0 sweeps everything, 1 and 2 the store alone,
+//! 3 rows alone; 4 is for SQL Server's own use. SQL Server's 1 drops pages of the store unread.
+//! Here each page is read, so 1 is the same as 2.
 
 use crate::answer::failure::Failure;
 use crate::answer::output::Output;

@@ -12,6 +12,7 @@ use catalog::view::{
     Column, DatabaseView, Identity, Index, IndexKind, Module, ModuleKind, ModuleOptions, Object,
     SchemaId, SystemObjects, Table,
 };
+use database::SweepRequest;
 use exec::{GrantTerms, IdentitySource, ResourceSemaphores, Workspace};
 use os::memory::Memory;
 use os::sync::{Mutex, RwLock};
