@@ -17,6 +17,7 @@
 use base::limits::EXTENT_PAGES;
 use base::{ExtentId, PageId};
 use space::AllocUnit;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -91,8 +92,8 @@ impl Roster {
     /// Enters a page of the store.
     pub(crate) fn enter(&mut self, page: PageId, with: PageUse) {
         let (extent, _) = place_of(page);
-        if !self.uses.contains_key(&extent) {
-            self.uses.insert(extent, [PageUse::Absent; _]);
+        if let Entry::Vacant(fresh) = self.uses.entry(extent) {
+            fresh.insert([PageUse::Absent; _]);
             self.order.push(extent);
         }
         self.set(page, with);
