@@ -252,8 +252,8 @@ impl Space {
         Ok(())
     }
 
-    /// Whether the maps say that a unit has an extent. The caller may hold latches of pages that are
-    /// no maps.
+    /// Whether the maps say that a unit has an extent. The caller may hold latches of pages that
+    /// are no maps.
     ///
     /// # Errors
     /// Damaged maps.

@@ -174,7 +174,12 @@ impl World {
     }
 
     /// The database is closed, or its process killed, and it is opened again.
-    fn reopened(mut self, killed: bool) -> World {
+    fn reopened(self, killed: bool) -> World {
+        self.reopened_after(killed, |_| ())
+    }
+
+    /// The same; something is done to its files in between.
+    fn reopened_after(mut self, killed: bool, between: impl FnOnce(&Environment)) -> World {
         self.end_all();
         self.snapshots.clear();
         self.sessions.iter_mut().for_each(|s| s.work.rest());
@@ -188,6 +193,7 @@ impl World {
             db.close(Vec::new()).unwrap();
         }
         let files = Files::of(Path::new("/data"), "d");
+        between(env);
         let opened = Database::open(env, DatabaseId(5), "d", &files, &Sizing::default());
         (*db, *hobt) = {
             let (db, report) = opened.unwrap();
@@ -239,4 +245,48 @@ fn versions_of_a_clustered_index_survive_starts() {
 #[test]
 fn versions_of_a_heap_survive_starts() {
     starting(IndexKind::Heap);
+}
+
+/// CHECKDB names a record of the store that is no version; the table is sound all the same, and
+/// goes on.
+#[test]
+fn a_check_names_what_is_no_version() {
+    let mut world = World::defined(IndexKind::Clustered, 5);
+    world.with_versions();
+    world.db.home().version_stores().keep_own(true);
+    let mut copy = PageCopy::default();
+    // What ghosts had goes when the database is closed.
+    let odd = loop {
+        (0..50).for_each(|_| world.step());
+        world.end_all();
+        let with_versions = own(&world.db).pages().unwrap().into_iter().find(|page| {
+            own(&world.db).copy_page(*page, &mut copy).unwrap() && copy.versions().count() > 5
+        });
+        if let Some(page) = with_versions {
+            break page;
+        }
+    };
+    let mut world = world.reopened_after(false, |env| {
+        let path = Path::new("/data").join("d.mdf");
+        let mode = os::disk::OpenMode { create: false, direct: false };
+        let file = env.disk.open(&path, mode).unwrap();
+        let offset = u64::from(odd.page) * 8192;
+        let mut bytes = Box::new([0; 8192]);
+        file.read_at(&mut *bytes, offset).unwrap();
+        let slots = page::PageView(&bytes).slot_count();
+        let slot = (0..slots).find(|s| page::PageView(&bytes).record(*s).is_some()).unwrap();
+        page::PageMut(&mut bytes).set_record_kind(slot, page::RecordKind::GhostVersion);
+        page::seal(&mut bytes);
+        file.write_at(&*bytes, offset).unwrap();
+    });
+    let report = world.db.check();
+    let found: Vec<_> = report.consistency.iter().map(|f| (f.page, f.error.number())).collect();
+    assert_eq!(found, [(odd, 8944)], "{report:?}");
+    assert_eq!(report.allocation, []);
+    world.with_versions();
+    world.db.home().version_stores().keep_own(true);
+    for _ in 0..100 {
+        world.step();
+    }
+    world.end_all();
 }

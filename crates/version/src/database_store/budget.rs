@@ -1,9 +1,8 @@
 //! Log that a store's changes may take, reserved before any latch.
 //!
-//! A change of the store is made under the latch of a row's page, where nobody may wait for log and
-//! nothing may be refused. So whoever appends has reserved log when it made room
-//! ([`PlaceBudget`]), and chains are mended out of a reserve that the store keeps
-//! ([`ChainBudget`]).
+//! A writer changes the store under the latch of a row's page. There it may not wait for log, and
+//! nothing may be refused. So a place has reserved log when its owner made room ([`PlaceBudget`]).
+//! Changes of chains take their log from a reserve that the store keeps ([`ChainBudget`]).
 //!
 //! Invariant: what was spent stays reserved until the next refill. So a reservation is never below
 //! what may be logged yet, and others are refused a little earlier at most.
@@ -90,9 +89,9 @@ impl ChainBudget {
         has_room
     }
 
-    /// Takes log for a change that must be made. Where the log is full it comes from what is kept.
-    /// Beyond that it would come from the log's margin: whoever makes room for a version is refused
-    /// long before, so nobody makes that many changes.
+    /// Takes log for a change that must be made. Where the log is full, it comes from the reserve.
+    /// Behind that is the log's margin. No writer gets there: it needs room for its own version
+    /// first, which is refused while less than half of the reserve is left.
     pub(crate) fn take_kept(&self, log: &Arc<Log>, bytes: u64) {
         self.left.fetch_sub(bytes as i64, Relaxed);
         let _ = self.refill(log);

@@ -12,19 +12,19 @@
 //!
 //! Invariants
 //!  1. A page of versions changes through `redo.rs` alone, and through hints (`note_needed`).
-//!  2. Who holds a row's latch waits for no log and no disk but that of the version's page: log and
-//!     room were had before (`budget.rs`, `append.rs`).
-//!  3. Who holds a row's latch waits for the latch of a store's page only. A pointer may be old: its
-//!     page may be a leaf by now, perhaps the very one that the caller holds. So a page is tried
-//!     first, and waited for only where it cannot leave the store meanwhile (`leaving`). Who holds
-//!     a store's page waits for no other page.
+//!  2. A thread that holds a row's latch waits for no log, and for no disk but that of the
+//!     version's page. Log and room were reserved before (`budget.rs`, `append.rs`).
+//!  3. A thread that holds a row's latch waits only for latches of the store's pages. A pointer may
+//!     be old: its page may be a leaf by now, perhaps the very leaf that the thread holds. So the
+//!     latch is tried first. The thread waits only where the page cannot leave the store meanwhile
+//!     (`leaving`). A thread that holds a page of the store waits for no other page.
 //!  4. A version is found by unit, place and superseder. So a page that went to another unit, a
 //!     slot that was reused, and an older page that a crash brings back show nothing wrong.
 //!  5. An epoch of snapshots on a page is of this process: it is stored with a number that this
 //!     process has drawn (`salt`). One of an earlier process reads as some other epoch. At worst
 //!     that is one in which the version was needed; then the background frees it, not a writer.
-//!  6. Before the first page is asked for, the store has looked at nothing. Its extents are learnt
-//!     from the maps alone; a page of it is read when somebody wants it.
+//!  6. Opening a store reads nothing. The first thread that wants a page reads the maps, and no
+//!     page of the store.
 
 mod append;
 mod budget;
@@ -72,12 +72,13 @@ pub struct DatabaseStore {
     space: Arc<Space>,
     note: Box<dyn StoreNote>,
     roster: Mutex<Roster>,
-    /// One changes which extents the store has at a time. Who holds it may wait for log and disk;
-    /// nobody asks for it under a latch.
+    /// The thread that changes which extents the store has. It may wait for log and disk. No thread
+    /// asks for this mutex under a latch.
     growing: Mutex<()>,
-    /// One reclaims at a time.
+    /// The thread that reclaims.
     reclaiming: Mutex<()>,
-    /// Held while a page is waited for that the roster names. Pages leave the roster under it alone.
+    /// A thread holds it for reading while it waits for a page that the roster names. Pages leave
+    /// the roster only while it is held for writing.
     leaving: RwLock<()>,
     /// When the database refused room last, and what had come free in it by then.
     refused: Mutex<Option<(u64, u64)>>,
@@ -135,8 +136,8 @@ impl DatabaseStore {
         Ok(unit)
     }
 
-    /// A page of the store, to read a version on it that a pointer names. None where the page is not
-    /// the store's: nothing is there. The caller may hold the latch of a row's page.
+    /// A page of the store, to read a version that a pointer names. None where the page is not the
+    /// store's: nothing is there. The caller may hold the latch of a row's page.
     fn read_own(&self, page: PageId) -> Result<Option<ReadGuard<'_>>, VersionError> {
         let pages = self.space.pages();
         if let Some(guard) = pages.try_read(page) {

@@ -28,8 +28,10 @@ use std::collections::BTreeSet;
 use std::sync::atomic::Ordering::Relaxed;
 use wal::{Group, LogReservation, TransactionChain};
 
-/// Empty pages that are kept for whoever comes next.
+/// Empty pages that are kept for the next writers.
 const EMPTY_KEPT: usize = 64;
+/// Extents that go back before a writer that wants a page may have its turn.
+const GIVEN_AT_ONCE: usize = 256;
 
 impl DatabaseStore {
     /// Goes over so many pages from a position on, and takes out versions whose superseder
@@ -99,11 +101,23 @@ impl DatabaseStore {
 
     /// Gives extents back that are empty and more than are kept; how many.
     fn give_back(&self) -> Result<usize, VersionError> {
+        let mut all = 0;
+        loop {
+            let some = self.give_some_back()?;
+            all += some;
+            if some < GIVEN_AT_ONCE {
+                self.roster.lock().drop_stale();
+                return Ok(all);
+            }
+        }
+    }
+
+    fn give_some_back(&self) -> Result<usize, VersionError> {
         let _one = self.growing.lock();
         let Some(unit) = self.unit_alone()? else { return Ok(0) };
         let taken = {
             let _leaves = self.leaving.write();
-            self.roster.lock().take_surplus(EMPTY_KEPT)
+            self.roster.lock().take_surplus(EMPTY_KEPT, GIVEN_AT_ONCE)
         };
         let mut gone = BTreeSet::new();
         let mut result = Ok(());

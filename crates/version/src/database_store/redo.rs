@@ -253,4 +253,47 @@ mod tests {
         assert!(!apply(&mut page, kinds::CLEAR, 0, &[1, 0]));
         assert!(apply(&mut page, kinds::CLEAR, 0, &[]));
     }
+
+    /// Operations and pages that are partly spoilt are applied or refused, and a sound page stays
+    /// sound. GHOSTLIGHT_SEEDS makes it many more.
+    #[test]
+    fn spoilt_pages_and_operations_do_no_harm() {
+        let seeds = std::env::var("GHOSTLIGHT_SEEDS").ok().and_then(|n| n.parse().ok());
+        let (mut applied, mut refused) = (0, 0);
+        for seed in 0..seeds.unwrap_or(300_u64) {
+            let mut random = sim::Random::new(seed);
+            let mut page = page_of(random.below(20) as u16);
+            if seed % 2 == 0 {
+                for _ in 0..random.below(6) {
+                    let at = match random.below(3) {
+                        0 => random.below(96),
+                        1 => 8192 - 1 - random.below(40),
+                        _ => 96 + random.below(600),
+                    };
+                    page[at as usize] = random.below(256) as u8;
+                }
+            }
+            for _ in 0..40 {
+                let kind = Kind(kinds::FORMAT.0 + 1 + random.below(3) as u8);
+                let mut payload = match kind {
+                    kinds::PUT => version(&vec![7; 1 + random.below(900) as usize]),
+                    kinds::CLEAR => vec![random.below(20) as u8, 0, random.below(20) as u8, 0],
+                    _ => vec![random.below(40) as u8, 0, 1, 2, 3],
+                };
+                if random.one_in(4) {
+                    let at = random.below(payload.len() as u64) as usize;
+                    payload[at] = random.below(256) as u8;
+                }
+                payload.truncate(payload.len() - random.below(2) as usize);
+                let was_sound = page::check_slots(&page).is_ok();
+                let slot = random.below(22) as u16;
+                match apply(&mut page, kind, slot, &payload) {
+                    true => applied += 1,
+                    false => refused += 1,
+                }
+                assert!(!was_sound || page::check_slots(&page).is_ok(), "seed {seed}: {kind:?}");
+            }
+        }
+        assert!(applied > 500 && refused > 500, "{applied} applied, {refused} refused");
+    }
 }

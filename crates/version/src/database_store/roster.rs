@@ -17,6 +17,7 @@
 use base::limits::EXTENT_PAGES;
 use base::{ExtentId, PageId};
 use space::AllocUnit;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -91,8 +92,8 @@ impl Roster {
     /// Enters a page of the store.
     pub(crate) fn enter(&mut self, page: PageId, with: PageUse) {
         let (extent, _) = place_of(page);
-        if !self.uses.contains_key(&extent) {
-            self.uses.insert(extent, [PageUse::Absent; _]);
+        if let Entry::Vacant(fresh) = self.uses.entry(extent) {
+            fresh.insert([PageUse::Absent; _]);
             self.order.push(extent);
         }
         self.set(page, with);
@@ -150,10 +151,10 @@ impl Roster {
         None
     }
 
-    /// Takes whole empty extents off, as many as are more than are kept; those at the end of the
-    /// files first.
-    pub(crate) fn take_surplus(&mut self, kept: usize) -> BTreeSet<ExtentId> {
-        let surplus = self.empty.saturating_sub(kept) / EXTENT_PAGES as usize;
+    /// Takes whole empty extents off, as many as are more than are kept, and at most so many; those
+    /// at the end of the files first.
+    pub(crate) fn take_surplus(&mut self, kept: usize, most: usize) -> BTreeSet<ExtentId> {
+        let surplus = (self.empty.saturating_sub(kept) / EXTENT_PAGES as usize).min(most);
         let whole = |uses: &Uses| uses.iter().all(|of| *of == PageUse::Empty);
         let whole = self.uses.iter().rev().filter(|(_, uses)| whole(uses)).take(surplus);
         let taken: BTreeSet<ExtentId> = whole.map(|(extent, _)| *extent).collect();
@@ -181,6 +182,10 @@ impl Roster {
         let before = seen.filter(|extent| !gone.contains(extent)).count();
         self.order.retain(|extent| !gone.contains(extent));
         self.seen = before * EXTENT_PAGES as usize;
+    }
+
+    /// Forgets pages in lists that have another use by now, or are gone.
+    pub(crate) fn drop_stale(&mut self) {
         let uses = &self.uses;
         let is = |page: &PageId, of: PageUse| {
             let (extent, n) = place_of(*page);
@@ -220,12 +225,13 @@ mod tests {
     fn whole_extents_go_from_the_end_and_come_back_where_they_may_not() {
         let mut roster = of_extents(10, PageUse::Empty);
         roster.set(page(79), PageUse::Roomy);
-        let taken = roster.take_surplus(50);
+        let taken = roster.take_surplus(50, 3);
         let extents = |of: &[u32]| of.iter().map(|n| page(n * 8).extent()).collect();
         assert_eq!(taken, extents(&[6, 7, 8]), "the last extent has a version");
         assert_eq!((roster.of(page(64)), roster.empty_count()), (None, 55));
         let gone = extents(&[7]);
         roster.end_surplus(&taken, &gone);
+        roster.drop_stale();
         assert_eq!((roster.count(), roster.empty_count()), (72, 71));
         assert_eq!((roster.of(page(64)), roster.of(page(56))), (Some(PageUse::Empty), None));
         let mut all: Vec<PageId> = std::iter::from_fn(|| roster.take()).collect();
