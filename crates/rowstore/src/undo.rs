@@ -352,9 +352,9 @@ impl RowHobt {
         (key.as_slice().len() == self.tree().order().len()).then_some((difference, key))
     }
 
-    /// Puts back one row of a leaf that is in the change; how many rows more there are then, and the
-    /// version to be freed. `None`, and nothing has changed, where it is not there as it was left,
-    /// or has no room.
+    /// Puts back one row of a leaf that is in the change; how many rows more there are then, and
+    /// the version to be freed. `None`, and nothing has changed, where it is not there as it was
+    /// left, or has no room.
     fn put_back(
         &self,
         engine: &Engine,
