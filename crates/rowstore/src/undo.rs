@@ -408,8 +408,7 @@ impl RowHobt {
                     self.home.ghosts().note(change.id(page));
                 }
                 tree.replace(&mut change, page, slot, &old, cx.undo)?;
-                free_taken(&self.home, taken);
-                change.finish(cx.chain);
+                change.finish_then(cx.chain, || free_taken(&self.home, taken));
                 debug_assert!(cx.chain.last > before, "the chain has its compensation");
                 self.count_rows(i64::from(was_ghost) - i64::from(is_ghost));
                 return Ok(true);

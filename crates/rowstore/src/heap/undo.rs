@@ -34,7 +34,7 @@ pub(crate) struct Step {
 }
 
 impl RowHobt {
-    /// Undoes an operation on a row. Returns false when the row does not exist.
+    /// Takes back what an operation on a row did; false when the row is not there.
     pub(crate) fn undo_heap(
         &self,
         engine: &Engine,
@@ -87,7 +87,7 @@ impl RowHobt {
         }
     }
 
-    /// Removes an inserted row.
+    /// Takes an inserted row out.
     fn undo_put(&self, at: Place, cx: &mut UndoContext<'_>) -> RowResult<bool> {
         let latched = self.latch_places([at.0; 3])?;
         if latched.view(at.0).record(at.1).is_none() {
@@ -99,7 +99,7 @@ impl RowHobt {
         Ok(true)
     }
 
-    /// Turns a ghost into the row that it was.
+    /// Makes a ghost the row that it was.
     fn undo_ghost(&self, at: Place, cx: &mut UndoContext<'_>) -> RowResult<bool> {
         let latched = self.latch_places([at.0; 3])?;
         let ghost = latched.view(at.0).record(at.1);
@@ -112,8 +112,8 @@ impl RowHobt {
         Ok(true)
     }
 
-    /// Restores a row's former record in its present place, or, if undo takes back the forwarding
-    /// of the row, at its RID.
+    /// Puts a row's former record in the place of what it is now, or, where that was forwarded, at
+    /// home.
     fn restore(
         &self,
         engine: &Engine,
@@ -129,13 +129,12 @@ impl RowHobt {
         let taken = self.retake(engine, now, &mut old)?;
         let steps = [Step::replace(at, there, &old), Step::clear(place)];
         let steps = if at == place { &steps[..1] } else { &steps };
-        self.compensate(latched, steps, cx, || ())?;
-        free_taken(&self.home, taken);
+        self.compensate(latched, steps, cx, || free_taken(&self.home, taken))?;
         self.count_rows(i64::from(was_ghost));
         Ok(true)
     }
 
-    /// Moves a row that was forwarded once more back to the page where it was.
+    /// Puts a row that moved once more back to the page where it was.
     fn bring_back(
         &self,
         engine: &Engine,
@@ -154,8 +153,7 @@ impl RowHobt {
         let back = Step { at: (to, slot), kind: kinds::INSERT, payload: old };
         let leads = Step::replace(home, stub, &page::stub((to, slot)));
         let steps = [back, leads, Step::clear(place)];
-        self.compensate(latched, &steps, cx, || ())?;
-        free_taken(&self.home, taken);
+        self.compensate(latched, &steps, cx, || free_taken(&self.home, taken))?;
         Ok(true)
     }
 
