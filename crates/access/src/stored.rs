@@ -173,8 +173,8 @@ pub trait Upkeep: Send + Sync {
     /// writers are in the aborted map (`txn`, rule 8): the version before each takes its place. No
     /// transaction undoes that. When a sweep has come to the end of a hobt, the hobt has no record
     /// by a transaction that was in the map when the sweep began: who moves records meanwhile moves
-    /// none past the sweep. A step that looks at no page and is not the last found the table locked.
-    /// It waits for nothing but pages, and may be repeated at any time.
+    /// none past the sweep. A step that looks at no page and is not the last has found the table
+    /// locked. A sweep waits for nothing but pages, and may be repeated at any time.
     ///
     /// # Errors
     /// Damaged pages, a full log, no room; what was reverted stays so.

@@ -26,8 +26,8 @@ use version::StoreNote;
 use wal::{Group, TransactionChain};
 
 const MAGIC: u32 = 0x4244_4C47;
-/// The version of a database that has, or has had, accelerated recovery: earlier builds know neither
-/// the records of its log, nor the owner of its store's pages, nor which of its rows do not count.
+/// The version of a database that has, or has had, accelerated recovery: earlier builds know
+/// neither the records of its log, nor who owns its store's pages, nor which rows do not count.
 pub(crate) const VERSION: u32 = 4;
 /// The version of a database whose names use a collation that earlier builds do not read.
 const COLLATED_VERSION: u32 = 3;
