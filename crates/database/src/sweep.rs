@@ -33,6 +33,7 @@ const STEP_PAGES: usize = 64;
 const REVERTED_BYTES: u64 = 64;
 /// How long the cleaner rests between sweeps.
 const REST_NS: u64 = 1_000_000_000;
+const REST_AFTER_FAULT_NS: u64 = 10 * REST_NS;
 /// How often it is looked whether another sweep has ended, or a table is locked no more.
 const LOOK_NS: u64 = 10_000_000;
 const MINUTE_NS: u64 = 60_000_000_000;
@@ -125,8 +126,8 @@ impl Database {
         let _ = cleaner.map(JoinHandle::join);
     }
 
-    /// Sweeps again and again. After a sweep that fails, as at a damaged page, the cleaner rests for
-    /// `ADR cleaner retry timeout (min)`.
+    /// Sweeps again and again. After a sweep that fails, as at a damaged page or in a full log, the
+    /// cleaner rests longer.
     fn clean_versions(self: &Arc<Self>) {
         let mut rest = REST_NS;
         loop {
@@ -139,10 +140,8 @@ impl Database {
             self.revert_by_several();
             // Tables that are locked now are tried again by the next sweep.
             let asked = SweepRequest { retries: false, ..SweepRequest::ALL };
-            let done =
-                if wanted { self.sweep_versions(asked, &self.stopping).map(drop) } else { Ok(()) };
-            let minutes = u64::from(self.env.engine.cleaner_retry_minutes());
-            rest = if done.is_ok() { REST_NS } else { minutes * MINUTE_NS };
+            let failed = wanted && self.sweep_versions(asked, &self.stopping).is_err();
+            rest = if failed { REST_AFTER_FAULT_NS } else { REST_NS };
         }
     }
 
