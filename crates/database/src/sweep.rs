@@ -129,18 +129,28 @@ impl Database {
     /// Sweeps again and again. After a sweep that fails, as at a damaged page or in a full log, the
     /// cleaner rests longer.
     fn clean_versions(self: &Arc<Self>) {
-        let mut rest = REST_NS;
+        let (mut rest, mut seen) = (REST_NS, None);
         loop {
             let until = Some(monotonic_ns() + rest);
             if let Wake::Cancelled(_) = self.stopping.wait(WaitKind::SleepTask, until) {
                 return;
             }
-            let stored = self.home.version_stores().own().is_some_and(|s| s.usage().pages > 0);
-            let wanted = self.home.is_accelerated() || stored || !self.home.aborted().is_empty();
+            let transactions = &self.env.engine.transactions;
+            let horizon = transactions.snapshots.store_horizon(&transactions.commits);
+            let stored = self.home.version_stores().own().map(|store| store.usage().generated);
+            // A store that got nothing since a sweep by the same horizon has nothing to reclaim.
+            let now = Some((horizon, stored));
+            let asked = SweepRequest {
+                rows: !self.home.aborted().is_empty(),
+                store: now != seen || !self.home.aborted().is_empty(),
+                // Tables that are locked now are tried again by the next sweep.
+                retries: false,
+                every_page: false,
+            };
             self.revert_by_several();
-            // Tables that are locked now are tried again by the next sweep.
-            let asked = SweepRequest { retries: false, ..SweepRequest::ALL };
+            let wanted = asked.rows || asked.store;
             let failed = wanted && self.sweep_versions(asked, &self.stopping).is_err();
+            seen = now.filter(|_| !failed);
             rest = if failed { REST_AFTER_FAULT_NS } else { REST_NS };
         }
     }
