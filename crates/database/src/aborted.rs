@@ -18,7 +18,8 @@
 //!     be (`work::RELYING_PARTS_MAX`) have room.
 //!  3. A transaction is active until it is in the map or its end is in the log. A checkpoint reads
 //!     first how much log active ones need, then who is active, then the map. So it finds each of
-//!     them in one of the three.
+//!     them in one of the three. It may find one as active that has ended meanwhile: then the log
+//!     that recovery reads has the end (`work/src/entry.rs`, 4).
 //!  4. REVERTED follows all records that revert the transaction's rows, and the transaction has
 //!     left the map by then. So a checkpoint behind REVERTED does not carry it.
 
@@ -81,7 +82,8 @@ pub(crate) struct AbortedScan {
     active: BTreeMap<u32, AbortedTransaction>,
     /// Where the last checkpoint began.
     checkpoint: Lsn,
-    /// Who ended since then; `None` behind the checkpoint's second record.
+    /// Who ended in the log that was read, since the last start; `None` behind the checkpoint's
+    /// second record.
     ended: Option<BTreeSet<u32>>,
 }
 
@@ -95,6 +97,8 @@ impl AbortedScan {
     /// Processes a record of the log.
     pub(crate) fn see(&mut self, record: &RecordView<'_>) {
         match record.kind() {
+            // A start: numbers of transactions begin again.
+            kinds::INCARNATION => self.ended.iter_mut().for_each(BTreeSet::clear),
             kinds::COMMIT => self.end(record),
             kinds::ABORT => {
                 self.end(record);
@@ -120,9 +124,7 @@ impl AbortedScan {
     fn end(&mut self, record: &RecordView<'_>) {
         let id = record.transaction();
         self.active.remove(&id);
-        if record.lsn >= self.checkpoint
-            && let Some(ended) = &mut self.ended
-        {
+        if let Some(ended) = &mut self.ended {
             ended.insert(id);
         }
     }
@@ -216,15 +218,17 @@ mod tests {
         (map, scan.active.keys().copied().collect())
     }
 
-    /// The last checkpoint says who was active; who has ended between its records, or behind them,
-    /// is not. Earlier checkpoints say nothing of active ones.
+    /// The last checkpoint says who was active; who has ended in the log before or behind that is
+    /// not. Earlier checkpoints say nothing of active ones, nor do ends before a start.
     #[test]
     fn active_transactions_are_those_of_the_last_checkpoint_without_end() {
         let mut scan = AbortedScan::from(Lsn(50));
         let early = end_of_checkpoint(&[transaction(8, 5)], &[]);
         see(&mut scan, 20, (CheckpointEnd::KIND, 0, &early));
         assert_eq!(found(&scan), (vec![], vec![]));
-        see(&mut scan, 55, (kinds::COMMIT, 1, &[0; 8]));
+        see(&mut scan, 30, (kinds::COMMIT, 4, &[0; 8]));
+        see(&mut scan, 35, (kinds::INCARNATION, 0, &[0; 16]));
+        see(&mut scan, 45, (kinds::COMMIT, 1, &[0; 8]));
         let carried: Vec<_> = (1..=4).map(|id| transaction(id, 10 + id)).collect();
         let last = end_of_checkpoint(&carried, &[]);
         see(&mut scan, 60, (CheckpointEnd::KIND, 0, &last));

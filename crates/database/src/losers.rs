@@ -9,6 +9,7 @@
 //! |---|---|
 //! | a loser that made a unit, or changed a system table | definitions are read as they stand |
 //! | a loser that changed a unit of no table | it is unknown what to lock |
+//! | a small one, with accelerated recovery (`abort_versioned` has the others) | it is soon done |
 //! | all, where an option asks for versions | former rows were lost with tempdb |
 //! | all, in system databases | they are small, and other databases need them |
 //! | all, where the data file has a limit | undo may need a page, and alone it gets one |
@@ -264,7 +265,9 @@ impl Database {
     /// Whether undo beside sessions is sound here.
     fn may_put_off(&self) -> bool {
         let options = self.options.read();
-        let versioned = options.read_committed_snapshot || options.snapshot_isolation;
+        let versioned = options.read_committed_snapshot
+            || options.snapshot_isolation
+            || options.accelerated_recovery;
         // Undo may need a page. If it runs alone, the file's limit does not apply.
         let own = self.loaded_files.of(FileOwner::Itself, DATA_FILE);
         let may_not_grow =

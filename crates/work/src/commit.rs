@@ -318,6 +318,7 @@ impl Work {
             group.clear();
             let before = part.chain.last;
             let ended = EndPayload { at: os::clock::now().0 }.bytes();
+            part.needs_log();
             let pushed = group.push_plain(kinds::ABORT, part.chain.id, &ended);
             assert!(pushed.is_ok(), "an empty group has room for an abort");
             let appended = part.home.log().append(group, &mut part.chain);

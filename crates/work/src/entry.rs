@@ -13,7 +13,9 @@
 //!  3. Each figure is true at its moment; two of them may be of two moments.
 //!  4. Recovery needs a part's records from `log_from` on. Where versions undo everything before,
 //!     that is later than the first record: then `versions` says so before it is, and the next
-//!     checkpoint carries it.
+//!     checkpoint carries it. `log_from` is set to before the part's end is appended, and only
+//!     behind that `versions` is empty. So a checkpoint that carries the part begins before its
+//!     end, or keeps the log that has it.
 
 use base::{AllocUnitId, Lsn, SessionId, TransactionId, Xsn};
 use os::sync::{Mutex, PaddedCell};

@@ -167,8 +167,9 @@ impl Part {
         Undo::By(self.chain.id)
     }
 
-    /// Recovery needs its records from here on, though it may not need those before.
-    fn needs_log(&mut self) {
+    /// Recovery needs its records from here on, though it may not need those before: such as its end
+    /// (`entry.rs`, 4).
+    pub(crate) fn needs_log(&mut self) {
         if self.relies_before == Some(Lsn::MAX) {
             // Before the record: a checkpoint that does not see this began before it.
             let from = self.home.log().next_lsn();
@@ -249,13 +250,14 @@ impl Part {
     pub(crate) fn append_commit(&mut self, payload: &[u8]) -> Lsn {
         debug_assert!(self.entered && self.has_logged(), "who has logged commits");
         let lsn = self.append_end(kinds::COMMIT, payload);
+        os::sched::switch_point();
+        self.entry.has_versions(None);
         self.entry.commits(&self.chain);
         lsn
     }
 
     /// Appends its prepare record: from now on another log says how it ends.
     pub(crate) fn append_prepare(&mut self, payload: &[u8]) -> Lsn {
-        self.needs_log();
         let lsn = self.append_end(kinds::PREPARE, payload);
         self.entry.logged(&self.chain);
         self.entry.is(PartState::Prepared);
@@ -265,6 +267,7 @@ impl Part {
     fn append_end(&mut self, kind: Kind, payload: &[u8]) -> Lsn {
         let before = self.chain.last;
         assert_ne!(self.chain.id, 0, "who has logged has a number");
+        self.needs_log();
         self.group.clear();
         let pushed = self.group.push_plain(kind, self.chain.id, payload);
         assert!(pushed.is_ok(), "an empty group has room for an end");

@@ -169,8 +169,11 @@ fn workload(disk: Arc<sim::Disk>, seed: u64, p: Arc<Oracle>, fault: Option<&str>
                 if session.r.below(12) == 0 {
                     let _ = db.checkpoint(false);
                 }
-                if session.r.below(20) == 0 {
-                    sweep(&db);
+                match session.r.below(24) {
+                    0 => sweep(&db, SweepRequest::ALL),
+                    // The store alone, as `@clean_option` of sp_persistent_version_cleanup has it.
+                    1 | 2 => sweep(&db, SweepRequest { rows: false, ..SweepRequest::ALL }),
+                    _ => {}
                 }
                 if is_accelerated(seed) && n == 0 && t == 2 {
                     session.idle(500_000 + n * 1000);
@@ -285,8 +288,8 @@ fn open(
 }
 
 /// Takes off the pages what aborted transactions have left. A full log may refuse it.
-fn sweep(db: &Database) {
-    if let Ok(done) = db.sweep_versions(SweepRequest::ALL, &Waiter::new()) {
+fn sweep(db: &Database, asked: SweepRequest) {
+    if let Ok(done) = db.sweep_versions(asked, &Waiter::new()) {
         FORGOTTEN.fetch_add(done.forgotten, Relaxed);
         REVERTED.fetch_add(done.reverted as usize, Relaxed);
     }
@@ -317,7 +320,7 @@ fn verify(disk: Arc<sim::Disk>, p: &Oracle, fault: Option<&str>) {
     STOPPED.fetch_add(first.left, Relaxed);
     p.compare(&look(&db));
     // The same without the records of aborted transactions, and nothing is kept for them.
-    sweep(&db);
+    sweep(&db, SweepRequest::ALL);
     assert_eq!(db.home().aborted().count(), 0, "all are reverted");
     p.compare(&look(&db));
     db.close(workers).unwrap();
