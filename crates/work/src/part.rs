@@ -167,8 +167,8 @@ impl Part {
         Undo::By(self.chain.id)
     }
 
-    /// Recovery needs its records from here on, though it may not need those before: such as its end
-    /// (`entry.rs`, 4).
+    /// Recovery needs its records from here on, such as its end (`entry.rs`, 4), though it may not
+    /// need those before.
     pub(crate) fn needs_log(&mut self) {
         if self.relies_before == Some(Lsn::MAX) {
             // Before the record: a checkpoint that does not see this began before it.
