@@ -3,7 +3,7 @@
 
 use crate::ground::figure::Figure;
 use crate::ground::program::Ground;
-use crate::house::BEGAN;
+use crate::house::{BEGAN, ENDED};
 use checks::{Outcome, process};
 use std::process::Command;
 use std::time::Instant;
@@ -16,18 +16,18 @@ pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
     Ok(vec![golden_files(ground)?, all_checks(ground)?])
 }
 
-/// Lines of golden files that were there when the issue began, and are others now.
+/// Lines of golden files that were there when the issue began, and were others at its end.
 fn golden_files(ground: &Ground<'_>) -> Outcome<Figure> {
     let mut command = Command::new("git");
     command.current_dir(&ground.workspace.root);
-    command.args(["diff", "--numstat", "--diff-filter=MD", BEGAN, "--", "tests/golden"]);
+    command.args(["diff", "--numstat", "--diff-filter=MD", BEGAN, ENDED, "--", "tests/golden"]);
     let output = command.output().map_err(|e| format!("run git: {e}"))?;
     let known = output.status.success();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let removed = |line: &str| line.split('\t').nth(1)?.parse::<u64>().ok();
     let lines: u64 = text.lines().filter_map(removed).sum();
     Ok(Figure {
-        what: format!("lines of golden files that changed since {BEGAN}"),
+        what: format!("lines of golden files that changed from {BEGAN} to {ENDED}"),
         figure: if known { format!("{lines}") } else { "this checkout has no history".to_owned() },
         limit: format!("{LINES_OF_THE_HINT}: reads that the hint saves"),
         pass: known && lines <= LINES_OF_THE_HINT,
