@@ -60,6 +60,8 @@ fn write(shared: &SharedTree, seed: u64, me: u64, steps: u64) {
         if let Op::Expunge(key) = &op {
             let _log = rig::reserve(tree);
             tree.free_if_empty(&mut group, &fields_of(&key_bytes(key))).unwrap();
+            // What has gone is not misplaced, whatever goes on around it; nobody waits for ever.
+            tree.check_absent(&fields_of(&key_bytes(key))).unwrap();
         }
     }
     shared.model.lock().append(&mut mine);
