@@ -744,8 +744,8 @@ fn every_column_is_written_or_called_constant() {
     assert!(wrong.is_empty(), "{} columns:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Databases with aborted transactions.
-const ABORTING: [&str; 2] = ["accelerated", "also_versioned"];
+/// Databases with aborted transactions: no cleaner runs in them, which would sweep these at once.
+const ABORTING: [&str; 2] = ["versioned", "also_versioned"];
 
 /// Two transactions that are aborted while records by them would stay on pages of a table that was
 /// dropped since.
