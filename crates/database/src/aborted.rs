@@ -82,8 +82,8 @@ pub(crate) struct AbortedScan {
     active: BTreeMap<u32, AbortedTransaction>,
     /// Where the last checkpoint began.
     checkpoint: Lsn,
-    /// Who ended in the log that was read, since the last start; `None` behind the checkpoint's
-    /// second record.
+    /// The transactions whose ends the scan has read since the last start of the log; `None`
+    /// behind the checkpoint's second record.
     ended: Option<BTreeSet<u32>>,
 }
 

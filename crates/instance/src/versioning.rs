@@ -229,7 +229,8 @@ impl Asker<'_> {
         Ok(alone.rolled_back)
     }
 
-    /// Who could not be rolled back has left the versions of before, and holds his tables still.
+    /// A transaction that could not be rolled back still holds its tables, and its rows have the
+    /// versions of before. While there is one, the option does not change.
     fn nobody_goes_on(&self, database: &Database) -> SqlResult<()> {
         let holders = self.instance.engine().locks.holders_in(database.id(), Kind::Object);
         let is_other = |session: SessionId| session.is_user() && session != self.session();

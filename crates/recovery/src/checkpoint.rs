@@ -10,7 +10,8 @@ use buffer::Pages;
 use os::clock::monotonic_ns;
 use std::sync::Arc;
 use wal::{
-    CheckpointEnd, Group, Kind, Log, LogReservation, RecordView, ReuseWait, TransactionChain, kinds,
+    CheckpointEnd, Group, Kind, Log, LogReservation, RecordView, ReuseWait, TransactionChain,
+    WalError, kinds,
 };
 
 /// Log that the records of a checkpoint take, each in a block of its own.
@@ -33,7 +34,7 @@ pub struct LogBounds {
 pub struct CarriedNotes {
     /// What may not be lost: without room for it there is no checkpoint.
     pub kept: Vec<u8>,
-    /// What is left out where there is no room.
+    /// Hints, which the record leaves out where the log has no room.
     pub hints: Vec<u8>,
 }
 
@@ -91,7 +92,8 @@ pub fn checkpoint(
     // A bound may be older than the last checkpoint, when it was read before that checkpoint and
     // published after it. The record that it stands for is newer.
     let min_lsn = flushed.lsn.min(oldest_active).max(log.checkpoint().min_lsn).min(begin);
-    let carried = carry(&mut room, (recorded, promised), carried())?;
+    let notes = carried();
+    let carried = carry(&mut room, (recorded, promised), notes, log.reuse_wait())?;
     let payload = CheckpointEnd::bytes(min_lsn, os::clock::now().0, &carried);
     let end = match recorded {
         true => append(log, CheckpointEnd::KIND, &payload),
@@ -125,10 +127,15 @@ fn carry(
     room: &mut LogReservation,
     (recorded, promised): (bool, u64),
     CarriedNotes { kept, mut hints }: CarriedNotes,
+    because: ReuseWait,
 ) -> Result<Vec<u8>, RecoveryError> {
     assert!(hints.len() + kept.len() <= CARRIED_BYTES_MAX, "what is carried fits a record");
     debug_assert_eq!(hints.len() % KEPT_MARK.len(), 0, "hints are as long as the mark");
     if !kept.is_empty() {
+        if !recorded {
+            // Without the second record the pointer would move past what is kept.
+            return Err(WalError::Full { because }.into());
+        }
         let need = RECORDS_BYTES + (KEPT_MARK.len() + kept.len()) as u64;
         room.grow(need.saturating_sub(promised))?;
     }

@@ -386,7 +386,8 @@ fn a_sweep_that_is_cancelled_forgets_nobody() {
 }
 
 /// A table that is locked keeps a sweep waiting when everything else is swept, for as long as the
-/// option of the server says. Who does not want to wait leaves it, and its transaction in the map.
+/// option of the server says. A sweep without retries leaves the table, and its
+/// transaction in the map.
 #[test]
 fn a_sweep_comes_back_to_a_locked_table() {
     let place = place("toy-locked");

@@ -195,8 +195,8 @@ fn rows_are_counted_without_those_of_an_aborted_transaction() {
     }
 }
 
-/// Whoever cleans a page reverts what aborted transactions have left there. So their ghosts are
-/// rows again, and nobody takes them for deleted.
+/// The cleaner reverts the records of aborted transactions on a page before it cleans the page. So
+/// their ghosts are rows again, and the cleaner does not remove them.
 #[test]
 fn a_page_that_is_cleaned_is_reverted() {
     for kind in [IndexKind::Clustered, IndexKind::Nonclustered, IndexKind::Heap] {
@@ -251,7 +251,7 @@ fn writers_meet_rows_of_an_aborted_transaction() {
                 all_find(&mut world, &before);
             }
         }
-        // Of what is forgotten now, nobody has kept anything.
+        // After the sweep no page and no version has a record of the transaction.
         let mut sweep = reverts::Sweep::default();
         while sweep.step((&world.db, &world.hobt), 3).is_none() {}
         all_find(&mut world, &before);
