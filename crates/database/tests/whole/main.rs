@@ -339,7 +339,7 @@ fn run(seeds: std::ops::Range<u64>, fault: Option<&'static str>) -> Result<Count
 
 #[test]
 fn a_whole_database_survives_crashes() {
-    let cases = if std::env::var_os("GHOSTLIGHT_LONG").is_some() { 2000 } else { 60 };
+    let cases = if std::env::var_os("GHOSTLIGHT_LONG").is_some() { 2000 } else { 180 };
     let counts = run(0..cases / 10, None).unwrap_or_else(|e| panic!("{e}"));
     println!("{} crash points, {counts:?}", counts.crash_points());
     assert!(counts.crash_points() >= cases, "{counts:?}");
