@@ -3,13 +3,15 @@
 //!
 //! ```text
 //!   log       ABORT with a number     the transaction enters the aborted map
+//!             PART_ABORTED            a part of one enters it, under its own number
 //!             REVERTED                it leaves: no page has a record by it
 //!   checkpoint's second record        all that are in the map, and the active transactions whose
 //!                                     first records recovery may not find in the log
 //! ```
 //!
-//! Each of these is one byte, 0 of the map and 1 of an active one, and then what an abort record
-//! says of it (`txn/src/payload.rs`).
+//! Each of these is one byte, 0 of the map, 2 of a part in the map and 1 of an active one, and then
+//! what an abort record says of it (`txn/src/payload.rs`). A transaction is there with each of its
+//! numbers.
 //!
 //! Invariants
 //!  1. A checkpoint carries each transaction of the map, or the log from its abort record on is
@@ -31,6 +33,7 @@ use work::{Home, OPEN_UNITS_MAX, RELYING_PARTS_MAX};
 
 const OF_MAP: u8 = 0;
 const ACTIVE: u8 = 1;
+const PART_OF_MAP: u8 = 2;
 
 /// Bytes of a checkpoint record that are the map's, at most. The rest is for active transactions
 /// and for noted pages.
@@ -64,7 +67,7 @@ impl CarriedTransactions {
         let room = carried.bytes.len() + MAP_BYTES_MAX;
         for aborted in home.aborted().list().into_iter().filter(|_| !no_map) {
             if carried.bytes.len() + 1 + AbortedTransaction::BYTES_MAX <= room {
-                carried.bytes.push(OF_MAP);
+                carried.bytes.push(if aborted.nested { PART_OF_MAP } else { OF_MAP });
                 aborted.spell(&mut carried.bytes);
             } else {
                 let from = carried.rest_from.map_or(aborted.end, |lsn| lsn.min(aborted.end));
@@ -78,8 +81,12 @@ impl CarriedTransactions {
 /// What the log tells of these transactions.
 pub(crate) struct AbortedScan {
     map: BTreeMap<Xsn, AbortedTransaction>,
-    /// Active transactions that the last checkpoint carried, and that have not ended since.
-    active: BTreeMap<u32, AbortedTransaction>,
+    /// Active transactions that the last checkpoint carried, and that have not ended since: each
+    /// with its numbers.
+    active: BTreeMap<u32, Vec<AbortedTransaction>>,
+    /// Numbers of parts that were aborted. A checkpoint may carry one as active that is aborted
+    /// before its second record.
+    parts: BTreeSet<Xsn>,
     /// Where the last checkpoint began.
     checkpoint: Lsn,
     /// The transactions whose ends the scan has read since the last start of the log; `None`
@@ -90,8 +97,8 @@ pub(crate) struct AbortedScan {
 impl AbortedScan {
     /// For a log whose last checkpoint began there.
     pub(crate) fn from(checkpoint: Lsn) -> AbortedScan {
-        let (map, active) = (BTreeMap::new(), BTreeMap::new());
-        AbortedScan { map, active, checkpoint, ended: Some(BTreeSet::new()) }
+        let (map, active, parts) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
+        AbortedScan { map, active, parts, checkpoint, ended: Some(BTreeSet::new()) }
     }
 
     /// Processes a record of the log.
@@ -102,10 +109,16 @@ impl AbortedScan {
             kinds::COMMIT => self.end(record),
             kinds::ABORT => {
                 self.end(record);
-                let front = EndPayload { at: 0 }.bytes().len();
-                let stays = record.payload().get(front..).unwrap_or_default();
-                if let Some((aborted, _)) = AbortedTransaction::parse(stays, record.lsn) {
+                if let Some(aborted) = stays(record) {
                     self.map.insert(aborted.xsn, aborted);
+                }
+            }
+            kinds::PART_ABORTED => {
+                if let Some(aborted) = stays(record) {
+                    let active = self.active.get_mut(&record.transaction());
+                    active.into_iter().for_each(|all| all.retain(|a| a.xsn != aborted.xsn));
+                    self.parts.insert(aborted.xsn);
+                    self.map.insert(aborted.xsn, AbortedTransaction { nested: true, ..aborted });
                 }
             }
             kinds::REVERTED => {
@@ -138,11 +151,15 @@ impl AbortedScan {
         {
             bytes = rest;
             match (*kind, &ended) {
-                (OF_MAP, _) => drop(self.map.entry(transaction.xsn).or_insert(transaction)),
+                (OF_MAP | PART_OF_MAP, _) => {
+                    let nested = *kind == PART_OF_MAP;
+                    let aborted = AbortedTransaction { nested, ..transaction };
+                    self.map.entry(aborted.xsn).or_insert(aborted);
+                }
                 (_, Some(ended)) => {
                     let id = transaction.id.0 as u32;
-                    if !ended.contains(&id) {
-                        self.active.insert(id, transaction);
+                    if !ended.contains(&id) && !self.parts.contains(&transaction.xsn) {
+                        self.active.entry(id).or_default().push(transaction);
                     }
                 }
                 (_, None) => {}
@@ -157,9 +174,12 @@ impl AbortedScan {
         home: &Home,
         settled: &[TransactionChain],
         mutations: &Mutations,
-    ) -> BTreeMap<u32, AbortedTransaction> {
+    ) -> BTreeMap<u32, Vec<AbortedTransaction>> {
         if mutations.has(Mutation::MapUnread) {
             self.map.clear();
+        }
+        for all in self.active.values_mut() {
+            all.retain(|active| !self.map.contains_key(&active.xsn));
         }
         for aborted in self.map.into_values() {
             home.enter_aborted_again(aborted);
@@ -171,6 +191,13 @@ impl AbortedScan {
     }
 }
 
+/// What an abort record says of a transaction, or of a part of one, whose records stay on pages.
+fn stays(record: &RecordView<'_>) -> Option<AbortedTransaction> {
+    let front = EndPayload { at: 0 }.bytes().len();
+    let stays = record.payload().get(front..).unwrap_or_default();
+    AbortedTransaction::parse(stays, record.lsn).map(|(aborted, _)| aborted)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -179,7 +206,8 @@ mod tests {
 
     fn transaction(id: u64, begin: u64) -> AbortedTransaction {
         let (xsn, id, begin) = (Xsn(100 + id), TransactionId(id), Lsn(begin));
-        AbortedTransaction { xsn, id, began_at: 3, begin, end: begin, units: Vec::new() }
+        let (end, units) = (begin, Vec::new());
+        AbortedTransaction { xsn, id, began_at: 3, begin, end, nested: false, units }
     }
 
     fn record(kind: Kind, id: u32, payload: &[u8]) -> Vec<u8> {

@@ -50,8 +50,10 @@ struct Deeds {
     units: Vec<AllocUnitId>,
     undo_bytes: u64,
     defines: bool,
-    /// The number in the version tags of its rows.
-    number: Option<Xsn>,
+    /// The numbers in the version tags of its rows, without those of parts that were aborted.
+    numbers: Vec<Xsn>,
+    /// A part of it was aborted.
+    has_aborted: bool,
     /// The first record that versions do not undo.
     log_from: Option<Lsn>,
 }
@@ -78,8 +80,9 @@ impl OpenDeeds {
             kinds::BEGIN | kinds::SAVEPOINT | kinds::PREPARE => {}
             kinds::VERSION_NUMBER => {
                 let number = NumberPayload::parse(record.payload()).map(|n| n.0);
-                self.open.entry(id).or_default().number = number;
+                self.open.entry(id).or_default().numbers.extend(number);
             }
+            kinds::PART_ABORTED => self.open.entry(id).or_default().see_part_aborted(record),
             _ => {
                 let spare = &mut self.spare;
                 let fresh = || spare.pop().unwrap_or_default();
@@ -99,29 +102,26 @@ impl OpenDeeds {
         &mut self,
         (log, undone_records_max): (&Log, u64),
         losers: &mut Losers,
-        mut open: BTreeMap<u32, AbortedTransaction>,
+        mut open: BTreeMap<u32, Vec<AbortedTransaction>>,
     ) -> Result<Vec<VersionedLoser>, WalError> {
         let mut reader = RecordReader::new(log);
         let (mut versioned, mut records) = (Vec::new(), 0);
         let mut all = std::mem::take(losers);
         all.sort_by_key(|chain| chain.records);
         for chain in all {
-            let carried = open.remove(&chain.id);
-            let number = self.open.get(&chain.id).and_then(|deeds| deeds.number);
-            let number = number.or(carried.as_ref().map(|a| a.xsn));
-            let whole = carried.as_ref().is_none_or(|a| chain.first <= a.begin);
+            let carried = open.remove(&chain.id).unwrap_or_default();
+            let found = self.open.get(&chain.id);
+            let numbers = found.map_or(0, |deeds| deeds.numbers.len()) + carried.len();
+            let has_parts = numbers > 1 || found.is_some_and(|deeds| deeds.has_aborted);
+            let whole = carried.iter().all(|a| chain.first <= a.begin);
             records += chain.records;
-            let small = whole && records <= undone_records_max;
-            let Some(xsn) = number.filter(|_| !small) else {
+            let small = whole && !has_parts && records <= undone_records_max;
+            if small || numbers == 0 && !has_parts {
                 losers.push(chain);
                 continue;
-            };
+            }
             let deeds = self.open.remove(&chain.id).unwrap_or_default();
-            let begun = match carried {
-                Some(carried) => Some(carried.also_changing(&deeds.units)),
-                None => begun(&mut reader, chain, xsn, &deeds.units)?,
-            };
-            match begun {
+            match deeds.aborted(&mut reader, chain, carried)? {
                 Some(aborted) => {
                     versioned.push(VersionedLoser { chain, aborted, log_from: deeds.log_from });
                 }
@@ -131,7 +131,8 @@ impl OpenDeeds {
         }
         losers.sort_unstable_by_key(|chain| chain.first);
         // These have logged nothing since.
-        versioned.extend(open.into_iter().map(|(id, aborted)| VersionedLoser::silent(id, aborted)));
+        let silent = |(id, aborted)| VersionedLoser::silent(id, aborted);
+        versioned.extend(open.into_iter().filter_map(silent));
         Ok(versioned)
     }
 
@@ -180,40 +181,68 @@ pub(crate) struct RowLoser {
 /// A loser whose rows are undone by versions.
 pub(crate) struct VersionedLoser {
     chain: TransactionChain,
-    aborted: AbortedTransaction,
+    /// With each of its numbers; none where all its parts were aborted before.
+    aborted: Vec<AbortedTransaction>,
     /// From where on the log undoes the rest, if there is any.
     log_from: Option<Lsn>,
 }
 
 impl VersionedLoser {
     /// One that has logged nothing behind the checkpoint.
-    fn silent(id: u32, aborted: AbortedTransaction) -> VersionedLoser {
-        let (first, last) = (aborted.begin, aborted.begin);
+    fn silent(id: u32, aborted: Vec<AbortedTransaction>) -> Option<VersionedLoser> {
+        let (first, last) = aborted.first().map(|a| (a.begin, a.begin))?;
         let chain = TransactionChain { id, first, last, ..TransactionChain::default() };
-        VersionedLoser { chain, aborted, log_from: None }
+        Some(VersionedLoser { chain, aborted, log_from: None })
     }
 }
 
-/// What the begin record of a loser says for the aborted map; `None` where it makes no sense.
-fn begun(
-    reader: &mut RecordReader<'_>,
-    chain: TransactionChain,
-    xsn: Xsn,
-    units: &[AllocUnitId],
-) -> Result<Option<AbortedTransaction>, WalError> {
-    let first = reader.record(chain.first)?;
-    let begin = Begin::parse(first.payload()).filter(|_| first.kind() == kinds::BEGIN);
-    Ok(begin.map(|begin| AbortedTransaction {
-        xsn,
-        id: begin.id,
-        began_at: begin.at,
-        begin: chain.first,
-        end: chain.last,
-        units: units.to_vec(),
-    }))
-}
-
 impl Deeds {
+    /// What the aborted map says of a loser, for each of its numbers: which of the units it has
+    /// changed under which number is not known. `None` where its begin record makes no sense.
+    fn aborted(
+        &self,
+        reader: &mut RecordReader<'_>,
+        chain: TransactionChain,
+        carried: Vec<AbortedTransaction>,
+    ) -> Result<Option<Vec<AbortedTransaction>>, WalError> {
+        let begun = match carried.first() {
+            Some(carried) => AbortedTransaction { units: Vec::new(), ..carried.clone() },
+            None => {
+                let first = reader.record(chain.first)?;
+                let begin = Begin::parse(first.payload()).filter(|_| first.kind() == kinds::BEGIN);
+                let Some(begin) = begin else { return Ok(None) };
+                AbortedTransaction {
+                    xsn: Xsn::NONE,
+                    id: begin.id,
+                    began_at: begin.at,
+                    begin: chain.first,
+                    end: chain.last,
+                    nested: false,
+                    units: Vec::new(),
+                }
+            }
+        };
+        let known = |xsn: &Xsn| carried.iter().any(|carried| carried.xsn == *xsn);
+        let fresh = self.numbers.iter().copied().filter(|xsn| !known(xsn)).map(|xsn| {
+            AbortedTransaction { xsn, units: self.units.clone(), ..begun.clone() }
+        });
+        let fresh: Vec<_> = fresh.collect();
+        let carried = carried.into_iter().map(|carried| carried.also_changing(&self.units));
+        let mut aborted: Vec<_> = carried.chain(fresh).collect();
+        aborted.sort_unstable_by_key(|aborted| aborted.xsn);
+        Ok(Some(aborted))
+    }
+
+    fn see_part_aborted(&mut self, record: &RecordView<'_>) {
+        let front = EndPayload { at: 0 }.bytes().len();
+        let stays = record.payload().get(front..).unwrap_or_default();
+        if let Some((aborted, _)) = AbortedTransaction::parse(stays, record.lsn) {
+            self.numbers.retain(|xsn| *xsn != aborted.xsn);
+        }
+        self.has_aborted = true;
+        self.see(record);
+    }
+
     fn see(&mut self, record: &RecordView<'_>) {
         if record.flags().has(RecordFlags::COMPENSATION) {
             // What is behind the record that is undone next was undone.
@@ -376,13 +405,25 @@ pub(crate) fn abort_versioned(
             txn::roll_back(&home.pages, &undo, &mut group, &mut chain, scope, &|_| true)
                 .map_err(|e| WorkError::Undo(e).into_sql(&home.name()))?;
         }
-        let mut payload = EndPayload { at: os::clock::now().0 }.bytes().to_vec();
-        aborted.spell(&mut payload);
-        group.clear();
-        let pushed = group.push_plain(kinds::ABORT, chain.id, &payload);
-        assert!(pushed.is_ok(), "an empty group has room for an abort");
-        aborted.end = home.log().append(&mut group, &mut chain).last;
-        home.enter_aborted_again(aborted);
+        let mut append = |kind, aborted: Option<AbortedTransaction>| {
+            let mut payload = EndPayload { at: os::clock::now().0 }.bytes().to_vec();
+            aborted.iter().for_each(|aborted| aborted.spell(&mut payload));
+            group.clear();
+            let pushed = match kind {
+                kinds::ABORT => group.push_plain(kind, chain.id, &payload),
+                part => group.push_compensation_of(part, chain.id, chain.last, &payload),
+            };
+            assert!(pushed.is_ok(), "an empty group has room for an abort");
+            let end = home.log().append(&mut group, &mut chain).last;
+            let aborted = aborted.map(|aborted| AbortedTransaction { end, ..aborted });
+            aborted.into_iter().for_each(|aborted| home.enter_aborted_again(aborted));
+        };
+        let first = (!aborted.is_empty()).then(|| aborted.remove(0));
+        // The newest first: what a later number did stands on what an earlier one did.
+        for part in aborted.into_iter().rev() {
+            append(kinds::PART_ABORTED, Some(AbortedTransaction { nested: true, ..part }));
+        }
+        append(kinds::ABORT, first);
     }
     Ok(count)
 }

@@ -51,7 +51,7 @@ impl Database {
             || {
                 // In this order: a decision is recorded, and an aborted transaction enters the map,
                 // before the transaction leaves.
-                let (active, undo) = (home.oldest_for_recovery(), home.oldest_active());
+                let (active, undo) = (home.oldest_for_recovery(), home.bound_for_undo());
                 let decisions = kept();
                 let carried =
                     map.replace(CarriedTransactions::of(&home, &engine.transactions.mutations));

@@ -430,6 +430,7 @@ fn accelerated_recovery_ends_after_the_aborted() {
             began_at: 0,
             begin: Lsn(1),
             end: Lsn(2),
+            nested: false,
             units: vec![AllocUnitId(u32::MAX)],
         });
     }

@@ -12,7 +12,7 @@ use crate::error::{RowError, RowResult};
 use crate::hobt::RowHobt;
 use access::{Deed, HobtDirectory};
 use base::AllocUnitId;
-use btree::{Difference, KeyFields, LoggedChange, SplitPolicy};
+use btree::{Difference, KeyFields, LeafWrite, LoggedChange, SplitPolicy};
 use buffer::{Change, PageRef};
 use os::sync::Mutex;
 use space::AllocUnit;
@@ -245,10 +245,24 @@ impl RowHobt {
         }
     }
 
+    /// The leaf of a key whose record is to be undone. What a later part of the transaction wrote
+    /// there, which was aborted, is reverted first.
+    fn leaf_to_undo(&self, key: &[page::Field<'_>]) -> RowResult<LeafWrite<'_>> {
+        loop {
+            let leaf = self.tree().seek_write(key)?;
+            let at = (leaf.page_id(), leaf.slot());
+            if !leaf.record().is_some_and(|record| self.is_aborted(record, at)) {
+                return Ok(leaf);
+            }
+            drop(leaf);
+            self.revert_key_for_undo(key)?;
+        }
+    }
+
     /// Takes an inserted row out.
     fn undo_insert(&self, key: &[page::Field<'_>], cx: &mut UndoContext<'_>) -> RowResult<bool> {
         let tree = self.tree();
-        let leaf = tree.seek_write(key)?;
+        let leaf = self.leaf_to_undo(key)?;
         if leaf.record().is_none() {
             return Ok(false);
         }
@@ -285,7 +299,7 @@ impl RowHobt {
         cx: &mut UndoContext<'_>,
     ) -> RowResult<bool> {
         let tree = self.tree();
-        let leaf = tree.seek_write(key)?;
+        let leaf = self.leaf_to_undo(key)?;
         if leaf.record().is_none_or(|r| page::is_ghost_record(r) != revive) {
             return Ok(false);
         }
@@ -369,6 +383,9 @@ impl RowHobt {
         };
         let view = change.view(page);
         let now = view.record(slot).expect("the slot of a key has a record");
+        if self.is_aborted(now, (change.id(page), slot)) {
+            return Ok(None);
+        }
         if !difference.restore(now, old) {
             return Ok(None);
         }
@@ -394,7 +411,7 @@ impl RowHobt {
     ) -> RowResult<bool> {
         let tree = self.tree();
         loop {
-            let leaf = tree.seek_write(key)?;
+            let leaf = self.leaf_to_undo(key)?;
             let Some(now) = leaf.record() else { return Ok(false) };
             let was_ghost = page::is_ghost_record(now);
             let Some(mut old) = former(now) else { return Ok(false) };

@@ -27,6 +27,9 @@ pub struct AbortedTransaction {
     pub begin: Lsn,
     /// The log record that says that it is aborted. Recovery reads it, or a checkpoint carries it.
     pub end: Lsn,
+    /// Only the part of the transaction that had this number was aborted: it was rolled back to a
+    /// savepoint, or a statement failed. The transaction went on.
+    pub nested: bool,
     /// The allocation units that have records by it, ascending. Empty where they are not known.
     pub units: Vec<AllocUnitId>,
 }
@@ -111,6 +114,7 @@ mod tests {
             began_at: 0,
             begin: Lsn(1),
             end: Lsn(2),
+            nested: false,
             units: Vec::new(),
         }
     }

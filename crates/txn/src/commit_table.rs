@@ -217,14 +217,22 @@ impl CommitTable {
     /// Commits: from now on snapshots see it. The caller has made its log durable (unless delayed
     /// durability allows otherwise).
     pub fn commit(&self, xsn: Xsn) -> CommitTime {
-        assert!(xsn.0 >= self.low_water.load(Acquire), "what goes on is not forgotten");
+        self.commit_all(&[xsn])
+    }
+
+    /// Commits all numbers of a transaction, at one time: a snapshot sees all or none.
+    pub fn commit_all(&self, numbers: &[Xsn]) -> CommitTime {
+        let low = self.low_water.load(Acquire);
+        assert!(numbers.iter().all(|xsn| xsn.0 >= low), "what goes on is not forgotten");
         let known = self.known.read();
-        let chunk = known.chunks.get(&(xsn.0 / CHUNK)).expect("invariant 3");
         let _one = self.stamping.lock();
         let time = self.front.clock.load(Relaxed) + 1;
         assert!(time < ABORTED, "a commit time is no mark");
-        chunk.end(xsn.0, time);
-        os::sched::switch_point();
+        for xsn in numbers {
+            let chunk = known.chunks.get(&(xsn.0 / CHUNK)).expect("invariant 3");
+            chunk.end(xsn.0, time);
+            os::sched::switch_point();
+        }
         self.front.clock.store(time, SeqCst);
         CommitTime(time)
     }

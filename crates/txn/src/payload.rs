@@ -4,7 +4,8 @@
 //! one of [`KNOWN`] a single byte below 32, its number there. Version number: sequence number 8.
 //!
 //! The abort record of a transaction whose records stay on pages (`aborted_map.rs`) goes on behind
-//! the wall time, and the checkpoint carries the same for each that is in the map:
+//! the wall time. The record of a part that is aborted alone has the same behind a wall time, and
+//! the checkpoint carries it for each that is in the map:
 //!
 //! | off | len | field |
 //! |---|---|---|
@@ -204,7 +205,7 @@ impl AbortedTransaction {
         }
         let id = TransactionId(word(8)?);
         let (began_at, begin) = (word(16)?.cast_signed(), Lsn(word(24)?));
-        let read = AbortedTransaction { xsn, id, began_at, begin, end, units };
+        let read = AbortedTransaction { xsn, id, began_at, begin, end, nested: false, units };
         (begin <= end && id.0 as u32 != 0).then_some((read, rest))
     }
 }
@@ -238,6 +239,7 @@ mod tests {
             began_at: -5,
             begin: Lsn(70),
             end: Lsn(90),
+            nested: false,
             units: (1..=units).map(AllocUnitId).collect(),
         };
         for (units, read) in [(0, 0), (1, 1), (256, 256), (257, 0)] {

@@ -119,9 +119,23 @@ impl Group {
         transaction: u32,
         undo_next: Lsn,
     ) -> Result<(), GroupOverflow> {
+        self.push_compensation_of(crate::record::kinds::UNDONE, transaction, undo_next, &[])
+    }
+
+    /// The same of a kind of its own, which says more.
+    ///
+    /// # Errors
+    /// When the group would not fit a block.
+    pub fn push_compensation_of(
+        &mut self,
+        kind: Kind,
+        transaction: u32,
+        undo_next: Lsn,
+        payload: &[u8],
+    ) -> Result<(), GroupOverflow> {
         assert!(transaction != 0, "a transaction's change is compensated");
         let flags = RecordFlags(RecordFlags::COMPENSATION);
-        self.push(crate::record::kinds::UNDONE, flags, transaction, undo_next, None, &[])
+        self.push(kind, flags, transaction, undo_next, None, &[payload])
     }
 
     /// Adds a record that changes a page. `undo_next` is for compensations: where undo goes on.

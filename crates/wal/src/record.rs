@@ -49,7 +49,10 @@ pub mod kinds {
     pub const VERSION_NUMBER: Kind = Kind(0x0F);
     /// No page has a record by an aborted transaction any more (`txn::NumberPayload`).
     pub const REVERTED: Kind = Kind(0x10);
-    pub const LAST_OF_LOG: u8 = 0x10;
+    /// A part of its transaction is aborted, and the rows that it changed stay as they are: a
+    /// compensation, behind which undo goes on before that part (`txn::AbortedTransaction`).
+    pub const PART_ABORTED: Kind = Kind(0x11);
+    pub const LAST_OF_LOG: u8 = 0x11;
     pub const FIRST_OF_SPACE: u8 = 0x20;
     pub const FIRST_OF_BTREE: u8 = 0x40;
     pub const FIRST_OF_HEAP: u8 = 0x60;

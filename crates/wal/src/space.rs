@@ -114,6 +114,21 @@ impl LogReservation {
         }
     }
 
+    /// Divides it: the result holds that many bytes, or what there is.
+    #[must_use]
+    pub fn split(&mut self, bytes: u64) -> LogReservation {
+        let bytes = bytes.min(self.bytes);
+        // Another holder is charged, too: the rest gives that up.
+        let rest = (self.bytes - bytes).saturating_sub(HOLDER_BYTES);
+        let (before, after) = (charge(self.bytes), charge(rest) + charge(bytes));
+        match after.checked_sub(before) {
+            Some(more) => drop(self.log.reserved.fetch_add(more, Relaxed)),
+            None => drop(self.log.reserved.fetch_sub(before - after, Relaxed)),
+        }
+        self.bytes = rest;
+        LogReservation { log: Arc::clone(&self.log), bytes }
+    }
+
     /// Gives bytes back, at most what is held.
     pub fn shrink(&mut self, fewer: u64) {
         let fewer = fewer.min(self.bytes);

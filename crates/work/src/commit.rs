@@ -20,6 +20,7 @@
 use crate::entry::PartState;
 use crate::home::Home;
 use crate::owed::{Debt, OwedCommit};
+use crate::part::Part;
 use crate::unit::{Mark, Work};
 use base::{Lsn, SqlError, messages};
 use std::sync::Arc;
@@ -197,18 +198,64 @@ impl Work {
         assert!(mark.ghosts() <= self.ghosts.list.len(), "a mark is of this transaction");
         debug_assert!(!self.owner.is_rolling_back(), "a part of it is undone, not all");
         let mut group = Group::new();
+        let by_versions = self.is_undone_by_versions_to(mark);
         for i in (0..self.parts.len()).rev() {
-            let to = Work::mark_of(mark, self.parts[i].home.database);
-            let scope = UndoScope::after(to, self.counts.has_ranges());
-            let engine = Arc::clone(&self.engine);
-            let goes_on = || engine.undoes();
-            if let Err(e) = self.undo_part(i, scope, &mut group, &goes_on) {
+            if let Err(e) = self.undo_to(i, mark, by_versions, &mut group) {
                 self.doom();
                 return Err(e);
             }
         }
+        self.parts.iter().for_each(Part::unpin);
+        if by_versions {
+            let commits = &self.engine.transactions.commits;
+            let aborted = self.versions.numbers.cut(mark.newest());
+            aborted.into_iter().for_each(|xsn| commits.abort(xsn));
+            self.versions.marks.clear();
+            self.versions.cuts += 1;
+        }
         self.forget_ghosts_after(mark);
         Ok(())
+    }
+
+    /// Whether versions undo what comes behind a mark: as that takes long from the log, as the log
+    /// is not there any more, or as it has no room for the undo. It was written under numbers of
+    /// its own then.
+    fn is_undone_by_versions_to(&self, mark: &Mark) -> bool {
+        let above = self.versions.numbers.above(mark.newest());
+        let begins = above == 1 && mark.is_begin_of_number(self.versions.cuts);
+        let records = self.logged_records();
+        let undone_from_log = |part: &Part| {
+            let max = part.home.undone_records_max();
+            // There is room for the whole transaction, or for what is behind the mark.
+            let has_room = records <= max || begins;
+            let to = Work::mark_of(mark, part.home.database);
+            has_room && records - mark.records() <= max && part.pin(to)
+        };
+        let mut parts = self.parts.iter().filter(|p| p.has_number_above(mark.newest()));
+        above > 0 && !parts.all(undone_from_log)
+    }
+
+    /// Undoes what a part has done behind a mark.
+    fn undo_to(
+        &mut self,
+        i: usize,
+        mark: &Mark,
+        by_versions: bool,
+        group: &mut Group,
+    ) -> Result<(), WorkError> {
+        let engine = Arc::clone(&self.engine);
+        let goes_on = || engine.undoes();
+        let to = Work::mark_of(mark, self.parts[i].home.database);
+        if by_versions && self.parts[i].has_number_above(mark.newest()) {
+            if let Some(from) = self.parts[i].unversioned_from(to) {
+                let scope = UndoScope::unversioned_from(from);
+                self.undo_part(i, scope, group, &goes_on)?;
+            }
+            self.parts[i].abort_numbers(mark.newest());
+        }
+        // The rest, if there is any, was written under the number within which the mark lies.
+        let scope = UndoScope::after(to, self.counts.has_ranges());
+        self.undo_part(i, scope, group, &goes_on)
     }
 
     /// Undoes a part as a whole: by the versions of its rows, or from the log.

@@ -17,8 +17,10 @@
 //!     behind that `versions` is empty. So a checkpoint that carries the part begins before its
 //!     end, or keeps the log that has it.
 
+use crate::numbers::OpenMarks;
 use base::{AllocUnitId, Lsn, SessionId, TransactionId, Xsn};
 use os::sync::{Mutex, PaddedCell};
+use std::sync::Arc;
 use std::sync::atomic::{
     AtomicI64, AtomicU8, AtomicU64,
     Ordering::{Acquire, Relaxed, Release, SeqCst},
@@ -91,7 +93,11 @@ pub struct OpenPart {
 pub(crate) struct Entry {
     session: SessionId,
     told: PaddedCell<Words>,
-    versions: Mutex<Option<PartVersions>>,
+    versions: Mutex<Vec<PartVersions>>,
+    /// Marks to which a rollback needs the log, from the place that each has.
+    marks: Mutex<OpenMarks<Lsn>>,
+    /// From where a rollback that goes on needs it; [`Lsn::MAX`] without one.
+    pinned: AtomicU64,
 }
 
 /// By which number, and where, a part has changed rows whose versions undo it.
@@ -133,12 +139,15 @@ fn count(cell: &AtomicU64) {
 
 impl Entry {
     pub(crate) fn new(session: SessionId) -> Entry {
-        Entry { session, told: PaddedCell::default(), versions: Mutex::default() }
+        let (versions, marks) = (Mutex::default(), Mutex::default());
+        let pinned = AtomicU64::new(Lsn::MAX.0);
+        Entry { session, told: PaddedCell::default(), versions, marks, pinned }
     }
 
     /// Records from there on are needed; what it said before.
     pub(crate) fn need(&self, from: Lsn) -> Lsn {
         self.told.log_from.store(from.0, SeqCst);
+        self.pinned.store(Lsn::MAX.0, SeqCst);
         Lsn(self.told.needed.swap(from.0, SeqCst))
     }
 
@@ -164,21 +173,47 @@ impl Entry {
         active.then(|| Lsn(self.told.log_from.load(SeqCst)))
     }
 
-    /// By which versions it is undone, or that there are none.
-    pub(crate) fn has_versions(&self, versions: Option<PartVersions>) {
+    /// A rollback to a mark needs its records from there on, as long as somebody holds its seat.
+    pub(crate) fn marked(&self, seat: &Arc<()>, from: Lsn) {
+        self.marks.lock().add(seat, from);
+    }
+
+    /// A rollback needs its records from there on ([`Lsn::MAX`]: none does).
+    pub(crate) fn pin(&self, from: Lsn) {
+        self.pinned.store(from.0, SeqCst);
+    }
+
+    /// From where on the log is needed while the database is in use; [`Lsn::MAX`] for none, `None`
+    /// without a transaction.
+    pub(crate) fn undo_from(&self) -> Option<Lsn> {
+        let (first, log_from) = (self.needed(), self.log_from()?);
+        if first == Lsn::ZERO || log_from <= first {
+            return Some(first).filter(|lsn| *lsn != Lsn::ZERO);
+        }
+        let pinned = Lsn(self.pinned.load(SeqCst));
+        let marked = self.marks.lock().oldest().unwrap_or(Lsn::MAX);
+        Some(log_from.min(pinned).min(marked.max(first)))
+    }
+
+    /// By which versions it is undone, oldest number first.
+    pub(crate) fn has_versions(&self, versions: Vec<PartVersions>) {
         *self.versions.lock() = versions;
     }
 
-    /// What the aborted map would say of it, where recovery does not need its first record.
-    pub(crate) fn open_versions(&self) -> Option<AbortedTransaction> {
-        let PartVersions { xsn, units } = self.versions.lock().clone()?;
-        let part = self.read()?;
-        let (begin, end) = (part.begin?, part.last?);
-        if self.log_from()? <= begin {
-            return None;
+    /// What the aborted map would say of it, where recovery does not need its first record: for
+    /// each of its numbers.
+    pub(crate) fn open_versions(&self) -> Vec<AbortedTransaction> {
+        let numbers = self.versions.lock().clone();
+        let Some((part, log_from)) = self.read().zip(self.log_from()) else { return Vec::new() };
+        let Some((begin, end)) = part.begin.zip(part.last) else { return Vec::new() };
+        if log_from <= begin {
+            return Vec::new();
         }
-        let began_at = part.began_at.unwrap_or(0);
-        Some(AbortedTransaction { xsn, id: part.id, began_at, begin, end, units })
+        let (id, began_at) = (part.id, part.began_at.unwrap_or(0));
+        let open = |PartVersions { xsn, units }| {
+            AbortedTransaction { xsn, id, began_at, begin, end, nested: false, units }
+        };
+        numbers.into_iter().map(open).collect()
     }
 
     /// The part belongs to a transaction that is about to log.

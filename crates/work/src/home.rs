@@ -61,6 +61,8 @@ pub struct Home {
     for_aborted: Mutex<BTreeMap<Xsn, LogReservation>>,
     /// Active parts whose records recovery does not need.
     relying: AtomicUsize,
+    /// Log before that may be in use by others.
+    undo_bound: AtomicU64,
     undone_records_max: u64,
     cleaner_times: CleanerTimes,
     optimized_locking: AtomicBool,
@@ -136,6 +138,7 @@ impl Home {
             aborted: AbortedMap::default(),
             for_aborted: Mutex::default(),
             relying: AtomicUsize::new(0),
+            undo_bound: AtomicU64::new(0),
             undone_records_max: engine.undone_records_max.load(Relaxed),
             cleaner_times: CleanerTimes::default(),
             optimized_locking: AtomicBool::new(false),
@@ -507,11 +510,31 @@ impl Home {
         entries.iter().filter_map(|e| e.log_from()).min().unwrap_or(Lsn::MAX)
     }
 
+    /// From where on the log is not reused while the database is in use: a rollback may need it.
+    /// Called by checkpoints, one at a time.
+    pub fn bound_for_undo(&self) -> Lsn {
+        let read = || {
+            let entries = self.active.lock().clone();
+            entries.iter().filter_map(|e| e.undo_from()).min().unwrap_or(Lsn::MAX)
+        };
+        let bound = read();
+        // Whoever pins older log from now on finds that it may be gone; who has pinned it before
+        // is read now.
+        self.undo_bound.fetch_max(bound.min(self.log().next_lsn()).0, SeqCst);
+        os::sched::switch_point();
+        read().min(bound)
+    }
+
+    /// Whether no checkpoint gives log from there on to others, now that a part has pinned it.
+    pub(crate) fn has_log_from(&self, from: Lsn) -> bool {
+        self.undo_bound.load(SeqCst) <= from.0
+    }
+
     /// What the aborted map would say of the active transactions whose first records recovery does
     /// not need, oldest first.
     pub fn open_versions(&self) -> Vec<AbortedTransaction> {
         let entries = self.active.lock().clone();
-        let mut open: Vec<_> = entries.iter().filter_map(|e| e.open_versions()).collect();
+        let mut open: Vec<_> = entries.iter().flat_map(|e| e.open_versions()).collect();
         open.sort_unstable_by_key(|a| a.begin);
         open
     }
@@ -528,10 +551,10 @@ impl Home {
         self.relying.fetch_update(Relaxed, Relaxed, more).is_ok()
     }
 
-    /// Such a part ends.
-    pub(crate) fn relied_on_versions(&self) {
-        let before = self.relying.fetch_sub(1, Relaxed);
-        assert_ne!(before, 0, "a part that ends was counted");
+    /// Such a part ends, which was counted so many times: once for each number.
+    pub(crate) fn relied_on_versions(&self, numbers: usize) {
+        let before = self.relying.fetch_sub(numbers, Relaxed);
+        assert!(before >= numbers, "a part that ends was counted");
     }
 
     /// Active transactions with a part here.

@@ -103,7 +103,7 @@ impl Work {
     /// # Errors
     /// [`LockError::OutOfLockMemory`].
     pub fn lock_itself(&mut self, home: &Home, xsn: Xsn) -> Result<(), LockError> {
-        debug_assert_eq!(self.versions.number(), Some(xsn), "its own number");
+        debug_assert_eq!(self.versions.numbers.current(), Some(xsn), "its own number");
         if self.counts.itself.contains(&home.database) {
             return Ok(());
         }

@@ -3,6 +3,7 @@
 use crate::entry::{Entry, PartState, PartVersions};
 use crate::home::{CARRIED_BESIDE, CARRIED_OPEN_BYTES, Home};
 use crate::loser::Loser;
+use crate::undo_room::UndoRoom;
 use base::{AllocUnitId, Lsn, SessionId, TransactionId, Xsn};
 use buffer::{Change, Undo};
 use lock::Owner;
@@ -17,6 +18,8 @@ const RESERVE_STEP: u64 = 8192;
 /// What a request keeps from one transaction to its next, so that short ones neither ask nor give
 /// back: two writes less to what all sessions write.
 const KEPT: u64 = 2 * RESERVE_STEP;
+/// Log that aborting a number takes, and carrying it in checkpoints from then on.
+const ABORT_BYTES: u64 = AbortedTransaction::BYTES_MAX as u64 + CARRIED_BESIDE + 64;
 
 /// A transaction's part in one database, to whoever waits for its end.
 #[derive(Clone)]
@@ -42,6 +45,17 @@ impl PartMark {
     }
 }
 
+/// What a part has done under a number.
+struct NumberUse {
+    xsn: Xsn,
+    /// The last record of the part before.
+    after: Lsn,
+    /// A record in the log says the number.
+    said: bool,
+    /// The units of the rows, ascending.
+    units: Vec<AllocUnitId>,
+}
+
 /// A transaction's part in one database.
 pub struct Part {
     /// The database.
@@ -54,18 +68,21 @@ pub struct Part {
     /// For its begin record.
     name: TransactionName,
     reservation: LogReservation,
-    /// Bytes that undoing what was logged so far may write.
-    undo_bytes: u64,
+    /// What undoing what was logged so far may write.
+    undo_room: UndoRoom,
     entry: Arc<Entry>,
     entered: bool,
-    /// The number in the tags of rows that it has changed, where these are its undo.
-    number: Option<Xsn>,
-    /// A record in the log says that number.
-    numbered: bool,
-    /// The units of those rows, ascending.
-    units: Vec<AllocUnitId>,
+    /// The numbers in the tags of rows that it has changed, where these are its undo: ascending,
+    /// without those that were aborted.
+    numbers: Vec<NumberUse>,
+    /// A number of it was aborted.
+    has_aborted: bool,
+    /// Its records, and those of them that only the log undoes, as of the last change.
+    seen: (u64, u64),
     /// Recovery does not need its records, but those from there on.
     relies_before: Option<Lsn>,
+    /// For so many numbers checkpoints have room.
+    room_for_numbers: usize,
     /// Told what was logged: of a deadlock's participants the cheapest to undo is the victim.
     owner: Arc<Owner>,
 }
@@ -80,13 +97,14 @@ impl Part {
             id: TransactionId(0),
             name: TransactionName::default(),
             reservation: LogReservation::none(home.log()),
-            undo_bytes: 0,
+            undo_room: UndoRoom::new(home.undone_records_max()),
             entry: home.enlist(owner.session()),
             entered: false,
-            number: None,
-            numbered: false,
-            units: Vec::new(),
+            numbers: Vec::new(),
+            has_aborted: false,
+            seen: (0, 0),
             relies_before: None,
+            room_for_numbers: 0,
             owner: Arc::clone(owner),
         }
     }
@@ -105,7 +123,8 @@ impl Part {
         assert_ne!(loser.chain.first, Lsn::ZERO, "a loser has logged");
         let mut part = Part::new(home, owner);
         part.reservation.grow(loser.undo_bytes)?;
-        (part.id, part.chain, part.undo_bytes) = (id, loser.chain, loser.undo_bytes);
+        (part.id, part.chain) = (id, loser.chain);
+        part.undo_room = UndoRoom::of_loser(home.undone_records_max(), loser.undo_bytes);
         part.entered = true;
         home.enter_from(&part.entry, loser.chain.first);
         part.entry.begin(id);
@@ -131,8 +150,12 @@ impl Part {
             self.entry.begin(self.id);
             self.entry.reserved(self.reservation.bytes());
         }
-        let carried = if self.home.is_accelerated() { CARRIED_OPEN_BYTES } else { 0 };
-        let need = self.undo_bytes + 2 * change_bytes as u64 + FORWARD_SLACK + carried;
+        // To be carried and to be aborted, each of its numbers, the next among them.
+        let each = CARRIED_OPEN_BYTES + ABORT_BYTES;
+        let numbers = if self.home.is_accelerated() { self.numbers.len() as u64 + 1 } else { 0 };
+        let carried = numbers * each;
+        let change = 2 * change_bytes as u64;
+        let need = self.undo_room.bytes(change) + change + FORWARD_SLACK + carried;
         if need > self.reservation.bytes() {
             let more = (need - self.reservation.bytes()).max(RESERVE_STEP);
             self.reservation.patiently(Some(self.owner.waiter()), |own| own.grow(more))?;
@@ -156,7 +179,11 @@ impl Part {
             self.entry.begins_at(at);
         }
         let name = if wanted { self.name.clone() } else { TransactionName::default() };
-        let number = self.number.filter(|_| !self.numbered);
+        let last = self.numbers.last_mut().filter(|number| !number.said);
+        let number = last.map(|number| {
+            number.after = self.chain.last;
+            number.xsn
+        });
         BeginRecord { wanted, id: self.chain.id, at, name, number }
     }
 
@@ -181,14 +208,35 @@ impl Part {
 
     /// Versions undo all that it has done so far: recovery does not need its records.
     fn rely_on_versions(&mut self) {
-        let whole = self.numbered && self.chain.unversioned == 0;
+        let whole = self.is_numbered() && self.chain.unversioned == 0;
         if !whole || self.relies_before == Some(Lsn::MAX) {
             return;
         }
-        if self.relies_before.is_some() || self.home.relies_on_versions() {
+        if self.relies_before.is_some() || self.has_room_for(1) {
             self.entry.needs_log_from(Lsn::MAX);
             self.relies_before = Some(Lsn::MAX);
         }
+    }
+
+    /// Whether its rows name its numbers, and the log says these.
+    fn is_numbered(&self) -> bool {
+        self.has_aborted || self.numbers.first().is_some_and(|number| number.said)
+    }
+
+    /// Whether checkpoints have room for so many numbers of it.
+    fn has_room_for(&mut self, numbers: usize) -> bool {
+        while self.room_for_numbers < numbers {
+            if !self.home.relies_on_versions() {
+                return false;
+            }
+            self.room_for_numbers += 1;
+        }
+        true
+    }
+
+    /// Whether it may change rows under one number more.
+    pub(crate) fn may_begin_number(&mut self) -> bool {
+        self.relies_before.is_none() || self.has_room_for(self.numbers.len() + 1)
     }
 
     /// How a change of a row is logged. `xsn` is the number in the row's tag, where it has one. The
@@ -196,13 +244,57 @@ impl Part {
     /// the units that the transaction has changed.
     pub fn undo_of_row(&mut self, xsn: Option<Xsn>, unit: AllocUnitId) -> Undo {
         let Some(xsn) = xsn.filter(|_| self.home.is_accelerated()) else { return self.undo() };
-        debug_assert!(self.number.is_none_or(|n| n == xsn), "a transaction has one number");
-        self.number = Some(xsn);
-        if let Err(at) = self.units.binary_search(&unit) {
-            self.units.insert(at, unit);
-            self.entry.has_versions(Some(PartVersions { xsn, units: self.units.clone() }));
+        let newest = self.numbers.last().map(|number| number.xsn);
+        debug_assert!(newest.is_none_or(|newest| newest <= xsn), "numbers ascend");
+        if newest != Some(xsn) {
+            let after = self.chain.last;
+            self.numbers.push(NumberUse { xsn, after, said: false, units: Vec::new() });
+        }
+        let units = &mut self.numbers.last_mut().expect("it was just put there").units;
+        if let Err(at) = units.binary_search(&unit) {
+            units.insert(at, unit);
+            self.tell_versions();
         }
         Undo::ByVersions(self.chain.id)
+    }
+
+    fn tell_versions(&self) {
+        let told = |n: &NumberUse| PartVersions { xsn: n.xsn, units: n.units.clone() };
+        self.entry.has_versions(self.numbers.iter().map(told).collect());
+    }
+
+    /// A rollback may go back to here, as long as somebody holds the seat: it undoes from the log
+    /// what is logged from now on under the current number.
+    pub(crate) fn marked(&mut self, seat: &Arc<()>) {
+        if !self.home.is_accelerated() {
+            return;
+        }
+        self.entry.marked(seat, self.home.log().next_lsn());
+        if self.undo_room.marked(seat) {
+            self.give_back_for_undo();
+        }
+    }
+
+    /// Another number is about to begin.
+    pub(crate) fn number_begins(&mut self) {
+        self.undo_room.number_begins();
+    }
+
+    /// Whether the log that undoes it behind a record is there. It stays until the end of the part,
+    /// or until [`Part::unpin`].
+    pub(crate) fn pin(&self, to: Lsn) -> bool {
+        let from = if to == Lsn::ZERO { self.chain.first } else { to };
+        self.entry.pin(from);
+        os::sched::switch_point();
+        let is_there = !self.home.is_accelerated() || self.home.has_log_from(from);
+        if !is_there {
+            self.unpin();
+        }
+        is_there
+    }
+
+    pub(crate) fn unpin(&self) {
+        self.entry.pin(Lsn::MAX);
     }
 
     /// After a change was finished: remembers what its undo may cost.
@@ -211,10 +303,27 @@ impl Part {
         debug_assert!(self.chain.first <= self.chain.last, "a chain goes forward");
         debug_assert!(self.chain.records > 0, "a chain with ends has records");
         self.entry.logged(&self.chain);
-        self.numbered = self.number.is_some();
+        let (records, unversioned) = (self.chain.records, self.chain.unversioned);
+        let before = std::mem::replace(&mut self.seen, (records, unversioned));
+        if let Some(number) = self.numbers.last_mut() {
+            number.said = true;
+        }
         self.rely_on_versions();
-        self.undo_bytes += change_bytes as u64 + 64;
-        self.owner.add_log_bytes(change_bytes as u64 + 64);
+        let undo_bytes = change_bytes as u64 + 64;
+        self.owner.add_log_bytes(undo_bytes);
+        let how = (unversioned > before.1, self.relies_before.is_some());
+        if self.undo_room.logged(undo_bytes, (records, records - before.0), how) {
+            self.give_back_for_undo();
+        }
+    }
+
+    /// Versions undo the most of it: gives back the log that was reserved for that.
+    fn give_back_for_undo(&mut self) {
+        let numbers = self.numbers.len() as u64 + 1;
+        let each = CARRIED_OPEN_BYTES + ABORT_BYTES;
+        let kept = self.undo_room.bytes(RESERVE_STEP) + KEPT + numbers * each;
+        self.reservation.shrink(self.reservation.bytes().saturating_sub(kept));
+        self.entry.reserved(self.reservation.bytes());
     }
 
     /// What tells others when the transaction is over here. A change was reserved.
@@ -231,11 +340,8 @@ impl Part {
     pub(crate) fn start(&mut self, id: TransactionId, name: &TransactionName) {
         assert!(!self.entered && !self.has_logged());
         assert_ne!(id.0 as u32, 0, "0 logs for nobody");
-        assert_eq!(self.undo_bytes, 0, "what a transaction reserved for its undo ended with it");
-        debug_assert!(
-            self.number.is_none() && self.units.is_empty(),
-            "the last one's went with it"
-        );
+        assert_eq!(self.undo_room.for_undo(), 0, "the room for an undo ended with it");
+        debug_assert!(self.numbers.is_empty(), "the last one's went with it");
         self.chain = TransactionChain { id: id.0 as u32, ..TransactionChain::default() };
         self.id = id;
         self.name = name.clone();
@@ -251,7 +357,7 @@ impl Part {
         debug_assert!(self.entered && self.has_logged(), "who has logged commits");
         let lsn = self.append_end(kinds::COMMIT, payload);
         os::sched::switch_point();
-        self.entry.has_versions(None);
+        self.entry.has_versions(Vec::new());
         self.entry.commits(&self.chain);
         lsn
     }
@@ -283,37 +389,89 @@ impl Part {
         self.entry.rolled_back(to.max(self.chain.first));
     }
 
-    /// Whether versions are to undo what it has done to rows, as undoing it from the log would take
-    /// long. From where on the log has to undo the rest, if there is any.
+    /// Whether versions undo what it has done to rows: as undoing it from the log would take long,
+    /// or as its log is not there any more. From where on the log has to undo the rest, if there is
+    /// any.
     pub(crate) fn is_undone_by_versions(&self) -> Option<Option<Lsn>> {
+        if !self.home.is_accelerated() || !self.is_numbered() {
+            return None;
+        }
         let is_long = self.chain.records > self.home.undone_records_max();
-        let by_versions = self.home.is_accelerated() && self.numbered && is_long;
-        let from = self.relies_before.unwrap_or(self.chain.first);
-        by_versions.then(|| (self.chain.unversioned > 0).then_some(from))
+        let by_versions = is_long || self.has_aborted || !self.pin(Lsn::ZERO);
+        by_versions.then(|| self.unversioned_from(Lsn::ZERO))
     }
 
-    /// Rolls back the changes of rows without undoing them: the abort record says so, and the
-    /// transaction is in the aborted map from now on. The rest was undone, and its locks are held.
-    pub(crate) fn abort_by_versions(&mut self) {
-        let mut aborted = AbortedTransaction {
-            xsn: self.number.expect("its rows have its number"),
+    /// From where on the log undoes what versions do not, behind a record; `None` where there is
+    /// nothing.
+    pub(crate) fn unversioned_from(&self, to: Lsn) -> Option<Lsn> {
+        let from = self.relies_before.unwrap_or(self.chain.first).max(Lsn(to.0 + 1));
+        (self.chain.unversioned > 0).then_some(from)
+    }
+
+    /// Whether it has changed rows under a number above that one.
+    pub(crate) fn has_number_above(&self, above: Xsn) -> bool {
+        self.numbers.last().is_some_and(|number| number.xsn > above)
+    }
+
+    /// Aborts its numbers above one, the newest first: what it has done under them stays on its
+    /// pages, and is in the aborted map from now on. The locks are held.
+    pub(crate) fn abort_numbers(&mut self, above: Xsn) {
+        while let Some(number) = self.numbers.pop_if(|number| number.xsn > above) {
+            let mut aborted = self.aborted_of(&number, true);
+            let mut payload = EndPayload { at: os::clock::now().0 }.bytes().to_vec();
+            aborted.spell(&mut payload);
+            // Recovery reads the record (`entry.rs`, 4).
+            self.needs_log();
+            self.group.clear();
+            let (kind, id) = (kinds::PART_ABORTED, self.chain.id);
+            let pushed = self.group.push_compensation_of(kind, id, number.after, &payload);
+            assert!(pushed.is_ok(), "an empty group has room for it");
+            aborted.end = self.home.log().append(&mut self.group, &mut self.chain).last;
+            self.entry.logged(&self.chain);
+            os::sched::switch_point();
+            // In this order: a checkpoint that does not find it in the map finds it active.
+            let promised = self.reservation.split(payload.len() as u64 + CARRIED_BESIDE);
+            self.home.enter_aborted(aborted, promised);
+            os::sched::switch_point();
+            self.has_aborted = true;
+            self.undo_room.number_aborted();
+            self.tell_versions();
+        }
+        self.entry.reserved(self.reservation.bytes());
+    }
+
+    fn aborted_of(&self, number: &NumberUse, nested: bool) -> AbortedTransaction {
+        AbortedTransaction {
+            xsn: number.xsn,
             id: self.id,
             began_at: self.entry.read().and_then(|part| part.began_at).unwrap_or(0),
             begin: self.chain.first,
             end: self.chain.last,
-            units: self.units.clone(),
-        };
+            nested,
+            units: number.units.clone(),
+        }
+    }
+
+    /// Rolls back the changes of rows without undoing them: the abort record says so, and the
+    /// transaction is in the aborted map from now on, with each of its numbers. The rest was
+    /// undone, and its locks are held.
+    pub(crate) fn abort_by_versions(&mut self) {
+        let first = self.numbers.first().map_or(Xsn::NONE, |number| number.xsn);
+        self.abort_numbers(first);
+        let aborted = self.numbers.first().map(|number| self.aborted_of(number, false));
         let mut payload = EndPayload { at: os::clock::now().0 }.bytes().to_vec();
-        aborted.spell(&mut payload);
-        aborted.end = self.append_end(kinds::ABORT, &payload);
-        // In this order: a checkpoint that does not find it in the map finds the part active.
-        let none = LogReservation::none(self.home.log());
-        let mut promised = std::mem::replace(&mut self.reservation, none);
-        let room = payload.len() as u64 + CARRIED_BESIDE;
-        promised.shrink(promised.bytes().saturating_sub(room));
-        self.undo_bytes = 0;
-        self.entry.reserved(0);
-        self.home.enter_aborted(aborted, promised);
+        aborted.iter().for_each(|aborted| aborted.spell(&mut payload));
+        let end = self.append_end(kinds::ABORT, &payload);
+        self.undo_room.clear();
+        if let Some(aborted) = aborted {
+            // In this order: a checkpoint that does not find it in the map finds the part active.
+            let none = LogReservation::none(self.home.log());
+            let mut promised = std::mem::replace(&mut self.reservation, none);
+            let room = payload.len() as u64 + CARRIED_BESIDE;
+            promised.shrink(promised.bytes().saturating_sub(room));
+            self.home.enter_aborted(AbortedTransaction { end, ..aborted }, promised);
+        }
+        self.entry.reserved(self.reservation.bytes());
         self.aborted();
     }
 
@@ -346,7 +504,7 @@ impl Part {
     /// now is kept for it, nor for its undo. The database is not dropped yet.
     pub(crate) fn rests_on_notes(&mut self) {
         if self.entered {
-            self.undo_bytes = 0;
+            self.undo_room.clear();
             self.reservation.shrink(self.reservation.bytes().saturating_sub(KEPT));
             self.entry.reserved(self.reservation.bytes());
             self.home.pass(&self.entry);
@@ -356,12 +514,12 @@ impl Part {
     /// The transaction is over here; buffers stay for the next one.
     pub(crate) fn end(&mut self) {
         debug_assert!(self.chain.first <= self.chain.last, "a chain goes forward");
-        debug_assert!(self.undo_bytes == 0 || self.has_logged(), "undo is of records");
+        debug_assert!(self.undo_room.for_undo() == 0 || self.has_logged(), "undo is of records");
         if std::mem::take(&mut self.entered) {
             self.entry.end();
             self.home.leave(&self.entry);
         }
-        self.undo_bytes = 0;
+        self.undo_room.clear();
         self.forget_versions();
         self.chain = TransactionChain::default();
         self.reservation.shrink(self.reservation.bytes().saturating_sub(KEPT));
@@ -370,14 +528,17 @@ impl Part {
     }
 
     fn forget_versions(&mut self) {
-        if self.number.take().is_some() {
-            self.entry.has_versions(None);
+        if !self.numbers.is_empty() || self.has_aborted {
+            self.numbers.clear();
+            self.entry.has_versions(Vec::new());
         }
-        if self.relies_before.take().is_some() {
-            self.home.relied_on_versions();
+        self.has_aborted = false;
+        self.relies_before = None;
+        self.seen = (0, 0);
+        match std::mem::take(&mut self.room_for_numbers) {
+            0 => {}
+            numbers => self.home.relied_on_versions(numbers),
         }
-        self.numbered = false;
-        self.units.clear();
     }
 
     /// The request is over: what idle sessions held would be log that nobody can use.

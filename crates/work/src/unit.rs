@@ -7,7 +7,7 @@ use crate::lock_counts::LockCounts;
 use crate::owed::Debt;
 use crate::part::Part;
 use crate::versions::{ReaderVersions, Versions};
-use base::{DatabaseId, Lsn, PageId, SessionId, TransactionId};
+use base::{DatabaseId, Lsn, PageId, SessionId, TransactionId, Xsn};
 use lock::{Owner, OwnerId, OwnerKind, Timeout};
 use os::wait::Waiter;
 use std::sync::Arc;
@@ -21,6 +21,16 @@ pub struct Mark {
     parts: Vec<(DatabaseId, Lsn)>,
     ghosts: usize,
     after: usize,
+    /// Records that the transaction had logged.
+    records: u64,
+    /// The newest number under which it had written.
+    newest: Xsn,
+    /// It lies behind that number, not within it.
+    between: bool,
+    /// How often parts had been rolled back by versions.
+    cuts: u64,
+    /// The log behind it is kept as long as the mark is.
+    _seat: Option<Arc<()>>,
 }
 
 /// What is to be done once a transaction has committed.
@@ -63,7 +73,23 @@ impl Mark {
     pub(crate) const fn ghosts(&self) -> usize {
         self.ghosts
     }
+
+    /// Records that the transaction had logged when it was taken.
+    pub(crate) const fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// The newest number under which the transaction had written.
+    pub(crate) const fn newest(&self) -> Xsn {
+        self.newest
+    }
+
+    /// Whether it lies behind that number, and the next one begins with what was logged behind it.
+    pub(crate) const fn is_begin_of_number(&self, cuts: u64) -> bool {
+        self.between && self.cuts == cuts
+    }
 }
+
 impl Work {
     /// A session's unit of work, without a transaction yet. It waits at `waiter`.
     pub fn new(engine: &Arc<Engine>, session: SessionId, waiter: Arc<Waiter>) -> Work {
@@ -348,19 +374,68 @@ impl Work {
         self.after.push(AfterCommit { under_locks: Box::new(under_locks), then: Box::new(then) });
     }
 
-    /// Where a rollback of what comes now would go back to.
-    pub fn mark(&self) -> Mark {
+    /// Where a rollback of what comes now would go back to. As long as it is there, the log from
+    /// here on is kept where such a rollback would need it (`numbers.rs`).
+    pub fn mark(&mut self) -> Mark {
         debug_assert!(self.is_active() || self.ghosts.is_empty(), "ghosts are a transaction's");
         debug_assert!(
             self.is_active() || self.after.is_empty(),
             "so is what comes after its commit"
         );
-        let parts = self.parts.iter().filter(|p| p.has_logged());
+        let records = self.logged_records();
+        let numbers = &self.versions.numbers;
+        let (newest, between) = (numbers.newest(), numbers.current().is_none());
+        let seat = (newest != Xsn::NONE).then(|| self.versions.marks.open(records));
+        let logged = self.parts.iter_mut().filter(|p| p.has_logged());
+        let parts = logged.map(|part| {
+            seat.iter().for_each(|seat| part.marked(seat));
+            (part.home.database, part.chain.last)
+        });
         Mark {
-            parts: parts.map(|p| (p.home.database, p.chain.last)).collect(),
+            parts: parts.collect(),
             ghosts: self.ghosts.list.len(),
             after: self.after.len(),
+            records,
+            newest,
+            between,
+            cuts: self.versions.cuts,
+            _seat: seat,
         }
+    }
+
+    /// Records that its transaction has logged, in all databases.
+    pub(crate) fn logged_records(&self) -> u64 {
+        self.parts.iter().map(|part| part.chain.records).sum()
+    }
+
+    /// Draws another number for the change in a database that is about to begin, where a part of
+    /// the transaction has become too long to be undone from the log (`numbers.rs`).
+    #[inline]
+    pub(crate) fn begin_number_if_due(&mut self, home: &Home) {
+        if self.versions.numbers.is_closed() {
+            // A part was rolled back. Where checkpoints have no room for another number, the one
+            // before goes on.
+            if !self.may_begin_number() {
+                self.versions.numbers.reopen();
+            }
+            return;
+        }
+        if !home.is_accelerated() {
+            return;
+        }
+        let Some(oldest) = self.versions.marks.oldest() else { return };
+        let is_long = self.logged_records() >= oldest + home.undone_records_max();
+        let logged = |part: &Part| part.home.database == home.database && part.has_logged();
+        // A database that the marks do not know begins with a number of its own.
+        if (is_long || !self.parts.iter().any(logged)) && self.may_begin_number() {
+            self.versions.numbers.close();
+            self.versions.marks.clear();
+            self.parts.iter_mut().for_each(Part::number_begins);
+        }
+    }
+
+    fn may_begin_number(&mut self) -> bool {
+        self.parts.iter_mut().all(Part::may_begin_number)
     }
 
     pub(crate) fn mark_of(mark: &Mark, database: DatabaseId) -> Lsn {

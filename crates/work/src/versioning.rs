@@ -9,6 +9,7 @@
 //!  2. A snapshot is registered from before it is read by until it is dropped, by who reads: that
 //!     somebody else reads as of the same moment is no help (`registrations.rs`).
 //!  3. A number is ended by the transaction that drew it: as committed if it may stand on a page.
+//!     All that it commits have one time.
 
 use crate::home::Home;
 use crate::snapshot::Snapshot;
@@ -24,9 +25,16 @@ use txn::{CommitTime, Mutation, Reader};
 use version::{Origin, VersionError, VersionPtr};
 
 impl Work {
-    /// The number under which the transaction writes versions, if it has written any.
+    /// The number under which the transaction writes versions now, if it has written any.
     pub fn xsn(&self) -> Option<Xsn> {
-        self.versions.xsn()
+        self.versions.numbers.current()
+    }
+
+    /// Whether a number is one of those under which the transaction has written, in no part that
+    /// was rolled back. Mostly it has one at most: it costs a load and a compare.
+    #[inline]
+    pub fn owns(&self, xsn: Xsn) -> bool {
+        self.versions.numbers.has(xsn)
     }
 
     /// The moment as of which the transaction reads, if it is one under SNAPSHOT.
@@ -146,7 +154,7 @@ impl Work {
     fn draw(&mut self) -> Xsn {
         match self.versions.number {
             Number::Drawn(xsn) | Number::Written(xsn) => xsn,
-            Number::Others(_) => unreachable!("who reads for a transaction has its moment"),
+            Number::Others => unreachable!("who reads for a transaction has its moment"),
             Number::None => {
                 if !self.engine.has_versions() {
                     self.engine.note_versions();
@@ -183,31 +191,46 @@ impl Work {
         self.versions.transaction_ends(session, &self.engine.transactions.commits);
     }
 
-    /// That number for a change in a database, drawn at the first.
+    /// The number for a change in a database, drawn at the first: at the transaction's first
+    /// change, and where a part begins that may be rolled back alone (`numbers.rs`).
     ///
     /// # Errors
     /// 9002, or a boot page that cannot be written.
     pub fn versions_in(&mut self, home: &Arc<Home>) -> base::SqlResult<Xsn> {
         assert!(self.is_active(), "changes belong to a transaction");
         self.uses_versions();
-        let xsn = match self.versions.number {
-            Number::Written(xsn) => xsn,
-            Number::None | Number::Drawn(_) => {
+        self.begin_number_if_due(home);
+        let xsn = match (self.versions.numbers.current(), self.versions.number) {
+            (Some(xsn), _) => xsn,
+            (None, Number::Written(_)) => {
+                let xsn = self.engine.transactions.commits.begin();
+                self.writes_under(xsn);
+                xsn
+            }
+            (None, Number::None | Number::Drawn(_)) => {
                 let xsn = self.draw();
-                self.tell(|entry| entry.writes_versions(xsn));
                 self.versions.number = Number::Written(xsn);
+                self.writes_under(xsn);
                 self.tell_use(monotonic_ns());
                 xsn
             }
-            Number::Others(_) => unreachable!("who reads for a transaction writes nothing"),
+            (None, Number::Others) => unreachable!("who reads for a transaction writes nothing"),
         };
         home.expect_xsn(xsn)?;
         Ok(xsn)
     }
 
+    /// It writes under another number from now on.
+    fn writes_under(&mut self, xsn: Xsn) {
+        self.tell(|entry| entry.writes_versions(xsn));
+        self.versions.numbers.begin(xsn);
+        // With optimized locking it locks each of its numbers.
+        self.counts.itself.clear();
+    }
+
     /// The same where it was drawn and announced before: under a latch nothing is announced.
     pub fn versions_drawn(&self, home: &Home) -> Option<Xsn> {
-        self.versions.xsn().filter(|xsn| home.expects(*xsn))
+        self.versions.numbers.current().filter(|xsn| home.expects(*xsn))
     }
 
     /// Whether a record of that length can be kept without waiting, where a database keeps its
@@ -226,7 +249,7 @@ impl Work {
         origin: Origin,
         record: (&[u8], u32),
     ) -> Result<VersionPtr, VersionError> {
-        let xsn = self.versions.xsn().expect("who keeps versions has a number");
+        let xsn = self.versions.numbers.current().expect("who keeps versions has a number");
         self.versions.without = false;
         let store = home.version_store();
         store.append(self.versions.places.of(store), origin, xsn, record)
@@ -236,21 +259,21 @@ impl Work {
     pub(crate) fn stamp(&mut self) {
         let commits = &self.engine.transactions.commits;
         match self.versions.number {
-            Number::Written(xsn) => {
-                commits.commit(xsn);
-            }
+            Number::Written(_) => drop(commits.commit_all(self.versions.numbers.list())),
             Number::Drawn(xsn) => commits.abort(xsn),
-            Number::None | Number::Others(_) => {}
+            Number::None | Number::Others => {}
         }
     }
 
     /// What it wrote was taken back.
     pub(crate) fn unstamp(&mut self) {
+        let commits = &self.engine.transactions.commits;
         match self.versions.number {
-            Number::Written(xsn) | Number::Drawn(xsn) => {
-                self.engine.transactions.commits.abort(xsn);
+            Number::Written(_) => {
+                self.versions.numbers.list().iter().for_each(|xsn| commits.abort(*xsn));
             }
-            Number::None | Number::Others(_) => {}
+            Number::Drawn(xsn) => commits.abort(xsn),
+            Number::None | Number::Others => {}
         }
     }
 

@@ -4,6 +4,7 @@
 use crate::home::Home;
 use crate::registrations::Registrations;
 use crate::snapshot::Snapshot;
+use crate::numbers::{Numbers, OpenMarks};
 use crate::version_places::Places;
 use crate::version_use::{Traversal, VersionUse};
 use base::{SessionId, Xsn};
@@ -15,6 +16,12 @@ use txn::{CommitTable, CommitTime};
 #[derive(Default)]
 pub(crate) struct Versions {
     pub(crate) number: Number,
+    /// Those under which it writes.
+    pub(crate) numbers: Numbers,
+    /// Marks within the current number, each with the count of records before it.
+    pub(crate) marks: OpenMarks<u64>,
+    /// How often versions have undone parts of transactions.
+    pub(crate) cuts: u64,
     pub(crate) places: Places,
     /// There was no room for the next version: it is not kept.
     pub(crate) without: bool,
@@ -37,7 +44,7 @@ pub(crate) struct TraversalCount {
     pub(crate) untold: Traversal,
 }
 
-/// The transaction's sequence number.
+/// The transaction's first sequence number.
 #[derive(Clone, Copy, Default)]
 pub(crate) enum Number {
     /// It has none.
@@ -47,8 +54,8 @@ pub(crate) enum Number {
     Drawn(Xsn),
     /// It may stand on pages.
     Written(Xsn),
-    /// It reads for a transaction, which ends its own number; that one, if it writes under one.
-    Others(Option<Xsn>),
+    /// It reads for a transaction, which ends its own numbers.
+    Others,
 }
 
 /// How the transaction reads.
@@ -71,7 +78,7 @@ impl Versions {
     /// What readers for the transaction have of it.
     pub(crate) fn for_readers(&self) -> ReaderVersions {
         ReaderVersions {
-            xsn: self.xsn(),
+            numbers: self.numbers.clone(),
             moment: self.moment(),
             told: self.told.clone(),
             registered: self.registered.clone(),
@@ -81,7 +88,10 @@ impl Versions {
     /// Of a reader for a transaction.
     pub(crate) fn of(transaction: ReaderVersions) -> Versions {
         Versions {
-            number: Number::Others(transaction.xsn),
+            number: Number::Others,
+            numbers: transaction.numbers,
+            marks: OpenMarks::default(),
+            cuts: 0,
             places: Places::default(),
             without: false,
             reads: transaction.moment.map_or(Reads::Nothing, Reads::For),
@@ -89,23 +99,6 @@ impl Versions {
             followed: Cell::default(),
             user: None,
             registered: transaction.registered,
-        }
-    }
-
-    /// Its number, drawn by itself.
-    pub(crate) fn number(&self) -> Option<Xsn> {
-        match self.number {
-            Number::Written(xsn) | Number::Drawn(xsn) => Some(xsn),
-            Number::None | Number::Others(_) => None,
-        }
-    }
-
-    /// The number under which it writes, if it has written.
-    pub(crate) fn xsn(&self) -> Option<Xsn> {
-        match self.number {
-            Number::Written(xsn) => Some(xsn),
-            Number::Others(xsn) => xsn,
-            Number::None | Number::Drawn(_) => None,
         }
     }
 
@@ -121,7 +114,7 @@ impl Versions {
         let told = self.told.as_ref();
         match self.number {
             // The transaction goes on.
-            Number::Others(_) => {}
+            Number::Others => {}
             // Who asked has drawn it.
             Number::None => {
                 let given = told.and_then(|told| told.end());
@@ -129,10 +122,12 @@ impl Versions {
             }
             Number::Drawn(own) | Number::Written(own) => {
                 let ended = told.and_then(|told| told.end());
-                assert_eq!(ended, Some(own), "a transaction has one number");
+                assert_eq!(ended, Some(own), "a transaction has one first number");
             }
         }
         self.number = Number::None;
+        self.numbers.clear();
+        self.marks.clear();
         self.without = false;
         if let Reads::AsOf(_, homes) | Reads::Over(homes) = std::mem::take(&mut self.reads) {
             homes.iter().for_each(|home| home.leave_snapshot(session));
@@ -144,7 +139,7 @@ impl Versions {
         match self.number {
             Number::None => self.told.iter().for_each(|told| told.leave(commits)),
             // The transaction goes on, or could not be ended.
-            Number::Others(_) | Number::Drawn(_) | Number::Written(_) => {}
+            Number::Others | Number::Drawn(_) | Number::Written(_) => {}
         }
     }
 
@@ -160,7 +155,7 @@ impl Versions {
 /// What readers for a transaction have of its versions.
 #[derive(Clone)]
 pub(crate) struct ReaderVersions {
-    xsn: Option<Xsn>,
+    numbers: Numbers,
     moment: Option<CommitTime>,
     told: Option<Arc<VersionUse>>,
     registered: Registrations,

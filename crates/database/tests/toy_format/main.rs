@@ -329,6 +329,7 @@ impl Place {
             began_at: 0,
             begin: Lsn(1),
             end: Lsn(2),
+            nested: false,
             units,
         });
     }

@@ -94,6 +94,7 @@ fn story(kind: IndexKind, twice: bool) -> Story {
         began_at: 0,
         begin: base::Lsn(1),
         end: base::Lsn(2),
+        nested: false,
         units: Vec::new(),
     });
     world.sessions[0].work.commit(CommitMode::Delayed).unwrap();

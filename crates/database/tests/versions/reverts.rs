@@ -35,6 +35,7 @@ fn entry_of(xsn: Xsn, work: &Work) -> AbortedTransaction {
         began_at: 0,
         begin: Lsn(1),
         end: Lsn(2),
+        nested: false,
         units: Vec::new(),
     }
 }

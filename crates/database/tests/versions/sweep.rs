@@ -34,6 +34,7 @@ fn a_sweep_keeps_what_an_aborted_transaction_has_superseded() {
         began_at: 0,
         begin: base::Lsn(1),
         end: base::Lsn(2),
+        nested: false,
         units: Vec::new(),
     };
     let xsn = aborted.xsn;

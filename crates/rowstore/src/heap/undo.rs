@@ -89,11 +89,15 @@ impl RowHobt {
 
     /// Takes an inserted row out.
     fn undo_put(&self, at: Place, cx: &mut UndoContext<'_>) -> RowResult<bool> {
-        let latched = self.latch_places([at.0; 3])?;
+        self.revert_rid_for_undo(at)?;
+        // A revert may have forwarded it.
+        let (place, latched) = self.latch_ends(at, at.0)?;
         if latched.view(at.0).record(at.1).is_none() {
             return Ok(false);
         }
-        self.compensate(latched, &[Step::clear(at)], cx, || {})?;
+        let steps = [Step::clear(at), Step::clear(place)];
+        let steps = if at == place { &steps[..1] } else { &steps };
+        self.compensate(latched, steps, cx, || {})?;
         self.count_rows(-1);
         self.did(Deed::LeafDelete);
         Ok(true)
@@ -121,6 +125,7 @@ impl RowHobt {
         mut old: Vec<u8>,
         cx: &mut UndoContext<'_>,
     ) -> RowResult<bool> {
+        self.revert_rid_for_undo(home)?;
         let (place, latched) = self.latch_ends(home, home.0)?;
         let at = if goes_home { home } else { place };
         let (now, there) = (latched.record(place), latched.record(at));
@@ -142,6 +147,7 @@ impl RowHobt {
         (to, mut old): (PageId, Vec<u8>),
         cx: &mut UndoContext<'_>,
     ) -> RowResult<bool> {
+        self.revert_rid_for_undo(home)?;
         let (place, latched) = self.latch_ends(home, to)?;
         let (now, stub) = (latched.record(place), latched.record(home));
         let (Some(now), Some(stub)) = (now, stub) else { return Ok(false) };

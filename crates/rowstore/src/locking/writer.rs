@@ -72,7 +72,7 @@ impl RowHobt {
         let Some(tag) = self.tag_of(record, place) else { return Ok(None) };
         let (writer, engine) = (tag.writer, work.engine());
         let passed = engine.transactions.mutations.has(Mutation::WriterPassed);
-        if work.xsn() == Some(writer) || !self.goes_on(engine, writer) || passed {
+        if work.owns(writer) || !self.goes_on(engine, writer) || passed {
             return Ok(None);
         }
         let row = match self.spec.kind {
@@ -100,7 +100,7 @@ impl RowHobt {
 
     /// Whether the transaction has written a record itself.
     pub(crate) fn wrote(&self, work: &Work, at: (&[u8], (PageId, u16))) -> bool {
-        work.xsn().is_some() && self.tag_of(at.0, at.1).map(|tag| tag.writer) == work.xsn()
+        self.tag_of(at.0, at.1).is_some_and(|tag| work.owns(tag.writer))
     }
 
     /// Requests the locks of a row and its page without entering their queues (invariant 2).

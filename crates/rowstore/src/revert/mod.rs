@@ -39,7 +39,7 @@ use crate::place::Place;
 use crate::versions::revive;
 use base::{PageId, SqlError, Xsn, messages};
 use btree::{KeyBuf, KeyFields};
-use lock::Owner;
+use os::wait::Waiter;
 use page::{Field, Previous, RecordKind, VersionTag};
 use std::sync::Arc;
 use version::VersionPtr;
@@ -53,34 +53,43 @@ const GROUP_LOG_BYTES: u64 = 48 << 10;
 /// A group is not begun with more records than have so many bytes, before and after.
 const GROUP_BYTES: usize = 8 << 10;
 
+/// How reverts come to their log.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LogRight {
+    /// They wait for a checkpoint where the log is full.
+    Waits,
+    /// They fail there.
+    Asks,
+    /// It was promised to the transaction that is undone (`work::Part`).
+    Promised,
+}
+
 /// The log that reverts need, and the buffer of their groups.
 pub(crate) struct RevertLog {
     log: LogReservation,
     group: Group,
-    owner: Arc<Owner>,
-    /// Whether it waits for a checkpoint where the log is full.
-    patient: bool,
+    waiter: Arc<Waiter>,
+    right: LogRight,
     /// Pages that have got ghosts by a split.
     moved: Vec<PageId>,
 }
 
 impl RevertLog {
-    fn new(hobt: &RowHobt, owner: &Arc<Owner>, patient: bool) -> RevertLog {
-        let log = LogReservation::none(hobt.home.log());
-        let (group, owner) = (Group::new(), Arc::clone(owner));
-        RevertLog { log, group, owner, patient, moved: Vec::new() }
+    fn new(hobt: &RowHobt, waiter: &Arc<Waiter>, right: LogRight) -> RevertLog {
+        let (log, waiter) = (LogReservation::none(hobt.home.log()), Arc::clone(waiter));
+        RevertLog { log, group: Group::new(), waiter, right, moved: Vec::new() }
     }
 
     /// Holds so much log at least; no latch is held.
     fn reserve(&mut self, bytes: u64) -> RowResult<()> {
         let missing = bytes.saturating_sub(self.log.bytes());
-        match self.patient {
-            true => {
-                let owner = Arc::clone(&self.owner);
-                self.log.patiently(Some(owner.waiter()), |log| log.grow(missing))?;
-                self.log.patiently(Some(owner.waiter()), LogReservation::confirm)?;
+        match self.right {
+            LogRight::Promised => {}
+            LogRight::Waits => {
+                self.log.patiently(Some(&self.waiter), |log| log.grow(missing))?;
+                self.log.patiently(Some(&self.waiter), LogReservation::confirm)?;
             }
-            false => {
+            LogRight::Asks => {
                 self.log.grow(missing)?;
                 self.log.confirm()?;
             }
@@ -121,7 +130,7 @@ impl RowHobt {
     /// No latch is held, and the writer begins its search again.
     #[cold]
     pub(crate) fn revert_key(&self, work: &mut Work, key: &[Field<'_>]) -> RowResult<()> {
-        let mut log = RevertLog::new(self, work.owner(), true);
+        let mut log = RevertLog::new(self, work.owner().waiter(), LogRight::Waits);
         self.revert_entries(&mut log, key)?;
         for page in log.moved.drain(..) {
             work.ghosts_moved(&self.settler(), page);
@@ -132,8 +141,26 @@ impl RowHobt {
     /// The same at the place of a RID.
     #[cold]
     pub(crate) fn revert_rid(&self, work: &Work, home: Place) -> RowResult<()> {
-        let mut log = RevertLog::new(self, work.owner(), true);
+        let mut log = RevertLog::new(self, work.owner().waiter(), LogRight::Waits);
         self.revert_row(&mut log, home).map(drop)
+    }
+
+    /// The same as [`Self::revert_key`] for an undo: a later part of the transaction was aborted,
+    /// and now an earlier change of the same row is undone.
+    #[cold]
+    pub(crate) fn revert_key_for_undo(&self, key: &[Field<'_>]) -> RowResult<()> {
+        let mut log = RevertLog::new(self, &Arc::default(), LogRight::Promised);
+        self.revert_entries(&mut log, key)?;
+        log.moved.drain(..).for_each(|page| self.home.ghosts().note(page));
+        Ok(())
+    }
+
+    /// The same at the place of a RID.
+    pub(crate) fn revert_rid_for_undo(&self, home: Place) -> RowResult<()> {
+        if self.home.aborted().is_empty() {
+            return Ok(());
+        }
+        self.revert_row(&mut RevertLog::new(self, &Arc::default(), LogRight::Promised), home).map(drop)
     }
 
     /// What a record becomes, if its writer is in the aborted map. Its page is latched.

@@ -85,10 +85,10 @@ impl RowHobt {
 
     /// A page that had room for so many bytes when last seen.
     fn other_page(&self, log: &mut RevertLog, bytes: usize) -> RowResult<PageId> {
-        let owner = Arc::clone(&log.owner);
+        let waiter = Arc::clone(&log.waiter);
         loop {
             log.reserve(STRUCTURE_LOG_BYTES_MAX)?;
-            if let Some(page) = self.page_with_room_for(owner.waiter(), &mut log.group, bytes)? {
+            if let Some(page) = self.page_with_room_for(&waiter, &mut log.group, bytes)? {
                 return Ok(page);
             }
         }

@@ -20,7 +20,7 @@
 //!  3. The table is locked Sch-S for a step, without waiting: nobody drops the hobt meanwhile, or
 //!     changes its columns. Where that is refused, a step looks at no page and ends where it began.
 
-use super::{RevertLog, key_of};
+use super::{LogRight, RevertLog, key_of};
 use crate::error::RowResult;
 use crate::hobt::RowHobt;
 use access::{SweepPosition, SweepStep};
@@ -91,7 +91,7 @@ impl RowHobt {
             record.map(|record| key_of(self, record, page)).transpose()?
         };
         let Some(key) = key else { return Ok(()) };
-        let mut log = RevertLog::new(self, work.owner(), false);
+        let mut log = RevertLog::new(self, work.owner().waiter(), LogRight::Asks);
         self.revert_entries(&mut log, key.fields().as_slice()).map(drop)
     }
 
@@ -130,7 +130,7 @@ impl RowHobt {
                 key_of(self, record, page)?
             };
             drop(leaf);
-            let mut log = RevertLog::new(self, work.owner(), false);
+            let mut log = RevertLog::new(self, work.owner().waiter(), LogRight::Asks);
             step.reverted += self.revert_entries(&mut log, key.fields().as_slice())?;
         }
         let key = position.map(|position| position.key().bytes().to_vec());
@@ -169,7 +169,7 @@ impl RowHobt {
         if self.rows_to_revert(writers, page)?.is_empty() {
             return Ok(0);
         }
-        let mut log = RevertLog::new(self, work.owner(), false);
+        let mut log = RevertLog::new(self, work.owner().waiter(), LogRight::Asks);
         let mut reverted = 0;
         loop {
             match self.revert_in_place(&mut log, page)? {

@@ -171,8 +171,7 @@ impl RowHobt {
 
     /// Whether the transaction itself was the last writer of a record.
     pub(crate) fn is_own(&self, work: &Work, record: &[u8]) -> bool {
-        let writer = VersionTag::of(record).map(|tag| tag.writer);
-        writer.is_some() && writer == work.xsn()
+        VersionTag::of(record).is_some_and(|tag| work.owns(tag.writer))
     }
 
     /// Draws the transaction's number if records here get tags. The caller holds no latch.
@@ -375,7 +374,7 @@ impl RowHobt {
 
     /// Whether a reader as of a moment sees what a writer wrote.
     fn sees(&self, work: &Work, at: CommitTime, writer: Xsn) -> bool {
-        work.xsn() == Some(writer)
+        work.owns(writer)
             || self.committed(work.engine(), writer).is_some_and(|time| time <= at)
     }
 

@@ -5,14 +5,13 @@
 //! views, since numbers of transactions have 64 bits.
 
 use crate::cell::{big, datetime, int, whole};
-use crate::column::{Column, col, zero};
+use crate::column::{Column, col};
 use crate::view::{Rows, System, View};
 use catalog::view::SchemaId;
 use types::{SqlType, Value};
 
 const INT: SqlType = SqlType::Int;
 const LSN: SqlType = SqlType::decimal(25, 0);
-const UNDONE: &str = "A savepoint or statement that fails in a transaction that goes on is undone.";
 
 const COLUMNS: [Column; 6] = [
     col("transaction_id", SqlType::BigInt),
@@ -20,7 +19,7 @@ const COLUMNS: [Column; 6] = [
     col("begin_xact_lsn", LSN),
     col("end_xact_lsn", LSN),
     col("begin_time", SqlType::DateTime),
-    zero("nest_aborted", SqlType::Bit, UNDONE),
+    col("nest_aborted", SqlType::Bit),
 ];
 
 pub(crate) const VIEW: View = View {
@@ -42,6 +41,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
                 whole(a.begin.as_numeric()),
                 whole(a.end.as_numeric()),
                 datetime(a.began_at),
+                Value::Bit(a.nested),
             ]
         }));
     }

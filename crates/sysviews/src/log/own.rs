@@ -19,6 +19,7 @@ pub(crate) fn describe<'a>(record: &RecordView<'a>) -> RecordDescription<'a> {
         kinds::FORGET => "LOP_FORGET_XACT",
         kinds::VERSION_NUMBER => "LOP_XACT_VERSIONS",
         kinds::REVERTED => "LOP_XACT_REVERTED",
+        kinds::PART_ABORTED => "LOP_XACT_PART_ABORTED",
         _ => "LOP_COMPENSATION",
     };
     RecordDescription::new(operation, "LCX_NULL")
