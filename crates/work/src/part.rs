@@ -154,8 +154,8 @@ impl Part {
         let each = CARRIED_OPEN_BYTES + ABORT_BYTES;
         let numbers = if self.home.is_accelerated() { self.numbers.len() as u64 + 1 } else { 0 };
         let carried = numbers * each;
-        let change = 2 * change_bytes as u64;
-        let need = self.undo_room.bytes(change) + change + FORWARD_SLACK + carried;
+        let change = change_bytes as u64;
+        let need = self.undo_room.bytes(change) + 2 * change + FORWARD_SLACK + carried;
         if need > self.reservation.bytes() {
             let more = (need - self.reservation.bytes()).max(RESERVE_STEP);
             self.reservation.patiently(Some(self.owner.waiter()), |own| own.grow(more))?;
@@ -321,7 +321,7 @@ impl Part {
     fn give_back_for_undo(&mut self) {
         let numbers = self.numbers.len() as u64 + 1;
         let each = CARRIED_OPEN_BYTES + ABORT_BYTES;
-        let kept = self.undo_room.bytes(RESERVE_STEP) + KEPT + numbers * each;
+        let kept = self.undo_room.bytes(0) + KEPT + numbers * each;
         self.reservation.shrink(self.reservation.bytes().saturating_sub(kept));
         self.entry.reserved(self.reservation.bytes());
     }

@@ -22,7 +22,7 @@ use crate::numbers::OpenMarks;
 use std::sync::Arc;
 
 /// Log that a revert writes beside the two records.
-const REVERT_BESIDE: u64 = 512;
+const REVERT_BESIDE: u64 = 128;
 
 /// Records behind marks that lie within one number.
 #[derive(Default)]
@@ -114,11 +114,11 @@ impl UndoRoom {
         self.current = Tail::default();
     }
 
-    /// Room for the undo of all records so far, where a change of so many bytes is next.
+    /// Room for the undo of all records so far, where a change that logs so many bytes is next.
     pub(crate) fn bytes(&mut self, next: u64) -> u64 {
         let closed: u64 = self.closed.iter().map(|tail| tail.records).sum();
         if closed > 0 {
-            self.revert = self.revert.max(2 * next + REVERT_BESIDE);
+            self.revert = self.revert.max(next + REVERT_BESIDE);
         }
         self.for_undo() + closed * self.revert
     }
@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(room.bytes(50), 200);
         room.number_begins();
         room.logged(100, (4, 1), VERSIONED);
-        assert_eq!(room.bytes(50), 200 + 2 * (100 + REVERT_BESIDE));
+        assert_eq!(room.bytes(50), 200 + 2 * (50 + REVERT_BESIDE));
         drop(seat);
         assert!(room.marked(&Arc::new(())));
         assert_eq!(room.bytes(50), 0);
