@@ -26,6 +26,7 @@ deeds! {
     SingletonLookup = "A search for one row by its whole key, or by its place, began.",
     RangeScan = "A scan of all rows or of a range began.",
     VersionStored = "A former version went to the version store.",
+    VersionInRow = "A former version stayed in the record of its row.",
     LeafDelete = "A row or entry was taken out at once, by a rollback.",
     ForwardedFetch = "A row was read by way of its stub.",
     LobPages = "A page of values off the rows was read.",

@@ -41,6 +41,12 @@ pub struct Contents {
     /// Records that have a former version which is there still, ghosts that are their own among
     /// them.
     pub versions: u64,
+    /// Records with an in-row version: the row before, as what differs from it.
+    pub in_row: u64,
+    /// Bytes of these versions.
+    pub in_row_bytes: u64,
+    /// Versions of the records in the version store of their own database.
+    pub off_row: u64,
     /// Bytes of all records, ghosts included.
     pub record_bytes: u64,
     /// Records, ghosts included.

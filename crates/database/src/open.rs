@@ -327,6 +327,10 @@ impl Database {
         database.restore_own_files();
         report.undo_ns += monotonic_ns() - from;
         report.put_off = database.put_off_count();
+        if database.options.read().accelerated_recovery {
+            // An earlier build may have made it.
+            database.note_accelerated()?;
+        }
         wish_versions(&env.engine, &database.home, &database.options.read());
         // After a clean stop a checkpoint would save the next recovery nothing. Otherwise the
         // checkpointer takes it, so that no session waits for pages to be written. Pages of losers

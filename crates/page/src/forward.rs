@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   stub        status A 1 | page 4 | file 2 | slot 2                         9 bytes
-//!   the row     its record, of kind forwarded, and behind its columns (before its version tag)
-//!               the RID that it has: page 4, file 2, slot 2                  + 8 bytes
+//!   the row     its record, of kind forwarded, and behind its columns (before its in-row version
+//!               and its version tag) the RID that it has: page 4, file 2, slot 2                  + 8 bytes
 //! ```
 //!
 //! Status B of a data record says what follows its columns: the RID of a forwarded row (a ghost of
@@ -16,7 +16,6 @@
 use crate::header::{u16_at, u32_at};
 use crate::record::{HAS_TAG, RecordKind};
 use base::PageId;
-use base::limits::VERSION_TAG_BYTES;
 use std::borrow::Cow;
 
 /// A stub.
@@ -151,8 +150,7 @@ pub fn kind_before(ghost: &[u8]) -> Option<RecordKind> {
 }
 
 fn columns_and_trailer(record: &[u8]) -> Option<usize> {
-    let tag = if record.first()? & HAS_TAG == 0 { 0 } else { VERSION_TAG_BYTES };
-    record.len().checked_sub(tag)
+    crate::in_row::body_end(record)
 }
 
 #[cfg(test)]

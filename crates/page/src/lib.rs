@@ -17,6 +17,7 @@ mod finding;
 pub mod fits;
 mod forward;
 mod header;
+mod in_row;
 mod key_column;
 mod layout;
 mod record;
@@ -34,6 +35,7 @@ pub use forward::{
     status_b, stub, stub_target,
 };
 pub use header::{PageBytes, PageKind, PageMut, PageView, at};
+pub use in_row::{IN_ROW_BYTES_MAX, InRowVersion, in_row_former, in_row_runs, in_row_version};
 pub use key_column::{Compare, Hash, KeyColumn, Number};
 pub use layout::{Field, Place, RowLayout, RowView};
 pub use record::{

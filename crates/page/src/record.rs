@@ -2,7 +2,7 @@
 //!
 //! | part | bytes | |
 //! |---|---|---|
-//! | status A | 1 | bits 1-3 kind, 0x10 null bitmap, 0x20 variable part, 0x40 version tag |
+//! | status A | 1 | bits 1-3 kind, 0x10 null bitmap, 0x20 variable part, 0x40 version tag, 0x80 in-row version |
 //! | status B | 1 | data records only: what follows the columns (`forward.rs`) |
 //! | fixed end | 2 | data records only: offset of the column count |
 //! | fixed columns | n | |
@@ -10,6 +10,7 @@
 //! | variable count, end offsets | 2 + 2k | high bit of an offset: the column is off-row |
 //! | variable columns | | |
 //! | RID | 8 | of a forwarded row: `forward.rs` |
+//! | in-row version | n | the row before, in front of a tag that says so: `in_row.rs` |
 //! | version tag | 14 | page 4, file 2, slot 2, XSN 6 |
 //!
 //! Index records have neither status B nor fixed end: pminlen of their page tells. Large-object
@@ -17,6 +18,7 @@
 
 use crate::forward::{STUB_BYTES, trailer_bytes};
 use crate::header::{u16_at, u32_at};
+use crate::in_row;
 use base::limits::VERSION_TAG_BYTES;
 use base::{PageId, SlotNo, Xsn};
 
@@ -26,6 +28,8 @@ pub(crate) const HAS_NULLS: u8 = 0x10;
 pub(crate) const HAS_VARIABLE: u8 = 0x20;
 /// Status A: the record ends in a version tag.
 pub(crate) const HAS_TAG: u8 = 0x40;
+/// Status A: an in-row version stands in front of the tag.
+pub(crate) const HAS_IN_ROW: u8 = 0x80;
 const KIND_BITS: u8 = 0x0E;
 /// What every data record begins with: two status bytes and the fixed end.
 const DATA_FRONT_BYTES: usize = 4;
@@ -140,9 +144,9 @@ pub struct VersionPtr {
 /// of a database have numbers below [`LAST_OWN_FILE`] + 1, so the bit is spare.
 const OWN_STORE: u16 = 0x8000;
 
-/// The largest file number that a pointer into a database's own store can have: the two above it
-/// would read as [`ITSELF`] and [`LOST`].
-const LAST_OWN_FILE: u16 = LOST - 1 - OWN_STORE;
+/// The largest file number that a pointer into a database's own store can have: those above it
+/// would read as [`IN_ROW`], [`LOST`] and [`ITSELF`].
+const LAST_OWN_FILE: u16 = IN_ROW - 1 - OWN_STORE;
 
 impl VersionPtr {
     /// A place in the shared store.
@@ -164,7 +168,7 @@ impl VersionPtr {
                 (self.page, self.slot)
             }
             StoreKind::Own => {
-                assert!(file.0 <= LAST_OWN_FILE, "the two files above are no places");
+                assert!(file.0 <= LAST_OWN_FILE, "the files above are no places");
                 (PageId::new(file.0 | OWN_STORE, page), self.slot)
             }
         }
@@ -196,6 +200,10 @@ const ITSELF: u16 = u16::MAX;
 /// The file number of a previous version that was not kept.
 const LOST: u16 = u16::MAX - 1;
 
+/// The first of the file numbers of a previous version that is in the row's own record: the low
+/// byte is the length of the in-row version.
+const IN_ROW: u16 = 0xFF00;
+
 /// Where the version before a record is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Previous {
@@ -208,6 +216,13 @@ pub enum Previous {
     /// Nowhere, though there was one: what was there since this one wrote it (0: since ever) was
     /// not kept. Earlier there was no row, or nobody asks.
     Lost(Xsn),
+    /// In the record itself, in front of its tag (`in_row.rs`): a row, nothing earlier.
+    InRow {
+        /// Who wrote it (0: before versions).
+        born: Xsn,
+        /// How many bytes it takes.
+        bytes: u8,
+    },
 }
 
 impl Previous {
@@ -218,6 +233,10 @@ impl Previous {
             Previous::Stored(at) => at.spelled(),
             Previous::Itself(xsn) => number_at(ITSELF, xsn),
             Previous::Lost(xsn) => number_at(LOST, xsn),
+            Previous::InRow { born, bytes } => {
+                assert!(bytes < (LOST - IN_ROW) as u8, "the files above mean something else");
+                number_at(IN_ROW | bytes as u16, born)
+            }
         }
     }
 }
@@ -240,28 +259,32 @@ impl VersionTag {
         match page.file.0 {
             ITSELF => Previous::Itself(number),
             LOST => Previous::Lost(number),
+            file if file >= IN_ROW => Previous::InRow { born: number, bytes: file as u8 },
             _ if page.is_none() => Previous::None,
             _ => Previous::Stored(VersionPtr::of(self.previous)),
         }
     }
 
-    /// Gives a record this tag instead of the one it has, or as its first.
+    /// Gives a record this tag instead of the one it has, or as its first. An in-row version goes
+    /// with the tag that told of it; [`crate::InRowVersion::put`] puts one.
     pub fn put(self, record: &mut Vec<u8>) {
         assert!(!record.is_empty(), "a record has a status");
+        let in_row = matches!(self.before(), Previous::InRow { .. });
+        assert!(!in_row, "an in-row version is put with its tag");
+        let untagged = record.len().saturating_sub(VERSION_TAG_BYTES);
         if record[0] & HAS_TAG != 0 {
-            record.truncate(record.len().saturating_sub(VERSION_TAG_BYTES));
+            record.truncate(in_row::body_end(record).unwrap_or(untagged));
         }
-        record[0] |= HAS_TAG;
+        record[0] = record[0] & !HAS_IN_ROW | HAS_TAG;
         record.extend_from_slice(&self.bytes());
         debug_assert_eq!(VersionTag::of(record), Some(self), "it reads as it was written");
     }
 
-    /// Whether two records are the same but for their tags.
+    /// Whether two records are the same but for their tags and in-row versions.
     pub fn differs_only(a: &[u8], b: &[u8]) -> bool {
         fn body(record: &[u8]) -> Option<(u8, &[u8])> {
-            let (status, rest) = record.split_first()?;
-            let tag = if status & HAS_TAG == 0 { 0 } else { VERSION_TAG_BYTES };
-            Some((status & !HAS_TAG, rest.get(..rest.len().checked_sub(tag)?)?))
+            let end = in_row::body_end(record)?;
+            Some((record[0] & !(HAS_TAG | HAS_IN_ROW), record.get(1..end)?))
         }
         body(a).is_some_and(|a| body(b) == Some(a))
     }
@@ -283,7 +306,13 @@ impl VersionTag {
         if record.first()? & HAS_TAG == 0 {
             return None;
         }
-        let t = record.get(record.len().checked_sub(VERSION_TAG_BYTES)?..)?;
+        VersionTag::from_bytes(record.get(record.len().checked_sub(VERSION_TAG_BYTES)?..)?)
+    }
+
+    /// Reads the bytes of a tag.
+    #[inline]
+    pub(crate) fn from_bytes(t: &[u8]) -> Option<VersionTag> {
+        let t = t.first_chunk::<VERSION_TAG_BYTES>()?;
         let mut writer = [0; 8];
         writer[..6].copy_from_slice(&t[8..]);
         Some(VersionTag {
@@ -324,7 +353,7 @@ impl RecordPattern {
         let front = *record.first_chunk::<DATA_FRONT_BYTES>()?;
         let status = front[0];
         let (front_mask, fixed_end) = match RecordKind::of(status) {
-            _ if status & HAS_VARIABLE != 0 => return None,
+            _ if status & (HAS_VARIABLE | HAS_IN_ROW) != 0 => return None,
             RecordKind::Primary => (u32::MAX, Some(usize::from(u16_at(&front, 2)))),
             // The page tells where the fixed part ends; without a bitmap it is the whole entry.
             RecordKind::Index if status & HAS_NULLS == 0 => (0xFF, None),
@@ -379,6 +408,9 @@ pub const fn has_variable_columns(status: u8) -> bool {
     status & HAS_VARIABLE != 0
 }
 
+/// A tag and an in-row version.
+const HAS_BOTH: u8 = HAS_TAG | HAS_IN_ROW;
+
 /// The length of the record that `bytes` begin with; `None` when they make no sense.
 #[inline]
 pub fn length(bytes: &[u8], min_len: u16) -> Option<usize> {
@@ -405,8 +437,12 @@ pub fn length(bytes: &[u8], min_len: u16) -> Option<usize> {
             (fixed_end, trailer_bytes(bytes[1]))
         }
     };
-    let tag = if status & HAS_TAG == 0 { 0 } else { VERSION_TAG_BYTES };
-    let n = end_of_columns(bytes, body, status)? + trailer + tag;
+    let end = end_of_columns(bytes, body, status)? + trailer;
+    let n = match status & (HAS_TAG | HAS_IN_ROW) {
+        HAS_TAG => end + VERSION_TAG_BYTES,
+        HAS_BOTH => end + in_row::bytes_behind(bytes, end)? + VERSION_TAG_BYTES,
+        _ => end,
+    };
     (n <= bytes.len() && n > 0).then_some(n)
 }
 
@@ -471,7 +507,8 @@ mod tests {
         let shared = Previous::Stored(VersionPtr::shared(PageId::new(1, 176), SlotNo(3)));
         let own = Previous::Stored(VersionPtr::own(PageId::new(LAST_OWN_FILE, 176), SlotNo(3)));
         let [itself, lost] = [Previous::Itself(number), Previous::Lost(number)];
-        for before in [Previous::None, shared, own, itself, lost] {
+        let [short, long] = [0, 200].map(|bytes| Previous::InRow { born: number, bytes });
+        for before in [Previous::None, shared, own, itself, lost, short, long] {
             assert_eq!(VersionTag::new(Xsn(9), before).before(), before);
         }
         let lost = VersionTag::new(Xsn(9), Previous::Lost(number)).bytes();

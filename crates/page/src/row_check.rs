@@ -8,8 +8,8 @@
 use crate::forward::{STATUS_B, has_home, trailer_bytes};
 use crate::header::u16_at;
 use crate::layout::{Place, RowLayout};
-use crate::record::{HAS_NULLS, HAS_TAG, HAS_VARIABLE, OFF_ROW, RecordKind};
-use base::limits::VERSION_TAG_BYTES;
+use crate::in_row::{body_end, in_row_former};
+use crate::record::{HAS_IN_ROW, HAS_NULLS, HAS_TAG, HAS_VARIABLE, OFF_ROW, RecordKind};
 
 /// What is wrong with a record: a test that failed, and its two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,9 @@ fn test(holds: bool, test: &'static str, found: usize, wanted: usize) -> CheckRe
 
 const SHORT: RowFault = RowFault { test: "record is long enough", found: 0, wanted: 1 };
 /// Bits of the first byte that no record has.
-const STATUS_UNUSED: u8 = 0x81;
+const STATUS_UNUSED: u8 = 0x01;
+/// An in-row version that cannot be read, or whose row has not the form of the layout.
+const IN_ROW_FAULT: RowFault = RowFault { test: "in-row version is a row", found: 0, wanted: 1 };
 
 impl RowLayout {
     /// Whether a record of the right kind has the form of this layout.
@@ -41,14 +43,25 @@ impl RowLayout {
         let status = *record.first().ok_or(SHORT)?;
         let used = usize::from(status & !STATUS_UNUSED);
         test(status & STATUS_UNUSED == 0, "status A has known bits", usize::from(status), used)?;
+        self.check_in_row(record, status)?;
         let fixed_end = self.check_front(record)?;
         let (stored, after_nulls) = self.check_nulls(record, status, fixed_end)?;
         let wanted = self.fixed_end_of(stored);
         test(fixed_end == wanted, "fixed data ends where its columns do", fixed_end, wanted)?;
-        let tag = if status & HAS_TAG == 0 { 0 } else { VERSION_TAG_BYTES };
         let trailer = if self.is_of_entries() { 0 } else { trailer_bytes(record[1]) };
-        let end = record.len().checked_sub(tag + trailer).ok_or(SHORT)?;
+        let end = body_end(record).and_then(|end| end.checked_sub(trailer)).ok_or(SHORT)?;
         self.check_variable(record.get(..end).ok_or(SHORT)?, status, after_nulls, stored)
+    }
+
+    /// Whether a record's in-row version gives a row of this layout.
+    fn check_in_row(&self, record: &[u8], status: u8) -> CheckResult {
+        if status & HAS_IN_ROW == 0 {
+            return Ok(());
+        }
+        test(status & HAS_TAG != 0, "in-row version has a version tag", 0, 1)?;
+        let mut former = Vec::new();
+        in_row_former(record, &mut former).ok_or(IN_ROW_FAULT)?;
+        self.check(&former)
     }
 
     /// Where the fixed columns end, as the record says.

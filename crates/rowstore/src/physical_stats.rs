@@ -18,6 +18,7 @@
 use crate::error::RowResult;
 use crate::figures::page_order::PageOrder;
 use crate::hobt::RowHobt;
+use crate::versions::in_row::in_row_bytes;
 use access::{Contents, LevelStats, ScanMode};
 use base::PageId;
 use buffer::ReadAhead;
@@ -132,6 +133,10 @@ impl Walk<'_> {
             to.forwarded += u64::from(RecordKind::of(record[0]) == RecordKind::Forwarded);
             let former = leaf && self.hobt.has_former(record, place)?;
             to.versions += u64::from(former);
+            let in_row = if leaf { in_row_bytes(record) as u64 } else { 0 };
+            to.in_row += u64::from(in_row > 0);
+            to.in_row_bytes += in_row;
+            to.off_row += if former { self.hobt.stored_in_own(record, place)? } else { 0 };
             let removable = ghost && self.hobt.ghost_need(self.engine, record, place)?.is_some();
             to.ghosts += u64::from(removable);
             to.version_ghosts += u64::from(ghost && !removable);

@@ -3,7 +3,8 @@
 pub(crate) const NO_REPLICATION: &str = "There is no replication.";
 pub(crate) const NO_OWNERS: &str = "Objects belong to the owner of their schema.";
 pub(crate) const NO_COLUMNSTORE: &str = "There are no columnstore indexes yet.";
-pub(crate) const NO_VERSIONS: &str = "Versions in rows come with accelerated recovery.";
+pub(crate) const NO_VERSIONS: &str = "Log records copy no versions.";
+pub(crate) const NO_LONG_TERM: &str = "All versions of a database are in one store.";
 pub(crate) const NO_ROWS_OF_VIEWS: &str = "Views have no rows of their own.";
 pub(crate) const NO_LARGE_UNITS: &str = "Large values have no allocation unit of their own yet.";
 pub(crate) const NO_MEMORY_TABLES: &str = "There are no memory-optimized tables.";

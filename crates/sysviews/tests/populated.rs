@@ -59,6 +59,7 @@ const STILL: &[(&str, &str, &str)] = &[
     (PAGE_INFO, "diff_status", "there is no backup since which an extent has not changed"),
     (PAGE_INFO, "ghost_rec_count", "whoever deletes clears away: `tests/golden/pages` has one"),
     (PAGE_INFO, "has_ghost_records", "whoever deletes clears away: `tests/golden/pages` has one"),
+    (PAGE_INFO, "has_persisted_version_records", "no: `tests/golden/versions/in_row.golden` has"),
     (PAGE_INFO, "has_version_records", "the database has no versions: `tests/golden/pages` has"),
     ("sys.servers", "name", ONE_SERVER),
     ("sys.servers", "data_source", ONE_SERVER),
@@ -666,6 +667,8 @@ fn populate(instance: &Arc<Instance>) -> Box<dyn Connection> {
     }
     run(&mut *first, "create database accelerated");
     run(&mut *first, "alter database accelerated set accelerated_database_recovery = on");
+    run(&mut *first, "use accelerated; create table dbo.kept (id int primary key, v int)");
+    run(&mut *first, "insert dbo.kept values (1, 0), (2, 0)");
     run(&mut *first, "use populated");
     run(&mut *first, "alter database versioned set read_committed_snapshot on");
     run(&mut *first, "alter database versioned set optimized_locking = on");
@@ -703,6 +706,10 @@ fn every_column_is_written_or_called_constant() {
     run(&mut *holder, "begin tran; update sales.orders set amount = 3 where id = 10");
     run(&mut *holder, "begin tran; create table dbo.pending (a int); create table #t (a int)");
     run(&mut *holder, "update dbo.filled set w = 1 where k = 2047");
+    let mut keeper = connect(&instance, login(3));
+    run(&mut *keeper, "use accelerated; update dbo.kept set v = 1 where id = 1; begin tran");
+    run(&mut *keeper, "update dbo.kept set v = 2 where id = 2");
+    run(&mut *keeper, "update dbo.kept set v = 3 where id = 2");
     let call = Request::Call {
         procedure: Procedure::Named("dbo.one".to_owned()),
         parameters: vec![Parameter {

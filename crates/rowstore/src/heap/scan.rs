@@ -344,7 +344,7 @@ impl<'h> HeapCursor<'h> {
             match now {
                 CurrentRow::Row(bytes) => self.take_row(bytes, home)?,
                 CurrentRow::Ghost => {}
-                CurrentRow::Former(before) => self.take_former(record, before, home)?,
+                CurrentRow::Former(before) => self.take_former((record, place.0), before, home)?,
             }
             return Ok(Progress::On);
         }
@@ -366,7 +366,7 @@ impl<'h> HeapCursor<'h> {
             match now {
                 CurrentRow::Ghost => self.pass_ghost(work, at, resource),
                 CurrentRow::Row(bytes) => self.take_row(bytes, home)?,
-                CurrentRow::Former(before) => self.take_former(record, before, home)?,
+                CurrentRow::Former(before) => self.take_former((record, place.0), before, home)?,
             }
             if let (RowLock::Short(_), CurrentRow::Row(_) | CurrentRow::Former(_)) = (ask, now) {
                 debug_assert!(self.held.is_none(), "one row is held at a time");
@@ -443,7 +443,12 @@ impl HeapCursor<'_> {
 
     /// Copies the row before the record of an aborted transaction, if there is one.
     #[cold]
-    fn take_former(&mut self, record: &[u8], before: Previous, home: Place) -> RowResult<()> {
+    fn take_former(
+        &mut self,
+        record: (&[u8], PageId),
+        before: Previous,
+        home: Place,
+    ) -> RowResult<()> {
         let mut former = std::mem::take(&mut self.former);
         let taken = match self.hobt.former_row(record, before, &mut former) {
             Ok(true) => self.take_row(&former, home),

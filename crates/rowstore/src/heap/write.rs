@@ -13,6 +13,7 @@ use crate::hobt::state::HeapHints;
 use crate::locking::row::Attempt;
 use crate::place::{Place, ROOM};
 use crate::versions::TaggedRecord;
+use crate::versions::in_row::Replaced;
 use access::{Deed, HobtKind, InsertOutcome, LockPlan, RowKey, WriteError};
 use base::limits::RECORD_BYTES_MAX;
 use base::{PageId, SlotNo, Xsn};
@@ -20,7 +21,7 @@ use btree::RECORD_MAX;
 use buffer::{Change, PageRef, Undo, WriteGuard};
 use lock::{Mode, Resource};
 use os::wait::Waiter;
-use page::{Field, PageView, RID_BYTES, VersionTag, rid_bytes};
+use page::{Field, IN_ROW_BYTES_MAX, PageView, RID_BYTES, VersionTag, rid_bytes};
 use std::borrow::Cow;
 use std::sync::Arc;
 use txn::Mutation;
@@ -404,13 +405,13 @@ impl RowHobt {
         plan: &LockPlan,
     ) -> RowResult<Option<(PageId, u16)>> {
         let mut new = self.written(work, record)?;
-        let mut reserved = 3 * new.record.len().max(512);
+        let mut reserved = 3 * new.record.len().max(512) + IN_ROW_BYTES_MAX;
         work.part(&self.home).reserve(reserved)?;
         loop {
             let Some(row) = self.heap_row(work, key, plan)? else { return Ok(None) };
             let (home, place) = (row.home, row.place);
             let old = row.record(self).expect("the row was just found").to_vec();
-            let needed = old.len() + new.record.len() + 512;
+            let needed = old.len() + new.record.len() + 512 + IN_ROW_BYTES_MAX;
             if needed > reserved {
                 drop(row);
                 work.part(&self.home).reserve(needed)?;
@@ -424,13 +425,16 @@ impl RowHobt {
             }
             let grows = new.record.len().saturating_sub(former.len());
             let own = work.part(&self.home).chain.id;
-            if grows > self.free_bytes(row.guard.view(), own) {
+            let free = self.free_bytes(row.guard.view(), own);
+            if grows > free {
                 drop(row);
                 self.forward(work, &mut new, (home, place))?;
                 self.did(Deed::LeafUpdate);
                 return Ok(Some(home));
             }
-            if let Some(room) = self.link_to(work, &mut new, Some(&former))? {
+            let room = free + former.len() - new.record.len();
+            let replaced = Replaced { record: &former, page: place.0, room };
+            if let Some(room) = self.link_to(work, &mut new, Some(replaced))? {
                 drop(row);
                 work.make_version_room(&self.home, room)?;
                 continue;
@@ -494,10 +498,13 @@ impl RowHobt {
         if let Err(what) = page::fits::replace(view, row.place.1, &ghost.record) {
             return Err(self.home.pages.corrupt(row.place.0, what).into());
         }
-        Ok(match self.link_to(work, &mut ghost, Some(&page::homed(&old)))? {
-            Some(room) => Remains::Room(room),
-            None => Remains::Tagged(old, ghost),
-        })
+        let former = page::homed(&old);
+        let replaced = Replaced::of(&former, row.place.0);
+        if let Some(room) = self.link_to(work, &mut ghost, Some(replaced))? {
+            return Ok(Remains::Room(room));
+        }
+        drop(former);
+        Ok(Remains::Tagged(old, ghost))
     }
 
     /// Turns a row into the ghost that it leaves.

@@ -633,7 +633,7 @@ impl<'h> IndexCursor<'h> {
         (page, slot): (PageId, u16),
     ) -> RowResult<()> {
         let mut former = std::mem::take(&mut self.former);
-        let copied = match self.hobt.former_row(record, before, &mut former) {
+        let copied = match self.hobt.former_row((record, page), before, &mut former) {
             Ok(true) => self.copy(&former, page, slot),
             Ok(false) => Ok(()),
             Err(e) => Err(e),

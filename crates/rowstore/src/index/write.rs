@@ -11,6 +11,7 @@ use crate::hobt::RowHobt;
 use crate::locking::gap::Gap;
 use crate::locking::row::{Attempt, RowLock, key_hash};
 use crate::versions::TaggedRecord;
+use crate::versions::in_row::Replaced;
 use access::{Deed, InsertOutcome, LockPlan, RowKey, WriteError};
 use base::PageId;
 use base::limits::RECORD_BYTES_MAX;
@@ -20,7 +21,7 @@ use btree::{
 };
 use buffer::{Change, PageRef};
 use lock::{Mode, Resource};
-use page::{Field, VersionTag};
+use page::{Field, IN_ROW_BYTES_MAX, VersionTag};
 use std::cmp::Ordering;
 use txn::Mutation;
 use wal::Group;
@@ -265,7 +266,9 @@ impl RowHobt {
                 }
                 None => self.judge_graves(work, plan, key)?,
             }
-            if let Some(room) = self.link_to(work, &mut new, leaf.record().filter(|_| ghost))? {
+            let over = leaf.record().filter(|_| ghost);
+            let over = over.map(|ghost| Replaced::of(ghost, leaf.page_id()));
+            if let Some(room) = self.link_to(work, &mut new, over)? {
                 drop(leaf);
                 work.make_version_room(&self.home, room)?;
                 continue;
@@ -443,7 +446,8 @@ impl RowHobt {
                 self.room_for(work, spelled.fields().as_slice(), bytes, SplitPolicy::Half)?;
                 return Ok(false);
             }
-            if let Some(room) = self.link_to(work, ghost, Some(old))? {
+            let row = Some(Replaced::of(old, leaf.page_id()));
+            if let Some(room) = self.link_to(work, ghost, row)? {
                 drop(leaf);
                 work.make_version_room(&self.home, room)?;
                 return Ok(false);
@@ -537,7 +541,7 @@ impl RowHobt {
         let mut new = self.written(work, record)?;
         for _ in 0..ROUNDS_MAX {
             let bytes = new.record.len();
-            work.part(&self.home).reserve(3 * bytes + 512)?;
+            work.part(&self.home).reserve(3 * bytes + 512 + IN_ROW_BYTES_MAX)?;
             let Some(leaf) = self.row_for_change(work, key, plan)? else { return Ok(false) };
             let old = leaf.record().expect("the row is there");
             if VersionTag::differs_only(old, record) {
@@ -551,7 +555,9 @@ impl RowHobt {
                 self.room_for(work, key.fields, bytes, SplitPolicy::Half)?;
                 continue;
             }
-            if let Some(room) = self.link_to(work, &mut new, Some(old))? {
+            let room = usize::from(leaf.view().free_count()) + old.len() - bytes;
+            let row = Replaced { record: old, page: leaf.page_id(), room };
+            if let Some(room) = self.link_to(work, &mut new, Some(row))? {
                 drop(leaf);
                 work.make_version_room(&self.home, room)?;
                 continue;
@@ -874,9 +880,14 @@ impl<'t> LatchedPair<'t> {
         put: &mut TaggedRecord<'_>,
         left: Option<&mut TaggedRecord<'_>>,
     ) -> RowResult<Option<usize>> {
-        let room = hobt.link_to(work, put, self.new_record())?;
+        let place = |record, old| Replaced::of(record, self.at(old).0);
+        let ghost = self.new_record().map(|record| place(record, false));
+        let room = hobt.link_to(work, put, ghost)?;
         match left.filter(|_| room.is_none()) {
-            Some(left) => hobt.link_to(work, left, self.old_record()),
+            Some(left) => {
+                let row = self.old_record().map(|record| place(record, true));
+                hobt.link_to(work, left, row)
+            }
             None => Ok(room),
         }
     }

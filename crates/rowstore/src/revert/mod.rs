@@ -4,6 +4,7 @@
 //!   record by an aborted writer      what it becomes                            its tag
 //!   with a stored version            the stored record; the version is freed    its own
 //!   a ghost that was a row           that row                                   (born, none)
+//!   with an in-row version           that row                                   (born, none)
 //!   with nothing before it           a ghost of nobody, noted for the cleaner   (0, none)
 //! ```
 //!
@@ -193,6 +194,14 @@ impl RowHobt {
                     if VersionTag::is_on(&former.record) {
                         VersionTag::new(born, Previous::None).put(&mut former.record);
                     }
+                    return Ok(Some(former));
+                }
+                Previous::InRow { born, .. } if self.home.aborted().contains(born) => {
+                    before = Previous::None;
+                }
+                Previous::InRow { .. } => {
+                    let kept = std::mem::take(&mut former.record);
+                    self.in_row_former(&kept, place.0, &mut former.record)?;
                     return Ok(Some(former));
                 }
                 Previous::Lost(_) => return Err(no_version(place, "was not kept")),

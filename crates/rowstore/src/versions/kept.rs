@@ -80,6 +80,8 @@ impl<'p> KeptVersion<'p> {
         match tag.map(VersionTag::before) {
             // A ghost that is its own former version is kept only for that.
             Some(Previous::Itself(lived_by)) => between(home, engine, lived_by, creator),
+            // It is kept for its in-row version, too.
+            Some(Previous::InRow { born, .. }) => between(home, engine, born, self.superseder),
             Some(Previous::None | Previous::Stored(_) | Previous::Lost(_)) | None => {
                 between(home, engine, creator, self.superseder)
             }
@@ -154,7 +156,9 @@ impl RowHobt {
     ) -> RowResult<()> {
         let kept = match self.former(ghost) {
             Previous::None => return Ok(()),
-            Previous::Itself(since) | Previous::Lost(since) => {
+            Previous::Itself(since)
+            | Previous::Lost(since)
+            | Previous::InRow { born: since, .. } => {
                 between(&self.home, engine, since, ghost.writer)
             }
             Previous::Stored(place) => {
@@ -205,7 +209,9 @@ impl RowHobt {
                     }
                     return Ok(());
                 }
-                Some((_, Previous::None | Previous::Itself(_))) | None => return Ok(()),
+                Some((_, Previous::None | Previous::Itself(_) | Previous::InRow { .. })) | None => {
+                    return Ok(());
+                }
             }
         }
     }

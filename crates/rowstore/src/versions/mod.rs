@@ -9,7 +9,8 @@
 //!
 //! A reader follows the pointers to the first version whose writer its snapshot sees. If the bytes
 //! of a ghost are its only former version, its tag says so (`Previous::Itself`), and nothing is
-//! stored. If the store had no room, the tag names the writer since whose version nothing was kept
+//! stored. A small former row may stay in the record itself (`Previous::InRow`, `in_row.rs`). If the
+//! store had no room, the tag names the writer since whose version nothing was kept
 //! (`Previous::Lost`).
 //!
 //! Invariants
@@ -28,16 +29,18 @@
 //!  5. What is behind a version that is gone is lost to whoever is older than its end: victims
 //!     alone, for whom the store has waited no more. A ghost waits for them as for any other.
 
+pub(crate) mod in_row;
 pub(crate) mod kept;
 
 use crate::current::{CurrentRow, before_aborted, current};
 use crate::error::{RowError, RowResult};
 use crate::hobt::RowHobt;
+use crate::versions::in_row::Replaced;
 use access::{Deed, Granule, Isolation, LockPlan, Strength};
 use base::limits::VERSION_TAG_BYTES;
 use base::{PageId, Xsn};
 use buffer::Change;
-use page::{Field, Previous, RID_BYTES, RecordKind, VersionTag};
+use page::{Field, InRowVersion, Previous, RID_BYTES, RecordKind, StoreKind, VersionTag};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -89,6 +92,8 @@ impl Default for ChainChange {
 /// The tag of a record that replaces another, or the room that is missing for it.
 enum Link {
     Ready(VersionTag, ChainChange),
+    /// The replaced record stays in the new one; with the number of who wrote it.
+    InRow(InRowVersion, Xsn, ChainChange),
     /// A record of this length must be kept, and the store has no room for it.
     Room(usize),
 }
@@ -220,17 +225,24 @@ impl RowHobt {
         }
     }
 
-    /// Fills in the tag of a record that replaces `old`, if it replaces one. Returns the length of
-    /// the image if the store has no room for it.
+    /// Fills in the tag of a record that replaces `old`, if it replaces one; in front of it, the
+    /// former row, if that stays there. Returns the length of the image if the store has no room
+    /// for it.
     pub(crate) fn link_to(
         &self,
         work: &mut Work,
         new: &mut TaggedRecord<'_>,
-        old: Option<&[u8]>,
+        old: Option<Replaced<'_>>,
     ) -> RowResult<Option<usize>> {
         let (Some(xsn), Some(old)) = (new.xsn, old) else { return Ok(None) };
-        match self.link(work, xsn, old, new.stays)? {
+        match self.link(work, xsn, old, (&new.record, new.stays))? {
             Link::Room(bytes) => Ok(Some(bytes)),
+            Link::InRow(version, born, tested) => {
+                version.put(new.record.to_mut(), xsn, born);
+                new.tested = tested;
+                self.did(Deed::VersionInRow);
+                Ok(None)
+            }
             Link::Ready(tag, tested) => {
                 tag.put(new.record.to_mut());
                 new.tested = tested;
@@ -262,7 +274,7 @@ impl RowHobt {
     #[cold]
     pub(crate) fn former_row(
         &self,
-        record: &[u8],
+        (record, mut page): (&[u8], PageId),
         mut before: Previous,
         out: &mut Vec<u8>,
     ) -> RowResult<bool> {
@@ -276,11 +288,17 @@ impl RowHobt {
                     revive(out);
                     return Ok(!self.home.aborted().contains(born));
                 }
+                Previous::InRow { born, .. } => {
+                    let record = std::mem::take(out);
+                    self.in_row_former(&record, page, out)?;
+                    return Ok(!self.home.aborted().contains(born));
+                }
                 Previous::Stored(at) => {
                     match self.home.version_stores().read(at, self.origin(), out) {
                         Err(VersionError::Missing(_)) => return Err(RowError::NotKept),
                         read => read?,
                     }
+                    page = at.page;
                     match before_aborted(&self.home, VersionTag::of(out)) {
                         None => return Ok(!page::is_ghost_record(out)),
                         Some(behind) => before = behind,
@@ -296,7 +314,9 @@ impl RowHobt {
         match self.current(record, place) {
             CurrentRow::Row(_) => Ok(true),
             CurrentRow::Ghost => Ok(false),
-            CurrentRow::Former(before) => self.former_row(record, before, &mut Vec::new()),
+            CurrentRow::Former(before) => {
+                self.former_row((record, place.0), before, &mut Vec::new())
+            }
         }
     }
 
@@ -397,10 +417,16 @@ impl RowHobt {
         };
         match self.former(tag) {
             Previous::None => Ok(Visibility::Nothing),
-            Previous::Itself(since) | Previous::Lost(since) if !self.sees(work, at, since) => {
+            Previous::Itself(since) | Previous::Lost(since) | Previous::InRow { born: since, .. }
+                if !self.sees(work, at, since) =>
+            {
                 Ok(Visibility::Nothing)
             }
             Previous::Lost(_) => Err(not_kept(work, at)),
+            Previous::InRow { .. } => {
+                self.in_row_former(record, place.0, out)?;
+                Ok(Visibility::Former)
+            }
             Previous::Itself(_) => {
                 out.clear();
                 out.extend_from_slice(record);
@@ -438,12 +464,17 @@ impl RowHobt {
                 None if page::is_ghost_record(out) => Visibility::Nothing,
                 None => Visibility::Former,
                 Some(Previous::None) => Visibility::Nothing,
-                Some(Previous::Itself(since) | Previous::Lost(since))
-                    if !self.sees(work, at, since) =>
-                {
-                    Visibility::Nothing
-                }
+                Some(
+                    Previous::Itself(since)
+                    | Previous::Lost(since)
+                    | Previous::InRow { born: since, .. },
+                ) if !self.sees(work, at, since) => Visibility::Nothing,
                 Some(Previous::Lost(_)) => return Err(RowError::NotKept),
+                Some(Previous::InRow { .. }) => {
+                    let image = std::mem::take(out);
+                    self.in_row_former(&image, place.page, out)?;
+                    Visibility::Former
+                }
                 Some(Previous::Itself(_)) => {
                     revive(out);
                     Visibility::Former
@@ -459,9 +490,17 @@ impl RowHobt {
     }
 
     /// Makes the tag of a record with which the transaction `xsn` replaces `old`; it holds X on the
-    /// row. It keeps an image of `old`, unless `xsn` wrote `old` itself. A ghost that keeps the
-    /// bytes of its row (`stays`) needs no image if there is no older version.
-    fn link(&self, work: &mut Work, xsn: Xsn, old: &[u8], stays: bool) -> RowResult<Link> {
+    /// row. It keeps an image of `old`, unless `xsn` wrote `old` itself. If there is no older
+    /// version, a ghost that keeps the bytes of its row (`stays`) needs no image, nor does a record
+    /// with room for an in-row version.
+    fn link(
+        &self,
+        work: &mut Work,
+        xsn: Xsn,
+        replaced: Replaced<'_>,
+        (new, stays): (&[u8], bool),
+    ) -> RowResult<Link> {
+        let old = replaced.record;
         let was_ghost = page::is_ghost_record(old);
         let tag = VersionTag::of(old);
         let before = tag.map_or(Previous::None, |tag| self.former(tag));
@@ -469,51 +508,79 @@ impl RowHobt {
         let aborted = self.home.aborted().contains(creator);
         assert!(!aborted, "a record by an aborted transaction is reverted before it is changed");
         if creator == xsn {
-            return self.link_own(work, xsn, old, before);
+            return self.link_own(work, xsn, replaced, before);
         }
         let tested = match before {
             Previous::Stored(place) => self.test(work.engine(), creator, place)?,
-            Previous::Lost(_) | Previous::None | Previous::Itself(_) => {
+            Previous::Lost(_) | Previous::None | Previous::Itself(_) | Previous::InRow { .. } => {
                 let previous = self.lost_if_needed(work.engine(), before, creator);
                 ChainChange { previous, ..ChainChange::default() }
             }
         };
         let itself = match before {
             Previous::Itself(lived_by) => self.is_needed(work.engine(), lived_by, creator),
-            Previous::None | Previous::Stored(_) | Previous::Lost(_) => false,
+            Previous::None | Previous::Stored(_) | Previous::Lost(_) | Previous::InRow { .. } => {
+                false
+            }
         };
+        // Then an image takes its in-row version along.
+        let in_row = self.is_in_row_needed(work.engine(), before, creator);
+        let nothing_before = tested.previous == Previous::None && !in_row;
         // An untagged ghost comes from before the database had versions. A tagged ghost is kept
         // only for the versions behind it.
-        if was_ghost && !itself && tested.previous == Previous::None {
+        if was_ghost && !itself && nothing_before {
             return Ok(Link::Ready(VersionTag::new(xsn, Previous::None), tested));
         }
-        if !was_ghost && stays && tested.previous == Previous::None {
+        if !was_ghost && stays && nothing_before {
             return Ok(Link::Ready(VersionTag::new(xsn, Previous::Itself(creator)), tested));
         }
+        if !was_ghost
+            && nothing_before
+            && let Some(version) = self.in_row_of(replaced, new)
+        {
+            return Ok(Link::InRow(version, creator, tested));
+        }
         let mut image = old.to_vec();
-        if let (Some(_), false) = (tag, itself) {
+        if let (Some(_), false, false) = (tag, itself, in_row) {
             VersionTag::new(creator, tested.previous).put(&mut image);
         }
         let since = match (before, tested.previous) {
             (Previous::Itself(lived_by), _) if itself => lived_by,
+            (Previous::InRow { born, .. }, _) if in_row => born,
             (_, Previous::Lost(since)) => since,
             (_, Previous::Stored(_)) => Xsn::NONE,
-            (_, Previous::None | Previous::Itself(_)) => creator,
+            (_, Previous::None | Previous::Itself(_) | Previous::InRow { .. }) => creator,
         };
         self.keep(work, xsn, (&image, since), tested)
     }
 
     /// Like [`Self::link`], over a record that the transaction wrote itself. The version from
     /// before the transaction stays where it is.
-    fn link_own(&self, work: &mut Work, xsn: Xsn, old: &[u8], before: Previous) -> RowResult<Link> {
-        let Previous::Itself(lived_by) = before else {
-            return Ok(Link::Ready(VersionTag::new(xsn, before), ChainChange::default()));
+    fn link_own(
+        &self,
+        work: &mut Work,
+        xsn: Xsn,
+        old: Replaced<'_>,
+        before: Previous,
+    ) -> RowResult<Link> {
+        let (image, born) = match before {
+            Previous::None | Previous::Stored(_) | Previous::Lost(_) => {
+                return Ok(Link::Ready(VersionTag::new(xsn, before), ChainChange::default()));
+            }
+            // Its own ghost, whose bytes are the former row. They are about to be overwritten.
+            Previous::Itself(lived_by) => {
+                let mut image = old.record.to_vec();
+                revive(&mut image);
+                VersionTag::new(lived_by, Previous::None).put(&mut image);
+                (image, lived_by)
+            }
+            Previous::InRow { born, .. } => {
+                let mut image = Vec::with_capacity(old.record.len());
+                self.in_row_former(old.record, old.page, &mut image)?;
+                (image, born)
+            }
         };
-        // Its own ghost, whose bytes are the former row. They are about to be overwritten.
-        let mut image = old.to_vec();
-        revive(&mut image);
-        VersionTag::new(lived_by, Previous::None).put(&mut image);
-        self.keep(work, xsn, (&image, lived_by), ChainChange::default())
+        self.keep(work, xsn, (&image, born), ChainChange::default())
     }
 
     /// Keeps an image if there is room. If there is none, and the writer may go on without, the tag
@@ -546,9 +613,11 @@ impl RowHobt {
     fn lost_if_needed(&self, engine: &Engine, before: Previous, writer: Xsn) -> Previous {
         match before {
             Previous::Lost(since) if self.is_needed(engine, since, writer) => before,
-            Previous::Lost(_) | Previous::None | Previous::Itself(_) | Previous::Stored(_) => {
-                Previous::None
-            }
+            Previous::Lost(_)
+            | Previous::None
+            | Previous::Itself(_)
+            | Previous::Stored(_)
+            | Previous::InRow { .. } => Previous::None,
         }
     }
 
@@ -587,6 +656,8 @@ impl RowHobt {
             let behind = tag.map_or(Previous::None, VersionTag::before);
             let (behind, born, ended) = match behind {
                 Previous::Itself(lived_by) => (Previous::None, lived_by, creator),
+                // It goes with its in-row version.
+                Previous::InRow { born, .. } => (Previous::None, born, link),
                 Previous::Lost(_) => (self.lost_if_needed(engine, behind, creator), creator, link),
                 Previous::Stored(_) | Previous::None => (behind, creator, link),
             };
@@ -610,7 +681,10 @@ impl RowHobt {
             named = creator;
             match behind {
                 Previous::Stored(place) => at = place,
-                Previous::None | Previous::Itself(_) | Previous::Lost(_) => return Ok(tested),
+                Previous::None
+                | Previous::Itself(_)
+                | Previous::Lost(_)
+                | Previous::InRow { .. } => return Ok(tested),
             }
         }
     }
@@ -645,7 +719,9 @@ impl RowHobt {
         }
         Ok(match self.former(tag) {
             Previous::None => Some(ChainChange::default()),
-            Previous::Itself(since) | Previous::Lost(since) => {
+            Previous::Itself(since)
+            | Previous::Lost(since)
+            | Previous::InRow { born: since, .. } => {
                 let free = !self.is_needed(engine, since, tag.writer);
                 free.then(ChainChange::default)
             }
@@ -684,9 +760,22 @@ impl RowHobt {
             Previous::Stored(at) => {
                 self.home.version_stores().look(at, tag.writer, |_| ())?.is_some()
             }
-            Previous::Itself(_) => true,
+            Previous::Itself(_) | Previous::InRow { .. } => true,
             Previous::None | Previous::Lost(_) => false,
         })
+    }
+
+    /// How many versions behind a record are in its database's own store.
+    pub(crate) fn stored_in_own(&self, record: &[u8], place: (PageId, u16)) -> RowResult<u64> {
+        let stores = self.home.version_stores();
+        let (mut tag, mut count) = (self.tag_of(record, place), 0);
+        while let Some(Previous::Stored(at)) = tag.map(|tag| self.former(tag)) {
+            let superseder = tag.map_or(Xsn::NONE, |tag| tag.writer);
+            let looked = stores.look(at, superseder, |v| VersionTag::of(v.record))?;
+            count += u64::from(looked.is_some() && at.store == StoreKind::Own);
+            tag = looked.flatten();
+        }
+        Ok(count)
     }
 
     /// Prepares the undo of a change: links the record that is restored (`former`) into the chain.
@@ -703,7 +792,9 @@ impl RowHobt {
         };
         let stored = match tag.before() {
             Previous::Stored(place) => Some(place),
-            Previous::None | Previous::Itself(_) | Previous::Lost(_) => None,
+            Previous::None | Previous::Itself(_) | Previous::Lost(_) | Previous::InRow { .. } => {
+                None
+            }
         };
         let before = VersionTag::of(former);
         if let Some(before) = before.filter(|b| b.writer == tag.writer) {
@@ -715,6 +806,8 @@ impl RowHobt {
         let Some(before) = before else { return Ok(stored.map(|place| (place, tag.writer))) };
         let mut previous = match (before.before(), tag.before()) {
             (itself @ Previous::Itself(_), _) => itself,
+            // It comes back with what it had in its row, and had no more.
+            (Previous::InRow { .. }, _) => return Ok(stored.map(|place| (place, tag.writer))),
             // Nothing was dropped with it (invariant 4).
             (logged, Previous::Lost(_)) => logged,
             (Previous::None | Previous::Stored(_) | Previous::Lost(_), _) => Previous::None,

@@ -49,11 +49,11 @@ const COLUMNS: [Column; 30] = [
         NO_COLUMNSTORE,
     ),
     maybe("version_record_count", BIG),
-    zero("inrow_version_record_count", BIG, NO_VERSIONS),
-    zero("inrow_diff_version_record_count", BIG, NO_VERSIONS),
-    zero("total_inrow_version_payload_size_in_bytes", BIG, NO_VERSIONS),
-    zero("offrow_regular_version_record_count", BIG, NO_VERSIONS),
-    zero("offrow_long_term_version_record_count", BIG, NO_VERSIONS),
+    maybe("inrow_version_record_count", BIG),
+    maybe("inrow_diff_version_record_count", BIG),
+    maybe("total_inrow_version_payload_size_in_bytes", BIG),
+    maybe("offrow_regular_version_record_count", BIG),
+    zero("offrow_long_term_version_record_count", BIG, NO_LONG_TERM),
 ];
 
 pub(crate) const VIEW: View = View {
@@ -177,5 +177,10 @@ fn level_row(
         forwarded,
         Value::BigInt(partition.hobt.as_bigint()),
         read(|c| big(c.versions)),
+        // Each says what differs, however small the row is.
+        read(|c| big(c.in_row)),
+        read(|c| big(c.in_row)),
+        read(|c| big(c.in_row_bytes)),
+        read(|c| big(c.off_row)),
     ]
 }

@@ -8,8 +8,8 @@
 use crate::cell::{bit, int, text};
 use crate::column::{Column, col, maybe, zero};
 use crate::pages::{
-    Allocation, PageCopy, PageOwner, has_versions, page_of, percent_full, pfs_words, type_name,
-    xdes_text,
+    Allocation, PageCopy, PageOwner, has_persisted_versions, has_versions, page_of, percent_full,
+    pfs_words, type_name, xdes_text,
 };
 use crate::reason::*;
 use crate::view::{Rows, System, View};
@@ -48,7 +48,7 @@ const COLUMNS: [Column; 51] = [
     col("is_mixed_extent", BIT),
     col("has_ghost_records", BIT),
     col("has_version_records", BIT),
-    zero("has_persisted_version_records", BIT, NO_VERSIONS),
+    col("has_persisted_version_records", BIT),
     col("pfs_page_id", INT),
     col("pfs_is_allocated", BIT),
     col("pfs_alloc_percent", INT),
@@ -165,6 +165,7 @@ fn maps(a: &Allocation, copy: &PageCopy, words: bool) -> Vec<Value> {
         bit(byte.0 & Pfs::MIXED != 0),
         bit(copy.view().ghost_count() > 0),
         bit(has_versions(copy.view())),
+        bit(has_persisted_versions(copy.view())),
         int(a.pfs.0.page),
         bit(byte.is_allocated()),
         int(percent_full(byte)),

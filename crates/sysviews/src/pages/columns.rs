@@ -7,7 +7,7 @@ use crate::dm::locks;
 use access::HobtKind;
 use base::PageId;
 use catalog::view::{Index, PhysicalColumn, Table};
-use page::{Field, Place, RecordKind, RowLayout};
+use page::{Field, Place, RecordKind, RowLayout, in_row_former, in_row_version};
 use types::datetime::print_style;
 use types::{Decimal, SqlType, Value, decode_storage};
 
@@ -32,6 +32,28 @@ pub(super) fn decoded(slot: &Slot<'_>, page: PageId, owner: &PageOwner, printed:
         one(slot, (table, *column), (layout, at), field, printed);
     }
     key_hash(slot, owner, index, printed);
+}
+
+/// The columns that the in-row version of a record has otherwise.
+pub(super) fn former(slot: &Slot<'_>, owner: &PageOwner, printed: &mut Printout) {
+    let (Some(table), Some(index)) = (&owner.table, &owner.index) else { return };
+    let mut row = Vec::new();
+    let Some(version) = in_row_version(slot.record) else { return };
+    let title = format!("Slot {} In-Row Version Length {}", slot.number, version.len());
+    printed.object(&slot.title, title);
+    if in_row_former(slot.record, &mut row).is_none() {
+        return printed.field("Former Row", "[damaged]");
+    }
+    let (layout, physical) = (owner.hobt.layout(), table.hobt_layout(index).columns);
+    for (at, column) in physical.iter().enumerate().take(layout.column_count()) {
+        let (Some(then), now) = (layout.field(&row, at), layout.field(slot.record, at)) else {
+            continue;
+        };
+        if Some(then) != now {
+            let (sql_type, _) = table.physical_type(*column);
+            printed.field(name_of(table, *column), shown(*column, then, sql_type));
+        }
+    }
 }
 
 fn one(

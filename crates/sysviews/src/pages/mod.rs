@@ -29,7 +29,8 @@ mod slots;
 pub(crate) use header::xdes_text;
 pub(crate) use list::{UnitPage, unit_pages};
 pub(crate) use read::{
-    Allocation, PageCopy, PageOwner, has_versions, page_of, percent_full, pfs_words, type_name,
+    Allocation, PageCopy, PageOwner, has_persisted_versions, has_versions, page_of, percent_full,
+    pfs_words, type_name,
 };
 
 pub use list::list_pages;

@@ -7,7 +7,7 @@ use base::{AllocUnitId, FileId, PageId, SqlResult};
 use buffer::FrameFacts;
 use catalog::view::{Index, Table};
 use database::{DATA_FILE, Database};
-use page::{ExtentBits, PageBytes, PageKind, PageView, Pfs};
+use page::{ExtentBits, PageBytes, PageKind, PageView, Pfs, Previous, StoreKind, VersionTag};
 use space::{diff_page, gam_page, ml_page, pfs_page, sgam_page};
 use std::sync::Arc;
 
@@ -176,9 +176,18 @@ pub(crate) fn type_name(v: PageView<'_>) -> &'static str {
     }
 }
 
+/// Whether some record of the page has a former version in its row, or in its database's own store.
+pub(crate) fn has_persisted_versions(v: PageView<'_>) -> bool {
+    let tags = (0..v.slot_count()).filter_map(|slot| v.record(slot)).filter_map(VersionTag::of);
+    tags.map(VersionTag::before).any(|before| {
+        matches!(before, Previous::InRow { .. })
+            || matches!(before, Previous::Stored(at) if at.store == StoreKind::Own)
+    })
+}
+
 /// Whether some record of the page ends in a version tag.
 pub(crate) fn has_versions(v: PageView<'_>) -> bool {
-    (0..v.slot_count()).filter_map(|slot| v.record(slot)).any(page::VersionTag::is_on)
+    (0..v.slot_count()).filter_map(|slot| v.record(slot)).any(VersionTag::is_on)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::read::{PageCopy, PageOwner};
 use base::{PageId, SlotNo};
 use page::{
     PageView, Previous, RecordKind, StoreKind, VersionPtr, VersionTag, has_null_bitmap,
-    has_variable_columns, home_of, stub_target,
+    has_variable_columns, home_of, in_row_runs, in_row_version, stub_target,
 };
 
 /// A record of the page, and the heading above it.
@@ -57,6 +57,7 @@ pub(super) fn decoded(copy: &PageCopy, owner: Option<&PageOwner>, printed: &mut 
         version(slot.record, printed);
         if let Some(owner) = owner {
             columns::decoded(&slot, copy.id, owner, printed);
+            columns::former(&slot, owner, printed);
         }
     }
 }
@@ -128,10 +129,24 @@ fn version(record: &[u8], printed: &mut Printout) {
         }
         Previous::Itself(writer) => format!("Itself (Transaction Timestamp: {writer})"),
         Previous::Lost(writer) => format!("Lost (Transaction Timestamp: {writer})"),
+        Previous::InRow { born, .. } => format!("In row (Transaction Timestamp: {born})"),
     };
     printed.line("Version Information", " = ", "");
     printed.line("\tTransaction Timestamp", ": ", tag.writer);
     printed.line("\tVersion Pointer", ": ", before);
+    in_row(record, printed);
+}
+
+/// The former row that stands in the record: bytes, and of which of the record's bytes they take
+/// the place.
+fn in_row(record: &[u8], printed: &mut Printout) {
+    let Some(version) = in_row_version(record) else { return };
+    printed.line("\tIn-Row Version Payload Length", ": ", version.len());
+    for (from, of, bytes) in in_row_runs(record) {
+        let hex = bytes.iter().fold("0x".to_owned(), |s, b| format!("{s}{b:02x}"));
+        let of = of.map_or(bytes.len(), usize::from);
+        printed.line("\tIn-Row Version", ": ", format!("{hex} for {of} bytes at {from:#x}"));
+    }
 }
 
 /// OFFSET TABLE: the last slot first, as on the page.

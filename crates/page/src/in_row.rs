@@ -1,0 +1,433 @@
+//! The in-row version: the row before a change, in the record of the row after it.
+//!
+//! ```text
+//!   the record   its columns | (what follows them) | in-row version | version tag 14
+//! ```
+//!
+//! | off | len | |
+//! |---|---|---|
+//! | 0 | 1 | length of all of it, this byte included |
+//! | 1 | 2 | low 13 bits: where bytes differ, from the record's begin; the rest: flags |
+//! | 3 | 1 | only with the flag STATUS: bits of status A that differ |
+//! | | 1 | only with the flag MORE: how many bytes of the former row follow |
+//! | | 2 | only with the flag SPLICE: how many bytes of the record these take the place of |
+//! | | n | bytes of the former row |
+//! | | | with the flag MORE: again from "where bytes differ" on, without STATUS and SPLICE |
+//!
+//! Bytes of the former row take the place of as many of the record; with SPLICE, of as many as it
+//! says. An int column of fixed width takes 7 bytes. Status A has a bit (0x80) that says that there
+//! is an in-row version, and the tag says who wrote the former row, and the length once more. So
+//! whoever reads a record from its begin finds the tag, and whoever has only its end finds the
+//! columns' end.
+//!
+//! Invariants
+//!  1. The former row is never longer than the record: its bytes are in the record.
+//!  2. A record whose length was found by [`crate::record_length`] has the same length of its
+//!     in-row version in front of that and in its tag.
+//!  3. What a version says does not depend on whether the row was forwarded since: the RID follows
+//!     the columns, behind whatever differs.
+//!  4. Nothing here panics, whatever the bytes are.
+
+use crate::header::u16_at;
+use crate::record::{
+    HAS_IN_ROW, HAS_NULLS, HAS_TAG, HAS_VARIABLE, Previous, RecordKind, VersionTag,
+};
+use base::Xsn;
+use base::limits::VERSION_TAG_BYTES;
+
+/// The longest in-row version: beyond it a former row is cheaper elsewhere.
+pub const IN_ROW_BYTES_MAX: usize = 200;
+/// Its length and where bytes differ.
+const FRONT_BYTES: usize = 3;
+/// Low bits: where bytes differ.
+const OFFSET: u16 = 0x1FFF;
+/// Another run of bytes follows.
+const MORE: u16 = 0x2000;
+/// The former row's bytes take the place of more or fewer.
+const SPLICE: u16 = 0x4000;
+/// Status A differs.
+const STATUS: u16 = 0x8000;
+/// What may differ in status A.
+const STATUS_MAY: u8 = HAS_NULLS | HAS_VARIABLE;
+/// Equal bytes between two that differ which are cheaper repeated than told apart.
+const GAP_BYTES: usize = 3;
+
+const _: () = assert!(IN_ROW_BYTES_MAX <= 0xFD, "a tag tells lengths up to this");
+
+/// A former row as it is kept in the row that follows it.
+#[derive(Clone, Debug)]
+pub struct InRowVersion {
+    bytes: [u8; IN_ROW_BYTES_MAX],
+    len: usize,
+    most: usize,
+}
+
+impl InRowVersion {
+    /// What keeps a former record of a row in another record of it, whatever their tags; `None`
+    /// where that takes more than so many bytes, or the two are of different kinds.
+    pub fn of(former: &[u8], record: &[u8], room: usize) -> Option<InRowVersion> {
+        let (a, b) = (former.get(..body_end(former)?)?, record.get(..body_end(record)?)?);
+        let status = (*a.first()? ^ *b.first()?) & !(HAS_TAG | HAS_IN_ROW);
+        let of_index = RecordKind::of(b[0]).is_index();
+        // Status B of a data record says what follows the columns (invariant 3).
+        let alike = status & !STATUS_MAY == 0 && (of_index || a.get(1) == b.get(1));
+        if !alike || a.len().max(b.len()) > usize::from(OFFSET) {
+            return None;
+        }
+        let most = room.min(IN_ROW_BYTES_MAX);
+        let mut version = InRowVersion { bytes: [0; IN_ROW_BYTES_MAX], len: 1, most };
+        match status == 0 && a.len() == b.len() {
+            true => version.runs(a, b)?,
+            false => version.splice(a, b, status)?,
+        }
+        version.bytes[0] = version.len as u8;
+        Some(version)
+    }
+
+    /// How many bytes it takes in a record.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Puts it and the tag of its writer into a record, instead of the tag that the record has. The
+    /// former row is by `born`.
+    pub fn put(&self, record: &mut Vec<u8>, writer: Xsn, born: Xsn) {
+        VersionTag::new(writer, Previous::None).put(record);
+        record.truncate(record.len() - VERSION_TAG_BYTES);
+        record.extend_from_slice(&self.bytes[..self.len]);
+        let before = Previous::InRow { born, bytes: self.len as u8 };
+        record.extend_from_slice(&VersionTag::new(writer, before).bytes());
+        record[0] |= HAS_IN_ROW;
+        debug_assert_eq!(in_row_version(record), Some(&self.bytes[..self.len]), "as written");
+    }
+
+    fn push(&mut self, bytes: &[u8]) -> Option<()> {
+        let end = self.len + bytes.len();
+        self.bytes.get_mut(self.len..end.min(self.most))?.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        self.len = end;
+        Some(())
+    }
+
+    /// Where records of one length differ, run by run.
+    fn runs(&mut self, a: &[u8], b: &[u8]) -> Option<()> {
+        let mut from = next_difference(a, b, 1).unwrap_or(1);
+        loop {
+            let mut end = from;
+            let mut next = Some(from).filter(|_| from < a.len() && a[from] != b[from]);
+            while let Some(at) = next.filter(|at| *at <= end + GAP_BYTES) {
+                end = at + 1;
+                next = next_difference(a, b, end);
+            }
+            let flags = if next.is_some() { MORE } else { 0 };
+            self.push(&(from as u16 | flags).to_le_bytes())?;
+            let Some(at) = next else { return self.push(&a[from..end]) };
+            self.push(&[u8::try_from(end - from).ok()?])?;
+            self.push(&a[from..end])?;
+            from = at;
+        }
+    }
+
+    /// What two records do not have in common at their begins and ends.
+    fn splice(&mut self, a: &[u8], b: &[u8], status: u8) -> Option<()> {
+        let least = a.len().min(b.len());
+        let front = next_difference(&a[..least], &b[..least], 1).unwrap_or(least).max(1);
+        let most = least.saturating_sub(front);
+        let ends = a.iter().rev().zip(b.iter().rev()).take(most);
+        let back = ends.take_while(|(a, b)| a == b).count();
+        let flags = SPLICE | if status != 0 { STATUS } else { 0 };
+        self.push(&(front as u16 | flags).to_le_bytes())?;
+        if status != 0 {
+            self.push(&[status])?;
+        }
+        self.push(&((b.len() - back - front) as u16).to_le_bytes())?;
+        self.push(&a[front..a.len() - back])
+    }
+}
+
+/// The first byte from one on in which two slices of one length differ.
+#[inline]
+fn next_difference(a: &[u8], b: &[u8], from: usize) -> Option<usize> {
+    debug_assert_eq!(a.len(), b.len(), "of one length");
+    let (a, b) = (a.get(from..)?, b.get(from..)?);
+    let eights = a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0);
+    let same = 8 * eights.take_while(|(a, b)| a == b).count();
+    let differs = a[same..].iter().zip(&b[same..]).position(|(a, b)| a != b);
+    differs.map(|n| from + same + n)
+}
+
+/// How long the in-row version of a record is that has one, by its first byte and by the tag behind
+/// it (invariant 2).
+#[inline]
+pub(crate) fn bytes_behind(record: &[u8], body_end: usize) -> Option<usize> {
+    let bytes = usize::from(*record.get(body_end)?);
+    let tag = record.get(body_end + bytes..)?.get(..VERSION_TAG_BYTES)?;
+    match VersionTag::from_bytes(tag)?.before() {
+        Previous::InRow { bytes: told, .. } if usize::from(told) == bytes => {
+            (FRONT_BYTES..=IN_ROW_BYTES_MAX).contains(&bytes).then_some(bytes)
+        }
+        _ => None,
+    }
+}
+
+/// Where a record's in-row version begins, or its tag, or where it ends.
+#[inline]
+pub(crate) fn body_end(record: &[u8]) -> Option<usize> {
+    let status = *record.first()?;
+    if status & HAS_TAG == 0 {
+        return Some(record.len());
+    }
+    let end = record.len().checked_sub(VERSION_TAG_BYTES)?;
+    if status & HAS_IN_ROW == 0 {
+        return Some(end);
+    }
+    let Previous::InRow { bytes, .. } = VersionTag::of(record)?.before() else { return None };
+    let at = end.checked_sub(usize::from(bytes)).filter(|at| *at > 0)?;
+    bytes_behind(record, at).map(|_| at)
+}
+
+/// The bytes of a record's in-row version, if it has one.
+pub fn in_row_version(record: &[u8]) -> Option<&[u8]> {
+    let has = *record.first()? & (HAS_TAG | HAS_IN_ROW) == HAS_TAG | HAS_IN_ROW;
+    let from = if has { body_end(record)? } else { return None };
+    record.get(from..record.len() - VERSION_TAG_BYTES)
+}
+
+/// Builds the former row that a record keeps, with a tag that says who wrote it and that nothing
+/// was before; `None` where the record keeps none, or its bytes make no sense.
+pub fn in_row_former(record: &[u8], out: &mut Vec<u8>) -> Option<()> {
+    let version = in_row_version(record)?;
+    let Previous::InRow { born, .. } = VersionTag::of(record)?.before() else { return None };
+    let body = record.get(..body_end(record)?)?;
+    out.clear();
+    let word = u16_at(version.get(1..FRONT_BYTES)?, 0);
+    let mut rest = &version[FRONT_BYTES..];
+    let status = match word & STATUS {
+        0 => 0,
+        _ => *rest.split_off_first()?,
+    };
+    if word & SPLICE != 0 {
+        let removed = usize::from(u16_at(rest.split_off(..2)?, 0));
+        let from = usize::from(word & OFFSET);
+        let kept = body.get(from.checked_add(removed)?..)?;
+        out.extend_from_slice(body.get(..from).filter(|front| !front.is_empty())?);
+        out.extend_from_slice(rest);
+        out.extend_from_slice(kept);
+    } else {
+        out.extend_from_slice(body);
+        put_back(word, rest, out)?;
+    }
+    if status & !STATUS_MAY != 0 || out.len() > body.len() + version.len() {
+        return None;
+    }
+    out[0] = (out[0] ^ status) & !(HAS_TAG | HAS_IN_ROW);
+    VersionTag::new(born, Previous::None).put(out);
+    Some(())
+}
+
+/// Puts runs of the former row into a copy of the record.
+fn put_back(mut word: u16, mut rest: &[u8], out: &mut [u8]) -> Option<()> {
+    loop {
+        let from = usize::from(word & OFFSET);
+        let run = match word & MORE {
+            0 => std::mem::take(&mut rest),
+            _ => {
+                let bytes = usize::from(*rest.split_off_first()?);
+                rest.split_off(..bytes)?
+            }
+        };
+        let to = out.get_mut(from..from + run.len()).filter(|_| from > 0)?;
+        to.copy_from_slice(run);
+        if word & MORE == 0 {
+            return Some(());
+        }
+        word = u16_at(rest.split_off(..2)?, 0);
+        if word & (SPLICE | STATUS) != 0 {
+            return None;
+        }
+    }
+}
+
+/// Runs of bytes of the former row that a record keeps, each with where it begins, for views. Those
+/// of a splice have the number of bytes of the record that they take the place of.
+pub fn in_row_runs(record: &[u8]) -> Vec<(u16, Option<u16>, &[u8])> {
+    let mut runs = Vec::new();
+    let Some(version) = in_row_version(record) else { return runs };
+    let _ = each_run(version, &mut |at, of, bytes| runs.push((at, of, bytes)));
+    runs
+}
+
+fn each_run<'v>(
+    version: &'v [u8],
+    each: &mut dyn FnMut(u16, Option<u16>, &'v [u8]),
+) -> Option<()> {
+    let mut rest = version.get(1..)?;
+    loop {
+        let word = u16_at(rest.split_off(..2)?, 0);
+        if word & STATUS != 0 {
+            rest.split_off_first()?;
+        }
+        let of = match word & SPLICE {
+            0 => None,
+            _ => Some(u16_at(rest.split_off(..2)?, 0)),
+        };
+        if word & MORE == 0 {
+            each(word & OFFSET, of, rest);
+            return Some(());
+        }
+        let bytes = usize::from(*rest.split_off_first()?);
+        each(word & OFFSET, of, rest.split_off(..bytes)?);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::{Field, RowLayout};
+    use crate::record::length;
+    use base::PageId;
+    use proptest::prelude::*;
+
+    fn row(layout: &RowLayout, kind: RecordKind, fields: &[Field<'_>], tagged: bool) -> Vec<u8> {
+        let tag = tagged.then(|| VersionTag::new(Xsn(5), Previous::None));
+        let mut out = Vec::new();
+        layout.encode(kind, fields, tag, &mut out);
+        out
+    }
+
+    /// The former row of `new`, as a reader gets it.
+    fn read(new: &[u8], out: &mut Vec<u8>) {
+        assert_eq!(in_row_former(new, out), Some(()), "{new:?}");
+    }
+
+    #[test]
+    fn an_int_column_takes_seven_bytes_and_its_row_twenty_one() {
+        let layout = RowLayout::of_rows(&[Some(4), Some(4)]);
+        let of = |n: u8, tagged| {
+            let fields = [Field::Inline(&[1, 0, 0, 0]), Field::Inline(&[n, n, n, n])];
+            row(&layout, RecordKind::Primary, &fields, tagged)
+        };
+        let (fresh, mut new) = (of(7, false), of(9, false));
+        let version = InRowVersion::of(&fresh, &new, 7).unwrap();
+        assert_eq!(version.len(), 7);
+        assert!(InRowVersion::of(&fresh, &new, 6).is_none(), "no room for it");
+        version.put(&mut new, Xsn(12), Xsn(0x0605_0403_0201));
+        assert_eq!(new.len(), fresh.len() + 21);
+        assert_eq!(length(&new, 0), Some(new.len()));
+        assert_eq!(layout.check(&new), Ok(()));
+        let mut end = vec![7, 8, 0, 7, 7, 7, 7];
+        end.extend([1, 2, 3, 4, 7, 0xFF, 5, 6, 12, 0, 0, 0, 0, 0]);
+        assert_eq!((new[0], &new[fresh.len()..]), (0xD0, &end[..]), "pinned");
+        let mut out = Vec::new();
+        read(&new, &mut out);
+        let mut wanted = fresh;
+        VersionTag::new(Xsn(0x0605_0403_0201), Previous::None).put(&mut wanted);
+        assert_eq!(out, wanted);
+        assert_eq!(in_row_runs(&new), [(8, None, &[7, 7, 7, 7][..])]);
+        VersionTag::new(Xsn(13), Previous::None).put(&mut new);
+        assert_eq!((new, in_row_version(&out)), (of(9, true).with_writer(13), None));
+    }
+
+    trait WithWriter {
+        fn with_writer(self, writer: u64) -> Self;
+    }
+
+    impl WithWriter for Vec<u8> {
+        fn with_writer(mut self, writer: u64) -> Self {
+            VersionTag::new(Xsn(writer), Previous::None).put(&mut self);
+            self
+        }
+    }
+
+    #[test]
+    fn a_damaged_one_is_told_and_never_a_panic() {
+        let layout = RowLayout::of_rows(&[Some(4), Some(4), None]);
+        let of = |n: u8, text: &'static [u8]| {
+            let fields = [Field::Inline(&[n; 4]), Field::Inline(&[n; 4]), Field::Inline(text)];
+            row(&layout, RecordKind::Primary, &fields, true)
+        };
+        for (former, new) in [(of(1, b"abc"), of(2, b"abc")), (of(1, b"abcdef"), of(2, b""))] {
+            let mut new = new;
+            InRowVersion::of(&former, &new, 200).unwrap().put(&mut new, Xsn(6), Xsn(5));
+            let sound = new.clone();
+            assert_eq!(layout.check(&new), Ok(()));
+            let mut out = Vec::new();
+            for at in 0..new.len() {
+                for bits in [1, 0x20, 0x40, 0x80, 0xFF] {
+                    new[at] ^= bits;
+                    let whole = length(&new, 0).is_some_and(|n| n <= new.len());
+                    let _ = (in_row_former(&new, &mut out), in_row_runs(&new), whole);
+                    let _ = (layout.check(&new), in_row_former(&new[..at], &mut out));
+                    new.copy_from_slice(&sound);
+                }
+            }
+            let at = in_row_version(&new).unwrap().as_ptr() as usize - new.as_ptr() as usize;
+            new[at + 2] ^= 0x1F;
+            assert!(layout.check(&new).is_err(), "beyond the record");
+        }
+    }
+
+    fn value() -> impl Strategy<Value = (Option<Vec<u8>>, Option<Vec<u8>>)> {
+        let one = || prop::option::of(prop::collection::vec(0..3_u8, 0..30));
+        (one(), one(), any::<bool>())
+            .prop_map(|(a, b, same)| if same { (a.clone(), a) } else { (a, b) })
+    }
+
+    proptest! {
+        /// Any two records of a row: what is kept reads as it was, at home and away, and takes no
+        /// more than it may.
+        #[test]
+        fn what_is_kept_is_read(
+            widths in prop::collection::vec(prop_oneof![Just(None), (1..9_u16).prop_map(Some)], 1..12),
+            values in prop::collection::vec(value(), 12),
+            of_index in any::<bool>(),
+            tagged in any::<[bool; 2]>(),
+            room in prop_oneof![Just(IN_ROW_BYTES_MAX + 9), 0..IN_ROW_BYTES_MAX],
+        ) {
+            let (layout, kind) = match of_index {
+                true => (RowLayout::of_entries(&widths, true, 0), RecordKind::Index),
+                false => (RowLayout::of_rows(&widths), RecordKind::Primary),
+            };
+            let fit = |v: &Option<Vec<u8>>, w: Option<u16>| v.clone().map(|mut v| {
+                if let Some(w) = w { v.resize(usize::from(w), 1) }
+                v
+            });
+            let build = |pick: fn(&(Option<Vec<u8>>, Option<Vec<u8>>)) -> &Option<Vec<u8>>, tagged| {
+                let values: Vec<_> =
+                    widths.iter().zip(&values).map(|(w, v)| fit(pick(v), *w)).collect();
+                let fields: Vec<_> =
+                    values.iter().map(|v| v.as_ref().map_or(Field::Null, |v| Field::Inline(v))).collect();
+                row(&layout, kind, &fields, tagged)
+            };
+            let former = build(|v| &v.0, tagged[0]);
+            let mut new = build(|v| &v.1, tagged[1]);
+            let plain = new.clone();
+            let Some(version) = InRowVersion::of(&former, &new, room) else {
+                let whole = 6 + former.len();
+                prop_assert!(room < whole || whole > IN_ROW_BYTES_MAX, "there was room");
+                return Ok(());
+            };
+            prop_assert!(version.len() <= room.min(IN_ROW_BYTES_MAX));
+            version.put(&mut new, Xsn(9), Xsn(8));
+            prop_assert_eq!(length(&new, layout.min_len()), Some(new.len()));
+            prop_assert_eq!(layout.check(&new), Ok(()));
+            prop_assert!(VersionTag::differs_only(&new, &plain));
+            let (mut out, mut wanted) = (Vec::new(), former);
+            VersionTag::new(Xsn(8), Previous::None).put(&mut wanted);
+            read(&new, &mut out);
+            prop_assert_eq!(&out, &wanted);
+            if !of_index {
+                let home = (PageId::new(1, 77), 3);
+                let away = crate::forwarded(&new, home);
+                prop_assert_eq!(length(&away, 0), Some(away.len()));
+                prop_assert_eq!(layout.check(&away), Ok(()));
+                read(&away, &mut out);
+                prop_assert_eq!(&out[..], &crate::forwarded(&wanted, home)[..], "invariant 3");
+                prop_assert_eq!(&crate::homed(&away)[..], &new[..]);
+            }
+            VersionTag::new(Xsn(3), Previous::None).put(&mut new);
+            prop_assert_eq!(length(&new, layout.min_len()), Some(new.len()));
+            prop_assert!(VersionTag::differs_only(&new, &plain));
+        }
+    }
+}

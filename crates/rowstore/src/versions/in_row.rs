@@ -1,0 +1,106 @@
+//! The in-row version: a former row stays in the record of the row after it, where transactions are
+//! undone by their versions.
+//!
+//! Nothing is stored for it, and it is logged with the change itself. Its bytes are in the page's
+//! format (`page/src/in_row.rs`); here is who leaves one, and who reads it.
+//!
+//! ```text
+//!   a row is changed     by whom             what becomes of the row before
+//!   for the first time   anybody             it stays in the row, where there is room
+//!   again                the same            it goes to the store; the row has the tag alone
+//!   again                another, later      it is dropped, or goes to the store with the row's
+//!                                            image, if a snapshot needs it; then as the first time
+//!   it is deleted        likewise            the ghost's own bytes are the row before
+//! ```
+//!
+//! Invariants
+//!  1. Nothing is behind an in-row version: it is left only where nothing behind the row's former
+//!     record is needed, and who made that record is in the tag.
+//!  2. It is left only where its page has room for it: it splits no page and forwards no row.
+//!  3. The same bytes are in the log of the change. So an undo from the log restores the record
+//!     before, and with it the in-row version that this had.
+
+use crate::error::RowResult;
+use crate::hobt::RowHobt;
+use base::limits::VERSION_TAG_BYTES;
+use base::{PageId, Xsn};
+use btree::RECORD_MAX;
+use page::{InRowVersion, Previous, VersionTag};
+use std::borrow::Cow;
+use work::Engine;
+
+/// A record that another is about to replace.
+#[derive(Clone, Copy)]
+pub(crate) struct Replaced<'r> {
+    pub(crate) record: &'r [u8],
+    /// The page on which it stands.
+    pub(crate) page: PageId,
+    /// Bytes that are free on the page when the record that replaces it is there.
+    pub(crate) room: usize,
+}
+
+impl<'r> Replaced<'r> {
+    /// A record whose former state does not stay in the row.
+    pub(crate) fn of(record: &'r [u8], page: PageId) -> Replaced<'r> {
+        Replaced { record, page, room: 0 }
+    }
+}
+
+impl RowHobt {
+    /// The row before a live record, as it is kept in the record that replaces it. `None` where
+    /// that is not allowed, or there is no room (invariant 2). Nothing behind it is needed.
+    pub(super) fn in_row_of(&self, old: Replaced<'_>, new: &[u8]) -> Option<InRowVersion> {
+        if !self.home.is_accelerated() || self.spec.pieces {
+            return None;
+        }
+        debug_assert!(VersionTag::is_on(new), "a record that gets a version has a tag");
+        debug_assert!(new.len() > VERSION_TAG_BYTES && !page::is_ghost_record(new), "and is a row");
+        let room = old.room.min(RECORD_MAX.saturating_sub(new.len()));
+        InRowVersion::of(old.record, new, room)
+    }
+
+    /// Builds the row that a record keeps.
+    ///
+    /// # Errors
+    /// 824: its bytes make no sense.
+    pub(crate) fn in_row_former(
+        &self,
+        record: &[u8],
+        page: PageId,
+        out: &mut Vec<u8>,
+    ) -> RowResult<()> {
+        let what = "the in-row version of a record cannot be read";
+        let built = page::in_row_former(record, out);
+        built.ok_or_else(|| self.home.pages.corrupt(page, what).into())
+    }
+
+    /// Whether a snapshot needs the in-row version of a record by `creator`.
+    pub(super) fn is_in_row_needed(
+        &self,
+        engine: &Engine,
+        before: Previous,
+        creator: Xsn,
+    ) -> bool {
+        match before {
+            Previous::InRow { born, .. } => self.is_needed(engine, born, creator),
+            Previous::None | Previous::Stored(_) | Previous::Itself(_) | Previous::Lost(_) => false,
+        }
+    }
+}
+
+/// The length of a record's in-row version; 0 where it has none.
+pub(crate) fn in_row_bytes(record: &[u8]) -> usize {
+    page::in_row_version(record).map_or(0, <[u8]>::len)
+}
+
+/// The same record without its in-row version, which nobody needs any more.
+pub(crate) fn without_in_row(record: &[u8]) -> Cow<'_, [u8]> {
+    match (page::in_row_version(record), VersionTag::of(record)) {
+        (Some(_), Some(tag)) => {
+            let mut bare = record.to_vec();
+            VersionTag::new(tag.writer, Previous::None).put(&mut bare);
+            Cow::Owned(bare)
+        }
+        _ => Cow::Borrowed(record),
+    }
+}
