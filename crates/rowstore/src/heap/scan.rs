@@ -332,7 +332,7 @@ impl<'h> HeapCursor<'h> {
     fn take(&mut self, work: &mut Work, at: (&[u8], Place), quiet: bool) -> RowResult<Progress> {
         let (record, place) = at;
         let home = home_of(record).unwrap_or(place);
-        let now = self.hobt.current(record, place);
+        let mut now = self.hobt.current(record, place);
         // A ghost of a heap may have its tag in memory.
         let may_differ = VersionTag::is_on(record) || !matches!(now, CurrentRow::Row(_));
         let differs = may_differ && self.plan.as_of.is_some();
@@ -357,10 +357,17 @@ impl<'h> HeapCursor<'h> {
             (_, ask) => ask,
         };
         if let Attempt::Wait(ticket) = self.try_at(work, (at, home), resource, ask)? {
-            if !self.plan.read_past {
-                return Ok(Progress::Blocked(ticket));
-            }
-        } else if differs {
+            return match self.plan.read_past {
+                true => Ok(self.full(matches!(self.ask, RowLock::Short(_) | RowLock::Long(_)))),
+                false => Ok(Progress::Blocked(ticket)),
+            };
+        }
+        // Its writer may have been aborted until the lock was granted.
+        let before = std::mem::replace(&mut now, self.hobt.current(record, place));
+        if before == CurrentRow::Ghost && now != before {
+            return self.take(work, at, quiet);
+        }
+        if differs {
             self.take_seen(work, at, home)?;
         } else {
             match now {

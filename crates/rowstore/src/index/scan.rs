@@ -693,7 +693,7 @@ impl<'h> IndexCursor<'h> {
     fn take(&mut self, work: &mut Work, leaf: &LeafRead<'_>) -> RowResult<Option<Ticket>> {
         let record = leaf.record();
         let place = (leaf.page_id(), leaf.slot());
-        let (now, at) = (self.hobt.current(record, place), (record, place));
+        let (mut now, at) = (self.hobt.current(record, place), (record, place));
         if self.passes_gone(work, at) {
             if self.noted != leaf.page_id() {
                 self.noted = leaf.page_id();
@@ -710,6 +710,11 @@ impl<'h> IndexCursor<'h> {
                 && let Some(ticket) = self.lock(work, leaf, ask)?
             {
                 return Ok((!self.plan.read_past).then_some(ticket));
+            }
+            // Its writer may have been aborted until the lock was granted.
+            let before = std::mem::replace(&mut now, self.hobt.current(record, place));
+            if before == CurrentRow::Ghost && now != before {
+                return self.take(work, leaf);
             }
             if now == CurrentRow::Ghost {
                 self.hobt.met_ghost(work, at, self.hobt.record_resource(record));

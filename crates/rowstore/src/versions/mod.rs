@@ -897,19 +897,19 @@ impl ChainChange {
     }
 }
 
-/// The commit time of a writer of a database; `None` if it is active or was aborted.
+/// The commit time of a writer of a database; `None` if it is active or was aborted. The page of the
+/// record with that number is latched, or a version of it is read.
 pub(crate) fn committed(home: &Home, engine: &Engine, writer: Xsn) -> Option<CommitTime> {
-    // The aborted map is asked first: the commit table may have forgotten the outcome.
-    if home.aborted().contains(writer) {
-        return None;
-    }
-    if writer == Xsn::NONE || home.is_settled(writer) {
-        return Some(CommitTime(0));
-    }
-    match outcome(engine, writer) {
-        Outcome::Committed(time) => Some(time),
-        Outcome::Active | Outcome::Aborted => None,
-    }
+    let time = match writer == Xsn::NONE || home.is_settled(writer) {
+        true => CommitTime(0),
+        false => match outcome(engine, writer) {
+            Outcome::Committed(time) => time,
+            Outcome::Active | Outcome::Aborted => return None,
+        },
+    };
+    // The aborted map is asked behind the commit table, which may have forgotten the outcome: who is
+    // aborted enters the map before that, and leaves it when no page has a record by it.
+    (!home.aborted().contains(writer)).then_some(time)
 }
 
 /// The outcome of a writer.
