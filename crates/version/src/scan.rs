@@ -37,15 +37,25 @@ impl PageCopy {
 
     /// The versions on it, by slot.
     pub fn versions(&self) -> impl Iterator<Item = (VersionPtr, StoredVersion<'_>)> {
-        let view = PageView(&self.bytes);
-        (0..view.slot_count()).filter_map(move |slot| {
-            let _ = view.slot_offset(slot).filter(|at| *at != 0)?;
-            let mut version = StoredVersion::of(view.record(slot)?)?;
+        versions_of(self.id, &self.bytes).map(move |(at, mut version)| {
             version.origin.database = self.database.unwrap_or(version.origin.database);
-            let at = VersionPtr { store: self.store, page: self.id, slot: SlotNo(slot) };
-            Some((at, version))
+            (VersionPtr { store: self.store, ..at }, version)
         })
     }
+}
+
+/// The versions that stand on a page of a store, by slot, as they stand there. Their places are
+/// those of the store in tempdb.
+pub fn versions_of(
+    page: PageId,
+    bytes: &PageBytes,
+) -> impl Iterator<Item = (VersionPtr, StoredVersion<'_>)> {
+    let view = PageView(bytes);
+    (0..view.slot_count()).filter_map(move |slot| {
+        let _ = view.slot_offset(slot).filter(|at| *at != 0)?;
+        let version = StoredVersion::of(view.record(slot)?)?;
+        Some((VersionPtr { store: StoreKind::Shared, page, slot: SlotNo(slot) }, version))
+    })
 }
 
 impl TempdbStore {
