@@ -6,7 +6,8 @@
 //!   every 10 minutes                                one line of each store that has versions
 //! ```
 //!
-//! The share is of pages with versions: empty pages go back to the database by themselves. Whom the
+//! The share is of pages with versions: empty pages go back to the database by themselves, and do
+//! not count for the database either. Whom the
 //! store waits for is known from the cleaner's last pass, so nothing is read for it.
 
 use crate::instance::Instance;
@@ -43,7 +44,7 @@ impl StoreWatch {
 struct StoreShare {
     /// Pages with versions.
     pages: u64,
-    /// Pages of the database's data files.
+    /// Pages of the database's data files, without empty ones of the store.
     of: u64,
 }
 
@@ -52,7 +53,8 @@ impl StoreShare {
         let usage = database.home().version_usage();
         let (pages, space) = (usage.pages.saturating_sub(usage.empty), database.space());
         let files = database.pages().file_ids().filter_map(|id| space.size_pages(id));
-        StoreShare { pages, of: files.map(u64::from).sum::<u64>().max(1) }
+        let of = files.map(u64::from).sum::<u64>().saturating_sub(usage.empty);
+        StoreShare { pages, of: of.max(1) }
     }
 
     fn percent(self) -> u64 {

@@ -152,6 +152,9 @@ fails when a column that is not listed here never changes.
   `pinned_ghost_bytes` on their pages, `pinned_graveyard_bytes` in memory, with what it
   takes to find them there. Ghosts on pages are those of the pages that are noted for
   the cleaner: at most 262,144 of a database are. Those of who has not committed yet are nobody's.
+* `sys.dm_tran_kept_versions` is our own: a row for each stored version that somebody needs, with its
+  place, for whom it is kept (of several snapshots the oldest), and what would let it go. More than
+  500,000 are refused (701).
 * `sys.dm_db_index_usage_stats` counts a run of a plan once for each operator that uses a heap or
   index, whether it came to that or not; a change counts once for each heap or index that its plan
   changes. A statement that runs twice, as optimized locking may have it do, counts twice. `system_scans`

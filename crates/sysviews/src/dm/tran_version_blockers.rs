@@ -23,8 +23,7 @@ use catalog::view::SchemaId;
 use os::clock::monotonic_ns;
 use session::SessionRow;
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use txn::{AbortedTransaction, OpenSnapshot, Reader};
+use txn::{AbortedTransaction, Lifetime, OpenSnapshot, Reader};
 use types::{SqlType, Value};
 use work::VersionUser;
 
@@ -84,7 +83,7 @@ impl Reason {
 }
 
 /// A transaction that prevents the removal of something.
-struct Blocker {
+pub(super) struct Blocker {
     kind: &'static str,
     reason: Reason,
     /// What would let it go.
@@ -100,9 +99,63 @@ struct Blocker {
     since_ns: u64,
 }
 
+/// Who may prevent the removal of versions, as it was at one moment.
+pub(super) struct Blockers {
+    users: BTreeMap<TransactionId, VersionUser>,
+    /// By their moments.
+    snapshots: Vec<OpenSnapshot>,
+    aborted: BTreeMap<(DatabaseId, Xsn), AbortedTransaction>,
+}
+
+impl Blockers {
+    pub(super) fn of(system: &System<'_>) -> Blockers {
+        let mut aborted = BTreeMap::new();
+        for database in system.databases.all() {
+            let listed = database.home().aborted().list().into_iter();
+            aborted.extend(listed.map(|a| ((database.id(), a.xsn), a)));
+        }
+        let users = system.engine.numbered_version_users().into_iter();
+        Blockers {
+            users: users.map(|u| (u.transaction, u)).collect(),
+            snapshots: system.engine.transactions.snapshots.open(),
+            aborted,
+        }
+    }
+
+    /// The transaction that has a number: aborted, or at work. One that is not listed has ended
+    /// meanwhile.
+    pub(super) fn writer(&self, database: DatabaseId, xsn: Xsn) -> Option<Blocker> {
+        if let Some(aborted) = self.aborted.get(&(database, xsn)) {
+            return Some(Blocker::aborted(aborted));
+        }
+        let user = self.users.values().find(|u| u.xsn == Some(xsn))?;
+        let by = Reader {
+            session: user.session,
+            transaction: Some(user.transaction),
+            whole: true,
+            since_ns: user.since_ns,
+        };
+        Some(Blocker::of(("WRITER", Reason::ActiveTransaction), by, Some(user)))
+    }
+
+    fn snapshot(&self, snapshot: &OpenSnapshot) -> Blocker {
+        let by = snapshot.by;
+        let kind = if by.whole { "SNAPSHOT TRANSACTION" } else { "STATEMENT" };
+        let user = by.transaction.and_then(|t| self.users.get(&t));
+        let moment = Some(snapshot.at.0);
+        let blocker = Blocker::of((kind, Reason::Snapshot), by, user);
+        Blocker { moment, is_snapshot: by.whole, ..blocker }
+    }
+
+    /// The oldest snapshot within a lifetime.
+    pub(super) fn oldest_snapshot(&self, lifetime: Lifetime) -> Option<Blocker> {
+        let within = |s: &&OpenSnapshot| lifetime.b <= s.at && s.at < lifetime.e;
+        self.snapshots.iter().find(within).map(|snapshot| self.snapshot(snapshot))
+    }
+}
+
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
-    let users: BTreeMap<TransactionId, VersionUser> =
-        system.engine.numbered_version_users().into_iter().map(|u| (u.transaction, u)).collect();
+    let blockers = Blockers::of(system);
     let pins = Pins::take(system)?;
     let sessions: BTreeMap<SessionId, SessionRow> =
         system.sessions.list().into_iter().map(|s| (s.session_id, s)).collect();
@@ -126,43 +179,38 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
             kept.ghosts = kept.ghosts.max(as_user.ghosts);
             kept.ghost_bytes = kept.ghost_bytes.max(as_user.ghost_bytes);
         }
-        let kind = if by.whole { "SNAPSHOT TRANSACTION" } else { "STATEMENT" };
-        let user = by.transaction.and_then(|t| users.get(&t));
-        let moment = Some(snapshot.at.0);
-        let blocker = Blocker::of((kind, Reason::Snapshot), by, user);
-        tell(Blocker { moment, is_snapshot: by.whole, ..blocker }, database, kept);
+        tell(blockers.snapshot(&snapshot), database, kept);
     }
     for ((database, transaction), (user, kept)) in transactions {
-        let known = transaction.and_then(|t| users.get(&t));
+        let known = transaction.and_then(|t| blockers.users.get(&t));
         let kind = ("TRANSACTION", Reason::OpenTransaction);
         tell(Blocker::of(kind, user.by, known), database, kept);
     }
     for ((database, xsn), kept) in &pins.writers {
-        if let Some(aborted) = aborted_by(system, *database, *xsn) {
-            tell(Blocker::aborted(&aborted), *database, *kept);
-            continue;
+        if let Some(by) = blockers.writer(*database, *xsn) {
+            tell(by, *database, *kept);
         }
-        // A transaction that is not listed has ended meanwhile.
-        let Some(user) = users.values().find(|u| u.xsn == Some(*xsn)) else { continue };
-        let by = Reader {
-            session: user.session,
-            transaction: Some(user.transaction),
-            whole: true,
-            since_ns: user.since_ns,
-        };
-        let kind = ("WRITER", Reason::ActiveTransaction);
-        tell(Blocker::of(kind, by, Some(user)), *database, *kept);
     }
     Ok(rows)
 }
 
-/// The transaction of the aborted map that has a number.
-fn aborted_by(system: &System<'_>, database: DatabaseId, xsn: Xsn) -> Option<AbortedTransaction> {
-    let home = Arc::clone(system.databases.get(database)?.home());
-    home.aborted().list().into_iter().find(|aborted| aborted.xsn == xsn)
-}
-
 impl Blocker {
+    pub(super) fn reason(&self) -> &'static str {
+        self.reason.text()
+    }
+
+    pub(super) fn freed_by(&self) -> &str {
+        &self.freed_by
+    }
+
+    pub(super) fn session(&self) -> Option<SessionId> {
+        self.session
+    }
+
+    pub(super) fn transaction(&self) -> Option<TransactionId> {
+        self.transaction
+    }
+
     /// A blocker without a moment, from its use of versions.
     fn of(
         (kind, reason): (&'static str, Reason),
