@@ -46,6 +46,7 @@ const STILL: &[(&str, &str, &str)] = &[
     (PHYSICAL, "partition_number", ONE_PARTITION),
     (ALLOCATIONS, "partition_id", ONE_PARTITION),
     (ALLOCATIONS, "allocated_page_file_id", ONE_DATA_FILE),
+    ("sys.dm_tran_kept_versions", "file_id", ONE_DATA_FILE),
     (PAGE_INFO, "file_id", ONE_DATA_FILE),
     (PAGE_INFO, "pfs_page_id", ONE_INTERVAL),
     (PAGE_INFO, "gam_page_id", ONE_INTERVAL),
