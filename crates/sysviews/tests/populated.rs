@@ -706,12 +706,6 @@ fn every_column_is_written_or_called_constant() {
     deadlock(&instance);
     let mut holder = connect(&instance, login(2));
     run(&mut *holder, "begin tran; update sales.orders set amount = 3 where id = 10");
-    let mut writers = [connect(&instance, login(9)), connect(&instance, login(10))];
-    for (writer, rows) in writers.iter_mut().zip(["= 1", "between 2 and 9"]) {
-        let update = "begin tran; update accelerated.dbo.t set s = 'x' where k";
-        run(&mut **writer, &format!("{update} {rows}"));
-    }
-    run(&mut *first, "exec sp_persistent_version_cleanup 'accelerated'");
     run(&mut *holder, "begin tran; create table dbo.pending (a int); create table #t (a int)");
     run(&mut *holder, "update dbo.filled set w = 1 where k = 2047");
     let call = Request::Call {
@@ -732,6 +726,7 @@ fn every_column_is_written_or_called_constant() {
     let mut waiting = Vec::from(blocked(&instance));
     wait_until_blocked(&mut *first);
     check_blocking(&mut *first);
+    let mut writers = write_versions(&instance, &mut *first);
     waiting.extend(sorting(&instance, &mut *first));
     let mut goes_back = connect(&instance, login(8));
     run(
@@ -754,6 +749,21 @@ fn every_column_is_written_or_called_constant() {
     instance.stop().expect("a clean stop");
     std::fs::remove_dir_all(&dir).unwrap();
     assert!(wrong.is_empty(), "{} columns:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Sessions whose changes keep former rows in the own store of their database, one of them more than
+/// the other; the cleaner has looked at them.
+fn write_versions(
+    instance: &Arc<Instance>,
+    first: &mut dyn Connection,
+) -> [Box<dyn Connection>; 2] {
+    let mut writers = [connect(instance, login(9)), connect(instance, login(10))];
+    for (writer, rows) in writers.iter_mut().zip(["= 1", "between 2 and 9"]) {
+        let update = "begin tran; update accelerated.dbo.t set s = 'x' where k";
+        run(&mut **writer, &format!("{update} {rows}"));
+    }
+    run(first, "exec sp_persistent_version_cleanup 'accelerated'");
+    writers
 }
 
 /// Databases with aborted transactions: no cleaner runs in them, which would sweep these at once.
