@@ -751,8 +751,8 @@ fn every_column_is_written_or_called_constant() {
     assert!(wrong.is_empty(), "{} columns:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Sessions whose changes keep former rows in the own store of their database, one of them more than
-/// the other; the cleaner has looked at them.
+/// Sessions whose changes keep former rows in the own store of their database, one more than the
+/// other; the cleaner has looked at them.
 fn write_versions(
     instance: &Arc<Instance>,
     first: &mut dyn Connection,

@@ -7,8 +7,8 @@
 
 use crate::error::VersionError;
 use crate::format::{Origin, StoredVersion};
+use crate::page_copy::PageCopy;
 use crate::place::Place;
-use crate::scan::PageCopy;
 use base::{PageId, Xsn};
 use page::VersionPtr;
 
