@@ -16,16 +16,16 @@
 
 use crate::database::Database;
 use access::{StoredHobt, SweepPosition};
-use base::{AllocUnitId, SqlError, SqlResult};
+use base::{AllocUnitId, SqlError, SqlResult, Xsn};
 use os::clock::monotonic_ns;
 use os::sync::{Mutex, MutexGuard};
 use os::task::JoinHandle;
 use os::wait::{WaitKind, Waiter, Wake};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use txn::{AbortedTransaction, Mutation, NumberPayload};
+use txn::{AbortedTransaction, Mutation, NumberPayload, Outcome};
 use wal::{Group, LogReservation, TransactionChain, WalError, kinds};
-use work::{CleanerPass, Work};
+use work::{CleanerPass, PassedPages, Work};
 
 /// Pages of a step.
 const STEP_PAGES: usize = 64;
@@ -148,10 +148,20 @@ impl Database {
                 every_page: false,
             };
             self.revert_by_several();
+            self.make_versions_room();
             let wanted = asked.rows || asked.store;
             let failed = wanted && self.sweep_versions(asked, &self.stopping).is_err();
             seen = now.filter(|_| !failed);
             rest = if failed { REST_AFTER_FAULT_NS } else { REST_NS };
+        }
+    }
+
+    /// Makes pages of the store ahead, as `ADR Preallocation Factor` says. Where there is no room
+    /// the store stays as it is: whoever needs a page asks again, and is told.
+    fn make_versions_room(&self) {
+        let stores = self.home.version_stores();
+        if let Some(store) = stores.own().filter(|_| stores.keeps_own()) {
+            let _ = store.make_ahead(self.env.engine.preallocated_pages_max());
         }
     }
 
@@ -299,16 +309,34 @@ impl Database {
         // In this order: who aborts enters the map before it is known that it has ended.
         let unasked = transactions.mutations.has(Mutation::ReclaimedUnasked);
         let is_past = |by| commits.is_past(by, horizon) && (unasked || !aborted.contains(by));
-        let mut from = Some(0);
+        let (mut from, mut passed) = (Some(0), PassedPages::default());
         while let Some(at) = from {
             waiter.check().map_err(SqlError::from)?;
             let step = store.reclaim(at, STEP_PAGES, &is_past);
             let step = step.map_err(|e| e.into_sql(&self.home.name()))?;
             outcome.pages += step.pages;
             outcome.versions += step.versions;
+            step.kept_for.iter().for_each(|by| self.note_kept(*by, &mut passed));
             from = step.next;
         }
+        self.home.cleaner_times().note_passed(passed);
         Ok(())
+    }
+
+    /// Counts a page that stays in the store since a version there waits for a transaction.
+    fn note_kept(&self, superseder: Xsn, passed: &mut PassedPages) {
+        let aborted = self.home.aborted();
+        let commits = &self.env.engine.transactions.commits;
+        let count = match aborted.contains(superseder) {
+            true if aborted.list().first().is_some_and(|a| a.xsn == superseder) => {
+                &mut passed.for_oldest_aborted
+            }
+            true => &mut passed.for_other_aborted,
+            false if commits.outcome(superseder) == Outcome::Active => &mut passed.for_active,
+            // Who has just been rolled back frees its versions itself; else a snapshot reads it.
+            false => &mut passed.for_snapshots,
+        };
+        *count += 1;
     }
 }
 

@@ -4,12 +4,16 @@
 //! Invariants
 //!  1. What was made is everybody's before the transaction gives its Sch-S back: whoever alters
 //!     the table afterwards begins with it.
+//!  2. Nobody who compiles a query reads a sample of a table that has records by aborted
+//!     transactions: for each of them the version before would be looked for, which may take
+//!     seconds right after a start. The background makes such statistics when the cleaner has
+//!     put the former rows back, and the query is planned with what is there.
 
 use crate::asker::Asker;
 use crate::ddl_call::{SessionPlaces, SessionTemp};
 use crate::expressions::SessionExpressions;
 use crate::instance::Instance;
-use base::{DatabaseId, ObjectId, SessionId, SqlResult};
+use base::{AllocUnitId, DatabaseId, ObjectId, SessionId, SqlResult};
 use catalog::view::SchemaId;
 use ddl::{DdlContext, WantedStatistics};
 use lock::Timeout;
@@ -25,7 +29,14 @@ use work::{CommitMode, Work};
 #[derive(Default)]
 pub(crate) struct Gathering {
     now: Mutex<BTreeSet<(DatabaseId, ObjectId)>>,
-    later: Mutex<BTreeMap<(DatabaseId, ObjectId), BTreeSet<i32>>>,
+    later: Mutex<BTreeMap<(DatabaseId, ObjectId), LaterColumns>>,
+}
+
+/// The columns of a table whose statistics the background makes, by id.
+#[derive(Default)]
+struct LaterColumns {
+    created: BTreeSet<i32>,
+    updated: BTreeSet<i32>,
 }
 
 /// The turn of one table; given back when this is dropped.
@@ -38,7 +49,19 @@ impl Gathering {
     }
 
     pub(crate) fn put_off(&self, table: (DatabaseId, ObjectId), columns: &[i32]) {
-        self.later.lock().entry(table).or_default().extend(columns);
+        self.later.lock().entry(table).or_default().updated.extend(columns);
+    }
+
+    /// The same for all that a query wants.
+    fn put_off_wanted(&self, table: (DatabaseId, ObjectId), wanted: &WantedStatistics) {
+        let mut later = self.later.lock();
+        let columns = later.entry(table).or_default();
+        if wanted.create {
+            columns.created.extend(&wanted.columns);
+        }
+        if wanted.update {
+            columns.updated.extend(&wanted.columns);
+        }
     }
 }
 
@@ -51,6 +74,10 @@ impl Drop for Turn<'_> {
 impl Instance {
     pub(crate) fn gather(&self, call: GatherCall<'_>) -> bool {
         let table = (call.database, call.wanted.table);
+        if self.has_aborted_records(table) {
+            self.gathering.put_off_wanted(table, call.wanted);
+            return false;
+        }
         let Some(_turn) = self.gathering.turn(table) else { return false };
         let mut work = Work::new(self.engine(), call.session, call.waiter);
         work.set_timeout(Timeout::NO_WAIT);
@@ -112,24 +139,51 @@ impl Instance {
         Ok(true)
     }
 
-    /// Updates what was put off; a step of the background.
+    /// Invariant 2.
+    fn has_aborted_records(&self, (database, table): (DatabaseId, ObjectId)) -> bool {
+        let Some(open) = self.database(database) else { return false };
+        if open.home().aborted().is_empty() {
+            return false;
+        }
+        let is_of_table = |unit: &AllocUnitId| {
+            open.hobts().open_unit(*unit).is_some_and(|hobt| hobt.spec().object == table)
+        };
+        let aborted = open.home().aborted().list();
+        aborted.iter().any(|a| a.units.is_empty() || a.units.iter().any(is_of_table))
+    }
+
+    /// Makes what was put off, but for tables that still have records by aborted transactions; a
+    /// step of the background.
     pub(crate) fn gather_later(&self) {
-        let tables = std::mem::take(&mut *self.gathering.later.lock());
-        for ((database, table), columns) in tables {
+        let mut tables = std::mem::take(&mut *self.gathering.later.lock());
+        while let Some((table, columns)) = tables.pop_first() {
             if self.stopping.check().is_err() {
                 return;
             }
             // Nobody drops a database in which this works.
             let _one = self.cleaning.lock();
-            let columns = columns.into_iter().collect();
-            let wanted = WantedStatistics { table, columns, update: true, ..Default::default() };
-            self.gather(GatherCall {
-                session: SessionId(1),
-                waiter: Arc::new(Waiter::new()),
-                database,
-                temp: &mut TempTables::default(),
-                wanted: &wanted,
-            });
+            self.gather_put_off(table, &columns.created, (true, false));
+            self.gather_put_off(table, &columns.updated, (false, true));
         }
+    }
+
+    fn gather_put_off(
+        &self,
+        (database, table): (DatabaseId, ObjectId),
+        columns: &BTreeSet<i32>,
+        (create, update): (bool, bool),
+    ) {
+        if columns.is_empty() {
+            return;
+        }
+        let columns = columns.iter().copied().collect();
+        let wanted = WantedStatistics { table, columns, create, update, temporary: None };
+        self.gather(GatherCall {
+            session: SessionId(1),
+            waiter: Arc::new(Waiter::new()),
+            database,
+            temp: &mut TempTables::default(),
+            wanted: &wanted,
+        });
     }
 }

@@ -138,6 +138,7 @@ impl Instance {
         let in_use = |setting| u32::try_from(self.configuration.in_use(setting)).unwrap_or(0);
         let (threads, minutes) = (Setting::CleanerThreads, Setting::CleanerRetry);
         self.engine().configure_cleaner(in_use(threads), in_use(minutes));
+        self.engine().configure_preallocation(in_use(Setting::Preallocation));
     }
 
     /// A line of the error log.

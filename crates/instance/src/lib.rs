@@ -35,6 +35,7 @@ mod private_tables;
 mod shrinking;
 mod standing;
 mod start;
+mod store_watch;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests;

@@ -135,7 +135,7 @@ impl Opening<'_> {
             (_, false) => Database::open,
         };
         let (database, report) = open(env, id, &entry.name, files, sizing).map_err(failure)?;
-        say_recovered(&entry.name, &report, self.log);
+        say_recovered(&database, &entry.name, &report, self.log);
         Ok(at_work(database, self.log))
     }
 }

@@ -347,7 +347,26 @@ fn say_undone(name: &str, done: &DeferredUndo, log: &ErrorLog) {
     log.line(&recovery_source(), &line);
 }
 
-pub(crate) fn say_recovered(name: &str, r: &RecoveryReport, log: &ErrorLog) {
+/// The line of SQL Server by which monitors find how long each phase took. Analysis and redo are
+/// one pass over the log here.
+fn completed(database: &Database, name: &str, r: &RecoveryReport) -> String {
+    let ms = |ns: u64| ns / 1_000_000;
+    let (accelerated, optimized) =
+        (database.home().is_accelerated(), database.home().has_optimized_locking());
+    format!(
+        "Recovery completed for database {name} (database ID {}) in {} second(s) (analysis and \
+         redo {} ms, undo {} ms.) ADR-enabled={}, Is primary=1, OL-Enabled={}. This is an \
+         informational message only. No user action is required.",
+        database.id(),
+        r.total_ns.div_ceil(1_000_000_000),
+        ms(r.redone.redo_ns),
+        ms(r.undo_ns),
+        u8::from(accelerated),
+        u8::from(optimized),
+    )
+}
+
+pub(crate) fn say_recovered(database: &Database, name: &str, r: &RecoveryReport, log: &ErrorLog) {
     let ms = |ns: u64| ns as f64 / 1e6;
     log.line(
         "spid5s",
@@ -365,6 +384,10 @@ pub(crate) fn say_recovered(name: &str, r: &RecoveryReport, log: &ErrorLog) {
             ms(r.total_ns),
         ),
     );
+    let had_work = r.redone.applied > 0 || r.undone + r.aborted + r.put_off > 0;
+    if had_work {
+        log.line("spid5s", &completed(database, name, r));
+    }
     if r.settled > 0 {
         let line = format!(
             "Recovery of database '{name}': {} transactions over several databases are committed, \

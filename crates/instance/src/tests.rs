@@ -396,21 +396,23 @@ fn options_of_the_cleaner_reach_the_engine() {
     let mut s = stage("cleaner-options");
     let said = |s: &Stage| {
         let engine = s.instance.engine();
-        (engine.cleaner_threads(), engine.cleaner_retry_minutes())
+        let pages = engine.preallocated_pages_max();
+        (engine.cleaner_threads(), engine.cleaner_retry_minutes(), pages)
     };
-    assert_eq!(said(&s), (1, 15));
+    assert_eq!(said(&s), (1, 15, 2048));
     let mut session = connect(&s.instance, "");
     run(&mut session, "exec sp_configure 'show advanced options', 1; reconfigure");
     run(&mut session, "exec sp_configure 'ADR Cleaner Thread Count', 4");
     run(&mut session, "exec sp_configure 'ADR cleaner retry timeout (min)', 0");
-    assert_eq!(said(&s), (1, 15), "from RECONFIGURE on");
+    run(&mut session, "exec sp_configure 'ADR Preallocation Factor', 1");
+    assert_eq!(said(&s), (1, 15, 2048), "from RECONFIGURE on");
     run(&mut session, "reconfigure");
-    assert_eq!(said(&s), (4, 0));
+    assert_eq!(said(&s), (4, 0, 512));
     drop(session);
     s.instance.stop().unwrap();
     let plain = InstanceOptions { max_memory_bytes: 64 << 20, ..InstanceOptions::default() };
     s.instance = Instance::open(Arc::new(RealDisk), &s.folder, plain).unwrap();
-    assert_eq!(said(&s), (4, 0));
+    assert_eq!(said(&s), (4, 0, 512));
 }
 
 /// Accelerated recovery is turned off once no aborted transaction has rows that stand on pages, and

@@ -1,6 +1,7 @@
 //! The clockwork of the process: deadlock monitor, lazy writer, ghost cleaner, statistics.
 
 use crate::instance::Instance;
+use crate::store_watch::StoreWatch;
 use base::{DatabaseId, PageId};
 use lock::{Deadlock, DeadlockWitness};
 use os::clock::monotonic_ns;
@@ -70,12 +71,13 @@ impl Instance {
         let me = std::sync::Weak::clone(&self.me);
         let stopping = Arc::clone(&self.stopping);
         workers.push(os::task::spawn_background("ghost cleaner", move || {
-            let mut places = GhostPlaces::new();
+            let (mut places, mut watch) = (GhostPlaces::new(), StoreWatch::new());
             while pause(&stopping, WaitKind::SleepTask, GHOST_CLEANER_NS) {
                 let Some(instance) = me.upgrade() else { return };
                 instance.clean_ghosts(&mut places);
                 instance.sweep_graves();
                 clean_versions(instance.engine(), &instance.stopping);
+                instance.watch_stores(&mut watch);
             }
         }));
         let me = std::sync::Weak::clone(&self.me);

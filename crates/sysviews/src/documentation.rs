@@ -79,8 +79,13 @@ fails when a column that is not listed here never changes.
     Transactions` leave out those that only read.
   * `SQL Compilations/sec` counts batches, procedures and prepared texts that were compiled, and
     statements of them that got another plan; `Batch Requests/sec` counts calls, too.
-  * The version store is one unit: `Version Store unit count` and `creation` are 1 or 0.
-    `Update conflict ratio` is of all transactions since the start. `Longest Transaction
+  * `Version Store Size`, `Version Generation` and `Cleanup rate` are of all stores: that in tempdb
+    and those of databases with accelerated recovery. Each is one unit, for as long as it is there.
+  * `PVS off-row record generated/sec` and its kin count in a database's own store since the start.
+    `retrieved` has every time that a version is looked at, also by a writer that looks whether it
+    is needed. `PVS off-row pages allocated ahead/sec` is our own: of the pages allocated those that
+    the background has made before anybody needed them.
+  * `Update conflict ratio` is of all transactions since the start. `Longest Transaction
     Running Time` is of transactions that have written or read versions.
 * `sys.dm_os_latch_stats` has the classes of what protects something here; `LOCK_PARTITION`,
   `COMMIT_TABLE` and `OTHER` are our own, as are the names in `sys.dm_os_spinlock_stats`. A latch
@@ -122,6 +127,11 @@ fails when a column that is not listed here never changes.
   accelerated recovery is off. Transaction numbers are 0 where there is no such transaction.
   `min_transaction_timestamp` is of sequence numbers: `first_useful_sequence_num` of
   `sys.dm_tran_current_transaction`. Times are UTC; of a pass that goes on there is no end.
+  `pvs_off_row_page_skipped_…` are of the cleaner's last pass over the store that came to its end. A
+  version waits for its own superseder alone; a page with such versions counts once, for the one
+  with the lowest superseder: `oldest_active_xdesid` that one is active, `oldest_aborted_xdesid` and
+  `transaction_not_cleaned` it is the oldest aborted transaction, or another one,
+  `min_useful_xts` a snapshot may read the version.
 * `sys.dm_tran_aborted_transactions`: `transaction_id` is a bigint, as everywhere; SQL Server's page
   says int. What is undone from the log is not in it: small transactions, and such with changes that
   leave no versions.
@@ -132,12 +142,19 @@ fails when a column that is not listed here never changes.
   superseded and not committed yet (`WRITER`), and, where ghosts go by the rule TRANSACTION, for each
   open transaction that keeps ghosts since it used versions, whether it reads or not
   (`TRANSACTION`; one under SNAPSHOT tells them in its one row). `snapshot_moment` counts commits;
-  it is NULL of the last two. What is kept for several is in the row of each: a statement that runs
+  it is NULL of the last two. Besides there is a row for each aborted transaction whose rows are not
+  put back (`ABORTED`), without a session. `reason` and `freed_by` say why something is kept, and
+  what would let it go. What is kept for several is in the row of each: a statement that runs
   in a transaction keeps by that rule what its transaction does.
-  Bytes are of records as they are on their pages: `pinned_version_bytes` in the version store,
+  Bytes are of records as they are on their pages: `pinned_version_bytes` in the version stores, of
+  these `pinned_persistent_bytes` in the database's own store, on `pinned_persistent_page_count`
+  pages: of each page one version at least is kept for that row's transaction;
   `pinned_ghost_bytes` on their pages, `pinned_graveyard_bytes` in memory, with what it
   takes to find them there. Ghosts on pages are those of the pages that are noted for
   the cleaner: at most 262,144 of a database are. Those of who has not committed yet are nobody's.
+* `sys.dm_tran_kept_versions` is our own: a row for each stored version that somebody needs, with its
+  place, for whom it is kept (of several snapshots the oldest), and what would let it go. More than
+  500,000 are refused (701).
 * `sys.dm_db_index_usage_stats` counts a run of a plan once for each operator that uses a heap or
   index, whether it came to that or not; a change counts once for each heap or index that its plan
   changes. A statement that runs twice, as optimized locking may have it do, counts twice. `system_scans`

@@ -14,6 +14,7 @@ mod append;
 mod database_store;
 mod error;
 mod format;
+mod page_copy;
 mod place;
 mod reclaim;
 mod scan;
@@ -25,8 +26,8 @@ pub use database_store::{DatabaseStore, StoreNote, VERSION_KINDS, VersionRedo, v
 pub use error::VersionError;
 pub use format::{Origin, StoredVersion, UNIT as VERSION_UNIT, VERSION_FRONT_BYTES};
 pub use page::{StoreKind, VersionPtr};
+pub use page_copy::{PageCopy, versions_of};
 pub use place::Place;
-pub use scan::PageCopy;
-pub use store::{Reclamation, Usage, VersionStore};
+pub use store::{Activity, Reclamation, Usage, VersionStore};
 pub use stores::{SharedStore, Stores};
 pub use tempdb_store::TempdbStore;

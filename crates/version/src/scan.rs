@@ -4,49 +4,10 @@
 //! than for a reader. What is told of a page is true of one moment; of two pages, of two.
 
 use crate::error::VersionError;
-use crate::format::StoredVersion;
+use crate::page_copy::PageCopy;
 use crate::tempdb_store::{TempdbStore, owned};
-use base::{DatabaseId, PageId, SlotNo};
-use page::{PageBytes, PageView, StoreKind, VersionPtr};
-
-/// A page of the store as it was.
-pub struct PageCopy {
-    store: StoreKind,
-    id: PageId,
-    /// Whose versions these are, where the store is of one database.
-    database: Option<DatabaseId>,
-    bytes: Box<PageBytes>,
-}
-
-impl Default for PageCopy {
-    fn default() -> Self {
-        let (store, id) = (StoreKind::Shared, PageId::NONE);
-        PageCopy { store, id, database: None, bytes: Box::new([0; _]) }
-    }
-}
-
-impl PageCopy {
-    pub(crate) fn put(&mut self, store: StoreKind, id: PageId, view: PageView<'_>) {
-        (self.store, self.id, self.database) = (store, id, None);
-        self.bytes.copy_from_slice(view.0);
-    }
-
-    pub(crate) fn of_database(&mut self, database: DatabaseId) {
-        self.database = Some(database);
-    }
-
-    /// The versions on it, by slot.
-    pub fn versions(&self) -> impl Iterator<Item = (VersionPtr, StoredVersion<'_>)> {
-        let view = PageView(&self.bytes);
-        (0..view.slot_count()).filter_map(move |slot| {
-            let _ = view.slot_offset(slot).filter(|at| *at != 0)?;
-            let mut version = StoredVersion::of(view.record(slot)?)?;
-            version.origin.database = self.database.unwrap_or(version.origin.database);
-            let at = VersionPtr { store: self.store, page: self.id, slot: SlotNo(slot) };
-            Some((at, version))
-        })
-    }
-}
+use base::PageId;
+use page::StoreKind;
 
 impl TempdbStore {
     /// All its pages, those without versions among them.

@@ -7,8 +7,9 @@
 
 use crate::error::VersionError;
 use crate::format::{Origin, StoredVersion};
+use crate::page_copy::PageCopy;
 use crate::place::Place;
-use base::Xsn;
+use base::{PageId, Xsn};
 use page::VersionPtr;
 
 /// A store of former records.
@@ -97,8 +98,54 @@ pub trait VersionStore: Send + Sync {
         is_past: &dyn Fn(Xsn) -> bool,
     ) -> Result<Reclamation, VersionError>;
 
+    /// Makes pages ahead, so that writers need not wait until the store has grown: as many as were
+    /// taken since the last call, and at most so many. How many wait now. A store that makes none
+    /// ahead has none.
+    ///
+    /// # Errors
+    /// [`VersionError::Full`], or a page cannot be read.
+    fn make_ahead(&self, _pages_max: usize) -> Result<usize, VersionError> {
+        Ok(0)
+    }
+
     /// What it takes now.
     fn usage(&self) -> Usage;
+
+    /// What was done in it since the start; nothing where that is not counted.
+    fn activity(&self) -> Activity {
+        Activity::default()
+    }
+
+    /// All its pages, those without versions among them, for views; none where it shows none.
+    ///
+    /// # Errors
+    /// Damaged maps.
+    fn shown_pages(&self) -> Result<Vec<PageId>, VersionError> {
+        Ok(Vec::new())
+    }
+
+    /// Copies such a page. False when it is the store's no more.
+    ///
+    /// # Errors
+    /// A page that cannot be read.
+    fn show_page(&self, _page: PageId, _into: &mut PageCopy) -> Result<bool, VersionError> {
+        Ok(false)
+    }
+}
+
+/// What was done in a store since the start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Activity {
+    /// Versions that were put.
+    pub generated: u64,
+    /// Times that somebody read one, or its front.
+    pub retrieved: u64,
+    /// Pages that the store got from the database.
+    pub allocated_pages: u64,
+    /// Of these, those that were made ahead.
+    pub pages_ahead: u64,
+    /// Pages that it gave back.
+    pub deleted_pages: u64,
 }
 
 /// What a store takes.
@@ -118,7 +165,7 @@ pub struct Usage {
 }
 
 /// What a step of reclaiming did.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Reclamation {
     /// Pages that were looked at.
     pub pages: usize,
@@ -126,6 +173,9 @@ pub struct Reclamation {
     pub versions: usize,
     /// Pages given back to the database that has the store.
     pub freed: usize,
+    /// Of each page that keeps versions the lowest superseder that is not past. A store that does
+    /// not look says nothing.
+    pub kept_for: Vec<Xsn>,
     /// Where the next step begins; `None` at the end of the store.
     pub next: Option<usize>,
 }

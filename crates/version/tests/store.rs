@@ -360,6 +360,64 @@ fn a_store_that_is_opened_again_fills_what_it_has() {
 }
 
 /// Another unit of the database.
+/// Pages are made ahead as many as were taken since the last time, at most as many as are asked
+/// for, and go back when nobody takes any more.
+#[test]
+fn pages_are_made_ahead_as_they_are_wanted() {
+    let kept = KeptStore::own();
+    let store = kept.store();
+    assert_eq!(store.make_ahead(512).unwrap(), 0, "nobody writes");
+    let mut place = Place::default();
+    let fill = |place: &mut Place, versions: u64| {
+        (0..versions).map(|n| keep(&*store, place, Xsn(1 + n), &[7; 4000])).collect::<Vec<_>>()
+    };
+    let mut all = fill(&mut place, 80);
+    let waiting = store.make_ahead(512).unwrap();
+    assert!((40..56).contains(&waiting), "as many as were taken: {waiting}");
+    let before = store.activity();
+    assert_eq!(before.generated, 80);
+    assert!((40..56).contains(&before.pages_ahead), "{before:?}");
+    all.extend(fill(&mut place, 60));
+    assert_eq!(store.activity().allocated_pages, before.allocated_pages, "they found them");
+    assert!(store.make_ahead(16).unwrap() <= 32, "no more than is asked for");
+    place_home(&store, &mut place);
+    for (n, at) in all.iter().enumerate() {
+        let by = if n < 80 { n } else { n - 80 };
+        store.free(*at, Xsn(1 + by as u64)).unwrap();
+    }
+    for _ in 0..12 {
+        store.make_ahead(512).unwrap();
+    }
+    reclaim(&*store, &|_| true);
+    let usage = store.usage();
+    assert!(usage.pages <= 72 && usage.pages == usage.empty, "64 and an extent: {usage:?}");
+    let now = store.activity();
+    assert_eq!(now.allocated_pages - now.deleted_pages, usage.pages, "{now:?}");
+}
+
+fn place_home(store: &Arc<dyn VersionStore>, place: &mut Place) {
+    store.leave(place).unwrap();
+}
+
+/// A page that keeps versions is named by the lowest superseder that it waits for.
+#[test]
+fn a_page_tells_whom_it_waits_for() {
+    let kept = KeptStore::own();
+    let (store, mut place) = (kept.store(), Place::default());
+    for by in [5, 3, 9, 4] {
+        keep(&*store, &mut place, Xsn(by), &[1; 100]);
+    }
+    place_home(&store, &mut place);
+    let waits_for = |past: u64| {
+        let step = store.reclaim(0, 64, &|by| by <= Xsn(past)).unwrap();
+        (step.versions, step.kept_for)
+    };
+    assert_eq!(waits_for(2), (0, vec![Xsn(3)]));
+    assert_eq!(waits_for(4), (2, vec![Xsn(5)]));
+    assert_eq!(waits_for(9), (2, vec![]));
+    assert_eq!(store.activity().retrieved, 0, "the background is no reader");
+}
+
 fn unit(space: &Space, id: u32) -> AllocUnit {
     let mut group = Group::new();
     let made = space.create_unit(AllocUnitId(id), Undo::Never).unwrap();

@@ -1,4 +1,5 @@
-//! `CleanerTimes`: when the cleaner of versions went over a database last, for the views.
+//! `CleanerTimes`: when the cleaner of versions went over a database last, and why it left pages of
+//! the version store as they are, for the views.
 //!
 //! Invariant: the end of a pass that goes on is not known: a pass that begins clears the end of the
 //! one before.
@@ -24,14 +25,31 @@ pub struct PassTimes {
     pub ended: Option<i64>,
 }
 
+/// Pages of the version store that the cleaner passed over, since somebody needs a version there.
+/// Each counts once: for the transaction that its oldest such version waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PassedPages {
+    /// An active transaction superseded it.
+    pub for_active: u64,
+    /// The oldest aborted transaction superseded it, and its rows are not reverted.
+    pub for_oldest_aborted: u64,
+    /// Another aborted transaction did.
+    pub for_other_aborted: u64,
+    /// A snapshot may read it.
+    pub for_snapshots: u64,
+}
+
 /// When the cleaner went over a database last.
 #[derive(Default)]
-pub struct CleanerTimes([Mutex<PassTimes>; 2]);
+pub struct CleanerTimes {
+    passes: [Mutex<PassTimes>; 2],
+    passed: Mutex<PassedPages>,
+}
 
 impl CleanerTimes {
     /// Notes the times of a pass, also of one that fails. One of a kind goes on at a time.
     pub fn during<R>(&self, pass: CleanerPass, run: impl FnOnce() -> R) -> R {
-        let times = &self.0[pass as usize];
+        let times = &self.passes[pass as usize];
         *times.lock() = PassTimes { began: Some(now().0), ended: None };
         let done = run();
         times.lock().ended = Some(now().0);
@@ -40,7 +58,17 @@ impl CleanerTimes {
 
     /// The times of the last pass.
     pub fn of(&self, pass: CleanerPass) -> PassTimes {
-        *self.0[pass as usize].lock()
+        *self.passes[pass as usize].lock()
+    }
+
+    /// Notes what a pass over the store has passed over, when it has come to the end.
+    pub fn note_passed(&self, pages: PassedPages) {
+        *self.passed.lock() = pages;
+    }
+
+    /// What the last pass that came to the end of the store has passed over.
+    pub fn passed(&self) -> PassedPages {
+        *self.passed.lock()
     }
 }
 

@@ -22,6 +22,9 @@ const UNDONE_RECORDS_MAX: u64 = 10_000;
 /// What the cleaner of versions has until the server's options say something else.
 const CLEANER_THREADS: u32 = 1;
 const CLEANER_RETRY_MINUTES: u32 = 15;
+const PREALLOCATION_FACTOR: u32 = 4;
+/// Pages that the factor is of.
+const PREALLOCATED_PAGES: usize = 512;
 
 /// Writes a line of a session into the error log.
 pub type WriteErrorLog = dyn Fn(SessionId, &SqlError) + Send + Sync;
@@ -62,6 +65,8 @@ pub struct Engine {
     cleaner_threads: AtomicU32,
     /// `ADR cleaner retry timeout (min)`
     cleaner_retry_minutes: AtomicU32,
+    /// `ADR Preallocation Factor`
+    preallocation_factor: AtomicU32,
     /// One a unit of work that has used versions.
     pub(crate) version_uses: Mutex<Vec<Weak<VersionUse>>>,
 }
@@ -97,6 +102,7 @@ impl Engine {
             undone_records_max: AtomicU64::new(UNDONE_RECORDS_MAX),
             cleaner_threads: AtomicU32::new(CLEANER_THREADS),
             cleaner_retry_minutes: AtomicU32::new(CLEANER_RETRY_MINUTES),
+            preallocation_factor: AtomicU32::new(PREALLOCATION_FACTOR),
             version_uses: Mutex::default(),
         }
     }
@@ -149,6 +155,16 @@ impl Engine {
     pub fn configure_cleaner(&self, threads: u32, retry_minutes: u32) {
         self.cleaner_threads.store(threads.max(1), Relaxed);
         self.cleaner_retry_minutes.store(retry_minutes, Relaxed);
+    }
+
+    /// What they say of pages that version stores make ahead.
+    pub fn configure_preallocation(&self, factor: u32) {
+        self.preallocation_factor.store(factor, Relaxed);
+    }
+
+    /// So many pages a database's own version store makes ahead at most.
+    pub fn preallocated_pages_max(&self) -> usize {
+        self.preallocation_factor.load(Relaxed) as usize * PREALLOCATED_PAGES
     }
 
     /// So many threads clean versions at a time.

@@ -265,6 +265,16 @@ impl Home {
         self.for_aborted.lock().retain(|xsn, _| self.aborted.contains(*xsn));
     }
 
+    /// What its own version store takes; nothing where it has none.
+    pub fn version_usage(&self) -> version::Usage {
+        self.stores.own().map(|store| store.usage()).unwrap_or_default()
+    }
+
+    /// What was done in its own version store since the start.
+    pub fn version_activity(&self) -> version::Activity {
+        self.stores.own().map(|store| store.activity()).unwrap_or_default()
+    }
+
     /// When the cleaner of versions went over the database last.
     pub fn cleaner_times(&self) -> &CleanerTimes {
         &self.cleaner_times

@@ -42,7 +42,7 @@ mod versioning;
 mod versions;
 
 pub use buffer::{PageReads, page_reads, pages_dirtied};
-pub use cleaner_times::{CleanerPass, CleanerTimes, PassTimes};
+pub use cleaner_times::{CleanerPass, CleanerTimes, PassTimes, PassedPages};
 pub use commit::{CommitMode, WorkError};
 pub use decisions::{Decisions, Outcome, Presumption};
 pub use engine::{Engine, WriteErrorLog};
@@ -70,4 +70,5 @@ pub use trace_flags::{
 };
 pub use txn::CommitTime;
 pub use unit::{Mark, Work};
+pub use version::Activity as StoreActivity;
 pub use version_use::{Traversal, VersionUser};

@@ -88,6 +88,8 @@ server_options! {
         "When this option is set, plan cache size is further reduced for single-use adhoc OLTP workload.";
     CleanerRetry = 1591, "ADR cleaner retry timeout (min)", 15, (0, 32_767), ADVANCED,
         "ADR cleaner retry timeout.";
+    Preallocation = 1592, "ADR Preallocation Factor", 4, (0, 32_767), ADVANCED,
+        "ADR Preallocation Factor.";
     CleanerThreads = 1598, "ADR Cleaner Thread Count", 1, (1, 32_767), ADVANCED,
         "Max number of threads ADR cleaner can assign.";
     CommandShell = 16_390, "xp_cmdshell", 0, (0, 1), ADVANCED | FIXED,

@@ -49,6 +49,7 @@ mod tran_active_transactions;
 mod tran_current_snapshot;
 mod tran_current_transaction;
 mod tran_database_transactions;
+mod tran_kept_versions;
 mod tran_locks;
 mod tran_persistent_version_store_stats;
 mod tran_session_transactions;
@@ -119,4 +120,5 @@ pub(crate) const VIEWS: &[&View] = &[
     &db_index_fill_factors::VIEW,
     &tran_persistent_version_store_stats::VIEW,
     &tran_aborted_transactions::VIEW,
+    &tran_kept_versions::VIEW,
 ];

@@ -5,7 +5,7 @@
 //! looks here whether its versions are gone.
 
 use crate::cell::{big, datetime2, int};
-use crate::column::{Column, col, maybe, null, number, zero};
+use crate::column::{Column, col, maybe, number, zero};
 use crate::reason::{NO_GROUPS, ONE_FILEGROUP};
 use crate::view::{Rows, System, View};
 use base::limits::PAGE_BYTES;
@@ -17,8 +17,6 @@ use work::CleanerPass;
 const BIG: SqlType = SqlType::BigInt;
 const TIME: SqlType = SqlType::DateTime2(7);
 const NO_INDEX_STORE: &str = "An online build has no version store of its own.";
-const BY_LIFETIMES: &str =
-    "Versions go one by one, by who may still read each; pages that keep some are not counted.";
 
 const COLUMNS: [Column; 20] = [
     col("database_id", SqlType::Int),
@@ -36,11 +34,11 @@ const COLUMNS: [Column; 20] = [
     maybe("aborted_version_cleaner_start_time", TIME),
     maybe("aborted_version_cleaner_end_time", TIME),
     zero("pvs_off_row_page_skipped_low_water_mark", BIG, NO_GROUPS),
-    null("pvs_off_row_page_skipped_transaction_not_cleaned", BIG, BY_LIFETIMES),
-    null("pvs_off_row_page_skipped_oldest_active_xdesid", BIG, BY_LIFETIMES),
-    null("pvs_off_row_page_skipped_min_useful_xts", BIG, BY_LIFETIMES),
+    col("pvs_off_row_page_skipped_transaction_not_cleaned", BIG),
+    col("pvs_off_row_page_skipped_oldest_active_xdesid", BIG),
+    col("pvs_off_row_page_skipped_min_useful_xts", BIG),
     zero("pvs_off_row_page_skipped_oldest_snapshot", BIG, NO_INDEX_STORE),
-    null("pvs_off_row_page_skipped_oldest_aborted_xdesid", BIG, BY_LIFETIMES),
+    col("pvs_off_row_page_skipped_oldest_aborted_xdesid", BIG),
 ];
 
 pub(crate) const VIEW: View = View {
@@ -77,5 +75,15 @@ fn row(database: &Database, useful: u64) -> Vec<Value> {
     ];
     row.extend(times(CleanerPass::OffRow));
     row.extend(times(CleanerPass::Aborted));
+    let passed = home.cleaner_times().passed();
+    row.extend(
+        [
+            passed.for_other_aborted,
+            passed.for_active,
+            passed.for_snapshots,
+            passed.for_oldest_aborted,
+        ]
+        .map(big),
+    );
     row
 }

@@ -4,9 +4,10 @@
 //! A row is about a snapshot and a database in which something is kept for it: stored versions that
 //! were current at its moment, and ghosts that were, or lead to, such rows. Ghosts are on their
 //! leaves, or in the graveyard, where they are not in the way of other transactions. For a writer
-//! the versions are those that it has superseded and not committed yet. What is kept for two
-//! snapshots appears in both rows. What is kept for a writer appears only in the writer's row,
-//! because it would remain if the snapshots ended.
+//! the versions are those that it has superseded and not committed yet. For an aborted transaction
+//! they are the rows before those that it wrote: they are current until the cleaner has put them
+//! back. What is kept for two snapshots appears in both rows. What is kept for a writer appears
+//! only in the writer's row, because it would remain if the snapshots ended.
 //!
 //! Under SQL Server's rule a ghost waits for every reader as of a moment before its deleter's
 //! commit. Under the rule TRANSACTION it also waits for open transactions that had used versions
@@ -22,15 +23,15 @@ use catalog::view::SchemaId;
 use os::clock::monotonic_ns;
 use session::SessionRow;
 use std::collections::BTreeMap;
-use txn::{OpenSnapshot, Reader};
+use txn::{AbortedTransaction, Lifetime, OpenSnapshot, Reader};
 use types::{SqlType, Value};
 use work::VersionUser;
 
 const INT: SqlType = SqlType::Int;
 const BIG: SqlType = SqlType::BigInt;
 
-const COLUMNS: [Column; 16] = [
-    col("session_id", INT),
+const COLUMNS: [Column; 21] = [
+    maybe("session_id", INT),
     maybe("transaction_id", BIG),
     col("transaction_sequence_num", BIG),
     maybe("snapshot_moment", BIG),
@@ -46,6 +47,11 @@ const COLUMNS: [Column; 16] = [
     col("pinned_graveyard_count", BIG),
     col("pinned_graveyard_bytes", BIG),
     maybe("last_statement_text", SqlType::NVARCHAR_MAX),
+    col("pinned_persistent_count", BIG),
+    col("pinned_persistent_bytes", BIG),
+    col("pinned_persistent_page_count", BIG),
+    col("reason", SqlType::nvarchar(60)),
+    col("freed_by", SqlType::nvarchar(200)),
 ];
 
 pub(crate) const VIEW: View = View {
@@ -56,10 +62,34 @@ pub(crate) const VIEW: View = View {
     rows,
 };
 
+/// Why something is kept, in the words of SQL Server's columns.
+#[derive(Clone, Copy)]
+enum Reason {
+    ActiveTransaction,
+    AbortedTransaction,
+    Snapshot,
+    OpenTransaction,
+}
+
+impl Reason {
+    fn text(self) -> &'static str {
+        match self {
+            Reason::ActiveTransaction => "ACTIVE TRANSACTION",
+            Reason::AbortedTransaction => "ABORTED TRANSACTION",
+            Reason::Snapshot => "SNAPSHOT",
+            Reason::OpenTransaction => "OPEN TRANSACTION",
+        }
+    }
+}
+
 /// A transaction that prevents the removal of something.
-struct Blocker {
+pub(super) struct Blocker {
     kind: &'static str,
-    session: SessionId,
+    reason: Reason,
+    /// What would let it go.
+    freed_by: String,
+    /// None of an aborted transaction: it is nobody's any more.
+    session: Option<SessionId>,
     transaction: Option<TransactionId>,
     xsn: Option<Xsn>,
     /// The moment of a snapshot.
@@ -69,15 +99,70 @@ struct Blocker {
     since_ns: u64,
 }
 
+/// Who may prevent the removal of versions, as it was at one moment.
+pub(super) struct Blockers {
+    users: BTreeMap<TransactionId, VersionUser>,
+    /// By their moments.
+    snapshots: Vec<OpenSnapshot>,
+    aborted: BTreeMap<(DatabaseId, Xsn), AbortedTransaction>,
+}
+
+impl Blockers {
+    pub(super) fn of(system: &System<'_>) -> Blockers {
+        let mut aborted = BTreeMap::new();
+        for database in system.databases.all() {
+            let listed = database.home().aborted().list().into_iter();
+            aborted.extend(listed.map(|a| ((database.id(), a.xsn), a)));
+        }
+        let users = system.engine.numbered_version_users().into_iter();
+        Blockers {
+            users: users.map(|u| (u.transaction, u)).collect(),
+            snapshots: system.engine.transactions.snapshots.open(),
+            aborted,
+        }
+    }
+
+    /// The transaction that has a number: aborted, or at work. One that is not listed has ended
+    /// meanwhile.
+    pub(super) fn writer(&self, database: DatabaseId, xsn: Xsn) -> Option<Blocker> {
+        if let Some(aborted) = self.aborted.get(&(database, xsn)) {
+            return Some(Blocker::aborted(aborted));
+        }
+        let user = self.users.values().find(|u| u.xsn == Some(xsn))?;
+        let by = Reader {
+            session: user.session,
+            transaction: Some(user.transaction),
+            whole: true,
+            since_ns: user.since_ns,
+        };
+        Some(Blocker::of(("WRITER", Reason::ActiveTransaction), by, Some(user)))
+    }
+
+    fn snapshot(&self, snapshot: &OpenSnapshot) -> Blocker {
+        let by = snapshot.by;
+        let kind = if by.whole { "SNAPSHOT TRANSACTION" } else { "STATEMENT" };
+        let user = by.transaction.and_then(|t| self.users.get(&t));
+        let moment = Some(snapshot.at.0);
+        let blocker = Blocker::of((kind, Reason::Snapshot), by, user);
+        Blocker { moment, is_snapshot: by.whole, ..blocker }
+    }
+
+    /// The oldest snapshot within a lifetime.
+    pub(super) fn oldest_snapshot(&self, lifetime: Lifetime) -> Option<Blocker> {
+        let within = |s: &&OpenSnapshot| lifetime.b <= s.at && s.at < lifetime.e;
+        self.snapshots.iter().find(within).map(|snapshot| self.snapshot(snapshot))
+    }
+}
+
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
-    let users: BTreeMap<TransactionId, VersionUser> =
-        system.engine.numbered_version_users().into_iter().map(|u| (u.transaction, u)).collect();
+    let blockers = Blockers::of(system);
     let pins = Pins::take(system)?;
     let sessions: BTreeMap<SessionId, SessionRow> =
         system.sessions.list().into_iter().map(|s| (s.session_id, s)).collect();
     let mut rows = Vec::new();
     let mut tell = |by: Blocker, database, kept| {
-        rows.push(row(&by, database, kept, sessions.get(&by.session)));
+        let session = by.session.and_then(|session| sessions.get(&session));
+        rows.push(row(&by, database, kept, session));
     };
     let mut transactions: BTreeMap<_, (OpenSnapshot, VersionCounts)> = pins
         .transactions
@@ -94,44 +179,78 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
             kept.ghosts = kept.ghosts.max(as_user.ghosts);
             kept.ghost_bytes = kept.ghost_bytes.max(as_user.ghost_bytes);
         }
-        let kind = if by.whole { "SNAPSHOT TRANSACTION" } else { "STATEMENT" };
-        let user = by.transaction.and_then(|t| users.get(&t));
-        let moment = Some(snapshot.at.0);
-        tell(
-            Blocker { moment, is_snapshot: by.whole, ..Blocker::of(kind, by, user) },
-            database,
-            kept,
-        );
+        tell(blockers.snapshot(&snapshot), database, kept);
     }
     for ((database, transaction), (user, kept)) in transactions {
-        let known = transaction.and_then(|t| users.get(&t));
-        tell(Blocker::of("TRANSACTION", user.by, known), database, kept);
+        let known = transaction.and_then(|t| blockers.users.get(&t));
+        let kind = ("TRANSACTION", Reason::OpenTransaction);
+        tell(Blocker::of(kind, user.by, known), database, kept);
     }
     for ((database, xsn), kept) in &pins.writers {
-        // A transaction that is not listed has ended meanwhile.
-        let Some(user) = users.values().find(|u| u.xsn == Some(*xsn)) else { continue };
-        let by = Reader {
-            session: user.session,
-            transaction: Some(user.transaction),
-            whole: true,
-            since_ns: user.since_ns,
-        };
-        tell(Blocker::of("WRITER", by, Some(user)), *database, *kept);
+        if let Some(by) = blockers.writer(*database, *xsn) {
+            tell(by, *database, *kept);
+        }
     }
     Ok(rows)
 }
 
 impl Blocker {
+    pub(super) fn reason(&self) -> &'static str {
+        self.reason.text()
+    }
+
+    pub(super) fn freed_by(&self) -> &str {
+        &self.freed_by
+    }
+
+    pub(super) fn session(&self) -> Option<SessionId> {
+        self.session
+    }
+
+    pub(super) fn transaction(&self) -> Option<TransactionId> {
+        self.transaction
+    }
+
     /// A blocker without a moment, from its use of versions.
-    fn of(kind: &'static str, by: Reader, user: Option<&VersionUser>) -> Blocker {
+    fn of(
+        (kind, reason): (&'static str, Reason),
+        by: Reader,
+        user: Option<&VersionUser>,
+    ) -> Blocker {
+        let session = by.session;
+        let freed_by = match reason {
+            _ if !session.is_user() => "The end of work of the server's own".to_owned(),
+            Reason::Snapshot if !by.whole => {
+                format!("The end of the statement of session {session}; KILL {session} ends it")
+            }
+            _ => format!("COMMIT or ROLLBACK by session {session}; KILL {session} rolls it back"),
+        };
         Blocker {
             kind,
-            session: by.session,
+            reason,
+            freed_by,
+            session: Some(session),
             transaction: by.transaction,
             xsn: user.and_then(|u| u.xsn),
             moment: None,
             is_snapshot: user.is_some_and(|u| u.moment.is_some()),
             since_ns: by.since_ns,
+        }
+    }
+
+    /// A transaction that was aborted while its records stay on their pages.
+    fn aborted(by: &AbortedTransaction) -> Blocker {
+        let ago = os::clock::now().0.saturating_sub(by.began_at);
+        Blocker {
+            kind: "ABORTED",
+            reason: Reason::AbortedTransaction,
+            freed_by: "The cleaner's sweep; sp_persistent_version_cleanup waits for it".to_owned(),
+            session: None,
+            transaction: Some(by.id),
+            xsn: Some(by.xsn),
+            moment: None,
+            is_snapshot: false,
+            since_ns: monotonic_ns().saturating_sub(ago.max(0).unsigned_abs()),
         }
     }
 }
@@ -147,7 +266,7 @@ fn row(
     let last = session.and_then(|s| s.input.text.as_deref());
     let count = |n: i64| big(n.unsigned_abs());
     vec![
-        int(by.session.0),
+        by.session.map_or(Value::Null, |session| int(session.0)),
         by.transaction.map_or(Value::Null, |t| big(t.0)),
         number_of(by.xsn),
         by.moment.map_or(Value::Null, big),
@@ -163,5 +282,10 @@ fn row(
         count(kept.buried),
         count(kept.buried_bytes),
         last.map_or(Value::Null, text),
+        count(kept.own),
+        count(kept.own_bytes),
+        count(kept.pages),
+        text(by.reason.text()),
+        text(&by.freed_by),
     ]
 }

@@ -6,7 +6,8 @@ use base::{DatabaseId, SqlResult, Xsn};
 use database::Database;
 use os::clock::monotonic_ns;
 use rowstore::KeepReason;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use txn::{Lifetime, OpenSnapshot};
 use types::Value;
 use work::GhostRule;
@@ -35,6 +36,11 @@ pub(crate) struct VersionCounts {
     /// Ghosts in the graveyard.
     pub(crate) buried: i64,
     pub(crate) buried_bytes: i64,
+    /// Of the versions those in the database's own store.
+    pub(crate) own: i64,
+    pub(crate) own_bytes: i64,
+    /// Pages of that store.
+    pub(crate) pages: i64,
 }
 
 impl VersionCounts {
@@ -50,6 +56,13 @@ impl VersionCounts {
         VersionCounts { ghosts: 1, ghost_bytes: bytes as i64, ..VersionCounts::NOTHING }
     }
 
+    const fn own(bytes: usize) -> VersionCounts {
+        let bytes = bytes as i64;
+        VersionCounts { versions: 1, bytes, own: 1, own_bytes: bytes, ..VersionCounts::NOTHING }
+    }
+
+    const PAGE: VersionCounts = VersionCounts { pages: 1, ..VersionCounts::NOTHING };
+
     const NOTHING: VersionCounts = VersionCounts {
         versions: 0,
         bytes: 0,
@@ -57,6 +70,9 @@ impl VersionCounts {
         ghost_bytes: 0,
         buried: 0,
         buried_bytes: 0,
+        own: 0,
+        own_bytes: 0,
+        pages: 0,
     };
 
     fn add(&mut self, other: VersionCounts, times: i64) {
@@ -66,6 +82,9 @@ impl VersionCounts {
         self.ghost_bytes += times * other.ghost_bytes;
         self.buried += times * other.buried;
         self.buried_bytes += times * other.buried_bytes;
+        self.own += times * other.own;
+        self.own_bytes += times * other.own_bytes;
+        self.pages += times * other.pages;
     }
 }
 
@@ -85,8 +104,34 @@ impl PinnedVersions {
     }
 
     fn keep(&mut self, database: DatabaseId, lifetime: Lifetime, kept: VersionCounts) {
+        let readers = self.readers_of(lifetime);
+        self.keep_for(database, readers, kept);
+    }
+
+    /// The positions of the readers within a lifetime.
+    fn readers_of(&self, lifetime: Lifetime) -> Range<usize> {
         let from = self.readers.partition_point(|r| r.at < lifetime.b);
         let to = self.readers.partition_point(|r| r.at < lifetime.e);
+        from..to.max(from)
+    }
+
+    /// A page is kept once for each reader that needs any of its versions.
+    fn keep_page(&mut self, database: DatabaseId, mut needed_by: Vec<Range<usize>>) {
+        needed_by.sort_unstable_by_key(|readers| readers.start);
+        let mut counted = 0;
+        for readers in needed_by {
+            let fresh = readers.start.max(counted)..readers.end;
+            counted = counted.max(readers.end);
+            self.keep_for(database, fresh, VersionCounts::PAGE);
+        }
+    }
+
+    fn keep_for(
+        &mut self,
+        database: DatabaseId,
+        Range { start: from, end: to }: Range<usize>,
+        kept: VersionCounts,
+    ) {
         if from < to {
             let places = self.readers.len() + 1;
             let fresh = || vec![VersionCounts::default(); places];
@@ -138,10 +183,16 @@ impl Pins {
             for version in versions {
                 let Some(database) = databases.get(&version.database) else { continue };
                 let kept_for = version.kept_for(database.home(), system.engine);
-                pins.keep(version.database, kept_for, version.record.len());
+                let kept = VersionCounts::version(version.record.len());
+                pins.keep(version.database, kept_for, kept);
             }
             Ok(())
         })?;
+        for id in databases.keys() {
+            if let Some(held) = system.databases.hold(*id)? {
+                pins.take_own(system, &held)?;
+            }
+        }
         for (id, database) in &databases {
             for sexton in database.home().graveyards().sextons() {
                 let mut keep =
@@ -175,8 +226,29 @@ impl Pins {
         })
     }
 
-    fn keep(&mut self, database: DatabaseId, kept_for: KeepReason, bytes: usize) {
-        let kept = VersionCounts::version(bytes);
+    /// Reads the versions in a database's own store.
+    fn take_own(&mut self, system: &System<'_>, database: &Database) -> SqlResult<()> {
+        let id = database.id();
+        database.own_versions(system.waiter, &mut |_, versions| {
+            let (mut readers, mut writers) = (Vec::new(), BTreeSet::new());
+            for version in versions {
+                let kept_for = version.kept_for(database.home(), system.engine);
+                match kept_for {
+                    KeepReason::Nobody => {}
+                    KeepReason::Writer(xsn) => drop(writers.insert(xsn)),
+                    KeepReason::Snapshots(of) => readers.push(self.snapshots.readers_of(of)),
+                }
+                self.keep(id, kept_for, VersionCounts::own(version.record.len()));
+            }
+            self.snapshots.keep_page(id, readers);
+            for xsn in writers {
+                self.keep(id, KeepReason::Writer(xsn), VersionCounts::PAGE);
+            }
+            Ok(())
+        })
+    }
+
+    fn keep(&mut self, database: DatabaseId, kept_for: KeepReason, kept: VersionCounts) {
         match kept_for {
             KeepReason::Nobody => {}
             KeepReason::Writer(xsn) => {
@@ -205,20 +277,37 @@ mod tests {
         let spans = [(d, 0, 3), (d, 1, 4), (d, 5, 6), (d, 3, 9), (e, 8, 9), (d, 6, 8), (e, 9, 9)];
         for (n, (database, b, until)) in spans.into_iter().enumerate() {
             let lifetime = Lifetime { b: CommitTime(b), e: CommitTime(until) };
-            pins.keep(database, KeepReason::Snapshots(lifetime), n + 1);
+            let kept = VersionCounts::version(n + 1);
+            pins.keep(database, KeepReason::Snapshots(lifetime), kept);
             for (at, sum) in points.iter().zip(&mut expected[usize::from(database == e)]) {
                 if (b..until).contains(at) {
                     sum.add(VersionCounts::version(n + 1), 1);
                 }
             }
         }
-        pins.keep(e, KeepReason::Writer(Xsn(4)), 9);
-        pins.keep(e, KeepReason::Nobody, 9);
+        pins.keep(e, KeepReason::Writer(Xsn(4)), VersionCounts::version(9));
+        pins.keep(e, KeepReason::Nobody, VersionCounts::version(9));
         let told = pins.snapshots.told();
         let all = [(d, expected[0]), (e, expected[1])];
         let wanted = all.iter().flat_map(|(id, kept)| kept.iter().map(move |k| (*id, *k)));
         let wanted: Vec<_> = wanted.filter(|(_, k)| *k != VersionCounts::default()).collect();
         assert_eq!(told.iter().map(|t| (t.0, t.2)).collect::<Vec<_>>(), wanted);
         assert_eq!(pins.writers, BTreeMap::from([((e, Xsn(4)), VersionCounts::version(9))]));
+    }
+
+    /// A page counts once for each reader that needs one of its versions, however many it needs.
+    #[test]
+    fn a_page_is_counted_once_for_each_reader_that_needs_any_of_it() {
+        let open = |at| {
+            let (ticket, drawn, by) = (0, Xsn(0), Reader::NOBODY);
+            OpenSnapshot { ticket, at: CommitTime(at), drawn, by }
+        };
+        let mut pinned = PinnedVersions::new([1, 2, 3, 4, 5, 6].map(open).to_vec());
+        let d = DatabaseId(5);
+        pinned.keep_page(d, vec![4..5, 0..2, 1..3, 1..2, 2..2]);
+        pinned.keep_page(d, vec![2..6]);
+        pinned.keep_page(d, Vec::new());
+        let pages: Vec<_> = pinned.told().iter().map(|t| (t.1.at.0, t.2.pages)).collect();
+        assert_eq!(pages, [(1, 1), (2, 1), (3, 2), (4, 1), (5, 2), (6, 1)]);
     }
 }

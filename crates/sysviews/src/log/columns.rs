@@ -257,7 +257,7 @@ fn unit_name(e: &Entry<'_>, out: &mut Vec<u8>) -> bool {
 }
 
 fn partition(e: &Entry<'_>, out: &mut Vec<u8>) -> bool {
-    put_big(out, e.unit.filter(|_| has_unit(e)).map(|u| u.partition))
+    put_big(out, e.unit.filter(|_| has_unit(e)).and_then(|u| u.partition))
 }
 
 fn page(e: &Entry<'_>, out: &mut Vec<u8>) -> bool {

@@ -57,7 +57,17 @@ pub fn show_page(system: &System<'_>, ask: &PageRequest) -> SqlResult<DdlAnswer>
             slots::whole(&copy, &mut printed);
             None
         }
-        _ => decoded(&database, &copy, owner.as_ref(), &mut printed)?,
+        _ => match database::versions_on(id, &copy.bytes) {
+            Some(versions) => {
+                let owner_of = |hobt| {
+                    let unit = database.hobts().get(hobt)?.spec().unit;
+                    PageOwner::of(system, &database, unit)
+                };
+                slots::versions(&copy, &versions, &owner_of, &mut printed);
+                None
+            }
+            None => decoded(&database, &copy, owner.as_ref(), &mut printed)?,
+        },
     };
     Ok(answer(printed, grid, ask.as_table))
 }

@@ -5,11 +5,12 @@ use super::columns;
 use super::header::Address;
 use super::printout::Printout;
 use super::read::{PageCopy, PageOwner};
-use base::{PageId, SlotNo};
+use base::{HobtId, PageId, SlotNo};
 use page::{
     PageView, Previous, RecordKind, StoreKind, VersionPtr, VersionTag, has_null_bitmap,
     has_variable_columns, home_of, in_row_runs, in_row_version, stub_target,
 };
+use rowstore::KeptVersion;
 
 /// A record of the page, and the heading above it.
 pub(super) struct Slot<'p> {
@@ -58,6 +59,33 @@ pub(super) fn decoded(copy: &PageCopy, owner: Option<&PageOwner>, printed: &mut 
         if let Some(owner) = owner {
             columns::decoded(&slot, copy.id, owner, printed);
             columns::former(&slot, owner, printed);
+        }
+    }
+}
+
+/// Style 3 of a page of a version store: each version with who superseded it and whose it is, and
+/// then the record that it is, with its columns. SQL Server shows the rows of its internal table.
+pub(super) fn versions(
+    copy: &PageCopy,
+    stored: &[KeptVersion<'_>],
+    owner_of: &dyn Fn(HobtId) -> Option<PageOwner>,
+    printed: &mut Printout,
+) {
+    for (slot, at) in slots(copy, false) {
+        record(copy, "PAGE HEADER:", &slot, at, printed);
+        let Some(kept) = stored.iter().find(|v| v.place.slot.0 == slot.number) else { continue };
+        printed.line("Version Store Record", " = ", "");
+        printed.line("\tSuperseding Transaction Timestamp", ": ", kept.superseder);
+        printed.line("\tDatabaseId", ": ", kept.database);
+        printed.line("\tPartitionId", ": ", kept.hobt);
+        printed.line("\tRecord Type", ": ", type_of(kept.record[0]));
+        printed.line("\tRecord Attributes", ": ", attributes(kept.record[0]));
+        printed.line("\tRecord Size", ": ", kept.record.len());
+        version(kept.record, printed);
+        if let Some(owner) = owner_of(kept.hobt) {
+            let title = slot.title.clone();
+            let inner = Slot { number: slot.number, record: kept.record, title };
+            columns::decoded(&inner, copy.id, &owner, printed);
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use super::budget::logged_bytes;
 use super::redo::{self, kinds};
-use super::{DatabaseStore, PageUse, is_store_page};
+use super::{DatabaseStore, PAGES_GOT, PAGES_TAKEN, PUT, PageUse, is_store_page};
 use crate::append::{ASKED_NS, free_slot};
 use crate::error::VersionError;
 use crate::format::{StoredVersion, UNIT, VERSION_FRONT_BYTES};
@@ -48,6 +48,7 @@ impl DatabaseStore {
         self.take_back(place);
         loop {
             let page = self.next_page()?;
+            self.counts.add(PAGES_TAKEN, 1);
             let Some(guard) = self.sound_page(page)? else { continue };
             let room = usize::from(guard.view().free_count());
             if slot_cost(payload) <= room {
@@ -135,6 +136,7 @@ impl DatabaseStore {
         place.log.spend(logged);
         place.filled(slot, room);
         self.generated.fetch_add(place.scratch.len() as u64, Relaxed);
+        self.counts.add(PUT, 1);
         Ok(VersionPtr::own(page, SlotNo(slot)))
     }
 
@@ -172,6 +174,16 @@ impl DatabaseStore {
 
     /// An extent more; one page of it is taken, the others wait.
     fn grow(&self) -> Result<PageId, VersionError> {
+        let ids = self.new_extent()?;
+        let (first, others) = ids.split_first().expect("a claim brings what was asked for");
+        let mut roster = self.roster.lock();
+        roster.enter(*first, PageUse::Taken);
+        others.iter().rev().for_each(|page| roster.enter(*page, PageUse::Empty));
+        Ok(*first)
+    }
+
+    /// The pages of an extent more, for who holds `growing`. They are not in the roster yet.
+    pub(super) fn new_extent(&self) -> Result<Vec<PageId>, VersionError> {
         let unit = match self.unit_alone()? {
             Some(unit) => unit,
             None => self.make_unit()?,
@@ -189,11 +201,8 @@ impl DatabaseStore {
         }
         debug_assert!(change.logged_bytes() as u64 <= GROWTH_BYTES, "log was reserved");
         change.finish(&mut TransactionChain::default());
-        let (first, others) = ids.split_first().expect("a claim brings what was asked for");
-        let mut roster = self.roster.lock();
-        roster.enter(*first, PageUse::Taken);
-        others.iter().rev().for_each(|page| roster.enter(*page, PageUse::Empty));
-        Ok(*first)
+        self.counts.add(PAGES_GOT, ids.len() as u64);
+        Ok(ids)
     }
 
     /// Makes the store: its allocation unit, and the database's note of it.

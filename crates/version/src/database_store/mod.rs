@@ -26,6 +26,7 @@
 //!  6. Opening a store reads nothing. The first thread that wants a page reads the maps, and no
 //!     page of the store.
 
+mod ahead;
 mod append;
 mod budget;
 mod chain;
@@ -41,18 +42,20 @@ pub use scan::verify_store;
 use crate::error::VersionError;
 use crate::format::{NEEDED_IN_AT, Origin, SUPERSEDER_AT, StoredVersion, superseder_bytes};
 use crate::format::{UNIT, VERSION_FRONT_BYTES};
+use crate::page_copy::PageCopy;
 use crate::place::Place;
-use crate::store::{Reclamation, Usage, VersionStore};
+use crate::store::{Activity, Reclamation, Usage, VersionStore};
 use base::{PageId, SlotNo, Xsn};
 use budget::ChainBudget;
 use buffer::{Change, PageRef, ReadGuard, WriteGuard};
 use os::sync::{Mutex, PaddedCell, RwLock};
+use os::tally::Tally;
 use os::wait::Waiter;
 use page::{PageKind, PageView, StoreKind, VersionPtr};
 use roster::{PageUse, Roster};
 use space::{AllocUnit, Space};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 /// Where a database notes its store. Owned here, implemented by `database`, which has the boot
 /// page.
@@ -87,7 +90,23 @@ pub struct DatabaseStore {
     salt: u32,
     generated: PaddedCell<AtomicU64>,
     cleaned: PaddedCell<AtomicU64>,
+    /// Counted by each thread in cells of its own.
+    counts: Tally<COUNTS>,
+    /// Pages that wait for writers beside those that are always kept (`ahead.rs`).
+    ahead: AtomicUsize,
+    /// Pages that places had taken when pages were made ahead last.
+    taken_before: AtomicU64,
 }
+
+/// What `counts` has.
+const PUT: usize = 0;
+const READ: usize = 1;
+const PAGES_GOT: usize = 2;
+const PAGES_AHEAD: usize = 3;
+const PAGES_GIVEN: usize = 4;
+/// Pages that places took.
+const PAGES_TAKEN: usize = 5;
+const COUNTS: usize = 6;
 
 impl DatabaseStore {
     /// The store of a database, there or not: it is made when the first version comes.
@@ -104,6 +123,9 @@ impl DatabaseStore {
             salt: os::entropy::random_u64() as u32,
             generated: PaddedCell::default(),
             cleaned: PaddedCell::default(),
+            counts: Tally::default(),
+            ahead: AtomicUsize::new(0),
+            taken_before: AtomicU64::new(0),
         })
     }
 
@@ -238,6 +260,7 @@ impl VersionStore for DatabaseStore {
 
     fn read(&self, at: VersionPtr, origin: Origin, out: &mut Vec<u8>) -> Result<(), VersionError> {
         debug_assert_eq!(at.store, StoreKind::Own, "its pointers say that they are its own");
+        self.counts.add(READ, 1);
         let guard = self.read_own(at.page)?.ok_or(VersionError::Missing(at))?;
         let found = self.stored_at(guard.view(), at.slot).filter(|v| v.origin == origin);
         let version = found.ok_or(VersionError::Missing(at))?;
@@ -254,6 +277,7 @@ impl VersionStore for DatabaseStore {
     ) -> Result<bool, VersionError> {
         let Some(guard) = self.read_own(at.page)? else { return Ok(false) };
         let version = self.version_at(guard.view(), at.slot, superseder);
+        self.counts.add(READ, u64::from(version.is_some()));
         Ok(version.map(show).is_some())
     }
 
@@ -289,6 +313,28 @@ impl VersionStore for DatabaseStore {
         is_past: &dyn Fn(Xsn) -> bool,
     ) -> Result<Reclamation, VersionError> {
         self.go_over(from, budget, is_past)
+    }
+
+    fn make_ahead(&self, pages_max: usize) -> Result<usize, VersionError> {
+        self.grow_ahead(pages_max)
+    }
+
+    fn activity(&self) -> Activity {
+        Activity {
+            generated: self.counts.sum(PUT),
+            retrieved: self.counts.sum(READ),
+            allocated_pages: self.counts.sum(PAGES_GOT),
+            pages_ahead: self.counts.sum(PAGES_AHEAD),
+            deleted_pages: self.counts.sum(PAGES_GIVEN),
+        }
+    }
+
+    fn shown_pages(&self) -> Result<Vec<PageId>, VersionError> {
+        self.pages()
+    }
+
+    fn show_page(&self, page: PageId, into: &mut PageCopy) -> Result<bool, VersionError> {
+        self.copy_page(page, into)
     }
 
     fn usage(&self) -> Usage {

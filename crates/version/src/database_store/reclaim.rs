@@ -15,7 +15,7 @@
 
 use super::budget::logged_bytes;
 use super::redo::{self, kinds};
-use super::{DatabaseStore, is_store_page};
+use super::{DatabaseStore, PAGES_GIVEN, is_store_page};
 use crate::error::VersionError;
 use crate::format::UNIT;
 use crate::store::Reclamation;
@@ -50,7 +50,9 @@ impl DatabaseStore {
         let mut done = Reclamation { pages: pages.len(), ..Reclamation::default() };
         done.next = (pages.len() == budget).then_some(from + budget);
         for page in pages {
-            done.versions += self.reclaim_page(page, is_past)?;
+            let (versions, kept_for) = self.reclaim_page(page, is_past)?;
+            done.versions += versions;
+            done.kept_for.extend(kept_for);
         }
         if done.next.is_none() {
             done.freed = self.give_back()? * EXTENT_PAGES as usize;
@@ -58,34 +60,36 @@ impl DatabaseStore {
         Ok(done)
     }
 
-    /// Takes the versions out of a page that are past; how many. A page that cannot be read is
-    /// passed over: who wants its versions is told, and CHECKDB tells.
+    /// Takes the versions out of a page that are past; how many, and the lowest superseder of those
+    /// that stay. A page that cannot be read is passed over: who wants its versions is told, and
+    /// CHECKDB tells.
     fn reclaim_page(
         &self,
         page: PageId,
         is_past: &dyn Fn(Xsn) -> bool,
-    ) -> Result<usize, VersionError> {
+    ) -> Result<(usize, Option<Xsn>), VersionError> {
         let pages = self.space.pages();
-        let Ok(guard) = pages.read(page) else { return Ok(0) };
+        let Ok(guard) = pages.read(page) else { return Ok((0, None)) };
         if !is_store_page(guard.view()) {
-            return Ok(0);
+            return Ok((0, None));
         }
-        let most = past_slots(guard.view(), is_past).len();
+        let (past, kept_for) = past_slots(guard.view(), is_past);
+        let most = past.len();
         if most == 0 {
             self.note_use(page, guard.view(), false);
-            return Ok(0);
+            return Ok((0, kept_for));
         }
         drop(guard);
         let bytes = logged_bytes(2 * most);
         let mut log = LogReservation::none(pages.log());
         log.patiently(None, |own| own.grow(bytes)).map_err(SpaceError::from)?;
         let guard = pages.write(page)?;
-        let mut past = past_slots(guard.view(), is_past);
+        let (mut past, kept_for) = past_slots(guard.view(), is_past);
         past.truncate(most);
-        let Some((first, more)) = past.split_first() else { return Ok(0) };
+        let Some((first, more)) = past.split_first() else { return Ok((0, kept_for)) };
         let more: Vec<u8> = more.iter().flat_map(|slot| slot.to_le_bytes()).collect();
         if redo::fits(guard.view(), kinds::CLEAR, *first, &more).is_err() {
-            return Ok(0);
+            return Ok((0, kept_for));
         }
         let length = |slot: &u16| guard.view().record(*slot).map_or(0, <[u8]>::len);
         let cleaned: usize = past.iter().map(length).sum();
@@ -96,7 +100,7 @@ impl DatabaseStore {
         self.cleaned.fetch_add(cleaned as u64, Relaxed);
         self.note_use(page, change.view(on), false);
         change.finish(&mut TransactionChain::default());
-        Ok(past.len())
+        Ok((past.len(), kept_for))
     }
 
     /// Gives extents back that are empty and more than are kept; how many.
@@ -117,7 +121,7 @@ impl DatabaseStore {
         let Some(unit) = self.unit_alone()? else { return Ok(0) };
         let taken = {
             let _leaves = self.leaving.write();
-            self.roster.lock().take_surplus(EMPTY_KEPT, GIVEN_AT_ONCE)
+            self.roster.lock().take_surplus(EMPTY_KEPT + self.kept_ahead(), GIVEN_AT_ONCE)
         };
         let mut gone = BTreeSet::new();
         let mut result = Ok(());
@@ -129,6 +133,7 @@ impl DatabaseStore {
             gone.insert(*extent);
         }
         self.roster.lock().end_surplus(&taken, &gone);
+        self.counts.add(PAGES_GIVEN, (gone.len() * EXTENT_PAGES as usize) as u64);
         if !gone.is_empty() {
             *self.refused.lock() = None;
         }
@@ -136,21 +141,25 @@ impl DatabaseStore {
     }
 }
 
-/// The slots of versions that are past, rising.
-fn past_slots(view: PageView<'_>, is_past: &dyn Fn(Xsn) -> bool) -> Vec<u16> {
+/// The slots of versions that are past, rising, and the lowest superseder of the others.
+fn past_slots(view: PageView<'_>, is_past: &dyn Fn(Xsn) -> bool) -> (Vec<u16>, Option<Xsn>) {
     let mut asked = (Xsn::NONE, false);
-    let mut past = Vec::new();
+    let (mut past, mut kept_for) = (Vec::new(), None);
     if page::fits::header(view).is_err() {
-        return past;
+        return (past, kept_for);
     }
     for slot in 0..view.slot_count() {
         let Some(version) = redo::version_of(view, slot) else { continue };
         if asked.0 != version.superseder {
             asked = (version.superseder, is_past(version.superseder));
         }
-        if asked.1 {
-            past.push(slot);
+        match asked.1 {
+            true => past.push(slot),
+            false => {
+                let by = version.superseder;
+                kept_for = Some(kept_for.map_or(by, |lowest: Xsn| lowest.min(by)));
+            }
         }
     }
-    past
+    (past, kept_for)
 }

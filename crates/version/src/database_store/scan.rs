@@ -6,7 +6,7 @@
 use super::{DatabaseStore, is_store_page, redo};
 use crate::error::VersionError;
 use crate::format::UNIT;
-use crate::scan::PageCopy;
+use crate::page_copy::PageCopy;
 use base::{Lsn, PageId};
 use buffer::Pages;
 use os::wait::{CancelReason, Waiter};

@@ -5,6 +5,7 @@ use crate::view::System;
 use base::limits::PAGE_BYTES;
 use database::Database;
 use wal::LogActivity;
+use work::StoreActivity;
 
 /// The figures of a database, or of all together.
 #[derive(Clone, Copy, Default)]
@@ -16,6 +17,7 @@ struct Figures {
     began: u64,
     wrote: u64,
     log: LogActivity,
+    versions: StoreActivity,
 }
 
 impl Figures {
@@ -32,6 +34,7 @@ impl Figures {
             began,
             wrote,
             log: database.log().activity(),
+            versions: database.home().version_activity(),
         }
     }
 
@@ -53,6 +56,12 @@ impl Figures {
         log.truncations += more.truncations;
         log.timed_holds += more.timed_holds;
         log.held_ns += more.held_ns;
+        let (versions, more) = (&mut self.versions, &other.versions);
+        versions.generated += more.generated;
+        versions.retrieved += more.retrieved;
+        versions.allocated_pages += more.allocated_pages;
+        versions.pages_ahead += more.pages_ahead;
+        versions.deleted_pages += more.deleted_pages;
     }
 
     fn counters(&self, instance: &str) -> impl Iterator<Item = Counter> {
@@ -76,6 +85,11 @@ impl Figures {
             ("Log Latch Hold Time (ns)", Kind::Average, log.held_ns),
             ("Log Latch Hold Time Base", Kind::Base, log.timed_holds),
             ("Write Transactions/sec", Kind::Total, self.wrote),
+            ("PVS off-row record generated/sec", Kind::Total, self.versions.generated),
+            ("PVS off-row record retrieved/sec", Kind::Total, self.versions.retrieved),
+            ("PVS off-row pages allocated/sec", Kind::Total, self.versions.allocated_pages),
+            ("PVS off-row pages allocated ahead/sec", Kind::Total, self.versions.pages_ahead),
+            ("PVS off-row pages deleted/sec", Kind::Total, self.versions.deleted_pages),
         ];
         of_instance(instance, values)
     }

@@ -23,10 +23,13 @@ pub(crate) fn transactions(system: &System<'_>) -> SqlResult<Vec<Counter>> {
     let writers = open.iter().filter(|o| o.xsn.is_some()).count();
     let versioned = open.iter().filter(|o| o.xsn.is_some() || o.reads_versions);
     let longest_ns = versioned.map(|o| now.saturating_sub(o.began_at)).max().unwrap_or(0).max(0);
-    // `None` until tempdb exists.
-    let store = system.engine.version_usage();
-    let (generated, cleaned) = store.map_or((0, 0), |s| (s.generated, s.cleaned));
-    let (pages, units) = store.map_or((0, 0), |s| (s.pages, s.units));
+    // The store in tempdb is there once tempdb is; the others are those of accelerated databases.
+    let own = system.databases.all().into_iter().map(|d| d.home().version_usage());
+    let stores: Vec<_> = own.chain(system.engine.version_usage()).collect();
+    let (generated, cleaned) =
+        (stores.iter().map(|s| s.generated).sum(), stores.iter().map(|s| s.cleaned).sum());
+    let (pages, units) =
+        (stores.iter().map(|s| s.pages).sum::<u64>(), stores.iter().map(|s| s.units).sum());
     let at = |name, value: u64| counter(name, Kind::Now, value);
     let page_kb = kb(PAGE_BYTES as u64);
     let mut counters = vec![
@@ -41,7 +44,7 @@ pub(crate) fn transactions(system: &System<'_>) -> SqlResult<Vec<Counter>> {
         counter("Version Cleanup rate (KB/s)", Kind::Total, kb(cleaned)),
         at("Version Store Size (KB)", pages * page_kb),
         at("Version Store unit count", units),
-        // One unit, for as long as the instance runs.
+        // A unit a store, for as long as the store is there.
         at("Version Store unit creation", units),
         at("Version Store unit truncation", 0),
     ];
