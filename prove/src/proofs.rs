@@ -11,8 +11,9 @@ use crate::queries::{
     one_answer_by_every_plan, parsing_and_kept_plans, rules_that_surprise, sets_beyond_memory,
 };
 use crate::recovery::{
-    big_table_story, constant_time_start, crashes_of_log_shapes, crashes_with_versions, durability,
-    killed_update,
+    big_table_story, constant_time_rollback, constant_time_start, cost_of_former_rows,
+    crashes_of_accelerated_databases, crashes_of_log_shapes, crashes_with_versions, durability,
+    killed_update, store_stays_small, store_without_room,
 };
 use crate::server::{clients_and_attention, fuzzing, start_up, table_beyond_memory};
 use crate::versions::{
@@ -255,6 +256,36 @@ const PROOFS: &[Proof] = &[
         "recovery.2",
         "a killed update of every row: a start in constant time, whatever its size",
         constant_time_start::run,
+    ),
+    proof(
+        "constant_time_rollback",
+        "recovery.3",
+        "ROLLBACK, KILL, cancellations, lost connections, savepoints: done within 100 ms",
+        constant_time_rollback::run,
+    ),
+    proof(
+        "cost_of_former_rows",
+        "recovery.4",
+        "CPU and log of changes with accelerated recovery, RCSI, both and neither",
+        cost_of_former_rows::run,
+    ),
+    proof(
+        "store_stays_small",
+        "recovery.5",
+        "nothing grows beside open transactions, and what was aborted is gone soon",
+        store_stays_small::run,
+    ),
+    proof(
+        "crashes_of_accelerated_databases",
+        "recovery.6",
+        "crashes, models and mutations of accelerated recovery",
+        crashes_of_accelerated_databases::run,
+    ),
+    proof(
+        "store_without_room",
+        "recovery.7",
+        "a full disk and a limited store: errors for writers, nothing wrong, all goes on",
+        store_without_room::run,
     ),
     proof("data_lost_or_wrong", "truth.1", "data that could be lost or wrong", truth::first),
     proof(
