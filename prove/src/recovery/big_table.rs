@@ -2,8 +2,8 @@
 //! in `demos/`, changed and summed by the proofs of accelerated recovery.
 
 use crate::ground::client::{Client, asked};
-use crate::ground::program::{Ground, ServerProcess};
-use crate::ground::scene::{batches, number, session};
+use crate::ground::program::Ground;
+use crate::ground::scene::{batches, number};
 use checks::Outcome;
 use std::fs;
 use std::thread;
@@ -96,14 +96,6 @@ pub(crate) fn touch_some(rows: i64) -> String {
     let some = (1..=SOME).map(|n| (n * rows / SOME).max(1).to_string());
     let some = some.collect::<Vec<_>>().join(", ");
     format!("UPDATE {TABLE} SET Quantity = Quantity WHERE TransactionID IN ({some})")
-}
-
-/// A session that has changed every row, and not committed.
-pub(crate) fn updated(server: &ServerProcess) -> Outcome<Client> {
-    let mut client = session(server, DATABASE)?;
-    asked(&mut client, "BEGIN TRANSACTION")?;
-    asked(&mut client, UPDATE)?;
-    Ok(client)
 }
 
 /// Waits until no transaction is in the map; how long.
