@@ -1,5 +1,5 @@
-//! Accelerated recovery on and off in one build, the two servers side by side and in turns: CPU of the
-//! workloads of `versus`, and the throughput of durable clients of W9.
+//! Accelerated recovery on and off in one build, the two servers side by side and in turns: CPU of
+//! the workloads of `versus`, and the throughput of durable clients of W9.
 
 use crate::engine::{Durability, Engine as _, Start};
 use crate::figure::{Figure, Outcome, median};

@@ -28,7 +28,7 @@ pub(crate) struct Builds<'a> {
 /// What is done to a server before it is measured, and what is measured.
 pub(crate) struct Workload {
     pub(crate) name: &'static str,
-    prepare: fn(&mut Ghostlight) -> Outcome<()>,
+    pub(crate) prepare: fn(&mut Ghostlight) -> Outcome<()>,
     run: fn(&mut Ghostlight) -> Outcome<()>,
 }
 

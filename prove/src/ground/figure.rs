@@ -23,8 +23,8 @@ pub(crate) fn failed(what: &str, why: String) -> Figure {
     Figure { what: what.to_owned(), figure: why, limit, pass: false }
 }
 
-/// Figures of a proof that may run a part of what is asked for. Of a part none passes, but each tells
-/// whether it keeps its limit.
+/// Figures of a proof that may run a part of what is asked for. Of a part none passes, but each
+/// tells whether it keeps its limit.
 pub(crate) fn of_scale(ground: &Ground<'_>, mut figures: Vec<Figure>) -> Vec<Figure> {
     if !ground.is_whole() {
         for figure in &mut figures {
@@ -36,8 +36,8 @@ pub(crate) fn of_scale(ground: &Ground<'_>, mut figures: Vec<Figure>) -> Vec<Fig
     figures
 }
 
-/// The parts of a proof that are to be run, one after the other. One that breaks off is a figure that
-/// fails, and the next is run all the same.
+/// The parts of a proof that are to be run, one after the other. One that breaks off is a figure
+/// that fails, and the next is run all the same.
 pub(crate) fn parts<S>(
     ground: &Ground<'_>,
     scene: &mut S,

@@ -1,10 +1,10 @@
-//! recovery.1, the users' story: their scripts as they are, through go-sqlcmd, on the table that the
-//! script in `demos/` makes. A long update without accelerated recovery and with it, each killed;
-//! what views, the error log and DBCC PAGE say; one row that is changed once, twice and 100,000
-//! times in one transaction; and the cleaning of versions, which blocks nobody.
+//! recovery.1, the users' story: their scripts as they are, through go-sqlcmd, on the table that
+//! the script in `demos/` makes. A long update without accelerated recovery and with it, each
+//! killed; what views, the error log and DBCC PAGE say; one row that is changed once, twice and
+//! 100,000 times in one transaction; and the cleaning of versions, which blocks nobody.
 //!
-//! Page 499960, which one script names, is that of the users' machine. The script runs as it is, and
-//! then with the page on which the row lies here.
+//! Page 499960, which one script names, is that of the users' machine. The script runs as it is,
+//! and then with the page on which the row lies here.
 
 use crate::ground::client::{Client, asked};
 use crate::ground::figure::{Figure, Part, parts};
@@ -214,11 +214,11 @@ impl Story<'_> {
         let once = self.look()?;
         let in_row = [1, 1, 1, PAYLOAD_BYTES, 0, 0];
         let limit = format!("a diff of {PAYLOAD_BYTES} bytes in the row, decoded");
-        let decoded = |seen: &Seen| seen.stats == in_row && seen.payload;
+        let decoded = |seen: &RowState| seen.stats == in_row && seen.payload;
         figures.push(once.judge("after the first update", &limit, decoded));
         session.script(&self.script("002_15_update_one_row"))?;
         let twice = self.look()?;
-        let off_row = |seen: &Seen| seen.stats == [1, 0, 0, 0, 1, 0] && !seen.payload;
+        let off_row = |seen: &RowState| seen.stats == [1, 0, 0, 0, 1, 0] && !seen.payload;
         figures.push(twice.judge("after the second", "one version off the row", off_row));
         drop(session);
         figures.extend(self.hundred_thousand()?);
@@ -235,7 +235,7 @@ impl Story<'_> {
         Ok(says("002_14 as it is", told, "the page, or a clear error", page || clear))
     }
 
-    fn look(&mut self) -> Outcome<Seen> {
+    fn look(&mut self) -> Outcome<RowState> {
         let mut client = self.session(DATABASE)?;
         let page = number(
             &mut client,
@@ -249,7 +249,7 @@ impl Story<'_> {
         let here = self.work.join("dbcc_page.sql");
         let text = text.replace(PAGE_OF_USERS, &page.to_string());
         fs::write(&here, text).map_err(|e| format!("{}: {e}", here.display()))?;
-        Seen::of(&self.sqlcmd()?.run(&here)?, &self.tell("002_16_physical_stats_pvs")?)
+        RowState::of(&self.sqlcmd()?.run(&here)?, &self.tell("002_16_physical_stats_pvs")?)
     }
 
     fn hundred_thousand(&mut self) -> Part {
@@ -262,7 +262,7 @@ impl Story<'_> {
         let after = store_kb(&mut client, DATABASE)?;
         let grown = after - before;
         let what = format!("002_17, the store before and after ({before} KB, {after} KB)");
-        let one = |seen: &Seen| seen.stats[0] == 1 && seen.stats[4] + seen.stats[1] == 1;
+        let one = |seen: &RowState| seen.stats[0] == 1 && seen.stats[4] + seen.stats[1] == 1;
         Ok(vec![
             seen.judge("002_17, after 100,000 updates in one transaction", "one version", one),
             figure(&what, grown, &format!("{PAGE_KB} KB more"), grown <= PAGE_KB),
@@ -300,8 +300,9 @@ impl Story<'_> {
 }
 
 /// What DBCC PAGE and the physical stats say of the one row.
-struct Seen {
-    /// Versions, those in the row, diffs in the row, their bytes, off the row, for long off the row.
+struct RowState {
+    /// Versions, those in the row, diffs in the row, their bytes, off the row, for long off the
+    /// row.
     stats: [i64; 6],
     record_bytes: i64,
     /// The pointer that DBCC PAGE prints.
@@ -310,8 +311,8 @@ struct Seen {
     payload: bool,
 }
 
-impl Seen {
-    fn of(page: &str, stats: &str) -> Outcome<Seen> {
+impl RowState {
+    fn of(page: &str, stats: &str) -> Outcome<RowState> {
         let after = |name: &str| {
             let line = page.lines().find(|line| line.contains(name))?;
             let (_, value) = line.split_once(name)?;
@@ -322,7 +323,7 @@ impl Seen {
         let cells: Vec<i64> =
             heap.into_iter().flat_map(|l| l.split('|')).map(|c| c.parse().unwrap_or(-1)).collect();
         let stats = cells.get(4..10).and_then(|cells| cells.try_into().ok());
-        Ok(Seen {
+        Ok(RowState {
             stats: stats.ok_or_else(|| format!("physical stats say {cells:?}"))?,
             record_bytes: bytes.ok_or_else(|| format!("DBCC PAGE prints no record: {page}"))?,
             pointer: after("Version Pointer").unwrap_or_else(|| "none".to_owned()),
@@ -330,8 +331,8 @@ impl Seen {
         })
     }
 
-    fn judge(&self, what: &str, limit: &str, is_right: impl Fn(&Seen) -> bool) -> Figure {
-        let Seen { stats, record_bytes, pointer, payload } = self;
+    fn judge(&self, what: &str, limit: &str, is_right: impl Fn(&RowState) -> bool) -> Figure {
+        let RowState { stats, record_bytes, pointer, payload } = self;
         let [all, in_row, diffs, bytes, off_row, long] = stats;
         let told = format!(
             "{all} versions, {in_row} in the row ({diffs} diffs, {bytes} bytes), {off_row} and \

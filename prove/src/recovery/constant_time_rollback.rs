@@ -1,6 +1,6 @@
 //! recovery.3, an update of every row that ends without its commit while the server runs: by
-//! ROLLBACK, by KILL, by a cancellation, by a connection that is gone. Measured is the time until it
-//! is done and another session has changed those very rows. The same of parts of a transaction:
+//! ROLLBACK, by KILL, by a cancellation, by a connection that is gone. Measured is the time until
+//! it is done and another session has changed those very rows. The same of parts of a transaction:
 //! savepoints, statements that are cancelled, statements that fail at their last row.
 
 use crate::ground::client::{Client, asked};
@@ -258,8 +258,8 @@ impl Scene {
         })
     }
 
-    /// Behind a part that was undone, its transaction has so many updates of every row. It makes one
-    /// change of its own, commits, and takes both back: nothing is left over, by each index.
+    /// Behind a part that was undone, its transaction has so many updates of every row. It makes
+    /// one change of its own, commits, and takes both back: nothing is left over, by each index.
     fn goes_on(&mut self, client: &mut Client, updates: i64) -> Outcome<()> {
         big_table::is_as_before(client, self.sum + updates * self.rows)?;
         let one = |by: i64| {

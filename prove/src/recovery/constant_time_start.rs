@@ -4,7 +4,8 @@
 //!
 //! A kill comes at a drawn moment of the update, under the default rules of checkpoints. The page
 //! cache is warm, or dropped. The same with readers of versions, during the rollback, during the
-//! cleaning, and twice in a row. Beside it stand the same without accelerated recovery, and the peers.
+//! cleaning, and twice in a row. Beside it stand the same without accelerated recovery, and the
+//! peers.
 
 use crate::ground::bench;
 use crate::ground::client::{Client, asked};
@@ -196,7 +197,9 @@ fn middle(starts: &[Start]) -> Start {
 fn told(start: &Start) -> String {
     let phases = start.phases.map_or("no phases told".to_owned(), |phases| phases.to_string());
     let Start { answer_ms, write_ms, log_mb, .. } = start;
-    format!("first answer {answer_ms:.0} ms, a change {write_ms:.0} ms; {phases}; {log_mb} MB of log")
+    format!(
+        "first answer {answer_ms:.0} ms, a change {write_ms:.0} ms; {phases}; {log_mb} MB of log"
+    )
 }
 
 /// Each repetition is printed; the worst is judged.
@@ -287,8 +290,9 @@ impl Scene<'_> {
         time.mul_f64(self.random.below(1_000) as f64 / 1_000.0)
     }
 
-    /// One kill at a moment, when the transaction has at least so much log, and what the start behind
-    /// it takes. What was committed is there, by each index, and the map is empty at the end.
+    /// One kill at a moment, when the transaction has at least so much log, and what the start
+    /// behind it takes. What was committed is there, by each index, and the map is empty at the
+    /// end.
     fn killed(&mut self, moment: Moment, dropped: bool, log_mb: i64) -> Outcome<Start> {
         let log_mb = self.change_until(moment, log_mb)?;
         self.kill()?;

@@ -1,8 +1,8 @@
-//! recovery.4, what accelerated recovery costs who changes rows: CPU of the server and bytes of log,
-//! with it, without it, with READ_COMMITTED_SNAPSHOT and with both. The users' updates of every row,
-//! once and four times in one transaction; single-row inserts into a table with six indexes; the hot
-//! row. Settings take turns, each in a database of its own. `bench` has the rest: on and off side by
-//! side, w1, w2 and w9.
+//! recovery.4, what accelerated recovery costs who changes rows: CPU of the server and bytes of
+//! log, with it, without it, with READ_COMMITTED_SNAPSHOT and with both. The users' updates of
+//! every row, once and four times in one transaction; single-row inserts into a table with six
+//! indexes; the hot row. Settings take turns, each in a database of its own. `bench` has the rest:
+//! on and off side by side, w1, w2 and w9.
 
 use crate::ground::bench;
 use crate::ground::client::{Client, asked};
@@ -16,8 +16,7 @@ const ROWS: i64 = 5_000_000;
 /// Rows of the table with six indexes, and changes of the hot row.
 const INSERTS: i64 = 100_000;
 const REPETITIONS: usize = 3;
-const SETTINGS: [Options; 4] =
-    [Options::OFF, Options::RCSI, Options::ACCELERATED, Options::BOTH];
+const SETTINGS: [Options; 4] = [Options::OFF, Options::RCSI, Options::ACCELERATED, Options::BOTH];
 const OFF: usize = 0;
 const RCSI: usize = 1;
 const ACCELERATED: usize = 2;
@@ -99,7 +98,8 @@ pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
     ))
 }
 
-/// The users' table: its rows are written under the setting, so that a page has room for their tags.
+/// The users' table: its rows are written under the setting, so that a page has room for their
+/// tags.
 fn fill(ground: &Ground<'_>, client: &mut Client) -> Outcome<()> {
     let rows = ground.scaled(ROWS).max(20_000);
     let script = ground.workspace.root.join("demos/big-transaction-history.sql");
@@ -179,10 +179,7 @@ fn once(
 }
 
 fn flushed(client: &mut Client) -> Outcome<i64> {
-    number(
-        client,
-        "SELECT num_of_bytes_written FROM sys.dm_io_virtual_file_stats(DB_ID(), 2)",
-    )
+    number(client, "SELECT num_of_bytes_written FROM sys.dm_io_virtual_file_stats(DB_ID(), 2)")
 }
 
 fn middle(costs: &[Cost]) -> Cost {
@@ -194,7 +191,11 @@ fn judge(work: &Work, costs: &[Vec<Cost>]) -> Vec<Figure> {
     let middles: Vec<Cost> = costs.iter().map(|costs| middle(costs)).collect();
     for (options, Cost { cpu, log }) in SETTINGS.iter().zip(&middles) {
         let megabytes = log / f64::from(1 << 20);
-        println!("        {}, {}: {cpu:.3} s of CPU, {megabytes:.1} MB of log", work.name, options.name());
+        println!(
+            "        {}, {}: {cpu:.3} s of CPU, {megabytes:.1} MB of log",
+            work.name,
+            options.name()
+        );
     }
     let figure = |limit: &Limit| {
         let part = |cost: &Cost| if limit.what == Costs::Cpu { cost.cpu } else { cost.log };

@@ -98,15 +98,8 @@ fn models(ground: &Ground<'_>) -> Part {
 }
 
 fn faults(ground: &Ground<'_>) -> Part {
-    let arguments = [
-        "--package",
-        "database",
-        "--features",
-        "mutations",
-        "--test",
-        "whole",
-        "each_mutation",
-    ];
+    let arguments =
+        ["--package", "database", "--features", "mutations", "--test", "whole", "each_mutation"];
     let began = Instant::now();
     let output = test(ground, &arguments, ("GHOSTLIGHT_CRASH_SEEDS", "0..1"));
     let seconds = began.elapsed().as_secs_f64();
@@ -116,7 +109,8 @@ fn faults(ground: &Ground<'_>) -> Part {
                 let begin = format!("{name}, seed ");
                 let line = output.lines().find(|line| line.starts_with(&begin));
                 let line = line.unwrap_or_default().chars().take(150).collect::<String>();
-                let pass = !line.is_empty() && seconds <= MUTATIONS.len() as f64 * CAUGHT_SECONDS_MAX;
+                let pass =
+                    !line.is_empty() && seconds <= MUTATIONS.len() as f64 * CAUGHT_SECONDS_MAX;
                 (line, pass)
             }
             Err(why) => (why.clone(), false),

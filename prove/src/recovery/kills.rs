@@ -8,10 +8,10 @@
 use crate::ground::client::{Client, asked};
 use crate::ground::ledger::{Ledger, Random, Rows, filler_length};
 use crate::ground::program::{Ground, ServerProcess};
+use crate::ground::scene::session;
 use crate::recovery::activities::{
     self, ACTIVITIES, ActivityKills, DEADLOCK, FifthSession, STILL_ROWS, STILL_SUM,
 };
-use crate::ground::scene::session;
 use crate::recovery::full_disk;
 use crate::recovery::large_changes::{self, LargeChanges};
 use checks::{Outcome, Workspace};
@@ -33,6 +33,8 @@ const SCHEMA: [&str; 4] = [
 const LOG: &str = "Kills_log.ldf";
 /// The longest until a kill.
 const PAUSE_MS: u64 = 150;
+/// The same beside transactions that change many rows.
+const LARGE_PAUSE_MS: u64 = 900;
 const CLEAN: &str = "found 0 allocation errors and 0 consistency errors in database 'Kills'";
 
 /// What `cargo xtask kills` can be told.
@@ -127,7 +129,10 @@ pub fn run(workspace: &Workspace, options: &Options) -> Outcome<bool> {
     let data = folder.join("data");
     let seed = options.seed.unwrap_or_else(any_seed);
     if options.full_disk {
-        println!("{}", full_disk::drive(&binary, &folder, options.kills, seed, options.accelerated_disk())?);
+        println!(
+            "{}",
+            full_disk::drive(&binary, &folder, options.kills, seed, options.accelerated_disk())?
+        );
         return Ok(true);
     }
     let course = Course {
@@ -184,7 +189,8 @@ pub(crate) fn drive(course: &Course<'_>) -> Outcome<Counts> {
         let fifth =
             at.map(|at| FifthSession::begin(&mut server, &ACTIVITIES[at], &log)).transpose()?;
         let reader = set_versions(&mut server, versions, &mut random)?;
-        let pause_ms = at.map_or(PAUSE_MS, |at| ACTIVITIES[at].pause_ms);
+        let usual_ms = if versions.has_large_changes() { LARGE_PAUSE_MS } else { PAUSE_MS };
+        let pause_ms = at.map_or(usual_ms, |at| ACTIVITIES[at].pause_ms);
         let pause = Duration::from_millis(1 + random.below(pause_ms));
         let refusals = at.map_or(&[DEADLOCK][..], |at| ACTIVITIES[at].refusals);
         let large_session =
@@ -249,7 +255,8 @@ impl std::fmt::Display for ActivityKills {
 
 impl std::fmt::Display for Counts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Counts { kills, nested, verified, acknowledged, refused, reread, rolled_back, .. } = self;
+        let Counts { kills, nested, verified, acknowledged, refused, reread, rolled_back, .. } =
+            self;
         write!(
             f,
             "{kills} kills, {nested} of them in a start, {verified} verifications, \

@@ -37,7 +37,8 @@ pub(crate) fn create(server: &mut ServerProcess) -> Outcome<()> {
     let mut client = server.client()?;
     for text in [
         "USE Kills".to_owned(),
-        "CREATE TABLE dbo.Large (id int NOT NULL PRIMARY KEY, v int NOT NULL, INDEX ByV (v))".into(),
+        "CREATE TABLE dbo.Large (id int NOT NULL PRIMARY KEY, v int NOT NULL, INDEX ByV (v))"
+            .into(),
         format!("INSERT dbo.Large SELECT value, 0 FROM GENERATE_SERIES(1, {ROWS})"),
     ] {
         asked(&mut client, &text)?;

@@ -1,6 +1,6 @@
 //! recovery.5, nothing grows: neither log nor store nor memory, beside a transaction and a snapshot
-//! that stay open; nor the log by one long transaction. What an aborted transaction left is gone soon,
-//! in quiet and under load, and the users' cleaning of a large store is in nobody's way.
+//! that stay open; nor the log by one long transaction. What an aborted transaction left is gone
+//! soon, in quiet and under load, and the users' cleaning of a large store is in nobody's way.
 
 mod cleaning;
 
@@ -27,7 +27,7 @@ const STORE_KB_MAX: i64 = 1 << 10;
 const LOG_LIMIT_MB: i64 = 1_024;
 const WRITTEN_MB: i64 = 10_240;
 /// A log is no smaller.
-const LOG_LIMIT_MB_MIN: i64 = 16;
+const LOG_LIMIT_MB_MIN: i64 = 64;
 const DATABASE: &str = "Small";
 
 pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
@@ -122,7 +122,8 @@ fn beside_short_ones(ground: &Ground<'_>) -> Part {
     let cpu = (server.cpu()? - cpu).as_secs_f64() * 1e6 / (each * WRITERS) as f64;
     let (exact, _) = held.end()?;
     asked(&mut open, "ROLLBACK TRANSACTION")?;
-    let lost = 2 * each - number(&mut client, "SELECT v FROM dbo.Hot0")?
+    let lost = 2 * each
+        - number(&mut client, "SELECT v FROM dbo.Hot0")?
         - number(&mut client, "SELECT v FROM dbo.Hot1")?;
     let back = number(&mut client, "SELECT v FROM dbo.Hot2")? == 0;
     drop((client, open));
@@ -168,7 +169,10 @@ fn long_one(ground: &Ground<'_>) -> Part {
     let wanted = limit * WRITTEN_MB / LOG_LIMIT_MB;
     let rows = wanted * 8;
     for text in [
-        format!("ALTER DATABASE Small MODIFY FILE (NAME = Small_log, MAXSIZE = {limit}MB)"),
+        format!(
+            "ALTER DATABASE Small MODIFY FILE (NAME = Small_log, FILEGROWTH = 8MB, \
+             MAXSIZE = {limit}MB)"
+        ),
         "CREATE TABLE dbo.Wide (id int PRIMARY KEY, v int NOT NULL, w char(1000) NOT NULL)".into(),
         format!(
             "DECLARE @n int = 0; WHILE @n < {rows} BEGIN INSERT dbo.Wide SELECT value, 0, 'wide' \
@@ -191,11 +195,14 @@ fn long_one(ground: &Ground<'_>) -> Part {
     }
     asked(&mut client, "COMMIT TRANSACTION")?;
     let log = file_kb(&mut client, 2)? >> 10;
-    let right = number(&mut client, &format!("SELECT COUNT_BIG(*) FROM dbo.Wide WHERE v = {updates}"))?;
+    let right =
+        number(&mut client, &format!("SELECT COUNT_BIG(*) FROM dbo.Wide WHERE v = {updates}"))?;
     drop(client);
     server.stop()?;
     Ok(vec![Figure {
-        what: format!("one transaction that wrote {written} MB of log, and what its log's file has"),
+        what: format!(
+            "one transaction that wrote {written} MB of log, and what its log's file has"
+        ),
         figure: format!("{log} MB, {right} of {rows} rows committed"),
         limit: format!("{limit} MB, all"),
         pass: log <= limit && right == rows && written >= wanted,

@@ -1,6 +1,6 @@
-//! recovery.7, accelerated recovery where there is no room: on a full file system, and in a data file
-//! that may not grow. Who changes rows is refused with SQL Server's error; nobody else is; no row is
-//! wrong; and all goes on when there is room.
+//! recovery.7, accelerated recovery where there is no room: on a full file system, and in a data
+//! file that may not grow. Who changes rows is refused with SQL Server's error; nobody else is; no
+//! row is wrong; and all goes on when there is room.
 
 use crate::ground::client::{Client, asked};
 use crate::ground::figure::{Figure, Part, measures};
@@ -18,6 +18,7 @@ const MORE_MB: i64 = 1_024;
 /// What no room for a former row is.
 const NO_ROOM: [&str; 1] = ["1105"];
 const SUM: &str = "SELECT COUNT_BIG(*), SUM(CAST(v AS bigint)) FROM dbo.T";
+const V_SUM: &str = "SELECT SUM(CAST(v AS bigint)) FROM dbo.T";
 const CLEAN: &str = "found 0 allocation errors and 0 consistency errors in database 'Limited'";
 
 pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
@@ -54,13 +55,15 @@ fn within_a_limit(ground: &Ground<'_>) -> Part {
     held.look()?;
     let (refused, changed) = until_refused(&mut client)?;
     let pass = NO_ROOM.iter().any(|number| refused.starts_with(number));
-    let what = format!("who changes all {rows} rows of {limit} MB again and again beside a snapshot");
+    let what =
+        format!("who changes all {rows} rows of {limit} MB again and again beside a snapshot");
     let mut figures = vec![Figure { what, figure: refused, limit: NO_ROOM.join(", "), pass }];
-    let now = number(&mut client, "SELECT SUM(CAST(v AS bigint)) FROM dbo.T")?;
+    let mut other = session(&server, "Limited")?;
+    let (own, others) = (number(&mut client, V_SUM)?, number(&mut other, V_SUM)?);
     let of_before = before.first().and_then(|row| row.get(1)).copied().unwrap_or_default();
     figures.push(holds(
         "the sum by who was refused, and by another",
-        &format!("{now}, {}", number(&mut session(&server, "Limited")?, "SELECT SUM(CAST(v AS bigint)) FROM dbo.T")?),
+        &format!("{own}, {others}"),
         &format!("{0}, {0}", of_before + changed * rows),
     ));
     let added = asked(&mut client, "INSERT dbo.Other VALUES (2, 2); SELECT v FROM dbo.Other");
@@ -80,13 +83,16 @@ fn within_a_limit(ground: &Ground<'_>) -> Part {
 fn make(client: &mut Client, limit: i64, rows: i64) -> Outcome<()> {
     for text in [
         "CREATE DATABASE Limited".to_owned(),
-        format!("ALTER DATABASE Limited MODIFY FILE (NAME = Limited, MAXSIZE = {limit}MB)"),
+        format!(
+            "ALTER DATABASE Limited MODIFY FILE (NAME = Limited, FILEGROWTH = 1MB, \
+             MAXSIZE = {limit}MB)"
+        ),
         "ALTER DATABASE Limited SET ACCELERATED_DATABASE_RECOVERY = ON".to_owned(),
         "ALTER DATABASE Limited SET ALLOW_SNAPSHOT_ISOLATION ON".to_owned(),
         "USE Limited".to_owned(),
         "CREATE TABLE dbo.T (id int PRIMARY KEY, v int NOT NULL, w char(400) NOT NULL)".to_owned(),
-        "CREATE TABLE dbo.Other (id int PRIMARY KEY, v int NOT NULL); INSERT dbo.Other VALUES (1, 1)"
-            .to_owned(),
+        "CREATE TABLE dbo.Other (id int PRIMARY KEY, v int NOT NULL)".to_owned(),
+        "INSERT dbo.Other VALUES (1, 1)".to_owned(),
         format!("INSERT dbo.T SELECT value, 0, 'w' FROM GENERATE_SERIES(1, {rows})"),
     ] {
         asked(client, &text)?;
@@ -108,14 +114,14 @@ fn until_refused(client: &mut Client) -> Outcome<(String, i64)> {
 
 /// With more room: a change of all rows, one that is rolled back, a cleaning, CHECKDB.
 fn goes_on(client: &mut Client, rows: i64) -> Part {
-    let sum = "SELECT SUM(CAST(v AS bigint)) FROM dbo.T";
-    let more = format!("ALTER DATABASE Limited MODIFY FILE (NAME = Limited, MAXSIZE = {MORE_MB}MB)");
+    let more =
+        format!("ALTER DATABASE Limited MODIFY FILE (NAME = Limited, MAXSIZE = {MORE_MB}MB)");
     asked(client, &more)?;
-    let before = number(client, sum)?;
+    let before = number(client, V_SUM)?;
     asked(client, "UPDATE dbo.T SET v += 1")?;
     asked(client, "BEGIN TRANSACTION; UPDATE dbo.T SET v += 1; ROLLBACK TRANSACTION")?;
     asked(client, "EXEC sp_persistent_version_cleanup")?;
-    let after = number(client, sum)?;
+    let after = number(client, V_SUM)?;
     let check = asked(client, "DBCC CHECKDB")?;
     let clean = check.messages.iter().any(|text| text.contains(CLEAN));
     Ok(vec![
