@@ -54,6 +54,9 @@ struct Scene {
     random: Random,
 }
 
+/// A part of a transaction that is undone; milliseconds.
+type UndonePart = fn(&mut Scene) -> Outcome<f64>;
+
 pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
     Ok(measures(ground, &[("transactions", transactions), ("parts", parts_of_transactions)]))
 }
@@ -79,7 +82,7 @@ fn parts_of_transactions(ground: &Ground<'_>) -> Part {
     let mut scene = Scene::make(ground, PART_ROWS)?;
     let rows = scene.rows;
     let mut figures = Vec::new();
-    let parts: [(&str, fn(&mut Scene) -> Outcome<f64>); 3] = [
+    let parts: [(&str, UndonePart); 3] = [
         ("ROLLBACK to a savepoint", Scene::savepoint),
         ("the second of three savepoints", Scene::savepoints),
         ("a statement that is cancelled", Scene::cancelled_statement),
