@@ -18,7 +18,7 @@ pub(crate) type Measure = fn(&Ground<'_>) -> Outcome<Vec<Figure>>;
 pub(crate) type Part = Outcome<Vec<Figure>>;
 
 /// A part that uses what the parts of a proof share.
-pub(crate) type PartOf<S> = fn(&mut S) -> Part;
+pub(crate) type SharedPart<S> = fn(&mut S) -> Part;
 
 /// A figure that could not be had.
 pub(crate) fn failed(what: &str, why: String) -> Figure {
@@ -44,7 +44,7 @@ pub(crate) fn of_scale(ground: &Ground<'_>, mut figures: Vec<Figure>) -> Vec<Fig
 pub(crate) fn parts<S>(
     ground: &Ground<'_>,
     scene: &mut S,
-    parts: &[(&str, PartOf<S>)],
+    parts: &[(&str, SharedPart<S>)],
 ) -> Vec<Figure> {
     let chosen = parts.iter().filter(|(name, _)| ground.has_part(name));
     of_scale(ground, chosen.flat_map(|(name, part)| or_why(name, part(scene))).collect())
