@@ -10,6 +10,7 @@
     reason = "bench is a tool beside the engine: no simulator schedules it or tears its files"
 )]
 
+mod accelerated;
 mod bulk_load;
 mod connection;
 mod disk;
@@ -166,6 +167,14 @@ enum Choice {
         #[arg(long, default_value = "")]
         only: String,
     },
+    /// Accelerated recovery on and off in turns, by CPU: w1, w2, w9; by throughput: durable w9
+    Accelerated {
+        /// Of each run of durable clients
+        #[arg(long, default_value_t = 4)]
+        seconds: u64,
+        #[arg(long, default_value_t = 5)]
+        repetitions: usize,
+    },
     /// Two sessions that update different tables in memory, against one
     Pair {
         #[arg(long, default_value_t = 500_000)]
@@ -211,6 +220,9 @@ fn main() -> ExitCode {
         Choice::Versus { before, repetitions, only } => {
             let builds = versus::Builds { now: binary, before: &before };
             versus::run(&builds, folder, repetitions, &only)
+        }
+        Choice::Accelerated { seconds, repetitions } => {
+            accelerated::run(binary, folder, seconds, repetitions)
         }
         Choice::Pair { updates, repetitions } => pair::run(binary, folder, updates, repetitions),
     };

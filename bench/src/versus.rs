@@ -26,13 +26,13 @@ pub(crate) struct Builds<'a> {
 }
 
 /// What is done to a server before it is measured, and what is measured.
-struct Workload {
-    name: &'static str,
-    prepare: fn(&mut Ghostlight) -> Outcome<()>,
+pub(crate) struct Workload {
+    pub(crate) name: &'static str,
+    pub(crate) prepare: fn(&mut Ghostlight) -> Outcome<()>,
     run: fn(&mut Ghostlight) -> Outcome<()>,
 }
 
-const WORKLOADS: [Workload; 5] = [
+pub(crate) const WORKLOADS: [Workload; 5] = [
     Workload {
         name: "w1, the hot row found by a scan",
         prepare: |server| server.run(&counted_script(server, "w1_scan")?),
@@ -91,41 +91,49 @@ fn compare(
 ) -> Outcome<Figure> {
     let start = |binary, name: &str| {
         let (folder, durability) = (folder.join(name), Durability::Delayed);
-        let mut server = ghostlight::start_server(&Start {
-            binary,
-            folder: &folder,
-            durability,
-            memory_mb: None,
-        })?;
-        (workload.prepare)(&mut server)?;
-        // What is compiled and read the first time is no part of the cost.
-        (workload.run)(&mut server)?;
-        Ok::<Ghostlight, String>(server)
+        ghostlight::start_server(&Start { binary, folder: &folder, durability, memory_mb: None })
     };
-    let mut servers = [start(builds.now, "now")?, start(builds.before, "before")?];
-    let mut ratios = Vec::new();
-    let mut costs = [Vec::new(), Vec::new()];
-    for repetition in 0..repetitions {
-        // The two servers take the first place in turns: what the first run does to the
-        // machine meets both.
-        for which in [repetition % 2, 1 - repetition % 2] {
-            let server = &mut servers[which];
-            let before = server.cpu_seconds();
-            (workload.run)(server)?;
-            costs[which].push(server.cpu_seconds() - before);
-        }
-        ratios.push(costs[0][repetition] / costs[1][repetition].max(1e-6));
-    }
-    let told = |costs: &[f64]| {
-        costs.iter().map(|cost| format!("{:.0}", cost * 1e3)).collect::<Vec<_>>().join(" ")
-    };
-    println!("versus: {}: now {} ms", workload.name, told(&costs[0]));
-    println!("versus: {}: before {} ms", workload.name, told(&costs[1]));
-    let ratio = median(ratios);
+    let servers = [start(builds.now, "now")?, start(builds.before, "before")?];
+    let ratio = workload.ratio(servers, ["now", "before"], repetitions)?;
     Ok(Figure {
         what: format!("{}: CPU against the build before, median of {repetitions}", workload.name),
         figure: format!("{ratio:.3}"),
         limit: format!("at most {RATIO_MAX}"),
         pass: ratio <= RATIO_MAX,
     })
+}
+
+impl Workload {
+    /// The CPU of the first server against that of the second, which take turns; the median of the
+    /// ratios of the pairs. Each run is printed.
+    pub(crate) fn ratio(
+        &self,
+        mut servers: [Ghostlight; 2],
+        names: [&str; 2],
+        repetitions: usize,
+    ) -> Outcome<f64> {
+        for server in &mut servers {
+            (self.prepare)(server)?;
+            // What is compiled and read the first time is no part of the cost.
+            (self.run)(server)?;
+        }
+        let mut ratios = Vec::new();
+        let mut costs = [Vec::new(), Vec::new()];
+        for repetition in 0..repetitions {
+            // The two servers take the first place in turns: what the first run does to the
+            // machine meets both.
+            for which in [repetition % 2, 1 - repetition % 2] {
+                let server = &mut servers[which];
+                let before = server.cpu_seconds();
+                (self.run)(server)?;
+                costs[which].push(server.cpu_seconds() - before);
+            }
+            ratios.push(costs[0][repetition] / costs[1][repetition].max(1e-6));
+        }
+        for (name, costs) in names.iter().zip(&costs) {
+            let told: Vec<String> = costs.iter().map(|cost| format!("{:.0}", cost * 1e3)).collect();
+            println!("{}: {name} {} ms", self.name, told.join(" "));
+        }
+        Ok(median(ratios))
+    }
 }

@@ -10,7 +10,11 @@ use crate::queries::{
     analytic_queries, answers_of_postgresql, changes_and_lookups, estimates_and_orders,
     one_answer_by_every_plan, parsing_and_kept_plans, rules_that_surprise, sets_beyond_memory,
 };
-use crate::recovery::{crashes_of_log_shapes, crashes_with_versions, durability, killed_update};
+use crate::recovery::{
+    big_table_story, constant_time_rollback, constant_time_start, cost_of_former_rows,
+    crashes_of_accelerated_databases, crashes_of_log_shapes, crashes_with_versions, durability,
+    killed_update, store_stays_small, store_without_room,
+};
 use crate::server::{clients_and_attention, fuzzing, start_up, table_beyond_memory};
 use crate::versions::{
     ghosts_under_each_rule, isolation_anomalies, nothing_grows, queue_table, scan_without_versions,
@@ -36,10 +40,13 @@ pub struct Options {
     /// How long each fuzz target of path.7 runs; the proof asks for 600
     #[arg(long, value_name = "SECONDS", default_value_t = FUZZ_SECONDS)]
     fuzz_seconds: u64,
-    /// The part of the rows, transactions and kills of log.5, log.6, versions.3, 4 and 7 to run;
-    /// below 1 none passes
+    /// The part of the rows, transactions and kills of log.5, log.6, versions.3, 4 and 7 and of
+    /// recovery to run; below 1 none passes
     #[arg(long, value_name = "PART", default_value_t = 1.0)]
     scale: f64,
+    /// Only parts of a proof of recovery whose name begins so; then it does not pass
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    only: String,
     /// An earlier binary that house.2 compares with
     #[arg(long, value_name = "FILE")]
     before: Option<PathBuf>,
@@ -238,6 +245,48 @@ const PROOFS: &[Proof] = &[
         killed_update::run,
     ),
     proof("log_as_a_table", "log.7", "fn_dblog over a million records", log_as_a_table::run),
+    proof(
+        "big_table_story",
+        "recovery.1",
+        "the users' scripts of accelerated recovery through go-sqlcmd",
+        big_table_story::run,
+    ),
+    proof(
+        "constant_time_start",
+        "recovery.2",
+        "a killed update of every row: a start in constant time, whatever its size",
+        constant_time_start::run,
+    ),
+    proof(
+        "constant_time_rollback",
+        "recovery.3",
+        "ROLLBACK, KILL, cancellations, lost connections, savepoints: done within 100 ms",
+        constant_time_rollback::run,
+    ),
+    proof(
+        "cost_of_former_rows",
+        "recovery.4",
+        "CPU and log of changes with accelerated recovery, RCSI, both and neither",
+        cost_of_former_rows::run,
+    ),
+    proof(
+        "store_stays_small",
+        "recovery.5",
+        "nothing grows beside open transactions, and what was aborted is gone soon",
+        store_stays_small::run,
+    ),
+    proof(
+        "crashes_of_accelerated_databases",
+        "recovery.6",
+        "crashes, models and mutations of accelerated recovery",
+        crashes_of_accelerated_databases::run,
+    ),
+    proof(
+        "store_without_room",
+        "recovery.7",
+        "a full disk and a limited store: errors for writers, nothing wrong, all goes on",
+        store_without_room::run,
+    ),
     proof("data_lost_or_wrong", "truth.1", "data that could be lost or wrong", truth::first),
     proof(
         "errors_unseen_or_untrue",
@@ -291,6 +340,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Outcome<bool> {
     let mut ground = Ground::new(workspace, options.binary.clone());
     ground.fuzz_seconds = options.fuzz_seconds;
     ground.scale = options.scale;
+    ground.only.clone_from(&options.only);
     ground.before.clone_from(&options.before);
     if let Ok(load) = std::fs::read_to_string("/proc/loadavg") {
         let now = load.split(' ').next().unwrap_or_default();

@@ -26,8 +26,10 @@ const LOGINS_BEYOND: usize = 64;
 /// As SQL Server's: probes after 30 s of silence, one a second.
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(30);
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(1);
-/// How often idle sessions are looked at for a KILL.
-const ROUND: Duration = Duration::from_millis(250);
+/// How often idle sessions are looked at for a KILL: who is killed lets its locks go that late.
+const KILL_ROUND: Duration = Duration::from_millis(40);
+/// How many of these looks go to a round that looks at workers and failed logins, too.
+const KILL_ROUNDS: u32 = 6;
 /// While there is no room at the door, that long nobody is let in.
 const ROOM_PAUSE: Duration = Duration::from_millis(20);
 /// After a failed accept (no descriptors left), that long nobody is let in.
@@ -281,11 +283,13 @@ fn settle(socket: &TcpStream) -> io::Result<()> {
 
 /// Wakes connections whose idle session may have been killed.
 async fn make_rounds(house: Weak<House>) {
-    loop {
-        tokio::time::sleep(ROUND).await;
+    for look in (0..KILL_ROUNDS).cycle() {
+        tokio::time::sleep(KILL_ROUND).await;
         let Some(house) = house.upgrade() else { return };
-        house.workers.look_after();
         house.each_link(Link::wake_if_killed);
-        house.tell_failures(false);
+        if look == 0 {
+            house.workers.look_after();
+            house.tell_failures(false);
+        }
     }
 }

@@ -39,7 +39,8 @@ pub(crate) struct FileSpace {
     pub(crate) growth: GrowthOptions,
     /// No free extent lies before this one.
     pub(crate) first_maybe_free: u32,
-    /// Counts what was freed, so that a search that began before does not hide it.
+    /// Counts what was freed, so that a search that began before does not hide it; and changes of
+    /// how the file may grow.
     pub(crate) freed: u64,
 }
 
@@ -94,7 +95,8 @@ impl Space {
         Ok(extents as u64 * u64::from(EXTENT_PAGES))
     }
 
-    /// Changes when extents have become free: a caller that was refused may ask again.
+    /// Changes when extents have become free or may have more room to come from: a caller that was
+    /// refused may ask again.
     pub fn freed(&self) -> u64 {
         self.files.read().values().map(|f| f.freed).sum()
     }
@@ -108,6 +110,7 @@ impl Space {
     pub fn set_growth(&self, file: FileId, growth: GrowthOptions) {
         if let Some(f) = self.files.write().get_mut(&file.0) {
             f.growth = growth;
+            f.freed += 1;
         }
     }
 

@@ -214,7 +214,9 @@ fn a_file_gets_the_size_and_the_limit_that_are_asked_for() {
     let growth = GrowthOptions { pages: 0, percent: 50, max_pages: 120 };
     assert_eq!(s.limit_growth(file, GrowthOptions { max_pages: 56, ..growth }), Err(64));
     assert_eq!(s.growth(file), Some(growing(0)), "nothing was changed");
+    let freed = s.freed();
     s.limit_growth(file, growth).unwrap();
+    assert!(s.freed() > freed, "whoever was refused may ask again");
     allocate(&s, &u, 8);
     assert_eq!(s.size_pages(file), Some(96));
     fill();

@@ -8,5 +8,6 @@ pub(crate) mod ledger;
 pub(crate) mod lines;
 pub(crate) mod program;
 pub(crate) mod scene;
+pub(crate) mod sqlcmd;
 pub(crate) mod test_runs;
 pub(crate) mod tls;

@@ -32,6 +32,8 @@ pub struct Ground<'a> {
     pub(crate) scale: f64,
     /// An earlier binary, to compare with.
     pub(crate) before: Option<PathBuf>,
+    /// The parts of a proof that are run; all of them where it is empty.
+    pub(crate) only: String,
 }
 
 /// A run that has ended.
@@ -50,7 +52,8 @@ impl<'a> Ground<'a> {
     /// The ground of a whole proof; `given` is a binary that is proven instead of a build.
     #[must_use]
     pub fn new(workspace: &'a Workspace, given: Option<PathBuf>) -> Ground<'a> {
-        Ground { workspace, given, fuzz_seconds: FUZZ_SECONDS, scale: 1.0, before: None }
+        let (scale, only) = (1.0, String::new());
+        Ground { workspace, given, fuzz_seconds: FUZZ_SECONDS, scale, before: None, only }
     }
 
     /// That part of a number of rows or transactions.
@@ -60,7 +63,12 @@ impl<'a> Ground<'a> {
 
     /// Whether what the proof asks for is run, not a part of it: only then it can pass.
     pub(crate) fn is_whole(&self) -> bool {
-        self.scale >= 1.0
+        self.scale >= 1.0 && self.only.is_empty()
+    }
+
+    /// Whether this part of a proof is to be run.
+    pub(crate) fn has_part(&self, name: &str) -> bool {
+        name.starts_with(&self.only)
     }
 
     /// What a limit says besides where only a part is run.

@@ -96,7 +96,7 @@ fn real_full_disk(ground: &Ground<'_>) -> Figure {
     let rounds = u32::try_from(ground.scaled(ROUNDS).max(2)).unwrap_or(u32::MAX);
     let run = || {
         let folder = ground.folder("log.5-full")?;
-        full_disk::drive(&ground.binary()?, &folder, rounds, kills::any_seed())
+        full_disk::drive(&ground.binary()?, &folder, rounds, kills::any_seed(), false)
     };
     let (figure, pass) = match run() {
         Ok(seen) => {

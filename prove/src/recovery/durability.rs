@@ -9,6 +9,8 @@ use crate::recovery::trace::{self, ACKNOWLEDGED_MIN};
 use checks::Outcome;
 
 const FAULTS: u64 = 4;
+/// Of `database`, which knows five faults of accelerated recovery more.
+const FAULTS_OF_DATABASE: u64 = 9;
 /// Of `recovery`, which knows three faults of the log more.
 const FAULTS_OF_RECOVERY: u64 = 7;
 const DAMAGES: u64 = 300;
@@ -42,7 +44,7 @@ pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
             ("GHOSTLIGHT_LONG", "1"),
         ),
         mutations(ground, "recovery", "crash", FAULTS_OF_RECOVERY),
-        mutations(ground, "database", "whole", FAULTS),
+        mutations(ground, "database", "whole", FAULTS_OF_DATABASE),
         mutations(ground, "instance", "crashes", FAULTS),
         damages(ground),
         traced(ground),

@@ -41,6 +41,7 @@ const SCHEMA: [&str; 4] = [
     "CREATE TABLE dbo.Added (id int IDENTITY NOT NULL, filler char(2000) NOT NULL)",
     "CREATE TABLE dbo.Open1 (id int IDENTITY NOT NULL PRIMARY KEY, filler char(2000) NOT NULL)",
 ];
+const ACCELERATE: &str = "ALTER DATABASE Kills SET ACCELERATED_DATABASE_RECOVERY = ON";
 /// Between rounds: the log is to be refused room by the disk, not by its MAXSIZE.
 const SHORT_LOG: &str = "DBCC SHRINKFILE (Kills_log, 2) WITH NO_INFOMSGS";
 const TRUNCATE: &str = "TRUNCATE TABLE dbo.Added";
@@ -192,8 +193,14 @@ impl RoundResult {
     }
 }
 
-/// Rounds on a file system of its own.
-pub(crate) fn drive(binary: &Path, folder: &Path, rounds: u32, seed: u64) -> Outcome<ProofReport> {
+/// Rounds on a file system of its own, of a database with or without accelerated recovery.
+pub(crate) fn drive(
+    binary: &Path,
+    folder: &Path,
+    rounds: u32,
+    seed: u64,
+    accelerated: bool,
+) -> Outcome<ProofReport> {
     let mount = Mount::make(folder)?;
     let mut seen =
         ProofReport { place: format!("{} of {IMAGE_MB} MB", mount.kind), ..ProofReport::default() };
@@ -201,7 +208,8 @@ pub(crate) fn drive(binary: &Path, folder: &Path, rounds: u32, seed: u64) -> Out
     let mut ledgers: Vec<Ledger> = (0..SESSIONS).map(|_| Ledger::default()).collect();
     let mut added = GrowingTable::default();
     let mut server = ServerProcess::start(binary, &mount.at)?;
-    kills::create(&mut server, &SCHEMA)?;
+    let option = if accelerated { &[ACCELERATE][..] } else { &[] };
+    kills::create(&mut server, &[&SCHEMA[..], option].concat())?;
     for round in 1..=rounds {
         let told = |why| format!("round {round} of seed {seed}: {why}");
         let stays_full = round % 2 == 0;

@@ -8,10 +8,12 @@
 use crate::ground::client::{Client, asked};
 use crate::ground::ledger::{Ledger, Random, Rows, filler_length};
 use crate::ground::program::{Ground, ServerProcess};
+use crate::ground::scene::session;
 use crate::recovery::activities::{
     self, ACTIVITIES, ActivityKills, DEADLOCK, FifthSession, STILL_ROWS, STILL_SUM,
 };
 use crate::recovery::full_disk;
+use crate::recovery::large_changes::{self, LargeChanges};
 use checks::{Outcome, Workspace};
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -31,6 +33,8 @@ const SCHEMA: [&str; 4] = [
 const LOG: &str = "Kills_log.ldf";
 /// The longest until a kill.
 const PAUSE_MS: u64 = 150;
+/// The same beside transactions that change many rows.
+const LARGE_PAUSE_MS: u64 = 900;
 const CLEAN: &str = "found 0 allocation errors and 0 consistency errors in database 'Kills'";
 
 /// What `cargo xtask kills` can be told.
@@ -65,6 +69,17 @@ pub(crate) enum Versions {
     On,
     /// Each option is set anew after each recovery, by chance.
     Switched,
+    /// Versions are there, and accelerated recovery is on; one more session changes many rows.
+    Accelerated,
+    /// The same, and each option is set anew after each recovery, by chance.
+    AcceleratedSwitched,
+}
+
+impl Versions {
+    /// Whether a session changes many rows in transactions of its own.
+    fn has_large_changes(self) -> bool {
+        matches!(self, Versions::Accelerated | Versions::AcceleratedSwitched)
+    }
 }
 
 /// What is to be run.
@@ -90,8 +105,17 @@ pub(crate) struct Counts {
     pub(crate) refused: u64,
     /// Readings of a SNAPSHOT transaction that were as its first.
     pub(crate) reread: u64,
+    /// Transactions of many rows that were rolled back.
+    pub(crate) rolled_back: u64,
     /// Of the fifth session.
     pub(crate) activities: Vec<ActivityKills>,
+}
+
+impl Options {
+    /// Whether the database on the full file system has accelerated recovery.
+    fn accelerated_disk(&self) -> bool {
+        self.versions.has_large_changes()
+    }
 }
 
 /// The short form, and the long one by hand.
@@ -105,7 +129,10 @@ pub fn run(workspace: &Workspace, options: &Options) -> Outcome<bool> {
     let data = folder.join("data");
     let seed = options.seed.unwrap_or_else(any_seed);
     if options.full_disk {
-        println!("{}", full_disk::drive(&binary, &folder, options.kills, seed)?);
+        println!(
+            "{}",
+            full_disk::drive(&binary, &folder, options.kills, seed, options.accelerated_disk())?
+        );
         return Ok(true);
     }
     let course = Course {
@@ -153,20 +180,29 @@ pub(crate) fn drive(course: &Course<'_>) -> Outcome<Counts> {
     if course.activities {
         counts.activities = activities::try_all(&mut server, &log)?;
     }
+    let mut large = LargeChanges::default();
+    if versions.has_large_changes() {
+        large_changes::create(&mut server)?;
+    }
     while counts.kills < kills {
         let at = turn(&counts);
         let fifth =
             at.map(|at| FifthSession::begin(&mut server, &ACTIVITIES[at], &log)).transpose()?;
         let reader = set_versions(&mut server, versions, &mut random)?;
-        let pause_ms = at.map_or(PAUSE_MS, |at| ACTIVITIES[at].pause_ms);
+        let usual_ms = if versions.has_large_changes() { LARGE_PAUSE_MS } else { PAUSE_MS };
+        let pause_ms = at.map_or(usual_ms, |at| ACTIVITIES[at].pause_ms);
         let pause = Duration::from_millis(1 + random.below(pause_ms));
         let refusals = at.map_or(&[DEADLOCK][..], |at| ACTIVITIES[at].refusals);
-        let beside = SideSessions { reader, fifth, refusals };
+        let large_session =
+            versions.has_large_changes().then(|| session(&server, "Kills")).transpose()?;
+        let large_session = large_session.map(|client| (large, client));
+        let beside = SideSessions { reader, fifth, large: large_session, refusals };
         let done = work_until_killed(server, &mut ledgers, &mut random, beside, pause);
         let done = done.map_err(|why| format!("kill {} of seed {seed}: {why}", counts.kills))?;
         counts.acknowledged += done.acknowledged;
         counts.refused += done.refused;
         counts.reread += done.reread;
+        large = done.large;
         counts.kills += 1;
         while counts.kills < kills && random.below(4) == 0 {
             let starting = ServerProcess::start(binary, data)?;
@@ -188,8 +224,13 @@ pub(crate) fn drive(course: &Course<'_>) -> Outcome<Counts> {
             let beside = at.map_or("", |at| ACTIVITIES[at].name);
             format!("after {} kills of seed {seed} {beside}: {why}", counts.kills)
         })?;
+        if versions.has_large_changes() {
+            let settled = large.settle(&mut server);
+            settled.map_err(|why| format!("after {} kills of seed {seed}: {why}", counts.kills))?;
+        }
         counts.verified += 1;
     }
+    counts.rolled_back = large.rolled_back;
     server.stop()?;
     Ok(counts)
 }
@@ -214,7 +255,8 @@ impl std::fmt::Display for ActivityKills {
 
 impl std::fmt::Display for Counts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Counts { kills, nested, verified, acknowledged, refused, reread, .. } = self;
+        let Counts { kills, nested, verified, acknowledged, refused, reread, rolled_back, .. } =
+            self;
         write!(
             f,
             "{kills} kills, {nested} of them in a start, {verified} verifications, \
@@ -222,6 +264,9 @@ impl std::fmt::Display for Counts {
         )?;
         if *refused > 0 {
             write!(f, ", {refused} refused for a deadlock or a full log")?;
+        }
+        if *rolled_back > 0 {
+            write!(f, ", {rolled_back} transactions of many rows rolled back")?;
         }
         match reread {
             0 => Ok(()),
@@ -247,15 +292,17 @@ fn set_versions(
 ) -> Outcome<Option<Client>> {
     let mut draw = || match versions {
         Versions::Off => false,
-        Versions::On => true,
-        Versions::Switched => random.below(2) == 0,
+        Versions::On | Versions::Accelerated => true,
+        Versions::Switched | Versions::AcceleratedSwitched => random.below(2) == 0,
     };
     let (rcsi, si) = (draw(), draw());
+    let accelerated = versions.has_large_changes() && draw();
     let mut client = server.client()?;
     let word = |on: bool| if on { "ON" } else { "OFF" };
     for text in [
         format!("ALTER DATABASE Kills SET READ_COMMITTED_SNAPSHOT {}", word(rcsi)),
         format!("ALTER DATABASE Kills SET ALLOW_SNAPSHOT_ISOLATION {}", word(si)),
+        format!("ALTER DATABASE Kills SET ACCELERATED_DATABASE_RECOVERY = {}", word(accelerated)),
         "USE Kills".to_owned(),
     ] {
         asked(&mut client, &text)?;
@@ -291,6 +338,8 @@ struct SideSessions {
     /// It reads as of one moment.
     reader: Option<Client>,
     fifth: Option<FifthSession>,
+    /// It changes many rows, and goes on from there.
+    large: Option<(LargeChanges, Client)>,
     /// What the ledgers' transactions may be refused with.
     refusals: &'static [&'static str],
 }
@@ -304,6 +353,8 @@ struct KillProgress {
     reread: u64,
     /// Where the kill found the fifth session.
     left: Option<activities::InterruptedActivity>,
+    /// How far the changes of many rows have come.
+    large: LargeChanges,
 }
 
 /// Sessions at work until the kill.
@@ -328,6 +379,7 @@ fn work_until_killed(
         }
         let reader = beside.reader.map(|client| scope.spawn(move || read_again(client)));
         let fifth = beside.fifth.map(|fifth| scope.spawn(move || fifth.work()));
+        let large = beside.large.map(|(large, client)| scope.spawn(move || large.work(client)));
         thread::sleep(pause);
         server.kill()?;
         let mut done = KillProgress::default();
@@ -341,6 +393,9 @@ fn work_until_killed(
         }
         if let Some(task) = fifth {
             done.left = Some(task.join().map_err(panicked)??);
+        }
+        if let Some(task) = large {
+            done.large = task.join().map_err(panicked)??;
         }
         Ok(done)
     })

@@ -239,7 +239,7 @@ fn sample(
 }
 
 /// Passes where the most of the last half is not much above the most of the second tenth.
-fn flat(ground: &Ground<'_>, what: &str, samples: &[i64], growth_max: i64) -> Figure {
+pub(crate) fn flat(ground: &Ground<'_>, what: &str, samples: &[i64], growth_max: i64) -> Figure {
     let most = |from: usize, to: usize| {
         let part = samples.get(samples.len() * from / 10..samples.len() * to / 10);
         part.and_then(|part| part.iter().max().copied())
