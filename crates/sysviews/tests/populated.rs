@@ -37,7 +37,6 @@ const STILL: &[(&str, &str, &str)] = &[
     ("sys.dm_tran_transactions_snapshot", "snapshot_id", OF_A_MOMENT),
     ("sys.dm_db_log_stats(@DatabaseId)", "active_vlf_count", SHORT_LOG),
     ("sys.dm_db_log_stats(@DatabaseId)", "recovery_vlf_count", SHORT_LOG),
-    (STORE_STATS, "persistent_version_store_size_kb", NO_VERSIONS),
     ("sys.partitions", "partition_number", ONE_PARTITION),
     ("sys.dm_db_partition_stats", "partition_number", ONE_PARTITION),
     (OPERATIONAL, "partition_number", ONE_PARTITION),
@@ -83,8 +82,6 @@ const STILL: &[(&str, &str, &str)] = &[
 ];
 const SHORT_LOG: &str = "what is active here is rarely longer than a virtual log file";
 const OF_A_MOMENT: &str = "what commits, rolls back or is the engine's own is over in a moment";
-const STORE_STATS: &str = "sys.dm_tran_persistent_version_store_stats";
-const NO_VERSIONS: &str = "no row of this test has a version in its own database";
 const ONE_START: &str = "the session of events begins with the instance";
 const PAGE_INFO: &str = "sys.dm_db_page_info(@DatabaseId, @FileId, @PageId, @Mode)";
 const ALLOCATIONS: &str = "sys.dm_db_database_page_allocations(@DatabaseId, @TableId, @IndexId, \
@@ -245,7 +242,7 @@ fn queries(view: &str, handles: &[String]) -> Vec<String> {
         "sys.dm_exec_text_query_plan" => {
             return handles.iter().map(|h| format!("select * from {name}({h}, 0, -1)")).collect();
         }
-        "sys.dm_exec_query_statistics_xml" => &["51", "52", "53"],
+        "sys.dm_exec_query_statistics_xml" => &["51", "52", "53", "54"],
         "sys.fn_PhysLocCracker" => &["0x9900000001000000", "0x9A00000003000200"],
         "sys.dm_db_page_info" => return page_infos(),
         "sys.dm_db_database_page_allocations" => &[

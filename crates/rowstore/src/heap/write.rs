@@ -428,6 +428,9 @@ impl RowHobt {
             let free = self.free_bytes(row.guard.view(), own);
             if grows > free {
                 drop(row);
+                if self.home.is_accelerated() && self.makes_room_in_row(work, place.0)? {
+                    continue;
+                }
                 self.forward(work, &mut new, (home, place))?;
                 self.did(Deed::LeafUpdate);
                 return Ok(Some(home));
