@@ -15,11 +15,11 @@
 //! | | | with the flag MORE: again from "where bytes differ" on, without STATUS and SPLICE |
 //!
 //! Bytes of the former row take the place of as many of the record; with SPLICE, of as many as it
-//! says. An int column of fixed width takes 7 bytes, or less where not
-//! all of its bytes differ. Status A has a bit (0x80) that says that there
-//! is an in-row version, and the tag says who wrote the former row, and the length once more. So
-//! whoever reads a record from its begin finds the tag, and whoever has only its end finds the
-//! columns' end.
+//! says. Without SPLICE they are whole words of 4 bytes, counted from the first fixed column: an int
+//! column takes 7 bytes, or 11 where it lies across two words. Status A has a bit (0x80) that says
+//! that there is an in-row version, and the tag says who wrote the former row, and the length once
+//! more. So whoever reads a record from its begin finds the tag, and whoever has only its end finds
+//! the columns' end.
 //!
 //! Invariants
 //!  1. The former row is never longer than the record: its bytes are in the record.
@@ -53,6 +53,8 @@ const SPLICE: u16 = 0x4000;
 const STATUS: u16 = 0x8000;
 /// What may differ in status A.
 const STATUS_MAY: u8 = HAS_NULLS | HAS_VARIABLE;
+/// What runs are made of.
+const WORD_BYTES: usize = 4;
 /// Equal bytes between two that differ which are cheaper repeated than told apart.
 const GAP_BYTES: usize = 3;
 
@@ -116,14 +118,22 @@ impl InRowVersion {
         Some(())
     }
 
-    /// Where records of one length differ, run by run.
+    /// Where records of one length differ, run by run, in words of 4 bytes from the first fixed
+    /// column on: so a column of 4 bytes is mostly a run.
     fn runs(&mut self, a: &[u8], b: &[u8]) -> Option<()> {
-        let mut from = next_difference(a, b, 1).unwrap_or(1);
+        let of_index = RecordKind::of(a[0]).is_index();
+        // Status B is no part of it (invariant 3).
+        let (columns, least) = if of_index { (1, 1) } else { (4, 2) };
+        let begin = |at: usize| at - (at + WORD_BYTES - columns) % WORD_BYTES;
+        let end_of = |at: usize| (begin(at) + WORD_BYTES).min(a.len());
+        let Some(mut first) = next_difference(a, b, least) else {
+            return self.push(&(least as u16).to_le_bytes());
+        };
         loop {
-            let mut end = from;
-            let mut next = Some(from).filter(|_| from < a.len() && a[from] != b[from]);
+            let from = begin(first).max(least);
+            let (mut end, mut next) = (from, Some(first));
             while let Some(at) = next.filter(|at| *at <= end + GAP_BYTES) {
-                end = at + 1;
+                end = end_of(at);
                 next = next_difference(a, b, end);
             }
             let flags = if next.is_some() { MORE } else { 0 };
@@ -131,7 +141,7 @@ impl InRowVersion {
             let Some(at) = next else { return self.push(&a[from..end]) };
             self.push(&[u8::try_from(end - from).ok()?])?;
             self.push(&a[from..end])?;
-            from = at;
+            first = at;
         }
     }
 

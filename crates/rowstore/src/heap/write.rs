@@ -362,7 +362,14 @@ impl RowHobt {
                 continue;
             }
             let place = row.place;
+            // A ghost has no in-row version: for its rollback those bytes stay free.
+            let less = left.frees();
+            let mark = (less > 0).then(|| work.part(&self.home).mark());
+            if mark.is_some() {
+                work.ghosted(&self.settler(), &[], (place.0, ROOM));
+            }
             let ghosted = self.log_change(work, [row.guard], |change, undo| {
+                mark.into_iter().for_each(|mark| self.state.promised.add(place.0, mark, less));
                 self.leave_ghost(change, place, &left, undo)
             });
             work.ghosted(&self.settler(), &[], place);
@@ -547,4 +554,14 @@ enum Remains {
     Bare(Xsn),
     /// Nothing yet: the store has no room for an image of this length.
     Room(usize),
+}
+
+impl Remains {
+    /// How many bytes its ghost is shorter than the row.
+    fn frees(&self) -> usize {
+        match self {
+            Remains::Tagged(old, ghost) => old.len().saturating_sub(ghost.record.len()),
+            Remains::Nothing | Remains::Bare(_) | Remains::Room(_) => 0,
+        }
+    }
 }
