@@ -12,15 +12,16 @@
 //!  5. A split's cut and append leave sound pages with the same records, or are refused with the
 //!     page as it was.
 //!  6. A prepared column is where its layout has it.
+//!  7. An in-row version gives the row that it was made of, and leaves a sound page when it goes.
 
 use crate::Input;
 use crate::input::put_piece;
 use base::limits::PAGE_BYTES;
 use base::{AllocUnitId, Lsn, PageId, SlotNo, Xsn};
 use page::{
-    EXTENTS_PER_INTERVAL, ExtentBits, Field, PageBytes, PageKind, PageMut, PageView, Pfs, Place,
-    RecordKind, RecordPattern, RowLayout, VersionTag, check_slots, fits, record_length, runs, seal,
-    slot_cost, verify,
+    EXTENTS_PER_INTERVAL, ExtentBits, Field, InRowVersion, PageBytes, PageKind, PageMut, PageView,
+    Pfs, Place, RecordKind, RecordPattern, RowLayout, VersionTag, check_slots, fits, record_length,
+    runs, seal, slot_cost, verify,
 };
 
 const STEPS_MAX: usize = 400;
@@ -71,7 +72,7 @@ fn layout(input: &mut Input<'_>) -> (Vec<Option<u16>>, RowLayout) {
 }
 
 fn step(bytes: &mut PageBytes, input: &mut Input<'_>, widths: &[Option<u16>], layout: &RowLayout) {
-    match input.byte() % 18 {
+    match input.byte() % 20 {
         0 => poke(bytes, input),
         1 => whole(bytes, input),
         2 => header(bytes, input),
@@ -82,6 +83,8 @@ fn step(bytes: &mut PageBytes, input: &mut Input<'_>, widths: &[Option<u16>], la
         7 => redo(bytes, input, widths, layout),
         16 => split(bytes, input),
         17 => forwarding(bytes, input),
+        18 => in_row(input, widths, layout),
+        19 => drop_in_row(bytes, input),
         _ if check_slots(bytes).is_ok() => {
             write(bytes, input, widths, layout);
             assert_eq!(check_slots(bytes), Ok(()), "a writer leaves a sound page");
@@ -224,6 +227,50 @@ fn forwarding(bytes: &mut PageBytes, input: &mut Input<'_>) {
     }
 }
 
+/// A row and the row after it, which keeps the former.
+fn in_row(input: &mut Input<'_>, widths: &[Option<u16>], layout: &RowLayout) {
+    let (room, poked) = (usize::from(input.byte()), input.word());
+    let (Some(former), Some(mut new)) =
+        (record(input, widths, layout), record(input, widths, layout))
+    else {
+        return;
+    };
+    let Some(version) = InRowVersion::of(&former, &new, room) else { return };
+    assert!(version.len() <= room.min(page::IN_ROW_BYTES_MAX), "promise 7");
+    version.put(&mut new, Xsn(9), Xsn(8));
+    let read = |record: &[u8]| {
+        let mut out = Vec::new();
+        page::in_row_former(record, &mut out).map(|()| out)
+    };
+    let mut wanted = former;
+    VersionTag::new(Xsn(8), page::Previous::None).put(&mut wanted);
+    assert_eq!(record_length(&new, layout.min_len()), Some(new.len()), "promise 7");
+    assert_eq!(read(&new), Some(wanted), "promise 7");
+    // Damage within the version or elsewhere.
+    let at = usize::from(poked >> 4) % new.len();
+    new[at] ^= poked as u8 | 1;
+    let _ = (read(&new), page::in_row_runs(&new), layout.check(&new));
+    let _ = (record_length(&new, layout.min_len()), page::plain_record(&new));
+}
+
+/// Versions leave the records of slots that the input names.
+fn drop_in_row(bytes: &mut PageBytes, input: &mut Input<'_>) {
+    let sound = check_slots(bytes).is_ok();
+    let slots: Vec<u8> = match input.byte() % 2 {
+        0 => input.take(8).to_vec(),
+        _ => {
+            let v = PageView(bytes);
+            let has = |slot: &u16| v.record(*slot).and_then(page::in_row_version).is_some();
+            (0..v.slot_count()).filter(has).flat_map(u16::to_le_bytes).collect()
+        }
+    };
+    let before = bytes.to_vec();
+    let allowed = page::check_drop_in_row(PageView(bytes), &slots);
+    let dropped = page::drop_in_row(bytes, &slots);
+    assert!(allowed.is_ok() || dropped == allowed && bytes[..] == before[..], "promise 7");
+    assert!(!sound || dropped == allowed && check_slots(bytes).is_ok(), "promise 7");
+}
+
 /// The columns of a record, prepared and through the layout.
 fn columns(record: &[u8], layout: &RowLayout, sound: bool) {
     for number in 0..layout.column_count() {
@@ -271,7 +318,12 @@ fn read_all(bytes: &PageBytes, layout: &RowLayout) {
         if let (Some(home), RecordKind::Forwarded) = (page::home_of(record), kind) {
             assert_eq!(page::forwarded(&page::homed(record), home), record);
         }
-        let _ = VersionTag::of(record).map(VersionTag::before);
+        let before = VersionTag::of(record).map(VersionTag::before);
+        let in_row = page::in_row_version(record).map(<[u8]>::len);
+        let told = matches!(before, Some(page::Previous::InRow { bytes, .. })
+            if Some(usize::from(bytes)) == in_row);
+        assert!(told || in_row.is_none(), "promise 7: {record:?}");
+        let _ = (page::in_row_former(record, &mut Vec::new()), page::in_row_runs(record));
         let _ = (page::has_null_bitmap(record[0]), page::has_variable_columns(record[0]));
         columns(record, layout, sound && layout.check(record).is_ok());
         for column in 0..layout.column_count() + 1 {

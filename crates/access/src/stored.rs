@@ -187,6 +187,21 @@ pub trait Upkeep: Send + Sync {
         Ok(SweepStep::default())
     }
 
+    /// Goes over so many pages likewise, and takes out of their records the former rows that stand
+    /// there and that nobody needs any more. With `every` also where none was left since a pass has
+    /// begun, as after a start.
+    ///
+    /// # Errors
+    /// Damaged pages, a full log.
+    fn drop_in_row_versions(
+        &self,
+        _work: &Work,
+        _from: Option<&SweepPosition>,
+        (_budget, _every): (usize, bool),
+    ) -> SqlResult<SweepStep> {
+        Ok(SweepStep::default())
+    }
+
     /// Its drop, or the rollback of who made it, is certain: its pages are freed from now on. The
     /// caller holds the table's Sch-M.
     fn mark_dropped(&self);

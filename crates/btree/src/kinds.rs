@@ -13,12 +13,17 @@
 //! | MODIFY | its slot | two status bytes, from 2, length 2, key length 2, key, before, after |
 //! | TRUNCATE | the first to go | |
 //! | LINK | | 0 previous or 1 next, page 6 |
+//! | MODIFY_IN_ROW | its slot | form 1, number of the writer 6, and as MODIFY |
+//! | | | form 2, slots: their in-row versions go |
 //!
 //! A page id is page 4, file 2; a key is spelled as in `key.rs`. MODIFY has the status byte before
 //! and after; it keeps the bytes from there to `from`, replaces as many as `length` says, and
-//! keeps the rest.
+//! keeps the rest. MODIFY_IN_ROW says what differs between two rows without their version tags;
+//! the second leaves the first in its record, as an in-row version of that form, with the writer's
+//! tag (`page/src/in_row.rs`). Bit 0x80 of the form: the first has no tag.
 
-use base::PageId;
+use base::{PageId, Xsn};
+use page::{IN_ROW_BYTES_MAX, InRowVersion, VersionTag, in_row_former, plain_record};
 use wal::{Kind, RecordView};
 
 /// What is done to a page. Numbers are on-disk format: never reused.
@@ -34,9 +39,10 @@ pub(crate) enum Operation {
     Modify = 6,
     Truncate = 7,
     Link = 8,
+    ModifyInRow = 9,
 }
 
-const OPERATIONS: [Operation; 9] = [
+const OPERATIONS: [Operation; 10] = [
     Operation::Format,
     Operation::Insert,
     Operation::InsertMany,
@@ -46,6 +52,7 @@ const OPERATIONS: [Operation; 9] = [
     Operation::Modify,
     Operation::Truncate,
     Operation::Link,
+    Operation::ModifyInRow,
 ];
 
 /// Where in a tree a page stands.
@@ -151,23 +158,31 @@ impl<'a> Difference<'a> {
     /// What was changed between two records that are not equal.
     pub(crate) fn between(key: &'a [u8], old: &'a [u8], new: &'a [u8]) -> Self {
         assert!(!old.is_empty() && !new.is_empty(), "a record has a status byte");
-        let (a, b) = (&old[1..], &new[1..]);
+        Difference::between_parts(key, (old[0], &old[1..]), (new[0], &new[1..]))
+    }
+
+    /// The same of records that are told as their status and what follows it.
+    pub(crate) fn between_parts(
+        key: &'a [u8],
+        (was, a): (u8, &'a [u8]),
+        (is, b): (u8, &'a [u8]),
+    ) -> Self {
         let front = a.iter().zip(b).take_while(|(a, b)| a == b).count();
         let most = a.len().min(b.len()) - front;
         let back = a.iter().rev().zip(b.iter().rev()).take(most).take_while(|(a, b)| a == b);
         let back = back.count();
-        assert!(old.len().max(new.len()) <= crate::RECORD_MAX, "records of pages");
+        assert!(a.len().max(b.len()) < crate::RECORD_MAX, "records of pages");
         debug_assert!(front + back <= a.len().min(b.len()), "front and back do not overlap");
         let between = Difference {
-            status: (old[0], new[0]),
+            status: (was, is),
             from: front as u16 + 1,
             key,
             before: &a[front..a.len() - back],
             after: &b[front..b.len() - back],
         };
         debug_assert_eq!(
-            old.len() + between.after.len(),
-            new.len() + between.before.len(),
+            a.len() + between.after.len(),
+            b.len() + between.before.len(),
             "what differs makes the difference of length"
         );
         between
@@ -226,6 +241,75 @@ impl<'a> Difference<'a> {
     }
 }
 
+/// The form of in-row versions that MODIFY_IN_ROW leaves.
+pub(crate) const IN_ROW_FORM: u8 = 1;
+/// The form that takes in-row versions out of records.
+pub(crate) const DROP_FORM: u8 = 2;
+/// The form's bit that says that the row before has no tag.
+pub(crate) const WAS_UNTAGGED: u8 = 0x80;
+/// Bytes of a MODIFY_IN_ROW payload before what it has in common with MODIFY.
+pub(crate) const IN_ROW_FRONT_BYTES: usize = 7;
+
+/// A change that leaves the row before in the record: what a MODIFY_IN_ROW payload says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct InRowDifference<'a> {
+    /// Between the two rows without their tags.
+    pub difference: Difference<'a>,
+    /// Who made the change.
+    pub(crate) writer: Xsn,
+    pub(crate) was_untagged: bool,
+}
+
+impl<'a> InRowDifference<'a> {
+    pub(crate) fn parse(p: &'a [u8]) -> Option<Self> {
+        let (&[form, n0, n1, n2, n3, n4, n5], rest) = p.split_first_chunk()?;
+        let known = form & !WAS_UNTAGGED == IN_ROW_FORM;
+        let difference = known.then(|| Difference::parse(rest))??;
+        let writer = Xsn(u64::from_le_bytes([n0, n1, n2, n3, n4, n5, 0, 0]));
+        Some(InRowDifference { difference, writer, was_untagged: form & WAS_UNTAGGED != 0 })
+    }
+
+    pub(crate) fn front(&self) -> [u8; IN_ROW_FRONT_BYTES] {
+        assert!(self.writer <= Xsn::MAX, "an XSN has 48 bits");
+        let form = if self.was_untagged { IN_ROW_FORM | WAS_UNTAGGED } else { IN_ROW_FORM };
+        let n = self.writer.0.to_le_bytes();
+        [form, n[0], n[1], n[2], n[3], n[4], n[5]]
+    }
+
+    /// Builds the record as it became from the record as it was; false when it is another.
+    pub(crate) fn repeat(&self, was: &[u8], out: &mut Vec<u8>) -> bool {
+        let tag = VersionTag::of(was);
+        let Some((status, rest)) = plain_record(was) else { return false };
+        let plain = [&[status][..], rest].concat();
+        if self.was_untagged != tag.is_none() || !self.difference.repeat(&plain, out) {
+            return false;
+        }
+        let Some(version) = InRowVersion::of(&plain, out, IN_ROW_BYTES_MAX) else { return false };
+        version.put(out, self.writer, tag.map_or(Xsn::NONE, |tag| tag.writer));
+        true
+    }
+
+    /// Builds the record as it was from the record as it is; false when that is not the record this
+    /// came from. The tag that comes back says that nothing is before its record.
+    pub fn restore(&self, now: &[u8], out: &mut Vec<u8>) -> bool {
+        let d = &self.difference;
+        let Some((status, rest)) = plain_record(now) else { return false };
+        let from = usize::from(d.from).saturating_sub(1);
+        let same = status == d.status.1
+            && rest.get(from..from + d.after.len()) == Some(d.after)
+            && VersionTag::of(now).is_some_and(|tag| tag.writer == self.writer);
+        if !same || in_row_former(now, out).is_none() {
+            return false;
+        }
+        if self.was_untagged
+            && let Some((status, rest)) = plain_record(out)
+        {
+            *out = [&[status][..], rest].concat();
+        }
+        true
+    }
+}
+
 /// A logged change of a record, as its undo needs it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LoggedChange<'a> {
@@ -251,8 +335,31 @@ pub enum LoggedChange<'a> {
     },
     /// A record was replaced or patched: undo puts the former bytes back.
     Modify(Difference<'a>),
+    /// A record was replaced and left in the new one: undo takes it from there.
+    ModifyInRow(InRowDifference<'a>),
     /// A structure change: there is nothing to undo.
     Structure,
+}
+
+impl<'a> LoggedChange<'a> {
+    /// The key of a record that was replaced or patched.
+    pub fn replaced_key(&self) -> Option<&'a [u8]> {
+        match self {
+            LoggedChange::Modify(d) => Some(d.key),
+            LoggedChange::ModifyInRow(d) => Some(d.difference.key),
+            _ => None,
+        }
+    }
+
+    /// Builds a record as it was before it was replaced or patched, from the record as it is; false
+    /// when that is not the record this came from.
+    pub fn restore(&self, now: &[u8], out: &mut Vec<u8>) -> bool {
+        match self {
+            LoggedChange::Modify(d) => d.restore(now, out),
+            LoggedChange::ModifyInRow(d) => d.restore(now, out),
+            _ => false,
+        }
+    }
 }
 
 /// What a record of this crate's kinds says; `None` when its bytes make no sense.
@@ -264,6 +371,8 @@ pub fn logged<'a>(record: &RecordView<'a>) -> Option<LoggedChange<'a>> {
         Operation::Unghost => LoggedChange::Unghost { key: p },
         Operation::Expunge => LoggedChange::Expunge { record: p },
         Operation::Modify => LoggedChange::Modify(Difference::parse(p)?),
+        Operation::ModifyInRow if p.first() == Some(&DROP_FORM) => LoggedChange::Structure,
+        Operation::ModifyInRow => LoggedChange::ModifyInRow(InRowDifference::parse(p)?),
         Operation::Format | Operation::InsertMany | Operation::Truncate | Operation::Link => {
             LoggedChange::Structure
         }
@@ -302,6 +411,56 @@ mod tests {
             prop_assert!(d.restore(&new, &mut out) && out == old);
             for cut in 0..payload.len() {
                 let _ = Difference::parse(&payload[..cut]);
+            }
+        }
+    }
+
+    proptest! {
+        /// What leaves the row before in the record: redo makes the same record from the row, undo
+        /// gets the row from the record, and each refuses another record.
+        #[test]
+        fn a_change_that_leaves_a_version_goes_both_ways(
+            a in prop::collection::vec(0..3_u8, 40),
+            b in prop::collection::vec(0..3_u8, 40),
+            from in 0..30_usize,
+            tagged in any::<bool>(),
+        ) {
+            let row = |bytes: &[u8]| {
+                let mut row = vec![0x10, 0, 44, 0];
+                row.extend_from_slice(bytes);
+                row.extend([1, 0, 0]);
+                row
+            };
+            let mut changed = a.clone();
+            changed[from..from + 10].copy_from_slice(&b[from..from + 10]);
+            prop_assume!(changed != a);
+            let (mut old, mut new) = (row(&a), row(&changed));
+            if tagged {
+                VersionTag::new(Xsn(7), page::Previous::None).put(&mut old);
+            }
+            let born = if tagged { Xsn(7) } else { Xsn::NONE };
+            let version = InRowVersion::of(&old, &new, IN_ROW_BYTES_MAX).expect("it is short");
+            let plain = new.clone();
+            version.put(&mut new, Xsn(9), born);
+            let between = Difference::between_parts(
+                b"key",
+                plain_record(&old).unwrap(),
+                plain_record(&new).unwrap(),
+            );
+            let d = InRowDifference { difference: between, writer: Xsn(9), was_untagged: !tagged };
+            let payload =
+                [&d.front()[..], &between.front(), between.key, between.before, between.after].concat();
+            prop_assert!(payload.len() <= 7 + 8 + 3 + 2 * 10, "neither the version nor tags");
+            prop_assert_eq!(InRowDifference::parse(&payload), Some(d));
+            let mut out = Vec::new();
+            prop_assert!(d.repeat(&old, &mut out));
+            prop_assert_eq!(&out, &new);
+            prop_assert!(d.restore(&new, &mut out));
+            prop_assert_eq!(&out, &old);
+            prop_assert!(!d.repeat(&new, &mut out) && !d.restore(&old, &mut out));
+            prop_assert!(!d.restore(&plain, &mut out), "it has no version");
+            for cut in 0..payload.len() {
+                let _ = InRowDifference::parse(&payload[..cut]);
             }
         }
     }

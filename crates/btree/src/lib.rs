@@ -33,7 +33,7 @@ pub use compact::{CompactOutcome, LeafUse, Leaves};
 pub use error::{BtreeError, BtreeResult};
 pub use free::{FREE_LOG_BYTES_MAX, FreeOutcome};
 pub use key::{KeyBuf, key_fields, spell};
-pub use kinds::{Difference, KINDS, LoggedChange, logged, may_leave_ghost};
+pub use kinds::{Difference, InRowDifference, KINDS, LoggedChange, logged, may_leave_ghost};
 pub use leaf::{LeafEnd, LeafRead, LeafWrite, Position, Successor};
 pub use modify::{expunge_log_bytes, ghost_log_bytes, insert_log_bytes, replace_log_bytes};
 pub use order::{KeyFields, KeyOrder, ORDER_COLUMNS_MAX};

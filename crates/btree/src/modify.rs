@@ -6,11 +6,11 @@
 
 use crate::error::BtreeResult;
 use crate::key::{KeyBuf, SmallBytes};
-use crate::kinds::{Difference, MODIFY_FRONT_BYTES, Operation, kind};
+use crate::kinds::{DROP_FORM, Difference, InRowDifference, MODIFY_FRONT_BYTES, Operation, kind};
 use crate::order::Part;
 use crate::tree::Tree;
 use buffer::{Change, PageRef, Undo};
-use page::{Field, fits};
+use page::{Field, VersionTag, check_drop_in_row, fits, plain_record};
 use std::cmp::Ordering;
 
 /// Bytes of log that an insert takes at most, its record header included.
@@ -250,6 +250,61 @@ impl Tree {
         let payload = [&front[..], key.bytes(), before.as_slice(), after];
         self.log(change, (page, slot), Operation::Modify, &payload, undo);
         debug_assert_eq!(change.view(page).record(slot), Some(record), "as it was asked for");
+        Ok(())
+    }
+
+    /// The same for a record that has an in-row version: the one that is replaced. The log record
+    /// says that, and has neither the version nor the tags.
+    ///
+    /// # Errors
+    /// 824, before anything is changed.
+    ///
+    /// # Panics
+    /// When the record has no tag.
+    pub fn replace_in_row(
+        &self,
+        change: &mut Change<'_>,
+        page: PageRef,
+        slot: u16,
+        record: &[u8],
+        undo: Undo,
+    ) -> BtreeResult<()> {
+        self.fits(change, page, fits::replace(change.view(page), slot, record))?;
+        debug_assert!(self.keeps_key(change, page, slot, record), "a key is never replaced");
+        let key = self.undo_key(change, page, slot, undo)?;
+        let old = change.view(page).record(slot).expect("a record was just found there");
+        let tags = "the record is not one with a version tag";
+        let tag = VersionTag::of(record).expect("who leaves a version says who he is");
+        let rows = plain_record(old).zip(plain_record(record)).ok_or(tags);
+        let (was, is) = self.fits(change, page, rows)?;
+        let difference = Difference::between_parts(key.bytes(), was, is);
+        let before = SmallBytes::of(difference.before);
+        let was_untagged = !VersionTag::is_on(old);
+        let in_row = InRowDifference { difference, writer: tag.writer, was_untagged };
+        let fronts = (in_row.front(), difference.front());
+        // The status stands apart.
+        let from = usize::from(difference.from) - 1;
+        let after = &is.1[from..from + difference.after.len()];
+        let payload = [&fronts.0[..], &fronts.1, key.bytes(), before.as_slice(), after];
+        self.log(change, (page, slot), Operation::ModifyInRow, &payload, undo);
+        debug_assert_eq!(change.view(page).record(slot), Some(record), "as it was asked for");
+        Ok(())
+    }
+
+    /// Takes in-row versions out of the records of a leaf: `slots` has two bytes for each. No
+    /// transaction undoes that.
+    ///
+    /// # Errors
+    /// 824, before anything is changed.
+    pub fn drop_in_row(
+        &self,
+        change: &mut Change<'_>,
+        page: PageRef,
+        slots: &[u8],
+    ) -> BtreeResult<()> {
+        self.fits(change, page, check_drop_in_row(change.view(page), slots))?;
+        let payload = [&[DROP_FORM][..], slots];
+        self.log(change, (page, 0), Operation::ModifyInRow, &payload, Undo::Never);
         Ok(())
     }
 

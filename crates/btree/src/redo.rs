@@ -3,9 +3,11 @@
 //! Do is redo: `buffer::Change` calls it for the operation just logged, recovery for the one
 //! read back. It knows nothing of keys: slots were found when the operation was logged.
 
-use crate::kinds::{Context, Difference, Operation, page_id_of, parts, u16_of};
+use crate::kinds::{
+    Context, DROP_FORM, Difference, InRowDifference, Operation, page_id_of, parts, u16_of,
+};
 use page::{PageBytes, PageKind, PageMut, PageView};
-use page::{fits, runs};
+use page::{drop_in_row, fits, runs};
 use wal::{ApplyError, PageOp, RecordDescription, RecordView, RedoHandler};
 
 /// Owner of the kinds of this crate.
@@ -43,6 +45,7 @@ impl RedoHandler for BtreeRedo {
                 Ok(())
             }
             Operation::Modify => modify(op, page),
+            Operation::ModifyInRow => modify_in_row(op, page),
             Operation::Truncate => truncate(op, page),
             Operation::Link => link(op, page),
         }
@@ -132,12 +135,29 @@ fn modify(op: &PageOp<'_>, page: &mut PageBytes) -> Result<(), ApplyError> {
     if !d.repeat(old, &mut new) {
         return Err(other);
     }
-    fits::replace(PageView(page), op.slot, &new).map_err(ApplyError)?;
+    replace(op, page, &new)
+}
+
+fn replace(op: &PageOp<'_>, page: &mut PageBytes, new: &[u8]) -> Result<(), ApplyError> {
+    fits::replace(PageView(page), op.slot, new).map_err(ApplyError)?;
     let count = PageView(page).slot_count();
-    PageMut(page).replace(op.slot, &new);
+    PageMut(page).replace(op.slot, new);
     debug_assert_eq!(PageView(page).slot_count(), count, "slots stay where they are");
-    debug_assert_eq!(PageView(page).record(op.slot), Some(&new[..]), "read as written");
+    debug_assert_eq!(PageView(page).record(op.slot), Some(new), "read as written");
     Ok(())
+}
+
+fn modify_in_row(op: &PageOp<'_>, page: &mut PageBytes) -> Result<(), ApplyError> {
+    if let Some((&DROP_FORM, slots)) = op.payload.split_first() {
+        return drop_in_row(page, slots).map_err(ApplyError);
+    }
+    let d = InRowDifference::parse(op.payload).ok_or(SHORT)?;
+    let old = fits::remove(PageView(page), op.slot).map_err(ApplyError)?;
+    let mut new = Vec::with_capacity(old.len() + 64);
+    match d.repeat(old, &mut new) {
+        true => replace(op, page, &new),
+        false => Err(ApplyError("the record is not the one that was modified")),
+    }
 }
 
 fn truncate(op: &PageOp<'_>, page: &mut PageBytes) -> Result<(), ApplyError> {
@@ -183,7 +203,13 @@ fn describe<'a>(record: &RecordView<'a>) -> RecordDescription<'a> {
         }
         Operation::Expunge if p.is_empty() => RecordDescription::new("LOP_EXPUNGE_ROWS", name),
         Operation::Expunge => RecordDescription::new("LOP_EXPUNGE_ROWS", name).with(p),
-        Operation::Modify => modified(RecordDescription::new("LOP_MODIFY_ROW", name), p),
+        Operation::Modify => {
+            modified(RecordDescription::new("LOP_MODIFY_ROW", name), Difference::parse(p))
+        }
+        Operation::ModifyInRow => {
+            let d = InRowDifference::parse(p).map(|d| d.difference);
+            modified(RecordDescription::new("LOP_MODIFY_ROW", name), d)
+        }
         Operation::Truncate => RecordDescription::new("LOP_DELETE_SPLIT", name),
         Operation::Link => RecordDescription::new("LOP_MODIFY_HEADER", name).with(p),
     }
@@ -199,8 +225,11 @@ fn keyed<'a>(described: RecordDescription<'a>, key: &'a [u8]) -> RecordDescripti
     }
 }
 
-fn modified<'a>(described: RecordDescription<'a>, p: &'a [u8]) -> RecordDescription<'a> {
-    let Some(d) = Difference::parse(p) else { return described };
+fn modified<'a>(
+    described: RecordDescription<'a>,
+    difference: Option<Difference<'a>>,
+) -> RecordDescription<'a> {
+    let Some(d) = difference else { return described };
     let key = Some(d.key).filter(|key| !key.is_empty());
     RecordDescription {
         contents: [Some(d.before), Some(d.after), key],
@@ -217,6 +246,10 @@ fn explain(record: &RecordView<'_>) -> String {
     match operation {
         Operation::Insert if page::is_ghost_record(p) => "A ghost is inserted".to_owned(),
         Operation::Unghost => "A ghost is revived".to_owned(),
+        Operation::ModifyInRow if p.first() == Some(&DROP_FORM) => {
+            format!("{} in-row versions are dropped", p.len() / 2)
+        }
+        Operation::ModifyInRow => "The row before stays in the row".to_owned(),
         Operation::Truncate => format!("From slot {} on", record.slot()),
         Operation::Link => {
             let side = if p.first() == Some(&0) { "previous" } else { "next" };

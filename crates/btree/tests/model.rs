@@ -339,6 +339,7 @@ fn the_log_holds_what_undo_needs_and_little_more() {
                     assert!(!d.restore(&old, &mut before), "another record is refused");
                     old = now;
                 }
+                LoggedChange::ModifyInRow(_) => panic!("no version was left in a row"),
                 LoggedChange::Ghost { key } => {
                     assert_eq!(
                         (key, names),

@@ -1,6 +1,6 @@
 //! The sweep of a database's versions, in one go: records by aborted transactions are reverted on
 //! their pages, the transactions are forgotten, and versions that nobody needs leave the database's
-//! own store. `sp_persistent_version_cleanup` asks for it, and whoever turns accelerated recovery
+//! own store, and the records of their rows. `sp_persistent_version_cleanup` asks for it, and whoever turns accelerated recovery
 //! off.
 //!
 //! Invariants
@@ -34,6 +34,8 @@ const REVERTED_BYTES: u64 = 64;
 /// How long the cleaner rests between sweeps.
 const REST_NS: u64 = 1_000_000_000;
 const REST_AFTER_FAULT_NS: u64 = 10 * REST_NS;
+/// How long it rests at least between passes over records; and 20 times as long as one took.
+const REST_IN_ROW_NS: u64 = 10 * REST_NS;
 /// How often it is looked whether another sweep has ended, or a table is locked no more.
 const LOOK_NS: u64 = 10_000_000;
 const MINUTE_NS: u64 = 60_000_000_000;
@@ -47,6 +49,8 @@ pub struct SweepRequest {
     pub every_page: bool,
     /// Versions in the database's own store.
     pub store: bool,
+    /// Versions in the records of rows.
+    pub in_row: bool,
     /// Whether hobts whose tables are locked are tried again.
     pub retries: bool,
 }
@@ -54,7 +58,16 @@ pub struct SweepRequest {
 impl SweepRequest {
     /// Whatever needs it.
     pub const ALL: SweepRequest =
-        SweepRequest { rows: true, every_page: false, store: true, retries: true };
+        SweepRequest { rows: true, every_page: false, store: true, in_row: true, retries: true };
+}
+
+/// What a sweep of a hobt looks for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sought {
+    /// Records by aborted transactions.
+    Aborted,
+    /// Versions in records; where some were left, or everywhere.
+    InRow { every: bool },
 }
 
 /// A hobt that is swept.
@@ -84,6 +97,8 @@ pub struct SweepOutcome {
     pub forgotten: usize,
     /// Versions that left the store.
     pub versions: usize,
+    /// Versions that left the records of their rows.
+    pub in_row: u64,
 }
 
 impl Database {
@@ -100,6 +115,10 @@ impl Database {
         let (times, mut outcome) = (self.home.cleaner_times(), SweepOutcome::default());
         if asked.rows {
             times.during(CleanerPass::Aborted, || self.sweep_rows(asked, waiter, &mut outcome))?;
+        }
+        if asked.in_row {
+            let sought = Sought::InRow { every: asked.every_page };
+            self.sweep_hobts(self.all_trees().into_values(), sought, false, waiter, &mut outcome)?;
         }
         if asked.store {
             times.during(CleanerPass::OffRow, || self.sweep_store(waiter, &mut outcome))?;
@@ -130,6 +149,7 @@ impl Database {
     /// cleaner rests longer.
     fn clean_versions(self: &Arc<Self>) {
         let (mut rest, mut seen) = (REST_NS, None);
+        let mut in_row_at = monotonic_ns() + REST_IN_ROW_NS;
         loop {
             let until = Some(monotonic_ns() + rest);
             if let Wake::Cancelled(_) = self.stopping.wait(WaitKind::SleepTask, until) {
@@ -146,11 +166,17 @@ impl Database {
                 // Tables that are locked now are tried again by the next sweep.
                 retries: false,
                 every_page: false,
+                in_row: monotonic_ns() >= in_row_at,
             };
             self.revert_by_several();
             self.make_versions_room();
-            let wanted = asked.rows || asked.store;
+            let wanted = asked.rows || asked.store || asked.in_row;
+            let began = monotonic_ns();
             let failed = wanted && self.sweep_versions(asked, &self.stopping).is_err();
+            if asked.in_row {
+                let ended = monotonic_ns();
+                in_row_at = ended + REST_IN_ROW_NS.max(20 * (ended - began));
+            }
             seen = now.filter(|_| !failed);
             rest = if failed { REST_AFTER_FAULT_NS } else { REST_NS };
         }
@@ -181,7 +207,8 @@ impl Database {
             loop {
                 let Some(hobt) = left.lock().pop() else { return };
                 let mut sweep = HobtSweep { hobt, from: None };
-                let _ = sweep.go_on(&work, waiter, &mut SweepOutcome::default());
+                let mut outcome = SweepOutcome::default();
+                let _ = sweep.go_on(&work, Sought::Aborted, waiter, &mut outcome);
             }
         };
         let spawn = |n: usize| {
@@ -217,7 +244,13 @@ impl Database {
         let hobts = self.trees_to_sweep(&aborted, asked.every_page);
         let mutations = &self.env.engine.transactions.mutations;
         if mutations.has(Mutation::ForgottenEarly)
-            || self.sweep_hobts(hobts.into_values(), asked.retries, waiter, outcome)?
+            || self.sweep_hobts(
+                hobts.into_values(),
+                Sought::Aborted,
+                asked.retries,
+                waiter,
+                outcome,
+            )?
         {
             outcome.forgotten += self.forget(&aborted)?;
         }
@@ -260,6 +293,7 @@ impl Database {
     fn sweep_hobts(
         &self,
         hobts: impl Iterator<Item = Arc<dyn StoredHobt>>,
+        sought: Sought,
         retries: bool,
         waiter: &Waiter,
         outcome: &mut SweepOutcome,
@@ -270,7 +304,7 @@ impl Database {
         loop {
             let mut locked = Vec::new();
             for mut sweep in left {
-                match sweep.go_on(&work, waiter, outcome)? {
+                match sweep.go_on(&work, sought, waiter, outcome)? {
                     Progress::Whole => {}
                     Progress::Locked => locked.push(sweep),
                 }
@@ -345,18 +379,29 @@ impl HobtSweep {
     fn go_on(
         &mut self,
         work: &Work,
+        sought: Sought,
         waiter: &Waiter,
         outcome: &mut SweepOutcome,
     ) -> SqlResult<Progress> {
         loop {
             waiter.check().map_err(SqlError::from)?;
-            let step = match self.hobt.revert_aborted(work, self.from.as_ref(), STEP_PAGES) {
+            let from = self.from.as_ref();
+            let step = match sought {
+                Sought::Aborted => self.hobt.revert_aborted(work, from, STEP_PAGES),
+                Sought::InRow { every } => {
+                    self.hobt.drop_in_row_versions(work, from, (STEP_PAGES, every))
+                }
+            };
+            let step = match step {
                 // Its pages may belong to another hobt by now.
                 Err(_) if self.hobt.is_dropped() => return Ok(Progress::Whole),
                 step => step?,
             };
             outcome.pages += step.pages;
-            outcome.reverted += step.reverted;
+            match sought {
+                Sought::Aborted => outcome.reverted += step.reverted,
+                Sought::InRow { .. } => outcome.in_row += step.reverted,
+            }
             self.from = step.next;
             match &self.from {
                 Some(_) if step.pages == 0 => return Ok(Progress::Locked),

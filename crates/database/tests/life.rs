@@ -163,3 +163,31 @@ fn accelerated_recovery_changes_the_version() {
     db.close(Vec::new()).unwrap();
     std::fs::remove_dir_all(&dir).unwrap();
 }
+
+/// A database of an earlier build that has accelerated recovery gets the version of this build when
+/// it is opened, before a row of it gets an in-row version.
+#[test]
+fn an_earlier_accelerated_database_gets_this_builds_version() {
+    let dir = std::env::temp_dir().join(format!("ghostlight-earlier-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&dir);
+    RealDisk.create_dir(&dir).unwrap();
+    let env = environment(Arc::new(RealDisk));
+    let sizing = Sizing::default();
+    let files = Files::of(&dir, "earlier");
+    let accelerated = DatabaseOptions { accelerated_recovery: true, ..DatabaseOptions::default() };
+    let made =
+        Database::create(&env, DatabaseId(5), "earlier", &files, &sizing, &accelerated, true);
+    let db = made.unwrap();
+    db.close(Vec::new()).unwrap();
+    drop(db);
+    let mut bytes = std::fs::read(&files.data).unwrap();
+    let boot: &mut [u8; 8192] = (&mut bytes[9 * 8192..10 * 8192]).try_into().unwrap();
+    boot[100] = 4;
+    page::seal(boot);
+    std::fs::write(&files.data, &bytes).unwrap();
+    assert_eq!(version_in(&files), 4);
+    let (db, _) = Database::open(&env, DatabaseId(5), "earlier", &files, &sizing).unwrap();
+    assert_eq!(version_in(&files), 5, "in the file, where an earlier build looks first");
+    db.close(Vec::new()).unwrap();
+    std::fs::remove_dir_all(&dir).unwrap();
+}

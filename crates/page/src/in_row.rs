@@ -15,10 +15,11 @@
 //! | | | with the flag MORE: again from "where bytes differ" on, without STATUS and SPLICE |
 //!
 //! Bytes of the former row take the place of as many of the record; with SPLICE, of as many as it
-//! says. An int column of fixed width takes 7 bytes. Status A has a bit (0x80) that says that there
-//! is an in-row version, and the tag says who wrote the former row, and the length once more. So
-//! whoever reads a record from its begin finds the tag, and whoever has only its end finds the
-//! columns' end.
+//! says. Without SPLICE they are whole words of 4 bytes, counted from the first fixed column: an int
+//! column takes 7 bytes, or 11 where it lies across two words. Status A has a bit (0x80) that says
+//! that there is an in-row version, and the tag says who wrote the former row, and the length once
+//! more. So whoever reads a record from its begin finds the tag, and whoever has only its end finds
+//! the columns' end.
 //!
 //! Invariants
 //!  1. The former row is never longer than the record: its bytes are in the record.
@@ -27,13 +28,16 @@
 //!  3. What a version says does not depend on whether the row was forwarded since: the RID follows
 //!     the columns, behind whatever differs.
 //!  4. Nothing here panics, whatever the bytes are.
+//!  5. What [`InRowVersion::of`] makes of two records is on-disk format: a log record says only that
+//!     it was made, and redo makes it again (`btree/src/redo.rs`).
 
-use crate::header::u16_at;
+use crate::fits::{self, Fit};
+use crate::header::{PageBytes, PageMut, PageView, u16_at};
 use crate::record::{
     HAS_IN_ROW, HAS_NULLS, HAS_TAG, HAS_VARIABLE, Previous, RecordKind, VersionTag,
 };
 use base::Xsn;
-use base::limits::VERSION_TAG_BYTES;
+use base::limits::{PAGE_BODY_BYTES, VERSION_TAG_BYTES};
 
 /// The longest in-row version: beyond it a former row is cheaper elsewhere.
 pub const IN_ROW_BYTES_MAX: usize = 200;
@@ -49,6 +53,8 @@ const SPLICE: u16 = 0x4000;
 const STATUS: u16 = 0x8000;
 /// What may differ in status A.
 const STATUS_MAY: u8 = HAS_NULLS | HAS_VARIABLE;
+/// What runs are made of.
+const WORD_BYTES: usize = 4;
 /// Equal bytes between two that differ which are cheaper repeated than told apart.
 const GAP_BYTES: usize = 3;
 
@@ -104,19 +110,30 @@ impl InRowVersion {
 
     fn push(&mut self, bytes: &[u8]) -> Option<()> {
         let end = self.len + bytes.len();
-        self.bytes.get_mut(self.len..end.min(self.most))?.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        self.bytes
+            .get_mut(self.len..end.min(self.most))?
+            .get_mut(..bytes.len())?
+            .copy_from_slice(bytes);
         self.len = end;
         Some(())
     }
 
-    /// Where records of one length differ, run by run.
+    /// Where records of one length differ, run by run, in words of 4 bytes from the first fixed
+    /// column on: so a column of 4 bytes is mostly a run.
     fn runs(&mut self, a: &[u8], b: &[u8]) -> Option<()> {
-        let mut from = next_difference(a, b, 1).unwrap_or(1);
+        let of_index = RecordKind::of(a[0]).is_index();
+        // Status B is no part of it (invariant 3).
+        let (columns, least) = if of_index { (1, 1) } else { (4, 2) };
+        let begin = |at: usize| at - (at + WORD_BYTES - columns) % WORD_BYTES;
+        let end_of = |at: usize| (begin(at) + WORD_BYTES).min(a.len());
+        let Some(mut first) = next_difference(a, b, least) else {
+            return self.push(&(least as u16).to_le_bytes());
+        };
         loop {
-            let mut end = from;
-            let mut next = Some(from).filter(|_| from < a.len() && a[from] != b[from]);
+            let from = begin(first).max(least);
+            let (mut end, mut next) = (from, Some(first));
             while let Some(at) = next.filter(|at| *at <= end + GAP_BYTES) {
-                end = at + 1;
+                end = end_of(at);
                 next = next_difference(a, b, end);
             }
             let flags = if next.is_some() { MORE } else { 0 };
@@ -124,7 +141,7 @@ impl InRowVersion {
             let Some(at) = next else { return self.push(&a[from..end]) };
             self.push(&[u8::try_from(end - from).ok()?])?;
             self.push(&a[from..end])?;
-            from = at;
+            first = at;
         }
     }
 
@@ -193,6 +210,13 @@ pub fn in_row_version(record: &[u8]) -> Option<&[u8]> {
     record.get(from..record.len() - VERSION_TAG_BYTES)
 }
 
+/// A record's status and what follows it, without its tag and its in-row version; `None` where its
+/// bytes make no sense.
+pub fn plain_record(record: &[u8]) -> Option<(u8, &[u8])> {
+    let end = body_end(record)?;
+    Some((record[0] & !(HAS_TAG | HAS_IN_ROW), record.get(1..end)?))
+}
+
 /// Builds the former row that a record keeps, with a tag that says who wrote it and that nothing
 /// was before; `None` where the record keeps none, or its bytes make no sense.
 pub fn in_row_former(record: &[u8], out: &mut Vec<u8>) -> Option<()> {
@@ -248,6 +272,60 @@ fn put_back(mut word: u16, mut rest: &[u8], out: &mut [u8]) -> Option<()> {
     }
 }
 
+/// The slots that a log record names, two bytes each.
+fn slots_of(bytes: &[u8]) -> impl Iterator<Item = u16> {
+    bytes.as_chunks::<2>().0.iter().map(|slot| u16::from_le_bytes(*slot))
+}
+
+/// Whether the in-row versions of these slots, two bytes each, can be taken out of their records.
+///
+/// # Errors
+/// Why not.
+pub fn check_drop_in_row(view: PageView<'_>, slots: &[u8]) -> Fit<()> {
+    fits::header(view)?;
+    let (mut before, mut freed) = (None, 0);
+    for slot in slots_of(slots) {
+        let record = view.record(slot).ok_or(fits::NO_RECORD)?;
+        let version = in_row_version(record).ok_or("a record has no in-row version")?;
+        freed += version.len();
+        if before.is_some_and(|before| before >= slot) {
+            return Err("slots are not in their order");
+        }
+        before = Some(slot);
+    }
+    let most = PAGE_BODY_BYTES - 2 * usize::from(view.slot_count());
+    match slots.len() % 2 == 0 && usize::from(view.free_count()) + freed <= most {
+        true => Ok(()),
+        false => Err("the page's free space is miscounted"),
+    }
+}
+
+/// Takes in-row versions out of their records. What is left says that nothing was before.
+///
+/// # Errors
+/// Those of [`check_drop_in_row`], before anything is changed. On a page whose records overlap,
+/// also behind some of them.
+pub fn drop_in_row(page: &mut PageBytes, slots: &[u8]) -> Fit<()> {
+    check_drop_in_row(PageView(page), slots)?;
+    let mut bare = Vec::new();
+    for slot in slots_of(slots) {
+        let v = PageView(page);
+        let tag = v.record(slot).and_then(|record| {
+            bare.clear();
+            bare.extend_from_slice(record);
+            in_row_version(record).and(VersionTag::of(record))
+        });
+        let tag = tag.ok_or(fits::NO_RECORD)?;
+        let before = bare.len();
+        VersionTag::new(tag.writer, Previous::None).put(&mut bare);
+        if usize::from(v.free_count()) + before - bare.len() > PAGE_BODY_BYTES {
+            return Err("the page's free space is miscounted");
+        }
+        PageMut(page).shorten(slot, &bare);
+    }
+    Ok(())
+}
+
 /// Runs of bytes of the former row that a record keeps, each with where it begins, for views. Those
 /// of a splice have the number of bytes of the record that they take the place of.
 pub fn in_row_runs(record: &[u8]) -> Vec<(u16, Option<u16>, &[u8])> {
@@ -257,10 +335,7 @@ pub fn in_row_runs(record: &[u8]) -> Vec<(u16, Option<u16>, &[u8])> {
     runs
 }
 
-fn each_run<'v>(
-    version: &'v [u8],
-    each: &mut dyn FnMut(u16, Option<u16>, &'v [u8]),
-) -> Option<()> {
+fn each_run<'v>(version: &'v [u8], each: &mut dyn FnMut(u16, Option<u16>, &'v [u8])) -> Option<()> {
     let mut rest = version.get(1..)?;
     loop {
         let word = u16_at(rest.split_off(..2)?, 0);
@@ -337,6 +412,49 @@ mod tests {
             VersionTag::new(Xsn(writer), Previous::None).put(&mut self);
             self
         }
+    }
+
+    /// Versions of some records go, whatever the order in which records lie; the page stays sound.
+    #[test]
+    fn versions_leave_a_page() {
+        let layout = RowLayout::of_rows(&[Some(4), Some(4)]);
+        let mut page = Box::new([0; base::limits::PAGE_BYTES]);
+        let unit = base::AllocUnitId(1);
+        PageMut(&mut page).format(
+            crate::PageKind::Data,
+            PageId::new(1, 8),
+            unit,
+            0,
+            layout.min_len(),
+        );
+        let mut plain = Vec::new();
+        for slot in 0..40_u8 {
+            let of = |n: u8| {
+                let fields = [Field::Inline(&[slot, 0, 0, 0]), Field::Inline(&[n; 4])];
+                row(&layout, RecordKind::Primary, &fields, true).with_writer(9)
+            };
+            let mut record = of(2);
+            plain.insert(usize::from(slot) / 2, record.clone());
+            if slot % 3 > 0 {
+                InRowVersion::of(&of(1), &record, 200).unwrap().put(&mut record, Xsn(9), Xsn(8));
+            }
+            PageMut(&mut page).insert(u16::from(slot) / 2, &record);
+        }
+        let has = |slot| in_row_version(PageView(&page).record(slot).unwrap()).is_some();
+        let slots: Vec<u16> = (0..40).filter(|s| has(*s) && s % 5 > 0).collect();
+        let bytes: Vec<u8> = slots.iter().flat_map(|s| s.to_le_bytes()).collect();
+        let free = PageView(&page).free_count();
+        assert_eq!(check_drop_in_row(PageView(&page), &bytes), Ok(()));
+        assert_eq!(drop_in_row(&mut page, &bytes), Ok(()));
+        assert_eq!(crate::check_slots(&page), Ok(()));
+        assert_eq!(usize::from(PageView(&page).free_count() - free), 7 * slots.len());
+        for (slot, plain) in (0..40).zip(&plain) {
+            let record = PageView(&page).record(slot).unwrap();
+            assert!(VersionTag::differs_only(record, plain));
+            assert!(!slots.contains(&slot) || record == &plain[..]);
+        }
+        let refused = |bytes: &[u8]| check_drop_in_row(PageView(&page), bytes).is_err();
+        assert!(refused(&bytes) && refused(&[99, 0]) && refused(&[0]), "none there, no slot, half");
     }
 
     #[test]

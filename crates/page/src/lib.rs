@@ -35,7 +35,10 @@ pub use forward::{
     status_b, stub, stub_target,
 };
 pub use header::{PageBytes, PageKind, PageMut, PageView, at};
-pub use in_row::{IN_ROW_BYTES_MAX, InRowVersion, in_row_former, in_row_runs, in_row_version};
+pub use in_row::{
+    IN_ROW_BYTES_MAX, InRowVersion, check_drop_in_row, drop_in_row, in_row_former, in_row_runs,
+    in_row_version, plain_record,
+};
 pub use key_column::{Compare, Hash, KeyColumn, Number};
 pub use layout::{Field, Place, RowLayout, RowView};
 pub use record::{

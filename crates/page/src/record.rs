@@ -282,11 +282,7 @@ impl VersionTag {
 
     /// Whether two records are the same but for their tags and in-row versions.
     pub fn differs_only(a: &[u8], b: &[u8]) -> bool {
-        fn body(record: &[u8]) -> Option<(u8, &[u8])> {
-            let end = in_row::body_end(record)?;
-            Some((record[0] & !(HAS_TAG | HAS_IN_ROW), record.get(1..end)?))
-        }
-        body(a).is_some_and(|a| body(b) == Some(a))
+        in_row::plain_record(a).is_some_and(|a| in_row::plain_record(b) == Some(a))
     }
 
     /// The status of a record that has a tag, and neither a null bitmap nor columns of variable

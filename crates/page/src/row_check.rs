@@ -7,8 +7,8 @@
 
 use crate::forward::{STATUS_B, has_home, trailer_bytes};
 use crate::header::u16_at;
-use crate::layout::{Place, RowLayout};
 use crate::in_row::{body_end, in_row_former};
+use crate::layout::{Place, RowLayout};
 use crate::record::{HAS_IN_ROW, HAS_NULLS, HAS_TAG, HAS_VARIABLE, OFF_ROW, RecordKind};
 
 /// What is wrong with a record: a test that failed, and its two values.

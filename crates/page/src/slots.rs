@@ -139,6 +139,19 @@ impl PageMut<'_> {
         self.fill_slot(slot, record);
     }
 
+    /// Replaces a slot's record by a shorter one at the same place, or one as long.
+    pub fn shorten(&mut self, slot: u16, record: &[u8]) {
+        let old_len = self.view().record(slot).expect("the slot has a record").len();
+        let at = usize::from(self.view().slot_offset(slot).expect("the slot exists"));
+        assert!(record.len() <= old_len, "a record is shortened");
+        self.count_ghost_change(self.0[at], record[0]);
+        self.0[at..at + record.len()].copy_from_slice(record);
+        if at + old_len == usize::from(self.view().free_data()) {
+            self.set_free_data((at + record.len()) as u16);
+        }
+        self.give_free(old_len - record.len());
+    }
+
     /// Overwrites bytes within a record without changing its length.
     pub fn patch(&mut self, slot: u16, within: usize, bytes: &[u8]) {
         let len = self.view().record(slot).expect("the slot has a record").len();

@@ -289,6 +289,15 @@ impl Upkeep for RowHobt {
         RowHobt::revert_aborted(self, work, from, budget)
     }
 
+    fn drop_in_row_versions(
+        &self,
+        work: &Work,
+        from: Option<&SweepPosition>,
+        (budget, every): (usize, bool),
+    ) -> SqlResult<SweepStep> {
+        RowHobt::drop_in_row_versions(self, work, from, (budget, every))
+    }
+
     fn mark_dropped(&self) {
         RowHobt::mark_dropped(self);
     }

@@ -12,7 +12,7 @@ use crate::error::{RowError, RowResult};
 use crate::hobt::RowHobt;
 use access::{Deed, HobtDirectory};
 use base::AllocUnitId;
-use btree::{Difference, KeyFields, LeafWrite, LoggedChange, SplitPolicy};
+use btree::{KeyFields, LeafWrite, LoggedChange, SplitPolicy};
 use buffer::{Change, PageRef};
 use os::sync::Mutex;
 use space::AllocUnit;
@@ -225,7 +225,9 @@ impl RowHobt {
             LoggedChange::Ghost { key: k } | LoggedChange::Unghost { key: k } => {
                 btree::key_fields(k).map(|k| key = k)
             }
-            LoggedChange::Modify(d) => btree::key_fields(d.key).map(|k| key = k),
+            LoggedChange::Modify(_) | LoggedChange::ModifyInRow(_) => {
+                logged.replaced_key().and_then(btree::key_fields).map(|k| key = k)
+            }
             LoggedChange::Structure => None,
         };
         if parsed.is_none() || key.as_slice().len() != self.tree().order().len() {
@@ -235,10 +237,10 @@ impl RowHobt {
             LoggedChange::Insert { .. } => self.undo_insert(key.as_slice(), cx),
             LoggedChange::Ghost { .. } => self.undo_kind(key.as_slice(), true, cx),
             LoggedChange::Unghost { .. } => self.undo_kind(key.as_slice(), false, cx),
-            LoggedChange::Modify(d) => {
+            LoggedChange::Modify(_) | LoggedChange::ModifyInRow(_) => {
                 let mut out = Vec::new();
                 self.undo_replace(engine, key.as_slice(), cx, &mut |now| {
-                    d.restore(now, &mut out).then(|| out.clone())
+                    logged.restore(now, &mut out).then(|| out.clone())
                 })
             }
             LoggedChange::Expunge { .. } | LoggedChange::Structure => Ok(false),
@@ -360,10 +362,10 @@ impl RowHobt {
     }
 
     /// What a replacement said, and the key of its row.
-    fn replaced<'r>(&self, record: &RecordView<'r>) -> Option<(Difference<'r>, KeyFields<'r>)> {
-        let Some(LoggedChange::Modify(difference)) = btree::logged(record) else { return None };
-        let key = btree::key_fields(difference.key)?;
-        (key.as_slice().len() == self.tree().order().len()).then_some((difference, key))
+    fn replaced<'r>(&self, record: &RecordView<'r>) -> Option<(LoggedChange<'r>, KeyFields<'r>)> {
+        let logged = btree::logged(record)?;
+        let key = btree::key_fields(logged.replaced_key()?)?;
+        (key.as_slice().len() == self.tree().order().len()).then_some((logged, key))
     }
 
     /// Puts back one row of a leaf that is in the change; how many rows more there are then, and
@@ -377,7 +379,7 @@ impl RowHobt {
         (record, undo): (&RecordView<'_>, buffer::Undo),
         old: &mut Vec<u8>,
     ) -> RowResult<Option<(i64, Option<TakenVersion>)>> {
-        let Some((difference, key)) = self.replaced(record) else { return Ok(None) };
+        let Some((logged, key)) = self.replaced(record) else { return Ok(None) };
         let Some(slot) = self.tree().slot_in(change, page, key.as_slice())? else {
             return Ok(None);
         };
@@ -386,7 +388,7 @@ impl RowHobt {
         if self.is_aborted(now, (change.id(page), slot)) {
             return Ok(None);
         }
-        if !difference.restore(now, old) {
+        if !logged.restore(now, old) {
             return Ok(None);
         }
         let taken = self.retake(engine, now, old)?;

@@ -213,8 +213,11 @@ fails when a column that is not listed here never changes.
 * `sys.dm_db_log_blocks(start, end)` is our own: the blocks of the log, each of a header, records and
   padding. The sum of `[Log Record Length]` over the same blocks is that of `record_bytes`.
 * `version_record_count` of `sys.dm_db_index_physical_stats` counts records on pages that have a
-  former version which is there still: one in the version store, or the ghost's own bytes, which are
-  its former version. `sys.dm_tran_version_store` has a row for each version that is stored, so none
+  former version which is there still: one in the version store, an in-row version, or the ghost's
+  own bytes, which are its former version. `inrow_version_record_count`,
+  `inrow_diff_version_record_count` and `total_inrow_version_payload_size_in_bytes` count in-row
+  versions, each of which says what differs from the row; `offrow_regular_version_record_count`
+  counts versions in the database's own store, all of a chain. `sys.dm_tran_version_store` has a row for each version that is stored, so none
   for such a ghost, and several for a record with a chain of them. Where rows come and go and never
   change (123,455 version ghosts, say), the former counts all of them and the latter is empty.
 * `ghost_records_skipped`, `versions_traversed` and `lock_requests` of `sys.dm_exec_query_stats` and

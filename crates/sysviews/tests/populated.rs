@@ -248,7 +248,7 @@ fn queries(view: &str, handles: &[String]) -> Vec<String> {
         "sys.dm_exec_text_query_plan" => {
             return handles.iter().map(|h| format!("select * from {name}({h}, 0, -1)")).collect();
         }
-        "sys.dm_exec_query_statistics_xml" => &["51", "52", "53"],
+        "sys.dm_exec_query_statistics_xml" => &["51", "52", "53", "54"],
         "sys.fn_PhysLocCracker" => &["0x9900000001000000", "0x9A00000003000200"],
         "sys.dm_db_page_info" => return page_infos(),
         "sys.dm_db_database_page_allocations" => &[

@@ -158,6 +158,8 @@ struct World {
     tight: Option<TightStore>,
     /// Transactions are aborted by the map, now and then, and swept.
     sweep: Option<reverts::Sweep>,
+    /// Where the next step of the in-row pass begins.
+    in_row_at: Option<access::SweepPosition>,
 }
 
 fn fresh_disk() -> Arc<Disk> {
@@ -242,6 +244,7 @@ impl World {
             tempdb,
             tight: None,
             sweep: None,
+            in_row_at: None,
         }
     }
 

@@ -120,6 +120,19 @@ impl World {
         self.sweep = Some(sweep);
     }
 
+    /// A step of the cleaner's in-row pass. How many versions it took out of their rows.
+    fn drop_in_row_a_little(&mut self) -> u64 {
+        if self.draw.below(6) > 0 {
+            return 0;
+        }
+        let (work, pages) = (self.db.system_work(), 1 + self.draw.below(4));
+        let every = self.draw.below(2) == 0;
+        let passed = self.hobt.drop_in_row_versions(&work, self.in_row_at.as_ref(), (pages, every));
+        let passed = passed.unwrap();
+        self.in_row_at = passed.next;
+        passed.reverted
+    }
+
     /// Nobody is in the map any more.
     pub(super) fn sweep_all(&mut self) {
         let Some(mut sweep) = self.sweep.take() else { return };
@@ -147,6 +160,7 @@ impl World {
 /// a sweep goes on in small steps.
 fn aborting(kind: IndexKind) {
     let (mut aborted, mut reverted, mut conflicts, mut locked) = (0, 0, 0, 0);
+    let (mut in_row, mut dropped) = (0, 0);
     for seed in 0..seeds() {
         let mut world = World::new(kind, seed * 971 + 5);
         // Rows from before there are versions.
@@ -156,7 +170,9 @@ fn aborting(kind: IndexKind) {
         for _ in 0..500 {
             world.step();
             world.look(false);
+            dropped += world.drop_in_row_a_little();
         }
+        in_row += world.hobt.counted(access::Deed::VersionInRow);
         conflicts += world.conflicts;
         locked += world.locked;
         world.end_all();
@@ -174,6 +190,8 @@ fn aborting(kind: IndexKind) {
         world.finish();
     }
     println!("{kind:?}: {aborted} aborted, {reverted} reverted by sweeps, {conflicts} conflicts");
+    println!("{in_row} former rows stayed in their rows, {dropped} were taken out there");
+    assert!(in_row > 2 * seeds() && dropped > 5, "{in_row} in rows, {dropped} taken out");
     let enough = aborted > 3 * seeds() as usize && reverted > 5 * seeds() && locked > seeds();
     assert!(enough && conflicts > 0, "{aborted} aborted, {reverted} reverted, {locked} locked");
 }
@@ -695,4 +713,87 @@ fn a_ghost_of_a_short_row_on_a_full_page_has_its_tag() {
     let report = again.verify(&Waiter::new(), &mut |_| {}).unwrap();
     assert!(report.findings.is_empty(), "{report:?}");
     assert_eq!(again.row_count(&Waiter::new()).unwrap(), SHORT_ROWS as u64);
+}
+
+/// An in-row version that a disk has damaged, under a right checksum: CHECKDB names its record, and
+/// whoever needs the row before gets 824. The other rows are there, and the row itself where its
+/// writer was not aborted.
+#[test]
+fn a_damaged_in_row_version_spares_the_rest() {
+    let disk = fresh_disk();
+    let mut world = World::on(IndexKind::Clustered, 7, Arc::clone(&disk));
+    let own = ToyStore::new();
+    world.accelerated(Some(&own));
+    world.sessions[0].work.begin(true, "");
+    for key in [10, 20, 30] {
+        let _ = aborted::put(&mut world, key, (1, 5));
+        world.committed.insert(key, (1, 5));
+    }
+    world.sessions[0].work.commit(CommitMode::Full).unwrap();
+    let rids = Rids::new();
+    world.sessions[0].work.begin(true, "");
+    aborted::change(&mut world, &rids, (20, Some((2, 5)))).unwrap();
+    assert_eq!(world.hobt.counted(access::Deed::VersionInRow), 1);
+    let work = &mut world.sessions[0].work;
+    let map = entry_of(work.xsn().unwrap(), work);
+    world.db.home().aborted().enter(map.clone());
+    work.commit(CommitMode::Full).unwrap();
+    world.db.checkpoint(false).unwrap();
+    let later = disk.after_crash(1);
+    let page = damage_in_row(&later, world.hobt.places().root);
+    let mut next = after_crash(&world, later, own.copy(), &map);
+    let mut findings = Vec::new();
+    let report = next.hobt.verify(&Waiter::new(), &mut |_| {}).unwrap();
+    findings.extend(report.findings.iter().map(|f| format!("{f:?}")));
+    let named = findings.len() == 1 && findings[0].contains("in-row version is a row");
+    assert!(named, "{page:?}: {findings:?}");
+    let read = |next: &mut World, key: i32| {
+        let name = key.to_le_bytes();
+        let fields = [Field::Inline(&name)];
+        let bound = Some(access::KeyBound { fields: &fields, inclusive: true });
+        let range = ScanRange { lower: bound, upper: bound, backward: false };
+        next.reader.begin(true, "");
+        let plan = LockPlan::read(Isolation::ReadCommitted);
+        let mut cursor = next.hobt.scan(&mut next.reader, &range, &plan).unwrap();
+        let found = rows_of(&mut *cursor, &mut next.reader);
+        drop(cursor);
+        next.reader.commit(CommitMode::Delayed).unwrap();
+        found.map_err(|e| e.number())
+    };
+    assert_eq!(read(&mut next, 10), Ok(Rows::from([(10, (1, 5))])));
+    assert_eq!(read(&mut next, 20), Err(824));
+    assert_eq!(read(&mut next, 30), Ok(Rows::from([(30, (1, 5))])));
+    // A writer would have to revert it first.
+    next.sessions[0].work.begin(true, "");
+    let plan = LockPlan::change(Isolation::ReadCommitted);
+    let name = 20_i32.to_le_bytes();
+    let key = RowKey { fields: &[Field::Inline(&name)], hint: None };
+    let refused = next.hobt.delete(&mut next.sessions[0].work, key, &plan);
+    assert!(matches!(refused, Err(WriteError::Sql(e)) if e.number() == 824));
+    next.sessions[0].work.roll_back().unwrap();
+    next.db.home().aborted().forget(map.xsn);
+    assert_eq!(read(&mut next, 20), Ok(Rows::from([(20, (2, 5))])), "the row itself is sound");
+}
+
+/// Lets the only in-row version on a page say that it belongs behind its row.
+fn damage_in_row(disk: &Disk, id: base::PageId) -> base::PageId {
+    let path = Path::new("/data").join("d.mdf");
+    let mode = os::disk::OpenMode { create: false, direct: false };
+    let file = os::disk::Disk::open(disk, &path, mode).unwrap();
+    let offset = u64::from(id.page) * 8192;
+    let mut bytes = Box::new([0; 8192]);
+    file.read_at(&mut *bytes, offset).unwrap();
+    let view = page::PageView(&bytes);
+    let records = (0..view.slot_count()).filter_map(|slot| Some((slot, view.record(slot)?)));
+    let mut kept = records.filter_map(|(slot, r)| Some((slot, r, page::in_row_version(r)?)));
+    let (slot, record, version) = kept.next().expect("a row has a version");
+    let within = version.as_ptr().addr() - record.as_ptr().addr();
+    let at = usize::from(view.slot_offset(slot).unwrap()) + within;
+    assert!(kept.next().is_none(), "it is the only one");
+    drop(kept);
+    bytes[at + 1] = 0xFF;
+    bytes[at + 2] |= 0x1F;
+    page::seal(&mut bytes);
+    file.write_at(&*bytes, offset).unwrap();
+    id
 }

@@ -102,13 +102,17 @@ impl RowHobt {
     /// Removes the ghosts of a full leaf that are neither needed nor held, before the leaf is
     /// split. Returns whether it removed any.
     pub(crate) fn clear_leaf(&self, work: &Work, key: &[Field<'_>]) -> RowResult<bool> {
-        let page = {
+        let (page, ghosts) = {
             let leaf = self.tree().seek_write(key)?;
-            if leaf.view().ghost_count() == 0 {
-                return Ok(false);
-            }
-            leaf.page_id()
+            (leaf.page_id(), leaf.view().ghost_count())
         };
+        // Former rows that nobody needs take room, too.
+        if self.home.is_accelerated() && self.makes_room_in_row(work, page)? {
+            return Ok(true);
+        }
+        if ghosts == 0 {
+            return Ok(false);
+        }
         if self.spec.pieces || self.is_left_by_rule(work.engine()) {
             return Ok(false);
         }

@@ -7,6 +7,7 @@
 //! | GHOST, UNGHOST | its slot | |
 //! | CLEAR | its slot | the record, where the row has moved on |
 //! | REPLACE | its slot | length of old 2, old record, new record |
+//! | DROP_IN_ROW | | slots 2 each: the in-row versions of their records go |
 //!
 //! Slots of a heap keep their numbers, because indexes name rows by page and slot.
 
@@ -22,11 +23,12 @@ pub(crate) mod kinds {
     pub(crate) const UNGHOST: Kind = Kind(FIRST_OF_HEAP + 3);
     pub(crate) const CLEAR: Kind = Kind(FIRST_OF_HEAP + 4);
     pub(crate) const REPLACE: Kind = Kind(FIRST_OF_HEAP + 5);
+    pub(crate) const DROP_IN_ROW: Kind = Kind(FIRST_OF_HEAP + 6);
 }
 
 /// The kinds of heap pages, for the tables of redo and undo handlers.
 pub const HEAP_KINDS: std::ops::RangeInclusive<u8> =
-    wal::kinds::FIRST_OF_HEAP..=wal::kinds::FIRST_OF_HEAP + 5;
+    wal::kinds::FIRST_OF_HEAP..=wal::kinds::FIRST_OF_HEAP + 6;
 
 /// The redo handler of heap pages.
 pub struct HeapRedo;
@@ -42,6 +44,7 @@ fn inspect(v: PageView<'_>, op: &PageOp<'_>) {
         kinds::GHOST => debug_assert_eq!(ghost, Some(true), "the row is a ghost"),
         kinds::UNGHOST => debug_assert_eq!(ghost, Some(false), "the row lives"),
         kinds::CLEAR => debug_assert_eq!(v.slot_offset(op.slot), Some(0), "the slot is free"),
+        kinds::DROP_IN_ROW => {}
         _ => debug_assert_eq!(record, old_and_new(op.payload).map(|p| p.1), "the new row"),
     }
     debug_assert_eq!(v.kind(), Some(PageKind::Data), "it is a heap's page still");
@@ -84,6 +87,7 @@ impl RedoHandler for HeapRedo {
                 p.set_record_kind(op.slot, fits::unghost(p.view(), op.slot).map_err(ApplyError)?);
             }
             kinds::CLEAR => p.empty_slot(op.slot),
+            kinds::DROP_IN_ROW => page::drop_in_row(p.0, op.payload).map_err(ApplyError)?,
             kinds::REPLACE => p.replace(op.slot, old_and_new(op.payload).ok_or(MISFIT)?.1),
             _ => return Err(ApplyError("not a kind of heap pages")),
         }
@@ -103,6 +107,7 @@ impl RedoHandler for HeapRedo {
             kinds::GHOST => RecordDescription::new("LOP_DELETE_ROWS", heap),
             kinds::CLEAR if p.is_empty() => RecordDescription::new("LOP_EXPUNGE_ROWS", heap),
             kinds::CLEAR => RecordDescription::new("LOP_EXPUNGE_ROWS", heap).with(p),
+            kinds::DROP_IN_ROW => RecordDescription::new("LOP_MODIFY_ROW", heap),
             _ => {
                 let (old, new) = old_and_new(p).unzip();
                 RecordDescription {
@@ -117,8 +122,13 @@ impl RedoHandler for HeapRedo {
     }
 
     fn explain(&self, record: &RecordView<'_>) -> String {
-        let revived = record.kind() == kinds::UNGHOST;
-        if revived { "A ghost is revived".to_owned() } else { String::new() }
+        match record.kind() {
+            kinds::UNGHOST => "A ghost is revived".to_owned(),
+            kinds::DROP_IN_ROW => {
+                format!("{} in-row versions are dropped", record.payload().len() / 2)
+            }
+            _ => String::new(),
+        }
     }
 }
 
@@ -147,6 +157,7 @@ pub(crate) fn fits(
             }
             fits::replace(v, slot, new)
         }
+        kinds::DROP_IN_ROW => page::check_drop_in_row(v, payload),
         _ => Err("not a kind of heap pages"),
     }
 }

@@ -362,7 +362,14 @@ impl RowHobt {
                 continue;
             }
             let place = row.place;
+            // A ghost has no in-row version: for its rollback those bytes stay free.
+            let less = left.frees();
+            let mark = (less > 0).then(|| work.part(&self.home).mark());
+            if mark.is_some() {
+                work.ghosted(&self.settler(), &[], (place.0, ROOM));
+            }
             let ghosted = self.log_change(work, [row.guard], |change, undo| {
+                mark.into_iter().for_each(|mark| self.state.promised.add(place.0, mark, less));
                 self.leave_ghost(change, place, &left, undo)
             });
             work.ghosted(&self.settler(), &[], place);
@@ -428,6 +435,9 @@ impl RowHobt {
             let free = self.free_bytes(row.guard.view(), own);
             if grows > free {
                 drop(row);
+                if self.home.is_accelerated() && self.makes_room_in_row(work, place.0)? {
+                    continue;
+                }
                 self.forward(work, &mut new, (home, place))?;
                 self.did(Deed::LeafUpdate);
                 return Ok(Some(home));
@@ -544,4 +554,14 @@ enum Remains {
     Bare(Xsn),
     /// Nothing yet: the store has no room for an image of this length.
     Room(usize),
+}
+
+impl Remains {
+    /// How many bytes its ghost is shorter than the row.
+    fn frees(&self) -> usize {
+        match self {
+            Remains::Tagged(old, ghost) => old.len().saturating_sub(ghost.record.len()),
+            Remains::Nothing | Remains::Bare(_) | Remains::Room(_) => 0,
+        }
+    }
 }

@@ -59,6 +59,9 @@ pub(crate) struct HobtState {
     pub(crate) private: AtomicBool,
     /// It gives uniquifiers to rows with equal keys although it is private.
     pub(crate) numbers_twins: AtomicBool,
+    /// In-row versions were left here since a pass began that looks for them
+    /// (`versions/in_row_pass.rs`).
+    pub(crate) in_row: AtomicBool,
     pub(crate) captures: Captures,
     pub(crate) bare: BareGhosts,
     pub(crate) promised: Promises,
@@ -85,6 +88,7 @@ impl HobtState {
             ranges: AtomicBool::default(),
             private: AtomicBool::default(),
             numbers_twins: AtomicBool::default(),
+            in_row: AtomicBool::default(),
             captures: Captures::default(),
             bare: BareGhosts::default(),
             promised: Promises::default(),

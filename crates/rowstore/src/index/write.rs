@@ -11,7 +11,7 @@ use crate::hobt::RowHobt;
 use crate::locking::gap::Gap;
 use crate::locking::row::{Attempt, RowLock, key_hash};
 use crate::versions::TaggedRecord;
-use crate::versions::in_row::Replaced;
+use crate::versions::in_row::{Replaced, in_row_bytes};
 use access::{Deed, InsertOutcome, LockPlan, RowKey, WriteError};
 use base::PageId;
 use base::limits::RECORD_BYTES_MAX;
@@ -574,13 +574,20 @@ impl RowHobt {
             let mut change = Change::new(&self.home.pages, &mut part.group);
             begin.log(&mut change, session);
             let (page, slot) = leaf.join(&mut change);
-            self.tree().replace(&mut change, page, slot, &new.record, undo)?;
+            let in_row = in_row_bytes(&new.record) > 0;
+            if in_row {
+                self.tree().replace_in_row(&mut change, page, slot, &new.record, undo)?;
+            } else {
+                self.tree().replace(&mut change, page, slot, &new.record, undo)?;
+            }
             beside.expunge(self, &mut change, page, None);
             let bytes = change.logged_bytes();
             assert!(bytes > 0, "what was changed is logged");
+            // Its undo logs the two tails, which differ in their tags.
+            let undo_bytes = if in_row { 2 * new.record.len() } else { 0 };
             let dropped = new.tested.end(change, &mut part.chain, late);
             debug_assert!(part.chain.last > before, "the change is its transaction's");
-            part.logged(bytes);
+            part.logged(bytes + undo_bytes);
             self.did(Deed::LeafUpdate);
             return dropped.map(|()| true);
         }

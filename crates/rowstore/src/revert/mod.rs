@@ -33,6 +33,8 @@ mod entry;
 mod row;
 mod sweep;
 
+pub(crate) use sweep::PageList;
+
 use crate::current::before_aborted;
 use crate::error::{RowError, RowResult};
 use crate::hobt::RowHobt;

@@ -38,7 +38,7 @@ struct Writers(Vec<Xsn>);
 const RUN_BYTES: usize = 10;
 
 /// Pages that are left, the next ones last.
-struct PageList(Vec<u8>);
+pub(crate) struct PageList(pub(crate) Vec<u8>);
 
 impl RowHobt {
     /// As [`access::Upkeep::revert_aborted`].
@@ -228,7 +228,7 @@ impl Writers {
 }
 
 impl PageList {
-    fn of(pages: &[PageId]) -> PageList {
+    pub(crate) fn of(pages: &[PageId]) -> PageList {
         let mut runs: Vec<(PageId, u32)> = Vec::new();
         for &page in pages {
             match runs.last_mut() {
@@ -252,7 +252,7 @@ impl PageList {
     }
 
     /// Takes out the next page; how many stand in a row from it on.
-    fn take(&mut self) -> Option<(PageId, u32)> {
+    pub(crate) fn take(&mut self) -> Option<(PageId, u32)> {
         let at = self.0.len().checked_sub(RUN_BYTES)?;
         let [f0, f1, p0, p1, p2, p3, c0, c1, c2, c3] = *self.0[at..].first_chunk::<RUN_BYTES>()?;
         let first = PageId::new(u16::from_le_bytes([f0, f1]), u32::from_le_bytes([p0, p1, p2, p3]));

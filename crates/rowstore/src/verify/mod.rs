@@ -202,10 +202,12 @@ impl Walk<'_, '_> {
             CurrentRow::Row(row) => row,
             CurrentRow::Ghost => return,
             // If it cannot be read, a reader gets the error; it is no finding here.
-            CurrentRow::Former(before) => match self.hobt.former_row((record, page), before, &mut former) {
-                Ok(true) => &former,
-                Ok(false) | Err(_) => return,
-            },
+            CurrentRow::Former(before) => {
+                match self.hobt.former_row((record, page), before, &mut former) {
+                    Ok(true) => &former,
+                    Ok(false) | Err(_) => return,
+                }
+            }
         };
         self.rows += 1;
         let is_heap = self.hobt.spec.kind == HobtKind::Heap;

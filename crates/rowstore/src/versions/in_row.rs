@@ -17,8 +17,9 @@
 //!  1. Nothing is behind an in-row version: it is left only where nothing behind the row's former
 //!     record is needed, and who made that record is in the tag.
 //!  2. It is left only where its page has room for it: it splits no page and forwards no row.
-//!  3. The same bytes are in the log of the change. So an undo from the log restores the record
-//!     before, and with it the in-row version that this had.
+//!  3. The log of a change in a heap has the same bytes; that of one in an index says that they
+//!     were made (`btree/src/kinds.rs`). An undo from the log restores the row before. If that had
+//!     an in-row version itself, which nobody needed any more, it may come back without it.
 
 use crate::error::RowResult;
 use crate::hobt::RowHobt;
@@ -26,7 +27,6 @@ use base::limits::VERSION_TAG_BYTES;
 use base::{PageId, Xsn};
 use btree::RECORD_MAX;
 use page::{InRowVersion, Previous, VersionTag};
-use std::borrow::Cow;
 use work::Engine;
 
 /// A record that another is about to replace.
@@ -50,11 +50,13 @@ impl RowHobt {
     /// The row before a live record, as it is kept in the record that replaces it. `None` where
     /// that is not allowed, or there is no room (invariant 2). Nothing behind it is needed.
     pub(super) fn in_row_of(&self, old: Replaced<'_>, new: &[u8]) -> Option<InRowVersion> {
-        if !self.home.is_accelerated() || self.spec.pieces {
+        // A ghost of a heap may have its tag over its row's last bytes: the row goes to the store.
+        let is_ghost = page::is_ghost_record(new);
+        if !self.home.is_accelerated() || self.spec.pieces || is_ghost {
             return None;
         }
         debug_assert!(VersionTag::is_on(new), "a record that gets a version has a tag");
-        debug_assert!(new.len() > VERSION_TAG_BYTES && !page::is_ghost_record(new), "and is a row");
+        debug_assert!(new.len() > VERSION_TAG_BYTES, "and columns");
         let room = old.room.min(RECORD_MAX.saturating_sub(new.len()));
         InRowVersion::of(old.record, new, room)
     }
@@ -75,12 +77,7 @@ impl RowHobt {
     }
 
     /// Whether a snapshot needs the in-row version of a record by `creator`.
-    pub(super) fn is_in_row_needed(
-        &self,
-        engine: &Engine,
-        before: Previous,
-        creator: Xsn,
-    ) -> bool {
+    pub(super) fn is_in_row_needed(&self, engine: &Engine, before: Previous, creator: Xsn) -> bool {
         match before {
             Previous::InRow { born, .. } => self.is_needed(engine, born, creator),
             Previous::None | Previous::Stored(_) | Previous::Itself(_) | Previous::Lost(_) => false,
@@ -91,16 +88,4 @@ impl RowHobt {
 /// The length of a record's in-row version; 0 where it has none.
 pub(crate) fn in_row_bytes(record: &[u8]) -> usize {
     page::in_row_version(record).map_or(0, <[u8]>::len)
-}
-
-/// The same record without its in-row version, which nobody needs any more.
-pub(crate) fn without_in_row(record: &[u8]) -> Cow<'_, [u8]> {
-    match (page::in_row_version(record), VersionTag::of(record)) {
-        (Some(_), Some(tag)) => {
-            let mut bare = record.to_vec();
-            VersionTag::new(tag.writer, Previous::None).put(&mut bare);
-            Cow::Owned(bare)
-        }
-        _ => Cow::Borrowed(record),
-    }
 }

@@ -30,6 +30,7 @@
 //!     alone, for whom the store has waited no more. A ghost waits for them as for any other.
 
 pub(crate) mod in_row;
+mod in_row_pass;
 pub(crate) mod kept;
 
 use crate::current::{CurrentRow, before_aborted, current};
@@ -241,6 +242,7 @@ impl RowHobt {
                 version.put(new.record.to_mut(), xsn, born);
                 new.tested = tested;
                 self.did(Deed::VersionInRow);
+                self.note_in_row();
                 Ok(None)
             }
             Link::Ready(tag, tested) => {
@@ -417,7 +419,9 @@ impl RowHobt {
         };
         match self.former(tag) {
             Previous::None => Ok(Visibility::Nothing),
-            Previous::Itself(since) | Previous::Lost(since) | Previous::InRow { born: since, .. }
+            Previous::Itself(since)
+            | Previous::Lost(since)
+            | Previous::InRow { born: since, .. }
                 if !self.sees(work, at, since) =>
             {
                 Ok(Visibility::Nothing)

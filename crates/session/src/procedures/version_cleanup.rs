@@ -29,7 +29,7 @@ pub(crate) fn run(
     let all = SweepRequest { every_page, ..SweepRequest::ALL };
     let asked = match call.whole_number("@clean_option", 2)?.unwrap_or(0) {
         0 => all,
-        1 | 2 => SweepRequest { rows: false, ..all },
+        1 | 2 => SweepRequest { rows: false, in_row: false, ..all },
         3 => SweepRequest { store: false, ..all },
         _ => {
             let procedure = "sys.sp_persistent_version_cleanup";
