@@ -105,12 +105,16 @@ pub(super) struct Blockers {
     /// By their moments.
     snapshots: Vec<OpenSnapshot>,
     aborted: BTreeMap<(DatabaseId, Xsn), AbortedTransaction>,
+    /// Who writes under numbers that versions undo: a transaction may have several.
+    numbers: BTreeMap<(DatabaseId, Xsn), TransactionId>,
 }
 
 impl Blockers {
     pub(super) fn of(system: &System<'_>) -> Blockers {
-        let mut aborted = BTreeMap::new();
+        let (mut aborted, mut numbers) = (BTreeMap::new(), BTreeMap::new());
         for database in system.databases.all() {
+            let open = database.home().open_versions().into_iter();
+            numbers.extend(open.map(|a| ((database.id(), a.xsn), a.id)));
             let listed = database.home().aborted().list().into_iter();
             aborted.extend(listed.map(|a| ((database.id(), a.xsn), a)));
         }
@@ -119,6 +123,7 @@ impl Blockers {
             users: users.map(|u| (u.transaction, u)).collect(),
             snapshots: system.engine.transactions.snapshots.open(),
             aborted,
+            numbers,
         }
     }
 
@@ -128,7 +133,8 @@ impl Blockers {
         if let Some(aborted) = self.aborted.get(&(database, xsn)) {
             return Some(Blocker::aborted(aborted));
         }
-        let user = self.users.values().find(|u| u.xsn == Some(xsn))?;
+        let by_number = self.numbers.get(&(database, xsn)).and_then(|id| self.users.get(id));
+        let user = by_number.or_else(|| self.users.values().find(|u| u.xsn == Some(xsn)))?;
         let by = Reader {
             session: user.session,
             transaction: Some(user.transaction),
