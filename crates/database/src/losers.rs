@@ -223,9 +223,12 @@ impl Deeds {
             }
         };
         let known = |xsn: &Xsn| carried.iter().any(|carried| carried.xsn == *xsn);
-        let fresh = self.numbers.iter().copied().filter(|xsn| !known(xsn)).map(|xsn| {
-            AbortedTransaction { xsn, units: self.units.clone(), ..begun.clone() }
-        });
+        let fresh = self
+            .numbers
+            .iter()
+            .copied()
+            .filter(|xsn| !known(xsn))
+            .map(|xsn| AbortedTransaction { xsn, units: self.units.clone(), ..begun.clone() });
         let fresh: Vec<_> = fresh.collect();
         let carried = carried.into_iter().map(|carried| carried.also_changing(&self.units));
         let mut aborted: Vec<_> = carried.chain(fresh).collect();

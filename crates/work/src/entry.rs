@@ -210,8 +210,14 @@ impl Entry {
             return Vec::new();
         }
         let (id, began_at) = (part.id, part.began_at.unwrap_or(0));
-        let open = |PartVersions { xsn, units }| {
-            AbortedTransaction { xsn, id, began_at, begin, end, nested: false, units }
+        let open = |PartVersions { xsn, units }| AbortedTransaction {
+            xsn,
+            id,
+            began_at,
+            begin,
+            end,
+            nested: false,
+            units,
         };
         numbers.into_iter().map(open).collect()
     }

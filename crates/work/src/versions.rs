@@ -2,9 +2,9 @@
 //! `versioning.rs` has what it does with them, and the invariants.
 
 use crate::home::Home;
+use crate::numbers::{Numbers, OpenMarks};
 use crate::registrations::Registrations;
 use crate::snapshot::Snapshot;
-use crate::numbers::{Numbers, OpenMarks};
 use crate::version_places::Places;
 use crate::version_use::{Traversal, VersionUse};
 use base::{SessionId, Xsn};

@@ -268,6 +268,8 @@ static IN_MAP: AtomicUsize = AtomicUsize::new(0);
 /// Transactions that left the map after a sweep, and records that sweeps reverted.
 static FORGOTTEN: AtomicUsize = AtomicUsize::new(0);
 static REVERTED: AtomicUsize = AtomicUsize::new(0);
+/// Parts of transactions that were rolled back by versions, as sweeps found them.
+static PARTS: AtomicUsize = AtomicUsize::new(0);
 /// Losers that were undone beside others so far.
 static PUT_OFF: AtomicUsize = AtomicUsize::new(0);
 
@@ -289,6 +291,7 @@ fn open(
 
 /// Takes off the pages what aborted transactions have left. A full log may refuse it.
 fn sweep(db: &Database, asked: SweepRequest) {
+    PARTS.fetch_add(db.home().aborted().list().iter().filter(|a| a.nested).count(), Relaxed);
     if let Ok(done) = db.sweep_versions(asked, &Waiter::new()) {
         FORGOTTEN.fetch_add(done.forgotten, Relaxed);
         REVERTED.fetch_add(done.reverted as usize, Relaxed);
@@ -348,12 +351,13 @@ fn a_whole_database_survives_crashes() {
     let (aborted, in_map) = (ABORTED.load(Relaxed), IN_MAP.load(Relaxed));
     println!("{aborted} losers aborted by versions, {in_map} transactions in maps at a start");
     let (forgotten, reverted) = (FORGOTTEN.load(Relaxed), REVERTED.load(Relaxed));
-    println!("{forgotten} left the map, {reverted} records reverted by sweeps");
+    let parts = PARTS.load(Relaxed);
+    println!("{forgotten} left the map, {reverted} records reverted by sweeps, {parts} parts");
     let damaged = emergency::DAMAGED.load(Relaxed);
     println!("{damaged} copies were damaged, and told so");
     assert!(beside > 0 && stopped > 0 && damaged > 50, "the test does what it says");
     assert!(aborted > 0 && in_map > aborted, "with accelerated recovery, too");
-    assert!(forgotten > 0 && reverted > forgotten, "and with sweeps");
+    assert!(forgotten > 0 && reverted > forgotten && parts > 0, "and with sweeps and parts");
 }
 
 /// Each planted fault is caught, and within this many crash points.

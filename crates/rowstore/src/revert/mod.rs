@@ -163,7 +163,8 @@ impl RowHobt {
         if self.home.aborted().is_empty() {
             return Ok(());
         }
-        self.revert_row(&mut RevertLog::new(self, &Arc::default(), LogRight::Promised), home).map(drop)
+        self.revert_row(&mut RevertLog::new(self, &Arc::default(), LogRight::Promised), home)
+            .map(drop)
     }
 
     /// What a record becomes, if its writer is in the aborted map. Its page is latched.

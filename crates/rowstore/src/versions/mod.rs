@@ -396,8 +396,7 @@ impl RowHobt {
 
     /// Whether a reader as of a moment sees what a writer wrote.
     fn sees(&self, work: &Work, at: CommitTime, writer: Xsn) -> bool {
-        work.owns(writer)
-            || self.committed(work.engine(), writer).is_some_and(|time| time <= at)
+        work.owns(writer) || self.committed(work.engine(), writer).is_some_and(|time| time <= at)
     }
 
     /// The version of a record that a reader as of a moment sees. The record's page is latched. A
