@@ -449,7 +449,8 @@ mod tests {
             );
             let d = InRowDifference { difference: between, writer: Xsn(9), was_untagged: !tagged };
             let payload =
-                [&d.front()[..], &between.front(), between.key, between.before, between.after].concat();
+                [&d.front()[..], &between.front(), between.key, between.before, between.after]
+                    .concat();
             prop_assert!(payload.len() <= 7 + 8 + 3 + 2 * 10, "neither the version nor tags");
             prop_assert_eq!(InRowDifference::parse(&payload), Some(d));
             let mut out = Vec::new();

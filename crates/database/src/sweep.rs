@@ -1,7 +1,7 @@
 //! The sweep of a database's versions, in one go: records by aborted transactions are reverted on
 //! their pages, the transactions are forgotten, and versions that nobody needs leave the database's
-//! own store, and the records of their rows. `sp_persistent_version_cleanup` asks for it, and whoever turns accelerated recovery
-//! off.
+//! own store, and the records of their rows. `sp_persistent_version_cleanup` asks for it, and
+//! whoever turns accelerated recovery off.
 //!
 //! Invariants
 //!  1. A transaction is forgotten when each hobt that has records by it was swept from its begin to
@@ -63,7 +63,7 @@ impl SweepRequest {
 
 /// What a sweep of a hobt looks for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sought {
+enum SweptVersions {
     /// Records by aborted transactions.
     Aborted,
     /// Versions in records; where some were left, or everywhere.
@@ -117,7 +117,7 @@ impl Database {
             times.during(CleanerPass::Aborted, || self.sweep_rows(asked, waiter, &mut outcome))?;
         }
         if asked.in_row {
-            let sought = Sought::InRow { every: asked.every_page };
+            let sought = SweptVersions::InRow { every: asked.every_page };
             self.sweep_hobts(self.all_trees().into_values(), sought, false, waiter, &mut outcome)?;
         }
         if asked.store {
@@ -208,7 +208,7 @@ impl Database {
                 let Some(hobt) = left.lock().pop() else { return };
                 let mut sweep = HobtSweep { hobt, from: None };
                 let mut outcome = SweepOutcome::default();
-                let _ = sweep.go_on(&work, Sought::Aborted, waiter, &mut outcome);
+                let _ = sweep.go_on(&work, SweptVersions::Aborted, waiter, &mut outcome);
             }
         };
         let spawn = |n: usize| {
@@ -246,7 +246,7 @@ impl Database {
         if mutations.has(Mutation::ForgottenEarly)
             || self.sweep_hobts(
                 hobts.into_values(),
-                Sought::Aborted,
+                SweptVersions::Aborted,
                 asked.retries,
                 waiter,
                 outcome,
@@ -293,7 +293,7 @@ impl Database {
     fn sweep_hobts(
         &self,
         hobts: impl Iterator<Item = Arc<dyn StoredHobt>>,
-        sought: Sought,
+        sought: SweptVersions,
         retries: bool,
         waiter: &Waiter,
         outcome: &mut SweepOutcome,
@@ -379,7 +379,7 @@ impl HobtSweep {
     fn go_on(
         &mut self,
         work: &Work,
-        sought: Sought,
+        sought: SweptVersions,
         waiter: &Waiter,
         outcome: &mut SweepOutcome,
     ) -> SqlResult<Progress> {
@@ -387,8 +387,8 @@ impl HobtSweep {
             waiter.check().map_err(SqlError::from)?;
             let from = self.from.as_ref();
             let step = match sought {
-                Sought::Aborted => self.hobt.revert_aborted(work, from, STEP_PAGES),
-                Sought::InRow { every } => {
+                SweptVersions::Aborted => self.hobt.revert_aborted(work, from, STEP_PAGES),
+                SweptVersions::InRow { every } => {
                     self.hobt.drop_in_row_versions(work, from, (STEP_PAGES, every))
                 }
             };
@@ -399,8 +399,8 @@ impl HobtSweep {
             };
             outcome.pages += step.pages;
             match sought {
-                Sought::Aborted => outcome.reverted += step.reverted,
-                Sought::InRow { .. } => outcome.in_row += step.reverted,
+                SweptVersions::Aborted => outcome.reverted += step.reverted,
+                SweptVersions::InRow { .. } => outcome.in_row += step.reverted,
             }
             self.from = step.next;
             match &self.from {

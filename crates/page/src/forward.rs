@@ -3,7 +3,7 @@
 //! ```text
 //!   stub        status A 1 | page 4 | file 2 | slot 2                         9 bytes
 //!   the row     its record, of kind forwarded, and behind its columns (before its in-row version
-//!               and its version tag) the RID that it has: page 4, file 2, slot 2                  + 8 bytes
+//!               and its version tag) the RID that it has: page 4, file 2, slot 2   + 8 bytes
 //! ```
 //!
 //! Status B of a data record says what follows its columns: the RID of a forwarded row (a ghost of

@@ -2,7 +2,8 @@
 //!
 //! | part | bytes | |
 //! |---|---|---|
-//! | status A | 1 | bits 1-3 kind, 0x10 null bitmap, 0x20 variable part, 0x40 version tag, 0x80 in-row version |
+//! | status A | 1 | bits 1-3 kind, 0x10 null bitmap, 0x20 variable part, 0x40 version tag, |
+//! | | | 0x80 in-row version |
 //! | status B | 1 | data records only: what follows the columns (`forward.rs`) |
 //! | fixed end | 2 | data records only: offset of the column count |
 //! | fixed columns | n | |

@@ -26,7 +26,7 @@ use crate::heap::slots::slots_for;
 use crate::hobt::RowHobt;
 use crate::place::{Place, ROOM};
 use crate::versions::TaggedRecord;
-use crate::versions::in_row::Replaced;
+use crate::versions::in_row::ReplacedRecord;
 use base::PageId;
 use buffer::{Change, ReadGuard, Undo, WriteGuard};
 use page::{PageView, RID_BYTES, RecordKind, STUB_BYTES, home_of, slot_cost, stub_target};
@@ -160,7 +160,7 @@ impl RowHobt {
             };
             let old = latched.view(from.0).record(from.1).expect("a locked row stays").to_vec();
             let former = page::homed(&old);
-            let replaced = Replaced::of(&former, from.0);
+            let replaced = ReplacedRecord::of(&former, from.0);
             if let Some(room) = self.link_to(work, new, Some(replaced))? {
                 drop(latched);
                 work.make_version_room(&self.home, room)?;

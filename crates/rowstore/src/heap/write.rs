@@ -13,7 +13,7 @@ use crate::hobt::state::HeapHints;
 use crate::locking::row::Attempt;
 use crate::place::{Place, ROOM};
 use crate::versions::TaggedRecord;
-use crate::versions::in_row::Replaced;
+use crate::versions::in_row::ReplacedRecord;
 use access::{Deed, HobtKind, InsertOutcome, LockPlan, RowKey, WriteError};
 use base::limits::RECORD_BYTES_MAX;
 use base::{PageId, SlotNo, Xsn};
@@ -443,7 +443,7 @@ impl RowHobt {
                 return Ok(Some(home));
             }
             let room = free + former.len() - new.record.len();
-            let replaced = Replaced { record: &former, page: place.0, room };
+            let replaced = ReplacedRecord { record: &former, page: place.0, room };
             if let Some(room) = self.link_to(work, &mut new, Some(replaced))? {
                 drop(row);
                 work.make_version_room(&self.home, room)?;
@@ -509,7 +509,7 @@ impl RowHobt {
             return Err(self.home.pages.corrupt(row.place.0, what).into());
         }
         let former = page::homed(&old);
-        let replaced = Replaced::of(&former, row.place.0);
+        let replaced = ReplacedRecord::of(&former, row.place.0);
         if let Some(room) = self.link_to(work, &mut ghost, Some(replaced))? {
             return Ok(Remains::Room(room));
         }

@@ -11,7 +11,7 @@ use crate::hobt::RowHobt;
 use crate::locking::gap::Gap;
 use crate::locking::row::{Attempt, RowLock, key_hash};
 use crate::versions::TaggedRecord;
-use crate::versions::in_row::{Replaced, in_row_bytes};
+use crate::versions::in_row::{ReplacedRecord, in_row_bytes};
 use access::{Deed, InsertOutcome, LockPlan, RowKey, WriteError};
 use base::PageId;
 use base::limits::RECORD_BYTES_MAX;
@@ -267,7 +267,7 @@ impl RowHobt {
                 None => self.judge_graves(work, plan, key)?,
             }
             let over = leaf.record().filter(|_| ghost);
-            let over = over.map(|ghost| Replaced::of(ghost, leaf.page_id()));
+            let over = over.map(|ghost| ReplacedRecord::of(ghost, leaf.page_id()));
             if let Some(room) = self.link_to(work, &mut new, over)? {
                 drop(leaf);
                 work.make_version_room(&self.home, room)?;
@@ -446,7 +446,7 @@ impl RowHobt {
                 self.room_for(work, spelled.fields().as_slice(), bytes, SplitPolicy::Half)?;
                 return Ok(false);
             }
-            let row = Some(Replaced::of(old, leaf.page_id()));
+            let row = Some(ReplacedRecord::of(old, leaf.page_id()));
             if let Some(room) = self.link_to(work, ghost, row)? {
                 drop(leaf);
                 work.make_version_room(&self.home, room)?;
@@ -556,7 +556,7 @@ impl RowHobt {
                 continue;
             }
             let room = usize::from(leaf.view().free_count()) + old.len() - bytes;
-            let row = Replaced { record: old, page: leaf.page_id(), room };
+            let row = ReplacedRecord { record: old, page: leaf.page_id(), room };
             if let Some(room) = self.link_to(work, &mut new, Some(row))? {
                 drop(leaf);
                 work.make_version_room(&self.home, room)?;
@@ -887,7 +887,7 @@ impl<'t> LatchedPair<'t> {
         put: &mut TaggedRecord<'_>,
         left: Option<&mut TaggedRecord<'_>>,
     ) -> RowResult<Option<usize>> {
-        let place = |record, old| Replaced::of(record, self.at(old).0);
+        let place = |record, old| ReplacedRecord::of(record, self.at(old).0);
         let ghost = self.new_record().map(|record| place(record, false));
         let room = hobt.link_to(work, put, ghost)?;
         match left.filter(|_| room.is_none()) {

@@ -31,7 +31,7 @@ use work::Engine;
 
 /// A record that another is about to replace.
 #[derive(Clone, Copy)]
-pub(crate) struct Replaced<'r> {
+pub(crate) struct ReplacedRecord<'r> {
     pub(crate) record: &'r [u8],
     /// The page on which it stands.
     pub(crate) page: PageId,
@@ -39,17 +39,17 @@ pub(crate) struct Replaced<'r> {
     pub(crate) room: usize,
 }
 
-impl<'r> Replaced<'r> {
+impl<'r> ReplacedRecord<'r> {
     /// A record whose former state does not stay in the row.
-    pub(crate) fn of(record: &'r [u8], page: PageId) -> Replaced<'r> {
-        Replaced { record, page, room: 0 }
+    pub(crate) fn of(record: &'r [u8], page: PageId) -> ReplacedRecord<'r> {
+        ReplacedRecord { record, page, room: 0 }
     }
 }
 
 impl RowHobt {
     /// The row before a live record, as it is kept in the record that replaces it. `None` where
     /// that is not allowed, or there is no room (invariant 2). Nothing behind it is needed.
-    pub(super) fn in_row_of(&self, old: Replaced<'_>, new: &[u8]) -> Option<InRowVersion> {
+    pub(super) fn in_row_of(&self, old: ReplacedRecord<'_>, new: &[u8]) -> Option<InRowVersion> {
         // A ghost of a heap may have its tag over its row's last bytes: the row goes to the store.
         let is_ghost = page::is_ghost_record(new);
         if !self.home.is_accelerated() || self.spec.pieces || is_ghost {

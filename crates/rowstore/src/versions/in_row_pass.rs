@@ -1,8 +1,8 @@
 //! The in-row pass of the cleaner: takes in-row versions that nobody needs out of their records.
 //!
 //! Such a version harms nobody: the next change of its row drops it. But it takes room on its page,
-//! and views count it. So a pass goes over the pages of a hobt, in the order of its maps, and whoever
-//! finds a leaf full looks there before he splits it. A page's versions go in one log record of two
+//! and views count it. So a pass goes over the pages of a hobt, in the order of its maps, and
+//! whoever finds a leaf full looks there before he splits it. A page's versions go in one log record of two
 //! bytes each, which no transaction undoes.
 //!
 //! Invariants

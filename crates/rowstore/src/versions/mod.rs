@@ -9,8 +9,8 @@
 //!
 //! A reader follows the pointers to the first version whose writer its snapshot sees. If the bytes
 //! of a ghost are its only former version, its tag says so (`Previous::Itself`), and nothing is
-//! stored. A small former row may stay in the record itself (`Previous::InRow`, `in_row.rs`). If the
-//! store had no room, the tag names the writer since whose version nothing was kept
+//! stored. A small former row may stay in the record itself (`Previous::InRow`, `in_row.rs`). If
+//! the store had no room, the tag names the writer since whose version nothing was kept
 //! (`Previous::Lost`).
 //!
 //! Invariants
@@ -36,7 +36,7 @@ pub(crate) mod kept;
 use crate::current::{CurrentRow, before_aborted, current};
 use crate::error::{RowError, RowResult};
 use crate::hobt::RowHobt;
-use crate::versions::in_row::Replaced;
+use crate::versions::in_row::ReplacedRecord;
 use access::{Deed, Granule, Isolation, LockPlan, Strength};
 use base::limits::VERSION_TAG_BYTES;
 use base::{PageId, Xsn};
@@ -233,7 +233,7 @@ impl RowHobt {
         &self,
         work: &mut Work,
         new: &mut TaggedRecord<'_>,
-        old: Option<Replaced<'_>>,
+        old: Option<ReplacedRecord<'_>>,
     ) -> RowResult<Option<usize>> {
         let (Some(xsn), Some(old)) = (new.xsn, old) else { return Ok(None) };
         match self.link(work, xsn, old, (&new.record, new.stays))? {
@@ -500,7 +500,7 @@ impl RowHobt {
         &self,
         work: &mut Work,
         xsn: Xsn,
-        replaced: Replaced<'_>,
+        replaced: ReplacedRecord<'_>,
         (new, stays): (&[u8], bool),
     ) -> RowResult<Link> {
         let old = replaced.record;
@@ -563,7 +563,7 @@ impl RowHobt {
         &self,
         work: &mut Work,
         xsn: Xsn,
-        old: Replaced<'_>,
+        old: ReplacedRecord<'_>,
         before: Previous,
     ) -> RowResult<Link> {
         let (image, born) = match before {
@@ -900,8 +900,8 @@ impl ChainChange {
     }
 }
 
-/// The commit time of a writer of a database; `None` if it is active or was aborted. The page of the
-/// record with that number is latched, or a version of it is read.
+/// The commit time of a writer of a database; `None` if it is active or was aborted. The page of
+/// the record with that number is latched, or a version of it is read.
 pub(crate) fn committed(home: &Home, engine: &Engine, writer: Xsn) -> Option<CommitTime> {
     let time = match writer == Xsn::NONE || home.is_settled(writer) {
         true => CommitTime(0),
@@ -910,8 +910,8 @@ pub(crate) fn committed(home: &Home, engine: &Engine, writer: Xsn) -> Option<Com
             Outcome::Active | Outcome::Aborted => return None,
         },
     };
-    // The aborted map is asked behind the commit table, which may have forgotten the outcome: who is
-    // aborted enters the map before that, and leaves it when no page has a record by it.
+    // The aborted map is asked behind the commit table, which may have forgotten the outcome: who
+    // is aborted enters the map before that, and leaves it when no page has a record by it.
     (!home.aborted().contains(writer)).then_some(time)
 }
 
