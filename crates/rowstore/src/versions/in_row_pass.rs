@@ -2,8 +2,8 @@
 //!
 //! Such a version harms nobody: the next change of its row drops it. But it takes room on its page,
 //! and views count it. So a pass goes over the pages of a hobt, in the order of its maps, and
-//! whoever finds a leaf full looks there before he splits it. A page's versions go in one log record of two
-//! bytes each, which no transaction undoes.
+//! whoever finds a leaf full looks there before he splits it. A page's versions go in one log
+//! record of two bytes each, which no transaction undoes.
 //!
 //! Invariants
 //!  1. A version goes when its record's writer has committed and no snapshot needs the row before.
