@@ -17,9 +17,9 @@
 //! Bytes of the former row take the place of as many of the record; with SPLICE, of as many as it
 //! says. Without SPLICE they are whole words of 4 bytes, counted from the first fixed column: an
 //! int column takes 7 bytes, or 11 where it lies across two words. Status A has a bit (0x80) that
-//! says that there is an in-row version, and the tag says who wrote the former row, and the length once
-//! more. So whoever reads a record from its begin finds the tag, and whoever has only its end finds
-//! the columns' end.
+//! says that there is an in-row version, and the tag says who wrote the former row, and the length
+//! once more. So whoever reads a record from its begin finds the tag, and whoever has only its end
+//! finds the columns' end.
 //!
 //! Invariants
 //!  1. The former row is never longer than the record: its bytes are in the record.
