@@ -246,8 +246,10 @@ impl Work {
         let engine = Arc::clone(&self.engine);
         let goes_on = || engine.undoes();
         let to = Work::mark_of(mark, self.parts[i].home.database);
-        if by_versions && self.parts[i].has_number_above(mark.newest()) {
-            if let Some(from) = self.parts[i].unversioned_from(to) {
+        let begin = self.parts[i].begin_of_numbers_above(mark.newest());
+        if let Some(begin) = begin.filter(|_| by_versions) {
+            // What was logged before these numbers is undone below.
+            if let Some(from) = self.parts[i].unversioned_from(begin) {
                 let scope = UndoScope::unversioned_from(from);
                 self.undo_part(i, scope, group, &goes_on)?;
             }

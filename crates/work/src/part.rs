@@ -413,6 +413,11 @@ impl Part {
         self.numbers.last().is_some_and(|number| number.xsn > above)
     }
 
+    /// The last record before those under the numbers above one; `None` without such numbers.
+    pub(crate) fn begin_of_numbers_above(&self, above: Xsn) -> Option<Lsn> {
+        self.numbers.iter().find(|number| number.xsn > above).map(|number| number.after)
+    }
+
     /// Aborts its numbers above one, the newest first: what it has done under them stays on its
     /// pages, and is in the aborted map from now on. The locks are held.
     pub(crate) fn abort_numbers(&mut self, above: Xsn) {
