@@ -150,7 +150,7 @@ pub fn kind_before(ghost: &[u8]) -> Option<RecordKind> {
 }
 
 fn columns_and_trailer(record: &[u8]) -> Option<usize> {
-    crate::in_row::body_end(record)
+    crate::record::body_end(record)
 }
 
 #[cfg(test)]

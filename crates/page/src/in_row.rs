@@ -34,15 +34,12 @@
 use crate::fits::{self, Fit};
 use crate::header::{PageBytes, PageMut, PageView, u16_at};
 use crate::record::{
-    HAS_IN_ROW, HAS_NULLS, HAS_TAG, HAS_VARIABLE, Previous, RecordKind, VersionTag,
+    HAS_IN_ROW, HAS_NULLS, HAS_TAG, HAS_VARIABLE, IN_ROW_BYTES_MAX, IN_ROW_FRONT_BYTES, Previous,
+    RecordKind, VersionTag, body_end,
 };
 use base::Xsn;
 use base::limits::{PAGE_BODY_BYTES, VERSION_TAG_BYTES};
 
-/// The longest in-row version: beyond it a former row is cheaper elsewhere.
-pub const IN_ROW_BYTES_MAX: usize = 200;
-/// Its length and where bytes differ.
-const FRONT_BYTES: usize = 3;
 /// Low bits: where bytes differ.
 const OFFSET: u16 = 0x1FFF;
 /// Another run of bytes follows.
@@ -57,8 +54,6 @@ const STATUS_MAY: u8 = HAS_NULLS | HAS_VARIABLE;
 const WORD_BYTES: usize = 4;
 /// Equal bytes between two that differ which are cheaper repeated than told apart.
 const GAP_BYTES: usize = 3;
-
-const _: () = assert!(IN_ROW_BYTES_MAX <= 0xFD, "a tag tells lengths up to this");
 
 /// A former row as it is kept in the row that follows it.
 #[derive(Clone, Debug)]
@@ -173,48 +168,11 @@ fn next_difference(a: &[u8], b: &[u8], from: usize) -> Option<usize> {
     differs.map(|n| from + same + n)
 }
 
-/// How long the in-row version of a record is that has one, by its first byte and by the tag behind
-/// it (invariant 2).
-#[inline]
-pub(crate) fn bytes_behind(record: &[u8], body_end: usize) -> Option<usize> {
-    let bytes = usize::from(*record.get(body_end)?);
-    let tag = record.get(body_end + bytes..)?.get(..VERSION_TAG_BYTES)?;
-    match VersionTag::from_bytes(tag)?.before() {
-        Previous::InRow { bytes: told, .. } if usize::from(told) == bytes => {
-            (FRONT_BYTES..=IN_ROW_BYTES_MAX).contains(&bytes).then_some(bytes)
-        }
-        _ => None,
-    }
-}
-
-/// Where a record's in-row version begins, or its tag, or where it ends.
-#[inline]
-pub(crate) fn body_end(record: &[u8]) -> Option<usize> {
-    let status = *record.first()?;
-    if status & HAS_TAG == 0 {
-        return Some(record.len());
-    }
-    let end = record.len().checked_sub(VERSION_TAG_BYTES)?;
-    if status & HAS_IN_ROW == 0 {
-        return Some(end);
-    }
-    let Previous::InRow { bytes, .. } = VersionTag::of(record)?.before() else { return None };
-    let at = end.checked_sub(usize::from(bytes)).filter(|at| *at > 0)?;
-    bytes_behind(record, at).map(|_| at)
-}
-
 /// The bytes of a record's in-row version, if it has one.
 pub fn in_row_version(record: &[u8]) -> Option<&[u8]> {
     let has = *record.first()? & (HAS_TAG | HAS_IN_ROW) == HAS_TAG | HAS_IN_ROW;
     let from = if has { body_end(record)? } else { return None };
     record.get(from..record.len() - VERSION_TAG_BYTES)
-}
-
-/// A record's status and what follows it, without its tag and its in-row version; `None` where its
-/// bytes make no sense.
-pub fn plain_record(record: &[u8]) -> Option<(u8, &[u8])> {
-    let end = body_end(record)?;
-    Some((record[0] & !(HAS_TAG | HAS_IN_ROW), record.get(1..end)?))
 }
 
 /// Builds the former row that a record keeps, with a tag that says who wrote it and that nothing
@@ -224,8 +182,8 @@ pub fn in_row_former(record: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let Previous::InRow { born, .. } = VersionTag::of(record)?.before() else { return None };
     let body = record.get(..body_end(record)?)?;
     out.clear();
-    let word = u16_at(version.get(1..FRONT_BYTES)?, 0);
-    let mut rest = &version[FRONT_BYTES..];
+    let word = u16_at(version.get(1..IN_ROW_FRONT_BYTES)?, 0);
+    let mut rest = &version[IN_ROW_FRONT_BYTES..];
     let status = match word & STATUS {
         0 => 0,
         _ => *rest.split_off_first()?,
@@ -294,7 +252,7 @@ pub fn check_drop_in_row(view: PageView<'_>, slots: &[u8]) -> Fit<()> {
         before = Some(slot);
     }
     let most = PAGE_BODY_BYTES - 2 * usize::from(view.slot_count());
-    match slots.len() % 2 == 0 && usize::from(view.free_count()) + freed <= most {
+    match slots.len().is_multiple_of(2) && usize::from(view.free_count()) + freed <= most {
         true => Ok(()),
         false => Err("the page's free space is miscounted"),
     }
@@ -514,8 +472,9 @@ mod tests {
             let build = |pick: fn(&(Bytes, Bytes)) -> &Bytes, tagged| {
                 let values: Vec<_> =
                     widths.iter().zip(&values).map(|(w, v)| fit(pick(v), *w)).collect();
-                let field = |v: &Bytes| v.as_ref().map_or(Field::Null, |v| Field::Inline(v));
-                let fields: Vec<_> = values.iter().map(field).collect();
+                let values = values.iter().map(Option::as_deref);
+                let fields: Vec<_> =
+                    values.map(|v| v.map_or(Field::Null, Field::Inline)).collect();
                 row(&layout, kind, &fields, tagged)
             };
             let former = build(|v| &v.0, tagged[0]);

@@ -36,14 +36,13 @@ pub use forward::{
 };
 pub use header::{PageBytes, PageKind, PageMut, PageView, at};
 pub use in_row::{
-    IN_ROW_BYTES_MAX, InRowVersion, check_drop_in_row, drop_in_row, in_row_former, in_row_runs,
-    in_row_version, plain_record,
+    InRowVersion, check_drop_in_row, drop_in_row, in_row_former, in_row_runs, in_row_version,
 };
 pub use key_column::{Compare, Hash, KeyColumn, Number};
 pub use layout::{Field, Place, RowLayout, RowView};
 pub use record::{
-    Previous, RecordKind, RecordPattern, StoreKind, VersionPtr, VersionTag, has_null_bitmap,
-    has_variable_columns, is_ghost_record, length as record_length,
+    IN_ROW_BYTES_MAX, Previous, RecordKind, RecordPattern, StoreKind, VersionPtr, VersionTag,
+    has_null_bitmap, has_variable_columns, is_ghost_record, length as record_length, plain_record,
 };
 pub use row_check::RowFault;
 pub use slots::slot_cost;

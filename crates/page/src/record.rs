@@ -19,7 +19,6 @@
 
 use crate::forward::{STUB_BYTES, trailer_bytes};
 use crate::header::{u16_at, u32_at};
-use crate::in_row;
 use base::limits::VERSION_TAG_BYTES;
 use base::{PageId, SlotNo, Xsn};
 
@@ -32,6 +31,11 @@ pub(crate) const HAS_TAG: u8 = 0x40;
 /// Status A: an in-row version stands in front of the tag.
 pub(crate) const HAS_IN_ROW: u8 = 0x80;
 const KIND_BITS: u8 = 0x0E;
+/// The longest in-row version: beyond it a former row is cheaper elsewhere.
+pub const IN_ROW_BYTES_MAX: usize = 200;
+/// Its length and where bytes differ.
+pub(crate) const IN_ROW_FRONT_BYTES: usize = 3;
+const _: () = assert!(IN_ROW_BYTES_MAX <= 0xFD, "a tag tells lengths up to this");
 /// What every data record begins with: two status bytes and the fixed end.
 const DATA_FRONT_BYTES: usize = 4;
 /// High bit of a variable column's end offset: the bytes are a pointer off the row.
@@ -274,7 +278,7 @@ impl VersionTag {
         assert!(!in_row, "an in-row version is put with its tag");
         let untagged = record.len().saturating_sub(VERSION_TAG_BYTES);
         if record[0] & HAS_TAG != 0 {
-            record.truncate(in_row::body_end(record).unwrap_or(untagged));
+            record.truncate(body_end(record).unwrap_or(untagged));
         }
         record[0] = record[0] & !HAS_IN_ROW | HAS_TAG;
         record.extend_from_slice(&self.bytes());
@@ -283,7 +287,7 @@ impl VersionTag {
 
     /// Whether two records are the same but for their tags and in-row versions.
     pub fn differs_only(a: &[u8], b: &[u8]) -> bool {
-        in_row::plain_record(a).is_some_and(|a| in_row::plain_record(b) == Some(a))
+        plain_record(a).is_some_and(|a| plain_record(b) == Some(a))
     }
 
     /// The status of a record that has a tag, and neither a null bitmap nor columns of variable
@@ -408,6 +412,43 @@ pub const fn has_variable_columns(status: u8) -> bool {
 /// A tag and an in-row version.
 const HAS_BOTH: u8 = HAS_TAG | HAS_IN_ROW;
 
+/// How long the in-row version of a record is that has one, by its first byte and by the tag behind
+/// it (invariant 2).
+#[inline]
+pub(crate) fn bytes_behind(record: &[u8], body_end: usize) -> Option<usize> {
+    let bytes = usize::from(*record.get(body_end)?);
+    let tag = record.get(body_end + bytes..)?.get(..VERSION_TAG_BYTES)?;
+    match VersionTag::from_bytes(tag)?.before() {
+        Previous::InRow { bytes: told, .. } if usize::from(told) == bytes => {
+            (IN_ROW_FRONT_BYTES..=IN_ROW_BYTES_MAX).contains(&bytes).then_some(bytes)
+        }
+        _ => None,
+    }
+}
+
+/// Where a record's in-row version begins, or its tag, or where it ends.
+#[inline]
+pub(crate) fn body_end(record: &[u8]) -> Option<usize> {
+    let status = *record.first()?;
+    if status & HAS_TAG == 0 {
+        return Some(record.len());
+    }
+    let end = record.len().checked_sub(VERSION_TAG_BYTES)?;
+    if status & HAS_IN_ROW == 0 {
+        return Some(end);
+    }
+    let Previous::InRow { bytes, .. } = VersionTag::of(record)?.before() else { return None };
+    let at = end.checked_sub(usize::from(bytes)).filter(|at| *at > 0)?;
+    bytes_behind(record, at).map(|_| at)
+}
+
+/// A record's status and what follows it, without its tag and its in-row version; `None` where its
+/// bytes make no sense.
+pub fn plain_record(record: &[u8]) -> Option<(u8, &[u8])> {
+    let end = body_end(record)?;
+    Some((record[0] & !(HAS_TAG | HAS_IN_ROW), record.get(1..end)?))
+}
+
 /// The length of the record that `bytes` begin with; `None` when they make no sense.
 #[inline]
 pub fn length(bytes: &[u8], min_len: u16) -> Option<usize> {
@@ -437,7 +478,7 @@ pub fn length(bytes: &[u8], min_len: u16) -> Option<usize> {
     let end = end_of_columns(bytes, body, status)? + trailer;
     let n = match status & (HAS_TAG | HAS_IN_ROW) {
         HAS_TAG => end + VERSION_TAG_BYTES,
-        HAS_BOTH => end + in_row::bytes_behind(bytes, end)? + VERSION_TAG_BYTES,
+        HAS_BOTH => end + bytes_behind(bytes, end)? + VERSION_TAG_BYTES,
         _ => end,
     };
     (n <= bytes.len() && n > 0).then_some(n)

@@ -7,9 +7,9 @@
 
 use crate::forward::{STATUS_B, has_home, trailer_bytes};
 use crate::header::u16_at;
-use crate::in_row::{body_end, in_row_former};
+use crate::in_row::in_row_former;
 use crate::layout::{Place, RowLayout};
-use crate::record::{HAS_IN_ROW, HAS_NULLS, HAS_TAG, HAS_VARIABLE, OFF_ROW, RecordKind};
+use crate::record::{HAS_IN_ROW, HAS_NULLS, HAS_TAG, HAS_VARIABLE, OFF_ROW, RecordKind, body_end};
 
 /// What is wrong with a record: a test that failed, and its two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
