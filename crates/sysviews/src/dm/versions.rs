@@ -305,7 +305,7 @@ mod tests {
         let mut pinned = PinnedVersions::new([1, 2, 3, 4, 5, 6].map(open).to_vec());
         let d = DatabaseId(5);
         pinned.keep_page(d, vec![4..5, 0..2, 1..3, 1..2, 2..2]);
-        pinned.keep_page(d, vec![2..6]);
+        pinned.keep_page(d, std::iter::once(2..6).collect());
         pinned.keep_page(d, Vec::new());
         let pages: Vec<_> = pinned.told().iter().map(|t| (t.1.at.0, t.2.pages)).collect();
         assert_eq!(pages, [(1, 1), (2, 1), (3, 2), (4, 1), (5, 2), (6, 1)]);
