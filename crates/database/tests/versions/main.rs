@@ -19,11 +19,13 @@ mod cycles;
 mod faults;
 mod moments;
 mod own_store;
+mod parts;
 mod reverts;
 mod sweep;
 mod tight;
 mod toy_store;
 mod two_stores;
+mod world;
 
 use access::{
     Field, Isolation, LockPlan, RowCursor, RowKey, ScanMode, ScanRange, StoredHobt, WriteError,
@@ -48,6 +50,7 @@ use version::VersionStore as _;
 use work::{
     CommitMode, Engine, GhostRule, Mark, STATEMENT_VERSIONS, Snapshot, TRANSACTION_VERSIONS, Work,
 };
+use world::{environment, fresh_disk};
 
 const HOBT: HobtId = HobtId(300);
 const SESSIONS: usize = 5;
@@ -162,92 +165,7 @@ struct World {
     in_row_at: Option<access::SweepPosition>,
 }
 
-fn fresh_disk() -> Arc<Disk> {
-    let options = DiskOptions { latency: false, capacity_bytes: 1 << 40, ..DiskOptions::default() };
-    Arc::new(Disk::new(options))
-}
-
-fn environment(disk: Arc<Disk>) -> Environment {
-    let memory = Memory::new(64 << 20);
-    Environment {
-        disk,
-        pool: buffer::Pool::new(&memory, 128).unwrap(),
-        engine: Arc::new(Engine::new(lock::Table::new(&lock::Options::default()))),
-        system: Arc::new(SystemObjects::default()),
-        formats: database::formats(),
-    }
-}
-
-fn make(env: &Environment, id: u16, name: &str, survives: bool) -> Arc<Database> {
-    let files = Files::of(Path::new("/data"), name);
-    let options = DatabaseOptions::default();
-    Database::create(env, DatabaseId(id), name, &files, &Sizing::default(), &options, survives)
-        .unwrap()
-}
-
 impl World {
-    fn new(kind: IndexKind, seed: u64) -> World {
-        World::on(kind, seed, fresh_disk())
-    }
-
-    fn on(kind: IndexKind, seed: u64, disk: Arc<Disk>) -> World {
-        let env = environment(disk);
-        env.disk.create_dir(Path::new("/data")).unwrap();
-        let tempdb = make(&env, 2, "tempdb", false);
-        env.engine.keep_versions_in(version::TempdbStore::new(&tempdb.home().space));
-        let db = make(&env, 5, "d", true);
-        // Most ghosts go without locks in one of four histories.
-        if seed.is_multiple_of(4) {
-            env.engine.settle_under_locks(1);
-        }
-        let mut reader = Work::new(&env.engine, SessionId(50), Arc::default());
-        reader.begin(true, "");
-        let places = db.builder().create_hobt(&mut reader, &spec(kind)).unwrap();
-        reader.commit(CommitMode::Delayed).unwrap();
-        let hobt = db.hobts().get(HOBT).unwrap();
-        let mut world = World::with(env, (db, tempdb), hobt, (kind, reader), seed);
-        world.places = Some(places);
-        world
-    }
-
-    fn with(
-        env: Environment,
-        (db, tempdb): (Arc<Database>, Arc<Database>),
-        hobt: Arc<dyn StoredHobt>,
-        (kind, reader): (IndexKind, Work),
-        seed: u64,
-    ) -> World {
-        let session = |n| {
-            let mut work = Work::new(&env.engine, SessionId(51 + n as i16), Arc::default());
-            work.set_timeout(Timeout::NO_WAIT);
-            Session { work, changes: Changes::default(), savepoint: None, moment: None }
-        };
-        World {
-            sessions: (0..SESSIONS).map(session).collect(),
-            committed: Rows::new(),
-            commits: 0,
-            changed_by: BTreeMap::new(),
-            conflicts: 0,
-            locked: 0,
-            buried: false,
-            rids: Rids::new(),
-            committed_rids: Rids::new(),
-            snapshots: Vec::new(),
-            draw: Draw(seed),
-            next: 0,
-            env,
-            db,
-            hobt,
-            places: None,
-            kind,
-            reader,
-            tempdb,
-            tight: None,
-            sweep: None,
-            in_row_at: None,
-        }
-    }
-
     fn plant(&self, fault: Option<Mutation>) {
         #[cfg(feature = "mutations")]
         if let Some(fault) = fault {

@@ -10,6 +10,9 @@
 //!     former record: in one group again.
 //!  3. A compensation checks everything before it changes anything. So damaged pages end the undo,
 //!     not the process.
+//!  4. Where versions have undone a later part of the transaction, the order of its changes is not
+//!     undone backwards on each page: a revert may have put the row elsewhere, and rows of the later
+//!     part may still be in the way. Then an undo may need another page.
 
 use crate::error::RowResult;
 use crate::heap::forward::LatchedPages;
@@ -21,7 +24,10 @@ use crate::undo::free_taken;
 use access::Deed;
 use base::PageId;
 use buffer::{Change, Undo};
-use page::home_of;
+use os::wait::Waiter;
+use page::{RID_BYTES, home_of};
+use std::borrow::Cow;
+use std::iter;
 use txn::UndoContext;
 use wal::RecordView;
 use work::Engine;
@@ -47,17 +53,14 @@ impl RowHobt {
             kinds::INSERT => self.undo_put(at, cx),
             kinds::GHOST => self.undo_ghost(at, cx),
             kinds::REPLACE => match old_and_new(payload) {
-                Some((old, new)) if page::stub_target(new).is_some() => {
-                    self.restore(engine, (at, true), old.to_vec(), cx)
-                }
                 Some((old, new)) => {
                     let home = home_of(new).unwrap_or(at);
-                    self.restore(engine, (home, false), old.to_vec(), cx)
+                    self.restore(engine, home, (id, old.to_vec()), cx)
                 }
                 None => Ok(false),
             },
             kinds::CLEAR => match home_of(payload) {
-                Some(home) => self.bring_back(engine, home, (id, payload.to_vec()), cx),
+                Some(home) => self.restore(engine, home, (id, payload.to_vec()), cx),
                 None => Ok(false),
             },
             _ => Ok(false),
@@ -89,7 +92,7 @@ impl RowHobt {
 
     /// Takes an inserted row out.
     fn undo_put(&self, at: Place, cx: &mut UndoContext<'_>) -> RowResult<bool> {
-        self.revert_rid_for_undo(at)?;
+        self.revert_rid_for_undo(at, cx.chain.id)?;
         // A revert may have forwarded it.
         let (place, latched) = self.latch_ends(at, at.0)?;
         if latched.view(at.0).record(at.1).is_none() {
@@ -116,51 +119,66 @@ impl RowHobt {
         Ok(true)
     }
 
-    /// Puts a row's former record in the place of what it is now, or, where that was forwarded, at
-    /// home.
+    /// Puts a row's former record back: home, where it is now, on the page `on` where it was, or,
+    /// where none of these has room, on another page (invariant 4).
     fn restore(
         &self,
         engine: &Engine,
-        (home, goes_home): (Place, bool),
-        mut old: Vec<u8>,
+        home: Place,
+        (mut on, mut old): (PageId, Vec<u8>),
         cx: &mut UndoContext<'_>,
     ) -> RowResult<bool> {
-        self.revert_rid_for_undo(home)?;
-        let (place, latched) = self.latch_ends(home, home.0)?;
-        let at = if goes_home { home } else { place };
-        let (now, there) = (latched.record(place), latched.record(at));
-        let (Some(now), Some(there)) = (now, there) else { return Ok(false) };
-        let was_ghost = page::is_ghost_record(now);
-        let taken = self.retake(engine, now, &mut old)?;
-        let steps = [Step::replace(at, there, &old), Step::clear(place)];
-        let steps = if at == place { &steps[..1] } else { &steps };
-        self.compensate(latched, steps, cx, || free_taken(&self.home, taken))?;
-        self.count_rows(i64::from(was_ghost));
-        Ok(true)
+        self.revert_rid_for_undo(home, cx.chain.id)?;
+        loop {
+            let (place, latched) = self.latch_ends(home, on)?;
+            let Some(now) = latched.record(place) else { return Ok(false) };
+            let was_ghost = page::is_ghost_record(now);
+            let taken = self.retake(engine, now, &mut old)?;
+            let Some(steps) = self.steps_back(cx.chain.id, &latched, (home, place), (on, &old))
+            else {
+                drop(latched);
+                self.forget_room(on);
+                let bytes = old.len() + RID_BYTES;
+                if let Some(page) = self.page_with_room_for(&Waiter::new(), cx.group, bytes)? {
+                    on = page;
+                }
+                continue;
+            };
+            self.compensate(latched, &steps, cx, || free_taken(&self.home, taken))?;
+            self.count_rows(i64::from(was_ghost));
+            return Ok(true);
+        }
     }
 
-    /// Puts a row that moved once more back to the page where it was.
-    fn bring_back(
+    /// How a former record comes back; `None` where none of the latched pages has room for it. Bytes
+    /// that were promised to the transaction `own` are its own.
+    fn steps_back(
         &self,
-        engine: &Engine,
-        home: Place,
-        (to, mut old): (PageId, Vec<u8>),
-        cx: &mut UndoContext<'_>,
-    ) -> RowResult<bool> {
-        self.revert_rid_for_undo(home)?;
-        let (place, latched) = self.latch_ends(home, to)?;
-        let (now, stub) = (latched.record(place), latched.record(home));
-        let (Some(now), Some(stub)) = (now, stub) else { return Ok(false) };
-        let taken = self.retake(engine, now, &mut old)?;
-        let view = latched.view(to);
-        // Writers leave all promised bytes free, so there is room for each undo.
-        let free = usize::from(view.free_count());
-        let Some(slot) = slots_for(view, free, old.len()).next() else { return Ok(false) };
-        let back = Step { at: (to, slot), kind: kinds::INSERT, payload: old };
-        let leads = Step::replace(home, stub, &page::stub((to, slot)));
-        let steps = [back, leads, Step::clear(place)];
-        self.compensate(latched, &steps, cx, || free_taken(&self.home, taken))?;
-        Ok(true)
+        own: u32,
+        latched: &LatchedPages<'_>,
+        (home, place): (Place, Place),
+        (on, old): (PageId, &[u8]),
+    ) -> Option<Vec<Step>> {
+        let (now, at_home) = (latched.record(place)?, latched.record(home)?);
+        let free = |id: PageId| self.free_bytes(latched.view(id), own);
+        let leaves = (place != home).then(|| Step::clear(place));
+        let comes_home = home_of(old).is_none();
+        if comes_home && old.len() <= at_home.len() + free(home.0) {
+            return Some(iter::once(Step::replace(home, at_home, old)).chain(leaves).collect());
+        }
+        let moved = match comes_home {
+            true => Cow::Owned(page::forwarded(old, home)),
+            false => Cow::Borrowed(old),
+        };
+        if place != home && moved.len() <= now.len() + free(place.0) {
+            return Some(vec![Step::replace(place, now, &moved)]);
+        }
+        let view = latched.view(on);
+        let slot = slots_for(view, free(on), moved.len()).next();
+        let slot = slot.filter(|_| view.alloc_unit() == self.spec.unit)?;
+        let leads = Step::replace(home, at_home, &page::stub((on, slot)));
+        let back = Step { at: (on, slot), kind: kinds::INSERT, payload: moved.into_owned() };
+        Some([back, leads].into_iter().chain(leaves).collect())
     }
 
     /// Logs the steps of an undo, the first of which is the compensation; `then` is done behind

@@ -73,6 +73,8 @@ pub(crate) struct RevertLog {
     group: Group,
     waiter: Arc<Waiter>,
     right: LogRight,
+    /// Whose promised bytes on pages of a heap it may use: those of the transaction that is undone.
+    own: u32,
     /// Pages that have got ghosts by a split.
     moved: Vec<PageId>,
 }
@@ -80,7 +82,7 @@ pub(crate) struct RevertLog {
 impl RevertLog {
     fn new(hobt: &RowHobt, waiter: &Arc<Waiter>, right: LogRight) -> RevertLog {
         let (log, waiter) = (LogReservation::none(hobt.home.log()), Arc::clone(waiter));
-        RevertLog { log, group: Group::new(), waiter, right, moved: Vec::new() }
+        RevertLog { log, group: Group::new(), waiter, right, own: 0, moved: Vec::new() }
     }
 
     /// Holds so much log at least; no latch is held.
@@ -159,12 +161,12 @@ impl RowHobt {
     }
 
     /// The same at the place of a RID.
-    pub(crate) fn revert_rid_for_undo(&self, home: Place) -> RowResult<()> {
+    pub(crate) fn revert_rid_for_undo(&self, home: Place, own: u32) -> RowResult<()> {
         if self.home.aborted().is_empty() {
             return Ok(());
         }
-        self.revert_row(&mut RevertLog::new(self, &Arc::default(), LogRight::Promised), home)
-            .map(drop)
+        let log = RevertLog::new(self, &Arc::default(), LogRight::Promised);
+        self.revert_row(&mut RevertLog { own, ..log }, home).map(drop)
     }
 
     /// What a record becomes, if its writer is in the aborted map. Its page is latched.
@@ -185,6 +187,12 @@ impl RowHobt {
         loop {
             match before {
                 Previous::None => {
+                    if former.is_stored {
+                        // Several numbers of a transaction were aborted, and the first made the
+                        // row. The record that is there becomes the ghost, in its place.
+                        former.record = record.to_vec();
+                        former.is_stored = false;
+                    }
                     self.give_to_nobody(&mut former.record, place)?;
                     return Ok(Some(former));
                 }

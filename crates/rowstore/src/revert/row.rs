@@ -70,7 +70,7 @@ impl RowHobt {
             let bytes = former.record.len() + RID_BYTES;
             let mut tally = Tally::default();
             self.tally(&mut tally, now, &former);
-            if let Some(steps) = self.way_back(&latched, (home, place), third, &former) {
+            if let Some(steps) = self.way_back(log.own, &latched, (home, place), third, &former) {
                 let reverted = self.log_revert(log, latched, &steps, tally)?;
                 debug_assert_eq!(reverted, 1, "the record of one row");
                 return Ok(true);
@@ -97,6 +97,7 @@ impl RowHobt {
     /// How a record comes back; `None` where the latched pages have no room for it.
     fn way_back(
         &self,
+        own: u32,
         latched: &LatchedPages<'_>,
         (home, place): (Place, Place),
         third: Option<PageId>,
@@ -104,7 +105,7 @@ impl RowHobt {
     ) -> Option<Vec<Step>> {
         let now = latched.record(place)?;
         let at_home = latched.record(home)?;
-        let free = |id: PageId| self.free_bytes(latched.view(id), 0);
+        let free = |id: PageId| self.free_bytes(latched.view(id), own);
         let row = &former.record;
         if !former.is_stored {
             return Some(vec![Step::replace(place, now, row)]);

@@ -531,7 +531,9 @@ impl RowHobt {
         let nothing_before = tested.previous == Previous::None && !in_row;
         // An untagged ghost comes from before the database had versions. A tagged ghost is kept
         // only for the versions behind it.
-        if was_ghost && !itself && nothing_before {
+        // Of the transaction itself it is kept for its bytes: where this change is aborted alone, the
+        // log may undo the deletion.
+        if was_ghost && !itself && nothing_before && !work.owns(creator) {
             return Ok(Link::Ready(VersionTag::new(xsn, Previous::None), tested));
         }
         if !was_ghost && stays && nothing_before {
