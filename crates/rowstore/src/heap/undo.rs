@@ -10,9 +10,9 @@
 //!     former record: in one group again.
 //!  3. A compensation checks everything before it changes anything. So damaged pages end the undo,
 //!     not the process.
-//!  4. Where versions have undone a later part of the transaction, the order of its changes is not
-//!     undone backwards on each page: a revert may have put the row elsewhere, and rows of the later
-//!     part may still be in the way. Then an undo may need another page.
+//!  4. Where versions have undone a later part of the transaction, its changes are not taken back
+//!     in their order on each page. A revert may have put the row elsewhere, and rows of the later
+//!     part may take its room. Then an undo may need another page.
 
 use crate::error::RowResult;
 use crate::heap::forward::LatchedPages;

@@ -530,9 +530,8 @@ impl RowHobt {
         let in_row = self.is_in_row_needed(work.engine(), before, creator);
         let nothing_before = tested.previous == Previous::None && !in_row;
         // An untagged ghost comes from before the database had versions. A tagged ghost is kept
-        // only for the versions behind it.
-        // Of the transaction itself it is kept for its bytes: where this change is aborted alone, the
-        // log may undo the deletion.
+        // only for the versions behind it. The transaction's own is kept for its bytes: where this
+        // change is aborted alone, the log may undo the deletion.
         if was_ghost && !itself && nothing_before && !work.owns(creator) {
             return Ok(Link::Ready(VersionTag::new(xsn, Previous::None), tested));
         }
