@@ -785,7 +785,7 @@ fn abort(instance: &Instance) {
             began_at: 1_764_288_000_000_000_000 + n as i64 * 1_000_000_000,
             begin: Lsn(1000 * n),
             end: Lsn(1000 * n + 500),
-            nested: false,
+            nested: n > 1,
             units: vec![AllocUnitId(u32::MAX)],
         });
     }

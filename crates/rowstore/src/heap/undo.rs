@@ -150,8 +150,8 @@ impl RowHobt {
         }
     }
 
-    /// How a former record comes back; `None` where none of the latched pages has room for it. Bytes
-    /// that were promised to the transaction `own` are its own.
+    /// How a former record comes back; `None` where none of the latched pages has room for it.
+    /// Bytes that were promised to the transaction `own` are its own.
     fn steps_back(
         &self,
         own: u32,
