@@ -28,8 +28,9 @@ use wal::{Group, TransactionChain};
 const MAGIC: u32 = 0x4244_4C47;
 /// The version of a database that has, or has had, accelerated recovery: earlier builds know
 /// neither the records of its log, nor who owns its store's pages, nor which rows do not count, nor
-/// in-row versions. Version 4 was the same without the last.
-pub(crate) const VERSION: u32 = 5;
+/// in-row versions, nor which records checkpoints log again. Version 5 was the same without the
+/// last, version 4 without the last two.
+pub(crate) const VERSION: u32 = 6;
 /// The version of a database whose names use a collation that earlier builds do not read.
 const COLLATED_VERSION: u32 = 3;
 /// The version of all other databases.

@@ -15,12 +15,13 @@ use crate::boot;
 use crate::create::Sizing;
 use crate::database::{Database, Environment};
 use crate::in_doubt::DecisionScan;
-use crate::losers::undo_alone;
+use crate::kept_records::{KeptOfLosers, KeptScan};
+use crate::losers::{OpenDeeds, abort_versioned, undo_alone};
 use crate::named::Files;
 use crate::open::{JudgedFiles, OpenError, RecoveryReport, StorageFloors, wish_versions};
 use crate::overlay::Overlay;
 use crate::redo_table::redo_table;
-use base::{DatabaseId, FileId, SqlError, messages};
+use base::{DatabaseId, FileId, SqlError, SqlResult, messages};
 use buffer::{Pages, PagesOptions, restore_torn_pages};
 use os::clock::monotonic_ns;
 use os::disk::{File, OpenMode};
@@ -28,8 +29,9 @@ use space::read_file_facts;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use txn::Begin;
+use txn::{AbortedTransaction, Begin};
 use wal::{FoundLog, Log, LogOptions, Seal, kinds};
+use work::Home;
 
 /// The suffix of the files that are written instead.
 const PLACE: &str = "emergency";
@@ -128,14 +130,18 @@ impl Database {
         report: &mut RecoveryReport,
     ) -> Result<Arc<Database>, OpenError> {
         let transactions = &env.engine.transactions;
-        let (mut several, mut aborted) =
-            (DecisionScan::default(), AbortedScan::from(pages.log().checkpoint().checkpoint));
+        let checkpoint = pages.log().checkpoint().checkpoint;
+        let (mut several, mut aborted, mut kept) =
+            (DecisionScan::default(), AbortedScan::from(checkpoint), KeptScan::from(checkpoint));
+        let mut deeds = OpenDeeds::default();
         if report.stopped_at.is_some() {
             let log = pages.log();
             let from = log.checkpoint().min_lsn;
             report.redone = recovery::redo_what_fits(log, pages, from, |record| {
                 several.see(record);
                 aborted.see(record);
+                kept.see(record);
+                deeds.see(record);
                 if record.kind() == kinds::BEGIN
                     && let Some(begin) = Begin::parse(record.payload())
                 {
@@ -145,17 +151,19 @@ impl Database {
         }
         // Transactions in doubt are not undone: a reader sees their changes.
         let decisions = &env.engine.decisions;
-        report.settled = several.settle(decisions, &mut report.redone.losers).committed.len();
+        let settled = several.settle(decisions, &mut report.redone.losers).committed;
+        report.settled = settled.len();
         let whole = seal == Seal::ReadOnly && report.redone.skipped == 0;
         decisions.enter(id, pages.log(), several.decided(), whole);
         let opened = StorageFloors::wire(env, id, name, files, Arc::clone(pages), sizing, true)?;
         opened.expect_versions(boot::read_xsn(pages).map_err(OpenError::page)?);
-        let _ = aborted.hand_to(&opened.home, &[], &transactions.mutations);
+        let open = aborted.hand_to(&opened.home, &settled, &transactions.mutations);
+        let kept = kept.of_losers(&settled);
         let tables = boot::read_tables(pages).map_err(OpenError::page)?;
         opened.hobts.enter_system(&tables);
         if report.redone.skipped == 0 {
             // If undo fails, readers see uncommitted changes: better than no data.
-            report.undone = undo_alone(&opened.home, &report.redone.losers).unwrap_or(0);
+            let _ = undo_in_memory(&opened.home, deeds, (open, kept), report);
         }
         let database = StorageFloors { sealed: Some(seal), ..opened }.load()?;
         database.restore_own_files();
@@ -167,6 +175,22 @@ impl Database {
     pub fn is_emergency(&self) -> bool {
         self.sealed == Some(Seal::Emergency)
     }
+}
+
+/// Rolls back the losers, whose number goes into the report.
+fn undo_in_memory(
+    home: &Arc<Home>,
+    mut deeds: OpenDeeds,
+    (open, mut kept): (BTreeMap<u32, Vec<AbortedTransaction>>, KeptOfLosers),
+    report: &mut RecoveryReport,
+) -> SqlResult<()> {
+    let (log, small) = (home.log(), home.undone_records_max());
+    let losers = &mut report.redone.losers;
+    let versioned = deeds.take_versioned((log, small), losers, (open, &mut kept));
+    let versioned = versioned.map_err(|e| e.into_sql(&home.name()))?;
+    report.aborted = abort_versioned(home, versioned)?;
+    report.undone = undo_alone(home, losers, &kept)?;
+    Ok(())
 }
 
 fn over(env: &Environment, path: &Path) -> std::io::Result<Arc<dyn File>> {

@@ -23,6 +23,7 @@ mod hobts;
 mod identity;
 mod in_doubt;
 mod kept_ghosts;
+mod kept_records;
 mod kept_versions;
 mod losers;
 mod maintain;

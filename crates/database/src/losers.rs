@@ -28,13 +28,16 @@
 
 use crate::database::Database;
 use crate::files::DATA_FILE;
+use crate::kept_records::{KeptOfLosers, silent_chain};
 use base::{AllocUnitId, Lsn, ObjectId, SqlError, SqlResult, Xsn};
 use catalog::{FileGrowth, FileOwner, FileSetting, SYSTEM_TABLES};
 use os::clock::monotonic_ns;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use txn::{AbortedTransaction, Begin, EndPayload, NumberPayload, UndoError, UndoScope};
+use txn::{
+    AbortedTransaction, Begin, EndPayload, KeptRecords, NumberPayload, UndoError, UndoScope,
+};
 use wal::{Group, Log, RecordFlags, RecordReader, RecordView, TransactionChain, WalError, kinds};
 use work::{Loser, Work, WorkError};
 
@@ -102,7 +105,7 @@ impl OpenDeeds {
         &mut self,
         (log, undone_records_max): (&Log, u64),
         losers: &mut Losers,
-        mut open: BTreeMap<u32, Vec<AbortedTransaction>>,
+        (mut open, kept): (BTreeMap<u32, Vec<AbortedTransaction>>, &mut KeptOfLosers),
     ) -> Result<Vec<VersionedLoser>, WalError> {
         let mut reader = RecordReader::new(log);
         let (mut versioned, mut records) = (Vec::new(), 0);
@@ -123,7 +126,8 @@ impl OpenDeeds {
             let deeds = self.open.remove(&chain.id).unwrap_or_default();
             match deeds.aborted(&mut reader, chain, carried)? {
                 Some(aborted) => {
-                    versioned.push(VersionedLoser { chain, aborted, log_from: deeds.log_from });
+                    let (log_from, kept) = (deeds.log_from, kept.remove(&chain.id));
+                    versioned.push(VersionedLoser { chain, aborted, log_from, kept });
                 }
                 // Damage, which is reported where it is undone.
                 None => losers.push(chain),
@@ -131,8 +135,13 @@ impl OpenDeeds {
         }
         losers.sort_unstable_by_key(|chain| chain.first);
         // These have logged nothing since.
-        let silent = |(id, aborted)| VersionedLoser::silent(id, aborted);
+        let silent = |(id, aborted)| VersionedLoser::silent(id, aborted, kept.remove(&id));
         versioned.extend(open.into_iter().filter_map(silent));
+        for (id, kept) in kept {
+            if !losers.iter().any(|chain| chain.id == *id) {
+                losers.extend(silent_chain(*id, kept));
+            }
+        }
         Ok(versioned)
     }
 
@@ -145,10 +154,15 @@ impl OpenDeeds {
         mut self,
         log: &Log,
         losers: &[TransactionChain],
+        kept: &KeptOfLosers,
     ) -> Result<(Vec<RowLoser>, Losers), WalError> {
         let (mut rows, mut others) = (Vec::new(), Vec::new());
         let mut reader = RecordReader::new(log);
         for chain in losers {
+            if kept.contains_key(&chain.id) {
+                others.push(*chain);
+                continue;
+            }
             let deeds = self.open.remove(&chain.id).unwrap_or_default();
             let first = reader.record(chain.first)?;
             let begin = Begin::parse(first.payload()).filter(|_| first.kind() == kinds::BEGIN);
@@ -185,14 +199,29 @@ pub(crate) struct VersionedLoser {
     aborted: Vec<AbortedTransaction>,
     /// From where on the log undoes the rest, if there is any.
     log_from: Option<Lsn>,
+    /// What was kept of it out of the log before.
+    kept: Option<KeptRecords>,
 }
 
 impl VersionedLoser {
     /// One that has logged nothing behind the checkpoint.
-    fn silent(id: u32, aborted: Vec<AbortedTransaction>) -> Option<VersionedLoser> {
-        let (first, last) = aborted.first().map(|a| (a.begin, a.begin))?;
+    fn silent(
+        id: u32,
+        aborted: Vec<AbortedTransaction>,
+        kept: Option<KeptRecords>,
+    ) -> Option<VersionedLoser> {
+        let first = aborted.first()?.begin;
+        let last = kept.as_ref().and_then(KeptRecords::ends).map_or(first, |(_, last)| last);
         let chain = TransactionChain { id, first, last, ..TransactionChain::default() };
-        Some(VersionedLoser { chain, aborted, log_from: None })
+        Some(VersionedLoser { chain, aborted, log_from: None, kept })
+    }
+
+    /// The scope of what versions do not undo.
+    fn unversioned(&self) -> Option<UndoScope<'_>> {
+        let kept = self.kept.as_ref();
+        let oldest = kept.and_then(KeptRecords::ends).map(|(first, _)| first);
+        let from = oldest.or(self.log_from)?;
+        Some(UndoScope::unversioned_from(from).with(kept))
     }
 }
 
@@ -402,12 +431,13 @@ pub(crate) fn abort_versioned(
     losers: Vec<VersionedLoser>,
 ) -> SqlResult<usize> {
     let (mut group, undo, count) = (Group::new(), home.undo(), losers.len());
-    for VersionedLoser { mut chain, mut aborted, log_from } in losers {
-        if let Some(from) = log_from {
-            let scope = UndoScope::unversioned_from(from);
+    for loser in losers {
+        let mut chain = loser.chain;
+        if let Some(scope) = loser.unversioned() {
             txn::roll_back(&home.pages, &undo, &mut group, &mut chain, scope, &|_| true)
                 .map_err(|e| WorkError::Undo(e).into_sql(&home.name()))?;
         }
+        let mut aborted = loser.aborted;
         let mut append = |kind, aborted: Option<AbortedTransaction>| {
             let mut payload = EndPayload { at: os::clock::now().0 }.bytes().to_vec();
             aborted.iter().for_each(|aborted| aborted.spell(&mut payload));
@@ -432,13 +462,18 @@ pub(crate) fn abort_versioned(
 }
 
 /// Rolls back losers, the newest first, while no session uses the database.
-pub(crate) fn undo_alone(home: &Arc<work::Home>, losers: &[TransactionChain]) -> SqlResult<usize> {
+pub(crate) fn undo_alone(
+    home: &Arc<work::Home>,
+    losers: &[TransactionChain],
+    kept: &KeptOfLosers,
+) -> SqlResult<usize> {
     let mut losers = losers.to_vec();
     losers.sort_by_key(|l| std::cmp::Reverse(l.last));
     let mut group = Group::new();
     let undo = home.undo();
     for loser in &mut losers {
-        txn::roll_back(&home.pages, &undo, &mut group, loser, UndoScope::ALL, &|_| true)
+        let scope = UndoScope::ALL.with(kept.get(&loser.id));
+        txn::roll_back(&home.pages, &undo, &mut group, loser, scope, &|_| true)
             .map_err(|e| WorkError::Undo(e).into_sql(&home.name()))?;
         group.clear();
         let pushed = group.push_plain(kinds::ABORT, loser.id, &[0; 8]);

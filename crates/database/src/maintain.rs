@@ -48,7 +48,8 @@ impl Database {
         let done = recovery::checkpoint(
             &self.log,
             &self.pages,
-            || {
+            |begin| {
+                home.keep_records_before(begin, &engine.transactions.mutations)?;
                 // In this order: a decision is recorded, and an aborted transaction enters the map,
                 // before the transaction leaves.
                 let (active, undo) = (home.oldest_for_recovery(), home.bound_for_undo());
@@ -58,7 +59,7 @@ impl Database {
                 debug_assert!(carried.bytes.is_empty(), "the map is read once");
                 let rest = map.borrow().rest_from.unwrap_or(Lsn::MAX);
                 let recovery = active.min(decisions).min(rest);
-                LogBounds { recovery, undo: undo.min(decisions) }
+                Ok(LogBounds { recovery, undo: undo.min(decisions) })
             },
             (promised, || {
                 let kept = map.take().bytes;

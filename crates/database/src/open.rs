@@ -17,6 +17,7 @@ use crate::drops::Drops;
 use crate::files;
 use crate::hobts::OpenHobts;
 use crate::in_doubt::{self, DecisionScan};
+use crate::kept_records::KeptScan;
 use crate::losers::{OpenDeeds, abort_versioned, undo_alone};
 use crate::named::Files;
 use crate::redo_table::redo_table;
@@ -34,9 +35,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use txn::Begin;
+use txn::{Begin, Transactions};
 use version::DatabaseStore;
-use wal::{FoundLog, LogOptions, Seal, WalError, kinds};
+use wal::{FoundLog, LogOptions, RecordView, Seal, WalError, kinds};
 use work::{
     DelayedDurability, Engine, Home, RECOVERY_VERSIONS, STATEMENT_VERSIONS, SnapshotState,
     TRANSACTION_VERSIONS,
@@ -65,6 +66,44 @@ pub struct RecoveryReport {
     pub undo_ns: u64,
     /// The total duration.
     pub total_ns: u64,
+}
+
+/// What recovery takes down while it reads the log.
+struct LogScan {
+    ghosts: GhostPages,
+    deeds: OpenDeeds,
+    aborted: AbortedScan,
+    kept: KeptScan,
+    several: DecisionScan,
+    /// No transaction has a number that no transaction can have.
+    is_sound: bool,
+}
+
+impl LogScan {
+    /// For a log whose last checkpoint began there.
+    fn from(checkpoint: Lsn) -> LogScan {
+        LogScan {
+            ghosts: GhostPages::default(),
+            deeds: OpenDeeds::default(),
+            aborted: AbortedScan::from(checkpoint),
+            kept: KeptScan::from(checkpoint),
+            several: DecisionScan::default(),
+            is_sound: true,
+        }
+    }
+
+    fn see(&mut self, record: &RecordView<'_>, transactions: &Transactions) {
+        self.ghosts.see(record);
+        self.deeds.see(record);
+        self.aborted.see(record);
+        self.kept.see(record);
+        self.several.see(record);
+        if record.kind() == kinds::BEGIN
+            && let Some(begin) = Begin::parse(record.payload())
+        {
+            self.is_sound &= transactions.raise_id(begin.id.0);
+        }
+    }
 }
 
 /// Floors 2 to 4 of a database, connected to each other.
@@ -276,23 +315,13 @@ impl Database {
     ) -> Result<Arc<Database>, OpenError> {
         let log = Arc::clone(pages.log());
         let transactions = &env.engine.transactions;
-        let (mut ghosts, mut deeds) = (GhostPages::default(), OpenDeeds::default());
-        let mut aborted = AbortedScan::from(log.checkpoint().checkpoint);
-        let mut several = DecisionScan::default();
-        let mut sound = true;
+        let mut scan = LogScan::from(log.checkpoint().checkpoint);
         let redone = recovery::redo(&log, pages, log.checkpoint().min_lsn, |record| {
-            ghosts.see(record);
-            deeds.see(record);
-            aborted.see(record);
-            several.see(record);
-            if record.kind() == kinds::BEGIN
-                && let Some(begin) = Begin::parse(record.payload())
-            {
-                sound &= transactions.raise_id(begin.id.0);
-            }
+            scan.see(record, transactions);
         });
         report.redone = redone.map_err(|e| OpenError::of_redo(name, &files.log, e))?;
-        if !sound {
+        let LogScan { ghosts, mut deeds, aborted, kept, several, is_sound } = scan;
+        if !is_sound {
             return Err(SqlError::new(messages::LOG_CORRUPT, &[&name]).into());
         }
         let decisions = &env.engine.decisions;
@@ -305,17 +334,19 @@ impl Database {
         opened.expect_versions(boot::read_xsn(pages).map_err(OpenError::page)?);
         ghosts.hand_to(&opened.home);
         let open = aborted.hand_to(&opened.home, &settled, &transactions.mutations);
+        let mut kept = kept.of_losers(&settled);
         opened.hobts.enter_system(&tables);
         report.settled = settled.len();
         in_doubt::commit(&log, settled);
         decisions.enter(id, &log, several.decided(), true);
         let small = opened.home.undone_records_max();
+        let open = (open, &mut kept);
         let versioned = deeds.take_versioned((&log, small), &mut report.redone.losers, open);
         let versioned = versioned.map_err(|e| e.into_sql(name))?;
-        let parted = deeds.part(&log, &report.redone.losers);
+        let parted = deeds.part(&log, &report.redone.losers, &kept);
         let (rows, others) = parted.map_err(|e| e.into_sql(name))?;
         let from = monotonic_ns();
-        report.undone = undo_alone(&opened.home, &others)?;
+        report.undone = undo_alone(&opened.home, &others, &kept)?;
         report.aborted = abort_versioned(&opened.home, versioned)?;
         report.undo_ns = monotonic_ns() - from;
         // A loser that changed only rows is undone after the definitions, which say what it
@@ -323,7 +354,7 @@ impl Database {
         let database = opened.load()?;
         let rows = database.put_off(rows);
         let from = monotonic_ns();
-        report.undone += undo_alone(&database.home, &rows)?;
+        report.undone += undo_alone(&database.home, &rows, &kept)?;
         database.restore_own_files();
         report.undo_ns += monotonic_ns() - from;
         report.put_off = database.put_off_count();

@@ -144,17 +144,17 @@ fn accelerated_recovery_changes_the_version() {
     let (db, files) = make(5, "later", &DatabaseOptions::default());
     assert_eq!(version_in(&files), 2);
     db.note_accelerated().unwrap();
-    assert_eq!(version_in(&files), 5);
+    assert_eq!(version_in(&files), 6);
     db.note_accelerated().unwrap();
     db.close(Vec::new()).unwrap();
     drop(db);
     let (db, _) = Database::open(&env, DatabaseId(5), "later", &files, &sizing).unwrap();
     assert!(!db.home().is_accelerated(), "the option is what was set");
     db.close(Vec::new()).unwrap();
-    assert_eq!(version_in(&files), 5, "it stays");
+    assert_eq!(version_in(&files), 6, "it stays");
     let accelerated = DatabaseOptions { accelerated_recovery: true, ..DatabaseOptions::default() };
     let (db, files) = make(6, "born", &accelerated);
-    assert_eq!(version_in(&files), 5);
+    assert_eq!(version_in(&files), 6);
     assert!(db.home().is_accelerated() && db.home().is_versioned());
     db.close(Vec::new()).unwrap();
     drop(db);
@@ -187,7 +187,7 @@ fn an_earlier_accelerated_database_gets_this_builds_version() {
     std::fs::write(&files.data, &bytes).unwrap();
     assert_eq!(version_in(&files), 4);
     let (db, _) = Database::open(&env, DatabaseId(5), "earlier", &files, &sizing).unwrap();
-    assert_eq!(version_in(&files), 5, "in the file, where an earlier build looks first");
+    assert_eq!(version_in(&files), 6, "in the file, where an earlier build looks first");
     db.close(Vec::new()).unwrap();
     std::fs::remove_dir_all(&dir).unwrap();
 }

@@ -57,7 +57,9 @@ pub struct CheckpointResult {
 /// Takes a checkpoint, and frees the log that is no longer needed.
 ///
 /// `oldest_active` returns the first LSN of the oldest transaction without end, or `Lsn::MAX`. It
-/// is called once, between the checkpoint's two records (rule 6). It must know a transaction, with
+/// is called once, between the checkpoint's two records (rule 6), with the place of the first one.
+/// There it may log what it takes out of the log before; with `None` there is no room for that. It
+/// must know a transaction, with
 /// a bound at or below the first record that recovery needs of it, from before that record is
 /// appended until its last record is appended. `carried` is called after it. It returns what the
 /// owner must remember when the log before the checkpoint is freed. The checkpoint's second record
@@ -69,11 +71,11 @@ pub struct CheckpointResult {
 ///
 /// # Errors
 /// The operating system's, of the write of the checkpoint pointer; a log without room for what may
-/// not be lost. The checkpoint before stays valid.
+/// not be lost; what `oldest_active` returns. The checkpoint before stays valid.
 pub fn checkpoint(
     log: &Arc<Log>,
     pages: &Arc<Pages>,
-    oldest_active: impl FnOnce() -> LogBounds,
+    oldest_active: impl FnOnce(Option<Lsn>) -> Result<LogBounds, WalError>,
     (promised, carried): (u64, impl FnOnce() -> CarriedNotes),
     clean: bool,
 ) -> Result<CheckpointResult, RecoveryError> {
@@ -87,7 +89,8 @@ pub fn checkpoint(
         false => log.last_lsn(),
     };
     let flushed = pages.flush_dirty();
-    let LogBounds { recovery: oldest_active, undo } = oldest_active();
+    let bounds = oldest_active(recorded.then_some(begin))?;
+    let LogBounds { recovery: oldest_active, undo } = bounds;
     assert!(oldest_active > Lsn::ZERO, "a bound names a record, or none at all");
     // A bound may be older than the last checkpoint, when it was read before that checkpoint and
     // published after it. The record that it stands for is newer.

@@ -7,6 +7,7 @@
 
 mod aborted_map;
 mod commit_table;
+mod kept_records;
 mod lifetime;
 mod mutations;
 mod open;
@@ -17,6 +18,7 @@ mod undo;
 
 pub use aborted_map::{AbortedMap, AbortedTransaction};
 pub use commit_table::{CommitTable, CommitTime, Outcome};
+pub use kept_records::{KeptRecords, kept_front, kept_record};
 pub use lifetime::{Lifetime, OpenSnapshot, Reader, Retention, SnapshotRegistry};
 pub use mutations::{Mutation, Mutations};
 pub use open::{Open, OpenEntry, TOLD_DATABASES};

@@ -57,6 +57,10 @@ pub enum Mutation {
     ReclaimedUnasked = 1 << 23,
     /// At a start the map has nothing that the log tells of it.
     MapUnread = 1 << 24,
+    /// A checkpoint does not log the newest record again that it keeps of a transaction.
+    KeptLost = 1 << 25,
+    /// What lies behind a mark is not kept.
+    TailUnkept = 1 << 26,
 }
 
 /// The faults of one engine.

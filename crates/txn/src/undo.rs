@@ -4,6 +4,7 @@
 //! crash interrupts continues where it was, and never undoes a record twice. Rollbacks of
 //! transactions, savepoints and statements, and recovery, all walk here.
 
+use crate::kept_records::KeptRecords;
 use base::Lsn;
 use buffer::{BufferError, Pages, Undo};
 use std::sync::Arc;
@@ -121,33 +122,70 @@ impl UndoTable {
 }
 
 /// Which records of a transaction are undone.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct UndoScope {
+#[derive(Clone, Copy, Debug)]
+pub struct UndoScope<'k> {
     to: Lsn,
     keeps_keys: bool,
     passes_versioned: bool,
+    kept: Option<&'k KeptRecords>,
 }
 
-impl UndoScope {
+impl<'k> UndoScope<'k> {
     /// All.
-    pub const ALL: UndoScope =
-        UndoScope { to: Lsn::ZERO, keeps_keys: false, passes_versioned: false };
+    pub const ALL: UndoScope<'static> =
+        UndoScope { to: Lsn::ZERO, keeps_keys: false, passes_versioned: false, kept: None };
 
     /// Those after a record: the transaction goes on. With `keeps_keys` (it has locked ranges) keys
     /// that it inserted stay as ghosts.
-    pub const fn after(to: Lsn, keeps_keys: bool) -> UndoScope {
-        UndoScope { to, keeps_keys, passes_versioned: false }
+    pub const fn after(to: Lsn, keeps_keys: bool) -> UndoScope<'static> {
+        UndoScope { to, keeps_keys, passes_versioned: false, kept: None }
     }
 
     /// Those from a record on that versions do not undo.
-    pub fn unversioned_from(from: Lsn) -> UndoScope {
+    pub fn unversioned_from(from: Lsn) -> UndoScope<'static> {
         assert_ne!(from, Lsn::ZERO, "a record has a place");
-        UndoScope { to: Lsn(from.0 - 1), keeps_keys: false, passes_versioned: true }
+        let to = Lsn(from.0 - 1);
+        UndoScope { to, keeps_keys: false, passes_versioned: true, kept: None }
+    }
+
+    /// The same, where the log is not kept before a place: these have what it had.
+    #[must_use]
+    pub const fn with(self, kept: Option<&'k KeptRecords>) -> UndoScope<'k> {
+        UndoScope { kept, ..self }
     }
 
     /// The record behind which it begins; zero for all.
     pub const fn to(&self) -> Lsn {
         self.to
+    }
+}
+
+/// Where an undo finds its records: in the log, and before a place among those that are kept.
+struct UndoSource<'a> {
+    log: RecordReader<'a>,
+    kept: Option<&'a KeptRecords>,
+}
+
+impl UndoSource<'_> {
+    /// The kept records, where a place is one of theirs.
+    fn kept_at(&self, at: Lsn) -> Option<&KeptRecords> {
+        self.kept.filter(|kept| at < kept.until())
+    }
+
+    /// The newest record at or before a place that is to be undone; `None` where no other is.
+    fn record(&mut self, at: Lsn) -> Result<Option<RecordView<'_>>, WalError> {
+        match self.kept.filter(|kept| at < kept.until()) {
+            Some(kept) => Ok(kept.newest_at(at)),
+            None => self.log.record(at).map(Some),
+        }
+    }
+
+    /// The same without reading anything.
+    fn at_hand(&self, at: Lsn) -> Option<RecordView<'_>> {
+        match self.kept_at(at) {
+            Some(kept) => kept.newest_at(at),
+            None => self.log.kept(at),
+        }
     }
 }
 
@@ -161,17 +199,19 @@ pub fn roll_back(
     table: &UndoTable,
     group: &mut Group,
     chain: &mut TransactionChain,
-    UndoScope { to, keeps_keys, passes_versioned }: UndoScope,
+    UndoScope { to, keeps_keys, passes_versioned, kept }: UndoScope<'_>,
     undone: &dyn Fn(&TransactionChain) -> bool,
 ) -> Result<(), UndoError> {
     assert_ne!(chain.id, 0, "records belong to a transaction");
     let log: &Arc<Log> = pages.log();
     assert!(chain.first <= chain.last, "a chain goes forward");
     assert!(chain.last < log.next_lsn(), "what is undone was logged");
-    let mut records = RecordReader::new(log);
+    let mut source = UndoSource { log: RecordReader::new(log), kept };
     let mut at = chain.last;
     while at > to {
-        let view = checked(records.record(at)?, chain.id)?;
+        let found = source.record(at)?;
+        let Some(view) = found.filter(|view| view.lsn > to) else { break };
+        let view = checked(view, chain.id)?;
         at = view.previous();
         if is_passed(&view, passes_versioned) {
             continue;
@@ -179,7 +219,7 @@ pub fn roll_back(
         let lsn = view.lsn;
         let handler = table.handlers[usize::from(view.kind().0)].as_ref();
         let handler = handler.ok_or(UndoError::Lost(lsn, "nobody undoes its kind"))?;
-        let run = run_of(&records, lsn, to, (chain.id, passes_versioned));
+        let run = run_of(&source, lsn, to, (chain.id, passes_versioned));
         let mut left = &run[..];
         while let Some(first) = left.first() {
             let undo = Undo::Compensation { transaction: chain.id, next: first.previous() };
@@ -222,15 +262,16 @@ fn is_passed(view: &RecordView<'_>, passes_versioned: bool) -> bool {
 /// A record, and those that the walk meets after it, as long as they are in memory and of its kind
 /// and page.
 fn run_of<'r>(
-    records: &'r RecordReader<'_>,
+    source: &'r UndoSource<'_>,
     first: Lsn,
     to: Lsn,
     (transaction, passes_versioned): (u32, bool),
 ) -> Vec<RecordView<'r>> {
-    let first = records.kept(first).expect("it was read just now");
+    let first = source.at_hand(first).expect("it was read just now");
     let (mut run, mut at) = (vec![first], first.previous());
     while at > to && run.len() < RUN_MAX {
-        let next = records.kept(at).and_then(|view| checked(view, transaction).ok());
+        let next = source.at_hand(at).filter(|view| view.lsn > to);
+        let next = next.and_then(|view| checked(view, transaction).ok());
         let of = |r: &RecordView<'_>| (r.kind(), r.page(), r.alloc_unit());
         let like = |r: &RecordView<'_>| of(r) == of(&first);
         let Some(next) = next.filter(|r| !is_passed(r, passes_versioned) && like(r)) else { break };

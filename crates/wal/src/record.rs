@@ -52,7 +52,10 @@ pub mod kinds {
     /// A part of its transaction is aborted, and the rows that it changed stay as they are: a
     /// compensation, behind which undo goes on before that part (`txn::AbortedTransaction`).
     pub const PART_ABORTED: Kind = Kind(0x11);
-    pub const LAST_OF_LOG: u8 = 0x11;
+    /// A record of a transaction that was active when a checkpoint began, from before: its undo
+    /// needs it (`txn::KeptRecords`).
+    pub const KEPT_RECORD: Kind = Kind(0x12);
+    pub const LAST_OF_LOG: u8 = 0x12;
     pub const FIRST_OF_SPACE: u8 = 0x20;
     pub const FIRST_OF_BTREE: u8 = 0x40;
     pub const FIRST_OF_HEAP: u8 = 0x60;

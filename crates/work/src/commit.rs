@@ -285,7 +285,7 @@ impl Work {
     fn undo_part(
         &mut self,
         i: usize,
-        scope: UndoScope,
+        scope: UndoScope<'_>,
         group: &mut Group,
         goes_on: &dyn Fn() -> bool,
     ) -> Result<(), WorkError> {
@@ -306,7 +306,8 @@ impl Work {
             entry.logged(chain);
             goes_on()
         };
-        let (pages, undo) = (&home.pages, home.undo());
+        let (pages, undo, kept) = (&home.pages, home.undo(), part.kept_for_undo(to));
+        let scope = scope.with(kept.as_deref());
         txn::roll_back(pages, &undo, group, &mut part.chain, scope, &undone)
             .map_err(WorkError::Undo)?;
         assert!(part.chain.last >= last, "undo is logged, never cut off");

@@ -16,17 +16,20 @@
 //!     checkpoint carries it. `log_from` is set to before the part's end is appended, and only
 //!     behind that `versions` is empty. So a checkpoint that carries the part begins before its
 //!     end, or keeps the log that has it.
+//!  5. Log before `kept_until` is not kept for the part: what an undo needs of it is in `kept`
+//!     (`secondary_log.rs`). Only checkpoints move it, under the mutex of `kept`. Whoever reads the
+//!     log for an undo pins it first, and then looks whether that place has moved.
 
 use crate::numbers::OpenMarks;
 use base::{AllocUnitId, Lsn, SessionId, TransactionId, Xsn};
-use os::sync::{Mutex, PaddedCell};
+use os::sync::{Mutex, MutexGuard, PaddedCell};
 use std::sync::Arc;
 use std::sync::atomic::{
-    AtomicI64, AtomicU8, AtomicU64,
+    AtomicBool, AtomicI64, AtomicU8, AtomicU64,
     Ordering::{Acquire, Relaxed, Release, SeqCst},
     fence,
 };
-use txn::AbortedTransaction;
+use txn::{AbortedTransaction, KeptRecords};
 use wal::TransactionChain;
 
 /// How far a transaction has come in a database, as database_transaction_state numbers it.
@@ -98,6 +101,12 @@ pub(crate) struct Entry {
     marks: Mutex<OpenMarks<Lsn>>,
     /// From where a rollback that goes on needs it; [`Lsn::MAX`] without one.
     pinned: AtomicU64,
+    /// Records out of log that is not kept.
+    kept: Mutex<Option<KeptPart>>,
+    /// The place up to which it has them; zero without any.
+    kept_until: AtomicU64,
+    /// Checkpoints have room for each of its numbers.
+    has_room: AtomicBool,
 }
 
 /// By which number, and where, a part has changed rows whose versions undo it.
@@ -106,6 +115,30 @@ pub(crate) struct PartVersions {
     pub(crate) xsn: Xsn,
     /// Ascending.
     pub(crate) units: Vec<AllocUnitId>,
+}
+
+/// What is kept of a part out of log that is not (`secondary_log.rs`).
+#[derive(Clone)]
+pub(crate) struct KeptPart {
+    /// Its transaction.
+    pub(crate) id: TransactionId,
+    pub(crate) records: Arc<KeptRecords>,
+    /// Where its newest number is said, as far as the records reach.
+    pub(crate) number_at: Lsn,
+}
+
+/// What a checkpoint is to copy of a part.
+pub(crate) struct PartCopy {
+    pub(crate) entry: Arc<Entry>,
+    pub(crate) id: TransactionId,
+    /// What a checkpoint before has kept.
+    pub(crate) before: Option<KeptPart>,
+    /// From there on its records are read.
+    pub(crate) from: Lsn,
+    /// Marks to which it may be rolled back, oldest first.
+    pub(crate) marks: Vec<Lsn>,
+    /// It goes on to keep its log from where its records are kept now.
+    pub(crate) stays: bool,
 }
 
 #[derive(Default)]
@@ -140,14 +173,23 @@ fn count(cell: &AtomicU64) {
 impl Entry {
     pub(crate) fn new(session: SessionId) -> Entry {
         let (versions, marks) = (Mutex::default(), Mutex::default());
-        let pinned = AtomicU64::new(Lsn::MAX.0);
-        Entry { session, told: PaddedCell::default(), versions, marks, pinned }
+        Entry {
+            session,
+            told: PaddedCell::default(),
+            versions,
+            marks,
+            pinned: AtomicU64::new(Lsn::MAX.0),
+            kept: Mutex::default(),
+            kept_until: AtomicU64::new(Lsn::ZERO.0),
+            has_room: AtomicBool::new(false),
+        }
     }
 
     /// Records from there on are needed; what it said before.
     pub(crate) fn need(&self, from: Lsn) -> Lsn {
         self.told.log_from.store(from.0, SeqCst);
         self.pinned.store(Lsn::MAX.0, SeqCst);
+        self.has_room.store(false, SeqCst);
         Lsn(self.told.needed.swap(from.0, SeqCst))
     }
 
@@ -170,7 +212,66 @@ impl Entry {
     pub(crate) fn log_from(&self) -> Option<Lsn> {
         // In this order: a part that begins says first from where.
         let active = self.needed() != Lsn::ZERO;
-        active.then(|| Lsn(self.told.log_from.load(SeqCst)))
+        active.then(|| Lsn(self.told.log_from.load(SeqCst)).max(self.kept_until()))
+    }
+
+    /// Log before is not kept for it.
+    pub(crate) fn kept_until(&self) -> Lsn {
+        Lsn(self.kept_until.load(SeqCst))
+    }
+
+    /// What is kept of its transaction.
+    pub(crate) fn kept(&self, id: TransactionId) -> Option<KeptPart> {
+        if self.kept_until() == Lsn::ZERO {
+            return None;
+        }
+        self.kept.lock().clone().filter(|kept| kept.id == id)
+    }
+
+    /// More is kept, unless its transaction is another by now. Another one's first record is behind
+    /// the place up to which this one's are kept: the end of the one before is.
+    pub(crate) fn is_kept(&self, part: KeptPart) {
+        let mut kept = self.kept.lock();
+        if self.told.id.load(Acquire) == part.id.0 {
+            let until = part.records.until();
+            *kept = Some(part);
+            self.kept_until.store(until.0, SeqCst);
+        }
+    }
+
+    /// What a checkpoint that begins there has to copy of it; `None` where it needs no log before.
+    pub(crate) fn to_keep(self: &Arc<Self>, until: Lsn) -> Option<PartCopy> {
+        let part = self.read()?;
+        let before = self.kept(part.id);
+        let bound = self.undo_from()?.min(self.log_from()?);
+        let goes_on = part.state == PartState::Logged && self.is_carried();
+        if before.is_none() && (bound >= until || !goes_on) {
+            return None;
+        }
+        let from = before.as_ref().map_or(bound, |kept| kept.records.until());
+        let (entry, id, marks) = (Arc::clone(self), part.id, self.marks());
+        Some(PartCopy { entry, id, before, from, marks, stays: !goes_on })
+    }
+
+    /// Meanwhile no checkpoint gives away log of the part: a number of it is being aborted.
+    pub(crate) fn aborting(&self) -> MutexGuard<'_, Option<KeptPart>> {
+        self.kept.lock()
+    }
+
+    /// Checkpoints have room for each of its numbers.
+    pub(crate) fn has_room(&self) {
+        self.has_room.store(true, SeqCst);
+    }
+
+    /// Whether checkpoints can carry it.
+    pub(crate) fn is_carried(&self) -> bool {
+        // In this order: who has no number may get its first one, and room for it, meanwhile.
+        self.has_room.load(SeqCst) || self.versions.lock().is_empty()
+    }
+
+    /// Marks to which a rollback needs its log, oldest first.
+    pub(crate) fn marks(&self) -> Vec<Lsn> {
+        self.marks.lock().held()
     }
 
     /// A rollback to a mark needs its records from there on, as long as somebody holds its seat.
@@ -186,13 +287,17 @@ impl Entry {
     /// From where on the log is needed while the database is in use; [`Lsn::MAX`] for none, `None`
     /// without a transaction.
     pub(crate) fn undo_from(&self) -> Option<Lsn> {
-        let (first, log_from) = (self.needed(), self.log_from()?);
-        if first == Lsn::ZERO || log_from <= first {
-            return Some(first).filter(|lsn| *lsn != Lsn::ZERO);
+        let first = self.needed();
+        if first == Lsn::ZERO {
+            return None;
         }
-        let pinned = Lsn(self.pinned.load(SeqCst));
-        let marked = self.marks.lock().oldest().unwrap_or(Lsn::MAX);
-        Some(log_from.min(pinned).min(marked.max(first)))
+        let kept_until = self.kept_until();
+        let log_from = Lsn(self.told.log_from.load(SeqCst));
+        let from = match log_from <= first {
+            true => first,
+            false => log_from.min(self.marks.lock().oldest().unwrap_or(Lsn::MAX).max(first)),
+        };
+        Some(from.max(kept_until).min(Lsn(self.pinned.load(SeqCst))))
     }
 
     /// By which versions it is undone, oldest number first.
@@ -206,7 +311,8 @@ impl Entry {
         let numbers = self.versions.lock().clone();
         let Some((part, log_from)) = self.read().zip(self.log_from()) else { return Vec::new() };
         let Some((begin, end)) = part.begin.zip(part.last) else { return Vec::new() };
-        if log_from <= begin {
+        // Without room its numbers are in the log that is kept.
+        if log_from <= begin || !self.has_room.load(SeqCst) {
             return Vec::new();
         }
         let (id, began_at) = (part.id, part.began_at.unwrap_or(0));
@@ -295,6 +401,11 @@ impl Entry {
     /// The transaction is over.
     pub(crate) fn end(&self) {
         self.told.id.store(0, Release);
+        if self.kept_until() != Lsn::ZERO {
+            let mut kept = self.kept.lock();
+            *kept = None;
+            self.kept_until.store(Lsn::ZERO.0, SeqCst);
+        }
         // Whoever reads something of the next one finds this one's number gone.
         fence(Release);
     }

@@ -2,7 +2,7 @@
 
 use crate::cleaner_times::CleanerTimes;
 use crate::engine::Engine;
-use crate::entry::{Entry, OpenPart};
+use crate::entry::{Entry, OpenPart, PartCopy};
 use crate::ghost_queue::GhostQueue;
 use crate::ghost_rule::{CurrentRule, GhostRule};
 use crate::graveyards::Graveyards;
@@ -63,6 +63,8 @@ pub struct Home {
     relying: AtomicUsize,
     /// Log before that may be in use by others.
     undo_bound: AtomicU64,
+    /// Log that checkpoints take for records which they log again.
+    for_kept: AtomicU64,
     undone_records_max: u64,
     cleaner_times: CleanerTimes,
     optimized_locking: AtomicBool,
@@ -139,6 +141,7 @@ impl Home {
             for_aborted: Mutex::default(),
             relying: AtomicUsize::new(0),
             undo_bound: AtomicU64::new(0),
+            for_kept: AtomicU64::new(0),
             undone_records_max: engine.undone_records_max.load(Relaxed),
             cleaner_times: CleanerTimes::default(),
             optimized_locking: AtomicBool::new(false),
@@ -256,7 +259,18 @@ impl Home {
     /// the map it stays promised until [`Home::give_back_promised`].
     pub fn promised_for_aborted(&self) -> u64 {
         let open = self.relying.load(Relaxed) as u64 * CARRIED_OPEN_BYTES;
-        open + self.for_aborted.lock().values().map(LogReservation::bytes).sum::<u64>()
+        let records = if self.promised_for_kept() > 0 { CARRIED_BESIDE } else { 0 };
+        open + records + self.for_aborted.lock().values().map(LogReservation::bytes).sum::<u64>()
+    }
+
+    /// Log that parts have reserved for checkpoints that log their records again.
+    pub(crate) fn promised_for_kept(&self) -> u64 {
+        self.for_kept.load(Relaxed)
+    }
+
+    /// A part has reserved so much more for that, or gives it back.
+    pub(crate) fn promise_for_kept(&self, before: u64, now: u64) {
+        self.for_kept.fetch_add(now.wrapping_sub(before), Relaxed);
     }
 
     /// Gives back the log that was promised for what has left the aborted map. No checkpoint is
@@ -538,6 +552,15 @@ impl Home {
     /// Whether no checkpoint gives log from there on to others, now that a part has pinned it.
     pub(crate) fn has_log_from(&self, from: Lsn) -> bool {
         self.undo_bound.load(SeqCst) <= from.0
+    }
+
+    /// What a checkpoint that begins there has to copy of open parts' records.
+    pub(crate) fn parts_to_keep(&self, until: Lsn) -> Vec<PartCopy> {
+        if !self.is_accelerated() {
+            return Vec::new();
+        }
+        let entries = self.active.lock().clone();
+        entries.iter().filter_map(|e| e.to_keep(until)).collect()
     }
 
     /// What the aborted map would say of the active transactions whose first records recovery does

@@ -27,6 +27,7 @@ mod part;
 mod reader;
 mod redefinitions;
 mod registrations;
+mod secondary_log;
 mod settle;
 mod several;
 mod snapshot;

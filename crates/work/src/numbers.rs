@@ -148,6 +148,12 @@ impl<P: Copy + PartialEq> OpenMarks<P> {
         None
     }
 
+    /// The places of all that are there, oldest first.
+    pub(crate) fn held(&self) -> Vec<P> {
+        let held = self.marks.iter().filter(|mark| mark.0.strong_count() > 0);
+        held.map(|mark| mark.1).collect()
+    }
+
     pub(crate) fn clear(&mut self) {
         self.marks.clear();
     }

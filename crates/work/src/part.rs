@@ -8,7 +8,10 @@ use base::{AllocUnitId, Lsn, SessionId, TransactionId, Xsn};
 use buffer::{Change, Undo};
 use lock::Owner;
 use std::sync::Arc;
-use txn::{AbortedTransaction, BEGIN_BYTES_MAX, Begin, EndPayload, NumberPayload, TransactionName};
+use txn::{
+    AbortedTransaction, BEGIN_BYTES_MAX, Begin, EndPayload, KeptRecords, NumberPayload,
+    TransactionName,
+};
 use wal::{Group, Kind, LogReservation, TransactionChain, WalError, kinds};
 
 /// Log that a change may write beyond its own estimate: begin record, maps, block overhead.
@@ -83,6 +86,8 @@ pub struct Part {
     relies_before: Option<Lsn>,
     /// For so many numbers checkpoints have room.
     room_for_numbers: usize,
+    /// Log that is reserved for checkpoints that log its records again (`secondary_log.rs`).
+    for_kept: u64,
     /// Told what was logged: of a deadlock's participants the cheapest to undo is the victim.
     owner: Arc<Owner>,
 }
@@ -105,6 +110,7 @@ impl Part {
             seen: (0, 0),
             relies_before: None,
             room_for_numbers: 0,
+            for_kept: 0,
             owner: Arc::clone(owner),
         }
     }
@@ -153,8 +159,10 @@ impl Part {
         // To be carried and to be aborted, each of its numbers, the next among them.
         let each = CARRIED_OPEN_BYTES + ABORT_BYTES;
         let numbers = if self.home.is_accelerated() { self.numbers.len() as u64 + 1 } else { 0 };
-        let carried = numbers * each;
+        // What versions do not undo is logged again by checkpoints.
         let change = change_bytes as u64;
+        let again = if self.home.is_accelerated() { self.for_kept + change } else { 0 };
+        let carried = numbers * each + again;
         let need = self.undo_room.bytes(change) + 2 * change + FORWARD_SLACK + carried;
         if need > self.reservation.bytes() {
             let more = (need - self.reservation.bytes()).max(RESERVE_STEP);
@@ -206,15 +214,22 @@ impl Part {
         }
     }
 
-    /// Versions undo all that it has done so far: recovery does not need its records.
+    /// Versions undo what it has done to rows: recovery does not need these records.
     fn rely_on_versions(&mut self) {
-        let whole = self.is_numbered() && self.chain.unversioned == 0;
-        if !whole || self.relies_before == Some(Lsn::MAX) {
+        if !self.is_numbered() || self.relies_before == Some(Lsn::MAX) {
             return;
         }
-        if self.relies_before.is_some() || self.has_room_for(1) {
+        if self.relies_before.is_none() {
+            if !self.has_room_for(self.numbers.len().max(1)) {
+                return;
+            }
+            self.entry.has_room();
+        }
+        if self.chain.unversioned == 0 {
             self.entry.needs_log_from(Lsn::MAX);
             self.relies_before = Some(Lsn::MAX);
+        } else if self.relies_before.is_none() {
+            self.relies_before = Some(self.chain.first);
         }
     }
 
@@ -293,6 +308,23 @@ impl Part {
         is_there
     }
 
+    /// What an undo back to a record reads instead of log that is not there any more. It stays
+    /// valid, and so does the log behind it, until the end of the part, or until [`Part::unpin`].
+    pub(crate) fn kept_for_undo(&self, to: Lsn) -> Option<Arc<KeptRecords>> {
+        if self.pin(to) {
+            return None;
+        }
+        while let Some(kept) = self.entry.kept(self.id) {
+            let until = kept.records.until();
+            self.entry.pin(until);
+            os::sched::switch_point();
+            if self.entry.kept_until() == until {
+                return Some(kept.records);
+            }
+        }
+        None
+    }
+
     pub(crate) fn unpin(&self) {
         self.entry.pin(Lsn::MAX);
     }
@@ -311,9 +343,19 @@ impl Part {
         self.rely_on_versions();
         let undo_bytes = change_bytes as u64 + 64;
         self.owner.add_log_bytes(undo_bytes);
+        if unversioned > before.1 && self.home.is_accelerated() {
+            self.promise_for_kept(self.for_kept + undo_bytes);
+        }
         let how = (unversioned > before.1, self.relies_before.is_some());
         if self.undo_room.logged(undo_bytes, (records, records - before.0), how) {
             self.give_back_for_undo();
+        }
+    }
+
+    fn promise_for_kept(&mut self, bytes: u64) {
+        let before = std::mem::replace(&mut self.for_kept, bytes);
+        if before != bytes {
+            self.home.promise_for_kept(before, bytes);
         }
     }
 
@@ -321,7 +363,7 @@ impl Part {
     fn give_back_for_undo(&mut self) {
         let numbers = self.numbers.len() as u64 + 1;
         let each = CARRIED_OPEN_BYTES + ABORT_BYTES;
-        let kept = self.undo_room.bytes(0) + KEPT + numbers * each;
+        let kept = self.undo_room.bytes(0) + KEPT + numbers * each + self.for_kept;
         self.reservation.shrink(self.reservation.bytes().saturating_sub(kept));
         self.entry.reserved(self.reservation.bytes());
     }
@@ -422,6 +464,7 @@ impl Part {
     /// pages, and is in the aborted map from now on. The locks are held.
     pub(crate) fn abort_numbers(&mut self, above: Xsn) {
         while let Some(number) = self.numbers.pop_if(|number| number.xsn > above) {
+            let entry = Arc::clone(&self.entry);
             let mut aborted = self.aborted_of(&number, true);
             let mut payload = EndPayload { at: os::clock::now().0 }.bytes().to_vec();
             aborted.spell(&mut payload);
@@ -431,6 +474,8 @@ impl Part {
             let (kind, id) = (kinds::PART_ABORTED, self.chain.id);
             let pushed = self.group.push_compensation_of(kind, id, number.after, &payload);
             assert!(pushed.is_ok(), "an empty group has room for it");
+            // Until it is in the map, recovery needs this record.
+            let aborting = entry.aborting();
             aborted.end = self.home.log().append(&mut self.group, &mut self.chain).last;
             self.entry.logged(&self.chain);
             os::sched::switch_point();
@@ -441,6 +486,7 @@ impl Part {
             self.has_aborted = true;
             self.undo_room.number_aborted();
             self.tell_versions();
+            drop(aborting);
         }
         self.entry.reserved(self.reservation.bytes());
     }
@@ -500,7 +546,9 @@ impl Part {
         // The log that its undo takes stays promised until the database closes.
         let none = LogReservation::none(self.home.log());
         self.home.keep_for_undo(std::mem::replace(&mut self.reservation, none));
-        // The entry stays in the list as it is; what comes next has another.
+        // The entry stays in the list as it is, and so does the room that checkpoints have for it;
+        // what comes next has another.
+        (self.for_kept, self.room_for_numbers) = (0, 0);
         self.entry = self.home.enlist(self.owner.session());
         self.entered = false;
     }
@@ -537,6 +585,7 @@ impl Part {
             self.numbers.clear();
             self.entry.has_versions(Vec::new());
         }
+        self.promise_for_kept(0);
         self.has_aborted = false;
         self.relies_before = None;
         self.seen = (0, 0);

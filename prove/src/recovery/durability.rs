@@ -9,8 +9,8 @@ use crate::recovery::trace::{self, ACKNOWLEDGED_MIN};
 use checks::Outcome;
 
 const FAULTS: u64 = 4;
-/// Of `database`, which knows five faults of accelerated recovery more.
-const FAULTS_OF_DATABASE: u64 = 9;
+/// Of `database`, which knows six faults of accelerated recovery more.
+const FAULTS_OF_DATABASE: u64 = 10;
 /// Of `recovery`, which knows three faults of the log more.
 const FAULTS_OF_RECOVERY: u64 = 7;
 const DAMAGES: u64 = 300;

@@ -122,12 +122,13 @@ impl Parts {
     }
 }
 
-fn histories(kind: IndexKind) {
+fn histories(kind: IndexKind, fault: Option<Mutation>) {
     let mut nested = 0;
     for seed in 0..6 * seeds() {
         // The last that is printed is the one that failed.
         println!("seed {seed}");
         let mut parts = Parts::new(kind, seed);
+        parts.world.plant(fault);
         for _ in 0..12 {
             parts.transaction();
         }
@@ -143,15 +144,25 @@ fn histories(kind: IndexKind) {
 
 #[test]
 fn parts_of_transactions_on_a_clustered_index() {
-    histories(IndexKind::Clustered);
+    histories(IndexKind::Clustered, None);
 }
 
 #[test]
 fn parts_of_transactions_on_a_nonclustered_index() {
-    histories(IndexKind::Nonclustered);
+    histories(IndexKind::Nonclustered, None);
 }
 
 #[test]
 fn parts_of_transactions_on_a_heap() {
-    histories(IndexKind::Heap);
+    histories(IndexKind::Heap, None);
+}
+
+/// What lies behind a mark is undone from the log, or by what was kept of it.
+#[cfg(feature = "mutations")]
+#[test]
+fn a_tail_that_is_not_kept_is_caught() {
+    for kind in [IndexKind::Clustered, IndexKind::Nonclustered, IndexKind::Heap] {
+        let fault = Mutation::TailUnkept;
+        faults::caught(fault, &format!("parts, {kind:?}"), || histories(kind, Some(fault)));
+    }
 }

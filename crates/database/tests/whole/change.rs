@@ -172,12 +172,15 @@ impl Session<'_> {
         self.work.roll_back().unwrap();
     }
 
-    /// A transaction that changes a few rows and then nothing while checkpoints are taken; it is
-    /// rolled back.
-    pub(crate) fn idle(&mut self, id: u64) {
+    /// A transaction that makes or drops a table, changes a few rows, and then does nothing while
+    /// checkpoints are taken; it is rolled back.
+    pub(crate) fn idle(&mut self, id: u64, object: i32) {
         self.undo.clear();
         let passing = self.passing.clone();
         self.work.begin(true, "");
+        if self.define(id, object).is_err() {
+            return self.give_up(id, passing);
+        }
         for _ in 0..8 {
             let failed = self.statement(id).err();
             self.work.locks().release_short(self.work.owner());

@@ -116,12 +116,13 @@ fn make_named(
 
 /// Faults of accelerated recovery.
 #[cfg(feature = "mutations")]
-const ACCELERATED_FAULTS: [(&str, Mutation); 5] = [
+const ACCELERATED_FAULTS: [(&str, Mutation); 6] = [
     ("map uncarried", Mutation::MapUncarried),
     ("active ones uncarried", Mutation::ActiveUncarried),
     ("forgotten early", Mutation::ForgottenEarly),
     ("reclaimed unasked", Mutation::ReclaimedUnasked),
     ("map unread", Mutation::MapUnread),
+    ("kept record lost", Mutation::KeptLost),
 ];
 
 /// Faults of the engine, which a start has from its begin on.
@@ -176,7 +177,7 @@ fn workload(disk: Arc<sim::Disk>, seed: u64, p: Arc<Oracle>, fault: Option<&str>
                     _ => {}
                 }
                 if is_accelerated(seed) && n == 0 && t == 2 {
-                    session.idle(500_000 + n * 1000);
+                    session.idle(500_000 + n * 1000, OBJECTS + 2 + 9_000);
                 }
             }
         })

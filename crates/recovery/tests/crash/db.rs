@@ -177,10 +177,10 @@ impl Db {
     }
 
     pub(crate) fn checkpoint(&self) {
-        let oldest = || {
+        let oldest = |_| {
             let active = self.active.lock().expect("nothing panics with it");
             let oldest = active.values().copied().min().unwrap_or(Lsn::MAX);
-            recovery::LogBounds { recovery: oldest, undo: oldest }
+            Ok(recovery::LogBounds { recovery: oldest, undo: oldest })
         };
         let done = recovery::checkpoint(
             &self.log,

@@ -20,6 +20,7 @@ pub(crate) fn describe<'a>(record: &RecordView<'a>) -> RecordDescription<'a> {
         kinds::VERSION_NUMBER => "LOP_XACT_VERSIONS",
         kinds::REVERTED => "LOP_XACT_REVERTED",
         kinds::PART_ABORTED => "LOP_XACT_PART_ABORTED",
+        kinds::KEPT_RECORD => "LOP_XACT_KEPT_RECORD",
         _ => "LOP_COMPENSATION",
     };
     RecordDescription::new(operation, "LCX_NULL")
