@@ -216,26 +216,30 @@ impl<'a> Difference<'a> {
         new: (u8, &[u8]),
         out: &mut Vec<u8>,
     ) -> bool {
-        let from = usize::from(self.from);
-        let fits = from >= 1
-            && record.first() == Some(&old.0)
-            && record.get(from..from + old.1.len()) == Some(old.1);
+        let parts = record.split_first();
+        parts.is_some_and(|(status, rest)| self.rebuild_parts((*status, rest), old, new, out))
+    }
+
+    /// The same of a record whose status and rest stand apart.
+    fn rebuild_parts(
+        &self,
+        (status, rest): (u8, &[u8]),
+        old: (u8, &[u8]),
+        new: (u8, &[u8]),
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let Some(from) = usize::from(self.from).checked_sub(1) else { return false };
+        let fits = status == old.0 && rest.get(from..from + old.1.len()) == Some(old.1);
         if fits {
             out.clear();
             out.push(new.0);
-            out.extend_from_slice(&record[1..from]);
+            out.extend_from_slice(&rest[..from]);
             out.extend_from_slice(new.1);
-            out.extend_from_slice(&record[from + old.1.len()..]);
-            debug_assert_eq!(
-                out.len() + old.1.len(),
-                record.len() + new.1.len(),
-                "the rest is kept"
-            );
-            debug_assert_eq!(
-                out.get(from..from + new.1.len()),
-                Some(new.1),
-                "the bytes are in place"
-            );
+            out.extend_from_slice(&rest[from + old.1.len()..]);
+            let kept = rest.len() - old.1.len();
+            debug_assert_eq!(out.len(), 1 + kept + new.1.len(), "the rest is kept");
+            let placed = out.get(from + 1..from + 1 + new.1.len());
+            debug_assert_eq!(placed, Some(new.1), "the bytes are in place");
         }
         fits
     }
@@ -279,12 +283,13 @@ impl<'a> InRowDifference<'a> {
     /// Builds the record as it became from the record as it was; false when it is another.
     pub(crate) fn repeat(&self, was: &[u8], out: &mut Vec<u8>) -> bool {
         let tag = VersionTag::of(was);
-        let Some((status, rest)) = plain_record(was) else { return false };
-        let plain = [&[status][..], rest].concat();
-        if self.was_untagged != tag.is_none() || !self.difference.repeat(&plain, out) {
+        let Some(plain) = plain_record(was) else { return false };
+        let d = &self.difference;
+        let (before, after) = ((d.status.0, d.before), (d.status.1, d.after));
+        if self.was_untagged != tag.is_none() || !d.rebuild_parts(plain, before, after, out) {
             return false;
         }
-        let Some(version) = InRowVersion::of(&plain, out, IN_ROW_BYTES_MAX) else { return false };
+        let Some(version) = InRowVersion::of(was, out, IN_ROW_BYTES_MAX) else { return false };
         version.put(out, self.writer, tag.map_or(Xsn::NONE, |tag| tag.writer));
         true
     }

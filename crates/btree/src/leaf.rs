@@ -435,6 +435,12 @@ pub struct LeafWrite<'t> {
     exact: bool,
 }
 
+/// What an append at a slot leaves free. The first row of a leaf takes all the room it needs.
+pub(crate) fn left_free(v: PageView<'_>, slot: u16, of_row: usize) -> usize {
+    let appends = slot > 0 && slot == v.slot_count() && v.next_page().is_none();
+    if appends { of_row * (usize::from(slot) + 1) } else { 0 }
+}
+
 impl<'t> LeafWrite<'t> {
     pub(crate) fn at(
         tree: &'t Tree,
@@ -511,6 +517,12 @@ impl<'t> LeafWrite<'t> {
     pub fn has_room(&self, record_bytes: usize) -> bool {
         debug_assert!(record_bytes <= crate::RECORD_MAX, "a record fits an empty page");
         slot_cost(record_bytes) <= usize::from(self.guard.view().free_count())
+    }
+
+    /// Bytes that stay free beside a new record at the right edge, where each row is to have so
+    /// many: an append leaves them to later changes of its rows.
+    pub fn left_free(&self, of_row: usize) -> usize {
+        left_free(self.guard.view(), self.slot, of_row)
     }
 
     /// Whether the record with the key may become that long.

@@ -15,7 +15,7 @@
 
 use crate::error::BtreeResult;
 use crate::guess::bring_near;
-use crate::leaf::LeafWrite;
+use crate::leaf::{LeafWrite, left_free};
 use crate::order::Part;
 use crate::tree::{LEVELS_MAX, Tree};
 use base::PageId;
@@ -82,9 +82,9 @@ impl Tree {
         Some(LatchedSpot { guard, same })
     }
 
-    /// The slot of a new record of that length on a latched leaf. `None` when a record, perhaps a
-    /// ghost, has the key, or the leaf is not the key's, has no room, or has a ghost beside the
-    /// slot.
+    /// The slot of a new record of that length on a latched leaf, which leaves so many bytes free
+    /// for each row if it is appended. `None` when a record, perhaps a ghost, has the key, or the
+    /// leaf is not the key's, has no room, or has a ghost beside the slot.
     ///
     /// # Errors
     /// 824.
@@ -92,14 +92,15 @@ impl Tree {
         &'t self,
         spot: LatchedSpot<'t>,
         key: &[Field<'_>],
-        record_bytes: usize,
+        (record_bytes, of_row): (usize, usize),
     ) -> BtreeResult<Option<LeafWrite<'t>>> {
         assert_eq!(key.len(), self.shape.order.len(), "a record is put by its whole key");
         let v = spot.guard.view();
         let sought = self.sought(key);
         let (slot, exact) = self.search((spot.guard.id(), v), Part::Leaf, &sought, false, 0)?;
         let between = slot > 0 && (slot < v.slot_count() || v.next_page().is_none());
-        let takes = !exact && (spot.same || between) && takes(v, slot, record_bytes);
+        let left = left_free(v, slot, of_row);
+        let takes = !exact && (spot.same || between) && takes(v, slot, record_bytes + left);
         Ok(takes.then(|| LeafWrite::new_at(self, spot.guard, slot)))
     }
 }

@@ -123,7 +123,7 @@ fn check_spot(tree: &Tree, key: &ModelKey, spot: &btree::Spot) -> bool {
     let bytes = key_bytes(key);
     let fields = fields_of(&bytes);
     let latched = tree.latch_spot(spot);
-    let found = latched.and_then(|leaf| tree.search_spot(leaf, &fields, 40).unwrap());
+    let found = latched.and_then(|leaf| tree.search_spot(leaf, &fields, (40, 0)).unwrap());
     let Some(leaf) = found else { return false };
     let (place, exact) = ((leaf.page_id(), leaf.slot()), leaf.is_exact());
     assert!(leaf.has_room(40) && !exact);

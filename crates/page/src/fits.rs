@@ -5,6 +5,7 @@
 //! first, in constant time; only where records would have to be packed together the whole page
 //! is looked at.
 
+use crate::slots::stays_in_place;
 use crate::{PageView, RecordKind, check_slots, record_length, slot_cost};
 use base::limits::{PAGE_BODY_BYTES, PAGE_BYTES, PAGE_HEADER_BYTES};
 
@@ -168,6 +169,10 @@ pub fn replace(v: PageView<'_>, slot: u16, record: &[u8]) -> Fit<()> {
     }
     if record.len() > usize::from(v.free_count()) + old.len() {
         return Err("the record does not fit the page");
+    }
+    let at = usize::from(slot_word(v, slot));
+    if stays_in_place(v, (at, old.len()), record) {
+        return Ok(());
     }
     placeable(v, record.len(), 0)
 }

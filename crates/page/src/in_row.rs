@@ -94,12 +94,14 @@ impl InRowVersion {
     /// Puts it and the tag of its writer into a record, instead of the tag that the record has. The
     /// former row is by `born`.
     pub fn put(&self, record: &mut Vec<u8>, writer: Xsn, born: Xsn) {
-        VersionTag::new(writer, Previous::None).put(record);
-        record.truncate(record.len() - VERSION_TAG_BYTES);
+        let untagged = record.len().saturating_sub(VERSION_TAG_BYTES);
+        if record[0] & HAS_TAG != 0 {
+            record.truncate(body_end(record).unwrap_or(untagged));
+        }
         record.extend_from_slice(&self.bytes[..self.len]);
         let before = Previous::InRow { born, bytes: self.len as u8 };
         record.extend_from_slice(&VersionTag::new(writer, before).bytes());
-        record[0] |= HAS_IN_ROW;
+        record[0] |= HAS_TAG | HAS_IN_ROW;
         debug_assert_eq!(in_row_version(record), Some(&self.bytes[..self.len]), "as written");
     }
 

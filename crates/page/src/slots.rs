@@ -11,7 +11,7 @@
 //!  4. m_ghostRecCnt = number of ghost records.
 
 use crate::header::{PageBytes, PageMut, PageView, u16_at};
-use crate::record::{RecordKind, length};
+use crate::record::{HAS_IN_ROW, RecordKind, length};
 use base::limits::{PAGE_BODY_BYTES, PAGE_BYTES, PAGE_HEADER_BYTES};
 
 /// Bytes a record of this length takes, its slot included.
@@ -41,6 +41,22 @@ pub(crate) fn record(page: &PageBytes, slot: u16) -> Option<&[u8]> {
     let rest = page.get(from..PAGE_BYTES)?;
     let n = length(rest, PageView(page).min_len())?;
     Some(&rest[..n])
+}
+
+/// Whether a record is replaced by one of another length where it is. The page's end has room for
+/// what the new one is longer by, but not for all of it; or it has an in-row version, as all rows of
+/// the page may have soon.
+pub(crate) fn stays_in_place(
+    v: PageView<'_>,
+    (at, old_len): (usize, usize),
+    record: &[u8],
+) -> bool {
+    let len = record.len();
+    let (floor, behind) = (slot_at(v.slot_count()) + 2, usize::from(v.free_data()));
+    let is_last = at + old_len == behind;
+    let has_room = behind + len.saturating_sub(old_len) <= floor;
+    let moves = behind + len <= floor && record[0] & HAS_IN_ROW == 0;
+    !is_last && at + old_len < behind && !moves && has_room
 }
 
 impl PageMut<'_> {
@@ -122,7 +138,10 @@ impl PageMut<'_> {
         self.take_free(2);
     }
 
-    /// Replaces a slot's record by one of any length that fits.
+    /// Replaces a slot's record by one of any length that fits: where it is if the lengths are the
+    /// same, else behind all others. Where the page's end has no room for that, or the new record
+    /// has an in-row version, it stays as well, and what is behind it moves. Records are packed only
+    /// if there is no room even for what it grows by.
     pub fn replace(&mut self, slot: u16, record: &[u8]) {
         let old_len = self.view().record(slot).expect("the slot has a record").len();
         let at = usize::from(self.view().slot_offset(slot).expect("the slot exists"));
@@ -133,10 +152,34 @@ impl PageMut<'_> {
         }
         let free = usize::from(self.view().free_count());
         assert!(record.len() <= free + old_len, "the caller has made room");
+        match stays_in_place(self.view(), (at, old_len), record) {
+            true if record.len() < old_len => return self.shorten(slot, record),
+            true => return self.lengthen((at, old_len), record),
+            false => {}
+        }
         let freed = self.drop_record(slot);
         self.put_slot(slot, 0);
         self.give_free(freed);
         self.fill_slot(slot, record);
+    }
+
+    /// Replaces a record by a longer one at the same place. What is behind it moves.
+    fn lengthen(&mut self, (at, old_len): (usize, usize), record: &[u8]) {
+        let (end, more) = (at + old_len, record.len() - old_len);
+        let behind = usize::from(self.view().free_data());
+        self.count_ghost_change(self.0[at], record[0]);
+        self.0.copy_within(end..behind, end + more);
+        self.0[at..at + record.len()].copy_from_slice(record);
+        let floor = slot_at(self.view().slot_count()) + 2;
+        for place in self.0[floor..].as_chunks_mut().0 {
+            let offset = u16::from_le_bytes(*place);
+            // The offset of an empty slot is 0.
+            if usize::from(offset) >= end {
+                *place = offset.wrapping_add(more as u16).to_le_bytes();
+            }
+        }
+        self.set_free_data((behind + more) as u16);
+        self.take_free(more);
     }
 
     /// Replaces a slot's record by a shorter one at the same place, or one as long.

@@ -96,7 +96,8 @@ impl RowHobt {
     fn search_entry<'h>(&'h self, leaf: LatchedSpot<'h>, entry: &Entry) -> Option<LeafWrite<'h>> {
         let mut key = KeyFields::default();
         self.key_of_record(&entry.record, &mut key);
-        let leaf = self.tree().search_spot(leaf, key.as_slice(), entry.record.len());
+        let room = (entry.record.len(), self.room_of_row());
+        let leaf = self.tree().search_spot(leaf, key.as_slice(), room);
         // Invariant 2.
         leaf.ok().flatten().filter(|_| !self.is_guarded())
     }

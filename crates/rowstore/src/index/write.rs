@@ -42,6 +42,9 @@ enum PutOutcome {
     Duplicate,
 }
 
+/// See [`RowHobt::room_of_row`].
+const ROOM_OF_ROW: usize = 8;
+
 impl RowHobt {
     pub(crate) fn key_resource(&self, key: &[Field<'_>]) -> Resource {
         Resource::key(self.home.database, self.spec.hobt, key_hash(self.tree().order(), key))
@@ -204,6 +207,12 @@ impl RowHobt {
         }
     }
 
+    /// Bytes that an append leaves free for each row: with accelerated recovery, what the in-row
+    /// version of a column of 4 bytes takes, or of two side by side.
+    pub(crate) fn room_of_row(&self) -> usize {
+        if self.home.is_accelerated() { ROOM_OF_ROW } else { 0 }
+    }
+
     /// Inserts a record at the place of its key.
     fn put(&self, work: &mut Work, record: &[u8], plan: &LockPlan) -> RowResult<PutOutcome> {
         assert!(record.len() <= RECORD_BYTES_MAX, "the row was made to fit");
@@ -233,13 +242,14 @@ impl RowHobt {
                 Some(false) => true,
                 None => false,
             };
+            let left = if ghost { 0 } else { leaf.left_free(self.room_of_row()) };
             let fits = match ghost {
                 true => leaf.has_room_to_replace(bytes),
-                false => leaf.has_room(bytes),
+                false => leaf.has_room((bytes + left).min(RECORD_MAX)),
             };
             if !fits {
                 drop(leaf);
-                self.room_for(work, key, bytes, SplitPolicy::Append)?;
+                self.room_for(work, key, bytes + left, SplitPolicy::Append)?;
                 continue;
             }
             let tried = match (covered, ghost) {

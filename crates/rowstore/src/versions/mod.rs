@@ -845,7 +845,11 @@ impl<'r> TaggedRecord<'r> {
     fn by(xsn: Option<Xsn>, record: &'r [u8]) -> TaggedRecord<'r> {
         let mut record = Cow::Borrowed(record);
         if let Some(xsn) = xsn {
-            VersionTag::new(xsn, Previous::None).put(record.to_mut());
+            // With room for the tag and a short in-row version.
+            let mut tagged = Vec::with_capacity(record.len() + 48);
+            tagged.extend_from_slice(&record);
+            VersionTag::new(xsn, Previous::None).put(&mut tagged);
+            record = Cow::Owned(tagged);
         }
         TaggedRecord { record, xsn, tested: ChainChange::default(), stays: false }
     }
