@@ -263,6 +263,14 @@ impl Log {
         kept
     }
 
+    /// Where the log begins that is not given away: the first block of its oldest VLF.
+    pub fn oldest_kept(&self) -> Lsn {
+        let tail = self.tail.lock();
+        let kept = tail.vlfs.iter().filter(|v| v.status == VlfStatus::Active);
+        let oldest = kept.min_by_key(|v| v.sequence).unwrap_or(tail.current());
+        oldest.first_block()
+    }
+
     /// What kept the log from being reused at the last checkpoint.
     pub fn reuse_wait(&self) -> ReuseWait {
         *self.reuse_wait.lock()

@@ -560,7 +560,12 @@ impl Home {
             return Vec::new();
         }
         let entries = self.active.lock().clone();
-        entries.iter().filter_map(|e| e.to_keep(until)).collect()
+        let mut parts: Vec<PartCopy> = entries.iter().filter_map(|e| e.to_keep(until)).collect();
+        // A mark that was set while a checkpoint gave log away may say a place within that. What
+        // it is to be rolled back by was logged behind.
+        let there = self.log().oldest_kept();
+        parts.iter_mut().for_each(|part| part.from = part.from.max(there));
+        parts
     }
 
     /// What the aborted map would say of the active transactions whose first records recovery does
