@@ -525,6 +525,15 @@ impl<'t> LeafWrite<'t> {
         left_free(self.guard.view(), self.slot, of_row)
     }
 
+    /// Whether a record of that length can be put at the place of the key: over the one that has
+    /// the key, or as one more beside what stays free.
+    pub fn takes(&self, record_bytes: usize, of_row: usize) -> bool {
+        match self.exact {
+            true => self.has_room_to_replace(record_bytes),
+            false => self.has_room((record_bytes + self.left_free(of_row)).min(crate::RECORD_MAX)),
+        }
+    }
+
     /// Whether the record with the key may become that long.
     pub fn has_room_to_replace(&self, record_bytes: usize) -> bool {
         debug_assert!(self.exact, "a record is replaced where it is");

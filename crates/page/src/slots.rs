@@ -44,8 +44,8 @@ pub(crate) fn record(page: &PageBytes, slot: u16) -> Option<&[u8]> {
 }
 
 /// Whether a record is replaced by one of another length where it is. The page's end has room for
-/// what the new one is longer by, but not for all of it; or it has an in-row version, as all rows of
-/// the page may have soon.
+/// what the new one is longer by, but not for all of it; or it has an in-row version, as all rows
+/// of the page may have soon.
 pub(crate) fn stays_in_place(
     v: PageView<'_>,
     (at, old_len): (usize, usize),
@@ -140,8 +140,8 @@ impl PageMut<'_> {
 
     /// Replaces a slot's record by one of any length that fits: where it is if the lengths are the
     /// same, else behind all others. Where the page's end has no room for that, or the new record
-    /// has an in-row version, it stays as well, and what is behind it moves. Records are packed only
-    /// if there is no room even for what it grows by.
+    /// has an in-row version, it stays as well, and what is behind it moves. Records are packed
+    /// only if there is no room even for what it grows by.
     pub fn replace(&mut self, slot: u16, record: &[u8]) {
         let old_len = self.view().record(slot).expect("the slot has a record").len();
         let at = usize::from(self.view().slot_offset(slot).expect("the slot exists"));

@@ -31,7 +31,8 @@ const MUTATIONS: [(&str, &str); 16] = [
 ];
 
 pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
-    let arguments = ["--package", "database", "--test", "versions"];
+    // The other histories of this test are the models of recovery.6.
+    let arguments = ["--package", "database", "--test", "versions", "read_their_moment"];
     let seeds = HISTORIES.to_string();
     let (figure, pass) = match test(ground, &arguments, ("GHOSTLIGHT_SEEDS", &seeds)) {
         Ok(output) => {

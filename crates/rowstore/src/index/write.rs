@@ -242,14 +242,10 @@ impl RowHobt {
                 Some(false) => true,
                 None => false,
             };
-            let left = if ghost { 0 } else { leaf.left_free(self.room_of_row()) };
-            let fits = match ghost {
-                true => leaf.has_room_to_replace(bytes),
-                false => leaf.has_room((bytes + left).min(RECORD_MAX)),
-            };
-            if !fits {
+            if !leaf.takes(bytes, self.room_of_row()) {
+                let wanted = bytes + leaf.left_free(self.room_of_row());
                 drop(leaf);
-                self.room_for(work, key, bytes + left, SplitPolicy::Append)?;
+                self.room_for(work, key, wanted, SplitPolicy::Append)?;
                 continue;
             }
             let tried = match (covered, ghost) {
@@ -298,12 +294,7 @@ impl RowHobt {
     ) -> RowResult<()> {
         let (tree, record) = (self.tree(), &new.record[..]);
         assert_eq!(leaf.is_exact(), revives, "a key is put once, or its ghost is revived");
-        let room = if revives {
-            leaf.has_room_to_replace(record.len())
-        } else {
-            leaf.has_room(record.len())
-        };
-        assert!(room, "room was made");
+        assert!(leaf.takes(record.len(), 0), "room was made");
         let at = (leaf.page_id(), leaf.slot());
         let is_row =
             leaf.record().is_some_and(|r| matches!(self.current(r, at), CurrentRow::Row(_)));
