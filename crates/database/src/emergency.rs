@@ -130,9 +130,12 @@ impl Database {
         report: &mut RecoveryReport,
     ) -> Result<Arc<Database>, OpenError> {
         let transactions = &env.engine.transactions;
-        let checkpoint = pages.log().checkpoint().checkpoint;
-        let (mut several, mut aborted, mut kept) =
-            (DecisionScan::default(), AbortedScan::from(checkpoint), KeptScan::from(checkpoint));
+        let pointer = pages.log().checkpoint();
+        let (mut several, mut aborted, mut kept) = (
+            DecisionScan::default(),
+            AbortedScan::from(pointer.checkpoint),
+            KeptScan::from(pointer),
+        );
         let mut deeds = OpenDeeds::default();
         if report.stopped_at.is_some() {
             let log = pages.log();

@@ -4,13 +4,15 @@
 //! Invariants
 //!  1. What counts is what the last checkpoint logged, between its two records: an earlier one may
 //!     have records that were undone since, and of transactions that have ended.
-//!  2. A compensation behind the checkpoint's begin takes out what it has undone, wherever the
+//!  2. A part that keeps its log has records in the log that nobody has copied. So the kept records
+//!     are asked only for what is before the log that recovery reads.
+//!  3. A compensation behind the checkpoint's begin takes out what it has undone, wherever the
 //!     record stands that says so: what is logged again may be older than the compensation.
 
 use base::Lsn;
 use std::collections::{BTreeMap, BTreeSet};
 use txn::{KeptRecords, kept_record};
-use wal::{RecordFlags, RecordView, TransactionChain, kinds};
+use wal::{CheckpointPointer, RecordFlags, RecordView, TransactionChain, kinds};
 
 /// Kept records of losers, by their numbers in the log.
 pub(crate) type KeptOfLosers = BTreeMap<u32, KeptRecords>;
@@ -20,8 +22,9 @@ pub(crate) struct KeptScan {
     records: KeptOfLosers,
     /// Where the undo of a transaction has come to behind the checkpoint's begin.
     undone_to: BTreeMap<u32, Lsn>,
-    /// Where the last checkpoint began.
+    /// Where the last checkpoint began, and from where recovery reads.
     checkpoint: Lsn,
+    min_lsn: Lsn,
     /// The transactions whose ends the scan has read since the last start of the log.
     ended: BTreeSet<u32>,
     /// The checkpoint's second record was read.
@@ -29,12 +32,15 @@ pub(crate) struct KeptScan {
 }
 
 impl KeptScan {
-    /// For a log whose last checkpoint began there.
-    pub(crate) fn from(checkpoint: Lsn) -> KeptScan {
+    /// For a log with that last checkpoint.
+    pub(crate) fn from(
+        CheckpointPointer { checkpoint, min_lsn, .. }: CheckpointPointer,
+    ) -> KeptScan {
         KeptScan {
             records: BTreeMap::new(),
             undone_to: BTreeMap::new(),
             checkpoint,
+            min_lsn,
             ended: BTreeSet::new(),
             is_whole: false,
         }
@@ -55,7 +61,10 @@ impl KeptScan {
             }
             kinds::KEPT_RECORD if record.lsn > self.checkpoint && !self.is_whole => {
                 let kept = kept_record(record.payload());
-                if let Some(kept) = kept.filter(|kept| !self.ended.contains(&kept.transaction())) {
+                let counts = |kept: &RecordView<'_>| {
+                    kept.lsn < self.checkpoint && !self.ended.contains(&kept.transaction())
+                };
+                if let Some(kept) = kept.filter(counts) {
                     self.records.entry(kept.transaction()).or_default().keep(&kept);
                 }
             }
@@ -79,7 +88,7 @@ impl KeptScan {
             if let Some(to) = self.undone_to.get(id) {
                 kept.cut(*to);
             }
-            kept.reaches(self.checkpoint);
+            kept.reaches(self.min_lsn);
         }
         self.records.retain(|_, kept| !kept.is_empty());
         self.records
@@ -129,7 +138,9 @@ mod tests {
     /// another database has settled, or that have undone it behind the checkpoint's begin.
     #[test]
     fn kept_records_are_those_of_the_last_checkpoint_that_are_still_to_be_undone() {
-        let mut scan = KeptScan::from(Lsn(50));
+        let mut pointer = CheckpointPointer::default();
+        (pointer.checkpoint, pointer.min_lsn) = (Lsn(50), Lsn(15));
+        let mut scan = KeptScan::from(pointer);
         let end = record((CheckpointEnd::KIND, 0), 0, 0, &[0; 24]);
         see(&mut scan, 20, &kept(9, 5));
         see(&mut scan, 21, &end);

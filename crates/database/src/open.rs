@@ -37,7 +37,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use txn::{Begin, Transactions};
 use version::DatabaseStore;
-use wal::{FoundLog, LogOptions, RecordView, Seal, WalError, kinds};
+use wal::{CheckpointPointer, FoundLog, LogOptions, RecordView, Seal, WalError, kinds};
 use work::{
     DelayedDurability, Engine, Home, RECOVERY_VERSIONS, STATEMENT_VERSIONS, SnapshotState,
     TRANSACTION_VERSIONS,
@@ -80,13 +80,13 @@ struct LogScan {
 }
 
 impl LogScan {
-    /// For a log whose last checkpoint began there.
-    fn from(checkpoint: Lsn) -> LogScan {
+    /// For a log with that last checkpoint.
+    fn from(pointer: CheckpointPointer) -> LogScan {
         LogScan {
             ghosts: GhostPages::default(),
             deeds: OpenDeeds::default(),
-            aborted: AbortedScan::from(checkpoint),
-            kept: KeptScan::from(checkpoint),
+            aborted: AbortedScan::from(pointer.checkpoint),
+            kept: KeptScan::from(pointer),
             several: DecisionScan::default(),
             is_sound: true,
         }
@@ -315,7 +315,7 @@ impl Database {
     ) -> Result<Arc<Database>, OpenError> {
         let log = Arc::clone(pages.log());
         let transactions = &env.engine.transactions;
-        let mut scan = LogScan::from(log.checkpoint().checkpoint);
+        let mut scan = LogScan::from(log.checkpoint());
         let redone = recovery::redo(&log, pages, log.checkpoint().min_lsn, |record| {
             scan.see(record, transactions);
         });

@@ -29,6 +29,11 @@ pub struct KeptRecords {
 }
 
 impl KeptRecords {
+    /// None, where nothing before a place is needed.
+    pub fn reaching(until: Lsn) -> KeptRecords {
+        KeptRecords { until, ..KeptRecords::default() }
+    }
+
     /// Adds a record.
     pub fn keep(&mut self, record: &RecordView<'_>) {
         self.bytes += record.bytes.len();

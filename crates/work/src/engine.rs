@@ -16,6 +16,9 @@ use version::{SharedStore, TempdbStore, VersionStore};
 /// So many ghosts go under the locks of their deleter: 2 ms.
 const UNDER_LOCKS: usize = 1_000;
 
+/// Bytes that checkpoints keep of a transaction's records at most (`secondary_log.rs`).
+const KEPT_BYTES_MAX: usize = 16 << 20;
+
 /// A transaction of so many records or fewer is undone from the log: that takes less than 50 ms,
 /// and leaves nothing for the sweep, which reads all pages of what the transaction has changed.
 const UNDONE_RECORDS_MAX: u64 = 10_000;
@@ -61,6 +64,8 @@ pub struct Engine {
     pub(crate) ghosts_under_locks: AtomicUsize,
     /// A transaction of so many records or fewer is undone from the log.
     pub(crate) undone_records_max: AtomicU64,
+    /// Bytes that checkpoints keep of a transaction's records at most.
+    pub(crate) kept_bytes_max: AtomicUsize,
     /// `ADR Cleaner Thread Count`
     cleaner_threads: AtomicU32,
     /// `ADR cleaner retry timeout (min)`
@@ -100,6 +105,7 @@ impl Engine {
             transactions_pin: AtomicBool::new(false),
             ghosts_under_locks: AtomicUsize::new(UNDER_LOCKS),
             undone_records_max: AtomicU64::new(UNDONE_RECORDS_MAX),
+            kept_bytes_max: AtomicUsize::new(KEPT_BYTES_MAX),
             cleaner_threads: AtomicU32::new(CLEANER_THREADS),
             cleaner_retry_minutes: AtomicU32::new(CLEANER_RETRY_MINUTES),
             preallocation_factor: AtomicU32::new(PREALLOCATION_FACTOR),
@@ -202,6 +208,12 @@ impl Engine {
     /// undone from the log, though versions would do: a test has small transactions.
     pub fn undo_from_log(&self, records: u64) {
         self.undone_records_max.store(records, Relaxed);
+    }
+
+    /// In databases that are opened from now on, a transaction with more bytes of records that only
+    /// the log undoes keeps its log: a test has small transactions.
+    pub fn keep_at_most(&self, bytes: usize) {
+        self.kept_bytes_max.store(bytes, Relaxed);
     }
 
     /// A database has a rule from now on.

@@ -17,8 +17,9 @@
 //!     behind that `versions` is empty. So a checkpoint that carries the part begins before its
 //!     end, or keeps the log that has it.
 //!  5. Log before `kept_until` is not kept for the part: what an undo needs of it is in `kept`
-//!     (`secondary_log.rs`). Only checkpoints move it, under the mutex of `kept`. Whoever reads the
-//!     log for an undo pins it first, and then looks whether that place has moved.
+//!     (`secondary_log.rs`). Checkpoints move that place, and the part's end erases it, under the
+//!     mutex of `kept`. A rollback pins the log that it reads, and then looks whether the place has
+//!     moved.
 
 use crate::numbers::OpenMarks;
 use base::{AllocUnitId, Lsn, SessionId, TransactionId, Xsn};
@@ -125,6 +126,10 @@ pub(crate) struct KeptPart {
     pub(crate) records: Arc<KeptRecords>,
     /// Where its newest number is said, as far as the records reach.
     pub(crate) number_at: Lsn,
+    /// Up to there the log was read for it.
+    pub(crate) read_until: Lsn,
+    /// No more of it is copied: it keeps the log from where the records end.
+    pub(crate) stays: bool,
 }
 
 /// What a checkpoint is to copy of a part.
@@ -137,8 +142,10 @@ pub(crate) struct PartCopy {
     pub(crate) from: Lsn,
     /// Marks to which it may be rolled back, oldest first.
     pub(crate) marks: Vec<Lsn>,
-    /// It goes on to keep its log from where its records are kept now.
+    /// It goes on to keep its log from where its records end now.
     pub(crate) stays: bool,
+    /// The same until the next checkpoint.
+    pub(crate) waits: bool,
 }
 
 #[derive(Default)]
@@ -189,7 +196,8 @@ impl Entry {
     pub(crate) fn need(&self, from: Lsn) -> Lsn {
         self.told.log_from.store(from.0, SeqCst);
         self.pinned.store(Lsn::MAX.0, SeqCst);
-        self.has_room.store(false, SeqCst);
+        // Nobody reads it before the part is active.
+        self.has_room.store(false, Relaxed);
         Lsn(self.told.needed.swap(from.0, SeqCst))
     }
 
@@ -244,13 +252,14 @@ impl Entry {
         let part = self.read()?;
         let before = self.kept(part.id);
         let bound = self.undo_from()?.min(self.log_from()?);
-        let goes_on = part.state == PartState::Logged && self.is_carried();
-        if before.is_none() && (bound >= until || !goes_on) {
+        let (goes_on, waits) = (part.state == PartState::Logged, !self.is_carried());
+        if before.is_none() && (bound >= until || !goes_on || waits) {
             return None;
         }
-        let from = before.as_ref().map_or(bound, |kept| kept.records.until());
+        let from = before.as_ref().map_or(bound, |kept| kept.read_until);
+        let stays = !goes_on || before.as_ref().is_some_and(|kept| kept.stays);
         let (entry, id, marks) = (Arc::clone(self), part.id, self.marks());
-        Some(PartCopy { entry, id, before, from, marks, stays: !goes_on })
+        Some(PartCopy { entry, id, before, from, marks, stays, waits })
     }
 
     /// Meanwhile no checkpoint gives away log of the part: a number of it is being aborted.

@@ -66,6 +66,7 @@ pub struct Home {
     /// Log that checkpoints take for records which they log again.
     for_kept: AtomicU64,
     undone_records_max: u64,
+    kept_bytes_max: usize,
     cleaner_times: CleanerTimes,
     optimized_locking: AtomicBool,
     /// Tags up to this number are from before the database was opened.
@@ -143,6 +144,7 @@ impl Home {
             undo_bound: AtomicU64::new(0),
             for_kept: AtomicU64::new(0),
             undone_records_max: engine.undone_records_max.load(Relaxed),
+            kept_bytes_max: engine.kept_bytes_max.load(Relaxed),
             cleaner_times: CleanerTimes::default(),
             optimized_locking: AtomicBool::new(false),
             settled_xsn: AtomicU64::new(0),
@@ -552,6 +554,11 @@ impl Home {
     /// Whether no checkpoint gives log from there on to others, now that a part has pinned it.
     pub(crate) fn has_log_from(&self, from: Lsn) -> bool {
         self.undo_bound.load(SeqCst) <= from.0
+    }
+
+    /// Bytes that checkpoints keep of a part's records at most.
+    pub(crate) fn kept_bytes_max(&self) -> usize {
+        self.kept_bytes_max
     }
 
     /// What a checkpoint that begins there has to copy of open parts' records.

@@ -25,7 +25,9 @@
 //!     prepare record stop the copy, a number that was aborted is in the aborted map before the
 //!     copy is valid (`Entry::aborting`), and a part whose numbers a checkpoint cannot carry is
 //!     not copied.
-//!  3. A part with more than [`KEPT_BYTES_MAX`] keeps its log instead.
+//!  3. A part with more than 16 MB keeps its log instead, from where its records end.
+//!     So does one that is prepared. It does so to its end, and checkpoints read the log once for
+//!     that end.
 //!  4. Log for the records that each checkpoint logs again was reserved when they were logged.
 
 use crate::entry::{KeptPart, PartCopy};
@@ -39,8 +41,6 @@ use wal::{
     WalError, kinds,
 };
 
-/// Bytes that are kept of a part at most.
-const KEPT_BYTES_MAX: usize = 16 << 20;
 /// Bytes of a record that is kept at most: with its place it fits a block.
 const RECORD_BYTES_MAX: usize = 32 << 10;
 /// Log that a record takes beside its own bytes when it is logged again.
@@ -63,17 +63,19 @@ impl Copying {
         Copying { part, records, number_at, has_ended: false }
     }
 
-    fn see(&mut self, record: &RecordView<'_>) {
+    /// At most so many bytes are kept.
+    fn see(&mut self, record: &RecordView<'_>, bytes_max: usize) {
         let flags = record.flags();
         match record.kind() {
             kinds::PREPARE => self.part.stays = true,
             kinds::COMMIT | kinds::ABORT => self.has_ended = true,
+            _ if self.part.stays => {}
             kinds::VERSION_NUMBER => self.number_at = record.lsn,
             _ if flags.has(RecordFlags::COMPENSATION) => self.records.cut(record.previous()),
             _ if flags.needs_log() || self.is_behind_mark(record) => {
                 self.part.stays |= record.bytes.len() > RECORD_BYTES_MAX;
                 self.records.keep(record);
-                self.part.stays |= self.records.bytes() > KEPT_BYTES_MAX;
+                self.part.stays |= self.records.bytes() > bytes_max;
             }
             _ => {}
         }
@@ -89,23 +91,30 @@ impl Copying {
         self.part.marks.get(within).is_some_and(|mark| *mark <= record.lsn)
     }
 
-    /// The log was read up to there.
-    fn reaches(&mut self, until: Lsn) {
-        let oldest = self.part.marks.first().copied().unwrap_or(Lsn::MAX);
-        self.records.retain(|record| record.flags().needs_log() || record.lsn >= oldest);
-        self.records.reaches(until);
+    /// What is kept of the part now that the log was read up to a place.
+    fn kept(mut self, until: Lsn) -> KeptPart {
+        let PartCopy { id, from, marks, stays, before, .. } = self.part;
+        let oldest = marks.first().copied().unwrap_or(Lsn::MAX);
+        let records = match before {
+            Some(before) if stays => before.records,
+            // Nothing before that place was needed.
+            None if stays => Arc::new(KeptRecords::reaching(from)),
+            _ => {
+                self.records.retain(|record| record.flags().needs_log() || record.lsn >= oldest);
+                self.records.reaches(until);
+                Arc::new(self.records)
+            }
+        };
+        KeptPart { id, records, number_at: self.number_at, read_until: until, stays }
     }
 
-    /// Its log may be given away.
-    fn is_copied(&self) -> bool {
-        !self.part.stays && !self.has_ended
-    }
-
-    /// The records that the checkpoint logs again. Whoever has ended may be gone before the
-    /// checkpoint says from where recovery reads: no recovery may take it for a loser.
+    /// The records that the checkpoint logs again. A part that has ended has none: it may be gone
+    /// before the checkpoint says from where recovery reads, and recovery would take it for a
+    /// loser.
     fn logged_again(&self) -> impl Iterator<Item = RecordView<'_>> {
         let before = self.part.before.as_ref().map(|kept| &*kept.records);
-        let records = if self.is_copied() { Some(&self.records) } else { before };
+        let new = !self.part.stays && !self.part.waits;
+        let records = if new { Some(&self.records) } else { before };
         let all = records.filter(|_| !self.has_ended).into_iter().flat_map(KeptRecords::iter);
         all.filter(|record| record.flags().needs_log())
     }
@@ -138,17 +147,21 @@ impl Home {
         if no_tails {
             copies.iter_mut().for_each(|copy| copy.part.marks.clear());
         }
-        self.copy_records(&mut copies, begin)?;
+        if let Err(e) = self.copy_records(&mut copies, begin) {
+            // A part may have ended where the log cannot be read: what was logged again for it can
+            // neither be left out now, nor logged once more. The others keep their log.
+            copies.iter_mut().for_each(|copy| copy.part.waits = true);
+            let kept = copies.iter().any(|copy| copy.logged_again().next().is_some());
+            return if kept { Err(e) } else { Ok(()) };
+        }
         if self.log_again(&copies, loses).is_err() {
-            copies.iter_mut().for_each(|copy| copy.part.stays = true);
+            copies.iter_mut().for_each(|copy| copy.part.waits = true);
             self.log_again(&copies, loses)?;
         }
         os::sched::switch_point();
-        for mut copy in copies.into_iter().filter(Copying::is_copied) {
-            copy.reaches(begin);
-            let (id, number_at) = (copy.part.id, copy.number_at);
-            let kept = KeptPart { id, records: Arc::new(copy.records), number_at };
-            copy.part.entry.is_kept(kept);
+        for copy in copies.into_iter().filter(|copy| !copy.has_ended && !copy.part.waits) {
+            let entry = Arc::clone(&copy.part.entry);
+            entry.is_kept(copy.kept(begin));
         }
         Ok(())
     }
@@ -167,7 +180,7 @@ impl Home {
                 for record in group.records.iter().filter(|record| record.lsn < until) {
                     let copy = places.get(&record.transaction()).map(|n| &mut copies[*n]);
                     let copy = copy.filter(|copy| record.lsn >= copy.part.from);
-                    copy.into_iter().for_each(|copy| copy.see(record));
+                    copy.into_iter().for_each(|copy| copy.see(record, self.kept_bytes_max()));
                 }
                 Ok::<(), WalError>(())
             })?

@@ -27,11 +27,16 @@ struct Folder {
 impl Folder {
     /// With all pages home behind the last commit, or none.
     fn left(name: &str, written: bool) -> Folder {
+        Folder::left_by(name, 1, written, |_| {})
+    }
+
+    /// By a run of that seed, of which something was done before the end.
+    fn left_by(name: &str, seed: u64, written: bool, last: impl FnOnce(&Database)) -> Folder {
         let dir = std::env::temp_dir().join(format!("ghostlight-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&dir);
         RealDisk.create_dir(&dir).unwrap();
         let env = environment(Arc::new(RealDisk));
-        let db = make(&env, &dir, 1).unwrap();
+        let db = make(&env, &dir, seed).unwrap();
         let mut work = Work::new(&env.engine, SessionId(51), Arc::default());
         for i in 0..200 {
             work.begin(true, "");
@@ -40,6 +45,7 @@ impl Folder {
         }
         work.begin(true, "");
         (1000..1100).for_each(|i| insert(&db, &mut work, i).unwrap());
+        last(&db);
         db.log().flush_all();
         if written {
             db.pages().flush_dirty();
@@ -217,6 +223,25 @@ fn an_emergency_shows_what_was_committed() {
     assert_eq!(report.undone + report.put_off, 1);
     db.close(Vec::new()).unwrap();
     assert_eq!(folder.look().0.len(), 200);
+}
+
+/// With accelerated recovery a checkpoint carries the open transaction, whose log is not read: its
+/// rows do not count, for an emergency, for readers alone, and when the database is opened.
+#[test]
+fn an_emergency_passes_rows_of_whom_a_checkpoint_carried() {
+    let folder = Folder::left_by("carried", 3, true, |db| {
+        db.checkpoint(false).unwrap();
+        db.checkpoint(false).unwrap();
+    });
+    let (found, report) = folder.look();
+    assert_eq!((found, report.aborted + report.undone), ((0..200).collect(), 1));
+    let env = environment(Arc::new(RealDisk));
+    let (db, _) = Database::open_read_only(&env, ID, "t", &folder.files, &sizing(1)).unwrap();
+    assert_eq!(rows(&db, HOBTS[0]).len(), 200);
+    db.close(Vec::new()).unwrap();
+    let (db, report) = folder.open().unwrap();
+    assert_eq!((report.aborted + report.undone, rows(&db, HOBTS[0]).len()), (1, 200));
+    db.close(Vec::new()).unwrap();
 }
 
 /// Pages that are home know how far the log was durable, where nothing in the log does: its end is

@@ -54,6 +54,8 @@ fn environment(disk: Arc<dyn Disk>) -> Environment {
     let engine = Engine::new(lock::Table::new(&lock::Options::default()));
     // Transactions are small here: some are undone from the log, some by versions.
     engine.undo_from_log(os::entropy::random_u64() % 8);
+    // Some keep their log, from their begin on or from their second checkpoint on.
+    engine.keep_at_most([0, 1_000, 2_000, 5_000, 16 << 20][os::entropy::random_u64() as usize % 5]);
     Environment {
         disk,
         pool: buffer::Pool::new(&memory, 64).unwrap(),
