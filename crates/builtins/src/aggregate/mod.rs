@@ -252,6 +252,23 @@ impl State {
         }
     }
 
+    /// Whether nothing is to be freed with it, whatever it will see.
+    pub fn owns_nothing(&self) -> bool {
+        match self.core {
+            Core::Count
+            | Core::Whole(_)
+            | Core::Decimal(_)
+            | Core::Float { .. }
+            | Core::Spread { .. }
+            | Core::Checksum(_) => true,
+            Core::Extreme(..)
+            | Core::First(_)
+            | Core::Text(..)
+            | Core::Ordered(..)
+            | Core::Ranks(..) => false,
+        }
+    }
+
     /// Whether it keeps more the more it sees, and its result is as large.
     pub fn grows(&self) -> bool {
         matches!(self.core, Core::Text(..) | Core::Ordered(..))

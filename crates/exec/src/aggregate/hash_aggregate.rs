@@ -6,13 +6,12 @@
 //! row's value.
 
 use super::{CallMemory, Calls};
-use crate::memory::{LEVEL_MAX, Partitions, hash_row, read_slots, value_bytes};
+use crate::memory::{Blocks, LEVEL_MAX, Partitions, Places, hash_row, read_slots, value_bytes};
 use crate::operator::{Node, Operator};
 use crate::run::Run;
 use access::SpillFile;
 use base::SqlResult;
 use builtins::State;
-use hashbrown::HashTable;
 use plan::Slot;
 use types::{Collation, Value, compare};
 
@@ -33,12 +32,35 @@ pub(crate) struct HashAggregate {
     at: usize,
 }
 
-#[derive(Default)]
+/// A row of each for every group.
 struct Groups {
-    places: HashTable<u32>,
-    hashes: Vec<u64>,
-    keys: Vec<Value>,
-    states: Vec<State>,
+    places: Places<u32>,
+    hashes: Blocks<u64>,
+    keys: Blocks<Value>,
+    states: Blocks<State>,
+    /// Some key or state owns memory.
+    owning: bool,
+}
+
+impl Groups {
+    fn new(keys: usize, calls: usize) -> Groups {
+        Groups {
+            places: Places::default(),
+            hashes: Blocks::new(1),
+            keys: Blocks::new(keys),
+            states: Blocks::new(calls),
+            owning: false,
+        }
+    }
+
+    /// Frees the memory; that of millions of numbers at once.
+    fn give_back(&mut self) {
+        if !self.owning {
+            self.keys.forget();
+            self.states.forget();
+        }
+        *self = Groups::new(self.keys.width(), self.states.width());
+    }
 }
 
 impl HashAggregate {
@@ -50,11 +72,11 @@ impl HashAggregate {
         HashAggregate {
             id,
             input,
+            groups: Groups::new(keys.len(), calls.count()),
             keys,
             kept: calls.kept(),
-            calls,
             row_slots,
-            groups: Groups::default(),
+            calls,
             memory_bytes: 0,
             waiting: Vec::new(),
             at: 0,
@@ -89,8 +111,7 @@ impl HashAggregate {
                     continue;
                 }
             };
-            let count = self.calls.count();
-            let states = &mut self.groups.states[group * count..(group + 1) * count];
+            let states = self.groups.states.row_mut(group);
             self.calls.step(run, &mut self.kept, group as u32, states)?;
         }
         let mut spilled = 0;
@@ -109,15 +130,13 @@ impl HashAggregate {
     }
 
     fn find(&self, run: &Run<'_>, hash: u64) -> Option<usize> {
-        let width = self.keys.len();
-        let same =
-            |&group: &u32| {
-                let key = &self.groups.keys[group as usize * width..(group as usize + 1) * width];
-                self.groups.hashes[group as usize] == hash
-                    && self.keys.iter().zip(key).all(|(&(slot, collation), v)| {
-                        compare(run.slot(slot), v, collation).is_eq()
-                    })
-            };
+        let is_key = |(&(slot, collation), value): (&(Slot, Collation), &Value)| {
+            compare(run.slot(slot), value, collation).is_eq()
+        };
+        let same = |&group: &u32| {
+            let key = self.groups.keys.row(group as usize);
+            self.groups.hashes[group as usize] == hash && self.keys.iter().zip(key).all(is_key)
+        };
         self.groups.places.find(hash, same).map(|&group| group as usize)
     }
 
@@ -139,10 +158,16 @@ impl HashAggregate {
 
     fn add(&mut self, run: &mut Run<'_>, hash: u64) -> SqlResult<usize> {
         let group = self.groups.hashes.len();
-        self.groups.hashes.push(hash);
-        self.groups.keys.extend(self.keys.iter().map(|k| run.slot(k.0).clone()));
-        self.calls.start(run, &mut self.groups.states)?;
-        let Groups { places, hashes, .. } = &mut self.groups;
+        let Groups { places, hashes, keys, states, owning } = &mut self.groups;
+        states.push_with(|states| self.calls.start(run, states))?;
+        keys.push_with(|values| {
+            values.extend(self.keys.iter().map(|k| run.slot(k.0).clone()));
+            SqlResult::Ok(())
+        })?;
+        hashes.push(hash);
+        *owning = *owning
+            || keys.row(group).iter().any(may_own)
+            || !states.row(group).iter().all(State::owns_nothing);
         places.insert_unique(hash, group as u32, |&g| hashes[g as usize]);
         Ok(group)
     }
@@ -162,6 +187,12 @@ impl HashAggregate {
     }
 }
 
+/// Whether a value may own memory.
+fn may_own(value: &Value) -> bool {
+    use Value::{Binary, Char, NChar, Variant, Xml};
+    matches!(value, Char(_) | NChar(_) | Binary(_) | Variant(_) | Xml(_))
+}
+
 impl Operator for HashAggregate {
     fn open(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
         self.waiting.clear();
@@ -174,19 +205,16 @@ impl Operator for HashAggregate {
             let Some((level, file)) = self.waiting.pop() else { return Ok(false) };
             self.fill(run, Some(file), level)?;
         }
-        let (width, count) = (self.keys.len(), self.calls.count());
-        let key = &self.groups.keys[self.at * width..(self.at + 1) * width];
-        for ((slot, _), value) in self.keys.iter().zip(key) {
+        for ((slot, _), value) in self.keys.iter().zip(self.groups.keys.row(self.at)) {
             run.set(*slot, value.clone());
         }
-        let states = &self.groups.states[self.at * count..(self.at + 1) * count];
-        self.calls.finish(run, &mut self.kept, states)?;
+        self.calls.finish(run, &mut self.kept, self.groups.states.row(self.at))?;
         self.at += 1;
         Ok(true)
     }
 
     fn close(&mut self) {
-        self.groups = Groups::default();
+        self.groups.give_back();
         self.kept.drop_all();
         self.waiting.clear();
         self.at = 0;

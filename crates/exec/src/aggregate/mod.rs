@@ -14,7 +14,7 @@ pub(crate) use hash_aggregate::HashAggregate;
 pub(crate) use stream_aggregate::StreamAggregate;
 
 use crate::expr::Expr;
-use crate::memory::{Decoder, codec};
+use crate::memory::{Blocks, Decoder, codec};
 use crate::run::Run;
 use base::SqlResult;
 use builtins::{Aggregate, State};
@@ -139,20 +139,19 @@ impl Calls {
     }
 
     /// All rows of the groups have been taken in: so are now the values that DISTINCT calls had
-    /// put aside. `states` are those of all groups, one after the other.
+    /// put aside. `states` has a row for each group.
     pub(crate) fn settle(
         &self,
         run: &mut Run<'_>,
         kept: &mut CallMemory,
-        states: &mut [State],
+        states: &mut Blocks<State>,
         spilled: &mut u64,
     ) -> SqlResult<()> {
-        let count = self.calls.len();
         let CallMemory { distinct, growing_bytes, charge } = kept;
         for (at, seen) in distinct.iter_mut().enumerate() {
             let Some(seen) = seen else { continue };
             seen.settle(run, spilled, |group, v| {
-                let state = &mut states[group as usize * count + at];
+                let state = &mut states.row_mut(group as usize)[at];
                 let before = if state.grows() { state.heap_bytes() } else { 0 };
                 state.step(v)?;
                 if state.grows() {

@@ -2,6 +2,7 @@
 //! input.
 
 use super::{CallMemory, Calls};
+use crate::memory::Blocks;
 use crate::operator::{Node, Operator};
 use crate::run::Run;
 use base::SqlResult;
@@ -21,7 +22,8 @@ pub(crate) struct StreamAggregate {
     saved: Vec<Value>,
     /// Keys of the group at hand.
     group: Vec<Value>,
-    states: Vec<State>,
+    /// Of the group at hand: one row.
+    states: Blocks<State>,
     phase: Phase,
 }
 
@@ -44,12 +46,12 @@ impl StreamAggregate {
             id,
             input,
             kept: calls.kept(),
+            states: Blocks::new(calls.count()),
             keys,
             calls,
             saved_slots,
             saved: Vec::new(),
             group: Vec::new(),
-            states: Vec::new(),
             phase: Phase::Fresh,
         }
     }
@@ -74,9 +76,9 @@ impl StreamAggregate {
         self.group.extend(self.keys.iter().map(|k| run.slot(k.0).clone()));
         self.states.clear();
         self.kept.forget_states();
-        self.calls.start(run, &mut self.states)?;
+        self.states.push_with(|states| self.calls.start(run, states))?;
         if there {
-            self.calls.step(run, &mut self.kept, 0, &mut self.states)?;
+            self.calls.step(run, &mut self.kept, 0, self.states.row_mut(0))?;
         } else {
             self.phase = Phase::Done;
         }
@@ -100,7 +102,7 @@ impl StreamAggregate {
                 self.phase = Phase::Ahead;
                 return Ok(());
             }
-            self.calls.step(run, &mut self.kept, 0, &mut self.states)?;
+            self.calls.step(run, &mut self.kept, 0, self.states.row_mut(0))?;
         }
         self.phase = Phase::Done;
         Ok(())
@@ -128,7 +130,7 @@ impl Operator for StreamAggregate {
         for ((slot, _), value) in self.keys.iter().zip(&self.group) {
             run.set(*slot, value.clone());
         }
-        self.calls.finish(run, &mut self.kept, &self.states)?;
+        self.calls.finish(run, &mut self.kept, self.states.row(0))?;
         Ok(true)
     }
 

@@ -143,8 +143,8 @@ impl Subplan {
             }
             if spilled.is_none() && values.insert(run, &value, collation) == Sighting::Unknown {
                 let mut writer = SetWriter::new(slot, collation);
-                for value in values.take(run) {
-                    run.set(slot, value);
+                for value in values.take(run).iter() {
+                    run.set(slot, value.clone());
                     writer.push(run)?;
                 }
                 run.set(slot, value);

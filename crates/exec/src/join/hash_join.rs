@@ -173,7 +173,7 @@ impl HashJoin {
                 partitions.push(run, hash, &self.build_slots)?;
             }
         }
-        self.table.link();
+        self.table.link(run)?;
         Ok(overflow)
     }
 
@@ -182,6 +182,7 @@ impl HashJoin {
         let mut partitions = Partitions::new(level);
         let at_hand: Vec<Value> = self.build_slots.iter().map(|&s| run.slot(s).clone()).collect();
         for row in 0..self.table.len() {
+            run.tick()?;
             self.table.load(run, row)?;
             partitions.push(run, self.table.hash(row), &self.build_slots)?;
         }
@@ -233,7 +234,7 @@ impl HashJoin {
                 Some(file) => self.fill(run, Some(file), job.level)?,
                 None => {
                     self.table.clear(run);
-                    self.table.link();
+                    self.table.link(run)?;
                     None
                 }
             };
@@ -329,11 +330,11 @@ impl HashJoin {
 
     /// The build side is in memory: makes the set of its hashes, and passes it to the operators
     /// that read the probe side's keys, if rows without a partner are not needed.
-    fn make_filter(&mut self, run: &mut Run<'_>) {
+    fn make_filter(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
         self.drop_filter(run);
         let bytes = Hashes::bytes(self.table.len());
         if !self.partitioned && run.take_memory(bytes, self.table.memory_bytes()) {
-            let hashes = Arc::new(self.table.hashes());
+            let hashes = Arc::new(self.table.hashes(run)?);
             self.filter = Filter { hashes: Some(Arc::clone(&hashes)), obeyed: false, bytes };
             if !self.keeps_probe() {
                 let keys = self.keys.iter().map(|k| (k.1, k.2)).collect();
@@ -341,6 +342,7 @@ impl HashJoin {
                 self.filter.obeyed = self.probe.set_filter(self.id, Some(&filter));
             }
         }
+        Ok(())
     }
 
     fn drop_filter(&mut self, run: &mut Run<'_>) {
@@ -395,7 +397,7 @@ impl Operator for HashJoin {
             }
             return Ok(());
         }
-        self.make_filter(run);
+        self.make_filter(run)?;
         self.probe.open(run)?;
         if let Some(builds) = overflow {
             self.spread_probe(run, builds, None, 0)?;

@@ -4,7 +4,7 @@
 //! more rows fit the grant and the processor's caches.
 
 use super::join_filter::Hashes;
-use crate::memory::{Decoder, codec};
+use crate::memory::{Blocks, ByteBlocks, Decoder, codec};
 use crate::run::Run;
 use base::SqlResult;
 use plan::Slot;
@@ -12,6 +12,9 @@ use types::Collation;
 
 /// No row.
 const NONE: u32 = u32::MAX;
+/// Heads that are made between two looks for an attention, and the rows that they cost as much as.
+const HEADS: usize = 64 * 1024;
+const HEADS_ROWS: u32 = 256;
 
 /// Saved rows, found by the hash of their keys.
 pub(crate) struct JoinTable {
@@ -19,9 +22,9 @@ pub(crate) struct JoinTable {
     slots: Vec<Slot>,
     /// Of each key: the slot it is compared with, how.
     keys: Vec<(Slot, Collation)>,
-    rows: Vec<u8>,
+    rows: ByteBlocks,
     /// One for each row, in the order in which they came.
-    entries: Vec<Entry>,
+    entries: Blocks<Entry>,
     /// The first row of each bucket.
     heads: Vec<u32>,
     matched: Vec<bool>,
@@ -32,8 +35,8 @@ pub(crate) struct JoinTable {
 struct Entry {
     /// `None` where a key is NULL: such a row matches nothing.
     hash: Option<u64>,
-    /// Where its bytes begin.
-    from: usize,
+    /// Where its bytes lie.
+    from: u64,
     /// The next row of the bucket.
     next: u32,
 }
@@ -48,8 +51,8 @@ impl JoinTable {
         JoinTable {
             slots,
             keys,
-            rows: Vec::new(),
-            entries: Vec::new(),
+            rows: ByteBlocks::default(),
+            entries: Blocks::new(1),
             heads: Vec::new(),
             matched: Vec::new(),
             memory_bytes: 0,
@@ -61,7 +64,7 @@ impl JoinTable {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.entries.len() == 0
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
@@ -77,18 +80,22 @@ impl JoinTable {
     /// Saves an encoded row.
     pub(crate) fn push(&mut self, row: &[u8], hash: Option<u64>, bytes: usize) {
         self.memory_bytes += bytes;
-        self.entries.push(Entry { hash, from: self.rows.len(), next: NONE });
-        self.rows.extend_from_slice(row);
+        self.entries.push(Entry { hash, from: self.rows.push(row), next: NONE });
     }
 
     /// All rows are there: makes them findable, the first saved first.
-    pub(crate) fn link(&mut self) {
+    pub(crate) fn link(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
         let buckets = (self.len() * 2).next_power_of_two().max(16);
         self.heads.clear();
-        self.heads.resize(buckets, NONE);
+        self.heads.reserve_exact(buckets);
+        while self.heads.len() < buckets {
+            run.tick_by(HEADS_ROWS)?;
+            self.heads.resize(buckets.min(self.heads.len() + HEADS), NONE);
+        }
         self.matched.clear();
         self.matched.resize(self.len(), false);
         for row in (0..self.len()).rev() {
+            run.tick()?;
             let entry = &mut self.entries[row];
             if let Some(hash) = entry.hash {
                 let bucket = hash as usize & (buckets - 1);
@@ -96,6 +103,7 @@ impl JoinTable {
                 self.heads[bucket] = row as u32;
             }
         }
+        Ok(())
     }
 
     /// The first row that may have this hash.
@@ -119,14 +127,14 @@ impl JoinTable {
         if entry.hash != Some(hash) {
             return false;
         }
-        let mut row = Decoder(&self.rows[entry.from..]);
+        let mut row = Decoder(self.rows.from(entry.from));
         self.keys.iter().all(|&(slot, collation)| row.next_equals(run.slot(slot), collation))
     }
 
     /// Puts a row into the frame.
     #[inline]
     pub(crate) fn load(&self, run: &mut Run<'_>, row: usize) -> SqlResult<()> {
-        let mut row = Decoder(&self.rows[self.entries[row].from..]);
+        let mut row = Decoder(self.rows.from(self.entries[row].from));
         for &slot in &self.slots {
             run.set(slot, row.value()?);
         }
@@ -139,8 +147,8 @@ impl JoinTable {
     }
 
     /// The set of all hashes.
-    pub(crate) fn hashes(&self) -> Hashes {
-        Hashes::new(self.len(), self.entries.iter().filter_map(|e| e.hash))
+    pub(crate) fn hashes(&self, run: &mut Run<'_>) -> SqlResult<Hashes> {
+        Hashes::new(run, self.len(), self.entries.iter().filter_map(|e| e.hash))
     }
 
     /// A row has found a partner.

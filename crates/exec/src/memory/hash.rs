@@ -31,7 +31,7 @@ pub(crate) fn hash_row<'a>(
 }
 
 /// Memory of a table's growth beyond what it has; none while there is room.
-pub(crate) fn growth_bytes<T>(table: &HashTable<T>) -> usize {
+pub(super) fn growth_bytes<T>(table: &HashTable<T>) -> usize {
     if table.len() < table.capacity() {
         return 0;
     }

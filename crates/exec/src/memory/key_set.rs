@@ -1,27 +1,24 @@
 //! The set of keys seen so far, for rows that a join may return more than once.
 //!
-//! The keys follow each other in one buffer, and a hash table has their offsets. A key takes 10 to
-//! 20 bytes beside its own, and its own up to twice, as both grow by doubling. All memory is
-//! requested from the statement's grant before it is allocated.
+//! The keys lie in blocks, and a hash table has their places. A key takes 10 to 20 bytes beside its
+//! own. All memory is requested from the statement's grant before it is allocated.
 
-use super::hash::growth_bytes;
+use super::blocks::ByteBlocks;
+use super::places::Places;
 use super::value_set::Sighting;
 use crate::run::Run;
 use foldhash::fast::FixedState;
-use hashbrown::HashTable;
 use std::hash::BuildHasher as _;
 
 /// Bits of a place that say how long its key is.
 const LENGTH_BITS: u32 = 16;
-/// Bytes of keys that there is first room for.
-const FIRST_BYTES: usize = 256;
 
 /// See the module.
 #[derive(Default)]
 pub(crate) struct KeySet {
-    bytes: Vec<u8>,
+    bytes: ByteBlocks,
     /// Where a key begins, and its length in the low bits.
-    places: HashTable<u64>,
+    places: Places<u64>,
     hasher: FixedState,
     memory_bytes: usize,
     /// There was no memory for a key: none is added any more.
@@ -50,22 +47,19 @@ impl KeySet {
         if places.find(hash, |&place| key_at(bytes, place) == key).is_some() {
             return Sighting::Before;
         }
-        if self.full || !self.make_room(run, key.len(), must) {
+        if self.full || !self.make_room(run, key.len(), hash, must) {
             self.full = true;
             return Sighting::Unknown;
         }
         let KeySet { bytes, places, hasher, .. } = self;
-        let place = (bytes.len() as u64) << LENGTH_BITS | key.len() as u64;
-        bytes.extend_from_slice(key);
+        let place = bytes.push(key) << LENGTH_BITS | key.len() as u64;
         places.insert_unique(hash, place, |&p| hasher.hash_one(key_at(bytes, p)));
         Sighting::First
     }
 
     /// Room for another key.
-    fn make_room(&mut self, run: &mut Run<'_>, key: usize, must: bool) -> bool {
-        let room = self.bytes.capacity() - self.bytes.len();
-        let more = if room < key { self.bytes.capacity().max(key).max(FIRST_BYTES) } else { 0 };
-        let growth = growth_bytes(&self.places) + more;
+    fn make_room(&mut self, run: &mut Run<'_>, key: usize, hash: u64, must: bool) -> bool {
+        let growth = self.places.growth_bytes(hash) + self.bytes.growth_bytes(key);
         if growth > 0 && !run.take_memory(growth, self.memory_bytes) {
             if !must {
                 return false;
@@ -73,9 +67,6 @@ impl KeySet {
             run.overdraw_memory(growth);
         }
         self.memory_bytes += growth;
-        if more > 0 {
-            self.bytes.reserve_exact(room + more);
-        }
         true
     }
 
@@ -86,7 +77,6 @@ impl KeySet {
     }
 }
 
-fn key_at(bytes: &[u8], place: u64) -> &[u8] {
-    let (from, length) = ((place >> LENGTH_BITS) as usize, place as usize & 0xffff);
-    bytes.get(from..from + length).unwrap_or_default()
+fn key_at(bytes: &ByteBlocks, place: u64) -> &[u8] {
+    &bytes.from(place >> LENGTH_BITS)[..place as usize & 0xffff]
 }

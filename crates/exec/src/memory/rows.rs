@@ -3,6 +3,7 @@
 //! `RowBuffer` keeps them in the order in which they came. Its first rows stay in memory, the rest
 //! goes to one file. It is filled once, then read any number of times.
 
+use super::blocks::Blocks;
 use super::codec;
 use super::codec::Decoder;
 use crate::run::Run;
@@ -49,12 +50,10 @@ pub(crate) fn read_slots(
 }
 
 /// Rows in the order in which they came.
-#[derive(Default)]
 pub(crate) struct RowBuffer {
     slots: Vec<Slot>,
-    values: Vec<Value>,
     /// Rows in memory.
-    kept: usize,
+    values: Blocks<Value>,
     total: u64,
     file: Option<Box<dyn SpillFile>>,
     bytes: Vec<u8>,
@@ -66,7 +65,15 @@ pub(crate) struct RowBuffer {
 impl RowBuffer {
     /// A buffer of rows that have these slots.
     pub(crate) fn new(slots: Vec<Slot>) -> RowBuffer {
-        RowBuffer { slots, ..RowBuffer::default() }
+        RowBuffer {
+            values: Blocks::new(slots.len()),
+            slots,
+            total: 0,
+            file: None,
+            bytes: Vec::new(),
+            memory_bytes: 0,
+            at: 0,
+        }
     }
 
     /// Saves the row in the frame. Counts spilled bytes for operator `id`.
@@ -76,9 +83,10 @@ impl RowBuffer {
             let bytes = slots_bytes(run, &self.slots);
             if run.take_memory(bytes, self.memory_bytes) {
                 self.memory_bytes += bytes;
-                self.kept += 1;
-                self.values.extend(self.slots.iter().map(|&s| run.slot(s).clone()));
-                return Ok(());
+                return self.values.push_with(|values| {
+                    values.extend(self.slots.iter().map(|&s| run.slot(s).clone()));
+                    Ok(())
+                });
             }
             self.file = Some(run.spill.create()?);
         }
@@ -104,10 +112,8 @@ impl RowBuffer {
 
     /// Puts the next row back into the frame; false after the last.
     pub(crate) fn next(&mut self, run: &mut Run<'_>) -> SqlResult<bool> {
-        if self.at < self.kept {
-            let width = self.slots.len();
-            let row = &self.values[self.at * width..(self.at + 1) * width];
-            for (&slot, value) in self.slots.iter().zip(row) {
+        if self.at < self.values.len() {
+            for (&slot, value) in self.slots.iter().zip(self.values.row(self.at)) {
                 run.set(slot, value.clone());
             }
             self.at += 1;
@@ -128,8 +134,7 @@ impl RowBuffer {
     /// Forgets all rows; the grant is over.
     pub(crate) fn drop_rows(&mut self) {
         self.values.clear();
-        self.values.shrink_to(64);
         self.file = None;
-        (self.kept, self.total, self.memory_bytes, self.at) = (0, 0, 0, 0);
+        (self.total, self.memory_bytes, self.at) = (0, 0, 0);
     }
 }

@@ -1,18 +1,18 @@
 //! A set of values under a collation: IN over a subquery. It requests memory before it allocates
 //! it.
 //!
-//! A value takes its own bytes and 40 to 80 bytes beside, as both parts grow by doubling.
+//! A value takes its own bytes and 40 to 50 bytes beside.
 
-use super::hash::{growth_bytes, hash_value};
+use super::blocks::Blocks;
+use super::hash::hash_value;
+use super::places::Places;
 use crate::run::Run;
-use hashbrown::HashTable;
 use types::{Collation, Value, compare};
 
 /// Values that differ, in the order in which they came.
-#[derive(Default)]
 pub(crate) struct ValueSet {
-    values: Vec<Value>,
-    places: HashTable<u32>,
+    values: Blocks<Value>,
+    places: Places<u32>,
     memory_bytes: usize,
 }
 
@@ -27,6 +27,12 @@ pub(crate) enum Sighting {
     Unknown,
 }
 
+impl Default for ValueSet {
+    fn default() -> ValueSet {
+        ValueSet { values: Blocks::new(1), places: Places::default(), memory_bytes: 0 }
+    }
+}
+
 impl ValueSet {
     /// Adds a value, if there is memory for it.
     pub(crate) fn insert(
@@ -38,18 +44,18 @@ impl ValueSet {
         if self.contains(value, collation) {
             return Sighting::Before;
         }
-        let (len, room) = (self.values.len(), self.values.capacity());
-        let more = if len == room { room.max(4) } else { 0 };
-        let growth = more * size_of::<Value>() + growth_bytes(&self.places) + value.heap_bytes();
+        let hash = hash_value(value, collation);
+        let growth = self.values.growth_bytes() + self.places.growth_bytes(hash);
+        let growth = growth + value.heap_bytes();
         if growth > 0 && !run.take_memory(growth, self.memory_bytes) {
             return Sighting::Unknown;
         }
         self.memory_bytes += growth;
-        self.values.reserve_exact(more);
+        let at = self.values.len() as u32;
         self.values.push(value.clone());
         let ValueSet { values, places, .. } = self;
         let again = |&i: &u32| hash_value(&values[i as usize], collation);
-        places.insert_unique(hash_value(value, collation), len as u32, again);
+        places.insert_unique(hash, at, again);
         Sighting::First
     }
 
@@ -59,12 +65,12 @@ impl ValueSet {
     }
 
     /// Gives the values out, and their memory back.
-    pub(crate) fn take(&mut self, run: &mut Run<'_>) -> Vec<Value> {
+    pub(crate) fn take(&mut self, run: &mut Run<'_>) -> Blocks<Value> {
         run.give_memory(self.memory_bytes);
         std::mem::take(self).values
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.values.is_empty()
+        self.values.len() == 0
     }
 }

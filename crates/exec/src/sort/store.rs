@@ -13,14 +13,16 @@
 //!  2. Places grow as rows come. So among equal rows the place tells which came first.
 
 use super::row::{Row, Shape};
+use crate::memory::Blocks;
 use std::cmp::Ordering;
 
 /// The first block of a store, bytes; each further one is twice the one before.
 const FIRST_BLOCK_BYTES: usize = 1024;
 /// Until they have this size.
 const BLOCK_BYTES: usize = 256 * 1024;
-/// Rows of a chunk: sorted in about ten milliseconds, so that an attention is seen in time.
-const CHUNK_ROWS: usize = 128 * 1024;
+/// Rows of a chunk, as a power of two: sorted in about ten milliseconds, so that an attention is
+/// seen in time.
+const CHUNK_BITS: u32 = 17;
 /// What sorting a chunk of cut keys may cost: bytes of its rows times comparisons of each, about
 /// 40 ms where strings are compared most slowly.
 const CUT_WORK_BYTES: usize = 4 << 20;
@@ -36,12 +38,12 @@ struct Entry {
 }
 
 /// Rows in memory.
-#[derive(Default)]
 pub(super) struct Store {
     /// Used in order; those after `current` are empty.
     blocks: Vec<Vec<u8>>,
     current: usize,
-    entries: Vec<Entry>,
+    /// A chunk lies in one block of them.
+    entries: Blocks<Entry, CHUNK_BITS>,
     /// Where the chunk begins that is not sorted yet.
     chunk: usize,
     /// Where each sorted chunk ends.
@@ -50,6 +52,20 @@ pub(super) struct Store {
     long_keys: bool,
     /// Bytes of the rows with cut keys in the chunk that is not sorted yet.
     cut_bytes: usize,
+}
+
+impl Default for Store {
+    fn default() -> Store {
+        Store {
+            blocks: Vec::new(),
+            current: 0,
+            entries: Blocks::new(1),
+            chunk: 0,
+            ends: Vec::new(),
+            long_keys: false,
+            cut_bytes: 0,
+        }
+    }
 }
 
 impl Store {
@@ -108,9 +124,7 @@ impl Store {
             Some(_) => 0,
             None => self.next_block_bytes(bytes),
         };
-        let full = self.entries.len() == self.entries.capacity();
-        let entries = if full { self.entries.len().max(16) * size_of::<Entry>() } else { 0 };
-        block + entries
+        block + self.entries.growth_bytes()
     }
 
     /// Adds a row.
@@ -126,9 +140,6 @@ impl Store {
         block.extend_from_slice(row);
         self.long_keys |= !Row(row).fits_prefix();
         self.cut_bytes += if Row(row).is_cut() { row.len() } else { 0 };
-        if self.entries.len() == self.entries.capacity() {
-            self.entries.reserve_exact(self.entries.len().max(16));
-        }
         self.entries.push(Entry { prefix, place });
     }
 
@@ -136,15 +147,15 @@ impl Store {
     pub(super) fn end_chunk(&mut self, shape: &Shape) {
         let rows = self.entries.len() - self.chunk;
         let work = self.cut_bytes * (rows.max(1).ilog2() as usize + 1);
-        if rows >= CHUNK_ROWS || work >= CUT_WORK_BYTES {
+        if self.entries.is_full() || work >= CUT_WORK_BYTES {
             self.close_chunk(shape);
         }
     }
 
     /// Sorts what is not sorted.
     pub(super) fn close_chunk(&mut self, shape: &Shape) {
-        let mut entries = std::mem::take(&mut self.entries);
-        let rows = &mut entries[self.chunk..];
+        let mut entries = std::mem::replace(&mut self.entries, Blocks::new(1));
+        let rows = entries.tail_mut(self.chunk);
         if self.long_keys {
             rows.sort_unstable_by(|a, b| {
                 let order = a.prefix.cmp(&b.prefix);
@@ -182,7 +193,7 @@ impl Store {
     /// Forgets the rows, not the memory.
     pub(super) fn clear(&mut self) {
         self.blocks.iter_mut().for_each(Vec::clear);
-        self.entries.clear();
+        self.entries.empty();
         self.ends.clear();
         (self.current, self.chunk) = (0, 0);
         (self.long_keys, self.cut_bytes) = (false, 0);
@@ -191,7 +202,7 @@ impl Store {
     /// Memory of the blocks and entries.
     pub(super) fn memory_bytes(&self) -> usize {
         let blocks: usize = self.blocks.iter().map(Vec::capacity).sum();
-        blocks + self.entries.capacity() * size_of::<Entry>()
+        blocks + self.entries.bytes()
     }
 
     /// What a copy of the first rows would need.

@@ -494,6 +494,7 @@ impl Shift {
             Some(present) => {
                 // Rows that count before this one, and whether it does.
                 while self.counted.0 < place.row {
+                    run.tick()?;
                     self.counted.1 += u64::from(present.get(self.counted.0));
                     self.counted.0 += 1;
                 }

@@ -6,7 +6,7 @@
 //!
 //! `Marks` is a lane of bits, which are always in memory: a megabyte for eight million rows.
 
-use crate::memory::{Decoder, codec, value_bytes};
+use crate::memory::{Blocks, Decoder, codec, value_bytes};
 use crate::run::Run;
 use access::SpillFile;
 use base::SqlResult;
@@ -14,7 +14,7 @@ use types::Value;
 
 /// Values by position.
 pub(super) struct Lane {
-    kept: Vec<Value>,
+    kept: Blocks<Value>,
     total: u64,
     memory_bytes: usize,
     readers: Vec<Reader>,
@@ -35,7 +35,7 @@ impl Lane {
     /// A lane for so many readers.
     pub(super) fn new(readers: usize) -> Lane {
         Lane {
-            kept: Vec::new(),
+            kept: Blocks::new(1),
             total: 0,
             memory_bytes: 0,
             readers: (0..readers).map(|_| Reader::default()).collect(),
@@ -100,7 +100,6 @@ impl Lane {
     /// Forgets all; the grant is over.
     pub(super) fn drop_values(&mut self) {
         self.kept.clear();
-        self.kept.shrink_to(64);
         (self.total, self.memory_bytes) = (0, 0);
         self.readers.iter_mut().for_each(|r| *r = Reader::default());
     }

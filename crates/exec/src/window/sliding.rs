@@ -161,6 +161,7 @@ impl SlidingAggregate {
                 if front.is_empty() {
                     let mut sum = computation.start();
                     for value in behind.drain(..).rev() {
+                        run.tick()?;
                         sum.step(&value)?;
                         front.push(sum.clone());
                     }

@@ -77,7 +77,7 @@ const fn undoing(name: &'static str, text: &'static str, moment: Moment) -> Situ
 
 const FLOOD: &str = "SELECT a.id, b.id, b.filler FROM dbo.n a, dbo.m b";
 
-const SITUATIONS: [Situation; 21] = [
+const SITUATIONS: [Situation; 23] = [
     at("lock wait (X)", "UPDATE dbo.n SET v += 0 WHERE id = 1", Moment::Within(100)),
     at("lock wait (S)", "SELECT COUNT(*) FROM dbo.n WITH (READCOMMITTEDLOCK)", Moment::Within(100)),
     at("sort, input", SORT, Moment::OfFirstRow(0, 80)),
@@ -96,6 +96,20 @@ const SITUATIONS: [Situation; 21] = [
          WHERE b.id < 10000) x JOIN (SELECT a.id * 10000 + b.id AS k FROM dbo.n a, dbo.m b \
          WHERE b.id < 10000) y ON x.k = y.k",
         Moment::Within(1500),
+    ),
+    at(
+        "hash join of texts",
+        "SELECT COUNT(*) FROM (SELECT CONVERT(varchar(40), a.id * 10000 + b.id) + REPLICATE('x', 20) AS t \
+         FROM dbo.n a, dbo.m b WHERE b.id < 10000) x \
+         JOIN (SELECT CONVERT(varchar(40), a.id * 10000 + b.id) + REPLICATE('x', 20) AS t \
+         FROM dbo.n a, dbo.m b WHERE b.id < 10000) y ON x.t = y.t",
+        Moment::Within(3000),
+    ),
+    at(
+        "PERCENTILE_CONT",
+        "SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY a.id * 10000 + b.id) OVER () \
+         FROM dbo.n a, dbo.m b WHERE b.id < 10000",
+        Moment::Within(2500),
     ),
     at(
         "scan without output",

@@ -6,20 +6,19 @@
 //!
 //! Invariant 1: a pair is either in memory or in the file of its hash, so each is counted once.
 
-use crate::memory::{Decoder, Files, LEVEL_MAX, codec, growth_bytes};
+use crate::memory::{ByteBlocks, Decoder, Files, LEVEL_MAX, Places, codec};
 use crate::run::Run;
 use access::SpillFile;
 use base::SqlResult;
 use foldhash::fast::FixedState;
-use hashbrown::HashTable;
 use std::hash::BuildHasher as _;
 use types::{Collation, Value, append_sort_key};
 
 /// Pairs that were seen.
 pub(super) struct LongPairs {
     collation: Collation,
-    places: HashTable<Pair>,
-    bytes: Vec<u8>,
+    places: Places<Pair>,
+    bytes: ByteBlocks,
     memory_bytes: usize,
     level: u32,
     files: Option<Box<Files>>,
@@ -31,7 +30,7 @@ pub(super) struct LongPairs {
 #[derive(Clone, Copy)]
 struct Pair {
     hash: u64,
-    at: usize,
+    at: u64,
     len: u32,
 }
 
@@ -55,8 +54,8 @@ impl LongPairs {
     pub(super) fn new(collation: Collation) -> LongPairs {
         LongPairs {
             collation,
-            places: HashTable::new(),
-            bytes: Vec::new(),
+            places: Places::default(),
+            bytes: ByteBlocks::default(),
             memory_bytes: 0,
             level: 0,
             files: None,
@@ -75,22 +74,16 @@ impl LongPairs {
     ) -> SqlResult<bool> {
         let hash = FixedState::default().hash_one(pair);
         let LongPairs { places, bytes, .. } = &*self;
-        let same = |p: &Pair| p.hash == hash && bytes[p.at..p.at + p.len as usize] == *pair;
+        let same = |p: &Pair| p.hash == hash && bytes.from(p.at)[..p.len as usize] == *pair;
         if places.find(hash, same).is_some() {
             return Ok(false);
         }
-        let room = bytes.capacity() - bytes.len();
-        let more = if room < pair.len() { bytes.capacity().max(pair.len()).max(256) } else { 0 };
-        let growth = growth_bytes(places) + more;
+        let growth = places.growth_bytes(hash) + bytes.growth_bytes(pair.len());
         if !self.grow(run, growth) {
             self.put_aside(run, hash, group, value)?;
             return Ok(false);
         }
-        if more > 0 {
-            self.bytes.reserve_exact(room + more);
-        }
-        let place = Pair { hash, at: self.bytes.len(), len: pair.len() as u32 };
-        self.bytes.extend_from_slice(pair);
+        let place = Pair { hash, at: self.bytes.push(pair), len: pair.len() as u32 };
         self.places.insert_unique(hash, place, |p| p.hash);
         Ok(true)
     }
@@ -140,7 +133,7 @@ impl LongPairs {
         self.collect_files(&mut jobs, spilled)?;
         let (mut bytes, mut pair) = (Vec::new(), Vec::new());
         while let Some(Job(level, mut file)) = jobs.pop() {
-            self.forget_pairs();
+            self.forget_pairs(run);
             self.level = level;
             while file.read(&mut bytes)? {
                 run.tick()?;
@@ -168,8 +161,12 @@ impl LongPairs {
         Ok(())
     }
 
-    /// Forgets the pairs in memory, not the memory.
-    fn forget_pairs(&mut self) {
+    /// Forgets the pairs in memory; the memory of few stays.
+    fn forget_pairs(&mut self, run: &mut Run<'_>) {
+        if self.places.is_large() || self.bytes.is_large() {
+            run.give_memory(std::mem::take(&mut self.memory_bytes));
+            (self.places, self.bytes) = (Places::default(), ByteBlocks::default());
+        }
         self.places.clear();
         self.bytes.clear();
     }
@@ -181,7 +178,7 @@ impl LongPairs {
             run.give_memory(self.memory_bytes);
             *self = LongPairs::new(self.collation);
         }
-        self.forget_pairs();
+        self.forget_pairs(run);
         self.level = 0;
         self.files = None;
     }
