@@ -112,6 +112,15 @@ impl Database {
             return Err(WalError::Sealed(seal).into_sql(&self.home.name()));
         }
         let _one = self.turn_to_sweep(waiter)?;
+        let swept = self.sweep_in_turn(asked, waiter);
+        // Who is cancelled has met no fault.
+        if swept.is_ok() || waiter.check().is_ok() {
+            self.home.cleaner_times().note_fault(swept.as_ref().err().cloned());
+        }
+        swept
+    }
+
+    fn sweep_in_turn(&self, asked: SweepRequest, waiter: &Waiter) -> SqlResult<SweepOutcome> {
         let (times, mut outcome) = (self.home.cleaner_times(), SweepOutcome::default());
         if asked.rows {
             times.during(CleanerPass::Aborted, || self.sweep_rows(asked, waiter, &mut outcome))?;

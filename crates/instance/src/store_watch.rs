@@ -4,6 +4,7 @@
 //!   store with versions > 40 % of the data files    one line, with whom most of it waits for
 //!                         < 30 %                    one line; the next passing is told again
 //!   every 10 minutes                                one line of each store that has versions
+//!   a sweep that an error has ended                 one line; and one when a sweep came to its end
 //! ```
 //!
 //! The share is of pages with versions: empty pages go back to the database by themselves, and do
@@ -15,7 +16,7 @@ use base::limits::PAGE_BYTES;
 use base::{DatabaseId, SessionId, TransactionId};
 use database::Database;
 use os::clock::{monotonic_ns, now};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use work::PassedPages;
 
 /// Percent of a database's data files at which a store is told.
@@ -30,12 +31,15 @@ const STATEMENT_CHARS: usize = 200;
 /// What was told already.
 pub(crate) struct StoreWatch {
     large: BTreeSet<DatabaseId>,
+    /// What has ended the sweeps of databases, as it was told.
+    faults: BTreeMap<DatabaseId, String>,
     reported_ns: u64,
 }
 
 impl StoreWatch {
     pub(crate) fn new() -> StoreWatch {
-        StoreWatch { large: BTreeSet::new(), reported_ns: monotonic_ns() }
+        let (large, faults) = (BTreeSet::new(), BTreeMap::new());
+        StoreWatch { large, faults, reported_ns: monotonic_ns() }
     }
 }
 
@@ -71,8 +75,10 @@ impl Instance {
     pub(crate) fn watch_stores(&self, watch: &mut StoreWatch) {
         let ids: BTreeSet<_> = self.databases.read().keys().copied().collect();
         watch.large.retain(|id| ids.contains(id));
+        watch.faults.retain(|id, _| ids.contains(id));
         let reports = monotonic_ns().saturating_sub(watch.reported_ns) >= REPORT_NS;
         for database in ids.into_iter().filter_map(|id| self.database(id)) {
+            self.watch_cleaner(&database, &mut watch.faults);
             let stores = database.home().version_stores();
             if !stores.keeps_own() && database.home().aborted().is_empty() {
                 watch.large.remove(&database.id());
@@ -82,6 +88,30 @@ impl Instance {
         }
         if reports {
             watch.reported_ns = monotonic_ns();
+        }
+    }
+
+    /// Tells what has ended the cleaner's sweeps, once, and that nothing does any more.
+    fn watch_cleaner(&self, database: &Database, told: &mut BTreeMap<DatabaseId, String>) {
+        let (id, name) = (database.id(), database.home().name());
+        match database.home().cleaner_times().fault() {
+            Some(e) if told.get(&id).is_none_or(|text| text != e.text()) => {
+                let line = format!(
+                    "The cleaner of versions in database '{name}' was ended by error {}, severity \
+                     {}, state {}: {} It tries again every 10 seconds.",
+                    e.number(),
+                    e.severity(),
+                    e.state(),
+                    e.text()
+                );
+                self.write_log("spid7s", &line);
+                told.insert(id, e.text().to_owned());
+            }
+            None if told.remove(&id).is_some() => {
+                let line = format!("The cleaner of versions in database '{name}' works again.");
+                self.write_log("spid7s", &line);
+            }
+            _ => {}
         }
     }
 

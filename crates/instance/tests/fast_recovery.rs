@@ -13,6 +13,7 @@ use os::disk::{Disk, File, FileStats, FolderLock, Holder, LockRefusal, OpenMode,
 use os::sync::{Condvar, Mutex};
 use session::{Login, Session};
 use std::io;
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use types::Value;
@@ -180,14 +181,18 @@ fn crashed(dir: &Path, copy: &Path) {
         ask(&mut connect(&instance, name), "INSERT other VALUES (2, 43)");
         losers.push(session);
     }
+    copy_files(dir, copy);
+    drop(losers);
+    instance.stop().unwrap();
+    std::fs::remove_dir_all(dir).unwrap();
+}
+
+fn copy_files(dir: &Path, copy: &Path) {
     std::fs::create_dir_all(copy).unwrap();
     for file in std::fs::read_dir(dir).unwrap() {
         let path = file.unwrap().path();
         std::fs::copy(&path, copy.join(path.file_name().unwrap())).unwrap();
     }
-    drop(losers);
-    instance.stop().unwrap();
-    std::fs::remove_dir_all(dir).unwrap();
 }
 
 fn folders(name: &str) -> [PathBuf; 2] {
@@ -332,4 +337,63 @@ fn a_stop_leaves_a_rollback_to_the_next_start() {
     let log = std::fs::read_to_string(copy.join("errorlog")).unwrap();
     assert!(!log.contains("panicked"), "{log}");
     std::fs::remove_dir_all(&copy).unwrap();
+}
+
+/// Waits until the error log of a folder has a line.
+fn await_line(dir: &Path, what: &str) -> String {
+    for _ in 0..3_000 {
+        let log = std::fs::read_to_string(dir.join("errorlog")).unwrap();
+        if log.contains(what) {
+            return log;
+        }
+        os::task::sleep_ns(10_000_000);
+    }
+    panic!("the error log has no line \"{what}\"");
+}
+
+/// A page that the cleaner cannot read is told once, and so is that it works again.
+#[test]
+fn what_ends_the_cleaner_is_in_the_error_log() {
+    let [dir, copy] = folders("cleaner");
+    let _ = (std::fs::remove_dir_all(&dir), std::fs::remove_dir_all(&copy));
+    let instance = open(&dir, &Arc::default());
+    ask(&mut connect(&instance, ""), "CREATE DATABASE fast");
+    let mut session = connect(&instance, "fast");
+    ask(&mut session, "ALTER DATABASE fast SET ACCELERATED_DATABASE_RECOVERY = ON");
+    ask(&mut session, "CREATE TABLE t (k int NOT NULL PRIMARY KEY, v int NOT NULL, w char(40))");
+    ask(
+        &mut session,
+        "INSERT t SELECT value, 0, CONCAT('needle ', value) FROM GENERATE_SERIES(1, 1000)",
+    );
+    ask(&mut session, "BEGIN TRANSACTION; UPDATE t SET v = k");
+    ask(&mut connect(&instance, "fast"), "CHECKPOINT");
+    copy_files(&dir, &copy);
+    drop(session);
+    instance.stop().unwrap();
+
+    let path = copy.join("fast.mdf");
+    let sound = std::fs::read(&path).unwrap();
+    let needle = b"needle 777 ";
+    // On its page, and in the copy from which a torn page is restored.
+    let mut damaged = sound.clone();
+    let places = sound.windows(needle.len()).enumerate().filter(|(_, bytes)| bytes == needle);
+    places.for_each(|(at, _)| damaged[at] ^= 0x20);
+    assert_ne!(damaged, sound);
+    std::fs::write(&path, &damaged).unwrap();
+    let instance = open(&copy, &Arc::default());
+    let told = "The cleaner of versions in database 'fast' was ended by error 824, severity 24";
+    await_line(&copy, told);
+    let mut session = connect(&instance, "fast");
+    assert_eq!(error(&mut session, "SELECT SUM(v) FROM t"), Some(824));
+    assert_eq!(error(&mut session, "EXEC sp_persistent_version_cleanup 'fast'"), Some(824));
+    let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    for at in (0..sound.len()).filter(|&at| sound[at] != damaged[at]) {
+        file.write_all_at(&sound[at..=at], at as u64).unwrap();
+    }
+    ask(&mut session, "EXEC sp_persistent_version_cleanup 'fast'");
+    let log = await_line(&copy, "The cleaner of versions in database 'fast' works again.");
+    assert_eq!(log.matches(told).count(), 1, "{log}");
+    assert_eq!(numbers(&mut session, "SELECT SUM(v) FROM t"), [0]);
+    instance.stop().unwrap();
+    let _ = (std::fs::remove_dir_all(&dir), std::fs::remove_dir_all(&copy));
 }

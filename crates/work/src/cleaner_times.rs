@@ -1,9 +1,10 @@
-//! `CleanerTimes`: when the cleaner of versions went over a database last, and why it left pages of
-//! the version store as they are, for the views.
+//! `CleanerTimes`: when the cleaner of versions went over a database last, why it left pages of the
+//! version store as they are, and what ended it, for the views and the error log.
 //!
 //! Invariant: the end of a pass that goes on is not known: a pass that begins clears the end of the
 //! one before.
 
+use base::SqlError;
 use os::clock::now;
 use os::sync::Mutex;
 
@@ -44,6 +45,7 @@ pub struct PassedPages {
 pub struct CleanerTimes {
     passes: [Mutex<PassTimes>; 2],
     passed: Mutex<PassedPages>,
+    fault: Mutex<Option<SqlError>>,
 }
 
 impl CleanerTimes {
@@ -59,6 +61,16 @@ impl CleanerTimes {
     /// The times of the last pass.
     pub fn of(&self, pass: CleanerPass) -> PassTimes {
         *self.passes[pass as usize].lock()
+    }
+
+    /// Notes what has ended the last sweep; none where it came to its end.
+    pub fn note_fault(&self, fault: Option<SqlError>) {
+        *self.fault.lock() = fault;
+    }
+
+    /// What has ended the last sweep: a damaged page, a full log, no room.
+    pub fn fault(&self) -> Option<SqlError> {
+        self.fault.lock().clone()
     }
 
     /// Notes what a pass over the store has passed over, when it has come to the end.
