@@ -5,7 +5,7 @@
 //! first, in constant time; only where records would have to be packed together the whole page
 //! is looked at.
 
-use crate::slots::stays_in_place;
+use crate::slots::{has_in_row, stays_in_place};
 use crate::{PageView, RecordKind, check_slots, record_length, slot_cost};
 use base::limits::{PAGE_BODY_BYTES, PAGE_BYTES, PAGE_HEADER_BYTES};
 
@@ -160,19 +160,32 @@ pub fn unghost(v: PageView<'_>, slot: u16) -> Fit<RecordKind> {
 /// # Errors
 /// Why not.
 pub fn replace(v: PageView<'_>, slot: u16, record: &[u8]) -> Fit<()> {
+    replace_by(v, slot, record, (record.len(), has_in_row(record)))
+}
+
+/// The same where the record, which has a tag, gets an in-row version of so many bytes.
+///
+/// # Errors
+/// Why not.
+pub fn replace_in_row(v: PageView<'_>, slot: u16, record: &[u8], version: usize) -> Fit<()> {
+    replace_by(v, slot, record, (record.len() + version, true))
+}
+
+/// `len` and `in_row` tell of the record that will be there.
+fn replace_by(v: PageView<'_>, slot: u16, record: &[u8], (len, in_row): (usize, bool)) -> Fit<()> {
     let old = remove(v, slot)?;
     if record_length(record, v.min_len()) != Some(record.len()) {
         return Err("the record is not of the page's form");
     }
-    if record.len() == old.len() {
+    if len == old.len() {
         return Ok(());
     }
-    if record.len() > usize::from(v.free_count()) + old.len() {
+    if len > usize::from(v.free_count()) + old.len() {
         return Err("the record does not fit the page");
     }
     let at = usize::from(slot_word(v, slot));
-    if stays_in_place(v, (at, old.len()), record) {
-        return Ok(());
+    match stays_in_place(v, (at, old.len()), (len, in_row)) {
+        Some(_) => Ok(()),
+        None => placeable(v, len, 0),
     }
-    placeable(v, record.len(), 0)
 }
