@@ -67,6 +67,7 @@ pub struct InRowVersion {
 impl InRowVersion {
     /// What keeps a former record of a row in another record of it, whatever their tags; `None`
     /// where that takes more than so many bytes, or the two are of different kinds.
+    #[inline]
     pub fn of(former: &[u8], record: &[u8], room: usize) -> Option<InRowVersion> {
         let most = room.min(IN_ROW_BYTES_MAX);
         let mut version = InRowVersion { bytes: [0; IN_ROW_BYTES_MAX], len: 1, most };
@@ -88,6 +89,24 @@ impl InRowVersion {
         self.len
     }
 
+    /// Its bytes, which follow the columns.
+    #[inline]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+
+    /// What follows it: the tag of the record's writer. The former row is by `born`.
+    #[inline]
+    pub fn tag(&self, writer: Xsn, born: Xsn) -> VersionTag {
+        VersionTag::new(writer, Previous::InRow { born, bytes: self.len as u8 })
+    }
+
+    /// Has the status of a record say that it has both.
+    #[inline]
+    pub fn tell_status(record: &mut [u8]) {
+        record[0] |= HAS_TAG | HAS_IN_ROW;
+    }
+
     /// Puts it and the tag of its writer into a record, instead of the tag that the record has. The
     /// former row is by `born`.
     pub fn put(&self, record: &mut Vec<u8>, writer: Xsn, born: Xsn) {
@@ -95,11 +114,10 @@ impl InRowVersion {
         if record[0] & HAS_TAG != 0 {
             record.truncate(body_end(record).unwrap_or(untagged));
         }
-        record.extend_from_slice(&self.bytes[..self.len]);
-        let before = Previous::InRow { born, bytes: self.len as u8 };
-        record.extend_from_slice(&VersionTag::new(writer, before).bytes());
-        record[0] |= HAS_TAG | HAS_IN_ROW;
-        debug_assert_eq!(in_row_version(record), Some(&self.bytes[..self.len]), "as written");
+        record.extend_from_slice(self.bytes());
+        record.extend_from_slice(&self.tag(writer, born).bytes());
+        InRowVersion::tell_status(record);
+        debug_assert_eq!(in_row_version(record), Some(self.bytes()), "as written");
     }
 }
 
@@ -533,8 +551,8 @@ mod tests {
                 return Ok(());
             };
             prop_assert!(version.len() <= room.min(IN_ROW_BYTES_MAX));
-            let length = InRowVersion::length_of(&former, &new, room);
-            prop_assert_eq!(length, Some(version.len()), "as long as it was told");
+            let told = InRowVersion::length_of(&former, &new, room);
+            prop_assert_eq!(told, Some(version.len()), "as long as it was told");
             version.put(&mut new, Xsn(9), Xsn(8));
             prop_assert_eq!(length(&new, layout.min_len()), Some(new.len()));
             prop_assert_eq!(layout.check(&new), Ok(()));

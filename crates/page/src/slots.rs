@@ -51,6 +51,14 @@ pub(crate) enum Behind {
     Moves,
 }
 
+/// A record that is replaced.
+pub(crate) struct Replaced {
+    pub(crate) at: usize,
+    pub(crate) len: usize,
+    /// Where the new one is of another length and stays there.
+    pub(crate) behind: Option<Behind>,
+}
+
 /// Whether a record is replaced by one of another length where it is. The bytes behind it are free,
 /// or the page's end has room for what the new one is longer by; but not for all of it, or it has
 /// an in-row version, as all rows of the page may have soon.
@@ -173,8 +181,19 @@ impl PageMut<'_> {
     /// has an in-row version, it stays as well, and what is behind it moves, unless the bytes
     /// there are free. Records are packed only if there is no room even for what it grows by.
     pub fn replace(&mut self, slot: u16, record: &[u8]) {
-        let old_len = self.view().record(slot).expect("the slot has a record").len();
-        let at = usize::from(self.view().slot_offset(slot).expect("the slot exists"));
+        let v = self.view();
+        let len = v.record(slot).expect("the slot has a record").len();
+        let at = usize::from(v.slot_offset(slot).expect("the slot exists"));
+        let behind = match record.len() == len {
+            true => None,
+            false => stays_in_place(v, (at, len), (record.len(), has_in_row(record))),
+        };
+        self.put_over(slot, record, Replaced { at, len, behind });
+    }
+
+    /// The same where all is known of the record that is replaced.
+    pub(crate) fn put_over(&mut self, slot: u16, record: &[u8], old: Replaced) {
+        let Replaced { at, len: old_len, behind } = old;
         if record.len() == old_len {
             self.count_ghost_change(self.0[at], record[0]);
             self.0[at..at + old_len].copy_from_slice(record);
@@ -182,7 +201,7 @@ impl PageMut<'_> {
         }
         let free = usize::from(self.view().free_count());
         assert!(record.len() <= free + old_len, "the caller has made room");
-        match stays_in_place(self.view(), (at, old_len), (record.len(), has_in_row(record))) {
+        match behind {
             Some(_) if record.len() < old_len => return self.shorten(slot, record),
             Some(behind) => return self.lengthen((at, old_len), record, behind),
             None => {}
