@@ -18,8 +18,9 @@
 //!     record is needed, and who made that record is in the tag.
 //!  2. It is left only where its page has room for it: it splits no page and forwards no row.
 //!  3. The log of a change in a heap has the same bytes; that of one in an index says that they
-//!     are made, and the change of the page makes them (`btree/src/kinds.rs`). An undo from the log restores the row before. If that had
-//!     an in-row version itself, which nobody needed any more, it may come back without it.
+//!     are made, and the change of the page makes them (`btree/src/kinds.rs`). An undo from the
+//!     log restores the row before. If that had an in-row version itself, which nobody needed any
+//!     more, it may come back without it.
 
 use crate::error::RowResult;
 use crate::hobt::RowHobt;
