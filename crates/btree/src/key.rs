@@ -10,39 +10,70 @@ const NULL: u8 = 0xFE;
 const LONG: u8 = 0xFD;
 const INLINE_BYTES: usize = 120;
 
-/// Bytes of its own, on the heap only when they are many.
+/// Bytes of its own, on the heap only when they are more than `FEW`.
 #[derive(Clone, Debug)]
-pub(crate) struct SmallBytes {
+pub(crate) struct SmallBytes<const FEW: usize = INLINE_BYTES> {
     len: usize,
-    inline: [u8; INLINE_BYTES],
+    inline: [u8; FEW],
     /// Holds all the bytes once they are too many for `inline`.
     long: Vec<u8>,
 }
 
-impl SmallBytes {
-    pub(crate) const fn new() -> Self {
-        SmallBytes { len: 0, inline: [0; INLINE_BYTES], long: Vec::new() }
+/// Bytes that are built from their begin to their end.
+pub(crate) trait BuiltBytes {
+    fn clear(&mut self);
+    fn add(&mut self, bytes: &[u8]);
+    fn as_slice(&self) -> &[u8];
+    fn as_slice_mut(&mut self) -> &mut [u8];
+}
+
+impl BuiltBytes for Vec<u8> {
+    fn clear(&mut self) {
+        self.clear();
     }
 
+    fn add(&mut self, bytes: &[u8]) {
+        self.extend_from_slice(bytes);
+    }
+
+    fn as_slice(&self) -> &[u8] {
+        self
+    }
+
+    fn as_slice_mut(&mut self) -> &mut [u8] {
+        self
+    }
+}
+
+impl SmallBytes {
     pub(crate) fn of(bytes: &[u8]) -> Self {
         let mut all = Self::new();
         all.extend(bytes);
         debug_assert_eq!(all.as_slice(), bytes, "read as written");
         all
     }
+}
 
-    pub(crate) fn as_slice(&self) -> &[u8] {
-        debug_assert!(self.len <= INLINE_BYTES || self.long.len() == self.len, "all in one place");
-        if self.len <= INLINE_BYTES { &self.inline[..self.len] } else { &self.long }
+impl<const FEW: usize> SmallBytes<FEW> {
+    #[inline]
+    pub(crate) const fn new() -> Self {
+        SmallBytes { len: 0, inline: [0; FEW], long: Vec::new() }
     }
 
+    #[inline]
+    pub(crate) fn as_slice(&self) -> &[u8] {
+        debug_assert!(self.len <= FEW || self.long.len() == self.len, "all in one place");
+        if self.len <= FEW { &self.inline[..self.len] } else { &self.long }
+    }
+
+    #[inline]
     fn extend(&mut self, bytes: &[u8]) {
         let end = self.len + bytes.len();
-        debug_assert!(self.len <= INLINE_BYTES || self.long.len() == self.len, "all in one place");
-        if end <= INLINE_BYTES {
+        debug_assert!(self.len <= FEW || self.long.len() == self.len, "all in one place");
+        if end <= FEW {
             self.inline[self.len..end].copy_from_slice(bytes);
         } else {
-            if self.len <= INLINE_BYTES {
+            if self.len <= FEW {
                 self.long.clear();
                 self.long.extend_from_slice(&self.inline[..self.len]);
             }
@@ -50,6 +81,27 @@ impl SmallBytes {
         }
         self.len = end;
         debug_assert_eq!(self.as_slice().len(), end, "every byte is kept");
+    }
+}
+
+impl<const FEW: usize> BuiltBytes for SmallBytes<FEW> {
+    fn clear(&mut self) {
+        self.len = 0;
+        self.long.clear();
+    }
+
+    #[inline]
+    fn add(&mut self, bytes: &[u8]) {
+        self.extend(bytes);
+    }
+
+    #[inline]
+    fn as_slice(&self) -> &[u8] {
+        SmallBytes::as_slice(self)
+    }
+
+    fn as_slice_mut(&mut self) -> &mut [u8] {
+        if self.len <= FEW { &mut self.inline[..self.len] } else { &mut self.long }
     }
 }
 
@@ -82,8 +134,7 @@ impl KeyBuf {
 
     /// Forgets the key, keeps its buffer.
     pub fn clear(&mut self) {
-        self.0.len = 0;
-        self.0.long.clear();
+        BuiltBytes::clear(&mut self.0);
     }
 
     /// Whether there is no key.

@@ -22,8 +22,11 @@
 //! the second leaves the first in its record, as an in-row version of that form, with the writer's
 //! tag (`page/src/in_row.rs`). Bit 0x80 of the form: the first has no tag.
 
+use crate::key::BuiltBytes;
 use base::{PageId, Xsn};
-use page::{IN_ROW_BYTES_MAX, InRowVersion, VersionTag, in_row_former, plain_record};
+use page::{
+    IN_ROW_BYTES_MAX, InRowVersion, VersionTag, in_row_former, in_row_version, plain_record,
+};
 use wal::{Kind, RecordView};
 
 /// What is done to a page. Numbers are on-disk format: never reused.
@@ -221,24 +224,25 @@ impl<'a> Difference<'a> {
     }
 
     /// The same of a record whose status and rest stand apart.
+    #[inline]
     fn rebuild_parts(
         &self,
         (status, rest): (u8, &[u8]),
         old: (u8, &[u8]),
         new: (u8, &[u8]),
-        out: &mut Vec<u8>,
+        out: &mut impl BuiltBytes,
     ) -> bool {
         let Some(from) = usize::from(self.from).checked_sub(1) else { return false };
         let fits = status == old.0 && rest.get(from..from + old.1.len()) == Some(old.1);
         if fits {
             out.clear();
-            out.push(new.0);
-            out.extend_from_slice(&rest[..from]);
-            out.extend_from_slice(new.1);
-            out.extend_from_slice(&rest[from + old.1.len()..]);
+            out.add(&[new.0]);
+            out.add(&rest[..from]);
+            out.add(new.1);
+            out.add(&rest[from + old.1.len()..]);
             let kept = rest.len() - old.1.len();
-            debug_assert_eq!(out.len(), 1 + kept + new.1.len(), "the rest is kept");
-            let placed = out.get(from + 1..from + 1 + new.1.len());
+            debug_assert_eq!(out.as_slice().len(), 1 + kept + new.1.len(), "the rest is kept");
+            let placed = out.as_slice().get(from + 1..from + 1 + new.1.len());
             debug_assert_eq!(placed, Some(new.1), "the bytes are in place");
         }
         fits
@@ -281,7 +285,8 @@ impl<'a> InRowDifference<'a> {
     }
 
     /// Builds the record as it became from the record as it was; false when it is another.
-    pub(crate) fn repeat(&self, was: &[u8], out: &mut Vec<u8>) -> bool {
+    #[inline]
+    pub(crate) fn repeat(&self, was: &[u8], out: &mut impl BuiltBytes) -> bool {
         let tag = VersionTag::of(was);
         let Some(plain) = plain_record(was) else { return false };
         let d = &self.difference;
@@ -289,8 +294,13 @@ impl<'a> InRowDifference<'a> {
         if self.was_untagged != tag.is_none() || !d.rebuild_parts(plain, before, after, out) {
             return false;
         }
-        let Some(version) = InRowVersion::of(was, out, IN_ROW_BYTES_MAX) else { return false };
-        version.put(out, self.writer, tag.map_or(Xsn::NONE, |tag| tag.writer));
+        let built = InRowVersion::of(was, out.as_slice(), IN_ROW_BYTES_MAX);
+        let Some(version) = built else { return false };
+        let born = tag.map_or(Xsn::NONE, |tag| tag.writer);
+        out.add(version.bytes());
+        out.add(&version.tag(self.writer, born).bytes());
+        InRowVersion::tell_status(out.as_slice_mut());
+        debug_assert_eq!(in_row_version(out.as_slice()), Some(version.bytes()), "as made");
         true
     }
 

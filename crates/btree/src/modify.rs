@@ -10,7 +10,9 @@ use crate::kinds::{DROP_FORM, Difference, InRowDifference, MODIFY_FRONT_BYTES, O
 use crate::order::Part;
 use crate::tree::Tree;
 use buffer::{Change, PageRef, Undo};
-use page::{Field, VersionTag, check_drop_in_row, fits, plain_record};
+use page::{
+    Field, IN_ROW_BYTES_MAX, InRowVersion, VersionTag, check_drop_in_row, fits, plain_record,
+};
 use std::cmp::Ordering;
 
 /// Bytes of log that an insert takes at most, its record header included.
@@ -253,8 +255,9 @@ impl Tree {
         Ok(())
     }
 
-    /// The same for a record that has an in-row version: the one that is replaced. The log record
-    /// says that, and has neither the version nor the tags.
+    /// The same where the record that is replaced stays in the new one, as an in-row version of so
+    /// many bytes. `record` has the tag of its writer and no version: that is made where the page
+    /// is changed. The log record says so, and has neither the version nor the tags.
     ///
     /// # Errors
     /// 824, before anything is changed.
@@ -266,13 +269,16 @@ impl Tree {
         change: &mut Change<'_>,
         page: PageRef,
         slot: u16,
-        record: &[u8],
+        (record, version): (&[u8], usize),
         undo: Undo,
     ) -> BtreeResult<()> {
-        self.fits(change, page, fits::replace(change.view(page), slot, record))?;
+        let fit = fits::replace_in_row(change.view(page), slot, record, version);
+        self.fits(change, page, fit)?;
         debug_assert!(self.keeps_key(change, page, slot, record), "a key is never replaced");
         let key = self.undo_key(change, page, slot, undo)?;
         let old = change.view(page).record(slot).expect("a record was just found there");
+        let length = || InRowVersion::length_of(old, record, IN_ROW_BYTES_MAX);
+        debug_assert_eq!(length(), Some(version), "room was made for what is left");
         let tags = "the record is not one with a version tag";
         let tag = VersionTag::of(record).expect("who leaves a version says who he is");
         let rows = plain_record(old).zip(plain_record(record)).ok_or(tags);
@@ -287,7 +293,9 @@ impl Tree {
         let after = &is.1[from..from + difference.after.len()];
         let payload = [&fronts.0[..], &fronts.1, key.bytes(), before.as_slice(), after];
         self.log(change, (page, slot), Operation::ModifyInRow, &payload, undo);
-        debug_assert_eq!(change.view(page).record(slot), Some(record), "as it was asked for");
+        let now = || change.view(page).record(slot);
+        debug_assert_eq!(now().map(<[u8]>::len), Some(record.len() + version), "as it was told");
+        debug_assert!(now().is_some_and(|r| VersionTag::differs_only(r, record)), "as asked for");
         Ok(())
     }
 

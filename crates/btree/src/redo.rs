@@ -3,6 +3,7 @@
 //! Do is redo: `buffer::Change` calls it for the operation just logged, recovery for the one
 //! read back. It knows nothing of keys: slots were found when the operation was logged.
 
+use crate::key::SmallBytes;
 use crate::kinds::{
     Context, DROP_FORM, Difference, InRowDifference, Operation, page_id_of, parts, u16_of,
 };
@@ -13,6 +14,8 @@ use wal::{ApplyError, PageOp, RecordDescription, RecordView, RedoHandler};
 /// Owner of the kinds of this crate.
 pub struct BtreeRedo;
 
+/// Bytes of a record that is built without the heap.
+const FEW: usize = 192;
 const SHORT: ApplyError = ApplyError("the log record is too short");
 
 impl RedoHandler for BtreeRedo {
@@ -139,9 +142,8 @@ fn modify(op: &PageOp<'_>, page: &mut PageBytes) -> Result<(), ApplyError> {
 }
 
 fn replace(op: &PageOp<'_>, page: &mut PageBytes, new: &[u8]) -> Result<(), ApplyError> {
-    fits::replace(PageView(page), op.slot, new).map_err(ApplyError)?;
     let count = PageView(page).slot_count();
-    PageMut(page).replace(op.slot, new);
+    fits::put_over(page, op.slot, new).map_err(ApplyError)?;
     debug_assert_eq!(PageView(page).slot_count(), count, "slots stay where they are");
     debug_assert_eq!(PageView(page).record(op.slot), Some(new), "read as written");
     Ok(())
@@ -153,9 +155,9 @@ fn modify_in_row(op: &PageOp<'_>, page: &mut PageBytes) -> Result<(), ApplyError
     }
     let d = InRowDifference::parse(op.payload).ok_or(SHORT)?;
     let old = fits::remove(PageView(page), op.slot).map_err(ApplyError)?;
-    let mut new = Vec::with_capacity(old.len() + 64);
+    let mut new = SmallBytes::<FEW>::new();
     match d.repeat(old, &mut new) {
-        true => replace(op, page, &new),
+        true => replace(op, page, new.as_slice()),
         false => Err(ApplyError("the record is not the one that was modified")),
     }
 }

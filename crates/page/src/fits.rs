@@ -3,10 +3,10 @@
 //!
 //! The bytes of a page come from a disk. What `PageMut` asserts about them is checked here
 //! first, in constant time; only where records would have to be packed together the whole page
-//! is looked at.
+//! is looked at. A replacement is checked and done at once, as both need the same of the page.
 
-use crate::slots::stays_in_place;
-use crate::{PageView, RecordKind, check_slots, record_length, slot_cost};
+use crate::slots::{Replaced, has_in_row, stays_in_place};
+use crate::{PageBytes, PageMut, PageView, RecordKind, check_slots, record_length, slot_cost};
 use base::limits::{PAGE_BODY_BYTES, PAGE_BYTES, PAGE_HEADER_BYTES};
 
 /// Why an operation does not fit a page, or a page is not one of records.
@@ -160,19 +160,51 @@ pub fn unghost(v: PageView<'_>, slot: u16) -> Fit<RecordKind> {
 /// # Errors
 /// Why not.
 pub fn replace(v: PageView<'_>, slot: u16, record: &[u8]) -> Fit<()> {
+    replaced(v, slot, record, (record.len(), has_in_row(record))).map(drop)
+}
+
+/// The same where the record, which has a tag, gets an in-row version of so many bytes.
+///
+/// # Errors
+/// Why not.
+pub fn replace_in_row(v: PageView<'_>, slot: u16, record: &[u8], version: usize) -> Fit<()> {
+    replaced(v, slot, record, (record.len() + version, true)).map(drop)
+}
+
+/// Replaces the record of a slot, if it can be: see [`PageMut::replace`].
+///
+/// # Errors
+/// Why not, before anything is changed.
+pub fn put_over(page: &mut PageBytes, slot: u16, record: &[u8]) -> Fit<()> {
+    let old = replaced(PageView(page), slot, record, (record.len(), has_in_row(record)))?;
+    PageMut(page).put_over(slot, record, old);
+    Ok(())
+}
+
+/// The record that is replaced, where it can be. `len` and `in_row` tell of the one that will be
+/// there.
+#[inline]
+fn replaced(
+    v: PageView<'_>,
+    slot: u16,
+    record: &[u8],
+    (len, in_row): (usize, bool),
+) -> Fit<Replaced> {
     let old = remove(v, slot)?;
     if record_length(record, v.min_len()) != Some(record.len()) {
         return Err("the record is not of the page's form");
     }
-    if record.len() == old.len() {
-        return Ok(());
+    let mut replaced =
+        Replaced { at: usize::from(slot_word(v, slot)), len: old.len(), behind: None };
+    if len == old.len() {
+        return Ok(replaced);
     }
-    if record.len() > usize::from(v.free_count()) + old.len() {
+    if len > usize::from(v.free_count()) + old.len() {
         return Err("the record does not fit the page");
     }
-    let at = usize::from(slot_word(v, slot));
-    if stays_in_place(v, (at, old.len()), record) {
-        return Ok(());
+    replaced.behind = stays_in_place(v, (replaced.at, replaced.len), (len, in_row));
+    if replaced.behind.is_none() {
+        placeable(v, len, 0)?;
     }
-    placeable(v, record.len(), 0)
+    Ok(replaced)
 }

@@ -28,8 +28,9 @@
 //!  3. What a version says does not depend on whether the row was forwarded since: the RID follows
 //!     the columns, behind whatever differs.
 //!  4. Nothing here panics, whatever the bytes are.
-//!  5. What [`InRowVersion::of`] makes of two records is on-disk format: a log record says only
-//!     that it was made, and redo makes it again (`btree/src/redo.rs`).
+//!  5. What [`InRowVersion::of`] makes of two records is on-disk format: a log record of an index
+//!     says only that it is made, and who applies or redoes that record makes it
+//!     (`btree/src/redo.rs`).
 
 use crate::fits::{self, Fit};
 use crate::header::{PageBytes, PageMut, PageView, u16_at};
@@ -66,29 +67,44 @@ pub struct InRowVersion {
 impl InRowVersion {
     /// What keeps a former record of a row in another record of it, whatever their tags; `None`
     /// where that takes more than so many bytes, or the two are of different kinds.
+    #[inline]
     pub fn of(former: &[u8], record: &[u8], room: usize) -> Option<InRowVersion> {
-        let (a, b) = (former.get(..body_end(former)?)?, record.get(..body_end(record)?)?);
-        let status = (*a.first()? ^ *b.first()?) & !(HAS_TAG | HAS_IN_ROW);
-        let of_index = RecordKind::of(b[0]).is_index();
-        // Status B of a data record says what follows the columns (invariant 3).
-        let alike = status & !STATUS_MAY == 0 && (of_index || a.get(1) == b.get(1));
-        if !alike || a.len().max(b.len()) > usize::from(OFFSET) {
-            return None;
-        }
         let most = room.min(IN_ROW_BYTES_MAX);
         let mut version = InRowVersion { bytes: [0; IN_ROW_BYTES_MAX], len: 1, most };
-        match status == 0 && a.len() == b.len() {
-            true => version.runs(a, b)?,
-            false => version.splice(a, b, status)?,
-        }
+        tell(former, record, &mut version)?;
         version.bytes[0] = version.len as u8;
         Some(version)
+    }
+
+    /// How many bytes that takes, for who does not make it.
+    pub fn length_of(former: &[u8], record: &[u8], room: usize) -> Option<usize> {
+        let mut length = VersionLength { len: 1, most: room.min(IN_ROW_BYTES_MAX) };
+        tell(former, record, &mut length)?;
+        Some(length.len)
     }
 
     /// How many bytes it takes in a record.
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
         self.len
+    }
+
+    /// Its bytes, which follow the columns.
+    #[inline]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+
+    /// What follows it: the tag of the record's writer. The former row is by `born`.
+    #[inline]
+    pub fn tag(&self, writer: Xsn, born: Xsn) -> VersionTag {
+        VersionTag::new(writer, Previous::InRow { born, bytes: self.len as u8 })
+    }
+
+    /// Has the status of a record say that it has both.
+    #[inline]
+    pub fn tell_status(record: &mut [u8]) {
+        record[0] |= HAS_TAG | HAS_IN_ROW;
     }
 
     /// Puts it and the tag of its writer into a record, instead of the tag that the record has. The
@@ -98,13 +114,26 @@ impl InRowVersion {
         if record[0] & HAS_TAG != 0 {
             record.truncate(body_end(record).unwrap_or(untagged));
         }
-        record.extend_from_slice(&self.bytes[..self.len]);
-        let before = Previous::InRow { born, bytes: self.len as u8 };
-        record.extend_from_slice(&VersionTag::new(writer, before).bytes());
-        record[0] |= HAS_TAG | HAS_IN_ROW;
-        debug_assert_eq!(in_row_version(record), Some(&self.bytes[..self.len]), "as written");
+        record.extend_from_slice(self.bytes());
+        record.extend_from_slice(&self.tag(writer, born).bytes());
+        InRowVersion::tell_status(record);
+        debug_assert_eq!(in_row_version(record), Some(self.bytes()), "as written");
     }
+}
 
+/// The length of an in-row version that nobody makes.
+struct VersionLength {
+    len: usize,
+    most: usize,
+}
+
+/// What takes the bytes of an in-row version one after the other, or refuses them.
+trait Sink {
+    fn push(&mut self, bytes: &[u8]) -> Option<()>;
+}
+
+impl Sink for InRowVersion {
+    #[inline]
     fn push(&mut self, bytes: &[u8]) -> Option<()> {
         let end = self.len + bytes.len();
         self.bytes
@@ -114,60 +143,93 @@ impl InRowVersion {
         self.len = end;
         Some(())
     }
+}
 
-    /// Where records of one length differ, run by run, in words of 4 bytes from the first fixed
-    /// column on: so a column of 4 bytes is mostly a run.
-    fn runs(&mut self, a: &[u8], b: &[u8]) -> Option<()> {
-        let of_index = RecordKind::of(a[0]).is_index();
-        // Status B is no part of it (invariant 3).
-        let (columns, least) = if of_index { (1, 1) } else { (4, 2) };
-        let begin = |at: usize| at - (at + WORD_BYTES - columns) % WORD_BYTES;
-        let end_of = |at: usize| (begin(at) + WORD_BYTES).min(a.len());
-        let Some(mut first) = next_difference(a, b, least) else {
-            return self.push(&(least as u16).to_le_bytes());
-        };
-        loop {
-            let from = begin(first).max(least);
-            let (mut end, mut next) = (from, Some(first));
-            while let Some(at) = next.filter(|at| *at <= end + GAP_BYTES) {
-                end = end_of(at);
-                next = next_difference(a, b, end);
-            }
-            let flags = if next.is_some() { MORE } else { 0 };
-            self.push(&(from as u16 | flags).to_le_bytes())?;
-            let Some(at) = next else { return self.push(&a[from..end]) };
-            self.push(&[u8::try_from(end - from).ok()?])?;
-            self.push(&a[from..end])?;
-            first = at;
-        }
+impl Sink for VersionLength {
+    #[inline]
+    fn push(&mut self, bytes: &[u8]) -> Option<()> {
+        self.len += bytes.len();
+        (self.len <= self.most).then_some(())
     }
+}
 
-    /// What two records do not have in common at their begins and ends.
-    fn splice(&mut self, a: &[u8], b: &[u8], status: u8) -> Option<()> {
-        let least = a.len().min(b.len());
-        let front = next_difference(&a[..least], &b[..least], 1).unwrap_or(least).max(1);
-        let most = least.saturating_sub(front);
-        let ends = a.iter().rev().zip(b.iter().rev()).take(most);
-        let back = ends.take_while(|(a, b)| a == b).count();
-        let flags = SPLICE | if status != 0 { STATUS } else { 0 };
-        self.push(&(front as u16 | flags).to_le_bytes())?;
-        if status != 0 {
-            self.push(&[status])?;
-        }
-        self.push(&((b.len() - back - front) as u16).to_le_bytes())?;
-        self.push(&a[front..a.len() - back])
+/// Tells what keeps a former record in another one, from behind its length on.
+#[inline]
+fn tell(former: &[u8], record: &[u8], to: &mut impl Sink) -> Option<()> {
+    let (a, b) = (former.get(..body_end(former)?)?, record.get(..body_end(record)?)?);
+    let status = (*a.first()? ^ *b.first()?) & !(HAS_TAG | HAS_IN_ROW);
+    let of_index = RecordKind::of(b[0]).is_index();
+    // Status B of a data record says what follows the columns (invariant 3).
+    let alike = status & !STATUS_MAY == 0 && (of_index || a.get(1) == b.get(1));
+    if !alike || a.len().max(b.len()) > usize::from(OFFSET) {
+        return None;
     }
+    match status == 0 && a.len() == b.len() {
+        true => tell_runs(a, b, to),
+        false => tell_splice(a, b, status, to),
+    }
+}
+
+/// Where records of one length differ, run by run, in words of 4 bytes from the first fixed column
+/// on: so a column of 4 bytes is mostly a run.
+fn tell_runs(a: &[u8], b: &[u8], to: &mut impl Sink) -> Option<()> {
+    let of_index = RecordKind::of(a[0]).is_index();
+    // Status B is no part of it (invariant 3).
+    let (columns, least) = if of_index { (1, 1) } else { (4, 2) };
+    let begin = |at: usize| at - (at + WORD_BYTES - columns) % WORD_BYTES;
+    let end_of = |at: usize| (begin(at) + WORD_BYTES).min(a.len());
+    let Some(mut first) = next_difference(a, b, least) else {
+        return to.push(&(least as u16).to_le_bytes());
+    };
+    loop {
+        let from = begin(first).max(least);
+        let (mut end, mut next) = (from, Some(first));
+        while let Some(at) = next.filter(|at| *at <= end + GAP_BYTES) {
+            end = end_of(at);
+            next = next_difference(a, b, end);
+        }
+        let flags = if next.is_some() { MORE } else { 0 };
+        to.push(&(from as u16 | flags).to_le_bytes())?;
+        let Some(at) = next else { return to.push(&a[from..end]) };
+        to.push(&[u8::try_from(end - from).ok()?])?;
+        to.push(&a[from..end])?;
+        first = at;
+    }
+}
+
+/// What two records do not have in common at their begins and ends.
+fn tell_splice(a: &[u8], b: &[u8], status: u8, to: &mut impl Sink) -> Option<()> {
+    let least = a.len().min(b.len());
+    let front = next_difference(&a[..least], &b[..least], 1).unwrap_or(least).max(1);
+    let most = least.saturating_sub(front);
+    let ends = a.iter().rev().zip(b.iter().rev()).take(most);
+    let back = ends.take_while(|(a, b)| a == b).count();
+    let flags = SPLICE | if status != 0 { STATUS } else { 0 };
+    to.push(&(front as u16 | flags).to_le_bytes())?;
+    if status != 0 {
+        to.push(&[status])?;
+    }
+    to.push(&((b.len() - back - front) as u16).to_le_bytes())?;
+    to.push(&a[front..a.len() - back])
 }
 
 /// The first byte from one on in which two slices of one length differ.
 #[inline]
 fn next_difference(a: &[u8], b: &[u8], from: usize) -> Option<usize> {
     debug_assert_eq!(a.len(), b.len(), "of one length");
-    let (a, b) = (a.get(from..)?, b.get(from..)?);
-    let eights = a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0);
-    let same = 8 * eights.take_while(|(a, b)| a == b).count();
-    let differs = a[same..].iter().zip(&b[same..]).position(|(a, b)| a != b);
-    differs.map(|n| from + same + n)
+    let mut at = from;
+    let eight = |of: &[u8], at: usize| {
+        let bytes = of.get(at..)?.first_chunk::<8>()?;
+        Some(u64::from_le_bytes(*bytes))
+    };
+    while let (Some(a), Some(b)) = (eight(a, at), eight(b, at)) {
+        if a != b {
+            return Some(at + (a ^ b).trailing_zeros() as usize / 8);
+        }
+        at += 8;
+    }
+    let ends = a.get(at..)?.iter().zip(b.get(at..)?);
+    ends.into_iter().position(|(a, b)| a != b).map(|n| at + n)
 }
 
 /// The bytes of a record's in-row version, if it has one.
@@ -483,11 +545,14 @@ mod tests {
             let mut new = build(|v| &v.1, tagged[1]);
             let plain = new.clone();
             let Some(version) = InRowVersion::of(&former, &new, room) else {
+                prop_assert_eq!(InRowVersion::length_of(&former, &new, room), None);
                 let whole = 6 + former.len();
                 prop_assert!(room < whole || whole > IN_ROW_BYTES_MAX, "there was room");
                 return Ok(());
             };
             prop_assert!(version.len() <= room.min(IN_ROW_BYTES_MAX));
+            let told = InRowVersion::length_of(&former, &new, room);
+            prop_assert_eq!(told, Some(version.len()), "as long as it was told");
             version.put(&mut new, Xsn(9), Xsn(8));
             prop_assert_eq!(length(&new, layout.min_len()), Some(new.len()));
             prop_assert_eq!(layout.check(&new), Ok(()));

@@ -208,6 +208,8 @@ const LOST: u16 = u16::MAX - 1;
 /// The first of the file numbers of a previous version that is in the row's own record: the low
 /// byte is the length of the in-row version.
 const IN_ROW: u16 = 0xFF00;
+/// Where a tag has the file number.
+const TAG_FILE: usize = 4;
 
 /// Where the version before a record is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -232,6 +234,7 @@ pub enum Previous {
 
 impl Previous {
     /// As a tag spells it.
+    #[inline]
     pub const fn place(self) -> (PageId, SlotNo) {
         match self {
             Previous::None => (PageId::NONE, SlotNo(0)),
@@ -253,11 +256,13 @@ const fn number_at(file: u16, Xsn(n): Xsn) -> (PageId, SlotNo) {
 
 impl VersionTag {
     /// The tag of a record by `writer`.
+    #[inline]
     pub const fn new(writer: Xsn, previous: Previous) -> VersionTag {
         VersionTag { previous: previous.place(), writer }
     }
 
     /// Where the version before it is.
+    #[inline]
     pub fn before(self) -> Previous {
         let (page, slot) = self.previous;
         let number = Xsn(u64::from(slot.0) << 32 | u64::from(page.page));
@@ -272,6 +277,7 @@ impl VersionTag {
 
     /// Gives a record this tag instead of the one it has, or as its first. An in-row version goes
     /// with the tag that told of it; [`crate::InRowVersion::put`] puts one.
+    #[inline]
     pub fn put(self, record: &mut Vec<u8>) {
         assert!(!record.is_empty(), "a record has a status");
         let in_row = matches!(self.before(), Previous::InRow { .. });
@@ -286,6 +292,7 @@ impl VersionTag {
     }
 
     /// Whether two records are the same but for their tags and in-row versions.
+    #[inline]
     pub fn differs_only(a: &[u8], b: &[u8]) -> bool {
         plain_record(a).is_some_and(|a| plain_record(b) == Some(a))
     }
@@ -303,6 +310,7 @@ impl VersionTag {
     }
 
     /// Reads the tag of a record that has one.
+    #[inline]
     pub fn of(record: &[u8]) -> Option<VersionTag> {
         if record.first()? & HAS_TAG == 0 {
             return None;
@@ -317,12 +325,13 @@ impl VersionTag {
         let mut writer = [0; 8];
         writer[..6].copy_from_slice(&t[8..]);
         Some(VersionTag {
-            previous: (PageId::new(u16_at(t, 4), u32_at(t, 0)), SlotNo(u16_at(t, 6))),
+            previous: (PageId::new(u16_at(t, TAG_FILE), u32_at(t, 0)), SlotNo(u16_at(t, 6))),
             writer: Xsn(u64::from_le_bytes(writer)),
         })
     }
 
     /// The tag's bytes.
+    #[inline]
     pub fn bytes(self) -> [u8; VERSION_TAG_BYTES] {
         assert!(self.writer <= Xsn::MAX, "an XSN has 48 bits");
         let mut t = [0; VERSION_TAG_BYTES];
@@ -335,7 +344,8 @@ impl VersionTag {
 }
 
 /// A row or entry without columns of variable length, by which those that begin alike are known: of
-/// the same kind, with a tag or without, and as long.
+/// the same kind, with a tag or without, with an in-row version of one length or without, and as
+/// long.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordPattern {
     /// Status and, of rows, fixed end: what is beyond is masked out.
@@ -345,7 +355,29 @@ pub struct RecordPattern {
     columns: u16,
     columns_mask: u16,
     columns_at: usize,
+    in_row: Option<InRowPattern>,
     len: usize,
+}
+
+/// Where records of one length have in-row versions of one length.
+#[derive(Clone, Copy, Debug)]
+struct InRowPattern {
+    at: usize,
+    bytes: usize,
+}
+
+impl InRowPattern {
+    /// Of a record that has an in-row version.
+    fn of(record: &[u8]) -> Option<InRowPattern> {
+        let at = body_end(record)?;
+        Some(InRowPattern { at, bytes: bytes_behind(record, at)? })
+    }
+
+    /// Whether bytes begin with a record that has one there, as long as its tag says.
+    #[inline]
+    fn is_in(self, bytes: &[u8]) -> bool {
+        bytes_behind(bytes, self.at) == Some(self.bytes)
+    }
 }
 
 impl RecordPattern {
@@ -354,7 +386,7 @@ impl RecordPattern {
         let front = *record.first_chunk::<DATA_FRONT_BYTES>()?;
         let status = front[0];
         let (front_mask, fixed_end) = match RecordKind::of(status) {
-            _ if status & (HAS_VARIABLE | HAS_IN_ROW) != 0 => return None,
+            _ if status & HAS_VARIABLE != 0 => return None,
             RecordKind::Primary => (u32::MAX, Some(usize::from(u16_at(&front, 2)))),
             // The page tells where the fixed part ends; without a bitmap it is the whole entry.
             RecordKind::Index if status & HAS_NULLS == 0 => (0xFF, None),
@@ -365,12 +397,18 @@ impl RecordPattern {
             Some(_) | None => (0, 0),
         };
         let columns = u16_at(record.get(columns_at..columns_at + 2)?, 0) & columns_mask;
+        let in_row = match status & HAS_BOTH {
+            HAS_BOTH => Some(InRowPattern::of(record)?),
+            HAS_IN_ROW => return None,
+            _ => None,
+        };
         let like = RecordPattern {
             front: u32::from_le_bytes(front) & front_mask,
             front_mask,
             columns,
             columns_mask,
             columns_at,
+            in_row,
             len: record.len(),
         };
         debug_assert!(like.begins(record), "it is like itself");
@@ -389,6 +427,7 @@ impl RecordPattern {
         u32::from_le_bytes(*front) & self.front_mask == self.front
             && u16::from_le_bytes(*count) & self.columns_mask == self.columns
             && bytes.len() >= self.len
+            && self.in_row.is_none_or(|version| version.is_in(bytes))
     }
 
     /// How long they are.
@@ -416,14 +455,11 @@ const HAS_BOTH: u8 = HAS_TAG | HAS_IN_ROW;
 /// it (invariant 2).
 #[inline]
 pub(crate) fn bytes_behind(record: &[u8], body_end: usize) -> Option<usize> {
-    let bytes = usize::from(*record.get(body_end)?);
-    let tag = record.get(body_end + bytes..)?.get(..VERSION_TAG_BYTES)?;
-    match VersionTag::from_bytes(tag)?.before() {
-        Previous::InRow { bytes: told, .. } if usize::from(told) == bytes => {
-            (IN_ROW_FRONT_BYTES..=IN_ROW_BYTES_MAX).contains(&bytes).then_some(bytes)
-        }
-        _ => None,
-    }
+    let bytes = *record.get(body_end)?;
+    let tag = record.get(body_end + usize::from(bytes)..)?.first_chunk::<VERSION_TAG_BYTES>()?;
+    let told = u16_at(tag, TAG_FILE) == IN_ROW | u16::from(bytes);
+    let bytes = usize::from(bytes);
+    (told && (IN_ROW_FRONT_BYTES..=IN_ROW_BYTES_MAX).contains(&bytes)).then_some(bytes)
 }
 
 /// Where a record's in-row version begins, or its tag, or where it ends.
@@ -437,13 +473,16 @@ pub(crate) fn body_end(record: &[u8]) -> Option<usize> {
     if status & HAS_IN_ROW == 0 {
         return Some(end);
     }
-    let Previous::InRow { bytes, .. } = VersionTag::of(record)?.before() else { return None };
-    let at = end.checked_sub(usize::from(bytes)).filter(|at| *at > 0)?;
+    // A file number that says something else is no length.
+    let told = u16_at(record.get(end..)?.first_chunk::<VERSION_TAG_BYTES>()?, TAG_FILE);
+    let bytes = usize::from(told.checked_sub(IN_ROW)?);
+    let at = end.checked_sub(bytes).filter(|at| *at > 0)?;
     bytes_behind(record, at).map(|_| at)
 }
 
 /// A record's status and what follows it, without its tag and its in-row version; `None` where its
 /// bytes make no sense.
+#[inline]
 pub fn plain_record(record: &[u8]) -> Option<(u8, &[u8])> {
     let end = body_end(record)?;
     Some((record[0] & !(HAS_TAG | HAS_IN_ROW), record.get(1..end)?))
@@ -597,6 +636,27 @@ mod tests {
         ] {
             assert!(!like.begins(&hex(unlike)), "{unlike}");
         }
+    }
+
+    /// Rows with in-row versions of one length begin alike; one of another length does not, nor one
+    /// whose tag tells another.
+    #[test]
+    fn what_has_a_version_of_the_same_length_begins_alike() {
+        let row = |quantity: &str, version: &str, tag: &str| {
+            let record = hex(&format!("d000 0800 {quantity} 0200 00 {version} {tag} 090000000000"));
+            assert_eq!(length(&record, 8), Some(record.len()));
+            record
+        };
+        let one = row("02000000", "070400 01000000", "08000000 07ff 0000");
+        let like = RecordPattern::of(&one).unwrap();
+        assert_eq!((like.len(), like.begins(&one)), (32, true));
+        assert!(like.begins(&row("09000000", "070400 08000000", "03000000 07ff 0000")));
+        assert!(!like.begins(&row("09000000", "050400 0800", "03000000 05ff 0000")));
+        let mut damaged = one.clone();
+        damaged[22] = 5;
+        assert!(!like.begins(&damaged) && RecordPattern::of(&damaged).is_none());
+        let plain = hex("1000 0800 02000000 0200 00");
+        assert!(!like.begins(&plain) && !RecordPattern::of(&plain).unwrap().begins(&one));
     }
 
     #[test]

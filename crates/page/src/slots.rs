@@ -43,20 +43,58 @@ pub(crate) fn record(page: &PageBytes, slot: u16) -> Option<&[u8]> {
     Some(&rest[..n])
 }
 
-/// Whether a record is replaced by one of another length where it is. The page's end has room for
-/// what the new one is longer by, but not for all of it; or it has an in-row version, as all rows
-/// of the page may have soon.
+/// What becomes of the bytes behind a record that is replaced where it is.
+pub(crate) enum Behind {
+    /// They stay: the record is no longer than before, or there is a gap.
+    Stays,
+    /// They move to the page's end by what the record grows.
+    Moves,
+}
+
+/// A record that is replaced.
+pub(crate) struct Replaced {
+    pub(crate) at: usize,
+    pub(crate) len: usize,
+    /// Where the new one is of another length and stays there.
+    pub(crate) behind: Option<Behind>,
+}
+
+/// Whether a record is replaced by one of another length where it is. The bytes behind it are free,
+/// or the page's end has room for what the new one is longer by; but not for all of it, or it has
+/// an in-row version, as all rows of the page may have soon.
 pub(crate) fn stays_in_place(
     v: PageView<'_>,
     (at, old_len): (usize, usize),
-    record: &[u8],
-) -> bool {
-    let len = record.len();
+    (len, in_row): (usize, bool),
+) -> Option<Behind> {
     let (floor, behind) = (slot_at(v.slot_count()) + 2, usize::from(v.free_data()));
-    let is_last = at + old_len == behind;
-    let has_room = behind + len.saturating_sub(old_len) <= floor;
-    let moves = behind + len <= floor && record[0] & HAS_IN_ROW == 0;
-    !is_last && at + old_len < behind && !moves && has_room
+    let (end, more) = (at + old_len, len.saturating_sub(old_len));
+    let leaves = behind + len <= floor && !in_row;
+    if end >= behind || leaves {
+        return None;
+    }
+    if more == 0 || is_gap(v, end, more) {
+        return Some(Behind::Stays);
+    }
+    (behind + more <= floor).then_some(Behind::Moves)
+}
+
+/// Whether so many bytes behind a record are free, with another record behind them. In-row versions
+/// that were dropped leave such gaps: each is as long as the next version of its row.
+fn is_gap(v: PageView<'_>, end: usize, bytes: usize) -> bool {
+    let floor = slot_at(v.slot_count()) + 2;
+    let slots = v.0.get(floor..).map_or(&[][..], |slots| slots.as_chunks().0);
+    // Without an early end, as many slots are looked at together.
+    let begins_there = slots.iter().fold(false, |begins, slot| {
+        let offset = u16::from_le_bytes(*slot);
+        begins | (offset.wrapping_sub(end as u16) < bytes as u16)
+    });
+    end + bytes <= usize::from(v.free_data()) && !begins_there
+}
+
+/// Whether a record has an in-row version.
+pub(crate) fn has_in_row(record: &[u8]) -> bool {
+    record.first().is_some_and(|status| status & HAS_IN_ROW != 0)
 }
 
 impl PageMut<'_> {
@@ -140,11 +178,22 @@ impl PageMut<'_> {
 
     /// Replaces a slot's record by one of any length that fits: where it is if the lengths are the
     /// same, else behind all others. Where the page's end has no room for that, or the new record
-    /// has an in-row version, it stays as well, and what is behind it moves. Records are packed
-    /// only if there is no room even for what it grows by.
+    /// has an in-row version, it stays as well, and what is behind it moves, unless the bytes
+    /// there are free. Records are packed only if there is no room even for what it grows by.
     pub fn replace(&mut self, slot: u16, record: &[u8]) {
-        let old_len = self.view().record(slot).expect("the slot has a record").len();
-        let at = usize::from(self.view().slot_offset(slot).expect("the slot exists"));
+        let v = self.view();
+        let len = v.record(slot).expect("the slot has a record").len();
+        let at = usize::from(v.slot_offset(slot).expect("the slot exists"));
+        let behind = match record.len() == len {
+            true => None,
+            false => stays_in_place(v, (at, len), (record.len(), has_in_row(record))),
+        };
+        self.put_over(slot, record, Replaced { at, len, behind });
+    }
+
+    /// The same where all is known of the record that is replaced.
+    pub(crate) fn put_over(&mut self, slot: u16, record: &[u8], old: Replaced) {
+        let Replaced { at, len: old_len, behind } = old;
         if record.len() == old_len {
             self.count_ghost_change(self.0[at], record[0]);
             self.0[at..at + old_len].copy_from_slice(record);
@@ -152,10 +201,10 @@ impl PageMut<'_> {
         }
         let free = usize::from(self.view().free_count());
         assert!(record.len() <= free + old_len, "the caller has made room");
-        match stays_in_place(self.view(), (at, old_len), record) {
-            true if record.len() < old_len => return self.shorten(slot, record),
-            true => return self.lengthen((at, old_len), record),
-            false => {}
+        match behind {
+            Some(_) if record.len() < old_len => return self.shorten(slot, record),
+            Some(behind) => return self.lengthen((at, old_len), record, behind),
+            None => {}
         }
         let freed = self.drop_record(slot);
         self.put_slot(slot, 0);
@@ -163,13 +212,22 @@ impl PageMut<'_> {
         self.fill_slot(slot, record);
     }
 
-    /// Replaces a record by a longer one at the same place. What is behind it moves.
-    fn lengthen(&mut self, (at, old_len): (usize, usize), record: &[u8]) {
+    /// Replaces a record by a longer one at the same place.
+    fn lengthen(&mut self, (at, old_len): (usize, usize), record: &[u8], behind: Behind) {
         let (end, more) = (at + old_len, record.len() - old_len);
-        let behind = usize::from(self.view().free_data());
+        match behind {
+            Behind::Stays => {}
+            Behind::Moves => self.move_behind(end, more),
+        }
         self.count_ghost_change(self.0[at], record[0]);
-        self.0.copy_within(end..behind, end + more);
         self.0[at..at + record.len()].copy_from_slice(record);
+        self.take_free(more);
+    }
+
+    /// Moves all that begins at an offset or behind it by so many bytes.
+    fn move_behind(&mut self, end: usize, more: usize) {
+        let behind = usize::from(self.view().free_data());
+        self.0.copy_within(end..behind, end + more);
         let floor = slot_at(self.view().slot_count()) + 2;
         for place in self.0[floor..].as_chunks_mut().0 {
             let offset = u16::from_le_bytes(*place);
@@ -179,7 +237,6 @@ impl PageMut<'_> {
             }
         }
         self.set_free_data((behind + more) as u16);
-        self.take_free(more);
     }
 
     /// Replaces a slot's record by a shorter one at the same place, or one as long.
@@ -309,6 +366,7 @@ mod tests {
     use super::*;
     use crate::damage::check;
     use crate::header::PageKind;
+    use crate::record::{HAS_TAG, Previous, VersionTag};
     use base::{AllocUnitId, PageId};
     use proptest::prelude::*;
 
@@ -361,6 +419,46 @@ mod tests {
         }
         b[8190] ^= 0x40;
         assert!(check(&b).is_err());
+    }
+
+    /// Rows get versions, lose them and get them again: the second time nothing on the page moves,
+    /// as each version lies in the gap that the one before has left. A gap that is too short is not
+    /// taken.
+    #[test]
+    fn a_record_grows_into_the_gap_behind_it() {
+        let versioned = |id: u32, bytes: usize| {
+            let (mut r, mut version) = (record(id, 0), vec![7; bytes]);
+            r[0] |= HAS_TAG | HAS_IN_ROW;
+            version[0] = bytes as u8;
+            r.extend(version);
+            let before = Previous::InRow { born: base::Xsn(1), bytes: bytes as u8 };
+            r.extend(VersionTag::new(base::Xsn(2), before).bytes());
+            r
+        };
+        let tagged = |id: u32| {
+            let mut r = record(id, 0);
+            VersionTag::new(base::Xsn(2), Previous::None).put(&mut r);
+            r
+        };
+        let mut b = fresh();
+        let mut p = PageMut(&mut b);
+        (0..200).for_each(|id| p.insert(id as u16, &tagged(id)));
+        let all = |p: &mut PageMut<'_>, bytes: usize| {
+            for id in (0..200_u32).map(|n| n * 7 % 200) {
+                p.replace(id as u16, &versioned(id, bytes));
+                assert_eq!(check(p.0), Ok(()));
+            }
+            (0..200).for_each(|id| {
+                assert_eq!(p.view().record(id as u16), Some(&versioned(id, bytes)[..]));
+            });
+            (0..200).map(|slot| p.view().slot_offset(slot)).collect::<Vec<_>>()
+        };
+        let first = all(&mut p, 7);
+        for bytes in [7, 5] {
+            (0..200).for_each(|id| p.shorten(id as u16, &tagged(id)));
+            assert_eq!(all(&mut p, bytes), first, "nothing has moved");
+        }
+        assert_ne!(all(&mut p, 9), first, "two bytes more are not free");
     }
 
     #[derive(Clone, Debug)]

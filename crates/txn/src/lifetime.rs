@@ -6,7 +6,9 @@
 //!
 //! Invariants
 //!  1. A snapshot reads the clock under the latch under which `need` answers. So it lies in no
-//!     lifetime that ended before, and the answer "free" holds for ever.
+//!     lifetime that ended before, and the answer "free" holds for ever. While none is open, `need`
+//!     answers without the latch: a snapshot is counted before it reads the clock, and who asks
+//!     has found the end of the lifetime on the clock before he looks at the count.
 //!  2. Snapshots are listed in order of their points, since the clock only goes forward.
 //!  3. A version that was needed stays needed until a snapshot ends for which something was kept.
 //!     Then the epoch moves. The points of the last such snapshots are remembered. So a thread that
@@ -78,6 +80,8 @@ pub struct OpenSnapshot {
 pub struct SnapshotRegistry {
     slots: PaddedCell<Mutex<Slots>>,
     epoch: PaddedCell<AtomicU32>,
+    /// How many are registered, or about to be.
+    open: PaddedCell<AtomicUsize>,
     /// How many victims are open: mostly none, and then no reader asks further.
     victims: AtomicUsize,
 }
@@ -139,6 +143,8 @@ impl SnapshotRegistry {
         read: Option<CommitTime>,
     ) -> (u64, CommitTime) {
         let mut slots = self.slots.lock();
+        // Invariant 1.
+        self.open.store(slots.registered.len() + 1, SeqCst);
         // It is read before the moment: a transaction with a number up to this began before the
         // moment.
         let drawn = table.last();
@@ -165,6 +171,7 @@ impl SnapshotRegistry {
         let mut slots = self.slots.lock();
         let found = slots.registered.binary_search_by_key(&(at, ticket), |r| (r.at, r.ticket));
         let ended = slots.registered.remove(found.expect("a snapshot is released once"));
+        self.open.store(slots.registered.len(), SeqCst);
         self.victims.fetch_sub(usize::from(ended.victim), Relaxed);
         if ended.pins {
             if slots.ended.len() == ENDED_MAX {
@@ -196,6 +203,9 @@ impl SnapshotRegistry {
     /// Whether any snapshot needs a lifetime that has ended.
     pub fn need(&self, lifetime: Lifetime) -> Retention {
         debug_assert!(lifetime.b <= lifetime.e, "a version ends after it began");
+        if self.open.load(SeqCst) == 0 {
+            return Retention::Free;
+        }
         let mut slots = self.slots.lock();
         let before_e = slots.registered.partition_point(|r| r.at < lifetime.e);
         match before_e.checked_sub(1).map(|i| &mut slots.registered[i]) {

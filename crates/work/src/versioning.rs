@@ -21,13 +21,26 @@ use base::Xsn;
 use os::clock::monotonic_ns;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use txn::{CommitTime, Mutation, Reader};
+use txn::{CommitTime, Mutation, Outcome, Reader};
 use version::{Origin, VersionError, VersionPtr};
 
 impl Work {
     /// The number under which the transaction writes versions now, if it has written any.
     pub fn xsn(&self) -> Option<Xsn> {
         self.versions.numbers.current()
+    }
+
+    /// When a writer has committed, for who asks it of row after row: a number that has ended stays
+    /// so, and mostly it is one of the last two. `outcome` looks it up.
+    #[inline]
+    pub fn known_commit(&self, xsn: Xsn, outcome: impl FnOnce() -> Outcome) -> Option<CommitTime> {
+        let known = self.versions.known.get();
+        if let Some((_, time)) = known.iter().find(|known| known.0 == xsn) {
+            return Some(*time);
+        }
+        let Outcome::Committed(time) = outcome() else { return None };
+        self.versions.known.set([(xsn, time), known[0]]);
+        Some(time)
     }
 
     /// Whether a number is one of those under which the transaction has written, in no part that

@@ -32,6 +32,8 @@ pub(crate) struct Versions {
     /// one reads for another's.
     pub(crate) told: Option<Arc<VersionUse>>,
     pub(crate) followed: Cell<TraversalCount>,
+    /// Writers that have committed, of whom it has asked last.
+    pub(crate) known: Cell<[(Xsn, CommitTime); 2]>,
     pub(crate) registered: Registrations,
 }
 
@@ -97,6 +99,7 @@ impl Versions {
             reads: transaction.moment.map_or(Reads::Nothing, Reads::For),
             told: transaction.told,
             followed: Cell::default(),
+            known: Cell::default(),
             user: None,
             registered: transaction.registered,
         }

@@ -11,7 +11,7 @@ use crate::hobt::RowHobt;
 use crate::locking::gap::Gap;
 use crate::locking::row::{Attempt, RowLock, key_hash};
 use crate::versions::TaggedRecord;
-use crate::versions::in_row::{ReplacedRecord, in_row_bytes};
+use crate::versions::in_row::ReplacedRecord;
 use access::{Deed, InsertOutcome, LockPlan, RowKey, WriteError};
 use base::PageId;
 use base::limits::RECORD_BYTES_MAX;
@@ -487,7 +487,7 @@ impl RowHobt {
         row: &[Field<'_>],
         plan: &LockPlan,
     ) -> Result<InsertOutcome, WriteError> {
-        let mut record = Vec::new();
+        let mut record = std::mem::take(&mut work.record);
         self.encode(row, &mut record);
         self.check_length(&record)?;
         let mut fields = KeyFields::default();
@@ -495,7 +495,10 @@ impl RowHobt {
         debug_assert_eq!(key.fields.len(), self.spec.key.len(), "a row is named by its whole key");
         let order = self.tree().order().compare_keys(key.fields, fields.as_slice());
         if order == Some(Ordering::Equal) {
-            let done = self.replace_row(work, key, &record, plan);
+            let new = self.written_whole(work, record);
+            let mut new = new.map_err(|e| self.write_error(e))?;
+            let done = self.replace_row(work, key, &mut new, plan);
+            work.record = new.record.into_owned();
             return match done.map_err(|e| self.write_error(e))? {
                 true => Ok(self.inserted_of(row)),
                 false => Err(WriteError::Vanished),
@@ -536,16 +539,15 @@ impl RowHobt {
         &self,
         work: &mut Work,
         key: &RowKey<'_>,
-        record: &[u8],
+        new: &mut TaggedRecord<'_>,
         plan: &LockPlan,
     ) -> RowResult<bool> {
-        let mut new = self.written(work, record)?;
         for _ in 0..ROUNDS_MAX {
             let bytes = new.record.len();
             work.part(&self.home).reserve(3 * bytes + 512 + IN_ROW_BYTES_MAX)?;
             let Some(leaf) = self.row_for_change(work, key, plan)? else { return Ok(false) };
             let old = leaf.record().expect("the row is there");
-            if VersionTag::differs_only(old, record) {
+            if VersionTag::differs_only(old, &new.record) {
                 if let Some(resource) = self.record_resource(old) {
                     self.keep_unchanged(work, leaf.page_id(), resource)?;
                 }
@@ -558,12 +560,12 @@ impl RowHobt {
             }
             let room = usize::from(leaf.view().free_count()) + old.len() - bytes;
             let row = ReplacedRecord { record: old, page: leaf.page_id(), room };
-            if let Some(room) = self.link_to(work, &mut new, Some(row))? {
+            if let Some(room) = self.link_entry_to(work, new, row)? {
                 drop(leaf);
                 work.make_version_room(&self.home, room)?;
                 continue;
             }
-            let kept = self.tree().compare(record, key.fields);
+            let kept = self.tree().compare(&new.record, key.fields);
             debug_assert_eq!(kept, Some(Ordering::Equal), "the row keeps its key");
             let late = work.engine().transactions.mutations.has(Mutation::FreedLate);
             let mut beside = self.beside(work, &leaf);
@@ -575,9 +577,9 @@ impl RowHobt {
             let mut change = Change::new(&self.home.pages, &mut part.group);
             begin.log(&mut change, session);
             let (page, slot) = leaf.join(&mut change);
-            let in_row = in_row_bytes(&new.record) > 0;
-            if in_row {
-                self.tree().replace_in_row(&mut change, page, slot, &new.record, undo)?;
+            if new.in_row > 0 {
+                let record = (&new.record[..], new.in_row);
+                self.tree().replace_in_row(&mut change, page, slot, record, undo)?;
             } else {
                 self.tree().replace(&mut change, page, slot, &new.record, undo)?;
             }
@@ -585,7 +587,7 @@ impl RowHobt {
             let bytes = change.logged_bytes();
             assert!(bytes > 0, "what was changed is logged");
             // Its undo logs the two tails, which differ in their tags.
-            let undo_bytes = if in_row { 2 * new.record.len() } else { 0 };
+            let undo_bytes = if new.in_row > 0 { 2 * (new.record.len() + new.in_row) } else { 0 };
             let dropped = new.tested.end(change, &mut part.chain, late);
             debug_assert!(part.chain.last > before, "the change is its transaction's");
             part.logged(bytes + undo_bytes);

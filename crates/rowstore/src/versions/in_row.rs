@@ -18,16 +18,19 @@
 //!     record is needed, and who made that record is in the tag.
 //!  2. It is left only where its page has room for it: it splits no page and forwards no row.
 //!  3. The log of a change in a heap has the same bytes; that of one in an index says that they
-//!     were made (`btree/src/kinds.rs`). An undo from the log restores the row before. If that had
-//!     an in-row version itself, which nobody needed any more, it may come back without it.
+//!     are made, and the change of the page makes them (`btree/src/kinds.rs`). An undo from the
+//!     log restores the row before. If that had an in-row version itself, which nobody needed any
+//!     more, it may come back without it.
 
 use crate::error::RowResult;
 use crate::hobt::RowHobt;
+use crate::versions::{ChainChange, Link, TaggedRecord, committed_by, is_needed_between, outcome};
+use access::Deed;
 use base::limits::VERSION_TAG_BYTES;
 use base::{PageId, Xsn};
 use btree::RECORD_MAX;
 use page::{InRowVersion, Previous, VersionTag};
-use work::Engine;
+use work::Work;
 
 /// A record that another is about to replace.
 #[derive(Clone, Copy)]
@@ -47,18 +50,50 @@ impl<'r> ReplacedRecord<'r> {
 }
 
 impl RowHobt {
-    /// The row before a live record, as it is kept in the record that replaces it. `None` where
-    /// that is not allowed, or there is no room (invariant 2). Nothing behind it is needed.
-    pub(super) fn in_row_of(&self, old: ReplacedRecord<'_>, new: &[u8]) -> Option<InRowVersion> {
+    /// How many bytes the row before a live record takes in the record that replaces it. `None`
+    /// where it may not stay there, or there is no room (invariant 2). Nothing behind it is needed.
+    pub(super) fn in_row_of(&self, old: ReplacedRecord<'_>, new: &[u8]) -> Option<usize> {
         // A ghost of a heap may have its tag over its row's last bytes: the row goes to the store.
         let is_ghost = page::is_ghost_record(new);
-        if !self.home.is_accelerated() || self.spec.pieces || is_ghost {
+        if !self.home.is_accelerated() || self.spec.pieces || is_ghost || old.room == 0 {
             return None;
         }
         debug_assert!(VersionTag::is_on(new), "a record that gets a version has a tag");
         debug_assert!(new.len() > VERSION_TAG_BYTES, "and columns");
         let room = old.room.min(RECORD_MAX.saturating_sub(new.len()));
-        InRowVersion::of(old.record, new, room)
+        InRowVersion::length_of(old.record, new, room)
+    }
+
+    /// As [`Self::link_to`], for a record of an index that replaces a row. Where that stays in it,
+    /// it does not get the in-row version here: who changes the page makes it, and is told how long
+    /// it is.
+    pub(crate) fn link_entry_to(
+        &self,
+        work: &mut Work,
+        new: &mut TaggedRecord<'_>,
+        old: ReplacedRecord<'_>,
+    ) -> RowResult<Option<usize>> {
+        let Some(xsn) = new.xsn else { return Ok(None) };
+        match self.link(work, xsn, old, (&new.record, new.stays))? {
+            Link::InRow(bytes, _, tested) => {
+                new.in_row = bytes;
+                self.leaves_in_row(new, tested);
+                Ok(None)
+            }
+            Link::Ready(tag, tested) => {
+                tag.put(new.record.to_mut());
+                new.tested = tested;
+                Ok(None)
+            }
+            Link::Room(bytes) => Ok(Some(bytes)),
+        }
+    }
+
+    /// The replaced record stays in the new one.
+    pub(super) fn leaves_in_row(&self, new: &mut TaggedRecord<'_>, tested: ChainChange) {
+        new.tested = tested;
+        self.did(Deed::VersionInRow);
+        self.note_in_row();
     }
 
     /// Builds the row that a record keeps.
@@ -76,10 +111,24 @@ impl RowHobt {
         built.ok_or_else(|| self.home.pages.corrupt(page, what).into())
     }
 
+    /// The same as [`Self::is_needed`] for a writer, who asks of one row after the other: mostly
+    /// these are by the same writers, and the unit of work knows what became of them.
+    pub(super) fn is_needed_by(&self, work: &Work, born: Xsn, ended: Xsn) -> bool {
+        let committed = |writer| {
+            committed_by(&self.home, writer, |writer| {
+                work.known_commit(writer, || outcome(work.engine(), writer))
+            })
+        };
+        match (committed(born), committed(ended)) {
+            (Some(b), Some(e)) => is_needed_between(work.engine(), b, e),
+            _ => true,
+        }
+    }
+
     /// Whether a snapshot needs the in-row version of a record by `creator`.
-    pub(super) fn is_in_row_needed(&self, engine: &Engine, before: Previous, creator: Xsn) -> bool {
+    pub(super) fn is_in_row_needed(&self, work: &Work, before: Previous, creator: Xsn) -> bool {
         match before {
-            Previous::InRow { born, .. } => self.is_needed(engine, born, creator),
+            Previous::InRow { born, .. } => self.is_needed_by(work, born, creator),
             Previous::None | Previous::Stored(_) | Previous::Itself(_) | Previous::Lost(_) => false,
         }
     }

@@ -41,7 +41,9 @@ use access::{Deed, Granule, Isolation, LockPlan, Strength};
 use base::limits::VERSION_TAG_BYTES;
 use base::{PageId, Xsn};
 use buffer::Change;
-use page::{Field, InRowVersion, Previous, RID_BYTES, RecordKind, StoreKind, VersionTag};
+use page::{
+    Field, IN_ROW_BYTES_MAX, InRowVersion, Previous, RID_BYTES, RecordKind, StoreKind, VersionTag,
+};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -93,8 +95,9 @@ impl Default for ChainChange {
 /// The tag of a record that replaces another, or the room that is missing for it.
 enum Link {
     Ready(VersionTag, ChainChange),
-    /// The replaced record stays in the new one; with the number of who wrote it.
-    InRow(InRowVersion, Xsn, ChainChange),
+    /// The replaced record stays in the new one and takes so many bytes there; with the number of
+    /// who wrote it.
+    InRow(usize, Xsn, ChainChange),
     /// A record of this length must be kept, and the store has no room for it.
     Room(usize),
 }
@@ -108,6 +111,8 @@ pub(crate) struct TaggedRecord<'r> {
     pub(crate) tested: ChainChange,
     /// The record is a ghost that keeps the bytes of its row.
     stays: bool,
+    /// The bytes of the in-row version that it gets where its page is changed; 0 for none.
+    pub(crate) in_row: usize,
 }
 
 impl RowHobt {
@@ -200,7 +205,24 @@ impl RowHobt {
         work: &mut Work,
         record: &'r [u8],
     ) -> RowResult<TaggedRecord<'r>> {
-        Ok(TaggedRecord::by(self.draw(work)?, record))
+        let xsn = self.draw(work)?;
+        let mut record = Cow::Borrowed(record);
+        if xsn.is_some() {
+            // With room for the tag and a short in-row version.
+            let mut tagged = Vec::with_capacity(record.len() + 48);
+            tagged.extend_from_slice(&record);
+            record = Cow::Owned(tagged);
+        }
+        Ok(TaggedRecord::by(xsn, record))
+    }
+
+    /// The same for a record of the caller's, which gets its tag without a copy.
+    pub(crate) fn written_whole(
+        &self,
+        work: &mut Work,
+        record: Vec<u8>,
+    ) -> RowResult<TaggedRecord<'static>> {
+        Ok(TaggedRecord::by(self.draw(work)?, Cow::Owned(record)))
     }
 
     /// The transaction's number for a change under a latch; it was drawn before. A transaction
@@ -223,6 +245,7 @@ impl RowHobt {
             xsn,
             tested: ChainChange::default(),
             stays: true,
+            in_row: 0,
         }
     }
 
@@ -237,12 +260,11 @@ impl RowHobt {
     ) -> RowResult<Option<usize>> {
         let (Some(xsn), Some(old)) = (new.xsn, old) else { return Ok(None) };
         match self.link(work, xsn, old, (&new.record, new.stays))? {
-            Link::Room(bytes) => Ok(Some(bytes)),
-            Link::InRow(version, born, tested) => {
+            Link::InRow(_, born, tested) => {
+                let version = InRowVersion::of(old.record, &new.record, IN_ROW_BYTES_MAX);
+                let version = version.expect("it takes as many bytes as it was told");
                 version.put(new.record.to_mut(), xsn, born);
-                new.tested = tested;
-                self.did(Deed::VersionInRow);
-                self.note_in_row();
+                self.leaves_in_row(new, tested);
                 Ok(None)
             }
             Link::Ready(tag, tested) => {
@@ -250,6 +272,7 @@ impl RowHobt {
                 new.tested = tested;
                 Ok(None)
             }
+            Link::Room(bytes) => Ok(Some(bytes)),
         }
     }
 
@@ -527,7 +550,7 @@ impl RowHobt {
             }
         };
         // Then an image takes its in-row version along.
-        let in_row = self.is_in_row_needed(work.engine(), before, creator);
+        let in_row = self.is_in_row_needed(work, before, creator);
         let nothing_before = tested.previous == Previous::None && !in_row;
         // An untagged ghost comes from before the database had versions. A tagged ghost is kept
         // only for the versions behind it. The transaction's own is kept for its bytes: where this
@@ -832,26 +855,23 @@ impl RowHobt {
     /// it.
     fn is_needed(&self, engine: &Engine, born: Xsn, ended: Xsn) -> bool {
         match (self.committed(engine, born), self.committed(engine, ended)) {
-            (Some(b), Some(e)) => {
-                engine.transactions.snapshots.need(Lifetime { b: b.min(e), e }) != Retention::Free
-            }
+            (Some(b), Some(e)) => is_needed_between(engine, b, e),
             _ => true,
         }
     }
 }
 
+fn is_needed_between(engine: &Engine, b: CommitTime, e: CommitTime) -> bool {
+    engine.transactions.snapshots.need(Lifetime { b: b.min(e), e }) != Retention::Free
+}
+
 impl<'r> TaggedRecord<'r> {
-    /// A record by a writer with that number. Without a number the record is not copied.
-    fn by(xsn: Option<Xsn>, record: &'r [u8]) -> TaggedRecord<'r> {
-        let mut record = Cow::Borrowed(record);
+    /// A record by a writer with that number, which gets its tag.
+    fn by(xsn: Option<Xsn>, mut record: Cow<'r, [u8]>) -> TaggedRecord<'r> {
         if let Some(xsn) = xsn {
-            // With room for the tag and a short in-row version.
-            let mut tagged = Vec::with_capacity(record.len() + 48);
-            tagged.extend_from_slice(&record);
-            VersionTag::new(xsn, Previous::None).put(&mut tagged);
-            record = Cow::Owned(tagged);
+            VersionTag::new(xsn, Previous::None).put(record.to_mut());
         }
-        TaggedRecord { record, xsn, tested: ChainChange::default(), stays: false }
+        TaggedRecord { record, xsn, tested: ChainChange::default(), stays: false, in_row: 0 }
     }
 }
 
@@ -908,12 +928,22 @@ impl ChainChange {
 /// The commit time of a writer of a database; `None` if it is active or was aborted. The page of
 /// the record with that number is latched, or a version of it is read.
 pub(crate) fn committed(home: &Home, engine: &Engine, writer: Xsn) -> Option<CommitTime> {
+    committed_by(home, writer, |writer| match outcome(engine, writer) {
+        Outcome::Committed(time) => Some(time),
+        Outcome::Active | Outcome::Aborted => None,
+    })
+}
+
+/// The same with another way to the outcome.
+#[inline]
+fn committed_by(
+    home: &Home,
+    writer: Xsn,
+    outcome: impl FnOnce(Xsn) -> Option<CommitTime>,
+) -> Option<CommitTime> {
     let time = match writer == Xsn::NONE || home.is_settled(writer) {
         true => CommitTime(0),
-        false => match outcome(engine, writer) {
-            Outcome::Committed(time) => time,
-            Outcome::Active | Outcome::Aborted => return None,
-        },
+        false => outcome(writer)?,
     };
     // The aborted map is asked behind the commit table, which may have forgotten the outcome: who
     // is aborted enters the map before that, and leaves it when no page has a record by it.

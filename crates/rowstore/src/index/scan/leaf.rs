@@ -9,9 +9,9 @@
 //! rows             a   b            d                     e
 //! ```
 //!
-//! A record that begins like the row before it is a row, too, with the same kind of tag and the
-//! same length (`page::RecordPattern`). It is not examined further. So a row without versions costs
-//! a reader as of a moment no more than other readers.
+//! A record that begins like the row before it is a row, too, with the same kind of tag, an in-row
+//! version as long or none, and the same length (`page::RecordPattern`). It is not examined
+//! further. So a row without versions costs a reader as of a moment no more than other readers.
 //!
 //! A reader of the current state, under locks, takes no more rows at once than a batch has: others
 //! may change them while it returns them. For a reader as of a moment the rows stay what they were,
