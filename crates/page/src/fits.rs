@@ -5,7 +5,7 @@
 //! first, in constant time; only where records would have to be packed together the whole page
 //! is looked at. A replacement is checked and done at once, as both need the same of the page.
 
-use crate::slots::{Replaced, has_in_row, stays_in_place};
+use crate::slots::{ReplacedPlace, has_in_row, stays_in_place};
 use crate::{PageBytes, PageMut, PageView, RecordKind, check_slots, record_length, slot_cost};
 use base::limits::{PAGE_BODY_BYTES, PAGE_BYTES, PAGE_HEADER_BYTES};
 
@@ -189,21 +189,21 @@ fn replaced(
     slot: u16,
     record: &[u8],
     (len, in_row): (usize, bool),
-) -> Fit<Replaced> {
+) -> Fit<ReplacedPlace> {
     let old = remove(v, slot)?;
     if record_length(record, v.min_len()) != Some(record.len()) {
         return Err("the record is not of the page's form");
     }
     let mut replaced =
-        Replaced { at: usize::from(slot_word(v, slot)), len: old.len(), behind: None };
+        ReplacedPlace { at: usize::from(slot_word(v, slot)), len: old.len(), room: None };
     if len == old.len() {
         return Ok(replaced);
     }
     if len > usize::from(v.free_count()) + old.len() {
         return Err("the record does not fit the page");
     }
-    replaced.behind = stays_in_place(v, (replaced.at, replaced.len), (len, in_row));
-    if replaced.behind.is_none() {
+    replaced.room = stays_in_place(v, (replaced.at, replaced.len), (len, in_row));
+    if replaced.room.is_none() {
         placeable(v, len, 0)?;
     }
     Ok(replaced)

@@ -43,20 +43,20 @@ pub(crate) fn record(page: &PageBytes, slot: u16) -> Option<&[u8]> {
     Some(&rest[..n])
 }
 
-/// What becomes of the bytes behind a record that is replaced where it is.
-pub(crate) enum Behind {
-    /// They stay: the record is no longer than before, or there is a gap.
-    Stays,
-    /// They move to the page's end by what the record grows.
-    Moves,
+/// Where a record that stays at its place gets the bytes that it grows by.
+pub(crate) enum GrowthRoom {
+    /// From the gap behind it, if it grows at all: nothing moves.
+    Gap,
+    /// From the page's end: what is behind the record moves.
+    PageEnd,
 }
 
-/// A record that is replaced.
-pub(crate) struct Replaced {
+/// The place of a record that is replaced.
+pub(crate) struct ReplacedPlace {
     pub(crate) at: usize,
     pub(crate) len: usize,
     /// Where the new one is of another length and stays there.
-    pub(crate) behind: Option<Behind>,
+    pub(crate) room: Option<GrowthRoom>,
 }
 
 /// Whether a record is replaced by one of another length where it is. The bytes behind it are free,
@@ -66,7 +66,7 @@ pub(crate) fn stays_in_place(
     v: PageView<'_>,
     (at, old_len): (usize, usize),
     (len, in_row): (usize, bool),
-) -> Option<Behind> {
+) -> Option<GrowthRoom> {
     let (floor, behind) = (slot_at(v.slot_count()) + 2, usize::from(v.free_data()));
     let (end, more) = (at + old_len, len.saturating_sub(old_len));
     let leaves = behind + len <= floor && !in_row;
@@ -74,9 +74,9 @@ pub(crate) fn stays_in_place(
         return None;
     }
     if more == 0 || is_gap(v, end, more) {
-        return Some(Behind::Stays);
+        return Some(GrowthRoom::Gap);
     }
-    (behind + more <= floor).then_some(Behind::Moves)
+    (behind + more <= floor).then_some(GrowthRoom::PageEnd)
 }
 
 /// Whether so many bytes behind a record are free, with another record behind them. In-row versions
@@ -184,16 +184,16 @@ impl PageMut<'_> {
         let v = self.view();
         let len = v.record(slot).expect("the slot has a record").len();
         let at = usize::from(v.slot_offset(slot).expect("the slot exists"));
-        let behind = match record.len() == len {
+        let room = match record.len() == len {
             true => None,
             false => stays_in_place(v, (at, len), (record.len(), has_in_row(record))),
         };
-        self.put_over(slot, record, Replaced { at, len, behind });
+        self.put_over(slot, record, ReplacedPlace { at, len, room });
     }
 
     /// The same where all is known of the record that is replaced.
-    pub(crate) fn put_over(&mut self, slot: u16, record: &[u8], old: Replaced) {
-        let Replaced { at, len: old_len, behind } = old;
+    pub(crate) fn put_over(&mut self, slot: u16, record: &[u8], old: ReplacedPlace) {
+        let ReplacedPlace { at, len: old_len, room } = old;
         if record.len() == old_len {
             self.count_ghost_change(self.0[at], record[0]);
             self.0[at..at + old_len].copy_from_slice(record);
@@ -201,9 +201,9 @@ impl PageMut<'_> {
         }
         let free = usize::from(self.view().free_count());
         assert!(record.len() <= free + old_len, "the caller has made room");
-        match behind {
+        match room {
             Some(_) if record.len() < old_len => return self.shorten(slot, record),
-            Some(behind) => return self.lengthen((at, old_len), record, behind),
+            Some(room) => return self.lengthen((at, old_len), record, room),
             None => {}
         }
         let freed = self.drop_record(slot);
@@ -213,11 +213,11 @@ impl PageMut<'_> {
     }
 
     /// Replaces a record by a longer one at the same place.
-    fn lengthen(&mut self, (at, old_len): (usize, usize), record: &[u8], behind: Behind) {
+    fn lengthen(&mut self, (at, old_len): (usize, usize), record: &[u8], room: GrowthRoom) {
         let (end, more) = (at + old_len, record.len() - old_len);
-        match behind {
-            Behind::Stays => {}
-            Behind::Moves => self.move_behind(end, more),
+        match room {
+            GrowthRoom::Gap => {}
+            GrowthRoom::PageEnd => self.move_behind(end, more),
         }
         self.count_ghost_change(self.0[at], record[0]);
         self.0[at..at + record.len()].copy_from_slice(record);
