@@ -81,7 +81,8 @@ fails when a column that is not listed here never changes.
     statements of them that got another plan; `Batch Requests/sec` counts calls, too.
   * `Version Store Size`, `Version Generation` and `Cleanup rate` are of all stores: that in tempdb
     and those of databases with accelerated recovery. Each is one unit, for as long as it is there.
-  * `PVS off-row record generated/sec` and its kin count in a database's own store since the start.
+  * `PVS off-row record generated/sec` and its kin count in a database's own store since the start,
+    `PVS in-row diff generated/sec` and `retrieved/sec` in the records of its rows.
     `retrieved` has every time that a version is looked at, also by a writer that looks whether it
     is needed. `PVS off-row pages allocated ahead/sec` is our own: of the pages allocated those that
     the background has made before anybody needed them.

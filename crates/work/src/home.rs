@@ -1,6 +1,7 @@
 //! `Home`: what a unit of work needs of a database.
 
 use crate::cleaner_times::CleanerTimes;
+use crate::in_row_counts::InRowCounts;
 use crate::engine::Engine;
 use crate::entry::{Entry, OpenPart, PartCopy};
 use crate::ghost_queue::GhostQueue;
@@ -68,6 +69,7 @@ pub struct Home {
     undone_records_max: u64,
     kept_bytes_max: usize,
     cleaner_times: CleanerTimes,
+    in_row: InRowCounts,
     optimized_locking: AtomicBool,
     /// Tags up to this number are from before the database was opened.
     settled_xsn: AtomicU64,
@@ -146,6 +148,7 @@ impl Home {
             undone_records_max: engine.undone_records_max.load(Relaxed),
             kept_bytes_max: engine.kept_bytes_max.load(Relaxed),
             cleaner_times: CleanerTimes::default(),
+            in_row: InRowCounts::default(),
             optimized_locking: AtomicBool::new(false),
             settled_xsn: AtomicU64::new(0),
             expected_xsn: AtomicU64::new(0),
@@ -289,6 +292,11 @@ impl Home {
     /// What was done in its own version store since the start.
     pub fn version_activity(&self) -> version::Activity {
         self.stores.own().map(|store| store.activity()).unwrap_or_default()
+    }
+
+    /// What was done with versions in the records of its rows.
+    pub fn in_row(&self) -> &InRowCounts {
+        &self.in_row
     }
 
     /// When the cleaner of versions went over the database last.

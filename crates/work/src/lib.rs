@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod cleaner_times;
+mod in_row_counts;
 mod commit;
 mod decisions;
 mod engine;
@@ -43,6 +44,7 @@ mod versioning;
 mod versions;
 
 pub use buffer::{PageReads, page_reads, pages_dirtied};
+pub use in_row_counts::InRowCounts;
 pub use cleaner_times::{CleanerPass, CleanerTimes, PassTimes, PassedPages};
 pub use commit::{CommitMode, WorkError};
 pub use decisions::{Decisions, Outcome, Presumption};

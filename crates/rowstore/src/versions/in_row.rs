@@ -93,7 +93,22 @@ impl RowHobt {
     pub(super) fn leaves_in_row(&self, new: &mut TaggedRecord<'_>, tested: ChainChange) {
         new.tested = tested;
         self.did(Deed::VersionInRow);
+        self.home.in_row().note_left();
         self.note_in_row();
+    }
+
+    /// Builds the row that a record keeps, for somebody who reads it.
+    ///
+    /// # Errors
+    /// 824: its bytes make no sense.
+    pub(super) fn read_in_row(
+        &self,
+        record: &[u8],
+        page: PageId,
+        out: &mut Vec<u8>,
+    ) -> RowResult<()> {
+        self.home.in_row().note_read();
+        self.in_row_former(record, page, out)
     }
 
     /// Builds the row that a record keeps.

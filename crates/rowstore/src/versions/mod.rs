@@ -315,7 +315,7 @@ impl RowHobt {
                 }
                 Previous::InRow { born, .. } => {
                     let record = std::mem::take(out);
-                    self.in_row_former(&record, page, out)?;
+                    self.read_in_row(&record, page, out)?;
                     return Ok(!self.home.aborted().contains(born));
                 }
                 Previous::Stored(at) => {
@@ -450,7 +450,7 @@ impl RowHobt {
             }
             Previous::Lost(_) => Err(not_kept(work, at)),
             Previous::InRow { .. } => {
-                self.in_row_former(record, place.0, out)?;
+                self.read_in_row(record, place.0, out)?;
                 Ok(Visibility::Former)
             }
             Previous::Itself(_) => {
@@ -498,7 +498,7 @@ impl RowHobt {
                 Some(Previous::Lost(_)) => return Err(RowError::NotKept),
                 Some(Previous::InRow { .. }) => {
                     let image = std::mem::take(out);
-                    self.in_row_former(&image, place.page, out)?;
+                    self.read_in_row(&image, place.page, out)?;
                     Visibility::Former
                 }
                 Some(Previous::Itself(_)) => {
@@ -603,7 +603,7 @@ impl RowHobt {
             }
             Previous::InRow { born, .. } => {
                 let mut image = Vec::with_capacity(old.record.len());
-                self.in_row_former(old.record, old.page, &mut image)?;
+                self.read_in_row(old.record, old.page, &mut image)?;
                 (image, born)
             }
         };

@@ -18,6 +18,8 @@ struct Figures {
     wrote: u64,
     log: LogActivity,
     versions: StoreActivity,
+    in_row_left: u64,
+    in_row_read: u64,
 }
 
 impl Figures {
@@ -35,6 +37,8 @@ impl Figures {
             wrote,
             log: database.log().activity(),
             versions: database.home().version_activity(),
+            in_row_left: database.home().in_row().generated(),
+            in_row_read: database.home().in_row().retrieved(),
         }
     }
 
@@ -45,6 +49,8 @@ impl Figures {
         self.active += other.active;
         self.began += other.began;
         self.wrote += other.wrote;
+        self.in_row_left += other.in_row_left;
+        self.in_row_read += other.in_row_read;
         let (log, more) = (&mut self.log, &other.log);
         log.flushes += more.flushes;
         log.flushed_bytes += more.flushed_bytes;
@@ -85,6 +91,8 @@ impl Figures {
             ("Log Latch Hold Time (ns)", Kind::Average, log.held_ns),
             ("Log Latch Hold Time Base", Kind::Base, log.timed_holds),
             ("Write Transactions/sec", Kind::Total, self.wrote),
+            ("PVS in-row diff generated/sec", Kind::Total, self.in_row_left),
+            ("PVS in-row diff retrieved/sec", Kind::Total, self.in_row_read),
             ("PVS off-row record generated/sec", Kind::Total, self.versions.generated),
             ("PVS off-row record retrieved/sec", Kind::Total, self.versions.retrieved),
             ("PVS off-row pages allocated/sec", Kind::Total, self.versions.allocated_pages),
