@@ -428,6 +428,9 @@ impl Pages {
         for r in group.records.iter().filter(|r| r.page() == Some(id)) {
             let (kind, slot, unit) = (r.kind(), r.slot(), r.alloc_unit());
             let op = PageOp { kind, page: id, slot, unit, payload: r.payload() };
+            if self.writer.mutations.skip_redo_of(kind) {
+                continue;
+            }
             if let Err(e) = self.redo.apply(&op, guard.bytes_mut()) {
                 // Half a group must never go home: the page's memory is wrong, its disk is not.
                 guard.recovery_clear();

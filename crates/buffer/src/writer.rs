@@ -40,11 +40,17 @@ pub(crate) struct Mutations {
     pub(crate) doublewrite: AtomicBool,
     pub(crate) write_ahead: AtomicBool,
     pub(crate) group_end: AtomicBool,
+    pub(crate) redo_only: AtomicBool,
 }
 
 impl Mutations {
     pub(crate) fn skip_group_end(&self) -> bool {
         cfg!(feature = "mutations") && self.group_end.load(Relaxed)
+    }
+    /// Whether redo leaves a record out.
+    pub(crate) fn skip_redo_of(&self, kind: wal::Kind) -> bool {
+        let of_versions = kind.0 >= wal::kinds::FIRST_OF_VERSIONS;
+        cfg!(feature = "mutations") && of_versions && self.redo_only.load(Relaxed)
     }
     fn skip_doublewrite(&self) -> bool {
         cfg!(feature = "mutations") && self.doublewrite.load(Relaxed)
@@ -266,13 +272,14 @@ impl Writer {
 
 #[cfg(feature = "mutations")]
 impl crate::Pages {
-    /// Turns a fault on: "doublewrite", "write-ahead" or "group-end".
+    /// Turns a fault on: "doublewrite", "write-ahead", "group-end" or "redo-only".
     pub fn mutate(&self, fault: &str) {
         let m = &self.writer.mutations;
         match fault {
             "doublewrite" => m.doublewrite.store(true, Relaxed),
             "write-ahead" => m.write_ahead.store(true, Relaxed),
             "group-end" => m.group_end.store(true, Relaxed),
+            "redo-only" => m.redo_only.store(true, Relaxed),
             other => panic!("there is no fault called {other}"),
         }
     }

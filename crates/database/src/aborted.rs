@@ -178,6 +178,10 @@ impl AbortedScan {
         if mutations.has(Mutation::MapUnread) {
             self.map.clear();
         }
+        #[cfg(feature = "mutations")]
+        if mutations.has(Mutation::AbortedPassed) {
+            home.aborted().pass_over();
+        }
         for all in self.active.values_mut() {
             all.retain(|active| !self.map.contains_key(&active.xsn));
         }

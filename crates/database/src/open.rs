@@ -293,6 +293,10 @@ impl Database {
         let log = found.open(options).map_err(|e| OpenError::of_log(name, &files.log, e))?;
         let options = PagesOptions { database: id, durable: true, salvaged: false };
         let pages = Pages::new(&env.pool, &log, &redo_table(), options);
+        #[cfg(feature = "mutations")]
+        if env.engine.transactions.mutations.has(txn::Mutation::RedoOnlySkipped) {
+            pages.mutate("redo-only");
+        }
         pages.attach(FileId(1), &files.data.to_string_lossy(), data);
         let recovered = Self::recover(env, id, name, files, sizing, &pages, &mut report);
         if recovered.is_err() {

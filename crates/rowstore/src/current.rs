@@ -59,6 +59,9 @@ fn judged<'r>(
     record: &'r [u8],
     place: (PageId, u16),
 ) -> CurrentRow<'r> {
+    if home.aborted().is_passed_over() {
+        return by_status(record);
+    }
     match before_aborted(home, bare.tag_of(record, place)) {
         None => by_status(record),
         Some(Previous::None) => CurrentRow::Ghost,

@@ -55,9 +55,26 @@ pub struct AbortedMap {
     /// that is read asks for it.
     count: PaddedCell<AtomicUsize>,
     transactions: RwLock<BTreeMap<Xsn, AbortedTransaction>>,
+    #[cfg(feature = "mutations")]
+    passed_over: std::sync::atomic::AtomicBool,
 }
 
 impl AbortedMap {
+    /// From now on nobody asks for the current row but by its status: a fault.
+    #[cfg(feature = "mutations")]
+    pub fn pass_over(&self) {
+        self.passed_over.store(true, Release);
+    }
+
+    /// Whether that fault was planted.
+    #[inline]
+    pub fn is_passed_over(&self) -> bool {
+        #[cfg(feature = "mutations")]
+        return self.passed_over.load(Acquire);
+        #[cfg(not(feature = "mutations"))]
+        false
+    }
+
     /// A transaction is aborted, and its records stay. It still holds its locks.
     pub fn enter(&self, aborted: AbortedTransaction) {
         assert_ne!(aborted.xsn, Xsn::NONE, "who wrote nothing leaves nothing");

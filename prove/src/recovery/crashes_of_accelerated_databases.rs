@@ -13,12 +13,15 @@ use std::time::Instant;
 const KILLS: i64 = 100;
 const HISTORIES: i64 = 2_000;
 /// Faults, by the names that `database/tests/whole` has for them, and what each is.
-const MUTATIONS: [(&str, &str); 5] = [
+const MUTATIONS: [(&str, &str); 8] = [
     ("map uncarried", "a map entry lost at a checkpoint"),
     ("active ones uncarried", "an open transaction lost at a checkpoint"),
     ("forgotten early", "a transaction forgotten before its last row"),
     ("reclaimed unasked", "a version freed that a revert needs"),
     ("map unread", "a tag from before the start taken as committed"),
+    ("kept record lost", "an entry of the secondary log lost"),
+    ("aborted passed", "`current` passing an aborted writer"),
+    ("redo-only skipped", "a record that is for redo alone skipped"),
 ];
 
 pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {

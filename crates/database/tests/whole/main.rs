@@ -118,13 +118,15 @@ fn make_named(
 
 /// Faults of accelerated recovery.
 #[cfg(feature = "mutations")]
-const ACCELERATED_FAULTS: [(&str, Mutation); 6] = [
+const ACCELERATED_FAULTS: [(&str, Mutation); 8] = [
     ("map uncarried", Mutation::MapUncarried),
     ("active ones uncarried", Mutation::ActiveUncarried),
     ("forgotten early", Mutation::ForgottenEarly),
     ("reclaimed unasked", Mutation::ReclaimedUnasked),
     ("map unread", Mutation::MapUnread),
     ("kept record lost", Mutation::KeptLost),
+    ("aborted passed", Mutation::AbortedPassed),
+    ("redo-only skipped", Mutation::RedoOnlySkipped),
 ];
 
 /// Faults of the engine, which a start has from its begin on.
