@@ -5,7 +5,7 @@
 //! first, in constant time; only where records would have to be packed together the whole page
 //! is looked at. A replacement is checked and done at once, as both need the same of the page.
 
-use crate::slots::{ReplacedPlace, has_in_row, stays_in_place};
+use crate::slots::{ReplacedPlace, can_stay_in_place, has_in_row, stays_in_place};
 use crate::{PageBytes, PageMut, PageView, RecordKind, check_slots, record_length, slot_cost};
 use base::limits::{PAGE_BODY_BYTES, PAGE_BYTES, PAGE_HEADER_BYTES};
 
@@ -160,7 +160,7 @@ pub fn unghost(v: PageView<'_>, slot: u16) -> Fit<RecordKind> {
 /// # Errors
 /// Why not.
 pub fn replace(v: PageView<'_>, slot: u16, record: &[u8]) -> Fit<()> {
-    replaced(v, slot, record, (record.len(), has_in_row(record))).map(drop)
+    replaceable(v, slot, record, (record.len(), has_in_row(record)))
 }
 
 /// The same where the record, which has a tag, gets an in-row version of so many bytes.
@@ -168,7 +168,7 @@ pub fn replace(v: PageView<'_>, slot: u16, record: &[u8]) -> Fit<()> {
 /// # Errors
 /// Why not.
 pub fn replace_in_row(v: PageView<'_>, slot: u16, record: &[u8], version: usize) -> Fit<()> {
-    replaced(v, slot, record, (record.len() + version, true)).map(drop)
+    replaceable(v, slot, record, (record.len() + version, true))
 }
 
 /// Replaces the record of a slot, if it can be: see [`PageMut::replace`].
@@ -176,35 +176,38 @@ pub fn replace_in_row(v: PageView<'_>, slot: u16, record: &[u8], version: usize)
 /// # Errors
 /// Why not, before anything is changed.
 pub fn put_over(page: &mut PageBytes, slot: u16, record: &[u8]) -> Fit<()> {
-    let old = replaced(PageView(page), slot, record, (record.len(), has_in_row(record)))?;
+    let (v, new) = (PageView(page), (record.len(), has_in_row(record)));
+    let mut old = replaced(v, slot, record, new.0)?;
+    if new.0 != old.len {
+        old.room = stays_in_place(v, (old.at, old.len), new);
+        if old.room.is_none() {
+            placeable(v, new.0, 0)?;
+        }
+    }
     PageMut(page).put_over(slot, record, old);
     Ok(())
 }
 
-/// The record that is replaced, where it can be. `len` and `in_row` tell of the one that will be
-/// there.
+/// Whether a record can be replaced. `new` tells the length of the one that will be there, and
+/// whether it has an in-row version.
 #[inline]
-fn replaced(
-    v: PageView<'_>,
-    slot: u16,
-    record: &[u8],
-    (len, in_row): (usize, bool),
-) -> Fit<ReplacedPlace> {
+fn replaceable(v: PageView<'_>, slot: u16, record: &[u8], new: (usize, bool)) -> Fit<()> {
+    let old = replaced(v, slot, record, new.0)?;
+    match new.0 == old.len || can_stay_in_place(v, (old.at, old.len), new) {
+        true => Ok(()),
+        false => placeable(v, new.0, 0),
+    }
+}
+
+/// The record that is replaced by one of that length, where the page has so many bytes.
+#[inline]
+fn replaced(v: PageView<'_>, slot: u16, record: &[u8], len: usize) -> Fit<ReplacedPlace> {
     let old = remove(v, slot)?;
     if record_length(record, v.min_len()) != Some(record.len()) {
         return Err("the record is not of the page's form");
     }
-    let mut replaced =
-        ReplacedPlace { at: usize::from(slot_word(v, slot)), len: old.len(), room: None };
-    if len == old.len() {
-        return Ok(replaced);
-    }
     if len > usize::from(v.free_count()) + old.len() {
         return Err("the record does not fit the page");
     }
-    replaced.room = stays_in_place(v, (replaced.at, replaced.len), (len, in_row));
-    if replaced.room.is_none() {
-        placeable(v, len, 0)?;
-    }
-    Ok(replaced)
+    Ok(ReplacedPlace { at: usize::from(slot_word(v, slot)), len: old.len(), room: None })
 }

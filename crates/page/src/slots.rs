@@ -65,18 +65,40 @@ pub(crate) struct ReplacedPlace {
 pub(crate) fn stays_in_place(
     v: PageView<'_>,
     (at, old_len): (usize, usize),
-    (len, in_row): (usize, bool),
+    new: (usize, bool),
 ) -> Option<GrowthRoom> {
-    let (floor, behind) = (slot_at(v.slot_count()) + 2, usize::from(v.free_data()));
-    let (end, more) = (at + old_len, len.saturating_sub(old_len));
-    let leaves = behind + len <= floor && !in_row;
-    if end >= behind || leaves {
-        return None;
-    }
-    if more == 0 || is_gap(v, end, more) {
+    let more = growth_in_place(v, (at, old_len), new)?;
+    if more == 0 || is_gap(v, at + old_len, more) {
         return Some(GrowthRoom::Gap);
     }
-    (behind + more <= floor).then_some(GrowthRoom::PageEnd)
+    has_end(v, more).then_some(GrowthRoom::PageEnd)
+}
+
+/// Whether it would stay, for who does not replace it yet: mostly the page's end tells, without a
+/// look at the slots.
+pub(crate) fn can_stay_in_place(
+    v: PageView<'_>,
+    (at, old_len): (usize, usize),
+    new: (usize, bool),
+) -> bool {
+    growth_in_place(v, (at, old_len), new)
+        .is_some_and(|more| more == 0 || has_end(v, more) || is_gap(v, at + old_len, more))
+}
+
+/// What a record grows by if it stays where it is; `None` where it goes behind all others.
+fn growth_in_place(
+    v: PageView<'_>,
+    (at, old_len): (usize, usize),
+    (len, in_row): (usize, bool),
+) -> Option<usize> {
+    let leaves = has_end(v, len) && !in_row;
+    let is_last = at + old_len >= usize::from(v.free_data());
+    (!is_last && !leaves).then(|| len.saturating_sub(old_len))
+}
+
+/// Whether the page's end has so many bytes.
+fn has_end(v: PageView<'_>, bytes: usize) -> bool {
+    usize::from(v.free_data()) + bytes <= slot_at(v.slot_count()) + 2
 }
 
 /// Whether so many bytes behind a record are free, with another record behind them. In-row versions
