@@ -1,12 +1,12 @@
 //! `Home`: what a unit of work needs of a database.
 
 use crate::cleaner_times::CleanerTimes;
-use crate::in_row_counts::InRowCounts;
 use crate::engine::Engine;
 use crate::entry::{Entry, OpenPart, PartCopy};
 use crate::ghost_queue::GhostQueue;
 use crate::ghost_rule::{CurrentRule, GhostRule};
 use crate::graveyards::Graveyards;
+use crate::in_row_counts::InRowCounts;
 use crate::redefinitions::Redefinitions;
 use crate::snapshot_gate::{Refusal, SnapshotGate, SnapshotState};
 use crate::trace_flags::TraceFlag;

@@ -7,7 +7,6 @@
 #![forbid(unsafe_code)]
 
 mod cleaner_times;
-mod in_row_counts;
 mod commit;
 mod decisions;
 mod engine;
@@ -18,6 +17,7 @@ mod ghosts;
 mod grave_memory;
 mod graveyards;
 mod home;
+mod in_row_counts;
 mod lock_counts;
 mod locking;
 mod loser;
@@ -44,7 +44,6 @@ mod versioning;
 mod versions;
 
 pub use buffer::{PageReads, page_reads, pages_dirtied};
-pub use in_row_counts::InRowCounts;
 pub use cleaner_times::{CleanerPass, CleanerTimes, PassTimes, PassedPages};
 pub use commit::{CommitMode, WorkError};
 pub use decisions::{Decisions, Outcome, Presumption};
@@ -59,6 +58,7 @@ pub use home::{
     DelayedDurability, Home, OPEN_UNITS_MAX, RECOVERY_VERSIONS, RELYING_PARTS_MAX,
     STATEMENT_VERSIONS, TRANSACTION_VERSIONS,
 };
+pub use in_row_counts::InRowCounts;
 pub use lock::thread_requests as lock_requests;
 pub use lock_counts::LockedHobt;
 pub use loser::Loser;

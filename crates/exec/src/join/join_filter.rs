@@ -8,8 +8,6 @@
 //! Invariant: no key of the build side is refused.
 
 use crate::memory::hash_row;
-use crate::run::Run;
-use base::SqlResult;
 use plan::Slot;
 use std::sync::Arc;
 use types::{Collation, Value};
@@ -33,18 +31,14 @@ impl Hashes {
         (keys * BITS_A_KEY / 64).next_power_of_two()
     }
 
-    pub(crate) fn new(
-        run: &mut Run<'_>,
-        keys: usize,
-        hashes: impl Iterator<Item = u64>,
-    ) -> SqlResult<Hashes> {
-        let mut words = vec![0_u64; Hashes::words(keys)];
-        let mask = words.len() - 1;
-        for hash in hashes {
-            run.tick()?;
-            words[Hashes::place(hash) & mask] |= Hashes::bits(hash);
-        }
-        Ok(Hashes { words })
+    /// None of so many keys yet.
+    pub(crate) fn new(keys: usize) -> Hashes {
+        Hashes { words: vec![0; Hashes::words(keys)] }
+    }
+
+    pub(crate) fn add(&mut self, hash: u64) {
+        let mask = self.words.len() - 1;
+        self.words[Hashes::place(hash) & mask] |= Hashes::bits(hash);
     }
 
     fn place(hash: u64) -> usize {

@@ -148,7 +148,12 @@ impl JoinTable {
 
     /// The set of all hashes.
     pub(crate) fn hashes(&self, run: &mut Run<'_>) -> SqlResult<Hashes> {
-        Hashes::new(run, self.len(), self.entries.iter().filter_map(|e| e.hash))
+        let mut hashes = Hashes::new(self.len());
+        for entry in self.entries.iter() {
+            run.tick()?;
+            entry.hash.into_iter().for_each(|hash| hashes.add(hash));
+        }
+        Ok(hashes)
     }
 
     /// A row has found a partner.

@@ -32,6 +32,7 @@
 pub(crate) mod in_row;
 mod in_row_pass;
 pub(crate) mod kept;
+mod replacement;
 
 use crate::current::{CurrentRow, before_aborted, current};
 use crate::error::{RowError, RowResult};
