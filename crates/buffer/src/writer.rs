@@ -49,7 +49,8 @@ impl Mutations {
     }
     /// Whether redo leaves a record out.
     pub(crate) fn skip_redo_of(&self, kind: wal::Kind) -> bool {
-        let of_versions = kind.0 >= wal::kinds::FIRST_OF_VERSIONS;
+        // The page itself is made.
+        let of_versions = kind.0 > wal::kinds::FIRST_OF_VERSIONS;
         cfg!(feature = "mutations") && of_versions && self.redo_only.load(Relaxed)
     }
     fn skip_doublewrite(&self) -> bool {
