@@ -51,7 +51,7 @@ impl<T> Places<T> {
     #[cold]
     fn divide(&mut self, hash_of: &impl Fn(&T) -> u64) {
         let one = std::mem::take(&mut self.tables[0]);
-        // Nearly twice the mean, so that none of them grows at once: 512 places, seven eighths full.
+        // Nearly twice the mean, so that none of them grows at once: seven eighths of 512.
         let each = ONE_MAX / TABLES * 7 / 4;
         self.tables.clear();
         self.tables.resize_with(TABLES, || HashTable::with_capacity(each));
