@@ -113,7 +113,7 @@ impl Database {
         }
         let _one = self.turn_to_sweep(waiter)?;
         let swept = self.sweep_in_turn(asked, waiter);
-        // Who is cancelled has met no fault.
+        // A cancelled sweep has met no fault.
         if swept.is_ok() || waiter.check().is_ok() {
             self.home.cleaner_times().note_fault(swept.as_ref().err().cloned());
         }

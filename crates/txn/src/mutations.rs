@@ -61,7 +61,7 @@ pub enum Mutation {
     KeptLost = 1 << 25,
     /// What lies behind a mark is not kept.
     TailUnkept = 1 << 26,
-    /// Who asks for the current row of a record does not look whether its writer was aborted.
+    /// A reader of a record's current row does not ask whether its writer was aborted.
     AbortedPassed = 1 << 27,
     /// Redo leaves out what is logged for redo alone: the records of version stores.
     RedoOnlySkipped = 1 << 28,

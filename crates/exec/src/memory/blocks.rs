@@ -182,11 +182,16 @@ pub(crate) struct ByteBlocks {
 impl ByteBlocks {
     /// Memory that a push of so many bytes needs beyond what there is.
     pub(crate) fn growth_bytes(&self, bytes: usize) -> usize {
-        let Some(last) = self.blocks.last().filter(|b| b.len() + bytes <= BYTES) else {
+        let Some(last) = self.blocks.last().filter(|b| ByteBlocks::takes(b, bytes)) else {
             return bytes.max(if self.blocks.is_empty() { FIRST_BYTES } else { BYTES });
         };
         let room = last.capacity() - last.len();
         if room >= bytes { 0 } else { ByteBlocks::grown(last, bytes) - last.capacity() }
+    }
+
+    /// Whether so many bytes go into a block. None go behind its last place, not even none.
+    fn takes(block: &[u8], bytes: usize) -> bool {
+        block.len() + bytes.max(1) <= BYTES
     }
 
     /// What a block that so many bytes still go into grows to.
@@ -196,7 +201,7 @@ impl ByteBlocks {
 
     /// Appends bytes: their place, which is below 2^48 for less than 2^48 bytes.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> u64 {
-        if self.blocks.last().is_none_or(|b| b.len() + bytes.len() > BYTES) {
+        if self.blocks.last().is_none_or(|b| !ByteBlocks::takes(b, bytes.len())) {
             let first = if self.blocks.is_empty() { FIRST_BYTES } else { BYTES };
             self.blocks.push(Vec::with_capacity(first.max(bytes.len())));
         }
@@ -290,9 +295,18 @@ mod tests {
         let mut blocks = ByteBlocks::default();
         let mut placed = Vec::new();
         for i in 0..3_000_usize {
-            let length = if i % 500 == 7 { BYTES + i } else { i * 37 % 4_000 };
+            let length = match i {
+                // The second fills the block of the first to its last byte; then none come.
+                8 => BYTES - 100,
+                9 => 100,
+                10 | 11 => 0,
+                _ if i % 500 == 7 => BYTES + i,
+                _ => i * 37 % 4_000,
+            };
             let bytes = vec![i as u8; length];
-            placed.push((blocks.push(&bytes), bytes));
+            let place = blocks.push(&bytes);
+            assert!(blocks.from(place).starts_with(&bytes), "it is there at once");
+            placed.push((place, bytes));
         }
         let same = |(place, bytes): &(u64, Vec<u8>)| blocks.from(*place).starts_with(bytes);
         assert!(placed.iter().all(same));

@@ -12,8 +12,8 @@ use work::Work;
 
 impl RowHobt {
     /// As [`Self::link_to`], for a record of an index that replaces a row. Where that stays in it,
-    /// it does not get the in-row version here: who changes the page makes it, and is told how long
-    /// it is.
+    /// it does not get the in-row version here: the change of the page makes it, and is told how
+    /// long it is.
     pub(crate) fn link_entry_to(
         &self,
         work: &mut Work,
